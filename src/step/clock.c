@@ -5,8 +5,8 @@
 
 double sti_next_time(const st_System *system, double h)
 {
-    const sti_TimeGrid *grid = &system->grid;
-    return grid->h == h ? grid->start + (double)(grid->steps + 1) * h : system->t + h;
+    const sti_TimeGrid *grid = &system->state.grid;
+    return grid->h == h ? grid->start + (double)(grid->steps + 1) * h : system->state.t + h;
 }
 
 void sti_time_reached(sti_TimeGrid *grid, double before, double h)
@@ -17,8 +17,8 @@ void sti_time_reached(sti_TimeGrid *grid, double before, double h)
 
 void sti_time_set(st_System *system, double t)
 {
-    system->t = t;
-    system->grid = (sti_TimeGrid){t, 0, 0};
+    system->state.t = t;
+    system->state.grid = (sti_TimeGrid){t, 0, 0};
 }
 
 static double clock_seconds(void)
@@ -30,14 +30,14 @@ static double clock_seconds(void)
 
 void sti_start_lap(st_System *system)
 {
-    system->clock.lap = clock_seconds();
+    system->work.clock.lap = clock_seconds();
 }
 
 void sti_lap(st_System *system, st_Stage stage)
 {
     double now = clock_seconds();
-    system->clock.seconds[stage] += now - system->clock.lap;
-    system->clock.lap = now;
+    system->work.clock.seconds[stage] += now - system->work.clock.lap;
+    system->work.clock.lap = now;
 }
 
 const char *st_stage_name(st_Stage stage)
@@ -49,5 +49,5 @@ const char *st_stage_name(st_Stage stage)
 
 void st_system_profile(const st_System *system, double seconds[ST_N_STAGES])
 {
-    memcpy(seconds, system->clock.seconds, sizeof system->clock.seconds);
+    memcpy(seconds, system->work.clock.seconds, sizeof system->work.clock.seconds);
 }

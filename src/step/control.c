@@ -9,23 +9,23 @@
 /* Say it, and wake whoever it moves. */
 static st_Status say(st_System *system, int index, sti_Control control, int a, int b, st_Error *err)
 {
-    sti_Control *now = &system->world->control[index];
+    sti_Control *now = &system->model.world->control[index];
     bool same = now->is_set == control.is_set;
     for (int i = 0; i < 6; i++)
         same = same && now->value[i] == control.value[i];
     if (same) return ST_OK;
     if (a > 0) STI_TRY(st_system_wake(system, (st_BodyId){a}, err));
     if (b > 0) STI_TRY(st_system_wake(system, (st_BodyId){b}, err));
-    system->world->n_controls += control.is_set - now->is_set;
+    system->model.world->n_controls += control.is_set - now->is_set;
     *now = control;
-    system->rows_stale = true;
+    system->work.rows_stale = true;
     return ST_OK;
 }
 
 st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, st_Error *err)
 {
     STI_NEED(system, err);
-    sti_World *world = system->world;
+    sti_World *world = system->model.world;
     const int joint = id.index1 - 1;
     if (world == NULL || joint < 0 || joint >= world->n_joints)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_set_motor: there is no joint %d", id.index1);
@@ -49,7 +49,7 @@ st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *f
                               st_Error *err)
 {
     STI_NEED(system, err);
-    sti_World *world = system->world;
+    sti_World *world = system->model.world;
     const int f = id.index1 - 1;
     if (world == NULL || f < 0 || f >= world->scene->n_forces)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_set_force: there is no force %d", id.index1);
@@ -98,7 +98,7 @@ st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, 
     STI_NEED(system, err);
     sti_Push push = {.body = id.index1};
     STI_TRY(sti_check_movable(system, "st_system_push", id, err));
-    sti_World *world = system->world;
+    sti_World *world = system->model.world;
     if (force != NULL) vec3_store(push.wrench, *force);
     if (torque != NULL) vec3_store(push.wrench + 3, *torque);
     for (int i = 0; i < 6; i++)
@@ -118,9 +118,9 @@ st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, 
 
 st_Status sti_refresh_rows(st_System *system, st_Error *err)
 {
-    if (!system->rows_stale) return ST_OK;
-    STI_TRY(sti_evaluate_constraints(system, &system->here, system->t, system->q, err));
-    system->here.constraints_known = false; /* the next position is another one */
-    system->rows_stale = false;
+    if (!system->work.rows_stale) return ST_OK;
+    STI_TRY(sti_evaluate_constraints(system, &system->work.here, system->state.t, system->state.q, err));
+    system->work.here.constraints_known = false; /* the next position is another one */
+    system->work.rows_stale = false;
     return ST_OK;
 }

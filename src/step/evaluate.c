@@ -4,7 +4,7 @@
 
 st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, const double *q, st_Error *err)
 {
-    const st_Model *model = &system->model;
+    const st_Model *model = &system->model.table;
     sti_row_buffer_clear_constraints(sink);
     if (model->joints != NULL) STI_TRY(model->joints(model->ctx, t, q, sink, err));
     if (model->soft != NULL) STI_TRY(model->soft(model->ctx, t, q, sink, err));
@@ -16,7 +16,7 @@ st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, c
 
 static st_Status evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
 {
-    const st_Model *model = &system->model;
+    const st_Model *model = &system->model.table;
     if (!sink->constraints_known) STI_TRY(sti_evaluate_constraints(system, sink, t, q, err));
     sink->constraints_known = false; /* the next position is another one */
     sti_row_buffer_clear_contacts(sink);
@@ -34,8 +34,8 @@ st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double 
 st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
                              const double *v, const double *other, st_Error *err)
 {
-    if (system->world == NULL) return sti_evaluate(system, sink, t, q, margin, err);
-    sti_Foresight *ahead = &system->world->collider.ahead;
+    if (system->model.world == NULL) return sti_evaluate(system, sink, t, q, margin, err);
+    sti_Foresight *ahead = &system->model.world->collider.ahead;
     *ahead = (sti_Foresight){h, {v, other}};
     sink->rows_later = sti_integrator(system)->order == 1; /* others look at rows beside those of the step problem */
     st_Status status = evaluate(system, sink, t, q, margin, err);
@@ -67,10 +67,10 @@ double sti_row_buffer_penetration(st_Sink *sink, int threads)
 
 st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, st_Error *err)
 {
-    const st_Model *model = &system->model;
+    const st_Model *model = &system->model.table;
     if (out->mass_known) return ST_OK;
-    if (system->world != NULL)
-        sti_world_masses(system->world, out->M);
+    if (system->model.world != NULL)
+        sti_world_masses(system->model.world, out->M);
     else
         STI_TRY(model->mass(model->ctx, q, out->M, err));
     out->mass_known = model->constant_mass;
@@ -79,10 +79,10 @@ st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, 
 
 double sti_energy_kinetic(st_System *system, const double *q, const double *v)
 {
-    const st_Model *model = &system->model;
-    const double *M = system->projection.problem.M;
-    if (system->world != NULL) return sti_world_kinetic(system->world, v);
-    if (sti_mass(system, &system->projection.problem, q, NULL) != ST_OK) return NAN;
+    const st_Model *model = &system->model.table;
+    const double *M = system->work.projection.problem.M;
+    if (system->model.world != NULL) return sti_world_kinetic(system->model.world, v);
+    if (sti_mass(system, &system->work.projection.problem, q, NULL) != ST_OK) return NAN;
     double sum = 0;
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++)
@@ -93,18 +93,18 @@ double sti_energy_kinetic(st_System *system, const double *q, const double *v)
 
 double sti_energy_potential(const st_System *system, const st_Sink *sink, double t, const double *q)
 {
-    const st_Model *model = &system->model;
+    const st_Model *model = &system->model.table;
     double sum = model->potential != NULL ? model->potential(model->ctx, t, q) : 0.0;
     for (int k = 0; k < sink->soft_rows.n_rows; k++)
         sum += 0.5 * sink->soft[k].stiffness * sink->soft[k].value * sink->soft[k].value;
-    if (system->def.contact == ST_CONTACT_REGULARIZED) sum += sti_regularized_energy(system, sink);
-    if (system->def.contact == ST_CONTACT_COMPLIANT) sum += sti_patches_energy(system);
+    if (system->model.def.contact == ST_CONTACT_REGULARIZED) sum += sti_regularized_energy(system, sink);
+    if (system->model.def.contact == ST_CONTACT_COMPLIANT) sum += sti_patches_energy(system);
     return sum;
 }
 
 void sti_move(const st_System *system, const double *q, const double *v, double h, double *q_out)
 {
-    const st_Model *model = &system->model;
+    const st_Model *model = &system->model.table;
     if (model->move != NULL) {
         model->move(model->ctx, q, v, h, q_out);
         return;
@@ -115,7 +115,7 @@ void sti_move(const st_System *system, const double *q, const double *v, double 
 
 void sti_difference(const st_System *system, const double *q0, const double *q1, double *d)
 {
-    const st_Model *model = &system->model;
+    const st_Model *model = &system->model.table;
     if (model->difference != NULL) {
         model->difference(model->ctx, q0, q1, d);
         return;

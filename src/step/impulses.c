@@ -31,12 +31,12 @@
 
 static int joint_count(const st_System *system)
 {
-    return system->impulses.n_joints;
+    return system->work.impulses.n_joints;
 }
 
 static int spring_count(const st_System *system)
 {
-    return system->impulses.n_springs;
+    return system->work.impulses.n_springs;
 }
 
 static st_Status make(st_System *s, sti_StepImpulses *sum, st_Error *err)
@@ -45,11 +45,11 @@ static st_Status make(st_System *s, sti_StepImpulses *sum, st_Error *err)
                   n_springs = spring_count(s) + 1;
     bool ok = true;
     for (int k = 0; k < 2; k++) {
-        sum->load[k] = sti_alloc(&s->allocator, n, sizeof *sum->load[k]);
-        sum->joint[k] = sti_alloc(&s->allocator, n_joints, sizeof *sum->joint[k]);
+        sum->load[k] = sti_alloc(&s->model.allocator, n, sizeof *sum->load[k]);
+        sum->joint[k] = sti_alloc(&s->model.allocator, n_joints, sizeof *sum->joint[k]);
         ok = ok && sum->load[k] != NULL && sum->joint[k] != NULL;
     }
-    sum->spring = sti_alloc(&s->allocator, n_springs, sizeof *sum->spring);
+    sum->spring = sti_alloc(&s->model.allocator, n_springs, sizeof *sum->spring);
     if (ok && sum->spring != NULL) return ST_OK;
     return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", s->model.n_v);
 }
@@ -57,43 +57,43 @@ static st_Status make(st_System *s, sti_StepImpulses *sum, st_Error *err)
 static void release(st_System *s, sti_StepImpulses *sum)
 {
     for (int k = 0; k < 2; k++) {
-        sti_free(&s->allocator, sum->load[k], (int64_t)STI_N_LOADS * s->model.n_v, sizeof *sum->load[k]);
-        sti_free(&s->allocator, sum->joint[k], joint_count(s) + 1, sizeof *sum->joint[k]);
+        sti_free(&s->model.allocator, sum->load[k], (int64_t)STI_N_LOADS * s->model.n_v, sizeof *sum->load[k]);
+        sti_free(&s->model.allocator, sum->joint[k], joint_count(s) + 1, sizeof *sum->joint[k]);
     }
-    sti_free(&s->allocator, sum->spring, spring_count(s) + 1, sizeof *sum->spring);
-    STI_RELEASE(&s->allocator, sum->contact, sum->capacity);
+    sti_free(&s->model.allocator, sum->spring, spring_count(s) + 1, sizeof *sum->spring);
+    STI_RELEASE(&s->model.allocator, sum->contact, sum->capacity);
     *sum = (sti_StepImpulses){0};
 }
 
 static bool remembers(const st_System *s)
 {
-    return s->def.integrator == ST_INTEGRATOR_BDF2;
+    return s->model.def.integrator == ST_INTEGRATOR_BDF2;
 }
 
 st_Status sti_impulses_create(st_System *s, st_Error *err)
 {
-    sti_ImpulseSums *sums = &s->impulses;
+    sti_ImpulseSums *sums = &s->work.impulses;
     if (!sti_has_stages(s)) return ST_OK;
-    sums->n_joints = s->world != NULL ? s->world->n_joints : 0;
-    sums->n_springs = s->world != NULL ? s->world->n_springs : 0;
+    sums->n_joints = s->model.world != NULL ? s->model.world->n_joints : 0;
+    sums->n_springs = s->model.world != NULL ? s->model.world->n_springs : 0;
     STI_TRY(make(s, &sums->stage, err));
     STI_TRY(make(s, &sums->piece, err));
     STI_TRY(make(s, &sums->way, err));
     STI_TRY(make(s, &sums->total, err));
     if (!remembers(s)) return ST_OK;
-    STI_TRY(make(s, &sums->last, err));
-    return make(s, &sums->saved, err);
+    STI_TRY(make(s, &s->state.past_impulses, err));
+    return make(s, &s->work.saved.state.past_impulses, err);
 }
 
 void sti_impulses_free(st_System *s)
 {
-    sti_ImpulseSums *sums = &s->impulses;
+    sti_ImpulseSums *sums = &s->work.impulses;
     release(s, &sums->stage);
     release(s, &sums->piece);
     release(s, &sums->way);
     release(s, &sums->total);
-    release(s, &sums->last);
-    release(s, &sums->saved);
+    release(s, &s->state.past_impulses);
+    release(s, &s->work.saved.state.past_impulses);
 }
 
 /* ---- sums ----------------------------------------------------------------------------------------- */
@@ -126,7 +126,7 @@ static st_Status find_contact(const st_System *s, sti_StepImpulses *sum, uint64_
         k++;
     *at = k;
     if (k == sum->n || sum->contact[k].id != id || sum->contact[k].element != element) {
-        STI_TRY(STI_GROW(&s->allocator, sum->contact, sum->capacity, sum->n + 1, err));
+        STI_TRY(STI_GROW(&s->model.allocator, sum->contact, sum->capacity, sum->n + 1, err));
         memmove(sum->contact + k + 1, sum->contact + k, (size_t)(sum->n++ - k) * sizeof *sum->contact);
         memset(sum->contact + k, 0, sizeof *sum->contact);
         sum->contact[k].id = id;
@@ -208,9 +208,9 @@ st_Vec3 sti_contact_about(int dim, const double *r, st_Vec3 normal, st_Vec3 tang
 /* Its mean over the stage where the stage takes the mean of two times. */
 static double motor_force(const st_System *s, int joint)
 {
-    const sti_Assembly *step = &s->step;
-    const double first = sti_motor_force(s->world, joint, step->t);
-    return step->ahead > 0 ? 0.5 * (first + sti_motor_force(s->world, joint, step->t + step->ahead)) : first;
+    const sti_Assembly *step = &s->work.step;
+    const double first = sti_motor_force(s->model.world, joint, step->t);
+    return step->ahead > 0 ? 0.5 * (first + sti_motor_force(s->model.world, joint, step->t + step->ahead)) : first;
 }
 
 /* Of bounded row k: 0 where there is none, or where the problem was an impact's. */
@@ -222,8 +222,8 @@ static double bounded_impulse(const sti_Assembly *step, int k)
 /* Of both limits of a joint, along its coordinate or the other one. Limits come after the contacts, by id. */
 static double limit_impulse(const st_System *system, int joint, int which)
 {
-    const sti_Assembly *step = &system->step;
-    const sti_Sleep *sleep = &system->sleep;
+    const sti_Assembly *step = &system->work.step;
+    const sti_Sleep *sleep = &system->work.sleep;
     double sum = 0;
     for (int c = sleep->n_contacts - 1; c >= 0 && sleep->contact[c].impulse.id >= STI_LIMIT_ID; c--) {
         const sti_Impulse *i = &sleep->contact[c].impulse;
@@ -241,10 +241,10 @@ static double limit_impulse(const st_System *system, int joint, int which)
 /* Soft row k: its impulse, or with the explicit integrator that of its force at the velocity before. */
 static double soft_impulse(const st_System *s, const sti_StageEnds *ends, int k)
 {
-    const sti_Assembly *step = &s->step;
-    const int row = s->here.joint_rows.n_rows + k;
+    const sti_Assembly *step = &s->work.step;
+    const int row = s->work.here.joint_rows.n_rows + k;
     if (step->eta == 0) return 0;
-    if (s->def.integrator != ST_INTEGRATOR_EULER) return step->l[row];
+    if (s->model.def.integrator != ST_INTEGRATOR_EULER) return step->l[row];
     const sti_SoftEntry *soft = &ends->rows->soft[k];
     return -step->eta *
            (soft->stiffness * soft->value + soft->damping * sti_row_dot(&ends->rows->soft_rows, k, ends->v));
@@ -258,9 +258,9 @@ static void add_measure(sti_JointImpulse *sum, st_Vec3 lever, double l, const st
 
 st_Status sti_joint_impulse(const st_System *system, const sti_StageEnds *ends, int index, sti_JointImpulse *out)
 {
-    const sti_World *world = system->world;
+    const sti_World *world = system->model.world;
     const sti_Joint *joint = &world->joint[index];
-    const sti_Assembly *step = &system->step;
+    const sti_Assembly *step = &system->work.step;
     const double *l = step->l + joint->first_row;
     const st_Vec3 lever = sub(sti_joint_point(world, index, step->q), sti_pose(step->q, joint->b).p);
     sti_Measure row[STI_JOINT_ROWS], x;
@@ -290,8 +290,8 @@ st_Status sti_joint_impulse(const st_System *system, const sti_StageEnds *ends, 
 
 void sti_spring_impulse(const st_System *system, const sti_StageEnds *ends, int index, sti_SpringImpulse *out)
 {
-    const sti_World *world = system->world;
-    const double *q = system->step.q;
+    const sti_World *world = system->model.world;
+    const double *q = system->work.step.q;
     const sti_Spring *spring = &world->spring[index];
     sti_Measure row[6];
     const int n = sti_spring_measures(world, index, q, row, NULL);
@@ -306,8 +306,8 @@ void sti_spring_impulse(const st_System *system, const sti_StageEnds *ends, int 
 
 void sti_mass_times(const st_System *s, const double *x, double *out)
 {
-    const st_BlockDiag M = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->mass.marked};
-    const double *block = s->step.M;
+    const st_BlockDiag M = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->model.mass.marked};
+    const double *block = s->work.step.M;
     for (int b = 0; b < M.n_blocks; block += sti_block_numbers(&M, b), b++) {
         const int first = M.first[b], n = M.first[b + 1] - first;
         const bool diagonal = M.diagonal != NULL && M.diagonal[b];
@@ -324,10 +324,10 @@ void sti_mass_times(const st_System *s, const double *x, double *out)
 st_Status sti_stage_loads(const st_System *s, const sti_StageEnds *ends, double weight, double *out, double *room,
                           st_Error *err)
 {
-    const sti_Assembly *step = &s->step;
-    const st_Model *model = &s->model;
-    const sti_World *world = s->world;
-    const int n_v = model->n_v, n_joint_rows = s->here.joint_rows.n_rows,
+    const sti_Assembly *step = &s->work.step;
+    const st_Model *model = &s->model.table;
+    const sti_World *world = s->model.world;
+    const int n_v = model->n_v, n_joint_rows = s->work.here.joint_rows.n_rows,
               n_springs = world != NULL ? world->n_spring_rows : INT32_MAX;
     double *of[STI_N_LOADS];
     for (int k = 0; k < STI_N_LOADS; k++)
@@ -345,7 +345,7 @@ st_Status sti_stage_loads(const st_System *s, const sti_StageEnds *ends, double 
                     of[contact ? STI_LOAD_CONTACT : STI_LOAD_JOINT]);
     }
     if (step->eta == 0) return ST_OK;
-    if (s->def.integrator == ST_INTEGRATOR_EULER) {
+    if (s->model.def.integrator == ST_INTEGRATOR_EULER) {
         const sti_RowList *rows = &ends->rows->soft_rows;
         const st_Sparse soft = {.n_rows = n_v, .n_cols = rows->n_rows, .p = rows->p, .i = rows->i, .x = rows->x};
         for (int k = 0; k < rows->n_rows; k++)
@@ -374,12 +374,12 @@ st_Status sti_stage_loads(const st_System *s, const sti_StageEnds *ends, double 
 
 static bool is_on(const st_System *s)
 {
-    return s->impulses.stage.spring != NULL;
+    return s->work.impulses.stage.spring != NULL;
 }
 
 void sti_contact_impulse(const st_System *s, int c, int kind, sti_ContactImpulse *out)
 {
-    const sti_Assembly *step = &s->step;
+    const sti_Assembly *step = &s->work.step;
     const sti_ContactEntry *entry = &step->chosen[c].entry;
     const double *r = step->r + step->law[c].first;
     const int dim = step->law[c].dim;
@@ -401,8 +401,8 @@ void sti_contact_impulse(const st_System *s, int c, int kind, sti_ContactImpulse
 
 static st_Status take_contacts(const st_System *s, sti_StepImpulses *sum, int kind, st_Error *err)
 {
-    const sti_Assembly *step = &s->step;
-    STI_TRY(STI_GROW(&s->allocator, sum->contact, sum->capacity, step->n_gaps, err));
+    const sti_Assembly *step = &s->work.step;
+    STI_TRY(STI_GROW(&s->model.allocator, sum->contact, sum->capacity, step->n_gaps, err));
     sum->n = step->n_gaps;
     for (int c = 0; c < step->n_gaps; c++)
         sti_contact_impulse(s, c, kind, &sum->contact[c]);
@@ -412,16 +412,16 @@ static st_Status take_contacts(const st_System *s, sti_StepImpulses *sum, int ki
 /* The step problem at hand, as it was solved. */
 static st_Status take_stage(st_System *s, st_Error *err)
 {
-    sti_StepImpulses *sum = &s->impulses.stage;
-    const int kind = s->step.eta > 0 ? STI_FINITE : STI_IMPACT;
-    const sti_StageEnds ends = {.rows = &s->here,
-                                .v = s->v,
-                                .applied = s->stages.applied,
-                                .turning = s->stages.turning,
-                                .lag = s->step.means ? s->mean.lag : NULL};
+    sti_StepImpulses *sum = &s->work.impulses.stage;
+    const int kind = s->work.step.eta > 0 ? STI_FINITE : STI_IMPACT;
+    const sti_StageEnds ends = {.rows = &s->work.here,
+                                .v = s->state.v,
+                                .applied = s->work.stages.applied,
+                                .turning = s->work.stages.turning,
+                                .lag = s->work.step.means ? s->work.mean.lag : NULL};
     clear(s, sum);
-    sum->time = s->step.eta;
-    STI_TRY(sti_stage_loads(s, &ends, 1.0, sum->load[kind], s->work_k, err));
+    sum->time = s->work.step.eta;
+    STI_TRY(sti_stage_loads(s, &ends, 1.0, sum->load[kind], s->work.work_k, err));
     for (int k = 0; k < joint_count(s); k++)
         STI_TRY(sti_joint_impulse(s, &ends, k, &sum->joint[kind][k]));
     for (int k = 0; k < spring_count(s) && kind == STI_FINITE; k++)
@@ -431,40 +431,40 @@ static st_Status take_stage(st_System *s, st_Error *err)
 
 void sti_carry_nothing(st_System *s)
 {
-    s->stages.carried_work = 0;
-    clear(s, &s->impulses.piece);
-    clear(s, &s->impulses.way);
+    s->work.stages.carried_work = 0;
+    clear(s, &s->work.impulses.piece);
+    clear(s, &s->work.impulses.way);
 }
 
 st_Status sti_carry_impulses(st_System *s, double weight, double way, st_Error *err)
 {
-    s->stages.carried_work += weight * s->step.friction_work;
+    s->work.stages.carried_work += weight * s->work.step.friction_work;
     if (!is_on(s)) return ST_OK;
     STI_TRY(take_stage(s, err));
-    STI_TRY(add_sum(s, &s->impulses.piece, 1, &s->impulses.stage, weight, true, err));
-    return add_sum(s, &s->impulses.way, 1, &s->impulses.stage, way, true, err);
+    STI_TRY(add_sum(s, &s->work.impulses.piece, 1, &s->work.impulses.stage, weight, true, err));
+    return add_sum(s, &s->work.impulses.way, 1, &s->work.impulses.stage, way, true, err);
 }
 
 st_Status sti_total_impulses(st_System *s, double weight, double way, st_Error *err)
 {
     STI_TRY(sti_carry_impulses(s, weight, way, err));
-    s->step.friction_work = s->stages.carried_work;
-    s->stages.carried_work = 0;
+    s->work.step.friction_work = s->work.stages.carried_work;
+    s->work.stages.carried_work = 0;
     return ST_OK;
 }
 
 st_Status sti_carry_last(st_System *s, double weight, st_Error *err)
 {
-    STI_TRY(add_sum(s, &s->impulses.piece, 1, &s->impulses.last, weight, false, err));
-    return add_sum(s, &s->impulses.way, 1, &s->impulses.last, 0.5 * weight, false, err);
+    STI_TRY(add_sum(s, &s->work.impulses.piece, 1, &s->state.past_impulses, weight, false, err));
+    return add_sum(s, &s->work.impulses.way, 1, &s->state.past_impulses, 0.5 * weight, false, err);
 }
 
 /* Contact c of the step problem at hand, in the sums of the piece. */
 static sti_ContactImpulse *of_piece(const st_System *s, int c)
 {
-    const uint64_t id = s->step.chosen[c].entry.id;
-    const int element = s->step.chosen[c].element;
-    const sti_StepImpulses *piece = &s->impulses.piece;
+    const uint64_t id = s->work.step.chosen[c].entry.id;
+    const int element = s->work.step.chosen[c].element;
+    const sti_StepImpulses *piece = &s->work.impulses.piece;
     int lo = 0, hi = piece->n;
     while (lo < hi) {
         const int middle = lo + (hi - lo) / 2;
@@ -482,11 +482,12 @@ static sti_ContactImpulse *of_piece(const st_System *s, int c)
 static st_Status add_to_limit(st_System *s, uint64_t id, double impulse, st_Error *err)
 {
     const int joint = sti_limit_joint(id), which = sti_limit_which(id);
-    const double l = (id & 1u) != 0 ? -impulse : impulse, *q = s->step.q;
-    sti_JointImpulse *sum = &s->impulses.piece.joint[STI_IMPACT][joint];
+    const double l = (id & 1u) != 0 ? -impulse : impulse, *q = s->work.step.q;
+    sti_JointImpulse *sum = &s->work.impulses.piece.joint[STI_IMPACT][joint];
     sti_Measure x;
-    STI_TRY(sti_joint_gauge(s->world, joint, which, q, &x, err));
-    add_measure(sum, sub(sti_joint_point(s->world, joint, q), sti_pose(q, s->world->joint[joint].b).p), l, &x);
+    STI_TRY(sti_joint_gauge(s->model.world, joint, which, q, &x, err));
+    add_measure(sum, sub(sti_joint_point(s->model.world, joint, q), sti_pose(q, s->model.world->joint[joint].b).p), l,
+                &x);
     *(which == 0 ? &sum->limit : &sum->other_limit) += l;
     return ST_OK;
 }
@@ -494,14 +495,14 @@ static st_Status add_to_limit(st_System *s, uint64_t id, double impulse, st_Erro
 st_Status sti_carry_normal(st_System *s, int c, double impulse, st_Error *err)
 {
     sti_ContactImpulse *contact = of_piece(s, c);
-    const bool limit = s->world != NULL && sti_limit_joint(s->step.chosen[c].entry.id) >= 0;
-    const st_Sparse H = s->step.problem.H;
+    const bool limit = s->model.world != NULL && sti_limit_joint(s->work.step.chosen[c].entry.id) >= 0;
+    const st_Sparse H = s->work.step.problem.H;
     double *load =
-        s->impulses.piece.load[STI_IMPACT] + (ptrdiff_t)(limit ? STI_LOAD_JOINT : STI_LOAD_CONTACT) * s->model.n_v;
+        s->work.impulses.piece.load[STI_IMPACT] + (ptrdiff_t)(limit ? STI_LOAD_JOINT : STI_LOAD_CONTACT) * s->model.n_v;
     if (contact == NULL) return ST_OK;
     contact->r[STI_IMPACT][0] += impulse;
     contact->linear[STI_IMPACT] = add(contact->linear[STI_IMPACT], scale(impulse, contact->normal));
-    add_row(&H, s->step.law[c].first, impulse, load);
+    add_row(&H, s->work.step.law[c].first, impulse, load);
     return limit ? add_to_limit(s, contact->id, impulse, err) : ST_OK;
 }
 
@@ -515,27 +516,28 @@ const double *sti_impact_impulse(const st_System *s, int c)
 st_Status sti_cut_piece(st_System *s, double at, st_Error *err)
 {
     if (sti_integrator(s)->order == 1) return ST_OK; /* its velocity is that of the end all the way */
-    return add_sum(s, &s->impulses.piece, at * (3 * at - 2), &s->impulses.way, 6 * at * (1 - at), false, err);
+    return add_sum(s, &s->work.impulses.piece, at * (3 * at - 2), &s->work.impulses.way, 6 * at * (1 - at), false, err);
 }
 
 void sti_impulses_begin(st_System *s)
 {
-    clear(s, &s->impulses.total);
+    clear(s, &s->work.impulses.total);
     sti_carry_nothing(s);
 }
 
 /* v_new is the velocity at the end of the piece. */
 st_Status sti_sum_piece(st_System *s, st_Error *err)
 {
-    sti_ImpulseSums *sums = &s->impulses;
+    sti_ImpulseSums *sums = &s->work.impulses;
     if (!is_on(s)) return ST_OK;
-    for (int c = 0; c < s->step.n_gaps; c++) {
+    for (int c = 0; c < s->work.step.n_gaps; c++) {
         sti_ContactImpulse *contact = of_piece(s, c);
         if (contact != NULL)
-            sti_relative_velocity(s, s->v_new, &s->step.law[c], &s->step.chosen[c].entry, contact->velocity);
+            sti_relative_velocity(s, s->work.v_new, &s->work.step.law[c], &s->work.step.chosen[c].entry,
+                                  contact->velocity);
     }
     STI_TRY(add_sum(s, &sums->total, 1, &sums->piece, 1, true, err));
-    if (remembers(s)) STI_EXCHANGE(sti_StepImpulses, sums->last, sums->piece);
+    if (remembers(s)) STI_EXCHANGE(sti_StepImpulses, s->state.past_impulses, sums->piece);
     return ST_OK;
 }
 
@@ -543,11 +545,11 @@ st_Status sti_sum_piece(st_System *s, st_Error *err)
 st_Status sti_impulses_save(st_System *s, st_Error *err)
 {
     if (!remembers(s)) return ST_OK;
-    clear(s, &s->impulses.saved);
-    return add_sum(s, &s->impulses.saved, 1, &s->impulses.last, 1, true, err);
+    clear(s, &s->work.saved.state.past_impulses);
+    return add_sum(s, &s->work.saved.state.past_impulses, 1, &s->state.past_impulses, 1, true, err);
 }
 
 void sti_impulses_restore(st_System *s)
 {
-    if (remembers(s)) STI_EXCHANGE(sti_StepImpulses, s->impulses.last, s->impulses.saved);
+    if (remembers(s)) STI_EXCHANGE(sti_StepImpulses, s->state.past_impulses, s->work.saved.state.past_impulses);
 }

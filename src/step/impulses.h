@@ -58,8 +58,6 @@ typedef struct sti_ImpulseSums {
     sti_StepImpulses piece; /* since the last event: what changes v                                  */
     sti_StepImpulses way;   /* and the mean velocity that moves q                                     */
     sti_StepImpulses total; /* of the step                                                           */
-    sti_StepImpulses last;  /* bdf2: of the piece before                                             */
-    sti_StepImpulses saved; /* bdf2: that, to go back to when a step fails                           */
     int n_joints, n_springs;
 } sti_ImpulseSums;
 

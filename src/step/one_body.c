@@ -10,7 +10,7 @@
 
 st_Status sti_check_movable(const st_System *system, const char *call, st_BodyId body, st_Error *err)
 {
-    const sti_World *world = system->world;
+    const sti_World *world = system->model.world;
     if (world == NULL || body.index1 < 1 || body.index1 >= world->n_bodies)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: there is no body %d", call, body.index1);
     if (world->body[body.index1].n_dofs == 0)
@@ -21,7 +21,7 @@ st_Status sti_check_movable(const st_System *system, const char *call, st_BodyId
 
 static const char *name_of(const st_System *system, st_BodyId body)
 {
-    return system->world->scene->names[STI_BODY].name[body.index1];
+    return system->model.world->scene->names[STI_BODY].name[body.index1];
 }
 
 static st_Status check_vector(const st_System *system, st_BodyId body, const char *what, st_Vec3 x, st_Error *err)
@@ -55,26 +55,27 @@ static void forget_ids(const sti_World *world, sti_IdSet *set, int body)
 
 static void forget_contacts(st_System *system, int body)
 {
-    const sti_World *world = system->world;
+    const sti_World *world = system->model.world;
     int n = 0, n_patches = 0;
-    for (int k = 0; k < system->warm.last.n; k++)
-        if (!is_of(world, system->warm.last.at[k].id, body)) system->warm.last.at[n++] = system->warm.last.at[k];
-    system->warm.last.n = n;
-    for (int k = 0; k < system->compliant.now.n; k++) /* they say where their deformations stand */
-        if (!is_of(world, system->compliant.now.patch[k].id, body))
-            system->compliant.now.patch[n_patches++] = system->compliant.now.patch[k];
-    system->compliant.now.n = n_patches;
-    forget_ids(world, &system->loaded, body);
-    forget_ids(world, &system->active, body);
+    for (int k = 0; k < system->state.forces.n; k++)
+        if (!is_of(world, system->state.forces.at[k].id, body))
+            system->state.forces.at[n++] = system->state.forces.at[k];
+    system->state.forces.n = n;
+    for (int k = 0; k < system->state.patches.n; k++) /* they say where their deformations stand */
+        if (!is_of(world, system->state.patches.patch[k].id, body))
+            system->state.patches.patch[n_patches++] = system->state.patches.patch[k];
+    system->state.patches.n = n_patches;
+    forget_ids(world, &system->state.loaded, body);
+    forget_ids(world, &system->state.active, body);
 }
 
 /* Schemes of more than one step start anew, and contacts are foreseen anew. */
 static void forget_past(st_System *system)
 {
-    system->history.known = false;
-    system->ahead.foreseen = 0;
-    system->fresh = true;
-    system->events.stalled = system->modes.n = 0;
+    system->state.history.known = false;
+    system->work.ahead.foreseen = 0;
+    system->state.fresh = true;
+    system->state.stalled = system->state.modes.n = 0;
 }
 
 /* ---- a pose ----------------------------------------------------------------------------------- */
@@ -82,10 +83,11 @@ static void forget_past(st_System *system)
 /* Those of its contacts that touch there are held, in room that is there for all of them. */
 static st_Status hold_touching(st_System *system, int body, st_Error *err)
 {
-    const st_Sink *here = &system->here;
+    const st_Sink *here = &system->work.here;
     for (int c = 0; c < here->n_contacts; c++)
-        if (here->contact[c].gap <= system->def.active_gap && is_of(system->world, here->contact[c].id, body))
-            STI_TRY(sti_ids_add(&system->allocator, &system->active, here->contact[c].id, err));
+        if (here->contact[c].gap <= system->model.def.active_gap &&
+            is_of(system->model.world, here->contact[c].id, body))
+            STI_TRY(sti_ids_add(&system->model.allocator, &system->state.active, here->contact[c].id, err));
     return ST_OK;
 }
 
@@ -101,23 +103,23 @@ st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *p
                         name_of(system, body), length);
     sti_start_lap(system);
     STI_TRY(sti_wake_now(system, body.index1, err));
-    const size_t size = (size_t)system->model.n_q * sizeof *system->q;
-    double *q = system->q_new, *p = q + (ptrdiff_t)STI_BODY_Q * (body.index1 - 1);
+    const size_t size = (size_t)system->model.n_q * sizeof *system->state.q;
+    double *q = system->work.q_new, *p = q + (ptrdiff_t)STI_BODY_Q * (body.index1 - 1);
     const st_Quat turned = quat_unit(pose->q);
-    memcpy(q, system->q, size);
+    memcpy(q, system->state.q, size);
     vec3_store(p, pose->p);
     p[3] = turned.w, p[4] = turned.x, p[5] = turned.y, p[6] = turned.z;
-    sti_angles_update(system->world, q);
-    sti_angles_settle(system->world, q);
-    STI_TRY(sti_evaluate(system, &system->trial, system->t, q, sti_margin(system), err));
-    STI_TRY(STI_GROW(&system->allocator, system->active.id, system->active.capacity,
-                     (int64_t)system->active.n + system->trial.n_contacts, err));
-    STI_TRY(sti_rotors_follow(system->world, q, system->v, err));
-    memcpy(system->q, q, size);
-    STI_EXCHANGE(st_Sink, system->here, system->trial);
+    sti_angles_update(system->model.world, q);
+    sti_angles_settle(system->model.world, q);
+    STI_TRY(sti_evaluate(system, &system->work.trial, system->state.t, q, sti_margin(system), err));
+    STI_TRY(STI_GROW(&system->model.allocator, system->state.active.id, system->state.active.capacity,
+                     (int64_t)system->state.active.n + system->work.trial.n_contacts, err));
+    STI_TRY(sti_rotors_follow(system->model.world, q, system->state.v, err));
+    memcpy(system->state.q, q, size);
+    STI_EXCHANGE(st_Sink, system->work.here, system->work.trial);
     forget_contacts(system, body.index1);
     forget_past(system);
-    system->events.n = 0;
+    system->work.events.n = 0;
     sti_forget_step(system);
     return hold_touching(system, body.index1, err);
 }
@@ -132,8 +134,8 @@ st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec
     double full[6];
     st_Vec3 v, w;
     STI_TRY(sti_check_movable(system, "st_system_set_velocity", body, err));
-    const sti_Body *it = &system->world->body[body.index1];
-    sti_body_velocity(it, system->v, &v, &w);
+    const sti_Body *it = &system->model.world->body[body.index1];
+    sti_body_velocity(it, system->state.v, &v, &w);
     if (velocity != NULL) v = *velocity;
     if (spin != NULL) w = *spin;
     STI_TRY(check_vector(system, body, "velocity", v, err));
@@ -150,7 +152,7 @@ st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec
     }
     STI_TRY(sti_wake_now(system, body.index1, err));
     for (int d = 0; d < it->n_dofs; d++)
-        system->v[it->v_first + d] = full[it->dof[d]];
+        system->state.v[it->v_first + d] = full[it->dof[d]];
     forget_past(system);
-    return sti_rotors_follow(system->world, system->q, system->v, err);
+    return sti_rotors_follow(system->model.world, system->state.q, system->state.v, err);
 }

@@ -10,15 +10,15 @@
  * contact is possible nothing does.)                                                              */
 static st_Status placed_world(st_System *system, sti_World **world, st_Error *err)
 {
-    *world = system->world;
-    if (system->world == NULL)
+    *world = system->model.world;
+    if (system->model.world == NULL)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of one's own has no shapes to ask about");
-    sti_Collider *c = &system->world->collider;
-    if (c->asked && system->model.contacts != NULL) return ST_OK;
-    STI_TRY(sti_collider_place(system->world, system->q, err));
+    sti_Collider *c = &system->model.world->collider;
+    if (c->asked && system->model.table.contacts != NULL) return ST_OK;
+    STI_TRY(sti_collider_place(system->model.world, system->state.q, err));
     /* with the margin it has: the boxes stay, and what they tell the next step */
     STI_TRY(sti_pairs_update(&c->pairs, c->bounds, c->pose, c->pairs.started ? c->pairs.margin : 0,
-                             system->world->awake_shape, system->world->n_awake_shapes, err));
+                             system->model.world->awake_shape, system->model.world->n_awake_shapes, err));
     c->asked = true;
     return ST_OK;
 }

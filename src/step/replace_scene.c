@@ -96,7 +96,7 @@ static st_Status carry_ids(const st_System *now, const Moved *moved, const sti_I
 {
     for (int k = 0; k < from->n; k++) {
         uint64_t id = from->id[k];
-        if (move_id(moved, &id)) STI_TRY(sti_ids_add(&now->allocator, to, id, err));
+        if (move_id(moved, &id)) STI_TRY(sti_ids_add(&now->model.allocator, to, id, err));
     }
     return ST_OK;
 }
@@ -105,21 +105,21 @@ static st_Status carry_ids(const st_System *now, const Moved *moved, const sti_I
 static st_Status carry_active(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
 {
     int n = 0;
-    for (int k = 0; k < now->active.n; k++)
-        if (is_new(moved, now->active.id[k])) now->active.id[n++] = now->active.id[k];
-    now->active.n = n;
-    return carry_ids(now, moved, &was->active, &now->active, err);
+    for (int k = 0; k < now->state.active.n; k++)
+        if (is_new(moved, now->state.active.id[k])) now->state.active.id[n++] = now->state.active.id[k];
+    now->state.active.n = n;
+    return carry_ids(now, moved, &was->state.active, &now->state.active, err);
 }
 
 /* Contacts that carried at the end of the last step, those under sleepers, too: without them integrators of order two
  * take what rests for what has just landed, and their next step is a rough one.                   */
 static st_Status carry_loaded(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
 {
-    STI_TRY(carry_ids(now, moved, &was->loaded, &now->loaded, err));
-    for (int k = 0; k < was->sleep.n_contacts; k++) {
-        uint64_t id = was->sleep.contact[k].impulse.id;
-        if (was->sleep.contact[k].impulse.r[0] > 0 && move_id(moved, &id))
-            STI_TRY(sti_ids_add(&now->allocator, &now->loaded, id, err));
+    STI_TRY(carry_ids(now, moved, &was->state.loaded, &now->state.loaded, err));
+    for (int k = 0; k < was->work.sleep.n_contacts; k++) {
+        uint64_t id = was->work.sleep.contact[k].impulse.id;
+        if (was->work.sleep.contact[k].impulse.r[0] > 0 && move_id(moved, &id))
+            STI_TRY(sti_ids_add(&now->model.allocator, &now->state.loaded, id, err));
     }
     return ST_OK;
 }
@@ -136,20 +136,21 @@ static void carry_force(const Moved *moved, sti_Impulse impulse, st_System *now)
     if (!move_id(moved, &impulse.id)) return;
     if (impulse.shape_a > 0) impulse.shape_a = moved->shape[impulse.shape_a - 1] + 1;
     if (impulse.shape_b > 0) impulse.shape_b = moved->shape[impulse.shape_b - 1] + 1;
-    now->warm.last.at[now->warm.last.n++] = impulse;
+    now->state.forces.at[now->state.forces.n++] = impulse;
 }
 
 /* Those under sleepers, too, who wake. */
 static st_Status carry_forces(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
 {
-    const int64_t n = (int64_t)was->warm.last.n + was->sleep.n_contacts;
-    STI_TRY(STI_GROW(&now->allocator, now->warm.last.at, now->warm.last.capacity, n, err));
-    now->warm.last.n = 0;
-    for (int k = 0; k < was->warm.last.n; k++)
-        carry_force(moved, was->warm.last.at[k], now);
-    for (int k = 0; k < was->sleep.n_contacts; k++)
-        carry_force(moved, was->sleep.contact[k].impulse, now);
-    if (now->warm.last.n > 1) qsort(now->warm.last.at, (size_t)now->warm.last.n, sizeof *now->warm.last.at, by_place);
+    const int64_t n = (int64_t)was->state.forces.n + was->work.sleep.n_contacts;
+    STI_TRY(STI_GROW(&now->model.allocator, now->state.forces.at, now->state.forces.capacity, n, err));
+    now->state.forces.n = 0;
+    for (int k = 0; k < was->state.forces.n; k++)
+        carry_force(moved, was->state.forces.at[k], now);
+    for (int k = 0; k < was->work.sleep.n_contacts; k++)
+        carry_force(moved, was->work.sleep.contact[k].impulse, now);
+    if (now->state.forces.n > 1)
+        qsort(now->state.forces.at, (size_t)now->state.forces.n, sizeof *now->state.forces.at, by_place);
     return ST_OK;
 }
 
@@ -162,11 +163,11 @@ static int by_id(const void *a, const void *b)
 /* Patches say where their deformations stand: these are copied as they are, with those of contacts that are gone. */
 static st_Status carry_patches(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
 {
-    const sti_Patches *from = &was->compliant.now;
-    sti_Patches *to = &now->compliant.now;
+    const sti_Patches *from = &was->state.patches;
+    sti_Patches *to = &now->state.patches;
     if (from->n == 0) return ST_OK;
-    STI_TRY(STI_GROW(&now->allocator, to->patch, to->patch_capacity, from->n, err));
-    STI_TRY(STI_GROW(&now->allocator, to->delta, to->delta_capacity, from->n_delta, err));
+    STI_TRY(STI_GROW(&now->model.allocator, to->patch, to->patch_capacity, from->n, err));
+    STI_TRY(STI_GROW(&now->model.allocator, to->delta, to->delta_capacity, from->n_delta, err));
     memcpy(to->delta, from->delta, (size_t)from->n_delta * sizeof *to->delta);
     to->n_delta = from->n_delta;
     for (int k = 0; k < from->n; k++) {
@@ -212,26 +213,26 @@ static st_Status carry_pushes(const Moved *moved, sti_World *now, st_Error *err)
 
 static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Error *err)
 {
-    moved->now = now->world;
+    moved->now = now->model.world;
     find_shapes(moved);
     find_joints(moved);
     STI_TRY(carry_active(was, now, moved, err));
     STI_TRY(carry_loaded(was, now, moved, err));
     STI_TRY(carry_forces(was, now, moved, err));
     STI_TRY(carry_patches(was, now, moved, err));
-    carry_controls(moved, now->world);
-    STI_TRY(carry_pushes(moved, now->world, err));
-    now->rows_stale = now->world->n_controls > 0;
-    now->n_steps = was->n_steps;
-    now->events.stalled = was->events.stalled;
-    now->friction_work = was->friction_work;
-    now->grid = was->grid;
-    now->fastest.speed = was->fastest.speed;
-    now->fastest.pull = was->fastest.pull;
-    now->initial_position = was->initial_position;
-    now->initial_velocity = was->initial_velocity;
-    now->n_changes = was->n_changes;
-    memcpy(now->clock.seconds, was->clock.seconds, sizeof now->clock.seconds);
+    carry_controls(moved, now->model.world);
+    STI_TRY(carry_pushes(moved, now->model.world, err));
+    now->work.rows_stale = now->model.world->n_controls > 0;
+    now->state.n_steps = was->state.n_steps;
+    now->state.stalled = was->state.stalled;
+    now->state.friction_work = was->state.friction_work;
+    now->state.grid = was->state.grid;
+    now->state.fastest.speed = was->state.fastest.speed;
+    now->state.fastest.pull = was->state.fastest.pull;
+    now->work.initial_position = was->work.initial_position;
+    now->work.initial_velocity = was->work.initial_velocity;
+    now->state.n_changes = was->state.n_changes;
+    memcpy(now->work.clock.seconds, was->work.clock.seconds, sizeof now->work.clock.seconds);
     return ST_OK;
 }
 
@@ -241,11 +242,11 @@ static st_Status follow(const st_System *system, const st_Scene *scene, st_Syste
 {
     Moved moved;
     sti_World *world;
-    STI_TRY(make_room(system->world, scene, &moved, err));
-    sti_Before before = {system->world, system->q, system->v, moved.joint_from};
+    STI_TRY(make_room(system->model.world, scene, &moved, err));
+    sti_Before before = {system->model.world, system->state.q, system->state.v, moved.joint_from};
     st_Status status = sti_world_create_after(scene, &before, &world, err);
     if (status == ST_OK) {
-        status = sti_system_of_world(&system->given, world, system->t, out, err);
+        status = sti_system_of_world(&system->model.given, world, system->state.t, out, err);
         if (status != ST_OK) sti_world_destroy(world);
     }
     if (status == ST_OK) {
@@ -255,7 +256,7 @@ static st_Status follow(const st_System *system, const st_Scene *scene, st_Syste
             *out = NULL;
         }
     }
-    sti_free(&system->allocator, moved.room, moved.n_room, sizeof *moved.room);
+    sti_free(&system->model.allocator, moved.room, moved.n_room, sizeof *moved.room);
     return status;
 }
 
@@ -264,10 +265,10 @@ st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *e
     st_System *next;
     if (system == NULL || scene == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_change: system and scene must be given");
-    if (system->world == NULL)
+    if (system->model.world == NULL)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of the user's is not made from a scene and cannot change it");
     STI_TRY(follow(system, scene, &next, err));
-    next->n_changes++;
+    next->state.n_changes++;
     st_System old = *system;
     *system = *next;
     *next = old;
@@ -278,29 +279,29 @@ st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *e
 
 int st_system_changes(const st_System *system)
 {
-    return system->n_changes;
+    return system->state.n_changes;
 }
 
 /* The scene that a world is made from; the defs of its bodies are gone, and are made again. */
 static st_Status scene_of(const st_System *system, st_Scene **out, st_Error *err)
 {
-    const sti_World *world = system->world;
-    st_BodyDef *body = sti_alloc(&system->allocator, world->n_bodies, sizeof *body);
+    const sti_World *world = system->model.world;
+    st_BodyDef *body = sti_alloc(&system->model.allocator, world->n_bodies, sizeof *body);
     if (body == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", world->n_bodies);
-    sti_world_body_defs(world, system->q, system->v, body);
-    st_Status status = sti_scene_copy(world->scene, body, &system->allocator, out, err);
-    sti_free(&system->allocator, body, world->n_bodies, sizeof *body);
+    sti_world_body_defs(world, system->state.q, system->state.v, body);
+    st_Status status = sti_scene_copy(world->scene, body, &system->model.allocator, out, err);
+    sti_free(&system->model.allocator, body, world->n_bodies, sizeof *body);
     return status;
 }
 
 static st_Status take_state(const st_System *from, st_System *to, st_Error *err)
 {
     const size_t size = st_system_save(from, NULL, 0);
-    void *bytes = sti_alloc(&from->allocator, (int64_t)size, 1);
+    void *bytes = sti_alloc(&from->model.allocator, (int64_t)size, 1);
     if (bytes == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a state of %zu bytes", size);
     st_system_save(from, bytes, size);
     st_Status status = st_system_restore(to, bytes, size, err);
-    sti_free(&from->allocator, bytes, (int64_t)size, 1);
+    sti_free(&from->model.allocator, bytes, (int64_t)size, 1);
     return status;
 }
 
@@ -310,7 +311,7 @@ st_Status st_system_clone(const st_System *system, st_System **out, st_Error *er
     if (system == NULL || out == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_clone: system and out must be given");
     *out = NULL;
-    if (system->world == NULL)
+    if (system->model.world == NULL)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
                         "a model of the user's cannot be cloned: create another, and st_system_restore its state");
     STI_TRY(scene_of(system, &scene, err));

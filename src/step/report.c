@@ -20,19 +20,20 @@
 
 const st_Problem *st_system_problem(const st_System *system, const double **r)
 {
-    if (r != NULL) *r = system->step.r;
-    return sti_rows_make(&system->step.problem, NULL) == ST_OK ? &system->step.problem : NULL;
+    if (r != NULL) *r = system->work.step.r;
+    return sti_rows_make(&system->work.step.problem, NULL) == ST_OK ? &system->work.step.problem : NULL;
 }
 
 int st_system_island_count(const st_System *system)
 {
-    return system->step.problem.n_v > 0 ? sti_islands_count(system->islands) : 0;
+    return system->work.step.problem.n_v > 0 ? sti_islands_count(system->work.islands) : 0;
 }
 
 st_Status st_system_island(const st_System *system, int index, st_IslandReport *out)
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
-    const sti_Island *island = index < st_system_island_count(system) ? sti_islands_get(system->islands, index) : NULL;
+    const sti_Island *island =
+        index < st_system_island_count(system) ? sti_islands_get(system->work.islands, index) : NULL;
     if (island == NULL) return ST_ERR_ARGUMENT;
     *out = (st_IslandReport){island->n_blocks, island->n_contacts, island->n_l, island->info};
     return ST_OK;
@@ -41,12 +42,12 @@ st_Status st_system_island(const st_System *system, int index, st_IslandReport *
 /* Are the impulses of the step in sums over stages and pieces, or in its one step problem? */
 static bool in_sums(const st_System *system)
 {
-    return system->impulses.total.spring != NULL;
+    return system->work.impulses.total.spring != NULL;
 }
 
 double sti_force_time(const st_System *system)
 {
-    return in_sums(system) ? system->impulses.total.time : system->step.eta;
+    return in_sums(system) ? system->work.impulses.total.time : system->work.step.eta;
 }
 
 /* 0 where no force acts. */
@@ -59,12 +60,12 @@ static double per_second(const st_System *system)
 /* Contacts of the step, beside those of sleepers. */
 static int n_solved(const st_System *system)
 {
-    return in_sums(system) ? system->impulses.total.n : system->step.n_gaps;
+    return in_sums(system) ? system->work.impulses.total.n : system->work.step.n_gaps;
 }
 
 int st_system_contact_count(const st_System *system)
 {
-    return n_solved(system) + system->sleep.n_contacts;
+    return n_solved(system) + system->work.sleep.n_contacts;
 }
 
 /* H'v of a contact, and its belt: u without what drift, an impact law and compliance add to it. Rows that wait (order
@@ -73,9 +74,9 @@ int st_system_contact_count(const st_System *system)
 void sti_relative_velocity(const st_System *system, const double *v, const st_ContactLaw *law,
                            const sti_ContactEntry *entry, double *velocity)
 {
-    const sti_Assembly *step = &system->step;
+    const sti_Assembly *step = &system->work.step;
     const bool waits = step->problem.n_r > 0 && step->problem.H.p == NULL;
-    sti_belt_speeds(system->world, step->q, law, entry, velocity);
+    sti_belt_speeds(system->model.world, step->q, law, entry, velocity);
     for (int k = 0, row = law->first; k < law->dim; k++, row++) {
         if (waits)
             velocity[k] =
@@ -90,14 +91,15 @@ static sti_ContactImpulse contact_of_stage(const st_System *system, int c)
 {
     sti_ContactImpulse out;
     sti_contact_impulse(system, c, STI_FINITE, &out);
-    sti_relative_velocity(system, system->v, &system->step.law[c], &system->step.chosen[c].entry, out.velocity);
+    sti_relative_velocity(system, system->state.v, &system->work.step.law[c], &system->work.step.chosen[c].entry,
+                          out.velocity);
     return out;
 }
 
 static void solved_contact(const st_System *system, int c, st_ContactReport *out)
 {
-    const sti_ContactImpulse i = in_sums(system) ? system->impulses.total.contact[c] : contact_of_stage(system, c);
-    const int joint = system->world != NULL ? sti_limit_joint(i.id) : -1;
+    const sti_ContactImpulse i = in_sums(system) ? system->work.impulses.total.contact[c] : contact_of_stage(system, c);
+    const int joint = system->model.world != NULL ? sti_limit_joint(i.id) : -1;
     const double rate = per_second(system);
     *out = (st_ContactReport){.id = i.id,
                               .a = {i.a},
@@ -139,7 +141,7 @@ static void sleeping_contact(const st_System *system, const sti_Sleeper *sleeper
                               .dim = i->dim,
                               .asleep = true};
     for (int k = 0; k < i->dim; k++)
-        out->impulse[k] = system->history.h * i->r[k];
+        out->impulse[k] = system->state.history.h * i->r[k];
     if (joint >= 0) return;
     out->force = sti_contact_along(i->dim, i->r, i->normal, i->tangent);
     out->torque = sti_contact_about(i->dim, i->r, i->normal, i->tangent);
@@ -153,7 +155,7 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
     if (index < n)
         solved_contact(system, index, out);
     else
-        sleeping_contact(system, &system->sleep.contact[index - n], out);
+        sleeping_contact(system, &system->work.sleep.contact[index - n], out);
     return ST_OK;
 }
 
@@ -161,8 +163,9 @@ st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Ve
 {
     if (system == NULL) return ST_ERR_ARGUMENT;
     st_Vec3 sum = {0, 0, 0}, moment = {0, 0, 0};
-    if (system->world == NULL || body.index1 < 0 || body.index1 >= system->world->n_bodies) return ST_ERR_ARGUMENT;
-    st_Vec3 centre = sti_pose(system->step.q, body.index1).p;
+    if (system->model.world == NULL || body.index1 < 0 || body.index1 >= system->model.world->n_bodies)
+        return ST_ERR_ARGUMENT;
+    st_Vec3 centre = sti_pose(system->work.step.q, body.index1).p;
     for (int c = 0; c < st_system_contact_count(system); c++) {
         st_ContactReport contact;
         STI_TRY(st_system_contact(system, c, &contact));
@@ -184,16 +187,16 @@ static double measure_speed(const st_System *system, int a, int b, const sti_Mea
 {
     sti_Rows rows;
     double sum = 0;
-    sti_rows_measure(system->world, system->q, a, b, x, &rows);
+    sti_rows_measure(system->model.world, system->state.q, a, b, x, &rows);
     for (int k = 0; k < rows.count; k++)
-        sum += rows.gradient[k] * system->v[rows.index[k]];
+        sum += rows.gradient[k] * system->state.v[rows.index[k]];
     return sum;
 }
 
 /* From what the one step problem of a step was made: rows at the state before are in `trial` now, and so is v. */
 static sti_StageEnds ends_of_step(const st_System *system)
 {
-    return (sti_StageEnds){.rows = &system->trial, .v = system->v_new};
+    return (sti_StageEnds){.rows = &system->work.trial, .v = system->work.v_new};
 }
 
 static st_Status joint_impulses(const st_System *system, int index, sti_JointImpulse out[2])
@@ -201,7 +204,7 @@ static st_Status joint_impulses(const st_System *system, int index, sti_JointImp
     out[STI_IMPACT] = (sti_JointImpulse){.motor = 0};
     if (in_sums(system)) {
         for (int k = 0; k < 2; k++)
-            out[k] = system->impulses.total.joint[k][index];
+            out[k] = system->work.impulses.total.joint[k][index];
         return ST_OK;
     }
     const sti_StageEnds ends = ends_of_step(system);
@@ -210,8 +213,8 @@ static st_Status joint_impulses(const st_System *system, int index, sti_JointImp
 
 static st_Status report_transmitted(const st_System *system, int index, st_Frame frame, st_JointReport *out)
 {
-    const sti_Joint *joint = &system->world->joint[index];
-    const st_Quat a = sti_pose(system->step.q, joint->a).q;
+    const sti_Joint *joint = &system->model.world->joint[index];
+    const st_Quat a = sti_pose(system->work.step.q, joint->a).q;
     sti_JointImpulse i[2];
     STI_TRY(joint_impulses(system, index, i));
     for (int k = 0; frame == ST_FRAME_A && k < 2; k++) {
@@ -239,14 +242,14 @@ static double joint_error(const st_System *system, const sti_Joint *joint)
 {
     double worst = 0;
     for (int k = joint->first_row; k < joint->first_row + joint->n_rows; k++)
-        worst = fmax(worst, fabs(system->here.joint[k].value));
+        worst = fmax(worst, fabs(system->work.here.joint[k].value));
     return worst;
 }
 
 st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame, st_JointReport *out)
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
-    const sti_World *world = system->world;
+    const sti_World *world = system->model.world;
     int index = id.index1 - 1;
     if (world == NULL || index < 0 || index >= world->n_joints || (frame != ST_FRAME_WORLD && frame != ST_FRAME_A))
         return ST_ERR_ARGUMENT;
@@ -254,15 +257,15 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
     sti_Measure x;
     sti_Rows rows;
     *out = (st_JointReport){.error = joint_error(system, joint)};
-    STI_TRY(sti_coordinate_row(world, index, 0, system->q, &x, &rows, NULL));
+    STI_TRY(sti_coordinate_row(world, index, 0, system->state.q, &x, &rows, NULL));
     out->coordinate = x.value;
     for (int k = 0; k < rows.count; k++)
-        out->speed += rows.gradient[k] * system->v[rows.index[k]];
-    STI_TRY(sti_joint_gauge(world, index, 1, system->q, &x, NULL));
+        out->speed += rows.gradient[k] * system->state.v[rows.index[k]];
+    STI_TRY(sti_joint_gauge(world, index, 1, system->state.q, &x, NULL));
     out->other = x.value;
     out->other_speed = measure_speed(system, joint->a, joint->b, &x);
-    out->point = sti_joint_point(world, index, system->q);
-    if (system->step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
+    out->point = sti_joint_point(world, index, system->state.q);
+    if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
     return report_transmitted(system, index, frame, out);
 }
 
@@ -271,23 +274,23 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
 st_Status st_system_spring(const st_System *system, st_SpringId id, st_SpringReport *out)
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
-    const sti_World *world = system->world;
+    const sti_World *world = system->model.world;
     const int index = id.index1 - 1;
     if (world == NULL || index < 0 || index >= world->n_springs) return ST_ERR_ARGUMENT;
     const sti_Spring *spring = &world->spring[index];
-    const st_Pose a = sti_pose(system->q, spring->a), b = sti_pose(system->q, spring->b);
+    const st_Pose a = sti_pose(system->state.q, spring->a), b = sti_pose(system->state.q, spring->b);
     const st_Vec3 p_a = pose_point(a, spring->anchor_a), p_b = pose_point(b, spring->anchor_b), d = sub(p_b, p_a);
     const double apart = norm(d);
     const st_Vec3 along = apart > 0 ? scale(1 / apart, d) : vec3(0, 0, 0);
     const bool turns = spring->type == ST_SPRING_ANGULAR;
-    const sti_Measure x =
-        turns ? sti_measure_angle(world, spring->angle, system->q) : sti_measure_along(a, b, p_b, along, p_a, apart);
+    const sti_Measure x = turns ? sti_measure_angle(world, spring->angle, system->state.q)
+                                : sti_measure_along(a, b, p_b, along, p_a, apart);
     sti_SpringImpulse i = {{0, 0, 0}, {0, 0, 0}};
     *out = (st_SpringReport){.point_a = p_a, .point_b = p_b, .length = x.value};
     out->rate = measure_speed(system, spring->a, spring->b, &x);
-    if (system->step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
+    if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
     if (in_sums(system)) {
-        i = system->impulses.total.spring[index];
+        i = system->work.impulses.total.spring[index];
     } else {
         const sti_StageEnds ends = ends_of_step(system);
         sti_spring_impulse(system, &ends, index, &i);
@@ -304,13 +307,13 @@ st_Status st_system_spring(const st_System *system, st_SpringId id, st_SpringRep
  * (STI_N_LOADS + 3) n_v numbers.                                                                   */
 static st_Status loads_of_step(const st_System *system, double *room, const double *out[2], st_Error *err)
 {
-    const st_Model *model = &system->model;
-    const sti_Assembly *step = &system->step;
+    const st_Model *model = &system->model.table;
+    const sti_Assembly *step = &system->work.step;
     const int n_v = model->n_v;
     double *applied = room + (ptrdiff_t)STI_N_LOADS * n_v, *turning = applied + n_v, *work = turning + n_v;
     sti_StageEnds ends = ends_of_step(system);
     for (int k = 0; k < 2 && in_sums(system); k++)
-        out[k] = system->impulses.total.load[k];
+        out[k] = system->work.impulses.total.load[k];
     if (in_sums(system)) return ST_OK;
     out[STI_FINITE] = room;
     out[STI_IMPACT] = NULL;
@@ -333,7 +336,7 @@ static const sti_Load internal_load[ST_N_LOADS] = {
 
 static void load_of_body(const st_System *system, int index, const double *const load[2], st_BodyLoad *out)
 {
-    const sti_World *world = system->world;
+    const sti_World *world = system->model.world;
     const sti_Body *body = &world->body[index];
     const ptrdiff_t n_v = system->model.n_v;
     const double rate = per_second(system);
@@ -374,17 +377,17 @@ st_Status st_system_loads(const st_System *system, st_BodyLoad *out, int count, 
     STI_NEED(out, err);
     const int64_t n = (STI_N_LOADS + 3) * (int64_t)system->model.n_v;
     const double *load[2] = {NULL, NULL};
-    if (system->world == NULL || count < 0 || count >= sti_first_rotor(system->world))
+    if (system->model.world == NULL || count < 0 || count >= sti_first_rotor(system->model.world))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_loads: %d bodies, the scene has %d", count,
-                        system->world != NULL ? sti_first_rotor(system->world) - 1 : 0);
+                        system->model.world != NULL ? sti_first_rotor(system->model.world) - 1 : 0);
     memset(out, 0, (size_t)count * sizeof *out);
-    if (system->step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
-    double *room = sti_alloc(&system->allocator, n, sizeof *room);
+    if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
+    double *room = sti_alloc(&system->model.allocator, n, sizeof *room);
     st_Status status = room != NULL ? loads_of_step(system, room, load, err)
                                     : sti_fail(err, ST_ERR_MEMORY, "out of memory for the loads of %d bodies", count);
     for (int b = 1; b <= count && status == ST_OK; b++)
         load_of_body(system, b, load, &out[b - 1]);
-    sti_free(&system->allocator, room, n, sizeof *room);
+    sti_free(&system->model.allocator, room, n, sizeof *room);
     return status;
 }
 
@@ -393,12 +396,12 @@ st_Status st_system_loads(const st_System *system, st_BodyLoad *out, int count, 
 st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *angular)
 {
     if (system == NULL) return ST_ERR_ARGUMENT;
-    const sti_World *world = system->world;
+    const sti_World *world = system->model.world;
     st_Vec3 P = {0, 0, 0}, L = {0, 0, 0};
     if (world == NULL) return ST_ERR_ARGUMENT;
     for (int b = 1; b < sti_first_rotor(world); b++) { /* what turns a rotor turns both bodies against each other */
         const sti_Body *body = &world->body[b];
-        st_Pose pose = sti_pose(system->q, b);
+        st_Pose pose = sti_pose(system->state.q, b);
         st_Vec3 v, w;
         STI_TRY(st_system_velocity(system, (st_BodyId){b}, &v, &w));
         st_Vec3 p = scale(body->mass, v);
@@ -415,8 +418,8 @@ double st_system_deepest(const st_System *system, st_BodyId *a, st_BodyId *b)
     double depth = 0;
     if (a != NULL) *a = (st_BodyId){0};
     if (b != NULL) *b = (st_BodyId){0};
-    for (int c = 0; system != NULL && c < system->here.n_contacts; c++) {
-        const sti_ContactEntry *entry = &system->here.contact[c];
+    for (int c = 0; system != NULL && c < system->work.here.n_contacts; c++) {
+        const sti_ContactEntry *entry = &system->work.here.contact[c];
         if (!(-entry->gap > depth)) continue;
         depth = -entry->gap;
         if (a != NULL) *a = (st_BodyId){entry->a};
@@ -430,10 +433,10 @@ double st_system_deepest(const st_System *system, st_BodyId *a, st_BodyId *b)
 void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size)
 {
     int joint = sti_limit_joint(contact->id);
-    if (system->world != NULL && joint >= 0) {
-        snprintf(out, size, "the limit of joint \"%s\"", system->world->scene->joint[joint].name);
-    } else if (system->world != NULL) {
-        char *const *name = system->world->scene->names[STI_BODY].name;
+    if (system->model.world != NULL && joint >= 0) {
+        snprintf(out, size, "the limit of joint \"%s\"", system->model.world->scene->joint[joint].name);
+    } else if (system->model.world != NULL) {
+        char *const *name = system->model.world->scene->names[STI_BODY].name;
         snprintf(out, size, "bodies \"%s\" and \"%s\"", name[contact->a], name[contact->b]);
     } else {
         snprintf(out, size, "contact %llu", (unsigned long long)contact->id);

@@ -105,44 +105,47 @@ typedef struct Part {
 
 static int64_t past_loads(const st_System *s)
 {
-    return s->impulses.last.spring != NULL ? (int64_t)STI_N_LOADS * s->model.n_v : 0;
+    return s->state.past_impulses.spring != NULL ? (int64_t)STI_N_LOADS * s->model.n_v : 0;
 }
 
 static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
 {
-    *past = (Past){s->history.h, s->friction_work, s->fastest.speed, s->fastest.pull, s->history.known, s->fresh};
-    part[TIME] = (Part){&s->t, 1};
-    part[TIME_GRID] = (Part){&s->grid, 1};
-    part[COORDINATES] = (Part){s->q, s->model.n_q};
-    part[VELOCITIES] = (Part){s->v, s->model.n_v};
-    part[STEPS] = (Part){&s->n_steps, 1};
-    part[STALLED] = (Part){&s->events.stalled, 1};
-    part[ACTIVE] = (Part){s->active.id, s->active.n};
-    part[IMPULSES] = (Part){s->warm.last.at, s->warm.last.n};
+    *past = (Past){s->state.history.h,    s->state.friction_work, s->state.fastest.speed,
+                   s->state.fastest.pull, s->state.history.known, s->state.fresh};
+    part[TIME] = (Part){&s->state.t, 1};
+    part[TIME_GRID] = (Part){&s->state.grid, 1};
+    part[COORDINATES] = (Part){s->state.q, s->model.n_q};
+    part[VELOCITIES] = (Part){s->state.v, s->model.n_v};
+    part[STEPS] = (Part){&s->state.n_steps, 1};
+    part[STALLED] = (Part){&s->state.stalled, 1};
+    part[ACTIVE] = (Part){s->state.active.id, s->state.active.n};
+    part[IMPULSES] = (Part){s->state.forces.at, s->state.forces.n};
     part[PAST] = (Part){past, 1};
     const bool past_kept = sti_has_stages(s);
-    part[PAST_COORDINATES] = (Part){s->history.q, past_kept ? s->model.n_q : 0};
-    part[PAST_VELOCITIES] = (Part){s->history.v, past_kept ? s->model.n_v : 0};
-    part[PAST_ACCELERATIONS] = (Part){s->history.a, past_kept ? s->model.n_v : 0};
-    const sti_StepImpulses *last = &s->impulses.last; /* bdf2: what it reports depends on the step before */
+    part[PAST_COORDINATES] = (Part){s->state.history.q, past_kept ? s->model.n_q : 0};
+    part[PAST_VELOCITIES] = (Part){s->state.history.v, past_kept ? s->model.n_v : 0};
+    part[PAST_ACCELERATIONS] = (Part){s->state.history.a, past_kept ? s->model.n_v : 0};
+    const sti_StepImpulses *last = &s->state.past_impulses; /* bdf2: what it reports depends on the step before */
     part[PAST_LOADS] = (Part){last->load[STI_FINITE], past_loads(s)};
-    part[PAST_JOINTS] = (Part){last->joint[STI_FINITE], last->spring != NULL ? s->impulses.n_joints : 0};
-    part[PAST_SPRINGS] = (Part){last->spring, last->spring != NULL ? s->impulses.n_springs : 0};
+    part[PAST_JOINTS] = (Part){last->joint[STI_FINITE], last->spring != NULL ? s->work.impulses.n_joints : 0};
+    part[PAST_SPRINGS] = (Part){last->spring, last->spring != NULL ? s->work.impulses.n_springs : 0};
     part[PAST_CONTACTS] = (Part){last->contact, last->n};
-    part[LOADED] = (Part){s->loaded.id, s->loaded.n};
-    part[MODES] = (Part){s->modes.at, s->modes.n};
-    part[PATCHES] = (Part){s->compliant.now.patch, s->compliant.now.n};
-    part[DEFORMATIONS] = (Part){s->compliant.now.delta, s->compliant.now.n_delta};
-    part[ASLEEP] = (Part){s->sleep.on ? s->world->asleep : NULL, s->sleep.n_bodies};
-    part[DUE] = (Part){s->sleep.due, s->sleep.n_bodies};
-    part[RINGS] = (Part){s->sleep.ring, s->sleep.n_bodies};
-    part[RESTS] = (Part){s->sleep.rest, s->sleep.n_bodies};
-    part[SLEEPERS] = (Part){s->sleep.contact, s->sleep.n_contacts};
-    part[JOINT_FORCES] = (Part){s->sleep.joint_force, s->sleep.n_joint_forces};
-    part[MEAN] = (Part){s->mean.past, sti_mean_past(s)};
-    const bool controlled = s->world != NULL && s->world->n_controls > 0;
-    part[CONTROLS] = (Part){controlled ? s->world->control : NULL, controlled ? sti_control_count(s->world) : 0};
-    part[PUSHES] = (Part){s->world != NULL ? s->world->push : NULL, s->world != NULL ? s->world->n_pushes : 0};
+    part[LOADED] = (Part){s->state.loaded.id, s->state.loaded.n};
+    part[MODES] = (Part){s->state.modes.at, s->state.modes.n};
+    part[PATCHES] = (Part){s->state.patches.patch, s->state.patches.n};
+    part[DEFORMATIONS] = (Part){s->state.patches.delta, s->state.patches.n_delta};
+    part[ASLEEP] = (Part){s->work.sleep.on ? s->model.world->asleep : NULL, s->work.sleep.n_bodies};
+    part[DUE] = (Part){s->work.sleep.due, s->work.sleep.n_bodies};
+    part[RINGS] = (Part){s->work.sleep.ring, s->work.sleep.n_bodies};
+    part[RESTS] = (Part){s->work.sleep.rest, s->work.sleep.n_bodies};
+    part[SLEEPERS] = (Part){s->work.sleep.contact, s->work.sleep.n_contacts};
+    part[JOINT_FORCES] = (Part){s->work.sleep.joint_force, s->work.sleep.n_joint_forces};
+    part[MEAN] = (Part){s->work.mean.past, sti_mean_past(s)};
+    const bool controlled = s->model.world != NULL && s->model.world->n_controls > 0;
+    part[CONTROLS] =
+        (Part){controlled ? s->model.world->control : NULL, controlled ? sti_control_count(s->model.world) : 0};
+    part[PUSHES] = (Part){s->model.world != NULL ? s->model.world->push : NULL,
+                          s->model.world != NULL ? s->model.world->n_pushes : 0};
 }
 
 size_t st_system_save(const st_System *system, void *buffer, size_t size)
@@ -155,7 +158,7 @@ size_t st_system_save(const st_System *system, void *buffer, size_t size)
         needed += sizeof(Section) + (size_t)part[k].count * sections[k].size;
     if (buffer == NULL || size < needed) return needed;
 
-    Head head = {MAGIC, VERSION, system->model.n_q, system->model.n_v, system->n_changes};
+    Head head = {MAGIC, VERSION, system->model.n_q, system->model.n_v, system->state.n_changes};
     char *out = buffer;
     memcpy(out, &head, sizeof head);
     out += sizeof head;
@@ -190,11 +193,11 @@ static st_Status read_head(const st_System *system, const void *buffer, size_t s
             err, ST_ERR_ARGUMENT,
             "the saved state has %d coordinates and %d velocities, the system %d and %d: not the same scene", head.n_q,
             head.n_v, system->model.n_q, system->model.n_v);
-    if (head.changes != system->n_changes)
+    if (head.changes != system->state.n_changes)
         return sti_fail(err, ST_ERR_ARGUMENT,
                         "the saved state is of a system whose scene was changed %d times while it ran, this one's %d "
                         "times: not the same scene",
-                        head.changes, system->n_changes);
+                        head.changes, system->state.n_changes);
     return ST_OK;
 }
 
@@ -237,7 +240,7 @@ static st_Status check_ids(const st_System *system, const Part *part, st_Error *
     for (int64_t k = 0; k < part->count; k++) {
         uint64_t id;
         READ(part, k, &id);
-        if (!is_of_world(system->world, id)) return damaged(err);
+        if (!is_of_world(system->model.world, id)) return damaged(err);
     }
     return ST_OK;
 }
@@ -257,7 +260,7 @@ static st_Status check_impulses(const st_System *system, const Part *part, st_Er
     for (int64_t k = 0; k < part->count; k++) {
         sti_Impulse impulse;
         READ(part, k, &impulse);
-        if (!is_impulse(system->world, &impulse)) return damaged(err);
+        if (!is_impulse(system->model.world, &impulse)) return damaged(err);
     }
     return ST_OK;
 }
@@ -269,7 +272,7 @@ static st_Status check_patches(const st_System *system, const Part part[N_SECTIO
     for (int64_t k = 0; k < part[PATCHES].count; k++, last = patch.id) {
         READ(&part[PATCHES], k, &patch);
         if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size ||
-            !is_of_world(system->world, patch.id) || (k > 0 && patch.id <= last))
+            !is_of_world(system->model.world, patch.id) || (k > 0 && patch.id <= last))
             return damaged(err);
         if (!sti_patch_fits(system, &patch))
             return sti_fail(err, ST_ERR_ARGUMENT,
@@ -283,9 +286,9 @@ static st_Status check_patches(const st_System *system, const Part part[N_SECTIO
 static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
     const int64_t n = part[ASLEEP].count;
-    if (n > 0 && !system->sleep.on)
+    if (n > 0 && !system->work.sleep.on)
         return sti_fail(err, ST_ERR_ARGUMENT, "the saved state knows who sleeps, and the system has `sleep` off");
-    if ((n > 0 && n != system->sleep.n_bodies) || part[DUE].count != n || part[RINGS].count != n ||
+    if ((n > 0 && n != system->work.sleep.n_bodies) || part[DUE].count != n || part[RINGS].count != n ||
         part[RESTS].count != n || (n == 0 && part[SLEEPERS].count > 0))
         return damaged(err);
     for (int64_t b = 0; b < n; b++) {
@@ -297,7 +300,7 @@ static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS
         sti_Sleeper sleeper;
         READ(&part[SLEEPERS], k, &sleeper);
         if (sleeper.a < 0 || sleeper.a >= n || sleeper.b < 0 || sleeper.b >= n ||
-            !is_impulse(system->world, &sleeper.impulse))
+            !is_impulse(system->model.world, &sleeper.impulse))
             return damaged(err);
     }
     return ST_OK;
@@ -306,7 +309,7 @@ static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS
 /* Of bdf2; those of a system without it are empty. */
 static st_Status check_past_impulses(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
-    const sti_World *world = system->world;
+    const sti_World *world = system->model.world;
     if (part[PAST_LOADS].count == 0)
         return part[PAST_JOINTS].count + part[PAST_SPRINGS].count + part[PAST_CONTACTS].count == 0 ? ST_OK
                                                                                                    : damaged(err);
@@ -342,7 +345,7 @@ static st_Status check_mean(const Part *part, int n_v, st_Error *err)
 static st_Status check_controls(const st_System *system, const Part *part, st_Error *err)
 {
     if (part->count == 0) return ST_OK;
-    if (system->world == NULL || part->count != sti_control_count(system->world))
+    if (system->model.world == NULL || part->count != sti_control_count(system->model.world))
         return sti_fail(err, ST_ERR_ARGUMENT, "the saved state has other joints and forces: not the same scene");
     for (int64_t k = 0; k < part->count; k++) {
         sti_Control control;
@@ -361,7 +364,8 @@ static st_Status check_pushes(const st_System *system, const Part *part, st_Erro
     for (int64_t k = 0; k < part->count; k++) {
         sti_Push push;
         memcpy(&push, (const char *)part->data + (size_t)k * sizeof push, sizeof push);
-        if (system->world == NULL || push.body <= last || push.body >= system->world->n_bodies) return damaged(err);
+        if (system->model.world == NULL || push.body <= last || push.body >= system->model.world->n_bodies)
+            return damaged(err);
         for (int i = 0; i < 6; i++)
             if (!isfinite(push.wrench[i])) return damaged(err);
         last = push.body;
@@ -403,10 +407,10 @@ static void take(void *to, const Part *part, size_t size)
 /* Deformations of compliant contacts, into the set that is not the state yet. */
 static st_Status restore_patches(st_System *s, const Part part[N_SECTIONS], st_Error *err)
 {
-    sti_Patches *to = &s->compliant.next;
+    sti_Patches *to = &s->work.compliant.next;
     int64_t n = part[PATCHES].count, n_delta = part[DEFORMATIONS].count;
-    STI_TRY(STI_GROW(&s->allocator, to->patch, to->patch_capacity, n, err));
-    STI_TRY(STI_GROW(&s->allocator, to->delta, to->delta_capacity, n_delta, err));
+    STI_TRY(STI_GROW(&s->model.allocator, to->patch, to->patch_capacity, n, err));
+    STI_TRY(STI_GROW(&s->model.allocator, to->delta, to->delta_capacity, n_delta, err));
     take(to->patch, &part[PATCHES], sizeof *to->patch);
     take(to->delta, &part[DEFORMATIONS], sizeof *to->delta);
     to->n = (int)n;
@@ -416,36 +420,37 @@ static st_Status restore_patches(st_System *s, const Part part[N_SECTIONS], st_E
 
 static st_Status make_room(st_System *s, const Part part[N_SECTIONS], st_Error *err)
 {
-    sti_World *world = s->world;
+    sti_World *world = s->model.world;
     if (world != NULL) STI_TRY(STI_GROW(&world->allocator, world->push, world->push_capacity, part[PUSHES].count, err));
-    sti_StepImpulses *last = &s->impulses.last;
+    sti_StepImpulses *last = &s->state.past_impulses;
     if (last->spring != NULL)
-        STI_TRY(STI_GROW(&s->allocator, last->contact, last->capacity, part[PAST_CONTACTS].count, err));
-    STI_TRY(STI_GROW(&s->allocator, s->active.id, s->active.capacity, part[ACTIVE].count, err));
-    STI_TRY(STI_GROW(&s->allocator, s->warm.last.at, s->warm.last.capacity, part[IMPULSES].count, err));
-    STI_TRY(STI_GROW(&s->allocator, s->loaded.id, s->loaded.capacity, part[LOADED].count, err));
-    STI_TRY(STI_GROW(&s->allocator, s->sleep.contact, s->sleep.contact_capacity, part[SLEEPERS].count, err));
-    STI_TRY(
-        STI_GROW(&s->allocator, s->sleep.joint_force, s->sleep.joint_force_capacity, part[JOINT_FORCES].count, err));
-    return STI_GROW(&s->allocator, s->modes.at, s->modes.capacity, part[MODES].count, err);
+        STI_TRY(STI_GROW(&s->model.allocator, last->contact, last->capacity, part[PAST_CONTACTS].count, err));
+    STI_TRY(STI_GROW(&s->model.allocator, s->state.active.id, s->state.active.capacity, part[ACTIVE].count, err));
+    STI_TRY(STI_GROW(&s->model.allocator, s->state.forces.at, s->state.forces.capacity, part[IMPULSES].count, err));
+    STI_TRY(STI_GROW(&s->model.allocator, s->state.loaded.id, s->state.loaded.capacity, part[LOADED].count, err));
+    STI_TRY(STI_GROW(&s->model.allocator, s->work.sleep.contact, s->work.sleep.contact_capacity, part[SLEEPERS].count,
+                     err));
+    STI_TRY(STI_GROW(&s->model.allocator, s->work.sleep.joint_force, s->work.sleep.joint_force_capacity,
+                     part[JOINT_FORCES].count, err));
+    return STI_GROW(&s->model.allocator, s->state.modes.at, s->state.modes.capacity, part[MODES].count, err);
 }
 
 static void restore_past(st_System *s, const Part part[N_SECTIONS])
 {
     Past past;
     take(&past, &part[PAST], sizeof past);
-    s->history.h = past.h;
-    s->history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(s));
-    s->fresh = past.fresh != 0;
-    s->friction_work = past.friction_work;
-    s->fastest.speed = past.speed;
-    s->fastest.pull = past.pull;
+    s->state.history.h = past.h;
+    s->state.history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(s));
+    s->state.fresh = past.fresh != 0;
+    s->state.friction_work = past.friction_work;
+    s->state.fastest.speed = past.speed;
+    s->state.fastest.pull = past.pull;
     if (!sti_has_stages(s)) return;
-    take(s->history.q, &part[PAST_COORDINATES], sizeof(double));
-    take(s->history.v, &part[PAST_VELOCITIES], sizeof(double));
-    take(s->history.a, &part[PAST_ACCELERATIONS], sizeof(double));
-    if (s->mean.past != NULL) take(s->mean.past, &part[MEAN], sizeof(double));
-    sti_StepImpulses *last = &s->impulses.last;
+    take(s->state.history.q, &part[PAST_COORDINATES], sizeof(double));
+    take(s->state.history.v, &part[PAST_VELOCITIES], sizeof(double));
+    take(s->state.history.a, &part[PAST_ACCELERATIONS], sizeof(double));
+    if (s->work.mean.past != NULL) take(s->work.mean.past, &part[MEAN], sizeof(double));
+    sti_StepImpulses *last = &s->state.past_impulses;
     if (last->spring == NULL || part[PAST_LOADS].count == 0) return;
     take(last->load[STI_FINITE], &part[PAST_LOADS], sizeof(double));
     take(last->joint[STI_FINITE], &part[PAST_JOINTS], sizeof(sti_JointImpulse));
@@ -457,9 +462,9 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
 
 static void restore_sleep(st_System *s, const Part part[N_SECTIONS])
 {
-    sti_Sleep *sleep = &s->sleep;
+    sti_Sleep *sleep = &s->work.sleep;
     if (!sleep->on || part[ASLEEP].count == 0) return;
-    take(s->world->asleep, &part[ASLEEP], sizeof *s->world->asleep);
+    take(s->model.world->asleep, &part[ASLEEP], sizeof *s->model.world->asleep);
     take(sleep->due, &part[DUE], sizeof *sleep->due);
     take(sleep->ring, &part[RINGS], sizeof *sleep->ring);
     take(sleep->rest, &part[RESTS], sizeof *sleep->rest);
@@ -473,14 +478,14 @@ static void restore_sleep(st_System *s, const Part part[N_SECTIONS])
 /* The next step makes the rows of motors again. */
 static void restore_controls(st_System *s, const Part *part)
 {
-    sti_World *world = s->world;
+    sti_World *world = s->model.world;
     if (world == NULL || (part->count == 0 && world->n_controls == 0)) return;
     world->n_controls = 0;
     memset(world->control, 0, (size_t)sti_control_count(world) * sizeof *world->control);
     take(world->control, part, sizeof *world->control);
     for (int k = 0; k < sti_control_count(world); k++)
         world->n_controls += world->control[k].is_set;
-    s->rows_stale = true;
+    s->work.rows_stale = true;
 }
 
 static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *state, st_Error *err)
@@ -492,23 +497,23 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     take(v, &part[VELOCITIES], sizeof *v);
     STI_TRY(make_room(s, part, err));
     STI_TRY(restore_patches(s, part, err));
-    STI_TRY(st_system_set_state(s, t, q, v, err)); /* the last thing that may fail; it keeps the room */
-    take(s->v, &part[VELOCITIES], sizeof *s->v);   /* of rotors, too, which follow what is set */
-    take(s->active.id, &part[ACTIVE], sizeof *s->active.id);
-    take(s->warm.last.at, &part[IMPULSES], sizeof *s->warm.last.at);
-    take(s->loaded.id, &part[LOADED], sizeof *s->loaded.id);
-    take(s->modes.at, &part[MODES], sizeof *s->modes.at);
+    STI_TRY(st_system_set_state(s, t, q, v, err));           /* the last thing that may fail; it keeps the room */
+    take(s->state.v, &part[VELOCITIES], sizeof *s->state.v); /* of rotors, too, which follow what is set */
+    take(s->state.active.id, &part[ACTIVE], sizeof *s->state.active.id);
+    take(s->state.forces.at, &part[IMPULSES], sizeof *s->state.forces.at);
+    take(s->state.loaded.id, &part[LOADED], sizeof *s->state.loaded.id);
+    take(s->state.modes.at, &part[MODES], sizeof *s->state.modes.at);
     sti_patches_accept(s);
-    s->active.n = (int)part[ACTIVE].count;
-    s->warm.last.n = (int)part[IMPULSES].count;
-    s->loaded.n = (int)part[LOADED].count;
-    s->modes.n = (int)part[MODES].count;
+    s->state.active.n = (int)part[ACTIVE].count;
+    s->state.forces.n = (int)part[IMPULSES].count;
+    s->state.loaded.n = (int)part[LOADED].count;
+    s->state.modes.n = (int)part[MODES].count;
     restore_controls(s, &part[CONTROLS]);
-    if (s->world != NULL) take(s->world->push, &part[PUSHES], sizeof *s->world->push);
-    if (s->world != NULL) s->world->n_pushes = (int)part[PUSHES].count;
-    take(&s->n_steps, &part[STEPS], sizeof s->n_steps);
-    take(&s->grid, &part[TIME_GRID], sizeof s->grid);
-    take(&s->events.stalled, &part[STALLED], sizeof s->events.stalled);
+    if (s->model.world != NULL) take(s->model.world->push, &part[PUSHES], sizeof *s->model.world->push);
+    if (s->model.world != NULL) s->model.world->n_pushes = (int)part[PUSHES].count;
+    take(&s->state.n_steps, &part[STEPS], sizeof s->state.n_steps);
+    take(&s->state.grid, &part[TIME_GRID], sizeof s->state.grid);
+    take(&s->state.stalled, &part[STALLED], sizeof s->state.stalled);
     restore_past(s, part);
     restore_sleep(s, part);
     return ST_OK;
@@ -522,9 +527,9 @@ st_Status st_system_restore(st_System *system, const void *buffer, size_t size, 
     STI_TRY(read_sections(buffer, size, part, err));
     STI_TRY(check_parts(system, part, err));
     int64_t n = (int64_t)system->model.n_q + system->model.n_v;
-    double *state = sti_alloc(&system->allocator, n, sizeof *state);
+    double *state = sti_alloc(&system->model.allocator, n, sizeof *state);
     if (state == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a saved state");
     st_Status status = restore(system, part, state, err);
-    sti_free(&system->allocator, state, n, sizeof *state);
+    sti_free(&system->model.allocator, state, n, sizeof *state);
     return status;
 }

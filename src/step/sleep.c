@@ -41,10 +41,10 @@ st_Status sti_check_sleep(const st_SystemDef *def, st_Error *err)
 
 st_Status sti_sleep_create(st_System *system, st_Error *err)
 {
-    sti_Sleep *s = &system->sleep;
-    const sti_World *world = system->world;
-    const st_Allocator *a = &system->allocator;
-    if (!system->def.sleep || world == NULL) return ST_OK;
+    sti_Sleep *s = &system->work.sleep;
+    const sti_World *world = system->model.world;
+    const st_Allocator *a = &system->model.allocator;
+    if (!system->model.def.sleep || world == NULL) return ST_OK;
     const int n = s->n_bodies = world->n_bodies;
     s->n_shapes = world->collider.n_shapes;
     s->ring = sti_alloc(a, n, sizeof *s->ring);
@@ -64,8 +64,8 @@ st_Status sti_sleep_create(st_System *system, st_Error *err)
 
 void sti_sleep_free(st_System *system)
 {
-    sti_Sleep *s = &system->sleep;
-    const st_Allocator *a = &system->allocator;
+    sti_Sleep *s = &system->work.sleep;
+    const st_Allocator *a = &system->model.allocator;
     const int n = s->n_bodies;
     sti_free(a, s->ring, n, sizeof *s->ring);
     sti_free(a, s->due, n, sizeof *s->due);
@@ -92,8 +92,8 @@ static bool stays(const sti_World *world, int body)
 /* Lists of what is awake, for all that goes through bodies, blocks and shapes. */
 static void list_awake(st_System *system)
 {
-    sti_Sleep *s = &system->sleep;
-    const sti_World *world = system->world;
+    sti_Sleep *s = &system->work.sleep;
+    const sti_World *world = system->model.world;
     int n = 0, n_shapes = 0, n_blocks = 0;
     for (int b = 0, block = 0; b < world->n_bodies; b++) {
         if (world->body[b].n_dofs == 0) continue;
@@ -106,25 +106,26 @@ static void list_awake(st_System *system)
     for (int k = 0; k < world->collider.n_shapes; k++)
         if (!stays(world, world->scene->shape_body[k])) s->shapes[n_shapes++] = k;
     s->awake = (sti_Awake){s->blocks, n_blocks};
-    system->world->n_awake = n;
-    system->world->n_awake_shapes = n_shapes;
+    system->model.world->n_awake = n;
+    system->model.world->n_awake_shapes = n_shapes;
 }
 
 static void flags_changed(st_System *system)
 {
-    sti_Sleep *s = &system->sleep;
-    sti_World *world = system->world;
+    sti_Sleep *s = &system->work.sleep;
+    sti_World *world = system->model.world;
     s->n_asleep = 0;
     world->asleep_potential = 0;
     for (int b = 0; b < world->n_bodies; b++) {
         if (!world->asleep[b]) continue;
         s->n_asleep++;
-        world->asleep_potential += sti_body_potential(world, system->q, b);
+        world->asleep_potential += sti_body_potential(world, system->state.q, b);
     }
     list_awake(system);
     world->awake = s->n_asleep > 0 ? s->bodies : NULL;
     world->awake_shape = s->n_asleep > 0 ? s->shapes : NULL;
-    world->still = system->def.drift == ST_DRIFT_MEAN ? 0 : ++s->serial; /* discrete_gradient.c writes over rows */
+    world->still =
+        system->model.def.drift == ST_DRIFT_MEAN ? 0 : ++s->serial; /* discrete_gradient.c writes over rows */
     world->collider.live_serial = -1;
     s->penetration = 0;
     for (int k = 0; k < s->n_contacts; k++)
@@ -134,29 +135,29 @@ static void flags_changed(st_System *system)
 /* What does not move will not be looked at again. */
 static void lie_down(st_System *system)
 {
-    for (int b = 1; b < system->world->n_bodies; b++) {
-        if (!stays(system->world, b)) continue;
+    for (int b = 1; b < system->model.world->n_bodies; b++) {
+        if (!stays(system->model.world, b)) continue;
         sti_still_body(system, b);
-        sti_collider_settle(system->world, system->q, b);
+        sti_collider_settle(system->model.world, system->state.q, b);
     }
 }
 
 void sti_sleep_rouse(st_System *system)
 {
-    if (!system->sleep.on) return;
-    system->sleep.n_asleep = 0;
-    system->world->awake = system->world->awake_shape = NULL;
-    system->world->still = 0;
-    system->world->collider.placed = false;
+    if (!system->work.sleep.on) return;
+    system->work.sleep.n_asleep = 0;
+    system->model.world->awake = system->model.world->awake_shape = NULL;
+    system->model.world->still = 0;
+    system->model.world->collider.placed = false;
 }
 
 /* Shapes and boxes may be where a state that was refused had them, those around sleepers, too. */
 void sti_sleep_resume(st_System *system)
 {
-    if (!system->sleep.on) return;
+    if (!system->work.sleep.on) return;
     flags_changed(system);
     lie_down(system);
-    system->world->collider.placed = system->world->collider.pairs.started = false;
+    system->model.world->collider.placed = system->model.world->collider.pairs.started = false;
 }
 
 /* Contacts among what stays are no contacts of the state any more. */
@@ -171,10 +172,10 @@ static void drop_contacts(const sti_World *world, st_Sink *sink)
 
 void sti_sleep_forget(st_System *system)
 {
-    sti_Sleep *s = &system->sleep;
+    sti_Sleep *s = &system->work.sleep;
     if (!s->on) return;
-    for (int b = 0; b < system->world->n_bodies; b++) {
-        system->world->asleep[b] = s->due[b] = 0;
+    for (int b = 0; b < system->model.world->n_bodies; b++) {
+        system->model.world->asleep[b] = s->due[b] = 0;
         s->rest[b] = 0;
         s->ring[b] = b;
     }
@@ -186,14 +187,14 @@ void sti_sleep_forget(st_System *system)
 /* Has it been at rest for long enough? Who moves has rested for 0 s, which is never enough. */
 static bool is_ready(const st_System *system, int body)
 {
-    const double rest = system->sleep.rest[body];
-    return rest > 0 && rest >= system->def.sleep_time;
+    const double rest = system->work.sleep.rest[body];
+    return rest > 0 && rest >= system->model.def.sleep_time;
 }
 
 static void count_ready(st_System *system)
 {
-    sti_Sleep *s = &system->sleep;
-    const sti_World *world = system->world;
+    sti_Sleep *s = &system->work.sleep;
+    const sti_World *world = system->model.world;
     s->n_ready = 0;
     for (int e = 0; e < world->n_awake; e++)
         s->n_ready += is_ready(system, s->bodies[e]);
@@ -201,15 +202,15 @@ static void count_ready(st_System *system)
 
 void sti_sleep_restored(st_System *system)
 {
-    sti_Sleep *s = &system->sleep;
+    sti_Sleep *s = &system->work.sleep;
     if (!s->on) return;
     s->n_due = 0;
-    for (int b = 0; b < system->world->n_bodies; b++)
+    for (int b = 0; b < system->model.world->n_bodies; b++)
         s->n_due += s->due[b] != 0;
     flags_changed(system);
     lie_down(system);
     count_ready(system);
-    drop_contacts(system->world, &system->here);
+    drop_contacts(system->model.world, &system->work.here);
 }
 
 /* ---- waking ----------------------------------------------------------------------------------- */
@@ -222,28 +223,29 @@ static bool comes_before(const sti_Impulse *a, const sti_Impulse *b)
 /* The forces of those who are awake again, among those that the next problem starts from: both stand by id. */
 static st_Status return_forces(st_System *system, st_Error *err)
 {
-    sti_Sleep *s = &system->sleep;
+    sti_Sleep *s = &system->work.sleep;
     int n = 0, from = 0, kept = 0;
-    STI_TRY(STI_GROW(&system->allocator, s->merged, s->merged_capacity, system->warm.last.n + s->n_contacts, err));
+    STI_TRY(
+        STI_GROW(&system->model.allocator, s->merged, s->merged_capacity, system->state.forces.n + s->n_contacts, err));
     for (int k = 0; k < s->n_contacts; k++) {
         const sti_Sleeper *sleeper = &s->contact[k];
-        if (stays(system->world, sleeper->a) && stays(system->world, sleeper->b)) {
+        if (stays(system->model.world, sleeper->a) && stays(system->model.world, sleeper->b)) {
             s->contact[kept++] = *sleeper;
             continue;
         }
-        while (from < system->warm.last.n && comes_before(&system->warm.last.at[from], &sleeper->impulse))
-            s->merged[n++] = system->warm.last.at[from++];
+        while (from < system->state.forces.n && comes_before(&system->state.forces.at[from], &sleeper->impulse))
+            s->merged[n++] = system->state.forces.at[from++];
         s->merged[n++] = sleeper->impulse;
         if (sleeper->impulse.r[0] > 0)
-            STI_TRY(sti_ids_add(&system->allocator, &system->loaded, sleeper->impulse.id, err));
+            STI_TRY(sti_ids_add(&system->model.allocator, &system->state.loaded, sleeper->impulse.id, err));
     }
-    while (from < system->warm.last.n)
-        s->merged[n++] = system->warm.last.at[from++];
-    sti_Impulse *list = system->warm.last.at;
-    int64_t capacity = system->warm.last.capacity;
-    system->warm.last.at = s->merged, system->warm.last.capacity = s->merged_capacity;
+    while (from < system->state.forces.n)
+        s->merged[n++] = system->state.forces.at[from++];
+    sti_Impulse *list = system->state.forces.at;
+    int64_t capacity = system->state.forces.capacity;
+    system->state.forces.at = s->merged, system->state.forces.capacity = s->merged_capacity;
     s->merged = list, s->merged_capacity = capacity;
-    system->warm.last.n = n;
+    system->state.forces.n = n;
     s->n_contacts = kept;
     return ST_OK;
 }
@@ -251,11 +253,11 @@ static st_Status return_forces(st_System *system, st_Error *err)
 /* Everyone who is due, with all that sleep in the same island. */
 static st_Status wake_due(st_System *system, bool *woken, st_Error *err)
 {
-    sti_Sleep *s = &system->sleep;
-    unsigned char *asleep = system->world->asleep;
+    sti_Sleep *s = &system->work.sleep;
+    unsigned char *asleep = system->model.world->asleep;
     *woken = false;
     if (s->n_due == 0) return ST_OK;
-    for (int b = 1; b < system->world->n_bodies; b++) {
+    for (int b = 1; b < system->model.world->n_bodies; b++) {
         if (!s->due[b] || !asleep[b]) continue;
         for (int next = b; asleep[next];) {
             const int at = next;
@@ -267,7 +269,7 @@ static st_Status wake_due(st_System *system, bool *woken, st_Error *err)
         *woken = true;
     }
     s->n_due = 0;
-    for (int b = 1; b < system->world->n_bodies; b++)
+    for (int b = 1; b < system->model.world->n_bodies; b++)
         s->n_due += s->due[b] != 0;
     if (!*woken) return ST_OK;
     flags_changed(system);
@@ -278,42 +280,43 @@ static st_Status wake_due(st_System *system, bool *woken, st_Error *err)
 
 static void make_due(st_System *system, int body)
 {
-    system->sleep.n_due += system->sleep.due[body] == 0;
-    system->sleep.due[body] = 1;
+    system->work.sleep.n_due += system->work.sleep.due[body] == 0;
+    system->work.sleep.due[body] = 1;
 }
 
 /* A force that changes within the step. */
 static void note_forces(st_System *system, double h)
 {
-    const sti_World *world = system->world;
+    const sti_World *world = system->model.world;
     const st_Scene *scene = world->scene;
     for (int f = 0; f < scene->n_forces; f++) {
         const st_Profile *profile = &scene->force[f].profile;
         const int body = scene->force[f].body.index1;
         const bool said = world->control[world->n_joints + f].is_set; /* whoever says another wakes it */
         if (world->asleep[body] && !said &&
-            sti_profile_value(profile, system->t) != sti_profile_value(profile, system->t + h))
+            sti_profile_value(profile, system->state.t) != sti_profile_value(profile, system->state.t + h))
             make_due(system, body);
     }
     for (int k = 0; k < world->n_joints && world->n_force_motors > 0; k++) {
         const sti_Joint *joint = &world->joint[k];
         const int body = world->asleep[joint->a] ? joint->a : joint->b;
-        if (world->asleep[body] && sti_motor_force(world, k, system->t) != sti_motor_force(world, k, system->t + h))
+        if (world->asleep[body] &&
+            sti_motor_force(world, k, system->state.t) != sti_motor_force(world, k, system->state.t + h))
             make_due(system, body);
     }
 }
 
 st_Status sti_wake_touched(st_System *system, bool *woken, st_Error *err)
 {
-    const st_Sink *here = &system->here;
+    const st_Sink *here = &system->work.here;
     *woken = false;
-    if (system->sleep.n_asleep == 0) return ST_OK;
-    const unsigned char *asleep = system->world->asleep;
+    if (system->work.sleep.n_asleep == 0) return ST_OK;
+    const unsigned char *asleep = system->model.world->asleep;
     for (int c = 0, k = 0; c < here->n_contacts; c++) { /* both stand by id */
         const sti_ContactEntry *contact = &here->contact[c];
-        while (k < system->wanted.n && system->wanted.id[k] < contact->id)
+        while (k < system->work.wanted.n && system->work.wanted.id[k] < contact->id)
             k++;
-        if (k == system->wanted.n || system->wanted.id[k] != contact->id) continue;
+        if (k == system->work.wanted.n || system->work.wanted.id[k] != contact->id) continue;
         if (asleep[contact->a]) make_due(system, contact->a); /* who of them is awake stays so */
         if (asleep[contact->b]) make_due(system, contact->b);
     }
@@ -330,7 +333,7 @@ static bool is_same_row(const sti_BoundedEntry *a, const sti_BoundedEntry *b)
  * another target. The pose is the same.                                                           */
 static bool joint_changes(const st_System *system, const sti_Joint *joint)
 {
-    const st_Sink *now = &system->here, *before = &system->trial;
+    const st_Sink *now = &system->work.here, *before = &system->work.trial;
     const int bounded[2] = {joint->friction_row, joint->motor_row};
     if (joint->n_rows > 0 && memcmp(now->joint + joint->first_row, before->joint + joint->first_row,
                                     (size_t)joint->n_rows * sizeof *now->joint) != 0)
@@ -342,7 +345,7 @@ static bool joint_changes(const st_System *system, const sti_Joint *joint)
 
 static void note_joints(st_System *system)
 {
-    const sti_World *world = system->world;
+    const sti_World *world = system->model.world;
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
         const int body = world->asleep[joint->a] ? joint->a : joint->b;
@@ -354,8 +357,8 @@ static void note_joints(st_System *system)
 
 static void connect(st_System *system, int a, int b)
 {
-    const sti_Body *body = system->world->body;
-    if (body[a].n_dofs > 0 && body[b].n_dofs > 0) sti_join(system->sleep.above, a, b);
+    const sti_Body *body = system->model.world->body;
+    if (body[a].n_dofs > 0 && body[b].n_dofs > 0) sti_join(system->work.sleep.above, a, b);
 }
 
 /* The bodies of a tendon, one after the other. */
@@ -367,7 +370,7 @@ typedef struct Tie {
 static void connect_to_last(void *ctx, int body)
 {
     Tie *tie = ctx;
-    if (tie->system->world->body[body].n_dofs == 0) return;
+    if (tie->system->model.world->body[body].n_dofs == 0) return;
     connect(tie->system, tie->last, body);
     tie->last = body;
 }
@@ -375,17 +378,17 @@ static void connect_to_last(void *ctx, int body)
 static void reset_leader(void *ctx, int body)
 {
     const st_System *system = ctx;
-    system->sleep.above[body] = body;
+    system->work.sleep.above[body] = body;
 }
 
 /* Who hangs together with whom, at the state. */
 static void connect_bodies(st_System *system)
 {
-    const sti_World *world = system->world;
-    const st_Sink *here = &system->here;
-    int *above = system->sleep.above;
+    const sti_World *world = system->model.world;
+    const st_Sink *here = &system->work.here;
+    int *above = system->work.sleep.above;
     for (int e = 0; e < world->n_awake; e++)
-        above[system->sleep.bodies[e]] = system->sleep.bodies[e];
+        above[system->work.sleep.bodies[e]] = system->work.sleep.bodies[e];
     for (int c = 0; c < here->n_contacts; c++) { /* and sleepers that they touch */
         above[here->contact[c].a] = here->contact[c].a;
         above[here->contact[c].b] = here->contact[c].b;
@@ -423,7 +426,7 @@ static void connect_bodies(st_System *system)
 static bool is_driven(const st_System *system, const sti_Joint *joint)
 {
     for (int k = joint->first_row; k < joint->first_row + joint->n_rows; k++)
-        if (system->here.joint[k].rate != 0) return true;
+        if (system->work.here.joint[k].rate != 0) return true;
     return false;
 }
 
@@ -431,16 +434,16 @@ static bool is_driven(const st_System *system, const sti_Joint *joint)
  * running belt, which carries on however slowly, and rubs on what is held against it.             */
 static void mark_restless(st_System *system)
 {
-    const sti_World *world = system->world;
-    int *above = system->sleep.above;
-    bool *restless = system->sleep.restless;
-    const int *bodies = system->sleep.bodies;
+    const sti_World *world = system->model.world;
+    int *above = system->work.sleep.above;
+    bool *restless = system->work.sleep.restless;
+    const int *bodies = system->work.sleep.bodies;
     for (int e = 0; e < world->n_awake; e++)
         restless[sti_leader(above, bodies[e])] = false;
     for (int e = 0; e < world->n_awake; e++)
         if (!is_ready(system, bodies[e])) restless[sti_leader(above, bodies[e])] = true;
-    for (int c = 0; c < system->here.n_contacts; c++) {
-        const sti_ContactEntry *contact = &system->here.contact[c];
+    for (int c = 0; c < system->work.here.n_contacts; c++) {
+        const sti_ContactEntry *contact = &system->work.here.contact[c];
         if (world->asleep[contact->a]) restless[sti_leader(above, contact->a)] = true;
         if (world->asleep[contact->b]) restless[sti_leader(above, contact->b)] = true;
         if (!contact->surface->moves || contact->gap >= sti_margin_of(system, contact)) continue;
@@ -466,16 +469,17 @@ static bool bodies_of(const sti_World *world, const sti_Impulse *impulse, int *a
 /* Forces among those who sleep now go from the last step's list to the sleepers', which has room: both stand by id. */
 static void keep_forces(st_System *system)
 {
-    sti_Sleep *s = &system->sleep;
+    sti_Sleep *s = &system->work.sleep;
     int n = 0, from = 0;
-    for (int k = 0; k < system->warm.last.n; k++) {
-        const sti_Impulse *impulse = &system->warm.last.at[k];
-        int a, b, here = sti_row_buffer_find(&system->here, impulse->id);
-        if (!bodies_of(system->world, impulse, &a, &b) || !stays(system->world, a) || !stays(system->world, b))
+    for (int k = 0; k < system->state.forces.n; k++) {
+        const sti_Impulse *impulse = &system->state.forces.at[k];
+        int a, b, here = sti_row_buffer_find(&system->work.here, impulse->id);
+        if (!bodies_of(system->model.world, impulse, &a, &b) || !stays(system->model.world, a) ||
+            !stays(system->model.world, b))
             continue;
         while (from < s->n_contacts && comes_before(&s->contact[from].impulse, impulse))
             s->spare[n++] = s->contact[from++];
-        s->spare[n++] = (sti_Sleeper){*impulse, a, b, here >= 0 ? system->here.contact[here].gap : 0.0};
+        s->spare[n++] = (sti_Sleeper){*impulse, a, b, here >= 0 ? system->work.here.contact[here].gap : 0.0};
     }
     while (from < s->n_contacts)
         s->spare[n++] = s->contact[from++];
@@ -489,13 +493,14 @@ static void keep_forces(st_System *system)
 /* Islands of bodies that have all rested long enough. */
 static st_Status fall_asleep(st_System *system, st_Error *err)
 {
-    sti_Sleep *s = &system->sleep;
-    sti_World *world = system->world;
+    sti_Sleep *s = &system->work.sleep;
+    sti_World *world = system->model.world;
     bool any = false;
     if (s->n_ready == 0) return ST_OK;
     connect_bodies(system);
     mark_restless(system);
-    STI_TRY(STI_GROW(&system->allocator, s->spare, s->spare_capacity, s->n_contacts + system->warm.last.n, err));
+    STI_TRY(
+        STI_GROW(&system->model.allocator, s->spare, s->spare_capacity, s->n_contacts + system->state.forces.n, err));
     for (int e = 0; e < world->n_awake; e++) {
         const int b = s->bodies[e], leader = sti_leader(s->above, b); /* the smallest: it comes first */
         if (s->restless[leader]) continue;
@@ -506,7 +511,7 @@ static st_Status fall_asleep(st_System *system, st_Error *err)
     }
     if (!any) return ST_OK;
     keep_forces(system);
-    drop_contacts(world, &system->here);
+    drop_contacts(world, &system->work.here);
     flags_changed(system);
     lie_down(system);
     count_ready(system);
@@ -521,13 +526,13 @@ static st_Status wake_and_look(st_System *system, st_Error *err)
     bool woken;
     STI_TRY(wake_due(system, &woken, err));
     if (!woken) return ST_OK;
-    system->ahead.foreseen = 0;
-    return sti_evaluate(system, &system->here, system->t, system->q, sti_margin(system), err);
+    system->work.ahead.foreseen = 0;
+    return sti_evaluate(system, &system->work.here, system->state.t, system->state.q, sti_margin(system), err);
 }
 
 st_Status sti_sleep_begin(st_System *system, double h, st_Error *err)
 {
-    if (!system->sleep.on) return ST_OK;
+    if (!system->work.sleep.on) return ST_OK;
     note_forces(system, h);
     STI_TRY(wake_and_look(system, err));
     return fall_asleep(system, err);
@@ -535,15 +540,15 @@ st_Status sti_sleep_begin(st_System *system, double h, st_Error *err)
 
 st_Status sti_wake_now(st_System *system, int body, st_Error *err)
 {
-    if (!system->sleep.on) return ST_OK;
+    if (!system->work.sleep.on) return ST_OK;
     STI_TRY(st_system_wake(system, (st_BodyId){body}, err));
     return wake_and_look(system, err);
 }
 
 void sti_sleep_end(st_System *system, double h)
 {
-    sti_Sleep *s = &system->sleep;
-    const sti_World *world = system->world;
+    sti_Sleep *s = &system->work.sleep;
+    const sti_World *world = system->model.world;
     if (!s->on) return;
     for (int e = 0; e < world->n_awake; e++) {
         const int b = s->bodies[e];
@@ -551,7 +556,7 @@ void sti_sleep_end(st_System *system, double h)
         (void)st_system_velocity(system, (st_BodyId){b}, &v, &w);
         double reach = world->collider.body_reach[b];
         double turning = isfinite(reach) && reach > 0 ? norm(w) * reach : norm(w);
-        s->rest[b] = norm(v) + turning <= system->def.sleep_speed ? s->rest[b] + h : 0;
+        s->rest[b] = norm(v) + turning <= system->model.def.sleep_speed ? s->rest[b] + h : 0;
     }
     count_ready(system);
     if (s->n_asleep > 0) note_joints(system);
@@ -561,8 +566,8 @@ void sti_sleep_end(st_System *system, double h)
  * stands there.                                                                                   */
 void sti_sleep_impulses(st_System *system, double eta)
 {
-    const sti_Sleep *s = &system->sleep;
-    sti_Assembly *step = &system->step;
+    const sti_Sleep *s = &system->work.sleep;
+    sti_Assembly *step = &system->work.step;
     if (s->n_asleep == 0) return;
     for (int j = 0; j < step->problem.n_l; j++)
         step->l[j] = j < s->n_joint_forces ? eta * s->joint_force[j] : 0.0;
@@ -572,13 +577,13 @@ void sti_sleep_impulses(st_System *system, double eta)
 
 st_Status sti_sleep_keep_joints(st_System *system, double eta, st_Error *err)
 {
-    sti_Sleep *s = &system->sleep;
-    const int n = system->step.problem.n_l;
+    sti_Sleep *s = &system->work.sleep;
+    const int n = system->work.step.problem.n_l;
     if (!s->on) return ST_OK;
-    STI_TRY(STI_GROW(&system->allocator, s->joint_force, s->joint_force_capacity, n, err));
+    STI_TRY(STI_GROW(&system->model.allocator, s->joint_force, s->joint_force_capacity, n, err));
     s->n_joint_forces = n;
     for (int j = 0; j < n; j++)
-        s->joint_force[j] = system->step.l[j] / eta;
+        s->joint_force[j] = system->work.step.l[j] / eta;
     return ST_OK;
 }
 
@@ -586,13 +591,13 @@ st_Status sti_sleep_keep_joints(st_System *system, double eta, st_Error *err)
 
 static bool is_body(const st_System *system, st_BodyId body)
 {
-    return system->world != NULL && body.index1 >= 0 && body.index1 < system->world->n_bodies;
+    return system->model.world != NULL && body.index1 >= 0 && body.index1 < system->model.world->n_bodies;
 }
 
 bool st_system_asleep(const st_System *system, st_BodyId body)
 {
-    return system->sleep.on && is_body(system, body) && system->world->asleep[body.index1] &&
-           !system->sleep.due[body.index1];
+    return system->work.sleep.on && is_body(system, body) && system->model.world->asleep[body.index1] &&
+           !system->work.sleep.due[body.index1];
 }
 
 st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err)
@@ -600,10 +605,10 @@ st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err)
     STI_NEED(system, err);
     if (!is_body(system, body))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_wake: there is no body %d", body.index1);
-    sti_Sleep *s = &system->sleep;
+    sti_Sleep *s = &system->work.sleep;
     if (!s->on) return ST_OK;
     s->rest[body.index1] = 0;
-    for (int b = body.index1; system->world->asleep[b] && !s->due[b]; b = s->ring[b])
+    for (int b = body.index1; system->model.world->asleep[b] && !s->due[b]; b = s->ring[b])
         make_due(system, b);
     return ST_OK;
 }

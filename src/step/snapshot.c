@@ -26,52 +26,54 @@ static st_Status copy_modes(const st_Allocator *allocator, sti_Modes *to, const 
 
 st_Status sti_save(st_System *s, st_Error *err)
 {
-    sti_Snapshot *saved = &s->saved;
-    saved->t = s->t;
-    saved->grid = s->grid;
-    saved->friction_work = s->friction_work;
-    saved->fastest = s->fastest;
-    saved->stalled = s->events.stalled;
+    sti_Snapshot *saved = &s->work.saved;
+    saved->state.t = s->state.t;
+    saved->state.grid = s->state.grid;
+    saved->state.friction_work = s->state.friction_work;
+    saved->state.fastest = s->state.fastest;
+    saved->state.stalled = s->state.stalled;
     saved->kept = saved->lost = false;
-    if (!sti_speculative(s)) STI_TRY(sti_ids_copy(&s->allocator, &saved->active, &s->active, err));
-    if (s->mean.past != NULL) memcpy(s->mean.before, s->mean.past, (size_t)sti_mean_past(s) * sizeof(double));
+    if (!sti_speculative(s)) STI_TRY(sti_ids_copy(&s->model.allocator, &saved->state.active, &s->state.active, err));
+    if (s->work.mean.past != NULL)
+        memcpy(s->work.mean.before, s->work.mean.past, (size_t)sti_mean_past(s) * sizeof(double));
     if (!sti_has_stages(s)) return ST_OK;
-    STI_TRY(sti_ids_copy(&s->allocator, &saved->loaded, &s->loaded, err));
-    STI_TRY(copy_modes(&s->allocator, &saved->modes, &s->modes, err));
-    memcpy(saved->q, s->q, (size_t)s->model.n_q * sizeof *s->q);
-    memcpy(saved->v, s->v, (size_t)s->model.n_v * sizeof *s->v);
-    copy_history(s, &saved->history, &s->history);
+    STI_TRY(sti_ids_copy(&s->model.allocator, &saved->state.loaded, &s->state.loaded, err));
+    STI_TRY(copy_modes(&s->model.allocator, &saved->state.modes, &s->state.modes, err));
+    memcpy(saved->state.q, s->state.q, (size_t)s->model.n_q * sizeof *s->state.q);
+    memcpy(saved->state.v, s->state.v, (size_t)s->model.n_v * sizeof *s->state.v);
+    copy_history(s, &saved->state.history, &s->state.history);
     return sti_impulses_save(s, err);
 }
 
 void sti_save_impulses(st_System *s)
 {
-    if (s->saved.kept) return;
-    STI_EXCHANGE(sti_Impulses, s->warm.last, s->saved.forces);
-    s->saved.kept = true;
+    if (s->work.saved.kept) return;
+    STI_EXCHANGE(sti_Impulses, s->state.forces, s->work.saved.state.forces);
+    s->work.saved.kept = true;
 }
 
 /* Nothing here can fail but the rows at the old position, which were there before. */
 void sti_restore(st_System *s)
 {
-    const sti_Snapshot *saved = &s->saved;
-    s->t = saved->t;
-    s->grid = saved->grid;
-    s->friction_work = saved->friction_work;
-    s->fastest = saved->fastest;
-    s->events.stalled = saved->stalled;
-    if (saved->kept) STI_EXCHANGE(sti_Impulses, s->warm.last, s->saved.forces);
-    s->warm.to_keep = 0;
-    if (saved->lost) s->warm.last.n = 0;
-    s->ahead.foreseen = 0; /* `here` may hold what an attempt has run into: it is looked at anew */
-    if (!sti_speculative(s)) STI_EXCHANGE(sti_IdSet, s->active, s->saved.active);
-    if (s->mean.past != NULL) memcpy(s->mean.past, s->mean.before, (size_t)sti_mean_past(s) * sizeof(double));
+    const sti_Snapshot *saved = &s->work.saved;
+    s->state.t = saved->state.t;
+    s->state.grid = saved->state.grid;
+    s->state.friction_work = saved->state.friction_work;
+    s->state.fastest = saved->state.fastest;
+    s->state.stalled = saved->state.stalled;
+    if (saved->kept) STI_EXCHANGE(sti_Impulses, s->state.forces, s->work.saved.state.forces);
+    s->work.warm.to_keep = 0;
+    if (saved->lost) s->state.forces.n = 0;
+    s->work.ahead.foreseen = 0; /* `here` may hold what an attempt has run into: it is looked at anew */
+    if (!sti_speculative(s)) STI_EXCHANGE(sti_IdSet, s->state.active, s->work.saved.state.active);
+    if (s->work.mean.past != NULL)
+        memcpy(s->work.mean.past, s->work.mean.before, (size_t)sti_mean_past(s) * sizeof(double));
     if (!sti_has_stages(s)) return;
-    STI_EXCHANGE(sti_IdSet, s->loaded, s->saved.loaded);
-    STI_EXCHANGE(sti_Modes, s->modes, s->saved.modes);
-    memcpy(s->q, saved->q, (size_t)s->model.n_q * sizeof *s->q);
-    memcpy(s->v, saved->v, (size_t)s->model.n_v * sizeof *s->v);
-    copy_history(s, &s->history, &saved->history);
+    STI_EXCHANGE(sti_IdSet, s->state.loaded, s->work.saved.state.loaded);
+    STI_EXCHANGE(sti_Modes, s->state.modes, s->work.saved.state.modes);
+    memcpy(s->state.q, saved->state.q, (size_t)s->model.n_q * sizeof *s->state.q);
+    memcpy(s->state.v, saved->state.v, (size_t)s->model.n_v * sizeof *s->state.v);
+    copy_history(s, &s->state.history, &saved->state.history);
     sti_impulses_restore(s);
-    if (sti_goes_on(s)) (void)sti_evaluate(s, &s->here, s->t, s->q, sti_margin(s), NULL);
+    if (sti_goes_on(s)) (void)sti_evaluate(s, &s->work.here, s->state.t, s->state.q, sti_margin(s), NULL);
 }

@@ -14,12 +14,12 @@ static st_Status check_numbers(const char *what, const double *x, int n, st_Erro
 /* Orientations are unit quaternions; rounded digits pass, as they do in a scene. */
 static st_Status check_orientations(const st_System *s, const double *q, st_Error *err)
 {
-    for (int b = 1; s->world != NULL && b < s->world->n_bodies; b++) {
+    for (int b = 1; s->model.world != NULL && b < s->model.world->n_bodies; b++) {
         const double length = quat_norm(sti_pose(q, b).q);
         if (!(fabs(length - 1.0) <= STI_UNIT))
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "body \"%s\": its orientation has length %g, must be a unit quaternion",
-                            s->world->scene->names[STI_BODY].name[b], length);
+                            s->model.world->scene->names[STI_BODY].name[b], length);
     }
     return ST_OK;
 }
@@ -27,19 +27,19 @@ static st_Status check_orientations(const st_System *s, const double *q, st_Erro
 /* What is found at a new state, and what touches there. */
 static st_Status look_around(st_System *s, double t, const double *q, double margin, st_Error *err)
 {
-    STI_TRY(sti_evaluate(s, &s->trial, t, q, margin, err));
-    s->active_new.n = 0;
-    for (int c = 0; c < s->trial.n_contacts; c++)
-        if (s->trial.contact[c].gap <= s->def.active_gap)
-            STI_TRY(sti_ids_add(&s->allocator, &s->active_new, s->trial.contact[c].id, err));
-    return sti_ids_copy(&s->allocator, &s->active, &s->active_new, err);
+    STI_TRY(sti_evaluate(s, &s->work.trial, t, q, margin, err));
+    s->work.active_new.n = 0;
+    for (int c = 0; c < s->work.trial.n_contacts; c++)
+        if (s->work.trial.contact[c].gap <= s->model.def.active_gap)
+            STI_TRY(sti_ids_add(&s->model.allocator, &s->work.active_new, s->work.trial.contact[c].id, err));
+    return sti_ids_copy(&s->model.allocator, &s->state.active, &s->work.active_new, err);
 }
 
 void sti_forget_step(st_System *s)
 {
-    s->step.problem = (st_Problem){0};
-    s->step.n_gaps = s->step.n_bounded = 0;
-    s->step.q = s->q;
+    s->work.step.problem = (st_Problem){0};
+    s->work.step.n_gaps = s->work.step.n_bounded = 0;
+    s->work.step.q = s->state.q;
     sti_impulses_begin(s);
     sti_forget_strikes(s);
 }
@@ -49,7 +49,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     STI_NEED(s, err);
     STI_NEED(q, err);
     STI_NEED(v, err);
-    double margin = fmax(s->def.margin, s->def.active_gap);
+    double margin = fmax(s->model.def.margin, s->model.def.active_gap);
     sti_start_lap(s);
     STI_TRY(check_numbers("time", &t, 1, err));
     STI_TRY(check_numbers("coordinate", q, s->model.n_q, err));
@@ -59,18 +59,19 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     st_Status status = look_around(s, t, q, margin, err);
     if (status != ST_OK) sti_sleep_resume(s);
     STI_TRY(status);
-    memmove(s->q, q, (size_t)s->model.n_q * sizeof *q);
-    memmove(s->v, v, (size_t)s->model.n_v * sizeof *v);
-    if (s->world != NULL) STI_TRY(sti_rotors_follow(s->world, s->q, s->v, err)); /* rows were evaluated there */
-    STI_EXCHANGE(st_Sink, s->here, s->trial);
+    memmove(s->state.q, q, (size_t)s->model.n_q * sizeof *q);
+    memmove(s->state.v, v, (size_t)s->model.n_v * sizeof *v);
+    if (s->model.world != NULL)
+        STI_TRY(sti_rotors_follow(s->model.world, s->state.q, s->state.v, err)); /* rows were evaluated there */
+    STI_EXCHANGE(st_Sink, s->work.here, s->work.trial);
     sti_time_set(s, t);
-    s->fresh = true;
+    s->state.fresh = true;
     sti_sleep_forget(s);
-    s->events.stalled = s->warm.last.n = s->modes.n = s->events.n = s->loaded.n = 0;
-    s->compliant.now.n = 0, s->compliant.now.n_delta = 0;
-    s->history.known = false;
-    s->ahead.foreseen = 0;
-    s->friction_work = 0;
+    s->state.stalled = s->state.forces.n = s->state.modes.n = s->work.events.n = s->state.loaded.n = 0;
+    s->state.patches.n = 0, s->state.patches.n_delta = 0;
+    s->state.history.known = false;
+    s->work.ahead.foreseen = 0;
+    s->state.friction_work = 0;
     sti_forget_step(s);
     return ST_OK;
 }
@@ -79,7 +80,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
 
 double st_system_time(const st_System *system)
 {
-    return system->t;
+    return system->state.t;
 }
 
 int st_system_n_q(const st_System *system)
@@ -94,8 +95,8 @@ int st_system_n_v(const st_System *system)
 
 void st_system_state(const st_System *system, double *q, double *v)
 {
-    if (q != NULL) memcpy(q, system->q, (size_t)system->model.n_q * sizeof *q);
-    if (v != NULL) memcpy(v, system->v, (size_t)system->model.n_v * sizeof *v);
+    if (q != NULL) memcpy(q, system->state.q, (size_t)system->model.n_q * sizeof *q);
+    if (v != NULL) memcpy(v, system->state.v, (size_t)system->model.n_v * sizeof *v);
 }
 
 uint64_t st_system_hash(const st_System *system)
@@ -103,10 +104,10 @@ uint64_t st_system_hash(const st_System *system)
     const struct {
         const void *data;
         size_t size;
-    } parts[] = {{&system->t, sizeof system->t},
-                 {system->q, (size_t)system->model.n_q * sizeof(double)},
-                 {system->v, (size_t)system->model.n_v * sizeof(double)},
-                 {system->compliant.now.delta, (size_t)system->compliant.now.n_delta * sizeof(double)}};
+    } parts[] = {{&system->state.t, sizeof system->state.t},
+                 {system->state.q, (size_t)system->model.n_q * sizeof(double)},
+                 {system->state.v, (size_t)system->model.n_v * sizeof(double)},
+                 {system->state.patches.delta, (size_t)system->state.patches.n_delta * sizeof(double)}};
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
         for (size_t k = 0; k < parts[p].size; k++)
@@ -117,8 +118,8 @@ uint64_t st_system_hash(const st_System *system)
 st_Status st_system_energy(st_System *system, double *kinetic, double *potential, st_Error *err)
 {
     STI_NEED(system, err);
-    double k = sti_energy_kinetic(system, system->q, system->v);
-    double p = sti_energy_potential(system, &system->here, system->t, system->q);
+    double k = sti_energy_kinetic(system, system->state.q, system->state.v);
+    double p = sti_energy_potential(system, &system->work.here, system->state.t, system->state.q);
     if (kinetic != NULL) *kinetic = k;
     if (potential != NULL) *potential = p;
     if (!isfinite(k) || !isfinite(p)) return sti_fail(err, ST_ERR_NUMERIC, "the energy is %g + %g, not finite", k, p);
@@ -129,7 +130,7 @@ st_Status st_system_energy(st_System *system, double *kinetic, double *potential
 
 static const sti_Body *find_body(const st_System *system, st_BodyId body)
 {
-    const sti_World *world = system->world;
+    const sti_World *world = system->model.world;
     return world != NULL && body.index1 >= 0 && body.index1 < world->n_bodies ? &world->body[body.index1] : NULL;
 }
 
@@ -137,7 +138,7 @@ st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     if (find_body(system, body) == NULL) return ST_ERR_ARGUMENT;
-    *out = sti_pose(system->q, body.index1);
+    *out = sti_pose(system->state.q, body.index1);
     return ST_OK;
 }
 
@@ -148,7 +149,7 @@ st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *v
     if (b == NULL) return ST_ERR_ARGUMENT;
     double full[6] = {0};
     for (int k = 0; k < b->n_dofs; k++)
-        full[b->dof[k]] = system->v[b->v_first + k];
+        full[b->dof[k]] = system->state.v[b->v_first + k];
     if (velocity != NULL) *velocity = vec3_load(full);
     if (spin != NULL) *spin = vec3_load(full + 3);
     return ST_OK;

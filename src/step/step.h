@@ -85,15 +85,15 @@ void sti_difference(const st_System *system, const double *q0, const double *q1,
 /* The blocks of M that may move; all, unless somebody sleeps. */
 static inline int sti_block_count(const st_System *system)
 {
-    return system->sleep.n_asleep > 0 ? system->sleep.awake.n : system->model.n_blocks;
+    return system->work.sleep.n_asleep > 0 ? system->work.sleep.awake.n : system->model.n_blocks;
 }
 static inline int sti_block(const st_System *system, int e)
 {
-    return system->sleep.n_asleep > 0 ? system->sleep.awake.block[e] : e;
+    return system->work.sleep.n_asleep > 0 ? system->work.sleep.awake.block[e] : e;
 }
 static inline double sti_mass_of(const st_System *system, const double *M, int i)
 {
-    return M[system->mass.diagonal != NULL ? system->mass.diagonal[i] : i];
+    return M[system->model.mass.diagonal != NULL ? system->model.mass.diagonal[i] : i];
 }
 
 /* scales.c: settings that were left open become lengths and speeds of this scene. */
@@ -306,7 +306,7 @@ st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *
  * step: less recovery if it moves something faster than correction_speed.                          */
 static inline double sti_recover(const st_System *system, double w)
 {
-    return w < 0 ? system->recovery * w : w;
+    return w < 0 ? system->work.recovery * w : w;
 }
 st_Status sti_bound_recovery(st_System *system, double h, st_StepInfo *info, st_Error *err);
 

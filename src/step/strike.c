@@ -14,12 +14,12 @@
 /* Bodies connected by joints are one mechanism, with the smallest number of its bodies; the ground connects nothing. */
 st_Status sti_strikes_create(st_System *s, st_Error *err)
 {
-    sti_Strikes *strikes = &s->strikes;
-    const sti_World *world = s->world;
+    sti_Strikes *strikes = &s->work.strikes;
+    const sti_World *world = s->model.world;
     if (world == NULL) return ST_OK;
     const int n = world->n_bodies;
-    strikes->mechanism = sti_alloc(&s->allocator, n, sizeof *strikes->mechanism);
-    strikes->hit = sti_alloc(&s->allocator, n, sizeof *strikes->hit);
+    strikes->mechanism = sti_alloc(&s->model.allocator, n, sizeof *strikes->mechanism);
+    strikes->hit = sti_alloc(&s->model.allocator, n, sizeof *strikes->hit);
     strikes->n_bodies = n;
     if (strikes->mechanism == NULL || strikes->hit == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d bodies", n);
@@ -41,15 +41,15 @@ st_Status sti_strikes_create(st_System *s, st_Error *err)
 
 void sti_strikes_free(st_System *s)
 {
-    sti_Strikes *strikes = &s->strikes;
-    sti_free(&s->allocator, strikes->mechanism, strikes->n_bodies, sizeof *strikes->mechanism);
-    sti_free(&s->allocator, strikes->hit, strikes->n_bodies, sizeof *strikes->hit);
+    sti_Strikes *strikes = &s->work.strikes;
+    sti_free(&s->model.allocator, strikes->mechanism, strikes->n_bodies, sizeof *strikes->mechanism);
+    sti_free(&s->model.allocator, strikes->hit, strikes->n_bodies, sizeof *strikes->hit);
     *strikes = (sti_Strikes){0};
 }
 
 void sti_forget_strikes(st_System *s)
 {
-    sti_Strikes *strikes = &s->strikes;
+    sti_Strikes *strikes = &s->work.strikes;
     if (strikes->any && strikes->hit != NULL) memset(strikes->hit, 0, (size_t)strikes->n_bodies * sizeof *strikes->hit);
     strikes->contacts = 0;
     strikes->any = false;
@@ -57,8 +57,8 @@ void sti_forget_strikes(st_System *s)
 
 static void hit(st_System *s, int body)
 {
-    if (s->world == NULL || s->world->body[body].n_dofs == 0) return;
-    s->strikes.hit[s->strikes.mechanism[body]] = 1;
+    if (s->model.world == NULL || s->model.world->body[body].n_dofs == 0) return;
+    s->work.strikes.hit[s->work.strikes.mechanism[body]] = 1;
 }
 
 /* Of a's material against b's at a contact's point, along its normal: how fast they separate. */
@@ -67,9 +67,9 @@ static double separation(const st_System *s, const sti_ContactEntry *entry, cons
     const int body[2] = {entry->a, entry->b};
     double speed[2];
     for (int k = 0; k < 2; k++) {
-        const st_Pose pose = sti_pose(s->step.q, body[k]);
+        const st_Pose pose = sti_pose(s->work.step.q, body[k]);
         st_Vec3 linear, w;
-        sti_body_velocity(&s->world->body[body[k]], v, &linear, &w);
+        sti_body_velocity(&s->model.world->body[body[k]], v, &linear, &w);
         const st_Vec3 spin = rotate(pose.q, w);
         speed[k] = dot(entry->normal, add(linear, cross(spin, sub(entry->point, pose.p))));
     }
@@ -79,46 +79,47 @@ static double separation(const st_System *s, const sti_ContactEntry *entry, cons
 /* Did contact c of the step problem close in the step, from the velocity `before`? */
 static bool closes(const st_System *s, int c, const double *before)
 {
-    const sti_Assembly *step = &s->step;
+    const sti_Assembly *step = &s->work.step;
     const sti_ContactEntry *entry = &step->chosen[c].entry;
     const int row = step->law[c].first;
-    const double fast = sti_larger(STI_SEPARATION_SPEED, 2 * step->eta * s->fastest.pull);
-    if (!(step->r[row] > 0) || sti_ids_contain(&s->loaded_new, entry->id)) return false; /* it carried before */
-    const bool limit = s->world == NULL || sti_limit_joint(entry->id) >= 0;
+    const double fast = sti_larger(STI_SEPARATION_SPEED, 2 * step->eta * s->state.fastest.pull);
+    if (!(step->r[row] > 0) || sti_ids_contain(&s->work.loaded_new, entry->id)) return false; /* it carried before */
+    const bool limit = s->model.world == NULL || sti_limit_joint(entry->id) >= 0;
     const double approach = limit ? -sti_row_dot(&step->H, row, before) : -separation(s, entry, before);
     return sti_larger(approach, -step->w[row]) > fast;
 }
 
 static const double *velocity_before(const st_System *s)
 {
-    return sti_has_stages(s) ? s->saved.v : s->v_new; /* exchanged with v */
+    return sti_has_stages(s) ? s->work.saved.state.v : s->work.v_new; /* exchanged with v */
 }
 
 void sti_note_strikes(st_System *s, bool jump)
 {
-    const sti_Assembly *step = &s->step;
+    const sti_Assembly *step = &s->work.step;
     sti_forget_strikes(s);
-    for (int k = 0; jump && s->world != NULL && k < s->world->n_joints; k++) {
-        hit(s, s->world->joint[k].a);
-        hit(s, s->world->joint[k].b);
-        s->strikes.any = true;
+    for (int k = 0; jump && s->model.world != NULL && k < s->model.world->n_joints; k++) {
+        hit(s, s->model.world->joint[k].a);
+        hit(s, s->model.world->joint[k].b);
+        s->work.strikes.any = true;
     }
-    if (s->def.events != ST_EVENTS_OFF) return;
+    if (s->model.def.events != ST_EVENTS_OFF) return;
     for (int c = 0; c < step->n_gaps; c++) {
         if (!closes(s, c, velocity_before(s))) continue;
         hit(s, step->chosen[c].entry.a);
         hit(s, step->chosen[c].entry.b);
-        s->strikes.contacts++;
-        s->strikes.any = true;
+        s->work.strikes.contacts++;
+        s->work.strikes.any = true;
     }
 }
 
 bool sti_is_struck(const st_System *s, uint64_t contact, int a, int b)
 {
-    const sti_Strikes *strikes = &s->strikes;
+    const sti_Strikes *strikes = &s->work.strikes;
     if (!strikes->any) return false;
-    if (s->world != NULL) return strikes->hit[strikes->mechanism[a]] != 0 || strikes->hit[strikes->mechanism[b]] != 0;
-    for (int c = 0; c < s->step.n_gaps; c++)
-        if (s->step.chosen[c].entry.id == contact) return closes(s, c, velocity_before(s));
+    if (s->model.world != NULL)
+        return strikes->hit[strikes->mechanism[a]] != 0 || strikes->hit[strikes->mechanism[b]] != 0;
+    for (int c = 0; c < s->work.step.n_gaps; c++)
+        if (s->work.step.chosen[c].entry.id == contact) return closes(s, c, velocity_before(s));
     return false;
 }

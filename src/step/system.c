@@ -120,26 +120,35 @@ static Vectors vectors_of(st_System *s, Need need)
 {
     Vectors all = {0};
     if (need == ALWAYS) {
-        double **by_q[] = {&s->q, &s->q_new}, **by_v[] = {&s->v, &s->v_new, &s->work_v, &s->step.f},
-               **M[] = {&s->step.M};
+        double **by_q[] = {&s->state.q, &s->work.q_new},
+               **by_v[] = {&s->state.v, &s->work.v_new, &s->work.work_v, &s->work.step.f}, **M[] = {&s->work.step.M};
         ADD(by_q, COORDINATES, s->model.n_q);
         ADD(by_v, VELOCITIES, s->model.n_v);
-        ADD(M, MASSES, s->mass.n);
+        ADD(M, MASSES, s->model.mass.n);
     } else if (need == STAGES) {
-        double **by_q[] = {&s->step.place, &s->stages.q_star, &s->stages.q_base,
-                           &s->history.q,  &s->saved.q,       &s->saved.history.q};
-        double **by_v[] = {&s->a_new,           &s->stages.v_star,   &s->stages.v_base, &s->path,
-                           &s->stages.push,     &s->history.v,       &s->history.a,     &s->saved.v,
-                           &s->saved.history.v, &s->saved.history.a, &s->v_target,      &s->stages.applied,
-                           &s->stages.turning};
+        double **by_q[] = {&s->work.step.place, &s->work.stages.q_star, &s->work.stages.q_base,
+                           &s->state.history.q, &s->work.saved.state.q, &s->work.saved.state.history.q};
+        double **by_v[] = {&s->work.a_new,
+                           &s->work.stages.v_star,
+                           &s->work.stages.v_base,
+                           &s->work.path,
+                           &s->work.stages.push,
+                           &s->state.history.v,
+                           &s->state.history.a,
+                           &s->work.saved.state.v,
+                           &s->work.saved.state.history.v,
+                           &s->work.saved.state.history.a,
+                           &s->work.v_target,
+                           &s->work.stages.applied,
+                           &s->work.stages.turning};
         ADD(by_q, COORDINATES, s->model.n_q);
         ADD(by_v, VELOCITIES, s->model.n_v);
     } else {
-        double **by_q[] = {&s->q_target, &s->projection.q_best}, **by_v[] = {&s->work_k, &s->projection.problem.f},
-               **M[] = {&s->projection.problem.M};
+        double **by_q[] = {&s->work.q_target, &s->work.projection.q_best},
+               **by_v[] = {&s->work.work_k, &s->work.projection.problem.f}, **M[] = {&s->work.projection.problem.M};
         ADD(by_q, COORDINATES, s->model.n_q);
         ADD(by_v, VELOCITIES, s->model.n_v);
-        ADD(M, MASSES, s->mass.n);
+        ADD(M, MASSES, s->model.mass.n);
     }
     return all;
 }
@@ -148,7 +157,7 @@ static st_Status allocate(st_System *s, Need need, st_Error *err)
 {
     Vectors all = vectors_of(s, need);
     for (int k = 0; k < all.n; k++) {
-        if (*all.at[k] == NULL) *all.at[k] = sti_alloc(&s->allocator, all.size[k], sizeof(double));
+        if (*all.at[k] == NULL) *all.at[k] = sti_alloc(&s->model.allocator, all.size[k], sizeof(double));
         if (*all.at[k] == NULL)
             return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", s->model.n_v);
     }
@@ -157,14 +166,14 @@ static st_Status allocate(st_System *s, Need need, st_Error *err)
 
 void sti_still_body(st_System *s, int b)
 {
-    const sti_Body *body = &s->world->body[b];
+    const sti_Body *body = &s->model.world->body[b];
     const int64_t at = (int64_t)STI_BODY_Q * (b - 1);
     for (int need = 0; need < N_NEEDS; need++) {
         Vectors all = vectors_of(s, (Need)need);
         for (int k = 0; k < all.n; k++) {
             double *x = *all.at[k];
-            if (x == NULL || x == s->q) continue;
-            if (all.of[k] == COORDINATES) memcpy(x + at, s->q + at, STI_BODY_Q * sizeof *x);
+            if (x == NULL || x == s->state.q) continue;
+            if (all.of[k] == COORDINATES) memcpy(x + at, s->state.q + at, STI_BODY_Q * sizeof *x);
             for (int d = 0; d < body->n_dofs && all.of[k] == VELOCITIES; d++)
                 x[body->v_first + d] = 0;
         }
@@ -173,8 +182,8 @@ void sti_still_body(st_System *s, int b)
 
 bool sti_has_stages(const st_System *system)
 {
-    return sti_integrator(system)->order > 1 || system->def.events != ST_EVENTS_OFF ||
-           system->def.contact == ST_CONTACT_COMPLIANT || system->def.drift == ST_DRIFT_MEAN;
+    return sti_integrator(system)->order > 1 || system->model.def.events != ST_EVENTS_OFF ||
+           system->model.def.contact == ST_CONTACT_COMPLIANT || system->model.def.drift == ST_DRIFT_MEAN;
 }
 
 st_Status sti_prepare_projection(st_System *system, st_Error *err)
@@ -184,33 +193,27 @@ st_Status sti_prepare_projection(st_System *system, st_Error *err)
 
 /* ---- birth --------------------------------------------------------------------------------------- */
 
-/* The mass matrix's layout: one block where the model names none. */
-static void lay_out_mass(st_System *s)
+/* The layout of M: one block where the model names none. */
+static st_Status lay_out_mass(sti_Model *m, st_Error *err)
 {
-    st_Model *model = &s->model;
-    if (model->n_blocks == 0) {
-        s->mass.whole[1] = model->n_v;
-        model->n_blocks = 1;
-        model->first = s->mass.whole;
+    if (m->n_blocks == 0) {
+        m->mass.whole[1] = m->n_v;
+        m->table.n_blocks = m->n_blocks = 1;
+        m->table.first = m->first = m->mass.whole;
     }
-    s->mass.marked = s->world != NULL ? s->world->principal : NULL;
-    const st_BlockDiag M = {.n_blocks = model->n_blocks, .first = model->first, .diagonal = s->mass.marked};
-    for (int b = 0; b < model->n_blocks; b++)
-        s->mass.n += sti_block_numbers(&M, b);
-}
-
-static st_Status find_diagonal(st_System *s, st_Error *err)
-{
-    const st_BlockDiag M = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->mass.marked};
+    m->mass.marked = m->world != NULL ? m->world->principal : NULL;
+    const st_BlockDiag M = {.n_blocks = m->n_blocks, .first = m->first, .diagonal = m->mass.marked};
+    for (int b = 0; b < m->n_blocks; b++)
+        m->mass.n += sti_block_numbers(&M, b);
+    if (m->mass.n == m->n_v) return ST_OK;
+    m->mass.diagonal = sti_alloc(&m->allocator, m->n_v, sizeof *m->mass.diagonal);
+    if (m->mass.diagonal == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", m->n_v);
     int64_t start = 0;
-    if (s->mass.n == s->model.n_v) return ST_OK;
-    s->mass.diagonal = sti_alloc(&s->allocator, s->model.n_v, sizeof *s->mass.diagonal);
-    if (s->mass.diagonal == NULL)
-        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", s->model.n_v);
-    for (int b = 0; b < s->model.n_blocks; b++) {
-        int first = s->model.first[b], n = s->model.first[b + 1] - first;
+    for (int b = 0; b < m->n_blocks; b++) {
+        int first = m->first[b], n = m->first[b + 1] - first;
         for (int k = 0; k < n; k++)
-            s->mass.diagonal[first + k] = start + k * sti_block_stride(&M, b);
+            m->mass.diagonal[first + k] = start + k * sti_block_stride(&M, b);
         start += sti_block_numbers(&M, b);
     }
     return ST_OK;
@@ -218,25 +221,27 @@ static st_Status find_diagonal(st_System *s, st_Error *err)
 
 static st_Status start(st_System *s, double t, const double *q0, const double *v0, st_Error *err)
 {
-    lay_out_mass(s);
+    STI_TRY(lay_out_mass(&s->model, err));
     STI_TRY(allocate(s, ALWAYS, err));
     if (sti_has_stages(s)) STI_TRY(allocate(s, STAGES, err));
-    if (sti_has_stages(s) || s->def.drift == ST_DRIFT_PROJECTION || s->world == NULL) /* for its energy M(q), too */
+    if (sti_has_stages(s) || s->model.def.drift == ST_DRIFT_PROJECTION ||
+        s->model.world == NULL) /* for its energy M(q), too */
         STI_TRY(sti_prepare_projection(s, err));
-    STI_TRY(STI_GROW(&s->allocator, s->events.report, s->events.capacity, 32,
+    STI_TRY(STI_GROW(&s->model.allocator, s->work.events.report, s->work.events.capacity, 32,
                      err)); /* the first one must not find us without */
-    STI_TRY(find_diagonal(s, err));
-    s->here.allocator = s->trial.allocator = s->stages.middle.allocator = s->allocator;
-    s->here.n_v = s->trial.n_v = s->stages.middle.n_v = s->model.n_v;
-    const st_SolverDef solver = solver_def(&s->def, s->def.solver), projector = solver_def(&s->def, "auto");
-    STI_TRY(sti_islands_create(&solver, s->def.islands, s->stop, &s->islands, err));
+    s->work.here.allocator = s->work.trial.allocator = s->work.stages.middle.allocator = s->model.allocator;
+    s->work.here.n_v = s->work.trial.n_v = s->work.stages.middle.n_v = s->model.n_v;
+    const st_SolverDef solver = solver_def(&s->model.def, s->model.def.solver),
+                       projector = solver_def(&s->model.def, "auto");
+    STI_TRY(sti_islands_create(&solver, s->model.def.islands, s->work.stop, &s->work.islands, err));
     STI_TRY(sti_mean_create(s, err));
     STI_TRY(sti_impulses_create(s, err));
     STI_TRY(sti_strikes_create(s, err));
-    STI_TRY(st_solver_create(&projector, &s->projection.solver, err));
-    sti_solver_be_rough(s->projection.solver);
-    sti_solver_limit(s->projection.solver, INFINITY, s->stop);
-    if (s->def.forces == ST_FORCES_LEAST_NORM) STI_TRY(sti_least_norm_create(&s->allocator, &s->least_norm, err));
+    STI_TRY(st_solver_create(&projector, &s->work.projection.solver, err));
+    sti_solver_be_rough(s->work.projection.solver);
+    sti_solver_limit(s->work.projection.solver, INFINITY, s->work.stop);
+    if (s->model.def.forces == ST_FORCES_LEAST_NORM)
+        STI_TRY(sti_least_norm_create(&s->model.allocator, &s->work.least_norm, err));
     return st_system_set_state(s, t, q0, v0, err);
 }
 
@@ -245,18 +250,23 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
 {
     st_System *s = sti_alloc(&def->allocator, 1, sizeof *s);
     if (s == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
-    s->def = s->given = *def;
-    s->allocator = def->allocator;
-    s->model = *model;
-    s->world = world;
+    s->model = (sti_Model){.def = *def,
+                           .given = *def,
+                           .allocator = def->allocator,
+                           .table = *model,
+                           .n_q = model->n_q,
+                           .n_v = model->n_v,
+                           .n_blocks = model->n_blocks,
+                           .first = model->first,
+                           .world = world};
     sti_scale_settings(s);
-    s->stop = sti_alloc(&def->allocator, 1, sizeof *s->stop);
-    st_Status status = s->stop != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
-    if (status == ST_OK) sti_stop_begin(s->stop, NULL, NULL);
+    s->work.stop = sti_alloc(&def->allocator, 1, sizeof *s->work.stop);
+    st_Status status = s->work.stop != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
+    if (status == ST_OK) sti_stop_begin(s->work.stop, NULL, NULL);
     if (status == ST_OK) status = sti_sleep_create(s, err);
     if (status == ST_OK) status = start(s, t, q0, v0, err);
     if (status != ST_OK) {
-        s->world = NULL; /* still the caller's */
+        s->model.world = NULL; /* still the caller's */
         st_system_destroy(s);
         return status;
     }
@@ -344,49 +354,51 @@ static void free_assembly(const st_Allocator *a, sti_Assembly *x)
 void st_system_destroy(st_System *s)
 {
     if (s == NULL) return;
-    st_Allocator a = s->allocator;
+    st_Allocator a = s->model.allocator;
     for (int need = 0; need < N_NEEDS; need++) {
         Vectors all = vectors_of(s, (Need)need);
         for (int k = 0; k < all.n; k++)
             sti_free(&a, *all.at[k], all.size[k], sizeof(double));
     }
-    sti_free(&a, s->mass.diagonal, s->model.n_v, sizeof *s->mass.diagonal);
-    sti_row_buffer_free(&s->here);
-    sti_row_buffer_free(&s->trial);
-    sti_row_buffer_free(&s->stages.middle);
-    free_assembly(&a, &s->step);
-    free_assembly(&a, &s->projection.problem);
-    sti_IdSet *sets[] = {&s->active,     &s->active_new,   &s->ahead.missed, &s->wanted,       &s->loaded,
-                         &s->loaded_new, &s->saved.active, &s->saved.loaded, &s->lookout.under};
+    sti_free(&a, s->model.mass.diagonal, s->model.n_v, sizeof *s->model.mass.diagonal);
+    sti_row_buffer_free(&s->work.here);
+    sti_row_buffer_free(&s->work.trial);
+    sti_row_buffer_free(&s->work.stages.middle);
+    free_assembly(&a, &s->work.step);
+    free_assembly(&a, &s->work.projection.problem);
+    sti_IdSet *sets[] = {
+        &s->state.active,      &s->work.active_new, &s->work.ahead.missed,       &s->work.wanted,
+        &s->state.loaded,      &s->work.loaded_new, &s->work.saved.state.active, &s->work.saved.state.loaded,
+        &s->work.lookout.under};
     for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++)
         STI_RELEASE(&a, sets[k]->id, sets[k]->capacity);
-    STI_RELEASE(&a, s->ahead.found, s->ahead.found_capacity);
-    STI_RELEASE(&a, s->modes.at, s->modes.capacity);
-    STI_RELEASE(&a, s->modes_new.at, s->modes_new.capacity);
-    STI_RELEASE(&a, s->events.report, s->events.capacity);
-    STI_RELEASE(&a, s->lookout.opening, s->lookout.capacity);
-    STI_RELEASE(&a, s->warm.last.at, s->warm.last.capacity);
-    STI_RELEASE(&a, s->warm.lasting, s->warm.lasting_capacity);
-    STI_RELEASE(&a, s->saved.forces.at, s->saved.forces.capacity);
-    STI_RELEASE(&a, s->rebounds.at, s->rebounds.capacity);
-    STI_RELEASE(&a, s->v_recovered, s->v_recovered_capacity);
-    STI_RELEASE(&a, s->rebounds.island, s->rebounds.island_capacity);
-    STI_RELEASE(&a, s->saved.modes.at, s->saved.modes.capacity);
+    STI_RELEASE(&a, s->work.ahead.found, s->work.ahead.found_capacity);
+    STI_RELEASE(&a, s->state.modes.at, s->state.modes.capacity);
+    STI_RELEASE(&a, s->work.modes_new.at, s->work.modes_new.capacity);
+    STI_RELEASE(&a, s->work.events.report, s->work.events.capacity);
+    STI_RELEASE(&a, s->work.lookout.opening, s->work.lookout.capacity);
+    STI_RELEASE(&a, s->state.forces.at, s->state.forces.capacity);
+    STI_RELEASE(&a, s->work.warm.lasting, s->work.warm.lasting_capacity);
+    STI_RELEASE(&a, s->work.saved.state.forces.at, s->work.saved.state.forces.capacity);
+    STI_RELEASE(&a, s->work.rebounds.at, s->work.rebounds.capacity);
+    STI_RELEASE(&a, s->work.v_recovered, s->work.v_recovered_capacity);
+    STI_RELEASE(&a, s->work.rebounds.island, s->work.rebounds.island_capacity);
+    STI_RELEASE(&a, s->work.saved.state.modes.at, s->work.saved.state.modes.capacity);
     sti_patches_free(s);
     sti_sleep_free(s);
     sti_mean_free(s);
     sti_impulses_free(s);
     sti_strikes_free(s);
-    sti_islands_destroy(s->islands);
-    sti_free(&a, s->stop, 1, sizeof *s->stop);
-    st_solver_destroy(s->projection.solver);
-    sti_least_norm_destroy(&a, s->least_norm);
-    sti_world_destroy(s->world);
+    sti_islands_destroy(s->work.islands);
+    sti_free(&a, s->work.stop, 1, sizeof *s->work.stop);
+    st_solver_destroy(s->work.projection.solver);
+    sti_least_norm_destroy(&a, s->work.least_norm);
+    sti_world_destroy(s->model.world);
     sti_free(&a, s, 1, sizeof *s);
 }
 
 void st_system_initial_change(const st_System *system, double *position, double *velocity)
 {
-    if (position != NULL) *position = system->initial_position;
-    if (velocity != NULL) *velocity = system->initial_velocity;
+    if (position != NULL) *position = system->work.initial_position;
+    if (velocity != NULL) *velocity = system->work.initial_velocity;
 }

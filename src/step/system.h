@@ -1,11 +1,13 @@
-/* step/system.h -- the simulation's own data, shared by the files of step/.
+/* step/system.h -- the data of a simulation, shared by the files of step/.
  *
- *     here:  rows and contacts at the state (t, q)            trial: the same at a position being tried
+ *     st_System = model   what stays while it runs: settings, equations of motion, the compiled scene
+ *               + state   all that the next step depends on: save.c writes it, and nothing else
+ *               + work    memory of a step, and what reports of the last one read
  *
- * A step computes into q_new, v_new and `trial`; only when all of it went well are they exchanged with the state. What
- * it changes on its way is put back when it fails (sti_save, sti_restore), so that a failing step leaves no trace; but
- * for sleepers that it ran into, who stay awake, and, where it failed behind its first attempt, the forces that the
- * next one would have started from, which are forgotten.
+ * A step computes into work.q_new, v_new and `trial`; only when all of it succeeded are they exchanged with the state.
+ * What it changes on its way is restored when it fails (sti_save, sti_restore), so that a failing step leaves no trace,
+ * with two exceptions: sleepers that it ran into stay awake, and if it failed after its first attempt, the forces for
+ * the next warm start are forgotten.
  */
 #ifndef STI_SYSTEM_H
 #define STI_SYSTEM_H
@@ -124,9 +126,8 @@ typedef struct sti_Speeds {
 
 /* warm_start.c: the forces of the last step, from which the next begins. */
 typedef struct sti_Warm {
-    sti_Impulses last; /* per second of step                                                       */
-    double to_keep;    /* of impulses that wait to become these: the stage's eta; 0: none do       */
-    double *lasting;   /* by island: left over by the last solve, then the part of a change that is kept */
+    double to_keep;  /* of impulses that wait to become these: the stage's eta; 0: none do       */
+    double *lasting; /* by island: left over by the last solve, then the part of a change that is kept */
     int64_t lasting_capacity;
 } sti_Warm;
 
@@ -193,7 +194,6 @@ typedef struct sti_Events {
     int64_t capacity;
     int n_stops;        /* collisions and transitions that ended a piece of it                     */
     bool tired;         /* more than max_events in this step: no restitution, no transitions       */
-    int stalled;        /* collisions in a row without progress in time, over steps                */
     double work_before; /* of friction in the part of the step before its collision [J]            */
 } sti_Events;
 
@@ -246,22 +246,6 @@ typedef struct sti_Lookout {
     int64_t capacity;
 } sti_Lookout;
 
-/* The state before a step, to go back to when it fails. Without stages q, v, history, loaded and modes are not touched
- * before the step is done, and not copied.                                                         */
-typedef struct sti_Snapshot {
-    double t, friction_work;
-    sti_TimeGrid grid;
-    sti_Speeds fastest;
-    int stalled;
-    double *q, *v;
-    sti_History history;
-    sti_IdSet active, loaded;
-    sti_Modes modes;
-    sti_Impulses forces; /* exchanged with warm.last when others are kept before the step stands (`kept`)        */
-    bool kept;
-    bool lost; /* they were overwritten by those of an attempt that was made again                 */
-} sti_Snapshot;
-
 /* ---- sleep ----------------------------------------------------------------------------------------- */
 
 /* A contact among bodies that sleep, with the force of its last step. */
@@ -304,45 +288,69 @@ typedef struct sti_Clock {
     double seconds[ST_N_STAGES];
 } sti_Clock;
 
-struct st_System {
+/* The model: what stays while the system runs. */
+typedef struct sti_Model {
     st_SystemDef def;   /* with lengths and speeds of this scene where they were left open (scales.c)   */
     st_SystemDef given; /* as it was given                                                          */
     double overlap;     /* deeper is an overlap; STI_OVERLAP where lengths are given [m]             */
     bool banded;        /* overlaps have a dead band, pair by pair (warm_start.c)                    */
     st_Allocator allocator;
-    st_Model model;
-    sti_World *world; /* NULL: a model of the user's                                               */
+    st_Model table;         /* the equations of motion, as functions                  */
+    int n_q, n_v, n_blocks; /* coordinates, velocities, blocks of M                   */
+    const int *first;       /* n_blocks + 1: the first velocity of each block         */
+    sti_World *world;       /* NULL: a user's model                                   */
     sti_MassLayout mass;
+} sti_Model;
 
-    /* The state, and what the next step needs to know of those before it: save.c. */
+/* The state: the next step depends on nothing else but the model. save.c writes it. */
+typedef struct sti_State {
     double t;
     sti_TimeGrid grid; /* that t is on                                                             */
     double *q, *v;
     int64_t n_steps;
-    bool fresh; /* no step yet from a state that was set: motors may be in for a jump (initial.c)  */
+    bool fresh; /* no step yet from a state that was set: motors may jump (initial.c)               */
     sti_History history;
     sti_IdSet active; /* contacts held closed: drift velocity, projection                          */
     sti_IdSet loaded; /* contacts that carried at the end of the last step                         */
     sti_Modes modes;
-    sti_Warm warm;
-    sti_Compliant compliant;
-    sti_Sleep sleep;
-    sti_Mean mean;
-    sti_Speeds fastest;   /* in the last step                                                      */
-    double friction_work; /* since the start [J]                                                   */
-    st_Sink here;
+    sti_Impulses forces;            /* of contacts in the last step, per second: the warm start of the next    */
+    sti_Patches patches;            /* of compliant contacts                                                    */
+    sti_StepImpulses past_impulses; /* bdf2: of the last piece                                       */
+    sti_Speeds fastest;             /* in the last step                                              */
+    double friction_work;           /* since the start [J]                                           */
+    int stalled;                    /* collisions in a row without progress in time, over steps      */
+    int n_changes;                  /* of the scene: replace_scene.c                                 */
+} sti_State;
 
-    /* The step under way: what becomes the state, and the way there. */
-    double recovery; /* share of the speed that drift correction asks for, 1: all (recovery.c)    */
-    double h_asked;  /* length of the whole step                                                    */
+/* The state before a step, to go back to when it fails: the parts that the step changes on its way. Without stages q,
+ * v, history, loaded and modes are not touched before the step is done, and not copied.            */
+typedef struct sti_Snapshot {
+    sti_State state; /* its forces are exchanged, not copied, when others are kept before the step is done (`kept`) */
+    bool kept;
+    bool lost; /* they were overwritten by those of an attempt that was made again                  */
+} sti_Snapshot;
+
+/* The work of a step: kept between steps for its memory, and for reports of the last one. */
+typedef struct sti_StepWork {
+    st_Sink here;    /* rows and contacts at the state                                               */
+    st_Sink trial;   /* at the position that is tried                                                */
+    bool rows_stale; /* a controller changed targets after the rows of `here` were made             */
+
+    /* The state after the step. */
     double *q_new, *v_new;
     double *a_new; /* acceleration at the end of the step; with stages only                        */
     sti_IdSet active_new, loaded_new;
     sti_Modes modes_new;
-    st_Sink trial;
     sti_Snapshot saved;
+
+    double recovery;   /* share of the speed that drift correction asks for, 1: all (recovery.c)   */
+    double h_asked;    /* length of the whole step                                                  */
     sti_IdSet wanted;  /* contacts of the step problem                                             */
     sti_Assembly step; /* the last step problem, with its solution                                 */
+    sti_Warm warm;
+    sti_Compliant compliant;
+    sti_Sleep sleep;
+    sti_Mean mean;
     sti_ImpulseSums impulses;
     sti_Strikes strikes;
     sti_Ahead ahead;
@@ -359,16 +367,19 @@ struct st_System {
     double *q_target, *work_k; /* with projection or stages                                       */
     double *v_target, *path;   /* with stages; path: from q to q_new as a velocity, for a time of 1 */
 
-    sti_Islands *islands;      /* who solves the step problem                                      */
-    sti_Stop *stop;            /* cancel.c; the islands and the world know it, too                 */
-    bool stepping;             /* a step is under way: cancel ends it                              */
-    double work_done;          /* in this step: visits of each contact                             */
-    sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                           */
-
-    bool rows_stale; /* a controller has spoken since the rows of `here` were made                 */
-    int n_changes;   /* of its scene: replace_scene.c                                                     */
+    sti_Islands *islands;                      /* solves the step problem                                          */
+    sti_Stop *stop;                            /* cancel.c; the islands and the world know it, too                 */
+    bool stepping;                             /* a step is under way: cancel ends it                              */
+    double work_done;                          /* in this step: visits of each contact                             */
+    sti_LeastNorm *least_norm;                 /* NULL: forces are what the solver finds                           */
     double initial_position, initial_velocity; /* largest change made to the initial state         */
     sti_Clock clock;
+} sti_StepWork;
+
+struct st_System {
+    sti_Model model;
+    sti_State state;
+    sti_StepWork work;
 };
 
 #endif

@@ -319,7 +319,7 @@ static void make_crowd(Zoo *zoo, check_Random *random)
 static void answers_by_brute_force(const Zoo *zoo, const st_Ray *ray, const sti_Shape *probe, st_Pose pose,
                                    uint32_t groups, st_RayHit *hit, double *closest, int *overlaps)
 {
-    const sti_World *world = zoo->system->world;
+    const sti_World *world = zoo->system->model.world;
     const sti_Collider *c = &world->collider;
     sti_Points points = {.allocator = st_default_allocator()};
     sti_Collide how = {.margin = INFINITY, .planar = -1};

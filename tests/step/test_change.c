@@ -508,12 +508,12 @@ static void what_carries_does_not_land_anew(void **state)
         add_shape(&run, add_body(&run, "ball", (st_Vec3){0, 0, 1.1}, (st_Vec3){1, 0, 0}), ball);
         start(&run);
         step(&run, 50);
-        assert_false(run.sys->stages.rough);
-        assert_int_equal(run.sys->loaded.n, 1);
+        assert_false(run.sys->work.stages.rough);
+        assert_int_equal(run.sys->state.loaded.n, 1);
         change(&run);
-        assert_int_equal(run.sys->loaded.n, 1);
+        assert_int_equal(run.sys->state.loaded.n, 1);
         step(&run, 1);
-        assert_false(run.sys->stages.rough);
+        assert_false(run.sys->work.stages.rough);
         end(&run);
     }
 }

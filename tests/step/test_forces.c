@@ -255,7 +255,7 @@ static double imbalance(Run *run, int n, st_Vec3 *before, st_Vec3 *after, st_Bod
     velocities(run, n, after);
     check_ok(st_system_loads(run->sys, load, n, &run->err), run->err);
     for (int b = 1; b <= n; b++) {
-        const sti_Body *body = &run->sys->world->body[b];
+        const sti_Body *body = &run->sys->model.world->body[b];
         const st_Vec3 v = sub(after[2 * b - 2], before[2 * b - 2]), w = sub(after[2 * b - 1], before[2 * b - 1]);
         if (body->n_dofs == 0 || st_system_asleep(run->sys, (st_BodyId){b})) continue;
         const st_Mat3 J = sti_inertia(body);

@@ -451,7 +451,7 @@ static void build_row(Bench *b, Counter *count)
     }
     start(b);
     run(b, 1e-3, 3); /* the box is carried; the first ball is 1 m from the second */
-    assert_true(b->sys->warm.last.n > 0);
+    assert_true(b->sys->state.forces.n > 0);
 }
 
 /* Memory refused at the n-th request of a step that takes several attempts: behind the first one the forces that the
@@ -467,9 +467,9 @@ static void attempts_that_fail_change_nothing(void **state)
         Bench b;
         Counter count = counter();
         build_row(&b, &count);
-        if (forget) b.sys->warm.last.n = 0;
+        if (forget) b.sys->state.forces.n = 0;
         run(&b, h, 1);
-        assert_true(b.sys->saved.lost); /* it took more than one attempt */
+        assert_true(b.sys->work.saved.lost); /* it took more than one attempt */
         after[forget] = st_system_hash(b.sys);
         end(&b);
     }
@@ -479,14 +479,14 @@ static void attempts_that_fail_change_nothing(void **state)
         Counter count = counter();
         build_row(&b, &count);
         const uint64_t before = st_system_hash(b.sys);
-        const int forces = b.sys->warm.last.n;
+        const int forces = b.sys->state.forces.n;
         count.refuse_at = count.calls + n;
         status = st_system_step(b.sys, h, NULL, &b.err);
         if (status != ST_OK) {
-            const bool lost = b.sys->saved.lost;
+            const bool lost = b.sys->work.saved.lost;
             assert_int_equal(status, ST_ERR_MEMORY);
             assert_true(st_system_hash(b.sys) == before);
-            assert_int_equal(b.sys->warm.last.n, lost ? 0 : forces);
+            assert_int_equal(b.sys->state.forces.n, lost ? 0 : forces);
             behind_the_first += lost;
             run(&b, h, 1);
             assert_true(st_system_hash(b.sys) == after[lost]);
@@ -656,9 +656,9 @@ static void a_failed_step_leaves_no_trace(void **state)
         const double limit = b.def.speed_limit;
         for (int k = 0; k < 120; k++) {
             if (k % 10 == 0) {
-                b.sys->def.speed_limit = 1e-12;
+                b.sys->model.def.speed_limit = 1e-12;
                 assert_int_equal(st_system_step(b.sys, 7e-3, NULL, &b.err), ST_ERR_NUMERIC);
-                b.sys->def.speed_limit = limit;
+                b.sys->model.def.speed_limit = limit;
                 same_state(&a, &b, name);
             }
             check_ok(st_system_step(a.sys, 1e-3, NULL, &a.err), a.err);

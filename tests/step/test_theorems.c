@@ -31,8 +31,8 @@ static void check_energy_step(st_System *shadow, double t, double h, const doubl
     double M[64], k[16], w[16];
     assert_true(n <= 16);
     check_ok(st_system_set_state(shadow, t, q, v, &err), err);
-    check_ok(shadow->model.mass(shadow->model.ctx, q, M, &err), err);
-    check_ok(shadow->model.force(shadow->model.ctx, t, q, v, k, &err), err);
+    check_ok(shadow->model.table.mass(shadow->model.table.ctx, q, M, &err), err);
+    check_ok(shadow->model.table.force(shadow->model.table.ctx, t, q, v, k, &err), err);
     const double *block = M;
     for (int b = 0; b < shadow->model.n_blocks; b++) {
         const int first = shadow->model.first[b], size = shadow->model.first[b + 1] - first;
@@ -42,19 +42,19 @@ static void check_energy_step(st_System *shadow, double t, double h, const doubl
     }
     double right = mass_product(shadow, M, w, w), left = 0;
     double value[8], stiffness[8];
-    int springs = shadow->here.soft_rows.n_rows;
+    int springs = shadow->work.here.soft_rows.n_rows;
     assert_true(springs <= 8);
     for (int j = 0; j < springs; j++) {
-        value[j] = shadow->here.soft[j].value;
-        stiffness[j] = shadow->here.soft[j].stiffness;
+        value[j] = shadow->work.here.soft[j].value;
+        stiffness[j] = shadow->work.here.soft[j].stiffness;
         right += stiffness[j] * value[j] * value[j];
     }
     check_ok(st_system_step(shadow, h, NULL, &err), err); /* rows at q are now in `trial` */
     for (int j = 0; j < springs; j++) {
-        double phi = value[j] + h * sti_row_dot(&shadow->trial.soft_rows, j, shadow->v);
+        double phi = value[j] + h * sti_row_dot(&shadow->work.trial.soft_rows, j, shadow->state.v);
         left += stiffness[j] * phi * phi;
     }
-    left += mass_product(shadow, M, shadow->v, shadow->v);
+    left += mass_product(shadow, M, shadow->state.v, shadow->state.v);
     check_below(left - right, 1e-13 * fmax(1, right)); /* rounding of sums of this size */
 }
 
@@ -78,17 +78,18 @@ static void energy_inequality_along(const char *path)
     check_ok(st_system_create(scene, &plain, &shadow, &err), err);
     double q[32], v[16];
     int collisions = 0;
-    while (def.end - run->t > 1e-12) {
+    while (def.end - run->state.t > 1e-12) {
         st_StepInfo info = st_step_info();
-        double h = fmin(def.h, def.end - run->t), before, after, M[64];
+        double h = fmin(def.h, def.end - run->state.t), before, after, M[64];
         st_system_state(run, q, v);
-        check_energy_step(shadow, run->t, h, q, v);
+        check_energy_step(shadow, run->state.t, h, q, v);
         check_ok(st_system_step(run, h, &info, &err), err);
         if (info.collisions == 0) continue;
         collisions++;
-        run->model.mass(run->model.ctx, q, M, NULL);
-        before = mass_product(run, M, shadow->v, shadow->v); /* v- is the velocity of the step that collides */
-        after = mass_product(run, M, run->v, run->v);
+        run->model.table.mass(run->model.table.ctx, q, M, NULL);
+        before =
+            mass_product(run, M, shadow->state.v, shadow->state.v); /* v- is the velocity of the step that collides */
+        after = mass_product(run, M, run->state.v, run->state.v);
         check_below(after, before * (1 + 1e-12));
     }
     if (strstr(path, "bars") != NULL) assert_true(collisions >= 2);

@@ -79,13 +79,13 @@ static void compare(bool boxes)
     Pile pile;
     st_Error err = {0};
     make_pile(&pile, boxes, false);
-    const st_Problem *p = &pile.system->step.problem;
+    const st_Problem *p = &pile.system->work.step.problem;
     sti_Reduction *waiting, *made;
     assert_true(sti_rows_wait(p));
     check_ok(sti_reduction_create(&allocator, &waiting, &err), err);
     check_ok(sti_reduction_create(&allocator, &made, &err), err);
     /* bodies stand where the step ended: back to where its rows were taken */
-    check_ok(sti_collider_place(pile.system->world, pile.system->step.q, &err), err);
+    check_ok(sti_collider_place(pile.system->model.world, pile.system->work.step.q, &err), err);
     check_ok(sti_reduce(waiting, p, &err), err);
     assert_non_null(waiting->graph);
     assert_true(sti_rows_wait(p));
@@ -159,7 +159,7 @@ static void test_balls_have_the_same_bits_with_every_vector_unit(void **state)
     make_pile(&pile, false, false);
     sti_Reduction *reduction;
     check_ok(sti_reduction_create(&allocator, &reduction, &err), err);
-    check_ok(sti_reduce(reduction, &pile.system->step.problem, &err), err);
+    check_ok(sti_reduce(reduction, &pile.system->work.step.problem, &err), err);
     sti_Graph *graph = reduction->graph;
     assert_non_null(graph);
     assert_true(graph->round);
@@ -194,8 +194,8 @@ static void test_islands_take_waiting_rows(void **state)
     assert_true(st_system_island_count(many.system) > 1);
     double z_one = 0, z_many = 0;
     for (int k = 0; k < 120; k++) {
-        z_one += one.system->q[STI_BODY_Q * k + 2] / 120;
-        z_many += many.system->q[STI_BODY_Q * k + 2] / 120;
+        z_one += one.system->state.q[STI_BODY_Q * k + 2] / 120;
+        z_many += many.system->state.q[STI_BODY_Q * k + 2] / 120;
     }
     check_close(z_one, z_many, 2e-3); /* 120 bodies fell by 0.1 m; chaos moves single ones by a hundredth of that */
     free_pile(&one);

@@ -28,7 +28,7 @@
 
 int sti_patch_elements(const st_System *system)
 {
-    return system->def.patch_elements * system->def.patch_elements;
+    return system->model.def.patch_elements * system->model.def.patch_elements;
 }
 
 bool sti_is_patch(const sti_ContactEntry *entry)
@@ -154,13 +154,13 @@ static void set_step(sti_PatchKind *kind, double mass, double h)
 
 static st_Status make_kind(st_System *system, sti_PatchKind *kind, st_Error *err)
 {
-    const st_Allocator *allocator = &system->allocator;
+    const st_Allocator *allocator = &system->model.allocator;
     int64_t n = kind->size;
     STI_TRY(STI_GROW(allocator, kind->x, kind->x_capacity, n, err));
     STI_TRY(STI_GROW(allocator, kind->V, kind->V_capacity, n * n + n, err));
     STI_TRY(STI_GROW(allocator, kind->B, kind->B_capacity, n * n, err));
     STI_TRY(STI_GROW(allocator, kind->D, kind->D_capacity, n * n, err));
-    fill_influence(&system->def, kind, kind->B);
+    fill_influence(&system->model.def, kind, kind->B);
     eigen(kind->B, kind->size, kind->V, kind->x);
     for (int i = 0; i < n; i++)
         if (!(kind->x[i] > 0))
@@ -182,23 +182,24 @@ static bool same_key(const sti_PatchKey *a, const sti_PatchKey *b)
 /* NULL: none of this key was met. */
 static sti_PatchKind *find_kind(const st_System *system, const sti_PatchKey *key)
 {
-    for (int k = 0; k < system->compliant.n_kinds; k++)
-        if (same_key(&system->compliant.kind[k].key, key)) return &system->compliant.kind[k];
+    for (int k = 0; k < system->work.compliant.n_kinds; k++)
+        if (same_key(&system->work.compliant.kind[k].key, key)) return &system->work.compliant.kind[k];
     return NULL;
 }
 
 /* The kind, made when it is the first with its key. */
 static st_Status need_kind(st_System *system, const sti_PatchKey *key, sti_PatchKind **out, st_Error *err)
 {
-    const int n = system->compliant.n_kinds;
+    const int n = system->work.compliant.n_kinds;
     *out = find_kind(system, key);
     if (*out != NULL) return ST_OK;
-    STI_TRY(STI_GROW(&system->allocator, system->compliant.kind, system->compliant.kind_capacity, n + 1, err));
-    sti_PatchKind *kind = &system->compliant.kind[n];
+    STI_TRY(STI_GROW(&system->model.allocator, system->work.compliant.kind, system->work.compliant.kind_capacity, n + 1,
+                     err));
+    sti_PatchKind *kind = &system->work.compliant.kind[n];
     kind->key = *key;
     kind->size = key->dim * key->n_elements;
     STI_TRY(make_kind(system, kind, err));
-    system->compliant.n_kinds++;
+    system->work.compliant.n_kinds++;
     *out = kind;
     return ST_OK;
 }
@@ -219,8 +220,8 @@ static bool is_elastic(st_Elastic body)
 bool sti_patch_fits(const st_System *system, const sti_Patch *patch)
 {
     const sti_PatchKey *key = &patch->key;
-    const int side = system->def.patch_elements;
-    return system->def.contact == ST_CONTACT_COMPLIANT && key->dim >= 1 && key->dim <= 3 &&
+    const int side = system->model.def.patch_elements;
+    return system->model.def.contact == ST_CONTACT_COMPLIANT && key->dim >= 1 && key->dim <= 3 &&
            (key->n_elements == side || key->n_elements == side * side) && patch->size == key->dim * key->n_elements &&
            is_elastic(key->elastic[0]) && is_elastic(key->elastic[1]) &&
            (key->elastic[0].young > 0 || key->elastic[1].young > 0);
@@ -238,8 +239,8 @@ st_Status sti_patches_know(st_System *system, const sti_Patches *patches, st_Err
 
 void sti_patches_begin(st_System *system)
 {
-    system->compliant.next.n = 0;
-    system->compliant.next.n_delta = 0;
+    system->work.compliant.next.n = 0;
+    system->work.compliant.next.n_delta = 0;
 }
 
 /* They stand by id. */
@@ -261,22 +262,22 @@ static const sti_Patch *find_patch(const sti_Patches *patches, uint64_t id)
 static st_Status begin_patch(st_System *system, const sti_ContactEntry *entry, const sti_PatchKey *key, sti_Patch **out,
                              st_Error *err)
 {
-    sti_Patches *now = &system->compliant.next;
-    const sti_Patch *old = find_patch(&system->compliant.now, entry->id);
+    sti_Patches *now = &system->work.compliant.next;
+    const sti_Patch *old = find_patch(&system->state.patches, entry->id);
     int size = key->dim * key->n_elements;
-    STI_TRY(STI_GROW(&system->allocator, now->patch, now->patch_capacity, now->n + 1, err));
-    STI_TRY(STI_GROW(&system->allocator, now->delta, now->delta_capacity, now->n_delta + size, err));
+    STI_TRY(STI_GROW(&system->model.allocator, now->patch, now->patch_capacity, now->n + 1, err));
+    STI_TRY(STI_GROW(&system->model.allocator, now->delta, now->delta_capacity, now->n_delta + size, err));
     sti_Patch *patch = &now->patch[now->n++];
     *patch = (sti_Patch){.id = entry->id,
                          .first = now->n_delta,
                          .size = size,
-                         .row = system->step.H.n_rows,
+                         .row = system->work.step.H.n_rows,
                          .key = *key,
                          .tangent = entry->tangent};
     double *delta = now->delta + now->n_delta;
     bool known = old != NULL && old->size == size;
     for (int k = 0; k < size; k++)
-        delta[k] = known ? system->compliant.now.delta[old->first + k] : 0.0;
+        delta[k] = known ? system->state.patches.delta[old->first + k] : 0.0;
     if (known && entry->dim == 3) {
         st_Vec3 t = sub(old->tangent, scale(dot(old->tangent, entry->normal), entry->normal));
         if (norm(t) > 0.1) patch->tangent = scale(1 / norm(t), t);
@@ -291,13 +292,13 @@ static st_Status append_combination(st_System *system, const sti_RowList *rows, 
                                     const double *weight, st_Error *err)
 {
     int64_t start = rows->p[row[0]], count = rows->p[row[0] + 1] - start;
-    double *sum = system->path; /* free until the way is looked at for collisions */
+    double *sum = system->work.path; /* free until the way is looked at for collisions */
     for (int64_t e = 0; e < count; e++) {
         sum[e] = 0;
         for (int k = 0; k < n; k++)
             sum[e] += weight[k] * rows->x[rows->p[row[k]] + e];
     }
-    return sti_rows_append(&system->allocator, &system->step.H, (int)count, rows->i + start, sum, err);
+    return sti_rows_append(&system->model.allocator, &system->work.step.H, (int)count, rows->i + start, sum, err);
 }
 
 /* Rows of the element at (a, b) [m] from the middle, along the patch's tangents t = c t1 + s t2, o = -s t1 + c t2:
@@ -319,9 +320,9 @@ static st_Status element_rows(st_System *system, const sti_RowList *rows, const 
 static void add_belt(st_System *system, const sti_Patch *patch, const sti_Belt *belt, int e, double c, double s)
 {
     const int dim = patch->key.dim;
-    double *w = system->step.w + patch->row + e * dim, a, b;
-    place(&system->def, patch->key.n_elements, e, &a, &b);
-    const double rho = system->def.patch_spacing, turn = dim == 3 ? rho * belt->turn[0] : 0;
+    double *w = system->work.step.w + patch->row + e * dim, a, b;
+    place(&system->model.def, patch->key.n_elements, e, &a, &b);
+    const double rho = system->model.def.patch_spacing, turn = dim == 3 ? rho * belt->turn[0] : 0;
     if (dim > 1) w[1] += c * belt->slide[0] + s * belt->slide[1] - b * turn;
     if (dim > 2) w[2] += c * belt->slide[1] - s * belt->slide[0] + a * turn;
 }
@@ -330,45 +331,45 @@ static void add_belt(st_System *system, const sti_Patch *patch, const sti_Belt *
 static void fill_drift(st_System *system, const sti_PatchKind *kind, const sti_Patch *patch,
                        const sti_ContactEntry *entry, double h)
 {
-    const double *delta = system->compliant.next.delta + patch->first;
-    double *w = system->step.w + patch->row, cap = system->def.correction_speed;
+    const double *delta = system->work.compliant.next.delta + patch->first;
+    double *w = system->work.step.w + patch->row, cap = system->model.def.correction_speed;
     for (int i = 0; i < kind->size; i++) {
         w[i] = 0;
         for (int j = 0; j < kind->size; j++)
             w[i] -= kind->D[i * kind->size + j] * delta[j];
-        if (i % kind->key.dim == 0 && system->def.drift == ST_DRIFT_GAP)
+        if (i % kind->key.dim == 0 && system->model.def.drift == ST_DRIFT_GAP)
             w[i] += fmax((entry->gap + delta[i]) / h, -cap);
     }
 }
 
 static void fill_compliance(st_System *system, const sti_PatchKind *kind, const sti_Patch *patch, double h)
 {
-    double *C = sti_compliance_block(&system->step, patch->row, kind->size);
+    double *C = sti_compliance_block(&system->work.step, patch->row, kind->size);
     for (int64_t k = 0; k < (int64_t)kind->size * kind->size; k++)
         C[k] = kind->B[k] / h;
-    system->step.compliant = true;
+    system->work.step.compliant = true;
 }
 
 st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_ContactEntry *entry, int *n, st_Error *err)
 {
-    sti_Assembly *out = &system->step;
-    const sti_PatchKey key = key_of(&system->def, entry);
+    sti_Assembly *out = &system->work.step;
+    const sti_PatchKey key = key_of(&system->model.def, entry);
     sti_PatchKind *kind;
     sti_Patch *patch;
     if (sti_turning_row(entry) < 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %llu is elastic and has no rows `turning`",
                         (unsigned long long)entry->id);
     STI_TRY(need_kind(system, &key, &kind, err));
-    set_step(kind, system->def.patch_mass, stage->eta);
+    set_step(kind, system->model.def.patch_mass, stage->eta);
     STI_TRY(begin_patch(system, entry, &key, &patch, err));
     st_Vec3 second = cross(entry->normal, entry->tangent);
-    double rho = system->def.patch_spacing, a, b;
+    double rho = system->model.def.patch_spacing, a, b;
     double c = entry->dim == 3 ? dot(patch->tangent, entry->tangent) : 1;
     double s = entry->dim == 3 ? dot(patch->tangent, second) : 0;
     for (int e = 0; e < key.n_elements; e++, ++*n) {
-        out->law[*n] = sti_contact_law(&system->def, entry, out->H.n_rows);
+        out->law[*n] = sti_contact_law(&system->model.def, entry, out->H.n_rows);
         out->chosen[*n] = (sti_Chosen){.entry = *entry, .element = e};
-        place(&system->def, key.n_elements, e, &a, &b);
+        place(&system->model.def, key.n_elements, e, &a, &b);
         a *= rho, b *= rho;
         STI_TRY(element_rows(system, &stage->rows->contact_rows, entry, key.dim, c, s, a, b, err));
         st_Vec3 offset = add(scale(a * c - b * s, entry->tangent), scale(a * s + b * c, second));
@@ -376,7 +377,8 @@ st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_Con
         out->chosen[*n].entry.tangent = patch->tangent;
     }
     fill_drift(system, kind, patch, entry, stage->eta);
-    const sti_Belt belt = entry->surface->moves ? sti_contact_belt(system->world, stage->q_star, entry) : (sti_Belt){0};
+    const sti_Belt belt =
+        entry->surface->moves ? sti_contact_belt(system->model.world, stage->q_star, entry) : (sti_Belt){0};
     for (int e = 0; entry->surface->moves && e < key.n_elements; e++)
         add_belt(system, patch, &belt, e, c, s);
     fill_compliance(system, kind, patch, stage->eta);
@@ -388,13 +390,13 @@ st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_Con
 /* delta+ = delta + h (C r - D delta) = delta + B r - h D delta. */
 void sti_patches_follow(st_System *system)
 {
-    const sti_Patches *now = &system->compliant.next;
+    const sti_Patches *now = &system->work.compliant.next;
     double change[3 * STI_MAX_PATCH_SIDE * STI_MAX_PATCH_SIDE];
     for (int p = 0; p < now->n; p++) {
         const sti_Patch *patch = &now->patch[p];
         const sti_PatchKind *kind = find_kind(system, &patch->key);
         double *delta = now->delta + patch->first;
-        const double *r = system->step.r + patch->row;
+        const double *r = system->work.step.r + patch->row;
         int n = kind->size;
         for (int i = 0; i < n; i++) {
             double sum = 0;
@@ -409,13 +411,13 @@ void sti_patches_follow(st_System *system)
 
 void sti_patches_accept(st_System *system)
 {
-    STI_EXCHANGE(sti_Patches, system->compliant.now, system->compliant.next);
+    STI_EXCHANGE(sti_Patches, system->state.patches, system->work.compliant.next);
 }
 
 /* delta'K delta/2 of every patch: in the eigenvectors of Xi, sum (V'delta)_i^2/x_i /2. */
 double sti_patches_energy(const st_System *system)
 {
-    const sti_Patches *patches = &system->compliant.now;
+    const sti_Patches *patches = &system->state.patches;
     double sum = 0;
     for (int p = 0; p < patches->n; p++) {
         const sti_Patch *patch = &patches->patch[p];
@@ -439,15 +441,15 @@ static void free_patches(const st_Allocator *allocator, sti_Patches *patches)
 
 void sti_patches_free(st_System *system)
 {
-    const st_Allocator *allocator = &system->allocator;
-    free_patches(allocator, &system->compliant.now);
-    free_patches(allocator, &system->compliant.next);
-    for (int k = 0; k < (int)system->compliant.kind_capacity; k++) { /* also one that was not finished */
-        sti_PatchKind *kind = &system->compliant.kind[k];
+    const st_Allocator *allocator = &system->model.allocator;
+    free_patches(allocator, &system->state.patches);
+    free_patches(allocator, &system->work.compliant.next);
+    for (int k = 0; k < (int)system->work.compliant.kind_capacity; k++) { /* also one that was not finished */
+        sti_PatchKind *kind = &system->work.compliant.kind[k];
         STI_RELEASE(allocator, kind->x, kind->x_capacity);
         STI_RELEASE(allocator, kind->V, kind->V_capacity);
         STI_RELEASE(allocator, kind->B, kind->B_capacity);
         STI_RELEASE(allocator, kind->D, kind->D_capacity);
     }
-    STI_RELEASE(allocator, system->compliant.kind, system->compliant.kind_capacity);
+    STI_RELEASE(allocator, system->work.compliant.kind, system->work.compliant.kind_capacity);
 }

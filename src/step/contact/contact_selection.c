@@ -18,36 +18,36 @@ bool sti_closes_gaps(const st_SystemDef *def)
 /* Contacts enter before they touch, with their gap. */
 bool sti_speculative(const st_System *system)
 {
-    return sti_closes_gaps(&system->def) && system->def.events == ST_EVENTS_OFF;
+    return sti_closes_gaps(&system->model.def) && system->model.def.events == ST_EVENTS_OFF;
 }
 
 double sti_margin(const st_System *system)
 {
-    return fmax(system->def.margin, system->def.active_gap);
+    return fmax(system->model.def.margin, system->model.def.active_gap);
 }
 
 /* The same for the two shapes of a contact. */
 double sti_margin_of(const st_System *system, const sti_ContactEntry *contact)
 {
     const double margin = sti_margin(system);
-    if (system->world == NULL || contact->shape_a == 0) return margin;
-    return sti_pair_margin(&system->world->collider, contact->shape_a - 1, contact->shape_b - 1, margin);
+    if (system->model.world == NULL || contact->shape_a == 0) return margin;
+    return sti_pair_margin(&system->model.world->collider, contact->shape_a - 1, contact->shape_b - 1, margin);
 }
 
 /* With events off the active set has no memory: it is what touches now. With events located, a gap may also
  * close without an impact, at less than the speed at which rebounds begin.                         */
 st_Status sti_refresh_active(st_System *system, st_Error *err)
 {
-    const st_Sink *here = &system->here;
-    st_Events events = system->def.events;
-    if (events == ST_EVENTS_OFF) system->active.n = 0;
+    const st_Sink *here = &system->work.here;
+    st_Events events = system->model.def.events;
+    if (events == ST_EVENTS_OFF) system->state.active.n = 0;
     if (events == ST_EVENTS_COLLISIONS && sti_integrator(system)->order == 1) return ST_OK;
     for (int c = 0; c < here->n_contacts; c++) {
         const sti_ContactEntry *contact = &here->contact[c];
-        if (contact->gap > system->def.active_gap) continue;
-        double speed = sti_row_dot(&here->contact_rows, contact->first_row, system->v);
-        if (events != ST_EVENTS_OFF && fabs(speed) > system->def.restitution_speed) continue;
-        STI_TRY(sti_ids_add(&system->allocator, &system->active, contact->id, err));
+        if (contact->gap > system->model.def.active_gap) continue;
+        double speed = sti_row_dot(&here->contact_rows, contact->first_row, system->state.v);
+        if (events != ST_EVENTS_OFF && fabs(speed) > system->model.def.restitution_speed) continue;
+        STI_TRY(sti_ids_add(&system->model.allocator, &system->state.active, contact->id, err));
     }
     return ST_OK;
 }
@@ -58,7 +58,7 @@ enum { LEAST = 2048 };
 static int team_of(const st_System *system, int n_contacts)
 {
     const int threads = n_contacts / LEAST;
-    return threads < system->def.threads ? threads : system->def.threads;
+    return threads < system->model.def.threads ? threads : system->model.def.threads;
 }
 
 /* Contacts are wanted by their gap at the state and by the velocities there, and not by what else was looked at: a
@@ -74,15 +74,15 @@ typedef struct Want {
 static bool is_wanted(const Want *want, const sti_ContactEntry *contact)
 {
     const st_System *system = want->system;
-    if (!want->speculative) return sti_ids_contain(&system->active, contact->id);
+    if (!want->speculative) return sti_ids_contain(&system->state.active, contact->id);
     return contact->gap < sti_margin_of(system, contact) || contact->gap < want->h * contact->closing ||
-           sti_ids_contain(&system->ahead.missed, contact->id);
+           sti_ids_contain(&system->work.ahead.missed, contact->id);
 }
 
 static void want_share(void *ctx, int thread, int n_threads)
 {
     Want *want = ctx;
-    const st_Sink *here = &want->system->here;
+    const st_Sink *here = &want->system->work.here;
     const int first = (int)sti_share(here->n_contacts, thread, n_threads);
     const int end = (int)sti_share(here->n_contacts, thread + 1, n_threads);
     int count = 0;
@@ -90,10 +90,10 @@ static void want_share(void *ctx, int thread, int n_threads)
         count += is_wanted(want, &here->contact[c]);
     want->places.count[thread] = count; /* for those behind: the last one's is not asked for */
     sti_team_wait(n_threads);
-    uint64_t *to = want->system->wanted.id + sti_places_before(&want->places, thread);
+    uint64_t *to = want->system->work.wanted.id + sti_places_before(&want->places, thread);
     for (int c = first; c < end; c++)
         if (is_wanted(want, &here->contact[c])) *to++ = here->contact[c].id; /* they stand by id */
-    if (thread == n_threads - 1) want->n = (int)(to - want->system->wanted.id);
+    if (thread == n_threads - 1) want->n = (int)(to - want->system->work.wanted.id);
 }
 
 st_Status sti_want_contacts(st_System *system, double h, st_Error *err)
@@ -101,11 +101,12 @@ st_Status sti_want_contacts(st_System *system, double h, st_Error *err)
     Want want;
     want.system = system, want.h = h, want.n = 0;
     want.speculative = sti_speculative(system);
-    system->wanted.n = 0;
-    if (system->here.n_contacts == 0) return ST_OK;
-    STI_TRY(STI_GROW(&system->allocator, system->wanted.id, system->wanted.capacity, system->here.n_contacts, err));
-    sti_team_run(team_of(system, system->here.n_contacts), want_share, &want);
-    system->wanted.n = want.n;
+    system->work.wanted.n = 0;
+    if (system->work.here.n_contacts == 0) return ST_OK;
+    STI_TRY(STI_GROW(&system->model.allocator, system->work.wanted.id, system->work.wanted.capacity,
+                     system->work.here.n_contacts, err));
+    sti_team_run(team_of(system, system->work.here.n_contacts), want_share, &want);
+    system->work.wanted.n = want.n;
     return ST_OK;
 }
 
@@ -113,13 +114,13 @@ st_Status sti_want_contacts(st_System *system, double h, st_Error *err)
  * motion, and a new one beside the old is no miss; contacts of two shapes stand side by side.       */
 static bool held_nearby(const st_System *system, int at, const sti_ContactEntry *contact)
 {
-    const st_Sink *here = &system->here;
+    const st_Sink *here = &system->work.here;
     if (contact->shape_a == 0 || contact->gap < -sti_margin_of(system, contact)) return false;
     for (int step = -1; step <= 1; step += 2)
         for (int k = step < 0 ? at - 1 : at; k >= 0 && k < here->n_contacts; k += step) {
             const sti_ContactEntry *other = &here->contact[k];
             if (other->shape_a != contact->shape_a || other->shape_b != contact->shape_b) break;
-            if (sti_ids_contain(&system->wanted, other->id)) return true;
+            if (sti_ids_contain(&system->work.wanted, other->id)) return true;
         }
     return false;
 }
@@ -128,23 +129,23 @@ static bool held_nearby(const st_System *system, int at, const sti_ContactEntry 
  * so is where they lead.                                                                          */
 static double allowed_miss(const st_System *system, double h)
 {
-    const st_Model *model = &system->model;
-    double way = model->reach != NULL ? 0.5 * model->reach(model->ctx, system->q, system->v_new, h) : 0;
-    return fmax(system->overlap, isfinite(way) ? system->def.tolerance * way : 0);
+    const st_Model *model = &system->model.table;
+    double way = model->reach != NULL ? 0.5 * model->reach(model->ctx, system->state.q, system->work.v_new, h) : 0;
+    return fmax(system->model.overlap, isfinite(way) ? system->model.def.tolerance * way : 0);
 }
 
 /* Is it no surprise that an attempt ended as deep as that in a contact: a contact of the same two shapes, among those
  * that it held, went there as well? Their contacts stand side by side.                                 */
 static bool is_explained(const st_System *system, int at, const sti_ContactEntry *contact)
 {
-    const st_Sink *here = &system->here;
+    const st_Sink *here = &system->work.here;
     while (at > 0 && here->contact[at - 1].shape_a == contact->shape_a &&
            here->contact[at - 1].shape_b == contact->shape_b)
         at--;
     for (; at < here->n_contacts; at++) {
         const sti_ContactEntry *held = &here->contact[at];
         if (held->shape_a != contact->shape_a || held->shape_b != contact->shape_b) return false;
-        if (sti_contact_gap_after(held, system->q, system->q_new) <= 0.5 * contact->gap) return true;
+        if (sti_contact_gap_after(held, system->state.q, system->work.q_new) <= 0.5 * contact->gap) return true;
     }
     return false;
 }
@@ -153,12 +154,12 @@ static bool is_explained(const st_System *system, int at, const sti_ContactEntry
  * turns into its neighbour within the step. It is kept as a contact of the state.                  */
 static st_Status keep_found(st_System *system, const sti_ContactEntry *contact, uint64_t id, st_Error *err)
 {
-    STI_TRY(STI_GROW(&system->allocator, system->ahead.found, system->ahead.found_capacity, system->ahead.n_found + 1,
-                     err));
-    sti_ContactEntry *found = &system->ahead.found[system->ahead.n_found++];
+    STI_TRY(STI_GROW(&system->model.allocator, system->work.ahead.found, system->work.ahead.found_capacity,
+                     system->work.ahead.n_found + 1, err));
+    sti_ContactEntry *found = &system->work.ahead.found[system->work.ahead.n_found++];
     *found = *contact;
     found->id = id;
-    sti_contact_bring_back(system->q_new, system->q, found);
+    sti_contact_bring_back(system->work.q_new, system->state.q, found);
     return ST_OK;
 }
 
@@ -179,14 +180,14 @@ typedef struct Miss {
  * has the contacts of the state, and makes their rows itself.                                       */
 static bool is_movable(const st_System *system, const sti_ContactEntry *contact)
 {
-    return system->world != NULL && system->here.rows_later && contact->first_row < 0;
+    return system->model.world != NULL && system->work.here.rows_later && contact->first_row < 0;
 }
 
 static Miss look_at(const st_System *system, const sti_ContactEntry *contact, int at)
 {
-    const st_Sink *here = &system->here;
+    const st_Sink *here = &system->work.here;
     const bool known = at < here->n_contacts && here->contact[at].id == contact->id;
-    const bool held = known && sti_ids_contain(&system->wanted, contact->id);
+    const bool held = known && sti_ids_contain(&system->work.wanted, contact->id);
     const bool other = held && is_movable(system, contact) && contact->gap < -sti_margin_of(system, contact) &&
                        !is_explained(system, at, contact);
     const bool fine = (held && !other) || (!known && held_nearby(system, at, contact));
@@ -202,7 +203,7 @@ typedef struct Search {
 
 static bool is_deep(const Search *search, const sti_ContactEntry *contact)
 {
-    return !(contact->gap >= -search->allowed) && !sti_ids_contain(&search->system->ahead.missed, contact->id);
+    return !(contact->gap >= -search->allowed) && !sti_ids_contain(&search->system->work.ahead.missed, contact->id);
 }
 
 /* The first contact of the state, from `at` on, with this id or a larger one. */
@@ -219,9 +220,10 @@ static void search_part(void *ctx, int part, int64_t first, int64_t end)
     const st_System *system = search->system;
     search->any[part] = false;
     for (int c = (int)first, at = -1; c < (int)end && !search->any[part]; c++) {
-        const sti_ContactEntry *contact = &system->trial.contact[c];
+        const sti_ContactEntry *contact = &system->work.trial.contact[c];
         if (!is_deep(search, contact)) continue;
-        at = at < 0 ? sti_row_buffer_lower(&system->here, contact->id) : first_behind(&system->here, at, contact->id);
+        at = at < 0 ? sti_row_buffer_lower(&system->work.here, contact->id)
+                    : first_behind(&system->work.here, at, contact->id);
         search->any[part] = look_at(system, contact, at).missed;
     }
 }
@@ -230,14 +232,14 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
 {
     st_System *system = search->system;
     for (int c = first; c < end; c++) {
-        const sti_ContactEntry *contact = &system->trial.contact[c];
+        const sti_ContactEntry *contact = &system->work.trial.contact[c];
         if (!is_deep(search, contact)) continue;
-        const Miss miss = look_at(system, contact, sti_row_buffer_lower(&system->here, contact->id));
+        const Miss miss = look_at(system, contact, sti_row_buffer_lower(&system->work.here, contact->id));
         const uint64_t id = miss.other ? other_name(contact->id) : contact->id;
-        if (!miss.missed || (miss.other && sti_ids_contain(&system->ahead.missed, id))) continue;
-        STI_TRY(sti_ids_add(&system->allocator, &system->ahead.missed, id, err));
+        if (!miss.missed || (miss.other && sti_ids_contain(&system->work.ahead.missed, id))) continue;
+        STI_TRY(sti_ids_add(&system->model.allocator, &system->work.ahead.missed, id, err));
         if (is_movable(system, contact) && (miss.other || !miss.known)) STI_TRY(keep_found(system, contact, id, err));
-        if (contact->gap < -sti_margin_of(system, contact)) system->ahead.missed_far = true;
+        if (contact->gap < -sti_margin_of(system, contact)) system->work.ahead.missed_far = true;
         ++*n_new;
     }
     return ST_OK;
@@ -246,12 +248,12 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
 /* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. */
 st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err)
 {
-    const int n = system->trial.n_contacts;
+    const int n = system->work.trial.n_contacts;
     Search search;
     search.system = system, search.allowed = allowed_miss(system, h);
     *n_new = 0;
-    system->ahead.missed_far = false;
-    const int parts = sti_team_parts(system->def.threads, n, search_part, &search);
+    system->work.ahead.missed_far = false;
+    const int parts = sti_team_parts(system->model.def.threads, n, search_part, &search);
     for (int k = 0; k < parts; k++)
         if (search.any[k])
             STI_TRY(note_part(&search, (int)sti_part_first(n, k), (int)sti_part_first(n, k + 1), n_new, err));
@@ -272,23 +274,23 @@ static st_Status insert(st_Sink *sink, const sti_ContactEntry *contact, st_Error
 
 st_Status sti_bring_back(st_System *system, st_Error *err)
 {
-    for (int k = 0; k < system->ahead.n_found; k++)
-        if (sti_row_buffer_find(&system->here, system->ahead.found[k].id) < 0)
-            STI_TRY(insert(&system->here, &system->ahead.found[k], err));
+    for (int k = 0; k < system->work.ahead.n_found; k++)
+        if (sti_row_buffer_find(&system->work.here, system->work.ahead.found[k].id) < 0)
+            STI_TRY(insert(&system->work.here, &system->work.ahead.found[k], err));
     return ST_OK;
 }
 
 /* Contacts that separate leave the active set: after steps with h > 0 only, see docs/methods.md 5. */
 st_Status sti_drop_separated(st_System *system, st_Error *err)
 {
-    const sti_Assembly *step = &system->step;
+    const sti_Assembly *step = &system->work.step;
     double fastest = 0;
     for (int i = 0; i < system->model.n_v; i++)
-        fastest = fmax(fastest, fabs(system->v_new[i]));
-    system->active_new.n = 0;
+        fastest = fmax(fastest, fabs(system->work.v_new[i]));
+    system->work.active_new.n = 0;
     for (int c = 0; c < step->n_gaps; c++)
         if (step->u[step->law[c].first] <= STI_SEPARATION_SPEED * (1 + fastest))
-            STI_TRY(sti_ids_add(&system->allocator, &system->active_new, step->chosen[c].entry.id, err));
+            STI_TRY(sti_ids_add(&system->model.allocator, &system->work.active_new, step->chosen[c].entry.id, err));
     return ST_OK;
 }
 
@@ -297,34 +299,35 @@ st_Status sti_drop_separated(st_System *system, st_Error *err)
  * see above.                                                                                      */
 st_Status sti_drop_rebounding(st_System *system, st_Error *err)
 {
-    const sti_Assembly *step = &system->step;
-    bool keeps = sti_integrator(system)->order == 1 || system->def.integrator == ST_INTEGRATOR_TRAPEZOID;
-    if (keeps || system->events.tired) return ST_OK;
-    system->active.n = 0;
+    const sti_Assembly *step = &system->work.step;
+    bool keeps = sti_integrator(system)->order == 1 || system->model.def.integrator == ST_INTEGRATOR_TRAPEZOID;
+    if (keeps || system->work.events.tired) return ST_OK;
+    system->state.active.n = 0;
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;
-        double speed = sti_row_dot(&step->H, step->law[c].first, system->v_new);
-        if (entry->surface->restitution > 0 && speed > system->def.restitution_speed) continue;
-        STI_TRY(sti_ids_add(&system->allocator, &system->active, entry->id, err));
+        double speed = sti_row_dot(&step->H, step->law[c].first, system->work.v_new);
+        if (entry->surface->restitution > 0 && speed > system->model.def.restitution_speed) continue;
+        STI_TRY(sti_ids_add(&system->model.allocator, &system->state.active, entry->id, err));
     }
     return ST_OK;
 }
 
 st_Status sti_activate_touching(st_System *system, double gap, st_Error *err)
 {
-    for (int c = 0; c < system->trial.n_contacts; c++)
-        if (system->trial.contact[c].gap <= gap)
-            STI_TRY(sti_ids_add(&system->allocator, &system->active_new, system->trial.contact[c].id, err));
+    for (int c = 0; c < system->work.trial.n_contacts; c++)
+        if (system->work.trial.contact[c].gap <= gap)
+            STI_TRY(
+                sti_ids_add(&system->model.allocator, &system->work.active_new, system->work.trial.contact[c].id, err));
     return ST_OK;
 }
 
 /* The contacts that carry at the end of the step, into loaded_new: schemes of order two ask for them. */
 st_Status sti_note_loaded(st_System *system, st_Error *err)
 {
-    const sti_Assembly *step = &system->step;
-    system->loaded_new.n = 0;
+    const sti_Assembly *step = &system->work.step;
+    system->work.loaded_new.n = 0;
     for (int c = 0; c < step->n_gaps && sti_integrator(system)->order > 1; c++)
         if (step->r[step->law[c].first] > 0)
-            STI_TRY(sti_ids_add(&system->allocator, &system->loaded_new, step->chosen[c].entry.id, err));
+            STI_TRY(sti_ids_add(&system->model.allocator, &system->work.loaded_new, step->chosen[c].entry.id, err));
     return ST_OK;
 }

@@ -14,8 +14,9 @@ bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage)
     const st_Sink *sink = stage->rows;
     const bool plain = stage->eta > 0 && stage->q_base == stage->q_star && !stage->mean;
     const bool alone = sink->joint_rows.n_rows + sink->soft_rows.n_rows + sink->bounded_rows.n_rows == 0;
-    return plain && alone && sink->rows_later && sink->contact_rows.n_rows == 0 && system->wanted.n >= STI_FEW_ROWS &&
-           system->def.contact == ST_CONTACT_RIGID && system->least_norm == NULL;
+    return plain && alone && sink->rows_later && sink->contact_rows.n_rows == 0 &&
+           system->work.wanted.n >= STI_FEW_ROWS && system->model.def.contact == ST_CONTACT_RIGID &&
+           system->work.least_norm == NULL;
 }
 
 /* ---- the contacts ------------------------------------------------------------------------------ */
@@ -36,7 +37,7 @@ typedef struct Alike {
 static const st_ContactLaw *law_of(const sti_StageWork *work, const sti_ContactEntry *entry, Alike *last)
 {
     if (entry->surface != last->surface || entry->dim != last->dim)
-        *last = (Alike){entry->surface, entry->dim, sti_contact_law(&work->system->def, entry, 0)};
+        *last = (Alike){entry->surface, entry->dim, sti_contact_law(&work->system->model.def, entry, 0)};
     return &last->law;
 }
 
@@ -60,8 +61,8 @@ static int add_waiting(const sti_StageWork *work, int n, int row, const st_Conta
     sti_choose(out, n, entry);
     sti_stage_belt(work, &out->law[n], entry);
     if (work->gap_drift) out->w[row] = sti_closing_drift(work, entry->gap);
-    out->leg[2 * (ptrdiff_t)n] = first_velocity(work->system->world, entry->a);
-    out->leg[2 * (ptrdiff_t)n + 1] = first_velocity(work->system->world, entry->b);
+    out->leg[2 * (ptrdiff_t)n] = first_velocity(work->system->model.world, entry->a);
+    out->leg[2 * (ptrdiff_t)n + 1] = first_velocity(work->system->model.world, entry->b);
     return law->dim;
 }
 
@@ -70,7 +71,7 @@ static void share_contacts(void *ctx, int thread, int n_threads)
     Many *many = ctx;
     sti_StageWork *work = many->work;
     const st_Sink *sink = work->stage->rows;
-    const sti_IdSet *wanted = &work->system->wanted;
+    const sti_IdSet *wanted = &work->system->work.wanted;
     const int first = (int)sti_share(sink->n_contacts, thread, n_threads);
     const int end = (int)sti_share(sink->n_contacts, thread + 1, n_threads);
     const int start = first < end ? sti_ids_lower(wanted, sink->contact[first].id) : 0;
@@ -102,9 +103,9 @@ st_Status sti_waiting_contacts(sti_StageWork *work)
     Many many;
     many.work = work;
     memset(many.overlapping.count, 0, sizeof many.overlapping.count);
-    STI_TRY(STI_GROW(work->allocator, out->leg, out->leg_capacity, 2 * (int64_t)system->wanted.n, work->err));
-    const int threads = system->wanted.n / STI_LEAST_CONTACTS;
-    sti_team_run(threads < system->def.threads ? threads : system->def.threads, share_contacts, &many);
+    STI_TRY(STI_GROW(work->allocator, out->leg, out->leg_capacity, 2 * (int64_t)system->work.wanted.n, work->err));
+    const int threads = system->work.wanted.n / STI_LEAST_CONTACTS;
+    sti_team_run(threads < system->model.def.threads ? threads : system->model.def.threads, share_contacts, &many);
     out->overlapping = (int)sti_places_before(&many.overlapping, STI_MOST_THREADS);
     return ST_OK;
 }
@@ -113,7 +114,7 @@ st_Status sti_waiting_contacts(sti_StageWork *work)
 
 static void legs(const void *ctx, int c, int first[2])
 {
-    const int *leg = ((const st_System *)ctx)->step.leg + 2 * (ptrdiff_t)c;
+    const int *leg = ((const st_System *)ctx)->work.step.leg + 2 * (ptrdiff_t)c;
     first[0] = leg[0];
     first[1] = leg[1];
 }
@@ -121,7 +122,7 @@ static void legs(const void *ctx, int c, int first[2])
 static void put(const void *ctx, int c, int dim, double row[3][2][STI_NODE])
 {
     const st_System *system = ctx;
-    sti_contact_halves(system->world, &system->step.chosen[c].entry, dim, row);
+    sti_contact_halves(system->model.world, &system->work.step.chosen[c].entry, dim, row);
 }
 
 _Static_assert(offsetof(sti_ContactEntry, tangent) == offsetof(sti_ContactEntry, point) + 6 * sizeof(double) &&
@@ -131,8 +132,8 @@ _Static_assert(offsetof(sti_ContactEntry, tangent) == offsetof(sti_ContactEntry,
 static const double *frame(const void *ctx, int c, const double *centre[2])
 {
     const st_System *system = ctx;
-    const sti_ContactEntry *entry = &system->step.chosen[c].entry;
-    const st_Pose *pose = system->world->collider.body_pose;
+    const sti_ContactEntry *entry = &system->work.step.chosen[c].entry;
+    const st_Pose *pose = system->model.world->collider.body_pose;
     centre[0] = &pose[entry->a].p.x;
     centre[1] = &pose[entry->b].p.x;
     return &entry->point.x; /* and on */
@@ -155,21 +156,21 @@ static int body_of(const sti_World *world, int first)
 
 static const double *axes(const void *ctx, int first)
 {
-    const sti_World *world = ((const st_System *)ctx)->world;
+    const sti_World *world = ((const st_System *)ctx)->model.world;
     return world->collider.axes[body_of(world, first)].m;
 }
 
 static st_Status make(void *ctx, st_Error *err)
 {
     st_System *system = ctx;
-    sti_Assembly *step = &system->step;
+    sti_Assembly *step = &system->work.step;
     int index[12];
     double *gradient;
-    STI_TRY(sti_collider_place(system->world, step->q, err));
+    STI_TRY(sti_collider_place(system->model.world, step->q, err));
     step->H.n_rows = 0;
     for (int c = 0; c < step->n_gaps; c++) {
-        STI_TRY(sti_rows_room(&system->allocator, &step->H, step->law[c].dim, 12, &gradient, err));
-        int count = sti_contact_rows(system->world, &step->chosen[c].entry, step->law[c].dim, index, gradient);
+        STI_TRY(sti_rows_room(&system->model.allocator, &step->H, step->law[c].dim, 12, &gradient, err));
+        int count = sti_contact_rows(system->model.world, &step->chosen[c].entry, step->law[c].dim, index, gradient);
         sti_rows_close(&step->H, step->law[c].dim, count, index);
     }
     step->problem.H.p = step->H.p;
@@ -185,7 +186,7 @@ struct st_RowSource sti_waiting_rows(st_System *system)
 
 void sti_view_row(const st_System *system, int c, int k, sti_RowView *out)
 {
-    const sti_Assembly *step = &system->step;
+    const sti_Assembly *step = &system->work.step;
     const int at = step->law[c].first + k;
     if (step->problem.later == NULL || step->problem.H.p != NULL) {
         const int64_t first = step->H.p[at];
@@ -200,7 +201,7 @@ void sti_view_row(const st_System *system, int c, int k, sti_RowView *out)
     out->n = 0;
     for (int side = 0; side < 2; side++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;
-        for (int e = 0; e < system->world->body[side == 0 ? entry->a : entry->b].n_dofs; e++) {
+        for (int e = 0; e < system->model.world->body[side == 0 ? entry->a : entry->b].n_dofs; e++) {
             out->i_room[out->n] = first[side] + e;
             out->x_room[out->n++] = row[k][side][e];
         }
@@ -215,12 +216,12 @@ double sti_waiting_mobility(const st_System *system, int contact)
     legs(system, contact, first);
     put(system, contact, 1, row);
     for (int side = 0; side < 2; side++) {
-        const sti_ContactEntry *entry = &system->step.chosen[contact].entry;
-        const int n = system->world->body[side == 0 ? entry->a : entry->b].n_dofs;
+        const sti_ContactEntry *entry = &system->work.step.chosen[contact].entry;
+        const int n = system->model.world->body[side == 0 ? entry->a : entry->b].n_dofs;
         for (int k = 0; k < n; k++) {
             const double x = row[0][side][k];
             square += x * x;
-            weighted += x * x * sti_mass_of(system, system->step.M, first[side] + k);
+            weighted += x * x * sti_mass_of(system, system->work.step.M, first[side] + k);
         }
     }
     return square > 0 ? square * square / weighted : 0.0;

@@ -67,12 +67,12 @@ static void add_row(const sti_RowList *rows, int k, double r, double *out)
 static void moves(void *ctx, const double *r, double *out)
 {
     const st_System *system = ctx;
-    const sti_Assembly *step = &system->step;
+    const sti_Assembly *step = &system->work.step;
     int n_v = system->model.n_v;
     memset(out, 0, (size_t)n_v * sizeof *out);
     for (int k = 0; k < step->H.n_rows; k++)
         if (r[k] != 0) add_row(&step->H, k, r[k], out);
-    for (int k = 0; k < system->here.joint_rows.n_rows; k++)
+    for (int k = 0; k < system->work.here.joint_rows.n_rows; k++)
         if (r[step->H.n_rows + k] != 0) add_row(&step->G, k, r[step->H.n_rows + k], out);
     for (int i = 0; i < n_v; i++)
         out[i] /= sqrt(sti_mass_of(system, step->M, i));
@@ -80,8 +80,8 @@ static void moves(void *ctx, const double *r, double *out)
 
 static void weigh_contact(const st_System *system, double h, int c, double *weight)
 {
-    const st_ContactLaw *law = &system->step.law[c];
-    const sti_Compliance of = sti_contact_compliance(&system->def, &system->step.chosen[c].entry, h);
+    const st_ContactLaw *law = &system->work.step.law[c];
+    const sti_Compliance of = sti_contact_compliance(&system->model.def, &system->work.step.chosen[c].entry, h);
     for (int j = 0; j < law->dim; j++)
         weight[j] = j == 0 ? of.normal : of.tangent;
     for (int j = 3; j < law->dim; j++) {
@@ -93,10 +93,10 @@ static void weigh_contact(const st_System *system, double h, int c, double *weig
 /* Contacts and bounded rows as they are, the latter held; then the joints, which have no bounds. */
 static st_Status gather(st_System *system, double h, int *n_contacts, st_Error *err)
 {
-    sti_LeastNorm *least = system->least_norm;
-    const sti_Assembly *step = &system->step;
-    const st_Allocator *allocator = &system->allocator;
-    int n_r = step->H.n_rows, n = step->problem.n_contacts, n_joints = system->here.joint_rows.n_rows;
+    sti_LeastNorm *least = system->work.least_norm;
+    const sti_Assembly *step = &system->work.step;
+    const st_Allocator *allocator = &system->model.allocator;
+    int n_r = step->H.n_rows, n = step->problem.n_contacts, n_joints = system->work.here.joint_rows.n_rows;
     STI_TRY(STI_GROW(allocator, least->law, least->law_capacity, (int64_t)n + n_joints, err));
     STI_TRY(STI_GROW(allocator, least->r, least->r_capacity, (int64_t)n_r + n_joints, err));
     STI_TRY(STI_GROW(allocator, least->u, least->u_capacity, (int64_t)n_r + n_joints, err));
@@ -117,7 +117,7 @@ static st_Status gather(st_System *system, double h, int *n_contacts, st_Error *
             (st_ContactLaw){.law = ST_LAW_BOUNDED, .dim = 1, .first = n_r + k, .lo = -INFINITY, .hi = INFINITY};
         least->r[n_r + k] = step->l[k];
         least->u[n_r + k] = 0;
-        least->weight[n_r + k] = sti_joint_compliance(&system->def, h);
+        least->weight[n_r + k] = sti_joint_compliance(&system->model.def, h);
     }
     *n_contacts = n + n_joints;
     return ST_OK;
@@ -128,7 +128,7 @@ static double row_moves(const st_System *system, const sti_RowList *rows, int k)
 {
     double sum = 0;
     for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++)
-        sum += rows->x[e] * rows->x[e] / sti_mass_of(system, system->step.M, rows->i[e]);
+        sum += rows->x[e] * rows->x[e] / sti_mass_of(system, system->work.step.M, rows->i[e]);
     return sqrt(sum);
 }
 
@@ -136,9 +136,9 @@ static double row_moves(const st_System *system, const sti_RowList *rows, int k)
  * relieved of it. `u` is not needed any more, and takes the change.                                */
 static bool momenta_stay(const st_System *system)
 {
-    const sti_LeastNorm *least = system->least_norm;
-    const sti_Assembly *step = &system->step;
-    const int n_r = step->H.n_rows, n_joints = system->here.joint_rows.n_rows;
+    const sti_LeastNorm *least = system->work.least_norm;
+    const sti_Assembly *step = &system->work.step;
+    const int n_r = step->H.n_rows, n_joints = system->work.here.joint_rows.n_rows;
     double size = 0, change = 0;
     for (int k = 0; k < n_r + n_joints; k++) {
         const double before = k < n_r ? step->r[k] : step->l[k - n_r];
@@ -148,14 +148,14 @@ static bool momenta_stay(const st_System *system)
     moves((void *)system, least->u, least->moved);
     for (int i = 0; i < system->model.n_v; i++)
         change += least->moved[i] * least->moved[i];
-    return sqrt(change) <= fmax(tolerances_of_change * system->def.tolerance, least_change) * size;
+    return sqrt(change) <= fmax(tolerances_of_change * system->model.def.tolerance, least_change) * size;
 }
 
 st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *err)
 {
-    sti_LeastNorm *least = system->least_norm;
-    sti_Assembly *step = &system->step;
-    int n_joints = system->here.joint_rows.n_rows, n_r = step->H.n_rows + n_joints, n_contacts;
+    sti_LeastNorm *least = system->work.least_norm;
+    sti_Assembly *step = &system->work.step;
+    int n_joints = system->work.here.joint_rows.n_rows, n_r = step->H.n_rows + n_joints, n_contacts;
     st_Determined found = {0};
     step->undetermined = 0;
     if (step->n_gaps == 0 && n_joints == 0) return ST_OK;
@@ -170,7 +170,8 @@ st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *er
                      .r = least->r,
                      .u = least->u,
                      .weight = least->weight,
-                     .still = fmax(still, tolerances_of_still * system->def.tolerance) * system->fastest.speed,
+                     .still =
+                         fmax(still, tolerances_of_still * system->model.def.tolerance) * system->state.fastest.speed,
                      .tolerance = rank_tolerance,
                      .n_moved = system->model.n_v,
                      .moves = moves,

@@ -42,7 +42,7 @@ typedef struct sti_Patches {
 
 /* All patches of a system, the matrices they share. */
 typedef struct sti_Compliant {
-    sti_Patches now, next; /* the state, and what follows it                                       */
+    sti_Patches next; /* after the step; before it: in the state                                   */
     sti_PatchKind *kind;
     int n_kinds;
     int64_t kind_capacity;

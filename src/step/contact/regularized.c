@@ -38,10 +38,10 @@ double sti_joint_compliance(const st_SystemDef *def, double h)
 
 static void soften_contact(st_System *system, const sti_Stage *stage, int c)
 {
-    sti_Assembly *out = &system->step;
+    sti_Assembly *out = &system->work.step;
     const sti_ContactEntry *entry = &out->chosen[c].entry;
     int dim = out->law[c].dim;
-    const sti_Compliance of = sti_contact_compliance(&system->def, entry, stage->eta);
+    const sti_Compliance of = sti_contact_compliance(&system->model.def, entry, stage->eta);
     double *C = sti_compliance_block(out, out->law[c].first, dim);
     C[0] = of.normal;
     for (int j = 1; j < dim && j < 3; j++)
@@ -51,42 +51,43 @@ static void soften_contact(st_System *system, const sti_Stage *stage, int c)
 
 static void soften_joints(st_System *system, const sti_Stage *stage)
 {
-    sti_Assembly *out = &system->step;
+    sti_Assembly *out = &system->work.step;
     const st_Sink *sink = stage->rows;
     double h = stage->eta;
-    const int n_rotors = system->world != NULL ? sti_rotor_count(system->world) : 0; /* their rows are no joints */
+    const int n_rotors =
+        system->model.world != NULL ? sti_rotor_count(system->model.world) : 0; /* their rows are no joints */
     for (int k = 0; k < sink->joint_rows.n_rows - n_rotors; k++) {
-        out->Cb[k] = sti_joint_compliance(&system->def, h);
+        out->Cb[k] = sti_joint_compliance(&system->model.def, h);
         out->g[k] = sink->joint[k].rate + sink->joint[k].value / h;
     }
 }
 
 void sti_regularize(st_System *system, const sti_Stage *stage)
 {
-    for (int c = 0; c < system->step.n_gaps; c++)
+    for (int c = 0; c < system->work.step.n_gaps; c++)
         soften_contact(system, stage, c);
     soften_joints(system, stage);
-    system->step.compliant = true;
+    system->work.step.compliant = true;
 }
 
 double sti_regularized_energy(const st_System *system, const st_Sink *sink)
 {
     double sum = 0;
-    if (system->def.rigid_limit || system->least_norm != NULL) return 0;
+    if (system->model.def.rigid_limit || system->work.least_norm != NULL) return 0;
     for (int c = 0; c < sink->n_contacts; c++) {
-        double k = contact_stiffness(&system->def, sink->contact[c].surface);
+        double k = contact_stiffness(&system->model.def, sink->contact[c].surface);
         double depth = fmin(0, sink->contact[c].gap);
         sum += 0.5 * k * depth * depth;
     }
     for (int j = 0; j < sink->joint_rows.n_rows; j++)
-        sum += 0.5 * system->def.joint_stiffness * sink->joint[j].value * sink->joint[j].value;
+        sum += 0.5 * system->model.def.joint_stiffness * sink->joint[j].value * sink->joint[j].value;
     return sum;
 }
 
 /* The largest of all compliances relative to what an impulse moves: what is left to go. */
 static double softness(const st_System *system, const sti_Stage *stage)
 {
-    const sti_Assembly *out = &system->step;
+    const sti_Assembly *out = &system->work.step;
     const double *C = out->C;
     double most = 0;
     for (int c = 0; c < out->n_gaps; c++) {
@@ -106,7 +107,7 @@ static double softness(const st_System *system, const sti_Stage *stage)
 
 static void scale_compliances(st_System *system, const sti_Stage *stage, double s)
 {
-    sti_Assembly *out = &system->step;
+    sti_Assembly *out = &system->work.step;
     double *C = out->C;
     for (int c = 0; c < out->n_gaps; c++) {
         int dim = out->law[c].dim;
@@ -127,7 +128,7 @@ st_Status sti_rigid_limit(st_System *system, const sti_Stage *stage, st_Solution
         scale_compliances(system, stage, s);
         left *= s;
         int before = info->iterations;
-        STI_TRY(sti_solve_islands(system, &system->step.problem, solution, info, err));
+        STI_TRY(sti_solve_islands(system, &system->work.step.problem, solution, info, err));
         info->iterations += before;
     }
     return ST_OK;

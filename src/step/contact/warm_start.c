@@ -22,7 +22,7 @@ static int nearest(const st_System *system, int first, int end, uint64_t taken, 
     int best = -1;
     double least = INFINITY;
     for (int k = first; k < end; k++) {
-        const sti_Impulse *old = &system->warm.last.at[k];
+        const sti_Impulse *old = &system->state.forces.at[k];
         if ((taken >> (k - first) & 1u) != 0 || old->dim != dim) continue;
         const st_Vec3 way = sub(old->point, wanted->point);
         const double distance = dot(way, way);
@@ -38,8 +38,8 @@ static int nearest(const st_System *system, int first, int end, uint64_t taken, 
 static int same_id(const st_System *system, int first, int end, const sti_Chosen *wanted, int dim)
 {
     for (int k = first; k < end; k++)
-        if (system->warm.last.at[k].id == wanted->entry.id && system->warm.last.at[k].element == wanted->element)
-            return system->warm.last.at[k].dim == dim ? k : -1;
+        if (system->state.forces.at[k].id == wanted->entry.id && system->state.forces.at[k].element == wanted->element)
+            return system->state.forces.at[k].dim == dim ? k : -1;
     return -1;
 }
 
@@ -54,33 +54,33 @@ static void turn_tangents(const sti_Impulse *old, const sti_ContactEntry *now, d
 
 static void set_start(const st_System *system, int c, double eta, int from)
 {
-    const sti_Assembly *out = &system->step;
+    const sti_Assembly *out = &system->work.step;
     const sti_ContactEntry *now = &out->chosen[c].entry;
     const int dim = out->law[c].dim;
     double *r = out->r + out->law[c].first;
-    out->chosen[c].left = from >= 0 ? system->warm.last.at[from].left : 0.0;
-    out->chosen[c].band = from >= 0 ? system->warm.last.at[from].band : 1.0;
+    out->chosen[c].left = from >= 0 ? system->state.forces.at[from].left : 0.0;
+    out->chosen[c].band = from >= 0 ? system->state.forces.at[from].band : 1.0;
     for (int k = 0; k < dim; k++)
-        r[k] = from >= 0 ? eta * system->warm.last.at[from].r[k] : 0.0;
+        r[k] = from >= 0 ? eta * system->state.forces.at[from].r[k] : 0.0;
     if (from < 0 || now->shape_a == 0) return;
-    if (dim >= 3) turn_tangents(&system->warm.last.at[from], now, r + 1);
-    if (dim >= 5) turn_tangents(&system->warm.last.at[from], now, r + 3); /* rolling */
+    if (dim >= 3) turn_tangents(&system->state.forces.at[from], now, r + 1);
+    if (dim >= 5) turn_tangents(&system->state.forces.at[from], now, r + 3); /* rolling */
 }
 
 /* The old forces of the shapes of contact c, or of a contact without shapes that with its id, from *end on. */
 static void find_group(const st_System *system, int c, int *first, int *end)
 {
-    const sti_Chosen *wanted = &system->step.chosen[c];
-    const sti_Impulse *previous = system->warm.last.at;
+    const sti_Chosen *wanted = &system->work.step.chosen[c];
+    const sti_Impulse *previous = system->state.forces.at;
     int at = *end;
-    while (at < system->warm.last.n && !same_shapes(&previous[at], &wanted->entry) &&
+    while (at < system->state.forces.n && !same_shapes(&previous[at], &wanted->entry) &&
            (previous[at].id < wanted->entry.id ||
             (previous[at].id == wanted->entry.id && previous[at].element < wanted->element)))
         at++;
     *first = *end = at;
-    while (*end < system->warm.last.n && same_shapes(&previous[*end], &wanted->entry))
+    while (*end < system->state.forces.n && same_shapes(&previous[*end], &wanted->entry))
         ++*end;
-    if (wanted->entry.shape_a == 0 && at < system->warm.last.n && previous[at].id == wanted->entry.id) *end = at + 1;
+    if (wanted->entry.shape_a == 0 && at < system->state.forces.n && previous[at].id == wanted->entry.id) *end = at + 1;
 }
 
 /* Do contacts c and c - 1 belong to the same two shapes? */
@@ -94,11 +94,11 @@ static bool goes_on(const sti_Assembly *out, int c)
 /* Where the forces of the shapes of contact c begin, or those behind. */
 static int first_force(const st_System *system, int c)
 {
-    const uint64_t shapes = system->step.chosen[c].entry.id >> STI_FEATURE_BITS;
-    int lo = 0, hi = system->warm.last.n;
+    const uint64_t shapes = system->work.step.chosen[c].entry.id >> STI_FEATURE_BITS;
+    int lo = 0, hi = system->state.forces.n;
     while (lo < hi) {
         const int middle = lo + (hi - lo) / 2;
-        if (system->warm.last.at[middle].id >> STI_FEATURE_BITS < shapes)
+        if (system->state.forces.at[middle].id >> STI_FEATURE_BITS < shapes)
             lo = middle + 1;
         else
             hi = middle;
@@ -116,8 +116,8 @@ static void start_range(void *ctx, int64_t begin, int64_t stop)
 {
     const Start *start = ctx;
     const st_System *system = start->system;
-    const sti_Assembly *out = &system->step;
-    const bool by_place = system->def.contact != ST_CONTACT_COMPLIANT;
+    const sti_Assembly *out = &system->work.step;
+    const bool by_place = system->model.def.contact != ST_CONTACT_COMPLIANT;
     uint64_t taken = 0;
     int c = (int)begin, first = 0, end = 0;
     while (c < out->problem.n_contacts && goes_on(out, c))
@@ -146,14 +146,14 @@ enum { LEAST = 1024 }; /* contacts that are worth a thread */
 /* How far gravity and other forces alone would move a body in the step [m]. */
 static double fall_of(const st_System *system, const sti_Stage *stage, int body)
 {
-    const sti_Body *b = &system->world->body[body];
+    const sti_Body *b = &system->model.world->body[body];
     double square = 0;
     for (int k = 0; b->n_dofs == 6 && k < 3; k++) {
         const int i = b->v_first + k;
-        const double gained = system->step.f[i] / sti_mass_of(system, system->step.M, i) - stage->v_base[i];
+        const double gained = system->work.step.f[i] / sti_mass_of(system, system->work.step.M, i) - stage->v_base[i];
         square += gained * gained;
     }
-    const double g = norm(system->def.gravity);
+    const double g = norm(system->model.def.gravity);
     return stage->eta * (b->n_dofs == 6 ? sqrt(square) : b->n_dofs > 0 ? stage->eta * g : 0);
 }
 
@@ -164,7 +164,7 @@ static const double lifted = 1e-3;
 /* Has contact c a speed to leave at (rebound.c)? They are listed by contact. */
 static bool rebounds(const st_System *system, int c)
 {
-    const sti_Rebounds *list = &system->rebounds;
+    const sti_Rebounds *list = &system->work.rebounds;
     int lo = 0, hi = list->n;
     while (lo < hi) {
         const int middle = lo + (hi - lo) / 2;
@@ -191,14 +191,15 @@ static void band_range(void *ctx, int64_t first, int64_t end)
 {
     const Band *band = ctx;
     const st_System *system = band->system;
-    const sti_Assembly *out = &system->step;
-    const double reach = sti_larger(band->stage->reach, 0.2 * system->h_asked), cap = system->def.correction_speed;
+    const sti_Assembly *out = &system->work.step;
+    const double reach = sti_larger(band->stage->reach, 0.2 * system->work.h_asked),
+                 cap = system->model.def.correction_speed;
     for (int c = (int)first; c < (int)end; c++) {
         const sti_ContactEntry *entry = &out->chosen[c].entry;
         const int row = out->law[c].first;
         if (!(out->chosen[c].band > 0) || entry->shape_a == 0 || rebounds(system, c)) continue;
         if (entry->gap > 0 && !(out->r[row] > 0)) continue;
-        const double width = sti_pair_size(&system->world->collider, entry->shape_a - 1, entry->shape_b - 1);
+        const double width = sti_pair_size(&system->model.world->collider, entry->shape_a - 1, entry->shape_b - 1);
         const double fall =
             4 * sti_larger(fall_of(system, band->stage, entry->a), fall_of(system, band->stage, entry->b));
         const double size = out->chosen[c].band * (fall < STI_RELATIVE_BAND * width ? fall : STI_RELATIVE_BAND * width);
@@ -215,17 +216,17 @@ static void apply_band(st_System *system, const sti_Stage *stage)
 {
     const bool plain = stage->q_base == stage->q_star && !stage->mean && stage->drift_from == NULL;
     Band band = {system, stage};
-    if (!system->banded || !plain || !(stage->eta > 0) || !sti_closes_gaps(&system->def)) return;
-    if (system->def.contact != ST_CONTACT_RIGID) return;
-    sti_team_for(system->def.threads, system->step.n_gaps, LEAST, band_range, &band);
+    if (!system->model.banded || !plain || !(stage->eta > 0) || !sti_closes_gaps(&system->model.def)) return;
+    if (system->model.def.contact != ST_CONTACT_RIGID) return;
+    sti_team_for(system->model.def.threads, system->work.step.n_gaps, LEAST, band_range, &band);
 }
 
 /* Only ids of a world tell the shapes. */
 void sti_warm_start(st_System *system, const sti_Stage *stage)
 {
     Start start = {system, stage->eta};
-    sti_team_for(system->world != NULL ? system->def.threads : 1, system->step.problem.n_contacts, LEAST, start_range,
-                 &start);
+    sti_team_for(system->model.world != NULL ? system->model.def.threads : 1, system->work.step.problem.n_contacts,
+                 LEAST, start_range, &start);
     apply_band(system, stage);
 }
 
@@ -243,26 +244,26 @@ static double most_left(void *ctx, int64_t first, int64_t end)
     const st_System *system = ctx;
     double most = 0;
     for (int c = (int)first; c < (int)end; c++)
-        if (sti_islands_of(system->islands, c) == 0) most = sti_larger(system->step.chosen[c].left, most);
+        if (sti_islands_of(system->work.islands, c) == 0) most = sti_larger(system->work.step.chosen[c].left, most);
     return most;
 }
 
 /* Island by island: what their contacts have left from the last step, when they may have belonged to others. */
 static st_Status find_lasting_parts(st_System *system, st_Error *err)
 {
-    const sti_Assembly *out = &system->step;
-    const int n_contacts = out->problem.n_contacts, n = sti_islands_count(system->islands);
-    STI_TRY(STI_GROW(&system->allocator, system->warm.lasting, system->warm.lasting_capacity, n, err));
-    double *lasting = system->warm.lasting;
+    const sti_Assembly *out = &system->work.step;
+    const int n_contacts = out->problem.n_contacts, n = sti_islands_count(system->work.islands);
+    STI_TRY(STI_GROW(&system->model.allocator, system->work.warm.lasting, system->work.warm.lasting_capacity, n, err));
+    double *lasting = system->work.warm.lasting;
     for (int k = 0; k < n; k++)
         lasting[k] = 0;
-    if (n == 1) lasting[0] = sti_team_largest(system->def.threads, n_contacts, most_left, system);
+    if (n == 1) lasting[0] = sti_team_largest(system->model.def.threads, n_contacts, most_left, system);
     for (int c = 0; n > 1 && c < n_contacts; c++) {
-        const int island = sti_islands_of(system->islands, c);
+        const int island = sti_islands_of(system->work.islands, c);
         if (island >= 0) lasting[island] = sti_larger(out->chosen[c].left, lasting[island]);
     }
     for (int k = 0; k < n; k++)
-        lasting[k] = lasting_part(lasting[k], &sti_islands_get(system->islands, k)->info);
+        lasting[k] = lasting_part(lasting[k], &sti_islands_get(system->work.islands, k)->info);
     return ST_OK;
 }
 
@@ -275,12 +276,12 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
 {
     const Keep *keep = ctx;
     const st_System *system = keep->system;
-    const sti_Assembly *out = &system->step;
+    const sti_Assembly *out = &system->work.step;
     for (int64_t c = first; c < end; c++) {
         const sti_ContactEntry *entry = &out->chosen[c].entry;
-        const int island = sti_islands_of(system->islands, (int)c);
-        const double part = island >= 0 ? system->warm.lasting[island] : 1;
-        sti_Impulse *kept = &system->warm.last.at[c];
+        const int island = sti_islands_of(system->work.islands, (int)c);
+        const double part = island >= 0 ? system->work.warm.lasting[island] : 1;
+        sti_Impulse *kept = &system->state.forces.at[c];
         kept->id = entry->id;
         kept->element = out->chosen[c].element;
         kept->dim = out->law[c].dim;
@@ -289,7 +290,7 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
         kept->point = entry->point;
         kept->normal = entry->normal;
         kept->tangent = entry->tangent;
-        kept->left = island >= 0 ? sti_islands_get(system->islands, island)->info.residual.natural
+        kept->left = island >= 0 ? sti_islands_get(system->work.islands, island)->info.residual.natural
                                  : out->chosen[c].left; /* nobody solved for it */
         const bool exact = kept->left <= STI_EXACT;     /* goes on asleep */
         kept->band = exact ? sti_larger(out->chosen[c].band - STI_BAND_SHRINK, 0) : 1.0;
@@ -302,13 +303,13 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
 /* for_good: the step stands, and those it started from are not wanted any more. */
 static st_Status keep_impulses(st_System *system, double eta, bool for_good, st_Error *err)
 {
-    const int n = system->step.problem.n_contacts;
+    const int n = system->work.step.problem.n_contacts;
     Keep keep = {system, eta};
     STI_TRY(find_lasting_parts(system, err));
     if (!for_good) sti_save_impulses(system);
-    STI_TRY(STI_GROW(&system->allocator, system->warm.last.at, system->warm.last.capacity, n, err));
-    system->warm.last.n = n;
-    sti_team_for(system->def.threads, n, LEAST, keep_range, &keep);
+    STI_TRY(STI_GROW(&system->model.allocator, system->state.forces.at, system->state.forces.capacity, n, err));
+    system->state.forces.n = n;
+    sti_team_for(system->model.def.threads, n, LEAST, keep_range, &keep);
     return ST_OK;
 }
 
@@ -317,14 +318,14 @@ static st_Status keep_impulses(st_System *system, double eta, bool for_good, st_
 st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err)
 {
     if (!sti_speculative(system)) return keep_impulses(system, eta, false, err);
-    system->warm.to_keep = eta;
+    system->work.warm.to_keep = eta;
     return ST_OK;
 }
 
 st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err)
 {
-    const double eta = system->warm.to_keep;
-    system->warm.to_keep = 0;
+    const double eta = system->work.warm.to_keep;
+    system->work.warm.to_keep = 0;
     return eta > 0 ? keep_impulses(system, eta, for_good, err) : ST_OK;
 }
 
@@ -332,6 +333,6 @@ st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err)
  * that fails after its first attempt.                                                             */
 st_Status sti_keep_tried(st_System *system, st_Error *err)
 {
-    system->saved.lost = system->saved.lost || (system->warm.to_keep > 0 && !system->saved.kept);
+    system->work.saved.lost = system->work.saved.lost || (system->work.warm.to_keep > 0 && !system->work.saved.kept);
     return sti_keep_waiting(system, true, err);
 }

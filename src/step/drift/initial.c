@@ -24,10 +24,10 @@ typedef struct Flaws {
 
 static Flaws look_for_flaws(const st_System *system)
 {
-    const st_Sink *here = &system->here;
+    const st_Sink *here = &system->work.here;
     Flaws flaws = {.joint = sti_row_buffer_joint_error(here), .contact = -1};
     for (int k = 0; k < here->joint_rows.n_rows; k++)
-        flaws.speed = fmax(flaws.speed, fabs(sti_row_dot(&here->joint_rows, k, system->v) + here->joint[k].rate));
+        flaws.speed = fmax(flaws.speed, fabs(sti_row_dot(&here->joint_rows, k, system->state.v) + here->joint[k].rate));
     for (int c = 0; c < here->n_contacts; c++)
         if (-here->contact[c].gap > flaws.overlap) flaws.overlap = -here->contact[c].gap, flaws.contact = c;
     return flaws;
@@ -42,7 +42,7 @@ static st_Status refuse(const st_System *system, const Flaws *flaws, const char 
 {
     char pair[300] = "";
     if (flaws->overlap > STI_CONSISTENT)
-        sti_describe_contact(system, &system->here.contact[flaws->contact], pair, sizeof pair);
+        sti_describe_contact(system, &system->work.here.contact[flaws->contact], pair, sizeof pair);
     return sti_fail(err, ST_ERR_ARGUMENT,
                     "the initial state %s: joints are open by %.3g and opening at %.3g, overlap is %.3g m%s%s", what,
                     flaws->joint, flaws->speed, flaws->overlap, pair[0] != '\0' ? " of " : "", pair);
@@ -59,20 +59,20 @@ static double largest(const double *x, int n)
 /* Overlapping contacts, and those that closing them pushes into overlap. */
 static st_Status project_position(st_System *system, st_Error *err)
 {
-    size_t size = (size_t)system->model.n_q * sizeof *system->q;
-    memcpy(system->q_new, system->q, size);
-    memcpy(system->v_new, system->v, (size_t)system->model.n_v * sizeof *system->v);
-    STI_TRY(sti_evaluate(system, &system->trial, system->t, system->q_new, sti_margin(system), err));
-    system->active_new.n = 0;
-    for (int round = 0, held = -1; round < 8 && held != system->active_new.n; round++) {
-        held = system->active_new.n;
+    size_t size = (size_t)system->model.n_q * sizeof *system->state.q;
+    memcpy(system->work.q_new, system->state.q, size);
+    memcpy(system->work.v_new, system->state.v, (size_t)system->model.n_v * sizeof *system->state.v);
+    STI_TRY(sti_evaluate(system, &system->work.trial, system->state.t, system->work.q_new, sti_margin(system), err));
+    system->work.active_new.n = 0;
+    for (int round = 0, held = -1; round < 8 && held != system->work.active_new.n; round++) {
+        held = system->work.active_new.n;
         STI_TRY(sti_activate_touching(system, -STI_CONSISTENT, err));
-        STI_TRY(sti_project(system, system->t, 0.0, err));
+        STI_TRY(sti_project(system, system->state.t, 0.0, err));
     }
-    sti_difference(system, system->q, system->q_new, system->work_v);
-    system->initial_position = largest(system->work_v, system->model.n_v);
-    memcpy(system->q_target, system->q_new, size);
-    return st_system_set_state(system, system->t, system->q_target, system->v, err);
+    sti_difference(system, system->state.q, system->work.q_new, system->work.work_v);
+    system->work.initial_position = largest(system->work.work_v, system->model.n_v);
+    memcpy(system->work.q_target, system->work.q_new, size);
+    return st_system_set_state(system, system->state.t, system->work.q_target, system->state.v, err);
 }
 
 /* The nearest velocity that joints and motors allow, in v_new; how far it is. */
@@ -80,32 +80,32 @@ static st_Status find_velocity(st_System *system, double *moved, st_Error *err)
 {
     int n = system->model.n_v;
     st_StepInfo info = st_step_info();
-    sti_Stage stage = {.t = system->t,
-                       .rows = &system->here,
-                       .q_star = system->q,
-                       .v_star = system->v,
-                       .v_base = system->v,
-                       .q_base = system->q};
-    system->wanted.n = 0;
-    STI_TRY(sti_solve_stage(system, &stage, system->v_new, &info, err));
+    sti_Stage stage = {.t = system->state.t,
+                       .rows = &system->work.here,
+                       .q_star = system->state.q,
+                       .v_star = system->state.v,
+                       .v_base = system->state.v,
+                       .q_base = system->state.q};
+    system->work.wanted.n = 0;
+    STI_TRY(sti_solve_stage(system, &stage, system->work.v_new, &info, err));
     for (int i = 0; i < n; i++)
-        system->work_v[i] = system->v_new[i] - system->v[i];
-    *moved = largest(system->work_v, n);
+        system->work.work_v[i] = system->work.v_new[i] - system->state.v[i];
+    *moved = largest(system->work.work_v, n);
     return ST_OK;
 }
 
 static st_Status project_velocity(st_System *system, st_Error *err)
 {
-    STI_TRY(find_velocity(system, &system->initial_velocity, err));
-    memcpy(system->q_target, system->q, (size_t)system->model.n_q * sizeof *system->q);
-    return st_system_set_state(system, system->t, system->q_target, system->v_new, err);
+    STI_TRY(find_velocity(system, &system->work.initial_velocity, err));
+    memcpy(system->work.q_target, system->state.q, (size_t)system->model.n_q * sizeof *system->state.q);
+    return st_system_set_state(system, system->state.t, system->work.q_target, system->work.v_new, err);
 }
 
 /* Unless it is to be projected, a distance joint's given length may differ from what the positions say by
  * rounded digits, no more.                                                                        */
 static st_Status check_lengths(const st_System *system, st_Error *err)
 {
-    const st_Scene *scene = system->world != NULL ? system->world->scene : NULL;
+    const st_Scene *scene = system->model.world != NULL ? system->model.world->scene : NULL;
     for (int k = 0; scene != NULL && k < scene->n_joints; k++) {
         const st_JointDef *def = &scene->joint[k];
         double apart = norm(sub(def->point_b, def->point));
@@ -121,10 +121,10 @@ static st_Status check_lengths(const st_System *system, st_Error *err)
 
 st_Status sti_check_initial(st_System *system, st_Error *err)
 {
-    if (system->def.initial != ST_INITIAL_PROJECT) STI_TRY(check_lengths(system, err));
+    if (system->model.def.initial != ST_INITIAL_PROJECT) STI_TRY(check_lengths(system, err));
     Flaws flaws = look_for_flaws(system);
-    if (system->def.initial == ST_INITIAL_KEEP || !has_flaws(&flaws)) return ST_OK;
-    if (system->def.initial == ST_INITIAL_REFUSE) return refuse(system, &flaws, "is inconsistent", err);
+    if (system->model.def.initial == ST_INITIAL_KEEP || !has_flaws(&flaws)) return ST_OK;
+    if (system->model.def.initial == ST_INITIAL_REFUSE) return refuse(system, &flaws, "is inconsistent", err);
     STI_TRY(sti_prepare_projection(system, err));
     STI_TRY(project_position(system, err));
     STI_TRY(project_velocity(system, err));
@@ -134,14 +134,14 @@ st_Status sti_check_initial(st_System *system, st_Error *err)
 
 static double joint_speed(const st_System *system, int row)
 {
-    const st_Sink *here = &system->here;
-    return fabs(sti_row_dot(&here->joint_rows, row, system->v) + here->joint[row].rate);
+    const st_Sink *here = &system->work.here;
+    return fabs(sti_row_dot(&here->joint_rows, row, system->state.v) + here->joint[row].rate);
 }
 
 bool sti_starts_with_jump(const st_System *system)
 {
-    bool any = sti_row_buffer_joint_error(&system->here) > STI_CONSISTENT;
-    const int n = sti_integrator(system)->order == 1 ? system->here.joint_rows.n_rows : 0; /* else they are met */
+    bool any = sti_row_buffer_joint_error(&system->work.here) > STI_CONSISTENT;
+    const int n = sti_integrator(system)->order == 1 ? system->work.here.joint_rows.n_rows : 0; /* else they are met */
     for (int k = 0; k < n && !any; k++)
         any = joint_speed(system, k) > STI_CONSISTENT;
     return any;
@@ -152,15 +152,15 @@ st_Status sti_meet_motors(st_System *system, st_Error *err)
 {
     double moved, worst = 0;
     if (sti_integrator(system)->order == 1) return ST_OK;
-    for (int k = 0; k < system->here.joint_rows.n_rows; k++)
+    for (int k = 0; k < system->work.here.joint_rows.n_rows; k++)
         worst = sti_larger(joint_speed(system, k), worst);
     if (worst <= STI_CONSISTENT) return ST_OK;
     STI_TRY(find_velocity(system, &moved, err));
     sti_carry_nothing(system);
     STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
     STI_TRY(sti_sum_piece(system, err));
-    memcpy(system->v, system->v_new, (size_t)system->model.n_v * sizeof *system->v);
-    system->history.known = false;
+    memcpy(system->state.v, system->work.v_new, (size_t)system->model.n_v * sizeof *system->state.v);
+    system->state.history.known = false;
     return ST_OK;
 }
 
@@ -174,9 +174,9 @@ static void add_flaw(st_Flaw *out, int room, int *n, st_Flaw flaw)
 
 int st_system_flaws(const st_System *system, st_Flaw *out, int room)
 {
-    if (system == NULL || system->world == NULL || (out == NULL && room > 0)) return 0;
-    const sti_World *world = system->world;
-    const st_Sink *here = &system->here;
+    if (system == NULL || system->model.world == NULL || (out == NULL && room > 0)) return 0;
+    const sti_World *world = system->model.world;
+    const st_Sink *here = &system->work.here;
     int n = 0;
     for (int c = 0; c < here->n_contacts; c++) { /* by id: contacts of two shapes are neighbours */
         const sti_ContactEntry *entry = &here->contact[c];

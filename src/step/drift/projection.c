@@ -37,14 +37,14 @@ typedef struct Work {
 static st_Status add_row(Work *work, sti_RowList *to, const sti_RowList *from, int k)
 {
     int64_t start = from->p[k];
-    return sti_rows_append(&work->system->allocator, to, (int)(from->p[k + 1] - start), from->i + start,
+    return sti_rows_append(&work->system->model.allocator, to, (int)(from->p[k + 1] - start), from->i + start,
                            from->x + start, work->err);
 }
 
 static st_Status add_equality(Work *work, const sti_RowList *from, int k, double value)
 {
     sti_Assembly *out = work->out;
-    const st_Allocator *a = &work->system->allocator;
+    const st_Allocator *a = &work->system->model.allocator;
     int row = out->G.n_rows;
     STI_TRY(STI_GROW(a, out->g, out->g_capacity, row + 1, work->err));
     STI_TRY(STI_GROW(a, out->l, out->l_capacity, row + 1, work->err));
@@ -57,7 +57,7 @@ static st_Status add_equality(Work *work, const sti_RowList *from, int k, double
 static st_Status add_joints(Work *work, const st_Sink *sink)
 {
     sti_Assembly *out = work->out;
-    const st_Allocator *a = &work->system->allocator;
+    const st_Allocator *a = &work->system->model.allocator;
     int n = sink->joint_rows.n_rows;
     STI_TRY(STI_GROW(a, out->g, out->g_capacity, n, work->err));
     STI_TRY(STI_GROW(a, out->l, out->l_capacity, n, work->err));
@@ -72,7 +72,7 @@ static st_Status add_joints(Work *work, const st_Sink *sink)
 static st_Status add_inequality(Work *work, const sti_RowList *from, int k, double gap)
 {
     sti_Assembly *out = work->out;
-    const st_Allocator *a = &work->system->allocator;
+    const st_Allocator *a = &work->system->model.allocator;
     int row = out->H.n_rows;
     STI_TRY(STI_GROW(a, out->w, out->w_capacity, row + 1, work->err));
     STI_TRY(STI_GROW(a, out->r, out->r_capacity, row + 1, work->err));
@@ -89,9 +89,9 @@ static st_Status add_inequality(Work *work, const sti_RowList *from, int k, doub
 static st_Status linearise(Work *work)
 {
     st_System *s = work->system;
-    st_Sink *sink = &s->trial;
+    st_Sink *sink = &s->work.trial;
     sti_Assembly *out = work->out;
-    if (!work->looked) STI_TRY(sti_evaluate(s, sink, work->t, s->q_new, sti_margin(s), work->err));
+    if (!work->looked) STI_TRY(sti_evaluate(s, sink, work->t, s->work.q_new, sti_margin(s), work->err));
     work->looked = false;
     out->G.n_rows = out->H.n_rows = 0;
     work->error = 0;
@@ -101,7 +101,7 @@ static st_Status linearise(Work *work)
             STI_TRY(add_equality(work, &sink->soft_rows, k, sink->soft[k].value - work->spring_target[k]));
     for (int c = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
-        if (!sti_ids_contain(&s->active_new, contact->id)) continue;
+        if (!sti_ids_contain(&s->work.active_new, contact->id)) continue;
         if (work->unilateral)
             STI_TRY(add_inequality(work, &sink->contact_rows, contact->first_row, contact->gap));
         else
@@ -114,13 +114,13 @@ static st_Status linearise(Work *work)
 static void momentum_of(const Work *work, double *f)
 {
     const st_System *s = work->system;
-    const st_Model *model = &s->model;
+    const st_Model *model = &s->model.table;
     const double *M = work->out->M;
-    double *e = s->work_k;
-    sti_difference(s, s->q_new, s->q_target, e);
+    double *e = s->work.work_k;
+    sti_difference(s, s->work.q_new, s->work.q_target, e);
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++) {
-            const bool marked = s->mass.marked != NULL && s->mass.marked[b];
+            const bool marked = s->model.mass.marked != NULL && s->model.mass.marked[b];
             f[i] = 0;
             for (int j = marked ? i : model->first[b]; j < (marked ? i + 1 : model->first[b + 1]); j++, M++)
                 f[i] += *M * e[j];
@@ -131,11 +131,11 @@ static void momentum_of(const Work *work, double *f)
 static st_Status newton_step(Work *work)
 {
     st_System *s = work->system;
-    const st_Model *model = &s->model;
+    const st_Model *model = &s->model.table;
     sti_Assembly *out = work->out;
-    STI_TRY(STI_GROW(&s->allocator, out->G.p, out->G.p_capacity, 1, work->err));
-    STI_TRY(STI_GROW(&s->allocator, out->H.p, out->H.p_capacity, 1, work->err));
-    STI_TRY(sti_mass(s, out, s->q_new, work->err));
+    STI_TRY(STI_GROW(&s->model.allocator, out->G.p, out->G.p_capacity, 1, work->err));
+    STI_TRY(STI_GROW(&s->model.allocator, out->H.p, out->H.p_capacity, 1, work->err));
+    STI_TRY(sti_mass(s, out, s->work.q_new, work->err));
     if (work->straight)
         memset(out->f, 0, (size_t)model->n_v * sizeof *out->f);
     else
@@ -145,7 +145,7 @@ static st_Status newton_step(Work *work)
         .n_l = out->G.n_rows,
         .n_r = out->H.n_rows,
         .n_contacts = out->H.n_rows,
-        .A = {.n_blocks = model->n_blocks, .first = model->first, .x = out->M, .diagonal = s->mass.marked},
+        .A = {.n_blocks = model->n_blocks, .first = model->first, .x = out->M, .diagonal = s->model.mass.marked},
         .symmetric = true,
         .G = {model->n_v, out->G.n_rows, out->G.p, out->G.i, out->G.x},
         .H = {model->n_v, out->H.n_rows, out->H.p, out->H.i, out->H.x},
@@ -153,9 +153,9 @@ static st_Status newton_step(Work *work)
         .g = out->g,
         .w = out->w,
         .contact = out->law};
-    st_Solution solution = {.v = s->work_v, .l = out->l, .r = out->r};
+    st_Solution solution = {.v = s->work.work_v, .l = out->l, .r = out->r};
     st_SolveInfo info;
-    STI_TRY(sti_solve_problem(s, s->projection.solver, &problem, &solution, &info, work->err));
+    STI_TRY(sti_solve_problem(s, s->work.projection.solver, &problem, &solution, &info, work->err));
     sti_lap(s, ST_STAGE_PROJECT);
     return ST_OK;
 }
@@ -165,7 +165,7 @@ static st_Status newton_step(Work *work)
 static st_Status iterate(Work *work, double *best)
 {
     st_System *s = work->system;
-    size_t size = (size_t)s->model.n_q * sizeof *s->q_new;
+    size_t size = (size_t)s->model.n_q * sizeof *s->work.q_new;
     double first = INFINITY;
     for (int round = 0, idle = 0; idle < 3 && round < STI_PROJECTION_ROUNDS; round++) {
         STI_TRY(linearise(work));
@@ -176,16 +176,16 @@ static st_Status iterate(Work *work, double *best)
             *best = work->error;
             work->fresh = true;
             idle = 0;
-            memcpy(s->projection.q_best, s->q_new, size);
+            memcpy(s->work.projection.q_best, s->work.q_new, size);
         } else if (idle++, work->straight) { /* half the step that did not help, from where it started */
             for (int i = 0; i < s->model.n_v; i++)
-                s->work_v[i] *= 0.5;
-            sti_move(s, s->projection.q_best, s->work_v, 1.0, s->q_new);
+                s->work.work_v[i] *= 0.5;
+            sti_move(s, s->work.projection.q_best, s->work.work_v, 1.0, s->work.q_new);
             continue;
         }
         if (*best <= STI_PROJECTION_ERROR || !isfinite(work->error)) return ST_OK;
         STI_TRY(newton_step(work));
-        sti_move(s, s->q_new, s->work_v, 1.0, s->q_new);
+        sti_move(s, s->work.q_new, s->work.work_v, 1.0, s->work.q_new);
     }
     return ST_OK;
 }
@@ -195,13 +195,13 @@ static st_Status iterate(Work *work, double *best)
 static st_Status close_constraints(Work *work)
 {
     st_System *s = work->system;
-    size_t size = (size_t)s->model.n_q * sizeof *s->q_new;
+    size_t size = (size_t)s->model.n_q * sizeof *s->work.q_new;
     double best = INFINITY;
-    memcpy(s->q_new, s->q_target, size);
+    memcpy(s->work.q_new, s->work.q_target, size);
     for (int pass = 0; pass < 2; pass++) {
         work->straight = pass == 1;
         STI_TRY(iterate(work, &best));
-        memcpy(s->q_new, s->projection.q_best, size);
+        memcpy(s->work.q_new, s->work.projection.q_best, size);
         if (best <= STI_PROJECTION_CLOSED) break;
         best = INFINITY; /* the second pass starts with a look at where it is */
     }
@@ -212,21 +212,21 @@ static st_Status close_constraints(Work *work)
 static st_Status spring_targets(Work *work, double h)
 {
     st_System *s = work->system;
-    const st_Sink *here = &s->here;
+    const st_Sink *here = &s->work.here;
     int n = here->soft_rows.n_rows;
-    if (!s->def.keep_springs || n == 0) return ST_OK;
-    STI_TRY(STI_GROW(&s->allocator, work->out->u, work->out->u_capacity, n, work->err));
+    if (!s->model.def.keep_springs || n == 0) return ST_OK;
+    STI_TRY(STI_GROW(&s->model.allocator, work->out->u, work->out->u_capacity, n, work->err));
     for (int k = 0; k < n; k++)
-        work->out->u[k] = here->soft[k].value + h * sti_row_dot(&here->soft_rows, k, s->v_new);
+        work->out->u[k] = here->soft[k].value + h * sti_row_dot(&here->soft_rows, k, s->work.v_new);
     work->spring_target = work->out->u;
     return ST_OK;
 }
 
 st_Status sti_project(st_System *system, double t, double h, st_Error *err)
 {
-    Work work = {.system = system, .out = &system->projection.problem, .t = t, .looked = true, .err = err};
+    Work work = {.system = system, .out = &system->work.projection.problem, .t = t, .looked = true, .err = err};
     STI_TRY(spring_targets(&work, h));
-    memcpy(system->q_target, system->q_new, (size_t)system->model.n_q * sizeof *system->q_new);
+    memcpy(system->work.q_target, system->work.q_new, (size_t)system->model.n_q * sizeof *system->work.q_new);
     STI_TRY(close_constraints(&work));
     if (work.error > STI_PROJECTION_FAILED) {
         work.unilateral = true;

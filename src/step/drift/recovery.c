@@ -16,9 +16,9 @@
 /* The fastest point at velocities v; of a user's model, the largest velocity. */
 static double fastest_point(const st_System *system, const double *v)
 {
-    const st_Model *model = &system->model;
+    const st_Model *model = &system->model.table;
     double largest = 0;
-    if (system->world != NULL) return 0.5 * model->reach(model->ctx, system->q, v, 1.0);
+    if (system->model.world != NULL) return 0.5 * model->reach(model->ctx, system->state.q, v, 1.0);
     for (int i = 0; i < model->n_v; i++)
         largest = fmax(largest, fabs(v[i]));
     return largest;
@@ -26,7 +26,7 @@ static double fastest_point(const st_System *system, const double *v)
 
 static double fastest_difference(st_System *system, const double *v, const double *from)
 {
-    double *d = system->work_v;
+    double *d = system->work.work_v;
     for (int i = 0; i < system->model.n_v; i++)
         d[i] = v[i] - from[i];
     return fastest_point(system, d);
@@ -43,14 +43,15 @@ static double speed_of_work(double r, double w, double W)
  * one show little: what is asked for decides alone.                                                  */
 static bool may_be_fast(const st_System *system, double h)
 {
-    const sti_Assembly *step = &system->step;
-    const st_Sink *here = &system->here;
-    const double cap = system->def.correction_speed, time = fmax(h, 0.2 * system->h_asked);
-    const bool starts = system->def.integrator == ST_INTEGRATOR_BDF2 && !system->history.known; /* by sdirk2 */
-    const bool one_stage = system->def.integrator != ST_INTEGRATOR_SDIRK2 && !starts;
+    const sti_Assembly *step = &system->work.step;
+    const st_Sink *here = &system->work.here;
+    const double cap = system->model.def.correction_speed, time = fmax(h, 0.2 * system->work.h_asked);
+    const bool starts =
+        system->model.def.integrator == ST_INTEGRATOR_BDF2 && !system->state.history.known; /* by sdirk2 */
+    const bool one_stage = system->model.def.integrator != ST_INTEGRATOR_SDIRK2 && !starts;
     for (int c = 0; c < step->n_gaps; c++) {
         const int row = step->law[c].first;
-        const double w = fmin(-(step->chosen[c].entry.gap + system->def.slop) / time, cap);
+        const double w = fmin(-(step->chosen[c].entry.gap + system->model.def.slop) / time, cap);
         if (!(w > 0.01 * cap)) continue;
         const bool waits = step->problem.later != NULL && step->problem.H.p == NULL;
         const double W = waits ? sti_waiting_mobility(system, c) : sti_mobility(system, row);
@@ -66,26 +67,27 @@ static bool may_be_fast(const st_System *system, double h)
 
 st_Status sti_bound_recovery(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
-    const double cap = system->def.correction_speed;
-    const size_t size = (size_t)system->model.n_v * sizeof *system->v;
-    if (!sti_closes_gaps(&system->def) || system->def.contact != ST_CONTACT_RIGID || !(h > 0)) return ST_OK;
-    if (!may_be_fast(system, h) || fastest_difference(system, system->v_new, system->v) < 0.5 * cap) return ST_OK;
-    STI_TRY(
-        STI_GROW(&system->allocator, system->v_recovered, system->v_recovered_capacity, 2 * system->model.n_v, err));
-    double *with = system->v_recovered, *without = with + system->model.n_v;
-    memcpy(with, system->v_new, size);
-    system->recovery = 0;
+    const double cap = system->model.def.correction_speed;
+    const size_t size = (size_t)system->model.n_v * sizeof *system->state.v;
+    if (!sti_closes_gaps(&system->model.def) || system->model.def.contact != ST_CONTACT_RIGID || !(h > 0)) return ST_OK;
+    if (!may_be_fast(system, h) || fastest_difference(system, system->work.v_new, system->state.v) < 0.5 * cap)
+        return ST_OK;
+    STI_TRY(STI_GROW(&system->model.allocator, system->work.v_recovered, system->work.v_recovered_capacity,
+                     2 * system->model.n_v, err));
+    double *with = system->work.v_recovered, *without = with + system->model.n_v;
+    memcpy(with, system->work.v_new, size);
+    system->work.recovery = 0;
     STI_TRY(sti_integrate_once(system, h, info, err));
-    memcpy(without, system->v_new, size);
+    memcpy(without, system->work.v_new, size);
     double share = 1, moved = fastest_difference(system, with, without);
     for (int round = 0; round < 3; round++) {
         if (moved > cap) share *= 0.999 * cap / moved;
-        system->recovery = share;
+        system->work.recovery = share;
         STI_TRY(sti_integrate_once(system, h, info, err));
-        moved = fastest_difference(system, system->v_new, without);
+        moved = fastest_difference(system, system->work.v_new, without);
         if (moved <= cap) break;
     }
-    if (moved > 0.1 * cap) system->stages.rough = true; /* a jump: bdf2 would extrapolate it */
+    if (moved > 0.1 * cap) system->work.stages.rough = true; /* a jump: bdf2 would extrapolate it */
     if (share < 1) info->recovery = fmin(info->recovery, share);
     return ST_OK;
 }

@@ -21,25 +21,27 @@
 
 static void prepare_path(st_System *system)
 {
-    if (sti_integrator(system)->order > 1) sti_difference(system, system->q, system->q_new, system->path);
+    if (sti_integrator(system)->order > 1)
+        sti_difference(system, system->state.q, system->work.q_new, system->work.path);
 }
 
 /* q(s), and v(s) where v is not NULL; v may be v_new. */
 void sti_path(const st_System *system, double h, double s, double *q, double *v)
 {
     if (sti_integrator(system)->order == 1) {
-        sti_move(system, system->q, system->v_new, s * h, q);
+        sti_move(system, system->state.q, system->work.v_new, s * h, q);
         return;
     }
-    double *x = system->work_v;
-    const double *v0 = system->v, *v1 = system->v_new, *d = system->path;
+    double *x = system->work.work_v;
+    const double *v0 = system->state.v, *v1 = system->work.v_new, *d = system->work.path;
     double at_v0 = s * (1 - s) * (1 - s), at_d = s * s * (3 - 2 * s), at_v1 = s * s * (s - 1);
     for (int i = 0; i < system->model.n_v; i++)
         x[i] = h * (at_v0 * v0[i] + at_v1 * v1[i]) + at_d * d[i];
-    sti_move(system, system->q, x, 1.0, q);
+    sti_move(system, system->state.q, x, 1.0, q);
     double rate_v0 = (1 - s) * (1 - 3 * s), rate_d = 6 * s * (1 - s), rate_v1 = s * (3 * s - 2);
     for (int i = 0; v != NULL && i < system->model.n_v; i++) {
-        const double mean = system->stages.straight ? 0.5 * (v0[i] + v1[i]) : d[i] / h; /* impulses.c adds up to it */
+        const double mean =
+            system->work.stages.straight ? 0.5 * (v0[i] + v1[i]) : d[i] / h; /* impulses.c adds up to it */
         v[i] = rate_v0 * v0[i] + rate_v1 * v1[i] + rate_d * mean;
     }
 }
@@ -63,7 +65,8 @@ static double smallest_of(const Way *way, const st_Sink *sink)
     double F = way->margin;
     for (int c = 0; c < sink->n_contacts; c++) {
         const uint64_t id = sink->contact[c].id;
-        if (sti_ids_contain(&system->active, id) || (way->passing && sti_ids_contain(&system->lookout.under, id)))
+        if (sti_ids_contain(&system->state.active, id) ||
+            (way->passing && sti_ids_contain(&system->work.lookout.under, id)))
             continue;
         F = fmin(F, sink->contact[c].gap);
     }
@@ -75,16 +78,18 @@ static st_Status smallest_gap(void *ctx, double s, double *F, st_Error *err)
 {
     const Way *way = ctx;
     st_System *system = way->system;
-    const st_Model *model = &system->model;
-    st_Sink *sink = &system->trial;
+    const st_Model *model = &system->model.table;
+    st_Sink *sink = &system->work.trial;
     if (s < 1)
-        sti_path(system, way->h, s, system->q_target, NULL);
+        sti_path(system, way->h, s, system->work.q_target, NULL);
     else
-        memcpy(system->q_target, system->q_new, (size_t)model->n_q * sizeof *system->q_new);
+        memcpy(system->work.q_target, system->work.q_new, (size_t)model->n_q * sizeof *system->work.q_new);
     sti_row_buffer_clear_contacts(sink);
-    if (way->ahead) system->world->collider.ahead = (sti_Foresight){(1 - s) * way->h, {system->v_new, system->v}};
-    st_Status status = model->contacts(model->ctx, system->t + s * way->h, system->q_target, way->margin, sink, err);
-    if (way->ahead) system->world->collider.ahead = (sti_Foresight){.h = 0};
+    if (way->ahead)
+        system->model.world->collider.ahead = (sti_Foresight){(1 - s) * way->h, {system->work.v_new, system->state.v}};
+    st_Status status =
+        model->contacts(model->ctx, system->state.t + s * way->h, system->work.q_target, way->margin, sink, err);
+    if (way->ahead) system->model.world->collider.ahead = (sti_Foresight){.h = 0};
     *F = smallest_of(way, sink);
     return status;
 }
@@ -92,10 +97,10 @@ static st_Status smallest_gap(void *ctx, double s, double *F, st_Error *err)
 /* How much a gap can change on the way. */
 static double reach_of(const st_System *system, double h)
 {
-    const st_Model *model = &system->model;
+    const st_Model *model = &system->model.table;
     if (model->reach == NULL) return INFINITY;
-    return fmax(model->reach(model->ctx, system->q, system->v_new, h),
-                model->reach(model->ctx, system->q, system->v, h));
+    return fmax(model->reach(model->ctx, system->state.q, system->work.v_new, h),
+                model->reach(model->ctx, system->state.q, system->state.v, h));
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------ */
@@ -106,10 +111,11 @@ enum { CAREFUL = 32, LOOKS = 100 };
 /* What overlaps at the start, and is not held. */
 static st_Status note_under(st_System *system, const st_Sink *sink, st_Error *err)
 {
-    system->lookout.under.n = 0;
+    system->work.lookout.under.n = 0;
     for (int c = 0; c < sink->n_contacts; c++)
-        if (sink->contact[c].gap < -system->def.active_gap && !sti_ids_contain(&system->active, sink->contact[c].id))
-            STI_TRY(sti_ids_add(&system->allocator, &system->lookout.under, sink->contact[c].id, err));
+        if (sink->contact[c].gap < -system->model.def.active_gap &&
+            !sti_ids_contain(&system->state.active, sink->contact[c].id))
+            STI_TRY(sti_ids_add(&system->model.allocator, &system->work.lookout.under, sink->contact[c].id, err));
     return ST_OK;
 }
 
@@ -128,21 +134,22 @@ static st_Status look_on(Way *way, int look, const st_Sink *seen, Bracket *brack
 static st_Status follow(Way *way, Bracket *bracket, st_Error *err)
 {
     st_System *system = way->system;
-    const st_Sink *seen = &system->here;
+    const st_Sink *seen = &system->work.here;
     way->margin = sti_margin(system);
     way->ahead = reach_of(system, way->h) > way->margin;
     *bracket = (Bracket){.F_hi = smallest_of(way, seen)};
     if (way->ahead) {
         STI_TRY(smallest_gap(way, 0, &bracket->F_hi, err));
-        seen = &system->trial;
+        seen = &system->work.trial;
     }
     const double F_start = bracket->F_hi;
     STI_TRY(note_under(system, seen, err));
     way->passing = true;
     bracket->F_hi = smallest_of(way, seen);
-    for (int look = 0; bracket->hi < 1 && bracket->F_hi >= -system->def.active_gap; look++, seen = &system->trial)
+    for (int look = 0; bracket->hi < 1 && bracket->F_hi >= -system->model.def.active_gap;
+         look++, seen = &system->work.trial)
         STI_TRY(look_on(way, look, seen, bracket, err));
-    if (system->lookout.under.n > 0 && !way->passing) bracket->lo = 0, bracket->F_lo = F_start;
+    if (system->work.lookout.under.n > 0 && !way->passing) bracket->lo = 0, bracket->F_lo = F_start;
     return ST_OK;
 }
 
@@ -163,14 +170,16 @@ static double lowest_of_cubic(double p0, double m0, double p1, double m1, double
 /* Gaps of `trial`, at the end of the way, that open there. */
 static st_Status note_opening(st_System *system, st_Error *err)
 {
-    const st_Sink *sink = &system->trial;
-    system->lookout.n_opening = 0;
-    STI_TRY(STI_GROW(&system->allocator, system->lookout.opening, system->lookout.capacity, sink->n_contacts, err));
+    const st_Sink *sink = &system->work.trial;
+    system->work.lookout.n_opening = 0;
+    STI_TRY(STI_GROW(&system->model.allocator, system->work.lookout.opening, system->work.lookout.capacity,
+                     sink->n_contacts, err));
     for (int c = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
-        const double rate = sti_row_dot(&sink->contact_rows, contact->first_row, system->v_new);
-        if (rate > 0 && !sti_ids_contain(&system->active, contact->id))
-            system->lookout.opening[system->lookout.n_opening++] = (sti_Opening){contact->id, contact->gap, rate};
+        const double rate = sti_row_dot(&sink->contact_rows, contact->first_row, system->work.v_new);
+        if (rate > 0 && !sti_ids_contain(&system->state.active, contact->id))
+            system->work.lookout.opening[system->work.lookout.n_opening++] =
+                (sti_Opening){contact->id, contact->gap, rate};
     }
     return ST_OK;
 }
@@ -180,19 +189,19 @@ static st_Status note_opening(st_System *system, st_Error *err)
 static double first_dip(const Way *way)
 {
     const st_System *system = way->system;
-    const st_Sink *sink = &system->trial;
-    const double *v = sti_integrator(system)->order == 1 ? system->v_new : system->v;
+    const st_Sink *sink = &system->work.trial;
+    const double *v = sti_integrator(system)->order == 1 ? system->work.v_new : system->state.v;
     double first = 1, least;
     for (int c = 0, k = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
-        while (k < system->lookout.n_opening && system->lookout.opening[k].id < contact->id)
+        while (k < system->work.lookout.n_opening && system->work.lookout.opening[k].id < contact->id)
             k++;
-        if (k == system->lookout.n_opening || system->lookout.opening[k].id != contact->id) continue;
+        if (k == system->work.lookout.n_opening || system->work.lookout.opening[k].id != contact->id) continue;
         const double rate = sti_row_dot(&sink->contact_rows, contact->first_row, v);
         if (rate >= 0) continue;
-        const sti_Opening *end = &system->lookout.opening[k];
+        const sti_Opening *end = &system->work.lookout.opening[k];
         double s = lowest_of_cubic(contact->gap, way->h * rate, end->gap, way->h * end->rate, &least);
-        if (least < -system->def.active_gap) first = fmin(first, s);
+        if (least < -system->model.def.active_gap) first = fmin(first, s);
     }
     return first;
 }
@@ -205,13 +214,13 @@ static st_Status look_between(Way *way, Bracket *bracket, st_Error *err)
     bracket->lo = 0, bracket->hi = 1;
     STI_TRY(smallest_gap(way, 1, &bracket->F_hi, err));
     STI_TRY(note_opening(system, err));
-    if (bracket->F_hi >= -system->def.active_gap && system->lookout.n_opening == 0) return ST_OK;
+    if (bracket->F_hi >= -system->model.def.active_gap && system->work.lookout.n_opening == 0) return ST_OK;
     STI_TRY(smallest_gap(way, 0, &bracket->F_lo, err));
     const double dip = first_dip(way);
     if (dip < 1) {
         double F;
         STI_TRY(smallest_gap(way, dip, &F, err));
-        if (F < -system->def.active_gap) bracket->hi = dip, bracket->F_hi = F;
+        if (F < -system->model.def.active_gap) bracket->hi = dip, bracket->F_hi = F;
     }
     return ST_OK;
 }
@@ -234,13 +243,13 @@ static st_Status leave(Way *way, Bracket *bracket, st_Error *err)
 
 st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err)
 {
-    const double tolerance = system->def.active_gap;
+    const double tolerance = system->model.def.active_gap;
     Way way = {.system = system, .h = h};
     Bracket at = {.hi = 1};
     *s = 1;
-    if (system->model.contacts == NULL) return ST_OK;
+    if (system->model.table.contacts == NULL) return ST_OK;
     prepare_path(system);
-    STI_TRY(system->world != NULL ? follow(&way, &at, err) : look_between(&way, &at, err));
+    STI_TRY(system->model.world != NULL ? follow(&way, &at, err) : look_between(&way, &at, err));
     if (at.F_hi >= -tolerance) return ST_OK;
     way.ahead = false;
     way.margin = fmax(-at.F_hi, tolerance); /* enough for the secants to see where the gap closes */
@@ -255,8 +264,9 @@ st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *e
 
 st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err)
 {
-    STI_TRY(STI_GROW(&system->allocator, system->events.report, system->events.capacity, system->events.n + 1, err));
-    system->events.report[system->events.n++] = *event;
+    STI_TRY(STI_GROW(&system->model.allocator, system->work.events.report, system->work.events.capacity,
+                     system->work.events.n + 1, err));
+    system->work.events.report[system->work.events.n++] = *event;
     return ST_OK;
 }
 
@@ -268,13 +278,13 @@ const char *st_event_kind_name(st_EventKind kind)
 
 int st_system_event_count(const st_System *system)
 {
-    return system->events.n;
+    return system->work.events.n;
 }
 
 st_Status st_system_event(const st_System *system, int index, st_EventReport *out)
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
-    if (index < 0 || index >= system->events.n) return ST_ERR_ARGUMENT;
-    *out = system->events.report[index];
+    if (index < 0 || index >= system->work.events.n) return ST_ERR_ARGUMENT;
+    *out = system->work.events.report[index];
     return ST_OK;
 }

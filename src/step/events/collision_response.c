@@ -10,10 +10,10 @@
 static st_Status stuck(const st_System *system, double t, int count, st_Error *err)
 {
     char pair[600] = "contacts";
-    for (int c = 0; c < system->trial.n_contacts; c++)
-        if (system->trial.contact[c].gap <= system->def.active_gap &&
-            !sti_ids_contain(&system->active, system->trial.contact[c].id))
-            sti_describe_contact(system, &system->trial.contact[c], pair, sizeof pair);
+    for (int c = 0; c < system->work.trial.n_contacts; c++)
+        if (system->work.trial.contact[c].gap <= system->model.def.active_gap &&
+            !sti_ids_contain(&system->state.active, system->work.trial.contact[c].id))
+            sti_describe_contact(system, &system->work.trial.contact[c], pair, sizeof pair);
     return sti_fail(err, ST_ERR_EVENTS,
                     "stuck at t = %g: %d collisions in a row without progress, the last of %s; try events off", t,
                     count, pair);
@@ -25,34 +25,36 @@ static st_Status stuck(const st_System *system, double t, int count, st_Error *e
  * when these have no length.                                                                            */
 bool sti_exhausted(const st_System *system)
 {
-    return system->events.n_stops > 2 * system->def.max_events;
+    return system->work.events.n_stops > 2 * system->model.def.max_events;
 }
 
 /* Behind a step; stalled: how many before it were exhausted. */
 st_Status sti_count_exhausted(st_System *system, int stalled, st_Error *err)
 {
-    system->events.stalled = sti_exhausted(system) ? stalled + 1 : 0;
-    return system->events.stalled > STI_MAX_STALLED ? stuck(system, system->t, system->events.n_stops, err) : ST_OK;
+    system->state.stalled = sti_exhausted(system) ? stalled + 1 : 0;
+    return system->state.stalled > STI_MAX_STALLED ? stuck(system, system->state.t, system->work.events.n_stops, err)
+                                                   : ST_OK;
 }
 
 st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err)
 {
     if (!sti_goes_on(system)) {
-        system->events.stalled = s < 1e-9 ? system->events.stalled + 1 : 0;
-        return system->events.stalled > STI_MAX_STALLED ? stuck(system, t, STI_MAX_STALLED, err) : ST_OK;
+        system->state.stalled = s < 1e-9 ? system->state.stalled + 1 : 0;
+        return system->state.stalled > STI_MAX_STALLED ? stuck(system, t, STI_MAX_STALLED, err) : ST_OK;
     }
-    if (++system->events.n_stops > system->def.max_events) system->events.tired = info->accumulated = true;
+    if (++system->work.events.n_stops > system->model.def.max_events)
+        system->work.events.tired = info->accumulated = true;
     return ST_OK;
 }
 
 /* The contacts that closed, with their velocities before (v_before) and after the impact. */
 static st_Status note_collisions(st_System *system, double t, const double *v_before, st_Error *err)
 {
-    const sti_Assembly *step = &system->step;
+    const sti_Assembly *step = &system->work.step;
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;
         int row = step->law[c].first;
-        if (sti_ids_contain(&system->active_new, entry->id)) continue;
+        if (sti_ids_contain(&system->work.active_new, entry->id)) continue;
         st_EventReport event = {.kind = ST_EVENT_COLLISION,
                                 .time = t,
                                 .contact = entry->id,
@@ -61,7 +63,7 @@ static st_Status note_collisions(st_System *system, double t, const double *v_be
                                 .point = entry->point,
                                 .normal = entry->normal,
                                 .before = sti_row_dot(&step->H, row, v_before),
-                                .after = sti_row_dot(&step->H, row, system->v_new),
+                                .after = sti_row_dot(&step->H, row, system->work.v_new),
                                 .impulse = sti_impact_impulse(system, c)[0]};
         STI_TRY(sti_add_event(system, &event, err));
     }
@@ -71,19 +73,19 @@ static st_Status note_collisions(st_System *system, double t, const double *v_be
 /* With the rows and the active set at the collision: its impact. */
 static st_Status collide_there(st_System *system, double t, st_StepInfo *info, st_Error *err)
 {
-    memcpy(system->a_new, system->v_new, (size_t)system->model.n_v * sizeof *system->v_new);
+    memcpy(system->work.a_new, system->work.v_new, (size_t)system->model.n_v * sizeof *system->work.v_new);
     STI_TRY(sti_impact(system, t, info, err));
     STI_TRY(sti_note_loaded(system, err));
-    STI_TRY(note_collisions(system, t, system->a_new, err));
+    STI_TRY(note_collisions(system, t, system->work.a_new, err));
     return sti_drop_rebounding(system, err);
 }
 
 /* Does a contact that is not held overlap at q_new? */
 bool sti_ran_into_something(const st_System *system)
 {
-    for (int c = 0; c < system->trial.n_contacts; c++)
-        if (system->trial.contact[c].gap < -system->def.active_gap &&
-            !sti_ids_contain(&system->active_new, system->trial.contact[c].id))
+    for (int c = 0; c < system->work.trial.n_contacts; c++)
+        if (system->work.trial.contact[c].gap < -system->model.def.active_gap &&
+            !sti_ids_contain(&system->work.active_new, system->work.trial.contact[c].id))
             return true;
     return false;
 }
@@ -92,8 +94,8 @@ bool sti_ran_into_something(const st_System *system)
 static st_Status close_contacts(st_System *system, double t, double h, st_Error *err)
 {
     for (int round = 0; round < 4; round++) {
-        STI_TRY(sti_activate_touching(system, system->def.active_gap, err));
-        if (system->def.drift != ST_DRIFT_PROJECTION) break;
+        STI_TRY(sti_activate_touching(system, system->model.def.active_gap, err));
+        if (system->model.def.drift != ST_DRIFT_PROJECTION) break;
         STI_TRY(sti_project(system, t, h, err));
         if (!sti_ran_into_something(system)) break;
     }
@@ -104,11 +106,11 @@ static st_Status close_contacts(st_System *system, double t, double h, st_Error 
 st_Status sti_land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err)
 {
     STI_TRY(close_contacts(system, t, h, err));
-    STI_EXCHANGE(st_Sink, system->here, system->trial);
-    STI_EXCHANGE(sti_IdSet, system->active, system->active_new);
+    STI_EXCHANGE(st_Sink, system->work.here, system->work.trial);
+    STI_EXCHANGE(sti_IdSet, system->state.active, system->work.active_new);
     st_Status status = collide_there(system, t, info, err);
-    STI_EXCHANGE(sti_IdSet, system->active, system->active_new);
-    STI_EXCHANGE(st_Sink, system->here, system->trial);
+    STI_EXCHANGE(sti_IdSet, system->state.active, system->work.active_new);
+    STI_EXCHANGE(st_Sink, system->work.here, system->work.trial);
     info->collisions++;
     return status;
 }
@@ -116,13 +118,13 @@ st_Status sti_land(st_System *system, double t, double h, st_StepInfo *info, st_
 /* Go to the collision at fraction s of the step, and land there. */
 st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *info, st_Error *err)
 {
-    double t = system->t + s * h;
-    sti_path(system, h, s, system->q_new, system->v_new);
+    double t = system->state.t + s * h;
+    sti_path(system, h, s, system->work.q_new, system->work.v_new);
     STI_TRY(sti_cut_piece(system, s, err));
-    STI_TRY(sti_evaluate(system, &system->trial, t, system->q_new, sti_margin(system), err));
+    STI_TRY(sti_evaluate(system, &system->work.trial, t, system->work.q_new, sti_margin(system), err));
     STI_TRY(sti_count_event(system, t, s, info, err));
-    STI_TRY(sti_ids_copy(&system->allocator, &system->active_new, &system->active, err));
+    STI_TRY(sti_ids_copy(&system->model.allocator, &system->work.active_new, &system->state.active, err));
     sti_lap(system, ST_STAGE_EVENTS);
-    system->events.work_before = s * system->step.friction_work;
+    system->work.events.work_before = s * system->work.step.friction_work;
     return sti_land(system, t, s * h, info, err);
 }

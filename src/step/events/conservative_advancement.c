@@ -22,28 +22,28 @@
 /* How much deeper than the gap a look may be. */
 static double skin_of(const st_System *system, const sti_ContactEntry *contact)
 {
-    const sti_Collider *c = &system->world->collider;
+    const sti_Collider *c = &system->model.world->collider;
     const double a = sti_shape_of(c, contact->shape_a - 1)->thick, b = sti_shape_of(c, contact->shape_b - 1)->thick;
     double across = a + b;
     if (!(across > 0)) { /* points, bars and sheets: a fraction of the larger body that is not endless */
         const double reach_a = c->body_reach[contact->a], reach_b = c->body_reach[contact->b];
         across = fmax(isfinite(reach_a) ? reach_a : 0, isfinite(reach_b) ? reach_b : 0);
     }
-    return fmax(SKIN * across, 10 * system->def.active_gap);
+    return fmax(SKIN * across, 10 * system->model.def.active_gap);
 }
 
 /* A body's own part, in the direction n [m/s]. */
 static double approach(const st_System *system, int b, st_Vec3 n, double h)
 {
-    const sti_World *world = system->world;
+    const sti_World *world = system->model.world;
     const sti_Body *body = &world->body[b];
     const bool straight = sti_integrator(system)->order == 1;
     st_Vec3 v[3], w[3];
     if (body->n_dofs == 0) return 0;
-    sti_body_velocity(body, system->v_new, &v[0], &w[0]);
+    sti_body_velocity(body, system->work.v_new, &v[0], &w[0]);
     if (!straight) {
-        sti_body_velocity(body, system->v, &v[1], &w[1]);
-        sti_body_velocity(body, system->path, &v[2], &w[2]);
+        sti_body_velocity(body, system->state.v, &v[1], &w[1]);
+        sti_body_velocity(body, system->work.path, &v[2], &w[2]);
         v[2] = sub(scale(3 / h, v[2]), add(v[0], v[1]));
         w[2] = sub(scale(3 / h, w[2]), add(w[0], w[1]));
     }
@@ -58,8 +58,8 @@ double sti_earliest_touch(const st_System *system, const st_Sink *sink, double h
     double earliest = INFINITY;
     for (int c = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
-        if (contact->shape_a == 0 || sti_ids_contain(&system->active, contact->id) ||
-            sti_ids_contain(&system->lookout.under, contact->id))
+        if (contact->shape_a == 0 || sti_ids_contain(&system->state.active, contact->id) ||
+            sti_ids_contain(&system->work.lookout.under, contact->id))
             continue;
         const double way = h * (approach(system, contact->a, contact->normal, h) +
                                 approach(system, contact->b, scale(-1, contact->normal), h));

@@ -28,7 +28,7 @@
 
 bool sti_rebounds_unseen(const st_System *system)
 {
-    const st_SystemDef *def = &system->def;
+    const st_SystemDef *def = &system->model.def;
     return def->events == ST_EVENTS_OFF && def->impact != ST_IMPACT_INELASTIC && def->contact == ST_CONTACT_RIGID;
 }
 
@@ -43,8 +43,8 @@ typedef struct Approach {
 
 static Approach approach_of(const st_System *system, const sti_Stage *stage, int c)
 {
-    const sti_Assembly *out = &system->step;
-    const bool diagonal = system->world != NULL || system->mass.diagonal == NULL;
+    const sti_Assembly *out = &system->work.step;
+    const bool diagonal = system->model.world != NULL || system->model.mass.diagonal == NULL;
     const bool forced = stage->eta > 0 && stage->means == NULL && diagonal;
     sti_RowView row;
     double speed = 0, apart = 0, together = 0;
@@ -65,12 +65,12 @@ static Approach approach_of(const st_System *system, const sti_Stage *stage, int
 /* The speed at which contact c must leave; 0: it does not rebound. */
 static double rebound_speed(const st_System *system, const sti_Stage *stage, int c)
 {
-    const sti_ContactEntry *entry = &system->step.chosen[c].entry;
+    const sti_ContactEntry *entry = &system->work.step.chosen[c].entry;
     const double e = entry->surface->restitution, h = stage->eta, gap = entry->gap;
     if (!(e > 0)) return 0;
     const Approach at = approach_of(system, stage, c);
     const double s = at.speed, d = at.gained;
-    if (!(s > system->def.restitution_speed)) return 0;
+    if (!(s > system->model.def.restitution_speed)) return 0;
     if (h == 0) return e * s;
     const double fall = 2 * d * gap / h;
     if (!(s > at.share) || !(gap < h * (s + d))) return 0;
@@ -80,14 +80,14 @@ static double rebound_speed(const st_System *system, const sti_Stage *stage, int
 
 st_Status sti_add_rebounds(st_System *system, const sti_Stage *stage, st_Error *err)
 {
-    sti_Assembly *out = &system->step;
-    sti_Rebounds *rebounds = &system->rebounds;
+    sti_Assembly *out = &system->work.step;
+    sti_Rebounds *rebounds = &system->work.rebounds;
     rebounds->n = 0;
     for (int c = 0; stage->rebound && c < out->n_gaps; c++) {
         const int row = out->law[c].first;
         const double speed = rebound_speed(system, stage, c), landing = out->w[row];
         if (!(speed > 0) || -speed >= landing) continue;
-        STI_TRY(STI_GROW(&system->allocator, rebounds->at, rebounds->capacity, rebounds->n + 1, err));
+        STI_TRY(STI_GROW(&system->model.allocator, rebounds->at, rebounds->capacity, rebounds->n + 1, err));
         rebounds->at[rebounds->n++] = (sti_Rebound){.contact = c, .landing = landing, .leaving = -speed};
         out->w[row] = -speed;
     }
@@ -100,7 +100,7 @@ st_Status sti_add_rebounds(st_System *system, const sti_Stage *stage, st_Error *
  * against the motion; where it pushes overlap apart that is the work of drift correction and not counted.          */
 static double work_of_contact(const st_System *system, const sti_Stage *stage, int c, bool leaves)
 {
-    const sti_Assembly *out = &system->step;
+    const sti_Assembly *out = &system->work.step;
     const st_ContactLaw *law = &out->law[c];
     double work = 0;
     for (int k = 0; k < law->dim; k++) {
@@ -120,11 +120,11 @@ static double work_of_contact(const st_System *system, const sti_Stage *stage, i
 /* Of all islands in which something rebounds. */
 static void works_of_islands(st_System *system, const sti_Stage *stage)
 {
-    const sti_Rebounds *rebounds = &system->rebounds;
-    for (int k = 0; k < sti_islands_count(system->islands); k++)
+    const sti_Rebounds *rebounds = &system->work.rebounds;
+    for (int k = 0; k < sti_islands_count(system->work.islands); k++)
         rebounds->island[k].work = rebounds->island[k].sum = 0;
-    for (int c = 0, next = 0; c < system->step.n_gaps; c++) {
-        const int k = sti_islands_of(system->islands, c);
+    for (int c = 0, next = 0; c < system->work.step.n_gaps; c++) {
+        const int k = sti_islands_of(system->work.islands, c);
         const bool leaves = next < rebounds->n && rebounds->at[next].contact == c;
         next += leaves;
         if (k < 0 || !rebounds->island[k].rebounds) continue;
@@ -136,25 +136,26 @@ static void works_of_islands(st_System *system, const sti_Stage *stage)
 
 static void set_factors(st_System *system)
 {
-    const sti_Rebounds *rebounds = &system->rebounds;
+    const sti_Rebounds *rebounds = &system->work.rebounds;
     for (int k = 0; k < rebounds->n; k++) {
         const sti_Rebound *at = &rebounds->at[k];
-        const int island = sti_islands_of(system->islands, at->contact);
+        const int island = sti_islands_of(system->work.islands, at->contact);
         const double factor = island >= 0 ? rebounds->island[island].factor : 1;
-        system->step.w[system->step.law[at->contact].first] = at->landing + factor * (at->leaving - at->landing);
+        system->work.step.w[system->work.step.law[at->contact].first] =
+            at->landing + factor * (at->leaving - at->landing);
     }
 }
 
 /* Which islands rebound, with all of their restitution. */
 static st_Status list_islands(st_System *system, st_Error *err)
 {
-    sti_Rebounds *rebounds = &system->rebounds;
-    const int n = sti_islands_count(system->islands);
-    STI_TRY(STI_GROW(&system->allocator, rebounds->island, rebounds->island_capacity, n, err));
+    sti_Rebounds *rebounds = &system->work.rebounds;
+    const int n = sti_islands_count(system->work.islands);
+    STI_TRY(STI_GROW(&system->model.allocator, rebounds->island, rebounds->island_capacity, n, err));
     for (int k = 0; k < n; k++)
         rebounds->island[k] = (sti_ReboundIsland){.factor = 1, .high = 1};
     for (int k = 0; k < rebounds->n; k++) {
-        const int island = sti_islands_of(system->islands, rebounds->at[k].contact);
+        const int island = sti_islands_of(system->work.islands, rebounds->at[k].contact);
         if (island >= 0) rebounds->island[island].rebounds = true;
     }
     return ST_OK;
@@ -166,13 +167,13 @@ enum { HALVINGS = 6 };
  * none: 0 is such a factor.                                                                        */
 st_Status sti_limit_rebounds(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
 {
-    const sti_Rebounds *rebounds = &system->rebounds;
-    if (rebounds->n == 0 || system->def.energy != ST_ENERGY_LIMIT) return ST_OK;
+    const sti_Rebounds *rebounds = &system->work.rebounds;
+    if (rebounds->n == 0 || system->model.def.energy != ST_ENERGY_LIMIT) return ST_OK;
     STI_TRY(list_islands(system, err));
     for (int round = 0; round <= HALVINGS + 1; round++) {
         int limited = 0;
         works_of_islands(system, stage);
-        for (int k = 0; k < sti_islands_count(system->islands); k++) {
+        for (int k = 0; k < sti_islands_count(system->work.islands); k++) {
             sti_ReboundIsland *island = &rebounds->island[k];
             const bool gains = island->work > 1e-9 * island->sum;
             if (round == 0) island->rebounds = island->rebounds && gains; /* the others are done */
@@ -196,17 +197,17 @@ st_Status sti_limit_rebounds(st_System *system, const sti_Stage *stage, double *
 /* Does a contact close within h fast enough to rebound? */
 static bool closes_fast(const st_System *system, const sti_ContactEntry *contact, double h)
 {
-    const double approach = sti_row_dot(&system->here.contact_rows, contact->first_row, system->v);
-    return contact->surface->restitution > 0 && approach < -system->def.restitution_speed &&
+    const double approach = sti_row_dot(&system->work.here.contact_rows, contact->first_row, system->state.v);
+    return contact->surface->restitution > 0 && approach < -system->model.def.restitution_speed &&
            contact->gap + h * approach < 0;
 }
 
 /* Of the contacts of the step problem those that rebound, and those that touch and may pass it on. */
 static bool want_rebounding(st_System *system, double h)
 {
-    const st_Sink *here = &system->here;
-    sti_IdSet *wanted = &system->wanted;
-    const double touching = fmax(system->def.slop, system->def.active_gap);
+    const st_Sink *here = &system->work.here;
+    sti_IdSet *wanted = &system->work.wanted;
+    const double touching = fmax(system->model.def.slop, system->model.def.active_gap);
     bool any = false;
     int n = 0;
     for (int k = 0; k < wanted->n; k++) {
@@ -221,16 +222,16 @@ static bool want_rebounding(st_System *system, double h)
 
 st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *info, st_Error *err)
 {
-    const sti_Stage impact = {.t = system->t,
+    const sti_Stage impact = {.t = system->state.t,
                               .eta = 0,
                               .rebound = true,
-                              .rows = &system->here,
-                              .q_star = system->q,
-                              .v_star = system->v,
-                              .v_base = system->v,
-                              .q_base = system->q};
+                              .rows = &system->work.here,
+                              .q_star = system->state.q,
+                              .v_star = system->state.v,
+                              .v_base = system->state.v,
+                              .q_base = system->state.q};
     *rebounds = sti_rebounds_unseen(system) && want_rebounding(system, h);
-    if (*rebounds) STI_TRY(sti_solve_stage(system, &impact, system->stages.v_base, info, err));
+    if (*rebounds) STI_TRY(sti_solve_stage(system, &impact, system->work.stages.v_base, info, err));
     if (*rebounds) STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
     return sti_rebounds_unseen(system) ? sti_want_contacts(system, h, err) : ST_OK;
 }

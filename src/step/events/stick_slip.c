@@ -42,12 +42,12 @@ typedef struct Contact {
 /* Form II, whose laws speak of (v + v+)/2. */
 static bool is_of_means(const st_System *system)
 {
-    return system->def.integrator == ST_INTEGRATOR_TRAPEZOID && system->def.form == ST_FORM_II;
+    return system->model.def.integrator == ST_INTEGRATOR_TRAPEZOID && system->model.def.form == ST_FORM_II;
 }
 
 static Contact look(const st_System *system, int c, double s)
 {
-    const sti_Assembly *step = &system->step;
+    const sti_Assembly *step = &system->work.step;
     const st_ContactLaw *law = &step->law[c];
     double rho = sti_mobility(system, law->first) / s;
     Contact contact = {.law = law};
@@ -59,13 +59,13 @@ static Contact look(const st_System *system, int c, double s)
         return contact;
     }
     contact.n[0] = rho * step->r[law->first];
-    contact.n[1] = sti_row_dot(&step->H, law->first, system->v_new);
+    contact.n[1] = sti_row_dot(&step->H, law->first, system->work.v_new);
     for (int k = 1; k < law->dim && k < 3; k++) {
         const double belt = step->w[law->first + k];
         contact.T[k - 1] = rho * step->r[law->first + k];
-        contact.u[k - 1] = contact.held[k - 1] = sti_row_dot(&step->H, law->first + k, system->v_new) + belt;
+        contact.u[k - 1] = contact.held[k - 1] = sti_row_dot(&step->H, law->first + k, system->work.v_new) + belt;
         if (!is_of_means(system)) continue;
-        contact.held[k - 1] = 0.5 * (contact.u[k - 1] + sti_row_dot(&step->H, law->first + k, system->v) + belt);
+        contact.held[k - 1] = 0.5 * (contact.u[k - 1] + sti_row_dot(&step->H, law->first + k, system->state.v) + belt);
     }
     return contact;
 }
@@ -194,20 +194,20 @@ static double nothing(const st_System *system)
 {
     double fastest = 0;
     for (int i = 0; i < system->model.n_v; i++)
-        fastest = fmax(fastest, fabs(system->v_new[i]));
+        fastest = fmax(fastest, fabs(system->work.v_new[i]));
     return STI_SEPARATION_SPEED * (1 + fastest);
 }
 
 st_Status sti_note_modes(st_System *system, double s, st_Error *err)
 {
-    int n = system->step.problem.n_contacts;
-    STI_TRY(STI_GROW(&system->allocator, system->modes_new.at, system->modes_new.capacity, n, err));
+    int n = system->work.step.problem.n_contacts;
+    STI_TRY(STI_GROW(&system->model.allocator, system->work.modes_new.at, system->work.modes_new.capacity, n, err));
     double nil = nothing(system);
     for (int c = 0; c < n; c++) {
         Contact contact = look(system, c, s);
-        system->modes_new.at[c] = mode_of(&contact, system->step.chosen[c].entry.id, nil);
+        system->work.modes_new.at[c] = mode_of(&contact, system->work.step.chosen[c].entry.id, nil);
     }
-    system->modes_new.n = n;
+    system->work.modes_new.n = n;
     return ST_OK;
 }
 
@@ -224,16 +224,16 @@ typedef struct Search {
 static double smallest(Search *search, double s)
 {
     const st_System *system = search->system;
-    const sti_Assembly *step = &system->step;
+    const sti_Assembly *step = &system->work.step;
     double F = INFINITY, nil = nothing(system);
     for (int c = 0, m = 0; c < step->problem.n_contacts; c++) {
         uint64_t id = step->chosen[c].entry.id;
-        while (m < system->modes.n && system->modes.at[m].id < id)
+        while (m < system->state.modes.n && system->state.modes.at[m].id < id)
             m++;
-        if (m == system->modes.n || system->modes.at[m].id != id) continue;
+        if (m == system->state.modes.n || system->state.modes.at[m].id != id) continue;
         st_EventKind kind = ST_EVENT_TAKEOFF;
         Contact contact = look(system, c, s);
-        double F_c = indicator(&contact, &system->modes.at[m], nil, &kind);
+        double F_c = indicator(&contact, &system->state.modes.at[m], nil, &kind);
         if (F_c < F) F = F_c, search->contact = c, search->kind = kind;
     }
     return F;
@@ -255,30 +255,30 @@ static st_Status F_shifted(void *ctx, double s, double *F, st_Error *err)
 {
     Search *search = ctx;
     st_System *system = search->system;
-    const sti_History *history = &system->history;
-    double t = system->t, *q = system->q, *v = system->v;
-    sti_difference(system, history->q, q, system->work_k);
-    sti_move(system, history->q, system->work_k, s, system->q_target);
+    const sti_History *history = &system->state.history;
+    double t = system->state.t, *q = system->state.q, *v = system->state.v;
+    sti_difference(system, history->q, q, system->work.work_k);
+    sti_move(system, history->q, system->work.work_k, s, system->work.q_target);
     for (int i = 0; i < system->model.n_v; i++)
-        system->v_target[i] = history->v[i] + s * (v[i] - history->v[i]);
-    system->t = t - (1 - s) * search->h;
-    system->q = system->q_target, system->v = system->v_target;
+        system->work.v_target[i] = history->v[i] + s * (v[i] - history->v[i]);
+    system->state.t = t - (1 - s) * search->h;
+    system->state.q = system->work.q_target, system->state.v = system->work.v_target;
     st_Status status = sti_integrate(system, search->h, search->info, err);
     if (status == ST_OK) *F = smallest(search, 1.0);
-    system->t = t;
-    system->q = q, system->v = v;
+    system->state.t = t;
+    system->state.q = q, system->state.v = v;
     return status;
 }
 
 static bool papers_form(const st_System *system)
 {
-    return system->def.integrator == ST_INTEGRATOR_TRAPEZOID && system->def.form == ST_FORM_I;
+    return system->model.def.integrator == ST_INTEGRATOR_TRAPEZOID && system->model.def.form == ST_FORM_I;
 }
 
 /* The interpolants reach over two steps of one length. */
 static bool can_shift(const st_System *system, double h)
 {
-    return system->history.known && fabs(system->history.h - h) < 1e-9 * h;
+    return system->state.history.known && fabs(system->state.history.h - h) < 1e-9 * h;
 }
 
 /* After an event nothing is known of the modes: a very short step shows them. */
@@ -286,18 +286,18 @@ static st_Status probe_modes(Search *search, st_Error *err)
 {
     st_System *system = search->system;
     double F;
-    system->modes.n = 0;
-    STI_TRY(F_at(search, system->def.event_step, &F, err));
-    STI_TRY(sti_note_modes(system, system->def.event_step, err));
-    STI_EXCHANGE(sti_Modes, system->modes, system->modes_new);
+    system->state.modes.n = 0;
+    STI_TRY(F_at(search, system->model.def.event_step, &F, err));
+    STI_TRY(sti_note_modes(system, system->model.def.event_step, err));
+    STI_EXCHANGE(sti_Modes, system->state.modes, system->work.modes_new);
     return F_at(search, 1.0, &F, err);
 }
 
 static st_Status add_transition(const Search *search, double t, st_Error *err)
 {
     st_System *system = search->system;
-    const sti_ContactEntry *entry = &system->step.chosen[search->contact].entry;
-    double speed = sti_row_dot(&system->step.H, system->step.law[search->contact].first, system->v_new);
+    const sti_ContactEntry *entry = &system->work.step.chosen[search->contact].entry;
+    double speed = sti_row_dot(&system->work.step.H, system->work.step.law[search->contact].first, system->work.v_new);
     st_EventReport event = {.kind = search->kind,
                             .time = t,
                             .contact = entry->id,
@@ -316,19 +316,19 @@ static st_Status locate(Search *search, sti_Function *function, double F_first, 
 {
     st_System *system = search->system;
     double F;
-    STI_TRY(sti_find_root(function, search, system->def.event_step, 1.0, F_first, F_last, 1e-13, 0.0, s, err));
+    STI_TRY(sti_find_root(function, search, system->model.def.event_step, 1.0, F_first, F_last, 1e-13, 0.0, s, err));
     STI_TRY(F_at(search, *s, &F, err));
-    return add_transition(search, system->t + *s * search->h, err);
+    return add_transition(search, system->state.t + *s * search->h, err);
 }
 
 st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInfo *info, st_Error *err)
 {
     Search search = {.system = system, .h = h, .info = info};
-    double shortest = system->def.event_step, F, F_first;
+    double shortest = system->model.def.event_step, F, F_first;
     *s = 1;
-    if (system->step.problem.n_contacts == 0) return ST_OK;
+    if (system->work.step.problem.n_contacts == 0) return ST_OK;
     if (papers_form(system) && info->transitions > 0) return ST_OK; /* the rest of the step in one piece */
-    if (!system->history.known) STI_TRY(probe_modes(&search, err));
+    if (!system->state.history.known) STI_TRY(probe_modes(&search, err));
     F = smallest(&search, 1.0);
     if (!(F < -STI_SEPARATION_SPEED)) return ST_OK;
 
@@ -337,7 +337,7 @@ st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInf
     if (F_first > 0) return locate(&search, function, F_first, F, s, err);
     /* It has begun, where the last event was or at the end of the last step. A load that went over to another
      * contact, as loads of redundant ones do, is nothing to tell. */
-    if (search.kind != ST_EVENT_TAKEOFF) STI_TRY(add_transition(&search, system->t, err));
+    if (search.kind != ST_EVENT_TAKEOFF) STI_TRY(add_transition(&search, system->state.t, err));
     if (papers_form(system)) return F_at(&search, 1.0, &F, err);
     /* What has changed already must not hide what changes later in the step: with the modes as they are now. */
     STI_TRY(probe_modes(&search, err));

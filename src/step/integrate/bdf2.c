@@ -14,40 +14,40 @@
 
 st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
-    const sti_History *history = &system->history;
+    const sti_History *history = &system->state.history;
     if (!history->known || h > LARGEST_RATIO * history->h) return sti_sdirk2_step(system, h, info, err);
 
     double rho = h / history->h, back = rho * rho / (1 + 2 * rho), eta = h * (1 + rho) / (1 + 2 * rho);
-    double *way = system->stages.push, *v_base = system->stages.v_base, *v_star = system->stages.v_star;
-    sti_Stage stage = {.t = system->t + h,
+    double *way = system->work.stages.push, *v_base = system->work.stages.v_base, *v_star = system->work.stages.v_star;
+    sti_Stage stage = {.t = system->state.t + h,
                        .eta = eta,
                        .reach = eta,
                        .second_order = true,
-                       .rows = &system->stages.middle,
-                       .q_star = system->stages.q_star,
+                       .rows = &system->work.stages.middle,
+                       .q_star = system->work.stages.q_star,
                        .v_star = v_star,
                        .v_base = v_base,
-                       .q_base = system->stages.q_base,
+                       .q_base = system->work.stages.q_base,
                        .way = way,
                        .length = h};
-    sti_difference(system, system->q, history->q, way);
+    sti_difference(system, system->state.q, history->q, way);
     for (int i = 0; i < system->model.n_v; i++) {
         way[i] *= -back;
-        v_base[i] = system->v[i] + back * (system->v[i] - history->v[i]);
-        v_star[i] = system->v[i] + h * history->a[i];
+        v_base[i] = system->state.v[i] + back * (system->state.v[i] - history->v[i]);
+        v_star[i] = system->state.v[i] + h * history->a[i];
     }
-    sti_move(system, system->q, way, 1.0, system->stages.q_base);
-    sti_move(system, system->q, system->v, h, system->stages.q_star);
+    sti_move(system, system->state.q, way, 1.0, system->work.stages.q_base);
+    sti_move(system, system->state.q, system->state.v, h, system->work.stages.q_star);
     STI_TRY(sti_rows_of_stage(system, stage.t, err));
-    STI_TRY(sti_solve_stage(system, &stage, system->v_new, info, err));
+    STI_TRY(sti_solve_stage(system, &stage, system->work.v_new, info, err));
     if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
     for (int i = 0; i < system->model.n_v; i++) {
-        way[i] += eta * system->v_new[i];
-        system->a_new[i] = (system->v_new[i] - v_base[i]) / eta;
+        way[i] += eta * system->work.v_new[i];
+        system->work.a_new[i] = (system->work.v_new[i] - v_base[i]) / eta;
     }
-    sti_move(system, system->q, way, 1.0, system->q_new);
-    system->stages.straight = true;
+    sti_move(system, system->state.q, way, 1.0, system->work.q_new);
+    system->work.stages.straight = true;
     STI_TRY(sti_total_impulses(system, 1.0, 0.5, err));
-    system->step.friction_work *= h / eta; /* of the forces at the end, along all of the step */
+    system->work.step.friction_work *= h / eta; /* of the forces at the end, along all of the step */
     return sti_carry_last(system, back, err);
 }

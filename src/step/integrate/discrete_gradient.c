@@ -64,42 +64,42 @@ st_Status sti_check_mean(const st_SystemDef *def, st_Error *err)
 
 int64_t sti_mean_past(const st_System *s)
 {
-    return s->def.drift == ST_DRIFT_MEAN ? 2 + (STI_MEAN_PAST + 1) * (int64_t)s->model.n_v : 0;
+    return s->model.def.drift == ST_DRIFT_MEAN ? 2 + (STI_MEAN_PAST + 1) * (int64_t)s->model.n_v : 0;
 }
 
 st_Status sti_mean_create(st_System *s, st_Error *err)
 {
-    sti_Mean *mean = &s->mean;
+    sti_Mean *mean = &s->work.mean;
     const int n = s->model.n_v;
-    if (s->def.drift != ST_DRIFT_MEAN) return ST_OK;
-    mean->past = sti_alloc(&s->allocator, sti_mean_past(s), sizeof *mean->past);
-    mean->D = sti_alloc(&s->allocator, n, sizeof *mean->D);
-    mean->A = sti_alloc(&s->allocator, s->mass.n, sizeof *mean->A);
-    mean->v_near = sti_alloc(&s->allocator, n, sizeof *mean->v_near);
-    mean->turns = sti_alloc(&s->allocator, n, sizeof *mean->turns);
-    mean->lag = sti_alloc(&s->allocator, n, sizeof *mean->lag);
-    mean->before = sti_alloc(&s->allocator, sti_mean_past(s), sizeof *mean->before);
+    if (s->model.def.drift != ST_DRIFT_MEAN) return ST_OK;
+    mean->past = sti_alloc(&s->model.allocator, sti_mean_past(s), sizeof *mean->past);
+    mean->D = sti_alloc(&s->model.allocator, n, sizeof *mean->D);
+    mean->A = sti_alloc(&s->model.allocator, s->model.mass.n, sizeof *mean->A);
+    mean->v_near = sti_alloc(&s->model.allocator, n, sizeof *mean->v_near);
+    mean->turns = sti_alloc(&s->model.allocator, n, sizeof *mean->turns);
+    mean->lag = sti_alloc(&s->model.allocator, n, sizeof *mean->lag);
+    mean->before = sti_alloc(&s->model.allocator, sti_mean_past(s), sizeof *mean->before);
     if (mean->past == NULL || mean->D == NULL || mean->A == NULL || mean->v_near == NULL || mean->turns == NULL ||
         mean->lag == NULL || mean->before == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n);
     mean->tension = mean->past + 2;
     for (int k = 0; k < STI_MEAN_PAST; k++)
         mean->a[k] = mean->tension + (ptrdiff_t)(k + 1) * n;
-    sti_islands_be_rough(s->islands); /* rounds correct what one solve leaves */
+    sti_islands_be_rough(s->work.islands); /* rounds correct what one solve leaves */
     return ST_OK;
 }
 
 void sti_mean_free(st_System *s)
 {
-    sti_Mean *mean = &s->mean;
+    sti_Mean *mean = &s->work.mean;
     const int n = s->model.n_v;
-    sti_free(&s->allocator, mean->past, sti_mean_past(s), sizeof *mean->past);
-    sti_free(&s->allocator, mean->D, n, sizeof *mean->D);
-    sti_free(&s->allocator, mean->A, s->mass.n, sizeof *mean->A);
-    sti_free(&s->allocator, mean->v_near, n, sizeof *mean->v_near);
-    sti_free(&s->allocator, mean->turns, n, sizeof *mean->turns);
-    sti_free(&s->allocator, mean->lag, n, sizeof *mean->lag);
-    sti_free(&s->allocator, mean->before, sti_mean_past(s), sizeof *mean->before);
+    sti_free(&s->model.allocator, mean->past, sti_mean_past(s), sizeof *mean->past);
+    sti_free(&s->model.allocator, mean->D, n, sizeof *mean->D);
+    sti_free(&s->model.allocator, mean->A, s->model.mass.n, sizeof *mean->A);
+    sti_free(&s->model.allocator, mean->v_near, n, sizeof *mean->v_near);
+    sti_free(&s->model.allocator, mean->turns, n, sizeof *mean->turns);
+    sti_free(&s->model.allocator, mean->lag, n, sizeof *mean->lag);
+    sti_free(&s->model.allocator, mean->before, sti_mean_past(s), sizeof *mean->before);
     *mean = (sti_Mean){0};
 }
 
@@ -108,7 +108,7 @@ void sti_mean_free(st_System *s)
 /* Is there a step before one of length h, and was it as long? */
 static bool same_length(const st_System *s, double h)
 {
-    return s->history.known && fabs(h - s->history.h) < 1e-6 * h;
+    return s->state.history.known && fabs(h - s->state.history.h) < 1e-6 * h;
 }
 
 /* The next acceleration by the polynomial through the last ones, of steps of the same length, newest first; by the
@@ -130,21 +130,21 @@ static double extrapolate(int order, const double *const a[STI_MEAN_PAST + 1], i
 /* The better the prediction, the fewer the rounds. */
 void sti_predict_mean(const st_System *s, double h, double *v)
 {
-    const double *const a[] = {s->history.a, s->mean.a[0], s->mean.a[1], s->mean.a[2]};
-    const int order = same_length(s, h) ? (int)s->mean.past[1] : 0;
+    const double *const a[] = {s->state.history.a, s->work.mean.a[0], s->work.mean.a[1], s->work.mean.a[2]};
+    const int order = same_length(s, h) ? (int)s->work.mean.past[1] : 0;
     for (int i = 0; i < s->model.n_v; i++)
-        v[i] = s->v[i] + (s->history.known ? 0.5 * h * extrapolate(order, a, i) : 0.0);
+        v[i] = s->state.v[i] + (s->state.history.known ? 0.5 * h * extrapolate(order, a, i) : 0.0);
 }
 
 /* The highest order that did not do worse than others in the step just made serves the next: in a swing that is the
  * highest, in the crack of a whip the lowest.                                                     */
 static int best_order(const st_System *s, int highest)
 {
-    const double *const a[] = {s->history.a, s->mean.a[0], s->mean.a[1], s->mean.a[2]};
+    const double *const a[] = {s->state.history.a, s->work.mean.a[0], s->work.mean.a[1], s->work.mean.a[2]};
     double error[STI_MEAN_PAST + 1] = {0};
     for (int order = 0; order <= highest; order++)
         for (int i = 0; i < s->model.n_v; i++)
-            error[order] = sti_larger(fabs(extrapolate(order, a, i) - s->a_new[i]), error[order]);
+            error[order] = sti_larger(fabs(extrapolate(order, a, i) - s->work.a_new[i]), error[order]);
     int best = highest;
     for (int order = highest - 1; order >= 0; order--)
         if (2 * error[order] < error[best]) best = order;
@@ -153,7 +153,7 @@ static int best_order(const st_System *s, int highest)
 
 void sti_mean_remember(st_System *s, double h)
 {
-    sti_Mean *mean = &s->mean;
+    sti_Mean *mean = &s->work.mean;
     const size_t size = (size_t)s->model.n_v * sizeof *mean->past;
     if (mean->past == NULL) return;
     const bool same = same_length(s, h);
@@ -161,7 +161,7 @@ void sti_mean_remember(st_System *s, double h)
     mean->past[0] = same ? fmin(mean->past[0] + 1, STI_MEAN_PAST) : 0;
     for (int k = STI_MEAN_PAST - 1; k > 0; k--)
         memcpy(mean->a[k], mean->a[k - 1], size);
-    memcpy(mean->a[0], s->history.a, size);
+    memcpy(mean->a[0], s->state.history.a, size);
 }
 
 /* ---- the mean --------------------------------------------------------------------------------- */
@@ -176,7 +176,7 @@ static bool same_entries(const st_System *s, const sti_RowList *a, const sti_Row
 {
     const int64_t n = n_entries(a);
     if (a->n_rows != b->n_rows || n != n_entries(b)) return false;
-    if (s->world != NULL || n == 0) return true;
+    if (s->model.world != NULL || n == 0) return true;
     return memcmp(a->p, b->p, ((size_t)a->n_rows + 1) * sizeof *a->p) == 0 &&
            memcmp(a->i, b->i, (size_t)n * sizeof *a->i) == 0;
 }
@@ -198,11 +198,11 @@ static const double *turns(const Work *work)
 {
     const st_System *s = work->system;
     double least = 1;
-    if (s->world == NULL) return NULL;
-    sti_world_turns(s->world, work->v, work->h, true, s->path);
+    if (s->model.world == NULL) return NULL;
+    sti_world_turns(s->model.world, work->v, work->h, true, s->work.path);
     for (int i = 0; i < s->model.n_v; i++)
-        least = s->path[i] < least ? s->path[i] : least;
-    return 1 - least < STI_TURN ? NULL : s->path;
+        least = s->work.path[i] < least ? s->work.path[i] : least;
+    return 1 - least < STI_TURN ? NULL : s->work.path;
 }
 
 /* `middle` becomes the mean of what was evaluated at both ends and in the middle, less half of the rows at the end,
@@ -210,8 +210,8 @@ static const double *turns(const Work *work)
 static void average(Work *work)
 {
     st_System *s = work->system;
-    const st_Sink *first = &s->here, *last = &s->trial;
-    st_Sink *mean = &s->stages.middle;
+    const st_Sink *first = &s->work.here, *last = &s->work.trial;
+    st_Sink *mean = &s->work.stages.middle;
     const bool alike = same_entries(s, &first->joint_rows, &mean->joint_rows) &&
                        same_entries(s, &last->joint_rows, &mean->joint_rows) &&
                        same_entries(s, &first->soft_rows, &mean->soft_rows) &&
@@ -230,16 +230,16 @@ static void scale_middle(Work *work)
 {
     st_System *s = work->system;
     work->means.end = NULL;
-    if (s->world == NULL) return;
-    sti_world_turns(s->world, work->v, work->h, false, s->mean.turns);
-    work->means.columns = s->mean.turns;
+    if (s->model.world == NULL) return;
+    sti_world_turns(s->model.world, work->v, work->h, false, s->work.mean.turns);
+    work->means.columns = s->work.mean.turns;
 }
 
 /* The values that drift and springs start from are those at the start. */
 static void take_values(st_System *s)
 {
-    const st_Sink *first = &s->here;
-    st_Sink *mean = &s->stages.middle;
+    const st_Sink *first = &s->work.here;
+    st_Sink *mean = &s->work.stages.middle;
     for (int k = 0; k < mean->joint_rows.n_rows && k < first->joint_rows.n_rows; k++)
         mean->joint[k].value = first->joint[k].value;
     for (int k = 0; k < mean->soft_rows.n_rows && k < first->soft_rows.n_rows; k++)
@@ -249,8 +249,9 @@ static void take_values(st_System *s)
 static st_Status evaluate_middle(Work *work)
 {
     st_System *s = work->system;
-    sti_move(s, s->q, work->v, 0.5 * work->h, s->stages.q_base);
-    STI_TRY(sti_evaluate_constraints(s, &s->stages.middle, s->t + 0.5 * work->h, s->stages.q_base, work->err));
+    sti_move(s, s->state.q, work->v, 0.5 * work->h, s->work.stages.q_base);
+    STI_TRY(sti_evaluate_constraints(s, &s->work.stages.middle, s->state.t + 0.5 * work->h, s->work.stages.q_base,
+                                     work->err));
     take_values(s);
     return ST_OK;
 }
@@ -258,16 +259,16 @@ static st_Status evaluate_middle(Work *work)
 static st_Status evaluate_end(Work *work)
 {
     st_System *s = work->system;
-    sti_move(s, s->q, work->v, work->h, s->q_new);
+    sti_move(s, s->state.q, work->v, work->h, s->work.q_new);
     sti_lap(s, ST_STAGE_MOVE);
-    return sti_evaluate_constraints(s, &s->trial, s->t + work->h, s->q_new, work->err);
+    return sti_evaluate_constraints(s, &s->work.trial, s->state.t + work->h, s->work.q_new, work->err);
 }
 
 /* Means along the way of v, `whole` long, which goes elsewhere than that of the round before by at most `moved`. */
 static st_Status follow(Work *work, double moved, double whole)
 {
     st_System *s = work->system;
-    if (moved * (whole + moved) <= 5 * s->def.tolerance && s->world != NULL) return evaluate_end(work);
+    if (moved * (whole + moved) <= 5 * s->model.def.tolerance && s->model.world != NULL) return evaluate_end(work);
     STI_TRY(evaluate_middle(work));
     STI_TRY(evaluate_end(work));
     average(work);
@@ -315,12 +316,12 @@ void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const
 static st_Status stiffen(Work *work)
 {
     st_System *s = work->system;
-    sti_Mean *mean = &s->mean;
-    const st_BlockDiag A = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->mass.marked};
+    sti_Mean *mean = &s->work.mean;
+    const st_BlockDiag A = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->model.mass.marked};
     const double factor = 0.5 * work->h * work->stage->eta;
     double *block = mean->A;
-    STI_TRY(sti_mass(s, &s->step, s->q, work->err));
-    memcpy(mean->A, s->step.M, (size_t)s->mass.n * sizeof *mean->A);
+    STI_TRY(sti_mass(s, &s->work.step, s->state.q, work->err));
+    memcpy(mean->A, s->work.step.M, (size_t)s->model.mass.n * sizeof *mean->A);
     for (int b = 0; b < A.n_blocks; block += sti_block_numbers(&A, b), b++)
         for (int i = A.first[b]; i < A.first[b + 1]; i++) {
             mean->D[i] = mean->tension[i] > 0 ? factor * mean->tension[i] : 0.0;
@@ -332,10 +333,10 @@ static st_Status stiffen(Work *work)
 static void note_tension(Work *work)
 {
     st_System *s = work->system;
-    if (s->world == NULL) return;
-    sti_joints_tension(s->world, s->q, s->step.l, s->mean.tension);
+    if (s->model.world == NULL) return;
+    sti_joints_tension(s->model.world, s->state.q, s->work.step.l, s->work.mean.tension);
     for (int i = 0; i < s->model.n_v; i++)
-        s->mean.tension[i] /= work->stage->eta;
+        s->work.mean.tension[i] /= work->stage->eta;
 }
 
 /* Six velocities of one body, as most rows have them twice. */
@@ -368,8 +369,8 @@ static double mean_speed(const sti_RowList *mean, const sti_RowList *end, int k,
 static double rest(const Work *work)
 {
     const st_System *s = work->system;
-    const st_Sink *mean = &s->stages.middle, *end = work->means.end;
-    const sti_Assembly *out = &s->step;
+    const st_Sink *mean = &s->work.stages.middle, *end = work->means.end;
+    const sti_Assembly *out = &s->work.step;
     const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
     double worst = 0;
     for (int k = 0; k < n; k++) {
@@ -387,8 +388,8 @@ static double rest(const Work *work)
 static double mismatch(const Work *work)
 {
     const st_System *s = work->system;
-    const st_Sink *first = &s->here, *mean = &s->stages.middle, *last = &s->trial;
-    const sti_Assembly *out = &s->step;
+    const st_Sink *first = &s->work.here, *mean = &s->work.stages.middle, *last = &s->work.trial;
+    const sti_Assembly *out = &s->work.step;
     const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
     double worst = 0;
     if (first->joint_rows.n_rows != n || last->joint_rows.n_rows != n) return INFINITY;
@@ -418,10 +419,10 @@ static st_Status solve(Work *work, double *moved, st_StepInfo *info)
 {
     st_System *s = work->system;
     const size_t size = (size_t)s->model.n_v * sizeof *work->v;
-    memcpy(s->mean.v_near, work->v, size);
-    if (work->stage->second_order) memcpy(s->stages.v_star, work->v, size);
+    memcpy(s->work.mean.v_near, work->v, size);
+    if (work->stage->second_order) memcpy(s->work.stages.v_star, work->v, size);
     STI_TRY(sti_solve_stage(s, work->stage, work->v, info, work->err));
-    *moved = displacement(work, s->mean.v_near);
+    *moved = displacement(work, s->work.mean.v_near);
     return ST_OK;
 }
 
@@ -448,33 +449,37 @@ st_Status sti_solve_mean_stage(st_System *s, const sti_Stage *stage, double *v, 
     sti_Stage with_means = *stage;
     Work work = {.system = s,
                  .stage = &with_means,
-                 .means = {.constraints = &s->stages.middle, .A = s->mean.A, .D = s->mean.D, .v_near = s->mean.v_near},
+                 .means = {.constraints = &s->work.stages.middle,
+                           .A = s->work.mean.A,
+                           .D = s->work.mean.D,
+                           .v_near = s->work.mean.v_near},
                  .v = v,
                  .h = stage->reach,
                  .err = err};
     with_means.means = &work.means;
     double before = 0, moved, left;
     bool closed = false;
-    if (!s->history.known) memset(s->mean.tension, 0, (size_t)s->model.n_v * sizeof *s->mean.tension);
-    if (stage->rows != &s->stages.middle) STI_TRY(evaluate_middle(&work));
+    if (!s->state.history.known) memset(s->work.mean.tension, 0, (size_t)s->model.n_v * sizeof *s->work.mean.tension);
+    if (stage->rows != &s->work.stages.middle) STI_TRY(evaluate_middle(&work));
     take_values(s);
     scale_middle(&work);
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
         if (!work.means.again) STI_TRY(stiffen(&work));
         STI_TRY(solve(&work, &moved, info));
-        double whole = displacement(&work, NULL), tolerance = fmax(s->def.tolerance * whole, STI_PROJECTION_ERROR);
+        double whole = displacement(&work, NULL),
+               tolerance = fmax(s->model.def.tolerance * whole, STI_PROJECTION_ERROR);
         STI_TRY(look(&work, round, moved, whole, tolerance, &left));
         info->solve.residual.joint = left / work.h;
         closed = left <= tolerance;
         if (closed) break;
-        work.means.again = s->step.problem.n_contacts == 0 && s->sleep.n_asleep == 0 && moved < STI_MEAN_FAR &&
-                           (round == 0 || left < 0.1 * before);
+        work.means.again = s->work.step.problem.n_contacts == 0 && s->work.sleep.n_asleep == 0 &&
+                           moved < STI_MEAN_FAR && (round == 0 || left < 0.1 * before);
         if (!work.means.again) note_tension(&work);
         before = left;
     }
     note_tension(&work);
     for (int i = 0; i < s->model.n_v; i++)
-        s->mean.lag[i] = s->mean.D[i] * (s->mean.v_near[i] - v[i]);
+        s->work.mean.lag[i] = s->work.mean.D[i] * (s->work.mean.v_near[i] - v[i]);
     if (!closed) info->solve.converged = false; /* solved with other rows than those of the way it leads */
     return ST_OK;
 }

@@ -15,39 +15,39 @@
 /* From the state with the velocity v. */
 static st_Status step_from(st_System *system, const double *v, bool rebound, double h, st_StepInfo *info, st_Error *err)
 {
-    sti_Stage stage = {.t = system->t,
+    sti_Stage stage = {.t = system->state.t,
                        .eta = h,
                        .reach = h,
                        .rebound = rebound,
-                       .rows = &system->here,
-                       .q_star = system->q,
+                       .rows = &system->work.here,
+                       .q_star = system->state.q,
                        .v_star = v,
                        .v_base = v,
-                       .q_base = system->q};
-    if (system->def.drift == ST_DRIFT_MEAN) {
-        const sti_History *history = &system->history;
+                       .q_base = system->state.q};
+    if (system->model.def.drift == ST_DRIFT_MEAN) {
+        const sti_History *history = &system->state.history;
         for (int i = 0; i < system->model.n_v; i++)
-            system->v_new[i] = v[i] + (history->known ? h * history->a[i] : 0.0);
-        STI_TRY(sti_solve_mean_stage(system, &stage, system->v_new, info, err));
+            system->work.v_new[i] = v[i] + (history->known ? h * history->a[i] : 0.0);
+        STI_TRY(sti_solve_mean_stage(system, &stage, system->work.v_new, info, err));
     } else {
-        STI_TRY(sti_solve_stage(system, &stage, system->v_new, info, err));
-        sti_move(system, system->q, system->v_new, h, system->q_new);
+        STI_TRY(sti_solve_stage(system, &stage, system->work.v_new, info, err));
+        sti_move(system, system->state.q, system->work.v_new, h, system->work.q_new);
     }
-    for (int i = 0; system->a_new != NULL && i < system->model.n_v; i++)
-        system->a_new[i] = (system->v_new[i] - v[i]) / h;
+    for (int i = 0; system->work.a_new != NULL && i < system->model.n_v; i++)
+        system->work.a_new[i] = (system->work.v_new[i] - v[i]) / h;
     return sti_total_impulses(system, 1.0, 1.0, err);
 }
 
 st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
-    return step_from(system, system->v, sti_rebounds_unseen(system), h, info, err);
+    return step_from(system, system->state.v, sti_rebounds_unseen(system), h, info, err);
 }
 
 st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     bool rebounds;
-    system->stages.rough = true;
+    system->work.stages.rough = true;
     sti_carry_nothing(system);
     STI_TRY(sti_rebound(system, h, &rebounds, info, err));
-    return step_from(system, rebounds ? system->stages.v_base : system->v, false, h, info, err);
+    return step_from(system, rebounds ? system->work.stages.v_base : system->state.v, false, h, info, err);
 }

@@ -18,25 +18,25 @@ static const sti_Integrator table[ST_N_INTEGRATORS] = {
 
 const sti_Integrator *sti_integrator(const st_System *system)
 {
-    return &table[system->def.integrator];
+    return &table[system->model.def.integrator];
 }
 
 /* Behind an event to the end of the step? Those of order one end it there. */
 bool sti_goes_on(const st_System *system)
 {
-    return sti_integrator(system)->order > 1 && system->def.events != ST_EVENTS_OFF;
+    return sti_integrator(system)->order > 1 && system->model.def.events != ST_EVENTS_OFF;
 }
 
 st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
-    system->recovery = 1;
+    system->work.recovery = 1;
     STI_TRY(sti_integrate_once(system, h, info, err));
     return sti_bound_recovery(system, h, info, err);
 }
 
 st_Status sti_integrate_once(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
-    system->stages.rough = system->stages.straight = false;
+    system->work.stages.rough = system->work.stages.straight = false;
     sti_carry_nothing(system); /* of an attempt that failed half way */
     STI_TRY(sti_integrator(system)->step(system, h, info, err));
     sti_lap(system, ST_STAGE_MOVE);
@@ -46,8 +46,9 @@ st_Status sti_integrate_once(st_System *system, double h, st_StepInfo *info, st_
 /* Stiff springs run away explicitly, fast spins at order two (gyroscopic_force). */
 static const char *way_out(const st_System *system)
 {
-    if (system->def.integrator == ST_INTEGRATOR_EULER) return " or an implicit integrator";
-    return system->def.integrator != ST_INTEGRATOR_IMPLICIT ? ", or integrator \"implicit\" if it spins fast" : "";
+    if (system->model.def.integrator == ST_INTEGRATOR_EULER) return " or an implicit integrator";
+    return system->model.def.integrator != ST_INTEGRATOR_IMPLICIT ? ", or integrator \"implicit\" if it spins fast"
+                                                                  : "";
 }
 
 /* A velocity that no one can have meant ends the run, with the name of whose it is. */
@@ -55,21 +56,22 @@ static st_Status check_velocity(const st_System *system, const double *v, double
 {
     const int *first = system->model.first;
     const bool all = sti_block_count(system) == system->model.n_blocks;
-    if (all && sti_team_within(system->def.threads, v, system->model.n_v, system->def.speed_limit)) return ST_OK;
+    if (all && sti_team_within(system->model.def.threads, v, system->model.n_v, system->model.def.speed_limit))
+        return ST_OK;
     for (int e = 0, i = 0; e < sti_block_count(system); e++) {
         const int b = sti_block(system, e);
-        for (i = first[b]; i < first[b + 1] && fabs(v[i]) <= system->def.speed_limit;) /* false for NaN */
+        for (i = first[b]; i < first[b + 1] && fabs(v[i]) <= system->model.def.speed_limit;) /* false for NaN */
             i++;
         if (i == first[b + 1]) continue;
         char who[320];
-        if (system->model.name != NULL)
-            system->model.name(system->model.ctx, i, who, sizeof who);
+        if (system->model.table.name != NULL)
+            system->model.table.name(system->model.table.ctx, i, who, sizeof who);
         else
             snprintf(who, sizeof who, "velocity %d", i);
         return sti_fail(
             err, ST_ERR_NUMERIC,
             "diverged at step %lld, t = %g: %s reached a velocity of %g, the limit is %g; try a smaller h%s",
-            (long long)system->n_steps + 1, t, who, v[i], system->def.speed_limit, way_out(system));
+            (long long)system->state.n_steps + 1, t, who, v[i], system->model.def.speed_limit, way_out(system));
     }
     return ST_OK;
 }
@@ -78,15 +80,15 @@ static double largest_speed(const st_System *system)
 {
     double largest = 0;
     for (int i = 0; i < system->model.n_v; i++)
-        largest = sti_larger(fabs(system->v[i]), largest);
+        largest = sti_larger(fabs(system->state.v[i]), largest);
     return largest;
 }
 
 /* The margin grows by what the prediction may have moved: a contact held closed must not be lost. */
 st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err)
 {
-    double margin = sti_margin(system) + 2 * fabs(t - system->t) * largest_speed(system);
-    return sti_evaluate(system, &system->stages.middle, t, system->stages.q_star, margin, err);
+    double margin = sti_margin(system) + 2 * fabs(t - system->state.t) * largest_speed(system);
+    return sti_evaluate(system, &system->work.stages.middle, t, system->work.stages.q_star, margin, err);
 }
 
 static st_Status solve(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
@@ -97,13 +99,13 @@ static st_Status solve(st_System *system, const sti_Stage *stage, double *v, st_
     const double joint = sti_larger(solved.residual.joint, info->solve.solver != NULL ? info->solve.residual.joint : 0);
     if (info->solve.solver == NULL || !(solved.residual.natural <= info->solve.residual.natural)) info->solve = solved;
     info->solve.residual.joint = joint; /* the worst of all stages, as is the rest */
-    int n = system->step.n_gaps;
+    int n = system->work.step.n_gaps;
     info->contacts = n > info->contacts ? n : info->contacts;
-    info->overlapping = system->step.overlapping;
-    info->islands = sti_islands_count(system->islands);
-    info->undetermined = system->step.undetermined;
+    info->overlapping = system->work.step.overlapping;
+    info->islands = sti_islands_count(system->work.islands);
+    info->undetermined = system->work.step.undetermined;
     info->problems++;
-    return stage->eta > 0 ? check_velocity(system, v, system->t + stage->reach, err) : ST_OK;
+    return stage->eta > 0 ? check_velocity(system, v, system->state.t + stage->reach, err) : ST_OK;
 }
 
 st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
@@ -119,11 +121,11 @@ st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, doubl
 {
     size_t size = (size_t)system->model.n_v * sizeof *v;
     STI_TRY(sti_solve_stage(system, stage, v, info, err));
-    if (system->history.known) return ST_OK;
-    memcpy(system->stages.v_star, v, size);
-    memcpy(system->stages.push, system->step.f, size);
+    if (system->state.history.known) return ST_OK;
+    memcpy(system->work.stages.v_star, v, size);
+    memcpy(system->work.stages.push, system->work.step.f, size);
     STI_TRY(sti_stage_assemble(system, stage, err));
-    if (memcmp(system->stages.push, system->step.f, size) == 0) return ST_OK;
+    if (memcmp(system->work.stages.push, system->work.step.f, size) == 0) return ST_OK;
     return solve(system, stage, v, info, err);
 }
 
@@ -133,16 +135,16 @@ st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, doubl
  * gap in the first and comes to rest in the second.                                                */
 bool sti_closes_within(const st_System *system, double h)
 {
-    const sti_Assembly *step = &system->step;
-    const st_Sink *here = &system->here;
+    const sti_Assembly *step = &system->work.step;
+    const st_Sink *here = &system->work.here;
     double still = STI_SEPARATION_SPEED * (1 + largest_speed(system)),
-           pulled = fmax(still, 2 * h * system->fastest.pull);
+           pulled = fmax(still, 2 * h * system->state.fastest.pull);
     for (int c = 0; c < step->n_gaps; c++) {
         uint64_t id = step->chosen[c].entry.id;
         int before = sti_row_buffer_find(here, id);
-        bool carried = sti_ids_contain(&system->loaded, id);
-        if (!(step->r[step->law[c].first] > 0) || before < 0 || (carried && system->history.known)) continue;
-        double speed = sti_row_dot(&here->contact_rows, here->contact[before].first_row, system->v);
+        bool carried = sti_ids_contain(&system->state.loaded, id);
+        if (!(step->r[step->law[c].first] > 0) || before < 0 || (carried && system->state.history.known)) continue;
+        double speed = sti_row_dot(&here->contact_rows, here->contact[before].first_row, system->state.v);
         if (speed < -(carried ? pulled : still)) return true;
     }
     return false;

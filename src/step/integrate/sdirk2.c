@@ -19,52 +19,52 @@
 static st_Status first_stage(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     double eta = GAMMA * h;
-    const sti_History *history = &system->history;
-    sti_Stage stage = {.t = system->t + eta,
+    const sti_History *history = &system->state.history;
+    sti_Stage stage = {.t = system->state.t + eta,
                        .eta = eta,
                        .reach = h,
-                       .drift_from = &system->here,
+                       .drift_from = &system->work.here,
                        .second_order = true,
-                       .rows = &system->stages.middle,
-                       .q_star = system->stages.q_star,
-                       .v_star = system->stages.v_star,
-                       .v_base = system->v,
-                       .q_base = system->q};
-    sti_move(system, system->q, system->v, eta, system->stages.q_star);
+                       .rows = &system->work.stages.middle,
+                       .q_star = system->work.stages.q_star,
+                       .v_star = system->work.stages.v_star,
+                       .v_base = system->state.v,
+                       .q_base = system->state.q};
+    sti_move(system, system->state.q, system->state.v, eta, system->work.stages.q_star);
     for (int i = 0; i < system->model.n_v; i++)
-        system->stages.v_star[i] = system->v[i] + (history->known ? eta * history->a[i] : 0.0);
+        system->work.stages.v_star[i] = system->state.v[i] + (history->known ? eta * history->a[i] : 0.0);
     STI_TRY(sti_rows_of_stage(system, stage.t, err));
-    return sti_solve_first_stage(system, &stage, system->stages.v_base, info, err);
+    return sti_solve_first_stage(system, &stage, system->work.stages.v_base, info, err);
 }
 
 /* Stage 2 from v1 = v_base; leaves v+ in v_new and (1-gamma) v1 + gamma v+ in v_star. */
 static st_Status second_stage(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     double eta = GAMMA * h;
-    double *v_base = system->stages.v_base, *v_star = system->stages.v_star, *mean = system->stages.push;
-    sti_Stage stage = {.t = system->t + h,
+    double *v_base = system->work.stages.v_base, *v_star = system->work.stages.v_star, *mean = system->work.stages.push;
+    sti_Stage stage = {.t = system->state.t + h,
                        .eta = eta,
                        .reach = h,
-                       .drift_from = &system->here,
+                       .drift_from = &system->work.here,
                        .second_order = true,
-                       .rows = &system->stages.middle,
-                       .q_star = system->stages.q_star,
+                       .rows = &system->work.stages.middle,
+                       .q_star = system->work.stages.q_star,
                        .v_star = v_star,
                        .v_base = v_base,
-                       .q_base = system->stages.q_base};
-    sti_move(system, system->q, v_base, (1 - GAMMA) * h, system->stages.q_base);
+                       .q_base = system->work.stages.q_base};
+    sti_move(system, system->state.q, v_base, (1 - GAMMA) * h, system->work.stages.q_base);
     for (int i = 0; i < system->model.n_v; i++) {
-        double v = system->v[i], v1 = v_base[i], alpha = (v1 - v) / eta;
+        double v = system->state.v[i], v1 = v_base[i], alpha = (v1 - v) / eta;
         v_star[i] = v + h * alpha;
         v_base[i] = v + (1 - GAMMA) * h * alpha;
         mean[i] = (1 - GAMMA) * v1;
     }
-    sti_move(system, system->stages.q_base, v_star, eta, system->stages.q_star);
+    sti_move(system, system->work.stages.q_base, v_star, eta, system->work.stages.q_star);
     STI_TRY(sti_rows_of_stage(system, stage.t, err));
-    STI_TRY(sti_solve_stage(system, &stage, system->v_new, info, err));
+    STI_TRY(sti_solve_stage(system, &stage, system->work.v_new, info, err));
     for (int i = 0; i < system->model.n_v; i++) {
-        v_star[i] = mean[i] + GAMMA * system->v_new[i];
-        system->a_new[i] = (system->v_new[i] - v_base[i]) / eta;
+        v_star[i] = mean[i] + GAMMA * system->work.v_new[i];
+        system->work.a_new[i] = (system->work.v_new[i] - v_base[i]) / eta;
     }
     return ST_OK;
 }
@@ -76,6 +76,6 @@ st_Status sti_sdirk2_step(st_System *system, double h, st_StepInfo *info, st_Err
     STI_TRY(sti_carry_impulses(system, (1 - GAMMA) / GAMMA, 2 * (1 - GAMMA), err));
     STI_TRY(second_stage(system, h, info, err));
     if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
-    sti_move(system, system->q, system->stages.v_star, h, system->q_new);
+    sti_move(system, system->state.q, system->work.stages.v_star, h, system->work.q_new);
     return sti_total_impulses(system, 1.0, GAMMA, err);
 }

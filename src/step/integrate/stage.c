@@ -45,17 +45,17 @@ static const st_Sink *end_of(const sti_StageWork *work)
 /* k1 at (q*, v*), at one time or as the mean of two. */
 static st_Status forces(sti_StageWork *work, double *k)
 {
-    const st_Model *model = &work->system->model;
+    const st_Model *model = &work->system->model.table;
     const sti_Stage *stage = work->stage;
     STI_TRY(model->force(model->ctx, stage->t, stage->q_star, stage->v_star, k, work->err));
-    const sti_World *world = work->system->world;
+    const sti_World *world = work->system->model.world;
     if (stage->ahead > 0 && !(world != NULL && world->scene->n_forces + world->n_force_motors == 0)) {
-        double *last = work->system->path; /* free until the way is looked at for collisions */
+        double *last = work->system->work.path; /* free until the way is looked at for collisions */
         STI_TRY(model->force(model->ctx, stage->t + stage->ahead, stage->q_star, stage->v_star, last, work->err));
         for (int i = 0; i < model->n_v; i++)
             k[i] = 0.5 * (k[i] + last[i]);
     }
-    double *applied = work->system->stages.applied, *turning = work->system->stages.turning;
+    double *applied = work->system->work.stages.applied, *turning = work->system->work.stages.turning;
     if (applied != NULL) memcpy(applied, k, (size_t)model->n_v * sizeof *k);
     if (stage->second_order && model->gyroscopic_force != NULL)
         model->gyroscopic_force(model->ctx, stage->q_star, stage->v_star, k);
@@ -75,7 +75,7 @@ static sti_Speeds speeds_of(const sti_StageWork *work, int b, const double *v, c
 {
     const st_System *s = work->system;
     const int first = s->model.first[b], n = s->model.first[b + 1] - first;
-    const bool centre = s->world != NULL && n == 6 && s->def.effort != ST_EFFORT_THOROUGH;
+    const bool centre = s->model.world != NULL && n == 6 && s->model.def.effort != ST_EFFORT_THOROUGH;
     sti_Speeds fastest = {0, 0};
     for (int i = first; i < first + (centre ? 3 : n); i++) {
         double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
@@ -89,8 +89,8 @@ static void add_momentum(const sti_StageWork *work, int b, const double *v, doub
 {
     const st_System *s = work->system;
     const int first = s->model.first[b], end = s->model.first[b + 1], n = end - first;
-    const bool marked = s->mass.marked != NULL && s->mass.marked[b];
-    const double *M = work->out->M + (s->mass.diagonal != NULL ? s->mass.diagonal[first] : first);
+    const bool marked = s->model.mass.marked != NULL && s->model.mass.marked[b];
+    const double *M = work->out->M + (s->model.mass.diagonal != NULL ? s->model.mass.diagonal[first] : first);
     for (int i = first; i < end; i++)
         f[i] *= work->stage->eta;
     for (int i = 0; i < n && marked; i++)
@@ -132,34 +132,34 @@ static void end_blocks(void *ctx, int part, int64_t first, int64_t end)
 /* The impulse of the gyroscopic term, where it is inside v_b*. */
 static void note_turning(st_System *s, const double *v_base, const double *v)
 {
-    double *difference = s->stages.applied; /* k comes there next */
+    double *difference = s->work.stages.applied; /* k comes there next */
     for (int i = 0; i < s->model.n_v; i++)
         difference[i] = v[i] - v_base[i];
-    sti_mass_times(s, difference, s->stages.turning);
+    sti_mass_times(s, difference, s->work.stages.turning);
 }
 
 /* f = M v_b* + eta k1 + push, A = M. An impact has no forces to tell its speed; there the step before counts, too. */
 static st_Status momentum(sti_StageWork *work)
 {
     st_System *s = work->system;
-    const st_Model *model = &s->model;
+    const st_Model *model = &s->model.table;
     const sti_Stage *stage = work->stage;
-    double *f = work->out->f, *v = s->work_v;
+    double *f = work->out->f, *v = s->work.work_v;
     Momenta momenta;
     momenta.work = work, momenta.v = v, momenta.f = f;
     STI_TRY(sti_mass(s, work->out, stage->q_star, work->err));
-    sti_team_for(s->def.threads, sti_block_count(s), STI_LEAST_BODIES, begin_blocks, &momenta);
+    sti_team_for(s->model.def.threads, sti_block_count(s), STI_LEAST_BODIES, begin_blocks, &momenta);
     if (!work->impact) {
         if (model->gyroscopic != NULL && !stage->second_order)
             model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
-        if (s->stages.turning != NULL && !stage->second_order) note_turning(s, stage->v_base, v);
+        if (s->work.stages.turning != NULL && !stage->second_order) note_turning(s, stage->v_base, v);
         STI_TRY(forces(work, f));
-        s->fastest = (sti_Speeds){0, 0};
+        s->state.fastest = (sti_Speeds){0, 0};
     }
-    const int parts = sti_team_parts(s->def.threads, sti_block_count(s), end_blocks, &momenta);
+    const int parts = sti_team_parts(s->model.def.threads, sti_block_count(s), end_blocks, &momenta);
     for (int k = 0; k < parts; k++) {
-        s->fastest.speed = sti_larger(momenta.speeds[k].speed, s->fastest.speed);
-        if (!work->impact) s->fastest.pull = sti_larger(momenta.speeds[k].pull, s->fastest.pull);
+        s->state.fastest.speed = sti_larger(momenta.speeds[k].speed, s->state.fastest.speed);
+        if (!work->impact) s->state.fastest.pull = sti_larger(momenta.speeds[k].pull, s->state.fastest.pull);
     }
     for (int i = 0; stage->means != NULL && i < model->n_v; i++)
         f[i] += stage->means->D[i] * stage->means->v_near[i];
@@ -191,7 +191,7 @@ static double capped(double speed, double cap)
 static double at_base(const sti_StageWork *work, int k)
 {
     const st_Sink *sink = constraints_of(work);
-    const bool later = work->stage->t > work->system->t; /* the row is taken at the end of the stage */
+    const bool later = work->stage->t > work->system->state.t; /* the row is taken at the end of the stage */
     const double moved = later ? work->stage->eta * sink->joint[k].rate : 0.0;
     return sti_shifted(work, sink->joint[k].value, &sink->joint_rows, k) - moved;
 }
@@ -199,11 +199,11 @@ static double at_base(const sti_StageWork *work, int k)
 static double joint_drift(const sti_StageWork *work, int k, double reach)
 {
     const sti_RowList *rows = &constraints_of(work)->joint_rows;
-    double cap = work->system->def.correction_speed;
+    double cap = work->system->model.def.correction_speed;
     const st_Sink *from = work->stage->drift_from;
     if (constraints_of(work)->joint[k].velocity) return 0;
     double value = from != NULL ? from->joint[k].value : at_base(work, k);
-    const double share = work->system->recovery;
+    const double share = work->system->work.recovery;
     return work->stage->mean ? share * capped(2 * value / reach, cap) + sti_base_speed(work, rows, k)
                              : share * capped(value / reach, cap);
 }
@@ -282,7 +282,7 @@ static st_Sparse sparse(const sti_RowList *rows, int n_v)
 
 static void finish(sti_StageWork *work)
 {
-    const st_Model *model = &work->system->model;
+    const st_Model *model = &work->system->model.table;
     sti_Assembly *out = work->out;
     int n_contacts = out->n_gaps + out->n_bounded;
     out->problem = (st_Problem){
@@ -293,7 +293,7 @@ static void finish(sti_StageWork *work)
         .A = {.n_blocks = model->n_blocks,
               .first = model->first,
               .x = work->stage->means != NULL ? work->stage->means->A : out->M,
-              .diagonal = work->system->mass.marked},
+              .diagonal = work->system->model.mass.marked},
         .symmetric = true,
         .G = sparse(&out->G, model->n_v),
         .H = sparse(&out->H, model->n_v),
@@ -302,7 +302,7 @@ static void finish(sti_StageWork *work)
         .g = out->g,
         .w = out->w,
         .contact = out->law,
-        .u_scale = STI_IDLE_SPEED * work->system->fastest.speed,
+        .u_scale = STI_IDLE_SPEED * work->system->state.fastest.speed,
     };
     if (work->waiting) {
         out->later = sti_waiting_rows(work->system);
@@ -330,7 +330,7 @@ static void keep_place(sti_StageWork *work)
 static bool needs_shift(const sti_StageWork *work)
 {
     const st_Sink *rows = work->stage->rows;
-    if (work->system->wanted.n + rows->bounded_rows.n_rows > 0) return true;
+    if (work->system->work.wanted.n + rows->bounded_rows.n_rows > 0) return true;
     if (work->stage->means != NULL) return false;
     return rows->soft_rows.n_rows > 0 || (work->gap_drift && work->stage->drift_from == NULL);
 }
@@ -344,7 +344,7 @@ static st_Status constraints(sti_StageWork *work)
     STI_TRY(grow_constraints(work, (int64_t)sink->joint_rows.n_rows + n_soft));
     STI_TRY(joints(work));
     if (n_soft > 0) STI_TRY(soft_rows(work));
-    out->laid_out = work->system->world != NULL ? out->G.n_rows : 0;
+    out->laid_out = work->system->model.world != NULL ? out->G.n_rows : 0;
     if (!work->impact && !work->implicit_forces) add_explicit_springs(work);
     return ST_OK;
 }
@@ -354,17 +354,17 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     const bool impact = stage->eta == 0;
     sti_StageWork work = {.system = system,
                           .stage = stage,
-                          .out = &system->step,
-                          .allocator = &system->allocator,
+                          .out = &system->work.step,
+                          .allocator = &system->model.allocator,
                           .impact = impact,
-                          .implicit_forces = system->def.integrator != ST_INTEGRATOR_EULER,
-                          .gap_drift = sti_closes_gaps(&system->def) && !impact,
+                          .implicit_forces = system->model.def.integrator != ST_INTEGRATOR_EULER,
+                          .gap_drift = sti_closes_gaps(&system->model.def) && !impact,
                           .err = err};
     STI_TRY(sti_keep_waiting(system, false, err));
     STI_TRY(momentum(&work));
     if (stage->q_base != stage->q_star && needs_shift(&work)) {
-        sti_difference(system, stage->q_star, stage->q_base, system->work_k);
-        work.shift = system->work_k;
+        sti_difference(system, stage->q_star, stage->q_base, system->work.work_k);
+        work.shift = system->work.work_k;
     }
     STI_TRY(constraints(&work));
     STI_TRY(sti_stage_contacts(&work));

@@ -49,7 +49,7 @@ static inline double sti_base_speed(const sti_StageWork *work, const sti_RowList
  * which would make a velocity out of a gap of 1e-12 m.                                            */
 static inline double sti_drift_time(const sti_StageWork *work)
 {
-    return sti_larger(work->stage->reach, 0.2 * work->system->h_asked);
+    return sti_larger(work->stage->reach, 0.2 * work->system->work.h_asked);
 }
 
 /* What a spring and damper oppose to the row's velocity, per unit of time: eta k + d; where they follow the mean
@@ -66,7 +66,7 @@ static inline double sti_resistance(const sti_StageWork *work, double stiffness,
 static inline int sti_next_wanted(const sti_StageWork *work, int c, int end, int *k)
 {
     const sti_ContactEntry *contact = work->stage->rows->contact;
-    const sti_IdSet *wanted = &work->system->wanted;
+    const sti_IdSet *wanted = &work->system->work.wanted;
     for (; c < end; c++) {
         while (*k < wanted->n && wanted->id[*k] < contact[c].id)
             ++*k;
@@ -99,8 +99,8 @@ static inline double sti_beyond(double gap, double slop)
 /* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
 static inline double sti_closing_drift(const sti_StageWork *work, double gap)
 {
-    const double speed = sti_beyond(gap, work->system->def.slop) / sti_drift_time(work);
-    return sti_recover(work->system, sti_larger(speed, -work->system->def.correction_speed));
+    const double speed = sti_beyond(gap, work->system->model.def.slop) / sti_drift_time(work);
+    return sti_recover(work->system, sti_larger(speed, -work->system->model.def.correction_speed));
 }
 
 /* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
@@ -108,7 +108,8 @@ static inline double sti_closing_drift(const sti_StageWork *work, double gap)
  * at some of the contacts that share a load moves it to the others.                               */
 static inline bool sti_overlaps(const sti_StageWork *work, int c)
 {
-    return work->gap_drift && work->out->chosen[c].entry.gap < -(work->system->overlap + work->system->def.slop);
+    return work->gap_drift &&
+           work->out->chosen[c].entry.gap < -(work->system->model.overlap + work->system->model.def.slop);
 }
 
 #endif

@@ -11,14 +11,14 @@ static st_Status grow(sti_StageWork *work)
 {
     const st_System *system = work->system;
     sti_Assembly *out = work->out;
-    const bool patches = system->def.contact == ST_CONTACT_COMPLIANT && !work->impact;
+    const bool patches = system->model.def.contact == ST_CONTACT_COMPLIANT && !work->impact;
     const int dim = work->waiting ? 3 : ST_MAX_DIM;
     const int64_t elements = patches ? sti_patch_elements(system) : 1,
                   n_bounded = work->stage->rows->bounded_rows.n_rows;
-    const int64_t n = elements * system->wanted.n + n_bounded, rows = dim * n;
+    const int64_t n = elements * system->work.wanted.n + n_bounded, rows = dim * n;
     int64_t n_block = patches ? 9 * elements * elements : ST_MAX_DIM * ST_MAX_DIM;
-    if (system->def.contact == ST_CONTACT_RIGID) n_block = dim;
-    const int64_t n_C = n_block * system->wanted.n + n_bounded;
+    if (system->model.def.contact == ST_CONTACT_RIGID) n_block = dim;
+    const int64_t n_C = n_block * system->work.wanted.n + n_bounded;
     STI_TRY(STI_GROW(work->allocator, out->w, out->w_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->r, out->r_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->start, out->start_capacity, rows, work->err));
@@ -76,7 +76,7 @@ static st_Status new_contact_rows(sti_StageWork *work, const st_ContactLaw *law,
     int index[12];
     double *gradient;
     STI_TRY(sti_rows_room(work->allocator, &work->out->H, law->dim, 12, &gradient, work->err));
-    int count = sti_contact_rows(work->system->world, entry, law->dim, index, gradient);
+    int count = sti_contact_rows(work->system->model.world, entry, law->dim, index, gradient);
     sti_rows_close(&work->out->H, law->dim, count, index);
     return ST_OK;
 }
@@ -99,7 +99,7 @@ void sti_belt_speeds(const sti_World *world, const double *q, const st_ContactLa
 
 void sti_stage_belt(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
-    sti_belt_speeds(work->system->world, work->stage->q_star, law, entry, work->out->w + law->first);
+    sti_belt_speeds(work->system->model.world, work->stage->q_star, law, entry, work->out->w + law->first);
 }
 
 static st_Status contact_rows(sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
@@ -129,8 +129,8 @@ static double gap_drift(const sti_StageWork *work, const sti_ContactEntry *entry
     int known = from != NULL ? sti_row_buffer_find(from, entry->id) : -1;
     double gap = known >= 0 ? from->contact[known].gap : sti_shifted(work, entry->gap, rows, row);
     if (!work->stage->mean) return sti_closing_drift(work, gap);
-    double cap = work->system->def.correction_speed, reach = sti_drift_time(work);
-    const double speed = fmax(2 * sti_beyond(gap, work->system->def.slop) / reach, -cap);
+    double cap = work->system->model.def.correction_speed, reach = sti_drift_time(work);
+    const double speed = fmax(2 * sti_beyond(gap, work->system->model.def.slop) / reach, -cap);
     return sti_recover(work->system, speed) + sti_base_speed(work, rows, row);
 }
 
@@ -140,11 +140,11 @@ static st_Status add_contact(sti_StageWork *work, int c, int first, const sti_Co
 {
     const st_System *system = work->system;
     sti_Assembly *out = work->out;
-    bool now = work->stage->rows == &system->here;
-    int before = now ? -1 : sti_row_buffer_find(&system->here, entry->id);
-    out->law[c] = sti_contact_law(&system->def, entry, first);
+    bool now = work->stage->rows == &system->work.here;
+    int before = now ? -1 : sti_row_buffer_find(&system->work.here, entry->id);
+    out->law[c] = sti_contact_law(&system->model.def, entry, first);
     sti_choose(out, c, entry);
-    if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
+    if (before >= 0) out->chosen[c].entry.gap = system->work.here.contact[before].gap;
     STI_TRY(contact_rows(work, &out->law[c], entry));
     if (work->gap_drift) out->w[first] = gap_drift(work, entry, first);
     return ST_OK;
@@ -165,7 +165,7 @@ static st_Status add_compliant_contact(sti_StageWork *work, int *n, const sti_Co
 static st_Status contacts(sti_StageWork *work)
 {
     const st_Sink *sink = work->stage->rows;
-    const bool patches = work->system->def.contact == ST_CONTACT_COMPLIANT && !work->impact;
+    const bool patches = work->system->model.def.contact == ST_CONTACT_COMPLIANT && !work->impact;
     int n = 0, k = 0;
     for (int c = 0; (c = sti_next_wanted(work, c, sink->n_contacts, &k)) < sink->n_contacts; c++) {
         if (patches)
@@ -181,7 +181,7 @@ static st_Status contacts(sti_StageWork *work)
  * at `target` until then, where the row was taken before.                                              */
 static double wanted_value(const sti_StageWork *work, const sti_BoundedEntry *entry, int k)
 {
-    const bool before = work->stage->rows == &work->system->here;
+    const bool before = work->stage->rows == &work->system->work.here;
     const double moved = before ? work->stage->eta * entry->target : 0.0;
     return sti_shifted(work, entry->value, &work->stage->rows->bounded_rows, k) - moved;
 }
@@ -220,14 +220,14 @@ double sti_row_mobility(const st_System *system, const sti_RowList *rows, int k)
     for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++) {
         double x = rows->x[e];
         square += x * x;
-        weighted += x * x * sti_mass_of(system, system->step.M, rows->i[e]);
+        weighted += x * x * sti_mass_of(system, system->work.step.M, rows->i[e]);
     }
     return square > 0 ? square * square / weighted : 0.0;
 }
 
 double sti_mobility(const st_System *system, int row)
 {
-    return sti_row_mobility(system, &system->step.H, row);
+    return sti_row_mobility(system, &system->work.step.H, row);
 }
 
 double *sti_compliance_block(sti_Assembly *out, int first, int size)
@@ -267,7 +267,7 @@ static void soften_overlaps(sti_StageWork *work)
     out->n_C = out->H.n_rows - out->n_bounded;
     out->C_used = out->n_C;
     if (out->compliant || out->n_bounded > 0)
-        sti_team_for(work->system->def.threads, out->n_gaps, STI_LEAST_CONTACTS, soften_range, work);
+        sti_team_for(work->system->model.def.threads, out->n_gaps, STI_LEAST_CONTACTS, soften_range, work);
 }
 
 /* Compliances of contacts as their model has them; soft bounded rows have that of their spring and damper. */
@@ -275,8 +275,8 @@ static void compliances(sti_StageWork *work)
 {
     sti_Assembly *out = work->out;
     double eta = work->stage->eta;
-    bool rigid = work->impact || work->system->least_norm != NULL; /* springs and dampers as weights only */
-    st_ContactModel model = rigid ? ST_CONTACT_RIGID : work->system->def.contact;
+    bool rigid = work->impact || work->system->work.least_norm != NULL; /* springs and dampers as weights only */
+    st_ContactModel model = rigid ? ST_CONTACT_RIGID : work->system->model.def.contact;
     if (model == ST_CONTACT_RIGID) soften_overlaps(work);
     if (model == ST_CONTACT_REGULARIZED) sti_regularize(work->system, work->stage);
     for (int k = 0; k < out->n_bounded; k++) {
@@ -294,10 +294,10 @@ st_Status sti_stage_contacts(sti_StageWork *work)
     st_System *system = work->system;
     const sti_Stage *stage = work->stage;
     work->waiting = sti_rows_may_wait(system, stage);
-    if (system->world == NULL) STI_TRY(sti_check_model_contacts(&system->def, stage->rows, work->err));
+    if (system->model.world == NULL) STI_TRY(sti_check_model_contacts(&system->model.def, stage->rows, work->err));
     STI_TRY(grow(work));
     sti_patches_begin(system);
-    if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->world, stage->q_star, work->err));
+    if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->model.world, stage->q_star, work->err));
     STI_TRY(work->waiting ? sti_waiting_contacts(work) : contacts(work));
     STI_TRY(bounded_rows(work));
     compliances(work);

@@ -41,8 +41,9 @@ static double work_of_range(void *ctx, int64_t first, int64_t end)
 
 static double friction_work(const st_System *system, const sti_Stage *stage)
 {
-    Sliding sliding = {stage, &system->step};
-    return sti_team_sum(system->def.threads, system->step.n_gaps + system->step.n_bounded, work_of_range, &sliding);
+    Sliding sliding = {stage, &system->work.step};
+    return sti_team_sum(system->model.def.threads, system->work.step.n_gaps + system->work.step.n_bounded,
+                        work_of_range, &sliding);
 }
 
 /* Where a step solves several problems and the first took all of step_work_limit, the next ones get so many visits of
@@ -52,7 +53,7 @@ static double friction_work(const st_System *system, const sti_Stage *stage)
 st_Status sti_solve_problem(st_System *system, st_Solver *solver, const st_Problem *problem, st_Solution *solution,
                             st_SolveInfo *info, st_Error *err)
 {
-    if (system->world == NULL) STI_TRY(st_problem_check(problem, err));
+    if (system->model.world == NULL) STI_TRY(st_problem_check(problem, err));
     STI_TRY(sti_solver_solve(solver, problem, solution, info, err));
     return sti_go_on(system, err);
 }
@@ -61,11 +62,13 @@ st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Sol
                             st_Error *err)
 {
     st_SolveInfo found = {0};
-    if (system->world == NULL) STI_TRY(st_problem_check(problem, err));
-    sti_islands_limit(system->islands, fmax(system->def.step_work_limit - system->work_done, FEWEST_VISITS));
-    STI_TRY(sti_islands_solve(system->islands, problem, system->sleep.n_asleep > 0 ? &system->sleep.awake : NULL,
-                              solution, &found, err));
-    system->work_done += found.work;
+    if (system->model.world == NULL) STI_TRY(st_problem_check(problem, err));
+    sti_islands_limit(system->work.islands,
+                      fmax(system->model.def.step_work_limit - system->work.work_done, FEWEST_VISITS));
+    STI_TRY(sti_islands_solve(system->work.islands, problem,
+                              system->work.sleep.n_asleep > 0 ? &system->work.sleep.awake : NULL, solution, &found,
+                              err));
+    system->work.work_done += found.work;
     if (info != NULL) *info = found;
     return sti_go_on(system, err);
 }
@@ -92,20 +95,20 @@ static bool leave_immovable(sti_Assembly *out)
 
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
 {
-    sti_Assembly *out = &system->step;
+    sti_Assembly *out = &system->work.step;
     bool impact = stage->eta == 0;
     sti_warm_start(system, stage); /* an impact starts from 0 */
     sti_sleep_impulses(system, stage->eta);
-    sti_team_copy(system->def.threads, out->start, out->r, out->problem.n_r);
+    sti_team_copy(system->model.def.threads, out->start, out->r, out->problem.n_r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
     if (stage->means != NULL && stage->means->again)
-        STI_TRY(sti_islands_correct(system->islands, &out->problem, &solution, info, err));
+        STI_TRY(sti_islands_correct(system->work.islands, &out->problem, &solution, info, err));
     else
         STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
     if (leave_immovable(out)) STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
-    if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
+    if (system->model.def.rigid_limit && system->model.def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
-    if (system->least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));
+    if (system->work.least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));
     if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, err));
     if (!impact) STI_TRY(sti_sleep_keep_joints(system, stage->eta, err));
     if (!impact) sti_patches_follow(system);
