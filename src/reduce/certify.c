@@ -1,10 +1,11 @@
 /* certify.c -- could rounding explain that r looks like a solution?
  *
  * Where the terms of u = W r + b are 1e16 times larger than b, b is lost in their rounding and any r of that size seems
- * to solve the problem. A bound on |W||r| that costs one pass over r tells nearly always that this is not so: since W
- * is positive semi-definite, |W_ij| <= sqrt(W_ii W_jj). Only where it does not, v and u are computed again: residuals
- * of momentum and joints in double-double, one more solve for the correction of v, and u from the corrected v, so that
- * u has the digits that a solution of b's size needs.
+ * to solve the problem. A bound on |W||r| that costs a pass or two over r shows nearly always that this is not so:
+ * since W is positive semi-definite, |W_ij| <= sqrt(W_ii W_jj). Among free bodies W_ij is 0 unless contacts i and j
+ * share a body, so that the bound is a sum over bodies. Only where it is too large, v and u are computed again:
+ * residuals of momentum and joints in double-double, one more solve for the correction of v, and u from the corrected
+ * v, so that u has the digits that a solution of b's size needs.
  */
 #include "math/double_double.h"
 #include "reduce/reduce_memory.h"
@@ -37,6 +38,81 @@ static double rounding_from_diagonal(const sti_Reduction *reduction, const doubl
     const double plain = (sqrt(inverses) * push + sqrt(own)) / (b > 0.0 ? sqrt(b) : 1.0);
     const double most = 4.0 * DBL_EPSILON * (reduction->all_errors ? fmax(natural, plain) : natural);
     return isnan(most) ? INFINITY : most;
+}
+
+/* The body or mechanism at a side of contact c; -1: the ground. */
+static int node_of(const sti_Graph *graph, int c, int side)
+{
+    const sti_Alone *alone = sti_graph_alone(graph, c);
+    if (alone != NULL) return alone->node[side];
+    const int32_t node = graph->legs[2 * (ptrdiff_t)c + side];
+    return node != graph->n_nodes ? node : -1;
+}
+
+/* A bound on the rounding of `natural` where the contacts are a graph. A sum of k products is off by at most (k + 1)
+ * units in the last place of the sum of their absolute values; another dozen are in the rows and in u = H'v. P does not
+ * stretch, and u^ moves by at most 1 + mu times what u moves.                                       */
+static double rounding_by_bodies(const sti_Reduction *reduction, const double *r, sti_NodeShare *share, int n_nodes)
+{
+    enum { OWN_TERMS = 32 };
+    const st_Problem *p = reduction->problem;
+    const sti_Graph *graph = reduction->graph;
+    double sum = 0.0, own = 0.0;
+    for (int k = 0; k < n_nodes; k++) { /* of mechanisms v_free is in w */
+        const double *v = graph->v_free + STI_NODE * (ptrdiff_t)k;
+        double square = 0.0;
+        for (int i = 0; i < STI_NODE && k < graph->n_nodes; i++)
+            square += v[i] * v[i];
+        share[k] = (sti_NodeShare){sqrt(square), OWN_TERMS};
+    }
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        double square = 0.0;
+        for (int j = contact->first; j < contact->first + contact->dim; j++)
+            square += r[j] * r[j];
+        own += square;
+        const double push = sqrt(square * contact->dim / sti_graph_rho(graph, c));
+        for (int side = 0; side < 2 && square > 0.0; side++) {
+            const int node = node_of(graph, c, side);
+            if (node < 0) continue;
+            share[node].push += push;
+            share[node].terms += contact->dim;
+        }
+    }
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        double error = 0.0;
+        for (int side = 0; side < 2; side++) {
+            const int node = node_of(graph, c, side);
+            if (node >= 0) error += share[node].terms * share[node].push;
+        }
+        error *= 1.0 + (contact->law == ST_LAW_BOUNDED ? 0.0 : contact->mu);
+        sum += contact->dim * sti_graph_rho(graph, c) * error * error;
+    }
+    const double scale = sti_residual_scale(reduction);
+    const double most = 0.5 * DBL_EPSILON * (sqrt(sum) + 8.0 * sqrt(own)) / (scale > 0.0 ? scale : 1.0);
+    return isnan(most) ? INFINITY : most;
+}
+
+/* Is r certain to be as good as the tolerance demands, whatever rounding hides? What it may hide, where that is more
+ * than allowed_share of the tolerance, is part of the judgement.                                     */
+static st_Status is_certain(sti_Reduction *reduction, const double *r, double tolerance, bool *certain, st_Error *err)
+{
+    sti_ReductionMemory *m = reduction->memory;
+    st_Residual *judged = &reduction->judged->residual;
+    *certain = true;
+    if (reduction->graph == NULL || reduction->all_errors) {
+        *certain = rounding_from_diagonal(reduction, r) <= allowed_share * tolerance;
+        return ST_OK;
+    }
+    const sti_Graph *graph = reduction->graph;
+    const int n = graph->n_nodes + (reduction->problem->n_l > 0 ? graph->mobility.n : 0);
+    GROW(share, n);
+    const double most = rounding_by_bodies(reduction, r, m->share, n);
+    if (most <= allowed_share * tolerance) return ST_OK;
+    *certain = judged->natural + most <= tolerance;
+    if (*certain) judged->rounding = most;
+    return ST_OK;
 }
 
 typedef struct Exact {
@@ -155,10 +231,13 @@ st_Status sti_residual_certify(sti_Reduction *reduction, const double *r, double
                                st_Error *err)
 {
     const st_Problem *p = reduction->problem;
-    const sti_ReductionMemory *m = reduction->memory;
     if (!(sti_residual_measure(reduction, residual) <= tolerance)) return ST_OK; /* nothing is claimed */
-    if (rounding_from_diagonal(reduction, r) <= allowed_share * tolerance) return ST_OK;
+    bool certain;
+    STI_TRY(is_certain(reduction, r, tolerance, &certain, err));
+    *residual = reduction->judged->residual;
+    if (certain) return ST_OK;
     STI_TRY(sti_reduction_columns(reduction, err)); /* H, rho and b of a graph */
+    const sti_ReductionMemory *m = reduction->memory;
     const int64_t n_v = p->n_v, n_r = p->n_r, n_l = p->n_l, most = n_v + n_r + n_l + 1;
     Exact x = {.sum = sti_alloc(&m->allocator, most, sizeof *x.sum)};
     double *numbers = sti_alloc(&m->allocator, 2 * most, sizeof *numbers);

@@ -61,6 +61,7 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     RELEASE(rho);
     RELEASE(place);
     RELEASE(block_seen);
+    RELEASE(share);
     RELEASE(side_v);
     RELEASE(side_l);
     RELEASE(wide_side);

@@ -15,6 +15,12 @@
 
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
 
+/* What a body or mechanism adds up: sqrt(W_cc) |r_c| of its contacts, and the number of terms (certify.c). */
+typedef struct sti_NodeShare {
+    double push;
+    int terms;
+} sti_NodeShare;
+
 typedef struct sti_ReductionMemory {
     st_Allocator allocator;
     const st_Problem *problem;
@@ -49,9 +55,10 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(double, wide_out);
     STI_ARRAY(double, out_v);
     STI_ARRAY(double, out_l);
-    const st_LocalProblem *local; /* what is reduced came as W and b; NULL: as a step problem                   */
-    st_Problem shadow;            /* of the local problem                                                       */
-    STI_ARRAY(int64_t, unit_p);   /* its H = I, and w = 0                                                       */
+    STI_ARRAY(sti_NodeShare, share); /* by body and mechanism                                                 */
+    const st_LocalProblem *local;    /* what is reduced came as W and b; NULL: as a step problem                   */
+    st_Problem shadow;               /* of the local problem                                                       */
+    STI_ARRAY(int64_t, unit_p);      /* its H = I, and w = 0                                                       */
     STI_ARRAY(int, unit_i);
     STI_ARRAY(double, unit_x);
     STI_ARRAY(double, zero);

@@ -315,7 +315,9 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                           .work = solver->work.spent / (problem->n_contacts > 0 ? problem->n_contacts : 1),
                           .redundant_rows = solver->reduction->redundant_rows};
     sti_residual(solver->reduction, solver->r, NULL, NULL, NULL, &found.residual);
-    STI_TRY(sti_residual_certify(solver->reduction, solver->r, solver->def.tolerance, &found.residual, err));
+    const bool exact = sti_residual_measure(solver->reduction, &found.residual) <= solver->def.tolerance;
+    STI_TRY(sti_residual_certify(solver->reduction, solver->r, exact ? solver->def.tolerance : task.aim,
+                                 &found.residual, err));
     const double measure = sti_residual_measure(solver->reduction, &found.residual), rounding = found.residual.rounding,
                  most = solver->def.all_errors ? measure + rounding : fmax(measure, rounding);
     found.converged =

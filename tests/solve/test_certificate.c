@@ -361,6 +361,131 @@ static void test_ball_between_closing_walls(void **state)
         }
 }
 
+/* ------------------------------------------------------------------ free bodies, in simulations */
+
+/* A column of cubes of 1 kg, four points at each face, the top one `ratio` times heavier: all it takes to make the
+ * forces at the foot, and their rounding, as large as one likes.                                     */
+enum { CUBES = 10, COLUMN_CONTACTS = 4 * CUBES, COLUMN_ROWS = 3 * COLUMN_CONTACTS };
+typedef struct Column {
+    st_Problem problem;
+    int first[CUBES + 1], i[12 * COLUMN_ROWS];
+    int64_t p[COLUMN_ROWS + 1];
+    double A[6 * CUBES], f[6 * CUBES], w[COLUMN_ROWS], x[12 * COLUMN_ROWS];
+    unsigned char diagonal[CUBES];
+    st_ContactLaw law[COLUMN_CONTACTS];
+} Column;
+
+static void make_column(Column *m, double ratio)
+{
+    int64_t entries = 0;
+    *m = (Column){.problem = {.n_v = 6 * CUBES, .n_r = COLUMN_ROWS, .n_contacts = COLUMN_CONTACTS, .symmetric = true}};
+    for (int k = 0; k < CUBES; k++) {
+        const double mass = k == CUBES - 1 ? ratio : 1.0;
+        m->first[k + 1] = 6 * (k + 1);
+        m->diagonal[k] = 1;
+        for (int d = 0; d < 6; d++)
+            m->A[6 * k + d] = d < 3 ? mass : mass / 6.0;
+        m->f[6 * k + 2] = -mass * 9.81 / 240.0;
+        m->f[6 * k] = mass * 1e-3 * (k % 3);
+    }
+    for (int c = 0; c < COLUMN_CONTACTS; c++) {
+        const int body = c / 4;
+        const double px = c % 4 < 2 ? -0.5 : 0.5, py = c % 2 == 0 ? -0.5 : 0.5;
+        m->law[c] = (st_ContactLaw){.law = ST_LAW_COULOMB, .dim = 3, .first = 3 * c, .mu = 0.5};
+        for (int d = 0; d < 3; d++) { /* normal z, tangents x and y */
+            const int axis = d == 0 ? 2 : d - 1;
+            m->p[3 * c + d] = entries;
+            for (int side = 0; side < 2; side++) {
+                const double sign = side == 0 ? 1.0 : -1.0, pz = side == 0 ? -0.5 : 0.5;
+                const double turn[3][3] = {{0, pz, -py}, {-pz, 0, px}, {py, -px, 0}}; /* lever x axis */
+                if (body - side < 0) continue;
+                m->i[entries] = 6 * (body - side) + axis;
+                m->x[entries++] = sign;
+                for (int k = 0; k < 3; k++) {
+                    m->i[entries] = 6 * (body - side) + 3 + k;
+                    m->x[entries++] = sign * turn[axis][k];
+                }
+            }
+        }
+    }
+    m->p[COLUMN_ROWS] = entries;
+    m->problem.A = (st_BlockDiag){CUBES, m->first, m->A, m->diagonal};
+    m->problem.H = (st_Sparse){6 * CUBES, COLUMN_ROWS, m->p, m->i, m->x};
+    m->problem.G = (st_Sparse){6 * CUBES, 0, m->p, m->i, m->x};
+    m->problem.f = m->f;
+    m->problem.w = m->w;
+    m->problem.contact = m->law;
+}
+
+/* | r - P(r - rho u^) | / | rho b | in long double, whose rounding is 2,000 times smaller. */
+static double natural_of_column(const Column *m, const double *r)
+{
+    long double v[2][6 * CUBES], error = 0, scale = 0;
+    for (int i = 0; i < 6 * CUBES; i++)
+        v[0][i] = v[1][i] = m->f[i];
+    for (int j = 0; j < COLUMN_ROWS; j++)
+        for (int64_t e = m->p[j]; e < m->p[j + 1]; e++)
+            v[1][m->i[e]] += (long double)m->x[e] * r[j];
+    for (int c = 0; c < COLUMN_CONTACTS; c++) {
+        long double u[2][3] = {{0}}, trace = 0, P[3];
+        for (int d = 0; d < 3; d++)
+            for (int64_t e = m->p[3 * c + d]; e < m->p[3 * c + d + 1]; e++) {
+                const int i = m->i[e];
+                u[0][d] += m->x[e] * v[0][i] / m->A[i];
+                u[1][d] += m->x[e] * v[1][i] / m->A[i];
+                trace += (long double)m->x[e] * m->x[e] / m->A[i];
+            }
+        const long double rho = 3 / trace, mu = m->law[c].mu;
+        u[1][0] += mu * sqrtl(u[1][1] * u[1][1] + u[1][2] * u[1][2]);
+        for (int d = 0; d < 3; d++) {
+            P[d] = r[3 * c + d] - rho * u[1][d];
+            scale += rho * rho * u[0][d] * u[0][d];
+        }
+        const long double slip = sqrtl(P[1] * P[1] + P[2] * P[2]);
+        if (mu * slip <= -P[0]) {
+            P[0] = P[1] = P[2] = 0;
+        } else if (slip > mu * P[0]) {
+            P[0] = (P[0] + mu * slip) / (1 + mu * mu);
+            P[1] *= mu * P[0] / slip;
+            P[2] *= mu * P[0] / slip;
+        }
+        for (int d = 0; d < 3; d++)
+            error += (r[3 * c + d] - P[d]) * (r[3 * c + d] - P[d]);
+    }
+    return (double)sqrtl(error / scale);
+}
+
+/* Whatever the masses, a claim holds, and the reported residual and its rounding together are above the true one. */
+static void test_columns_of_unequal_masses(void **state)
+{
+    (void)state;
+    static Column m;
+    static double r[COLUMN_ROWS];
+    int claims = 0;
+    for (double ratio = 1.0; ratio < 1e11; ratio *= 10.0)
+        for (int effort = ST_EFFORT_THOROUGH; effort <= ST_EFFORT_BALANCED; effort++) {
+            st_SolverDef def = st_solver_def();
+            st_Solver *solver;
+            st_Solution solution = {.r = r};
+            st_SolveInfo info;
+            st_Error err = {0};
+            make_column(&m, ratio);
+            def.effort = (st_Effort)effort;
+            def.max_work = 1e5;
+            check_ok(st_solver_create(&def, &solver, &err), err);
+            check_ok(st_solver_solve(solver, &m.problem, &solution, &info, &err), err);
+            const double exact = natural_of_column(&m, r);
+            if (info.converged) { /* a tenth of the tolerance is not worth mentioning */
+                const double tolerance = info.residual.natural <= def.tolerance ? def.tolerance : 1e-4;
+                check_below(exact, tolerance);
+                check_below(exact, info.residual.natural + info.residual.rounding + 0.1 * tolerance);
+                claims++;
+            }
+            st_solver_destroy(solver);
+        }
+    assert_true(claims >= 20);
+}
+
 /* Two joints that ask for different velocities of the same coordinate: nothing is solved, whatever the contact does. */
 static void test_contradictory_joints(void **state)
 {
@@ -478,6 +603,7 @@ int main(void)
         cmocka_unit_test(test_rays_of_complementarity_problems),
         cmocka_unit_test(test_no_solution_in_the_plane),
         cmocka_unit_test(test_ball_between_closing_walls),
+        cmocka_unit_test(test_columns_of_unequal_masses),
         cmocka_unit_test(test_contradictory_joints),
         cmocka_unit_test(test_one_measure_for_every_mu),
         cmocka_unit_test(test_complementarity_claims),
