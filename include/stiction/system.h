@@ -32,9 +32,10 @@ typedef enum st_ContactModel {
 } st_ContactModel;
 
 typedef enum st_Impact {
-    ST_IMPACT_INELASTIC = 0, /* no rebound: the step problem with h = 0                   */
-    ST_IMPACT_POISSON,       /* compression, then a share e of its normal impulses again  */
-    ST_IMPACT_NEWTON         /* normal velocity after = -e times before, at least         */
+    ST_IMPACT_INELASTIC = 0,   /* no rebound: the step problem with h = 0                   */
+    ST_IMPACT_POISSON,         /* compression, then a share e of its normal impulses again, without friction */
+    ST_IMPACT_NEWTON,          /* normal velocity after = -e times before, at least         */
+    ST_IMPACT_POISSON_FRICTION /* Poisson's, and the share carries friction as well       */
 } st_Impact;
 
 typedef enum st_Drift {

@@ -74,7 +74,7 @@ static const Preset presets[N_PRESETS] = {
      ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1, ST_EFFORT_THOROUGH, 1e-9,
      &metric},
     {"what a careful user should get: second order, L-stable, exact Coulomb cone, gaps kept closed, events located",
-     ST_INTEGRATOR_SDIRK2, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_POISSON, ST_EVENTS_ALL,
+     ST_INTEGRATOR_SDIRK2, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_POISSON_FRICTION, ST_EVENTS_ALL,
      ST_ENERGY_LIMIT, 1e-6, ST_EFFORT_THOROUGH, 1e-9, &metric},
     {"every step problem to 1e-9, whatever it takes; else as default", ST_INTEGRATOR_IMPLICIT, ST_CONTACT_RIGID,
      ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_NEWTON, ST_EVENTS_OFF, ST_ENERGY_LIMIT, 1e-6, ST_EFFORT_EXACT, 1e-9,
@@ -194,7 +194,7 @@ static const char *const contact_words[] = {"rigid", "compliant", "regularized",
 static const char *const law_words[] = {"none", "coulomb", "cone", "pyramid", "box", NULL};
 static const int law_values[] = {ST_LAW_FRICTIONLESS, ST_LAW_COULOMB, ST_LAW_CONE, ST_LAW_PYRAMID, ST_LAW_BOX};
 static const char *const drift_words[] = {"velocity", "gap", "projection", "mean", NULL};
-static const char *const impact_words[] = {"inelastic", "poisson", "newton", NULL};
+static const char *const impact_words[] = {"inelastic", "poisson", "newton", "poisson_friction", NULL};
 static const char *const events_words[] = {"off", "collisions", "all", NULL};
 static const char *const energy_words[] = {"report", "limit", NULL};
 static const char *const initial_words[] = {"keep", "project", "refuse", NULL};
@@ -240,7 +240,10 @@ static const Entry entries[] = {
             "means over "
             "the step (trapezoid II: exact, and no energy lost; euler, implicit), gaps by gap/h"),
      AT(drift), NULL, 0},
-    {CHOICE(impact, impact_words, "impact law: no rebound, Poisson's (on impulses), Newton's (on velocities)"),
+    {CHOICE(impact, impact_words,
+            "impact law: no rebound; Poisson's (on impulses), where the restituted share carries no friction (Potra et "
+            "al. "
+            "2006); Newton's (on velocities); Poisson's with friction of all impulses"),
      AT(impact), NULL, 0},
     {CHOICE(events, events_words,
             "off: fixed step; collisions: located where a new contact closes; all: take-off, stick and slip, too"),

@@ -139,6 +139,7 @@ typedef struct sti_Stage {
     bool second_order;         /* the gyroscopic term at v_star instead of inside v_base           */
     bool rebound;              /* contacts that close rebound by Newton's law                      */
     const double *push;        /* an impulse, or NULL                                              */
+    const double *loaded;      /* by contact: normal impulse in `push` that carries friction as well; or NULL      */
     const st_Sink *drift_from; /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
     const double *way;         /* from the state to q_base, where that is not the state: friction works along all of
                                 * way + eta v in the time `length`; or NULL                        */

@@ -383,6 +383,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->work.rebounds.at, s->work.rebounds.capacity);
     STI_RELEASE(&a, s->work.v_recovered, s->work.v_recovered_capacity);
     STI_RELEASE(&a, s->work.rebounds.island, s->work.rebounds.island_capacity);
+    STI_RELEASE(&a, s->work.rebounds.share, s->work.rebounds.share_capacity);
     STI_RELEASE(&a, s->work.saved.state.modes.at, s->work.saved.state.modes.capacity);
     sti_patches_free(s);
     sti_sleep_free(s);

@@ -104,6 +104,8 @@ typedef struct sti_Assembly {
     int64_t g_capacity, w_capacity, Cb_capacity, C_capacity, Cb_first_capacity, C_first_capacity, law_capacity,
         chosen_capacity, r_capacity, u_capacity, l_capacity;
     int n_gaps, n_bounded; /* the problem's contacts: those with a gap, then bounded rows          */
+    int n_loaded;          /* while an impact is solved: contacts after those with a gap, one for each share of
+                            * restitution that carries friction                                    */
     int overlapping;       /* contacts that got a compliance                                       */
     int undetermined;      /* contacts whose forces are open, forces least_norm; -1: too many      */
     int n_C;               /* blocks of C                                                          */
@@ -213,7 +215,8 @@ typedef struct sti_Rebounds {
     sti_Rebound *at; /* by contact                                                                 */
     int n;
     sti_ReboundIsland *island;
-    int64_t capacity, island_capacity;
+    double *share; /* impact.c, by contact of the step problem: impulse that it gives back [N s]   */
+    int64_t capacity, island_capacity, share_capacity;
 } sti_Rebounds;
 
 /* Time is start + steps h, so that 2,000 steps of 1 ms end at 2 s to the last bit: start and steps are set anew when h

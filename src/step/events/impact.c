@@ -5,9 +5,14 @@
  *     poisson     compression    M (vc - v-) = G l + H r,  laws on vc                (Potra et al. 2006, 7.5-7.9)
  *                 decompression  M (v+ - vc) = G l + H rx + sum e n r_n,  laws on v+
  *
+ * In the paper friction of decompression is bounded by mu rx_n (7.7), so that the restituted impulse e r_n carries
+ * none: a sphere that slides through its bounce loses mu r_n along its way. Under `poisson_friction` the bound is mu (e
+ * r_n + rx_n), and it loses mu (1 + e) r_n (loaded_contacts in stage_contacts.c).
+ *
  * All active contacts take part, closed before or not, and all joints. A contact whose compression is worth
- * less than `restitution_speed` (its r_n times its mobility) gives nothing back. With friction neither law
- * keeps energy from growing in general: what an impact gained is reported.
+ * less than `restitution_speed` (its r_n times its mobility) gives nothing back. With friction no law keeps energy
+ * from growing in general. With energy `limit` the restitution of the whole impact is scaled down, by halves to the
+ * largest factor without a gain; Newton's in rebound.c. Else the gain is kept and reported.
  */
 #include "step/step.h"
 
@@ -16,59 +21,109 @@ static bool rebounds(const st_System *system)
     return system->model.def.impact != ST_IMPACT_INELASTIC && !system->work.events.tired;
 }
 
-/* sum e n r_n of the compression just solved, into `push`; false: nothing is given back. */
-static bool restitution_impulse(st_System *system)
+/* What every contact gives back after the compression just solved; false: none does. */
+static st_Status restitution(st_System *system, bool *any, st_Error *err)
 {
     const sti_Assembly *step = &system->work.step;
-    const sti_RowList *H = &step->H;
-    bool any = false;
-    memset(system->work.stages.push, 0, (size_t)system->model.n_v * sizeof *system->work.stages.push);
+    sti_Rebounds *rebound = &system->work.rebounds;
+    STI_TRY(STI_GROW(&system->model.allocator, rebound->share, rebound->share_capacity, step->n_gaps, err));
+    *any = false;
     for (int c = 0; c < step->n_gaps; c++) {
-        int row = step->law[c].first;
-        double e = step->chosen[c].entry.surface->restitution, r = step->r[row];
-        if (e == 0 || !(r * sti_mobility(system, row) > system->model.def.restitution_speed)) continue;
-        for (int64_t k = H->p[row]; k < H->p[row + 1]; k++)
-            system->work.stages.push[H->i[k]] += e * r * H->x[k];
-        any = true;
-    }
-    return any;
-}
-
-/* What belts did in the impact: r_T against their velocity, w_T. */
-static double work_of_belts(const st_System *system)
-{
-    const sti_Assembly *step = &system->work.step;
-    double sum = 0;
-    for (int c = 0; c < step->n_gaps; c++)
-        for (int k = 1; k < step->law[c].dim && step->chosen[c].entry.surface->moves; k++)
-            sum -= sti_impact_impulse(system, c)[k] * step->w[step->law[c].first + k];
-    return sum;
-}
-
-/* The impulse of compression, decompression and restitution together, for the report. */
-static st_Status carry_compression(st_System *system, st_Error *err)
-{
-    const sti_Assembly *step = &system->work.step;
-    STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
-    for (int c = 0; c < step->n_gaps; c++) {
-        double r = step->r[step->law[c].first], e = step->chosen[c].entry.surface->restitution;
-        if (r * sti_mobility(system, step->law[c].first) > system->model.def.restitution_speed)
-            STI_TRY(sti_carry_normal(system, c, e * r, err));
+        const int row = step->law[c].first;
+        const double r = step->r[row], e = step->chosen[c].entry.surface->restitution;
+        const bool gives = e > 0 && r * sti_mobility(system, row) > system->model.def.restitution_speed;
+        rebound->share[c] = gives ? e * r : 0;
+        *any = *any || gives;
     }
     return ST_OK;
 }
 
-static st_Status solve(st_System *system, sti_Stage *impact, st_StepInfo *info, st_Error *err)
+/* All shares, times a factor, and the impulse that they are. */
+static void scale_restitution(st_System *system, double factor)
 {
+    const sti_Assembly *step = &system->work.step;
+    const sti_RowList *H = &step->H;
+    double *push = system->work.stages.push;
+    memset(push, 0, (size_t)system->model.n_v * sizeof *push);
+    for (int c = 0; c < step->n_gaps; c++) {
+        const int row = step->law[c].first;
+        double *share = &system->work.rebounds.share[c];
+        *share *= factor;
+        for (int64_t k = H->p[row]; *share > 0 && k < H->p[row + 1]; k++)
+            push[H->i[k]] += *share * H->x[k];
+    }
+}
+
+/* Work of contacts against what they touch, belts too, in one phase: at the mean of old and new velocity, with `share`
+ * (or NULL) in the normal impulses. The difference of kinetic energy, but for what belts and joints that are moved
+ * gave. sum: the same of absolute values.                                                                 */
+typedef struct Work {
+    double total, sum;
+} Work;
+
+static Work work_of_contacts(const st_System *system, const double *v_before, const double *share)
+{
+    const sti_Assembly *step = &system->work.step;
+    Work work = {0, 0};
+    for (int c = 0; c < step->n_gaps; c++) {
+        double of_contact = 0;
+        for (int k = 0; k < step->law[c].dim; k++) {
+            const int row = step->law[c].first + k;
+            const double r = step->r[row] + (k == 0 && share != NULL ? share[c] : 0), belt = k > 0 ? step->w[row] : 0;
+            of_contact +=
+                r *
+                (0.5 * (sti_row_dot(&step->H, row, v_before) + sti_row_dot(&step->H, row, system->work.v_new)) + belt);
+        }
+        work.total += of_contact;
+        work.sum += fabs(of_contact);
+    }
+    return work;
+}
+
+enum { HALVINGS = 6 };
+#define NO_GAIN 1e-9 /* of the work done by contacts: what solutions to the tolerance leave */
+
+/* Decompression from v_base, by halves to the largest factor of restitution with which the work of both phases is not
+ * positive. Without restitution it is that of the compression, which only takes.                     */
+static st_Status decompress(st_System *system, sti_Stage *impact, Work *work, st_StepInfo *info, st_Error *err)
+{
+    const bool limit = system->model.def.energy == ST_ENERGY_LIMIT;
+    const Work compression = *work;
+    double factor = 1, low = 0, high = 1, scaled = 1;
+    impact->push = system->work.stages.push;
+    if (system->model.def.impact == ST_IMPACT_POISSON_FRICTION) impact->loaded = system->work.rebounds.share;
+    for (int round = 0;; round++) {
+        scale_restitution(system, scaled);
+        STI_TRY(sti_solve_stage(system, impact, system->work.v_new, info, err));
+        const Work done = work_of_contacts(system, impact->v_base, system->work.rebounds.share);
+        *work = (Work){compression.total + done.total, compression.sum + done.sum};
+        const bool gains = work->total > NO_GAIN * work->sum;
+        if (!limit || (round == 0 && !gains) || round > HALVINGS) return ST_OK;
+        if (round == 0) info->rebounds_limited++;
+        *(gains ? &high : &low) = factor;
+        const double next = round < HALVINGS ? 0.5 * (low + high) : low;
+        if (next == factor) return ST_OK;
+        scaled = next / factor;
+        factor = next;
+    }
+}
+
+static st_Status solve(st_System *system, sti_Stage *impact, Work *work, st_StepInfo *info, st_Error *err)
+{
+    bool gives = false;
     STI_TRY(sti_want_contacts(system, 0.0, err));
     STI_TRY(sti_solve_stage(system, impact, system->work.v_new, info, err));
-    if (system->model.def.impact != ST_IMPACT_POISSON || !rebounds(system)) return ST_OK;
-    bool pushes = restitution_impulse(system);
-    if (!pushes) return ST_OK;
-    STI_TRY(carry_compression(system, err));
+    *work = work_of_contacts(system, impact->v_base, NULL);
+    if (system->model.def.impact == ST_IMPACT_NEWTON || !rebounds(system)) return ST_OK;
+    STI_TRY(restitution(system, &gives, err));
+    if (!gives) return ST_OK;
+    STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
     memcpy(system->work.stages.v_base, system->work.v_new, (size_t)system->model.n_v * sizeof *system->work.v_new);
-    impact->push = system->work.stages.push;
-    return sti_solve_stage(system, impact, system->work.v_new, info, err);
+    STI_TRY(decompress(system, impact, work, info, err));
+    for (int c = 0; c < system->work.step.n_gaps; c++)
+        if (system->work.rebounds.share[c] > 0)
+            STI_TRY(sti_carry_normal(system, c, system->work.rebounds.share[c], err));
+    return ST_OK;
 }
 
 st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *err)
@@ -81,13 +136,13 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
                         .v_star = system->work.v_new,
                         .v_base = system->work.stages.v_base,
                         .q_base = system->work.q_new};
+    Work work;
     memcpy(system->work.stages.v_base, system->work.v_new, (size_t)system->model.n_v * sizeof *system->work.v_new);
-    double before = sti_energy_kinetic(system, system->work.q_new, system->work.stages.v_base);
+    const double before = sti_energy_kinetic(system, system->work.q_new, system->work.stages.v_base);
     system->work.stages.carried_work = 0;
-    STI_TRY(solve(system, &impact, info, err));
+    STI_TRY(solve(system, &impact, &work, info, err));
     STI_TRY(sti_total_impulses(system, 1.0, 1.0, err));
-    double gain = sti_energy_kinetic(system, system->work.q_new, system->work.v_new) - before - work_of_belts(system);
     /* a thousand roundings of the energy are no gain */
-    if (gain > 1e-13 * before) info->impact_gain += gain;
+    if (work.total > 1e-13 * before) info->impact_gain += work.total;
     return ST_OK;
 }

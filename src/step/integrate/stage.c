@@ -284,7 +284,7 @@ static void finish(sti_StageWork *work)
 {
     const st_Model *model = &work->system->model.table;
     sti_Assembly *out = work->out;
-    int n_contacts = out->n_gaps + out->n_bounded;
+    int n_contacts = out->n_gaps + out->n_bounded + out->n_loaded;
     out->problem = (st_Problem){
         .n_v = model->n_v,
         .n_l = out->G.n_rows,

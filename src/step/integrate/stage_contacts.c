@@ -14,11 +14,12 @@ static st_Status grow(sti_StageWork *work)
     const bool patches = system->model.def.contact == ST_CONTACT_COMPLIANT && !work->impact;
     const int dim = work->waiting ? 3 : ST_MAX_DIM;
     const int64_t elements = patches ? sti_patch_elements(system) : 1,
-                  n_bounded = work->stage->rows->bounded_rows.n_rows;
-    const int64_t n = elements * system->work.wanted.n + n_bounded, rows = dim * n;
+                  n_bounded = work->stage->rows->bounded_rows.n_rows,
+                  n_gaps = work->stage->loaded != NULL ? 2 * (int64_t)system->work.wanted.n : system->work.wanted.n;
+    const int64_t n = elements * n_gaps + n_bounded, rows = dim * n;
     int64_t n_block = patches ? 9 * elements * elements : ST_MAX_DIM * ST_MAX_DIM;
     if (system->model.def.contact == ST_CONTACT_RIGID) n_block = dim;
-    const int64_t n_C = n_block * system->work.wanted.n + n_bounded;
+    const int64_t n_C = n_block * n_gaps + n_bounded;
     STI_TRY(STI_GROW(work->allocator, out->w, out->w_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->r, out->r_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->start, out->start_capacity, rows, work->err));
@@ -32,6 +33,7 @@ static st_Status grow(sti_StageWork *work)
     out->n_C = 0;
     out->C_used = 0;
     out->overlapping = 0;
+    out->n_loaded = 0;
     out->compliant = false;
     return ST_OK;
 }
@@ -177,6 +179,25 @@ static st_Status contacts(sti_StageWork *work)
     return ST_OK;
 }
 
+/* An impact with a share p of restitution in its push: friction is bounded by mu (p + x), where x is the further normal
+ * impulse that the contact needs not to close again. That is the sum of two contacts with the same tangents. One is the
+ * contact itself, whose r_n is x. The other one has p as its r_n: its normal row is 0, so that r_n (C r_n - C p) = 0
+ * gives r_n = p. Slipping, both point against the same velocity.                                          */
+static st_Status loaded_contacts(sti_StageWork *work)
+{
+    sti_Assembly *out = work->out;
+    for (int c = 0; work->stage->loaded != NULL && c < out->n_gaps; c++) {
+        if (!(work->stage->loaded[c] > 0) || out->law[c].dim == 1) continue;
+        const int n = out->n_gaps + out->n_loaded++, first = out->H.n_rows;
+        out->law[n] = sti_contact_law(&work->system->model.def, &out->chosen[c].entry, first);
+        out->chosen[n] = (sti_Chosen){.entry = {.id = out->chosen[c].entry.id, .dim = 1}, .element = c};
+        STI_TRY(contact_rows(work, &out->law[n], &out->chosen[c].entry));
+        for (int64_t e = out->H.p[first]; e < out->H.p[first + 1]; e++)
+            out->H.x[e] = 0;
+    }
+    return ST_OK;
+}
+
 /* phi of bounded row k at q_base, so that phi + eta a'v is what it is at the end of the stage: what is wanted moves on
  * at `target` until then, where the row was taken before.                                              */
 static double wanted_value(const sti_StageWork *work, const sti_BoundedEntry *entry, int k)
@@ -251,7 +272,12 @@ static void soften_range(void *ctx, int64_t first, int64_t end)
             out->C_first[k] = k;
             out->C[k] = 0.0;
         }
-        if (!sti_overlaps(work, c)) continue;
+        if (c >= out->n_gaps) {
+            const int of = out->chosen[c].element;
+            out->C[row] = sti_mobility(work->system, out->law[of].first);
+            out->w[row] = -out->C[row] * work->stage->loaded[of];
+        }
+        if (c >= out->n_gaps || !sti_overlaps(work, c)) continue;
         out->C[row] = STI_OVERLAP_COMPLIANCE *
                       (work->waiting ? sti_waiting_mobility(work->system, c) : sti_mobility(work->system, row));
     }
@@ -263,11 +289,12 @@ static void soften_overlaps(sti_StageWork *work)
     sti_Assembly *out = work->out;
     for (int c = 0; !work->waiting && c < out->n_gaps; c++)
         out->overlapping += sti_overlaps(work, c);
-    out->compliant = out->overlapping > 0;
+    out->compliant = out->overlapping + out->n_loaded > 0;
     out->n_C = out->H.n_rows - out->n_bounded;
     out->C_used = out->n_C;
     if (out->compliant || out->n_bounded > 0)
-        sti_team_for(work->system->model.def.threads, out->n_gaps, STI_LEAST_CONTACTS, soften_range, work);
+        sti_team_for(work->system->model.def.threads, out->n_gaps + out->n_loaded, STI_LEAST_CONTACTS, soften_range,
+                     work);
 }
 
 /* Compliances of contacts as their model has them; soft bounded rows have that of their spring and damper. */
@@ -299,6 +326,7 @@ st_Status sti_stage_contacts(sti_StageWork *work)
     sti_patches_begin(system);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->model.world, stage->q_star, work->err));
     STI_TRY(work->waiting ? sti_waiting_contacts(work) : contacts(work));
+    STI_TRY(loaded_contacts(work));
     STI_TRY(bounded_rows(work));
     compliances(work);
     return ST_OK;

@@ -93,6 +93,22 @@ static bool leave_immovable(sti_Assembly *out)
     return any;
 }
 
+/* Friction of restitution becomes a part of its contact's, as if the problem had had one contact. */
+static void join_loaded(sti_Assembly *out)
+{
+    for (int k = 0; k < out->n_loaded; k++) {
+        const st_ContactLaw *law = &out->law[out->n_gaps + k], *of = &out->law[out->chosen[out->n_gaps + k].element];
+        for (int i = 1; i < law->dim; i++)
+            out->r[of->first + i] += out->r[law->first + i];
+    }
+    if (out->n_loaded == 0) return;
+    const int n_r = out->law[out->n_gaps].first;
+    out->problem.n_contacts = out->n_gaps;
+    out->problem.n_r = out->problem.H.n_cols = out->H.n_rows = n_r;
+    out->problem.C.n_blocks = 0; /* rigid in an impact, but for what is joined */
+    out->n_loaded = 0;
+}
+
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
 {
     sti_Assembly *out = &system->work.step;
@@ -105,6 +121,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
         STI_TRY(sti_islands_correct(system->work.islands, &out->problem, &solution, info, err));
     else
         STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
+    join_loaded(out);
     if (leave_immovable(out)) STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
     if (system->model.def.rigid_limit && system->model.def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
