@@ -34,6 +34,31 @@ double sti_margin_of(const st_System *system, const sti_ContactEntry *contact)
     return sti_pair_margin(&system->model.world->collider, contact->shape_a - 1, contact->shape_b - 1, margin);
 }
 
+/* Potra et al. 2006 (7.1): a contact is active up to a gap of max(eps_a, eps_b h^3). With drift `velocity` nothing else
+ * ends a contact that was held while its gap opened: it would carry its body in mid-air for good. Gaps of O(h^3) are
+ * the scheme's own error, and stay active.                                                             */
+static void drop_open(st_System *system, double h)
+{
+    const double most = fmax(system->model.def.active_gap, STI_ACTIVE_GAP_GROWTH * h * h * h);
+    const st_Sink *here = &system->work.here;
+    sti_IdSet *active = &system->state.active;
+    int n = 0;
+    for (int k = 0; k < active->n; k++) {
+        const int c = sti_row_buffer_find(here, active->id[k]);
+        if (c >= 0 && here->contact[c].gap <= most) active->id[n++] = active->id[k];
+    }
+    active->n = n;
+}
+
+/* Form II holds what opens: with v+ = -v its position stays. Form I and stages end with v+ = 0, above the contact where
+ * no drift correction closes the gap again.                                                           */
+static bool opens_slowly(const st_System *system)
+{
+    const st_SystemDef *def = &system->model.def;
+    const bool mean_law = def->integrator == ST_INTEGRATOR_TRAPEZOID && def->form == ST_FORM_II;
+    return def->drift == ST_DRIFT_VELOCITY && sti_integrator(system)->order > 1 && !mean_law;
+}
+
 /* With events off the active set has no memory: it is what touches now. With events located, a gap may also
  * close without an impact, at less than the speed at which rebounds begin.                         */
 st_Status sti_refresh_active(st_System *system, st_Error *err)
@@ -41,12 +66,14 @@ st_Status sti_refresh_active(st_System *system, st_Error *err)
     const st_Sink *here = &system->work.here;
     st_Events events = system->model.def.events;
     if (events == ST_EVENTS_OFF) system->state.active.n = 0;
+    if (system->model.def.drift == ST_DRIFT_VELOCITY) drop_open(system, system->work.h_asked);
     if (events == ST_EVENTS_COLLISIONS && sti_integrator(system)->order == 1) return ST_OK;
     for (int c = 0; c < here->n_contacts; c++) {
         const sti_ContactEntry *contact = &here->contact[c];
         if (contact->gap > system->model.def.active_gap) continue;
         double speed = sti_row_dot(&here->contact_rows, contact->first_row, system->state.v);
         if (events != ST_EVENTS_OFF && fabs(speed) > system->model.def.restitution_speed) continue;
+        if (events != ST_EVENTS_OFF && opens_slowly(system) && speed > STI_SEPARATION_SPEED) continue;
         STI_TRY(sti_ids_add(&system->model.allocator, &system->state.active, contact->id, err));
     }
     return ST_OK;
@@ -294,19 +321,22 @@ st_Status sti_drop_separated(st_System *system, st_Error *err)
     return ST_OK;
 }
 
-/* Behind an impact, contacts that rebound leave the active set, or a bounce shorter than the step would be held
- * down. The trapezoid keeps them to the end of the step, as its paper does. Contacts without restitution stay,
- * see above.                                                                                      */
+/* After an impact, contacts that rebound leave the active set, or a bounce shorter than the step would be held
+ * down. The trapezoid's form II keeps them to the end of the step, as its paper does, and with v+ = -v its position
+ * stays. Form I would end such a step with v+ = 0 at the height h v/2. Contacts without restitution stay, see above. */
 st_Status sti_drop_rebounding(st_System *system, st_Error *err)
 {
     const sti_Assembly *step = &system->work.step;
-    bool keeps = sti_integrator(system)->order == 1 || system->model.def.integrator == ST_INTEGRATOR_TRAPEZOID;
+    const st_SystemDef *def = &system->model.def;
+    const bool keeps =
+        sti_integrator(system)->order == 1 || (def->integrator == ST_INTEGRATOR_TRAPEZOID && def->form == ST_FORM_II);
+    const double slow = opens_slowly(system) ? STI_SEPARATION_SPEED : def->restitution_speed;
     if (keeps || system->work.events.tired) return ST_OK;
     system->state.active.n = 0;
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;
         double speed = sti_row_dot(&step->H, step->law[c].first, system->work.v_new);
-        if (entry->surface->restitution > 0 && speed > system->model.def.restitution_speed) continue;
+        if (entry->surface->restitution > 0 && speed > slow) continue;
         STI_TRY(sti_ids_add(&system->model.allocator, &system->state.active, entry->id, err));
     }
     return ST_OK;
