@@ -63,7 +63,7 @@ static double rounding_by_bodies(const sti_Reduction *reduction, const double *r
         double square = 0.0;
         for (int i = 0; i < STI_NODE && k < graph->n_nodes; i++)
             square += v[i] * v[i];
-        share[k] = (sti_NodeShare){sqrt(square), OWN_TERMS};
+        share[k] = (sti_NodeShare){.push = sqrt(square), .terms = OWN_TERMS};
     }
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
@@ -94,6 +94,56 @@ static double rounding_by_bodies(const sti_Reduction *reduction, const double *r
     return isnan(most) ? INFINITY : most;
 }
 
+/* The same by every velocity of every body, from the rows: sum |h_k| S_k, where S_k is the sum of all |h_k||r| on that
+ * velocity. Ten times smaller in a stack, and ten times the time. Not for contacts on mechanisms.           */
+static double rounding_by_rows(const sti_Reduction *reduction, const double *r, sti_NodeShare *share)
+{
+    enum { OWN_TERMS = 16 };
+    const st_Problem *p = reduction->problem;
+    const sti_Graph *graph = reduction->graph;
+    const int32_t ground = (int32_t)graph->n_nodes;
+    double square = 0.0, own = 0.0, rows[2][3][6];
+    if (graph->n_alone > 0) return INFINITY;
+    for (int k = 0; k < graph->n_nodes; k++) {
+        for (int i = 0; i < STI_NODE; i++)
+            share[k].sum[i] = fabs(graph->v_free[STI_NODE * (ptrdiff_t)k + i]);
+        share[k].terms = OWN_TERMS;
+    }
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        sti_graph_rows(graph, c, rows);
+        for (int d = 0; d < contact->dim; d++) {
+            const double amount = fabs(r[contact->first + d]);
+            own += amount * amount;
+            for (int side = 0; side < 2 && amount > 0.0; side++) {
+                const int32_t node = graph->legs[2 * (ptrdiff_t)c + side];
+                if (node == ground) continue;
+                share[node].terms++;
+                for (int i = 0; i < 6; i++)
+                    share[node].sum[i] += fabs(rows[side][d][i]) * amount;
+            }
+        }
+    }
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        double error[3] = {0};
+        sti_graph_rows(graph, c, rows);
+        for (int side = 0; side < 2; side++) {
+            const int32_t node = graph->legs[2 * (ptrdiff_t)c + side];
+            for (int d = 0; d < contact->dim && node != ground; d++)
+                for (int i = 0; i < 6; i++)
+                    error[d] += share[node].terms * fabs(rows[side][d][i]) * share[node].sum[i];
+        }
+        const double slides = sqrt(error[1] * error[1] + error[2] * error[2]);
+        error[0] += contact->mu * slides;
+        const double rho = sti_graph_rho(graph, c);
+        square += rho * rho * (error[0] * error[0] + slides * slides);
+    }
+    const double scale = sti_residual_scale(reduction);
+    const double most = 0.5 * DBL_EPSILON * (sqrt(square) + 8.0 * sqrt(own)) / (scale > 0.0 ? scale : 1.0);
+    return isnan(most) ? INFINITY : most;
+}
+
 /* Is r certain to be as good as the tolerance demands, whatever rounding hides? What it may hide, where that is more
  * than allowed_share of the tolerance, is part of the judgement.                                     */
 static st_Status is_certain(sti_Reduction *reduction, const double *r, double tolerance, bool *certain, st_Error *err)
@@ -108,8 +158,9 @@ static st_Status is_certain(sti_Reduction *reduction, const double *r, double to
     const sti_Graph *graph = reduction->graph;
     const int n = graph->n_nodes + (reduction->problem->n_l > 0 ? graph->mobility.n : 0);
     GROW(share, n);
-    const double most = rounding_by_bodies(reduction, r, m->share, n);
+    double most = rounding_by_bodies(reduction, r, m->share, n);
     if (most <= allowed_share * tolerance) return ST_OK;
+    if (judged->natural + most > tolerance) most = rounding_by_rows(reduction, r, m->share);
     *certain = judged->natural + most <= tolerance;
     if (*certain) judged->rounding = most;
     return ST_OK;

@@ -15,9 +15,10 @@
 
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
 
-/* What a body or mechanism adds up: sqrt(W_cc) |r_c| of its contacts, and the number of terms (certify.c). */
+/* What a body or mechanism adds up, and the number of terms (certify.c). */
 typedef struct sti_NodeShare {
-    double push;
+    double push;          /* sqrt(W_cc) |r_c| of its contacts                                           */
+    double sum[STI_NODE]; /* |h_k| |r| of their rows, by velocity                                       */
     int terms;
 } sti_NodeShare;
 
