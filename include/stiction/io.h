@@ -47,6 +47,22 @@ ST_API char *st_scene_schema(void);
 /* All keys of scene files as Markdown tables, from the reader's tables: malloc'd; NULL if there is no memory. */
 ST_API char *st_scene_reference(void);
 
+/* The columns of a table of a run by name: "t", "kinetic", "ball.z", "hinge.motor", ... */
+typedef struct st_Columns st_Columns;
+/* List the columns of a scene. The scene must outlive them. Free them with st_columns_destroy. */
+ST_API st_Status st_columns_create(const st_Scene *scene, st_Columns **out, st_Error *err);
+/* Free columns. NULL is allowed. */
+ST_API void st_columns_destroy(st_Columns *columns);
+/* Number of columns. */
+ST_API int64_t st_columns_count(const st_Columns *columns);
+/* Name of a column, as snprintf: returns its length, 0 outside 0 .. count - 1; `out` may be NULL. */
+ST_API size_t st_columns_name(const st_Columns *columns, int64_t index, char *out, size_t size);
+/* Number of the column of this name; -1: there is none. */
+ST_API int64_t st_columns_find(const st_Columns *columns, const char *name);
+/* Values of all columns after a step of a system made from the scene. Forces of a step that holds an impact are NaN. */
+ST_API st_Status st_columns_values(st_Columns *columns, const st_System *system, const st_StepInfo *info,
+                                   double *values, st_Error *err);
+
 /* A table of a run with one line per step: time, step, energies, residual, the state of every body, and the coordinate
  * and reaction of every joint (st_JointReport, world axes).                                       */
 typedef struct st_Csv st_Csv;

@@ -5,6 +5,7 @@
  * what it had, and a full disk whole lines.
  */
 #include "base/clock.h"
+#include "record/columns.h"
 #include "record/text.h"
 #include "record/whole_file.h"
 
@@ -21,57 +22,22 @@ struct st_Csv {
     char *path;
     int64_t path_size;
     char *buffer;
-    int n_bodies, n_joints, n_springs;
-    st_BodyLoad *load; /* n_bodies */
-    double flushed;    /* when, by the monotonic clock [s]; it never decides a number */
+    st_Columns *columns;
+    double *values; /* one for each column */
+    int64_t n_columns;
+    double flushed; /* when, by the monotonic clock [s]; it never decides a number */
 };
 
-static const char *const step_columns[] = {"t",          "h",         "contacts",    "collisions",
-                                           "iterations", "residual",  "penetration", "joint_error",
-                                           "kinetic",    "potential", "total"};
-static const char *const last_columns[] = {"joint_residual", "friction_work", "force_time"};
-static const char *const body_columns[] = {"x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"};
-static const char *const joint_columns[] = {"coordinate", "speed",  "fx",    "fy",    "fz",
-                                            "tx",         "ty",     "tz",    "motor", "friction",
-                                            "limit",      "spring", "error", "other", "other_speed"};
-static const char *const spring_columns[] = {"length", "rate", "force"};
-static const char *const contact_columns[] = {"contact_fx", "contact_fy", "contact_fz"};
-#define N_STEP_COLUMNS  (int)(sizeof step_columns / sizeof step_columns[0])
-#define N_BODY_COLUMNS  (int)(sizeof body_columns / sizeof body_columns[0])
-#define N_JOINT_COLUMNS (int)(sizeof joint_columns / sizeof joint_columns[0])
-
-static st_Status write_titles(st_Csv *csv, const st_Scene *scene)
+static void write_titles(const st_Csv *csv)
 {
-    for (int k = 0; k < N_STEP_COLUMNS; k++)
-        fprintf(csv->file, k > 0 ? ",%s" : "%s", step_columns[k]);
-    for (int i = 1; i <= csv->n_bodies; i++) {
-        st_BodyDef body;
-        STI_TRY(st_scene_body(scene, (st_BodyId){i}, &body));
-        for (int k = 0; k < N_BODY_COLUMNS; k++)
-            sti_write_title(csv->file, body.name, body_columns[k]);
+    for (int64_t k = 0; k < csv->n_columns; k++) {
+        const char *owner = NULL, *name = sti_column_title(csv->columns, k, &owner);
+        if (owner != NULL)
+            sti_write_title(csv->file, owner, name);
+        else
+            fprintf(csv->file, k > 0 ? ",%s" : "%s", name);
     }
-    for (int i = 1; i <= csv->n_joints; i++) {
-        st_JointDef joint;
-        STI_TRY(st_scene_joint(scene, (st_JointId){i}, &joint));
-        for (int k = 0; k < N_JOINT_COLUMNS; k++)
-            sti_write_title(csv->file, joint.name, joint_columns[k]);
-    }
-    for (int i = 1; i <= csv->n_springs; i++) {
-        st_SpringDef spring;
-        STI_TRY(st_scene_spring(scene, (st_SpringId){i}, &spring));
-        for (int k = 0; k < 3; k++)
-            sti_write_title(csv->file, spring.name, spring_columns[k]);
-    }
-    for (int i = 1; i <= csv->n_bodies; i++) {
-        st_BodyDef body;
-        STI_TRY(st_scene_body(scene, (st_BodyId){i}, &body));
-        for (int k = 0; k < 3; k++)
-            sti_write_title(csv->file, body.name, contact_columns[k]);
-    }
-    for (int k = 0; k < 3; k++)
-        fprintf(csv->file, ",%s", last_columns[k]);
     fputc('\n', csv->file);
-    return ST_OK;
 }
 
 static void release(st_Csv *csv)
@@ -79,7 +45,8 @@ static void release(st_Csv *csv)
     st_Allocator allocator = csv->allocator;
     sti_free(&allocator, csv->path, csv->path_size, 1);
     sti_free(&allocator, csv->buffer, BUFFER_SIZE, 1);
-    sti_free(&allocator, csv->load, csv->n_bodies + 1, sizeof *csv->load);
+    st_columns_destroy(csv->columns);
+    sti_free(&allocator, csv->values, csv->n_columns, sizeof *csv->values);
     sti_free(&allocator, csv, 1, sizeof *csv);
 }
 
@@ -92,21 +59,18 @@ st_Status st_csv_open(const char *path, const st_System *system, const st_Scene 
     st_Csv *csv = sti_alloc(&allocator, 1, sizeof *csv);
     if (csv == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     csv->allocator = allocator;
-    csv->n_bodies = st_scene_body_count(scene);
-    csv->n_joints = st_scene_joint_count(scene);
-    csv->n_springs = st_scene_spring_count(scene);
-    csv->load = sti_alloc(&allocator, csv->n_bodies + 1, sizeof *csv->load);
+    if (st_columns_create(scene, &csv->columns, NULL) == ST_OK) csv->n_columns = st_columns_count(csv->columns);
+    csv->values = sti_alloc(&allocator, csv->n_columns, sizeof *csv->values);
     csv->path_size = (int64_t)strlen(path) + 1;
     csv->path = sti_alloc(&allocator, csv->path_size, 1);
     csv->buffer = sti_alloc(&allocator, BUFFER_SIZE, 1);
-    st_Status status = csv->path != NULL && csv->buffer != NULL && csv->load != NULL
+    st_Status status = csv->path != NULL && csv->buffer != NULL && csv->columns != NULL && csv->values != NULL
                            ? sti_file_grow(path, "t,h,", &csv->file, err)
                            : sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     if (status == ST_OK) {
         memcpy(csv->path, path, (size_t)csv->path_size);
         setvbuf(csv->file, csv->buffer, _IOFBF, BUFFER_SIZE);
-        status = write_titles(csv, scene);
-        if (status != ST_OK) fclose(csv->file);
+        write_titles(csv);
     }
     if (status != ST_OK) {
         release(csv);
@@ -117,84 +81,15 @@ st_Status st_csv_open(const char *path, const st_System *system, const st_Scene 
     return ST_OK;
 }
 
-static st_Status write_body(FILE *file, const st_System *system, st_BodyId body, st_Error *err)
-{
-    st_Pose pose = {0};
-    st_Vec3 v = {0}, w = {0};
-    if (st_system_pose(system, body, &pose) != ST_OK || st_system_velocity(system, body, &v, &w) != ST_OK)
-        return sti_fail(err, ST_ERR_ARGUMENT, "the system has no body number %d: not the one the table was opened for",
-                        body.index1);
-    double values[] = {pose.p.x, pose.p.y, pose.p.z, pose.q.w, pose.q.x, pose.q.y, pose.q.z,
-                       v.x,      v.y,      v.z,      w.x,      w.y,      w.z};
-    sti_write_numbers(file, values, N_BODY_COLUMNS);
-    return ST_OK;
-}
-
-/* What the joint transmits to b, world axes, and how it stands. */
-static st_Status write_joint(FILE *file, const st_System *system, st_JointId joint, st_Error *err)
-{
-    st_JointReport r;
-    if (st_system_joint(system, joint, ST_FRAME_WORLD, &r) != ST_OK)
-        return sti_fail(err, ST_ERR_ARGUMENT, "the system has no joint number %d: not the one the table was opened for",
-                        joint.index1);
-    const double known = r.struck ? NAN : 1; /* a step that holds an impact has no force */
-    double values[] = {r.coordinate,
-                       r.speed,
-                       known * r.force.x,
-                       known * r.force.y,
-                       known * r.force.z,
-                       known * r.torque.x,
-                       known * r.torque.y,
-                       known * r.torque.z,
-                       r.motor,
-                       r.friction,
-                       known * r.limit,
-                       r.spring,
-                       r.error,
-                       r.other,
-                       r.other_speed};
-    sti_write_numbers(file, values, N_JOINT_COLUMNS);
-    return ST_OK;
-}
-
-static st_Status write_spring(FILE *file, const st_System *system, st_SpringId spring, st_Error *err)
-{
-    st_SpringReport r;
-    if (st_system_spring(system, spring, &r) != ST_OK)
-        return sti_fail(err, ST_ERR_ARGUMENT,
-                        "the system has no spring number %d: not the one the table was opened for", spring.index1);
-    const double values[] = {r.length, r.rate, r.force};
-    sti_write_numbers(file, values, 3);
-    return ST_OK;
-}
-
 st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *info, st_Error *err)
 {
     char text[STI_NUMBER_SIZE];
     if (csv == NULL || system == NULL || info == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_csv_write: csv, system and info must not be NULL");
+    STI_TRY(st_columns_values(csv->columns, system, info, csv->values, err));
     errno = 0;
-    fputs(sti_number(text, info->time, 17), csv->file);
-    sti_write_numbers(csv->file, &info->h, 1);
-    fprintf(csv->file, ",%d,%d,%d", info->contacts, info->collisions, info->solve.iterations);
-    double values[] = {
-        info->solve.residual.natural,   info->penetration, info->joint_error, info->kinetic, info->potential,
-        info->kinetic + info->potential};
-    sti_write_numbers(csv->file, values, 6);
-    for (int i = 1; i <= csv->n_bodies; i++)
-        STI_TRY(write_body(csv->file, system, (st_BodyId){i}, err));
-    for (int i = 1; i <= csv->n_joints; i++)
-        STI_TRY(write_joint(csv->file, system, (st_JointId){i}, err));
-    for (int i = 1; i <= csv->n_springs; i++)
-        STI_TRY(write_spring(csv->file, system, (st_SpringId){i}, err));
-    STI_TRY(st_system_loads(system, csv->load, csv->n_bodies, err));
-    for (int i = 0; i < csv->n_bodies; i++) {
-        const st_Vec3 f = csv->load[i].force[ST_LOAD_CONTACT];
-        const double known = csv->load[i].struck ? NAN : 1, force[] = {known * f.x, known * f.y, known * f.z};
-        sti_write_numbers(csv->file, force, 3);
-    }
-    const double last[] = {info->solve.residual.joint, info->friction, info->h > 0 ? info->force_time : info->time};
-    sti_write_numbers(csv->file, last, 3);
+    fputs(sti_number(text, csv->values[0], 17), csv->file);
+    sti_write_numbers(csv->file, csv->values + 1, csv->n_columns - 1);
     fputc('\n', csv->file);
     double now = sti_seconds_now();
     if (now - csv->flushed > FLUSH_INTERVAL) {

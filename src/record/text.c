@@ -63,10 +63,10 @@ void sti_write_title(FILE *file, const char *name, const char *column)
     fprintf(file, quoted ? ".%s\"" : ".%s", column);
 }
 
-void sti_write_numbers(FILE *file, const double *values, int count)
+void sti_write_numbers(FILE *file, const double *values, int64_t count)
 {
     char text[STI_NUMBER_SIZE];
-    for (int k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count; k++) {
         fputc(',', file);
         fputs(sti_number(text, values[k], 17), file);
     }

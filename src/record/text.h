@@ -14,6 +14,6 @@ void sti_write_base64(FILE *file, const unsigned char *bytes, size_t size);
 /* Tables of csv.c and export_csv.c. ",NAME.column", quoted as RFC 4180 says where the name holds a comma, a quote or a
  * line break; and ",number" for each of them.                                                        */
 void sti_write_title(FILE *file, const char *name, const char *column);
-void sti_write_numbers(FILE *file, const double *values, int count);
+void sti_write_numbers(FILE *file, const double *values, int64_t count);
 
 #endif
