@@ -313,9 +313,9 @@ static int draw(const Converge *c)
         h[k] = c->row[k].h;
         position[k] = c->row[k].position, velocity[k] = c->row[k].velocity, joint[k] = c->row[k].joint;
     }
-    const st_PlotCurve curves[] = {{"positions [m, rad]", c->n_rows, h, position},
-                                   {"velocities [m/s, rad/s]", c->n_rows, h, velocity},
-                                   {"joints [m, rad]", c->n_rows, h, joint}};
+    const st_PlotCurve curves[] = {{"positions [m, rad]", c->n_rows, h, position, false},
+                                   {"velocities [m/s, rad/s]", c->n_rows, h, velocity, false},
+                                   {"joints [m, rad]", c->n_rows, h, joint, false}};
     st_SettingValue integrator = {0};
     st_setting_get(&c->loaded.def, "integrator", &integrator, NULL);
     snprintf(title, sizeof title, "%.90s: error at t = %g s\n%.40s (%.20s), against h = 2^-%ld", c->loaded.name,

@@ -74,6 +74,17 @@ ST_API st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_Ste
 /* Write what is buffered and close the file. NULL is allowed. */
 ST_API st_Status st_csv_close(st_Csv *csv, st_Error *err);
 
+/* A column of a table of results: numbers or texts, one per row. */
+typedef struct st_TableColumn {
+    const char *name;
+    const double *numbers;    /* NULL: texts                                            */
+    const char *const *texts; /* not looked at if there are numbers                     */
+} st_TableColumn;
+/* Write a table. A name that ends in .h5 or .hdf5: HDF5 with one dataset per column, at the name of the column ("a/b"
+ * is the dataset b of the group a), and the names in order in the dataset "columns". Any other name: CSV.     */
+ST_API st_Status st_table_write(const char *path, const st_TableColumn *columns, int n_columns, int64_t n_rows,
+                                st_Error *err);
+
 /* A picture of a run as SVG: successive positions, coordinates and energies over time. Its memory does not grow with
  * the number of steps.                                                                                */
 typedef struct st_Picture st_Picture;
@@ -91,6 +102,7 @@ typedef struct st_PlotCurve {
     const char *name;
     int n;
     const double *x, *y;
+    bool points; /* st_plot_lines: dots that no line connects */
 } st_PlotCurve;
 /* Draw curves on logarithmic axes as SVG, with the slopes of orders one and two beside the first curve: errors over
  * step sizes. Values that are not positive are left out.                                              */

@@ -42,6 +42,11 @@ static void draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curv
     bool open = false;
     for (int k = 0; k < curve->n; k++) {
         if (!isfinite(curve->x[k]) || !isfinite(curve->y[k])) continue;
+        if (curve->points) {
+            sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"2.4\" fill=\"%s\" fill-opacity=\"0.65\"/>\n",
+                    sti_window_x(w, curve->x[k]), sti_window_y(w, curve->y[k]), sti_colour(number));
+            continue;
+        }
         if (!open)
             sti_svg(file,
                     "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\" stroke-dasharray=\"%d %d\" points=\"",

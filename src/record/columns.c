@@ -122,9 +122,9 @@ int64_t st_columns_find(const st_Columns *columns, const char *name)
 {
     const int64_t n = name != NULL ? st_columns_count(columns) : 0;
     for (int64_t k = 0; k < n; k++) {
-        const char *owner = "", *own = sti_column_title(columns, k, &owner);
-        const size_t length = strlen(owner);
-        if (length == 0
+        const char *owner = NULL, *own = sti_column_title(columns, k, &owner);
+        const size_t length = owner != NULL ? strlen(owner) : 0;
+        if (owner == NULL
                 ? strcmp(name, own) == 0
                 : strncmp(name, owner, length) == 0 && name[length] == '.' && strcmp(name + length + 1, own) == 0)
             return k;

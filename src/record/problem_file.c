@@ -335,43 +335,13 @@ static bool put_all(hid_t file, const st_ProblemFile *problem)
     return ok && put_answer(file, problem->is_lcp, n, problem->r, problem->u, problem->friction.n_v, problem->v);
 }
 
-/* A file of HDF5 in memory, of these bytes or (NULL) empty. After a write failed HDF5 can neither close its file nor
- * let the program end: so it never writes to the disk, and st_file_write() meets what may go wrong there. */
-static hid_t open_in_memory(void *bytes, size_t size)
-{
-    char name[40]; /* one that no file has, and no other of these */
-    hid_t how = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
-    snprintf(name, sizeof name, "/dev/null/%p", (void *)&how);
-    if (how < 0) return how;
-    if (H5Pset_fapl_core(how, 1 << 20, false) >= 0 && (bytes == NULL || H5Pset_file_image(how, bytes, size) >= 0))
-        file = bytes == NULL ? H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, how) : H5Fopen(name, H5F_ACC_RDWR, how);
-    H5Pclose(how);
-    return file;
-}
-
-/* Close it; where all went well, its bytes go to `path`. */
-static st_Status settle(hid_t file, bool ok, const char *path, st_Error *err)
-{
-    char reason[200];
-    ssize_t size = ok && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0 ? H5Fget_file_image(file, NULL, 0) : -1;
-    void *bytes = size > 0 ? malloc((size_t)size) : NULL;
-    ok = bytes != NULL && H5Fget_file_image(file, bytes, (size_t)size) == size;
-    st_Status status = ok ? ST_OK
-                          : sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path,
-                                     size > 0 ? "out of memory" : sti_hdf_reason(reason, sizeof reason));
-    if (file >= 0) H5Fclose(file);
-    if (ok) status = st_file_write(path, bytes, (size_t)size, err);
-    free(bytes);
-    return status;
-}
-
 st_Status st_problem_file_write(const char *path, const st_ProblemFile *problem, st_Error *err)
 {
     if (path == NULL || problem == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the path or the problem is NULL");
     if (!problem->is_lcp) STI_TRY(st_friction_check(&problem->friction, err));
     const sti_Quiet quiet = sti_quiet_begin();
-    const hid_t file = open_in_memory(NULL, 0);
-    const st_Status status = settle(file, file >= 0 && put_all(file, problem), path, err);
+    const hid_t file = sti_hdf_in_memory(NULL, 0);
+    const st_Status status = sti_hdf_settle(file, file >= 0 && put_all(file, problem), path, err);
     sti_quiet_end(quiet);
     return status;
 }
@@ -402,14 +372,14 @@ st_Status st_problem_file_write_solution(const char *from, const char *path, int
     void *bytes = read_bytes(from, &size);
     if (bytes == NULL) return sti_fail(err, ST_ERR_FILE, "%s: cannot be read: %s", from, strerror(errno));
     const sti_Quiet quiet = sti_quiet_begin();
-    const hid_t file = open_in_memory(bytes, size);
+    const hid_t file = sti_hdf_in_memory(bytes, size);
     free(bytes);
     bool ok = file >= 0;
     if (ok && H5Lexists(file, "/solution", H5P_DEFAULT) > 0) ok = H5Ldelete(file, "/solution", H5P_DEFAULT) >= 0;
     const sti_HdfReader reader = {.path = from, .file = file};
     const bool is_lcp = ok && (sti_hdf_has(&reader, "/lcp") || sti_hdf_has(&reader, "/mlcp"));
     ok = ok && put_answer(file, is_lcp, n_r, r, u, n_v, v);
-    const st_Status status = settle(file, ok, path, err);
+    const st_Status status = sti_hdf_settle(file, ok, path, err);
     sti_quiet_end(quiet);
     return status;
 }

@@ -53,6 +53,13 @@ bool sti_hdf_put_int(hid_t file, const char *name, int value);
 bool sti_hdf_put_ints(hid_t file, const char *name, const int *x, int64_t n);
 bool sti_hdf_put_doubles(hid_t file, const char *name, const double *x, int64_t n);
 bool sti_hdf_put_text(hid_t file, const char *name, const char *text);
+bool sti_hdf_put_texts(hid_t file, const char *name, const char *const *texts, int64_t n); /* of one length, padded */
 bool sti_hdf_put_matrix(hid_t file, const char *name, const st_Sparse *A);
+
+/* A file of HDF5 in memory, of these bytes or (NULL) empty. After a write failed HDF5 can neither close its file nor
+ * let the program end: so it never writes to the disk, and st_file_write() meets what may go wrong there. */
+hid_t sti_hdf_in_memory(void *bytes, size_t size);
+/* Close it; if all went well (ok), its bytes go to `path`. */
+st_Status sti_hdf_settle(hid_t file, bool ok, const char *path, st_Error *err);
 
 #endif

@@ -1,4 +1,5 @@
 /* problem_put.c -- writing numbers, texts and matrices of a problem file; problem_hdf.h. */
+#include "record/hdf.h"
 #include "record/problem_hdf.h"
 
 #include <limits.h>
@@ -57,6 +58,22 @@ bool sti_hdf_put_text(hid_t file, const char *name, const char *text)
     return ok;
 }
 
+bool sti_hdf_put_texts(hid_t file, const char *name, const char *const *texts, int64_t n)
+{
+    size_t size = 1;
+    for (int64_t k = 0; k < n; k++)
+        if (strlen(texts[k]) > size) size = strlen(texts[k]);
+    char *padded = calloc((size_t)n + 1, size);
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    for (int64_t k = 0; padded != NULL && k < n; k++)
+        memcpy(padded + (size_t)k * size, texts[k], strlen(texts[k]));
+    const bool ok = padded != NULL && H5Tset_size(type, size) >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
+                    H5Tset_cset(type, H5T_CSET_UTF8) >= 0 && put(file, name, type, type, padded, n);
+    H5Tclose(type);
+    free(padded);
+    return ok;
+}
+
 bool sti_hdf_put_matrix(hid_t file, const char *name, const st_Sparse *A)
 {
     char member[128];
@@ -75,4 +92,31 @@ bool sti_hdf_put_matrix(hid_t file, const char *name, const st_Sparse *A)
 #undef MEMBER
     free(p);
     return ok;
+}
+
+hid_t sti_hdf_in_memory(void *bytes, size_t size)
+{
+    char name[40]; /* one that no file has, and no other of these */
+    hid_t how = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
+    snprintf(name, sizeof name, "/dev/null/%p", (void *)&how);
+    if (how < 0) return how;
+    if (H5Pset_fapl_core(how, 1 << 20, false) >= 0 && (bytes == NULL || H5Pset_file_image(how, bytes, size) >= 0))
+        file = bytes == NULL ? H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, how) : H5Fopen(name, H5F_ACC_RDWR, how);
+    H5Pclose(how);
+    return file;
+}
+
+st_Status sti_hdf_settle(hid_t file, bool ok, const char *path, st_Error *err)
+{
+    char reason[200];
+    ssize_t size = ok && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0 ? H5Fget_file_image(file, NULL, 0) : -1;
+    void *bytes = size > 0 ? malloc((size_t)size) : NULL;
+    ok = bytes != NULL && H5Fget_file_image(file, bytes, (size_t)size) == size;
+    st_Status status = ok ? ST_OK
+                          : sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path,
+                                     size > 0 ? "out of memory" : sti_hdf_reason(reason, sizeof reason));
+    if (file >= 0) H5Fclose(file);
+    if (ok) status = st_file_write(path, bytes, (size_t)size, err);
+    free(bytes);
+    return status;
 }

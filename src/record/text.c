@@ -52,15 +52,28 @@ void sti_write_base64(FILE *file, const unsigned char *bytes, size_t size)
     fwrite(out, 1, n, file);
 }
 
-void sti_write_title(FILE *file, const char *name, const char *column)
+/* `text`, and "." and `more` after it where there is more. */
+static void write_quoted(FILE *file, const char *text, const char *more)
 {
-    bool quoted = strpbrk(name, ",\"\r\n") != NULL;
-    fputs(quoted ? ",\"" : ",", file);
-    for (const char *c = name; *c != '\0'; c++) {
+    const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    if (quoted) fputc('"', file);
+    for (const char *c = text; *c != '\0'; c++) {
         if (*c == '"') fputc('"', file);
         fputc(*c, file);
     }
-    fprintf(file, quoted ? ".%s\"" : ".%s", column);
+    if (more != NULL) fprintf(file, ".%s", more);
+    if (quoted) fputc('"', file);
+}
+
+void sti_write_field(FILE *file, const char *text)
+{
+    write_quoted(file, text, NULL);
+}
+
+void sti_write_title(FILE *file, const char *name, const char *column)
+{
+    fputc(',', file);
+    write_quoted(file, name, column);
 }
 
 void sti_write_numbers(FILE *file, const double *values, int64_t count)

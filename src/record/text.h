@@ -11,6 +11,8 @@
 void sti_write_xml(FILE *file, const char *text);
 void sti_write_base64(FILE *file, const unsigned char *bytes, size_t size);
 
+/* A field of a table, quoted as RFC 4180 says where it holds a comma, a quote or a line break. */
+void sti_write_field(FILE *file, const char *text);
 /* Tables of csv.c and export_csv.c. ",NAME.column", quoted as RFC 4180 says where the name holds a comma, a quote or a
  * line break; and ",number" for each of them.                                                        */
 void sti_write_title(FILE *file, const char *name, const char *column);

@@ -178,7 +178,7 @@ static void nameless_curves_are_drawn(void **state)
     (void)state;
     char path[] = "/tmp/stiction-loglog-XXXXXX";
     const double x[] = {0.1, 0.01}, y[] = {1, 0.1};
-    const st_PlotCurve curve = {NULL, 2, x, y};
+    const st_PlotCurve curve = {NULL, 2, x, y, false};
     st_Error err = {0};
     int fd = mkstemp(path);
     assert_true(fd >= 0 && close(fd) == 0);

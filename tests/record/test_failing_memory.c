@@ -290,6 +290,8 @@ static st_Status writes_table_and_picture(st_Error *err)
         DO(st_picture_add(picture, made.system, &info, err));
     }
     DO(st_picture_write(picture, in_folder("run.svg"), err));
+    const st_TableColumn columns[] = {{"a", (double[]){1, 2}, NULL}, {"b", NULL, (const char *[]){"x", "y"}}};
+    DO(st_table_write(in_folder("table.csv"), columns, 2, 2, err));
     const st_Status closed = st_csv_close(csv, status == ST_OK ? err : NULL);
     st_picture_destroy(picture);
     unmake(&made);
