@@ -166,7 +166,7 @@ static void print_result(const Fold *fold, const Result *result)
     fflush(stdout);
 }
 
-static void put_result(Json *json, const Result *result)
+static void put_scene_result(Json *json, const Result *result)
 {
     const Tally *tally = &result->tally;
     put_open_object(json, NULL);
@@ -213,7 +213,7 @@ static int bench_scenes(const BenchOptions *o, const char *const *scene, int n)
         if (told >= 0)
             status = told;
         else if (o->json)
-            put_result(&json, &result);
+            put_scene_result(&json, &result);
         else
             print_result(&fold, &result);
         if (told < 0 && result.tally.outcome != RUN_FINISHED) status = STATUS_FAILED;

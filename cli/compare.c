@@ -8,7 +8,7 @@
 #include "load.h"
 #include "outputs.h"
 #include "progress.h"
-#include "tally.h"
+#include "simulate.h"
 #include "terminal.h"
 
 #include <math.h>
@@ -110,27 +110,26 @@ static void keep_end(const Compare *c, Run *run, const Loaded *loaded)
     }
 }
 
+typedef struct Sampled {
+    const Compare *compare;
+    Run *run;
+    const Loaded *loaded;
+} Sampled;
+
+static bool after_step(void *ctx, const st_StepInfo *info, st_Error *err)
+{
+    const Sampled *s = ctx;
+    (void)err;
+    s->run->iterations += info->solve.iterations;
+    sample(s->compare, s->run, s->loaded->system, info->time, s->loaded->def.end);
+    return true;
+}
+
 static void simulate(const Compare *c, Run *run, const Loaded *loaded)
 {
-    const st_SystemDef *def = &loaded->def;
-    st_StepInfo info = st_step_info();
-    st_Error err = {0};
-    bool ok = tally_start(&run->tally, loaded, &info, &err);
-    double start = cpu_seconds(), h;
-    sample(c, run, loaded->system, 0, def->end);
-    while (ok && (h = next_step(st_system_time(loaded->system), def->h, def->end)) > 0) {
-        info = st_step_info();
-        ok = st_system_step(loaded->system, h, &info, &err) == ST_OK;
-        if (!ok) break;
-        tally_step(&run->tally, loaded->system, &info);
-        run->iterations += info.solve.iterations;
-        sample(c, run, loaded->system, info.time, def->end);
-    }
+    const double start = cpu_seconds();
+    simulate_to_end(loaded, &run->tally, after_step, &(Sampled){c, run, loaded});
     run->tally.cpu = cpu_seconds() - start;
-    if (!ok) {
-        run->tally.outcome = err.status == ST_ERR_NUMERIC ? RUN_DIVERGED : RUN_FAILED;
-        snprintf(run->tally.message, sizeof run->tally.message, "%s", err.message);
-    }
     keep_end(c, run, loaded);
 }
 
@@ -328,7 +327,7 @@ static int draw(const Compare *c)
         for (int k = 0; k < c->n_runs; k++)
             if (c->run[k].n_path > 0)
                 curves[axis][n++] =
-                    (st_PlotCurve){c->run[k].preset, c->run[k].n_path, c->run[k].t, c->run[k].path[axis]};
+                    (st_PlotCurve){c->run[k].preset, c->run[k].n_path, c->run[k].t, c->run[k].path[axis], false};
         panels[n_panels++] = (st_PlotPanel){labels[axis], n, curves[axis]};
     }
     if (n_panels == 0) panels[n_panels++] = (st_PlotPanel){"nothing moves", 0, curves[0]};

@@ -8,7 +8,12 @@ void put_document(Json *json, FILE *out)
 {
     memset(json, 0, sizeof *json);
     json->out = out;
-    json->empty[0] = true;
+}
+
+void visit_document(Json *json, JsonVisit visit, void *ctx)
+{
+    put_document(json, NULL);
+    json->visit = visit, json->ctx = ctx;
 }
 
 /* Length of the UTF-8 sequence at s, 0 when it is not one (overlong, surrogate, cut off, stray). */
@@ -45,18 +50,37 @@ static void write_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
+/* The path of the member that comes next. */
+static void note_path(Json *json, const char *key)
+{
+    const int depth = json->depth;
+    size_t at = depth > 0 ? json->length[depth - 1] : 0;
+    if (at >= JSON_PATH) at = JSON_PATH - 1;
+    const char *slash = at > 0 ? "/" : "";
+    if (depth == 0)
+        json->path[0] = '\0'; /* the document itself */
+    else if (key != NULL)
+        snprintf(json->path + at, JSON_PATH - at, "%s%s", slash, key);
+    else
+        snprintf(json->path + at, JSON_PATH - at, "%s%d", slash, json->count[depth]);
+    json->length[depth] = strlen(json->path);
+}
+
 /* Comma, line break, indent and key: all that stands before a value. */
 static void lead(Json *json, const char *key)
 {
-    int depth = json->depth;
-    if (!json->empty[depth]) fputc(',', json->out);
+    const int depth = json->depth;
+    const bool first = json->count[depth] == 0;
+    if (json->visit != NULL) note_path(json, key);
+    json->count[depth]++;
+    if (json->out == NULL) return;
+    if (!first) fputc(',', json->out);
     if (depth > 0) {
         if (!json->flat[depth])
             fprintf(json->out, "\n%*s", 2 * depth, "");
-        else if (!json->empty[depth])
+        else if (!first)
             fputc(' ', json->out);
     }
-    json->empty[depth] = false;
     if (key != NULL) {
         write_text(json->out, key);
         fputs(": ", json->out);
@@ -66,16 +90,17 @@ static void lead(Json *json, const char *key)
 static void open_level(Json *json, const char *key, char bracket, bool flat)
 {
     lead(json, key);
-    fputc(bracket, json->out);
+    if (json->out != NULL) fputc(bracket, json->out);
     if (json->depth < JSON_DEEPEST - 1) json->depth++;
-    json->empty[json->depth] = true;
+    json->count[json->depth] = 0;
     json->flat[json->depth] = flat;
 }
 
 static void close_level(Json *json, char bracket)
 {
-    bool line_break = !json->empty[json->depth] && !json->flat[json->depth];
+    bool line_break = json->count[json->depth] > 0 && !json->flat[json->depth];
     if (json->depth > 0) json->depth--;
+    if (json->out == NULL) return;
     if (line_break) fprintf(json->out, "\n%*s", 2 * json->depth, "");
     fputc(bracket, json->out);
 }
@@ -107,40 +132,54 @@ void put_close_array(Json *json)
 
 void put_document_end(Json *json)
 {
-    fputc('\n', json->out);
+    if (json->out != NULL) fputc('\n', json->out);
 }
 
 void put_text(Json *json, const char *key, const char *text)
 {
     lead(json, key);
+    if (json->out == NULL) return;
     if (text != NULL)
         write_text(json->out, text);
     else
         fputs("null", json->out);
 }
 
-void put_number(Json *json, const char *key, double value)
+const char *number_text(double value, char out[NUMBER_TEXT])
 {
-    char text[40] = "null";
-    lead(json, key);
+    snprintf(out, NUMBER_TEXT, "null");
     /* 17 digits always give the same bits back; most numbers people type need fewer. */
     for (int digits = 15; digits <= 17 && isfinite(value); digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
+        snprintf(out, NUMBER_TEXT, "%.*g", digits, value);
+        if (strtod(out, NULL) == value) break;
     }
-    fputs(text, json->out);
+    return out;
+}
+
+/* `text` is its text in the document. */
+static void put_value(Json *json, const char *key, double value, const char *text)
+{
+    lead(json, key);
+    if (json->visit != NULL) json->visit(json->ctx, json->path, value);
+    if (json->out != NULL) fputs(text, json->out);
+}
+
+void put_number(Json *json, const char *key, double value)
+{
+    char text[NUMBER_TEXT];
+    put_value(json, key, value, number_text(value, text));
 }
 
 void put_integer(Json *json, const char *key, long long value)
 {
-    lead(json, key);
-    fprintf(json->out, "%lld", value);
+    char text[NUMBER_TEXT];
+    snprintf(text, sizeof text, "%lld", value);
+    put_value(json, key, (double)value, text);
 }
 
 void put_boolean(Json *json, const char *key, bool value)
 {
-    lead(json, key);
-    fputs(value ? "true" : "false", json->out);
+    put_value(json, key, value, value ? "true" : "false");
 }
 
 void put_numbers(Json *json, const char *key, const double *values, int count)

@@ -74,13 +74,9 @@ static bool keep_sets(const TextList *sets, Loaded *loaded, st_Error *err)
     return ok || fail(err, ST_ERR_MEMORY, "out of memory");
 }
 
-bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err)
+/* From its path and text to a system. */
+static bool make_system(const TextList *sets, Loaded *loaded, st_Error *err)
 {
-    *loaded = (Loaded){0};
-    if (!find_file(word, loaded, err)) return false;
-    loaded->text = read_whole(loaded->path, LARGEST, &loaded->length); /* once: a pipe is read only once */
-    if (loaded->text == NULL)                                          /* the reader says why */
-        return st_scene_read(loaded->path, NULL, 0, &loaded->scene, &loaded->def, err) == ST_OK;
     if (!name_scene(loaded, err) || !keep_sets(sets, loaded, err)) return false;
     if (st_scene_parse(loaded->text, loaded->length, loaded->path, sets->item, sets->count, &loaded->scene,
                        &loaded->def, err) != ST_OK)
@@ -91,6 +87,24 @@ bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err)
     snprintf(message, sizeof message, "%s", err->message);
     snprintf(err->message, sizeof err->message, "%s: %.300s", loaded->path, message);
     return false;
+}
+
+bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err)
+{
+    *loaded = (Loaded){0};
+    if (!find_file(word, loaded, err)) return false;
+    loaded->text = read_whole(loaded->path, LARGEST, &loaded->length); /* once: a pipe is read only once */
+    if (loaded->text == NULL)                                          /* the reader says why */
+        return st_scene_read(loaded->path, NULL, 0, &loaded->scene, &loaded->def, err) == ST_OK;
+    return make_system(sets, loaded, err);
+}
+
+bool load_again(const Loaded *from, const TextList *sets, Loaded *loaded, st_Error *err)
+{
+    *loaded = (Loaded){.path = strdup(from->path), .text = malloc(from->length + 1), .length = from->length};
+    if (loaded->path == NULL || loaded->text == NULL) return fail(err, ST_ERR_MEMORY, "out of memory");
+    memcpy(loaded->text, from->text, from->length + 1);
+    return make_system(sets, loaded, err);
 }
 
 int scene_errors(const Loaded *loaded, st_Error errors[MOST_ERRORS])

@@ -21,6 +21,8 @@ typedef struct Loaded {
 
 /* `word` is a file, or the name of an example where there is no such file. False: err says why. */
 bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err);
+/* The same scene with other overrides, from the text that was read. */
+bool load_again(const Loaded *from, const TextList *sets, Loaded *loaded, st_Error *err);
 /* After load() failed: the errors of the scene; returns how many there are, 0 where it is something else. */
 #define MOST_ERRORS 20
 int scene_errors(const Loaded *loaded, st_Error errors[MOST_ERRORS]);

@@ -10,6 +10,8 @@ typedef struct Outputs {
 } Outputs;
 
 void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Outputs *outputs);
+/* The result as an object of a document, and as a document of its own. */
+void put_result(Json *json, const Loaded *loaded, const Tally *tally, const Outputs *outputs);
 void print_json(FILE *out, const Loaded *loaded, const Tally *tally, const Outputs *outputs);
 
 /* The name of a body, "ground" for none. Lives as long as the scene. */

@@ -109,35 +109,40 @@ static void quality(Json *json, const Tally *tally)
     put_close_object(json);
 }
 
+void put_result(Json *json, const Loaded *loaded, const Tally *tally, const Outputs *outputs)
+{
+    char hash[32];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)st_system_hash(loaded->system));
+    put_open_object(json, NULL);
+    put_text(json, "version", st_version());
+    put_text(json, "scene", loaded->name);
+    put_text(json, "file", loaded->path);
+    put_text(json, "description", loaded->description);
+    put_text(json, "status", outcome_name(tally->outcome));
+    put_text(json, "message", tally->message);
+    put_text(json, "preset", loaded->def.preset);
+    put_choices(json, "choices", &loaded->def);
+    put_number(json, "h", loaded->def.h);
+    put_number(json, "end", loaded->def.end);
+    put_number(json, "time", st_system_time(loaded->system));
+    put_integer(json, "steps", tally->steps);
+    initial_change(json, loaded->system);
+    collisions(json, loaded->scene, tally);
+    times(json, loaded->system, tally);
+    quality(json, tally);
+    put_text(json, "state_hash", hash);
+    put_text(json, "table", outputs->table);
+    put_text(json, "picture", outputs->picture);
+    put_text(json, "recording", outputs->recording);
+    bodies(json, loaded);
+    put_forces(json, loaded);
+    put_close_object(json);
+}
+
 void print_json(FILE *out, const Loaded *loaded, const Tally *tally, const Outputs *outputs)
 {
     Json json;
-    char hash[32];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)st_system_hash(loaded->system));
     put_document(&json, out);
-    put_open_object(&json, NULL);
-    put_text(&json, "version", st_version());
-    put_text(&json, "scene", loaded->name);
-    put_text(&json, "file", loaded->path);
-    put_text(&json, "description", loaded->description);
-    put_text(&json, "status", outcome_name(tally->outcome));
-    put_text(&json, "message", tally->message);
-    put_text(&json, "preset", loaded->def.preset);
-    put_choices(&json, "choices", &loaded->def);
-    put_number(&json, "h", loaded->def.h);
-    put_number(&json, "end", loaded->def.end);
-    put_number(&json, "time", st_system_time(loaded->system));
-    put_integer(&json, "steps", tally->steps);
-    initial_change(&json, loaded->system);
-    collisions(&json, loaded->scene, tally);
-    times(&json, loaded->system, tally);
-    quality(&json, tally);
-    put_text(&json, "state_hash", hash);
-    put_text(&json, "table", outputs->table);
-    put_text(&json, "picture", outputs->picture);
-    put_text(&json, "recording", outputs->recording);
-    bodies(&json, loaded);
-    put_forces(&json, loaded);
-    put_close_object(&json);
+    put_result(&json, loaded, tally, outputs);
     put_document_end(&json);
 }

@@ -9,6 +9,7 @@
 #include "progress.h"
 #include "report.h"
 #include "restart.h"
+#include "simulate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -81,16 +82,11 @@ typedef struct Run {
     st_Picture *picture;
     FILE *log;
     Tally tally;
+    st_StepInfo info; /* of the last step */
     Progress progress;
     double next_line; /* --rate: the time of the next line of the table [s] */
     bool line_due;    /* the last state is not in the table yet             */
 } Run;
-
-static void end_run(Run *run, Outcome outcome, const char *message)
-{
-    run->tally.outcome = outcome;
-    snprintf(run->tally.message, sizeof run->tally.message, "%s", message);
-}
 
 static bool line_wanted(Run *run, const st_StepInfo *info)
 {
@@ -103,6 +99,7 @@ static bool line_wanted(Run *run, const st_StepInfo *info)
     return true;
 }
 
+/* Add the state to the outputs. `last`: of a run that has ended, the line that --every and --rate left due. */
 static bool record(Run *run, const st_StepInfo *info, bool last, st_Error *err)
 {
     if (run->picture != NULL && !last && st_picture_add(run->picture, run->loaded.system, info, err) != ST_OK)
@@ -114,40 +111,22 @@ static bool record(Run *run, const st_StepInfo *info, bool last, st_Error *err)
     return run->line_due || st_csv_write(run->csv, run->loaded.system, info, err) == ST_OK;
 }
 
+static bool after_step(void *ctx, const st_StepInfo *info, st_Error *err)
+{
+    Run *run = ctx;
+    run->info = *info;
+    const bool ok = record(run, info, false, err);
+    if (info->h > 0) progress_step(&run->progress, run->tally.steps, info);
+    return ok;
+}
+
 static void simulate(Run *run)
 {
-    const st_SystemDef *def = &run->loaded.def;
-    st_System *system = run->loaded.system;
     st_Error err = {0};
-    st_StepInfo info;
-    bool ok = tally_start(&run->tally, &run->loaded, &info, &err) && record(run, &info, false, &err);
-    double h = 0;
-    while (ok && (h = next_step(st_system_time(system), def->h, def->end)) > 0 && interrupt_caught() == 0) {
-        st_StepInfo next = st_step_info();
-        ok = interrupt_step(system, h, &next, &err) == ST_OK;
-        if (!ok) break;
-        info = next;
-        tally_step(&run->tally, system, &info);
-        ok = record(run, &info, false, &err);
-        progress_step(&run->progress, run->tally.steps, &info);
-    }
-    const bool interrupted = interrupt_caught() != 0 && (ok ? h > 0 : err.status == ST_ERR_CANCELLED);
-    if (interrupted)
-        end_run(run, RUN_INTERRUPTED, interrupt_word());
-    else if (!ok)
-        end_run(run, err.status == ST_ERR_NUMERIC ? RUN_DIVERGED : RUN_FAILED, err.message);
-    else if (100 * run->tally.above_limit > run->tally.steps) {
-        char why[600];
-        snprintf(
-            why, sizeof why,
-            "%lld of %lld steps left a residual above residual_limit = %g, more than 1 per cent; the worst is %.3g "
-            "at t = %.6g s in %s; try a smaller h, or another solver",
-            run->tally.above_limit, run->tally.steps, def->residual_limit, run->tally.worst_residual,
-            run->tally.worst_residual_time, run->tally.worst_island);
-        end_run(run, RUN_UNSOLVED, why);
-    }
-    /* With --every and --rate, the last state is still due. */
-    if (run->line_due && !record(run, &info, true, &err) && (ok || interrupted)) end_run(run, RUN_FAILED, err.message);
+    simulate_to_end(&run->loaded, &run->tally, after_step, run);
+    judge_residuals(&run->loaded, &run->tally);
+    const bool sound = run->tally.outcome != RUN_FAILED && run->tally.outcome != RUN_DIVERGED;
+    if (run->line_due && !record(run, &run->info, true, &err) && sound) end_run(&run->tally, RUN_FAILED, err.message);
 }
 
 /* Which output is which, by its ending; what is no plain file is a table. */
@@ -265,7 +244,7 @@ static void finish_log(Run *run)
     if ((fclose(run->log) != 0 || !ok) && tally->outcome != RUN_FAILED) {
         char message[sizeof tally->message];
         snprintf(message, sizeof message, "%s: writing failed: %s", run->options->log, strerror(errno));
-        end_run(run, RUN_FAILED, message);
+        end_run(&run->tally, RUN_FAILED, message);
     }
     run->log = NULL;
 }
@@ -276,7 +255,8 @@ static void finish_picture(Run *run)
     Drawing drawing;
     const char *svg = drawing_begin(&drawing, run->options->picture);
     const bool drawn = svg != NULL && st_picture_write(run->picture, svg, &err) == ST_OK;
-    if (!drawing_end(&drawing, drawn, "") && run->tally.outcome != RUN_FAILED) end_run(run, RUN_FAILED, err.message);
+    if (!drawing_end(&drawing, drawn, "") && run->tally.outcome != RUN_FAILED)
+        end_run(&run->tally, RUN_FAILED, err.message);
 }
 
 /* Close table and recording and write the picture; the first thing that went wrong is the one told. */
@@ -284,12 +264,12 @@ static void finish_outputs(Run *run)
 {
     st_Error err = {0};
     if (st_csv_close(run->csv, &err) != ST_OK && run->tally.outcome != RUN_FAILED)
-        end_run(run, RUN_FAILED, err.message);
+        end_run(&run->tally, RUN_FAILED, err.message);
     run->csv = NULL;
     if (st_recorder_close(run->recorder, run->loaded.system, outcome_name(run->tally.outcome), run->tally.message,
                           &err) != ST_OK &&
         run->tally.outcome != RUN_FAILED)
-        end_run(run, RUN_FAILED, err.message);
+        end_run(&run->tally, RUN_FAILED, err.message);
     run->recorder = NULL;
     if (run->picture != NULL) finish_picture(run);
 }
