@@ -67,7 +67,7 @@ typedef struct Command {
     int (*main)(int argc, char *const *argv); /* argv[0] is the command; exit status */
 } Command;
 
-extern const Command compare_command, validate_command, bench_command;
+extern const Command compare_command, sweep_command, validate_command, bench_command;
 extern const Command run_command, check_command, converge_command, examples_command, settings_command, schema_command,
     manual_command;
 extern const Command info_command, export_command, report_command, view_command, plot_command, render_command;

@@ -8,11 +8,13 @@
 #include <stiction/stiction.h>
 #include <string.h>
 
-const Command *const commands[] = {&run_command,      &check_command,  &converge_command, &compare_command,
-                                   &validate_command, &bench_command,  &examples_command, &convert_command,
-                                   &info_command,     &view_command,   &report_command,   &plot_command,
-                                   &render_command,   &export_command, &solve_command,    &extract_command,
-                                   &settings_command, &schema_command, &manual_command,   NULL};
+const Command *const commands[] = {&run_command,     &check_command,    &converge_command,
+                                   &compare_command, &sweep_command,    &validate_command,
+                                   &bench_command,   &examples_command, &convert_command,
+                                   &info_command,    &view_command,     &report_command,
+                                   &plot_command,    &render_command,   &export_command,
+                                   &solve_command,   &extract_command,  &settings_command,
+                                   &schema_command,  &manual_command,   NULL};
 
 static void print_help(FILE *out)
 {
