@@ -91,7 +91,6 @@ typedef struct st_Problem {
     const double *f, *g, *w;      /* n_v, n_l, n_r                                     */
     const st_ContactLaw *contact; /* n_contacts, in the order of their rows            */
     double u_scale; /* [m/s] the residual is relative to velocities of at least this size; 0: to b alone */
-    const struct st_RowSource *later; /* the library's own: makes H when it is needed; NULL in problems of yours */
 } st_Problem;
 
 /* Check sizes, indices, laws and numbers; the message names the first that is not valid. The check does not decide

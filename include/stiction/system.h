@@ -341,9 +341,9 @@ typedef struct st_ContactReport {
 } st_ContactReport;
 
 /* The step problem that was solved last (of the last stage, for schemes with stages); its sizes are 0 before the first
- * step. *r receives its impulses (n_r), not those of the whole step; r may be NULL. Valid until the next step. Returns
- * NULL if there is no memory for its rows, which large piles compute on demand.                  */
-ST_API const st_Problem *st_system_problem(const st_System *system, const double **r);
+ * step. *r receives its impulses (n_r), not those of the whole step; r may be NULL. Valid until the next step. The
+ * rows H of a large pile are computed by this call; it returns NULL if there is no memory for them. */
+ST_API const st_Problem *st_system_problem(st_System *system, const double **r);
 
 /* An island of the last step problem: bodies connected by contacts, joints and springs, solved on their own. Islands
  * are ordered by their first body. A body without contacts is in no island.                         */

@@ -41,12 +41,6 @@ int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int 
     return count;
 }
 
-void sti_contact_halves(const sti_World *world, const sti_ContactEntry *entry, int dim, double row[3][2][8])
-{
-    put_side(world, entry, 0, dim, false, 16, row[0][0]);
-    put_side(world, entry, 1, dim, false, 16, row[0][1]);
-}
-
 /* ---- elsewhere ----------------------------------------------------------------------------------- */
 
 /* A point that moves with a body, from one position to another. */

@@ -108,6 +108,9 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
     if (before != NULL) sti_carry_bodies(world, before);
     for (int b = 0; b < n; b++)
         STI_TRY(compile_body(world, b, err));
+    world->all_free = world->n_v == 6 * world->n_blocks;
+    for (int b = 0; b < n; b++)
+        world->all_free = world->all_free && world->body[b].n_dofs % 6 == 0;
     world->n_q = STI_BODY_Q * (n - 1); /* angles come after the bodies */
     for (int k = 0; k < world->n_joints; k++)
         sti_joint_compile(world, k);

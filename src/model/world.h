@@ -223,6 +223,7 @@ typedef struct sti_World {
     bool angles_idle; /* no row depends on one: they are for reports                               */
     sti_Collider collider;
     int n_q, n_v, n_blocks;
+    bool all_free;            /* each body that moves has six velocities, and a block of M of its own          */
     int *block_first;         /* n_blocks + 1: one block of M a moving body                                */
     unsigned char *principal; /* n_blocks: its axes are principal ones, so that its block is diagonal   */
     double *q0, *v0;          /* initial state, until it is taken                                          */
@@ -347,8 +348,6 @@ int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int 
  * along the normal and the tangents, and if it `turns`, three about them.           */
 void sti_contact_put_rows(const sti_World *world, const sti_ContactEntry *entry, int count, int dim, bool turns,
                           double *x);
-/* The same, at most 3 of them, with body a's and body b's numbers each in a place of its own. */
-void sti_contact_halves(const sti_World *world, const sti_ContactEntry *entry, int dim, double row[3][2][8]);
 /* belt.c: how the surfaces of a contact that `moves` do so, with the bodies at q; world NULL: a model of the user's. */
 sti_Belt sti_contact_belt(const sti_World *world, const double *q, const sti_ContactEntry *entry);
 void sti_helpers_free(sti_World *world);

@@ -112,15 +112,6 @@ static sti_ContactKind kind_of_rows(const st_Problem *p, const sti_Net *net, con
     return count == 12 ? STI_TWO_BODIES : STI_ONE_BODY;
 }
 
-/* Of rows that wait, their source knows. */
-static void ask_legs(const st_Problem *p, const sti_Net *net, int c, int32_t ground, int32_t legs[2])
-{
-    int first[2];
-    p->later->legs(p->later->ctx, c, first);
-    for (int side = 0; side < 2; side++)
-        legs[side] = first[side] >= 0 ? net->block_of[first[side]] : ground;
-}
-
 /* Contacts in parts; who does not fit, who touches others than those that stand in its place, and does everybody act
  * along normals (sti_Graph.straight)?                                                             */
 typedef struct Fitting {
@@ -176,10 +167,11 @@ static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
     if (!law_fits(&p->contact[c])) {
         graph->kind[c] = STI_ALONE;
         graph->legs[2 * (ptrdiff_t)c] = graph->legs[2 * (ptrdiff_t)c + 1] = graph->n_nodes;
-        return p->contact[c].law == ST_LAW_BOUNDED && !sti_rows_wait(p);
+        return p->contact[c].law == ST_LAW_BOUNDED && graph->pile == NULL;
     }
-    if (sti_rows_wait(p)) {
-        ask_legs(p, net, c, graph->n_nodes, graph->legs + 2 * (ptrdiff_t)c);
+    if (graph->pile != NULL) {
+        for (ptrdiff_t leg = 2 * (ptrdiff_t)c; leg < 2 * (ptrdiff_t)c + 2; leg++)
+            graph->legs[leg] = graph->pile->body[leg] >= 0 ? graph->pile->body[leg] : graph->n_nodes;
         return true;
     }
     read_legs(graph, net, c);
@@ -191,8 +183,8 @@ static void find_legs_of_part(void *ctx, int part, int64_t first, int64_t end)
 {
     Fitting *fitting = ctx;
     const st_Problem *p = fitting->graph->problem;
-    const bool waits = sti_rows_wait(p) && (p->C.n_blocks == 0 || p->C.n_blocks == p->n_r);
-    bool fits = true, same = true, straight = waits;
+    const bool by_rows = p->C.n_blocks == 0 || p->C.n_blocks == p->n_r;
+    bool fits = true, same = true, straight = fitting->graph->pile != NULL && by_rows;
     for (int c = (int)first; c < (int)end && fits; c++) {
         const int32_t *legs = fitting->graph->legs + 2 * (ptrdiff_t)c, a = legs[0], b = legs[1];
         const bool alone = fitting->graph->kind[c] == STI_ALONE;
@@ -400,7 +392,7 @@ static st_Status count_kinds(sti_Graph *graph, bool *enough, st_Error *err)
 static st_Status sort_contacts(sti_Graph *graph, const sti_Saddle *saddle, bool *fits, st_Error *err)
 {
     const st_Problem *p = graph->problem;
-    *fits = p->symmetric && p->n_contacts > 0 && compliance_fits(&p->C) && !(p->n_l > 0 && sti_rows_wait(p));
+    *fits = p->symmetric && p->n_contacts > 0 && compliance_fits(&p->C) && !(p->n_l > 0 && graph->pile != NULL);
     if (!*fits) return ST_OK;
     if (p->n_l > 0) STI_TRY(sti_mobility_build(&graph->mobility, p, saddle, err));
     STI_TRY(make_room(graph, err));
@@ -408,12 +400,13 @@ static st_Status sort_contacts(sti_Graph *graph, const sti_Saddle *saddle, bool 
     return *fits ? count_kinds(graph, fits, err) : ST_OK;
 }
 
-st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Saddle *saddle, const double *v_free,
-                          double *scale, bool *fits, st_Error *err)
+st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_PileContacts *pile,
+                          const sti_Saddle *saddle, const double *v_free, double *scale, bool *fits, st_Error *err)
 {
     const sti_Net *net = saddle->net;
     double sum[STI_SUMS];
     graph->problem = problem;
+    graph->pile = pile;
     graph->n_nodes = problem->A.n_blocks;
     graph->code = sti_graph_code();
     STI_TRY(sort_contacts(graph, saddle, fits, err));

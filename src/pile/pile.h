@@ -25,8 +25,8 @@
 
 #include "linalg/mobility.h"
 #include "math/parallel.h"
-#include "problem/lazy_rows.h"
 #include "problem/one_contact.h"
+#include "problem/pile_contacts.h"
 
 typedef struct sti_Graph sti_Graph;
 
@@ -96,8 +96,8 @@ enum { STI_FRAME = 16 };
 typedef struct sti_LaneFrames {
     _Alignas(STI_ALIGN) double lever[2][3][STI_LANES]; /* from both bodies; 0 where there is no contact        */
     int64_t slides[STI_LANES];                         /* -1: there is friction; 0: none, nor a tangent    */
-    const double *frame[STI_LANES];                    /* point, normal, tangent (problem/lazy_rows.h)            */
-    const double *axes[2][STI_LANES];                  /* of its bodies: sti_Graph.axes                    */
+    const double *frame[STI_LANES];   /* nine numbers: point, normal, tangent                          */
+    const double *axes[2][STI_LANES]; /* of its bodies: sti_Graph.axes                    */
 } sti_LaneFrames;
 
 /* What the judge has found, lane by lane. */
@@ -166,6 +166,7 @@ const sti_GraphCode *sti_graph_code(void); /* the fastest that this processor ca
 struct sti_Graph {
     st_Allocator allocator;
     const st_Problem *problem;
+    const sti_PileContacts *pile; /* its contacts as arrays; NULL: as rows of H                     */
     const sti_GraphCode *code;
     int threads; /* of a team, set by its owner; the result does not depend on it                 */
     int n_nodes, n_batches;
@@ -177,7 +178,7 @@ struct sti_Graph {
     int colour_first[65]; /* stretches of colour k: colour_first[k] .. colour_first[k+1]-1              */
     STI_ARRAY(sti_Stretch, stretch); /* in memory's order in each colour                                */
     STI_ARRAY(int, run_first);       /* batches of colour k in zone z: behind run_first[STI_COLOURS z + k] */
-    bool straight; /* rows wait, no contact has one tangent, and w and C are along normals              */
+    bool straight; /* contacts are arrays, none has one tangent, and w and C are along normals              */
     bool round;    /* balls: all bodies are round                                                       */
     bool pointed;  /* points: they are not, but have principal axes and touch at points                 */
     bool inverted; /* batches have their inverses                                                       */
@@ -211,8 +212,8 @@ struct sti_Graph {
 
 /* Starts as {.allocator = ..., .mobility.allocator = ...}. *fits tells whether the problem is one for this file; if so
  * its lists are made, and the residual's scale from v_free. */
-st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Saddle *saddle, const double *v_free,
-                          double *scale, bool *fits, st_Error *err);
+st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_PileContacts *pile,
+                          const sti_Saddle *saddle, const double *v_free, double *scale, bool *fits, st_Error *err);
 /* b of all rows and rho of all contacts, for who wants them: before the first judgement. */
 void sti_graph_give_b(const sti_Graph *graph, double *b, double *rho);
 void sti_graph_release(sti_Graph *graph);

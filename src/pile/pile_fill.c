@@ -84,8 +84,7 @@ static void scale_velocity(const sti_Graph *graph, int node, int n, const double
 
 static const double *axes_of(const sti_Graph *graph, int node)
 {
-    const struct st_RowSource *later = graph->problem->later;
-    return later->axes(later->ctx, graph->problem->A.first[node]);
+    return graph->pile->axes + 9 * (ptrdiff_t)node;
 }
 
 /* The turning part of v~ in world axes: the same numbers for a round body. */
@@ -273,8 +272,8 @@ static void fill_rows(const sti_Graph *graph, const sti_Net *net, const double *
     for (int l = 0; l < STI_LANES; l++) {
         const int c = batch->contact[l];
         memset(rows.h[l], 0, sizeof rows.h[l]);
-        if (c >= 0 && sti_rows_wait(p))
-            p->later->put(p->later->ctx, c, p->contact[c].dim, rows.h[l]);
+        if (c >= 0 && graph->pile != NULL)
+            sti_pile_rows(graph->pile, c, p->contact[c].dim, rows.h[l]);
         else if (c >= 0)
             copy_rows(graph, net, c, rows.h[l]);
         for (int side = 0; side < 2; side++) {
@@ -291,12 +290,16 @@ static void fill_rows(const sti_Graph *graph, const sti_Net *net, const double *
     graph->code->fill(to, &rows);
 }
 
-/* Where contact c is (problem/lazy_rows.h); c < 0: nowhere. */
-static const double *frame_of(const st_Problem *p, int c, const double *centre[2])
+/* Point, normal and tangent of contact c, and the centres of its bodies; zeros without a contact, and as the centre of
+ * the ground, whose levers count nothing.                                                         */
+static const double *frame_of(const sti_PileContacts *pile, int c, const double *centre[2])
 {
     static const double nowhere[9] = {0};
-    centre[0] = centre[1] = nowhere;
-    return c >= 0 ? p->later->frame(p->later->ctx, c, centre) : nowhere;
+    for (int side = 0; side < 2; side++) {
+        const int32_t body = c >= 0 ? pile->body[2 * (ptrdiff_t)c + side] : -1;
+        centre[side] = body >= 0 ? pile->centre + 3 * (ptrdiff_t)body : nowhere;
+    }
+    return c >= 0 ? pile->frame + 9 * (ptrdiff_t)c : nowhere;
 }
 
 /* The same from the frames of the contacts, where bodies have principal axes. */
@@ -306,7 +309,7 @@ static void fill_points(const sti_Graph *graph, const sti_Batch *batch, sti_Poin
     sti_LaneFrames frames;
     for (int l = 0; l < STI_LANES; l++) {
         const int c = batch->contact[l];
-        const double *centre[2], *point = frames.frame[l] = frame_of(p, c, centre);
+        const double *centre[2], *point = frames.frame[l] = frame_of(graph->pile, c, centre);
         for (int side = 0; side < 2; side++) {
             frames.axes[side][l] = graph->axes + STI_FRAME * (ptrdiff_t)batch->body[side][l];
             for (int k = 0; k < 3; k++)
@@ -334,7 +337,7 @@ static void fill_ball(const sti_Graph *graph, const sti_Batch *batch, int l, sti
 {
     const st_Problem *p = graph->problem;
     const int c = batch->contact[l];
-    const double *centre[2], *frame = frame_of(p, c, centre);
+    const double *centre[2], *frame = frame_of(graph->pile, c, centre);
     for (int k = 0; k < 3; k++) {
         to->normal[k][l] = frame[3 + k];
         to->tangent[k][l] = batch->dim[l] > 1 ? frame[6 + k] : 0.0;

@@ -72,6 +72,9 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     RELEASE(unit_i);
     RELEASE(unit_x);
     RELEASE(zero);
+    RELEASE(pile_p);
+    RELEASE(pile_i);
+    RELEASE(pile_x);
     st_Allocator allocator = m->allocator;
     sti_free(&allocator, m, 1, sizeof *m);
     sti_free(&allocator, reduction, 1, sizeof *reduction);
@@ -100,6 +103,7 @@ st_Status sti_reduction_begin(sti_Reduction *reduction, const st_Problem *proble
 void sti_reduction_publish(sti_Reduction *reduction)
 {
     const sti_ReductionMemory *m = reduction->memory;
+    reduction->problem = m->problem;
     reduction->h_first = m->h_first;
     reduction->h_start = m->h_start;
     reduction->h_index = m->h_index;
@@ -116,9 +120,24 @@ void sti_reduction_publish(sti_Reduction *reduction)
     reduction->rho = m->rho;
 }
 
+/* A problem whose contacts came as arrays continues as its copy with rows. */
+static st_Status make_rows(sti_ReductionMemory *m, st_Error *err)
+{
+    const int64_t n_r = m->problem->n_r;
+    if (m->pile == NULL || m->problem == &m->with_rows) return ST_OK;
+    GROW(pile_p, n_r + 1);
+    GROW(pile_i, STI_PILE_ROW * n_r);
+    GROW(pile_x, STI_PILE_ROW * n_r);
+    m->with_rows = *m->problem;
+    m->with_rows.H = sti_pile_matrix(m->pile, m->problem, m->pile_p, m->pile_i, m->pile_x);
+    m->problem = &m->with_rows;
+    return ST_OK;
+}
+
 /* Columns of H and Y, and from them W_cc, rho and b. */
 static st_Status reduce_by_columns(sti_ReductionMemory *m, st_Error *err)
 {
+    STI_TRY(make_rows(m, err));
     STI_TRY(sti_columns_of_H(m, err));
     STI_TRY(sti_columns_of_Y(m, err));
     STI_TRY(sti_columns_diagonal(m, err));
@@ -133,7 +152,7 @@ static st_Status reduce_by_graph(sti_ReductionMemory *m, int fewest, bool *done,
     const st_Problem *p = m->problem;
     *done = false;
     if (p->n_contacts < fewest) return ST_OK;
-    return sti_graph_build(&m->graph, p, m->saddle, m->v_free, &m->judged.scale, done, err);
+    return sti_graph_build(&m->graph, p, m->pile, m->saddle, m->v_free, &m->judged.scale, done, err);
 }
 
 st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err)
@@ -145,10 +164,12 @@ st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err)
     return ST_OK;
 }
 
-st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem, st_Error *err)
+st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem, const sti_PileContacts *pile,
+                            st_Error *err)
 {
     sti_ReductionMemory *m = reduction->memory;
     m->local = NULL;
+    m->pile = pile;
     STI_TRY(sti_reduction_begin(reduction, problem, err));
     GROW(l_free, problem->n_l);
     GROW(side_v, problem->n_v);
@@ -177,20 +198,18 @@ static void velocity_at(const sti_ReductionMemory *m, int c, const double *v, do
     const st_Problem *p = m->problem;
     const st_ContactLaw *contact = &p->contact[c];
     double row[3][2][STI_NODE];
-    int first[2];
     for (int d = 0; d < contact->dim; d++)
         u[d] = p->w[contact->first + d];
-    for (int j = contact->first; j < contact->first + contact->dim && !sti_rows_wait(p); j++)
+    for (int j = contact->first; j < contact->first + contact->dim && m->pile == NULL; j++)
         for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
             u[j - contact->first] += p->H.x[e] * v[p->H.i[e]];
-    if (!sti_rows_wait(p)) return;
-    p->later->legs(p->later->ctx, c, first);
-    p->later->put(p->later->ctx, c, contact->dim, row);
+    if (m->pile == NULL) return;
+    sti_pile_rows(m->pile, c, contact->dim, row);
     for (int side = 0; side < 2; side++) {
-        const int block = first[side] >= 0 ? m->saddle->net->block_of[first[side]] : -1;
-        for (int k = 0; block >= 0 && k < p->A.first[block + 1] - p->A.first[block]; k++)
+        const int32_t body = m->pile->body[2 * (ptrdiff_t)c + side];
+        for (int k = 0; k < 6 && body >= 0; k++)
             for (int d = 0; d < contact->dim; d++)
-                u[d] += row[d][side][k] * v[first[side] + k];
+                u[d] += row[d][side][k] * v[p->A.first[body] + k];
     }
 }
 
@@ -244,7 +263,7 @@ st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err)
 
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err)
 {
-    STI_TRY(sti_reduce_joints(reduction, problem, err));
+    STI_TRY(sti_reduce_joints(reduction, problem, NULL, err));
     return sti_reduce_contacts(reduction, err);
 }
 

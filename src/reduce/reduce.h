@@ -22,6 +22,7 @@
 #define STI_REDUCE_H
 
 #include "base/base.h"
+#include "problem/pile_contacts.h"
 
 #include <stiction/problem.h>
 
@@ -72,8 +73,10 @@ void sti_reduction_lend(sti_Reduction *reduction, struct sti_Saddle *saddle);
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
 
 /* The same in two steps: first velocities and joints alone. Then nothing but the question may follow whether all
- * contacts are open, r = 0 being the answer: judged->v, l and u are its if so.                     */
-st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
+ * contacts are open, r = 0 being the answer: judged->v, l and u are its if so. `pile`: the contacts as arrays, where
+ * the problem has no H; or NULL. Columns are then made of a copy of the problem with an H of its own.  */
+st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem, const sti_PileContacts *pile,
+                            st_Error *err);
 bool sti_reduction_is_open(const sti_Reduction *reduction, double *joint);
 st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err);
 

@@ -33,7 +33,6 @@ static st_Status collect_rows(sti_ReductionMemory *m, const st_ContactLaw *conta
 st_Status sti_columns_of_H(sti_ReductionMemory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
-    STI_TRY(sti_rows_make(p, err));
     GROW(h_first, p->n_contacts + 1);
     GROW(h_start, p->n_contacts + 1);
     GROW(place, p->n_v);

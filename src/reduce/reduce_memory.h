@@ -25,7 +25,8 @@ typedef struct sti_NodeShare {
 typedef struct sti_ReductionMemory {
     st_Allocator allocator;
     const st_Problem *problem;
-    sti_Saddle *saddle; /* who solves for joints: its own, or one that is lent                  */
+    const sti_PileContacts *pile; /* its contacts where it has no H; NULL: it has                    */
+    sti_Saddle *saddle;           /* who solves for joints: its own, or one that is lent                  */
     sti_Saddle *own_saddle;
     sti_Graph graph;
     bool columns; /* h_ and y_ are those of this problem */
@@ -63,6 +64,10 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(int, unit_i);
     STI_ARRAY(double, unit_x);
     STI_ARRAY(double, zero);
+    st_Problem with_rows; /* the problem with H, where its contacts came as arrays and columns are wanted       */
+    STI_ARRAY(int64_t, pile_p);
+    STI_ARRAY(int, pile_i);
+    STI_ARRAY(double, pile_x);
 } sti_ReductionMemory;
 
 /* For m->problem, in this order. */

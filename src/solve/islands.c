@@ -139,7 +139,7 @@ static st_Status solve_whole(sti_Islands *s, st_Solution *solution, st_SolveInfo
     st_SolveInfo found;
     sti_solver_equip(solver, s->def.threads, NULL);
     sti_solver_limit(solver, s->def.max_work, s->stop);
-    STI_TRY(sti_solver_solve(solver, p, solution, &found, err));
+    STI_TRY(sti_solver_solve(solver, p, s->pile, solution, &found, err));
     s->island[1] = (sti_Island){p->A.n_blocks, p->n_contacts, p->n_l, found};
     if (info != NULL) *info = found;
     return ST_OK;
@@ -183,10 +183,11 @@ void sti_islands_be_rough(sti_Islands *s)
     sti_linear_be_rough(s->linear);
 }
 
-st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti_Awake *awake, st_Solution *solution,
-                            st_SolveInfo *info, st_Error *err)
+st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti_PileContacts *pile,
+                            const sti_Awake *awake, st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
     s->problem = problem;
+    s->pile = pile;
     s->whole = true;
     if (awake == NULL && problem->n_contacts == 0) return solve_linear(s, solution, info, err);
     if (awake == NULL && (problem->n_contacts < 2 || !s->split)) { /* one at most: not worth a look */

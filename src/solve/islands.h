@@ -39,8 +39,8 @@ typedef struct sti_Awake {
 } sti_Awake;
 
 /* As sti_solver_solve; *info is the worst of all islands. awake NULL: all. */
-st_Status sti_islands_solve(sti_Islands *islands, const st_Problem *problem, const sti_Awake *awake,
-                            st_Solution *solution, st_SolveInfo *info, st_Error *err);
+st_Status sti_islands_solve(sti_Islands *islands, const st_Problem *problem, const sti_PileContacts *pile,
+                            const sti_Awake *awake, st_Solution *solution, st_SolveInfo *info, st_Error *err);
 
 /* The solution of the last problem, where nothing was still and no contact, as one of this, which differs in the
  * numbers of G, f and g alone: a step with the factors of then (no_contacts.h).                           */

@@ -85,11 +85,10 @@ static int connect_contact(sti_Islands *s, int c)
     const st_Sparse *columns = &s->problem->H;
     const st_ContactLaw *contact = &s->problem->contact[c];
     int node = NONE;
-    if (sti_rows_wait(s->problem)) {
-        int block[2];
-        sti_waiting_blocks(s, c, block);
-        if (block[0] != NONE && block[1] != NONE) sti_join(s->above, block[0], block[1]);
-        return block[0] != NONE ? block[0] : block[1];
+    if (s->pile != NULL) {
+        const int32_t *body = s->pile->body + 2 * (ptrdiff_t)c;
+        if (body[0] >= 0 && body[1] >= 0) sti_join(s->above, body[0], body[1]);
+        return body[0] >= 0 ? body[0] : body[1] >= 0 ? body[1] : NONE;
     }
     for (int j = contact->first; j < contact->first + contact->dim; j++)
         if (j == contact->first || !same_rows(columns, j - 1, j)) node = connect_column(s, columns, j, node);
@@ -151,7 +150,7 @@ static void start_blocks(sti_Islands *s, const sti_Awake *awake)
 {
     const st_Problem *p = s->problem;
     if (awake != NULL && p->n_l > 0) leave_out(s, &p->G, p->n_l);
-    if (awake != NULL && p->n_r > 0 && !sti_rows_wait(p)) leave_out(s, &p->H, p->n_r);
+    if (awake != NULL && p->n_r > 0 && s->pile == NULL) leave_out(s, &p->H, p->n_r);
     for (int e = 0; e < count_blocks(p, awake); e++) {
         const int k = block_at(awake, e);
         s->above[k] = k;

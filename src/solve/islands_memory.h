@@ -11,7 +11,6 @@
 #include "linalg/no_contacts.h"
 #include "linalg/saddle.h"
 #include "math/parallel.h"
-#include "problem/lazy_rows.h"
 #include "solve/islands.h"
 
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
@@ -60,9 +59,14 @@ typedef struct Desk {
     st_Solver *solver;
     st_Problem part; /* its number and its arrays                                                  */
     int number;
-    struct st_RowSource later; /* of its rows, where they wait                                     */
+    const sti_PileContacts *pile; /* its contacts as arrays, in `arrays`; NULL: as rows of H       */
+    sti_PileContacts arrays;
     PartBlocks A, Cb, C;
     Columns G, H;
+    STI_ARRAY(int32_t, body); /* of `arrays`: by contact                                           */
+    STI_ARRAY(double, frame);
+    STI_ARRAY(double, centre); /* likewise, by body                                                */
+    STI_ARRAY(double, axes);
     STI_ARRAY(double, f);
     STI_ARRAY(double, g);
     STI_ARRAY(double, w);
@@ -90,6 +94,7 @@ struct sti_Islands {
     STI_ARRAY(sti_Island, island); /* by part                                                      */
     atomic_int failed;             /* no part behind this one is of interest any more              */
     const st_Problem *problem;
+    const sti_PileContacts *pile;    /* its contacts as arrays; NULL: as rows of H                 */
     int n_velocities;                /* that A.at and A.of are known for                           */
     STI_ARRAY(int, shape);           /* A.first as it was then                                     */
     STI_ARRAY(unsigned char, marks); /* and A.diagonal, zeros for none                             */
@@ -119,16 +124,6 @@ st_Status sti_parts_solve(sti_Islands *s, st_Solution *solution, st_Error *err);
 static inline int sti_members(const Members *m, int part)
 {
     return m->first[part + 1] - m->first[part];
-}
-
-/* The blocks that a contact touches whose rows wait to be made; NONE on a side without. */
-static inline void sti_waiting_blocks(const sti_Islands *s, int c, int block[2])
-{
-    const struct st_RowSource *later = s->problem->later;
-    int first[2];
-    later->legs(later->ctx, c, first);
-    for (int side = 0; side < 2; side++)
-        block[side] = first[side] >= 0 ? s->A.of[first[side]] : NONE;
 }
 
 #endif

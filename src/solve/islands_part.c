@@ -125,36 +125,7 @@ static st_Status take_joints(Desk *d, st_Error *err)
     return ST_OK;
 }
 
-/* ------------------------------------------------------------------ contacts whose rows wait */
-
-/* Numbers in such a row at most: six on either side. */
-enum { WAITING_ROW = 12 };
-
-/* The rows of contact c as the next of the part, where they wait to be made. */
-static void take_waiting(const sti_Islands *s, int c, Columns *to)
-{
-    const st_Problem *p = s->problem;
-    double row[3][2][STI_NODE];
-    int block[2];
-    sti_waiting_blocks(s, c, block);
-    p->later->put(p->later->ctx, c, p->contact[c].dim, row);
-    for (int k = 0; k < p->contact[c].dim; k++) {
-        int64_t end = to->p[to->n];
-        for (int side = 0; side < 2; side++)
-            for (int e = 0; block[side] != NONE && e < p->A.first[block[side] + 1] - p->A.first[block[side]]; e++) {
-                to->i[end] = s->v_first[block[side]] + e;
-                to->x[end++] = row[k][side][e];
-            }
-        to->p[++to->n] = end;
-    }
-}
-
-/* Do the rows of a part wait on, since the whole's do and there are many? Whoever wants them asks the part, and the
- * part the whole.                                                                                       */
-static bool waits(const Desk *d)
-{
-    return sti_rows_wait(d->islands->problem) && sti_members(&d->islands->contacts, d->number) >= STI_FEW_ROWS;
-}
+/* ------------------------------------------------------------------ contacts as arrays */
 
 static int contact_in_whole(const Desk *d, int c)
 {
@@ -162,52 +133,35 @@ static int contact_in_whole(const Desk *d, int c)
     return contacts->member[contacts->first[d->number] + c];
 }
 
-static void part_legs(const void *ctx, int c, int first[2])
+/* Contacts that came as arrays, and their bodies, numbered as in the part. Few contacts become rows of H. */
+static st_Status take_arrays(Desk *d, st_Error *err)
 {
-    const Desk *d = ctx;
-    int block[2];
-    sti_waiting_blocks(d->islands, contact_in_whole(d, c), block);
-    for (int side = 0; side < 2; side++)
-        first[side] = block[side] != NONE ? d->islands->v_first[block[side]] : -1;
-}
-
-static void part_put(const void *ctx, int c, int dim, double row[3][2][STI_NODE])
-{
-    const Desk *d = ctx;
-    const struct st_RowSource *later = d->islands->problem->later;
-    later->put(later->ctx, contact_in_whole(d, c), dim, row);
-}
-
-static const double *part_frame(const void *ctx, int c, const double *centre[2])
-{
-    const Desk *d = ctx;
-    const struct st_RowSource *later = d->islands->problem->later;
-    return later->frame(later->ctx, contact_in_whole(d, c), centre);
-}
-
-static const double *part_axes(const void *ctx, int first)
-{
-    const Desk *d = ctx;
     const sti_Islands *s = d->islands;
-    const struct st_RowSource *later = s->problem->later;
-    int lo = 0, hi = d->A.n;
-    while (hi - lo > 1) { /* the block that begins with `first` */
-        const int middle = lo + (hi - lo) / 2;
-        if (d->A.first[middle] <= first)
-            lo = middle;
-        else
-            hi = middle;
+    const sti_PileContacts *whole = s->pile;
+    const int *block = s->blocks.member + s->blocks.first[d->number], n = sti_members(&s->blocks, d->number);
+    ROOM(body, 2 * (int64_t)d->part.n_contacts);
+    ROOM(frame, 9 * (int64_t)d->part.n_contacts);
+    ROOM(centre, 3 * (int64_t)n);
+    ROOM(axes, 9 * (int64_t)n);
+    for (int k = 0; k < n; k++) {
+        copy(d->centre + 3 * (ptrdiff_t)k, whole->centre + 3 * (ptrdiff_t)block[k], 3);
+        copy(d->axes + 9 * (ptrdiff_t)k, whole->axes + 9 * (ptrdiff_t)block[k], 9);
     }
-    return later->axes(later->ctx, s->problem->A.first[s->blocks.member[s->blocks.first[d->number] + lo]]);
-}
-
-static st_Status part_make(void *ctx, st_Error *err)
-{
-    Desk *d = ctx;
-    STI_TRY(begin_columns(d, &d->H, d->part.n_r, WAITING_ROW * (int64_t)d->part.n_r, err));
-    for (int c = 0; c < d->part.n_contacts; c++)
-        take_waiting(d->islands, contact_in_whole(d, c), &d->H);
-    d->part.H = (st_Sparse){d->part.n_v, d->part.n_r, d->H.p, d->H.i, d->H.x};
+    for (int k = 0; k < d->part.n_contacts; k++) {
+        const ptrdiff_t c = contact_in_whole(d, k);
+        copy(d->frame + 9 * (ptrdiff_t)k, whole->frame + 9 * c, 9);
+        for (int side = 0; side < 2; side++) /* bodies have six velocities each */
+            d->body[2 * (ptrdiff_t)k + side] =
+                whole->body[2 * c + side] >= 0 ? s->v_first[whole->body[2 * c + side]] / 6 : -1;
+    }
+    d->arrays = (sti_PileContacts){.body = d->body, .frame = d->frame, .centre = d->centre, .axes = d->axes};
+    if (d->part.n_contacts >= STI_FEW_ROWS) {
+        d->part.H = (st_Sparse){.n_rows = d->part.n_v, .n_cols = d->part.n_r};
+        d->pile = &d->arrays;
+        return ST_OK;
+    }
+    STI_TRY(begin_columns(d, &d->H, d->part.n_r, STI_PILE_ROW * (int64_t)d->part.n_r, err));
+    d->part.H = sti_pile_matrix(&d->arrays, &d->part, d->H.p, d->H.i, d->H.x);
     return ST_OK;
 }
 
@@ -224,11 +178,10 @@ static st_Status begin_contacts(Desk *d, st_Error *err)
     for (int k = 0; k < n_contacts; k++) {
         const st_ContactLaw *contact = &p->contact[contact_in_whole(d, k)];
         n += contact->dim;
-        if (!sti_rows_wait(p)) entries += p->H.p[contact->first + contact->dim] - p->H.p[contact->first];
+        if (s->pile == NULL) entries += p->H.p[contact->first + contact->dim] - p->H.p[contact->first];
         for (int row = contact->first; row < contact->first + contact->dim && p->C.n_blocks > 0; row++)
             n_x += numbers_from(&p->C, &s->C, row);
     }
-    if (sti_rows_wait(p) && !waits(d)) entries = WAITING_ROW * (int64_t)n;
     ROOM(law, n_contacts);
     ROOM(w, n);
     ROOM(r, n);
@@ -236,7 +189,7 @@ static st_Status begin_contacts(Desk *d, st_Error *err)
     d->part.n_contacts = n_contacts;
     d->part.n_r = n;
     STI_TRY(begin_blocks(d, &d->C, &p->C, n, n_x, err));
-    return begin_columns(d, &d->H, waits(d) ? 0 : n, entries, err);
+    return s->pile == NULL ? begin_columns(d, &d->H, n, entries, err) : ST_OK;
 }
 
 static st_Status take_contacts(Desk *d, const double *start, st_Error *err)
@@ -251,9 +204,8 @@ static st_Status take_contacts(Desk *d, const double *start, st_Error *err)
         d->law[k].first = n;
         copy(d->w + n, p->w + contact->first, contact->dim);
         copy(d->r + n, start + contact->first, contact->dim);
-        if (sti_rows_wait(p) && !waits(d)) take_waiting(s, contact_in_whole(d, k), &d->H);
         for (int row = contact->first; row < contact->first + contact->dim; row++, n++) {
-            if (!sti_rows_wait(p)) take_column(s, &p->H, row, &d->H);
+            if (s->pile == NULL) take_column(s, &p->H, row, &d->H);
             take_block(&p->C, &s->C, &d->C, row, n);
         }
     }
@@ -293,17 +245,13 @@ st_Status sti_part_take(Desk *d, int part, const double *start, st_Error *err)
     to->C = (st_BlockDiag){.n_blocks = d->C.n, .first = d->C.first, .x = d->C.x};
     to->G = (st_Sparse){to->n_v, to->n_l, d->G.p, d->G.i, d->G.x};
     to->H = (st_Sparse){to->n_v, to->n_r, d->H.p, d->H.i, d->H.x};
-    if (waits(d)) {
-        to->H.p = NULL;
-        to->later = &d->later;
-        d->later = (struct st_RowSource){d, part_legs, part_put, part_frame, part_axes, part_make};
-    }
     to->f = d->f;
     to->g = d->g;
     to->w = d->w;
     to->contact = d->law;
     to->u_scale = own_scale(d, whole->u_scale);
-    return ST_OK;
+    d->pile = NULL;
+    return d->islands->pile != NULL ? take_arrays(d, err) : ST_OK;
 }
 
 /* The answer of a part, where it belongs in the whole. */

@@ -42,6 +42,10 @@ void sti_desk_destroy(Desk *d)
     release_blocks(&allocator, &d->C);
     release_columns(&allocator, &d->G);
     release_columns(&allocator, &d->H);
+    RELEASE(body);
+    RELEASE(frame);
+    RELEASE(centre);
+    RELEASE(axes);
     RELEASE(f);
     RELEASE(g);
     RELEASE(w);
@@ -102,7 +106,7 @@ static st_Status solve_part(Desk *d, int part, int threads, st_Solution *solutio
     sti_solver_equip(d->solver, threads, saddle);
     sti_solver_limit(d->solver, s->def.max_work, s->stop);
     st_Solution own = {.v = d->v, .l = d->l, .u = d->u, .r = d->r};
-    STI_TRY(sti_solver_solve(d->solver, &d->part, &own, &info, err));
+    STI_TRY(sti_solver_solve(d->solver, &d->part, d->pile, &own, &info, err));
     sti_part_give(d, solution);
     s->island[part] = (sti_Island){d->part.A.n_blocks, d->part.n_contacts, d->part.n_l, info};
     return ST_OK;

@@ -351,15 +351,15 @@ st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solut
 {
     STI_TRY(check_call(solver, solution, err));
     STI_TRY(st_problem_check(problem, err));
-    return sti_solver_solve(solver, problem, solution, info, err);
+    return sti_solver_solve(solver, problem, NULL, solution, info, err);
 }
 
-st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
-                           st_Error *err)
+st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const sti_PileContacts *pile,
+                           st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
     STI_TRY(check_fit(solver, problem, solution, err));
     STI_TRY(make_room(solver, problem, err));
-    STI_TRY(sti_reduce_joints(solver->reduction, problem, err));
+    STI_TRY(sti_reduce_joints(solver->reduction, problem, pile, err));
     STI_TRY(solve_contacts(solver, solution, info, err));
     copy(solver, solution->v, solver->reduction->judged->v, problem->n_v);
     copy(solver, solution->l, solver->reduction->judged->l, problem->n_l);

@@ -70,9 +70,10 @@ void sti_solver_adjust(st_Solver *solver, double tolerance, bool warm_start);
 /* Let a kind solve, with what it needs of the reduction. */
 st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err);
 
-/* st_solver_solve for a problem that was made with care: its structure is not looked at again. */
-st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
-                           st_Error *err);
+/* st_solver_solve for a problem that was made with care: its structure is not looked at again. `pile`: its contacts as
+ * arrays instead of H; or NULL.                                                                   */
+st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const sti_PileContacts *pile,
+                           st_Solution *solution, st_SolveInfo *info, st_Error *err);
 
 /* Does the kind take every contact of this problem? Else the first one that it does not, in *refused. */
 bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int *refused);

@@ -332,17 +332,21 @@ st_Status sti_stage_loads(const st_System *s, const sti_StageEnds *ends, double 
     double *of[STI_N_LOADS];
     for (int k = 0; k < STI_N_LOADS; k++)
         of[k] = out + (ptrdiff_t)k * n_v;
-    const st_Problem *problem = st_system_problem(s, NULL);
-    if (problem == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for the rows of the step problem");
+    const st_Problem *problem = &step->problem;
     for (int k = 0; k < problem->n_l; k++) {
         const bool spring = k >= n_joint_rows && k - n_joint_rows < n_springs;
         add_row(&problem->G, k, weight * step->l[k], of[spring ? STI_LOAD_SPRING : STI_LOAD_JOINT]);
     }
     for (int c = 0; c < problem->n_contacts; c++) {
         const bool contact = c < step->n_gaps && (world == NULL || step->chosen[c].entry.id < STI_LIMIT_ID);
-        for (int k = 0; k < step->law[c].dim; k++)
-            add_row(&problem->H, step->law[c].first + k, weight * step->r[step->law[c].first + k],
-                    of[contact ? STI_LOAD_CONTACT : STI_LOAD_JOINT]);
+        double *load = of[contact ? STI_LOAD_CONTACT : STI_LOAD_JOINT];
+        for (int k = 0; k < step->law[c].dim; k++) {
+            const double impulse = weight * step->r[step->law[c].first + k];
+            sti_RowView row;
+            sti_view_row(s, c, k, &row);
+            for (int e = 0; e < row.n; e++)
+                load[row.i[e]] += impulse * row.x[e];
+        }
     }
     if (step->eta == 0) return ST_OK;
     if (s->model.def.integrator == ST_INTEGRATOR_EULER) {

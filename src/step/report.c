@@ -18,10 +18,10 @@
 
 /* ---- contacts --------------------------------------------------------------------------------- */
 
-const st_Problem *st_system_problem(const st_System *system, const double **r)
+const st_Problem *st_system_problem(st_System *system, const double **r)
 {
     if (r != NULL) *r = system->work.step.r;
-    return sti_rows_make(&system->work.step.problem, NULL) == ST_OK ? &system->work.step.problem : NULL;
+    return sti_step_rows(system, NULL) == ST_OK ? &system->work.step.problem : NULL;
 }
 
 int st_system_island_count(const st_System *system)
@@ -68,17 +68,15 @@ int st_system_contact_count(const st_System *system)
     return n_solved(system) + system->work.sleep.n_contacts;
 }
 
-/* H'v of a contact, and its belt: u without what drift, an impact law and compliance add to it. Rows that wait (order
- * one, rigid) have no more of that than a closing gap and a diagonal compliance, and their bodies may be elsewhere by
- * now. */
+/* H'v of a contact, and its belt: u without what drift, an impact law and compliance add to it. In a pile (order one,
+ * rigid) these are a closing gap and a diagonal compliance: no rows are needed.                   */
 void sti_relative_velocity(const st_System *system, const double *v, const st_ContactLaw *law,
                            const sti_ContactEntry *entry, double *velocity)
 {
     const sti_Assembly *step = &system->work.step;
-    const bool waits = step->problem.n_r > 0 && step->problem.H.p == NULL;
     sti_belt_speeds(system->model.world, step->q, law, entry, velocity);
     for (int k = 0, row = law->first; k < law->dim; k++, row++) {
-        if (waits)
+        if (step->piled)
             velocity[k] =
                 step->u[row] - (k == 0 ? step->w[row] : 0.0) - (step->compliant ? step->C[row] * step->r[row] : 0.0);
         else

@@ -38,6 +38,7 @@ static st_Status look_around(st_System *s, double t, const double *q, double mar
 void sti_forget_step(st_System *s)
 {
     s->work.step.problem = (st_Problem){0};
+    s->work.step.piled = false;
     s->work.step.n_gaps = s->work.step.n_bounded = 0;
     s->work.step.q = s->state.q;
     sti_impulses_begin(s);

@@ -154,13 +154,12 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
 st_Status sti_solve_problem(st_System *system, st_Solver *solver, const st_Problem *problem, st_Solution *solution,
                             st_SolveInfo *info, st_Error *err);
 /* The step problem, island by island. */
-st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
-                            st_Error *err);
+st_Status sti_solve_islands(st_System *system, st_Solution *solution, st_SolveInfo *info, st_Error *err);
 
 /* stage_contacts.c: w along a contact's tangents, at q: the velocity of a belt, and 0 without one. */
 void sti_belt_speeds(const sti_World *world, const double *q, const st_ContactLaw *law, const sti_ContactEntry *entry,
                      double *w);
-/* lazy_rows.c: row k of contact c of the step problem, made or not. */
+/* pile_contacts.c: row k of contact c of the step problem, also where its contacts are arrays. */
 typedef struct sti_RowView {
     int n;
     const int *i;
@@ -169,10 +168,14 @@ typedef struct sti_RowView {
     double x_room[16];
 } sti_RowView;
 void sti_view_row(const st_System *system, int c, int k, sti_RowView *row);
+/* All of them: H of the step problem, where its contacts are arrays. */
+st_Status sti_step_rows(st_System *system, st_Error *err);
 
-/* stage_contacts.c: velocity that a unit impulse along row k of H makes, about [1/kg]. */
+/* stage_contacts.c: velocity that a unit impulse along row k of H makes, about [1/kg]; along the normal of contact c,
+ * also where contacts are arrays; along row k of H or G.                                          */
 double sti_mobility(const st_System *system, int row);
-double sti_row_mobility(const st_System *system, const sti_RowList *rows, int row); /* of H or G */
+double sti_contact_mobility(const st_System *system, int c);
+double sti_row_mobility(const st_System *system, const sti_RowList *rows, int row);
 
 /* warm_start.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, const sti_Stage *stage);

@@ -13,7 +13,7 @@
 #define STI_SYSTEM_H
 
 #include "model/world.h"
-#include "problem/lazy_rows.h"
+#include "problem/pile_contacts.h"
 #include "solve/islands.h"
 #include "step/contact/patch.h"
 #include "step/impulses.h"
@@ -88,10 +88,12 @@ typedef struct sti_Chosen {
 /* Memory of one step problem. */
 typedef struct sti_Assembly {
     st_Problem problem;
-    struct st_RowSource later; /* of the problem, where H waits to be made: lazy_rows.c                 */
-    sti_RowList G, H;          /* while H waits it has a number of rows, and no rows                  */
-    int *leg;                  /* while it waits: two a contact, the first velocities of its bodies   */
-    int64_t leg_capacity;
+    sti_RowList G, H; /* with a pile, H has a number of rows, and no rows before sti_step_rows        */
+    bool piled;       /* the contacts of the problem are arrays, in `pile`                            */
+    sti_PileContacts pile;
+    int32_t *pile_body; /* the arrays of `pile`                                                       */
+    double *pile_frame, *pile_centre, *pile_axes;
+    int64_t pile_body_capacity, pile_frame_capacity, pile_centre_capacity, pile_axes_capacity;
     double *M, *f, *g, *w, *Cb, *C;
     int laid_out;    /* rows of G whose entries are those of a world's joints and springs: they stay */
     bool mass_known; /* M stays as it is, for good                                                */

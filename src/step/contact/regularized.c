@@ -128,7 +128,7 @@ st_Status sti_rigid_limit(st_System *system, const sti_Stage *stage, st_Solution
         scale_compliances(system, stage, s);
         left *= s;
         int before = info->iterations;
-        STI_TRY(sti_solve_islands(system, &system->work.step.problem, solution, info, err));
+        STI_TRY(sti_solve_islands(system, solution, info, err));
         info->iterations += before;
     }
     return ST_OK;

@@ -53,8 +53,7 @@ static bool may_be_fast(const st_System *system, double h)
         const int row = step->law[c].first;
         const double w = fmin(-(step->chosen[c].entry.gap + system->model.def.slop) / time, cap);
         if (!(w > 0.01 * cap)) continue;
-        const bool waits = step->problem.later != NULL && step->problem.H.p == NULL;
-        const double W = waits ? sti_waiting_mobility(system, c) : sti_mobility(system, row);
+        const double W = sti_contact_mobility(system, c);
         if (!one_stage || speed_of_work(step->r[row], w, W) > 0.5 * cap) return true;
     }
     for (int k = 0; k < here->joint_rows.n_rows; k++) {

@@ -304,11 +304,7 @@ static void finish(sti_StageWork *work)
         .contact = out->law,
         .u_scale = STI_IDLE_SPEED * work->system->state.fastest.speed,
     };
-    if (work->waiting) {
-        out->later = sti_waiting_rows(work->system);
-        out->problem.later = &out->later;
-        out->problem.H.p = NULL;
-    }
+    if (work->piled) out->problem.H = (st_Sparse){.n_rows = model->n_v, .n_cols = out->H.n_rows};
     if (out->compliant) out->problem.C = (st_BlockDiag){.n_blocks = out->n_C, .first = out->C_first, .x = out->C};
 }
 

@@ -3,7 +3,7 @@
  *
  *     stage.c            momentum, joints and springs; the sequence
  *     stage_contacts.c   contacts, motors and joint friction: their rows, laws, drift and compliance
- *     lazy_rows.c          the same of many contacts, whose rows wait until somebody wants them
+ *     pile_contacts.c    the same of many contacts between free bodies, as arrays instead of rows
  *     stage_solve.c      the solution of what is assembled
  */
 #ifndef STI_STAGE_H
@@ -20,19 +20,16 @@ typedef struct sti_StageWork {
     bool impact;          /* eta = 0                                                               */
     bool implicit_forces; /* springs and dampers as soft rows                                      */
     bool gap_drift;
-    bool waiting;        /* rows of contacts are made when somebody wants them                    */
+    bool piled;          /* contacts become arrays instead of rows of H: pile_contacts.c           */
     const double *shift; /* q_base - q_star as a velocity, NULL where they are the same            */
     st_Error *err;
 } sti_StageWork;
 
 /* stage_contacts.c: the wanted contacts and, after them, the bounded rows: H, w, C and the laws. */
 st_Status sti_stage_contacts(sti_StageWork *work);
-/* lazy_rows.c: may the rows of this stage's contacts wait until somebody wants them? Those contacts; where the rows
- * come from; the first one of a contact, as sti_mobility has it.                                       */
-bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage);
-st_Status sti_waiting_contacts(sti_StageWork *work);
-struct st_RowSource sti_waiting_rows(st_System *system);
-double sti_waiting_mobility(const st_System *system, int contact);
+/* pile_contacts.c: are the contacts of this stage a pile's, many between free bodies? Then they become arrays. */
+bool sti_is_pile(const st_System *system, const sti_Stage *stage);
+st_Status sti_pile_contacts(sti_StageWork *work);
 
 /* The value of row k at q_base. */
 static inline double sti_shifted(const sti_StageWork *work, double value, const sti_RowList *rows, int k)
@@ -60,7 +57,7 @@ static inline double sti_resistance(const sti_StageWork *work, double stiffness,
     return work->stage->mean ? 0.25 * eta * stiffness + 0.5 * damping : eta * stiffness + damping;
 }
 
-/* ---- contacts, with rows that are there or that wait ----------------------------------------------- */
+/* ---- contacts, as rows or as arrays ----------------------------------------------- */
 
 /* The next contact of the stage's rows, from c on, that is wanted, from *k on; `end`: none. Both stand by id. */
 static inline int sti_next_wanted(const sti_StageWork *work, int c, int end, int *k)

@@ -12,7 +12,7 @@ static st_Status grow(sti_StageWork *work)
     const st_System *system = work->system;
     sti_Assembly *out = work->out;
     const bool patches = system->model.def.contact == ST_CONTACT_COMPLIANT && !work->impact;
-    const int dim = work->waiting ? 3 : ST_MAX_DIM;
+    const int dim = work->piled ? 3 : ST_MAX_DIM;
     const int64_t elements = patches ? sti_patch_elements(system) : 1,
                   n_bounded = work->stage->rows->bounded_rows.n_rows,
                   n_gaps = work->stage->loaded != NULL ? 2 * (int64_t)system->work.wanted.n : system->work.wanted.n;
@@ -72,7 +72,7 @@ static int model_row(const st_ContactLaw *law, const sti_ContactEntry *entry, in
     return turning < 0 ? -1 : sti_turning_row(entry) + turning;
 }
 
-/* Rows that nobody has made yet: where they will stand. */
+/* Rows that were not made when the contact was found. */
 static st_Status new_contact_rows(sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
     int index[12];
@@ -251,6 +251,19 @@ double sti_mobility(const st_System *system, int row)
     return sti_row_mobility(system, &system->work.step.H, row);
 }
 
+double sti_contact_mobility(const st_System *system, int c)
+{
+    sti_RowView row;
+    double square = 0, weighted = 0;
+    if (!system->work.step.piled) return sti_row_mobility(system, &system->work.step.H, system->work.step.law[c].first);
+    sti_view_row(system, c, 0, &row);
+    for (int e = 0; e < row.n; e++) {
+        square += row.x[e] * row.x[e];
+        weighted += row.x[e] * row.x[e] * sti_mass_of(system, system->work.step.M, row.i[e]);
+    }
+    return square > 0 ? square * square / weighted : 0.0;
+}
+
 double *sti_compliance_block(sti_Assembly *out, int first, int size)
 {
     double *block = out->C + out->C_used;
@@ -274,12 +287,11 @@ static void soften_range(void *ctx, int64_t first, int64_t end)
         }
         if (c >= out->n_gaps) {
             const int of = out->chosen[c].element;
-            out->C[row] = sti_mobility(work->system, out->law[of].first);
+            out->C[row] = sti_contact_mobility(work->system, of);
             out->w[row] = -out->C[row] * work->stage->loaded[of];
         }
         if (c >= out->n_gaps || !sti_overlaps(work, c)) continue;
-        out->C[row] = STI_OVERLAP_COMPLIANCE *
-                      (work->waiting ? sti_waiting_mobility(work->system, c) : sti_mobility(work->system, row));
+        out->C[row] = STI_OVERLAP_COMPLIANCE * sti_contact_mobility(work->system, c);
     }
 }
 
@@ -287,7 +299,7 @@ static void soften_range(void *ctx, int64_t first, int64_t end)
 static void soften_overlaps(sti_StageWork *work)
 {
     sti_Assembly *out = work->out;
-    for (int c = 0; !work->waiting && c < out->n_gaps; c++)
+    for (int c = 0; !work->piled && c < out->n_gaps; c++)
         out->overlapping += sti_overlaps(work, c);
     out->compliant = out->overlapping + out->n_loaded > 0;
     out->n_C = out->H.n_rows - out->n_bounded;
@@ -320,12 +332,12 @@ st_Status sti_stage_contacts(sti_StageWork *work)
 {
     st_System *system = work->system;
     const sti_Stage *stage = work->stage;
-    work->waiting = sti_rows_may_wait(system, stage);
+    work->piled = work->out->piled = sti_is_pile(system, stage);
     if (system->model.world == NULL) STI_TRY(sti_check_model_contacts(&system->model.def, stage->rows, work->err));
     STI_TRY(grow(work));
     sti_patches_begin(system);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->model.world, stage->q_star, work->err));
-    STI_TRY(work->waiting ? sti_waiting_contacts(work) : contacts(work));
+    STI_TRY(work->piled ? sti_pile_contacts(work) : contacts(work));
     STI_TRY(loaded_contacts(work));
     STI_TRY(bounded_rows(work));
     compliances(work);

@@ -54,18 +54,19 @@ st_Status sti_solve_problem(st_System *system, st_Solver *solver, const st_Probl
                             st_SolveInfo *info, st_Error *err)
 {
     if (system->model.world == NULL) STI_TRY(st_problem_check(problem, err));
-    STI_TRY(sti_solver_solve(solver, problem, solution, info, err));
+    STI_TRY(sti_solver_solve(solver, problem, NULL, solution, info, err));
     return sti_go_on(system, err);
 }
 
-st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
-                            st_Error *err)
+st_Status sti_solve_islands(st_System *system, st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
+    const st_Problem *problem = &system->work.step.problem;
+    const sti_PileContacts *pile = system->work.step.piled ? &system->work.step.pile : NULL;
     st_SolveInfo found = {0};
     if (system->model.world == NULL) STI_TRY(st_problem_check(problem, err));
     sti_islands_limit(system->work.islands,
                       fmax(system->model.def.step_work_limit - system->work.work_done, FEWEST_VISITS));
-    STI_TRY(sti_islands_solve(system->work.islands, problem,
+    STI_TRY(sti_islands_solve(system->work.islands, problem, pile,
                               system->work.sleep.n_asleep > 0 ? &system->work.sleep.awake : NULL, solution, &found,
                               err));
     system->work.work_done += found.work;
@@ -80,7 +81,7 @@ st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Sol
 static bool leave_immovable(sti_Assembly *out)
 {
     bool any = false;
-    if (out->overlapping == 0 || out->problem.n_l == 0 || out->problem.later != NULL) return false;
+    if (out->overlapping == 0 || out->problem.n_l == 0) return false;
     for (int c = 0; c < out->n_gaps; c++) {
         const int row = out->law[c].first; /* C is diagonal */
         if (!(out->C[row] > 0) || !(out->C[row] * out->r[row] > 0.5 * fabs(out->w[row]))) continue;
@@ -120,9 +121,9 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     if (stage->means != NULL && stage->means->again)
         STI_TRY(sti_islands_correct(system->work.islands, &out->problem, &solution, info, err));
     else
-        STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
+        STI_TRY(sti_solve_islands(system, &solution, info, err));
     join_loaded(out);
-    if (leave_immovable(out)) STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
+    if (leave_immovable(out)) STI_TRY(sti_solve_islands(system, &solution, info, err));
     if (system->model.def.rigid_limit && system->model.def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (system->work.least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));

@@ -1,5 +1,5 @@
-/* Rows of contacts that wait until somebody wants them (problem/lazy_rows.h): a pile without H is the same problem as
- * with it, in the lanes of round bodies and in those of any rows, for every vector unit and solver. */
+/* Contacts of a pile as arrays (problem/pile_contacts.h) are the same problem as with rows of H, in the lanes of round
+ * bodies and in those of others, for every vector unit and solver. */
 #include "check.h"
 #include "pile/pile.h"
 #include "reduce/reduce.h"
@@ -72,6 +72,13 @@ static void check_rows(const sti_Graph *graph, const double *r, const double *u)
     }
 }
 
+static void reduce_pile(sti_Reduction *reduction, const st_System *system)
+{
+    st_Error err = {0};
+    check_ok(sti_reduce_joints(reduction, &system->work.step.problem, &system->work.step.pile, &err), err);
+    check_ok(sti_reduce_contacts(reduction, &err), err);
+}
+
 /* The problem by its lanes, and by H: both judge the same r. */
 static void compare(bool boxes)
 {
@@ -80,21 +87,19 @@ static void compare(bool boxes)
     st_Error err = {0};
     make_pile(&pile, boxes, false);
     const st_Problem *p = &pile.system->work.step.problem;
-    sti_Reduction *waiting, *made;
-    assert_true(sti_rows_wait(p));
-    check_ok(sti_reduction_create(&allocator, &waiting, &err), err);
+    sti_Reduction *arrays, *made;
+    assert_true(pile.system->work.step.piled);
+    assert_null(p->H.p);
+    check_ok(sti_reduction_create(&allocator, &arrays, &err), err);
     check_ok(sti_reduction_create(&allocator, &made, &err), err);
-    /* bodies stand where the step ended: back to where its rows were taken */
-    check_ok(sti_collider_place(pile.system->model.world, pile.system->work.step.q, &err), err);
-    check_ok(sti_reduce(waiting, p, &err), err);
-    assert_non_null(waiting->graph);
-    assert_true(sti_rows_wait(p));
-    assert_true(waiting->graph->round == !boxes);
+    reduce_pile(arrays, pile.system);
+    assert_non_null(arrays->graph);
+    assert_null(p->H.p);
+    assert_true(arrays->graph->round == !boxes);
 
     const double *r;
     st_Problem copy = *st_system_problem(pile.system, &r);
-    assert_false(sti_rows_wait(p));
-    copy.later = NULL;
+    assert_non_null(p->H.p);
     check_ok(st_problem_check(&copy, &err), err);
     check_ok(sti_reduce(made, &copy, &err), err);
     check_ok(sti_reduction_columns(made, &err), err);
@@ -105,7 +110,7 @@ static void compare(bool boxes)
     assert_non_null(u);
     assert_non_null(v);
     st_Residual lanes, matrices;
-    sti_residual(waiting, r, v, NULL, u, &lanes);
+    sti_residual(arrays, r, v, NULL, u, &lanes);
     sti_residual(made, r, v + p->n_v, NULL, u + p->n_r, &matrices);
     assert_true(matrices.natural > 0);
     /* sums in another order */
@@ -118,10 +123,10 @@ static void compare(bool boxes)
     for (int i = 0; i < p->n_v; i++)
         check_close(v[i], v[p->n_v + i], 1e-13);
     assert_true(largest > 0.01); /* they do push each other */
-    check_rows(waiting->graph, r, u);
+    check_rows(arrays->graph, r, u);
     free(u);
     free(v);
-    sti_reduction_destroy(waiting);
+    sti_reduction_destroy(arrays);
     sti_reduction_destroy(made);
     free_pile(&pile);
 }
@@ -159,7 +164,7 @@ static void test_balls_have_the_same_bits_with_every_vector_unit(void **state)
     make_pile(&pile, false, false);
     sti_Reduction *reduction;
     check_ok(sti_reduction_create(&allocator, &reduction, &err), err);
-    check_ok(sti_reduce(reduction, &pile.system->work.step.problem, &err), err);
+    reduce_pile(reduction, pile.system);
     sti_Graph *graph = reduction->graph;
     assert_non_null(graph);
     assert_true(graph->round);
@@ -184,8 +189,8 @@ static void test_balls_have_the_same_bits_with_every_vector_unit(void **state)
     free_pile(&pile);
 }
 
-/* As islands, each with rows of its own, and as one: the same motion as far as the tolerance goes. */
-static void test_islands_take_waiting_rows(void **state)
+/* As islands, each with arrays of its own, and as one: the same motion as far as the tolerance goes. */
+static void test_islands_take_their_part_of_the_arrays(void **state)
 {
     (void)state;
     Pile one, many;
@@ -208,7 +213,7 @@ int main(void)
         cmocka_unit_test(test_balls_are_the_same_problem),
         cmocka_unit_test(test_boxes_are_the_same_problem),
         cmocka_unit_test(test_balls_have_the_same_bits_with_every_vector_unit),
-        cmocka_unit_test(test_islands_take_waiting_rows),
+        cmocka_unit_test(test_islands_take_their_part_of_the_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

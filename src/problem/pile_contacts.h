@@ -1,0 +1,42 @@
+/* problem/pile_contacts.h -- the contacts of a pile as plain arrays: the second kind of input of a solve.
+ *
+ * Where every contact touches one or two free bodies, of six velocities each, H follows from where contacts and bodies
+ * are. With directions d = n, t, n x t at a point p, and levers l = p - x from the centres of the bodies,
+ *
+ *     d . (v_b + w_b x l_b) - d . (v_a + w_a x l_a)         is the velocity along d,     w = R w_body.
+ *
+ * A contact is nine numbers and two bodies this way; three rows of H are 36 numbers and as many indices. The kernels of
+ * the pile (pile/pile.h) work on these arrays, and most steps need no H at all. Solvers that do need rows compute them
+ * from the same arrays (sti_pile_matrix).
+ *
+ * A problem that comes with these arrays has H.p = NULL. All else in it (A, f, w, C, laws) is as in any problem.
+ */
+#ifndef STI_PILE_CONTACTS_H
+#define STI_PILE_CONTACTS_H
+
+#include "base/base.h"
+
+#include <stiction/problem.h>
+
+enum {
+    STI_NODE = 8,      /* doubles that a body's six velocities take in lanes                           */
+    STI_FEW_ROWS = 64, /* fewer contacts are swept one by one, each solved exactly: lanes would stay empty, and
+                        * their rows are needed at once                                              */
+    STI_PILE_ROW = 12  /* numbers in a row, at most: six on each side                                  */
+};
+
+typedef struct sti_PileContacts {
+    const int32_t *body;  /* two per contact: the blocks of A of its bodies a and b; -1: one that does not move */
+    const double *frame;  /* nine per contact: point, normal, tangent, in the world                    */
+    const double *centre; /* three per block of A: the centre of mass in the world                     */
+    const double *axes;   /* nine per block of A: R, row-major, takes the body's axes to the world's   */
+} sti_PileContacts;
+
+/* The rows of contact c, at most three, by row and side. A side that does not move is left as it is. */
+void sti_pile_rows(const sti_PileContacts *pile, int c, int dim, double row[3][2][STI_NODE]);
+
+/* H of all contacts of a problem, in arrays of the caller: p has room for n_r + 1 numbers, i and x for STI_PILE_ROW
+ * n_r.                                                                                            */
+st_Sparse sti_pile_matrix(const sti_PileContacts *pile, const st_Problem *problem, int64_t *p, int *i, double *x);
+
+#endif

@@ -1,0 +1,172 @@
+/* step/contact/pile_contacts.c -- the contacts of a pile in the step problem: arrays instead of rows of H
+ * (problem/pile_contacts.h).
+ *
+ * The sweeps over a pile take points and directions of contacts, and the places of bodies, as they are. A step problem
+ * that has many contacts between free bodies and nothing else gets these arrays. Those who need rows of it later
+ * (reports, restitution, files) compute them from the same arrays.
+ */
+#include "math/parallel.h"
+#include "step/integrate/stage.h"
+
+bool sti_is_pile(const st_System *system, const sti_Stage *stage)
+{
+    const st_Sink *sink = stage->rows;
+    const bool plain = stage->eta > 0 && stage->q_base == stage->q_star && !stage->mean;
+    const bool alone = sink->joint_rows.n_rows + sink->soft_rows.n_rows + sink->bounded_rows.n_rows == 0;
+    return plain && alone && sink->rows_later && sink->contact_rows.n_rows == 0 &&
+           system->work.wanted.n >= STI_FEW_ROWS && system->model.world->all_free &&
+           system->model.def.contact == ST_CONTACT_RIGID && system->work.least_norm == NULL;
+}
+
+/* ---- the contacts ------------------------------------------------------------------------------ */
+
+/* Nothing is made of them but their laws and gaps: a team writes them, each member a range of the sink. */
+typedef struct Many {
+    sti_StageWork *work;
+    sti_Places contacts, rows, overlapping;
+} Many;
+
+/* Neighbours mostly have one surface, and so one law but for its place. */
+typedef struct Alike {
+    const sti_Surface *surface;
+    int dim;
+    st_ContactLaw law;
+} Alike;
+
+static const st_ContactLaw *law_of(const sti_StageWork *work, const sti_ContactEntry *entry, Alike *last)
+{
+    if (entry->surface != last->surface || entry->dim != last->dim)
+        *last = (Alike){entry->surface, entry->dim, sti_contact_law(&work->system->model.def, entry, 0)};
+    return &last->law;
+}
+
+/* Free bodies have six velocities each, and a block of A. */
+static int32_t block_of(const sti_World *world, int body)
+{
+    return world->body[body].n_dofs > 0 ? world->body[body].v_first / 6 : -1;
+}
+
+/* Contact n, whose rows are from `row` on. Returns how many it has. */
+static int add_to_pile(const sti_StageWork *work, int n, int row, const st_ContactLaw *law,
+                       const sti_ContactEntry *entry)
+{
+    sti_Assembly *out = work->out;
+    out->law[n] = (st_ContactLaw){.law = law->law, /* one by one: a copy would wait for what was just written */
+                                  .dim = law->dim,
+                                  .first = row,
+                                  .facets = law->facets,
+                                  .mu = law->mu,
+                                  .mu_roll = law->mu_roll,
+                                  .mu_spin = law->mu_spin};
+    sti_choose(out, n, entry);
+    sti_stage_belt(work, &out->law[n], entry);
+    if (work->gap_drift) out->w[row] = sti_closing_drift(work, entry->gap);
+    out->pile_body[2 * (ptrdiff_t)n] = block_of(work->system->model.world, entry->a);
+    out->pile_body[2 * (ptrdiff_t)n + 1] = block_of(work->system->model.world, entry->b);
+    double *frame = out->pile_frame + 9 * (ptrdiff_t)n;
+    vec3_store(frame, entry->point);
+    vec3_store(frame + 3, entry->normal);
+    vec3_store(frame + 6, entry->tangent);
+    return law->dim;
+}
+
+static void share_contacts(void *ctx, int thread, int n_threads)
+{
+    Many *many = ctx;
+    sti_StageWork *work = many->work;
+    const st_Sink *sink = work->stage->rows;
+    const sti_IdSet *wanted = &work->system->work.wanted;
+    const int first = (int)sti_share(sink->n_contacts, thread, n_threads);
+    const int end = (int)sti_share(sink->n_contacts, thread + 1, n_threads);
+    const int start = first < end ? sti_ids_lower(wanted, sink->contact[first].id) : 0;
+    int n = 0, rows = 0, k = start;
+    Alike last = {.surface = NULL};
+    for (int c = first; thread < n_threads - 1 && (c = sti_next_wanted(work, c, end, &k)) < end; c++, n++)
+        rows += law_of(work, &sink->contact[c], &last)->dim;
+    many->contacts.count[thread] = n; /* for those behind: the last one's are not asked for */
+    many->rows.count[thread] = rows;
+    many->overlapping.count[thread] = 0;
+    sti_team_wait(n_threads);
+    n = (int)sti_places_before(&many->contacts, thread);
+    rows = (int)sti_places_before(&many->rows, thread);
+    k = start;
+    for (int c = first; (c = sti_next_wanted(work, c, end, &k)) < end; c++, n++) {
+        const sti_ContactEntry *entry = &sink->contact[c];
+        rows += add_to_pile(work, n, rows, law_of(work, entry, &last), entry);
+        many->overlapping.count[thread] += sti_overlaps(work, n);
+    }
+    if (thread < n_threads - 1) return;
+    work->out->n_gaps = n;
+    work->out->H.n_rows = rows;
+}
+
+/* Centres and axes of the bodies, as they were placed for this stage. */
+static void place_bodies(void *ctx, int64_t first, int64_t end)
+{
+    const sti_StageWork *work = ctx;
+    const sti_World *world = work->system->model.world;
+    for (int e = (int)first; e < (int)end; e++) {
+        const int b = sti_awake_body(world, e);
+        const ptrdiff_t block = block_of(world, b);
+        if (block < 0) continue;
+        vec3_store(work->out->pile_centre + 3 * block, world->collider.body_pose[b].p);
+        memcpy(work->out->pile_axes + 9 * block, world->collider.axes[b].m, sizeof world->collider.axes[b].m);
+    }
+}
+
+st_Status sti_pile_contacts(sti_StageWork *work)
+{
+    sti_Assembly *out = work->out;
+    const st_System *system = work->system;
+    Many many;
+    many.work = work;
+    memset(many.overlapping.count, 0, sizeof many.overlapping.count);
+    const int64_t n = system->work.wanted.n, n_blocks = system->model.n_blocks;
+    STI_TRY(STI_GROW(work->allocator, out->pile_body, out->pile_body_capacity, 2 * n, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->pile_frame, out->pile_frame_capacity, 9 * n, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->pile_centre, out->pile_centre_capacity, 3 * n_blocks, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->pile_axes, out->pile_axes_capacity, 9 * n_blocks, work->err));
+    out->pile = (sti_PileContacts){out->pile_body, out->pile_frame, out->pile_centre, out->pile_axes};
+    sti_team_for(system->model.def.threads, sti_awake_count(system->model.world), STI_LEAST_BODIES, place_bodies, work);
+    const int threads = system->work.wanted.n / STI_LEAST_CONTACTS;
+    sti_team_run(threads < system->model.def.threads ? threads : system->model.def.threads, share_contacts, &many);
+    out->overlapping = (int)sti_places_before(&many.overlapping, STI_MOST_THREADS);
+    return ST_OK;
+}
+
+/* ---- their rows ---------------------------------------------------------------------------------- */
+
+st_Status sti_step_rows(st_System *system, st_Error *err)
+{
+    sti_Assembly *step = &system->work.step;
+    const int64_t n_r = step->problem.n_r;
+    if (!step->piled || step->problem.H.p != NULL) return ST_OK;
+    STI_TRY(STI_GROW(&system->model.allocator, step->H.p, step->H.p_capacity, n_r + 1, err));
+    STI_TRY(STI_GROW(&system->model.allocator, step->H.i, step->H.i_capacity, STI_PILE_ROW * n_r, err));
+    STI_TRY(STI_GROW(&system->model.allocator, step->H.x, step->H.x_capacity, STI_PILE_ROW * n_r, err));
+    step->problem.H = sti_pile_matrix(&step->pile, &step->problem, step->H.p, step->H.i, step->H.x);
+    return ST_OK;
+}
+
+void sti_view_row(const st_System *system, int c, int k, sti_RowView *out)
+{
+    const sti_Assembly *step = &system->work.step;
+    const int at = step->law[c].first + k;
+    if (!step->piled) {
+        const int64_t first = step->H.p[at];
+        out->n = (int)(step->H.p[at + 1] - first);
+        out->i = step->H.i + first, out->x = step->H.x + first;
+        return;
+    }
+    double row[3][2][STI_NODE];
+    sti_pile_rows(&step->pile, c, k + 1, row);
+    out->n = 0;
+    for (int side = 0; side < 2; side++) {
+        const int32_t body = step->pile_body[2 * (ptrdiff_t)c + side];
+        for (int e = 0; e < 6 && body >= 0; e++) {
+            out->i_room[out->n] = system->model.first[body] + e;
+            out->x_room[out->n++] = row[k][side][e];
+        }
+    }
+    out->i = out->i_room, out->x = out->x_room;
+}
