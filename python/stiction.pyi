@@ -290,6 +290,7 @@ class StepInfo(NamedTuple):
     joint_error: float
     impact_gain: float
     recovery: float
+    drift_fallbacks: int
     rebounds_limited: int
     kinetic: float
     potential: float

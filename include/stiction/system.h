@@ -236,6 +236,7 @@ typedef struct st_StepInfo {
     double recovery;      /* drift gap: the least share of the wanted correction that a step used, since all of it would
                            * have moved something faster than correction_speed; 1: all */
     int rebounds_limited; /* islands or impacts whose restitution was scaled down: it would have added energy */
+    int drift_fallbacks;  /* drift mean: stages that did not converge, with joints closed as by drift gap */
     int struck;           /* contacts that closed in a fixed step: their impulses hold an impact */
     double force_time;    /* forces of this step are means over it, those of its middle [s] */
     double force_h;       /* time that they act for: h, but if a scheme of order one met a collision [s] */

@@ -87,9 +87,11 @@
 
 /* Rounds of the drift `mean` (discrete_gradient.c): 2 are usual, 4 to 6 in a cracking whip. What is left after the last
  * is closed by the next step. FAR [m, rad]: a round that moves further changes rows by as much, and old factors no
- * longer serve. TURN: the relative error of Simpson's rule over a rotation that is not worth a pass over all rows.  */
+ * longer serve. LOST: where so many times the tolerance is left, rows at one place take their place. TURN: the relative
+ * error of Simpson's rule over a rotation that is not worth a pass over all rows.  */
 #define STI_MEAN_ROUNDS 12
 #define STI_MEAN_FAR    0.03
+#define STI_MEAN_LOST   1e4
 #define STI_TURN        1e-13
 
 /* Elements along the side of a compliant patch, at most: 9 x 9 elements make dense blocks of 243 rows, a

@@ -205,6 +205,7 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
  * again with the velocity it gave, where nothing was known of it.                                  */
 st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err);
 st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+st_Status sti_check_velocity(const st_System *system, const double *v, double t, st_Error *err);
 st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
 /* Does a contact close inside the step? euler.c: then it is one of Euler's, and a new start behind it. */
 bool sti_closes_within(const st_System *system, double h);

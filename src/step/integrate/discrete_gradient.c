@@ -444,6 +444,18 @@ static st_Status look(Work *work, int round, double moved, double whole, double 
     return ST_OK;
 }
 
+/* Rounds that do not converge: the stage with rows at one place, and joints closed as with drift `gap`. So it is where
+ * a mechanism can go on in several ways, such as four-bars in their flat position, and its rows lose their rank. The
+ * trapezoid becomes a step of Euler's first, since there form II keeps velocities that no joint allows, v+ = -v. */
+static st_Status fall_back(Work *work, const sti_Stage *stage, st_StepInfo *info)
+{
+    st_System *s = work->system;
+    memset(s->work.mean.tension, 0, (size_t)s->model.n_v * sizeof *s->work.mean.tension);
+    memset(s->work.mean.lag, 0, (size_t)s->model.n_v * sizeof *s->work.mean.lag);
+    STI_TRY(sti_solve_stage(s, stage, work->v, info, work->err));
+    return evaluate_end(work);
+}
+
 st_Status sti_solve_mean_stage(st_System *s, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
 {
     sti_Stage with_means = *stage;
@@ -457,8 +469,9 @@ st_Status sti_solve_mean_stage(st_System *s, const sti_Stage *stage, double *v, 
                  .h = stage->reach,
                  .err = err};
     with_means.means = &work.means;
-    double before = 0, moved, left;
-    bool closed = false;
+    double before = 0, moved, left, least = INFINITY; /* of all tolerances: rounds that run away have a large one */
+    bool closed = false, lost = false;
+    const st_SolveInfo solved = info->solve;
     if (!s->state.history.known) memset(s->work.mean.tension, 0, (size_t)s->model.n_v * sizeof *s->work.mean.tension);
     if (stage->rows != &s->work.stages.middle) STI_TRY(evaluate_middle(&work));
     take_values(s);
@@ -466,20 +479,28 @@ st_Status sti_solve_mean_stage(st_System *s, const sti_Stage *stage, double *v, 
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
         if (!work.means.again) STI_TRY(stiffen(&work));
         STI_TRY(solve(&work, &moved, info));
-        double whole = displacement(&work, NULL),
-               tolerance = fmax(s->model.def.tolerance * whole, STI_PROJECTION_ERROR);
+        const double whole = displacement(&work, NULL);
+        const double tolerance = fmax(s->model.def.tolerance * whole, STI_PROJECTION_ERROR);
+        least = fmin(least, tolerance);
         STI_TRY(look(&work, round, moved, whole, tolerance, &left));
         info->solve.residual.joint = left / work.h;
         closed = left <= tolerance;
+        lost = !(left <= STI_MEAN_LOST * least);
         if (closed) break;
         work.means.again = s->work.step.problem.n_contacts == 0 && s->work.sleep.n_asleep == 0 &&
                            moved < STI_MEAN_FAR && (round == 0 || left < 0.1 * before);
         if (!work.means.again) note_tension(&work);
         before = left;
     }
+    if (lost) {
+        info->drift_fallbacks += !s->work.stages.rough;
+        info->solve = solved; /* of the rounds nothing is left */
+        s->work.stages.rough = true;
+        return stage->second_order ? ST_OK : fall_back(&work, stage, info);
+    }
     note_tension(&work);
     for (int i = 0; i < s->model.n_v; i++)
         s->work.mean.lag[i] = s->work.mean.D[i] * (s->work.mean.v_near[i] - v[i]);
     if (!closed) info->solve.converged = false; /* solved with other rows than those of the way it leads */
-    return ST_OK;
+    return sti_check_velocity(s, v, s->state.t + work.h, err);
 }

@@ -45,6 +45,7 @@ st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_
     if (by_mean) {
         memcpy(v, system->work.stages.v_star, (size_t)n_v * sizeof *v);
         STI_TRY(sti_solve_mean_stage(system, &stage, v, info, err));
+        if (system->work.stages.rough) return sti_rough_step(system, h, info, err);
     } else {
         STI_TRY(sti_solve_first_stage(system, &stage, v, info, err));
     }
