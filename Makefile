@@ -15,7 +15,7 @@ CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout 
 # cmake starts a make of its own, which must not take itself for a part of this one.
 unexport MAKEFLAGS MFLAGS
 .NOTPARALLEL:
-.PHONY: all demo test test-full test-threads fuzz coverage soak plain-tests sanitized-tests install deb format lint docs bench bench-quick bench-build clean help setup setup-tests
+.PHONY: all demo test test-full test-threads fuzz coverage soak plain-tests sanitized-tests install deb playground format lint docs bench bench-quick bench-build clean help setup setup-tests
 
 all: $(BUILD)/.configured ## set up, configure, build: leaves build/bin/stiction
 	@$(call COMPILE,$(BUILD))
@@ -62,6 +62,12 @@ deb: ## Debian packages of library, headers, program, Python module, documentati
 	@scripts/setup.sh build
 	@scripts/setup.sh deb
 	@scripts/deb.sh
+
+playground: all ## stiction in the browser, no server: build/playground/playground.html (emscripten; 3 minutes)
+	@scripts/setup.sh playground
+	@scripts/setup.sh browser
+	@scripts/playground.sh $(BUILD) $(JOBS)
+	@tests/viewer/test_playground.sh $(BUILD)/bin/stiction $(BUILD)/playground
 
 format: ## clang-format every C file in place
 	@scripts/setup.sh lint

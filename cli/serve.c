@@ -8,7 +8,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdint.h>
@@ -472,32 +471,7 @@ void server_poll(Server *server, int milliseconds)
     if ((polled[SERVE_MOST_CLIENTS].revents & POLLIN) != 0) take_client(server);
 }
 
-/* ---- forms, browsers ---------------------------------------------------------------------------- */
-
-bool form_value(const char *form, size_t length, const char *key, char *out, size_t size)
-{
-    size_t n = strlen(key);
-    for (size_t at = 0; at < length;) {
-        const char *next = memchr(form + at, '&', length - at);
-        size_t end = next != NULL ? (size_t)(next - form) : length;
-        if (end - at > n && memcmp(form + at, key, n) == 0 && form[at + n] == '=') {
-            snprintf(out, size, "%.*s", (int)(end - at - n - 1), form + at + n + 1);
-            return true;
-        }
-        at = end + 1;
-    }
-    return false;
-}
-
-bool form_number(const char *form, size_t length, const char *key, double *out)
-{
-    char text[64], *end = NULL;
-    if (!form_value(form, length, key, text, sizeof text)) return false;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(value)) return false;
-    *out = value;
-    return true;
-}
+/* ---- browsers ----------------------------------------------------------------------------------  */
 
 void open_browser(const char *address)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # setup.sh GROUP... -- see to it that what these groups need is installed: build, python, test, numpy, vtk,
-# browser, bench, lint, structure, threads.
+# browser, playground, bench, deb, lint, structure, threads.
 #
 # Silent when nothing is missing. On Debian and its kin the missing packages are installed, each
 # named with its reason; elsewhere they are listed, and we stop.
@@ -26,6 +26,10 @@ vtk|python3-vtk9|what is exported for ParaView is read with it|module vtk
 browser|nodejs|builds the page of the viewer again, to compare|command node
 browser|npm|fetches what the page is made of, pinned by viewer/package-lock.json|command npm
 browser|chromium|the page of the viewer is tested in it|command chromium
+playground|emscripten|compiles the engine for browsers|command emcc
+playground|clang|likewise|command clang
+playground|lld|likewise|command wasm-ld
+playground|dpkg-dev|fetches the sources of AMD, qhull, jansson, expat and zlib|command dpkg-source
 bench|g++|compiles the drivers of peers in C++|command c++
 bench|libode-dev|a peer to be measured against: ODE|header ode/ode.h ode
 bench|libbullet-dev|likewise: Bullet|header bullet/btBulletCollisionCommon.h LinearMath

@@ -1,4 +1,5 @@
-// live.js -- a simulation that runs while one looks: states come as server-sent events, wishes go as small posts.
+// live.js -- a simulation that runs while one looks: states come as events (run.events), wishes go as small posts
+// (run.post), to the program or to the playground's worker.
 import * as THREE from "three";
 import { el, icon } from "./dom.js";
 import { runPlots } from "./plots.js";
@@ -9,6 +10,7 @@ export class Live {
     this.run = app.run;
     this.paused = false;
     this.plotted = 0;
+    this.turned = {}; // knobs that were
     this.build();
     this.events = this.run.events;
     this.events.onmessage = (e) => this.take(JSON.parse(e.data));
@@ -26,7 +28,7 @@ export class Live {
     const g = Math.hypot(...c.gravity), out = {};
     const knob = (key, label, min, max, value, show) => {
       const text = (out[key] = el("output", {}, show(value)));
-      const input = el("input", { type: "range", min, max, step: "any", value, "aria-label": label, oninput: (e) => { text.textContent = show(+e.target.value); this.send({ [key]: +e.target.value }); } });
+      const input = el("input", { type: "range", min, max, step: "any", value, "aria-label": label, oninput: (e) => { text.textContent = show(+e.target.value); this.turned[key] = +e.target.value; this.send({ [key]: +e.target.value }); } });
       return [el("span", {}, label), input, text];
     };
     app.livePanel.append(
@@ -40,9 +42,14 @@ export class Live {
     this.send({ do: "ready" });
   }
 
+  // Knobs as they are, to a simulation that began anew.
+  again() {
+    this.send({ do: "ready", ...this.turned });
+  }
+
   send(wish) {
     if (wish.friction != null) this.run.friction = wish.friction;
-    return fetch("control", { method: "POST", headers: { "Content-Type": "text/plain", "X-Stiction": this.run.header.key }, body: Object.entries(wish).map(([k, x]) => `${k}=${x}`).join("&") }).catch(() => {});
+    return this.run.post(Object.entries(wish).map(([k, x]) => `${k}=${x}`).join("&"));
   }
 
   say(text) {

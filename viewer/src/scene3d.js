@@ -1102,4 +1102,12 @@ export class Picture {
   render() {
     this.renderer.render(this.scene, this.camera);
   }
+
+  // Give back what the graphics card holds.
+  dispose() {
+    this.controls.dispose();
+    if (this.blind) return;
+    this.renderer.dispose();
+    this.renderer.forceContextLoss();
+  }
 }
