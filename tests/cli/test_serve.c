@@ -3,6 +3,7 @@
  */
 #include "check.h"
 
+#include "../../cli/form.c"  /* NOLINT(bugprone-suspicious-include): what serve.c needs */
 #include "../../cli/serve.c" /* NOLINT(bugprone-suspicious-include): its inside is looked at */
 
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* Requests to the viewer's server, byte by byte through a socket: bounded memory, and no answer without the key. */
 #include "fuzz.h"
 
+#include "../../cli/form.c"  /* NOLINT(bugprone-suspicious-include): what serve.c needs */
 #include "../../cli/serve.c" /* NOLINT(bugprone-suspicious-include): its inside is looked at */
 
 #include <stdarg.h>
