@@ -15,8 +15,9 @@ reduce: base math problem linalg pile
 solve: base math problem linalg pile reduce
 fclib: base math problem linalg reduce solve
 collide: base math
-model: base math collide
-step: base math problem linalg reduce solve fclib collide model
+forest: base math
+model: base math collide forest
+step: base math problem linalg reduce solve fclib collide forest model
 scene: base math import
 import: base math scene
 record: base math
