@@ -2,6 +2,7 @@
 #ifndef STICTION_STICTION_H
 #define STICTION_STICTION_H
 
+#include <stiction/articulation.h>
 #include <stiction/base.h>
 #include <stiction/friction.h>
 #include <stiction/model.h>

@@ -34,7 +34,7 @@ sti_Spatial sti_inertia_times(const sti_Inertia *inertia, sti_Spatial v)
                          add(scale(inertia->mass, v.linear), cross(w, inertia->moment))};
 }
 
-static void inertia_add(sti_Inertia *to, const sti_Inertia *from)
+void sti_inertia_add(sti_Inertia *to, const sti_Inertia *from)
 {
     to->mass += from->mass;
     to->moment = add(to->moment, from->moment);
@@ -57,7 +57,7 @@ void sti_forest_mass(const sti_Forest *forest, sti_ForestState *state)
                 *entry++ = spatial_dot(state->S[j], momentum);
             state->M[forest->row[i]] += node->armature[node->dof[k]];
         }
-        if (node->parent > 0) inertia_add(&state->inertia[node->parent], &state->inertia[index]);
+        if (node->parent > 0) sti_inertia_add(&state->inertia[node->parent], &state->inertia[index]);
     }
 }
 

@@ -180,6 +180,8 @@ void sti_forest_inverse_dynamics(const sti_Forest *forest, const double *a, cons
                                  sti_ForestState *state, double *tau);
 /* Momentum of a node, about its reference point. */
 sti_Spatial sti_inertia_times(const sti_Inertia *inertia, sti_Spatial v);
+/* Inertia of two sets of bodies of one tree. */
+void sti_inertia_add(sti_Inertia *to, const sti_Inertia *from);
 /* Inertia of each body about its reference point, into the state; after place. */
 void sti_forest_inertias(const sti_Forest *forest, sti_ForestState *state);
 

@@ -88,6 +88,23 @@ static inline st_Mat3 quat_matrix(st_Quat q)
         {1 - (yy + zz), xy - wz, xz + wy, xy + wz, 1 - (xx + zz), yz - wx, xz - wy, yz + wx, 1 - (xx + yy)}};
 }
 
+/* The rotation whose matrix has these columns, a right-handed orthonormal frame: by the largest of its four components
+ * (Shepperd 1978).                                                                                 */
+static inline st_Quat quat_from_axes(st_Vec3 x, st_Vec3 y, st_Vec3 z)
+{
+    const double trace = x.x + y.y + z.z;
+    st_Quat q;
+    if (trace >= x.x && trace >= y.y && trace >= z.z)
+        q = (st_Quat){1 + trace, y.z - z.y, z.x - x.z, x.y - y.x};
+    else if (x.x >= y.y && x.x >= z.z)
+        q = (st_Quat){y.z - z.y, 1 + x.x - y.y - z.z, y.x + x.y, z.x + x.z};
+    else if (y.y >= z.z)
+        q = (st_Quat){z.x - x.z, y.x + x.y, 1 - x.x + y.y - z.z, z.y + y.z};
+    else
+        q = (st_Quat){x.y - y.x, z.x + x.z, z.y + y.z, 1 - x.x - y.y + z.z};
+    return quat_unit(q);
+}
+
 /* The shortest rotation that takes the unit vector a to the unit vector b. */
 static inline st_Quat quat_between(st_Vec3 a, st_Vec3 b)
 {

@@ -1,0 +1,210 @@
+/* stiction/articulation.h -- the bodies of a system as trees of joints: positions and velocities of joints as vectors,
+ * mass matrix, bias forces, Jacobians, inverse and forward dynamics, inverse kinematics.
+ *
+ * An articulation has a state of its own, in joint coordinates. Read it from the system, set it, ask at it, and write
+ * it back:
+ *
+ *     st_articulation_read(robot, &err);                          the state of the system
+ *     st_articulation_set_state(robot, q, n_q, v, n_v, &err);     or any other
+ *     st_articulation_jacobian(robot, hand, tip, J, NULL, n_v, &err);
+ *     st_articulation_write(robot, &err);                         the system continues from it
+ *
+ * Joints of the types below connect bodies to trees. Each link is a body with the coordinates of one joint:
+ *
+ *     revolute, screw   angle                        prismatic     displacement
+ *     cylindrical       angle, displacement          universal     angle, angle_b
+ *     planar            x, y, angle                  ball          unit quaternion (4); angular velocity (3)
+ *     fixed             none                         free          position, unit quaternion (7); velocity of the
+ *                                                                  centre of mass, angular velocity (6)
+ *
+ * as in st_Coordinate, with whole turns. Angular velocities of ball and free joints are in the axes of body b, the
+ * velocity of a free body is in world axes; locked degrees of freedom have no velocity. A joint that would close a loop
+ * is no link (st_articulation_loop), nor are distance, point-on-line and gear joints: their rows hold in forward
+ * dynamics and inverse kinematics. A joint between bodies in the wrong order (the link is its a) keeps its sign:
+ * coordinates are always those of b against a.
+ *
+ * Equations of motion:  M dv/dt + bias = tau + J' forces,  with bias = Coriolis and centrifugal terms + gravity.
+ * tau has every force in the joints: those of motors, springs, friction and limits too. Armatures are part of M.
+ *
+ * Vectors are passed with their lengths, which are checked. An articulation belongs to the thread of its system, must
+ * be destroyed before it, and ends with st_system_change: make a new one then.
+ */
+#ifndef STICTION_ARTICULATION_H
+#define STICTION_ARTICULATION_H
+
+#include <stiction/system.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct st_Articulation st_Articulation;
+
+/* The trees of a system, at its present state. ST_ERR_UNSUPPORTED: a user's model, or an armature on a joint that
+ * closes a loop.                                                                                         */
+ST_API st_Status st_articulation_create(st_System *system, st_Articulation **out, st_Error *err);
+/* Free an articulation. NULL is allowed. */
+ST_API void st_articulation_destroy(st_Articulation *articulation);
+
+/* ------------------------------------------------------------------ structure */
+
+typedef struct st_Link {
+    st_BodyId body;
+    st_BodyId parent; /* {0}: the ground, or a fixed body                                         */
+    st_JointId joint; /* between them; {0}: the body is the root of its tree and moves freely       */
+    st_JointType type;
+    bool reversed; /* the body is a of its joint                                                   */
+    int first_q, n_q, first_v, n_v;
+} st_Link;
+
+/* Number of coordinates. */
+ST_API int st_articulation_n_q(const st_Articulation *articulation);
+/* Number of velocities. */
+ST_API int st_articulation_n_v(const st_Articulation *articulation);
+/* Number of links: the bodies that can move. */
+ST_API int st_articulation_link_count(const st_Articulation *articulation);
+/* Link `index`, 0 .. count - 1; a parent comes before its children. */
+ST_API st_Status st_articulation_link(const st_Articulation *articulation, int index, st_Link *out);
+/* Number of joints that close loops. */
+ST_API int st_articulation_loop_count(const st_Articulation *articulation);
+/* Loop joint `index`, 0 .. count - 1. */
+ST_API st_Status st_articulation_loop(const st_Articulation *articulation, int index, st_JointId *out);
+
+/* ------------------------------------------------------------------ state */
+
+/* Take the state of the system. Errors of joints (st_JointReport) are left out. */
+ST_API st_Status st_articulation_read(st_Articulation *articulation, st_Error *err);
+/* Give the state to the system, as st_system_set_state does; time stays. ST_ERR_ARGUMENT names a joint that closes a
+ * loop and is open by more than ST_LOOP_TOLERANCE; the system is unchanged then.                     */
+ST_API st_Status st_articulation_write(st_Articulation *articulation, st_Error *err);
+#define ST_LOOP_TOLERANCE 1e-6 /* [m or rad] */
+/* Copy the coordinates and velocities. Either may be NULL. */
+ST_API st_Status st_articulation_state(const st_Articulation *articulation, double *q, int n_q, double *v, int n_v,
+                                       st_Error *err);
+/* Set coordinates and velocities. Either may be NULL: unchanged. Quaternions must have length 1 to 1e-6; they are
+ * normalised. On an error nothing changes.                                                        */
+ST_API st_Status st_articulation_set_state(st_Articulation *articulation, const double *q, int n_q, const double *v,
+                                           int n_v, st_Error *err);
+/* The coordinates and velocities of one joint. Either may be NULL. */
+ST_API st_Status st_articulation_joint(const st_Articulation *articulation, st_JointId joint, double *q, int n_q,
+                                       double *v, int n_v, st_Error *err);
+/* Set the coordinates and velocities of one joint. Either may be NULL: unchanged. */
+ST_API st_Status st_articulation_set_joint(st_Articulation *articulation, st_JointId joint, const double *q, int n_q,
+                                           const double *v, int n_v, st_Error *err);
+/* Number of joints whose coordinates are outside their limits; the first of them goes to *first (may be NULL). Such a
+ * state is valid: the system returns to the limits at a bounded speed.                              */
+ST_API int st_articulation_outside(st_Articulation *articulation, st_JointId *first);
+/* The largest error of the joints that close loops [m or rad]; the joint goes to *worst (may be NULL). */
+ST_API st_Status st_articulation_loop_error(st_Articulation *articulation, double *error, st_JointId *worst,
+                                            st_Error *err);
+/* q_out = q moved for a time h at velocity v: the sum, and products of quaternions. */
+ST_API st_Status st_articulation_move(const st_Articulation *articulation, const double *q, const double *v, double h,
+                                      double *q_out, int n_q, int n_v, st_Error *err);
+/* d with move(q0, d, 1) = q1. */
+ST_API st_Status st_articulation_difference(const st_Articulation *articulation, const double *q0, const double *q1,
+                                            double *d, int n_q, int n_v, st_Error *err);
+
+/* ------------------------------------------------------------------ kinematics */
+
+/* A point that is fixed in a body, world axes. */
+typedef struct st_PointMotion {
+    st_Vec3 position, velocity, acceleration;
+    st_Quat orientation;
+    st_Vec3 spin, spin_rate; /* angular velocity and acceleration, world axes                      */
+} st_PointMotion;
+
+/* Motion of a point given in the axes of its body, with dv/dt = `acceleration` (n_v numbers; NULL: 0). */
+ST_API st_Status st_articulation_point(st_Articulation *articulation, st_BodyId body, st_Vec3 point,
+                                       const double *acceleration, int n_v, st_PointMotion *out, st_Error *err);
+/* Jacobian of a point given in the axes of its body: 6 x n_v, row-major. J v is the velocity of the point, then the
+ * angular velocity, world axes. `rate` receives dJ/dt. Either may be NULL.                           */
+ST_API st_Status st_articulation_jacobian(st_Articulation *articulation, st_BodyId body, st_Vec3 point, double *J,
+                                          double *rate, int n_v, st_Error *err);
+
+/* The whole forest or one tree of it, with momentum = matrix v (6 x n_v, row-major; linear, then angular about the
+ * centre of mass, world axes).                                                                    */
+typedef struct st_CentreOfMass {
+    double mass;
+    st_Vec3 position, velocity;
+    st_Vec3 angular_momentum; /* about it                                                           */
+} st_CentreOfMass;
+
+/* Centre of mass and momentum of the tree that `body` belongs to; {0}: of all trees. `matrix` may be NULL. */
+ST_API st_Status st_articulation_centre_of_mass(st_Articulation *articulation, st_BodyId body, st_CentreOfMass *out,
+                                                double *matrix, int n_v, st_Error *err);
+
+/* ------------------------------------------------------------------ dynamics */
+
+/* M, n_v x n_v. */
+ST_API st_Status st_articulation_mass_matrix(st_Articulation *articulation, double *M, int n_v, st_Error *err);
+/* M = L' D L with L unit lower triangular (n_v x n_v, row-major) and D diagonal (n_v). Entry (i, j) of L is 0 unless
+ * velocity j moves the link of i.                                                                 */
+ST_API st_Status st_articulation_mass_factor(st_Articulation *articulation, double *L, double *D, int n_v,
+                                             st_Error *err);
+/* y = M x; y may be x. */
+ST_API st_Status st_articulation_mass_product(st_Articulation *articulation, const double *x, double *y, int n_v,
+                                              st_Error *err);
+/* y = inv(M) x; y may be x. */
+ST_API st_Status st_articulation_mass_solve(st_Articulation *articulation, const double *x, double *y, int n_v,
+                                            st_Error *err);
+/* The two parts of the bias force. Either may be NULL. */
+ST_API st_Status st_articulation_bias(st_Articulation *articulation, double *coriolis, double *gravity, int n_v,
+                                      st_Error *err);
+
+/* A force on a body, world axes, at a point in the world; and a torque. */
+typedef struct st_BodyForce {
+    st_BodyId body;
+    st_Vec3 point, force, torque;
+} st_BodyForce;
+
+/* tau for a given acceleration (NULL: 0) under gravity and n_forces known forces, such as those of contacts. Loops are
+ * taken as open.                                                                                  */
+ST_API st_Status st_articulation_inverse_dynamics(st_Articulation *articulation, const double *acceleration,
+                                                  const st_BodyForce *forces, int n_forces, double *tau, int n_v,
+                                                  st_Error *err);
+/* Acceleration for given tau (NULL: 0) under gravity and n_forces known forces. Loops stay closed; redundant ones are
+ * allowed.                                                                                        */
+ST_API st_Status st_articulation_forward_dynamics(st_Articulation *articulation, const double *tau,
+                                                  const st_BodyForce *forces, int n_forces, double *acceleration,
+                                                  int n_v, st_Error *err);
+
+/* ------------------------------------------------------------------ inverse kinematics */
+
+/* Where a point of a body shall be, and how the body shall be turned. */
+typedef struct st_Target {
+    st_BodyId body;
+    st_Vec3 point;    /* in the axes of the body                                                  */
+    st_Vec3 position; /* in the world                                                             */
+    bool turned;      /* the orientation counts, too                                              */
+    st_Quat orientation;
+} st_Target;
+
+/* Start from st_reach_def(). */
+typedef struct st_ReachDef {
+    int max_iterations;
+    double tolerance;          /* of positions and angles [m, rad]                                          */
+    double damping;            /* least, of a step, relative to the largest entry of J J'                   */
+    const unsigned char *held; /* n_v: 1 where a coordinate must stay as it is; NULL: nowhere      */
+    int n_held;                /* 0, or n_v                                                        */
+    uint32_t cookie;
+} st_ReachDef;
+
+typedef struct st_ReachInfo {
+    bool reached;
+    int iterations;
+    double error;  /* largest of positions, angles and loops [m, rad]                             */
+    int at_limits; /* coordinates at a limit                                                       */
+} st_ReachInfo;
+
+/* 200 iterations, tolerance 1e-9, damping 1e-6, nothing held. */
+ST_API st_ReachDef st_reach_def(void);
+/* Inverse kinematics: change the coordinates so that the targets are met and loops stay closed, by damped least squares
+ * within the limits of joints (those of ball joints are not looked at). Where the targets cannot be met, the result is
+ * the best found, with `reached` false. Velocities become 0. On an error nothing changes.             */
+ST_API st_Status st_articulation_reach(st_Articulation *articulation, const st_Target *targets, int n_targets,
+                                       const st_ReachDef *def, st_ReachInfo *info, st_Error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
