@@ -86,15 +86,16 @@ static int module_exec(PyObject *module)
     State *state = state_of_module(module);
     bool ok = PyModule_AddStringConstant(module, "__version__", st_version()) == 0 && add_error(module, state) &&
               add_array_type(module, state) && add_table_types(module, state) && add_scene_type(module, state) &&
-              add_system_type(module, state) && add_recorder_type(module, state) && add_recording_type(module, state) &&
+              add_system_type(module, state) && add_articulation_type(module, state) &&
+              add_recorder_type(module, state) && add_recording_type(module, state) &&
               add_friction_type(module, state) && add_lcp_type(module, state);
     return ok ? 0 : -1;
 }
 
 #define TYPES(state)                                                                                                   \
     {                                                                                                                  \
-        &(state)->array, &(state)->table, &(state)->scene, &(state)->system, &(state)->recorder, &(state)->recording,  \
-            &(state)->friction, &(state)->lcp                                                                          \
+        &(state)->array, &(state)->table, &(state)->scene, &(state)->system, &(state)->articulation,                   \
+            &(state)->recorder, &(state)->recording, &(state)->friction, &(state)->lcp                                 \
     }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)

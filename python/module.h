@@ -27,7 +27,7 @@
 /* Of the module: its types and the exception. */
 typedef struct State {
     PyObject *error;
-    PyTypeObject *array, *table, *scene, *system, *recorder, *recording, *friction, *lcp;
+    PyTypeObject *array, *table, *scene, *system, *articulation, *recorder, *recording, *friction, *lcp;
     PyTypeObject *row[N_ROWS];
 } State;
 
@@ -123,6 +123,10 @@ bool add_system_type(PyObject *module, State *state);
 bool system_free(const SystemObject *self);
 /* As it stands, no step taken. */
 bool system_start_info(SystemObject *self, st_StepInfo *info);
+
+/* ---- articulation.c */
+
+bool add_articulation_type(PyObject *module, State *state);
 
 /* ---- recorder.c, recording.c */
 

@@ -152,6 +152,45 @@ static const Field closest[] = {
     N(normal, "unit, from the first to the second"),
 };
 
+#define L(member, help) FIELD_AS(LinkRow, link.member, #member, help)
+static const Field link_fields[] = {
+    FIELD_AS(LinkRow, link.body.index1, "body", "its id"),
+    FIELD_AS(LinkRow, link.parent.index1, "parent", "body; 0: the ground, or a fixed body"),
+    FIELD_AS(LinkRow, link.joint.index1, "joint", "between them; 0: the body moves freely"),
+    FIELD(LinkRow, type, "\"revolute\", \"ball\", ... or \"free\""),
+    L(reversed, "the body is a of its joint"),
+    L(first_q, "of its coordinates"),
+    L(n_q, "how many coordinates it has"),
+    L(first_v, "of its velocities"),
+    L(n_v, "how many velocities it has"),
+};
+
+#define PM(member, help) FIELD(st_PointMotion, member, help)
+static const Field point_motion[] = {
+    PM(position, "in the world [m]"),
+    PM(velocity, "world axes [m/s]"),
+    PM(acceleration, "world axes [m/s^2]"),
+    PM(orientation, "of the body: unit quaternion w x y z, body to world"),
+    PM(spin, "angular velocity, world axes [rad/s]"),
+    PM(spin_rate, "angular acceleration, world axes [rad/s^2]"),
+};
+
+#define CM(member, help) FIELD(st_CentreOfMass, member, help)
+static const Field centre_of_mass[] = {
+    CM(mass, "[kg]"),
+    CM(position, "in the world [m]"),
+    CM(velocity, "world axes [m/s]"),
+    CM(angular_momentum, "about the centre of mass, world axes [N m s]"),
+};
+
+#define RI(member, help) FIELD(st_ReachInfo, member, help)
+static const Field reach[] = {
+    RI(reached, "all targets are met and all loops closed, within the tolerance"),
+    RI(iterations, "taken"),
+    RI(error, "largest of positions, angles and loops [m, rad]"),
+    RI(at_limits, "coordinates at a limit"),
+};
+
 static const Field pose[] = {
     FIELD_AS(st_Pose, p, "position", "of the centre of mass, in the world [m]"),
     FIELD_AS(st_Pose, q, "orientation", "unit quaternion w x y z, body to world"),
@@ -370,6 +409,10 @@ static const RowKind kinds[N_ROWS] = {
         KIND("Island", st_IslandReport, island, "A part of the last step problem that was solved on its own."),
     [ROW_RAY_HIT] = KIND("RayHit", st_RayHit, ray_hit, "The first surface that a ray enters."),
     [ROW_CLOSEST] = KIND("Closest", st_Closest, closest, "The signed distance of two shapes, and where it is."),
+    [ROW_LINK] = KIND("Link", LinkRow, link_fields, "A body of an articulation and the joint that carries it."),
+    [ROW_POINT_MOTION] = KIND("PointMotion", st_PointMotion, point_motion, "How a point of a body moves."),
+    [ROW_CENTRE_OF_MASS] = KIND("CentreOfMass", st_CentreOfMass, centre_of_mass, "Of a tree, or of all of them."),
+    [ROW_REACH] = KIND("Reach", st_ReachInfo, reach, "How inverse kinematics went."),
     [ROW_POSE] = KIND("Pose", st_Pose, pose, "Where a body is."),
     [ROW_VELOCITY] = KIND("Velocity", VelocityRow, velocity, "How a body moves."),
     [ROW_ENERGY] = KIND("Energy", EnergyRow, energy, "Of a system as it stands."),

@@ -193,6 +193,10 @@ static PyMethodDef system_methods[] = {
      "problem($self, /, local=False)\n--\n\n"
      "The step problem that was solved last, as a FrictionProblem: global where nothing but rigid joints stands\n"
      "beside the contacts; else, or when asked, local."},
+    {"articulation", NO_ARGUMENTS(system_articulation),
+     "articulation($self, /)\n--\n\n"
+     "Joint coordinates of the system at its state: an Articulation, with mass matrix, Jacobians, dynamics, inverse "
+     "kinematics."},
     {"ray", WITH_KEYWORDS(system_ray),
      "ray($self, /, origin, direction, length=None, groups=None)\n--\n\n"
      "The first surface that a ray enters within length [m]: a RayHit, or None. groups: bits of the shapes to see;\n"

@@ -51,6 +51,9 @@ PyObject *system_overlaps(SystemObject *self, PyObject *args, PyObject *keywords
 PyObject *system_closest(SystemObject *self, PyObject *args, PyObject *keywords);
 PyObject *system_distance(SystemObject *self, PyObject *args);
 
+/* articulation.c */
+PyObject *system_articulation(SystemObject *self, PyObject *unused);
+
 /* recorder.c */
 PyObject *system_record(SystemObject *self, PyObject *args, PyObject *keywords);
 

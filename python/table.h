@@ -14,6 +14,7 @@
 #define Py_LIMITED_API 0x030b0000
 #include <Python.h>
 
+#include <stiction/articulation.h>
 #include <stiction/io.h>
 
 typedef enum FieldKind {
@@ -76,6 +77,10 @@ typedef enum Row {
     ROW_ISLAND,
     ROW_RAY_HIT,
     ROW_CLOSEST,
+    ROW_LINK,
+    ROW_POINT_MOTION,
+    ROW_CENTRE_OF_MASS,
+    ROW_REACH,
     ROW_POSE,
     ROW_VELOCITY,
     ROW_ENERGY,
@@ -114,6 +119,11 @@ typedef struct SpringRow {
     int id;
     st_SpringReport report;
 } SpringRow;
+
+typedef struct LinkRow {
+    st_Link link;
+    const char *type;
+} LinkRow;
 
 typedef struct VelocityRow {
     st_Vec3 linear, spin;
