@@ -10,7 +10,7 @@
 /* Limits of the coordinates that are a velocity's own. */
 static void note_limits(st_Articulation *a)
 {
-    const sti_World *world = a->system->world;
+    const sti_World *world = a->system->model.world;
     for (int i = 0; i < a->of.forest.n_v; i++)
         a->lower[i] = -INFINITY, a->upper[i] = INFINITY;
     for (int node = 1; node < a->of.forest.n_nodes; node++) {
@@ -30,7 +30,7 @@ static void note_limits(st_Articulation *a)
 
 static void note_owners(st_Articulation *a)
 {
-    const sti_World *world = a->system->world;
+    const sti_World *world = a->system->model.world;
     for (int b = 1; b < world->n_bodies; b++)
         for (int k = 0; k < world->body[b].n_dofs; k++)
             a->owner[world->body[b].v_first + k] = b;
@@ -40,7 +40,7 @@ static int count_loop_rows(const st_Articulation *a)
 {
     int n = 0;
     for (int k = 0; k < a->of.n_loops; k++) {
-        const sti_Joint *joint = &a->system->world->joint[a->of.loop[k]];
+        const sti_Joint *joint = &a->system->model.world->joint[a->of.loop[k]];
         n += joint->n_rows - (joint->held ? 1 : 0);
     }
     return n;
@@ -95,16 +95,16 @@ st_Status st_articulation_create(st_System *system, st_Articulation **out, st_Er
     STI_NEED(system, err);
     STI_NEED(out, err);
     *out = NULL;
-    if (system->world == NULL)
+    if (system->model.world == NULL)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of one's own has no joints: its coordinates are its own");
-    st_Articulation *a = sti_alloc(&system->allocator, 1, sizeof *a);
+    st_Articulation *a = sti_alloc(&system->model.allocator, 1, sizeof *a);
     if (a == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for an articulation");
-    a->allocator = system->allocator;
+    a->allocator = system->model.allocator;
     a->system = system;
     a->changes = st_system_changes(system);
-    a->sink.allocator = system->allocator;
+    a->sink.allocator = system->model.allocator;
     a->sink.n_v = system->model.n_v;
-    st_Status status = sti_spanning_forest_create(system->world, system->q, &a->of, err);
+    st_Status status = sti_spanning_forest_create(system->model.world, system->state.q, &a->of, err);
     if (status == ST_OK) status = allocate(a, err);
     if (status == ST_OK) {
         note_owners(a);
@@ -157,7 +157,7 @@ static st_Status check_length(const char *call, const char *what, const void *x,
 /* What a joint's coordinates are called in messages. */
 static const char *name_of(const st_Articulation *a, int node)
 {
-    const sti_World *world = a->system->world;
+    const sti_World *world = a->system->model.world;
     return a->of.joint[node] < 0 ? world->scene->names[STI_BODY].name[a->of.body[node]]
                                  : world->scene->joint[a->of.joint[node]].name;
 }
@@ -203,7 +203,7 @@ static st_Status check_finite(const st_Articulation *a, const char *what, const 
 
 st_Status sti_articulation_node(const st_Articulation *a, st_BodyId body, const char *call, int *node, st_Error *err)
 {
-    const int last = sti_first_rotor(a->system->world) - 1;
+    const int last = sti_first_rotor(a->system->model.world) - 1;
     if (body.index1 < 0 || body.index1 > last)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: body number %d, must be from 0 to %d", call, body.index1, last);
     *node = a->of.node[body.index1];
@@ -268,7 +268,7 @@ st_Status st_articulation_read(st_Articulation *a, st_Error *err)
 {
     CHECK(a, err);
     st_system_state(a->system, a->world_q, a->world_v);
-    sti_spanning_forest_read(a->system->world, &a->of, a->world_q, a->world_v, &a->state, a->q, a->v);
+    sti_spanning_forest_read(a->system->model.world, &a->of, a->world_q, a->world_v, &a->state, a->q, a->v);
     sti_articulation_update(a);
     return ST_OK;
 }
@@ -284,9 +284,9 @@ st_Status st_articulation_write(st_Articulation *a, st_Error *err)
             err, ST_ERR_ARGUMENT,
             "joint \"%s\" closes a loop and is open by %g, must be at most %g (st_articulation_reach closes "
             "loops)",
-            a->system->world->scene->joint[worst.index1 - 1].name, error, ST_LOOP_TOLERANCE);
+            a->system->model.world->scene->joint[worst.index1 - 1].name, error, ST_LOOP_TOLERANCE);
     st_system_state(a->system, a->world_q, a->world_v);
-    sti_spanning_forest_write(a->system->world, &a->of, &a->state, a->q, a->world_q, a->world_v);
+    sti_spanning_forest_write(a->system->model.world, &a->of, &a->state, a->q, a->world_q, a->world_v);
     return st_system_set_state(a->system, st_system_time(a->system), a->world_q, a->world_v, err);
 }
 
@@ -335,7 +335,7 @@ st_Status st_articulation_set_state(st_Articulation *a, const double *q, int n_q
 /* The node whose joint this is. */
 static st_Status find_joint(const st_Articulation *a, st_JointId joint, const char *call, int *node, st_Error *err)
 {
-    const sti_World *world = a->system->world;
+    const sti_World *world = a->system->model.world;
     if (joint.index1 < 1 || joint.index1 > world->n_joints)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: joint number %d, must be from 1 to %d", call, joint.index1,
                         world->n_joints);
@@ -380,7 +380,7 @@ st_Status st_articulation_set_joint(st_Articulation *a, st_JointId joint, const 
 static void place_world(st_Articulation *a, const sti_ForestState *state, const double *q)
 {
     st_system_state(a->system, a->world_q, NULL);
-    sti_spanning_forest_write(a->system->world, &a->of, state, q, a->world_q, NULL);
+    sti_spanning_forest_write(a->system->model.world, &a->of, state, q, a->world_q, NULL);
 }
 
 int st_articulation_outside(st_Articulation *a, st_JointId *first)
@@ -388,7 +388,7 @@ int st_articulation_outside(st_Articulation *a, st_JointId *first)
     int n = 0;
     if (first != NULL) *first = (st_JointId){0};
     if (sti_articulation_check(a, __func__, NULL) != ST_OK) return 0;
-    const sti_World *world = a->system->world;
+    const sti_World *world = a->system->model.world;
     place_world(a, &a->state, a->q);
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
@@ -437,7 +437,7 @@ st_Status st_articulation_difference(const st_Articulation *a, const double *q0,
  * on it, whose power along S_j is the entry j.                                                       */
 static void add_row(const st_Articulation *a, const sti_ForestState *state, int64_t p, int64_t end, double *row)
 {
-    const sti_World *world = a->system->world;
+    const sti_World *world = a->system->model.world;
     const sti_RowList *rows = &a->sink.joint_rows;
     while (p < end) {
         const int b = a->owner[rows->i[p]], node = a->of.node[b];
@@ -455,7 +455,7 @@ static void add_row(const st_Articulation *a, const sti_ForestState *state, int6
 st_Status sti_articulation_loops(st_Articulation *a, const sti_ForestState *state, const double *q, double *row,
                                  double *value, st_Error *err)
 {
-    const sti_World *world = a->system->world;
+    const sti_World *world = a->system->model.world;
     const int n_v = a->of.forest.n_v;
     int n = 0;
     if (a->n_rows == 0) return ST_OK;
@@ -482,7 +482,7 @@ st_Status st_articulation_loop_error(st_Articulation *a, double *error, st_Joint
     if (worst != NULL) *worst = (st_JointId){0};
     STI_TRY(sti_articulation_loops(a, &a->state, a->q, a->row, a->value, err));
     for (int k = 0, n = 0; k < a->of.n_loops; k++) {
-        const sti_Joint *joint = &a->system->world->joint[a->of.loop[k]];
+        const sti_Joint *joint = &a->system->model.world->joint[a->of.loop[k]];
         for (int r = 0; r < joint->n_rows - (joint->held ? 1 : 0); r++, n++)
             if (!(fabs(a->value[n]) <= *error)) {
                 *error = fabs(a->value[n]);
@@ -570,7 +570,7 @@ st_Status st_articulation_centre_of_mass(st_Articulation *a, st_BodyId body, st_
     STI_TRY(sti_articulation_node(a, body, __func__, &chosen, err));
     if (body.index1 > 0 && chosen == 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: body \"%s\" does not move, so it is in no tree", __func__,
-                        a->system->world->scene->names[STI_BODY].name[body.index1]);
+                        a->system->model.world->scene->names[STI_BODY].name[body.index1]);
     const sti_Forest *forest = &a->of.forest;
     const sti_ForestState *state = &a->state;
     const int root = chosen > 0 ? forest->node[chosen].root : 0;
@@ -693,7 +693,7 @@ st_Status st_articulation_mass_solve(st_Articulation *a, const double *x, double
 static st_Status collect_forces(st_Articulation *a, bool gravity, const st_BodyForce *forces, int n_forces,
                                 const char *call, st_Error *err)
 {
-    const sti_World *world = a->system->world;
+    const sti_World *world = a->system->model.world;
     for (int node = 1; node < a->of.forest.n_nodes; node++) {
         a->applied[node] = (sti_Spatial){.linear = vec3(0, 0, 0)};
         if (gravity) a->applied[node].linear = scale(world->body[a->of.body[node]].weight, world->gravity);
