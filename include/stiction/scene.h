@@ -372,6 +372,17 @@ ST_API st_Status st_scene_create(st_Scene **out, st_Error *err);
 ST_API st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st_Error *err);
 /* Free a scene. Systems made from it are not affected. NULL is allowed. */
 ST_API void st_scene_destroy(st_Scene *scene);
+
+/* A scene compiled: convex hulls, trees of meshes, masses, joints, names. It never changes, so any number of systems in
+ * any number of threads can share it (st_system_create_from); a clone of a system shares it, too.    */
+typedef struct st_CompiledScene st_CompiledScene;
+/* Compile a scene. The scene is copied and may be changed or destroyed afterwards. Memory comes from the allocator of
+ * the scene, and goes back to it in the thread that releases last. You have one reference.                */
+ST_API st_Status st_scene_compile(const st_Scene *scene, st_CompiledScene **out, st_Error *err);
+/* Add a reference; returns its argument. Systems add their own. Thread-safe. */
+ST_API st_CompiledScene *st_compiled_retain(st_CompiledScene *compiled);
+/* Give a reference back; the last one frees the memory. NULL is fine. Thread-safe. */
+ST_API void st_compiled_release(st_CompiledScene *compiled);
 /* Add a body. */
 ST_API st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *out, st_Error *err);
 /* Add a shape to a body or to the ground. */

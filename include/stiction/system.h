@@ -181,6 +181,10 @@ typedef struct st_System st_System; /* owns its state and memory */
  * work together, or not with this scene, are refused here by name, never in a later step. Free the system with
  * st_system_destroy. Different systems may step in different threads at once.                      */
 ST_API st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_System **out, st_Error *err);
+/* Create a system from a compiled scene (st_scene_compile), which it shares: batches and ensembles compile a scene
+ * once. Everything else is as with st_system_create.                                                       */
+ST_API st_Status st_system_create_from(st_CompiledScene *compiled, const st_SystemDef *def, st_System **out,
+                                       st_Error *err);
 /* Create a system from your own equations of motion (model.h). The table is copied, its ctx is not: ctx must outlive
  * the system. q0 has n_q numbers, v0 n_v.                                                              */
 ST_API st_Status st_system_create_model(const st_Model *model, const double *q0, const double *v0,
@@ -314,7 +318,8 @@ ST_API st_Status st_system_set_velocity(st_System *system, st_BodyId body, const
 ST_API st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *err);
 /* Number of successful calls of st_system_change. */
 ST_API int st_system_changes(const st_System *system);
-/* Create a second system that continues from the same state, bit for bit. Not for systems of a user's model. */
+/* Create a second system that continues from the same state, bit for bit, and shares the compiled scene. Not for
+ * systems of a user's model. */
 ST_API st_Status st_system_clone(const st_System *system, st_System **out, st_Error *err);
 
 /* Total linear momentum, and angular momentum about the origin of the world, world axes. */

@@ -58,6 +58,19 @@ st_Status sti_grow(const st_Allocator *allocator, void **memory, int64_t *capaci
         (pointer) = NULL;                                                                                              \
         (capacity) = 0;                                                                                                \
     } while (0)
+/* Arrays of one life in one block, each aligned and zeroed. The list is the same for making and freeing; NULL: refused.
+ * A span of no elements becomes NULL.                                                               */
+typedef struct sti_Span {
+    void **at;
+    int64_t count;
+    size_t size; /* of an element */
+} sti_Span;
+#define STI_SPAN(pointer, count)                                                                                       \
+    {                                                                                                                  \
+        (void **)&(pointer), (count), sizeof *(pointer)                                                                \
+    }
+void *sti_alloc_spans(const st_Allocator *allocator, const sti_Span *span, size_t n);
+void sti_free_spans(const st_Allocator *allocator, void *block, const sti_Span *span, size_t n);
 #define STI_PI 3.14159265358979323846 /* M_PI is not C17 */
 
 /* A growing array as a member: its capacity beside it. */

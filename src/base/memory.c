@@ -13,6 +13,10 @@
 #endif
 #endif
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 #if defined(__linux__) && !defined(SANITIZED)
 #define STI_PAGES 1
 #include <sys/mman.h>
@@ -98,6 +102,49 @@ void *sti_alloc(const st_Allocator *allocator, int64_t count, size_t size)
 void sti_free(const st_Allocator *allocator, void *memory, int64_t count, size_t size)
 {
     if (memory != NULL) allocator->free(allocator->ctx, memory, (size_t)count * size, STI_ALIGN);
+}
+
+/* Bytes of a span in its block, with a gap after it that a sanitizer can guard; 0: too many. */
+static size_t span_bytes(const sti_Span *span)
+{
+    if (span->count <= 0) return 0;
+    const size_t most = (SIZE_MAX >> 8) / span->size;
+    return (uint64_t)span->count > most ? 0 : ((size_t)span->count * span->size / STI_ALIGN + 1) * STI_ALIGN;
+}
+
+static size_t block_bytes(const sti_Span *span, size_t n)
+{
+    size_t sum = STI_ALIGN; /* of no spans, too, there is a block */
+    for (size_t k = 0; k < n; k++) {
+        const size_t bytes = span_bytes(&span[k]);
+        if ((span[k].count > 0 && bytes == 0) || sum + bytes < sum) return 0;
+        sum += bytes;
+    }
+    return sum;
+}
+
+void *sti_alloc_spans(const st_Allocator *allocator, const sti_Span *span, size_t n)
+{
+    const size_t all = block_bytes(span, n);
+    char *block = all > INT64_MAX ? NULL : sti_alloc(allocator, (int64_t)all, 1), *at = block;
+    for (size_t k = 0; block != NULL && k < n; k++) {
+        *span[k].at = span[k].count > 0 ? at : NULL;
+        at += span_bytes(&span[k]);
+#if defined(__SANITIZE_ADDRESS__)
+        const size_t used = span[k].count > 0 ? (size_t)span[k].count * span[k].size : 0;
+        ASAN_POISON_MEMORY_REGION((char *)at - span_bytes(&span[k]) + used, span_bytes(&span[k]) - used);
+#endif
+    }
+    return block;
+}
+
+void sti_free_spans(const st_Allocator *allocator, void *block, const sti_Span *span, size_t n)
+{
+    if (block == NULL) return;
+#if defined(__SANITIZE_ADDRESS__)
+    ASAN_UNPOISON_MEMORY_REGION(block, block_bytes(span, n));
+#endif
+    sti_free(allocator, block, (int64_t)block_bytes(span, n), 1);
 }
 
 /* The first `count` elements in room for `wanted`, the rest zeros; the old room is gone. NULL: refused, it is not. */

@@ -35,29 +35,6 @@ void sti_carry_bodies(sti_World *world, const sti_Before *before)
     }
 }
 
-void sti_world_body_defs(const sti_World *world, const double *q, const double *v, st_BodyDef *out)
-{
-    for (int b = 0; b < world->n_bodies; b++) {
-        const sti_Body *body = &world->body[b];
-        double full[6];
-        out[b] = st_body_def();
-        out[b].name = world->scene->names[STI_BODY].name[b];
-        out[b].pose = sti_pose(q, b);
-        out[b].fixed = body->n_dofs == 0;
-        if (out[b].fixed) continue;
-        full_velocity(&out[b], body, v, full);
-        out[b].velocity = vec3_load(full);
-        out[b].spin = vec3_load(full + 3);
-        out[b].mass = body->mass;
-        out[b].gravity = body->weight / body->mass;
-        out[b].medium = body->medium;
-        out[b].inertia = sti_inertia(body);
-        out[b].locks = ST_LOCK_ALL;
-        for (int k = 0; k < body->n_dofs; k++)
-            out[b].locks &= ~(1u << body->dof[k]);
-    }
-}
-
 /* ---- joints and springs ----------------------------------------------------------------------- */
 
 /* Every copy of a scene makes directions unit vectors once more: the last digits may differ. */

@@ -21,11 +21,10 @@ static uint64_t body_pair(int a, int b)
 }
 
 /* Bodies joined by a joint, unless it says so; pairs that the scene excludes. The ground touches all. */
-static st_Status compile_excluded(sti_World *world, st_Error *err)
+static void compile_excluded(sti_World *world)
 {
     const st_Scene *scene = world->scene;
     sti_Collider *c = &world->collider;
-    STI_TRY(STI_GROW(&world->allocator, c->excluded, c->excluded_capacity, scene->n_joints + scene->n_excluded, err));
     for (int k = 0; k < scene->n_joints; k++) {
         const st_JointDef *joint = &scene->joint[k];
         if (!joint->collide && joint->a.index1 != 0 && joint->b.index1 != 0)
@@ -34,7 +33,6 @@ static st_Status compile_excluded(sti_World *world, st_Error *err)
     for (int k = 0; k < scene->n_excluded; k++)
         c->excluded[c->n_excluded++] = body_pair(scene->excluded[k].a, scene->excluded[k].b);
     if (c->n_excluded > 1) qsort(c->excluded, (size_t)c->n_excluded, sizeof *c->excluded, by_key);
-    return ST_OK;
 }
 
 static bool is_excluded(const sti_Collider *c, int a, int b)
@@ -126,38 +124,40 @@ static bool has_core(st_ShapeType type)
 
 /* ---- life ---------------------------------------------------------------------------------------- */
 
-static st_Status reserve(sti_World *world, st_Error *err)
+/* The arrays that are compiled; those of each world. */
+enum { N_COMPILED = 9, N_PLACING = 9 };
+
+static sti_Span *list_compiled(sti_World *world, sti_Span span[N_COMPILED])
 {
     sti_Collider *c = &world->collider;
-    const st_Allocator *a = &world->allocator;
-    int n = c->n_shapes, n_bodies = world->n_bodies;
-    for (int k = 0; k < n; k++)
-        c->n_cores += has_core(sti_shape_def(world->scene, k)->type);
-    c->made = sti_alloc(a, c->n_kinds, sizeof *c->made);
-    c->class = sti_alloc(a, n, sizeof *c->class);
-    c->plain = sti_alloc(a, n, sizeof *c->plain);
-    c->cacheable = sti_alloc(a, n, sizeof *c->cacheable);
-    c->size = sti_alloc(a, n, sizeof *c->size);
-    c->pose = sti_alloc(a, n, sizeof *c->pose);
-    c->ball = sti_alloc(a, n, sizeof *c->ball);
-    c->bounds = sti_alloc(a, n, sizeof *c->bounds);
-    c->swept = sti_alloc(a, n, sizeof *c->swept);
-    c->core_of = sti_alloc(a, n, sizeof *c->core_of);
-    c->core = sti_alloc(a, c->n_cores, sizeof *c->core);
-    c->axes = sti_alloc(a, n_bodies, sizeof *c->axes);
-    c->body_pose = sti_alloc(a, n_bodies, sizeof *c->body_pose);
-    c->path = sti_alloc(a, n_bodies, sizeof *c->path);
-    c->travel = sti_alloc(a, n_bodies, sizeof *c->travel);
-    c->rolls = sti_alloc(a, n_bodies, sizeof *c->rolls);
-    c->body_reach = sti_alloc(a, n_bodies, sizeof *c->body_reach);
-    if (c->body_reach == NULL || c->axes == NULL || c->body_pose == NULL || c->travel == NULL || c->rolls == NULL ||
-        c->path == NULL)
-        return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", n_bodies);
-    if (n > 0 && (c->made == NULL || c->class == NULL || c->plain == NULL || c->cacheable == NULL || c->size == NULL ||
-                  c->pose == NULL || c->ball == NULL || c->bounds == NULL || c->swept == NULL || c->core_of == NULL ||
-                  (c->n_cores > 0 && c->core == NULL)))
-        return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
-    return ST_OK;
+    const int64_t n = c->n_shapes, n_bodies = world->n_bodies;
+    const sti_Span all[N_COMPILED] = {
+        STI_SPAN(c->made, c->n_kinds),
+        STI_SPAN(c->class, n),
+        STI_SPAN(c->plain, n),
+        STI_SPAN(c->cacheable, n),
+        STI_SPAN(c->size, n),
+        STI_SPAN(c->core_of, n),
+        STI_SPAN(c->rolls, n_bodies),
+        STI_SPAN(c->body_reach, n_bodies),
+        STI_SPAN(c->excluded, (int64_t)world->scene->n_joints + world->scene->n_excluded)};
+    return memcpy(span, all, sizeof all);
+}
+
+static sti_Span *list_placing(sti_World *world, sti_Span span[N_PLACING])
+{
+    sti_Collider *c = &world->collider;
+    const int64_t n = c->n_shapes, n_bodies = world->n_bodies;
+    const sti_Span all[N_PLACING] = {STI_SPAN(c->pose, n),
+                                     STI_SPAN(c->ball, n),
+                                     STI_SPAN(c->bounds, n),
+                                     STI_SPAN(c->swept, n),
+                                     STI_SPAN(c->core, c->n_cores),
+                                     STI_SPAN(c->axes, n_bodies),
+                                     STI_SPAN(c->body_pose, n_bodies),
+                                     STI_SPAN(c->path, n_bodies),
+                                     STI_SPAN(c->travel, n_bodies)};
+    return memcpy(span, all, sizeof all);
 }
 
 /* What margins and dead bands of a shape are parts of [m]: its least width; of a mesh, of the box around it; of a bar
@@ -183,7 +183,7 @@ static double size_of(const sti_Shape *shape, const st_Pose *pose, unsigned plan
     }
 }
 
-static void compile_shape(sti_World *world, int k, int *n_cores)
+static void compile_shape(sti_World *world, int k)
 {
     sti_Collider *c = &world->collider;
     const st_ShapeDef *def = sti_shape_def(world->scene, k);
@@ -195,81 +195,77 @@ static void compile_shape(sti_World *world, int k, int *n_cores)
     if (world->body[body].n_dofs > 0) c->largest = fmax(c->largest, c->size[k]);
     c->plain[k] = same_pose(pose, &origin);
     c->rolls[body] = c->rolls[body] && c->class[k] == STI_CLASS_BALL && norm(pose->p) == 0;
-    c->core_of[k] = has_core(def->type) ? (*n_cores)++ : -1;
-    /* in a plane shapes are drawn out across it, beyond their balls */
-    bool drawn = c->class[k] != STI_CLASS_BALL && world->body[body].planar != 0;
-    c->ball[k].radius = drawn ? INFINITY : shape->reach;
+    c->core_of[k] = has_core(def->type) ? c->n_cores++ : -1;
     c->body_reach[body] = fmax(c->body_reach[body], norm(pose_point(*pose, shape->middle)) + shape->reach);
-}
-
-static st_Status compile_pairs(sti_World *world, st_Error *err)
-{
-    sti_Collider *c = &world->collider;
-    const st_Allocator *a = &world->allocator;
-    int n = c->n_shapes;
-    unsigned char *extent = sti_alloc(a, n, sizeof *extent);
-    if (n > 0 && extent == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
-    for (int k = 0; k < n; k++) {
-        bool fixed = world->body[world->scene->shape_body[k]].n_dofs == 0;
-        extent[k] = !isfinite(sti_shape_of(c, k)->reach) ? STI_EXTENT_PLANE
-                    : fixed                              ? STI_EXTENT_FIXED
-                                                         : STI_EXTENT_BOUNDED;
-    }
-    st_Status status = sti_pairs_create(&c->pairs, n, extent, may_touch, world, a, err);
-    sti_free(a, extent, n, sizeof *extent);
-    return status;
 }
 
 st_Status sti_collider_compile(sti_World *world, st_Error *err)
 {
     sti_Collider *c = &world->collider;
-    int n_cores = 0;
+    sti_Span span[N_COMPILED];
     c->n_shapes = world->scene->n_shapes;
     if (c->n_shapes > MAX_SHAPES)
         return sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d shapes, at most %d", c->n_shapes, MAX_SHAPES);
-    c->points.allocator = world->allocator;
     c->n_kinds = world->scene->shape_cache.n;
     c->kind = world->scene->cached_shape;
-    STI_TRY(reserve(world, err));
+    c->compiled = sti_alloc_spans(&world->allocator, list_compiled(world, span), N_COMPILED);
+    if (c->compiled == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", c->n_shapes);
     for (int b = 0; b < world->n_bodies; b++)
         c->rolls[b] = true;
     for (int k = 0; k < c->n_kinds; k++)
         STI_TRY(sti_shape_compile(&world->scene->shape_cache.def[k], &world->allocator, &c->made[k], err));
     for (int k = 0; k < c->n_shapes; k++)
-        compile_shape(world, k, &n_cores);
+        compile_shape(world, k);
     for (int k = 0; k < c->n_shapes; k++)
         c->cacheable[k] = sti_shape_is_cacheable(world, k);
     STI_TRY(sti_surfaces_compile(world->scene, &world->allocator, &c->surfaces, err));
-    STI_TRY(compile_excluded(world, err));
-    STI_TRY(check_endless(world, err));
-    return compile_pairs(world, err);
+    compile_excluded(world);
+    return check_endless(world, err);
 }
 
 void sti_collider_free(sti_World *world)
 {
     sti_Collider *c = &world->collider;
     const st_Allocator *a = &world->allocator;
-    for (int k = 0; c->made != NULL && k < c->n_kinds; k++)
+    sti_Span span[N_COMPILED];
+    if (c->compiled == NULL) return;
+    for (int k = 0; k < c->n_kinds; k++)
         sti_shape_free(a, &c->made[k]);
-    sti_free(a, c->made, c->n_kinds, sizeof *c->made);
-    sti_free(a, c->class, c->n_shapes, sizeof *c->class);
-    sti_free(a, c->plain, c->n_shapes, sizeof *c->plain);
-    sti_free(a, c->cacheable, c->n_shapes, sizeof *c->cacheable);
-    sti_free(a, c->size, c->n_shapes, sizeof *c->size);
-    sti_free(a, c->pose, c->n_shapes, sizeof *c->pose);
-    sti_free(a, c->ball, c->n_shapes, sizeof *c->ball);
-    sti_free(a, c->bounds, c->n_shapes, sizeof *c->bounds);
-    sti_free(a, c->swept, c->n_shapes, sizeof *c->swept);
-    sti_free(a, c->core_of, c->n_shapes, sizeof *c->core_of);
-    sti_free(a, c->core, c->n_cores, sizeof *c->core);
-    sti_free(a, c->axes, world->n_bodies, sizeof *c->axes);
-    sti_free(a, c->body_pose, world->n_bodies, sizeof *c->body_pose);
-    sti_free(a, c->path, world->n_bodies, sizeof *c->path);
-    sti_free(a, c->travel, world->n_bodies, sizeof *c->travel);
-    sti_free(a, c->rolls, world->n_bodies, sizeof *c->rolls);
-    if (world->scene != NULL) sti_surfaces_free(world->scene, a, &c->surfaces);
-    sti_free(a, c->body_reach, world->n_bodies, sizeof *c->body_reach);
-    STI_RELEASE(a, c->excluded, c->excluded_capacity);
+    sti_surfaces_free(world->scene, a, &c->surfaces);
+    sti_free_spans(a, c->compiled, list_compiled(world, span), N_COMPILED);
+}
+
+st_Status sti_collider_open(sti_World *world, st_Error *err)
+{
+    sti_Collider *c = &world->collider;
+    const st_Allocator *a = &world->allocator;
+    const int n = c->n_shapes;
+    sti_Span span[N_PLACING];
+    c->points.allocator = *a;
+    c->placing = sti_alloc_spans(a, list_placing(world, span), N_PLACING);
+    unsigned char *extent = sti_alloc(a, n + 1, sizeof *extent);
+    st_Status status = ST_OK;
+    if (c->placing == NULL || extent == NULL) status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
+    for (int k = 0; status == ST_OK && k < n; k++) {
+        const sti_Body *body = &world->body[world->scene->shape_body[k]];
+        const sti_Shape *shape = sti_shape_of(c, k);
+        const bool drawn = c->class[k] != STI_CLASS_BALL && body->planar != 0; /* across the plane, beyond its ball */
+        c->ball[k].radius = drawn ? INFINITY : shape->reach;
+        extent[k] = !isfinite(shape->reach) ? STI_EXTENT_PLANE
+                    : body->n_dofs == 0     ? STI_EXTENT_FIXED
+                                            : STI_EXTENT_BOUNDED;
+    }
+    if (status == ST_OK) status = sti_pairs_create(&c->pairs, n, extent, may_touch, world, a, err);
+    sti_free(a, extent, n + 1, sizeof *extent);
+    return status;
+}
+
+void sti_collider_close(sti_World *world)
+{
+    sti_Collider *c = &world->collider;
+    const st_Allocator *a = &world->allocator;
+    sti_Span span[N_PLACING];
+    sti_free_spans(a, c->placing, list_placing(world, span), N_PLACING);
     sti_pairs_free(&c->pairs);
     STI_RELEASE(a, c->live, c->live_capacity);
     STI_RELEASE(a, c->cache, c->cache_capacity);

@@ -41,7 +41,6 @@ static st_Status add_rotor(st_Scene *scene, const st_JointDef *joint, st_Error *
 
 st_Status sti_rotors_add(st_Scene *scene, st_Error *err)
 {
-    if (scene->n_rotors > 0) return ST_OK; /* the copy of a world's scene has them */
     for (int k = 0; k < scene->n_joints; k++) {
         if (!has_rotor(&scene->joint[k])) continue;
         STI_TRY(add_rotor(scene, &scene->joint[k], err));

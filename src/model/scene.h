@@ -103,8 +103,7 @@ sti_Label sti_shape_label(const st_Scene *scene, int shape);
 /* What the materials of shapes a and b do together, all of it said. */
 st_MaterialPairDef sti_pair_of(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b);
 
-/* scene_copy.c. `body` stands in for the scene's own defs of bodies; NULL: those. */
-st_Status sti_scene_copy(const st_Scene *scene, const st_BodyDef *body, const st_Allocator *allocator, st_Scene **out,
-                         st_Error *err);
+/* scene_copy.c */
+st_Status sti_scene_copy(const st_Scene *scene, const st_Allocator *allocator, st_Scene **out, st_Error *err);
 
 #endif

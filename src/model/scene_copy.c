@@ -28,11 +28,10 @@ static st_JointId mapped_joint(const Map *map, st_JointId id)
 
 /* ---- copying ---------------------------------------------------------------------------------- */
 
-static st_Status copy_bodies(const st_Scene *scene, const st_BodyDef *body, const Map *map, st_Scene *copy,
-                             st_Error *err)
+static st_Status copy_bodies(const st_Scene *scene, const Map *map, st_Scene *copy, st_Error *err)
 {
     for (int k = 1; k < scene->n_bodies; k++)
-        if (mapped(map, STI_BODY, k) >= 0) STI_TRY(st_scene_add_body(copy, &body[k], NULL, err));
+        if (mapped(map, STI_BODY, k) >= 0) STI_TRY(st_scene_add_body(copy, &scene->body[k], NULL, err));
     for (int k = 0; k < scene->n_materials; k++)
         STI_TRY(st_scene_add_material(copy, &scene->material[k], NULL, err));
     for (int k = 0; k < scene->n_material_pairs; k++)
@@ -81,13 +80,12 @@ static st_Status copy_connections(const st_Scene *scene, const Map *map, st_Scen
     return ST_OK;
 }
 
-static st_Status copy_mapped(const st_Scene *scene, const st_BodyDef *body, const Map *map,
-                             const st_Allocator *allocator, st_Scene **out, st_Error *err)
+static st_Status copy_mapped(const st_Scene *scene, const Map *map, const st_Allocator *allocator, st_Scene **out,
+                             st_Error *err)
 {
     STI_TRY(st_scene_create_with(allocator, out, err));
-    st_Status status = copy_bodies(scene, body, map, *out, err);
+    st_Status status = copy_bodies(scene, map, *out, err);
     if (status == ST_OK) status = copy_connections(scene, map, *out, err);
-    if (status == ST_OK) (*out)->n_rotors = scene->n_rotors; /* of a world's scene, which nothing is taken out of */
     if (status != ST_OK) {
         st_scene_destroy(*out);
         *out = NULL;
@@ -95,10 +93,9 @@ static st_Status copy_mapped(const st_Scene *scene, const st_BodyDef *body, cons
     return status;
 }
 
-st_Status sti_scene_copy(const st_Scene *scene, const st_BodyDef *body, const st_Allocator *allocator, st_Scene **out,
-                         st_Error *err)
+st_Status sti_scene_copy(const st_Scene *scene, const st_Allocator *allocator, st_Scene **out, st_Error *err)
 {
-    return copy_mapped(scene, body != NULL ? body : scene->body, NULL, allocator, out, err);
+    return copy_mapped(scene, NULL, allocator, out, err);
 }
 
 st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err)
@@ -106,7 +103,7 @@ st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err)
     if (scene == NULL || out == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_copy: scene and out must be given");
     *out = NULL;
-    return sti_scene_copy(scene, NULL, &scene->allocator, out, err);
+    return sti_scene_copy(scene, &scene->allocator, out, err);
 }
 
 /* ---- taking out ------------------------------------------------------------------------------- */
@@ -172,7 +169,7 @@ static st_Status rebuild(st_Scene *scene, Map *map, st_Error *err)
     st_Scene *copy;
     take_along(scene, map);
     number(map);
-    STI_TRY(copy_mapped(scene, scene->body, map, &scene->allocator, &copy, err));
+    STI_TRY(copy_mapped(scene, map, &scene->allocator, &copy, err));
     st_Scene old = *scene;
     *scene = *copy;
     *copy = old;

@@ -86,24 +86,29 @@ static st_Status initial_state(sti_World *world, st_Error *err)
     return ST_OK;
 }
 
-/* before: the world that it goes on from, or NULL. */
+/* The arrays of a compiled scene; of a world opened from it. */
+static sti_Span *list_compiled(sti_World *world, sti_Span span[6])
+{
+    const int64_t n = world->n_bodies, angles = 2 * (int64_t)world->n_joints + world->n_springs;
+    const sti_Span all[6] = {STI_SPAN(world->body, n),
+                             STI_SPAN(world->block_first, n + 1),
+                             STI_SPAN(world->principal, n),
+                             STI_SPAN(world->joint, world->n_joints + 1),
+                             STI_SPAN(world->spring, world->n_springs + 1),
+                             STI_SPAN(world->angle, angles + 1)};
+    return memcpy(span, all, sizeof all);
+}
+
+/* before: the world that it continues from, or NULL. */
 static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
 {
     const st_Allocator *a = &world->allocator;
-    int n = world->n_bodies, angles = 2 * world->n_joints + world->n_springs;
-    world->body = sti_alloc(a, n, sizeof *world->body);
-    world->block_first = sti_alloc(a, n + 1, sizeof *world->block_first);
+    const int n = world->n_bodies, angles = 2 * world->n_joints + world->n_springs;
+    sti_Span span[6];
+    world->block = sti_alloc_spans(a, list_compiled(world, span), 6);
     world->v0 = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v0);
-    world->principal = sti_alloc(a, n, sizeof *world->principal);
-    world->asleep = sti_alloc(a, n, sizeof *world->asleep);
-    world->joint = sti_alloc(a, world->n_joints + 1, sizeof *world->joint);
-    world->spring = sti_alloc(a, world->n_springs + 1, sizeof *world->spring);
-    world->angle = sti_alloc(a, angles + 1, sizeof *world->angle);
     world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + angles, sizeof *world->q0);
-    world->control = sti_alloc(a, sti_control_count(world) + 1, sizeof *world->control);
-    if (world->body == NULL || world->block_first == NULL || world->v0 == NULL || world->asleep == NULL ||
-        world->principal == NULL || world->joint == NULL || world->spring == NULL || world->angle == NULL ||
-        world->q0 == NULL || world->control == NULL)
+    if (world->block == NULL || world->v0 == NULL || world->q0 == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", n);
     if (before != NULL) sti_carry_bodies(world, before);
     for (int b = 0; b < n; b++)
@@ -128,27 +133,99 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
     return sti_drives_check(world, err);
 }
 
-static st_Status create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_Before *before,
-                        sti_World **out, st_Error *err)
+static void forget_start(sti_World *world)
 {
-    *out = NULL;
-    sti_World *world = sti_alloc(allocator, 1, sizeof *world);
-    if (world == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world");
+    const st_Allocator *a = &world->allocator;
+    const int64_t n = world->n_bodies, angles = 2 * (int64_t)world->n_joints + world->n_springs;
+    sti_free(a, world->q0, STI_BODY_Q * n + angles, sizeof *world->q0);
+    sti_free(a, world->v0, 6 * n, sizeof *world->v0);
+    world->q0 = world->v0 = NULL;
+}
+
+static st_Status compile_scene(const st_Scene *scene, const st_Allocator *allocator, sti_Before *before,
+                               st_CompiledScene **out, st_Error *err)
+{
+    st_CompiledScene *compiled = sti_alloc(allocator, 1, sizeof *compiled);
+    if (compiled == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a compiled scene");
+    atomic_init(&compiled->references, 1);
+    sti_World *world = &compiled->world;
     world->allocator = *allocator;
-    world->gravity = gravity;
-    world->threads = 1;
+    world->compiled = compiled;
     world->n_joints = scene->n_joints;
     world->n_springs = scene->n_springs;
-    st_Status status = sti_scene_copy(scene, NULL, allocator, &world->scene, err);
+    st_Status status = sti_scene_copy(scene, allocator, &world->scene, err);
     if (status == ST_OK) status = sti_rotors_add(world->scene, err);
     if (world->scene != NULL) world->n_bodies = world->scene->n_bodies;
     if (status == ST_OK) status = compile(world, before, err);
     if (status != ST_OK) {
-        sti_world_destroy(world);
+        st_compiled_release(compiled);
         return status;
     }
-    *out = world;
+    sti_scene_drop_bodies(world->scene);
+    *out = compiled;
     return ST_OK;
+}
+
+st_Status st_scene_compile(const st_Scene *scene, st_CompiledScene **out, st_Error *err)
+{
+    if (scene == NULL || out == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_compile: scene and out must be given");
+    *out = NULL;
+    return compile_scene(scene, &scene->allocator, NULL, out, err);
+}
+
+st_CompiledScene *st_compiled_retain(st_CompiledScene *compiled)
+{
+    if (compiled != NULL) atomic_fetch_add_explicit(&compiled->references, 1, memory_order_relaxed);
+    return compiled;
+}
+
+void st_compiled_release(st_CompiledScene *compiled)
+{
+    if (compiled == NULL || atomic_fetch_sub_explicit(&compiled->references, 1, memory_order_acq_rel) > 1) return;
+    sti_World *world = &compiled->world;
+    const st_Allocator a = world->allocator;
+    sti_Span span[6];
+    sti_collider_free(world);
+    forget_start(world);
+    sti_free_spans(&a, world->block, list_compiled(world, span), 6);
+    st_scene_destroy(world->scene);
+    sti_free(&a, compiled, 1, sizeof *compiled);
+}
+
+st_Status sti_world_open(st_CompiledScene *compiled, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
+                         st_Error *err)
+{
+    *out = NULL;
+    sti_World *world = sti_alloc(allocator, 1, sizeof *world);
+    if (world == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world");
+    *world = compiled->world;
+    world->compiled = st_compiled_retain(compiled);
+    world->allocator = *allocator;
+    world->gravity = gravity;
+    world->threads = 1;
+    world->asleep = sti_alloc(allocator, world->n_bodies, sizeof *world->asleep);
+    world->control = sti_alloc(allocator, sti_control_count(world) + 1, sizeof *world->control);
+    st_Status status = ST_OK;
+    if (world->asleep == NULL || world->control == NULL)
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", world->n_bodies);
+    if (status == ST_OK) status = sti_collider_open(world, err);
+    if (status == ST_OK)
+        *out = world;
+    else
+        sti_world_destroy(world);
+    return status;
+}
+
+static st_Status create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_Before *before,
+                        sti_World **out, st_Error *err)
+{
+    st_CompiledScene *compiled;
+    *out = NULL;
+    STI_TRY(compile_scene(scene, allocator, before, &compiled, err));
+    st_Status status = sti_world_open(compiled, gravity, allocator, out, err);
+    st_compiled_release(compiled);
+    return status;
 }
 
 st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
@@ -162,38 +239,22 @@ st_Status sti_world_create_after(const st_Scene *scene, sti_Before *before, sti_
     return create(scene, before->world->gravity, &before->world->allocator, before, out, err);
 }
 
-static void forget_start(sti_World *world)
-{
-    const st_Allocator *a = &world->allocator;
-    const int64_t n = world->n_bodies, angles = 2 * (int64_t)world->n_joints + world->n_springs;
-    sti_free(a, world->q0, STI_BODY_Q * n + angles, sizeof *world->q0);
-    sti_free(a, world->v0, 6 * n, sizeof *world->v0);
-    world->q0 = world->v0 = NULL;
-}
-
 void sti_world_started(sti_World *world)
 {
-    forget_start(world);
-    sti_scene_drop_bodies(world->scene);
+    if (atomic_load_explicit(&world->compiled->references, memory_order_acquire) == 1)
+        forget_start(&world->compiled->world);
+    world->q0 = world->v0 = NULL;
 }
 
 void sti_world_destroy(sti_World *world)
 {
     if (world == NULL) return;
-    st_Allocator a = world->allocator;
-    int n = world->n_bodies, angles = 2 * world->n_joints + world->n_springs;
-    sti_collider_free(world);
-    if (world->control != NULL) sti_free(&a, world->control, sti_control_count(world) + 1, sizeof *world->control);
+    const st_Allocator a = world->allocator;
+    sti_collider_close(world);
+    sti_free(&a, world->asleep, world->n_bodies, sizeof *world->asleep);
+    sti_free(&a, world->control, sti_control_count(world) + 1, sizeof *world->control);
     STI_RELEASE(&a, world->push, world->push_capacity);
-    st_scene_destroy(world->scene);
-    sti_free(&a, world->body, n, sizeof *world->body);
-    sti_free(&a, world->block_first, n + 1, sizeof *world->block_first);
-    sti_free(&a, world->asleep, n, sizeof *world->asleep);
-    sti_free(&a, world->principal, n, sizeof *world->principal);
-    sti_free(&a, world->joint, world->n_joints + 1, sizeof *world->joint);
-    sti_free(&a, world->spring, world->n_springs + 1, sizeof *world->spring);
-    sti_free(&a, world->angle, angles + 1, sizeof *world->angle);
-    forget_start(world);
+    st_compiled_release(world->compiled);
     sti_free(&a, world, 1, sizeof *world);
 }
 

@@ -18,6 +18,7 @@
 #include "model/row_buffer.h"
 #include "model/scene.h"
 
+#include <stdatomic.h>
 #include <stiction/model.h>
 
 #define STI_BODY_Q 7 /* coordinates of a body */
@@ -118,40 +119,44 @@ typedef struct sti_ContactCacheEntry {
     bool used;
 } sti_ContactCacheEntry;
 
-/* Shapes made ready, where they stand, and which are near: collider.c. */
+/* Shapes made ready, where they are, and which are near: collider.c. */
 typedef struct sti_Collider {
+    /* Compiled: shared by all worlds of a compiled scene, and read only. */
+    void *compiled; /* the block of these arrays                                                   */
     int n_shapes, n_kinds;
     sti_Shape *made;      /* n_kinds: shapes made ready, see sti_shape_of                          */
     const int *kind;      /* the scene's: of each shape                                            */
     unsigned char *class; /* sti_ShapeClass of each                                                */
-    bool *plain;          /* stands where its body stands, not turned against it                   */
-    st_Pose *pose;        /* of the shapes, in the world                                           */
-    sti_Ball *ball;       /* that holds a shape, or larger; a sphere's is the sphere               */
-    sti_Bounds *bounds;   /* around them                                                           */
-    sti_Bounds *swept;    /* around them and where they are expected to go                         */
-    double *travel;       /* how far that is at most, of each body                                 */
-    sti_Foresight ahead;  /* h = 0: none                                                           */
+    bool *plain;          /* is where its body is, not turned against it                           */
     int *core_of;         /* where a shape's core is; -1: it is a ball, a plane or a mesh          */
-    sti_Core *core;       /* n_cores: the others as they are turned, at the origin                 */
     int n_cores;
-    st_Mat3 *axes;      /* of each body: its orientation as a matrix, body to world              */
-    double *body_reach; /* of each body: how far its shapes go from its centre                   */
-    bool *rolls;        /* of each body: it is a ball, or has no shape: turning moves no surface  */
-    st_Pose *body_pose; /* of the bodies, where the shapes were placed last                      */
-    double *path;       /* of each body: no point of it has gone farther since it was placed first [m] */
-    bool placed;        /* all of this holds something                                           */
-    bool asked;         /* placed for a question to the state, which has not been moved since    */
-    sti_Surfaces surfaces;
     double *size;       /* of each shape: its least width; 0: a plane or height field, which has none [m] */
-    double largest;     /* of those that can move [m]                                              */
-    double relative;    /* part of the size of a pair's smaller shape in its margin; 0: one margin for all */
-    bool keep_all;      /* all points of a patch, not only those that span it                     */
-    uint64_t *excluded; /* pairs of bodies that do not touch, in order                            */
+    double largest;     /* of those that can move [m]                                                 */
+    bool *cacheable;    /* of each shape: patches of it can be kept                                   */
+    bool *rolls;        /* of each body: it is a ball, or has no shape: turning moves no surface      */
+    double *body_reach; /* of each body: how far its shapes go from its centre                     */
+    uint64_t *excluded; /* pairs of bodies that do not touch, in order                             */
     int n_excluded;
-    int64_t excluded_capacity;
+    sti_Surfaces surfaces;
+
+    /* Of one world. */
+    void *placing;       /* the block of the arrays up to `path`                                    */
+    st_Pose *pose;       /* of the shapes, in the world                                            */
+    sti_Ball *ball;      /* that holds a shape, or larger; a sphere's is the sphere                */
+    sti_Bounds *bounds;  /* around them                                                            */
+    sti_Bounds *swept;   /* around them and where they are expected to go                          */
+    double *travel;      /* how far that is at most, of each body                                  */
+    sti_Core *core;      /* n_cores: shapes with a core as they are turned, at the origin          */
+    st_Mat3 *axes;       /* of each body: its orientation as a matrix, body to world               */
+    st_Pose *body_pose;  /* of the bodies, where the shapes were placed last                       */
+    double *path;        /* of each body: no point of it has gone farther since it was placed first [m] */
+    sti_Foresight ahead; /* h = 0: none                                                            */
+    bool placed;         /* all of this holds something                                            */
+    bool asked;          /* placed for a question to the state, which has not been moved since     */
+    double relative;     /* part of the size of a pair's smaller shape in its margin; 0: one margin for all */
+    bool keep_all;       /* all points of a patch, not only those that span it                    */
     sti_Pairs pairs;
-    bool *cacheable;              /* of each shape: patches of it can be kept                               */
-    sti_ContactCacheEntry *cache; /* n_cache places, one for each pair of such shapes                        */
+    sti_ContactCacheEntry *cache; /* n_cache places, one for each pair of cacheable shapes                   */
     int n_cache;
     int64_t cache_capacity, cache_serial; /* of the pairs that have places                           */
     int64_t *live; /* while somebody sleeps: the n_live pairs with somebody who does not            */
@@ -204,15 +209,13 @@ typedef struct sti_Push {
     double wrench[6]; /* force at the centre of mass and torque, world axes                        */
 } sti_Push;
 
+/* A compiled scene, and what one system has beside it. */
 typedef struct sti_World {
-    st_Allocator allocator;
-    st_Scene *scene; /* own copy: names, shapes, force tables                                      */
-    st_Vec3 gravity;
-    st_Medium medium;
-    bool has_medium;
-    int threads;    /* of a team over many pairs; the result does not depend on it                   */
-    sti_Stop *stop; /* ends a search for contacts early, with ST_ERR_CANCELLED; NULL: nothing does */
-    int n_bodies;   /* with the ground, which is body 0                                              */
+    /* Compiled: shared by all worlds of a compiled scene, and read only. */
+    st_CompiledScene *compiled; /* has these arrays, counts its worlds                             */
+    st_Scene *scene;            /* own copy: names, shapes, force tables                           */
+    void *block;                /* of the arrays down to v0                                        */
+    int n_bodies;               /* with the ground, which is body 0                                */
     sti_Body *body;
     int n_joints, n_springs, n_angles;
     int n_joint_springs, n_bounded, n_limits, n_force_motors;
@@ -221,25 +224,40 @@ typedef struct sti_World {
     sti_Spring *spring;
     sti_Angle *angle; /* room for two a joint and one a spring                                     */
     bool angles_idle; /* no row depends on one: they are for reports                               */
-    sti_Collider collider;
     int n_q, n_v, n_blocks;
     bool all_free;            /* each body that moves has six velocities, and a block of M of its own          */
     int *block_first;         /* n_blocks + 1: one block of M a moving body                                */
     unsigned char *principal; /* n_blocks: its axes are principal ones, so that its block is diagonal   */
-    double *q0, *v0;          /* initial state, until it is taken                                          */
-    unsigned char *asleep;    /* bodies that stay where they are, if there is a list of the others         */
-    const int *awake;         /* n_awake bodies that move, ascending; NULL: nobody sleeps. sleep.c's       */
-    const int *awake_shape;   /* their n_awake_shapes shapes                                               */
+    double *q0, *v0;          /* initial state; NULL once the only system has taken it                   */
+
+    sti_Collider collider; /* in part, too */
+
+    /* Of one world. */
+    st_Allocator allocator;
+    st_Vec3 gravity;
+    st_Medium medium;
+    bool has_medium;
+    int threads;            /* of a team over many pairs; the result does not depend on it                 */
+    sti_Stop *stop;         /* ends a search for contacts early, with ST_ERR_CANCELLED; NULL: nothing does */
+    unsigned char *asleep;  /* bodies that stay where they are, if there is a list of the others           */
+    const int *awake;       /* n_awake bodies that move, ascending; NULL: none sleeps. sleep.c's           */
+    const int *awake_shape; /* their n_awake_shapes shapes                                                 */
     int n_awake, n_awake_shapes;
-    int64_t still; /* another number whenever others sleep, or elsewhere; 0: nobody's rows may be taken as they were  */
+    int64_t still;        /* another number whenever others sleep, or elsewhere; 0: no row may be taken as it was  */
     sti_Control *control; /* n_joints, then the scene's n_forces                                       */
     int64_t n_controls;   /* that are set                                                              */
     sti_Push *push;       /* n_pushes, by body                                                         */
     int n_pushes;
     int64_t push_capacity;
-    double asleep_potential; /* of those who sleep [J]                                                    */
+    double asleep_potential; /* of bodies that sleep [J]                                               */
 } sti_World;
 
+struct st_CompiledScene {
+    _Atomic(int) references;
+    sti_World world; /* the compiled part of every world that is opened from it                    */
+};
+
+/* A world of its own compiled scene; a further world of a compiled scene. */
 st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
                            st_Error *err);
 /* carry.c: a world at (q, v) that goes on as another. Whoever bears the name of one that was there is the same: a body
@@ -251,12 +269,12 @@ typedef struct sti_Before {
     int *joint; /* of each joint of the new world: the one it was; -1: none                        */
 } sti_Before;
 st_Status sti_world_create_after(const st_Scene *scene, sti_Before *before, sti_World **out, st_Error *err);
+st_Status sti_world_open(st_CompiledScene *compiled, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
+                         st_Error *err);
 void sti_carry_bodies(sti_World *world, const sti_Before *before);
 void sti_carry_attachments(sti_World *world, sti_Before *before);
 void sti_carry_gears(sti_World *world, const sti_Before *before);
-/* What bodies are, as defs: of each one, and at (q, v). */
-void sti_world_body_defs(const sti_World *world, const double *q, const double *v, st_BodyDef *out);
-/* The initial state has been taken: what served only to come here goes. */
+/* The initial state has been taken: it goes, unless other systems may need it. */
 void sti_world_started(sti_World *world);
 void sti_world_destroy(sti_World *world);
 st_Model sti_world_model(sti_World *world);
@@ -352,7 +370,9 @@ void sti_contact_put_rows(const sti_World *world, const sti_ContactEntry *entry,
 sti_Belt sti_contact_belt(const sti_World *world, const double *q, const sti_ContactEntry *entry);
 void sti_helpers_free(sti_World *world);
 st_Status sti_collider_compile(sti_World *world, st_Error *err);
-void sti_collider_free(sti_World *world);
+void sti_collider_free(sti_World *world);                     /* what is compiled */
+st_Status sti_collider_open(sti_World *world, st_Error *err); /* what each world has of its own */
+void sti_collider_close(sti_World *world);
 st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);
 /* Where a body that falls asleep will be found: at q, going nowhere. */
 void sti_collider_settle(sti_World *world, const double *q, int body);

@@ -246,7 +246,7 @@ static st_Status follow(const st_System *system, const st_Scene *scene, st_Syste
     sti_Before before = {system->model.world, system->state.q, system->state.v, moved.joint_from};
     st_Status status = sti_world_create_after(scene, &before, &world, err);
     if (status == ST_OK) {
-        status = sti_system_of_world(&system->model.given, world, system->state.t, out, err);
+        status = sti_system_of_world(&system->model.given, world, system->state.t, world->q0, world->v0, out, err);
         if (status != ST_OK) sti_world_destroy(world);
     }
     if (status == ST_OK) {
@@ -282,18 +282,6 @@ int st_system_changes(const st_System *system)
     return system->state.n_changes;
 }
 
-/* The scene that a world is made from; the defs of its bodies are gone, and are made again. */
-static st_Status scene_of(const st_System *system, st_Scene **out, st_Error *err)
-{
-    const sti_World *world = system->model.world;
-    st_BodyDef *body = sti_alloc(&system->model.allocator, world->n_bodies, sizeof *body);
-    if (body == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", world->n_bodies);
-    sti_world_body_defs(world, system->state.q, system->state.v, body);
-    st_Status status = sti_scene_copy(world->scene, body, &system->model.allocator, out, err);
-    sti_free(&system->model.allocator, body, world->n_bodies, sizeof *body);
-    return status;
-}
-
 static st_Status take_state(const st_System *from, st_System *to, st_Error *err)
 {
     const size_t size = st_system_save(from, NULL, 0);
@@ -307,17 +295,26 @@ static st_Status take_state(const st_System *from, st_System *to, st_Error *err)
 
 st_Status st_system_clone(const st_System *system, st_System **out, st_Error *err)
 {
-    st_Scene *scene;
     if (system == NULL || out == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_clone: system and out must be given");
     *out = NULL;
     if (system->model.world == NULL)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
                         "a model of the user's cannot be cloned: create another, and st_system_restore its state");
-    STI_TRY(scene_of(system, &scene, err));
-    st_Status status = follow(system, scene, out, err);
-    st_scene_destroy(scene);
-    if (status == ST_OK) status = take_state(system, *out, err);
+    const sti_World *from = system->model.world;
+    const sti_State *state = &system->state;
+    sti_World *world;
+    STI_TRY(sti_world_open(from->compiled, from->gravity, &from->allocator, &world, err));
+    st_Status status = sti_system_of_world(&system->model.given, world, state->t, state->q, state->v, out, err);
+    if (status != ST_OK) {
+        sti_world_destroy(world);
+        return status;
+    }
+    (*out)->state.n_changes = state->n_changes;
+    (*out)->work.initial_position = system->work.initial_position;
+    (*out)->work.initial_velocity = system->work.initial_velocity;
+    memcpy((*out)->work.clock.seconds, system->work.clock.seconds, sizeof system->work.clock.seconds);
+    status = take_state(system, *out, err);
     if (status != ST_OK) {
         st_system_destroy(*out);
         *out = NULL;

@@ -8,8 +8,9 @@
 
 /* ---- before and behind a step ---------------------------------------------------------------------- */
 
-/* system.c: a system at time t and the initial state of `world`, which is its own from then on; not where it fails. */
-st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double t, st_System **out, st_Error *err);
+/* system.c: a system at (t, q, v). It owns `world` from then on, unless this fails. */
+st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double t, const double *q, const double *v,
+                              st_System **out, st_Error *err);
 /* More than one stage a step, or events in it? Room for projection, where there is none yet. */
 bool sti_has_stages(const st_System *system);
 st_Status sti_prepare_projection(st_System *system, st_Error *err);

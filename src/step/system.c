@@ -274,7 +274,8 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
     return ST_OK;
 }
 
-st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double t, st_System **out, st_Error *err)
+st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double t, const double *q, const double *v,
+                              st_System **out, st_Error *err)
 {
     world->collider.keep_all = def->all_points;
     world->threads = def->threads;
@@ -286,7 +287,7 @@ st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double 
     STI_TRY(sti_check_mean(def, err));
     STI_TRY(check_bounded(&model, def, err));
     STI_TRY(sti_check_sleep(def, err));
-    STI_TRY(create(def, &model, world, t, world->q0, world->v0, out, err));
+    STI_TRY(create(def, &model, world, t, q, v, out, err));
     sti_world_started(world);
     return ST_OK;
 }
@@ -302,6 +303,13 @@ static st_Status check_initial(st_System **system, st_Error *err)
     return status;
 }
 
+static st_Status create_in(sti_World *world, const st_SystemDef *def, st_System **out, st_Error *err)
+{
+    st_Status status = sti_system_of_world(def, world, 0.0, world->q0, world->v0, out, err);
+    if (status != ST_OK) sti_world_destroy(world);
+    return status == ST_OK ? check_initial(out, err) : status;
+}
+
 st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_System **out, st_Error *err)
 {
     sti_World *world;
@@ -310,9 +318,18 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
     *out = NULL;
     STI_TRY(check_def(def, err));
     STI_TRY(sti_world_create(scene, def->gravity, &def->allocator, &world, err));
-    st_Status status = sti_system_of_world(def, world, 0.0, out, err);
-    if (status != ST_OK) sti_world_destroy(world);
-    return status == ST_OK ? check_initial(out, err) : status;
+    return create_in(world, def, out, err);
+}
+
+st_Status st_system_create_from(st_CompiledScene *compiled, const st_SystemDef *def, st_System **out, st_Error *err)
+{
+    sti_World *world;
+    if (compiled == NULL || out == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_create_from: compiled and out must be given");
+    *out = NULL;
+    STI_TRY(check_def(def, err));
+    STI_TRY(sti_world_open(compiled, def->gravity, &def->allocator, &world, err));
+    return create_in(world, def, out, err);
 }
 
 st_Status st_system_create_model(const st_Model *model, const double *q0, const double *v0, const st_SystemDef *def,

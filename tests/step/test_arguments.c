@@ -520,6 +520,19 @@ static void running(void **state)
     st_System *clone;
     REFUSES(st_system_clone(NULL, &clone, &err));
     REFUSES(st_system_clone(the_system, NULL, &err));
+    st_CompiledScene *compiled;
+    REFUSES(st_scene_compile(NULL, &compiled, &err));
+    REFUSES(st_scene_compile(scene, NULL, &err));
+    const st_SystemDef def = st_system_def();
+    REFUSES(st_system_create_from(NULL, &def, &clone, &err));
+    assert_int_equal(st_scene_compile(scene, &compiled, NULL), ST_OK);
+    REFUSES(st_system_create_from(compiled, &def, NULL, &err));
+    REFUSES(st_system_create_from(compiled, NULL, &clone, &err));
+    assert_ptr_equal(st_compiled_retain(compiled), compiled);
+    st_compiled_release(compiled);
+    st_compiled_release(compiled);
+    st_compiled_release(NULL);
+    assert_null(st_compiled_retain(NULL));
 }
 
 static void reports(void **state)

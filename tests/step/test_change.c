@@ -167,6 +167,47 @@ static void a_clone_goes_on_alike(void **state)
     }
 }
 
+/* Systems of one compiled scene step like a system made alone, each with its own state; they share the scene, also with
+ * clones, and need neither the scene nor the caller's reference.                                   */
+static void compiled_scenes_are_shared(void **state)
+{
+    static const char *const scenes[] = {"world/wall", "world/sleeping", "mechanisms/gear_train", "toys/woodpecker"};
+    (void)state;
+    for (size_t k = 0; k < sizeof scenes / sizeof scenes[0]; k++) {
+        Run run;
+        st_CompiledScene *compiled;
+        st_System *other[2], *clone;
+        load(&run, scenes[k], NULL);
+        check_ok(st_scene_compile(run.scene, &compiled, &run.err), run.err);
+        for (int i = 0; i < 2; i++)
+            check_ok(st_system_create_from(compiled, &run.def, &other[i], &run.err), run.err);
+        st_compiled_release(compiled);
+        st_scene_destroy(run.scene);
+        run.scene = NULL;
+        check_ok(st_system_clone(other[0], &clone, &run.err), run.err);
+        assert_ptr_equal(other[0]->model.world->scene, other[1]->model.world->scene);
+        assert_ptr_equal(other[0]->model.world->scene, clone->model.world->scene);
+        assert_ptr_equal(other[0]->model.world->collider.made, clone->model.world->collider.made);
+        step(&run, 20);
+        for (int i = 0; i < 20; i++)
+            for (int j = 0; j < 2; j++)
+                check_ok(st_system_step(other[j], run.def.h, NULL, &run.err), run.err);
+        same_state(run.sys, other[0], scenes[k]);
+        same_state(run.sys, other[1], scenes[k]);
+        st_system_destroy(other[0]);
+        for (int i = 0; i < 20; i++)
+            check_ok(st_system_step(clone, run.def.h, NULL, &run.err), run.err);
+        same_state(run.sys, clone, scenes[k]);
+        st_system_destroy(clone);
+        step(&run, 5);
+        for (int i = 0; i < 5; i++)
+            check_ok(st_system_step(other[1], run.def.h, NULL, &run.err), run.err);
+        same_state(run.sys, other[1], scenes[k]);
+        st_system_destroy(other[1]);
+        end(&run);
+    }
+}
+
 /* A wall stands on; a bystander that was first in the scene, so that all ids move, goes, and one comes at the end. */
 static void others_do_not_notice(void **state)
 {
@@ -664,6 +705,14 @@ static void no_memory_changes_nothing(void **state)
         st_system_destroy(clone);
         break;
     }
+    for (refusals = 1;; refusals++) {
+        st_CompiledScene *compiled;
+        count.calls = 0, count.refuse_at = refusals;
+        if (st_scene_compile(run.scene, &compiled, &run.err) != ST_OK) continue;
+        st_compiled_release(compiled);
+        break;
+    }
+    assert_true(refusals > 10);
     run.err.status = ST_OK;
     count.refuse_at = 0;
     step(&run, 10);
@@ -727,6 +776,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_scene_changes_no_bit),
         cmocka_unit_test(a_clone_goes_on_alike),
+        cmocka_unit_test(compiled_scenes_are_shared),
         cmocka_unit_test(others_do_not_notice),
         cmocka_unit_test(a_pendulum_is_let_go),
         cmocka_unit_test(flying_bodies_are_joined),
