@@ -18,6 +18,7 @@ collide: base math
 forest: base math
 model: base math collide forest
 step: base math problem linalg reduce solve fclib collide forest model
+batch: base math model step
 scene: base math import
 import: base math scene
 record: base math

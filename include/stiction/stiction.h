@@ -4,6 +4,7 @@
 
 #include <stiction/articulation.h>
 #include <stiction/base.h>
+#include <stiction/batch.h>
 #include <stiction/friction.h>
 #include <stiction/model.h>
 #include <stiction/problem.h>

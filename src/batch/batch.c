@@ -1,0 +1,668 @@
+/* batch/batch.c -- N worlds of one scene, stepped together over threads.
+ *
+ * Worlds are independent, so the result does not depend on how they are shared out. Threads take them one after the
+ * other; a world is worked on by one thread at a time.
+ */
+#include "batch/batch.h"
+
+#include "math/parallel.h"
+
+#include <stdio.h>
+
+#define MOST_WORLDS  1000000
+#define MOST_THREADS 256
+
+st_BatchDef st_batch_def(void)
+{
+    return (st_BatchDef){.worlds = 1, .threads = 1, .cookie = STI_COOKIE};
+}
+
+char *sti_batch_copy_text(const st_Allocator *allocator, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = sti_alloc(allocator, (int64_t)size, 1);
+    if (copy != NULL) memcpy(copy, text, size);
+    return copy;
+}
+
+void sti_batch_free_text(const st_Allocator *allocator, char *text)
+{
+    if (text != NULL) sti_free(allocator, text, (int64_t)strlen(text) + 1, 1);
+}
+
+/* ---- over the worlds ---------------------------------------------------------------------------- */
+
+typedef void WorldWork(void *ctx, int world);
+typedef struct Worlds {
+    WorldWork *work;
+    void *ctx;
+} Worlds;
+
+static void work_range(void *ctx, int64_t first, int64_t end)
+{
+    const Worlds *worlds = ctx;
+    for (int64_t k = first; k < end; k++)
+        worlds->work(worlds->ctx, (int)k);
+}
+
+static void for_each_world(const st_Batch *b, WorldWork *work, void *ctx)
+{
+    sti_team_for(b->threads, b->n_worlds, 1, work_range, &(Worlds){work, ctx});
+}
+
+static double *row_of(const st_Batch *b, st_BatchArray which, int world)
+{
+    return b->array[which] + (int64_t)world * b->width[which];
+}
+
+/* Copy the state of a world to its rows. */
+static void show_state(st_Batch *b, int world)
+{
+    const st_System *system = b->world[world].system;
+    *row_of(b, ST_BATCH_TIME, world) = st_system_time(system);
+    st_system_state(system, row_of(b, ST_BATCH_Q, world), row_of(b, ST_BATCH_V, world));
+}
+
+/* ---- create ------------------------------------------------------------------------------------- */
+
+static void free_world(const st_Batch *b, sti_BatchWorld *world)
+{
+    st_system_destroy(world->system);
+    sti_free(&b->allocator, world->start, (int64_t)world->start_size, 1);
+    sti_free(&b->allocator, world->message, STI_BATCH_MESSAGE, 1);
+}
+
+void st_batch_destroy(st_Batch *b)
+{
+    if (b == NULL) return;
+    const st_Allocator a = b->allocator;
+    for (int k = 0; b->world != NULL && k < b->n_worlds; k++)
+        free_world(b, &b->world[k]);
+    sti_free(&a, b->world, b->n_worlds, sizeof *b->world);
+    sti_free(&a, b->status, b->n_worlds, sizeof *b->status);
+    for (int which = 0; which < ST_N_BATCH_ARRAYS; which++)
+        sti_free(&a, b->array[which], (int64_t)b->n_worlds * b->width[which], sizeof(double));
+    for (int k = 0; k < b->width[ST_BATCH_CONTROLS]; k++)
+        sti_batch_free_text(&a, b->control[k].name);
+    STI_RELEASE(&a, b->control, b->control_capacity);
+    for (int k = 0; k < b->width[ST_BATCH_SENSORS]; k++)
+        sti_batch_free_text(&a, b->sensor[k].name);
+    STI_RELEASE(&a, b->sensor, b->sensor_capacity);
+    sti_free(&a, b->contact_sensor, b->n_bodies, sizeof *b->contact_sensor);
+    for (int k = 0; b->parameter != NULL && k < b->n_parameters; k++)
+        sti_batch_free_text(&a, b->parameter[k]);
+    sti_free(&a, b->parameter, b->n_parameters, sizeof *b->parameter);
+    sti_free(&a, b->start, (int64_t)b->start_size, 1);
+    for (int k = 0; k < b->n_keyframes; k++)
+        sti_free(&a, b->keyframe[k].q, (int64_t)b->n_q + b->n_v, sizeof(double));
+    STI_RELEASE(&a, b->keyframe, b->keyframe_capacity);
+    st_scene_destroy(b->scene);
+    sti_free(&a, b, 1, sizeof *b);
+}
+
+static st_Status no_memory(const st_Batch *b, st_Error *err)
+{
+    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a batch of %d worlds", b->n_worlds);
+}
+
+static st_Status add_control(st_Batch *b, sti_BatchControl control, const char *name, const char *what, st_Error *err)
+{
+    const int n = b->width[ST_BATCH_CONTROLS];
+    char text[400];
+    snprintf(text, sizeof text, "%s.%s", name, what);
+    STI_TRY(STI_GROW(&b->allocator, b->control, b->control_capacity, n + 1, err));
+    control.name = sti_batch_copy_text(&b->allocator, text);
+    if (control.name == NULL) return no_memory(b, err);
+    b->control[n] = control;
+    b->width[ST_BATCH_CONTROLS]++;
+    return ST_OK;
+}
+
+static st_Status list_controls(st_Batch *b, st_Error *err)
+{
+    static const char *const components[] = {"fx", "fy", "fz", "tx", "ty", "tz"};
+    for (int k = 1; k <= st_scene_joint_count(b->scene); k++) {
+        st_JointDef joint;
+        STI_TRY(st_scene_joint(b->scene, (st_JointId){k}, &joint));
+        if (joint.motor.type != ST_MOTOR_NONE && joint.motor.type != ST_MOTOR_MOTION)
+            STI_TRY(add_control(b, (sti_BatchControl){.joint = k}, joint.name, "motor", err));
+    }
+    for (int k = 1; k <= st_scene_force_count(b->scene); k++) {
+        st_ForceDef force;
+        STI_TRY(st_scene_force(b->scene, (st_ForceId){k}, &force));
+        for (int c = 0; c < 6; c++)
+            STI_TRY(add_control(b, (sti_BatchControl){.force = k, .component = c}, force.name, components[c], err));
+    }
+    return ST_OK;
+}
+
+static st_Status add_sensor(st_Batch *b, sti_BatchSensor sensor, const char *name, const char *what, st_Error *err)
+{
+    const int n = b->width[ST_BATCH_SENSORS];
+    char text[400];
+    snprintf(text, sizeof text, "%s.%s", name, what);
+    STI_TRY(STI_GROW(&b->allocator, b->sensor, b->sensor_capacity, n + 1, err));
+    sensor.name = sti_batch_copy_text(&b->allocator, text);
+    if (sensor.name == NULL) return no_memory(b, err);
+    b->sensor[n] = sensor;
+    b->width[ST_BATCH_SENSORS]++;
+    return ST_OK;
+}
+
+static st_Status list_sensors(st_Batch *b, st_Error *err)
+{
+    static const char *const of_joint[] = {"coordinate", "speed", "motor"};
+    static const char *const of_body[] = {"contact_fx", "contact_fy", "contact_fz"};
+    for (int k = 1; k <= st_scene_joint_count(b->scene); k++) {
+        st_JointDef joint;
+        STI_TRY(st_scene_joint(b->scene, (st_JointId){k}, &joint));
+        for (int i = 0; i < 3 && joint.coordinate != ST_COORDINATE_DEFAULT; i++)
+            STI_TRY(add_sensor(b, (sti_BatchSensor){.joint = k}, joint.name, of_joint[i], err));
+    }
+    b->n_bodies = st_scene_body_count(b->scene) + 1;
+    b->contact_sensor = sti_alloc(&b->allocator, b->n_bodies, sizeof *b->contact_sensor);
+    if (b->contact_sensor == NULL) return no_memory(b, err);
+    b->contact_sensor[0] = -1;
+    for (int k = 1; k < b->n_bodies; k++) {
+        st_BodyDef body;
+        STI_TRY(st_scene_body(b->scene, (st_BodyId){k}, &body));
+        const bool moves = !body.fixed && body.locks != ST_LOCK_ALL;
+        b->contact_sensor[k] = moves ? b->width[ST_BATCH_SENSORS] : -1;
+        for (int i = 0; i < 3 && moves; i++)
+            STI_TRY(add_sensor(b, (sti_BatchSensor){0}, body.name, of_body[i], err));
+    }
+    return ST_OK;
+}
+
+static st_Status list_parameters(st_Batch *b, const st_BatchDef *def, st_Error *err)
+{
+    b->parameter = sti_alloc(&b->allocator, def->n_parameters, sizeof *b->parameter);
+    if (b->parameter == NULL && def->n_parameters > 0) return no_memory(b, err);
+    b->n_parameters = b->width[ST_BATCH_PARAMETERS] = def->n_parameters;
+    for (int k = 0; k < def->n_parameters; k++) {
+        double value;
+        if (def->parameters[k] == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "parameter %d of a batch is NULL", k);
+        STI_TRY(sti_parameter_value(b->scene, def->parameters[k], &value, err));
+        b->parameter[k] = sti_batch_copy_text(&b->allocator, def->parameters[k]);
+        if (b->parameter[k] == NULL) return no_memory(b, err);
+    }
+    return ST_OK;
+}
+
+static st_Status make_arrays(st_Batch *b, st_Error *err)
+{
+    b->width[ST_BATCH_TIME] = 1, b->width[ST_BATCH_Q] = b->n_q, b->width[ST_BATCH_V] = b->n_v;
+    for (int which = 0; which < ST_N_BATCH_ARRAYS; which++) {
+        const int64_t n = (int64_t)b->n_worlds * b->width[which];
+        b->array[which] = sti_alloc(&b->allocator, n, sizeof(double));
+        if (b->array[which] == NULL && n > 0) return no_memory(b, err);
+    }
+    for (int64_t k = 0; k < (int64_t)b->n_worlds * b->width[ST_BATCH_CONTROLS]; k++)
+        b->array[ST_BATCH_CONTROLS][k] = NAN;
+    for (int p = 0; p < b->n_parameters; p++) {
+        double value = 0;
+        STI_TRY(sti_parameter_value(b->scene, b->parameter[p], &value, err));
+        for (int k = 0; k < b->n_worlds; k++)
+            row_of(b, ST_BATCH_PARAMETERS, k)[p] = value;
+    }
+    return ST_OK;
+}
+
+/* Failures of worlds that are worked on in threads: the one of the first world is returned. */
+typedef struct Making {
+    st_Batch *batch;
+    const unsigned char *mask;
+    sti_BatchWorld *made; /* of each world */
+    const double *t, *q, *v;
+    const int *steps;
+    int n_steps;
+    st_Error *error; /* of each world */
+} Making;
+
+static bool begin(Making *m, st_Batch *b, st_Error *err)
+{
+    m->batch = b;
+    m->error = sti_alloc(&b->allocator, b->n_worlds, sizeof *m->error);
+    if (m->error == NULL) no_memory(b, err);
+    return m->error != NULL;
+}
+
+static st_Status finish(Making *m, st_Error *err)
+{
+    st_Status status = ST_OK;
+    for (int k = 0; k < m->batch->n_worlds && status == ST_OK; k++)
+        if (m->error[k].status != ST_OK)
+            status = sti_fail(err, m->error[k].status, "world %d: %s", k, m->error[k].message);
+    sti_free(&m->batch->allocator, m->error, m->batch->n_worlds, sizeof *m->error);
+    return status;
+}
+
+static void clone_world(void *ctx, int k)
+{
+    const Making *m = ctx;
+    if (k > 0) st_system_clone(m->batch->world[0].system, &m->batch->world[k].system, &m->error[k]);
+}
+
+static st_Status save(const st_Batch *b, const st_System *system, unsigned char **out, size_t *size, st_Error *err)
+{
+    *size = st_system_save(system, NULL, 0);
+    *out = sti_alloc(&b->allocator, (int64_t)*size, 1);
+    if (*out == NULL) return no_memory(b, err);
+    st_system_save(system, *out, *size);
+    return ST_OK;
+}
+
+static st_Status make_worlds(st_Batch *b, st_Error *err)
+{
+    Making m = {0};
+    b->world = sti_alloc(&b->allocator, b->n_worlds, sizeof *b->world);
+    b->status = sti_alloc(&b->allocator, b->n_worlds, sizeof *b->status);
+    if (b->world == NULL || b->status == NULL) return no_memory(b, err);
+    STI_TRY(st_system_create(b->scene, &b->system_def, &b->world[0].system, err));
+    b->n_q = st_system_n_q(b->world[0].system), b->n_v = st_system_n_v(b->world[0].system);
+    STI_TRY(save(b, b->world[0].system, &b->start, &b->start_size, err));
+    if (!begin(&m, b, err)) return ST_ERR_MEMORY;
+    for_each_world(b, clone_world, &m);
+    STI_TRY(finish(&m, err));
+    for (int k = 0; k < b->n_worlds; k++)
+        b->world[k].info = st_step_info();
+    return ST_OK;
+}
+
+static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDef *def, st_Error *err)
+{
+    STI_TRY(st_scene_copy(scene, &b->scene, err));
+    STI_TRY(list_parameters(b, def, err));
+    STI_TRY(list_controls(b, err));
+    STI_TRY(list_sensors(b, err));
+    STI_TRY(make_worlds(b, err));
+    STI_TRY(make_arrays(b, err));
+    for (int k = 0; k < b->n_worlds; k++)
+        show_state(b, k);
+    return st_batch_add_keyframe(b, st_system_time(b->world[0].system), row_of(b, ST_BATCH_Q, 0),
+                                 row_of(b, ST_BATCH_V, 0), NULL, err);
+}
+
+st_Status st_batch_create(const st_Scene *scene, const st_SystemDef *system_def, const st_BatchDef *def, st_Batch **out,
+                          st_Error *err)
+{
+    STI_NEED(scene, err);
+    STI_NEED(out, err);
+    *out = NULL;
+    STI_CHECK_DEF(system_def, "st_system_def", err);
+    STI_CHECK_DEF(def, "st_batch_def", err);
+    if (def->worlds < 1 || def->worlds > MOST_WORLDS)
+        return sti_fail(err, ST_ERR_ARGUMENT, "a batch of %d worlds, must be 1 to %d", def->worlds, MOST_WORLDS);
+    if (def->threads < 1 || def->threads > MOST_THREADS)
+        return sti_fail(err, ST_ERR_ARGUMENT, "a batch with %d threads, must be 1 to %d", def->threads, MOST_THREADS);
+    if (def->n_parameters < 0 || (def->n_parameters > 0 && def->parameters == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT, "a batch of %d parameters, which must be given", def->n_parameters);
+    st_Batch *b = sti_alloc(&system_def->allocator, 1, sizeof *b);
+    if (b == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a batch of %d worlds", def->worlds);
+    b->allocator = system_def->allocator;
+    b->system_def = *system_def;
+    b->system_def.threads = 1;
+    b->n_worlds = def->worlds;
+    b->threads = def->threads < def->worlds ? def->threads : def->worlds;
+    b->reset_failed = def->reset_failed;
+    const st_Status status = make_batch(b, scene, def, err);
+    if (status == ST_OK)
+        *out = b;
+    else
+        st_batch_destroy(b);
+    return status;
+}
+
+/* ---- what there is ------------------------------------------------------------------------------ */
+
+static bool is_array(st_BatchArray which)
+{
+    return (int)which >= 0 && (int)which < ST_N_BATCH_ARRAYS;
+}
+
+static bool is_world(const st_Batch *b, int world)
+{
+    return b != NULL && world >= 0 && world < b->n_worlds;
+}
+
+double *st_batch_array(st_Batch *b, st_BatchArray which)
+{
+    return b != NULL && is_array(which) ? b->array[which] : NULL;
+}
+
+int st_batch_width(const st_Batch *b, st_BatchArray which)
+{
+    return b != NULL && is_array(which) ? b->width[which] : 0;
+}
+
+int st_batch_worlds(const st_Batch *b)
+{
+    return b != NULL ? b->n_worlds : 0;
+}
+
+const char *st_batch_control_name(const st_Batch *b, int index)
+{
+    return index >= 0 && index < st_batch_width(b, ST_BATCH_CONTROLS) ? b->control[index].name : NULL;
+}
+
+const char *st_batch_parameter_name(const st_Batch *b, int index)
+{
+    return index >= 0 && index < st_batch_width(b, ST_BATCH_PARAMETERS) ? b->parameter[index] : NULL;
+}
+
+const char *st_batch_sensor_name(const st_Batch *b, int index)
+{
+    return index >= 0 && index < st_batch_width(b, ST_BATCH_SENSORS) ? b->sensor[index].name : NULL;
+}
+
+const int *st_batch_status(const st_Batch *b)
+{
+    return b != NULL ? b->status : NULL;
+}
+
+const char *st_batch_message(const st_Batch *b, int world)
+{
+    if (!is_world(b, world)) return NULL;
+    return b->status[world] != ST_OK && b->world[world].message != NULL ? b->world[world].message : "";
+}
+
+int st_batch_failures(const st_Batch *b)
+{
+    return b != NULL ? b->n_failed : 0;
+}
+
+st_Status st_batch_info(const st_Batch *b, int world, st_StepInfo *out)
+{
+    if (!is_world(b, world) || out == NULL) return ST_ERR_ARGUMENT;
+    *out = b->world[world].info;
+    return ST_OK;
+}
+
+const st_System *st_batch_system(const st_Batch *b, int world)
+{
+    return is_world(b, world) ? b->world[world].system : NULL;
+}
+
+void st_batch_cancel(st_Batch *b)
+{
+    if (b != NULL) atomic_store(&b->cancelled, true);
+}
+
+/* ---- step --------------------------------------------------------------------------------------- */
+
+static st_Status apply_controls(st_Batch *b, int world, st_Error *err)
+{
+    st_System *system = b->world[world].system;
+    const double *u = row_of(b, ST_BATCH_CONTROLS, world);
+    for (int k = 0; k < b->width[ST_BATCH_CONTROLS]; k++) {
+        const sti_BatchControl *c = &b->control[k];
+        if (c->joint > 0) {
+            STI_TRY(st_system_set_motor(system, (st_JointId){c->joint}, u[k], err));
+        } else { /* the six components of a force */
+            bool given = false;
+            double w[6];
+            for (int i = 0; i < 6; i++) {
+                given = given || !isnan(u[k + i]);
+                w[i] = isnan(u[k + i]) ? 0 : u[k + i];
+            }
+            const st_Vec3 force = {w[0], w[1], w[2]}, torque = {w[3], w[4], w[5]};
+            STI_TRY(st_system_set_force(system, (st_ForceId){c->force}, given ? &force : NULL, given ? &torque : NULL,
+                                        err));
+            k += 5;
+        }
+    }
+    return ST_OK;
+}
+
+/* One step of h, in several parts where located collisions end steps early. */
+static st_Status advance(st_Batch *b, int world, st_Error *err)
+{
+    const double h = b->system_def.h;
+    for (double rest = h; rest > 1e-6 * h;) {
+        st_StepInfo info = st_step_info();
+        STI_TRY(st_system_step(b->world[world].system, rest, &info, err));
+        b->world[world].info = info;
+        rest -= info.h;
+    }
+    return ST_OK;
+}
+
+static void note_failure(st_Batch *b, int world, st_Status status, const st_Error *err)
+{
+    sti_BatchWorld *w = &b->world[world];
+    b->status[world] = status;
+    if (w->message == NULL) w->message = sti_alloc(&b->allocator, STI_BATCH_MESSAGE, 1);
+    if (w->message != NULL) memcpy(w->message, err->message, STI_BATCH_MESSAGE);
+}
+
+static st_Status put_back(st_Batch *b, int world, int keyframe, st_Error *err)
+{
+    sti_BatchWorld *w = &b->world[world];
+    STI_TRY(w->start != NULL ? st_system_restore(w->system, w->start, w->start_size, err)
+                             : st_system_restore(w->system, b->start, b->start_size, err));
+    if (keyframe > 0) {
+        const sti_Keyframe *to = &b->keyframe[keyframe];
+        STI_TRY(st_system_set_state(w->system, to->t, to->q, to->v, err));
+    }
+    w->keyframe = keyframe;
+    w->info = st_step_info();
+    return ST_OK;
+}
+
+static void step_world(void *ctx, int k)
+{
+    const Making *m = ctx;
+    st_Batch *b = m->batch;
+    const int n = m->steps != NULL ? m->steps[k] : m->mask == NULL || m->mask[k] ? m->n_steps : 0;
+    st_Error err = {0};
+    if (b->reset_failed) b->status[k] = ST_OK;
+    if (n == 0 || b->status[k] != ST_OK) return;
+    st_Status status = apply_controls(b, k, &err);
+    for (int i = 0; i < n && status == ST_OK; i++) {
+        if (atomic_load_explicit(&b->cancelled, memory_order_relaxed)) break;
+        status = advance(b, k, &err);
+    }
+    if (status != ST_OK) {
+        note_failure(b, k, status, &err);
+        if (b->reset_failed && put_back(b, k, b->world[k].keyframe, &err) != ST_OK) note_failure(b, k, status, &err);
+    }
+    show_state(b, k);
+}
+
+static st_Status step_all(st_Batch *b, Making *m, st_Error *err)
+{
+    m->batch = b;
+    for_each_world(b, step_world, m);
+    b->n_failed = 0;
+    for (int k = 0; k < b->n_worlds; k++)
+        b->n_failed += b->status[k] != ST_OK;
+    if (atomic_exchange(&b->cancelled, false)) return sti_fail(err, ST_ERR_CANCELLED, "a batch was cancelled");
+    return ST_OK;
+}
+
+st_Status st_batch_step(st_Batch *batch, int steps, const unsigned char *mask, st_Error *err)
+{
+    STI_NEED(batch, err);
+    if (steps < 0) return sti_fail(err, ST_ERR_ARGUMENT, "st_batch_step: %d steps, must be 0 or more", steps);
+    return step_all(batch, &(Making){.n_steps = steps, .mask = mask}, err);
+}
+
+st_Status st_batch_step_each(st_Batch *batch, const int *steps, st_Error *err)
+{
+    STI_NEED(batch, err);
+    STI_NEED(steps, err);
+    for (int k = 0; k < batch->n_worlds; k++)
+        if (steps[k] < 0) return sti_fail(err, ST_ERR_ARGUMENT, "world %d: %d steps, must be 0 or more", k, steps[k]);
+    return step_all(batch, &(Making){.steps = steps}, err);
+}
+
+/* ---- other states ------------------------------------------------------------------------------- */
+
+st_Status st_batch_add_keyframe(st_Batch *b, double t, const double *q, const double *v, int *index, st_Error *err)
+{
+    STI_NEED(b, err);
+    STI_NEED(q, err);
+    STI_NEED(v, err);
+    st_System *probe = NULL; /* a state that a world would refuse is refused here */
+    if (b->n_keyframes > 0) {
+        STI_TRY(st_system_clone(b->world[0].system, &probe, err));
+        const st_Status status = st_system_set_state(probe, t, q, v, err);
+        st_system_destroy(probe);
+        STI_TRY(status);
+    }
+    STI_TRY(STI_GROW(&b->allocator, b->keyframe, b->keyframe_capacity, b->n_keyframes + 1, err));
+    sti_Keyframe *to = &b->keyframe[b->n_keyframes];
+    *to = (sti_Keyframe){.t = t, .q = sti_alloc(&b->allocator, (int64_t)b->n_q + b->n_v, sizeof(double))};
+    if (to->q == NULL) return no_memory(b, err);
+    to->v = to->q + b->n_q;
+    memcpy(to->q, q, (size_t)b->n_q * sizeof *q);
+    memcpy(to->v, v, (size_t)b->n_v * sizeof *v);
+    if (index != NULL) *index = b->n_keyframes;
+    b->n_keyframes++;
+    return ST_OK;
+}
+
+static void reset_world(void *ctx, int k)
+{
+    const Making *m = ctx;
+    st_Batch *b = m->batch;
+    if (m->mask != NULL && !m->mask[k]) return;
+    if (put_back(b, k, m->steps != NULL ? m->steps[k] : 0, &m->error[k]) != ST_OK) return;
+    b->status[k] = ST_OK;
+    show_state(b, k);
+}
+
+st_Status st_batch_reset(st_Batch *b, const unsigned char *mask, const int *keyframe, st_Error *err)
+{
+    STI_NEED(b, err);
+    Making m = {.mask = mask, .steps = keyframe};
+    for (int k = 0; keyframe != NULL && k < b->n_worlds; k++)
+        if ((mask == NULL || mask[k]) && (keyframe[k] < 0 || keyframe[k] >= b->n_keyframes))
+            return sti_fail(err, ST_ERR_ARGUMENT, "world %d: keyframe %d, must be 0 to %d", k, keyframe[k],
+                            b->n_keyframes - 1);
+    if (!begin(&m, b, err)) return ST_ERR_MEMORY;
+    for_each_world(b, reset_world, &m);
+    return finish(&m, err);
+}
+
+/* A copy of the world in the new state; it takes the place of the world when all could be made. */
+static void copy_to_state(void *ctx, int k)
+{
+    const Making *m = ctx;
+    st_Batch *b = m->batch;
+    st_Error *err = &m->error[k];
+    if (m->mask != NULL && !m->mask[k]) return;
+    if (st_system_clone(b->world[k].system, &m->made[k].system, err) != ST_OK) return;
+    st_system_set_state(m->made[k].system, m->t != NULL ? m->t[k] : 0.0, m->q + (int64_t)k * b->n_q,
+                        m->v + (int64_t)k * b->n_v, err);
+}
+
+/* Exchange the worlds that were made with those that are there, or drop them. */
+static void settle(st_Batch *b, sti_BatchWorld *made, bool ok)
+{
+    for (int k = 0; k < b->n_worlds; k++) {
+        if (made[k].system == NULL) continue;
+        if (ok) {
+            STI_EXCHANGE(st_System *, b->world[k].system, made[k].system);
+            if (made[k].start != NULL) {
+                STI_EXCHANGE(unsigned char *, b->world[k].start, made[k].start);
+                STI_EXCHANGE(size_t, b->world[k].start_size, made[k].start_size);
+            }
+            b->status[k] = ST_OK;
+            b->world[k].info = st_step_info();
+            show_state(b, k);
+        }
+        free_world(b, &made[k]);
+    }
+    sti_free(&b->allocator, made, b->n_worlds, sizeof *made);
+}
+
+static st_Status replace_worlds(st_Batch *b, WorldWork *work, Making m, st_Error *err)
+{
+    m.made = sti_alloc(&b->allocator, b->n_worlds, sizeof *m.made);
+    if (m.made == NULL) return no_memory(b, err);
+    st_Status status = ST_ERR_MEMORY;
+    if (begin(&m, b, err)) {
+        for_each_world(b, work, &m);
+        status = finish(&m, err);
+    }
+    settle(b, m.made, status == ST_OK);
+    return status;
+}
+
+st_Status st_batch_set_states(st_Batch *b, const unsigned char *mask, const double *t, const double *q, const double *v,
+                              st_Error *err)
+{
+    STI_NEED(b, err);
+    STI_NEED(q, err);
+    STI_NEED(v, err);
+    return replace_worlds(b, copy_to_state, (Making){.mask = mask, .t = t, .q = q, .v = v}, err);
+}
+
+/* A world of a scene with the parameters of its row, in the state of the one that is there. */
+static st_Status make_with_parameters(const Making *m, int k, st_Scene *scene, st_Error *err)
+{
+    st_Batch *b = m->batch;
+    sti_BatchWorld *made = &m->made[k];
+    const double *p = row_of(b, ST_BATCH_PARAMETERS, k);
+    for (int i = 0; i < b->n_parameters; i++)
+        STI_TRY(sti_parameter_set(scene, b->parameter[i], p[i], err));
+    STI_TRY(st_system_create(scene, &b->system_def, &made->system, err));
+    if (st_system_n_q(made->system) != b->n_q || st_system_n_v(made->system) != b->n_v)
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "the parameters change the number of coordinates (an armature that is 0 in other worlds?)");
+    STI_TRY(save(b, made->system, &made->start, &made->start_size, err));
+    return st_system_set_state(made->system, *row_of(b, ST_BATCH_TIME, k), row_of(b, ST_BATCH_Q, k),
+                               row_of(b, ST_BATCH_V, k), err);
+}
+
+static void remake_world(void *ctx, int k)
+{
+    const Making *m = ctx;
+    st_Scene *scene = NULL;
+    if (m->mask != NULL && !m->mask[k]) return;
+    if (st_scene_copy(m->batch->scene, &scene, &m->error[k]) == ST_OK) make_with_parameters(m, k, scene, &m->error[k]);
+    st_scene_destroy(scene);
+}
+
+st_Status st_batch_apply_parameters(st_Batch *b, const unsigned char *mask, st_Error *err)
+{
+    STI_NEED(b, err);
+    if (b->n_parameters == 0) return sti_fail(err, ST_ERR_ARGUMENT, "the batch was made without parameters");
+    return replace_worlds(b, remake_world, (Making){.mask = mask}, err);
+}
+
+/* ---- sensors ------------------------------------------------------------------------------------ */
+
+static void sense_world(void *ctx, int k)
+{
+    const Making *m = ctx;
+    const st_Batch *b = m->batch;
+    const st_System *system = b->world[k].system;
+    double *row = row_of(b, ST_BATCH_SENSORS, k);
+    if (m->mask != NULL && !m->mask[k]) return;
+    for (int s = 0; s < b->width[ST_BATCH_SENSORS]; s += 3) { /* three at a time, of a joint or of a body */
+        st_JointReport r = {0};
+        if (b->sensor[s].joint > 0) (void)st_system_joint(system, (st_JointId){b->sensor[s].joint}, ST_FRAME_WORLD, &r);
+        row[s] = r.coordinate, row[s + 1] = r.speed, row[s + 2] = r.motor;
+    }
+    for (int c = 0; c < st_system_contact_count(system); c++) {
+        st_ContactReport contact;
+        if (st_system_contact(system, c, &contact) != ST_OK || contact.joint.index1 > 0) continue;
+        const int at[2] = {b->contact_sensor[contact.a.index1], b->contact_sensor[contact.b.index1]};
+        for (int side = 0; side < 2; side++) {
+            const double sign = side == 0 ? -1 : 1;
+            if (at[side] < 0) continue;
+            row[at[side]] += sign * contact.force.x;
+            row[at[side] + 1] += sign * contact.force.y;
+            row[at[side] + 2] += sign * contact.force.z;
+        }
+    }
+}
+
+st_Status st_batch_read_sensors(st_Batch *b, const unsigned char *mask, st_Error *err)
+{
+    STI_NEED(b, err);
+    for_each_world(b, sense_world, &(Making){.batch = b, .mask = mask});
+    return ST_OK;
+}

@@ -1,0 +1,78 @@
+/* batch/batch.h -- the data of a batch.
+ *
+ *     array[which]    worlds x width numbers, row by row: what the user reads and writes
+ *     world[k]        a system; all share the compiled scene but those with parameters of their own
+ */
+#ifndef STI_BATCH_H
+#define STI_BATCH_H
+
+#include "base/base.h"
+
+#include <stdatomic.h>
+#include <stiction/batch.h>
+
+/* A motor (joint) or one component of an applied force. */
+typedef struct sti_BatchControl {
+    int joint, force, component; /* ids; 0: none */
+    char *name;
+} sti_BatchControl;
+
+/* A column of the sensors: three in a row belong to a joint, or to the contact force of a body. */
+typedef struct sti_BatchSensor {
+    int joint; /* id; 0: a body */
+    char *name;
+} sti_BatchSensor;
+
+typedef struct sti_BatchWorld {
+    st_System *system;
+    unsigned char *start; /* its saved state at keyframe 0; NULL: that of the batch */
+    size_t start_size;
+    int keyframe; /* that it was put back to last */
+    st_StepInfo info;
+    char *message; /* malloc'd by the allocator when a world fails first; NULL: none */
+} sti_BatchWorld;
+
+#define STI_BATCH_MESSAGE sizeof(((st_Error *)0)->message)
+
+typedef struct sti_Keyframe {
+    double t, *q, *v; /* one block at q */
+} sti_Keyframe;
+
+struct st_Batch {
+    st_Allocator allocator;
+    st_Scene *scene;
+    st_SystemDef system_def;
+    int n_worlds, threads;
+    bool reset_failed;
+    int n_q, n_v;
+    sti_BatchWorld *world;
+    int *status; /* st_Status of each world */
+    int n_failed;
+    double *array[ST_N_BATCH_ARRAYS];
+    int width[ST_N_BATCH_ARRAYS];
+    sti_BatchControl *control;
+    int64_t control_capacity;
+    sti_BatchSensor *sensor;
+    int64_t sensor_capacity;
+    int *contact_sensor; /* of body 0, 1, ...: its first column of contact force; -1: none */
+    int n_bodies;
+    char **parameter; /* paths */
+    int n_parameters;
+    unsigned char *start; /* the saved state of a new system */
+    size_t start_size;
+    sti_Keyframe *keyframe;
+    int n_keyframes;
+    int64_t keyframe_capacity;
+    _Atomic(bool) cancelled;
+};
+
+/* Copy of a name by the allocator; NULL: no memory. And away with it. */
+char *sti_batch_copy_text(const st_Allocator *allocator, const char *text);
+void sti_batch_free_text(const st_Allocator *allocator, char *text);
+
+/* parameters.c: the value of a parameter in the scene; refused if the path leads nowhere. */
+st_Status sti_parameter_value(const st_Scene *scene, const char *path, double *out, st_Error *err);
+/* Set it in a scene that nothing has been compiled from. */
+st_Status sti_parameter_set(st_Scene *scene, const char *path, double value, st_Error *err);
+
+#endif
