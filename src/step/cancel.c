@@ -18,13 +18,12 @@ void st_system_cancel_when(st_System *system, bool (*ask)(void *ctx), void *ctx)
     system->work.stop->ctx = ctx;
 }
 
-void sti_cancel_begin(st_System *system)
+void sti_cancel_begin(const sti_Model *model, sti_StepWork *work)
 {
-    system->work.work_done = 0;
-    system->work.stepping = true;
-    if (system->model.world != NULL) system->model.world->stop = system->work.stop;
-    if (system->model.def.step_seconds > 0)
-        system->work.stop->deadline = sti_seconds_now() + system->model.def.step_seconds;
+    work->work_done = 0;
+    work->stepping = true;
+    if (model->world != NULL) model->world->stop = work->stop;
+    if (model->def.step_seconds > 0) work->stop->deadline = sti_seconds_now() + model->def.step_seconds;
 }
 
 /* A request that comes too late for this step is for the next one. */

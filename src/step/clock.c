@@ -3,10 +3,10 @@
 
 #include <time.h>
 
-double sti_next_time(const st_System *system, double h)
+double sti_next_time(const sti_State *state, double h)
 {
-    const sti_TimeGrid *grid = &system->state.grid;
-    return grid->h == h ? grid->start + (double)(grid->steps + 1) * h : system->state.t + h;
+    const sti_TimeGrid *grid = &state->grid;
+    return grid->h == h ? grid->start + (double)(grid->steps + 1) * h : state->t + h;
 }
 
 void sti_time_reached(sti_TimeGrid *grid, double before, double h)
@@ -15,10 +15,10 @@ void sti_time_reached(sti_TimeGrid *grid, double before, double h)
     grid->steps++;
 }
 
-void sti_time_set(st_System *system, double t)
+void sti_time_set(sti_State *state, double t)
 {
-    system->state.t = t;
-    system->state.grid = (sti_TimeGrid){t, 0, 0};
+    state->t = t;
+    state->grid = (sti_TimeGrid){t, 0, 0};
 }
 
 static double clock_seconds(void)
@@ -28,16 +28,16 @@ static double clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void sti_start_lap(st_System *system)
+void sti_start_lap(sti_StepWork *work)
 {
-    system->work.clock.lap = clock_seconds();
+    work->clock.lap = clock_seconds();
 }
 
-void sti_lap(st_System *system, st_Stage stage)
+void sti_lap(sti_StepWork *work, st_Stage stage)
 {
     double now = clock_seconds();
-    system->work.clock.seconds[stage] += now - system->work.clock.lap;
-    system->work.clock.lap = now;
+    work->clock.seconds[stage] += now - work->clock.lap;
+    work->clock.lap = now;
 }
 
 const char *st_stage_name(st_Stage stage)

@@ -97,7 +97,7 @@ st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, 
 {
     STI_NEED(system, err);
     sti_Push push = {.body = id.index1};
-    STI_TRY(sti_check_movable(system, "st_system_push", id, err));
+    STI_TRY(sti_check_movable(&system->model, "st_system_push", id, err));
     sti_World *world = system->model.world;
     if (force != NULL) vec3_store(push.wrench, *force);
     if (torque != NULL) vec3_store(push.wrench + 3, *torque);
@@ -119,7 +119,8 @@ st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, 
 st_Status sti_refresh_rows(st_System *system, st_Error *err)
 {
     if (!system->work.rows_stale) return ST_OK;
-    STI_TRY(sti_evaluate_constraints(system, &system->work.here, system->state.t, system->state.q, err));
+    STI_TRY(sti_evaluate_constraints(&system->model, &system->work, &system->work.here, system->state.t,
+                                     system->state.q, err));
     system->work.here.constraints_known = false; /* the next position is another one */
     system->work.rows_stale = false;
     return ST_OK;

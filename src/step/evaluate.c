@@ -2,14 +2,15 @@
 #include "math/parallel.h"
 #include "step/contact/contact_model.h"
 
-st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, const double *q, st_Error *err)
+st_Status sti_evaluate_constraints(const sti_Model *model, sti_StepWork *work, st_Sink *sink, double t, const double *q,
+                                   st_Error *err)
 {
-    const st_Model *model = &system->model.table;
+    const st_Model *table = &model->table;
     sti_row_buffer_clear_constraints(sink);
-    if (model->joints != NULL) STI_TRY(model->joints(model->ctx, t, q, sink, err));
-    if (model->soft != NULL) STI_TRY(model->soft(model->ctx, t, q, sink, err));
-    if (model->bounded != NULL) STI_TRY(model->bounded(model->ctx, t, q, sink, err));
-    sti_lap(system, ST_STAGE_ASSEMBLE);
+    if (table->joints != NULL) STI_TRY(table->joints(table->ctx, t, q, sink, err));
+    if (table->soft != NULL) STI_TRY(table->soft(table->ctx, t, q, sink, err));
+    if (table->bounded != NULL) STI_TRY(table->bounded(table->ctx, t, q, sink, err));
+    sti_lap(work, ST_STAGE_ASSEMBLE);
     sink->constraints_known = true;
     return ST_OK;
 }
@@ -17,11 +18,11 @@ st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, c
 static st_Status evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
 {
     const st_Model *model = &system->model.table;
-    if (!sink->constraints_known) STI_TRY(sti_evaluate_constraints(system, sink, t, q, err));
+    if (!sink->constraints_known) STI_TRY(sti_evaluate_constraints(&system->model, &system->work, sink, t, q, err));
     sink->constraints_known = false; /* the next position is another one */
     sti_row_buffer_clear_contacts(sink);
     if (model->contacts != NULL) STI_TRY(model->contacts(model->ctx, t, q, margin, sink, err));
-    sti_lap(system, ST_STAGE_CONTACTS);
+    sti_lap(&system->work, ST_STAGE_CONTACTS);
     return sti_go_on(system, err);
 }
 
@@ -37,7 +38,8 @@ st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const d
     if (system->model.world == NULL) return sti_evaluate(system, sink, t, q, margin, err);
     sti_Foresight *ahead = &system->model.world->collider.ahead;
     *ahead = (sti_Foresight){h, {v, other}};
-    sink->rows_later = sti_integrator(system)->order == 1; /* others look at rows beside those of the step problem */
+    sink->rows_later =
+        sti_integrator(&system->model)->order == 1; /* others look at rows beside those of the step problem */
     st_Status status = evaluate(system, sink, t, q, margin, err);
     *ahead = (sti_Foresight){.h = 0};
     return status;
@@ -65,28 +67,28 @@ double sti_row_buffer_penetration(st_Sink *sink, int threads)
     return sti_team_largest(threads, sink->n_contacts, deepest_of_range, sink);
 }
 
-st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, st_Error *err)
+st_Status sti_mass(const sti_Model *model, sti_Assembly *out, const double *q, st_Error *err)
 {
-    const st_Model *model = &system->model.table;
+    const st_Model *table = &model->table;
     if (out->mass_known) return ST_OK;
-    if (system->model.world != NULL)
-        sti_world_masses(system->model.world, out->M);
+    if (model->world != NULL)
+        sti_world_masses(model->world, out->M);
     else
-        STI_TRY(model->mass(model->ctx, q, out->M, err));
-    out->mass_known = model->constant_mass;
+        STI_TRY(table->mass(table->ctx, q, out->M, err));
+    out->mass_known = table->constant_mass;
     return ST_OK;
 }
 
-double sti_energy_kinetic(st_System *system, const double *q, const double *v)
+double sti_energy_kinetic(const sti_Model *model, sti_StepWork *work, const double *q, const double *v)
 {
-    const st_Model *model = &system->model.table;
-    const double *M = system->work.projection.problem.M;
-    if (system->model.world != NULL) return sti_world_kinetic(system->model.world, v);
-    if (sti_mass(system, &system->work.projection.problem, q, NULL) != ST_OK) return NAN;
+    const st_Model *table = &model->table;
+    const double *M = work->projection.problem.M;
+    if (model->world != NULL) return sti_world_kinetic(model->world, v);
+    if (sti_mass(model, &work->projection.problem, q, NULL) != ST_OK) return NAN;
     double sum = 0;
-    for (int b = 0; b < model->n_blocks; b++)
-        for (int i = model->first[b]; i < model->first[b + 1]; i++)
-            for (int j = model->first[b]; j < model->first[b + 1]; j++)
+    for (int b = 0; b < table->n_blocks; b++)
+        for (int i = table->first[b]; i < table->first[b + 1]; i++)
+            for (int j = table->first[b]; j < table->first[b + 1]; j++)
                 sum += 0.5 * *M++ * v[i] * v[j];
     return sum;
 }
@@ -97,29 +99,30 @@ double sti_energy_potential(const st_System *system, const st_Sink *sink, double
     double sum = model->potential != NULL ? model->potential(model->ctx, t, q) : 0.0;
     for (int k = 0; k < sink->soft_rows.n_rows; k++)
         sum += 0.5 * sink->soft[k].stiffness * sink->soft[k].value * sink->soft[k].value;
-    if (system->model.def.contact == ST_CONTACT_REGULARIZED) sum += sti_regularized_energy(system, sink);
-    if (system->model.def.contact == ST_CONTACT_COMPLIANT) sum += sti_patches_energy(system);
+    if (system->model.def.contact == ST_CONTACT_REGULARIZED)
+        sum += sti_regularized_energy(&system->model, &system->work, sink);
+    if (system->model.def.contact == ST_CONTACT_COMPLIANT) sum += sti_patches_energy(&system->state, &system->work);
     return sum;
 }
 
-void sti_move(const st_System *system, const double *q, const double *v, double h, double *q_out)
+void sti_move(const sti_Model *model, const double *q, const double *v, double h, double *q_out)
 {
-    const st_Model *model = &system->model.table;
-    if (model->move != NULL) {
-        model->move(model->ctx, q, v, h, q_out);
+    const st_Model *table = &model->table;
+    if (table->move != NULL) {
+        table->move(table->ctx, q, v, h, q_out);
         return;
     }
-    for (int i = 0; i < model->n_v; i++)
+    for (int i = 0; i < table->n_v; i++)
         q_out[i] = q[i] + h * v[i];
 }
 
-void sti_difference(const st_System *system, const double *q0, const double *q1, double *d)
+void sti_difference(const sti_Model *model, const double *q0, const double *q1, double *d)
 {
-    const st_Model *model = &system->model.table;
-    if (model->difference != NULL) {
-        model->difference(model->ctx, q0, q1, d);
+    const st_Model *table = &model->table;
+    if (table->difference != NULL) {
+        table->difference(table->ctx, q0, q1, d);
         return;
     }
-    for (int i = 0; i < model->n_v; i++)
+    for (int i = 0; i < table->n_v; i++)
         d[i] = q1[i] - q0[i];
 }

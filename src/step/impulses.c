@@ -29,83 +29,83 @@
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-static int joint_count(const st_System *system)
+static int joint_count(const sti_StepWork *work)
 {
-    return system->work.impulses.n_joints;
+    return work->impulses.n_joints;
 }
 
-static int spring_count(const st_System *system)
+static int spring_count(const sti_StepWork *work)
 {
-    return system->work.impulses.n_springs;
+    return work->impulses.n_springs;
 }
 
-static st_Status make(st_System *s, sti_StepImpulses *sum, st_Error *err)
+static st_Status make(const sti_Model *model, sti_StepWork *work, sti_StepImpulses *sum, st_Error *err)
 {
-    const int64_t n = (int64_t)STI_N_LOADS * s->model.n_v, n_joints = joint_count(s) + 1,
-                  n_springs = spring_count(s) + 1;
+    const int64_t n = (int64_t)STI_N_LOADS * model->n_v, n_joints = joint_count(work) + 1,
+                  n_springs = spring_count(work) + 1;
     bool ok = true;
     for (int k = 0; k < 2; k++) {
-        sum->load[k] = sti_alloc(&s->model.allocator, n, sizeof *sum->load[k]);
-        sum->joint[k] = sti_alloc(&s->model.allocator, n_joints, sizeof *sum->joint[k]);
+        sum->load[k] = sti_alloc(&model->allocator, n, sizeof *sum->load[k]);
+        sum->joint[k] = sti_alloc(&model->allocator, n_joints, sizeof *sum->joint[k]);
         ok = ok && sum->load[k] != NULL && sum->joint[k] != NULL;
     }
-    sum->spring = sti_alloc(&s->model.allocator, n_springs, sizeof *sum->spring);
+    sum->spring = sti_alloc(&model->allocator, n_springs, sizeof *sum->spring);
     if (ok && sum->spring != NULL) return ST_OK;
-    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", s->model.n_v);
+    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", model->n_v);
 }
 
-static void release(st_System *s, sti_StepImpulses *sum)
+static void release(const sti_Model *model, sti_StepWork *work, sti_StepImpulses *sum)
 {
     for (int k = 0; k < 2; k++) {
-        sti_free(&s->model.allocator, sum->load[k], (int64_t)STI_N_LOADS * s->model.n_v, sizeof *sum->load[k]);
-        sti_free(&s->model.allocator, sum->joint[k], joint_count(s) + 1, sizeof *sum->joint[k]);
+        sti_free(&model->allocator, sum->load[k], (int64_t)STI_N_LOADS * model->n_v, sizeof *sum->load[k]);
+        sti_free(&model->allocator, sum->joint[k], joint_count(work) + 1, sizeof *sum->joint[k]);
     }
-    sti_free(&s->model.allocator, sum->spring, spring_count(s) + 1, sizeof *sum->spring);
-    STI_RELEASE(&s->model.allocator, sum->contact, sum->capacity);
+    sti_free(&model->allocator, sum->spring, spring_count(work) + 1, sizeof *sum->spring);
+    STI_RELEASE(&model->allocator, sum->contact, sum->capacity);
     *sum = (sti_StepImpulses){0};
 }
 
-static bool remembers(const st_System *s)
+static bool remembers(const sti_Model *model)
 {
-    return s->model.def.integrator == ST_INTEGRATOR_BDF2;
+    return model->def.integrator == ST_INTEGRATOR_BDF2;
 }
 
 st_Status sti_impulses_create(st_System *s, st_Error *err)
 {
     sti_ImpulseSums *sums = &s->work.impulses;
-    if (!sti_has_stages(s)) return ST_OK;
+    if (!sti_has_stages(&s->model)) return ST_OK;
     sums->n_joints = s->model.world != NULL ? s->model.world->n_joints : 0;
     sums->n_springs = s->model.world != NULL ? s->model.world->n_springs : 0;
-    STI_TRY(make(s, &sums->stage, err));
-    STI_TRY(make(s, &sums->piece, err));
-    STI_TRY(make(s, &sums->way, err));
-    STI_TRY(make(s, &sums->total, err));
-    if (!remembers(s)) return ST_OK;
-    STI_TRY(make(s, &s->state.past_impulses, err));
-    return make(s, &s->work.saved.state.past_impulses, err);
+    STI_TRY(make(&s->model, &s->work, &sums->stage, err));
+    STI_TRY(make(&s->model, &s->work, &sums->piece, err));
+    STI_TRY(make(&s->model, &s->work, &sums->way, err));
+    STI_TRY(make(&s->model, &s->work, &sums->total, err));
+    if (!remembers(&s->model)) return ST_OK;
+    STI_TRY(make(&s->model, &s->work, &s->state.past_impulses, err));
+    return make(&s->model, &s->work, &s->work.saved.state.past_impulses, err);
 }
 
 void sti_impulses_free(st_System *s)
 {
     sti_ImpulseSums *sums = &s->work.impulses;
-    release(s, &sums->stage);
-    release(s, &sums->piece);
-    release(s, &sums->way);
-    release(s, &sums->total);
-    release(s, &s->state.past_impulses);
-    release(s, &s->work.saved.state.past_impulses);
+    release(&s->model, &s->work, &sums->stage);
+    release(&s->model, &s->work, &sums->piece);
+    release(&s->model, &s->work, &sums->way);
+    release(&s->model, &s->work, &sums->total);
+    release(&s->model, &s->work, &s->state.past_impulses);
+    release(&s->model, &s->work, &s->work.saved.state.past_impulses);
 }
 
 /* ---- sums ----------------------------------------------------------------------------------------- */
 
-static void clear(const st_System *s, sti_StepImpulses *sum)
+static void clear(const sti_Model *model, const sti_StepWork *work, sti_StepImpulses *sum)
 {
     if (sum->spring == NULL) return;
     for (int k = 0; k < 2; k++) {
-        memset(sum->load[k], 0, (size_t)STI_N_LOADS * (size_t)s->model.n_v * sizeof *sum->load[k]);
-        memset(sum->joint[k], 0, (size_t)(joint_count(s) + 1) * sizeof *sum->joint[k]);
+        memset(sum->load[k], 0, (size_t)STI_N_LOADS * (size_t)model->n_v * sizeof *sum->load[k]);
+        memset(sum->joint[k], 0, (size_t)(joint_count(work) + 1) * sizeof *sum->joint[k]);
     }
-    memset(sum->spring, 0, (size_t)(spring_count(s) + 1) * sizeof *sum->spring);
+    memset(sum->spring, 0, (size_t)(spring_count(work) + 1) * sizeof *sum->spring);
     sum->n = 0;
     sum->time = 0;
 }
@@ -118,7 +118,7 @@ static void combine(double *to, double scale_to, const double *from, double fact
 }
 
 /* The place of a contact in a list, made where there is none; *at: where to look from on. */
-static st_Status find_contact(const st_System *s, sti_StepImpulses *sum, uint64_t id, int element, int *at,
+static st_Status find_contact(const sti_Model *model, sti_StepImpulses *sum, uint64_t id, int element, int *at,
                               sti_ContactImpulse **out, st_Error *err)
 {
     int k = *at;
@@ -126,7 +126,7 @@ static st_Status find_contact(const st_System *s, sti_StepImpulses *sum, uint64_
         k++;
     *at = k;
     if (k == sum->n || sum->contact[k].id != id || sum->contact[k].element != element) {
-        STI_TRY(STI_GROW(&s->model.allocator, sum->contact, sum->capacity, sum->n + 1, err));
+        STI_TRY(STI_GROW(&model->allocator, sum->contact, sum->capacity, sum->n + 1, err));
         memmove(sum->contact + k + 1, sum->contact + k, (size_t)(sum->n++ - k) * sizeof *sum->contact);
         memset(sum->contact + k, 0, sizeof *sum->contact);
         sum->contact[k].id = id;
@@ -156,13 +156,13 @@ static void take_geometry(sti_ContactImpulse *to, const sti_ContactImpulse *from
 }
 
 /* to = scale to + factor from; newer: contacts are where `from` has them. */
-static st_Status add_sum(const st_System *s, sti_StepImpulses *to, double scale_to, const sti_StepImpulses *from,
-                         double factor, bool newer, st_Error *err)
+static st_Status add_sum(const sti_Model *model, const sti_StepWork *work, sti_StepImpulses *to, double scale_to,
+                         const sti_StepImpulses *from, double factor, bool newer, st_Error *err)
 {
-    const int64_t n_joint = (int64_t)(sizeof(sti_JointImpulse) / sizeof(double)) * joint_count(s);
-    const int64_t n_spring = (int64_t)(sizeof(sti_SpringImpulse) / sizeof(double)) * spring_count(s);
+    const int64_t n_joint = (int64_t)(sizeof(sti_JointImpulse) / sizeof(double)) * joint_count(work);
+    const int64_t n_spring = (int64_t)(sizeof(sti_SpringImpulse) / sizeof(double)) * spring_count(work);
     for (int k = 0; k < 2; k++) {
-        combine(to->load[k], scale_to, from->load[k], factor, (int64_t)STI_N_LOADS * s->model.n_v);
+        combine(to->load[k], scale_to, from->load[k], factor, (int64_t)STI_N_LOADS * model->n_v);
         combine((double *)to->joint[k], scale_to, (const double *)from->joint[k], factor, n_joint);
     }
     combine((double *)to->spring, scale_to, (const double *)from->spring, factor, n_spring);
@@ -172,7 +172,7 @@ static st_Status add_sum(const st_System *s, sti_StepImpulses *to, double scale_
     for (int c = 0, at = 0; c < from->n; c++) {
         sti_ContactImpulse *contact;
         const int n = to->n;
-        STI_TRY(find_contact(s, to, from->contact[c].id, from->contact[c].element, &at, &contact, err));
+        STI_TRY(find_contact(model, to, from->contact[c].id, from->contact[c].element, &at, &contact, err));
         if (newer || to->n > n) take_geometry(contact, &from->contact[c]);
         combine_contact(contact, 1, &from->contact[c], factor);
     }
@@ -206,11 +206,11 @@ st_Vec3 sti_contact_about(int dim, const double *r, st_Vec3 normal, st_Vec3 tang
 }
 
 /* Its mean over the stage where the stage takes the mean of two times. */
-static double motor_force(const st_System *s, int joint)
+static double motor_force(const sti_Model *model, const sti_StepWork *work, int joint)
 {
-    const sti_Assembly *step = &s->work.step;
-    const double first = sti_motor_force(s->model.world, joint, step->t);
-    return step->ahead > 0 ? 0.5 * (first + sti_motor_force(s->model.world, joint, step->t + step->ahead)) : first;
+    const sti_Assembly *step = &work->step;
+    const double first = sti_motor_force(model->world, joint, step->t);
+    return step->ahead > 0 ? 0.5 * (first + sti_motor_force(model->world, joint, step->t + step->ahead)) : first;
 }
 
 /* Of bounded row k: 0 where there is none, or where the problem was an impact's. */
@@ -220,10 +220,10 @@ static double bounded_impulse(const sti_Assembly *step, int k)
 }
 
 /* Of both limits of a joint, along its coordinate or the other one. Limits come after the contacts, by id. */
-static double limit_impulse(const st_System *system, int joint, int which)
+static double limit_impulse(const sti_StepWork *work, int joint, int which)
 {
-    const sti_Assembly *step = &system->work.step;
-    const sti_Sleep *sleep = &system->work.sleep;
+    const sti_Assembly *step = &work->step;
+    const sti_Sleep *sleep = &work->sleep;
     double sum = 0;
     for (int c = sleep->n_contacts - 1; c >= 0 && sleep->contact[c].impulse.id >= STI_LIMIT_ID; c--) {
         const sti_Impulse *i = &sleep->contact[c].impulse;
@@ -239,12 +239,12 @@ static double limit_impulse(const st_System *system, int joint, int which)
 }
 
 /* Soft row k: its impulse, or with the explicit integrator that of its force at the velocity before. */
-static double soft_impulse(const st_System *s, const sti_StageEnds *ends, int k)
+static double soft_impulse(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int k)
 {
-    const sti_Assembly *step = &s->work.step;
-    const int row = s->work.here.joint_rows.n_rows + k;
+    const sti_Assembly *step = &work->step;
+    const int row = work->here.joint_rows.n_rows + k;
     if (step->eta == 0) return 0;
-    if (s->model.def.integrator != ST_INTEGRATOR_EULER) return step->l[row];
+    if (model->def.integrator != ST_INTEGRATOR_EULER) return step->l[row];
     const sti_SoftEntry *soft = &ends->rows->soft[k];
     return -step->eta *
            (soft->stiffness * soft->value + soft->damping * sti_row_dot(&ends->rows->soft_rows, k, ends->v));
@@ -256,11 +256,12 @@ static void add_measure(sti_JointImpulse *sum, st_Vec3 lever, double l, const st
     sum->angular = add(sum->angular, scale(l, sub(row->on_b.angular, cross(lever, row->on_b.linear))));
 }
 
-st_Status sti_joint_impulse(const st_System *system, const sti_StageEnds *ends, int index, sti_JointImpulse *out)
+st_Status sti_joint_impulse(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int index,
+                            sti_JointImpulse *out)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     const sti_Joint *joint = &world->joint[index];
-    const sti_Assembly *step = &system->work.step;
+    const sti_Assembly *step = &work->step;
     const double *l = step->l + joint->first_row;
     const st_Vec3 lever = sub(sti_joint_point(world, index, step->q), sti_pose(step->q, joint->b).p);
     sti_Measure row[STI_JOINT_ROWS], x;
@@ -274,40 +275,41 @@ st_Status sti_joint_impulse(const st_System *system, const sti_StageEnds *ends, 
     const bool tendon = joint->type == ST_JOINT_TENDON; /* acts at no single point: its shares alone */
     for (int k = 0; !tendon && k < joint->n_rows; k++)
         add_measure(out, lever, l[k], &row[k]);
-    const double motor = bounded_impulse(step, joint->motor_row) + step->eta * motor_force(system, index);
+    const double motor = bounded_impulse(step, joint->motor_row) + step->eta * motor_force(model, work, index);
     out->friction = bounded_impulse(step, joint->friction_row);
-    out->limit = limit_impulse(system, index, 0);
-    out->spring = joint->spring_row >= 0 ? soft_impulse(system, ends, joint->spring_row) : 0.0;
+    out->limit = limit_impulse(work, index, 0);
+    out->spring = joint->spring_row >= 0 ? soft_impulse(model, work, ends, joint->spring_row) : 0.0;
     const double rotor = joint->rotor > 0 ? step->l[joint->rotor_row] : 0.0;
     add_measure(out, lever, motor + out->friction + out->limit + out->spring + rotor, &x);
     out->motor = joint->held ? l[joint->n_rows - 1] : motor;
     if (joint->coordinate[1] == ST_COORDINATE_DEFAULT) return ST_OK;
     STI_TRY(sti_joint_gauge(world, index, 1, step->q, &x, NULL));
-    out->other_limit = limit_impulse(system, index, 1);
+    out->other_limit = limit_impulse(work, index, 1);
     add_measure(out, lever, out->other_limit, &x);
     return ST_OK;
 }
 
-void sti_spring_impulse(const st_System *system, const sti_StageEnds *ends, int index, sti_SpringImpulse *out)
+void sti_spring_impulse(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int index,
+                        sti_SpringImpulse *out)
 {
-    const sti_World *world = system->model.world;
-    const double *q = system->work.step.q;
+    const sti_World *world = model->world;
+    const double *q = work->step.q;
     const sti_Spring *spring = &world->spring[index];
     sti_Measure row[6];
     const int n = sti_spring_measures(world, index, q, row, NULL);
     const st_Vec3 lever = rotate(sti_pose(q, spring->b).q, spring->anchor_b);
     *out = (sti_SpringImpulse){{0, 0, 0}, {0, 0, 0}};
     for (int k = 0; k < n; k++) {
-        const double l = soft_impulse(system, ends, spring->soft_row + k);
+        const double l = soft_impulse(model, work, ends, spring->soft_row + k);
         out->linear = add(out->linear, scale(l, row[k].on_b.linear));
         out->angular = add(out->angular, scale(l, sub(row[k].on_b.angular, cross(lever, row[k].on_b.linear))));
     }
 }
 
-void sti_mass_times(const st_System *s, const double *x, double *out)
+void sti_mass_times(const sti_Model *model, const sti_StepWork *work, const double *x, double *out)
 {
-    const st_BlockDiag M = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->model.mass.marked};
-    const double *block = s->work.step.M;
+    const st_BlockDiag M = {.n_blocks = model->n_blocks, .first = model->first, .diagonal = model->mass.marked};
+    const double *block = work->step.M;
     for (int b = 0; b < M.n_blocks; block += sti_block_numbers(&M, b), b++) {
         const int first = M.first[b], n = M.first[b + 1] - first;
         const bool diagonal = M.diagonal != NULL && M.diagonal[b];
@@ -321,13 +323,13 @@ void sti_mass_times(const st_System *s, const double *x, double *out)
 }
 
 /* What the step problem at hand does to velocities, by kinds of load: out has STI_N_LOADS x n_v numbers, room n_v. */
-st_Status sti_stage_loads(const st_System *s, const sti_StageEnds *ends, double weight, double *out, double *room,
-                          st_Error *err)
+st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, double weight,
+                          double *out, double *room, st_Error *err)
 {
-    const sti_Assembly *step = &s->work.step;
-    const st_Model *model = &s->model.table;
-    const sti_World *world = s->model.world;
-    const int n_v = model->n_v, n_joint_rows = s->work.here.joint_rows.n_rows,
+    const sti_Assembly *step = &work->step;
+    const st_Model *table = &model->table;
+    const sti_World *world = model->world;
+    const int n_v = table->n_v, n_joint_rows = work->here.joint_rows.n_rows,
               n_springs = world != NULL ? world->n_spring_rows : INT32_MAX;
     double *of[STI_N_LOADS];
     for (int k = 0; k < STI_N_LOADS; k++)
@@ -343,17 +345,18 @@ st_Status sti_stage_loads(const st_System *s, const sti_StageEnds *ends, double 
         for (int k = 0; k < step->law[c].dim; k++) {
             const double impulse = weight * step->r[step->law[c].first + k];
             sti_RowView row;
-            sti_view_row(s, c, k, &row);
+            sti_view_row(model, work, c, k, &row);
             for (int e = 0; e < row.n; e++)
                 load[row.i[e]] += impulse * row.x[e];
         }
     }
     if (step->eta == 0) return ST_OK;
-    if (s->model.def.integrator == ST_INTEGRATOR_EULER) {
+    if (model->def.integrator == ST_INTEGRATOR_EULER) {
         const sti_RowList *rows = &ends->rows->soft_rows;
         const st_Sparse soft = {.n_rows = n_v, .n_cols = rows->n_rows, .p = rows->p, .i = rows->i, .x = rows->x};
         for (int k = 0; k < rows->n_rows; k++)
-            add_row(&soft, k, weight * soft_impulse(s, ends, k), of[k < n_springs ? STI_LOAD_SPRING : STI_LOAD_JOINT]);
+            add_row(&soft, k, weight * soft_impulse(model, work, ends, k),
+                    of[k < n_springs ? STI_LOAD_SPRING : STI_LOAD_JOINT]);
     }
     for (int i = 0; i < n_v; i++) {
         of[STI_LOAD_APPLIED][i] += weight * step->eta * ends->applied[i];
@@ -376,14 +379,14 @@ st_Status sti_stage_loads(const st_System *s, const sti_StageEnds *ends, double 
 
 /* ---- stages, pieces, steps -------------------------------------------------------------------------- */
 
-static bool is_on(const st_System *s)
+static bool is_on(const sti_StepWork *work)
 {
-    return s->work.impulses.stage.spring != NULL;
+    return work->impulses.stage.spring != NULL;
 }
 
-void sti_contact_impulse(const st_System *s, int c, int kind, sti_ContactImpulse *out)
+void sti_contact_impulse(const sti_StepWork *work, int c, int kind, sti_ContactImpulse *out)
 {
-    const sti_Assembly *step = &s->work.step;
+    const sti_Assembly *step = &work->step;
     const sti_ContactEntry *entry = &step->chosen[c].entry;
     const double *r = step->r + step->law[c].first;
     const int dim = step->law[c].dim;
@@ -403,13 +406,14 @@ void sti_contact_impulse(const st_System *s, int c, int kind, sti_ContactImpulse
     out->angular[kind] = sti_contact_about(dim, r, entry->normal, entry->tangent);
 }
 
-static st_Status take_contacts(const st_System *s, sti_StepImpulses *sum, int kind, st_Error *err)
+static st_Status take_contacts(const sti_Model *model, const sti_StepWork *work, sti_StepImpulses *sum, int kind,
+                               st_Error *err)
 {
-    const sti_Assembly *step = &s->work.step;
-    STI_TRY(STI_GROW(&s->model.allocator, sum->contact, sum->capacity, step->n_gaps, err));
+    const sti_Assembly *step = &work->step;
+    STI_TRY(STI_GROW(&model->allocator, sum->contact, sum->capacity, step->n_gaps, err));
     sum->n = step->n_gaps;
     for (int c = 0; c < step->n_gaps; c++)
-        sti_contact_impulse(s, c, kind, &sum->contact[c]);
+        sti_contact_impulse(work, c, kind, &sum->contact[c]);
     return ST_OK;
 }
 
@@ -423,30 +427,30 @@ static st_Status take_stage(st_System *s, st_Error *err)
                                 .applied = s->work.stages.applied,
                                 .turning = s->work.stages.turning,
                                 .lag = s->work.step.means ? s->work.mean.lag : NULL};
-    clear(s, sum);
+    clear(&s->model, &s->work, sum);
     sum->time = s->work.step.eta;
-    STI_TRY(sti_stage_loads(s, &ends, 1.0, sum->load[kind], s->work.work_k, err));
-    for (int k = 0; k < joint_count(s); k++)
-        STI_TRY(sti_joint_impulse(s, &ends, k, &sum->joint[kind][k]));
-    for (int k = 0; k < spring_count(s) && kind == STI_FINITE; k++)
-        sti_spring_impulse(s, &ends, k, &sum->spring[k]);
-    return take_contacts(s, sum, kind, err);
+    STI_TRY(sti_stage_loads(&s->model, &s->work, &ends, 1.0, sum->load[kind], s->work.work_k, err));
+    for (int k = 0; k < joint_count(&s->work); k++)
+        STI_TRY(sti_joint_impulse(&s->model, &s->work, &ends, k, &sum->joint[kind][k]));
+    for (int k = 0; k < spring_count(&s->work) && kind == STI_FINITE; k++)
+        sti_spring_impulse(&s->model, &s->work, &ends, k, &sum->spring[k]);
+    return take_contacts(&s->model, &s->work, sum, kind, err);
 }
 
-void sti_carry_nothing(st_System *s)
+void sti_carry_nothing(const sti_Model *model, sti_StepWork *work)
 {
-    s->work.stages.carried_work = 0;
-    clear(s, &s->work.impulses.piece);
-    clear(s, &s->work.impulses.way);
+    work->stages.carried_work = 0;
+    clear(model, work, &work->impulses.piece);
+    clear(model, work, &work->impulses.way);
 }
 
 st_Status sti_carry_impulses(st_System *s, double weight, double way, st_Error *err)
 {
     s->work.stages.carried_work += weight * s->work.step.friction_work;
-    if (!is_on(s)) return ST_OK;
+    if (!is_on(&s->work)) return ST_OK;
     STI_TRY(take_stage(s, err));
-    STI_TRY(add_sum(s, &s->work.impulses.piece, 1, &s->work.impulses.stage, weight, true, err));
-    return add_sum(s, &s->work.impulses.way, 1, &s->work.impulses.stage, way, true, err);
+    STI_TRY(add_sum(&s->model, &s->work, &s->work.impulses.piece, 1, &s->work.impulses.stage, weight, true, err));
+    return add_sum(&s->model, &s->work, &s->work.impulses.way, 1, &s->work.impulses.stage, way, true, err);
 }
 
 st_Status sti_total_impulses(st_System *s, double weight, double way, st_Error *err)
@@ -459,16 +463,16 @@ st_Status sti_total_impulses(st_System *s, double weight, double way, st_Error *
 
 st_Status sti_carry_last(st_System *s, double weight, st_Error *err)
 {
-    STI_TRY(add_sum(s, &s->work.impulses.piece, 1, &s->state.past_impulses, weight, false, err));
-    return add_sum(s, &s->work.impulses.way, 1, &s->state.past_impulses, 0.5 * weight, false, err);
+    STI_TRY(add_sum(&s->model, &s->work, &s->work.impulses.piece, 1, &s->state.past_impulses, weight, false, err));
+    return add_sum(&s->model, &s->work, &s->work.impulses.way, 1, &s->state.past_impulses, 0.5 * weight, false, err);
 }
 
 /* Contact c of the step problem at hand, in the sums of the piece. */
-static sti_ContactImpulse *of_piece(const st_System *s, int c)
+static sti_ContactImpulse *of_piece(const sti_StepWork *work, int c)
 {
-    const uint64_t id = s->work.step.chosen[c].entry.id;
-    const int element = s->work.step.chosen[c].element;
-    const sti_StepImpulses *piece = &s->work.impulses.piece;
+    const uint64_t id = work->step.chosen[c].entry.id;
+    const int element = work->step.chosen[c].element;
+    const sti_StepImpulses *piece = &work->impulses.piece;
     int lo = 0, hi = piece->n;
     while (lo < hi) {
         const int middle = lo + (hi - lo) / 2;
@@ -483,77 +487,77 @@ static sti_ContactImpulse *of_piece(const st_System *s, int c)
 }
 
 /* To the impact of a joint's limit. */
-static st_Status add_to_limit(st_System *s, uint64_t id, double impulse, st_Error *err)
+static st_Status add_to_limit(const sti_Model *model, sti_StepWork *work, uint64_t id, double impulse, st_Error *err)
 {
     const int joint = sti_limit_joint(id), which = sti_limit_which(id);
-    const double l = (id & 1u) != 0 ? -impulse : impulse, *q = s->work.step.q;
-    sti_JointImpulse *sum = &s->work.impulses.piece.joint[STI_IMPACT][joint];
+    const double l = (id & 1u) != 0 ? -impulse : impulse, *q = work->step.q;
+    sti_JointImpulse *sum = &work->impulses.piece.joint[STI_IMPACT][joint];
     sti_Measure x;
-    STI_TRY(sti_joint_gauge(s->model.world, joint, which, q, &x, err));
-    add_measure(sum, sub(sti_joint_point(s->model.world, joint, q), sti_pose(q, s->model.world->joint[joint].b).p), l,
-                &x);
+    STI_TRY(sti_joint_gauge(model->world, joint, which, q, &x, err));
+    add_measure(sum, sub(sti_joint_point(model->world, joint, q), sti_pose(q, model->world->joint[joint].b).p), l, &x);
     *(which == 0 ? &sum->limit : &sum->other_limit) += l;
     return ST_OK;
 }
 
-st_Status sti_carry_normal(st_System *s, int c, double impulse, st_Error *err)
+st_Status sti_carry_normal(const sti_Model *model, sti_StepWork *work, int c, double impulse, st_Error *err)
 {
-    sti_ContactImpulse *contact = of_piece(s, c);
-    const bool limit = s->model.world != NULL && sti_limit_joint(s->work.step.chosen[c].entry.id) >= 0;
-    const st_Sparse H = s->work.step.problem.H;
+    sti_ContactImpulse *contact = of_piece(work, c);
+    const bool limit = model->world != NULL && sti_limit_joint(work->step.chosen[c].entry.id) >= 0;
+    const st_Sparse H = work->step.problem.H;
     double *load =
-        s->work.impulses.piece.load[STI_IMPACT] + (ptrdiff_t)(limit ? STI_LOAD_JOINT : STI_LOAD_CONTACT) * s->model.n_v;
+        work->impulses.piece.load[STI_IMPACT] + (ptrdiff_t)(limit ? STI_LOAD_JOINT : STI_LOAD_CONTACT) * model->n_v;
     if (contact == NULL) return ST_OK;
     contact->r[STI_IMPACT][0] += impulse;
     contact->linear[STI_IMPACT] = add(contact->linear[STI_IMPACT], scale(impulse, contact->normal));
-    add_row(&H, s->work.step.law[c].first, impulse, load);
-    return limit ? add_to_limit(s, contact->id, impulse, err) : ST_OK;
+    add_row(&H, work->step.law[c].first, impulse, load);
+    return limit ? add_to_limit(model, work, contact->id, impulse, err) : ST_OK;
 }
 
-const double *sti_impact_impulse(const st_System *s, int c)
+const double *sti_impact_impulse(const sti_StepWork *work, int c)
 {
     static const double none[ST_MAX_DIM];
-    const sti_ContactImpulse *contact = of_piece(s, c);
+    const sti_ContactImpulse *contact = of_piece(work, c);
     return contact != NULL ? contact->r[STI_IMPACT] : none;
 }
 
-st_Status sti_cut_piece(st_System *s, double at, st_Error *err)
+st_Status sti_cut_piece(const sti_Model *model, sti_StepWork *work, double at, st_Error *err)
 {
-    if (sti_integrator(s)->order == 1) return ST_OK; /* its velocity is that of the end all the way */
-    return add_sum(s, &s->work.impulses.piece, at * (3 * at - 2), &s->work.impulses.way, 6 * at * (1 - at), false, err);
+    if (sti_integrator(model)->order == 1) return ST_OK; /* its velocity is that of the end all the way */
+    return add_sum(model, work, &work->impulses.piece, at * (3 * at - 2), &work->impulses.way, 6 * at * (1 - at), false,
+                   err);
 }
 
-void sti_impulses_begin(st_System *s)
+void sti_impulses_begin(const sti_Model *model, sti_StepWork *work)
 {
-    clear(s, &s->work.impulses.total);
-    sti_carry_nothing(s);
+    clear(model, work, &work->impulses.total);
+    sti_carry_nothing(model, work);
 }
 
 /* v_new is the velocity at the end of the piece. */
 st_Status sti_sum_piece(st_System *s, st_Error *err)
 {
     sti_ImpulseSums *sums = &s->work.impulses;
-    if (!is_on(s)) return ST_OK;
+    if (!is_on(&s->work)) return ST_OK;
     for (int c = 0; c < s->work.step.n_gaps; c++) {
-        sti_ContactImpulse *contact = of_piece(s, c);
+        sti_ContactImpulse *contact = of_piece(&s->work, c);
         if (contact != NULL)
-            sti_relative_velocity(s, s->work.v_new, &s->work.step.law[c], &s->work.step.chosen[c].entry,
-                                  contact->velocity);
+            sti_relative_velocity(&s->model, &s->work, s->work.v_new, &s->work.step.law[c],
+                                  &s->work.step.chosen[c].entry, contact->velocity);
     }
-    STI_TRY(add_sum(s, &sums->total, 1, &sums->piece, 1, true, err));
-    if (remembers(s)) STI_EXCHANGE(sti_StepImpulses, s->state.past_impulses, sums->piece);
+    STI_TRY(add_sum(&s->model, &s->work, &sums->total, 1, &sums->piece, 1, true, err));
+    if (remembers(&s->model)) STI_EXCHANGE(sti_StepImpulses, s->state.past_impulses, sums->piece);
     return ST_OK;
 }
 
 /* Before a step, and after one that failed. */
 st_Status sti_impulses_save(st_System *s, st_Error *err)
 {
-    if (!remembers(s)) return ST_OK;
-    clear(s, &s->work.saved.state.past_impulses);
-    return add_sum(s, &s->work.saved.state.past_impulses, 1, &s->state.past_impulses, 1, true, err);
+    if (!remembers(&s->model)) return ST_OK;
+    clear(&s->model, &s->work, &s->work.saved.state.past_impulses);
+    return add_sum(&s->model, &s->work, &s->work.saved.state.past_impulses, 1, &s->state.past_impulses, 1, true, err);
 }
 
 void sti_impulses_restore(st_System *s)
 {
-    if (remembers(s)) STI_EXCHANGE(sti_StepImpulses, s->state.past_impulses, s->work.saved.state.past_impulses);
+    if (remembers(&s->model)) STI_EXCHANGE(sti_StepImpulses, s->state.past_impulses, s->work.saved.state.past_impulses);
 }

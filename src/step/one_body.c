@@ -8,9 +8,9 @@
 #include "base/tolerance.h"
 #include "step/sleep.h"
 
-st_Status sti_check_movable(const st_System *system, const char *call, st_BodyId body, st_Error *err)
+st_Status sti_check_movable(const sti_Model *model, const char *call, st_BodyId body, st_Error *err)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     if (world == NULL || body.index1 < 1 || body.index1 >= world->n_bodies)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: there is no body %d", call, body.index1);
     if (world->body[body.index1].n_dofs == 0)
@@ -19,18 +19,18 @@ st_Status sti_check_movable(const st_System *system, const char *call, st_BodyId
     return ST_OK;
 }
 
-static const char *name_of(const st_System *system, st_BodyId body)
+static const char *name_of(const sti_Model *model, st_BodyId body)
 {
-    return system->model.world->scene->names[STI_BODY].name[body.index1];
+    return model->world->scene->names[STI_BODY].name[body.index1];
 }
 
-static st_Status check_vector(const st_System *system, st_BodyId body, const char *what, st_Vec3 x, st_Error *err)
+static st_Status check_vector(const sti_Model *model, st_BodyId body, const char *what, st_Vec3 x, st_Error *err)
 {
     const double all[3] = {x.x, x.y, x.z};
     for (int k = 0; k < 3; k++)
         if (!sti_within(all[k], STI_LARGEST))
             return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": %s[%d] is %g, must be from %g to %g",
-                            name_of(system, body), what, k, all[k], -STI_LARGEST, STI_LARGEST);
+                            name_of(model, body), what, k, all[k], -STI_LARGEST, STI_LARGEST);
     return ST_OK;
 }
 
@@ -53,29 +53,28 @@ static void forget_ids(const sti_World *world, sti_IdSet *set, int body)
     set->n = n;
 }
 
-static void forget_contacts(st_System *system, int body)
+static void forget_contacts(sti_Model *model, sti_State *state, int body)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     int n = 0, n_patches = 0;
-    for (int k = 0; k < system->state.forces.n; k++)
-        if (!is_of(world, system->state.forces.at[k].id, body))
-            system->state.forces.at[n++] = system->state.forces.at[k];
-    system->state.forces.n = n;
-    for (int k = 0; k < system->state.patches.n; k++) /* they say where their deformations stand */
-        if (!is_of(world, system->state.patches.patch[k].id, body))
-            system->state.patches.patch[n_patches++] = system->state.patches.patch[k];
-    system->state.patches.n = n_patches;
-    forget_ids(world, &system->state.loaded, body);
-    forget_ids(world, &system->state.active, body);
+    for (int k = 0; k < state->forces.n; k++)
+        if (!is_of(world, state->forces.at[k].id, body)) state->forces.at[n++] = state->forces.at[k];
+    state->forces.n = n;
+    for (int k = 0; k < state->patches.n; k++) /* they say where their deformations stand */
+        if (!is_of(world, state->patches.patch[k].id, body))
+            state->patches.patch[n_patches++] = state->patches.patch[k];
+    state->patches.n = n_patches;
+    forget_ids(world, &state->loaded, body);
+    forget_ids(world, &state->active, body);
 }
 
 /* Schemes of more than one step start anew, and contacts are foreseen anew. */
-static void forget_past(st_System *system)
+static void forget_past(sti_State *state, sti_StepWork *work)
 {
-    system->state.history.known = false;
-    system->work.ahead.foreseen = 0;
-    system->state.fresh = true;
-    system->state.stalled = system->state.modes.n = 0;
+    state->history.known = false;
+    work->ahead.foreseen = 0;
+    state->fresh = true;
+    state->stalled = state->modes.n = 0;
 }
 
 /* ---- a pose ----------------------------------------------------------------------------------- */
@@ -95,13 +94,13 @@ st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *p
 {
     STI_NEED(system, err);
     STI_NEED(pose, err);
-    STI_TRY(sti_check_movable(system, "st_system_set_pose", body, err));
-    STI_TRY(check_vector(system, body, "position", pose->p, err));
+    STI_TRY(sti_check_movable(&system->model, "st_system_set_pose", body, err));
+    STI_TRY(check_vector(&system->model, body, "position", pose->p, err));
     const double length = quat_norm(pose->q);
     if (!(fabs(length - 1.0) <= STI_UNIT))
         return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": its orientation has length %g, must be a unit quaternion",
-                        name_of(system, body), length);
-    sti_start_lap(system);
+                        name_of(&system->model, body), length);
+    sti_start_lap(&system->work);
     STI_TRY(sti_wake_now(system, body.index1, err));
     const size_t size = (size_t)system->model.n_q * sizeof *system->state.q;
     double *q = system->work.q_new, *p = q + (ptrdiff_t)STI_BODY_Q * (body.index1 - 1);
@@ -111,14 +110,14 @@ st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *p
     p[3] = turned.w, p[4] = turned.x, p[5] = turned.y, p[6] = turned.z;
     sti_angles_update(system->model.world, q);
     sti_angles_settle(system->model.world, q);
-    STI_TRY(sti_evaluate(system, &system->work.trial, system->state.t, q, sti_margin(system), err));
+    STI_TRY(sti_evaluate(system, &system->work.trial, system->state.t, q, sti_margin(&system->model), err));
     STI_TRY(STI_GROW(&system->model.allocator, system->state.active.id, system->state.active.capacity,
                      (int64_t)system->state.active.n + system->work.trial.n_contacts, err));
     STI_TRY(sti_rotors_follow(system->model.world, q, system->state.v, err));
     memcpy(system->state.q, q, size);
     STI_EXCHANGE(st_Sink, system->work.here, system->work.trial);
-    forget_contacts(system, body.index1);
-    forget_past(system);
+    forget_contacts(&system->model, &system->state, body.index1);
+    forget_past(&system->state, &system->work);
     system->work.events.n = 0;
     sti_forget_step(system);
     return hold_touching(system, body.index1, err);
@@ -133,13 +132,13 @@ st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec
     static const char *const direction[6] = {"x", "y", "z", "rx", "ry", "rz"};
     double full[6];
     st_Vec3 v, w;
-    STI_TRY(sti_check_movable(system, "st_system_set_velocity", body, err));
+    STI_TRY(sti_check_movable(&system->model, "st_system_set_velocity", body, err));
     const sti_Body *it = &system->model.world->body[body.index1];
     sti_body_velocity(it, system->state.v, &v, &w);
     if (velocity != NULL) v = *velocity;
     if (spin != NULL) w = *spin;
-    STI_TRY(check_vector(system, body, "velocity", v, err));
-    STI_TRY(check_vector(system, body, "spin", w, err));
+    STI_TRY(check_vector(&system->model, body, "velocity", v, err));
+    STI_TRY(check_vector(&system->model, body, "spin", w, err));
     vec3_store(full, v);
     vec3_store(full + 3, w);
     for (int i = 0, d = 0; i < 6; i++) {
@@ -148,11 +147,11 @@ st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec
         if (!is_free && full[i] != 0)
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "body \"%s\": its velocity along %s is %g, but that is locked, must be 0",
-                            name_of(system, body), direction[i], full[i]);
+                            name_of(&system->model, body), direction[i], full[i]);
     }
     STI_TRY(sti_wake_now(system, body.index1, err));
     for (int d = 0; d < it->n_dofs; d++)
         system->state.v[it->v_first + d] = full[it->dof[d]];
-    forget_past(system);
+    forget_past(&system->state, &system->work);
     return sti_rotors_follow(system->model.world, system->state.q, system->state.v, err);
 }

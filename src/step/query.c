@@ -8,17 +8,17 @@
 /* The world with its shapes where the state says, and the tree of the broad phase around them. A second question to the
  * same state finds them there: whatever changes the state looks at contacts, and so places the shapes anew. (Where no
  * contact is possible nothing does.)                                                              */
-static st_Status placed_world(st_System *system, sti_World **world, st_Error *err)
+static st_Status placed_world(const sti_Model *model, const sti_State *state, sti_World **world, st_Error *err)
 {
-    *world = system->model.world;
-    if (system->model.world == NULL)
+    *world = model->world;
+    if (model->world == NULL)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of one's own has no shapes to ask about");
-    sti_Collider *c = &system->model.world->collider;
-    if (c->asked && system->model.table.contacts != NULL) return ST_OK;
-    STI_TRY(sti_collider_place(system->model.world, system->state.q, err));
+    sti_Collider *c = &model->world->collider;
+    if (c->asked && model->table.contacts != NULL) return ST_OK;
+    STI_TRY(sti_collider_place(model->world, state->q, err));
     /* with the margin it has: the boxes stay, and what they tell the next step */
     STI_TRY(sti_pairs_update(&c->pairs, c->bounds, c->pose, c->pairs.started ? c->pairs.margin : 0,
-                             system->model.world->awake_shape, system->model.world->n_awake_shapes, err));
+                             model->world->awake_shape, model->world->n_awake_shapes, err));
     c->asked = true;
     return ST_OK;
 }
@@ -87,7 +87,7 @@ st_Status st_system_rays(st_System *system, const st_Ray *rays, int n, uint32_t 
     if (n < 0 || (n > 0 && (rays == NULL || out == NULL)))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_rays: %d rays, must be given with room for as many answers",
                         n);
-    STI_TRY(placed_world(system, &world, err));
+    STI_TRY(placed_world(&system->model, &system->state, &world, err));
     for (int k = 0; k < n; k++)
         STI_TRY(cast_ray(world, &rays[k], groups, &out[k], err));
     return ST_OK;
@@ -137,7 +137,7 @@ st_Status st_system_distance(st_System *system, st_ShapeId a, st_ShapeId b, st_C
     STI_NEED(system, err);
     STI_NEED(out, err);
     sti_World *world;
-    STI_TRY(placed_world(system, &world, err));
+    STI_TRY(placed_world(&system->model, &system->state, &world, err));
     sti_Collider *c = &world->collider;
     int i = a.index1 - 1, j = b.index1 - 1;
     *out = (st_Closest){.gap = INFINITY};
@@ -173,8 +173,8 @@ typedef struct Probe {
     st_Error *err;
 } Probe;
 
-static st_Status place_probe(st_System *system, const st_ShapeDef *def, st_Pose pose, uint32_t groups, double within,
-                             Probe *probe, st_Error *err)
+static st_Status place_probe(const sti_Model *model, const sti_State *state, const st_ShapeDef *def, st_Pose pose,
+                             uint32_t groups, double within, Probe *probe, st_Error *err)
 {
     *probe = (Probe){.groups = groups, .within = within, .err = err};
     STI_CHECK_DEF(def, "st_sphere_def, st_box_def or another of the shapes", err);
@@ -184,7 +184,7 @@ static st_Status place_probe(st_System *system, const st_ShapeDef *def, st_Pose 
                         "the probe's pose has position (%g, %g, %g) and a quaternion of length %g", pose.p.x, pose.p.y,
                         pose.p.z, length);
     probe->pose = (st_Pose){pose.p, quat_unit(pose.q)};
-    STI_TRY(placed_world(system, &probe->world, err));
+    STI_TRY(placed_world(model, state, &probe->world, err));
     return sti_shape_compile(def, &probe->world->allocator, &probe->shape, err);
 }
 
@@ -256,7 +256,7 @@ st_Status st_system_overlaps(st_System *system, const st_ShapeDef *def, st_Pose 
     if (room < 0 || (room > 0 && out == NULL))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_overlaps: room for %d ids%s", room,
                         room < 0 ? ", must be >= 0" : ", but none is given");
-    STI_TRY(place_probe(system, def, pose, groups, 0, &probe, err));
+    STI_TRY(place_probe(&system->model, &system->state, def, pose, groups, 0, &probe, err));
     st_Status status = visit_near(&probe, note_overlap);
     if (probe.n_list > 1) qsort(probe.list, (size_t)probe.n_list, sizeof *probe.list, by_number);
     for (int k = 0; status == ST_OK && out != NULL && k < probe.n_list && k < room; k++)
@@ -276,7 +276,7 @@ st_Status st_system_closest(st_System *system, const st_ShapeDef *def, st_Pose p
     *out = (st_Closest){.gap = INFINITY};
     if (isnan(within))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_closest: within is %g, must be a number", within);
-    STI_TRY(place_probe(system, def, pose, groups, within, &probe, err));
+    STI_TRY(place_probe(&system->model, &system->state, def, pose, groups, within, &probe, err));
     probe.closest = out;
     st_Status status = visit_near(&probe, note_closest);
     sti_shape_free(&probe.world->allocator, &probe.shape);

@@ -91,12 +91,12 @@ static bool is_new(const Moved *moved, uint64_t id)
 
 /* ---- what is carried over --------------------------------------------------------------------- */
 
-static st_Status carry_ids(const st_System *now, const Moved *moved, const sti_IdSet *from, sti_IdSet *to,
+static st_Status carry_ids(const sti_Model *model, const Moved *moved, const sti_IdSet *from, sti_IdSet *to,
                            st_Error *err)
 {
     for (int k = 0; k < from->n; k++) {
         uint64_t id = from->id[k];
-        if (move_id(moved, &id)) STI_TRY(sti_ids_add(&now->model.allocator, to, id, err));
+        if (move_id(moved, &id)) STI_TRY(sti_ids_add(&model->allocator, to, id, err));
     }
     return ST_OK;
 }
@@ -108,14 +108,14 @@ static st_Status carry_active(const st_System *was, st_System *now, const Moved 
     for (int k = 0; k < now->state.active.n; k++)
         if (is_new(moved, now->state.active.id[k])) now->state.active.id[n++] = now->state.active.id[k];
     now->state.active.n = n;
-    return carry_ids(now, moved, &was->state.active, &now->state.active, err);
+    return carry_ids(&now->model, moved, &was->state.active, &now->state.active, err);
 }
 
 /* Contacts that carried at the end of the last step, those under sleepers, too: without them integrators of order two
  * take what rests for what has just landed, and their next step is a rough one.                   */
 static st_Status carry_loaded(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
 {
-    STI_TRY(carry_ids(now, moved, &was->state.loaded, &now->state.loaded, err));
+    STI_TRY(carry_ids(&now->model, moved, &was->state.loaded, &now->state.loaded, err));
     for (int k = 0; k < was->work.sleep.n_contacts; k++) {
         uint64_t id = was->work.sleep.contact[k].impulse.id;
         if (was->work.sleep.contact[k].impulse.r[0] > 0 && move_id(moved, &id))
@@ -131,12 +131,12 @@ static int by_place(const void *a, const void *b)
     return (x->element > y->element) - (x->element < y->element);
 }
 
-static void carry_force(const Moved *moved, sti_Impulse impulse, st_System *now)
+static void carry_force(const Moved *moved, sti_Impulse impulse, sti_State *state)
 {
     if (!move_id(moved, &impulse.id)) return;
     if (impulse.shape_a > 0) impulse.shape_a = moved->shape[impulse.shape_a - 1] + 1;
     if (impulse.shape_b > 0) impulse.shape_b = moved->shape[impulse.shape_b - 1] + 1;
-    now->state.forces.at[now->state.forces.n++] = impulse;
+    state->forces.at[state->forces.n++] = impulse;
 }
 
 /* Those under sleepers, too, who wake. */
@@ -146,9 +146,9 @@ static st_Status carry_forces(const st_System *was, st_System *now, const Moved 
     STI_TRY(STI_GROW(&now->model.allocator, now->state.forces.at, now->state.forces.capacity, n, err));
     now->state.forces.n = 0;
     for (int k = 0; k < was->state.forces.n; k++)
-        carry_force(moved, was->state.forces.at[k], now);
+        carry_force(moved, was->state.forces.at[k], &now->state);
     for (int k = 0; k < was->work.sleep.n_contacts; k++)
-        carry_force(moved, was->work.sleep.contact[k].impulse, now);
+        carry_force(moved, was->work.sleep.contact[k].impulse, &now->state);
     if (now->state.forces.n > 1)
         qsort(now->state.forces.at, (size_t)now->state.forces.n, sizeof *now->state.forces.at, by_place);
     return ST_OK;
@@ -175,7 +175,7 @@ static st_Status carry_patches(const st_System *was, st_System *now, const Moved
         if (move_id(moved, &patch.id)) to->patch[to->n++] = patch;
     }
     if (to->n > 1) qsort(to->patch, (size_t)to->n, sizeof *to->patch, by_id);
-    return sti_patches_know(now, to, err);
+    return sti_patches_know(&now->model, &now->work, to, err);
 }
 
 /* A motor of another type wants something else. */

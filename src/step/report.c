@@ -21,7 +21,7 @@
 const st_Problem *st_system_problem(st_System *system, const double **r)
 {
     if (r != NULL) *r = system->work.step.r;
-    return sti_step_rows(system, NULL) == ST_OK ? &system->work.step.problem : NULL;
+    return sti_step_rows(&system->model, &system->work, NULL) == ST_OK ? &system->work.step.problem : NULL;
 }
 
 int st_system_island_count(const st_System *system)
@@ -40,41 +40,41 @@ st_Status st_system_island(const st_System *system, int index, st_IslandReport *
 }
 
 /* Are the impulses of the step in sums over stages and pieces, or in its one step problem? */
-static bool in_sums(const st_System *system)
+static bool in_sums(const sti_StepWork *work)
 {
-    return system->work.impulses.total.spring != NULL;
+    return work->impulses.total.spring != NULL;
 }
 
-double sti_force_time(const st_System *system)
+double sti_force_time(const sti_StepWork *work)
 {
-    return in_sums(system) ? system->work.impulses.total.time : system->work.step.eta;
+    return in_sums(work) ? work->impulses.total.time : work->step.eta;
 }
 
 /* 0 where no force acts. */
-static double per_second(const st_System *system)
+static double per_second(const sti_StepWork *work)
 {
-    const double time = sti_force_time(system);
+    const double time = sti_force_time(work);
     return time > 0 ? 1 / time : 0.0;
 }
 
 /* Contacts of the step, beside those of sleepers. */
-static int n_solved(const st_System *system)
+static int n_solved(const sti_StepWork *work)
 {
-    return in_sums(system) ? system->work.impulses.total.n : system->work.step.n_gaps;
+    return in_sums(work) ? work->impulses.total.n : work->step.n_gaps;
 }
 
 int st_system_contact_count(const st_System *system)
 {
-    return n_solved(system) + system->work.sleep.n_contacts;
+    return n_solved(&system->work) + system->work.sleep.n_contacts;
 }
 
 /* H'v of a contact, and its belt: u without what drift, an impact law and compliance add to it. In a pile (order one,
  * rigid) these are a closing gap and a diagonal compliance: no rows are needed.                   */
-void sti_relative_velocity(const st_System *system, const double *v, const st_ContactLaw *law,
+void sti_relative_velocity(const sti_Model *model, const sti_StepWork *work, const double *v, const st_ContactLaw *law,
                            const sti_ContactEntry *entry, double *velocity)
 {
-    const sti_Assembly *step = &system->work.step;
-    sti_belt_speeds(system->model.world, step->q, law, entry, velocity);
+    const sti_Assembly *step = &work->step;
+    sti_belt_speeds(model->world, step->q, law, entry, velocity);
     for (int k = 0, row = law->first; k < law->dim; k++, row++) {
         if (step->piled)
             velocity[k] =
@@ -88,17 +88,18 @@ void sti_relative_velocity(const st_System *system, const double *v, const st_Co
 static sti_ContactImpulse contact_of_stage(const st_System *system, int c)
 {
     sti_ContactImpulse out;
-    sti_contact_impulse(system, c, STI_FINITE, &out);
-    sti_relative_velocity(system, system->state.v, &system->work.step.law[c], &system->work.step.chosen[c].entry,
-                          out.velocity);
+    sti_contact_impulse(&system->work, c, STI_FINITE, &out);
+    sti_relative_velocity(&system->model, &system->work, system->state.v, &system->work.step.law[c],
+                          &system->work.step.chosen[c].entry, out.velocity);
     return out;
 }
 
 static void solved_contact(const st_System *system, int c, st_ContactReport *out)
 {
-    const sti_ContactImpulse i = in_sums(system) ? system->work.impulses.total.contact[c] : contact_of_stage(system, c);
+    const sti_ContactImpulse i =
+        in_sums(&system->work) ? system->work.impulses.total.contact[c] : contact_of_stage(system, c);
     const int joint = system->model.world != NULL ? sti_limit_joint(i.id) : -1;
-    const double rate = per_second(system);
+    const double rate = per_second(&system->work);
     *out = (st_ContactReport){.id = i.id,
                               .a = {i.a},
                               .b = {i.b},
@@ -122,7 +123,7 @@ static void solved_contact(const st_System *system, int c, st_ContactReport *out
 }
 
 /* One among bodies that sleep: no velocity, and the force it fell asleep with. */
-static void sleeping_contact(const st_System *system, const sti_Sleeper *sleeper, st_ContactReport *out)
+static void sleeping_contact(const sti_State *state, const sti_Sleeper *sleeper, st_ContactReport *out)
 {
     const sti_Impulse *i = &sleeper->impulse;
     int joint = sti_limit_joint(i->id);
@@ -139,7 +140,7 @@ static void sleeping_contact(const st_System *system, const sti_Sleeper *sleeper
                               .dim = i->dim,
                               .asleep = true};
     for (int k = 0; k < i->dim; k++)
-        out->impulse[k] = system->state.history.h * i->r[k];
+        out->impulse[k] = state->history.h * i->r[k];
     if (joint >= 0) return;
     out->force = sti_contact_along(i->dim, i->r, i->normal, i->tangent);
     out->torque = sti_contact_about(i->dim, i->r, i->normal, i->tangent);
@@ -148,12 +149,12 @@ static void sleeping_contact(const st_System *system, const sti_Sleeper *sleeper
 st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
-    const int n = n_solved(system);
+    const int n = n_solved(&system->work);
     if (index < 0 || index >= st_system_contact_count(system)) return ST_ERR_ARGUMENT;
     if (index < n)
         solved_contact(system, index, out);
     else
-        sleeping_contact(system, &system->work.sleep.contact[index - n], out);
+        sleeping_contact(&system->state, &system->work.sleep.contact[index - n], out);
     return ST_OK;
 }
 
@@ -181,32 +182,32 @@ st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Ve
 /* ---- joints ----------------------------------------------------------------------------------- */
 
 /* How fast a measure of bodies a and b changes, by their velocities now. */
-static double measure_speed(const st_System *system, int a, int b, const sti_Measure *x)
+static double measure_speed(const sti_Model *model, const sti_State *state, int a, int b, const sti_Measure *x)
 {
     sti_Rows rows;
     double sum = 0;
-    sti_rows_measure(system->model.world, system->state.q, a, b, x, &rows);
+    sti_rows_measure(model->world, state->q, a, b, x, &rows);
     for (int k = 0; k < rows.count; k++)
-        sum += rows.gradient[k] * system->state.v[rows.index[k]];
+        sum += rows.gradient[k] * state->v[rows.index[k]];
     return sum;
 }
 
 /* From what the one step problem of a step was made: rows at the state before are in `trial` now, and so is v. */
-static sti_StageEnds ends_of_step(const st_System *system)
+static sti_StageEnds ends_of_step(const sti_StepWork *work)
 {
-    return (sti_StageEnds){.rows = &system->work.trial, .v = system->work.v_new};
+    return (sti_StageEnds){.rows = &work->trial, .v = work->v_new};
 }
 
-static st_Status joint_impulses(const st_System *system, int index, sti_JointImpulse out[2])
+static st_Status joint_impulses(const sti_Model *model, const sti_StepWork *work, int index, sti_JointImpulse out[2])
 {
     out[STI_IMPACT] = (sti_JointImpulse){.motor = 0};
-    if (in_sums(system)) {
+    if (in_sums(work)) {
         for (int k = 0; k < 2; k++)
-            out[k] = system->work.impulses.total.joint[k][index];
+            out[k] = work->impulses.total.joint[k][index];
         return ST_OK;
     }
-    const sti_StageEnds ends = ends_of_step(system);
-    return sti_joint_impulse(system, &ends, index, &out[STI_FINITE]);
+    const sti_StageEnds ends = ends_of_step(work);
+    return sti_joint_impulse(model, work, &ends, index, &out[STI_FINITE]);
 }
 
 static st_Status report_transmitted(const st_System *system, int index, st_Frame frame, st_JointReport *out)
@@ -214,7 +215,7 @@ static st_Status report_transmitted(const st_System *system, int index, st_Frame
     const sti_Joint *joint = &system->model.world->joint[index];
     const st_Quat a = sti_pose(system->work.step.q, joint->a).q;
     sti_JointImpulse i[2];
-    STI_TRY(joint_impulses(system, index, i));
+    STI_TRY(joint_impulses(&system->model, &system->work, index, i));
     for (int k = 0; frame == ST_FRAME_A && k < 2; k++) {
         i[k].linear = rotate_back(a, i[k].linear);
         i[k].angular = rotate_back(a, i[k].angular);
@@ -224,7 +225,7 @@ static st_Status report_transmitted(const st_System *system, int index, st_Frame
     out->struck = sti_is_struck(system, 0, joint->a, joint->b);
     out->impact = out->struck ? out->impulse : i[STI_IMPACT].linear;
     out->angular_impact = out->struck ? out->angular_impulse : i[STI_IMPACT].angular;
-    const double time = per_second(system), rate = out->struck ? 0.0 : time;
+    const double time = per_second(&system->work), rate = out->struck ? 0.0 : time;
     out->force = scale(rate, i[STI_FINITE].linear);
     out->torque = scale(rate, i[STI_FINITE].angular);
     out->motor = (joint->held ? rate : time) * i[STI_FINITE].motor;
@@ -261,7 +262,7 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
         out->speed += rows.gradient[k] * system->state.v[rows.index[k]];
     STI_TRY(sti_joint_gauge(world, index, 1, system->state.q, &x, NULL));
     out->other = x.value;
-    out->other_speed = measure_speed(system, joint->a, joint->b, &x);
+    out->other_speed = measure_speed(&system->model, &system->state, joint->a, joint->b, &x);
     out->point = sti_joint_point(world, index, system->state.q);
     if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
     return report_transmitted(system, index, frame, out);
@@ -285,16 +286,16 @@ st_Status st_system_spring(const st_System *system, st_SpringId id, st_SpringRep
                                 : sti_measure_along(a, b, p_b, along, p_a, apart);
     sti_SpringImpulse i = {{0, 0, 0}, {0, 0, 0}};
     *out = (st_SpringReport){.point_a = p_a, .point_b = p_b, .length = x.value};
-    out->rate = measure_speed(system, spring->a, spring->b, &x);
+    out->rate = measure_speed(&system->model, &system->state, spring->a, spring->b, &x);
     if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
-    if (in_sums(system)) {
+    if (in_sums(&system->work)) {
         i = system->work.impulses.total.spring[index];
     } else {
-        const sti_StageEnds ends = ends_of_step(system);
-        sti_spring_impulse(system, &ends, index, &i);
+        const sti_StageEnds ends = ends_of_step(&system->work);
+        sti_spring_impulse(&system->model, &system->work, &ends, index, &i);
     }
-    out->force_on_b = scale(per_second(system), i.linear);
-    out->torque_on_b = scale(per_second(system), i.angular);
+    out->force_on_b = scale(per_second(&system->work), i.linear);
+    out->torque_on_b = scale(per_second(&system->work), i.angular);
     out->force = turns ? -dot(out->torque_on_b, x.on_b.angular) : -dot(out->force_on_b, along);
     return ST_OK;
 }
@@ -309,10 +310,10 @@ static st_Status loads_of_step(const st_System *system, double *room, const doub
     const sti_Assembly *step = &system->work.step;
     const int n_v = model->n_v;
     double *applied = room + (ptrdiff_t)STI_N_LOADS * n_v, *turning = applied + n_v, *work = turning + n_v;
-    sti_StageEnds ends = ends_of_step(system);
-    for (int k = 0; k < 2 && in_sums(system); k++)
+    sti_StageEnds ends = ends_of_step(&system->work);
+    for (int k = 0; k < 2 && in_sums(&system->work); k++)
         out[k] = system->work.impulses.total.load[k];
-    if (in_sums(system)) return ST_OK;
+    if (in_sums(&system->work)) return ST_OK;
     out[STI_FINITE] = room;
     out[STI_IMPACT] = NULL;
     memset(room, 0, (size_t)(STI_N_LOADS + 3) * (size_t)n_v * sizeof *room);
@@ -323,8 +324,8 @@ static st_Status loads_of_step(const st_System *system, double *room, const doub
     if (model->gyroscopic != NULL) model->gyroscopic(model->ctx, step->eta, step->q, work);
     for (int i = 0; i < n_v; i++)
         work[i] -= ends.v[i];
-    sti_mass_times(system, work, turning);
-    return sti_stage_loads(system, &ends, 1.0, room, work, err);
+    sti_mass_times(&system->model, &system->work, work, turning);
+    return sti_stage_loads(&system->model, &system->work, &ends, 1.0, room, work, err);
 }
 
 static const sti_Load internal_load[ST_N_LOADS] = {
@@ -337,7 +338,7 @@ static void load_of_body(const st_System *system, int index, const double *const
     const sti_World *world = system->model.world;
     const sti_Body *body = &world->body[index];
     const ptrdiff_t n_v = system->model.n_v;
-    const double rate = per_second(system);
+    const double rate = per_second(&system->work);
     st_Vec3 linear, angular;
     *out = (st_BodyLoad){.struck = body->n_dofs > 0 && sti_is_struck(system, 0, index, index)};
     if (body->n_dofs == 0 || sti_sleeps(world, index)) return;
@@ -428,13 +429,13 @@ double st_system_deepest(const st_System *system, st_BodyId *a, st_BodyId *b)
 
 /* ---- words -------------------------------------------------------------------------------------- */
 
-void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size)
+void sti_describe_contact(const sti_Model *model, const sti_ContactEntry *contact, char *out, size_t size)
 {
     int joint = sti_limit_joint(contact->id);
-    if (system->model.world != NULL && joint >= 0) {
-        snprintf(out, size, "the limit of joint \"%s\"", system->model.world->scene->joint[joint].name);
-    } else if (system->model.world != NULL) {
-        char *const *name = system->model.world->scene->names[STI_BODY].name;
+    if (model->world != NULL && joint >= 0) {
+        snprintf(out, size, "the limit of joint \"%s\"", model->world->scene->joint[joint].name);
+    } else if (model->world != NULL) {
+        char *const *name = model->world->scene->names[STI_BODY].name;
         snprintf(out, size, "bodies \"%s\" and \"%s\"", name[contact->a], name[contact->b]);
     } else {
         snprintf(out, size, "contact %llu", (unsigned long long)contact->id);

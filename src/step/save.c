@@ -103,9 +103,9 @@ typedef struct Part {
     int64_t count;
 } Part;
 
-static int64_t past_loads(const st_System *s)
+static int64_t past_loads(const sti_Model *model, const sti_State *state)
 {
-    return s->state.past_impulses.spring != NULL ? (int64_t)STI_N_LOADS * s->model.n_v : 0;
+    return state->past_impulses.spring != NULL ? (int64_t)STI_N_LOADS * model->n_v : 0;
 }
 
 static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
@@ -121,12 +121,12 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     part[ACTIVE] = (Part){s->state.active.id, s->state.active.n};
     part[IMPULSES] = (Part){s->state.forces.at, s->state.forces.n};
     part[PAST] = (Part){past, 1};
-    const bool past_kept = sti_has_stages(s);
+    const bool past_kept = sti_has_stages(&s->model);
     part[PAST_COORDINATES] = (Part){s->state.history.q, past_kept ? s->model.n_q : 0};
     part[PAST_VELOCITIES] = (Part){s->state.history.v, past_kept ? s->model.n_v : 0};
     part[PAST_ACCELERATIONS] = (Part){s->state.history.a, past_kept ? s->model.n_v : 0};
     const sti_StepImpulses *last = &s->state.past_impulses; /* bdf2: what it reports depends on the step before */
-    part[PAST_LOADS] = (Part){last->load[STI_FINITE], past_loads(s)};
+    part[PAST_LOADS] = (Part){last->load[STI_FINITE], past_loads(&s->model, &s->state)};
     part[PAST_JOINTS] = (Part){last->joint[STI_FINITE], last->spring != NULL ? s->work.impulses.n_joints : 0};
     part[PAST_SPRINGS] = (Part){last->spring, last->spring != NULL ? s->work.impulses.n_springs : 0};
     part[PAST_CONTACTS] = (Part){last->contact, last->n};
@@ -140,7 +140,7 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     part[RESTS] = (Part){s->work.sleep.rest, s->work.sleep.n_bodies};
     part[SLEEPERS] = (Part){s->work.sleep.contact, s->work.sleep.n_contacts};
     part[JOINT_FORCES] = (Part){s->work.sleep.joint_force, s->work.sleep.n_joint_forces};
-    part[MEAN] = (Part){s->work.mean.past, sti_mean_past(s)};
+    part[MEAN] = (Part){s->work.mean.past, sti_mean_past(&s->model)};
     const bool controlled = s->model.world != NULL && s->model.world->n_controls > 0;
     part[CONTROLS] =
         (Part){controlled ? s->model.world->control : NULL, controlled ? sti_control_count(s->model.world) : 0};
@@ -179,7 +179,8 @@ static st_Status damaged(st_Error *err)
     return sti_fail(err, ST_ERR_FORMAT, "the saved state is damaged or cut short");
 }
 
-static st_Status read_head(const st_System *system, const void *buffer, size_t size, st_Error *err)
+static st_Status read_head(const sti_Model *model, const sti_State *state, const void *buffer, size_t size,
+                           st_Error *err)
 {
     Head head;
     if (buffer == NULL || size < sizeof head) return damaged(err);
@@ -188,16 +189,16 @@ static st_Status read_head(const st_System *system, const void *buffer, size_t s
     if (head.version != VERSION)
         return sti_fail(err, ST_ERR_FORMAT, "the saved state has version %d, this library reads %d", head.version,
                         VERSION);
-    if (head.n_q != system->model.n_q || head.n_v != system->model.n_v)
+    if (head.n_q != model->n_q || head.n_v != model->n_v)
         return sti_fail(
             err, ST_ERR_ARGUMENT,
             "the saved state has %d coordinates and %d velocities, the system %d and %d: not the same scene", head.n_q,
-            head.n_v, system->model.n_q, system->model.n_v);
-    if (head.changes != system->state.n_changes)
+            head.n_v, model->n_q, model->n_v);
+    if (head.changes != state->n_changes)
         return sti_fail(err, ST_ERR_ARGUMENT,
                         "the saved state is of a system whose scene was changed %d times while it ran, this one's %d "
                         "times: not the same scene",
-                        head.changes, system->state.n_changes);
+                        head.changes, state->n_changes);
     return ST_OK;
 }
 
@@ -235,12 +236,12 @@ static bool is_of_world(const sti_World *world, uint64_t id)
     return sti_contact_shape(id, 0) < world->scene->n_shapes && sti_contact_shape(id, 1) < world->scene->n_shapes;
 }
 
-static st_Status check_ids(const st_System *system, const Part *part, st_Error *err)
+static st_Status check_ids(const sti_Model *model, const Part *part, st_Error *err)
 {
     for (int64_t k = 0; k < part->count; k++) {
         uint64_t id;
         READ(part, k, &id);
-        if (!is_of_world(system->model.world, id)) return damaged(err);
+        if (!is_of_world(model->world, id)) return damaged(err);
     }
     return ST_OK;
 }
@@ -255,26 +256,26 @@ static bool is_impulse(const sti_World *world, const sti_Impulse *impulse)
            impulse->shape_b <= most;
 }
 
-static st_Status check_impulses(const st_System *system, const Part *part, st_Error *err)
+static st_Status check_impulses(const sti_Model *model, const Part *part, st_Error *err)
 {
     for (int64_t k = 0; k < part->count; k++) {
         sti_Impulse impulse;
         READ(part, k, &impulse);
-        if (!is_impulse(system->model.world, &impulse)) return damaged(err);
+        if (!is_impulse(model->world, &impulse)) return damaged(err);
     }
     return ST_OK;
 }
 
-static st_Status check_patches(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
+static st_Status check_patches(const sti_Model *model, const Part part[N_SECTIONS], st_Error *err)
 {
     sti_Patch patch;
     uint64_t last = 0;
     for (int64_t k = 0; k < part[PATCHES].count; k++, last = patch.id) {
         READ(&part[PATCHES], k, &patch);
         if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size ||
-            !is_of_world(system->model.world, patch.id) || (k > 0 && patch.id <= last))
+            !is_of_world(model->world, patch.id) || (k > 0 && patch.id <= last))
             return damaged(err);
-        if (!sti_patch_fits(system, &patch))
+        if (!sti_patch_fits(model, &patch))
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "the saved state has a patch of %d elements, which the contacts of this system have not",
                             patch.key.n_elements);
@@ -283,12 +284,13 @@ static st_Status check_patches(const st_System *system, const Part part[N_SECTIO
 }
 
 /* Those of a system without sleep are empty: there all are awake. */
-static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
+static st_Status check_sleep(const sti_Model *model, const sti_StepWork *work, const Part part[N_SECTIONS],
+                             st_Error *err)
 {
     const int64_t n = part[ASLEEP].count;
-    if (n > 0 && !system->work.sleep.on)
+    if (n > 0 && !work->sleep.on)
         return sti_fail(err, ST_ERR_ARGUMENT, "the saved state knows who sleeps, and the system has `sleep` off");
-    if ((n > 0 && n != system->work.sleep.n_bodies) || part[DUE].count != n || part[RINGS].count != n ||
+    if ((n > 0 && n != work->sleep.n_bodies) || part[DUE].count != n || part[RINGS].count != n ||
         part[RESTS].count != n || (n == 0 && part[SLEEPERS].count > 0))
         return damaged(err);
     for (int64_t b = 0; b < n; b++) {
@@ -300,20 +302,20 @@ static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS
         sti_Sleeper sleeper;
         READ(&part[SLEEPERS], k, &sleeper);
         if (sleeper.a < 0 || sleeper.a >= n || sleeper.b < 0 || sleeper.b >= n ||
-            !is_impulse(system->model.world, &sleeper.impulse))
+            !is_impulse(model->world, &sleeper.impulse))
             return damaged(err);
     }
     return ST_OK;
 }
 
 /* Of bdf2; those of a system without it are empty. */
-static st_Status check_past_impulses(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
+static st_Status check_past_impulses(const sti_Model *model, const Part part[N_SECTIONS], st_Error *err)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     if (part[PAST_LOADS].count == 0)
         return part[PAST_JOINTS].count + part[PAST_SPRINGS].count + part[PAST_CONTACTS].count == 0 ? ST_OK
                                                                                                    : damaged(err);
-    if (part[PAST_LOADS].count != (int64_t)STI_N_LOADS * system->model.n_v ||
+    if (part[PAST_LOADS].count != (int64_t)STI_N_LOADS * model->n_v ||
         part[PAST_JOINTS].count != (world != NULL ? world->n_joints : 0) ||
         part[PAST_SPRINGS].count != (world != NULL ? world->n_springs : 0))
         return damaged(err);
@@ -342,10 +344,10 @@ static st_Status check_mean(const Part *part, int n_v, st_Error *err)
 }
 
 /* Nothing said: no bytes. */
-static st_Status check_controls(const st_System *system, const Part *part, st_Error *err)
+static st_Status check_controls(const sti_Model *model, const Part *part, st_Error *err)
 {
     if (part->count == 0) return ST_OK;
-    if (system->model.world == NULL || part->count != sti_control_count(system->model.world))
+    if (model->world == NULL || part->count != sti_control_count(model->world))
         return sti_fail(err, ST_ERR_ARGUMENT, "the saved state has other joints and forces: not the same scene");
     for (int64_t k = 0; k < part->count; k++) {
         sti_Control control;
@@ -358,14 +360,13 @@ static st_Status check_controls(const st_System *system, const Part *part, st_Er
 }
 
 /* By body, each once. */
-static st_Status check_pushes(const st_System *system, const Part *part, st_Error *err)
+static st_Status check_pushes(const sti_Model *model, const Part *part, st_Error *err)
 {
     int64_t last = 0;
     for (int64_t k = 0; k < part->count; k++) {
         sti_Push push;
         memcpy(&push, (const char *)part->data + (size_t)k * sizeof push, sizeof push);
-        if (system->model.world == NULL || push.body <= last || push.body >= system->model.world->n_bodies)
-            return damaged(err);
+        if (model->world == NULL || push.body <= last || push.body >= model->world->n_bodies) return damaged(err);
         for (int i = 0; i < 6; i++)
             if (!isfinite(push.wrench[i])) return damaged(err);
         last = push.body;
@@ -373,9 +374,10 @@ static st_Status check_pushes(const st_System *system, const Part *part, st_Erro
     return ST_OK;
 }
 
-static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
+static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, const Part part[N_SECTIONS],
+                             st_Error *err)
 {
-    const int n_q = system->model.n_q, n_v = system->model.n_v;
+    const int n_q = model->n_q, n_v = model->n_v;
     const int64_t n_past = part[PAST_COORDINATES].count; /* of a system that keeps none: 0 */
     for (int k = 0; k < N_SECTIONS; k++)
         if (part[k].data == NULL || part[k].count > INT32_MAX) return damaged(err);
@@ -388,15 +390,15 @@ static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS
     if ((n_past != 0 && n_past != n_q) || part[PAST_VELOCITIES].count != (n_past > 0 ? n_v : 0) ||
         part[PAST_ACCELERATIONS].count != part[PAST_VELOCITIES].count)
         return damaged(err);
-    STI_TRY(check_patches(system, part, err));
-    STI_TRY(check_impulses(system, &part[IMPULSES], err));
-    STI_TRY(check_ids(system, &part[ACTIVE], err));
-    STI_TRY(check_ids(system, &part[LOADED], err));
+    STI_TRY(check_patches(model, part, err));
+    STI_TRY(check_impulses(model, &part[IMPULSES], err));
+    STI_TRY(check_ids(model, &part[ACTIVE], err));
+    STI_TRY(check_ids(model, &part[LOADED], err));
     STI_TRY(check_mean(&part[MEAN], n_v, err));
-    STI_TRY(check_past_impulses(system, part, err));
-    STI_TRY(check_controls(system, &part[CONTROLS], err));
-    STI_TRY(check_pushes(system, &part[PUSHES], err));
-    return check_sleep(system, part, err);
+    STI_TRY(check_past_impulses(model, part, err));
+    STI_TRY(check_controls(model, &part[CONTROLS], err));
+    STI_TRY(check_pushes(model, &part[PUSHES], err));
+    return check_sleep(model, work, part, err);
 }
 
 static void take(void *to, const Part *part, size_t size)
@@ -405,17 +407,17 @@ static void take(void *to, const Part *part, size_t size)
 }
 
 /* Deformations of compliant contacts, into the set that is not the state yet. */
-static st_Status restore_patches(st_System *s, const Part part[N_SECTIONS], st_Error *err)
+static st_Status restore_patches(const sti_Model *model, sti_StepWork *work, const Part part[N_SECTIONS], st_Error *err)
 {
-    sti_Patches *to = &s->work.compliant.next;
+    sti_Patches *to = &work->compliant.next;
     int64_t n = part[PATCHES].count, n_delta = part[DEFORMATIONS].count;
-    STI_TRY(STI_GROW(&s->model.allocator, to->patch, to->patch_capacity, n, err));
-    STI_TRY(STI_GROW(&s->model.allocator, to->delta, to->delta_capacity, n_delta, err));
+    STI_TRY(STI_GROW(&model->allocator, to->patch, to->patch_capacity, n, err));
+    STI_TRY(STI_GROW(&model->allocator, to->delta, to->delta_capacity, n_delta, err));
     take(to->patch, &part[PATCHES], sizeof *to->patch);
     take(to->delta, &part[DEFORMATIONS], sizeof *to->delta);
     to->n = (int)n;
     to->n_delta = n_delta;
-    return sti_patches_know(s, to, err);
+    return sti_patches_know(model, work, to, err);
 }
 
 static st_Status make_room(st_System *s, const Part part[N_SECTIONS], st_Error *err)
@@ -440,12 +442,12 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     Past past;
     take(&past, &part[PAST], sizeof past);
     s->state.history.h = past.h;
-    s->state.history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(s));
+    s->state.history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(&s->model));
     s->state.fresh = past.fresh != 0;
     s->state.friction_work = past.friction_work;
     s->state.fastest.speed = past.speed;
     s->state.fastest.pull = past.pull;
-    if (!sti_has_stages(s)) return;
+    if (!sti_has_stages(&s->model)) return;
     take(s->state.history.q, &part[PAST_COORDINATES], sizeof(double));
     take(s->state.history.v, &part[PAST_VELOCITIES], sizeof(double));
     take(s->state.history.a, &part[PAST_ACCELERATIONS], sizeof(double));
@@ -476,16 +478,16 @@ static void restore_sleep(st_System *s, const Part part[N_SECTIONS])
 }
 
 /* The next step makes the rows of motors again. */
-static void restore_controls(st_System *s, const Part *part)
+static void restore_controls(const sti_Model *model, sti_StepWork *work, const Part *part)
 {
-    sti_World *world = s->model.world;
+    sti_World *world = model->world;
     if (world == NULL || (part->count == 0 && world->n_controls == 0)) return;
     world->n_controls = 0;
     memset(world->control, 0, (size_t)sti_control_count(world) * sizeof *world->control);
     take(world->control, part, sizeof *world->control);
     for (int k = 0; k < sti_control_count(world); k++)
         world->n_controls += world->control[k].is_set;
-    s->work.rows_stale = true;
+    work->rows_stale = true;
 }
 
 static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *state, st_Error *err)
@@ -496,19 +498,19 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     take(q, &part[COORDINATES], sizeof *q);
     take(v, &part[VELOCITIES], sizeof *v);
     STI_TRY(make_room(s, part, err));
-    STI_TRY(restore_patches(s, part, err));
+    STI_TRY(restore_patches(&s->model, &s->work, part, err));
     STI_TRY(st_system_set_state(s, t, q, v, err));           /* the last thing that may fail; it keeps the room */
     take(s->state.v, &part[VELOCITIES], sizeof *s->state.v); /* of rotors, too, which follow what is set */
     take(s->state.active.id, &part[ACTIVE], sizeof *s->state.active.id);
     take(s->state.forces.at, &part[IMPULSES], sizeof *s->state.forces.at);
     take(s->state.loaded.id, &part[LOADED], sizeof *s->state.loaded.id);
     take(s->state.modes.at, &part[MODES], sizeof *s->state.modes.at);
-    sti_patches_accept(s);
+    sti_patches_accept(&s->state, &s->work);
     s->state.active.n = (int)part[ACTIVE].count;
     s->state.forces.n = (int)part[IMPULSES].count;
     s->state.loaded.n = (int)part[LOADED].count;
     s->state.modes.n = (int)part[MODES].count;
-    restore_controls(s, &part[CONTROLS]);
+    restore_controls(&s->model, &s->work, &part[CONTROLS]);
     if (s->model.world != NULL) take(s->model.world->push, &part[PUSHES], sizeof *s->model.world->push);
     if (s->model.world != NULL) s->model.world->n_pushes = (int)part[PUSHES].count;
     take(&s->state.n_steps, &part[STEPS], sizeof s->state.n_steps);
@@ -523,9 +525,9 @@ st_Status st_system_restore(st_System *system, const void *buffer, size_t size, 
 {
     Part part[N_SECTIONS] = {{0}};
     if (system == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_system_restore: system must be given");
-    STI_TRY(read_head(system, buffer, size, err));
+    STI_TRY(read_head(&system->model, &system->state, buffer, size, err));
     STI_TRY(read_sections(buffer, size, part, err));
-    STI_TRY(check_parts(system, part, err));
+    STI_TRY(check_parts(&system->model, &system->work, part, err));
     int64_t n = (int64_t)system->model.n_q + system->model.n_v;
     double *state = sti_alloc(&system->model.allocator, n, sizeof *state);
     if (state == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a saved state");

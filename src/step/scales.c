@@ -36,21 +36,21 @@ static void fill_in(double *setting, double value)
     if (*setting < 0) *setting = value;
 }
 
-void sti_scale_settings(st_System *system)
+void sti_scale_settings(sti_Model *model)
 {
-    st_SystemDef *def = &system->model.def;
-    const double found = system->model.world != NULL ? mean_size(system->model.world) : 0, d = found > 0 ? found : 0.1;
+    st_SystemDef *def = &model->def;
+    const double found = model->world != NULL ? mean_size(model->world) : 0, d = found > 0 ? found : 0.1;
     const double g = norm(def->gravity), speed = g > 0 ? sqrt(g * d) : 0.01 * d / def->h;
-    const double largest = system->model.world != NULL ? system->model.world->collider.largest : 0;
-    if (system->model.world != NULL) system->model.world->collider.relative = def->margin < 0 ? STI_RELATIVE_MARGIN : 0;
+    const double largest = model->world != NULL ? model->world->collider.largest : 0;
+    if (model->world != NULL) model->world->collider.relative = def->margin < 0 ? STI_RELATIVE_MARGIN : 0;
     fill_in(&def->margin, STI_RELATIVE_MARGIN * (largest > 0 ? largest : d) + 4 * g * def->h * def->h);
-    system->model.banded = def->slop < 0 && system->model.world != NULL;
+    model->banded = def->slop < 0 && model->world != NULL;
     fill_in(&def->slop, 0);
     fill_in(&def->correction_speed, speed);
     if (def->tolerance > 0 && def->effort == ST_EFFORT_BALANCED) def->effort = ST_EFFORT_EXACT; /* it was asked for */
     fill_in(&def->tolerance, 1e-9);
     fill_in(&def->restitution_speed, 1e-3 * speed);
     fill_in(&def->sleep_speed, 1e-4 * speed);
-    system->model.overlap = def->active_gap < 0 ? 1e-9 * d : STI_OVERLAP;
+    model->overlap = def->active_gap < 0 ? 1e-9 * d : STI_OVERLAP;
     fill_in(&def->active_gap, 1e-7 * d);
 }

@@ -39,12 +39,12 @@ st_Status sti_check_sleep(const st_SystemDef *def, st_Error *err)
     return ST_OK;
 }
 
-st_Status sti_sleep_create(st_System *system, st_Error *err)
+st_Status sti_sleep_create(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
-    sti_Sleep *s = &system->work.sleep;
-    const sti_World *world = system->model.world;
-    const st_Allocator *a = &system->model.allocator;
-    if (!system->model.def.sleep || world == NULL) return ST_OK;
+    sti_Sleep *s = &work->sleep;
+    const sti_World *world = model->world;
+    const st_Allocator *a = &model->allocator;
+    if (!model->def.sleep || world == NULL) return ST_OK;
     const int n = s->n_bodies = world->n_bodies;
     s->n_shapes = world->collider.n_shapes;
     s->ring = sti_alloc(a, n, sizeof *s->ring);
@@ -62,10 +62,10 @@ st_Status sti_sleep_create(st_System *system, st_Error *err)
     return ST_OK;
 }
 
-void sti_sleep_free(st_System *system)
+void sti_sleep_free(const sti_Model *model, sti_StepWork *work)
 {
-    sti_Sleep *s = &system->work.sleep;
-    const st_Allocator *a = &system->model.allocator;
+    sti_Sleep *s = &work->sleep;
+    const st_Allocator *a = &model->allocator;
     const int n = s->n_bodies;
     sti_free(a, s->ring, n, sizeof *s->ring);
     sti_free(a, s->due, n, sizeof *s->due);
@@ -90,10 +90,10 @@ static bool stays(const sti_World *world, int body)
 }
 
 /* Lists of what is awake, for all that goes through bodies, blocks and shapes. */
-static void list_awake(st_System *system)
+static void list_awake(const sti_Model *model, sti_StepWork *work)
 {
-    sti_Sleep *s = &system->work.sleep;
-    const sti_World *world = system->model.world;
+    sti_Sleep *s = &work->sleep;
+    const sti_World *world = model->world;
     int n = 0, n_shapes = 0, n_blocks = 0;
     for (int b = 0, block = 0; b < world->n_bodies; b++) {
         if (world->body[b].n_dofs == 0) continue;
@@ -106,8 +106,8 @@ static void list_awake(st_System *system)
     for (int k = 0; k < world->collider.n_shapes; k++)
         if (!stays(world, world->scene->shape_body[k])) s->shapes[n_shapes++] = k;
     s->awake = (sti_Awake){s->blocks, n_blocks};
-    system->model.world->n_awake = n;
-    system->model.world->n_awake_shapes = n_shapes;
+    model->world->n_awake = n;
+    model->world->n_awake_shapes = n_shapes;
 }
 
 static void flags_changed(st_System *system)
@@ -121,7 +121,7 @@ static void flags_changed(st_System *system)
         s->n_asleep++;
         world->asleep_potential += sti_body_potential(world, system->state.q, b);
     }
-    list_awake(system);
+    list_awake(&system->model, &system->work);
     world->awake = s->n_asleep > 0 ? s->bodies : NULL;
     world->awake_shape = s->n_asleep > 0 ? s->shapes : NULL;
     world->still =
@@ -142,13 +142,13 @@ static void lie_down(st_System *system)
     }
 }
 
-void sti_sleep_rouse(st_System *system)
+void sti_sleep_rouse(const sti_Model *model, sti_StepWork *work)
 {
-    if (!system->work.sleep.on) return;
-    system->work.sleep.n_asleep = 0;
-    system->model.world->awake = system->model.world->awake_shape = NULL;
-    system->model.world->still = 0;
-    system->model.world->collider.placed = false;
+    if (!work->sleep.on) return;
+    work->sleep.n_asleep = 0;
+    model->world->awake = model->world->awake_shape = NULL;
+    model->world->still = 0;
+    model->world->collider.placed = false;
 }
 
 /* Shapes and boxes may be where a state that was refused had them, those around sleepers, too. */
@@ -185,19 +185,19 @@ void sti_sleep_forget(st_System *system)
 }
 
 /* Has it been at rest for long enough? Who moves has rested for 0 s, which is never enough. */
-static bool is_ready(const st_System *system, int body)
+static bool is_ready(const sti_Model *model, const sti_StepWork *work, int body)
 {
-    const double rest = system->work.sleep.rest[body];
-    return rest > 0 && rest >= system->model.def.sleep_time;
+    const double rest = work->sleep.rest[body];
+    return rest > 0 && rest >= model->def.sleep_time;
 }
 
-static void count_ready(st_System *system)
+static void count_ready(const sti_Model *model, sti_StepWork *work)
 {
-    sti_Sleep *s = &system->work.sleep;
-    const sti_World *world = system->model.world;
+    sti_Sleep *s = &work->sleep;
+    const sti_World *world = model->world;
     s->n_ready = 0;
     for (int e = 0; e < world->n_awake; e++)
-        s->n_ready += is_ready(system, s->bodies[e]);
+        s->n_ready += is_ready(model, work, s->bodies[e]);
 }
 
 void sti_sleep_restored(st_System *system)
@@ -209,7 +209,7 @@ void sti_sleep_restored(st_System *system)
         s->n_due += s->due[b] != 0;
     flags_changed(system);
     lie_down(system);
-    count_ready(system);
+    count_ready(&system->model, &system->work);
     drop_contacts(system->model.world, &system->work.here);
 }
 
@@ -278,10 +278,10 @@ static st_Status wake_due(st_System *system, bool *woken, st_Error *err)
     return ST_OK;
 }
 
-static void make_due(st_System *system, int body)
+static void make_due(sti_StepWork *work, int body)
 {
-    system->work.sleep.n_due += system->work.sleep.due[body] == 0;
-    system->work.sleep.due[body] = 1;
+    work->sleep.n_due += work->sleep.due[body] == 0;
+    work->sleep.due[body] = 1;
 }
 
 /* A force that changes within the step. */
@@ -295,14 +295,14 @@ static void note_forces(st_System *system, double h)
         const bool said = world->control[world->n_joints + f].is_set; /* whoever says another wakes it */
         if (world->asleep[body] && !said &&
             sti_profile_value(profile, system->state.t) != sti_profile_value(profile, system->state.t + h))
-            make_due(system, body);
+            make_due(&system->work, body);
     }
     for (int k = 0; k < world->n_joints && world->n_force_motors > 0; k++) {
         const sti_Joint *joint = &world->joint[k];
         const int body = world->asleep[joint->a] ? joint->a : joint->b;
         if (world->asleep[body] &&
             sti_motor_force(world, k, system->state.t) != sti_motor_force(world, k, system->state.t + h))
-            make_due(system, body);
+            make_due(&system->work, body);
     }
 }
 
@@ -317,8 +317,8 @@ st_Status sti_wake_touched(st_System *system, bool *woken, st_Error *err)
         while (k < system->work.wanted.n && system->work.wanted.id[k] < contact->id)
             k++;
         if (k == system->work.wanted.n || system->work.wanted.id[k] != contact->id) continue;
-        if (asleep[contact->a]) make_due(system, contact->a); /* who of them is awake stays so */
-        if (asleep[contact->b]) make_due(system, contact->b);
+        if (asleep[contact->a]) make_due(&system->work, contact->a); /* who of them is awake stays so */
+        if (asleep[contact->b]) make_due(&system->work, contact->b);
     }
     return wake_due(system, woken, err);
 }
@@ -331,9 +331,9 @@ static bool is_same_row(const sti_BoundedEntry *a, const sti_BoundedEntry *b)
 
 /* Rows of a joint that say something else than at the state before: its motion begins, its motor turns to
  * another target. The pose is the same.                                                           */
-static bool joint_changes(const st_System *system, const sti_Joint *joint)
+static bool joint_changes(const sti_StepWork *work, const sti_Joint *joint)
 {
-    const st_Sink *now = &system->work.here, *before = &system->work.trial;
+    const st_Sink *now = &work->here, *before = &work->trial;
     const int bounded[2] = {joint->friction_row, joint->motor_row};
     if (joint->n_rows > 0 && memcmp(now->joint + joint->first_row, before->joint + joint->first_row,
                                     (size_t)joint->n_rows * sizeof *now->joint) != 0)
@@ -343,22 +343,22 @@ static bool joint_changes(const st_System *system, const sti_Joint *joint)
     return false;
 }
 
-static void note_joints(st_System *system)
+static void note_joints(const sti_Model *model, sti_StepWork *work)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
         const int body = world->asleep[joint->a] ? joint->a : joint->b;
-        if (world->asleep[body] && joint_changes(system, joint)) make_due(system, body);
+        if (world->asleep[body] && joint_changes(work, joint)) make_due(work, body);
     }
 }
 
 /* ---- falling asleep --------------------------------------------------------------------------- */
 
-static void connect(st_System *system, int a, int b)
+static void connect(const sti_Model *model, sti_StepWork *work, int a, int b)
 {
-    const sti_Body *body = system->model.world->body;
-    if (body[a].n_dofs > 0 && body[b].n_dofs > 0) sti_join(system->work.sleep.above, a, b);
+    const sti_Body *body = model->world->body;
+    if (body[a].n_dofs > 0 && body[b].n_dofs > 0) sti_join(work->sleep.above, a, b);
 }
 
 /* The bodies of a tendon, one after the other. */
@@ -371,7 +371,7 @@ static void connect_to_last(void *ctx, int body)
 {
     Tie *tie = ctx;
     if (tie->system->model.world->body[body].n_dofs == 0) return;
-    connect(tie->system, tie->last, body);
+    connect(&tie->system->model, &tie->system->work, tie->last, body);
     tie->last = body;
 }
 
@@ -404,55 +404,55 @@ static void connect_bodies(st_System *system)
         above[world->spring[k].b] = world->spring[k].b;
     }
     for (int c = 0; c < here->n_contacts; c++)
-        if (here->contact[c].gap < sti_margin_of(system, &here->contact[c]))
-            connect(system, here->contact[c].a, here->contact[c].b);
+        if (here->contact[c].gap < sti_margin_of(&system->model, &here->contact[c]))
+            connect(&system->model, &system->work, here->contact[c].a, here->contact[c].b);
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
-        connect(system, joint->a, joint->b);
-        connect(system, joint->a, joint->rotor); /* the ground where there is none */
-        connect(system, joint->b, joint->rotor);
+        connect(&system->model, &system->work, joint->a, joint->b);
+        connect(&system->model, &system->work, joint->a, joint->rotor); /* the ground where there is none */
+        connect(&system->model, &system->work, joint->b, joint->rotor);
         for (int e = 0; e < 2 && joint->type == ST_JOINT_GEAR; e++) {
-            connect(system, joint->a, world->joint[joint->geared[e]].a);
-            connect(system, joint->b, world->joint[joint->geared[e]].b);
+            connect(&system->model, &system->work, joint->a, world->joint[joint->geared[e]].a);
+            connect(&system->model, &system->work, joint->b, world->joint[joint->geared[e]].b);
         }
         Tie tie = {system, 0};
         if (joint->type == ST_JOINT_TENDON) sti_tendon_bodies(world, k, connect_to_last, &tie);
     }
     for (int k = 0; k < world->n_springs; k++)
-        connect(system, world->spring[k].a, world->spring[k].b);
+        connect(&system->model, &system->work, world->spring[k].a, world->spring[k].b);
 }
 
 /* A joint that is moved in time, however slowly, lets nobody sleep. */
-static bool is_driven(const st_System *system, const sti_Joint *joint)
+static bool is_driven(const sti_StepWork *work, const sti_Joint *joint)
 {
     for (int k = joint->first_row; k < joint->first_row + joint->n_rows; k++)
-        if (system->work.here.joint[k].rate != 0) return true;
+        if (work->here.joint[k].rate != 0) return true;
     return false;
 }
 
 /* The leaders of islands that cannot sleep yet: someone moves, or touches a sleeper and is about to wake it, or a
  * running belt, which carries on however slowly, and rubs on what is held against it.             */
-static void mark_restless(st_System *system)
+static void mark_restless(const sti_Model *model, sti_StepWork *work)
 {
-    const sti_World *world = system->model.world;
-    int *above = system->work.sleep.above;
-    bool *restless = system->work.sleep.restless;
-    const int *bodies = system->work.sleep.bodies;
+    const sti_World *world = model->world;
+    int *above = work->sleep.above;
+    bool *restless = work->sleep.restless;
+    const int *bodies = work->sleep.bodies;
     for (int e = 0; e < world->n_awake; e++)
         restless[sti_leader(above, bodies[e])] = false;
     for (int e = 0; e < world->n_awake; e++)
-        if (!is_ready(system, bodies[e])) restless[sti_leader(above, bodies[e])] = true;
-    for (int c = 0; c < system->work.here.n_contacts; c++) {
-        const sti_ContactEntry *contact = &system->work.here.contact[c];
+        if (!is_ready(model, work, bodies[e])) restless[sti_leader(above, bodies[e])] = true;
+    for (int c = 0; c < work->here.n_contacts; c++) {
+        const sti_ContactEntry *contact = &work->here.contact[c];
         if (world->asleep[contact->a]) restless[sti_leader(above, contact->a)] = true;
         if (world->asleep[contact->b]) restless[sti_leader(above, contact->b)] = true;
-        if (!contact->surface->moves || contact->gap >= sti_margin_of(system, contact)) continue;
+        if (!contact->surface->moves || contact->gap >= sti_margin_of(model, contact)) continue;
         restless[sti_leader(above, contact->a)] = restless[sti_leader(above, contact->b)] = true;
     }
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
         const int body = world->body[joint->a].n_dofs > 0 ? joint->a : joint->b;
-        if (!stays(world, body) && is_driven(system, joint)) restless[sti_leader(above, body)] = true;
+        if (!stays(world, body) && is_driven(work, joint)) restless[sti_leader(above, body)] = true;
     }
 }
 
@@ -498,7 +498,7 @@ static st_Status fall_asleep(st_System *system, st_Error *err)
     bool any = false;
     if (s->n_ready == 0) return ST_OK;
     connect_bodies(system);
-    mark_restless(system);
+    mark_restless(&system->model, &system->work);
     STI_TRY(
         STI_GROW(&system->model.allocator, s->spare, s->spare_capacity, s->n_contacts + system->state.forces.n, err));
     for (int e = 0; e < world->n_awake; e++) {
@@ -514,7 +514,7 @@ static st_Status fall_asleep(st_System *system, st_Error *err)
     drop_contacts(world, &system->work.here);
     flags_changed(system);
     lie_down(system);
-    count_ready(system);
+    count_ready(&system->model, &system->work);
     return ST_OK;
 }
 
@@ -527,7 +527,7 @@ static st_Status wake_and_look(st_System *system, st_Error *err)
     STI_TRY(wake_due(system, &woken, err));
     if (!woken) return ST_OK;
     system->work.ahead.foreseen = 0;
-    return sti_evaluate(system, &system->work.here, system->state.t, system->state.q, sti_margin(system), err);
+    return sti_evaluate(system, &system->work.here, system->state.t, system->state.q, sti_margin(&system->model), err);
 }
 
 st_Status sti_sleep_begin(st_System *system, double h, st_Error *err)
@@ -558,16 +558,16 @@ void sti_sleep_end(st_System *system, double h)
         double turning = isfinite(reach) && reach > 0 ? norm(w) * reach : norm(w);
         s->rest[b] = norm(v) + turning <= system->model.def.sleep_speed ? s->rest[b] + h : 0;
     }
-    count_ready(system);
-    if (s->n_asleep > 0) note_joints(system);
+    count_ready(&system->model, &system->work);
+    if (s->n_asleep > 0) note_joints(&system->model, &system->work);
 }
 
 /* Of joint rows, and of motors and friction in joints, which stay in the step problem: rows that are left out keep what
  * stands there.                                                                                   */
-void sti_sleep_impulses(st_System *system, double eta)
+void sti_sleep_impulses(sti_StepWork *work, double eta)
 {
-    const sti_Sleep *s = &system->work.sleep;
-    sti_Assembly *step = &system->work.step;
+    const sti_Sleep *s = &work->sleep;
+    sti_Assembly *step = &work->step;
     if (s->n_asleep == 0) return;
     for (int j = 0; j < step->problem.n_l; j++)
         step->l[j] = j < s->n_joint_forces ? eta * s->joint_force[j] : 0.0;
@@ -575,40 +575,40 @@ void sti_sleep_impulses(st_System *system, double eta)
         step->u[step->law[c].first] = 0.0;
 }
 
-st_Status sti_sleep_keep_joints(st_System *system, double eta, st_Error *err)
+st_Status sti_sleep_keep_joints(const sti_Model *model, sti_StepWork *work, double eta, st_Error *err)
 {
-    sti_Sleep *s = &system->work.sleep;
-    const int n = system->work.step.problem.n_l;
+    sti_Sleep *s = &work->sleep;
+    const int n = work->step.problem.n_l;
     if (!s->on) return ST_OK;
-    STI_TRY(STI_GROW(&system->model.allocator, s->joint_force, s->joint_force_capacity, n, err));
+    STI_TRY(STI_GROW(&model->allocator, s->joint_force, s->joint_force_capacity, n, err));
     s->n_joint_forces = n;
     for (int j = 0; j < n; j++)
-        s->joint_force[j] = system->work.step.l[j] / eta;
+        s->joint_force[j] = work->step.l[j] / eta;
     return ST_OK;
 }
 
 /* ---- for users -------------------------------------------------------------------------------- */
 
-static bool is_body(const st_System *system, st_BodyId body)
+static bool is_body(const sti_Model *model, st_BodyId body)
 {
-    return system->model.world != NULL && body.index1 >= 0 && body.index1 < system->model.world->n_bodies;
+    return model->world != NULL && body.index1 >= 0 && body.index1 < model->world->n_bodies;
 }
 
 bool st_system_asleep(const st_System *system, st_BodyId body)
 {
-    return system->work.sleep.on && is_body(system, body) && system->model.world->asleep[body.index1] &&
+    return system->work.sleep.on && is_body(&system->model, body) && system->model.world->asleep[body.index1] &&
            !system->work.sleep.due[body.index1];
 }
 
 st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err)
 {
     STI_NEED(system, err);
-    if (!is_body(system, body))
+    if (!is_body(&system->model, body))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_wake: there is no body %d", body.index1);
     sti_Sleep *s = &system->work.sleep;
     if (!s->on) return ST_OK;
     s->rest[body.index1] = 0;
     for (int b = body.index1; system->model.world->asleep[b] && !s->due[b]; b = s->ring[b])
-        make_due(system, b);
+        make_due(&system->work, b);
     return ST_OK;
 }

@@ -6,8 +6,8 @@
 
 /* Can the choices of a def go together with sleep? */
 st_Status sti_check_sleep(const st_SystemDef *def, st_Error *err);
-st_Status sti_sleep_create(st_System *system, st_Error *err);
-void sti_sleep_free(st_System *system);
+st_Status sti_sleep_create(const sti_Model *model, sti_StepWork *work, st_Error *err);
+void sti_sleep_free(const sti_Model *model, sti_StepWork *work);
 
 /* Before a step of length h: who is to wake does, and who has rested long enough falls asleep. */
 st_Status sti_sleep_begin(st_System *system, double h, st_Error *err);
@@ -19,7 +19,7 @@ st_Status sti_wake_now(st_System *system, int body, st_Error *err);
 void sti_sleep_end(st_System *system, double h);
 
 /* A new state is looked at: nobody sleeps there. It was refused: who slept goes on. */
-void sti_sleep_rouse(st_System *system);
+void sti_sleep_rouse(const sti_Model *model, sti_StepWork *work);
 void sti_sleep_resume(st_System *system);
 /* All awake, with no memory of rest: a new state was set. */
 void sti_sleep_forget(st_System *system);
@@ -27,7 +27,7 @@ void sti_sleep_forget(st_System *system);
 void sti_sleep_restored(st_System *system);
 
 /* Impulses of what sleeps, for the reports of a step problem over a time eta. */
-void sti_sleep_impulses(st_System *system, double eta);
-st_Status sti_sleep_keep_joints(st_System *system, double eta, st_Error *err);
+void sti_sleep_impulses(sti_StepWork *work, double eta);
+st_Status sti_sleep_keep_joints(const sti_Model *model, sti_StepWork *work, double eta, st_Error *err);
 
 #endif

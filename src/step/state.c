@@ -12,14 +12,14 @@ static st_Status check_numbers(const char *what, const double *x, int n, st_Erro
 }
 
 /* Orientations are unit quaternions; rounded digits pass, as they do in a scene. */
-static st_Status check_orientations(const st_System *s, const double *q, st_Error *err)
+static st_Status check_orientations(const sti_Model *model, const double *q, st_Error *err)
 {
-    for (int b = 1; s->model.world != NULL && b < s->model.world->n_bodies; b++) {
+    for (int b = 1; model->world != NULL && b < model->world->n_bodies; b++) {
         const double length = quat_norm(sti_pose(q, b).q);
         if (!(fabs(length - 1.0) <= STI_UNIT))
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "body \"%s\": its orientation has length %g, must be a unit quaternion",
-                            s->model.world->scene->names[STI_BODY].name[b], length);
+                            model->world->scene->names[STI_BODY].name[b], length);
     }
     return ST_OK;
 }
@@ -41,8 +41,8 @@ void sti_forget_step(st_System *s)
     s->work.step.piled = false;
     s->work.step.n_gaps = s->work.step.n_bounded = 0;
     s->work.step.q = s->state.q;
-    sti_impulses_begin(s);
-    sti_forget_strikes(s);
+    sti_impulses_begin(&s->model, &s->work);
+    sti_forget_strikes(&s->work);
 }
 
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)
@@ -51,12 +51,12 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     STI_NEED(q, err);
     STI_NEED(v, err);
     double margin = fmax(s->model.def.margin, s->model.def.active_gap);
-    sti_start_lap(s);
+    sti_start_lap(&s->work);
     STI_TRY(check_numbers("time", &t, 1, err));
     STI_TRY(check_numbers("coordinate", q, s->model.n_q, err));
     STI_TRY(check_numbers("velocity", v, s->model.n_v, err));
-    STI_TRY(check_orientations(s, q, err));
-    sti_sleep_rouse(s); /* anybody may be somewhere else */
+    STI_TRY(check_orientations(&s->model, q, err));
+    sti_sleep_rouse(&s->model, &s->work); /* anybody may be somewhere else */
     st_Status status = look_around(s, t, q, margin, err);
     if (status != ST_OK) sti_sleep_resume(s);
     STI_TRY(status);
@@ -65,7 +65,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     if (s->model.world != NULL)
         STI_TRY(sti_rotors_follow(s->model.world, s->state.q, s->state.v, err)); /* rows were evaluated there */
     STI_EXCHANGE(st_Sink, s->work.here, s->work.trial);
-    sti_time_set(s, t);
+    sti_time_set(&s->state, t);
     s->state.fresh = true;
     sti_sleep_forget(s);
     s->state.stalled = s->state.forces.n = s->state.modes.n = s->work.events.n = s->state.loaded.n = 0;
@@ -119,7 +119,7 @@ uint64_t st_system_hash(const st_System *system)
 st_Status st_system_energy(st_System *system, double *kinetic, double *potential, st_Error *err)
 {
     STI_NEED(system, err);
-    double k = sti_energy_kinetic(system, system->state.q, system->state.v);
+    double k = sti_energy_kinetic(&system->model, &system->work, system->state.q, system->state.v);
     double p = sti_energy_potential(system, &system->work.here, system->state.t, system->state.q);
     if (kinetic != NULL) *kinetic = k;
     if (potential != NULL) *potential = p;
@@ -129,16 +129,16 @@ st_Status st_system_energy(st_System *system, double *kinetic, double *potential
 
 /* ---- a body ------------------------------------------------------------------------------------- */
 
-static const sti_Body *find_body(const st_System *system, st_BodyId body)
+static const sti_Body *find_body(const sti_Model *model, st_BodyId body)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     return world != NULL && body.index1 >= 0 && body.index1 < world->n_bodies ? &world->body[body.index1] : NULL;
 }
 
 st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
-    if (find_body(system, body) == NULL) return ST_ERR_ARGUMENT;
+    if (find_body(&system->model, body) == NULL) return ST_ERR_ARGUMENT;
     *out = sti_pose(system->state.q, body.index1);
     return ST_OK;
 }
@@ -146,7 +146,7 @@ st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)
 st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin)
 {
     if (system == NULL) return ST_ERR_ARGUMENT;
-    const sti_Body *b = find_body(system, body);
+    const sti_Body *b = find_body(&system->model, body);
     if (b == NULL) return ST_ERR_ARGUMENT;
     double full[6] = {0};
     for (int k = 0; k < b->n_dofs; k++)

@@ -12,7 +12,7 @@
 st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double t, const double *q, const double *v,
                               st_System **out, st_Error *err);
 /* More than one stage a step, or events in it? Room for projection, where there is none yet. */
-bool sti_has_stages(const st_System *system);
+bool sti_has_stages(const sti_Model *model);
 st_Status sti_prepare_projection(st_System *system, st_Error *err);
 /* A body that does not move for a while: its pose, or 0, goes to every vector. */
 void sti_still_body(st_System *system, int body);
@@ -28,12 +28,12 @@ st_Status sti_meet_motors(st_System *system, st_Error *err);
 st_Status sti_refresh_rows(st_System *system, st_Error *err);
 
 /* one_body.c: is it one of a scene, and does it move? Whose call asks. */
-st_Status sti_check_movable(const st_System *system, const char *call, st_BodyId body, st_Error *err);
+st_Status sti_check_movable(const sti_Model *model, const char *call, st_BodyId body, st_Error *err);
 
 /* snapshot.c: the state to go back to, and back to it; its impulses, before others take their place. */
 st_Status sti_save(st_System *system, st_Error *err);
 void sti_restore(st_System *system);
-void sti_save_impulses(st_System *system);
+void sti_save_impulses(sti_State *state, sti_StepWork *work);
 
 /* state.c: no step yet, or one that failed: there is nothing to report. */
 void sti_forget_step(st_System *system);
@@ -42,34 +42,35 @@ void sti_forget_step(st_System *system);
  * velocities of joints. Is a contact, or a joint (contact 0), among that?                                      */
 void sti_note_strikes(st_System *system, bool jump);
 bool sti_is_struck(const st_System *system, uint64_t contact, int a, int b);
-void sti_forget_strikes(st_System *system);
-st_Status sti_strikes_create(st_System *system, st_Error *err);
-void sti_strikes_free(st_System *system);
+void sti_forget_strikes(sti_StepWork *work);
+st_Status sti_strikes_create(const sti_Model *model, sti_StepWork *work, st_Error *err);
+void sti_strikes_free(const sti_Model *model, sti_StepWork *work);
 
 /* report.c: a contact in words, for messages: `bodies "left" and "ground"`. */
-void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size);
+void sti_describe_contact(const sti_Model *model, const sti_ContactEntry *contact, char *out, size_t size);
 
 /* cancel.c: a step begins, with a deadline if there is one, and ends. ST_ERR_CANCELLED once it is to stop. */
-void sti_cancel_begin(st_System *system);
+void sti_cancel_begin(const sti_Model *model, sti_StepWork *work);
 void sti_cancel_end(st_System *system, st_Status status, st_Error *err);
 st_Status sti_go_on(st_System *system, st_Error *err);
 /* A request that `from` has got is one for `to`. */
 void sti_cancel_carry(const st_System *from, st_System *to);
 
 /* clock.c: the time at the end of a step of length h; t was reached by one, or was set, or an event ended it there. */
-double sti_next_time(const st_System *system, double h);
+double sti_next_time(const sti_State *state, double h);
 void sti_time_reached(sti_TimeGrid *grid, double before, double h);
-void sti_time_set(st_System *system, double t);
+void sti_time_set(sti_State *state, double t);
 /* The time since the last lap belongs to a stage. */
-void sti_start_lap(st_System *system);
-void sti_lap(st_System *system, st_Stage stage);
+void sti_start_lap(sti_StepWork *work);
+void sti_lap(sti_StepWork *work, st_Stage stage);
 
 /* ---- the model, and the contacts that count --------------------------------------------------------- */
 
 /* evaluate.c: fill a sink at (t, q). */
 st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err);
 /* All of it but contacts, which stay. */
-st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, const double *q, st_Error *err);
+st_Status sti_evaluate_constraints(const sti_Model *model, sti_StepWork *work, st_Sink *sink, double t, const double *q,
+                                   st_Error *err);
 /* All of it, with the contacts that bodies with velocities v, or as a second guess `other` (or NULL), may run into
  * within h. A model of the user's tells of none.                                                  */
 st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
@@ -77,44 +78,44 @@ st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const d
 double sti_row_buffer_joint_error(const st_Sink *sink);
 double sti_row_buffer_penetration(st_Sink *sink, int threads);
 /* M at q, unless it is known already. */
-st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, st_Error *err);
-double sti_energy_kinetic(st_System *system, const double *q, const double *v);
+st_Status sti_mass(const sti_Model *model, sti_Assembly *out, const double *q, st_Error *err);
+double sti_energy_kinetic(const sti_Model *model, sti_StepWork *work, const double *q, const double *v);
 double sti_energy_potential(const st_System *system, const st_Sink *sink, double t, const double *q);
-void sti_move(const st_System *system, const double *q, const double *v, double h, double *q_out);
-void sti_difference(const st_System *system, const double *q0, const double *q1, double *d);
+void sti_move(const sti_Model *model, const double *q, const double *v, double h, double *q_out);
+void sti_difference(const sti_Model *model, const double *q0, const double *q1, double *d);
 
 /* The blocks of M that may move; all, unless somebody sleeps. */
-static inline int sti_block_count(const st_System *system)
+static inline int sti_block_count(const sti_Model *model, const sti_StepWork *work)
 {
-    return system->work.sleep.n_asleep > 0 ? system->work.sleep.awake.n : system->model.n_blocks;
+    return work->sleep.n_asleep > 0 ? work->sleep.awake.n : model->n_blocks;
 }
-static inline int sti_block(const st_System *system, int e)
+static inline int sti_block(const sti_StepWork *work, int e)
 {
-    return system->work.sleep.n_asleep > 0 ? system->work.sleep.awake.block[e] : e;
+    return work->sleep.n_asleep > 0 ? work->sleep.awake.block[e] : e;
 }
-static inline double sti_mass_of(const st_System *system, const double *M, int i)
+static inline double sti_mass_of(const sti_Model *model, const double *M, int i)
 {
-    return M[system->model.mass.diagonal != NULL ? system->model.mass.diagonal[i] : i];
+    return M[model->mass.diagonal != NULL ? model->mass.diagonal[i] : i];
 }
 
 /* scales.c: settings that were left open become lengths and speeds of this scene. */
-void sti_scale_settings(st_System *system);
+void sti_scale_settings(sti_Model *model);
 
 /* contact_selection.c: which contacts a step problem has. Gaps are closed by gap/h; contacts enter before they touch.
  */
 bool sti_closes_gaps(const st_SystemDef *def);
-bool sti_speculative(const st_System *system);
-double sti_margin(const st_System *system);
-double sti_margin_of(const st_System *system, const sti_ContactEntry *contact);
+bool sti_speculative(const sti_Model *model);
+double sti_margin(const sti_Model *model);
+double sti_margin_of(const sti_Model *model, const sti_ContactEntry *contact);
 st_Status sti_refresh_active(st_System *system, st_Error *err);
 st_Status sti_want_contacts(st_System *system, double h, st_Error *err);
 st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err);
 /* Those of the missed that the state does not show are put among its contacts. */
-st_Status sti_bring_back(st_System *system, st_Error *err);
-st_Status sti_drop_separated(st_System *system, st_Error *err);
+st_Status sti_bring_back(sti_StepWork *work, st_Error *err);
+st_Status sti_drop_separated(const sti_Model *model, sti_StepWork *work, st_Error *err);
 st_Status sti_drop_rebounding(st_System *system, st_Error *err);
-st_Status sti_activate_touching(st_System *system, double gap, st_Error *err);
-st_Status sti_note_loaded(st_System *system, st_Error *err);
+st_Status sti_activate_touching(const sti_Model *model, sti_StepWork *work, double gap, st_Error *err);
+st_Status sti_note_loaded(const sti_Model *model, sti_StepWork *work, st_Error *err);
 
 /* ---- a stage: one step problem ---------------------------------------------------------------------- */
 
@@ -168,15 +169,15 @@ typedef struct sti_RowView {
     int i_room[16];
     double x_room[16];
 } sti_RowView;
-void sti_view_row(const st_System *system, int c, int k, sti_RowView *row);
+void sti_view_row(const sti_Model *model, const sti_StepWork *work, int c, int k, sti_RowView *row);
 /* All of them: H of the step problem, where its contacts are arrays. */
-st_Status sti_step_rows(st_System *system, st_Error *err);
+st_Status sti_step_rows(const sti_Model *model, sti_StepWork *work, st_Error *err);
 
 /* stage_contacts.c: velocity that a unit impulse along row k of H makes, about [1/kg]; along the normal of contact c,
  * also where contacts are arrays; along row k of H or G.                                          */
-double sti_mobility(const st_System *system, int row);
-double sti_contact_mobility(const st_System *system, int c);
-double sti_row_mobility(const st_System *system, const sti_RowList *rows, int row);
+double sti_mobility(const sti_Model *model, const sti_StepWork *work, int row);
+double sti_contact_mobility(const sti_Model *model, const sti_StepWork *work, int c);
+double sti_row_mobility(const sti_Model *model, const sti_StepWork *work, const sti_RowList *rows, int row);
 
 /* warm_start.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, const sti_Stage *stage);
@@ -193,8 +194,8 @@ typedef struct sti_Integrator {
     st_Status (*step)(st_System *system, double h, st_StepInfo *info, st_Error *err);
 } sti_Integrator;
 
-const sti_Integrator *sti_integrator(const st_System *system);
-bool sti_goes_on(const st_System *system);
+const sti_Integrator *sti_integrator(const sti_Model *model);
+bool sti_goes_on(const sti_Model *model);
 st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err);      /* by the one of the def */
 st_Status sti_integrate_once(st_System *system, double h, st_StepInfo *info, st_Error *err); /* recovery as it is */
 st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
@@ -214,15 +215,15 @@ st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Erro
 
 /* impulses.c: of the stages of a piece, weighed and added: what they change v by, and the mean velocity on the way. The
  * last stage of a scheme; what bdf2 has from the piece before; more along the normal of contact c.  */
-void sti_carry_nothing(st_System *system);
+void sti_carry_nothing(const sti_Model *model, sti_StepWork *work);
 st_Status sti_carry_impulses(st_System *system, double weight, double way, st_Error *err);
 st_Status sti_total_impulses(st_System *system, double weight, double way, st_Error *err);
 st_Status sti_carry_last(st_System *system, double weight, st_Error *err);
-st_Status sti_carry_normal(st_System *system, int c, double impulse, st_Error *err);
-const double *sti_impact_impulse(const st_System *system, int c); /* of contact c of an impact, all of it */
+st_Status sti_carry_normal(const sti_Model *model, sti_StepWork *work, int c, double impulse, st_Error *err);
+const double *sti_impact_impulse(const sti_StepWork *work, int c); /* of contact c of an impact, all of it */
 /* A step begins; a collision cuts its piece at a fraction of it; a piece is accepted. */
-void sti_impulses_begin(st_System *system);
-st_Status sti_cut_piece(st_System *system, double at, st_Error *err);
+void sti_impulses_begin(const sti_Model *model, sti_StepWork *work);
+st_Status sti_cut_piece(const sti_Model *model, sti_StepWork *work, double at, st_Error *err);
 st_Status sti_sum_piece(st_System *system, st_Error *err);
 st_Status sti_impulses_save(st_System *system, st_Error *err); /* with the snapshot */
 void sti_impulses_restore(st_System *system);
@@ -237,19 +238,21 @@ typedef struct sti_StageEnds {
 } sti_StageEnds;
 /* Impulses of the step problem at hand: of a joint, of a spring; on all velocities, by loads (`out`: STI_N_LOADS x n_v,
  * `room`: n_v); of a contact along its axes and about them, as vectors.                             */
-st_Status sti_joint_impulse(const st_System *system, const sti_StageEnds *ends, int index, sti_JointImpulse *out);
-void sti_spring_impulse(const st_System *system, const sti_StageEnds *ends, int index, sti_SpringImpulse *out);
-st_Status sti_stage_loads(const st_System *system, const sti_StageEnds *ends, double weight, double *out, double *room,
-                          st_Error *err);
+st_Status sti_joint_impulse(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int index,
+                            sti_JointImpulse *out);
+void sti_spring_impulse(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int index,
+                        sti_SpringImpulse *out);
+st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, double weight,
+                          double *out, double *room, st_Error *err);
 st_Vec3 sti_contact_along(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent);
 st_Vec3 sti_contact_about(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent);
 /* impulses.c: contact c of the step problem at hand with its impulse, as one of this kind; velocity is left 0. */
-void sti_contact_impulse(const st_System *system, int c, int kind, sti_ContactImpulse *out);
-void sti_mass_times(const st_System *system, const double *x, double *out); /* out = M x */
+void sti_contact_impulse(const sti_StepWork *work, int c, int kind, sti_ContactImpulse *out);
+void sti_mass_times(const sti_Model *model, const sti_StepWork *work, const double *x, double *out); /* out = M x */
 /* report.c: the time that the finite impulses of the step act for. */
-double sti_force_time(const st_System *system);
+double sti_force_time(const sti_StepWork *work);
 /* H'v of a contact of the step problem at hand, and its belt. */
-void sti_relative_velocity(const st_System *system, const double *v, const st_ContactLaw *law,
+void sti_relative_velocity(const sti_Model *model, const sti_StepWork *work, const double *v, const st_ContactLaw *law,
                            const sti_ContactEntry *entry, double *velocity);
 
 /* discrete_gradient.c: a stage whose velocity v moves q_base for `reach`, with joints and springs as means over that
@@ -262,9 +265,9 @@ void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const
 void sti_predict_mean(const st_System *system, double h, double *v);
 void sti_mean_remember(st_System *system, double h);
 st_Status sti_check_mean(const st_SystemDef *def, st_Error *err);
-st_Status sti_mean_create(st_System *system, st_Error *err);
-void sti_mean_free(st_System *system);
-int64_t sti_mean_past(const st_System *system); /* numbers in `past` */
+st_Status sti_mean_create(const sti_Model *model, sti_StepWork *work, st_Error *err);
+void sti_mean_free(const sti_Model *model, sti_StepWork *work);
+int64_t sti_mean_past(const sti_Model *model); /* numbers in `past` */
 
 /* ---- what happens within a step --------------------------------------------------------------------- */
 
@@ -277,7 +280,7 @@ st_Status sti_note_modes(st_System *system, double s, st_Error *err);
  * is none.                                                                                        */
 void sti_path(const st_System *system, double h, double s, double *q, double *v);
 st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err);
-st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err);
+st_Status sti_add_event(const sti_Model *model, sti_StepWork *work, const st_EventReport *event, st_Error *err);
 /* conservative_advancement.c: the fraction of the way at which shapes that are not held can overlap, where they are
  * what `sink` shows at the fraction s; INFINITY: never. `patience`: how many skins deep. */
 double sti_earliest_touch(const st_System *system, const st_Sink *sink, double h, double s, double patience);
@@ -291,8 +294,8 @@ st_Status sti_find_root(sti_Function *F, void *ctx, double lo, double hi, double
  * many events?                                                                                    */
 st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *info, st_Error *err);
 st_Status sti_land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err);
-bool sti_ran_into_something(const st_System *system);
-bool sti_exhausted(const st_System *system);
+bool sti_ran_into_something(const sti_Model *model, const sti_StepWork *work);
+bool sti_exhausted(const sti_Model *model, const sti_StepWork *work);
 st_Status sti_count_exhausted(st_System *system, int stalled, st_Error *err);
 st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err);
 
@@ -302,17 +305,17 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
 
 /* rebound.c: do contacts that close within a step rebound, without event location? Their targets in the problem of a
  * stage whose contacts are there; after its solution, less restitution where it added energy.      */
-bool sti_rebounds_unseen(const st_System *system);
-st_Status sti_add_rebounds(st_System *system, const sti_Stage *stage, st_Error *err);
+bool sti_rebounds_unseen(const sti_Model *model);
+st_Status sti_add_rebounds(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, st_Error *err);
 st_Status sti_limit_rebounds(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
 /* Order two: those that do, at the state: the velocity after it in v_base, its impulses carried.   */
 st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *info, st_Error *err);
 
 /* recovery.c: of the speed w that closes a gap (w > 0) or removes overlap (w < 0), what this attempt asks for. After a
  * step: less recovery if it moves something faster than correction_speed.                          */
-static inline double sti_recover(const st_System *system, double w)
+static inline double sti_recover(const sti_StepWork *work, double w)
 {
-    return w < 0 ? system->work.recovery * w : w;
+    return w < 0 ? work->recovery * w : w;
 }
 st_Status sti_bound_recovery(st_System *system, double h, st_StepInfo *info, st_Error *err);
 

@@ -12,14 +12,14 @@
 #include "step/step.h"
 
 /* Bodies connected by joints are one mechanism, with the smallest number of its bodies; the ground connects nothing. */
-st_Status sti_strikes_create(st_System *s, st_Error *err)
+st_Status sti_strikes_create(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
-    sti_Strikes *strikes = &s->work.strikes;
-    const sti_World *world = s->model.world;
+    sti_Strikes *strikes = &work->strikes;
+    const sti_World *world = model->world;
     if (world == NULL) return ST_OK;
     const int n = world->n_bodies;
-    strikes->mechanism = sti_alloc(&s->model.allocator, n, sizeof *strikes->mechanism);
-    strikes->hit = sti_alloc(&s->model.allocator, n, sizeof *strikes->hit);
+    strikes->mechanism = sti_alloc(&model->allocator, n, sizeof *strikes->mechanism);
+    strikes->hit = sti_alloc(&model->allocator, n, sizeof *strikes->hit);
     strikes->n_bodies = n;
     if (strikes->mechanism == NULL || strikes->hit == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d bodies", n);
@@ -39,17 +39,17 @@ st_Status sti_strikes_create(st_System *s, st_Error *err)
     return ST_OK;
 }
 
-void sti_strikes_free(st_System *s)
+void sti_strikes_free(const sti_Model *model, sti_StepWork *work)
 {
-    sti_Strikes *strikes = &s->work.strikes;
-    sti_free(&s->model.allocator, strikes->mechanism, strikes->n_bodies, sizeof *strikes->mechanism);
-    sti_free(&s->model.allocator, strikes->hit, strikes->n_bodies, sizeof *strikes->hit);
+    sti_Strikes *strikes = &work->strikes;
+    sti_free(&model->allocator, strikes->mechanism, strikes->n_bodies, sizeof *strikes->mechanism);
+    sti_free(&model->allocator, strikes->hit, strikes->n_bodies, sizeof *strikes->hit);
     *strikes = (sti_Strikes){0};
 }
 
-void sti_forget_strikes(st_System *s)
+void sti_forget_strikes(sti_StepWork *work)
 {
-    sti_Strikes *strikes = &s->work.strikes;
+    sti_Strikes *strikes = &work->strikes;
     if (strikes->any && strikes->hit != NULL) memset(strikes->hit, 0, (size_t)strikes->n_bodies * sizeof *strikes->hit);
     strikes->contacts = 0;
     strikes->any = false;
@@ -62,14 +62,15 @@ static void hit(st_System *s, int body)
 }
 
 /* Of a's material against b's at a contact's point, along its normal: how fast they separate. */
-static double separation(const st_System *s, const sti_ContactEntry *entry, const double *v)
+static double separation(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *entry,
+                         const double *v)
 {
     const int body[2] = {entry->a, entry->b};
     double speed[2];
     for (int k = 0; k < 2; k++) {
-        const st_Pose pose = sti_pose(s->work.step.q, body[k]);
+        const st_Pose pose = sti_pose(work->step.q, body[k]);
         st_Vec3 linear, w;
-        sti_body_velocity(&s->model.world->body[body[k]], v, &linear, &w);
+        sti_body_velocity(&model->world->body[body[k]], v, &linear, &w);
         const st_Vec3 spin = rotate(pose.q, w);
         speed[k] = dot(entry->normal, add(linear, cross(spin, sub(entry->point, pose.p))));
     }
@@ -85,19 +86,20 @@ static bool closes(const st_System *s, int c, const double *before)
     const double fast = sti_larger(STI_SEPARATION_SPEED, 2 * step->eta * s->state.fastest.pull);
     if (!(step->r[row] > 0) || sti_ids_contain(&s->work.loaded_new, entry->id)) return false; /* it carried before */
     const bool limit = s->model.world == NULL || sti_limit_joint(entry->id) >= 0;
-    const double approach = limit ? -sti_row_dot(&step->H, row, before) : -separation(s, entry, before);
+    const double approach =
+        limit ? -sti_row_dot(&step->H, row, before) : -separation(&s->model, &s->work, entry, before);
     return sti_larger(approach, -step->w[row]) > fast;
 }
 
-static const double *velocity_before(const st_System *s)
+static const double *velocity_before(const sti_Model *model, const sti_StepWork *work)
 {
-    return sti_has_stages(s) ? s->work.saved.state.v : s->work.v_new; /* exchanged with v */
+    return sti_has_stages(model) ? work->saved.state.v : work->v_new; /* exchanged with v */
 }
 
 void sti_note_strikes(st_System *s, bool jump)
 {
     const sti_Assembly *step = &s->work.step;
-    sti_forget_strikes(s);
+    sti_forget_strikes(&s->work);
     for (int k = 0; jump && s->model.world != NULL && k < s->model.world->n_joints; k++) {
         hit(s, s->model.world->joint[k].a);
         hit(s, s->model.world->joint[k].b);
@@ -105,7 +107,7 @@ void sti_note_strikes(st_System *s, bool jump)
     }
     if (s->model.def.events != ST_EVENTS_OFF) return;
     for (int c = 0; c < step->n_gaps; c++) {
-        if (!closes(s, c, velocity_before(s))) continue;
+        if (!closes(s, c, velocity_before(&s->model, &s->work))) continue;
         hit(s, step->chosen[c].entry.a);
         hit(s, step->chosen[c].entry.b);
         s->work.strikes.contacts++;
@@ -120,6 +122,6 @@ bool sti_is_struck(const st_System *s, uint64_t contact, int a, int b)
     if (s->model.world != NULL)
         return strikes->hit[strikes->mechanism[a]] != 0 || strikes->hit[strikes->mechanism[b]] != 0;
     for (int c = 0; c < s->work.step.n_gaps; c++)
-        if (s->work.step.chosen[c].entry.id == contact) return closes(s, c, velocity_before(s));
+        if (s->work.step.chosen[c].entry.id == contact) return closes(s, c, velocity_before(&s->model, &s->work));
     return false;
 }

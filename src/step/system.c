@@ -180,10 +180,10 @@ void sti_still_body(st_System *s, int b)
     }
 }
 
-bool sti_has_stages(const st_System *system)
+bool sti_has_stages(const sti_Model *model)
 {
-    return sti_integrator(system)->order > 1 || system->model.def.events != ST_EVENTS_OFF ||
-           system->model.def.contact == ST_CONTACT_COMPLIANT || system->model.def.drift == ST_DRIFT_MEAN;
+    return sti_integrator(model)->order > 1 || model->def.events != ST_EVENTS_OFF ||
+           model->def.contact == ST_CONTACT_COMPLIANT || model->def.drift == ST_DRIFT_MEAN;
 }
 
 st_Status sti_prepare_projection(st_System *system, st_Error *err)
@@ -223,8 +223,8 @@ static st_Status start(st_System *s, double t, const double *q0, const double *v
 {
     STI_TRY(lay_out_mass(&s->model, err));
     STI_TRY(allocate(s, ALWAYS, err));
-    if (sti_has_stages(s)) STI_TRY(allocate(s, STAGES, err));
-    if (sti_has_stages(s) || s->model.def.drift == ST_DRIFT_PROJECTION ||
+    if (sti_has_stages(&s->model)) STI_TRY(allocate(s, STAGES, err));
+    if (sti_has_stages(&s->model) || s->model.def.drift == ST_DRIFT_PROJECTION ||
         s->model.world == NULL) /* for its energy M(q), too */
         STI_TRY(sti_prepare_projection(s, err));
     STI_TRY(STI_GROW(&s->model.allocator, s->work.events.report, s->work.events.capacity, 32,
@@ -234,9 +234,9 @@ static st_Status start(st_System *s, double t, const double *q0, const double *v
     const st_SolverDef solver = solver_def(&s->model.def, s->model.def.solver),
                        projector = solver_def(&s->model.def, "auto");
     STI_TRY(sti_islands_create(&solver, s->model.def.islands, s->work.stop, &s->work.islands, err));
-    STI_TRY(sti_mean_create(s, err));
+    STI_TRY(sti_mean_create(&s->model, &s->work, err));
     STI_TRY(sti_impulses_create(s, err));
-    STI_TRY(sti_strikes_create(s, err));
+    STI_TRY(sti_strikes_create(&s->model, &s->work, err));
     STI_TRY(st_solver_create(&projector, &s->work.projection.solver, err));
     sti_solver_be_rough(s->work.projection.solver);
     sti_solver_limit(s->work.projection.solver, INFINITY, s->work.stop);
@@ -259,11 +259,11 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
                            .n_blocks = model->n_blocks,
                            .first = model->first,
                            .world = world};
-    sti_scale_settings(s);
+    sti_scale_settings(&s->model);
     s->work.stop = sti_alloc(&def->allocator, 1, sizeof *s->work.stop);
     st_Status status = s->work.stop != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
     if (status == ST_OK) sti_stop_begin(s->work.stop, NULL, NULL);
-    if (status == ST_OK) status = sti_sleep_create(s, err);
+    if (status == ST_OK) status = sti_sleep_create(&s->model, &s->work, err);
     if (status == ST_OK) status = start(s, t, q0, v0, err);
     if (status != ST_OK) {
         s->model.world = NULL; /* still the caller's */
@@ -406,10 +406,10 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->work.rebounds.share, s->work.rebounds.share_capacity);
     STI_RELEASE(&a, s->work.saved.state.modes.at, s->work.saved.state.modes.capacity);
     sti_patches_free(s);
-    sti_sleep_free(s);
-    sti_mean_free(s);
+    sti_sleep_free(&s->model, &s->work);
+    sti_mean_free(&s->model, &s->work);
     sti_impulses_free(s);
-    sti_strikes_free(s);
+    sti_strikes_free(&s->model, &s->work);
     sti_islands_destroy(s->work.islands);
     sti_free(&a, s->work.stop, 1, sizeof *s->work.stop);
     st_solver_destroy(s->work.projection.solver);

@@ -26,9 +26,9 @@
 #include "math/quat.h"
 #include "step/contact/contact_model.h"
 
-int sti_patch_elements(const st_System *system)
+int sti_patch_elements(const sti_Model *model)
 {
-    return system->model.def.patch_elements * system->model.def.patch_elements;
+    return model->def.patch_elements * model->def.patch_elements;
 }
 
 bool sti_is_patch(const sti_ContactEntry *entry)
@@ -152,15 +152,15 @@ static void set_step(sti_PatchKind *kind, double mass, double h)
     kind->h = h;
 }
 
-static st_Status make_kind(st_System *system, sti_PatchKind *kind, st_Error *err)
+static st_Status make_kind(const sti_Model *model, sti_PatchKind *kind, st_Error *err)
 {
-    const st_Allocator *allocator = &system->model.allocator;
+    const st_Allocator *allocator = &model->allocator;
     int64_t n = kind->size;
     STI_TRY(STI_GROW(allocator, kind->x, kind->x_capacity, n, err));
     STI_TRY(STI_GROW(allocator, kind->V, kind->V_capacity, n * n + n, err));
     STI_TRY(STI_GROW(allocator, kind->B, kind->B_capacity, n * n, err));
     STI_TRY(STI_GROW(allocator, kind->D, kind->D_capacity, n * n, err));
-    fill_influence(&system->model.def, kind, kind->B);
+    fill_influence(&model->def, kind, kind->B);
     eigen(kind->B, kind->size, kind->V, kind->x);
     for (int i = 0; i < n; i++)
         if (!(kind->x[i] > 0))
@@ -180,26 +180,26 @@ static bool same_key(const sti_PatchKey *a, const sti_PatchKey *b)
 }
 
 /* NULL: none of this key was met. */
-static sti_PatchKind *find_kind(const st_System *system, const sti_PatchKey *key)
+static sti_PatchKind *find_kind(const sti_StepWork *work, const sti_PatchKey *key)
 {
-    for (int k = 0; k < system->work.compliant.n_kinds; k++)
-        if (same_key(&system->work.compliant.kind[k].key, key)) return &system->work.compliant.kind[k];
+    for (int k = 0; k < work->compliant.n_kinds; k++)
+        if (same_key(&work->compliant.kind[k].key, key)) return &work->compliant.kind[k];
     return NULL;
 }
 
 /* The kind, made when it is the first with its key. */
-static st_Status need_kind(st_System *system, const sti_PatchKey *key, sti_PatchKind **out, st_Error *err)
+static st_Status need_kind(const sti_Model *model, sti_StepWork *work, const sti_PatchKey *key, sti_PatchKind **out,
+                           st_Error *err)
 {
-    const int n = system->work.compliant.n_kinds;
-    *out = find_kind(system, key);
+    const int n = work->compliant.n_kinds;
+    *out = find_kind(work, key);
     if (*out != NULL) return ST_OK;
-    STI_TRY(STI_GROW(&system->model.allocator, system->work.compliant.kind, system->work.compliant.kind_capacity, n + 1,
-                     err));
-    sti_PatchKind *kind = &system->work.compliant.kind[n];
+    STI_TRY(STI_GROW(&model->allocator, work->compliant.kind, work->compliant.kind_capacity, n + 1, err));
+    sti_PatchKind *kind = &work->compliant.kind[n];
     kind->key = *key;
     kind->size = key->dim * key->n_elements;
-    STI_TRY(make_kind(system, kind, err));
-    system->work.compliant.n_kinds++;
+    STI_TRY(make_kind(model, kind, err));
+    work->compliant.n_kinds++;
     *out = kind;
     return ST_OK;
 }
@@ -217,30 +217,30 @@ static bool is_elastic(st_Elastic body)
     return isfinite(body.young) && body.young >= 0 && body.poisson > -1 && body.poisson < 0.5;
 }
 
-bool sti_patch_fits(const st_System *system, const sti_Patch *patch)
+bool sti_patch_fits(const sti_Model *model, const sti_Patch *patch)
 {
     const sti_PatchKey *key = &patch->key;
-    const int side = system->model.def.patch_elements;
-    return system->model.def.contact == ST_CONTACT_COMPLIANT && key->dim >= 1 && key->dim <= 3 &&
+    const int side = model->def.patch_elements;
+    return model->def.contact == ST_CONTACT_COMPLIANT && key->dim >= 1 && key->dim <= 3 &&
            (key->n_elements == side || key->n_elements == side * side) && patch->size == key->dim * key->n_elements &&
            is_elastic(key->elastic[0]) && is_elastic(key->elastic[1]) &&
            (key->elastic[0].young > 0 || key->elastic[1].young > 0);
 }
 
-st_Status sti_patches_know(st_System *system, const sti_Patches *patches, st_Error *err)
+st_Status sti_patches_know(const sti_Model *model, sti_StepWork *work, const sti_Patches *patches, st_Error *err)
 {
     sti_PatchKind *kind;
     for (int p = 0; p < patches->n; p++)
-        STI_TRY(need_kind(system, &patches->patch[p].key, &kind, err));
+        STI_TRY(need_kind(model, work, &patches->patch[p].key, &kind, err));
     return ST_OK;
 }
 
 /* ---- the step problem -------------------------------------------------------------------------- */
 
-void sti_patches_begin(st_System *system)
+void sti_patches_begin(sti_StepWork *work)
 {
-    system->work.compliant.next.n = 0;
-    system->work.compliant.next.n_delta = 0;
+    work->compliant.next.n = 0;
+    work->compliant.next.n_delta = 0;
 }
 
 /* They stand by id. */
@@ -288,66 +288,67 @@ static st_Status begin_patch(st_System *system, const sti_ContactEntry *entry, c
 }
 
 /* sum of weight[k] * row[k], rows of one contact: they touch the same velocities. */
-static st_Status append_combination(st_System *system, const sti_RowList *rows, int n, const int *row,
-                                    const double *weight, st_Error *err)
+static st_Status append_combination(const sti_Model *model, sti_StepWork *work, const sti_RowList *rows, int n,
+                                    const int *row, const double *weight, st_Error *err)
 {
     int64_t start = rows->p[row[0]], count = rows->p[row[0] + 1] - start;
-    double *sum = system->work.path; /* free until the way is looked at for collisions */
+    double *sum = work->path; /* free until the way is looked at for collisions */
     for (int64_t e = 0; e < count; e++) {
         sum[e] = 0;
         for (int k = 0; k < n; k++)
             sum[e] += weight[k] * rows->x[rows->p[row[k]] + e];
     }
-    return sti_rows_append(&system->model.allocator, &system->work.step.H, (int)count, rows->i + start, sum, err);
+    return sti_rows_append(&model->allocator, &work->step.H, (int)count, rows->i + start, sum, err);
 }
 
 /* Rows of the element at (a, b) [m] from the middle, along the patch's tangents t = c t1 + s t2, o = -s t1 + c t2:
  *     u_n + b w_t - a w_o,    u_t - b w_n,    u_o + a w_n                                          */
-static st_Status element_rows(st_System *system, const sti_RowList *rows, const sti_ContactEntry *entry, int dim,
-                              double c, double s, double a, double b, st_Error *err)
+static st_Status element_rows(const sti_Model *model, sti_StepWork *work, const sti_RowList *rows,
+                              const sti_ContactEntry *entry, int dim, double c, double s, double a, double b,
+                              st_Error *err)
 {
     int N = entry->first_row, T1 = N + 1, T2 = N + 2, W = sti_turning_row(entry);
     const int normal[] = {N, W + 1, W + 2}, tangent[] = {T1, W, T2};
     const double n[] = {1, b * c + a * s, b * s - a * c}, t[] = {c, -b, s}, o[] = {-s, a, c};
-    STI_TRY(append_combination(system, rows, 3, normal, n, err));
-    if (dim == 2) return append_combination(system, rows, 1, tangent, t, err);
+    STI_TRY(append_combination(model, work, rows, 3, normal, n, err));
+    if (dim == 2) return append_combination(model, work, rows, 1, tangent, t, err);
     for (int k = 1; k < dim; k++)
-        STI_TRY(append_combination(system, rows, 3, tangent, k == 1 ? t : o, err));
+        STI_TRY(append_combination(model, work, rows, 3, tangent, k == 1 ? t : o, err));
     return ST_OK;
 }
 
 /* A belt under element e of a patch whose tangents are turned by (c, s): as u_t and u_o in element_rows. */
-static void add_belt(st_System *system, const sti_Patch *patch, const sti_Belt *belt, int e, double c, double s)
+static void add_belt(const sti_Model *model, sti_StepWork *work, const sti_Patch *patch, const sti_Belt *belt, int e,
+                     double c, double s)
 {
     const int dim = patch->key.dim;
-    double *w = system->work.step.w + patch->row + e * dim, a, b;
-    place(&system->model.def, patch->key.n_elements, e, &a, &b);
-    const double rho = system->model.def.patch_spacing, turn = dim == 3 ? rho * belt->turn[0] : 0;
+    double *w = work->step.w + patch->row + e * dim, a, b;
+    place(&model->def, patch->key.n_elements, e, &a, &b);
+    const double rho = model->def.patch_spacing, turn = dim == 3 ? rho * belt->turn[0] : 0;
     if (dim > 1) w[1] += c * belt->slide[0] + s * belt->slide[1] - b * turn;
     if (dim > 2) w[2] += c * belt->slide[1] - s * belt->slide[0] + a * turn;
 }
 
 /* w = -D delta, and with drift gap the separation of the surfaces over h. */
-static void fill_drift(st_System *system, const sti_PatchKind *kind, const sti_Patch *patch,
+static void fill_drift(const sti_Model *model, sti_StepWork *work, const sti_PatchKind *kind, const sti_Patch *patch,
                        const sti_ContactEntry *entry, double h)
 {
-    const double *delta = system->work.compliant.next.delta + patch->first;
-    double *w = system->work.step.w + patch->row, cap = system->model.def.correction_speed;
+    const double *delta = work->compliant.next.delta + patch->first;
+    double *w = work->step.w + patch->row, cap = model->def.correction_speed;
     for (int i = 0; i < kind->size; i++) {
         w[i] = 0;
         for (int j = 0; j < kind->size; j++)
             w[i] -= kind->D[i * kind->size + j] * delta[j];
-        if (i % kind->key.dim == 0 && system->model.def.drift == ST_DRIFT_GAP)
-            w[i] += fmax((entry->gap + delta[i]) / h, -cap);
+        if (i % kind->key.dim == 0 && model->def.drift == ST_DRIFT_GAP) w[i] += fmax((entry->gap + delta[i]) / h, -cap);
     }
 }
 
-static void fill_compliance(st_System *system, const sti_PatchKind *kind, const sti_Patch *patch, double h)
+static void fill_compliance(sti_StepWork *work, const sti_PatchKind *kind, const sti_Patch *patch, double h)
 {
-    double *C = sti_compliance_block(&system->work.step, patch->row, kind->size);
+    double *C = sti_compliance_block(&work->step, patch->row, kind->size);
     for (int64_t k = 0; k < (int64_t)kind->size * kind->size; k++)
         C[k] = kind->B[k] / h;
-    system->work.step.compliant = true;
+    work->step.compliant = true;
 }
 
 st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_ContactEntry *entry, int *n, st_Error *err)
@@ -359,7 +360,7 @@ st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_Con
     if (sti_turning_row(entry) < 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %llu is elastic and has no rows `turning`",
                         (unsigned long long)entry->id);
-    STI_TRY(need_kind(system, &key, &kind, err));
+    STI_TRY(need_kind(&system->model, &system->work, &key, &kind, err));
     set_step(kind, system->model.def.patch_mass, stage->eta);
     STI_TRY(begin_patch(system, entry, &key, &patch, err));
     st_Vec3 second = cross(entry->normal, entry->tangent);
@@ -371,32 +372,33 @@ st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_Con
         out->chosen[*n] = (sti_Chosen){.entry = *entry, .element = e};
         place(&system->model.def, key.n_elements, e, &a, &b);
         a *= rho, b *= rho;
-        STI_TRY(element_rows(system, &stage->rows->contact_rows, entry, key.dim, c, s, a, b, err));
+        STI_TRY(
+            element_rows(&system->model, &system->work, &stage->rows->contact_rows, entry, key.dim, c, s, a, b, err));
         st_Vec3 offset = add(scale(a * c - b * s, entry->tangent), scale(a * s + b * c, second));
         out->chosen[*n].entry.point = add(entry->point, offset);
         out->chosen[*n].entry.tangent = patch->tangent;
     }
-    fill_drift(system, kind, patch, entry, stage->eta);
+    fill_drift(&system->model, &system->work, kind, patch, entry, stage->eta);
     const sti_Belt belt =
         entry->surface->moves ? sti_contact_belt(system->model.world, stage->q_star, entry) : (sti_Belt){0};
     for (int e = 0; entry->surface->moves && e < key.n_elements; e++)
-        add_belt(system, patch, &belt, e, c, s);
-    fill_compliance(system, kind, patch, stage->eta);
+        add_belt(&system->model, &system->work, patch, &belt, e, c, s);
+    fill_compliance(&system->work, kind, patch, stage->eta);
     return ST_OK;
 }
 
 /* ---- after the solution ------------------------------------------------------------------------ */
 
 /* delta+ = delta + h (C r - D delta) = delta + B r - h D delta. */
-void sti_patches_follow(st_System *system)
+void sti_patches_follow(sti_StepWork *work)
 {
-    const sti_Patches *now = &system->work.compliant.next;
+    const sti_Patches *now = &work->compliant.next;
     double change[3 * STI_MAX_PATCH_SIDE * STI_MAX_PATCH_SIDE];
     for (int p = 0; p < now->n; p++) {
         const sti_Patch *patch = &now->patch[p];
-        const sti_PatchKind *kind = find_kind(system, &patch->key);
+        const sti_PatchKind *kind = find_kind(work, &patch->key);
         double *delta = now->delta + patch->first;
-        const double *r = system->work.step.r + patch->row;
+        const double *r = work->step.r + patch->row;
         int n = kind->size;
         for (int i = 0; i < n; i++) {
             double sum = 0;
@@ -409,19 +411,19 @@ void sti_patches_follow(st_System *system)
     }
 }
 
-void sti_patches_accept(st_System *system)
+void sti_patches_accept(sti_State *state, sti_StepWork *work)
 {
-    STI_EXCHANGE(sti_Patches, system->state.patches, system->work.compliant.next);
+    STI_EXCHANGE(sti_Patches, state->patches, work->compliant.next);
 }
 
 /* delta'K delta/2 of every patch: in the eigenvectors of Xi, sum (V'delta)_i^2/x_i /2. */
-double sti_patches_energy(const st_System *system)
+double sti_patches_energy(const sti_State *state, const sti_StepWork *work)
 {
-    const sti_Patches *patches = &system->state.patches;
+    const sti_Patches *patches = &state->patches;
     double sum = 0;
     for (int p = 0; p < patches->n; p++) {
         const sti_Patch *patch = &patches->patch[p];
-        const sti_PatchKind *kind = find_kind(system, &patch->key);
+        const sti_PatchKind *kind = find_kind(work, &patch->key);
         const double *delta = patches->delta + patch->first;
         for (int i = 0; i < kind->size; i++) {
             double along = 0;

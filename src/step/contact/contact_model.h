@@ -23,9 +23,9 @@ typedef struct sti_Compliance {
 sti_Compliance sti_contact_compliance(const st_SystemDef *def, const sti_ContactEntry *entry, double h);
 double sti_joint_compliance(const st_SystemDef *def, double h);
 /* Compliances and drift of all contacts and joints of the step problem. */
-void sti_regularize(st_System *system, const sti_Stage *stage);
+void sti_regularize(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage);
 /* What the springs of contacts and joints hold [J]; nothing where they stand for rigid ones. */
-double sti_regularized_energy(const st_System *system, const st_Sink *sink);
+double sti_regularized_energy(const sti_Model *model, const sti_StepWork *work, const st_Sink *sink);
 /* The solution again and again with smaller compliances, to the rigid limit; from and to the problem's solution. */
 st_Status sti_rigid_limit(st_System *system, const sti_Stage *stage, st_Solution *solution, st_SolveInfo *info,
                           st_Error *err);
@@ -37,18 +37,18 @@ st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *er
 
 /* compliant.c: patches. Can it be one of this system, as a file has it; the matrices of all of them, before they become
  * the state by another way than a step.                                                           */
-bool sti_patch_fits(const st_System *system, const sti_Patch *patch);
-st_Status sti_patches_know(st_System *system, const sti_Patches *patches, st_Error *err);
+bool sti_patch_fits(const sti_Model *model, const sti_Patch *patch);
+st_Status sti_patches_know(const sti_Model *model, sti_StepWork *work, const sti_Patches *patches, st_Error *err);
 /* Elements of a patch at most; is this contact one; its elements into the step problem as
  * contacts *n and following; the deformations after the solution; they become the state.          */
-int sti_patch_elements(const st_System *system);
+int sti_patch_elements(const sti_Model *model);
 bool sti_is_patch(const sti_ContactEntry *entry);
-void sti_patches_begin(st_System *system);
+void sti_patches_begin(sti_StepWork *work);
 st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_ContactEntry *entry, int *n,
                         st_Error *err);
-void sti_patches_follow(st_System *system);
-void sti_patches_accept(st_System *system);
-double sti_patches_energy(const st_System *system); /* of their deformations [J] */
+void sti_patches_follow(sti_StepWork *work);
+void sti_patches_accept(sti_State *state, sti_StepWork *work);
+double sti_patches_energy(const sti_State *state, const sti_StepWork *work); /* of their deformations [J] */
 void sti_patches_free(st_System *system);
 
 /* stage_contacts.c: the law of a contact; a zeroed block of C for `size` rows from `first` on, in the order of rows. */

@@ -16,22 +16,22 @@ bool sti_closes_gaps(const st_SystemDef *def)
 }
 
 /* Contacts enter before they touch, with their gap. */
-bool sti_speculative(const st_System *system)
+bool sti_speculative(const sti_Model *model)
 {
-    return sti_closes_gaps(&system->model.def) && system->model.def.events == ST_EVENTS_OFF;
+    return sti_closes_gaps(&model->def) && model->def.events == ST_EVENTS_OFF;
 }
 
-double sti_margin(const st_System *system)
+double sti_margin(const sti_Model *model)
 {
-    return fmax(system->model.def.margin, system->model.def.active_gap);
+    return fmax(model->def.margin, model->def.active_gap);
 }
 
 /* The same for the two shapes of a contact. */
-double sti_margin_of(const st_System *system, const sti_ContactEntry *contact)
+double sti_margin_of(const sti_Model *model, const sti_ContactEntry *contact)
 {
-    const double margin = sti_margin(system);
-    if (system->model.world == NULL || contact->shape_a == 0) return margin;
-    return sti_pair_margin(&system->model.world->collider, contact->shape_a - 1, contact->shape_b - 1, margin);
+    const double margin = sti_margin(model);
+    if (model->world == NULL || contact->shape_a == 0) return margin;
+    return sti_pair_margin(&model->world->collider, contact->shape_a - 1, contact->shape_b - 1, margin);
 }
 
 /* Potra et al. 2006 (7.1): a contact is active up to a gap of max(eps_a, eps_b h^3). With drift `velocity` nothing else
@@ -52,11 +52,11 @@ static void drop_open(st_System *system, double h)
 
 /* Form II holds what opens: with v+ = -v its position stays. Form I and stages end with v+ = 0, above the contact where
  * no drift correction closes the gap again.                                                           */
-static bool opens_slowly(const st_System *system)
+static bool opens_slowly(const sti_Model *model)
 {
-    const st_SystemDef *def = &system->model.def;
+    const st_SystemDef *def = &model->def;
     const bool mean_law = def->integrator == ST_INTEGRATOR_TRAPEZOID && def->form == ST_FORM_II;
-    return def->drift == ST_DRIFT_VELOCITY && sti_integrator(system)->order > 1 && !mean_law;
+    return def->drift == ST_DRIFT_VELOCITY && sti_integrator(model)->order > 1 && !mean_law;
 }
 
 /* With events off the active set has no memory: it is what touches now. With events located, a gap may also
@@ -67,13 +67,13 @@ st_Status sti_refresh_active(st_System *system, st_Error *err)
     st_Events events = system->model.def.events;
     if (events == ST_EVENTS_OFF) system->state.active.n = 0;
     if (system->model.def.drift == ST_DRIFT_VELOCITY) drop_open(system, system->work.h_asked);
-    if (events == ST_EVENTS_COLLISIONS && sti_integrator(system)->order == 1) return ST_OK;
+    if (events == ST_EVENTS_COLLISIONS && sti_integrator(&system->model)->order == 1) return ST_OK;
     for (int c = 0; c < here->n_contacts; c++) {
         const sti_ContactEntry *contact = &here->contact[c];
         if (contact->gap > system->model.def.active_gap) continue;
         double speed = sti_row_dot(&here->contact_rows, contact->first_row, system->state.v);
         if (events != ST_EVENTS_OFF && fabs(speed) > system->model.def.restitution_speed) continue;
-        if (events != ST_EVENTS_OFF && opens_slowly(system) && speed > STI_SEPARATION_SPEED) continue;
+        if (events != ST_EVENTS_OFF && opens_slowly(&system->model) && speed > STI_SEPARATION_SPEED) continue;
         STI_TRY(sti_ids_add(&system->model.allocator, &system->state.active, contact->id, err));
     }
     return ST_OK;
@@ -82,10 +82,10 @@ st_Status sti_refresh_active(st_System *system, st_Error *err)
 /* Contacts that are worth a thread, where little is done to each. */
 enum { LEAST = 2048 };
 
-static int team_of(const st_System *system, int n_contacts)
+static int team_of(const sti_Model *model, int n_contacts)
 {
     const int threads = n_contacts / LEAST;
-    return threads < system->model.def.threads ? threads : system->model.def.threads;
+    return threads < model->def.threads ? threads : model->def.threads;
 }
 
 /* Contacts are wanted by their gap at the state and by the velocities there, and not by what else was looked at: a
@@ -102,7 +102,7 @@ static bool is_wanted(const Want *want, const sti_ContactEntry *contact)
 {
     const st_System *system = want->system;
     if (!want->speculative) return sti_ids_contain(&system->state.active, contact->id);
-    return contact->gap < sti_margin_of(system, contact) || contact->gap < want->h * contact->closing ||
+    return contact->gap < sti_margin_of(&system->model, contact) || contact->gap < want->h * contact->closing ||
            sti_ids_contain(&system->work.ahead.missed, contact->id);
 }
 
@@ -127,27 +127,27 @@ st_Status sti_want_contacts(st_System *system, double h, st_Error *err)
 {
     Want want;
     want.system = system, want.h = h, want.n = 0;
-    want.speculative = sti_speculative(system);
+    want.speculative = sti_speculative(&system->model);
     system->work.wanted.n = 0;
     if (system->work.here.n_contacts == 0) return ST_OK;
     STI_TRY(STI_GROW(&system->model.allocator, system->work.wanted.id, system->work.wanted.capacity,
                      system->work.here.n_contacts, err));
-    sti_team_run(team_of(system, system->work.here.n_contacts), want_share, &want);
+    sti_team_run(team_of(&system->model, system->work.here.n_contacts), want_share, &want);
     system->work.wanted.n = want.n;
     return ST_OK;
 }
 
 /* Were two shapes held apart in the step already, by another point of theirs? Points of a face come and go with the
  * motion, and a new one beside the old is no miss; contacts of two shapes stand side by side.       */
-static bool held_nearby(const st_System *system, int at, const sti_ContactEntry *contact)
+static bool held_nearby(const sti_Model *model, const sti_StepWork *work, int at, const sti_ContactEntry *contact)
 {
-    const st_Sink *here = &system->work.here;
-    if (contact->shape_a == 0 || contact->gap < -sti_margin_of(system, contact)) return false;
+    const st_Sink *here = &work->here;
+    if (contact->shape_a == 0 || contact->gap < -sti_margin_of(model, contact)) return false;
     for (int step = -1; step <= 1; step += 2)
         for (int k = step < 0 ? at - 1 : at; k >= 0 && k < here->n_contacts; k += step) {
             const sti_ContactEntry *other = &here->contact[k];
             if (other->shape_a != contact->shape_a || other->shape_b != contact->shape_b) break;
-            if (sti_ids_contain(&system->work.wanted, other->id)) return true;
+            if (sti_ids_contain(&work->wanted, other->id)) return true;
         }
     return false;
 }
@@ -163,16 +163,16 @@ static double allowed_miss(const st_System *system, double h)
 
 /* Is it no surprise that an attempt ended as deep as that in a contact: a contact of the same two shapes, among those
  * that it held, went there as well? Their contacts stand side by side.                                 */
-static bool is_explained(const st_System *system, int at, const sti_ContactEntry *contact)
+static bool is_explained(const sti_State *state, const sti_StepWork *work, int at, const sti_ContactEntry *contact)
 {
-    const st_Sink *here = &system->work.here;
+    const st_Sink *here = &work->here;
     while (at > 0 && here->contact[at - 1].shape_a == contact->shape_a &&
            here->contact[at - 1].shape_b == contact->shape_b)
         at--;
     for (; at < here->n_contacts; at++) {
         const sti_ContactEntry *held = &here->contact[at];
         if (held->shape_a != contact->shape_a || held->shape_b != contact->shape_b) return false;
-        if (sti_contact_gap_after(held, system->state.q, system->work.q_new) <= 0.5 * contact->gap) return true;
+        if (sti_contact_gap_after(held, state->q, work->q_new) <= 0.5 * contact->gap) return true;
     }
     return false;
 }
@@ -205,9 +205,9 @@ typedef struct Miss {
 
 /* `at` is where its id stands, or would stand, in the state. Points are brought back only for schemes whose one stage
  * has the contacts of the state, and makes their rows itself.                                       */
-static bool is_movable(const st_System *system, const sti_ContactEntry *contact)
+static bool is_movable(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *contact)
 {
-    return system->model.world != NULL && system->work.here.rows_later && contact->first_row < 0;
+    return model->world != NULL && work->here.rows_later && contact->first_row < 0;
 }
 
 static Miss look_at(const st_System *system, const sti_ContactEntry *contact, int at)
@@ -215,9 +215,10 @@ static Miss look_at(const st_System *system, const sti_ContactEntry *contact, in
     const st_Sink *here = &system->work.here;
     const bool known = at < here->n_contacts && here->contact[at].id == contact->id;
     const bool held = known && sti_ids_contain(&system->work.wanted, contact->id);
-    const bool other = held && is_movable(system, contact) && contact->gap < -sti_margin_of(system, contact) &&
-                       !is_explained(system, at, contact);
-    const bool fine = (held && !other) || (!known && held_nearby(system, at, contact));
+    const bool other = held && is_movable(&system->model, &system->work, contact) &&
+                       contact->gap < -sti_margin_of(&system->model, contact) &&
+                       !is_explained(&system->state, &system->work, at, contact);
+    const bool fine = (held && !other) || (!known && held_nearby(&system->model, &system->work, at, contact));
     return (Miss){!fine, known, other};
 }
 
@@ -265,8 +266,9 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
         const uint64_t id = miss.other ? other_name(contact->id) : contact->id;
         if (!miss.missed || (miss.other && sti_ids_contain(&system->work.ahead.missed, id))) continue;
         STI_TRY(sti_ids_add(&system->model.allocator, &system->work.ahead.missed, id, err));
-        if (is_movable(system, contact) && (miss.other || !miss.known)) STI_TRY(keep_found(system, contact, id, err));
-        if (contact->gap < -sti_margin_of(system, contact)) system->work.ahead.missed_far = true;
+        if (is_movable(&system->model, &system->work, contact) && (miss.other || !miss.known))
+            STI_TRY(keep_found(system, contact, id, err));
+        if (contact->gap < -sti_margin_of(&system->model, contact)) system->work.ahead.missed_far = true;
         ++*n_new;
     }
     return ST_OK;
@@ -299,25 +301,25 @@ static st_Status insert(st_Sink *sink, const sti_ContactEntry *contact, st_Error
     return ST_OK;
 }
 
-st_Status sti_bring_back(st_System *system, st_Error *err)
+st_Status sti_bring_back(sti_StepWork *work, st_Error *err)
 {
-    for (int k = 0; k < system->work.ahead.n_found; k++)
-        if (sti_row_buffer_find(&system->work.here, system->work.ahead.found[k].id) < 0)
-            STI_TRY(insert(&system->work.here, &system->work.ahead.found[k], err));
+    for (int k = 0; k < work->ahead.n_found; k++)
+        if (sti_row_buffer_find(&work->here, work->ahead.found[k].id) < 0)
+            STI_TRY(insert(&work->here, &work->ahead.found[k], err));
     return ST_OK;
 }
 
 /* Contacts that separate leave the active set: after steps with h > 0 only, see docs/methods.md 5. */
-st_Status sti_drop_separated(st_System *system, st_Error *err)
+st_Status sti_drop_separated(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
-    const sti_Assembly *step = &system->work.step;
+    const sti_Assembly *step = &work->step;
     double fastest = 0;
-    for (int i = 0; i < system->model.n_v; i++)
-        fastest = fmax(fastest, fabs(system->work.v_new[i]));
-    system->work.active_new.n = 0;
+    for (int i = 0; i < model->n_v; i++)
+        fastest = fmax(fastest, fabs(work->v_new[i]));
+    work->active_new.n = 0;
     for (int c = 0; c < step->n_gaps; c++)
         if (step->u[step->law[c].first] <= STI_SEPARATION_SPEED * (1 + fastest))
-            STI_TRY(sti_ids_add(&system->model.allocator, &system->work.active_new, step->chosen[c].entry.id, err));
+            STI_TRY(sti_ids_add(&model->allocator, &work->active_new, step->chosen[c].entry.id, err));
     return ST_OK;
 }
 
@@ -328,9 +330,9 @@ st_Status sti_drop_rebounding(st_System *system, st_Error *err)
 {
     const sti_Assembly *step = &system->work.step;
     const st_SystemDef *def = &system->model.def;
-    const bool keeps =
-        sti_integrator(system)->order == 1 || (def->integrator == ST_INTEGRATOR_TRAPEZOID && def->form == ST_FORM_II);
-    const double slow = opens_slowly(system) ? STI_SEPARATION_SPEED : def->restitution_speed;
+    const bool keeps = sti_integrator(&system->model)->order == 1 ||
+                       (def->integrator == ST_INTEGRATOR_TRAPEZOID && def->form == ST_FORM_II);
+    const double slow = opens_slowly(&system->model) ? STI_SEPARATION_SPEED : def->restitution_speed;
     if (keeps || system->work.events.tired) return ST_OK;
     system->state.active.n = 0;
     for (int c = 0; c < step->n_gaps; c++) {
@@ -342,22 +344,21 @@ st_Status sti_drop_rebounding(st_System *system, st_Error *err)
     return ST_OK;
 }
 
-st_Status sti_activate_touching(st_System *system, double gap, st_Error *err)
+st_Status sti_activate_touching(const sti_Model *model, sti_StepWork *work, double gap, st_Error *err)
 {
-    for (int c = 0; c < system->work.trial.n_contacts; c++)
-        if (system->work.trial.contact[c].gap <= gap)
-            STI_TRY(
-                sti_ids_add(&system->model.allocator, &system->work.active_new, system->work.trial.contact[c].id, err));
+    for (int c = 0; c < work->trial.n_contacts; c++)
+        if (work->trial.contact[c].gap <= gap)
+            STI_TRY(sti_ids_add(&model->allocator, &work->active_new, work->trial.contact[c].id, err));
     return ST_OK;
 }
 
 /* The contacts that carry at the end of the step, into loaded_new: schemes of order two ask for them. */
-st_Status sti_note_loaded(st_System *system, st_Error *err)
+st_Status sti_note_loaded(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
-    const sti_Assembly *step = &system->work.step;
-    system->work.loaded_new.n = 0;
-    for (int c = 0; c < step->n_gaps && sti_integrator(system)->order > 1; c++)
+    const sti_Assembly *step = &work->step;
+    work->loaded_new.n = 0;
+    for (int c = 0; c < step->n_gaps && sti_integrator(model)->order > 1; c++)
         if (step->r[step->law[c].first] > 0)
-            STI_TRY(sti_ids_add(&system->model.allocator, &system->work.loaded_new, step->chosen[c].entry.id, err));
+            STI_TRY(sti_ids_add(&model->allocator, &work->loaded_new, step->chosen[c].entry.id, err));
     return ST_OK;
 }

@@ -75,13 +75,13 @@ static void moves(void *ctx, const double *r, double *out)
     for (int k = 0; k < system->work.here.joint_rows.n_rows; k++)
         if (r[step->H.n_rows + k] != 0) add_row(&step->G, k, r[step->H.n_rows + k], out);
     for (int i = 0; i < n_v; i++)
-        out[i] /= sqrt(sti_mass_of(system, step->M, i));
+        out[i] /= sqrt(sti_mass_of(&system->model, step->M, i));
 }
 
-static void weigh_contact(const st_System *system, double h, int c, double *weight)
+static void weigh_contact(const sti_Model *model, const sti_StepWork *work, double h, int c, double *weight)
 {
-    const st_ContactLaw *law = &system->work.step.law[c];
-    const sti_Compliance of = sti_contact_compliance(&system->model.def, &system->work.step.chosen[c].entry, h);
+    const st_ContactLaw *law = &work->step.law[c];
+    const sti_Compliance of = sti_contact_compliance(&model->def, &work->step.chosen[c].entry, h);
     for (int j = 0; j < law->dim; j++)
         weight[j] = j == 0 ? of.normal : of.tangent;
     for (int j = 3; j < law->dim; j++) {
@@ -91,23 +91,23 @@ static void weigh_contact(const st_System *system, double h, int c, double *weig
 }
 
 /* Contacts and bounded rows as they are, the latter held; then the joints, which have no bounds. */
-static st_Status gather(st_System *system, double h, int *n_contacts, st_Error *err)
+static st_Status gather(const sti_Model *model, sti_StepWork *work, double h, int *n_contacts, st_Error *err)
 {
-    sti_LeastNorm *least = system->work.least_norm;
-    const sti_Assembly *step = &system->work.step;
-    const st_Allocator *allocator = &system->model.allocator;
-    int n_r = step->H.n_rows, n = step->problem.n_contacts, n_joints = system->work.here.joint_rows.n_rows;
+    sti_LeastNorm *least = work->least_norm;
+    const sti_Assembly *step = &work->step;
+    const st_Allocator *allocator = &model->allocator;
+    int n_r = step->H.n_rows, n = step->problem.n_contacts, n_joints = work->here.joint_rows.n_rows;
     STI_TRY(STI_GROW(allocator, least->law, least->law_capacity, (int64_t)n + n_joints, err));
     STI_TRY(STI_GROW(allocator, least->r, least->r_capacity, (int64_t)n_r + n_joints, err));
     STI_TRY(STI_GROW(allocator, least->u, least->u_capacity, (int64_t)n_r + n_joints, err));
     STI_TRY(STI_GROW(allocator, least->weight, least->weight_capacity, (int64_t)n_r + n_joints, err));
-    STI_TRY(STI_GROW(allocator, least->moved, least->moved_capacity, system->model.n_v, err));
+    STI_TRY(STI_GROW(allocator, least->moved, least->moved_capacity, model->n_v, err));
     for (int c = 0; c < n; c++)
         least->law[c] = step->law[c];
     for (int k = 0; k < n_r; k++)
         least->r[k] = step->r[k], least->u[k] = step->u[k];
     for (int c = 0; c < step->n_gaps; c++)
-        weigh_contact(system, h, c, least->weight + step->law[c].first);
+        weigh_contact(model, work, h, c, least->weight + step->law[c].first);
     for (int c = step->n_gaps; c < n; c++) {
         least->law[c].lo = least->law[c].hi = 0;
         least->weight[step->law[c].first] = 1;
@@ -117,18 +117,18 @@ static st_Status gather(st_System *system, double h, int *n_contacts, st_Error *
             (st_ContactLaw){.law = ST_LAW_BOUNDED, .dim = 1, .first = n_r + k, .lo = -INFINITY, .hi = INFINITY};
         least->r[n_r + k] = step->l[k];
         least->u[n_r + k] = 0;
-        least->weight[n_r + k] = sti_joint_compliance(&system->model.def, h);
+        least->weight[n_r + k] = sti_joint_compliance(&model->def, h);
     }
     *n_contacts = n + n_joints;
     return ST_OK;
 }
 
 /* The length of what row k moves, as `moves` has it. */
-static double row_moves(const st_System *system, const sti_RowList *rows, int k)
+static double row_moves(const sti_Model *model, const sti_StepWork *work, const sti_RowList *rows, int k)
 {
     double sum = 0;
     for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++)
-        sum += rows->x[e] * rows->x[e] / sti_mass_of(system, system->work.step.M, rows->i[e]);
+        sum += rows->x[e] * rows->x[e] / sti_mass_of(model, work->step.M, rows->i[e]);
     return sqrt(sum);
 }
 
@@ -143,7 +143,8 @@ static bool momenta_stay(const st_System *system)
     for (int k = 0; k < n_r + n_joints; k++) {
         const double before = k < n_r ? step->r[k] : step->l[k - n_r];
         least->u[k] = least->r[k] - before;
-        size += fabs(before) * (k < n_r ? row_moves(system, &step->H, k) : row_moves(system, &step->G, k - n_r));
+        size += fabs(before) * (k < n_r ? row_moves(&system->model, &system->work, &step->H, k)
+                                        : row_moves(&system->model, &system->work, &step->G, k - n_r));
     }
     moves((void *)system, least->u, least->moved);
     for (int i = 0; i < system->model.n_v; i++)
@@ -163,7 +164,7 @@ st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *er
         step->undetermined = -1;
         return ST_OK;
     }
-    STI_TRY(gather(system, stage->eta, &n_contacts, err));
+    STI_TRY(gather(&system->model, &system->work, stage->eta, &n_contacts, err));
     sti_Open open = {.n_r = n_r,
                      .n_contacts = n_contacts,
                      .contact = least->law,

@@ -8,14 +8,13 @@
 #include "math/parallel.h"
 #include "step/integrate/stage.h"
 
-bool sti_is_pile(const st_System *system, const sti_Stage *stage)
+bool sti_is_pile(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage)
 {
     const st_Sink *sink = stage->rows;
     const bool plain = stage->eta > 0 && stage->q_base == stage->q_star && !stage->mean;
     const bool alone = sink->joint_rows.n_rows + sink->soft_rows.n_rows + sink->bounded_rows.n_rows == 0;
-    return plain && alone && sink->rows_later && sink->contact_rows.n_rows == 0 &&
-           system->work.wanted.n >= STI_FEW_ROWS && system->model.world->all_free &&
-           system->model.def.contact == ST_CONTACT_RIGID && system->work.least_norm == NULL;
+    return plain && alone && sink->rows_later && sink->contact_rows.n_rows == 0 && work->wanted.n >= STI_FEW_ROWS &&
+           model->world->all_free && model->def.contact == ST_CONTACT_RIGID && work->least_norm == NULL;
 }
 
 /* ---- the contacts ------------------------------------------------------------------------------ */
@@ -136,21 +135,21 @@ st_Status sti_pile_contacts(sti_StageWork *work)
 
 /* ---- their rows ---------------------------------------------------------------------------------- */
 
-st_Status sti_step_rows(st_System *system, st_Error *err)
+st_Status sti_step_rows(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
-    sti_Assembly *step = &system->work.step;
+    sti_Assembly *step = &work->step;
     const int64_t n_r = step->problem.n_r;
     if (!step->piled || step->problem.H.p != NULL) return ST_OK;
-    STI_TRY(STI_GROW(&system->model.allocator, step->H.p, step->H.p_capacity, n_r + 1, err));
-    STI_TRY(STI_GROW(&system->model.allocator, step->H.i, step->H.i_capacity, STI_PILE_ROW * n_r, err));
-    STI_TRY(STI_GROW(&system->model.allocator, step->H.x, step->H.x_capacity, STI_PILE_ROW * n_r, err));
+    STI_TRY(STI_GROW(&model->allocator, step->H.p, step->H.p_capacity, n_r + 1, err));
+    STI_TRY(STI_GROW(&model->allocator, step->H.i, step->H.i_capacity, STI_PILE_ROW * n_r, err));
+    STI_TRY(STI_GROW(&model->allocator, step->H.x, step->H.x_capacity, STI_PILE_ROW * n_r, err));
     step->problem.H = sti_pile_matrix(&step->pile, &step->problem, step->H.p, step->H.i, step->H.x);
     return ST_OK;
 }
 
-void sti_view_row(const st_System *system, int c, int k, sti_RowView *out)
+void sti_view_row(const sti_Model *model, const sti_StepWork *work, int c, int k, sti_RowView *out)
 {
-    const sti_Assembly *step = &system->work.step;
+    const sti_Assembly *step = &work->step;
     const int at = step->law[c].first + k;
     if (!step->piled) {
         const int64_t first = step->H.p[at];
@@ -164,7 +163,7 @@ void sti_view_row(const st_System *system, int c, int k, sti_RowView *out)
     for (int side = 0; side < 2; side++) {
         const int32_t body = step->pile_body[2 * (ptrdiff_t)c + side];
         for (int e = 0; e < 6 && body >= 0; e++) {
-            out->i_room[out->n] = system->model.first[body] + e;
+            out->i_room[out->n] = model->first[body] + e;
             out->x_room[out->n++] = row[k][side][e];
         }
     }

@@ -36,12 +36,12 @@ double sti_joint_compliance(const st_SystemDef *def, double h)
     return 1.0 / (def->joint_stiffness * h * h);
 }
 
-static void soften_contact(st_System *system, const sti_Stage *stage, int c)
+static void soften_contact(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, int c)
 {
-    sti_Assembly *out = &system->work.step;
+    sti_Assembly *out = &work->step;
     const sti_ContactEntry *entry = &out->chosen[c].entry;
     int dim = out->law[c].dim;
-    const sti_Compliance of = sti_contact_compliance(&system->model.def, entry, stage->eta);
+    const sti_Compliance of = sti_contact_compliance(&model->def, entry, stage->eta);
     double *C = sti_compliance_block(out, out->law[c].first, dim);
     C[0] = of.normal;
     for (int j = 1; j < dim && j < 3; j++)
@@ -49,65 +49,64 @@ static void soften_contact(st_System *system, const sti_Stage *stage, int c)
     out->w[out->law[c].first] = entry->gap / stage->eta;
 }
 
-static void soften_joints(st_System *system, const sti_Stage *stage)
+static void soften_joints(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage)
 {
-    sti_Assembly *out = &system->work.step;
+    sti_Assembly *out = &work->step;
     const st_Sink *sink = stage->rows;
     double h = stage->eta;
-    const int n_rotors =
-        system->model.world != NULL ? sti_rotor_count(system->model.world) : 0; /* their rows are no joints */
+    const int n_rotors = model->world != NULL ? sti_rotor_count(model->world) : 0; /* their rows are no joints */
     for (int k = 0; k < sink->joint_rows.n_rows - n_rotors; k++) {
-        out->Cb[k] = sti_joint_compliance(&system->model.def, h);
+        out->Cb[k] = sti_joint_compliance(&model->def, h);
         out->g[k] = sink->joint[k].rate + sink->joint[k].value / h;
     }
 }
 
-void sti_regularize(st_System *system, const sti_Stage *stage)
+void sti_regularize(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage)
 {
-    for (int c = 0; c < system->work.step.n_gaps; c++)
-        soften_contact(system, stage, c);
-    soften_joints(system, stage);
-    system->work.step.compliant = true;
+    for (int c = 0; c < work->step.n_gaps; c++)
+        soften_contact(model, work, stage, c);
+    soften_joints(model, work, stage);
+    work->step.compliant = true;
 }
 
-double sti_regularized_energy(const st_System *system, const st_Sink *sink)
+double sti_regularized_energy(const sti_Model *model, const sti_StepWork *work, const st_Sink *sink)
 {
     double sum = 0;
-    if (system->model.def.rigid_limit || system->work.least_norm != NULL) return 0;
+    if (model->def.rigid_limit || work->least_norm != NULL) return 0;
     for (int c = 0; c < sink->n_contacts; c++) {
-        double k = contact_stiffness(&system->model.def, sink->contact[c].surface);
+        double k = contact_stiffness(&model->def, sink->contact[c].surface);
         double depth = fmin(0, sink->contact[c].gap);
         sum += 0.5 * k * depth * depth;
     }
     for (int j = 0; j < sink->joint_rows.n_rows; j++)
-        sum += 0.5 * system->model.def.joint_stiffness * sink->joint[j].value * sink->joint[j].value;
+        sum += 0.5 * model->def.joint_stiffness * sink->joint[j].value * sink->joint[j].value;
     return sum;
 }
 
 /* The largest of all compliances relative to what an impulse moves: what is left to go. */
-static double softness(const st_System *system, const sti_Stage *stage)
+static double softness(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage)
 {
-    const sti_Assembly *out = &system->work.step;
+    const sti_Assembly *out = &work->step;
     const double *C = out->C;
     double most = 0;
     for (int c = 0; c < out->n_gaps; c++) {
         int dim = out->law[c].dim;
         for (int k = 0; k < dim; k++) {
-            double mobility = sti_mobility(system, out->law[c].first + k);
+            double mobility = sti_mobility(model, work, out->law[c].first + k);
             if (mobility > 0) most = fmax(most, C[k * dim + k] / mobility);
         }
         C += dim * dim;
     }
     for (int k = 0; k < stage->rows->joint_rows.n_rows; k++) {
-        double mobility = sti_row_mobility(system, &out->G, k);
+        double mobility = sti_row_mobility(model, work, &out->G, k);
         if (mobility > 0) most = fmax(most, out->Cb[k] / mobility);
     }
     return most;
 }
 
-static void scale_compliances(st_System *system, const sti_Stage *stage, double s)
+static void scale_compliances(sti_StepWork *work, const sti_Stage *stage, double s)
 {
-    sti_Assembly *out = &system->work.step;
+    sti_Assembly *out = &work->step;
     double *C = out->C;
     for (int c = 0; c < out->n_gaps; c++) {
         int dim = out->law[c].dim;
@@ -122,10 +121,10 @@ static void scale_compliances(st_System *system, const sti_Stage *stage, double 
 st_Status sti_rigid_limit(st_System *system, const sti_Stage *stage, st_Solution *solution, st_SolveInfo *info,
                           st_Error *err)
 {
-    double left = softness(system, stage);
+    double left = softness(&system->model, &system->work, stage);
     for (int round = 0; round < 40 && left > STI_RIGID_LIMIT; round++) { /* from any softness below 1e32 */
         double s = fmax(0.1, STI_RIGID_LIMIT / left);
-        scale_compliances(system, stage, s);
+        scale_compliances(&system->work, stage, s);
         left *= s;
         int before = info->iterations;
         STI_TRY(sti_solve_islands(system, solution, info, err));

@@ -17,12 +17,12 @@ static bool same_shapes(const sti_Impulse *old, const sti_ContactEntry *now)
 }
 
 /* Among the forces first .. end - 1 the nearest that is not taken (bits of `taken`); -1: none. */
-static int nearest(const st_System *system, int first, int end, uint64_t taken, const sti_ContactEntry *wanted, int dim)
+static int nearest(const sti_State *state, int first, int end, uint64_t taken, const sti_ContactEntry *wanted, int dim)
 {
     int best = -1;
     double least = INFINITY;
     for (int k = first; k < end; k++) {
-        const sti_Impulse *old = &system->state.forces.at[k];
+        const sti_Impulse *old = &state->forces.at[k];
         if ((taken >> (k - first) & 1u) != 0 || old->dim != dim) continue;
         const st_Vec3 way = sub(old->point, wanted->point);
         const double distance = dot(way, way);
@@ -35,11 +35,11 @@ static int nearest(const st_System *system, int first, int end, uint64_t taken, 
 }
 
 /* Of a patch by ids: the place of `wanted` among the forces first .. end - 1; -1: not there. */
-static int same_id(const st_System *system, int first, int end, const sti_Chosen *wanted, int dim)
+static int same_id(const sti_State *state, int first, int end, const sti_Chosen *wanted, int dim)
 {
     for (int k = first; k < end; k++)
-        if (system->state.forces.at[k].id == wanted->entry.id && system->state.forces.at[k].element == wanted->element)
-            return system->state.forces.at[k].dim == dim ? k : -1;
+        if (state->forces.at[k].id == wanted->entry.id && state->forces.at[k].element == wanted->element)
+            return state->forces.at[k].dim == dim ? k : -1;
     return -1;
 }
 
@@ -52,35 +52,35 @@ static void turn_tangents(const sti_Impulse *old, const sti_ContactEntry *now, d
     r[1] = dot(x, other);
 }
 
-static void set_start(const st_System *system, int c, double eta, int from)
+static void set_start(const sti_State *state, const sti_StepWork *work, int c, double eta, int from)
 {
-    const sti_Assembly *out = &system->work.step;
+    const sti_Assembly *out = &work->step;
     const sti_ContactEntry *now = &out->chosen[c].entry;
     const int dim = out->law[c].dim;
     double *r = out->r + out->law[c].first;
-    out->chosen[c].left = from >= 0 ? system->state.forces.at[from].left : 0.0;
-    out->chosen[c].band = from >= 0 ? system->state.forces.at[from].band : 1.0;
+    out->chosen[c].left = from >= 0 ? state->forces.at[from].left : 0.0;
+    out->chosen[c].band = from >= 0 ? state->forces.at[from].band : 1.0;
     for (int k = 0; k < dim; k++)
-        r[k] = from >= 0 ? eta * system->state.forces.at[from].r[k] : 0.0;
+        r[k] = from >= 0 ? eta * state->forces.at[from].r[k] : 0.0;
     if (from < 0 || now->shape_a == 0) return;
-    if (dim >= 3) turn_tangents(&system->state.forces.at[from], now, r + 1);
-    if (dim >= 5) turn_tangents(&system->state.forces.at[from], now, r + 3); /* rolling */
+    if (dim >= 3) turn_tangents(&state->forces.at[from], now, r + 1);
+    if (dim >= 5) turn_tangents(&state->forces.at[from], now, r + 3); /* rolling */
 }
 
 /* The old forces of the shapes of contact c, or of a contact without shapes that with its id, from *end on. */
-static void find_group(const st_System *system, int c, int *first, int *end)
+static void find_group(const sti_State *state, const sti_StepWork *work, int c, int *first, int *end)
 {
-    const sti_Chosen *wanted = &system->work.step.chosen[c];
-    const sti_Impulse *previous = system->state.forces.at;
+    const sti_Chosen *wanted = &work->step.chosen[c];
+    const sti_Impulse *previous = state->forces.at;
     int at = *end;
-    while (at < system->state.forces.n && !same_shapes(&previous[at], &wanted->entry) &&
+    while (at < state->forces.n && !same_shapes(&previous[at], &wanted->entry) &&
            (previous[at].id < wanted->entry.id ||
             (previous[at].id == wanted->entry.id && previous[at].element < wanted->element)))
         at++;
     *first = *end = at;
-    while (*end < system->state.forces.n && same_shapes(&previous[*end], &wanted->entry))
+    while (*end < state->forces.n && same_shapes(&previous[*end], &wanted->entry))
         ++*end;
-    if (wanted->entry.shape_a == 0 && at < system->state.forces.n && previous[at].id == wanted->entry.id) *end = at + 1;
+    if (wanted->entry.shape_a == 0 && at < state->forces.n && previous[at].id == wanted->entry.id) *end = at + 1;
 }
 
 /* Do contacts c and c - 1 belong to the same two shapes? */
@@ -92,13 +92,13 @@ static bool goes_on(const sti_Assembly *out, int c)
 }
 
 /* Where the forces of the shapes of contact c begin, or those behind. */
-static int first_force(const st_System *system, int c)
+static int first_force(const sti_State *state, const sti_StepWork *work, int c)
 {
-    const uint64_t shapes = system->work.step.chosen[c].entry.id >> STI_FEATURE_BITS;
-    int lo = 0, hi = system->state.forces.n;
+    const uint64_t shapes = work->step.chosen[c].entry.id >> STI_FEATURE_BITS;
+    int lo = 0, hi = state->forces.n;
     while (lo < hi) {
         const int middle = lo + (hi - lo) / 2;
-        if (system->state.forces.at[middle].id >> STI_FEATURE_BITS < shapes)
+        if (state->forces.at[middle].id >> STI_FEATURE_BITS < shapes)
             lo = middle + 1;
         else
             hi = middle;
@@ -122,20 +122,20 @@ static void start_range(void *ctx, int64_t begin, int64_t stop)
     int c = (int)begin, first = 0, end = 0;
     while (c < out->problem.n_contacts && goes_on(out, c))
         c++;
-    if (c > 0 && c < out->problem.n_contacts) end = first_force(system, c);
+    if (c > 0 && c < out->problem.n_contacts) end = first_force(&system->state, &system->work, c);
     for (; c < out->problem.n_contacts; c++) {
         const sti_ContactEntry *wanted = &out->chosen[c].entry;
         const bool same = goes_on(out, c);
         if (!same && c >= stop) return;
         if (!same) {
-            find_group(system, c, &first, &end);
+            find_group(&system->state, &system->work, c, &first, &end);
             taken = 0;
         }
         const bool few = by_place && wanted->shape_a > 0 && end - first <= 64;
-        const int from = few ? nearest(system, first, end, taken, wanted, out->law[c].dim)
-                             : same_id(system, first, end, &out->chosen[c], out->law[c].dim);
+        const int from = few ? nearest(&system->state, first, end, taken, wanted, out->law[c].dim)
+                             : same_id(&system->state, first, end, &out->chosen[c], out->law[c].dim);
         if (few && from >= 0) taken |= (uint64_t)1 << (from - first);
-        set_start(system, c, start->eta, from);
+        set_start(&system->state, &system->work, c, start->eta, from);
     }
 }
 
@@ -144,16 +144,16 @@ enum { LEAST = 1024 }; /* contacts that are worth a thread */
 /* ---- the dead band for overlaps ------------------------------------------------------------------ */
 
 /* How far gravity and other forces alone would move a body in the step [m]. */
-static double fall_of(const st_System *system, const sti_Stage *stage, int body)
+static double fall_of(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int body)
 {
-    const sti_Body *b = &system->model.world->body[body];
+    const sti_Body *b = &model->world->body[body];
     double square = 0;
     for (int k = 0; b->n_dofs == 6 && k < 3; k++) {
         const int i = b->v_first + k;
-        const double gained = system->work.step.f[i] / sti_mass_of(system, system->work.step.M, i) - stage->v_base[i];
+        const double gained = work->step.f[i] / sti_mass_of(model, work->step.M, i) - stage->v_base[i];
         square += gained * gained;
     }
-    const double g = norm(system->model.def.gravity);
+    const double g = norm(model->def.gravity);
     return stage->eta * (b->n_dofs == 6 ? sqrt(square) : b->n_dofs > 0 ? stage->eta * g : 0);
 }
 
@@ -200,14 +200,15 @@ static void band_range(void *ctx, int64_t first, int64_t end)
         if (!(out->chosen[c].band > 0) || entry->shape_a == 0 || rebounds(system, c)) continue;
         if (entry->gap > 0 && !(out->r[row] > 0)) continue;
         const double width = sti_pair_size(&system->model.world->collider, entry->shape_a - 1, entry->shape_b - 1);
-        const double fall =
-            4 * sti_larger(fall_of(system, band->stage, entry->a), fall_of(system, band->stage, entry->b));
+        const double fall = 4 * sti_larger(fall_of(&system->model, &system->work, band->stage, entry->a),
+                                           fall_of(&system->model, &system->work, band->stage, entry->b));
         const double size = out->chosen[c].band * (fall < STI_RELATIVE_BAND * width ? fall : STI_RELATIVE_BAND * width);
         const double tiny = lifted * size;
         out->w[row] =
             entry->gap > tiny
                 ? (entry->gap - tiny) / reach
-                : (entry->gap + size < 0 ? sti_recover(system, sti_larger((entry->gap + size) / reach, -cap)) : 0.0);
+                : (entry->gap + size < 0 ? sti_recover(&system->work, sti_larger((entry->gap + size) / reach, -cap))
+                                         : 0.0);
         if (out->compliant && entry->gap + size >= 0) out->C[row] = 0.0;
     }
 }
@@ -306,7 +307,7 @@ static st_Status keep_impulses(st_System *system, double eta, bool for_good, st_
     const int n = system->work.step.problem.n_contacts;
     Keep keep = {system, eta};
     STI_TRY(find_lasting_parts(system, err));
-    if (!for_good) sti_save_impulses(system);
+    if (!for_good) sti_save_impulses(&system->state, &system->work);
     STI_TRY(STI_GROW(&system->model.allocator, system->state.forces.at, system->state.forces.capacity, n, err));
     system->state.forces.n = n;
     sti_team_for(system->model.def.threads, n, LEAST, keep_range, &keep);
@@ -317,7 +318,7 @@ static st_Status keep_impulses(st_System *system, double eta, bool for_good, st_
  * but one list. In others what was solved for is overwritten on the way.                          */
 st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err)
 {
-    if (!sti_speculative(system)) return keep_impulses(system, eta, false, err);
+    if (!sti_speculative(&system->model)) return keep_impulses(system, eta, false, err);
     system->work.warm.to_keep = eta;
     return ST_OK;
 }

@@ -22,12 +22,12 @@ typedef struct Flaws {
     int contact;                  /* the deepest                                                  */
 } Flaws;
 
-static Flaws look_for_flaws(const st_System *system)
+static Flaws look_for_flaws(const sti_State *state, const sti_StepWork *work)
 {
-    const st_Sink *here = &system->work.here;
+    const st_Sink *here = &work->here;
     Flaws flaws = {.joint = sti_row_buffer_joint_error(here), .contact = -1};
     for (int k = 0; k < here->joint_rows.n_rows; k++)
-        flaws.speed = fmax(flaws.speed, fabs(sti_row_dot(&here->joint_rows, k, system->state.v) + here->joint[k].rate));
+        flaws.speed = fmax(flaws.speed, fabs(sti_row_dot(&here->joint_rows, k, state->v) + here->joint[k].rate));
     for (int c = 0; c < here->n_contacts; c++)
         if (-here->contact[c].gap > flaws.overlap) flaws.overlap = -here->contact[c].gap, flaws.contact = c;
     return flaws;
@@ -38,11 +38,12 @@ static bool has_flaws(const Flaws *flaws)
     return fmax(fmax(flaws->joint, flaws->speed), flaws->overlap) > STI_CONSISTENT;
 }
 
-static st_Status refuse(const st_System *system, const Flaws *flaws, const char *what, st_Error *err)
+static st_Status refuse(const sti_Model *model, const sti_StepWork *work, const Flaws *flaws, const char *what,
+                        st_Error *err)
 {
     char pair[300] = "";
     if (flaws->overlap > STI_CONSISTENT)
-        sti_describe_contact(system, &system->work.here.contact[flaws->contact], pair, sizeof pair);
+        sti_describe_contact(model, &work->here.contact[flaws->contact], pair, sizeof pair);
     return sti_fail(err, ST_ERR_ARGUMENT,
                     "the initial state %s: joints are open by %.3g and opening at %.3g, overlap is %.3g m%s%s", what,
                     flaws->joint, flaws->speed, flaws->overlap, pair[0] != '\0' ? " of " : "", pair);
@@ -62,14 +63,15 @@ static st_Status project_position(st_System *system, st_Error *err)
     size_t size = (size_t)system->model.n_q * sizeof *system->state.q;
     memcpy(system->work.q_new, system->state.q, size);
     memcpy(system->work.v_new, system->state.v, (size_t)system->model.n_v * sizeof *system->state.v);
-    STI_TRY(sti_evaluate(system, &system->work.trial, system->state.t, system->work.q_new, sti_margin(system), err));
+    STI_TRY(sti_evaluate(system, &system->work.trial, system->state.t, system->work.q_new, sti_margin(&system->model),
+                         err));
     system->work.active_new.n = 0;
     for (int round = 0, held = -1; round < 8 && held != system->work.active_new.n; round++) {
         held = system->work.active_new.n;
-        STI_TRY(sti_activate_touching(system, -STI_CONSISTENT, err));
+        STI_TRY(sti_activate_touching(&system->model, &system->work, -STI_CONSISTENT, err));
         STI_TRY(sti_project(system, system->state.t, 0.0, err));
     }
-    sti_difference(system, system->state.q, system->work.q_new, system->work.work_v);
+    sti_difference(&system->model, system->state.q, system->work.q_new, system->work.work_v);
     system->work.initial_position = largest(system->work.work_v, system->model.n_v);
     memcpy(system->work.q_target, system->work.q_new, size);
     return st_system_set_state(system, system->state.t, system->work.q_target, system->state.v, err);
@@ -103,9 +105,9 @@ static st_Status project_velocity(st_System *system, st_Error *err)
 
 /* Unless it is to be projected, a distance joint's given length may differ from what the positions say by
  * rounded digits, no more.                                                                        */
-static st_Status check_lengths(const st_System *system, st_Error *err)
+static st_Status check_lengths(const sti_Model *model, st_Error *err)
 {
-    const st_Scene *scene = system->model.world != NULL ? system->model.world->scene : NULL;
+    const st_Scene *scene = model->world != NULL ? model->world->scene : NULL;
     for (int k = 0; scene != NULL && k < scene->n_joints; k++) {
         const st_JointDef *def = &scene->joint[k];
         double apart = norm(sub(def->point_b, def->point));
@@ -121,29 +123,31 @@ static st_Status check_lengths(const st_System *system, st_Error *err)
 
 st_Status sti_check_initial(st_System *system, st_Error *err)
 {
-    if (system->model.def.initial != ST_INITIAL_PROJECT) STI_TRY(check_lengths(system, err));
-    Flaws flaws = look_for_flaws(system);
+    if (system->model.def.initial != ST_INITIAL_PROJECT) STI_TRY(check_lengths(&system->model, err));
+    Flaws flaws = look_for_flaws(&system->state, &system->work);
     if (system->model.def.initial == ST_INITIAL_KEEP || !has_flaws(&flaws)) return ST_OK;
-    if (system->model.def.initial == ST_INITIAL_REFUSE) return refuse(system, &flaws, "is inconsistent", err);
+    if (system->model.def.initial == ST_INITIAL_REFUSE)
+        return refuse(&system->model, &system->work, &flaws, "is inconsistent", err);
     STI_TRY(sti_prepare_projection(system, err));
     STI_TRY(project_position(system, err));
     STI_TRY(project_velocity(system, err));
-    flaws = look_for_flaws(system);
-    return has_flaws(&flaws) ? refuse(system, &flaws, "cannot be made consistent", err) : ST_OK;
+    flaws = look_for_flaws(&system->state, &system->work);
+    return has_flaws(&flaws) ? refuse(&system->model, &system->work, &flaws, "cannot be made consistent", err) : ST_OK;
 }
 
-static double joint_speed(const st_System *system, int row)
+static double joint_speed(const sti_State *state, const sti_StepWork *work, int row)
 {
-    const st_Sink *here = &system->work.here;
-    return fabs(sti_row_dot(&here->joint_rows, row, system->state.v) + here->joint[row].rate);
+    const st_Sink *here = &work->here;
+    return fabs(sti_row_dot(&here->joint_rows, row, state->v) + here->joint[row].rate);
 }
 
 bool sti_starts_with_jump(const st_System *system)
 {
     bool any = sti_row_buffer_joint_error(&system->work.here) > STI_CONSISTENT;
-    const int n = sti_integrator(system)->order == 1 ? system->work.here.joint_rows.n_rows : 0; /* else they are met */
+    const int n =
+        sti_integrator(&system->model)->order == 1 ? system->work.here.joint_rows.n_rows : 0; /* else they are met */
     for (int k = 0; k < n && !any; k++)
-        any = joint_speed(system, k) > STI_CONSISTENT;
+        any = joint_speed(&system->state, &system->work, k) > STI_CONSISTENT;
     return any;
 }
 
@@ -151,12 +155,12 @@ bool sti_starts_with_jump(const st_System *system)
 st_Status sti_meet_motors(st_System *system, st_Error *err)
 {
     double moved, worst = 0;
-    if (sti_integrator(system)->order == 1) return ST_OK;
+    if (sti_integrator(&system->model)->order == 1) return ST_OK;
     for (int k = 0; k < system->work.here.joint_rows.n_rows; k++)
-        worst = sti_larger(joint_speed(system, k), worst);
+        worst = sti_larger(joint_speed(&system->state, &system->work, k), worst);
     if (worst <= STI_CONSISTENT) return ST_OK;
     STI_TRY(find_velocity(system, &moved, err));
-    sti_carry_nothing(system);
+    sti_carry_nothing(&system->model, &system->work);
     STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
     STI_TRY(sti_sum_piece(system, err));
     memcpy(system->state.v, system->work.v_new, (size_t)system->model.n_v * sizeof *system->state.v);
@@ -193,7 +197,7 @@ int st_system_flaws(const st_System *system, st_Flaw *out, int room)
         double error = 0, speed = 0;
         for (int row = joint->first_row; row < joint->first_row + joint->n_rows; row++) {
             error = sti_larger(fabs(here->joint[row].value), error);
-            speed = sti_larger(joint_speed(system, row), speed);
+            speed = sti_larger(joint_speed(&system->state, &system->work, row), speed);
         }
         if (error > STI_CONSISTENT)
             add_flaw(out, room, &n, (st_Flaw){.kind = ST_FLAW_JOINT, .joint = {k + 1}, .size = error});

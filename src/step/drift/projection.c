@@ -91,7 +91,7 @@ static st_Status linearise(Work *work)
     st_System *s = work->system;
     st_Sink *sink = &s->work.trial;
     sti_Assembly *out = work->out;
-    if (!work->looked) STI_TRY(sti_evaluate(s, sink, work->t, s->work.q_new, sti_margin(s), work->err));
+    if (!work->looked) STI_TRY(sti_evaluate(s, sink, work->t, s->work.q_new, sti_margin(&s->model), work->err));
     work->looked = false;
     out->G.n_rows = out->H.n_rows = 0;
     work->error = 0;
@@ -117,7 +117,7 @@ static void momentum_of(const Work *work, double *f)
     const st_Model *model = &s->model.table;
     const double *M = work->out->M;
     double *e = s->work.work_k;
-    sti_difference(s, s->work.q_new, s->work.q_target, e);
+    sti_difference(&s->model, s->work.q_new, s->work.q_target, e);
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++) {
             const bool marked = s->model.mass.marked != NULL && s->model.mass.marked[b];
@@ -135,7 +135,7 @@ static st_Status newton_step(Work *work)
     sti_Assembly *out = work->out;
     STI_TRY(STI_GROW(&s->model.allocator, out->G.p, out->G.p_capacity, 1, work->err));
     STI_TRY(STI_GROW(&s->model.allocator, out->H.p, out->H.p_capacity, 1, work->err));
-    STI_TRY(sti_mass(s, out, s->work.q_new, work->err));
+    STI_TRY(sti_mass(&s->model, out, s->work.q_new, work->err));
     if (work->straight)
         memset(out->f, 0, (size_t)model->n_v * sizeof *out->f);
     else
@@ -156,7 +156,7 @@ static st_Status newton_step(Work *work)
     st_Solution solution = {.v = s->work.work_v, .l = out->l, .r = out->r};
     st_SolveInfo info;
     STI_TRY(sti_solve_problem(s, s->work.projection.solver, &problem, &solution, &info, work->err));
-    sti_lap(s, ST_STAGE_PROJECT);
+    sti_lap(&s->work, ST_STAGE_PROJECT);
     return ST_OK;
 }
 
@@ -180,12 +180,12 @@ static st_Status iterate(Work *work, double *best)
         } else if (idle++, work->straight) { /* half the step that did not help, from where it started */
             for (int i = 0; i < s->model.n_v; i++)
                 s->work.work_v[i] *= 0.5;
-            sti_move(s, s->work.projection.q_best, s->work.work_v, 1.0, s->work.q_new);
+            sti_move(&s->model, s->work.projection.q_best, s->work.work_v, 1.0, s->work.q_new);
             continue;
         }
         if (*best <= STI_PROJECTION_ERROR || !isfinite(work->error)) return ST_OK;
         STI_TRY(newton_step(work));
-        sti_move(s, s->work.q_new, s->work.work_v, 1.0, s->work.q_new);
+        sti_move(&s->model, s->work.q_new, s->work.work_v, 1.0, s->work.q_new);
     }
     return ST_OK;
 }
@@ -232,6 +232,6 @@ st_Status sti_project(st_System *system, double t, double h, st_Error *err)
         work.unilateral = true;
         STI_TRY(close_constraints(&work));
     }
-    sti_lap(system, ST_STAGE_PROJECT);
+    sti_lap(&system->work, ST_STAGE_PROJECT);
     return ST_OK;
 }

@@ -14,12 +14,12 @@
 #include "step/integrate/stage.h"
 
 /* The fastest point at velocities v; of a user's model, the largest velocity. */
-static double fastest_point(const st_System *system, const double *v)
+static double fastest_point(const sti_Model *model, const sti_State *state, const double *v)
 {
-    const st_Model *model = &system->model.table;
+    const st_Model *table = &model->table;
     double largest = 0;
-    if (system->model.world != NULL) return 0.5 * model->reach(model->ctx, system->state.q, v, 1.0);
-    for (int i = 0; i < model->n_v; i++)
+    if (model->world != NULL) return 0.5 * table->reach(table->ctx, state->q, v, 1.0);
+    for (int i = 0; i < table->n_v; i++)
         largest = fmax(largest, fabs(v[i]));
     return largest;
 }
@@ -29,7 +29,7 @@ static double fastest_difference(st_System *system, const double *v, const doubl
     double *d = system->work.work_v;
     for (int i = 0; i < system->model.n_v; i++)
         d[i] = v[i] - from[i];
-    return fastest_point(system, d);
+    return fastest_point(&system->model, &system->state, d);
 }
 
 /* A row of mobility W that asks for the speed w and got the impulse r: r w is the work of its correction, and the speed
@@ -53,13 +53,15 @@ static bool may_be_fast(const st_System *system, double h)
         const int row = step->law[c].first;
         const double w = fmin(-(step->chosen[c].entry.gap + system->model.def.slop) / time, cap);
         if (!(w > 0.01 * cap)) continue;
-        const double W = sti_contact_mobility(system, c);
+        const double W = sti_contact_mobility(&system->model, &system->work, c);
         if (!one_stage || speed_of_work(step->r[row], w, W) > 0.5 * cap) return true;
     }
     for (int k = 0; k < here->joint_rows.n_rows; k++) {
         const double w = here->joint[k].velocity ? 0 : fmin(fabs(here->joint[k].value) / time, cap);
         if (!(w > 0.01 * cap)) continue;
-        if (!one_stage || speed_of_work(step->l[k], w, sti_row_mobility(system, &step->G, k)) > 0.5 * cap) return true;
+        if (!one_stage ||
+            speed_of_work(step->l[k], w, sti_row_mobility(&system->model, &system->work, &step->G, k)) > 0.5 * cap)
+            return true;
     }
     return false;
 }

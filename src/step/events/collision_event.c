@@ -21,15 +21,15 @@
 
 static void prepare_path(st_System *system)
 {
-    if (sti_integrator(system)->order > 1)
-        sti_difference(system, system->state.q, system->work.q_new, system->work.path);
+    if (sti_integrator(&system->model)->order > 1)
+        sti_difference(&system->model, system->state.q, system->work.q_new, system->work.path);
 }
 
 /* q(s), and v(s) where v is not NULL; v may be v_new. */
 void sti_path(const st_System *system, double h, double s, double *q, double *v)
 {
-    if (sti_integrator(system)->order == 1) {
-        sti_move(system, system->state.q, system->work.v_new, s * h, q);
+    if (sti_integrator(&system->model)->order == 1) {
+        sti_move(&system->model, system->state.q, system->work.v_new, s * h, q);
         return;
     }
     double *x = system->work.work_v;
@@ -37,7 +37,7 @@ void sti_path(const st_System *system, double h, double s, double *q, double *v)
     double at_v0 = s * (1 - s) * (1 - s), at_d = s * s * (3 - 2 * s), at_v1 = s * s * (s - 1);
     for (int i = 0; i < system->model.n_v; i++)
         x[i] = h * (at_v0 * v0[i] + at_v1 * v1[i]) + at_d * d[i];
-    sti_move(system, system->state.q, x, 1.0, q);
+    sti_move(&system->model, system->state.q, x, 1.0, q);
     double rate_v0 = (1 - s) * (1 - 3 * s), rate_d = 6 * s * (1 - s), rate_v1 = s * (3 * s - 2);
     for (int i = 0; v != NULL && i < system->model.n_v; i++) {
         const double mean =
@@ -135,7 +135,7 @@ static st_Status follow(Way *way, Bracket *bracket, st_Error *err)
 {
     st_System *system = way->system;
     const st_Sink *seen = &system->work.here;
-    way->margin = sti_margin(system);
+    way->margin = sti_margin(&system->model);
     way->ahead = reach_of(system, way->h) > way->margin;
     *bracket = (Bracket){.F_hi = smallest_of(way, seen)};
     if (way->ahead) {
@@ -190,7 +190,7 @@ static double first_dip(const Way *way)
 {
     const st_System *system = way->system;
     const st_Sink *sink = &system->work.trial;
-    const double *v = sti_integrator(system)->order == 1 ? system->work.v_new : system->state.v;
+    const double *v = sti_integrator(&system->model)->order == 1 ? system->work.v_new : system->state.v;
     double first = 1, least;
     for (int c = 0, k = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
@@ -210,7 +210,7 @@ static double first_dip(const Way *way)
 static st_Status look_between(Way *way, Bracket *bracket, st_Error *err)
 {
     st_System *system = way->system;
-    way->margin = fmax(reach_of(system, way->h), sti_margin(system));
+    way->margin = fmax(reach_of(system, way->h), sti_margin(&system->model));
     bracket->lo = 0, bracket->hi = 1;
     STI_TRY(smallest_gap(way, 1, &bracket->F_hi, err));
     STI_TRY(note_opening(system, err));
@@ -230,7 +230,7 @@ static st_Status look_between(Way *way, Bracket *bracket, st_Error *err)
 /* A contact that rebounds starts at gap 0, opens and closes again: look for the place behind which it closes. */
 static st_Status leave(Way *way, Bracket *bracket, st_Error *err)
 {
-    if (sti_integrator(way->system)->order == 1) return ST_OK;
+    if (sti_integrator(&way->system->model)->order == 1) return ST_OK;
     double width = bracket->hi - bracket->lo, s = bracket->lo, F = 0;
     for (int k = 0; k < 40 && !(F > STI_COLLISION_GAP); k++) {
         width *= 0.5;
@@ -262,11 +262,10 @@ st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *e
 
 /* ---- reports ------------------------------------------------------------------------------------- */
 
-st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err)
+st_Status sti_add_event(const sti_Model *model, sti_StepWork *work, const st_EventReport *event, st_Error *err)
 {
-    STI_TRY(STI_GROW(&system->model.allocator, system->work.events.report, system->work.events.capacity,
-                     system->work.events.n + 1, err));
-    system->work.events.report[system->work.events.n++] = *event;
+    STI_TRY(STI_GROW(&model->allocator, work->events.report, work->events.capacity, work->events.n + 1, err));
+    work->events.report[work->events.n++] = *event;
     return ST_OK;
 }
 

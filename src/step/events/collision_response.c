@@ -13,7 +13,7 @@ static st_Status stuck(const st_System *system, double t, int count, st_Error *e
     for (int c = 0; c < system->work.trial.n_contacts; c++)
         if (system->work.trial.contact[c].gap <= system->model.def.active_gap &&
             !sti_ids_contain(&system->state.active, system->work.trial.contact[c].id))
-            sti_describe_contact(system, &system->work.trial.contact[c], pair, sizeof pair);
+            sti_describe_contact(&system->model, &system->work.trial.contact[c], pair, sizeof pair);
     return sti_fail(err, ST_ERR_EVENTS,
                     "stuck at t = %g: %d collisions in a row without progress, the last of %s; try events off", t,
                     count, pair);
@@ -23,22 +23,22 @@ static st_Status stuck(const st_System *system, double t, int count, st_Error *e
  * many collisions are not looked for any more, and what overlaps then is landed on in the next step. Where not even
  * that helps, step after step, it is over. With an integrator of order one each event ends its step: there it is over
  * when these have no length.                                                                            */
-bool sti_exhausted(const st_System *system)
+bool sti_exhausted(const sti_Model *model, const sti_StepWork *work)
 {
-    return system->work.events.n_stops > 2 * system->model.def.max_events;
+    return work->events.n_stops > 2 * model->def.max_events;
 }
 
 /* Behind a step; stalled: how many before it were exhausted. */
 st_Status sti_count_exhausted(st_System *system, int stalled, st_Error *err)
 {
-    system->state.stalled = sti_exhausted(system) ? stalled + 1 : 0;
+    system->state.stalled = sti_exhausted(&system->model, &system->work) ? stalled + 1 : 0;
     return system->state.stalled > STI_MAX_STALLED ? stuck(system, system->state.t, system->work.events.n_stops, err)
                                                    : ST_OK;
 }
 
 st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err)
 {
-    if (!sti_goes_on(system)) {
+    if (!sti_goes_on(&system->model)) {
         system->state.stalled = s < 1e-9 ? system->state.stalled + 1 : 0;
         return system->state.stalled > STI_MAX_STALLED ? stuck(system, t, STI_MAX_STALLED, err) : ST_OK;
     }
@@ -48,13 +48,14 @@ st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *in
 }
 
 /* The contacts that closed, with their velocities before (v_before) and after the impact. */
-static st_Status note_collisions(st_System *system, double t, const double *v_before, st_Error *err)
+static st_Status note_collisions(const sti_Model *model, sti_StepWork *work, double t, const double *v_before,
+                                 st_Error *err)
 {
-    const sti_Assembly *step = &system->work.step;
+    const sti_Assembly *step = &work->step;
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;
         int row = step->law[c].first;
-        if (sti_ids_contain(&system->work.active_new, entry->id)) continue;
+        if (sti_ids_contain(&work->active_new, entry->id)) continue;
         st_EventReport event = {.kind = ST_EVENT_COLLISION,
                                 .time = t,
                                 .contact = entry->id,
@@ -63,9 +64,9 @@ static st_Status note_collisions(st_System *system, double t, const double *v_be
                                 .point = entry->point,
                                 .normal = entry->normal,
                                 .before = sti_row_dot(&step->H, row, v_before),
-                                .after = sti_row_dot(&step->H, row, system->work.v_new),
-                                .impulse = sti_impact_impulse(system, c)[0]};
-        STI_TRY(sti_add_event(system, &event, err));
+                                .after = sti_row_dot(&step->H, row, work->v_new),
+                                .impulse = sti_impact_impulse(work, c)[0]};
+        STI_TRY(sti_add_event(model, work, &event, err));
     }
     return ST_OK;
 }
@@ -75,17 +76,17 @@ static st_Status collide_there(st_System *system, double t, st_StepInfo *info, s
 {
     memcpy(system->work.a_new, system->work.v_new, (size_t)system->model.n_v * sizeof *system->work.v_new);
     STI_TRY(sti_impact(system, t, info, err));
-    STI_TRY(sti_note_loaded(system, err));
-    STI_TRY(note_collisions(system, t, system->work.a_new, err));
+    STI_TRY(sti_note_loaded(&system->model, &system->work, err));
+    STI_TRY(note_collisions(&system->model, &system->work, t, system->work.a_new, err));
     return sti_drop_rebounding(system, err);
 }
 
 /* Does a contact that is not held overlap at q_new? */
-bool sti_ran_into_something(const st_System *system)
+bool sti_ran_into_something(const sti_Model *model, const sti_StepWork *work)
 {
-    for (int c = 0; c < system->work.trial.n_contacts; c++)
-        if (system->work.trial.contact[c].gap < -system->model.def.active_gap &&
-            !sti_ids_contain(&system->work.active_new, system->work.trial.contact[c].id))
+    for (int c = 0; c < work->trial.n_contacts; c++)
+        if (work->trial.contact[c].gap < -model->def.active_gap &&
+            !sti_ids_contain(&work->active_new, work->trial.contact[c].id))
             return true;
     return false;
 }
@@ -94,10 +95,10 @@ bool sti_ran_into_something(const st_System *system)
 static st_Status close_contacts(st_System *system, double t, double h, st_Error *err)
 {
     for (int round = 0; round < 4; round++) {
-        STI_TRY(sti_activate_touching(system, system->model.def.active_gap, err));
+        STI_TRY(sti_activate_touching(&system->model, &system->work, system->model.def.active_gap, err));
         if (system->model.def.drift != ST_DRIFT_PROJECTION) break;
         STI_TRY(sti_project(system, t, h, err));
-        if (!sti_ran_into_something(system)) break;
+        if (!sti_ran_into_something(&system->model, &system->work)) break;
     }
     return ST_OK;
 }
@@ -120,11 +121,11 @@ st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *inf
 {
     double t = system->state.t + s * h;
     sti_path(system, h, s, system->work.q_new, system->work.v_new);
-    STI_TRY(sti_cut_piece(system, s, err));
-    STI_TRY(sti_evaluate(system, &system->work.trial, t, system->work.q_new, sti_margin(system), err));
+    STI_TRY(sti_cut_piece(&system->model, &system->work, s, err));
+    STI_TRY(sti_evaluate(system, &system->work.trial, t, system->work.q_new, sti_margin(&system->model), err));
     STI_TRY(sti_count_event(system, t, s, info, err));
     STI_TRY(sti_ids_copy(&system->model.allocator, &system->work.active_new, &system->state.active, err));
-    sti_lap(system, ST_STAGE_EVENTS);
+    sti_lap(&system->work, ST_STAGE_EVENTS);
     system->work.events.work_before = s * system->work.step.friction_work;
     return sti_land(system, t, s * h, info, err);
 }

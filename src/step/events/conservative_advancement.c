@@ -20,16 +20,16 @@
 #define SKIN 0.01
 
 /* How much deeper than the gap a look may be. */
-static double skin_of(const st_System *system, const sti_ContactEntry *contact)
+static double skin_of(const sti_Model *model, const sti_ContactEntry *contact)
 {
-    const sti_Collider *c = &system->model.world->collider;
+    const sti_Collider *c = &model->world->collider;
     const double a = sti_shape_of(c, contact->shape_a - 1)->thick, b = sti_shape_of(c, contact->shape_b - 1)->thick;
     double across = a + b;
     if (!(across > 0)) { /* points, bars and sheets: a fraction of the larger body that is not endless */
         const double reach_a = c->body_reach[contact->a], reach_b = c->body_reach[contact->b];
         across = fmax(isfinite(reach_a) ? reach_a : 0, isfinite(reach_b) ? reach_b : 0);
     }
-    return fmax(SKIN * across, 10 * system->model.def.active_gap);
+    return fmax(SKIN * across, 10 * model->def.active_gap);
 }
 
 /* A body's own part, in the direction n [m/s]. */
@@ -37,7 +37,7 @@ static double approach(const st_System *system, int b, st_Vec3 n, double h)
 {
     const sti_World *world = system->model.world;
     const sti_Body *body = &world->body[b];
-    const bool straight = sti_integrator(system)->order == 1;
+    const bool straight = sti_integrator(&system->model)->order == 1;
     st_Vec3 v[3], w[3];
     if (body->n_dofs == 0) return 0;
     sti_body_velocity(body, system->work.v_new, &v[0], &w[0]);
@@ -63,7 +63,8 @@ double sti_earliest_touch(const st_System *system, const st_Sink *sink, double h
             continue;
         const double way = h * (approach(system, contact->a, contact->normal, h) +
                                 approach(system, contact->b, scale(-1, contact->normal), h));
-        if (way > 0) earliest = fmin(earliest, s + (fmax(contact->gap, 0) + patience * skin_of(system, contact)) / way);
+        if (way > 0)
+            earliest = fmin(earliest, s + (fmax(contact->gap, 0) + patience * skin_of(&system->model, contact)) / way);
     }
     return earliest;
 }

@@ -31,7 +31,8 @@ static st_Status restitution(st_System *system, bool *any, st_Error *err)
     for (int c = 0; c < step->n_gaps; c++) {
         const int row = step->law[c].first;
         const double r = step->r[row], e = step->chosen[c].entry.surface->restitution;
-        const bool gives = e > 0 && r * sti_mobility(system, row) > system->model.def.restitution_speed;
+        const bool gives =
+            e > 0 && r * sti_mobility(&system->model, &system->work, row) > system->model.def.restitution_speed;
         rebound->share[c] = gives ? e * r : 0;
         *any = *any || gives;
     }
@@ -39,15 +40,15 @@ static st_Status restitution(st_System *system, bool *any, st_Error *err)
 }
 
 /* All shares, times a factor, and the impulse that they are. */
-static void scale_restitution(st_System *system, double factor)
+static void scale_restitution(const sti_Model *model, sti_StepWork *work, double factor)
 {
-    const sti_Assembly *step = &system->work.step;
+    const sti_Assembly *step = &work->step;
     const sti_RowList *H = &step->H;
-    double *push = system->work.stages.push;
-    memset(push, 0, (size_t)system->model.n_v * sizeof *push);
+    double *push = work->stages.push;
+    memset(push, 0, (size_t)model->n_v * sizeof *push);
     for (int c = 0; c < step->n_gaps; c++) {
         const int row = step->law[c].first;
-        double *share = &system->work.rebounds.share[c];
+        double *share = &work->rebounds.share[c];
         *share *= factor;
         for (int64_t k = H->p[row]; *share > 0 && k < H->p[row + 1]; k++)
             push[H->i[k]] += *share * H->x[k];
@@ -93,7 +94,7 @@ static st_Status decompress(st_System *system, sti_Stage *impact, Work *work, st
     impact->push = system->work.stages.push;
     if (system->model.def.impact == ST_IMPACT_POISSON_FRICTION) impact->loaded = system->work.rebounds.share;
     for (int round = 0;; round++) {
-        scale_restitution(system, scaled);
+        scale_restitution(&system->model, &system->work, scaled);
         STI_TRY(sti_solve_stage(system, impact, system->work.v_new, info, err));
         const Work done = work_of_contacts(system, impact->v_base, system->work.rebounds.share);
         *work = (Work){compression.total + done.total, compression.sum + done.sum};
@@ -122,7 +123,7 @@ static st_Status solve(st_System *system, sti_Stage *impact, Work *work, st_Step
     STI_TRY(decompress(system, impact, work, info, err));
     for (int c = 0; c < system->work.step.n_gaps; c++)
         if (system->work.rebounds.share[c] > 0)
-            STI_TRY(sti_carry_normal(system, c, system->work.rebounds.share[c], err));
+            STI_TRY(sti_carry_normal(&system->model, &system->work, c, system->work.rebounds.share[c], err));
     return ST_OK;
 }
 
@@ -138,7 +139,8 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
                         .q_base = system->work.q_new};
     Work work;
     memcpy(system->work.stages.v_base, system->work.v_new, (size_t)system->model.n_v * sizeof *system->work.v_new);
-    const double before = sti_energy_kinetic(system, system->work.q_new, system->work.stages.v_base);
+    const double before =
+        sti_energy_kinetic(&system->model, &system->work, system->work.q_new, system->work.stages.v_base);
     system->work.stages.carried_work = 0;
     STI_TRY(solve(system, &impact, &work, info, err));
     STI_TRY(sti_total_impulses(system, 1.0, 1.0, err));

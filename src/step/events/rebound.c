@@ -26,9 +26,9 @@
  */
 #include "step/integrate/stage.h"
 
-bool sti_rebounds_unseen(const st_System *system)
+bool sti_rebounds_unseen(const sti_Model *model)
 {
-    const st_SystemDef *def = &system->model.def;
+    const st_SystemDef *def = &model->def;
     return def->events == ST_EVENTS_OFF && def->impact != ST_IMPACT_INELASTIC && def->contact == ST_CONTACT_RIGID;
 }
 
@@ -41,19 +41,19 @@ typedef struct Approach {
     double speed, gained, share;
 } Approach;
 
-static Approach approach_of(const st_System *system, const sti_Stage *stage, int c)
+static Approach approach_of(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int c)
 {
-    const sti_Assembly *out = &system->work.step;
-    const bool diagonal = system->model.world != NULL || system->model.mass.diagonal == NULL;
+    const sti_Assembly *out = &work->step;
+    const bool diagonal = model->world != NULL || model->mass.diagonal == NULL;
     const bool forced = stage->eta > 0 && stage->means == NULL && diagonal;
     sti_RowView row;
     double speed = 0, apart = 0, together = 0;
-    sti_view_row(system, c, 0, &row);
+    sti_view_row(model, work, c, 0, &row);
     for (int k = 0; k < row.n; k++) {
         const int i = row.i[k];
         speed -= row.x[k] * stage->v_base[i];
         if (!forced) continue;
-        const double gained = row.x[k] * (out->f[i] / sti_mass_of(system, out->M, i) - stage->v_base[i]);
+        const double gained = row.x[k] * (out->f[i] / sti_mass_of(model, out->M, i) - stage->v_base[i]);
         if (gained > 0)
             apart += gained;
         else
@@ -63,14 +63,14 @@ static Approach approach_of(const st_System *system, const sti_Stage *stage, int
 }
 
 /* The speed at which contact c must leave; 0: it does not rebound. */
-static double rebound_speed(const st_System *system, const sti_Stage *stage, int c)
+static double rebound_speed(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int c)
 {
-    const sti_ContactEntry *entry = &system->work.step.chosen[c].entry;
+    const sti_ContactEntry *entry = &work->step.chosen[c].entry;
     const double e = entry->surface->restitution, h = stage->eta, gap = entry->gap;
     if (!(e > 0)) return 0;
-    const Approach at = approach_of(system, stage, c);
+    const Approach at = approach_of(model, work, stage, c);
     const double s = at.speed, d = at.gained;
-    if (!(s > system->model.def.restitution_speed)) return 0;
+    if (!(s > model->def.restitution_speed)) return 0;
     if (h == 0) return e * s;
     const double fall = 2 * d * gap / h;
     if (!(s > at.share) || !(gap < h * (s + d))) return 0;
@@ -78,16 +78,16 @@ static double rebound_speed(const st_System *system, const sti_Stage *stage, int
     return square > 0 ? fmax(fmin(sqrt(square) - 0.5 * d, e * s), 0) : 0;
 }
 
-st_Status sti_add_rebounds(st_System *system, const sti_Stage *stage, st_Error *err)
+st_Status sti_add_rebounds(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, st_Error *err)
 {
-    sti_Assembly *out = &system->work.step;
-    sti_Rebounds *rebounds = &system->work.rebounds;
+    sti_Assembly *out = &work->step;
+    sti_Rebounds *rebounds = &work->rebounds;
     rebounds->n = 0;
     for (int c = 0; stage->rebound && c < out->n_gaps; c++) {
         const int row = out->law[c].first;
-        const double speed = rebound_speed(system, stage, c), landing = out->w[row];
+        const double speed = rebound_speed(model, work, stage, c), landing = out->w[row];
         if (!(speed > 0) || -speed >= landing) continue;
-        STI_TRY(STI_GROW(&system->model.allocator, rebounds->at, rebounds->capacity, rebounds->n + 1, err));
+        STI_TRY(STI_GROW(&model->allocator, rebounds->at, rebounds->capacity, rebounds->n + 1, err));
         rebounds->at[rebounds->n++] = (sti_Rebound){.contact = c, .landing = landing, .leaving = -speed};
         out->w[row] = -speed;
     }
@@ -108,7 +108,7 @@ static double work_of_contact(const st_System *system, const sti_Stage *stage, i
         if (r == 0) continue;
         sti_RowView row;
         double before = 0;
-        sti_view_row(system, c, k, &row);
+        sti_view_row(&system->model, &system->work, c, k, &row);
         for (int e = 0; e < row.n; e++)
             before += row.x[e] * stage->v_base[row.i[e]];
         const double part = 0.5 * r * (k == 0 ? u - w + before : u + w + before);
@@ -134,28 +134,27 @@ static void works_of_islands(st_System *system, const sti_Stage *stage)
     }
 }
 
-static void set_factors(st_System *system)
+static void set_factors(sti_StepWork *work)
 {
-    const sti_Rebounds *rebounds = &system->work.rebounds;
+    const sti_Rebounds *rebounds = &work->rebounds;
     for (int k = 0; k < rebounds->n; k++) {
         const sti_Rebound *at = &rebounds->at[k];
-        const int island = sti_islands_of(system->work.islands, at->contact);
+        const int island = sti_islands_of(work->islands, at->contact);
         const double factor = island >= 0 ? rebounds->island[island].factor : 1;
-        system->work.step.w[system->work.step.law[at->contact].first] =
-            at->landing + factor * (at->leaving - at->landing);
+        work->step.w[work->step.law[at->contact].first] = at->landing + factor * (at->leaving - at->landing);
     }
 }
 
 /* Which islands rebound, with all of their restitution. */
-static st_Status list_islands(st_System *system, st_Error *err)
+static st_Status list_islands(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
-    sti_Rebounds *rebounds = &system->work.rebounds;
-    const int n = sti_islands_count(system->work.islands);
-    STI_TRY(STI_GROW(&system->model.allocator, rebounds->island, rebounds->island_capacity, n, err));
+    sti_Rebounds *rebounds = &work->rebounds;
+    const int n = sti_islands_count(work->islands);
+    STI_TRY(STI_GROW(&model->allocator, rebounds->island, rebounds->island_capacity, n, err));
     for (int k = 0; k < n; k++)
         rebounds->island[k] = (sti_ReboundIsland){.factor = 1, .high = 1};
     for (int k = 0; k < rebounds->n; k++) {
-        const int island = sti_islands_of(system->work.islands, rebounds->at[k].contact);
+        const int island = sti_islands_of(work->islands, rebounds->at[k].contact);
         if (island >= 0) rebounds->island[island].rebounds = true;
     }
     return ST_OK;
@@ -169,7 +168,7 @@ st_Status sti_limit_rebounds(st_System *system, const sti_Stage *stage, double *
 {
     const sti_Rebounds *rebounds = &system->work.rebounds;
     if (rebounds->n == 0 || system->model.def.energy != ST_ENERGY_LIMIT) return ST_OK;
-    STI_TRY(list_islands(system, err));
+    STI_TRY(list_islands(&system->model, &system->work, err));
     for (int round = 0; round <= HALVINGS + 1; round++) {
         int limited = 0;
         works_of_islands(system, stage);
@@ -184,7 +183,7 @@ st_Status sti_limit_rebounds(st_System *system, const sti_Stage *stage, double *
         }
         if (round == 0) info->rebounds_limited += limited;
         if (limited == 0 || round > HALVINGS) break;
-        set_factors(system);
+        set_factors(&system->work);
         st_SolveInfo again;
         STI_TRY(sti_stage_solve(system, stage, v, &again, err));
         info->problems++;
@@ -230,8 +229,8 @@ st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *
                               .v_star = system->state.v,
                               .v_base = system->state.v,
                               .q_base = system->state.q};
-    *rebounds = sti_rebounds_unseen(system) && want_rebounding(system, h);
+    *rebounds = sti_rebounds_unseen(&system->model) && want_rebounding(system, h);
     if (*rebounds) STI_TRY(sti_solve_stage(system, &impact, system->work.stages.v_base, info, err));
     if (*rebounds) STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
-    return sti_rebounds_unseen(system) ? sti_want_contacts(system, h, err) : ST_OK;
+    return sti_rebounds_unseen(&system->model) ? sti_want_contacts(system, h, err) : ST_OK;
 }

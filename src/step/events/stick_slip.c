@@ -40,16 +40,16 @@ typedef struct Contact {
 } Contact;
 
 /* Form II, whose laws speak of (v + v+)/2. */
-static bool is_of_means(const st_System *system)
+static bool is_of_means(const sti_Model *model)
 {
-    return system->model.def.integrator == ST_INTEGRATOR_TRAPEZOID && system->model.def.form == ST_FORM_II;
+    return model->def.integrator == ST_INTEGRATOR_TRAPEZOID && model->def.form == ST_FORM_II;
 }
 
 static Contact look(const st_System *system, int c, double s)
 {
     const sti_Assembly *step = &system->work.step;
     const st_ContactLaw *law = &step->law[c];
-    double rho = sti_mobility(system, law->first) / s;
+    double rho = sti_mobility(&system->model, &system->work, law->first) / s;
     Contact contact = {.law = law};
     if (law->law == ST_LAW_BOUNDED) {
         double r = step->r[law->first];
@@ -64,7 +64,7 @@ static Contact look(const st_System *system, int c, double s)
         const double belt = step->w[law->first + k];
         contact.T[k - 1] = rho * step->r[law->first + k];
         contact.u[k - 1] = contact.held[k - 1] = sti_row_dot(&step->H, law->first + k, system->work.v_new) + belt;
-        if (!is_of_means(system)) continue;
+        if (!is_of_means(&system->model)) continue;
         contact.held[k - 1] = 0.5 * (contact.u[k - 1] + sti_row_dot(&step->H, law->first + k, system->state.v) + belt);
     }
     return contact;
@@ -190,11 +190,11 @@ static double indicator(const Contact *contact, const sti_Mode *mode, double nil
 }
 
 /* Velocities up to this are rounding. */
-static double nothing(const st_System *system)
+static double nothing(const sti_Model *model, const sti_StepWork *work)
 {
     double fastest = 0;
-    for (int i = 0; i < system->model.n_v; i++)
-        fastest = fmax(fastest, fabs(system->work.v_new[i]));
+    for (int i = 0; i < model->n_v; i++)
+        fastest = fmax(fastest, fabs(work->v_new[i]));
     return STI_SEPARATION_SPEED * (1 + fastest);
 }
 
@@ -202,7 +202,7 @@ st_Status sti_note_modes(st_System *system, double s, st_Error *err)
 {
     int n = system->work.step.problem.n_contacts;
     STI_TRY(STI_GROW(&system->model.allocator, system->work.modes_new.at, system->work.modes_new.capacity, n, err));
-    double nil = nothing(system);
+    double nil = nothing(&system->model, &system->work);
     for (int c = 0; c < n; c++) {
         Contact contact = look(system, c, s);
         system->work.modes_new.at[c] = mode_of(&contact, system->work.step.chosen[c].entry.id, nil);
@@ -225,7 +225,7 @@ static double smallest(Search *search, double s)
 {
     const st_System *system = search->system;
     const sti_Assembly *step = &system->work.step;
-    double F = INFINITY, nil = nothing(system);
+    double F = INFINITY, nil = nothing(&system->model, &system->work);
     for (int c = 0, m = 0; c < step->problem.n_contacts; c++) {
         uint64_t id = step->chosen[c].entry.id;
         while (m < system->state.modes.n && system->state.modes.at[m].id < id)
@@ -257,8 +257,8 @@ static st_Status F_shifted(void *ctx, double s, double *F, st_Error *err)
     st_System *system = search->system;
     const sti_History *history = &system->state.history;
     double t = system->state.t, *q = system->state.q, *v = system->state.v;
-    sti_difference(system, history->q, q, system->work.work_k);
-    sti_move(system, history->q, system->work.work_k, s, system->work.q_target);
+    sti_difference(&system->model, history->q, q, system->work.work_k);
+    sti_move(&system->model, history->q, system->work.work_k, s, system->work.q_target);
     for (int i = 0; i < system->model.n_v; i++)
         system->work.v_target[i] = history->v[i] + s * (v[i] - history->v[i]);
     system->state.t = t - (1 - s) * search->h;
@@ -270,15 +270,15 @@ static st_Status F_shifted(void *ctx, double s, double *F, st_Error *err)
     return status;
 }
 
-static bool papers_form(const st_System *system)
+static bool papers_form(const sti_Model *model)
 {
-    return system->model.def.integrator == ST_INTEGRATOR_TRAPEZOID && system->model.def.form == ST_FORM_I;
+    return model->def.integrator == ST_INTEGRATOR_TRAPEZOID && model->def.form == ST_FORM_I;
 }
 
 /* The interpolants reach over two steps of one length. */
-static bool can_shift(const st_System *system, double h)
+static bool can_shift(const sti_State *state, double h)
 {
-    return system->state.history.known && fabs(system->state.history.h - h) < 1e-9 * h;
+    return state->history.known && fabs(state->history.h - h) < 1e-9 * h;
 }
 
 /* After an event nothing is known of the modes: a very short step shows them. */
@@ -308,7 +308,7 @@ static st_Status add_transition(const Search *search, double t, st_Error *err)
                             .before = speed,
                             .after = speed};
     search->info->transitions++;
-    return sti_add_event(system, &event, err);
+    return sti_add_event(&system->model, &system->work, &event, err);
 }
 
 /* The first transition, between the shortest step and the whole one. */
@@ -327,18 +327,18 @@ st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInf
     double shortest = system->model.def.event_step, F, F_first;
     *s = 1;
     if (system->work.step.problem.n_contacts == 0) return ST_OK;
-    if (papers_form(system) && info->transitions > 0) return ST_OK; /* the rest of the step in one piece */
+    if (papers_form(&system->model) && info->transitions > 0) return ST_OK; /* the rest of the step in one piece */
     if (!system->state.history.known) STI_TRY(probe_modes(&search, err));
     F = smallest(&search, 1.0);
     if (!(F < -STI_SEPARATION_SPEED)) return ST_OK;
 
-    sti_Function *function = papers_form(system) && can_shift(system, h) ? F_shifted : F_at;
+    sti_Function *function = papers_form(&system->model) && can_shift(&system->state, h) ? F_shifted : F_at;
     STI_TRY(function(&search, shortest, &F_first, err));
     if (F_first > 0) return locate(&search, function, F_first, F, s, err);
     /* It has begun, where the last event was or at the end of the last step. A load that went over to another
      * contact, as loads of redundant ones do, is nothing to tell. */
     if (search.kind != ST_EVENT_TAKEOFF) STI_TRY(add_transition(&search, system->state.t, err));
-    if (papers_form(system)) return F_at(&search, 1.0, &F, err);
+    if (papers_form(&system->model)) return F_at(&search, 1.0, &F, err);
     /* What has changed already must not hide what changes later in the step: with the modes as they are now. */
     STI_TRY(probe_modes(&search, err));
     F = smallest(&search, 1.0);

@@ -30,14 +30,14 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
                        .q_base = system->work.stages.q_base,
                        .way = way,
                        .length = h};
-    sti_difference(system, system->state.q, history->q, way);
+    sti_difference(&system->model, system->state.q, history->q, way);
     for (int i = 0; i < system->model.n_v; i++) {
         way[i] *= -back;
         v_base[i] = system->state.v[i] + back * (system->state.v[i] - history->v[i]);
         v_star[i] = system->state.v[i] + h * history->a[i];
     }
-    sti_move(system, system->state.q, way, 1.0, system->work.stages.q_base);
-    sti_move(system, system->state.q, system->state.v, h, system->work.stages.q_star);
+    sti_move(&system->model, system->state.q, way, 1.0, system->work.stages.q_base);
+    sti_move(&system->model, system->state.q, system->state.v, h, system->work.stages.q_star);
     STI_TRY(sti_rows_of_stage(system, stage.t, err));
     STI_TRY(sti_solve_stage(system, &stage, system->work.v_new, info, err));
     if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
@@ -45,7 +45,7 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
         way[i] += eta * system->work.v_new[i];
         system->work.a_new[i] = (system->work.v_new[i] - v_base[i]) / eta;
     }
-    sti_move(system, system->state.q, way, 1.0, system->work.q_new);
+    sti_move(&system->model, system->state.q, way, 1.0, system->work.q_new);
     system->work.stages.straight = true;
     STI_TRY(sti_total_impulses(system, 1.0, 0.5, err));
     system->work.step.friction_work *= h / eta; /* of the forces at the end, along all of the step */

@@ -62,53 +62,53 @@ st_Status sti_check_mean(const st_SystemDef *def, st_Error *err)
         "form \"II\", \"implicit\" or \"euler\"");
 }
 
-int64_t sti_mean_past(const st_System *s)
+int64_t sti_mean_past(const sti_Model *model)
 {
-    return s->model.def.drift == ST_DRIFT_MEAN ? 2 + (STI_MEAN_PAST + 1) * (int64_t)s->model.n_v : 0;
+    return model->def.drift == ST_DRIFT_MEAN ? 2 + (STI_MEAN_PAST + 1) * (int64_t)model->n_v : 0;
 }
 
-st_Status sti_mean_create(st_System *s, st_Error *err)
+st_Status sti_mean_create(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
-    sti_Mean *mean = &s->work.mean;
-    const int n = s->model.n_v;
-    if (s->model.def.drift != ST_DRIFT_MEAN) return ST_OK;
-    mean->past = sti_alloc(&s->model.allocator, sti_mean_past(s), sizeof *mean->past);
-    mean->D = sti_alloc(&s->model.allocator, n, sizeof *mean->D);
-    mean->A = sti_alloc(&s->model.allocator, s->model.mass.n, sizeof *mean->A);
-    mean->v_near = sti_alloc(&s->model.allocator, n, sizeof *mean->v_near);
-    mean->turns = sti_alloc(&s->model.allocator, n, sizeof *mean->turns);
-    mean->lag = sti_alloc(&s->model.allocator, n, sizeof *mean->lag);
-    mean->before = sti_alloc(&s->model.allocator, sti_mean_past(s), sizeof *mean->before);
+    sti_Mean *mean = &work->mean;
+    const int n = model->n_v;
+    if (model->def.drift != ST_DRIFT_MEAN) return ST_OK;
+    mean->past = sti_alloc(&model->allocator, sti_mean_past(model), sizeof *mean->past);
+    mean->D = sti_alloc(&model->allocator, n, sizeof *mean->D);
+    mean->A = sti_alloc(&model->allocator, model->mass.n, sizeof *mean->A);
+    mean->v_near = sti_alloc(&model->allocator, n, sizeof *mean->v_near);
+    mean->turns = sti_alloc(&model->allocator, n, sizeof *mean->turns);
+    mean->lag = sti_alloc(&model->allocator, n, sizeof *mean->lag);
+    mean->before = sti_alloc(&model->allocator, sti_mean_past(model), sizeof *mean->before);
     if (mean->past == NULL || mean->D == NULL || mean->A == NULL || mean->v_near == NULL || mean->turns == NULL ||
         mean->lag == NULL || mean->before == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n);
     mean->tension = mean->past + 2;
     for (int k = 0; k < STI_MEAN_PAST; k++)
         mean->a[k] = mean->tension + (ptrdiff_t)(k + 1) * n;
-    sti_islands_be_rough(s->work.islands); /* rounds correct what one solve leaves */
+    sti_islands_be_rough(work->islands); /* rounds correct what one solve leaves */
     return ST_OK;
 }
 
-void sti_mean_free(st_System *s)
+void sti_mean_free(const sti_Model *model, sti_StepWork *work)
 {
-    sti_Mean *mean = &s->work.mean;
-    const int n = s->model.n_v;
-    sti_free(&s->model.allocator, mean->past, sti_mean_past(s), sizeof *mean->past);
-    sti_free(&s->model.allocator, mean->D, n, sizeof *mean->D);
-    sti_free(&s->model.allocator, mean->A, s->model.mass.n, sizeof *mean->A);
-    sti_free(&s->model.allocator, mean->v_near, n, sizeof *mean->v_near);
-    sti_free(&s->model.allocator, mean->turns, n, sizeof *mean->turns);
-    sti_free(&s->model.allocator, mean->lag, n, sizeof *mean->lag);
-    sti_free(&s->model.allocator, mean->before, sti_mean_past(s), sizeof *mean->before);
+    sti_Mean *mean = &work->mean;
+    const int n = model->n_v;
+    sti_free(&model->allocator, mean->past, sti_mean_past(model), sizeof *mean->past);
+    sti_free(&model->allocator, mean->D, n, sizeof *mean->D);
+    sti_free(&model->allocator, mean->A, model->mass.n, sizeof *mean->A);
+    sti_free(&model->allocator, mean->v_near, n, sizeof *mean->v_near);
+    sti_free(&model->allocator, mean->turns, n, sizeof *mean->turns);
+    sti_free(&model->allocator, mean->lag, n, sizeof *mean->lag);
+    sti_free(&model->allocator, mean->before, sti_mean_past(model), sizeof *mean->before);
     *mean = (sti_Mean){0};
 }
 
 /* ---- prediction ------------------------------------------------------------------------------- */
 
 /* Is there a step before one of length h, and was it as long? */
-static bool same_length(const st_System *s, double h)
+static bool same_length(const sti_State *state, double h)
 {
-    return s->state.history.known && fabs(h - s->state.history.h) < 1e-6 * h;
+    return state->history.known && fabs(h - state->history.h) < 1e-6 * h;
 }
 
 /* The next acceleration by the polynomial through the last ones, of steps of the same length, newest first; by the
@@ -131,7 +131,7 @@ static double extrapolate(int order, const double *const a[STI_MEAN_PAST + 1], i
 void sti_predict_mean(const st_System *s, double h, double *v)
 {
     const double *const a[] = {s->state.history.a, s->work.mean.a[0], s->work.mean.a[1], s->work.mean.a[2]};
-    const int order = same_length(s, h) ? (int)s->work.mean.past[1] : 0;
+    const int order = same_length(&s->state, h) ? (int)s->work.mean.past[1] : 0;
     for (int i = 0; i < s->model.n_v; i++)
         v[i] = s->state.v[i] + (s->state.history.known ? 0.5 * h * extrapolate(order, a, i) : 0.0);
 }
@@ -156,7 +156,7 @@ void sti_mean_remember(st_System *s, double h)
     sti_Mean *mean = &s->work.mean;
     const size_t size = (size_t)s->model.n_v * sizeof *mean->past;
     if (mean->past == NULL) return;
-    const bool same = same_length(s, h);
+    const bool same = same_length(&s->state, h);
     mean->past[1] = same ? best_order(s, (int)mean->past[0]) : 0;
     mean->past[0] = same ? fmin(mean->past[0] + 1, STI_MEAN_PAST) : 0;
     for (int k = STI_MEAN_PAST - 1; k > 0; k--)
@@ -172,11 +172,11 @@ static int64_t n_entries(const sti_RowList *rows)
 }
 
 /* A user's model may choose the velocities that a row touches anew at each position. */
-static bool same_entries(const st_System *s, const sti_RowList *a, const sti_RowList *b)
+static bool same_entries(const sti_Model *model, const sti_RowList *a, const sti_RowList *b)
 {
     const int64_t n = n_entries(a);
     if (a->n_rows != b->n_rows || n != n_entries(b)) return false;
-    if (s->model.world != NULL || n == 0) return true;
+    if (model->world != NULL || n == 0) return true;
     return memcmp(a->p, b->p, ((size_t)a->n_rows + 1) * sizeof *a->p) == 0 &&
            memcmp(a->i, b->i, (size_t)n * sizeof *a->i) == 0;
 }
@@ -212,10 +212,10 @@ static void average(Work *work)
     st_System *s = work->system;
     const st_Sink *first = &s->work.here, *last = &s->work.trial;
     st_Sink *mean = &s->work.stages.middle;
-    const bool alike = same_entries(s, &first->joint_rows, &mean->joint_rows) &&
-                       same_entries(s, &last->joint_rows, &mean->joint_rows) &&
-                       same_entries(s, &first->soft_rows, &mean->soft_rows) &&
-                       same_entries(s, &last->soft_rows, &mean->soft_rows);
+    const bool alike = same_entries(&s->model, &first->joint_rows, &mean->joint_rows) &&
+                       same_entries(&s->model, &last->joint_rows, &mean->joint_rows) &&
+                       same_entries(&s->model, &first->soft_rows, &mean->soft_rows) &&
+                       same_entries(&s->model, &last->soft_rows, &mean->soft_rows);
     work->means.end = alike ? last : NULL;
     if (!alike) return;
     const double *factor = turns(work);
@@ -236,10 +236,10 @@ static void scale_middle(Work *work)
 }
 
 /* The values that drift and springs start from are those at the start. */
-static void take_values(st_System *s)
+static void take_values(sti_StepWork *work)
 {
-    const st_Sink *first = &s->work.here;
-    st_Sink *mean = &s->work.stages.middle;
+    const st_Sink *first = &work->here;
+    st_Sink *mean = &work->stages.middle;
     for (int k = 0; k < mean->joint_rows.n_rows && k < first->joint_rows.n_rows; k++)
         mean->joint[k].value = first->joint[k].value;
     for (int k = 0; k < mean->soft_rows.n_rows && k < first->soft_rows.n_rows; k++)
@@ -249,19 +249,20 @@ static void take_values(st_System *s)
 static st_Status evaluate_middle(Work *work)
 {
     st_System *s = work->system;
-    sti_move(s, s->state.q, work->v, 0.5 * work->h, s->work.stages.q_base);
-    STI_TRY(sti_evaluate_constraints(s, &s->work.stages.middle, s->state.t + 0.5 * work->h, s->work.stages.q_base,
-                                     work->err));
-    take_values(s);
+    sti_move(&s->model, s->state.q, work->v, 0.5 * work->h, s->work.stages.q_base);
+    STI_TRY(sti_evaluate_constraints(&s->model, &s->work, &s->work.stages.middle, s->state.t + 0.5 * work->h,
+                                     s->work.stages.q_base, work->err));
+    take_values(&s->work);
     return ST_OK;
 }
 
 static st_Status evaluate_end(Work *work)
 {
     st_System *s = work->system;
-    sti_move(s, s->state.q, work->v, work->h, s->work.q_new);
-    sti_lap(s, ST_STAGE_MOVE);
-    return sti_evaluate_constraints(s, &s->work.trial, s->state.t + work->h, s->work.q_new, work->err);
+    sti_move(&s->model, s->state.q, work->v, work->h, s->work.q_new);
+    sti_lap(&s->work, ST_STAGE_MOVE);
+    return sti_evaluate_constraints(&s->model, &s->work, &s->work.trial, s->state.t + work->h, s->work.q_new,
+                                    work->err);
 }
 
 /* Means along the way of v, `whole` long, which goes elsewhere than that of the round before by at most `moved`. */
@@ -320,7 +321,7 @@ static st_Status stiffen(Work *work)
     const st_BlockDiag A = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->model.mass.marked};
     const double factor = 0.5 * work->h * work->stage->eta;
     double *block = mean->A;
-    STI_TRY(sti_mass(s, &s->work.step, s->state.q, work->err));
+    STI_TRY(sti_mass(&s->model, &s->work.step, s->state.q, work->err));
     memcpy(mean->A, s->work.step.M, (size_t)s->model.mass.n * sizeof *mean->A);
     for (int b = 0; b < A.n_blocks; block += sti_block_numbers(&A, b), b++)
         for (int i = A.first[b]; i < A.first[b + 1]; i++) {
@@ -474,7 +475,7 @@ st_Status sti_solve_mean_stage(st_System *s, const sti_Stage *stage, double *v, 
     const st_SolveInfo solved = info->solve;
     if (!s->state.history.known) memset(s->work.mean.tension, 0, (size_t)s->model.n_v * sizeof *s->work.mean.tension);
     if (stage->rows != &s->work.stages.middle) STI_TRY(evaluate_middle(&work));
-    take_values(s);
+    take_values(&s->work);
     scale_middle(&work);
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
         if (!work.means.again) STI_TRY(stiffen(&work));

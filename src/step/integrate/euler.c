@@ -31,7 +31,7 @@ static st_Status step_from(st_System *system, const double *v, bool rebound, dou
         STI_TRY(sti_solve_mean_stage(system, &stage, system->work.v_new, info, err));
     } else {
         STI_TRY(sti_solve_stage(system, &stage, system->work.v_new, info, err));
-        sti_move(system, system->state.q, system->work.v_new, h, system->work.q_new);
+        sti_move(&system->model, system->state.q, system->work.v_new, h, system->work.q_new);
     }
     for (int i = 0; system->work.a_new != NULL && i < system->model.n_v; i++)
         system->work.a_new[i] = (system->work.v_new[i] - v[i]) / h;
@@ -40,14 +40,14 @@ static st_Status step_from(st_System *system, const double *v, bool rebound, dou
 
 st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
-    return step_from(system, system->state.v, sti_rebounds_unseen(system), h, info, err);
+    return step_from(system, system->state.v, sti_rebounds_unseen(&system->model), h, info, err);
 }
 
 st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     bool rebounds;
     system->work.stages.rough = true;
-    sti_carry_nothing(system);
+    sti_carry_nothing(&system->model, &system->work);
     STI_TRY(sti_rebound(system, h, &rebounds, info, err));
     return step_from(system, rebounds ? system->work.stages.v_base : system->state.v, false, h, info, err);
 }

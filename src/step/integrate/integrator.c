@@ -16,15 +16,15 @@ static const sti_Integrator table[ST_N_INTEGRATORS] = {
     [ST_INTEGRATOR_BDF2] = {2, sti_bdf2_step},
 };
 
-const sti_Integrator *sti_integrator(const st_System *system)
+const sti_Integrator *sti_integrator(const sti_Model *model)
 {
-    return &table[system->model.def.integrator];
+    return &table[model->def.integrator];
 }
 
 /* Behind an event to the end of the step? Those of order one end it there. */
-bool sti_goes_on(const st_System *system)
+bool sti_goes_on(const sti_Model *model)
 {
-    return sti_integrator(system)->order > 1 && system->model.def.events != ST_EVENTS_OFF;
+    return sti_integrator(model)->order > 1 && model->def.events != ST_EVENTS_OFF;
 }
 
 st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err)
@@ -37,29 +37,28 @@ st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error
 st_Status sti_integrate_once(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     system->work.stages.rough = system->work.stages.straight = false;
-    sti_carry_nothing(system); /* of an attempt that failed half way */
-    STI_TRY(sti_integrator(system)->step(system, h, info, err));
-    sti_lap(system, ST_STAGE_MOVE);
+    sti_carry_nothing(&system->model, &system->work); /* of an attempt that failed half way */
+    STI_TRY(sti_integrator(&system->model)->step(system, h, info, err));
+    sti_lap(&system->work, ST_STAGE_MOVE);
     return ST_OK;
 }
 
 /* Stiff springs run away explicitly, fast spins at order two (gyroscopic_force). */
-static const char *way_out(const st_System *system)
+static const char *way_out(const sti_Model *model)
 {
-    if (system->model.def.integrator == ST_INTEGRATOR_EULER) return " or an implicit integrator";
-    return system->model.def.integrator != ST_INTEGRATOR_IMPLICIT ? ", or integrator \"implicit\" if it spins fast"
-                                                                  : "";
+    if (model->def.integrator == ST_INTEGRATOR_EULER) return " or an implicit integrator";
+    return model->def.integrator != ST_INTEGRATOR_IMPLICIT ? ", or integrator \"implicit\" if it spins fast" : "";
 }
 
 /* A velocity that no one can have meant ends the run, with the name of whose it is. */
 st_Status sti_check_velocity(const st_System *system, const double *v, double t, st_Error *err)
 {
     const int *first = system->model.first;
-    const bool all = sti_block_count(system) == system->model.n_blocks;
+    const bool all = sti_block_count(&system->model, &system->work) == system->model.n_blocks;
     if (all && sti_team_within(system->model.def.threads, v, system->model.n_v, system->model.def.speed_limit))
         return ST_OK;
-    for (int e = 0, i = 0; e < sti_block_count(system); e++) {
-        const int b = sti_block(system, e);
+    for (int e = 0, i = 0; e < sti_block_count(&system->model, &system->work); e++) {
+        const int b = sti_block(&system->work, e);
         for (i = first[b]; i < first[b + 1] && fabs(v[i]) <= system->model.def.speed_limit;) /* false for NaN */
             i++;
         if (i == first[b + 1]) continue;
@@ -71,23 +70,24 @@ st_Status sti_check_velocity(const st_System *system, const double *v, double t,
         return sti_fail(
             err, ST_ERR_NUMERIC,
             "diverged at step %lld, t = %g: %s reached a velocity of %g, the limit is %g; try a smaller h%s",
-            (long long)system->state.n_steps + 1, t, who, v[i], system->model.def.speed_limit, way_out(system));
+            (long long)system->state.n_steps + 1, t, who, v[i], system->model.def.speed_limit, way_out(&system->model));
     }
     return ST_OK;
 }
 
-static double largest_speed(const st_System *system)
+static double largest_speed(const sti_Model *model, const sti_State *state)
 {
     double largest = 0;
-    for (int i = 0; i < system->model.n_v; i++)
-        largest = sti_larger(fabs(system->state.v[i]), largest);
+    for (int i = 0; i < model->n_v; i++)
+        largest = sti_larger(fabs(state->v[i]), largest);
     return largest;
 }
 
 /* The margin grows by what the prediction may have moved: a contact held closed must not be lost. */
 st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err)
 {
-    double margin = sti_margin(system) + 2 * fabs(t - system->state.t) * largest_speed(system);
+    double margin =
+        sti_margin(&system->model) + 2 * fabs(t - system->state.t) * largest_speed(&system->model, &system->state);
     return sti_evaluate(system, &system->work.stages.middle, t, system->work.stages.q_star, margin, err);
 }
 
@@ -138,7 +138,7 @@ bool sti_closes_within(const st_System *system, double h)
 {
     const sti_Assembly *step = &system->work.step;
     const st_Sink *here = &system->work.here;
-    double still = STI_SEPARATION_SPEED * (1 + largest_speed(system)),
+    double still = STI_SEPARATION_SPEED * (1 + largest_speed(&system->model, &system->state)),
            pulled = fmax(still, 2 * h * system->state.fastest.pull);
     for (int c = 0; c < step->n_gaps; c++) {
         uint64_t id = step->chosen[c].entry.id;

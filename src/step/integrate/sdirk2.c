@@ -30,7 +30,7 @@ static st_Status first_stage(st_System *system, double h, st_StepInfo *info, st_
                        .v_star = system->work.stages.v_star,
                        .v_base = system->state.v,
                        .q_base = system->state.q};
-    sti_move(system, system->state.q, system->state.v, eta, system->work.stages.q_star);
+    sti_move(&system->model, system->state.q, system->state.v, eta, system->work.stages.q_star);
     for (int i = 0; i < system->model.n_v; i++)
         system->work.stages.v_star[i] = system->state.v[i] + (history->known ? eta * history->a[i] : 0.0);
     STI_TRY(sti_rows_of_stage(system, stage.t, err));
@@ -52,14 +52,14 @@ static st_Status second_stage(st_System *system, double h, st_StepInfo *info, st
                        .v_star = v_star,
                        .v_base = v_base,
                        .q_base = system->work.stages.q_base};
-    sti_move(system, system->state.q, v_base, (1 - GAMMA) * h, system->work.stages.q_base);
+    sti_move(&system->model, system->state.q, v_base, (1 - GAMMA) * h, system->work.stages.q_base);
     for (int i = 0; i < system->model.n_v; i++) {
         double v = system->state.v[i], v1 = v_base[i], alpha = (v1 - v) / eta;
         v_star[i] = v + h * alpha;
         v_base[i] = v + (1 - GAMMA) * h * alpha;
         mean[i] = (1 - GAMMA) * v1;
     }
-    sti_move(system, system->work.stages.q_base, v_star, eta, system->work.stages.q_star);
+    sti_move(&system->model, system->work.stages.q_base, v_star, eta, system->work.stages.q_star);
     STI_TRY(sti_rows_of_stage(system, stage.t, err));
     STI_TRY(sti_solve_stage(system, &stage, system->work.v_new, info, err));
     for (int i = 0; i < system->model.n_v; i++) {
@@ -76,6 +76,6 @@ st_Status sti_sdirk2_step(st_System *system, double h, st_StepInfo *info, st_Err
     STI_TRY(sti_carry_impulses(system, (1 - GAMMA) / GAMMA, 2 * (1 - GAMMA), err));
     STI_TRY(second_stage(system, h, info, err));
     if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
-    sti_move(system, system->state.q, system->work.stages.v_star, h, system->work.q_new);
+    sti_move(&system->model, system->state.q, system->work.stages.v_star, h, system->work.q_new);
     return sti_total_impulses(system, 1.0, GAMMA, err);
 }

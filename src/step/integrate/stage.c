@@ -78,7 +78,7 @@ static sti_Speeds speeds_of(const sti_StageWork *work, int b, const double *v, c
     const bool centre = s->model.world != NULL && n == 6 && s->model.def.effort != ST_EFFORT_THOROUGH;
     sti_Speeds fastest = {0, 0};
     for (int i = first; i < first + (centre ? 3 : n); i++) {
-        double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
+        double pull = fabs(k[i]) / sti_mass_of(&s->model, work->out->M, i);
         fastest = faster((sti_Speeds){fabs(v[i]) + work->stage->eta * pull, pull}, fastest);
     }
     return fastest;
@@ -112,7 +112,7 @@ static void begin_blocks(void *ctx, int64_t first, int64_t end)
     const Momenta *momenta = ctx;
     const st_System *s = momenta->work->system;
     for (int e = (int)first; e < (int)end; e++)
-        for (int i = s->model.first[sti_block(s, e)]; i < s->model.first[sti_block(s, e) + 1]; i++)
+        for (int i = s->model.first[sti_block(&s->work, e)]; i < s->model.first[sti_block(&s->work, e) + 1]; i++)
             momenta->v[i] = momenta->work->stage->v_base[i], momenta->f[i] = 0;
 }
 
@@ -122,7 +122,7 @@ static void end_blocks(void *ctx, int part, int64_t first, int64_t end)
     const sti_StageWork *work = momenta->work;
     sti_Speeds fastest = {0, 0};
     for (int e = (int)first; e < (int)end; e++) {
-        const int b = sti_block(work->system, e);
+        const int b = sti_block(&work->system->work, e);
         fastest = faster(speeds_of(work, b, momenta->v, momenta->f), fastest);
         add_momentum(work, b, momenta->v, momenta->f);
     }
@@ -130,12 +130,12 @@ static void end_blocks(void *ctx, int part, int64_t first, int64_t end)
 }
 
 /* The impulse of the gyroscopic term, where it is inside v_b*. */
-static void note_turning(st_System *s, const double *v_base, const double *v)
+static void note_turning(const sti_Model *model, sti_StepWork *work, const double *v_base, const double *v)
 {
-    double *difference = s->work.stages.applied; /* k comes there next */
-    for (int i = 0; i < s->model.n_v; i++)
+    double *difference = work->stages.applied; /* k comes there next */
+    for (int i = 0; i < model->n_v; i++)
         difference[i] = v[i] - v_base[i];
-    sti_mass_times(s, difference, s->work.stages.turning);
+    sti_mass_times(model, work, difference, work->stages.turning);
 }
 
 /* f = M v_b* + eta k1 + push, A = M. An impact has no forces to tell its speed; there the step before counts, too. */
@@ -147,16 +147,16 @@ static st_Status momentum(sti_StageWork *work)
     double *f = work->out->f, *v = s->work.work_v;
     Momenta momenta;
     momenta.work = work, momenta.v = v, momenta.f = f;
-    STI_TRY(sti_mass(s, work->out, stage->q_star, work->err));
-    sti_team_for(s->model.def.threads, sti_block_count(s), STI_LEAST_BODIES, begin_blocks, &momenta);
+    STI_TRY(sti_mass(&s->model, work->out, stage->q_star, work->err));
+    sti_team_for(s->model.def.threads, sti_block_count(&s->model, &s->work), STI_LEAST_BODIES, begin_blocks, &momenta);
     if (!work->impact) {
         if (model->gyroscopic != NULL && !stage->second_order)
             model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
-        if (s->work.stages.turning != NULL && !stage->second_order) note_turning(s, stage->v_base, v);
+        if (s->work.stages.turning != NULL && !stage->second_order) note_turning(&s->model, &s->work, stage->v_base, v);
         STI_TRY(forces(work, f));
         s->state.fastest = (sti_Speeds){0, 0};
     }
-    const int parts = sti_team_parts(s->model.def.threads, sti_block_count(s), end_blocks, &momenta);
+    const int parts = sti_team_parts(s->model.def.threads, sti_block_count(&s->model, &s->work), end_blocks, &momenta);
     for (int k = 0; k < parts; k++) {
         s->state.fastest.speed = sti_larger(momenta.speeds[k].speed, s->state.fastest.speed);
         if (!work->impact) s->state.fastest.pull = sti_larger(momenta.speeds[k].pull, s->state.fastest.pull);
@@ -359,14 +359,14 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     STI_TRY(sti_keep_waiting(system, false, err));
     STI_TRY(momentum(&work));
     if (stage->q_base != stage->q_star && needs_shift(&work)) {
-        sti_difference(system, stage->q_star, stage->q_base, system->work.work_k);
+        sti_difference(&system->model, stage->q_star, stage->q_base, system->work.work_k);
         work.shift = system->work.work_k;
     }
     STI_TRY(constraints(&work));
     STI_TRY(sti_stage_contacts(&work));
     finish(&work);
     keep_place(&work);
-    STI_TRY(sti_add_rebounds(system, stage, err));
-    sti_lap(system, ST_STAGE_ASSEMBLE);
+    STI_TRY(sti_add_rebounds(&system->model, &system->work, stage, err));
+    sti_lap(&system->work, ST_STAGE_ASSEMBLE);
     return ST_OK;
 }

@@ -28,7 +28,7 @@ typedef struct sti_StageWork {
 /* stage_contacts.c: the wanted contacts and, after them, the bounded rows: H, w, C and the laws. */
 st_Status sti_stage_contacts(sti_StageWork *work);
 /* pile_contacts.c: are the contacts of this stage a pile's, many between free bodies? Then they become arrays. */
-bool sti_is_pile(const st_System *system, const sti_Stage *stage);
+bool sti_is_pile(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage);
 st_Status sti_pile_contacts(sti_StageWork *work);
 
 /* The value of row k at q_base. */
@@ -97,7 +97,7 @@ static inline double sti_beyond(double gap, double slop)
 static inline double sti_closing_drift(const sti_StageWork *work, double gap)
 {
     const double speed = sti_beyond(gap, work->system->model.def.slop) / sti_drift_time(work);
-    return sti_recover(work->system, sti_larger(speed, -work->system->model.def.correction_speed));
+    return sti_recover(&work->system->work, sti_larger(speed, -work->system->model.def.correction_speed));
 }
 
 /* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small

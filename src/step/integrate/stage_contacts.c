@@ -13,7 +13,7 @@ static st_Status grow(sti_StageWork *work)
     sti_Assembly *out = work->out;
     const bool patches = system->model.def.contact == ST_CONTACT_COMPLIANT && !work->impact;
     const int dim = work->piled ? 3 : ST_MAX_DIM;
-    const int64_t elements = patches ? sti_patch_elements(system) : 1,
+    const int64_t elements = patches ? sti_patch_elements(&system->model) : 1,
                   n_bounded = work->stage->rows->bounded_rows.n_rows,
                   n_gaps = work->stage->loaded != NULL ? 2 * (int64_t)system->work.wanted.n : system->work.wanted.n;
     const int64_t n = elements * n_gaps + n_bounded, rows = dim * n;
@@ -133,7 +133,7 @@ static double gap_drift(const sti_StageWork *work, const sti_ContactEntry *entry
     if (!work->stage->mean) return sti_closing_drift(work, gap);
     double cap = work->system->model.def.correction_speed, reach = sti_drift_time(work);
     const double speed = fmax(2 * sti_beyond(gap, work->system->model.def.slop) / reach, -cap);
-    return sti_recover(work->system, speed) + sti_base_speed(work, rows, row);
+    return sti_recover(&work->system->work, speed) + sti_base_speed(work, rows, row);
 }
 
 /* ------------------------------------------------------------------ one by one */
@@ -235,31 +235,31 @@ static st_Status bounded_rows(sti_StageWork *work)
 /* ------------------------------------------------------------------ compliance */
 
 /* (x'x)^2 / sum x_i^2 M_ii: the velocity that a unit impulse along row k makes, up to the condition of M. */
-double sti_row_mobility(const st_System *system, const sti_RowList *rows, int k)
+double sti_row_mobility(const sti_Model *model, const sti_StepWork *work, const sti_RowList *rows, int k)
 {
     double square = 0, weighted = 0;
     for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++) {
         double x = rows->x[e];
         square += x * x;
-        weighted += x * x * sti_mass_of(system, system->work.step.M, rows->i[e]);
+        weighted += x * x * sti_mass_of(model, work->step.M, rows->i[e]);
     }
     return square > 0 ? square * square / weighted : 0.0;
 }
 
-double sti_mobility(const st_System *system, int row)
+double sti_mobility(const sti_Model *model, const sti_StepWork *work, int row)
 {
-    return sti_row_mobility(system, &system->work.step.H, row);
+    return sti_row_mobility(model, work, &work->step.H, row);
 }
 
-double sti_contact_mobility(const st_System *system, int c)
+double sti_contact_mobility(const sti_Model *model, const sti_StepWork *work, int c)
 {
     sti_RowView row;
     double square = 0, weighted = 0;
-    if (!system->work.step.piled) return sti_row_mobility(system, &system->work.step.H, system->work.step.law[c].first);
-    sti_view_row(system, c, 0, &row);
+    if (!work->step.piled) return sti_row_mobility(model, work, &work->step.H, work->step.law[c].first);
+    sti_view_row(model, work, c, 0, &row);
     for (int e = 0; e < row.n; e++) {
         square += row.x[e] * row.x[e];
-        weighted += row.x[e] * row.x[e] * sti_mass_of(system, system->work.step.M, row.i[e]);
+        weighted += row.x[e] * row.x[e] * sti_mass_of(model, work->step.M, row.i[e]);
     }
     return square > 0 ? square * square / weighted : 0.0;
 }
@@ -287,11 +287,11 @@ static void soften_range(void *ctx, int64_t first, int64_t end)
         }
         if (c >= out->n_gaps) {
             const int of = out->chosen[c].element;
-            out->C[row] = sti_contact_mobility(work->system, of);
+            out->C[row] = sti_contact_mobility(&work->system->model, &work->system->work, of);
             out->w[row] = -out->C[row] * work->stage->loaded[of];
         }
         if (c >= out->n_gaps || !sti_overlaps(work, c)) continue;
-        out->C[row] = STI_OVERLAP_COMPLIANCE * sti_contact_mobility(work->system, c);
+        out->C[row] = STI_OVERLAP_COMPLIANCE * sti_contact_mobility(&work->system->model, &work->system->work, c);
     }
 }
 
@@ -317,7 +317,7 @@ static void compliances(sti_StageWork *work)
     bool rigid = work->impact || work->system->work.least_norm != NULL; /* springs and dampers as weights only */
     st_ContactModel model = rigid ? ST_CONTACT_RIGID : work->system->model.def.contact;
     if (model == ST_CONTACT_RIGID) soften_overlaps(work);
-    if (model == ST_CONTACT_REGULARIZED) sti_regularize(work->system, work->stage);
+    if (model == ST_CONTACT_REGULARIZED) sti_regularize(&work->system->model, &work->system->work, work->stage);
     for (int k = 0; k < out->n_bounded; k++) {
         const sti_BoundedEntry *entry = &work->stage->rows->bounded[k];
         double resistance = sti_resistance(work, entry->stiffness, entry->damping);
@@ -332,10 +332,10 @@ st_Status sti_stage_contacts(sti_StageWork *work)
 {
     st_System *system = work->system;
     const sti_Stage *stage = work->stage;
-    work->piled = work->out->piled = sti_is_pile(system, stage);
+    work->piled = work->out->piled = sti_is_pile(&system->model, &system->work, stage);
     if (system->model.world == NULL) STI_TRY(sti_check_model_contacts(&system->model.def, stage->rows, work->err));
     STI_TRY(grow(work));
-    sti_patches_begin(system);
+    sti_patches_begin(&system->work);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->model.world, stage->q_star, work->err));
     STI_TRY(work->piled ? sti_pile_contacts(work) : contacts(work));
     STI_TRY(loaded_contacts(work));

@@ -115,7 +115,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     sti_Assembly *out = &system->work.step;
     bool impact = stage->eta == 0;
     sti_warm_start(system, stage); /* an impact starts from 0 */
-    sti_sleep_impulses(system, stage->eta);
+    sti_sleep_impulses(&system->work, stage->eta);
     sti_team_copy(system->model.def.threads, out->start, out->r, out->problem.n_r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
     if (stage->means != NULL && stage->means->again)
@@ -128,9 +128,9 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (system->work.least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));
     if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, err));
-    if (!impact) STI_TRY(sti_sleep_keep_joints(system, stage->eta, err));
-    if (!impact) sti_patches_follow(system);
+    if (!impact) STI_TRY(sti_sleep_keep_joints(&system->model, &system->work, stage->eta, err));
+    if (!impact) sti_patches_follow(&system->work);
     out->friction_work = friction_work(system, stage);
-    sti_lap(system, ST_STAGE_SOLVE);
+    sti_lap(&system->work, ST_STAGE_SOLVE);
     return ST_OK;
 }

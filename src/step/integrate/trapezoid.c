@@ -39,7 +39,7 @@ st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_
     for (int i = 0; i < n_v; i++)
         system->work.stages.v_star[i] = system->state.v[i] + (history->known ? 0.5 * h * history->a[i] : 0.0);
     if (by_mean) sti_predict_mean(system, h, system->work.stages.v_star);
-    sti_move(system, system->state.q, by_mean ? system->work.stages.v_star : system->state.v, 0.5 * h,
+    sti_move(&system->model, system->state.q, by_mean ? system->work.stages.v_star : system->state.v, 0.5 * h,
              system->work.stages.q_star);
     STI_TRY(sti_rows_of_stage(system, system->state.t + 0.5 * h, err));
     if (by_mean) {
@@ -55,6 +55,6 @@ st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_
         if (!first_form) v[i] = 2 * v[i] - system->state.v[i];
         system->work.a_new[i] = (v[i] - system->state.v[i]) / h;
     }
-    if (!by_mean) sti_move(system, system->state.q, mean, h, system->work.q_new);
+    if (!by_mean) sti_move(&system->model, system->state.q, mean, h, system->work.q_new);
     return sti_total_impulses(system, first_form ? 1.0 : 2.0, first_form ? 0.5 : 1.0, err);
 }
