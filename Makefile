@@ -15,7 +15,7 @@ CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout 
 # cmake starts a make of its own, which must not take itself for a part of this one.
 unexport MAKEFLAGS MFLAGS
 .NOTPARALLEL:
-.PHONY: all demo test test-full test-threads fuzz coverage soak plain-tests sanitized-tests install deb playground format lint docs bench bench-quick bench-build clean help setup setup-tests
+.PHONY: all demo test test-full test-threads fuzz coverage soak plain-tests sanitized-tests install deb playground site format lint docs bench bench-quick bench-build clean help setup setup-tests
 
 all: $(BUILD)/.configured ## set up, configure, build: leaves build/bin/stiction
 	@$(call COMPILE,$(BUILD))
@@ -62,6 +62,10 @@ deb: ## Debian packages of library, headers, program, Python module, documentati
 	@scripts/setup.sh build
 	@scripts/setup.sh deb
 	@scripts/deb.sh
+
+site: all ## the documentation as a site with search, no server: build/site/html/index.html (Sphinx)
+	@scripts/setup.sh site
+	@scripts/site.sh $(BUILD)
 
 playground: all ## stiction in the browser, no server: build/playground/playground.html (emscripten; 3 minutes)
 	@scripts/setup.sh playground

@@ -1,6 +1,6 @@
 #!/bin/sh
 # setup.sh GROUP... -- see to it that what these groups need is installed: build, python, test, numpy, vtk,
-# browser, playground, bench, deb, lint, structure, threads.
+# browser, playground, site, bench, deb, lint, structure, threads.
 #
 # Silent when nothing is missing. On Debian and its kin the missing packages are installed, each
 # named with its reason; elsewhere they are listed, and we stop.
@@ -30,6 +30,9 @@ playground|emscripten|compiles the engine for browsers|command emcc
 playground|clang|likewise|command clang
 playground|lld|likewise|command wasm-ld
 playground|dpkg-dev|fetches the sources of AMD, qhull, jansson, expat and zlib|command dpkg-source
+site|python3-sphinx|makes the site of the documentation|module sphinx
+site|python3-myst-parser|likewise, of Markdown|module myst_parser
+site|furo|its looks|module furo
 bench|g++|compiles the drivers of peers in C++|command c++
 bench|libode-dev|a peer to be measured against: ODE|header ode/ode.h ode
 bench|libbullet-dev|likewise: Bullet|header bullet/btBulletCollisionCommon.h LinearMath

@@ -1,0 +1,21 @@
+#!/bin/sh
+# site.sh BUILD -- the documentation as a site: BUILD/site/html/docs/site/index.html, which needs no server and has its search inside.
+# Pages are the Markdown of this repository as it is; the API reference is made from headers and docstrings.
+set -eu
+cd "$(dirname "$0")/.."
+root=$(pwd)
+out=$root/$1/site
+rm -rf "$out"
+mkdir -p "$out/source"
+for name in docs bench examples include python src README.md CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md THIRD_PARTY.md \
+    CITATION.cff LICENSE; do
+    ln -s "$root/$name" "$out/source/$name"
+done
+PYTHONPATH=$root/$1/python PYTHONDONTWRITEBYTECODE=1 python3 docs/site/site.py "$out/source/api"
+# Debian's Python has Sphinx; another one that comes first may not.
+python=$(for p in /usr/bin/python3 python3; do "$p" -c 'import sphinx, myst_parser, furo' 2>/dev/null && echo "$p" && break; done)
+[ -n "$python" ] || { echo "site: no Python with sphinx, myst_parser and furo" >&2 && exit 1; }
+"$python" -m sphinx -q -W --keep-going -c docs/site -d "$out/cache" -b html "$out/source" "$out/html"
+[ ! -e "$1/playground/playground.html" ] || cp "$1/playground/playground.html" "$out/html/docs/playground-page.html"
+printf '<!doctype html><meta http-equiv="refresh" content="0; url=docs/site/index.html"><title>stiction</title>\n' >"$out/html/index.html"
+echo "site: $out/html/index.html, $(find "$out/html" -name '*.html' | wc -l) pages"
