@@ -125,7 +125,8 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
         task->framed = true;
     }
     st_Sink *sink = task->sink;
-    const bool later = sink->rows_later && !surface->turns;
+    const bool patch = surface->elastic[0].young > 0 || surface->elastic[1].young > 0; /* its rows are asked for */
+    const bool later = sink->rows_later && !patch;
     double *gradient = NULL;
     sti_ContactEntry *to = &sink->contact[sink->n_contacts];
     if (!later || sink->n_contacts == sink->contact_capacity)

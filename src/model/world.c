@@ -113,6 +113,12 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
     if (before != NULL) sti_carry_bodies(world, before);
     for (int b = 0; b < n; b++)
         STI_TRY(compile_body(world, b, err));
+    const st_Scene *scene = world->scene;
+    for (int k = 0; k < scene->n_shapes; k++)
+        world->turning =
+            world->turning || sti_shape_def(scene, k)->rolling > 0 || sti_shape_def(scene, k)->spinning > 0;
+    for (int k = 0; k < scene->n_material_pairs; k++)
+        world->turning = world->turning || scene->material_pair[k].rolling > 0 || scene->material_pair[k].spinning > 0;
     world->all_free = world->n_v == 6 * world->n_blocks;
     for (int b = 0; b < n; b++)
         world->all_free = world->all_free && world->body[b].n_dofs % 6 == 0;

@@ -225,6 +225,7 @@ typedef struct sti_World {
     sti_Angle *angle; /* room for two a joint and one a spring                                     */
     bool angles_idle; /* no row depends on one: they are for reports                               */
     int n_q, n_v, n_blocks;
+    bool turning;             /* some surfaces have rolling or spinning friction                               */
     bool all_free;            /* each body that moves has six velocities, and a block of M of its own          */
     int *block_first;         /* n_blocks + 1: one block of M a moving body                                */
     unsigned char *principal; /* n_blocks: its axes are principal ones, so that its block is diagonal   */

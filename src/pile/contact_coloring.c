@@ -18,6 +18,8 @@ void sti_graph_release(sti_Graph *graph)
     RELEASE(rows);
     RELEASE(points);
     RELEASE(balls);
+    RELEASE(row_turns);
+    RELEASE(ball_turns);
     RELEASE(v);
     RELEASE(v_free);
     RELEASE(r);
@@ -46,7 +48,7 @@ void sti_graph_release(sti_Graph *graph)
 static bool law_fits(const st_ContactLaw *contact)
 {
     if (contact->law == ST_LAW_FRICTIONLESS) return contact->dim == 1;
-    return contact->law == ST_LAW_COULOMB && contact->dim <= 3;
+    return contact->law == ST_LAW_COULOMB;
 }
 
 /* Every block of C is diagonal. */
@@ -117,7 +119,7 @@ static sti_ContactKind kind_of_rows(const st_Problem *p, const sti_Net *net, con
 typedef struct Fitting {
     sti_Graph *graph;
     const sti_Net *net;
-    bool fits[STI_PARTS], same[STI_PARTS], straight[STI_PARTS];
+    bool fits[STI_PARTS], same[STI_PARTS], straight[STI_PARTS], turning[STI_PARTS];
 } Fitting;
 
 static bool is_straight(const st_Problem *p, int c)
@@ -184,16 +186,18 @@ static void find_legs_of_part(void *ctx, int part, int64_t first, int64_t end)
     Fitting *fitting = ctx;
     const st_Problem *p = fitting->graph->problem;
     const bool by_rows = p->C.n_blocks == 0 || p->C.n_blocks == p->n_r;
-    bool fits = true, same = true, straight = fitting->graph->pile != NULL && by_rows;
+    bool fits = true, same = true, straight = fitting->graph->pile != NULL && by_rows, turning = false;
     for (int c = (int)first; c < (int)end && fits; c++) {
         const int32_t *legs = fitting->graph->legs + 2 * (ptrdiff_t)c, a = legs[0], b = legs[1];
         const bool alone = fitting->graph->kind[c] == STI_ALONE;
         fits = find_own_legs(fitting->graph, fitting->net, c);
         same = same && a == legs[0] && b == legs[1] && alone == (fitting->graph->kind[c] == STI_ALONE);
         straight = straight && is_straight(p, c);
+        turning = turning || p->contact[c].dim > STI_SLIDING;
     }
     fitting->fits[part] = fits;
     fitting->straight[part] = straight;
+    fitting->turning[part] = turning;
     fitting->same[part] = same;
 }
 
@@ -208,11 +212,14 @@ static bool find_legs(sti_Graph *graph, const sti_Net *net)
         if (p->A.first[k + 1] - p->A.first[k] > 6) return false;
     const int parts = sti_team_parts(graph->threads, p->n_contacts, find_legs_of_part, &fitting);
     graph->straight = true;
+    graph->turning = false;
     for (int k = 0; k < parts; k++) {
         graph->straight = graph->straight && fitting.straight[k];
+        graph->turning = graph->turning || fitting.turning[k];
         fits = fits && fitting.fits[k];
         same = same && fitting.same[k];
     }
+    graph->n_dirs = graph->turning ? STI_TURNING : STI_SLIDING;
     if (!same) graph->n_placed = 0;
     return fits;
 }
@@ -353,9 +360,14 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
         GROW(points, graph->n_batches);
     else
         GROW(rows, graph->n_batches);
-    GROW(r, 3 * STI_LANES * (int64_t)graph->n_rooms);
-    GROW(weight, 3 * STI_LANES * (int64_t)graph->n_rooms);
-    GROW(judged, 3 * STI_LANES * (int64_t)graph->n_rooms);
+    if (graph->turning && graph->round)
+        GROW(ball_turns, graph->n_batches);
+    else if (graph->turning)
+        GROW(row_turns, graph->n_batches);
+    const int64_t numbers = (int64_t)graph->n_dirs * STI_LANES * graph->n_rooms;
+    GROW(r, numbers);
+    GROW(weight, numbers);
+    GROW(judged, numbers);
     const int chunks = sti_chunks_of(graph->n_batches), stretches = graph->colour_first[STI_COLOURS] + 1;
     GROW(part, chunks > stretches ? chunks : stretches);
     if (anew) list_lanes(graph);
@@ -487,20 +499,40 @@ void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6])
                 rows[side][d][k] = map.rows->H[side][k][d][lane];
 }
 
-double sti_graph_compliance(const sti_Graph *graph, int c, int direction)
+void sti_graph_turn_rows(const sti_Graph *graph, int c, double rows[2][3][6])
 {
-    if (graph->kind[c] == STI_ALONE) return sti_graph_alone(graph, c)->C[direction];
+    const sti_LaneMap map = sti_graph_map(graph, graph->place[c] / STI_LANES);
+    const int lane = graph->place[c] % STI_LANES, dim = graph->problem->contact[c].dim;
+    double d[3][3];
+    memset(rows, 0, 2 * sizeof rows[0]);
+    if (map.balls != NULL) directions(map.balls->normal, map.balls->tangent, lane, d);
+    for (int k = STI_SLIDING; k < dim && graph->turning; k++) {
+        const int direction = sti_direction_of(dim, k) - STI_SLIDING; /* about t, n x t, n */
+        for (int e = 0; e < 12; e++) {
+            const int side = e / 6, i = e % 6;
+            double *to = &rows[side][k - STI_SLIDING][i];
+            if (map.ball_turns == NULL)
+                *to = map.row_turns->H[side][i][direction][lane];
+            else if (i >= 3)
+                *to = (side == 0 ? -1 : 1) * map.ball_turns->scale[side][lane] * d[(direction + 1) % 3][i - 3];
+        }
+    }
+}
+
+double sti_graph_compliance(const sti_Graph *graph, int c, int row)
+{
+    const int direction = sti_direction_of(graph->problem->contact[c].dim, row);
+    if (graph->kind[c] == STI_ALONE) return sti_graph_alone(graph, c)->C[row];
     const sti_LaneMap map = sti_graph_map(graph, graph->place[c] / STI_LANES);
     const int lane = graph->place[c] % STI_LANES;
     if (graph->round) return direction == 0 ? map.balls->C[lane] : 0.0;
     if (graph->pointed) return direction == 0 ? map.points->C[lane] : 0.0;
-    return map.rows->C[direction][lane];
+    return direction < STI_SLIDING ? map.rows->C[direction][lane] : map.row_turns->C[direction - STI_SLIDING][lane];
 }
 
 double sti_graph_rho(const sti_Graph *graph, int c)
 {
-    const int place = graph->place[c];
-    return 1.0 / graph->weight[3 * STI_LANES * (ptrdiff_t)(place / STI_LANES) + place % STI_LANES];
+    return 1.0 / graph->weight[sti_lane_at(graph, c)];
 }
 
 void sti_graph_give_b(const sti_Graph *graph, double *b, double *rho)

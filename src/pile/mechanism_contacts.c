@@ -167,8 +167,8 @@ static double free_velocity(const st_Problem *p, int row, const double *v_free, 
 static void prepare(sti_Graph *graph, sti_Alone *alone, const double *v_free, double sum[STI_SUMS])
 {
     const st_ContactLaw *contact = &graph->problem->contact[alone->contact];
-    const int dim = contact->dim, place = graph->place[alone->contact];
-    const ptrdiff_t at = 3 * STI_LANES * (ptrdiff_t)(place / STI_LANES) + place % STI_LANES;
+    const int dim = contact->dim;
+    const ptrdiff_t at = sti_lane_at(graph, alone->contact);
     double trace = 0.0;
     form_W(graph, alone, dim);
     for (int d = 0; d < dim; d++)
@@ -177,8 +177,9 @@ static void prepare(sti_Graph *graph, sti_Alone *alone, const double *v_free, do
     for (int d = 0; d < dim; d++) {
         double terms;
         const double b = free_velocity(graph->problem, contact->first + d, v_free, &terms);
-        graph->judged[at + (ptrdiff_t)STI_LANES * d] = b;
-        graph->weight[at + (ptrdiff_t)STI_LANES * d] = 1.0 / rho;
+        const ptrdiff_t direction = (ptrdiff_t)STI_LANES * sti_direction_of(dim, d);
+        graph->judged[at + direction] = b;
+        graph->weight[at + direction] = 1.0 / rho;
         sum[0] += rho * rho * b * b;
         sum[1] += rho * rho * terms * terms;
         sum[2] += rho * rho;
@@ -188,7 +189,8 @@ static void prepare(sti_Graph *graph, sti_Alone *alone, const double *v_free, do
 
 void sti_alone_prepare(sti_Graph *graph, const double *v_free, double sum[STI_SUMS])
 {
-    for (ptrdiff_t k = 3 * STI_LANES * (ptrdiff_t)graph->n_batches; k < 3 * STI_LANES * (ptrdiff_t)graph->n_rooms; k++)
+    const ptrdiff_t room = (ptrdiff_t)graph->n_dirs * STI_LANES;
+    for (ptrdiff_t k = room * graph->n_batches; k < room * graph->n_rooms; k++)
         graph->weight[k] = graph->judged[k] = 0.0;
     for (int k = 0; k < graph->n_alone; k++)
         prepare(graph, &graph->alone[k], v_free, sum);
@@ -210,7 +212,7 @@ static void push(const sti_Graph *graph, const sti_Alone *alone, int dim, const 
 /* r of it becomes the next one; returns | change |^2. */
 static double visit(const sti_Graph *graph, const sti_Alone *alone, int dim, double *r, double *v)
 {
-    double b[3], change[3], moved = 0.0;
+    double b[ST_MAX_DIM], change[ST_MAX_DIM], moved = 0.0;
     for (int d = 0; d < dim; d++) {
         b[d] = alone->w[d] + alone->C[d] * r[d];
         for (int side = 0; side < 2; side++) {
@@ -237,17 +239,16 @@ double sti_alone_pass(const sti_Graph *graph, double *r, double *v, sti_Pass pas
     for (int k = 0; k < graph->n_alone; k++) {
         const sti_Alone *alone = &graph->alone[k];
         const st_ContactLaw *contact = &graph->problem->contact[alone->contact];
-        const int place = graph->place[alone->contact];
-        double own[3] = {0}, *lane = r + 3 * STI_LANES * (ptrdiff_t)(place / STI_LANES) + place % STI_LANES;
+        double own[ST_MAX_DIM] = {0}, *lane = r + sti_lane_at(graph, alone->contact);
         for (int d = 0; d < contact->dim; d++)
-            own[d] = lane[STI_LANES * d];
+            own[d] = lane[STI_LANES * sti_direction_of(contact->dim, d)];
         if (pass == STI_RESTORE) sti_law_project(contact, own);
         if (pass == STI_SWEEP)
             moved += visit(graph, alone, contact->dim, own, v);
         else
             push(graph, alone, contact->dim, own, v);
         for (int d = 0; d < contact->dim; d++)
-            lane[STI_LANES * d] = own[d];
+            lane[STI_LANES * sti_direction_of(contact->dim, d)] = own[d];
     }
     return moved;
 }

@@ -78,16 +78,39 @@ typedef struct sti_PointLanes {
     double C[STI_LANES];
 } sti_PointLanes;
 
-/* Of a batch, and of those behind it: the one that is not NULL. */
+/* Where contacts roll and spin they have three directions more, R1, R2 about the tangents and S about the normal, with
+ * impulses |r_R| <= mu_roll r_n, |r_S| <= mu_spin r_n:  u_R, u_S = d . (w_b - w_a) + C r + w. Of round bodies W_RR and
+ * W_SS are the same multiple of 1, and what turns them is m d with m = 1/sqrt(I).                     */
+typedef struct sti_BallTurns {
+    _Alignas(STI_ALIGN) double mu[2][STI_LANES]; /* of rolling and of spinning; 0: none                   */
+    double inverse[STI_LANES];                   /* 1/W_RR                                                */
+    double scale[2][STI_LANES];                  /* m; 0: the ground                                      */
+} sti_BallTurns;
+
+/* The same by any rows of H. */
+typedef struct sti_RowTurns {
+    _Alignas(STI_ALIGN) double mu[2][STI_LANES];
+    double inverse_R[3][STI_LANES]; /* inv(W_RR): 11, 12, 22                                              */
+    double slip[STI_LANES];         /* 1 / the larger eigenvalue of W_RR                                  */
+    double inverse_S[STI_LANES];    /* 1/W_SS                                                             */
+    double H[2][6][3][STI_LANES];   /* H~ by body, velocity, direction                                    */
+    double w[3][STI_LANES];
+    double C[3][STI_LANES];
+} sti_RowTurns;
+
+/* Of a batch, and of those after it: the one of rows, points and balls that is not NULL, and where contacts turn, what
+ * goes with it.                                                                                       */
 typedef struct sti_LaneMap {
     sti_RowLanes *rows;
     sti_PointLanes *points;
     sti_BallLanes *balls;
+    sti_RowTurns *row_turns;
+    sti_BallTurns *ball_turns;
 } sti_LaneMap;
 
-/* The rows of eight contacts as the problem has them: 0 where there is none. */
+/* The rows of eight contacts, by direction: 0 where there is none. */
 typedef struct sti_LaneRows {
-    _Alignas(STI_ALIGN) double h[STI_LANES][3][2][STI_NODE];
+    _Alignas(STI_ALIGN) double h[STI_LANES][STI_TURNING][2][STI_NODE];
     const double *scale[2][STI_LANES]; /* by velocity: what H~ is of h                             */
 } sti_LaneRows;
 
@@ -125,12 +148,12 @@ typedef struct sti_Stretch {
 /* A contact that stands alone: u = H~'v~ + C r + w on what it touches, at most two bodies or mechanisms. */
 typedef struct sti_Alone {
     int contact;
-    int node[2];       /* a body, or n_nodes + the number of a mechanism (mobility.h); -1: none        */
-    int size[2];       /* velocities of it, 6 or the mechanism's freedoms                              */
-    ptrdiff_t v[2];    /* where they begin in v                                                        */
-    int64_t rows[2];   /* where H~ begins in alone_rows: dim rows of size numbers                      */
-    double w[3], C[3]; /* w with the velocities that mechanisms have by themselves                     */
-    double W[9];       /* W_cc, dim x dim                                                              */
+    int node[2];     /* a body, or n_nodes + the number of a mechanism (mobility.h); -1: none        */
+    int size[2];     /* velocities of it, 6 or the mechanism's freedoms                              */
+    ptrdiff_t v[2];  /* where they begin in v                                                        */
+    int64_t rows[2]; /* where H~ begins in alone_rows: dim rows of size numbers                      */
+    double w[ST_MAX_DIM], C[ST_MAX_DIM]; /* w with the velocities that mechanisms have by themselves   */
+    double W[ST_MAX_DIM * ST_MAX_DIM];   /* W_cc, dim x dim                                           */
     sti_Local local;
 } sti_Alone;
 
@@ -150,7 +173,7 @@ typedef enum sti_Pass {
     STI_RESTORE /* the same, with r moved into the laws' sets first                                */
 } sti_Pass;
 typedef struct sti_GraphCode {
-    void (*fill)(sti_RowLanes *to, const sti_LaneRows *rows);
+    void (*fill)(sti_LaneMap to, const sti_LaneRows *rows);
     void (*fill_points)(sti_PointLanes *to, const sti_LaneFrames *frames);
     void (*prepare)(sti_Batch *batch, sti_LaneMap map, const double *v_free, double *b, double *weight,
                     double sum[STI_SUMS]);
@@ -181,33 +204,37 @@ struct sti_Graph {
     bool straight; /* contacts are arrays, none has one tangent, and w and C are along normals              */
     bool round;    /* balls: all bodies are round                                                       */
     bool pointed;  /* points: they are not, but have principal axes and touch at points                 */
+    bool turning;  /* some contact rolls or spins                                                       */
+    int n_dirs;    /* directions in lanes: STI_TURNING then, else STI_SLIDING                           */
     bool inverted; /* batches have their inverses                                                       */
     STI_ARRAY(sti_Batch, batch);
     STI_ARRAY(sti_RowLanes, rows); /* by batch, or                                                   */
     STI_ARRAY(sti_PointLanes, points);
     STI_ARRAY(sti_BallLanes, balls); /* by batch                                                       */
-    STI_ARRAY(double, v);            /* v~: STI_NODE a body, one more for the ground                    */
-    STI_ARRAY(double, v_free);       /* v~_free likewise                                                */
-    STI_ARRAY(double, r);            /* by batch, direction, lane                                       */
-    STI_ARRAY(double, weight);       /* likewise: 1/rho, the weight of an impulse's square              */
-    STI_ARRAY(double, judged);       /* likewise: the r that is judged, then its u; b before the first sweep */
-    STI_ARRAY(double, v_judged);     /* v~ of that r                                                    */
-    STI_ARRAY(double, scale);        /* by node: the diagonal of inv(L), STI_NODE numbers               */
-    STI_ARRAY(double, axes);         /* by node: its axes as columns (row-major 3 x 3), each times its scale; the scale
-                                      * of its motion; STI_FRAME numbers. Where pointed                 */
-    STI_ARRAY(double, root);         /* by node: inv(L), lower, row-major 6 x 6; where some L is not diagonal */
-    STI_ARRAY(bool, diagonal);       /* by node: L is                                                   */
-    STI_ARRAY(int64_t, mass_at);     /* by node: where A_k stands                                       */
-    STI_ARRAY(int32_t, legs);        /* by contact: its nodes, two                                      */
-    STI_ARRAY(uint8_t, kind);        /* by contact: sti_ContactKind                                     */
-    STI_ARRAY(sti_Alone, alone);     /* contacts that stand alone, n_alone                              */
-    STI_ARRAY(double, alone_rows);   /* their rows                                                      */
-    STI_ARRAY(int, jointed);         /* the contacts on bodies with joints, n_jointed                   */
-    STI_ARRAY(uint64_t, taken);      /* by node: colours of its contacts                                */
-    STI_ARRAY(uint8_t, colour);      /* by contact                                                      */
-    STI_ARRAY(int, place);           /* by contact: STI_LANES batch + lane                              */
-    int n_placed, placed_nodes;      /* contacts and nodes that colours and places are of; 0: none      */
-    STI_ARRAY(sti_Part, part);       /* by chunk of batches, or by stretch and one more                 */
+    STI_ARRAY(sti_RowTurns, row_turns);
+    STI_ARRAY(sti_BallTurns, ball_turns);
+    STI_ARRAY(double, v);          /* v~: STI_NODE a body, one more for the ground                    */
+    STI_ARRAY(double, v_free);     /* v~_free likewise                                                */
+    STI_ARRAY(double, r);          /* by batch, direction, lane                                       */
+    STI_ARRAY(double, weight);     /* likewise: 1/rho, the weight of an impulse's square              */
+    STI_ARRAY(double, judged);     /* likewise: the r that is judged, then its u; b before the first sweep */
+    STI_ARRAY(double, v_judged);   /* v~ of that r                                                    */
+    STI_ARRAY(double, scale);      /* by node: the diagonal of inv(L), STI_NODE numbers               */
+    STI_ARRAY(double, axes);       /* by node: its axes as columns (row-major 3 x 3), each times its scale; the scale
+                                    * of its motion; STI_FRAME numbers. Where pointed                 */
+    STI_ARRAY(double, root);       /* by node: inv(L), lower, row-major 6 x 6; where some L is not diagonal */
+    STI_ARRAY(bool, diagonal);     /* by node: L is                                                   */
+    STI_ARRAY(int64_t, mass_at);   /* by node: where A_k stands                                       */
+    STI_ARRAY(int32_t, legs);      /* by contact: its nodes, two                                      */
+    STI_ARRAY(uint8_t, kind);      /* by contact: sti_ContactKind                                     */
+    STI_ARRAY(sti_Alone, alone);   /* contacts that stand alone, n_alone                              */
+    STI_ARRAY(double, alone_rows); /* their rows                                                      */
+    STI_ARRAY(int, jointed);       /* the contacts on bodies with joints, n_jointed                   */
+    STI_ARRAY(uint64_t, taken);    /* by node: colours of its contacts                                */
+    STI_ARRAY(uint8_t, colour);    /* by contact                                                      */
+    STI_ARRAY(int, place);         /* by contact: STI_LANES batch + lane                              */
+    int n_placed, placed_nodes;    /* contacts and nodes that colours and places are of; 0: none      */
+    STI_ARRAY(sti_Part, part);     /* by chunk of batches, or by stretch and one more                 */
 };
 
 /* Starts as {.allocator = ..., .mobility.allocator = ...}. *fits tells whether the problem is one for this file; if so
@@ -239,10 +266,11 @@ static inline sti_Alone *sti_graph_alone(const sti_Graph *graph, int c)
     return graph->kind[c] == STI_ALONE ? graph->alone + (graph->place[c] - STI_LANES * graph->n_batches) : NULL;
 }
 
-/* One contact out of its lane: the rows of H~' on its two bodies, by direction (0 where it has none); and the
- * diagonal of C.                                                                                  */
+/* One contact out of its lane: its first three rows of H~' on its two bodies (0 where it has fewer), and the three
+ * after them, where contacts turn; and the diagonal of C, by row.                                 */
 void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6]);
-double sti_graph_compliance(const sti_Graph *graph, int c, int direction);
+void sti_graph_turn_rows(const sti_Graph *graph, int c, double rows[2][3][6]);
+double sti_graph_compliance(const sti_Graph *graph, int c, int row);
 double sti_graph_rho(const sti_Graph *graph, int c);
 
 /* All contacts once, in the order of colours; returns | change of r |. */
@@ -273,10 +301,25 @@ static inline int sti_graph_open_batch(const sti_Graph *graph, int e)
     return first[0] < first[1] ? first[1] - 1 : -1;
 }
 
+/* The numbers of a contact in an array by batch, direction and lane: its first one, each STI_LANES after the last. */
+static inline ptrdiff_t sti_lane_at(const sti_Graph *graph, int c)
+{
+    return (ptrdiff_t)graph->n_dirs * STI_LANES * (graph->place[c] / STI_LANES) + graph->place[c] % STI_LANES;
+}
+
 static inline sti_LaneMap sti_graph_map(const sti_Graph *graph, ptrdiff_t batch)
 {
-    return (sti_LaneMap){graph->round || graph->pointed ? NULL : graph->rows + batch,
-                         graph->pointed ? graph->points + batch : NULL, graph->round ? graph->balls + batch : NULL};
+    sti_LaneMap map = {0};
+    if (graph->pointed) {
+        map.points = graph->points + batch;
+    } else if (graph->round) {
+        map.balls = graph->balls + batch;
+        map.ball_turns = graph->turning ? graph->ball_turns + batch : NULL;
+    } else {
+        map.rows = graph->rows + batch;
+        map.row_turns = graph->turning ? graph->row_turns + batch : NULL;
+    }
+    return map;
 }
 
 /* pile_fill.c: masses, *definite: they all are; then what lanes need of the contacts placed in them, and the sums of

@@ -166,7 +166,8 @@ static st_Status look_at_masses(Masses *masses, st_Error *err)
         at += sti_block_numbers(&p->A, k);
     }
     const int parts = sti_team_parts(graph->threads, graph->n_nodes, look_at_part, masses);
-    graph->round = graph->pointed = graph->straight;
+    graph->round = graph->straight;
+    graph->pointed = graph->straight && !graph->turning;
     for (int k = 0; k < parts; k++) {
         all = all && masses->diagonal[k];
         graph->round = graph->round && masses->round[k];
@@ -231,11 +232,12 @@ st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definit
 /* ------------------------------------------------------------------ contacts */
 
 /* Rows of H as it stands. Those on whole bodies, as nearly all are, have their numbers in order. */
-static void copy_rows(const sti_Graph *graph, const sti_Net *net, int c, double row[3][2][STI_NODE])
+static void copy_rows(const sti_Graph *graph, const sti_Net *net, int c, double row[STI_TURNING][2][STI_NODE])
 {
     const st_Problem *p = graph->problem;
-    for (int d = 0; d < p->contact[c].dim; d++) {
-        const int64_t begin = p->H.p[p->contact[c].first + d], end = p->H.p[p->contact[c].first + d + 1];
+    for (int k = 0; k < p->contact[c].dim; k++) {
+        const int64_t begin = p->H.p[p->contact[c].first + k], end = p->H.p[p->contact[c].first + k + 1];
+        const int d = sti_direction_of(p->contact[c].dim, k);
         const double *h = p->H.x + begin;
         if (graph->kind[c] == STI_ONE_BODY || graph->kind[c] == STI_TWO_BODIES) {
             memcpy(row[d][0], h, 6 * sizeof *h);
@@ -262,30 +264,36 @@ static double led_velocity(const sti_Graph *graph, const sti_Net *net, int row, 
 
 /* H~ of a batch by its rows. Where L is not diagonal they are scaled here, else in their lanes. */
 static void fill_rows(const sti_Graph *graph, const sti_Net *net, const double *v_free, const sti_Batch *batch,
-                      sti_RowLanes *to)
+                      sti_LaneMap to)
 {
     static const _Alignas(STI_ALIGN) double one[STI_NODE] = {1, 1, 1, 1, 1, 1, 1, 1};
     const st_Problem *p = graph->problem;
     sti_LaneRows rows;
-    memset(to->w, 0, sizeof to->w);
-    memset(to->C, 0, sizeof to->C);
+    memset(to.rows->w, 0, sizeof to.rows->w);
+    memset(to.rows->C, 0, sizeof to.rows->C);
+    if (graph->turning) memset(to.row_turns, 0, sizeof *to.row_turns);
     for (int l = 0; l < STI_LANES; l++) {
-        const int c = batch->contact[l];
-        memset(rows.h[l], 0, sizeof rows.h[l]);
+        const int c = batch->contact[l], dim = c >= 0 ? p->contact[c].dim : 0;
+        memset(rows.h[l], 0, (size_t)graph->n_dirs * sizeof rows.h[l][0]);
         if (c >= 0 && graph->pile != NULL)
-            sti_pile_rows(graph->pile, c, p->contact[c].dim, rows.h[l]);
+            sti_pile_rows(graph->pile, c, dim, rows.h[l]);
         else if (c >= 0)
             copy_rows(graph, net, c, rows.h[l]);
         for (int side = 0; side < 2; side++) {
             const int32_t node = batch->body[side][l];
             rows.scale[side][l] = graph->diagonal[node] ? graph->scale + STI_NODE * (ptrdiff_t)node : one;
-            for (int d = 0; d < 3 && !graph->diagonal[node]; d++)
+            for (int d = 0; d < graph->n_dirs && !graph->diagonal[node]; d++)
                 multiply_row(graph, node, rows.h[l][d][side]);
         }
-        for (int d = 0; c >= 0 && d < p->contact[c].dim; d++)
-            to->w[d][l] = p->w[p->contact[c].first + d];
-        for (int d = 0; c >= 0 && graph->kind[c] == STI_LED && d < p->contact[c].dim; d++)
-            to->w[d][l] += led_velocity(graph, net, p->contact[c].first + d, v_free);
+        for (int k = 0; k < dim; k++) {
+            const int d = sti_direction_of(dim, k), row = p->contact[c].first + k;
+            double *w = d < STI_SLIDING ? to.rows->w[d] : to.row_turns->w[d - STI_SLIDING];
+            w[l] = p->w[row];
+            if (graph->kind[c] == STI_LED) w[l] += led_velocity(graph, net, row, v_free);
+        }
+        if (!graph->turning) continue;
+        to.row_turns->mu[0][l] = dim >= 5 ? p->contact[c].mu_roll : 0.0;
+        to.row_turns->mu[1][l] = dim == 4 || dim == 6 ? p->contact[c].mu_spin : 0.0;
     }
     graph->code->fill(to, &rows);
 }
@@ -333,8 +341,10 @@ static void fill_law(const sti_Graph *graph, sti_Batch *batch, int lane, int c)
 }
 
 /* The same for balls, one of them. */
-static void fill_ball(const sti_Graph *graph, const sti_Batch *batch, int l, sti_BallLanes *to)
+static void fill_ball(const sti_Graph *graph, const sti_Batch *batch, int l, sti_LaneMap map)
 {
+    sti_BallLanes *to = map.balls;
+    sti_BallTurns *turns = map.ball_turns;
     const st_Problem *p = graph->problem;
     const int c = batch->contact[l];
     const double *centre[2], *frame = frame_of(graph->pile, c, centre);
@@ -347,6 +357,11 @@ static void fill_ball(const sti_Graph *graph, const sti_Batch *batch, int l, sti
         to->mass[side][l] = scale[0];
         for (int k = 0; k < 3; k++)
             to->lever[side][k][l] = scale[3] * (frame[k] - centre[side][k]);
+        if (turns != NULL) turns->scale[side][l] = scale[3];
+    }
+    if (turns != NULL) {
+        turns->mu[0][l] = batch->dim[l] >= 5 ? p->contact[c].mu_roll : 0.0;
+        turns->mu[1][l] = batch->dim[l] == 4 || batch->dim[l] == 6 ? p->contact[c].mu_spin : 0.0;
     }
     to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
     to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
@@ -357,15 +372,17 @@ static void spread_compliance(sti_Graph *graph)
 {
     const st_Problem *p = graph->problem;
     const double *x = p->C.x;
-    for (int k = 0, c = 0; k < p->C.n_blocks && !graph->round && !graph->pointed; k++) {
-        const int size = p->C.first[k + 1] - p->C.first[k];
+    for (int b = 0, c = 0; b < p->C.n_blocks && !graph->round && !graph->pointed; b++) {
+        const int size = p->C.first[b + 1] - p->C.first[b];
         for (int i = 0; i < size; i++) {
-            const int row = p->C.first[k] + i;
+            const int row = p->C.first[b] + i;
             while (row >= p->contact[c].first + p->contact[c].dim)
                 c++;
-            const int d = row - p->contact[c].first, batch = graph->place[c] / STI_LANES;
-            double *to = batch < graph->n_batches ? &graph->rows[batch].C[d][graph->place[c] % STI_LANES]
-                                                  : &sti_graph_alone(graph, c)->C[d];
+            const int k = row - p->contact[c].first, d = sti_direction_of(p->contact[c].dim, k);
+            const int batch = graph->place[c] / STI_LANES, lane = graph->place[c] % STI_LANES;
+            double *to = batch >= graph->n_batches ? &sti_graph_alone(graph, c)->C[k]
+                         : d < STI_SLIDING         ? &graph->rows[batch].C[d][lane]
+                                                   : &graph->row_turns[batch].C[d - STI_SLIDING][lane];
             *to = x[(ptrdiff_t)i * (size + 1)];
         }
         x += (ptrdiff_t)size * size;
@@ -388,7 +405,7 @@ static void fill_range(void *ctx, int64_t first, int64_t end)
         if (graph->pointed)
             fill_points(graph, &graph->batch[k], &graph->points[k]);
         else
-            fill_rows(graph, of->net, of->v_free, &graph->batch[k], &graph->rows[k]);
+            fill_rows(graph, of->net, of->v_free, &graph->batch[k], sti_graph_map(graph, k));
     }
 }
 
@@ -400,7 +417,7 @@ static void fill_ball_range(void *ctx, int64_t first, int64_t end)
     for (int c = (int)first; c < (int)end; c++) {
         const int batch = graph->place[c] / STI_LANES, lane = graph->place[c] % STI_LANES;
         fill_law(graph, &graph->batch[batch], lane, c);
-        fill_ball(graph, &graph->batch[batch], lane, &graph->balls[batch]);
+        fill_ball(graph, &graph->batch[batch], lane, sti_graph_map(graph, batch));
     }
 }
 
@@ -412,7 +429,7 @@ static void fill_balls(sti_Graph *graph)
         for (int l = 0; batch >= 0 && l < STI_LANES; l++) {
             if (graph->batch[batch].contact[l] >= 0) continue;
             fill_law(graph, &graph->batch[batch], l, -1);
-            fill_ball(graph, &graph->batch[batch], l, &graph->balls[batch]);
+            fill_ball(graph, &graph->batch[batch], l, sti_graph_map(graph, batch));
         }
     }
 }
@@ -424,7 +441,7 @@ static void prepare_chunks(void *ctx, int64_t first, int64_t end)
         double *sum = graph->part[chunk].sum;
         memset(sum, 0, STI_SUMS * sizeof *sum);
         for (ptrdiff_t k = chunk * STI_CHUNK; k < (chunk + 1) * STI_CHUNK && k < graph->n_batches; k++) {
-            const ptrdiff_t at = 3 * STI_LANES * k;
+            const ptrdiff_t at = (ptrdiff_t)graph->n_dirs * STI_LANES * k;
             graph->code->prepare(&graph->batch[k], sti_graph_map(graph, k), graph->v_free, graph->judged + at,
                                  graph->weight + at, sum);
         }
@@ -451,12 +468,6 @@ void sti_graph_fill(sti_Graph *graph, const sti_Net *net, const double *v_free, 
 
 /* ------------------------------------------------------------------ orders */
 
-/* The numbers of a contact in an array by batch, direction and lane. */
-static ptrdiff_t lane_of(const sti_Graph *graph, int c)
-{
-    return 3 * STI_LANES * (ptrdiff_t)(graph->place[c] / STI_LANES) + graph->place[c] % STI_LANES;
-}
-
 /* What a team works on: an array by lanes and one in the problem's order. */
 typedef struct Order {
     const sti_Graph *graph;
@@ -468,9 +479,11 @@ static void give_range(void *ctx, int64_t first, int64_t end)
 {
     const Order *order = ctx;
     const st_ContactLaw *contact = order->graph->problem->contact;
-    for (int c = (int)first; c < (int)end; c++)
-        for (int d = 0; d < contact[c].dim; d++)
-            order->rows[contact[c].first + d] = order->from[lane_of(order->graph, c) + (ptrdiff_t)STI_LANES * d];
+    for (int c = (int)first; c < (int)end; c++) {
+        const double *from = order->from + sti_lane_at(order->graph, c);
+        for (int k = 0; k < contact[c].dim; k++)
+            order->rows[contact[c].first + k] = from[STI_LANES * sti_direction_of(contact[c].dim, k)];
+    }
 }
 
 void sti_lanes_give(const sti_Graph *graph, const double *lanes, double *out)
@@ -485,9 +498,11 @@ static void take_range(void *ctx, int64_t first, int64_t end)
     const Order *order = ctx;
     const st_ContactLaw *contact = order->graph->problem->contact;
     for (int c = (int)first; c < (int)end; c++) {
-        double *to = order->lanes + lane_of(order->graph, c);
-        for (int d = 0; d < 3; d++)
-            to[STI_LANES * d] = d < contact[c].dim ? order->from[contact[c].first + d] : 0.0;
+        double *to = order->lanes + sti_lane_at(order->graph, c);
+        for (int d = contact[c].dim == 4 ? 3 : contact[c].dim; d < order->graph->n_dirs; d++)
+            to[STI_LANES * d] = 0.0;
+        for (int k = 0; k < contact[c].dim; k++)
+            to[STI_LANES * sti_direction_of(contact[c].dim, k)] = order->from[contact[c].first + k];
     }
 }
 
@@ -495,14 +510,16 @@ static void take_range(void *ctx, int64_t first, int64_t end)
 void sti_lanes_take(const sti_Graph *graph, const double *from, double *lanes)
 {
     Order order = {.graph = graph, .from = from, .lanes = lanes};
+    const ptrdiff_t room = (ptrdiff_t)graph->n_dirs * STI_LANES;
     sti_team_for(graph->threads, graph->problem->n_contacts, STI_LEAST, take_range, &order);
     for (int e = 0; e < sti_graph_open(graph); e++) {
         const int batch = sti_graph_open_batch(graph, e);
+        double *to = lanes + room * batch;
         for (int l = 0; batch >= 0 && l < STI_LANES; l++)
-            for (int d = 0; graph->batch[batch].contact[l] < 0 && d < 3; d++)
-                lanes[3 * STI_LANES * (ptrdiff_t)batch + STI_LANES * d + l] = 0.0;
+            for (int d = 0; graph->batch[batch].contact[l] < 0 && d < graph->n_dirs; d++)
+                to[STI_LANES * d + l] = 0.0;
     }
     for (int l = graph->n_alone; l < STI_LANES * (graph->n_rooms - graph->n_batches); l++)
-        for (int d = 0; d < 3; d++)
-            lanes[3 * STI_LANES * (ptrdiff_t)(graph->n_batches + l / STI_LANES) + STI_LANES * d + l % STI_LANES] = 0.0;
+        for (int d = 0; d < graph->n_dirs; d++)
+            lanes[room * (graph->n_batches + l / STI_LANES) + (ptrdiff_t)STI_LANES * d + l % STI_LANES] = 0.0;
 }

@@ -26,7 +26,8 @@ static double pass_batches(const Pass *pass, int first, int count)
 {
     const sti_Graph *graph = pass->graph;
     return graph->code->pass(graph->batch + first, sti_graph_map(graph, first),
-                             pass->r + 3 * STI_LANES * (ptrdiff_t)first, pass->v, graph->n_nodes, count, pass->which);
+                             pass->r + (ptrdiff_t)graph->n_dirs * STI_LANES * first, pass->v, graph->n_nodes, count,
+                             pass->which);
 }
 
 /* The first stretch of a colour in the share of a thread, which is one of memory. */
@@ -125,7 +126,7 @@ static void judge_chunks(void *ctx, int64_t first, int64_t end)
     for (int64_t chunk = first; chunk < end; chunk++) {
         const int begin = (int)chunk * STI_CHUNK, left = graph->n_batches - begin,
                   count = left < STI_CHUNK ? left : STI_CHUNK;
-        const ptrdiff_t at = 3 * STI_LANES * (ptrdiff_t)begin;
+        const ptrdiff_t at = (ptrdiff_t)graph->n_dirs * STI_LANES * begin;
         graph->part[chunk].judged = (sti_LaneJudgement){.contact = {-1, -1, -1, -1, -1, -1, -1, -1}};
         graph->code->judge(graph->batch + begin, sti_graph_map(graph, begin), count, graph->weight + at,
                            graph->v_judged, graph->judged + at, &graph->part[chunk].judged);

@@ -224,8 +224,48 @@ static inline void push_balls(const sti_BallLanes *balls, const Lanes r[3], Lane
     }
 }
 
-static inline void push(const sti_Batch *batch, sti_LaneMap map, const Lanes r[3], Lanes x[2][STI_NODE], double *v,
-                        int32_t ground)
+/* The three directions about which contacts turn: x += H~ r. */
+static inline void push_ball_turns(const sti_BallLanes *balls, const sti_BallTurns *turns, const Lanes r[3],
+                                   Lanes x[2][STI_NODE])
+{
+    const Lanes a = load(turns->scale[0]), b = load(turns->scale[1]);
+    Lanes d[3][3];
+    load_frame(balls->normal, balls->tangent, d);
+    for (int k = 0; k < 3; k++) {
+        const Lanes impulse = (d[1][k] * r[0] + d[2][k] * r[1]) + d[0][k] * r[2];
+        x[0][3 + k] -= a * impulse;
+        x[1][3 + k] += b * impulse;
+    }
+}
+
+static inline void push_row_turns(const sti_RowTurns *turns, const Lanes r[3], Lanes x[2][STI_NODE])
+{
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < 6; k++)
+            for (int d = 0; d < 3; d++)
+                x[side][k] += load(turns->H[side][k][d]) * r[d];
+}
+
+static inline bool is_turning(sti_LaneMap map)
+{
+    return map.ball_turns != NULL || map.row_turns != NULL;
+}
+
+static inline int directions_of(sti_LaneMap map)
+{
+    return is_turning(map) ? STI_TURNING : STI_SLIDING;
+}
+
+static inline void push_turns(sti_LaneMap map, const Lanes r[3], Lanes x[2][STI_NODE])
+{
+    if (map.ball_turns != NULL)
+        push_ball_turns(map.balls, map.ball_turns, r, x);
+    else
+        push_row_turns(map.row_turns, r, x);
+}
+
+/* The first three directions. */
+static inline void push(sti_LaneMap map, const Lanes r[3], Lanes x[2][STI_NODE])
 {
     if (map.balls != NULL)
         push_balls(map.balls, r, x);
@@ -233,8 +273,6 @@ static inline void push(const sti_Batch *batch, sti_LaneMap map, const Lanes r[3
         push_points(map.points, r, x);
     else
         push_rows(map.rows, r, x);
-    scatter(v, batch->body[0], ground, x[0]);
-    scatter(v, batch->body[1], ground, x[1]);
 }
 
 static inline void velocity_of_points(const sti_PointLanes *points, const Lanes r[3], Lanes x[2][STI_NODE], Lanes u[3])
@@ -285,10 +323,84 @@ static inline void velocity(sti_LaneMap map, const Lanes r[3], Lanes x[2][STI_NO
                 u[d] += load(map.rows->H[side][k][d]) * x[side][k];
 }
 
+/* u of rolling and spinning. */
+static inline void turn_velocity(sti_LaneMap map, const Lanes r[3], Lanes x[2][STI_NODE], Lanes u[3])
+{
+    if (map.ball_turns != NULL) {
+        const Lanes a = load(map.ball_turns->scale[0]), b = load(map.ball_turns->scale[1]);
+        const sti_BallLanes *balls = map.balls;
+        Lanes d[3][3], spin[3];
+        load_frame(balls->normal, balls->tangent, d);
+        for (int k = 0; k < 3; k++)
+            spin[k] = b * x[1][3 + k] - a * x[0][3 + k];
+        u[0] = dot_lanes(d[1], spin);
+        u[1] = dot_lanes(d[2], spin);
+        u[2] = dot_lanes(d[0], spin);
+        return;
+    }
+    for (int d = 0; d < 3; d++)
+        u[d] = load(map.row_turns->w[d]) + load(map.row_turns->C[d]) * r[d];
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < 6; k++)
+            for (int d = 0; d < 3; d++)
+                u[d] += load(map.row_turns->H[side][k][d]) * x[side][k];
+}
+
+/* Of rolling and of spinning. */
+static inline void load_turn_mu(sti_LaneMap map, Lanes mu[2])
+{
+    for (int k = 0; k < 2; k++)
+        mu[k] = load(map.ball_turns != NULL ? map.ball_turns->mu[k] : map.row_turns->mu[k]);
+}
+
+/* Shortened to what the normal impulse allows. */
+static inline void shorten_turns(sti_LaneMap map, Lanes normal, Lanes x[3])
+{
+    Lanes mu[2];
+    load_turn_mu(map, mu);
+    const Lanes zero = {0}, limit = mu[0] * normal, square = x[0] * x[0] + x[1] * x[1];
+    const Mask outside = square > limit * limit;
+    const Lanes part = limit / square_root(choose(outside, square, zero + 1.0));
+    x[0] = choose(outside, part * x[0], x[0]);
+    x[1] = choose(outside, part * x[1], x[1]);
+    const Lanes most = mu[1] * normal;
+    x[2] = choose(x[2] > most, most, choose(x[2] < zero - most, zero - most, x[2]));
+}
+
+/* Rolling and spinning feel what the other directions have done to x; returns the square of their own change, which is
+ * in x afterwards.                                                                                   */
+static inline Lanes visit_turns(sti_LaneMap map, Lanes normal, Lanes *r, Lanes x[2][STI_NODE])
+{
+    Lanes u[3], next[3], change[3], moved = {0};
+    turn_velocity(map, r, x, u);
+    if (map.ball_turns != NULL) {
+        const Lanes inverse = load(map.ball_turns->inverse);
+        for (int d = 0; d < 3; d++)
+            next[d] = r[d] - inverse * u[d];
+    } else {
+        const sti_RowTurns *turns = map.row_turns;
+        const Lanes limit = load(turns->mu[0]) * normal, b = load(turns->inverse_R[1]), slip = load(turns->slip);
+        const Lanes s1 = r[0] - (load(turns->inverse_R[0]) * u[0] + b * u[1]);
+        const Lanes s2 = r[1] - (b * u[0] + load(turns->inverse_R[2]) * u[1]);
+        const Mask sticks = s1 * s1 + s2 * s2 <= limit * limit;
+        next[0] = choose(sticks, s1, r[0] - slip * u[0]);
+        next[1] = choose(sticks, s2, r[1] - slip * u[1]);
+        next[2] = r[2] - load(turns->inverse_S) * u[2];
+    }
+    shorten_turns(map, normal, next);
+    for (int d = 0; d < 3; d++) {
+        change[d] = next[d] - r[d];
+        moved += change[d] * change[d];
+        r[d] = next[d];
+    }
+    push_turns(map, change, x);
+    return moved;
+}
+
 static inline Lanes visit(const sti_Batch *batch, sti_LaneMap map, double *r_batch, double *v, int32_t ground)
 {
     Lanes x[2][STI_NODE], u[3], next[3], *r = (Lanes *)r_batch;
-    STI_TOLD_WRITE(r, 3 * sizeof *r);
+    STI_TOLD_WRITE(r, (size_t)directions_of(map) * sizeof *r);
     gather(v, batch->body[0], x[0]);
     gather(v, batch->body[1], x[1]);
     velocity(map, r, x, u);
@@ -299,22 +411,30 @@ static inline Lanes visit(const sti_Batch *batch, sti_LaneMap map, double *r_bat
         moved += u[d] * u[d];
         r[d] = next[d];
     }
-    if (sum_of_lanes(moved) == 0.0) return moved; /* open contacts are many */
-    push(batch, map, u, x, v, ground);
+    const Lanes turned = is_turning(map) ? next[0] + size_of(r[3]) + size_of(r[4]) + size_of(r[5]) : (Lanes){0};
+    if (sum_of_lanes(moved + turned) == 0.0) return moved; /* open contacts are many */
+    push(map, u, x);
+    if (is_turning(map)) moved += visit_turns(map, next[0], r + 3, x);
+    scatter(v, batch->body[0], ground, x[0]);
+    scatter(v, batch->body[1], ground, x[1]);
     return moved;
 }
 
 /* v += H~ r. */
 static inline void apply(const sti_Batch *batch, sti_LaneMap map, const double *r_batch, double *v, int32_t ground)
 {
+    const Lanes *r = (const Lanes *)r_batch;
     Lanes x[2][STI_NODE];
     gather(v, batch->body[0], x[0]);
     gather(v, batch->body[1], x[1]);
-    push(batch, map, (const Lanes *)r_batch, x, v, ground);
+    push(map, r, x);
+    if (is_turning(map)) push_turns(map, r + 3, x);
+    scatter(v, batch->body[0], ground, x[0]);
+    scatter(v, batch->body[1], ground, x[1]);
 }
 
-/* r moved into the law's set by the shortest way for r_n >= 0, then for r_T. */
-static inline void put_back(const sti_Batch *batch, double *r_batch)
+/* r moved into the law's set by the shortest way for r_n >= 0, then for r_T, r_R and r_S. */
+static inline void put_back(const sti_Batch *batch, sti_LaneMap map, double *r_batch)
 {
     const Lanes zero = {0};
     Lanes *r = (Lanes *)r_batch;
@@ -324,22 +444,26 @@ static inline void put_back(const sti_Batch *batch, double *r_batch)
     const Lanes part = limit / square_root(choose(outside, square, zero + 1.0));
     r[1] = choose(outside, part * r[1], r[1]);
     r[2] = choose(outside, part * r[2], r[2]);
+    if (is_turning(map)) shorten_turns(map, r[0], r + 3);
 }
 
 static inline sti_LaneMap next_map(sti_LaneMap map, ptrdiff_t k)
 {
-    return (sti_LaneMap){map.rows != NULL ? map.rows + k : NULL, map.points != NULL ? map.points + k : NULL,
-                         map.balls != NULL ? map.balls + k : NULL};
+    return (sti_LaneMap){.rows = map.rows != NULL ? map.rows + k : NULL,
+                         .points = map.points != NULL ? map.points + k : NULL,
+                         .balls = map.balls != NULL ? map.balls + k : NULL,
+                         .row_turns = map.row_turns != NULL ? map.row_turns + k : NULL,
+                         .ball_turns = map.ball_turns != NULL ? map.ball_turns + k : NULL};
 }
 
-/* `map` has two constant NULLs where this is called, so that there is one loop for each kind. */
+/* `map` has constant NULLs where this is called, so that there is one loop for each kind. */
 static inline double pass_each(const sti_Batch *batch, sti_LaneMap map, double *r, double *v, int32_t ground,
                                int n_batches, sti_Pass pass)
 {
     Lanes moved = {0};
     for (ptrdiff_t k = 0; k < n_batches; k++) {
-        double *own = r + 3 * STI_LANES * k;
-        if (pass == STI_RESTORE) put_back(&batch[k], own);
+        double *own = r + directions_of(map) * STI_LANES * k;
+        if (pass == STI_RESTORE) put_back(&batch[k], next_map(map, k), own);
         if (pass == STI_SWEEP)
             moved += visit(&batch[k], next_map(map, k), own, v, ground);
         else
@@ -352,8 +476,11 @@ static double pass_over(const sti_Batch *batch, sti_LaneMap map, double *r, doub
                         sti_Pass pass)
 {
     const sti_LaneMap rows = {.rows = map.rows}, points = {.points = map.points}, balls = {.balls = map.balls};
+    const sti_LaneMap turning_balls = {.balls = map.balls, .ball_turns = map.ball_turns};
+    if (map.ball_turns != NULL) return pass_each(batch, turning_balls, r, v, ground, n_batches, pass);
     if (map.balls != NULL) return pass_each(batch, balls, r, v, ground, n_batches, pass);
     if (map.points != NULL) return pass_each(batch, points, r, v, ground, n_batches, pass);
+    if (map.row_turns != NULL) return pass_each(batch, map, r, v, ground, n_batches, pass);
     return pass_each(batch, rows, r, v, ground, n_batches, pass);
 }
 
@@ -367,36 +494,42 @@ static inline Lanes inverse(Lanes x)
     return choose(none, zero, 1.0 / choose(none, zero + 1.0, x));
 }
 
-/* What a visit needs of W: omega/W_nn, inv(W_TT) and 1/lambda_max; where W_TT is singular to rounding, the latter
- * serves for both.                                                                                */
-static void invert(sti_Batch *batch)
+/* Of W = (a, b; b, d) the inverse and 1/lambda_max; where W is singular to rounding, the latter serves for both. */
+static inline void invert_two(const Lanes W[3], double to[3][STI_LANES], double *slip_to)
 {
-    const Lanes a = load(batch->inverse_T[0]), b = load(batch->inverse_T[1]), d = load(batch->inverse_T[2]);
+    const Lanes a = W[0], b = W[1], d = W[2];
     const Lanes half = 0.5 * (a + d), skew = 0.5 * (a - d), determinant = a * d - b * b;
     const Lanes largest = half + square_root(skew * skew + b * b), slip = inverse(largest);
     const Mask regular = determinant > 1e-12 * largest * largest;
     const Lanes over = inverse(determinant), zero = {0};
+    store(slip_to, slip);
+    store(to[0], choose(regular, d * over, slip));
+    store(to[1], choose(regular, zero - b * over, zero));
+    store(to[2], choose(regular, a * over, slip));
+}
+
+/* What a visit needs of W: omega/W_nn, inv(W_TT) and 1/lambda_max of it. */
+static void invert(sti_Batch *batch)
+{
+    const Lanes W_TT[3] = {load(batch->inverse_T[0]), load(batch->inverse_T[1]), load(batch->inverse_T[2])};
     store(batch->inverse_n, relaxation * inverse(load(batch->inverse_n)));
-    store(batch->slip, slip);
-    store(batch->inverse_T[0], choose(regular, d * over, slip));
-    store(batch->inverse_T[1], choose(regular, zero - b * over, zero));
-    store(batch->inverse_T[2], choose(regular, a * over, slip));
+    invert_two(W_TT, batch->inverse_T, batch->slip);
 }
 
 /* Rows of eight contacts into their lanes, scaled to unit masses. */
-static void fill(sti_RowLanes *to, const sti_LaneRows *rows)
+static void fill(sti_LaneMap to, const sti_LaneRows *rows)
 {
     for (int side = 0; side < 2; side++) {
         Lanes scale[STI_LANES], h[STI_LANES];
         for (int l = 0; l < STI_LANES; l++)
             scale[l] = load(rows->scale[side][l]);
         transpose(scale);
-        for (int d = 0; d < 3; d++) {
+        for (int d = 0; d < directions_of(to); d++) {
             for (int l = 0; l < STI_LANES; l++)
                 h[l] = load(rows->h[l][d][side]);
             transpose(h);
             for (int k = 0; k < 6; k++)
-                store(to->H[side][k][d], h[k] * scale[k]);
+                store(d < 3 ? to.rows->H[side][k][d] : to.row_turns->H[side][k][d - 3], h[k] * scale[k]);
         }
     }
 }
@@ -497,6 +630,40 @@ static inline void measure_balls(const sti_BallLanes *balls, Lanes x[2][STI_NODE
     W[0] += load(balls->C);
 }
 
+/* Of rolling and spinning: b, the inverses, and the trace of W, each where a contact has it. */
+static inline Lanes measure_turns(const sti_Batch *batch, sti_LaneMap map, Lanes x[2][STI_NODE], Lanes b[3])
+{
+    const Lanes zero[3] = {0};
+    Lanes rolls = {0}, spins = {0};
+    for (int l = 0; l < STI_LANES; l++) {
+        rolls[l] = batch->dim[l] >= 5 ? 1.0 : 0.0;
+        spins[l] = batch->dim[l] == 4 || batch->dim[l] == 6 ? 1.0 : 0.0;
+    }
+    turn_velocity(map, zero, x, b);
+    b[0] *= rolls;
+    b[1] *= rolls;
+    b[2] *= spins;
+    if (map.ball_turns != NULL) {
+        const Lanes a = load(map.ball_turns->scale[0]), c = load(map.ball_turns->scale[1]), W = a * a + c * c;
+        store(map.ball_turns->inverse, inverse(W));
+        return (2.0 * rolls + spins) * W;
+    }
+    sti_RowTurns *turns = map.row_turns;
+    Lanes W[3] = {load(turns->C[0]), {0}, load(turns->C[1])}, W_SS = load(turns->C[2]);
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < 6; k++) {
+            const Lanes h1 = load(turns->H[side][k][0]), h2 = load(turns->H[side][k][1]);
+            const Lanes h3 = load(turns->H[side][k][2]);
+            W[0] += h1 * h1;
+            W[1] += h1 * h2;
+            W[2] += h2 * h2;
+            W_SS += h3 * h3;
+        }
+    invert_two(W, turns->inverse_R, turns->slip);
+    store(turns->inverse_S, inverse(W_SS));
+    return rolls * (W[0] + W[2]) + spins * W_SS;
+}
+
 /* W_cc, b and the weights of r. To the sums are added, over all rows, the squares of rho b, of rho times what the terms
  * of b are at most, | h~ | | v~ | with | h~_d |^2 = W_dd, and of rho itself; and how many contacts there are whose
  * normals move nothing.                                                                           */
@@ -517,10 +684,15 @@ static void prepare(sti_Batch *batch, sti_LaneMap map, const double *v_free, dou
         speed += x[0][k] * x[0][k] + x[1][k] * x[1][k];
     for (int l = 0; l < STI_LANES; l++)
         dim[l] = batch->dim[l];
-    const Lanes trace = W[0] + W[3] + W[5], mean = trace * inverse(dim), rho = inverse(mean), square = rho * rho;
-    for (int d = 0; d < 3; d++)
+    const Lanes turns = is_turning(map) ? measure_turns(batch, map, x, b + 3) : zero;
+    const Lanes trace = W[0] + W[3] + W[5] + turns, mean = trace * inverse(dim), rho = inverse(mean),
+                square = rho * rho;
+    Lanes all = b[0] * b[0] + b[1] * b[1] + b[2] * b[2];
+    for (int d = 0; d < directions_of(map); d++) {
         *(Lanes *)(weight + (ptrdiff_t)d * STI_LANES) = mean;
-    sum[0] += sum_of_lanes(square * (b[0] * b[0] + b[1] * b[1] + b[2] * b[2]));
+        if (d >= 3) all += b[d] * b[d];
+    }
+    sum[0] += sum_of_lanes(square * all);
     sum[1] += sum_of_lanes(square * trace * speed);
     sum[2] += sum_of_lanes(square * dim);
     const Mask moves = (W[0] > zero) & (mean * zero == zero); /* finite */
@@ -564,6 +736,19 @@ static inline Lanes steep_share(const sti_Batch *batch, const Lanes r[3], const 
     return sum_of_squares(normal, t, o);
 }
 
+/* NaN is the worst of all. */
+static inline void add_judgement(const sti_Batch *batch, Lanes share, Lanes power, Lanes outside,
+                                 sti_LaneJudgement *out)
+{
+    const Mask worse = (share > load(out->worst)) | ~(share >= load(out->worst) * 0.0);
+    *(Lanes *)out->error += share;
+    *(Lanes *)out->power += size_of(power);
+    store(out->outside, choose(outside > load(out->outside), outside, load(out->outside)));
+    store(out->worst, choose(worse, share, load(out->worst)));
+    for (int l = 0; l < STI_LANES; l++)
+        if (worse[l] != 0) out->contact[l] = batch->contact[l];
+}
+
 /* u of r, and its share in the residual: residual.c says what is measured. */
 static inline void judge_batch(const sti_Batch *batch, sti_LaneMap map, const Lanes r[3], Lanes rho, const double *v,
                                Lanes u[3], sti_LaneJudgement *out)
@@ -588,22 +773,112 @@ static inline void judge_batch(const sti_Batch *batch, sti_LaneMap map, const La
         P[d] = choose(large_r, shifted[d] + (x[0][d] - P[d]), r[d] - P[d]);
     const Mask steep = load(batch->mu) > STI_STEEP;
     const Lanes share = choose(steep, steep_share(batch, r, u, rho), sum_of_squares(P[0], P[1], P[2]));
-    const Mask worse = (share > load(out->worst)) | ~(share >= load(out->worst) * 0.0);
-    *(Lanes *)out->error += share;
-    *(Lanes *)out->power += size_of(power);
-    store(out->outside, choose(outside > load(out->outside), outside, load(out->outside)));
-    store(out->worst, choose(worse, share, load(out->worst)));
-    for (int l = 0; l < STI_LANES; l++)
-        if (worse[l] != 0) out->contact[l] = batch->contact[l];
+    add_judgement(batch, share, power, outside, out);
+}
+
+/* Friction of three kinds: sliding, rolling and spinning, |x_g| <= mu_g x_n each. */
+enum { GROUPS = 3 };
+static inline void measure_groups(const Lanes x[STI_TURNING], Lanes size[GROUPS])
+{
+    size[0] = square_root(x[1] * x[1] + x[2] * x[2]);
+    size[1] = square_root(x[3] * x[3] + x[4] * x[4]);
+    size[2] = size_of(x[5]);
+}
+
+static const int group_of[STI_TURNING] = {-1, 0, 0, 1, 1, 2};
+
+/* x of all kinds, shortened to mu_g times the normal impulse. */
+static inline void shorten_groups(const Lanes mu[GROUPS], const Lanes size[GROUPS], Lanes normal, Lanes x[STI_TURNING])
+{
+    const Lanes zero = {0};
+    for (int d = 1; d < STI_TURNING; d++) {
+        const int g = group_of[d];
+        const Lanes limit = mu[g] * normal;
+        x[d] = choose(size[g] > limit, limit * (x[d] / choose(size[g] > zero, size[g], zero + 1.0)), x[d]);
+    }
+}
+
+/* The nearest point of the set: law.c's project_groups, which needs a round more than there are kinds. */
+static inline void project_groups(const Lanes mu[GROUPS], Lanes x[STI_TURNING])
+{
+    const Lanes zero = {0};
+    Lanes size[GROUPS], a = zero;
+    Mask active[GROUPS], inside = x[0] >= zero;
+    measure_groups(x, size);
+    for (int g = 0; g < GROUPS; g++) {
+        inside &= size[g] <= mu[g] * x[0];
+        active[g] = zero == zero;
+    }
+    for (int round = 0; round <= GROUPS; round++) {
+        Lanes sum = x[0], share = zero + 1.0;
+        for (int g = 0; g < GROUPS; g++) {
+            sum += choose(active[g], mu[g] * size[g], zero);
+            share += choose(active[g], mu[g] * mu[g], zero);
+        }
+        a = sum / share;
+        for (int g = 0; g < GROUPS; g++)
+            active[g] &= ~(size[g] < mu[g] * a);
+    }
+    const Lanes normal = choose(inside, x[0], choose(a > zero, a, zero));
+    shorten_groups(mu, size, normal, x);
+    x[0] = normal;
+}
+
+/* judge_batch for contacts that turn. */
+static inline void judge_turning(const sti_Batch *batch, sti_LaneMap map, const Lanes r[STI_TURNING], Lanes rho,
+                                 const double *v, Lanes u[STI_TURNING], sti_LaneJudgement *out)
+{
+    const Lanes zero = {0};
+    Lanes mu[GROUPS] = {load(batch->mu)};
+    load_turn_mu(map, mu + 1);
+    Lanes x[2][STI_NODE], size[GROUPS], at[STI_TURNING], shifted[STI_TURNING], P[STI_TURNING];
+    gather(v, batch->body[0], x[0]);
+    gather(v, batch->body[1], x[1]);
+    velocity(map, r, x, u);
+    turn_velocity(map, r + 3, x, u + 3);
+    const Mask steep = (mu[0] > STI_STEEP) | (mu[1] > STI_STEEP) | (mu[2] > STI_STEEP);
+    measure_groups(u, size);
+    Lanes power = zero, of_r = zero, of_u = zero, far = zero, share = zero;
+    for (int d = 0; d < STI_TURNING; d++) {
+        shifted[d] = d == 0 ? u[0] + ((mu[0] * size[0] + mu[1] * size[1]) + mu[2] * size[2]) : u[d];
+        power += r[d] * shifted[d];
+        P[d] = r[d];
+    }
+    project_groups(mu, P);
+    for (int d = 0; d < STI_TURNING; d++) {
+        far += (r[d] - P[d]) * (r[d] - P[d]);
+        shifted[d] = rho * choose(steep, u[d], shifted[d]);
+        P[d] = at[d] = r[d] - shifted[d];
+        of_r += r[d] * r[d];
+        of_u += shifted[d] * shifted[d];
+    }
+    Lanes bounded[STI_TURNING]; /* where a coefficient is steep friction is bounded by r_n itself: law.c */
+    for (int d = 0; d < STI_TURNING; d++)
+        bounded[d] = at[d];
+    measure_groups(at, size);
+    shorten_groups(mu, size, choose(r[0] > zero, r[0], zero), bounded);
+    bounded[0] = choose(at[0] > zero, at[0], zero);
+    project_groups(mu, P);
+    for (int d = 0; d < STI_TURNING; d++) {
+        P[d] = choose(steep, bounded[d], P[d]);
+        P[d] = choose(of_r > of_u, shifted[d] + (at[d] - P[d]), r[d] - P[d]);
+        share += P[d] * P[d];
+    }
+    add_judgement(batch, share, power, square_root(far), out);
 }
 
 static void judge(const sti_Batch *batch, sti_LaneMap map, int n_batches, const double *weight, const double *v,
                   double *r_to_u, sti_LaneJudgement *out)
 {
-    for (int k = 0; k < n_batches; k++) {
-        Lanes *r = (Lanes *)r_to_u + 3 * (ptrdiff_t)k, u[3];
-        judge_batch(&batch[k], next_map(map, k), r, inverse(load(weight + 3 * STI_LANES * (ptrdiff_t)k)), v, u, out);
-        for (int d = 0; d < 3; d++)
+    const int n = directions_of(map);
+    for (ptrdiff_t k = 0; k < n_batches; k++) {
+        Lanes *r = (Lanes *)r_to_u + n * k, u[STI_TURNING];
+        const Lanes rho = inverse(load(weight + n * STI_LANES * k));
+        if (is_turning(map))
+            judge_turning(&batch[k], next_map(map, k), r, rho, v, u, out);
+        else
+            judge_batch(&batch[k], next_map(map, k), r, rho, v, u, out);
+        for (int d = 0; d < n; d++)
             r[d] = u[d];
     }
 }

@@ -6,7 +6,7 @@
 
 #include "math/vec3.h"
 
-void sti_pile_rows(const sti_PileContacts *pile, int c, int dim, double row[3][2][STI_NODE])
+void sti_pile_rows(const sti_PileContacts *pile, int c, int dim, double row[STI_TURNING][2][STI_NODE])
 {
     const double *frame = pile->frame + 9 * (ptrdiff_t)c;
     const st_Vec3 point = vec3_load(frame), normal = vec3_load(frame + 3), tangent = vec3_load(frame + 6);
@@ -18,16 +18,21 @@ void sti_pile_rows(const sti_PileContacts *pile, int c, int dim, double row[3][2
         const double sign = side == 0 ? -1 : 1;
         const st_Vec3 lever = sub(point, vec3_load(pile->centre + 3 * (ptrdiff_t)body));
         const st_Vec3 arm = scale(sign, mat3_mul_back(axes, lever));
-        for (int k = 0; k < dim; k++) {
+        for (int k = 0; k < dim && k < STI_SLIDING; k++) {
             vec3_store(row[k][side], scale(sign, direction[k]));
             vec3_store(row[k][side] + 3, cross(arm, mat3_mul_back(axes, direction[k])));
+        }
+        for (int k = STI_SLIDING; k < dim; k++) {
+            const int about = sti_direction_of(dim, k); /* t, n x t, n */
+            vec3_store(row[about][side], vec3(0, 0, 0));
+            vec3_store(row[about][side] + 3, scale(sign, mat3_mul_back(axes, direction[(about + 1) % 3])));
         }
     }
 }
 
 st_Sparse sti_pile_matrix(const sti_PileContacts *pile, const st_Problem *problem, int64_t *p, int *i, double *x)
 {
-    double row[3][2][STI_NODE];
+    double row[STI_TURNING][2][STI_NODE];
     int64_t end = 0;
     p[0] = 0;
     for (int c = 0; c < problem->n_contacts; c++) {
@@ -38,7 +43,7 @@ st_Sparse sti_pile_matrix(const sti_PileContacts *pile, const st_Problem *proble
             for (int side = 0; side < 2; side++)
                 for (int e = 0; e < 6 && body[side] >= 0; e++) {
                     i[end] = problem->A.first[body[side]] + e;
-                    x[end++] = row[k][side][e];
+                    x[end++] = row[sti_direction_of(law->dim, k)][side][e];
                 }
             p[law->first + k + 1] = end;
         }

@@ -3,7 +3,8 @@
  * Where every contact touches one or two free bodies, of six velocities each, H follows from where contacts and bodies
  * are. With directions d = n, t, n x t at a point p, and levers l = p - x from the centres of the bodies,
  *
- *     d . (v_b + w_b x l_b) - d . (v_a + w_a x l_a)         is the velocity along d,     w = R w_body.
+ *     d . (v_b + w_b x l_b) - d . (v_a + w_a x l_a)         is the velocity along d,     w = R w_body,
+ *     d . (w_b - w_a)                                       that of rolling and spinning about it.
  *
  * A contact is nine numbers and two bodies this way; three rows of H are 36 numbers and as many indices. The kernels of
  * the pile (pile/pile.h) work on these arrays, and most steps need no H at all. Solvers that do need rows compute them
@@ -25,6 +26,14 @@ enum {
     STI_PILE_ROW = 12  /* numbers in a row, at most: six on each side                                  */
 };
 
+/* The directions of a contact: normal, tangents and, where contacts turn, rolling about t and n x t, spinning about n.
+ * A contact of dim 4 spins and does not roll: its fourth row has the sixth direction.                 */
+enum { STI_SLIDING = 3, STI_TURNING = 6 };
+static inline int sti_direction_of(int dim, int row)
+{
+    return dim == 4 && row == 3 ? 5 : row;
+}
+
 typedef struct sti_PileContacts {
     const int32_t *body;  /* two per contact: the blocks of A of its bodies a and b; -1: one that does not move */
     const double *frame;  /* nine per contact: point, normal, tangent, in the world                    */
@@ -32,8 +41,9 @@ typedef struct sti_PileContacts {
     const double *axes;   /* nine per block of A: R, row-major, takes the body's axes to the world's   */
 } sti_PileContacts;
 
-/* The rows of contact c, at most three, by row and side. A side that does not move is left as it is. */
-void sti_pile_rows(const sti_PileContacts *pile, int c, int dim, double row[3][2][STI_NODE]);
+/* The rows of contact c, of which it has dim, by direction and side. A direction without a row and a side that does not
+ * move are left as they are.                                                                      */
+void sti_pile_rows(const sti_PileContacts *pile, int c, int dim, double row[STI_TURNING][2][STI_NODE]);
 
 /* H of all contacts of a problem, in arrays of the caller: p has room for n_r + 1 numbers, i and x for STI_PILE_ROW
  * n_r.                                                                                            */

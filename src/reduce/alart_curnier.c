@@ -180,7 +180,7 @@ bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, c
 static void diagonal_of(const sti_Reduction *reduction, int c, double *W)
 {
     const int dim = reduction->problem->contact[c].dim;
-    double rows[2][3][6];
+    double rows[2][3][6], turns[2][3][6];
     if (reduction->graph == NULL) {
         for (int d = 0; d < dim; d++)
             W[d] = reduction->W_diagonal[reduction->W_start[c] + (int64_t)d * (dim + 1)];
@@ -191,10 +191,13 @@ static void diagonal_of(const sti_Reduction *reduction, int c, double *W)
         W[d] = alone->W[d * (dim + 1)];
     if (alone != NULL) return;
     sti_graph_rows(reduction->graph, c, rows);
+    if (dim > 3) sti_graph_turn_rows(reduction->graph, c, turns);
     for (int d = 0; d < dim; d++) {
         W[d] = sti_graph_compliance(reduction->graph, c, d);
-        for (int k = 0; k < 12; k++)
-            W[d] += rows[k / 6][d][k % 6] * rows[k / 6][d][k % 6];
+        for (int k = 0; k < 12; k++) {
+            const double x = d < 3 ? rows[k / 6][d][k % 6] : turns[k / 6][d - 3][k % 6];
+            W[d] += x * x;
+        }
     }
 }
 

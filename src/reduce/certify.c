@@ -86,7 +86,7 @@ static double rounding_by_bodies(const sti_Reduction *reduction, const double *r
             const int node = node_of(graph, c, side);
             if (node >= 0) error += share[node].terms * share[node].push;
         }
-        error *= 1.0 + (contact->law == ST_LAW_BOUNDED ? 0.0 : contact->mu);
+        error *= 1.0 + (contact->law == ST_LAW_BOUNDED ? 0.0 : contact->mu + contact->mu_roll + contact->mu_spin);
         sum += contact->dim * sti_graph_rho(graph, c) * error * error;
     }
     const double scale = sti_residual_scale(reduction);
@@ -103,7 +103,7 @@ static double rounding_by_rows(const sti_Reduction *reduction, const double *r, 
     const sti_Graph *graph = reduction->graph;
     const int32_t ground = (int32_t)graph->n_nodes;
     double square = 0.0, own = 0.0, rows[2][3][6];
-    if (graph->n_alone > 0) return INFINITY;
+    if (graph->n_alone > 0 || graph->turning) return INFINITY;
     for (int k = 0; k < graph->n_nodes; k++) {
         for (int i = 0; i < STI_NODE; i++)
             share[k].sum[i] = fabs(graph->v_free[STI_NODE * (ptrdiff_t)k + i]);

@@ -197,7 +197,7 @@ static void velocity_at(const sti_ReductionMemory *m, int c, const double *v, do
 {
     const st_Problem *p = m->problem;
     const st_ContactLaw *contact = &p->contact[c];
-    double row[3][2][STI_NODE];
+    double row[STI_TURNING][2][STI_NODE];
     for (int d = 0; d < contact->dim; d++)
         u[d] = p->w[contact->first + d];
     for (int j = contact->first; j < contact->first + contact->dim && m->pile == NULL; j++)
@@ -209,7 +209,7 @@ static void velocity_at(const sti_ReductionMemory *m, int c, const double *v, do
         const int32_t body = m->pile->body[2 * (ptrdiff_t)c + side];
         for (int k = 0; k < 6 && body >= 0; k++)
             for (int d = 0; d < contact->dim; d++)
-                u[d] += row[d][side][k] * v[p->A.first[body] + k];
+                u[d] += row[sti_direction_of(contact->dim, d)][side][k] * v[p->A.first[body] + k];
     }
 }
 

@@ -145,8 +145,9 @@ st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t s
     GROW(j, s->n + 2 * contacts);
     GROW(start, s->n + 2 * contacts);
     GROW(cross, 2 * contacts);
-    GROW(K, 9 * contacts);
-    GROW(g, 3 * contacts);
+    s->width = graph->n_dirs;
+    GROW(K, (int64_t)s->width * s->width * contacts);
+    GROW(g, s->width * contacts);
     GROW(z, s->first[s->n]);
     GROW(end, s->n);
     count_room(s);
@@ -164,7 +165,7 @@ st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t s
 
 /* inv(D) X for D n x n, X n x m, by elimination with exchange of rows; D and X are spent. A pivot of zero, which no
  * law has with alpha > 0, makes what is not finite: the caller looks.                              */
-static void divide(int n, double D[3][3], int m, double X[3][4])
+static void divide(int n, double D[ST_MAX_DIM][ST_MAX_DIM], int m, double X[ST_MAX_DIM][ST_MAX_DIM + 1])
 {
     for (int k = 0; k < n; k++) {
         int best = k;
@@ -205,15 +206,16 @@ static bool is_diagonal(int n, const double *X)
 
 void sti_by_bodies_set(sti_ByBodies *s, int c, const double *A, const double *B, const double *F, const double *soft)
 {
-    const int dim = s->graph->problem->contact[c].dim;
-    double D[3][3], X[3][4] = {{0}}, *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
-    memset(K, 0, 9 * sizeof *K);
-    g[0] = g[1] = g[2] = 0.0;
+    const int dim = s->graph->problem->contact[c].dim, width = s->width;
+    double D[ST_MAX_DIM][ST_MAX_DIM], X[ST_MAX_DIM][ST_MAX_DIM + 1];
+    double *K = s->K + (ptrdiff_t)width * width * c, *g = s->g + (ptrdiff_t)width * c;
+    memset(K, 0, (size_t)(width * width) * sizeof *K);
+    memset(g, 0, (size_t)width * sizeof *g);
     if (is_diagonal(dim, A) && is_diagonal(dim, B)) { /* open or sticking, as most are */
         for (int i = 0; i < dim; i++) {
             const double b = B[i * (dim + 1)],
                          d = A[i * (dim + 1)] + b * (soft[i] + sti_graph_compliance(s->graph, c, i));
-            K[4 * i] = b / d;
+            K[(width + 1) * i] = b / d;
             g[i] = F[i] / d;
         }
         return;
@@ -223,13 +225,13 @@ void sti_by_bodies_set(sti_ByBodies *s, int c, const double *A, const double *B,
             D[i][k] = A[i * dim + k] + B[i * dim + k] * (soft[k] + sti_graph_compliance(s->graph, c, k));
             X[i][k] = B[i * dim + k];
         }
-        X[i][3] = F[i];
+        X[i][dim] = F[i];
     }
-    divide(dim, D, 4, X);
+    divide(dim, D, dim + 1, X);
     for (int i = 0; i < dim; i++) {
         for (int k = 0; k < dim; k++)
-            K[3 * i + k] = X[i][k];
-        g[i] = X[i][3];
+            K[width * i + k] = X[i][k];
+        g[i] = X[i][dim];
     }
 }
 
@@ -260,7 +262,7 @@ static void weigh_rows(const double *K, bool diagonal, double h[3][SIX], double 
             T[d][k] = diagonal ? K[4 * d] * h[d][k] : K[d] * h[0][k] + K[3 + d] * h[1][k] + K[6 + d] * h[2][k];
 }
 
-/* The matrix and the right-hand side of (2) get what contact c brings. */
+/* The matrix and the right-hand side of (2) get what contact c brings, of three rows at most. */
 static void add_contact(sti_ByBodies *s, int c)
 {
     const double *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
@@ -289,39 +291,68 @@ static void add_contact(sti_ByBodies *s, int c)
     add_product(s->x + s->start[cross[1]], T[1], h[0]);
 }
 
-/* The block at e gets T_e K T_f' of two sides of a contact that stands alone. */
+/* The block at e gets T_e K T_f' of two sides of a contact. */
 static void add_block(const sti_ByBodies *s, int64_t e, const double *K, int dim, const double *row, int n,
                       const double *column, int m)
 {
     double *x = s->x + s->start[e];
     for (int i = 0; i < dim; i++)
         for (int k = 0; k < n; k++) {
-            double weighed[3];
+            double weighed[ST_MAX_DIM];
             for (int d = 0; d < dim; d++)
-                weighed[d] = row[i * n + k] * K[3 * i + d];
+                weighed[d] = row[i * n + k] * K[s->width * i + d];
             for (int l = 0; l < m; l++)
                 for (int d = 0; d < dim; d++)
                     x[k * m + l] += weighed[d] * column[d * m + l];
         }
 }
 
-/* The same as add_contact for one that stands alone, on bodies or mechanisms of any size. */
-static void add_alone(sti_ByBodies *s, const sti_Alone *alone)
+/* A side of a contact: a body or a mechanism, -1: none, how many velocities it has, and dim rows on them. */
+typedef struct Side {
+    int node, size;
+    const double *rows;
+} Side;
+
+/* The same as add_contact for any number of rows and velocities. */
+static void add_sides(const sti_ByBodies *s, int c, const Side sides[2])
 {
-    const int c = alone->contact, dim = s->graph->problem->contact[c].dim;
-    const double *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
+    const int dim = s->graph->problem->contact[c].dim;
+    const double *K = s->K + (ptrdiff_t)s->width * s->width * c, *g = s->g + (ptrdiff_t)s->width * c;
     for (int side = 0; side < 2; side++) {
-        const int node = alone->node[side], n = alone->size[side];
-        const double *rows = s->graph->alone_rows + alone->rows[side];
-        if (node < 0) continue;
+        const Side own = sides[side], other = sides[1 - side];
+        if (own.node < 0) continue;
         for (int d = 0; d < dim; d++)
-            for (int k = 0; k < n; k++)
-                s->z[s->first[node] + k] -= rows[d * n + k] * g[d];
-        add_block(s, s->p[node], K, dim, rows, n, rows, n);
-        if (alone->node[1 - side] >= 0)
-            add_block(s, s->cross[2 * (ptrdiff_t)c + side], K, dim, rows, n,
-                      s->graph->alone_rows + alone->rows[1 - side], alone->size[1 - side]);
+            for (int k = 0; k < own.size; k++)
+                s->z[s->first[own.node] + k] -= own.rows[d * own.size + k] * g[d];
+        add_block(s, s->p[own.node], K, dim, own.rows, own.size, own.rows, own.size);
+        if (other.node >= 0)
+            add_block(s, s->cross[2 * (ptrdiff_t)c + side], K, dim, own.rows, own.size, other.rows, other.size);
     }
+}
+
+/* A contact that stands alone. */
+static void add_alone(const sti_ByBodies *s, const sti_Alone *alone)
+{
+    Side sides[2];
+    for (int side = 0; side < 2; side++)
+        sides[side] = (Side){alone->node[side], alone->size[side], s->graph->alone_rows + alone->rows[side]};
+    add_sides(s, alone->contact, sides);
+}
+
+/* A contact in a lane, where contacts turn. */
+static void add_turning(const sti_ByBodies *s, int c)
+{
+    const int32_t *body = s->graph->legs + 2 * (ptrdiff_t)c;
+    double first[2][3][SIX], last[2][3][SIX], rows[2][ST_MAX_DIM][SIX];
+    Side sides[2];
+    sti_graph_rows(s->graph, c, first);
+    sti_graph_turn_rows(s->graph, c, last);
+    for (int side = 0; side < 2; side++) {
+        memcpy(rows[side][0], first[side], sizeof first[side]);
+        memcpy(rows[side][3], last[side], sizeof last[side]);
+        sides[side] = (Side){body[side] != s->graph->n_nodes ? body[side] : -1, SIX, rows[side][0]};
+    }
+    add_sides(s, c, sides);
 }
 
 /* Contacts in the order in which they stand side by side: eight share the lines of memory that their rows are in. */
@@ -329,13 +360,18 @@ static void add_contacts(sti_ByBodies *s)
 {
     for (int k = 0; k < s->graph->n_batches; k++)
         for (int lane = 0; lane < STI_LANES; lane++)
-            if (s->graph->batch[k].contact[lane] >= 0) add_contact(s, s->graph->batch[k].contact[lane]);
+            if (s->graph->batch[k].contact[lane] < 0)
+                continue;
+            else if (s->graph->turning)
+                add_turning(s, s->graph->batch[k].contact[lane]);
+            else
+                add_contact(s, s->graph->batch[k].contact[lane]);
     for (int k = 0; k < s->graph->n_alone; k++)
         add_alone(s, &s->graph->alone[k]);
 }
 
 /* H~'z of a contact, by direction. */
-static void velocity_of(const sti_ByBodies *s, int c, double u[3])
+static void velocity_of(const sti_ByBodies *s, int c, double u[ST_MAX_DIM])
 {
     const sti_Alone *alone = sti_graph_alone(s->graph, c);
     const int32_t *body = s->graph->legs + 2 * (ptrdiff_t)c;
@@ -346,24 +382,29 @@ static void velocity_of(const sti_ByBodies *s, int c, double u[3])
                 u[i] += s->graph->alone_rows[alone->rows[side] + (ptrdiff_t)i * alone->size[side] + k] *
                         s->z[s->first[alone->node[side]] + k];
     if (alone != NULL) return;
-    sti_graph_rows(s->graph, c, h);
-    for (int side = 0; side < 2; side++) {
-        const double *z = s->z + SIX * (ptrdiff_t)body[side];
-        for (int i = 0; i < 3 && body[side] != s->graph->n_nodes; i++)
-            for (int k = 0; k < SIX; k++)
-                u[i] += h[side][i][k] * z[k];
+    for (int first = 0; first < s->width; first += 3) {
+        (first == 0 ? sti_graph_rows : sti_graph_turn_rows)(s->graph, c, h);
+        for (int side = 0; side < 2; side++) {
+            const double *z = s->z + SIX * (ptrdiff_t)body[side];
+            for (int i = 0; i < 3 && body[side] != s->graph->n_nodes; i++)
+                for (int k = 0; k < SIX; k++)
+                    u[first + i] += h[side][i][k] * z[k];
+        }
     }
 }
 
 /* (1), and W d = H~'z + C d. */
 static void find_change(const sti_ByBodies *s, int c, double *d, double *W_d)
 {
-    const double *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
-    const int dim = s->graph->problem->contact[c].dim;
-    double u[3] = {0};
+    const int dim = s->graph->problem->contact[c].dim, width = s->width;
+    const double *K = s->K + (ptrdiff_t)width * width * c, *g = s->g + (ptrdiff_t)width * c;
+    double u[ST_MAX_DIM] = {0};
     velocity_of(s, c, u);
     for (int i = 0; i < dim; i++) {
-        d[i] = -(g[i] + K[3 * i] * u[0] + K[3 * i + 1] * u[1] + K[3 * i + 2] * u[2]);
+        d[i] = g[i] + K[width * i] * u[0] + K[width * i + 1] * u[1] + K[width * i + 2] * u[2];
+        for (int k = 3; k < width; k++)
+            d[i] += K[width * i + k] * u[k];
+        d[i] = -d[i];
         W_d[i] = u[i] + sti_graph_compliance(s->graph, c, i) * d[i];
     }
 }

@@ -36,8 +36,9 @@ typedef struct sti_ByBodies {
     STI_ARRAY(int64_t, start);
     STI_ARRAY(double, x);
     STI_ARRAY(int64_t, cross); /* by contact: the entries (a, b) and (b, a) of its bodies; -1: one body alone */
-    STI_ARRAY(double, K);      /* by contact, 9 numbers                                              */
-    STI_ARRAY(double, g);      /* by contact, 3 numbers                                              */
+    int width;                 /* rows of a contact, at most: the directions of the graph            */
+    STI_ARRAY(double, K);      /* by contact, width x width numbers                                  */
+    STI_ARRAY(double, g);      /* by contact, width numbers                                          */
     STI_ARRAY(double, z);      /* 6 numbers a body, then the mechanisms'                             */
     STI_ARRAY(int64_t, end);   /* by body: work                                                      */
 } sti_ByBodies;

@@ -284,7 +284,7 @@ static st_Status judge_graph(Nsgs *s, sti_Task *task, bool *ends, double *least,
 static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
 {
     sti_Graph *graph = task->reduction->graph;
-    const int n = 3 * STI_LANES * graph->n_rooms;
+    const int n = graph->n_dirs * STI_LANES * graph->n_rooms;
     const double scale = sti_residual_scale(task->reduction);
     const bool accelerated = task->max_iterations >= (task->problem->n_contacts > MANY ? FEWEST_OF_MANY : FEWEST);
     double due = FIRST_DUE * task->tolerance, least = INFINITY;

@@ -157,14 +157,15 @@ void sti_view_row(const sti_Model *model, const sti_StepWork *work, int c, int k
         out->i = step->H.i + first, out->x = step->H.x + first;
         return;
     }
-    double row[3][2][STI_NODE];
-    sti_pile_rows(&step->pile, c, k + 1, row);
+    double row[STI_TURNING][2][STI_NODE];
+    const int dim = k < STI_SLIDING ? k + 1 : step->law[c].dim;
+    sti_pile_rows(&step->pile, c, dim, row);
     out->n = 0;
     for (int side = 0; side < 2; side++) {
         const int32_t body = step->pile_body[2 * (ptrdiff_t)c + side];
         for (int e = 0; e < 6 && body >= 0; e++) {
             out->i_room[out->n] = model->first[body] + e;
-            out->x_room[out->n++] = row[k][side][e];
+            out->x_room[out->n++] = row[sti_direction_of(dim, k)][side][e];
         }
     }
     out->i = out->i_room, out->x = out->x_room;

@@ -12,7 +12,7 @@ static st_Status grow(sti_StageWork *work)
     const st_System *system = work->system;
     sti_Assembly *out = work->out;
     const bool patches = system->model.def.contact == ST_CONTACT_COMPLIANT && !work->impact;
-    const int dim = work->piled ? 3 : ST_MAX_DIM;
+    const int dim = work->piled && !system->model.world->turning ? STI_SLIDING : ST_MAX_DIM;
     const int64_t elements = patches ? sti_patch_elements(&system->model) : 1,
                   n_bounded = work->stage->rows->bounded_rows.n_rows,
                   n_gaps = work->stage->loaded != NULL ? 2 * (int64_t)system->work.wanted.n : system->work.wanted.n;
@@ -75,11 +75,19 @@ static int model_row(const st_ContactLaw *law, const sti_ContactEntry *entry, in
 /* Rows that were not made when the contact was found. */
 static st_Status new_contact_rows(sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
+    const sti_World *world = work->system->model.world;
     int index[12];
-    double *gradient;
-    STI_TRY(sti_rows_room(work->allocator, &work->out->H, law->dim, 12, &gradient, work->err));
-    int count = sti_contact_rows(work->system->model.world, entry, law->dim, index, gradient);
-    sti_rows_close(&work->out->H, law->dim, count, index);
+    double *gradient, all[ST_MAX_DIM * 12];
+    const int n_own = law->dim < entry->dim ? law->dim : entry->dim;
+    STI_TRY(sti_rows_room(work->allocator, &work->out->H, n_own, 12, &gradient, work->err));
+    const int count = sti_contact_rows(world, entry, n_own, index, gradient);
+    sti_rows_close(&work->out->H, n_own, count, index);
+    if (law->dim > n_own) sti_contact_put_rows(world, entry, count, entry->dim, true, all);
+    for (int k = n_own; k < law->dim; k++) {
+        const int turning = turning_of(law, entry, k);
+        STI_TRY(sti_rows_append(work->allocator, &work->out->H, turning < 0 ? 0 : count, index,
+                                all + (ptrdiff_t)(entry->dim + (turning < 0 ? 0 : turning)) * count, work->err));
+    }
     return ST_OK;
 }
 
