@@ -44,6 +44,7 @@ static const struct Theme {
 } themes[] = {
     {"Toys", {"toys"}},
     {"Piles, walls, terrain", {"world"}},
+    {"Grains", {"grains"}},
     {"Mechanisms", {"mechanisms"}},
     {"Robots", {"robots"}},
     {"Known answers, second order", {"accuracy", "potra-2006"}},

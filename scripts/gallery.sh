@@ -64,6 +64,7 @@ import sys
 TEXTS = {  # of the themes of `stiction examples`
     "Toys": "What each is known for is a test: `tests/scene/test_toys.c`, `tests/scene/test_held.c`.",
     "Piles, walls, terrain": "Many shapes, many contacts.",
+    "Grains": "Regions, fills, and what is known of them ([scene.md](scene.md)).",
     "Mechanisms": "Joints, motors, limits, gears, springs; benchmarks of the multibody community among them ([joints.md](joints.md)).",
     "Robots": "URDF and MJCF files, run as they are or taken into a scene ([robots.md](robots.md)).",
     "Known answers, second order": "For `stiction converge`: errors and orders ([methods.md](methods.md)).",

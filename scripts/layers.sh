@@ -17,6 +17,7 @@ fclib: base math problem linalg reduce solve
 collide: base math
 forest: base math
 model: base math collide forest
+grains: base math collide model
 step: base math problem linalg reduce solve fclib collide forest model
 batch: base math model step
 scene: base math import

@@ -6,6 +6,7 @@
 #include <stiction/base.h>
 #include <stiction/batch.h>
 #include <stiction/friction.h>
+#include <stiction/grains.h>
 #include <stiction/model.h>
 #include <stiction/problem.h>
 #include <stiction/query.h>

@@ -166,7 +166,7 @@ static st_Status load_mesh(const sti_Mjcf *m, const Mesh *mesh, sti_Model *out, 
     if (json_object_get(solid, "file") != NULL) solid = sti_with(solid, "type", json_string("mesh"));
     sti_Object object = {.reader = &reader, .kind = &sti_shape_kind, .json = solid};
     st_Status status = solid != NULL ? sti_object_read(&object, "") : ST_ERR_MEMORY;
-    if (status == ST_OK) status = sti_geometry_finish(&object);
+    if (status == ST_OK) status = sti_shape_finish(&object);
     *out = object.model;
     object.model = (sti_Model){0};
     sti_object_free(&object);
@@ -285,7 +285,7 @@ static st_Status measure(const sti_Robot *robot, const json_t *json, st_Error *w
     st_Status status = st_scene_create(&reader.scene, why);
     if (status == ST_OK) status = st_scene_add_body(reader.scene, &body, &id, why);
     if (status == ST_OK) status = sti_object_read(&object, "");
-    if (status == ST_OK) status = sti_geometry_finish(&object);
+    if (status == ST_OK) status = sti_shape_finish(&object);
     object.def.shape.density = 1;
     if (status == ST_OK) status = st_scene_add_shape(reader.scene, id, &object.def.shape, NULL, why);
     if (status == ST_OK) status = st_scene_centre_body(reader.scene, id, &centre, why);

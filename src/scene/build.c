@@ -1,6 +1,7 @@
 /* scene/build.c -- from the tree to a scene and a system def: settings, materials, ground, bodies,
  * joints, springs, forces. */
 #include "scene/geometry.h"
+#include "scene/grains.h"
 
 #include <stdio.h>
 
@@ -127,14 +128,7 @@ static st_Status add_material_pair(sti_Reader *reader, sti_Object *object, st_Bo
 
 static st_Status add_shape(sti_Reader *reader, sti_Object *object, st_BodyId owner)
 {
-    static const char *const own[] = {"friction", "restitution", "rolling_friction", "spinning_friction"};
-    for (int k = 0; k < 4 && sti_object_has(object, "material"); k++) {
-        sti_Place place = {object->place, own[k], 0};
-        if (sti_object_has(object, own[k]))
-            return sti_report(reader, &place, ST_ERR_FORMAT,
-                              "%s: has both \"%s\" and \"material\", must have one of them", object->who, own[k]);
-    }
-    STI_TRY(sti_geometry_finish(object));
+    STI_TRY(sti_shape_finish(object));
     return sti_complete(object, st_scene_add_shape(reader->scene, owner, &object->def.shape, NULL, reader->err));
 }
 
@@ -284,6 +278,18 @@ static st_Status add_body(sti_Reader *reader, sti_Object *object, st_BodyId unus
     return sti_complete(object, st_scene_body_mass(reader->scene, id, &mass, &inertia, reader->err));
 }
 
+static st_Status keep_region(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+{
+    (void)unused;
+    return sti_region_keep(reader, object);
+}
+
+static st_Status add_fill(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+{
+    (void)unused;
+    return sti_fill_add(reader, object);
+}
+
 /* [["left", "right"], ...]: bodies that do not touch. */
 static st_Status add_exclusions(sti_Reader *reader)
 {
@@ -309,6 +315,17 @@ static st_Status add_exclusions(sti_Reader *reader)
     return ST_OK;
 }
 
+/* Something must be there; robots have brought theirs by now. */
+static st_Status check_some(const sti_Reader *reader)
+{
+    const json_t *bodies = json_object_get(reader->root, "bodies");
+    if (json_array_size(bodies) + json_array_size(json_object_get(reader->root, "fills")) > 0) return ST_OK;
+    sti_Place place = {NULL, "bodies", 0};
+    return sti_report(reader, bodies != NULL ? &place : NULL, ST_ERR_FORMAT,
+                      "scene: %s, a scene needs a list of at least one object there, or in \"fills\" or \"robots\"",
+                      bodies != NULL ? "bodies is an empty list" : "\"bodies\" is missing");
+}
+
 st_Status sti_build(sti_Reader *reader)
 {
     static const struct {
@@ -321,7 +338,9 @@ st_Status sti_build(sti_Reader *reader)
         {"materials", &sti_material_kind, add_material, ""},
         {"material_pairs", &sti_material_pair_kind, add_material_pair, ""},
         {"ground", &sti_shape_kind, add_shape, "of the ground"},
+        {"regions", &sti_region_kind, keep_region, ""},
         {"bodies", &sti_body_kind, add_body, ""},
+        {"fills", &sti_fill_kind, add_fill, ""},
         {"joints", &sti_joint_kind, add_joint, ""},
         {"springs", &sti_spring_kind, add_spring, ""},
         {"forces", &sti_force_kind, add_force, ""},
@@ -329,6 +348,7 @@ st_Status sti_build(sti_Reader *reader)
     sti_Object scene = {.reader = reader, .kind = &sti_scene_kind, .json = reader->root};
 
     st_Status status = sti_object_read(&scene, ""), bad;
+    if (status == ST_OK) status = check_some(reader);
     if (status != ST_OK && !STI_GO_ON(reader, status)) return status;
     bad = read_simulation(reader);
     if (bad != ST_OK) status = bad;

@@ -132,7 +132,7 @@ st_Status sti_bits_read(const sti_Value *v, void *field)
 }
 
 /* What was read, into the def that goes to the core. */
-st_Status sti_geometry_finish(sti_Object *object)
+static st_Status finish_points(sti_Object *object)
 {
     st_ShapeDef *def = &object->def.shape;
     sti_Model *model = &object->model;
@@ -159,4 +159,16 @@ st_Status sti_geometry_finish(sti_Object *object)
     def->points = model->points, def->n_points = model->n_points;
     if (mesh) def->triangles = model->triangles, def->n_triangles = model->n_triangles;
     return ST_OK;
+}
+
+st_Status sti_shape_finish(sti_Object *object)
+{
+    static const char *const own[] = {"friction", "restitution", "rolling_friction", "spinning_friction"};
+    for (int k = 0; k < 4 && sti_object_has(object, "material"); k++) {
+        sti_Place place = {object->place, own[k], 0};
+        if (sti_object_has(object, own[k]))
+            return sti_report(object->reader, &place, ST_ERR_FORMAT,
+                              "%s: has both \"%s\" and \"material\", must have one of them", object->who, own[k]);
+    }
+    return finish_points(object);
 }

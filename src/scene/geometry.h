@@ -5,7 +5,7 @@
 #include "scene/reader.h"
 
 sti_ReadValue sti_points_read, sti_triangles_read, sti_heights_read, sti_file_read, sti_bits_read;
-/* Hull and mesh: what was read goes into the def. */
-st_Status sti_geometry_finish(sti_Object *object);
+/* Checks a shape's material against its own values; what was read of a hull or mesh goes into the def. */
+st_Status sti_shape_finish(sti_Object *object);
 
 #endif

@@ -166,3 +166,11 @@ st_Status sti_object_read(sti_Object *object, const char *family)
     }
     return status;
 }
+
+st_Status sti_inner_read(const sti_Value *v, sti_Object *inner)
+{
+    *inner = (sti_Object){.reader = v->object->reader, .kind = v->key->member, .place = v->place, .json = v->json};
+    char family[sizeof v->object->who + 4];
+    snprintf(family, sizeof family, "of %s", v->object->who);
+    return sti_object_read(inner, family);
+}

@@ -134,6 +134,7 @@ void sti_reader_free(sti_Reader *reader)
     free(reader->origins);
     free(reader->remarks);
     free(reader->robot_bodies);
+    free(reader->regions);
     sti_geoms_free(reader->geoms);
     json_decref(reader->root);
     sti_xml_free(&reader->files);

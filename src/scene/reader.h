@@ -16,6 +16,7 @@
 #include "scene/locate.h"
 
 #include <jansson.h>
+#include <stiction/grains.h>
 #include <stiction/scene.h>
 #include <stiction/system.h>
 
@@ -59,6 +60,10 @@
     ROW(PAIRS,      read_list,          pairs_schema,      "a list of pairs of bodies [\"a\", \"b\"]") /* build.c acts */ \
     ROW(POSITIONS,  read_positions,     positions_schema,  "an object of numbers {\"joint\": number, ...}") /* checked */ \
     ROW(WORDS,      read_words,         words_schema,      "a list of words") /* mjcf.c acts on it */                  \
+    ROW(COUNT,      read_count,         count_schema,      "a whole number from 1 to 1e9") /* int */                   \
+    ROW(REGION,     sti_region_read,    region_schema,     "the name of a region, or an object, see Regions") /* st_RegionDef */ \
+    ROW(SIZES,      sti_sizes_read,     sizes_schema,      "a number > 0, or an object, see Sizes") /* st_SizeDef */   \
+    ROW(SIEVES,     sti_sieves_read,    sieves_schema,     "a list of [opening, share] pairs") /* of an st_SizeDef */  \
     ROW(LIST,       read_list,          list_schema,       "a list of objects") /* build.c acts on it */               \
     ROW(SIMULATION, read_object,        simulation_schema, "an object") /* build.c acts on it */
 /* clang-format on */
@@ -97,6 +102,12 @@ typedef struct sti_RobotDef {
 } sti_RobotDef;
 typedef enum sti_MeshForm { STI_MESH_HULL, STI_MESH_MESH } sti_MeshForm;
 
+/* A member of `fills`; its shapes are read by grains.c. */
+typedef struct sti_FillEntry {
+    st_FillDef fill;
+    int seed;
+} sti_FillEntry;
+
 typedef union sti_Def {
     st_BodyDef body;
     st_ShapeDef shape;
@@ -108,6 +119,9 @@ typedef union sti_Def {
     st_MaterialDef material;
     st_MaterialPairDef material_pair;
     sti_RobotDef robot;
+    st_RegionDef region;
+    st_SizeDef size;
+    sti_FillEntry fill;
 } sti_Def;
 
 typedef struct sti_Kind {
@@ -121,7 +135,8 @@ typedef struct sti_Kind {
 } sti_Kind;
 
 extern const sti_Kind sti_scene_kind, sti_body_kind, sti_shape_kind, sti_joint_kind, sti_tendon_kind, sti_motor_kind,
-    sti_spring_kind, sti_force_kind, sti_material_kind, sti_material_pair_kind, sti_robot_kind;
+    sti_spring_kind, sti_force_kind, sti_material_kind, sti_material_pair_kind, sti_robot_kind, sti_region_kind,
+    sti_size_kind, sti_fill_kind;
 
 int sti_variant_count(const sti_Kind *kind);          /* at least 1                   */
 const sti_Key *sti_variant_key(const sti_Kind *kind); /* "type", "profile"; or NULL   */
@@ -162,6 +177,12 @@ typedef struct sti_RobotBody {
     int tree;                /* of the scene        */
 } sti_RobotBody;
 
+/* A member of `regions`. */
+typedef struct sti_NamedRegion {
+    const char *name; /* of the tree */
+    st_RegionDef region;
+} sti_NamedRegion;
+
 typedef struct sti_Reader {
     const char *label; /* stands for the file in messages                                          */
     const char *text;
@@ -178,6 +199,8 @@ typedef struct sti_Reader {
     sti_Geoms *geoms; /* NULL: none so far */
     sti_Set *sets;    /* those applied so far; one with a * is noted for each place it reached       */
     int n_sets, sets_room;
+    sti_NamedRegion *regions;
+    int n_regions;
     st_Scene *scene;
     st_SystemDef def;
     st_Error *err;         /* may be NULL                                                                  */
@@ -196,7 +219,7 @@ typedef struct sti_Object {
     char who[160]; /* `body "left"`, `shape 0 of body "left"`, `springs/2`: opens every message */
     int variant;
     sti_Def def;
-    double *table;   /* of a force, motor or height field: owned, free with sti_object_free            */
+    double *table;   /* of a force, motor, height field or sieve curve: owned, free with sti_object_free */
     sti_Model model; /* of a hull or mesh: owned likewise                                       */
     st_Vec3 scale;   /* of the model along its x, y, z; 0: as it is                             */
 } sti_Object;
@@ -230,6 +253,8 @@ st_Status sti_wrong(const sti_Object *object, const sti_Place *place, const char
 
 /* Fill `object` (json, place, reader and kind are given) from its members. `family`: "of body "left"", or "". */
 st_Status sti_object_read(sti_Object *object, const char *family);
+/* An object that is a value: `motor of joint "hinge"`. Free it, or take what it owns. */
+st_Status sti_inner_read(const sti_Value *v, sti_Object *inner);
 bool sti_object_has(const sti_Object *object, const char *key);
 void sti_object_free(sti_Object *object);
 
@@ -237,6 +262,10 @@ void sti_object_free(sti_Object *object);
 st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place);
 st_Status sti_vector_read(const sti_Object *object, const char *what, const json_t *value, const sti_Place *place,
                           st_Vec3 *out);
+
+/* A list of pairs of numbers, the first of them increasing and called `first` in messages: one column after the other
+ * into the object's table.                                                                          */
+st_Status sti_pairs_read(const sti_Value *v, const char *first, const char *expected);
 
 /* "PATH=VALUE" applied to the tree, and noted in `sets`. */
 st_Status sti_set_apply(sti_Reader *reader, const char *text);

@@ -195,6 +195,27 @@ static json_t *pairs_schema(const Described *d)
     return a_list(a_list(json_pack("{s:s}", "type", "string"), 2, 2), 0, 0);
 }
 
+static json_t *count_schema(const Described *d)
+{
+    (void)d;
+    return json_pack("{s:s, s:i, s:i}", "type", "integer", "minimum", 1, "maximum", 1000000000);
+}
+
+static json_t *region_schema(const Described *d)
+{
+    return json_pack("{s:[{s:s}, o]}", "anyOf", "type", "string", reference_to(d->key->member->word));
+}
+
+static json_t *sizes_schema(const Described *d)
+{
+    return json_pack("{s:[o, o]}", "anyOf", a_number(STI_POSITIVE, "m"), reference_to(d->key->member->word));
+}
+
+static json_t *sieves_schema(const Described *d)
+{
+    return a_list(some_numbers(2, STI_NOT_NEGATIVE, d->key->unit), 2, 0);
+}
+
 static json_t *list_schema(const Described *d)
 {
     return a_list(reference_to(d->key->member->word), d->key->needed != 0 ? 1 : 0, 0);
@@ -323,11 +344,18 @@ static json_t *settings_schema(void)
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
+/* A list with at least one member. */
+static json_t *some(const char *list)
+{
+    return json_pack("{s:[s], s:{s:{s:i}}}", "required", list, "properties", list, "minItems", 1);
+}
+
 static json_t *whole_schema(void)
 {
     static const sti_Kind *const kinds[] = {
         &sti_material_kind, &sti_material_pair_kind, &sti_shape_kind,  &sti_body_kind,  &sti_joint_kind,
-        &sti_tendon_kind,   &sti_motor_kind,         &sti_spring_kind, &sti_force_kind, &sti_robot_kind};
+        &sti_tendon_kind,   &sti_motor_kind,         &sti_spring_kind, &sti_force_kind, &sti_robot_kind,
+        &sti_region_kind,   &sti_size_kind,          &sti_fill_kind};
     json_t *defs = sti_with(json_object(), "simulation", settings_schema());
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         defs = sti_with(defs, kinds[k]->word, kind_schema(kinds[k]));
@@ -335,9 +363,7 @@ static json_t *whole_schema(void)
     json_t *document = json_pack("{s:s, s:s, s:s}", "$schema", "https://json-schema.org/draft/2020-12/schema", "title",
                                  "stiction scene", "description", "A scene of stiction; SI units and radians");
     json_t *scene = object_schema(&sti_scene_kind, 0);
-    json_object_del(scene, "required"); /* the reader asks for bodies once robots have brought theirs */
-    json_t *some = json_pack("{s:[s], s:{s:{s:i}}}", "required", "robots", "properties", "robots", "minItems", 1);
-    scene = sti_with(scene, "anyOf", json_pack("[{s:[s]}, o]", "required", "bodies", some));
+    scene = sti_with(scene, "anyOf", json_pack("[o, o, o]", some("bodies"), some("robots"), some("fills")));
     bool failed = scene == NULL || json_object_update(document, scene) != 0;
     json_decref(scene);
     document = sti_with(document, "$defs", defs);

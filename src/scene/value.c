@@ -1,6 +1,7 @@
 /* scene/value.c -- from JSON values to the fields of defs, one function a kind of value. */
 #include "base/range.h"
 #include "scene/geometry.h"
+#include "scene/grains.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -378,7 +379,6 @@ static st_Status check_profile(const sti_Object *motor)
     return ST_OK;
 }
 
-/* An object inside an object: its table, if it has one, becomes that of the outer. */
 /* A vector, and that there is one. */
 static st_Status read_side(const sti_Value *v, void *field)
 {
@@ -386,13 +386,11 @@ static st_Status read_side(const sti_Value *v, void *field)
     return read_vector(v, field);
 }
 
+/* The motor's table, if it has one, becomes that of the outer object. */
 static st_Status read_motor(const sti_Value *v, void *field)
 {
-    sti_Object *object = v->object;
-    sti_Object inner = {.reader = object->reader, .kind = v->key->member, .place = v->place, .json = v->json};
-    char family[sizeof object->who + 4];
-    snprintf(family, sizeof family, "of %s", object->who);
-    st_Status status = sti_object_read(&inner, family);
+    sti_Object *object = v->object, inner;
+    st_Status status = sti_inner_read(v, &inner);
     if (status == ST_OK) status = check_profile(&inner);
     *(st_MotorDef *)field = inner.def.motor;
     free(object->table);
@@ -401,32 +399,47 @@ static st_Status read_motor(const sti_Value *v, void *field)
 }
 
 /* One array for both columns: the object owns it until the core has copied it. */
-static st_Status read_table(const sti_Value *v, void *field)
+st_Status sti_pairs_read(const sti_Value *v, const char *first, const char *expected)
 {
     sti_Object *object = v->object;
-    st_Profile *out = field;
+    const char *key = v->key->key;
     size_t n = json_array_size(v->json); /* 0 for anything but a list */
     if (n == 0 || n > INT_MAX / 2) return wrong(v);
     object->table = malloc(2 * n * sizeof *object->table);
     if (object->table == NULL)
-        return sti_report(object->reader, v->place, ST_ERR_MEMORY, "out of memory for a table of %zu rows", n);
-    double *times = object->table, *values = times + n;
+        return sti_report(object->reader, v->place, ST_ERR_MEMORY, "out of memory for a %s of %zu rows", key, n);
+    double *firsts = object->table, *seconds = firsts + n;
     for (size_t i = 0; i < n; i++) {
         sti_Place at = {v->place, NULL, i};
         char name[40];
         double row[2];
-        snprintf(name, sizeof name, "table[%zu]", i);
-        STI_TRY(read_numbers(object, name, json_array_get(v->json, i), &at, 2, "a pair [time, value]", row));
-        if (i > 0 && !(row[0] > times[i - 1]))
+        snprintf(name, sizeof name, "%s[%zu]", key, i);
+        STI_TRY(read_numbers(object, name, json_array_get(v->json, i), &at, 2, expected, row));
+        if (i > 0 && !(row[0] > firsts[i - 1]))
             return sti_report(object->reader, &at, ST_ERR_FORMAT,
-                              "%s: time of table[%zu] is %g, must be > %g, the time before it", object->who, i, row[0],
-                              times[i - 1]);
-        times[i] = row[0];
-        values[i] = row[1];
+                              "%s: %s of %s[%zu] is %g, must be > %g, the %s before it", object->who, first, key, i,
+                              row[0], firsts[i - 1], first);
+        firsts[i] = row[0];
+        seconds[i] = row[1];
     }
-    out->n_table = (int)n;
-    out->times = times;
-    out->values = values;
+    return ST_OK;
+}
+
+static st_Status read_table(const sti_Value *v, void *field)
+{
+    st_Profile *out = field;
+    STI_TRY(sti_pairs_read(v, "time", "a pair [time, value]"));
+    out->n_table = (int)json_array_size(v->json);
+    out->times = v->object->table;
+    out->values = out->times + out->n_table;
+    return ST_OK;
+}
+
+static st_Status read_count(const sti_Value *v, void *field)
+{
+    const double x = json_number_value(v->json);
+    if (!json_is_number(v->json) || !(x >= 1 && x <= 1e9) || floor(x) != x) return wrong(v);
+    *(int *)field = (int)x;
     return ST_OK;
 }
 
