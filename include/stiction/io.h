@@ -282,7 +282,8 @@ ST_API st_Status st_file_write(const char *path, const void *bytes, size_t size,
 
 /* Write a recording as a table with one line per frame. */
 ST_API st_Status st_recording_write_csv(st_Recording *recording, const char *path, st_Error *err);
-/* Write a recording for ParaView: FOLDER/bodies.pvd, FOLDER/contacts.pvd and one .vtp file per frame. */
+/* Write a recording for ParaView: FOLDER/walls.pvd, bodies.pvd, grains.pvd, contacts.pvd and network.pvd, which list
+ * the .vtp files of the frames (docs/recording.md).                                                   */
 ST_API st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st_Error *err);
 /* The names of all curves of a recording as a text to read: malloc'd; NULL if there is no memory. */
 ST_API char *st_recording_curve_names(const st_Recording *recording);

@@ -1,10 +1,15 @@
-/* record/vtk.c -- a recording for ParaView: three series of VTP files (XML PolyData) and a PVD file for each.
+/* record/vtk.c -- a recording for ParaView: series of VTP files (XML PolyData) and a PVD file for each.
  *
- *     bodies     every shape as triangles; cells have `body` (0 is the ground) and its `velocity`
+ *     walls      shapes of the ground and of fixed bodies as triangles, one file for all frames; cells have `body`
+ *     bodies     shapes of moving bodies as triangles, spheres apart; cells have `body` and its `velocity`
+ *     grains     a point a sphere of a moving body, to be drawn as a glyph: `radius`, `body`, and of its body
+ *                `orientation` (w, x, y, z), `velocity`, `spin` (body axes), `contacts` (their number), `load` (the sum
+ *                of the sizes of their forces [N])
  *     contacts   a point a contact: `force` [N, on b], `normal`, `velocity`, `gap`, `a`, `b`
  *     network    a line from body to body, or from the contact to the body on the ground; `force` its size [N]
  *
- * Arrays are base64 after a count of bytes (UInt32), uncompressed, in this machine's byte order.
+ * A grain takes 68 bytes in a frame, 91 as base64. Arrays are base64 after a count of bytes (UInt32), uncompressed, in
+ * this machine's byte order.
  */
 #include "math/quat.h"
 #include "record/tessellate.h"
@@ -34,7 +39,24 @@ typedef struct Series {
     char list_path[PATH_SIZE];
 } Series;
 
-enum { POINTS, CONNECT, OFFSETS, DATA, N_COLUMNS = DATA + 6 };
+enum { POINTS, CONNECT, OFFSETS, DATA, N_COLUMNS = DATA + 7 };
+
+typedef enum SeriesName { WALLS, BODIES, GRAINS, CONTACTS, NETWORK, N_SERIES } SeriesName;
+
+/* A shape: a sphere that moves is a point, others are triangles. */
+typedef struct Drawn {
+    sti_Triangles surface; /* in the shape's own axes                         */
+    st_Pose pose;          /* in its body                                     */
+    double radius;         /* > 0: a sphere that moves, and there is no surface */
+    int body;
+    bool moves;
+} Drawn;
+
+/* What pushes a body in a frame. */
+typedef struct Load {
+    int contacts;
+    double force; /* sum of their sizes [N] */
+} Load;
 
 typedef struct Export {
     st_Recording *recording;
@@ -44,15 +66,16 @@ typedef struct Export {
     st_Scene *scene;
     st_SystemDef def;
     double size; /* of everything [m] */
-    st_Vec3 *position, *velocity;
+    st_Vec3 *position, *velocity, *spin;
     st_Quat *orientation;
+    Load *load; /* n_bodies + 1, the ground first */
     st_RecordedContact *contact;
     int64_t contact_capacity;
-    sti_Triangles *shape; /* of every shape, in its own axes */
+    Drawn *shape;
     int n_shapes;
     Column column[N_COLUMNS];
     int n_columns; /* in use */
-    Series series[3];
+    Series series[N_SERIES];
     st_Status status;
     st_Error *err;
 } Export;
@@ -131,15 +154,22 @@ static void write_column(Export *e, FILE *file, Column *c)
 
 /* ---- files -------------------------------------------------------------------------------------- */
 
-/* One frame of a series: points, cells of one kind ("Polys", "Verts", "Lines"), data of points or cells. */
-static void write_file(Export *e, Series *series, int64_t frame, double time, const char *cells, bool point_data)
+/* A line of a list. */
+static void list_file(const Series *series, double time, const char *file)
+{
+    char number[STI_NUMBER_SIZE];
+    fprintf(series->list, "<DataSet timestep=\"%s\" part=\"0\" file=\"%s\"/>\n", sti_number(number, time, 17), file);
+}
+
+/* One file of a series: points, cells of one kind ("Polys", "Verts", "Lines"), data of points or cells. */
+static void write_file(Export *e, const char *name, const char *cells, bool point_data)
 {
     static const char *const kinds[] = {"Verts", "Lines", "Polys"};
     const uint16_t one = 1;
     char path[PATH_SIZE];
     FILE *file = NULL;
     if (e->status != ST_OK) return;
-    snprintf(path, sizeof path, "%s/%s_%06lld.vtp", e->folder, series->name, (long long)frame);
+    snprintf(path, sizeof path, "%s/%s", e->folder, name);
     e->status = sti_file_open(path, &file, e->err);
     if (e->status != ST_OK) return;
     long long n_cells = (long long)e->column[OFFSETS].n;
@@ -162,15 +192,22 @@ static void write_file(Export *e, Series *series, int64_t frame, double time, co
         e->status = sti_file_close(file, path, e->err);
     else
         sti_file_give_up(file, path);
-    char number[STI_NUMBER_SIZE];
-    fprintf(series->list, "<DataSet timestep=\"%s\" part=\"0\" file=\"%s_%06lld.vtp\"/>\n",
-            sti_number(number, time, 17), series->name, (long long)frame);
+}
+
+/* One frame of a series. */
+static void write_frame_file(Export *e, SeriesName which, int64_t frame, double time, const char *cells,
+                             bool point_data)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_%06lld.vtp", e->series[which].name, (long long)frame);
+    write_file(e, name, cells, point_data);
+    list_file(&e->series[which], time, name);
 }
 
 static void open_series(Export *e)
 {
-    static const char *const names[] = {"bodies", "contacts", "network"};
-    for (int k = 0; k < 3 && e->status == ST_OK; k++) {
+    static const char *const names[N_SERIES] = {"walls", "bodies", "grains", "contacts", "network"};
+    for (int k = 0; k < N_SERIES && e->status == ST_OK; k++) {
         Series *s = &e->series[k];
         s->name = names[k];
         snprintf(s->list_path, sizeof s->list_path, "%s/%s.pvd", e->folder, names[k]);
@@ -182,7 +219,7 @@ static void open_series(Export *e)
 
 static void close_series(Export *e)
 {
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < N_SERIES; k++) {
         Series *s = &e->series[k];
         if (s->list == NULL) continue;
         fputs("</Collection>\n</VTKFile>\n", s->list);
@@ -201,26 +238,55 @@ static st_Pose pose_of(const Export *e, int body)
     return body > 0 ? (st_Pose){e->position[body - 1], e->orientation[body - 1]} : ground;
 }
 
-static void put_bodies(Export *e)
+/* The surfaces of what moves, or of what does not. */
+static void put_surfaces(Export *e, bool moving)
 {
     start_columns(e);
-    int body_column = name_column(e, "body", "Int32", 1), velocity = name_column(e, "velocity", "Float32", 3);
+    const int body_column = name_column(e, "body", "Int32", 1);
+    const int velocity = moving ? name_column(e, "velocity", "Float32", 3) : 0;
     for (int k = 0; k < e->n_shapes; k++) {
-        st_ShapeDef shape;
-        st_BodyId body;
-        if (st_scene_shape(e->scene, (st_ShapeId){k + 1}, &shape, &body) != ST_OK) continue;
-        st_Pose pose = pose_product(pose_of(e, body.index1), shape.pose);
-        int64_t first = e->column[POINTS].n / 3;
-        for (int i = 0; i < e->shape[k].n_points; i++)
-            put_vector(e, POINTS, pose_point(pose, e->shape[k].point[i]));
-        for (int t = 0; t < e->shape[k].n_triangles; t++) {
+        const Drawn *shape = &e->shape[k];
+        if (shape->moves != moving || shape->radius > 0) continue;
+        const st_Pose pose = pose_product(pose_of(e, shape->body), shape->pose);
+        const int64_t first = e->column[POINTS].n / 3;
+        for (int i = 0; i < shape->surface.n_points; i++)
+            put_vector(e, POINTS, pose_point(pose, shape->surface.point[i]));
+        for (int t = 0; t < shape->surface.n_triangles; t++) {
             for (int i = 0; i < 3; i++)
-                put_int(e, CONNECT, first + e->shape[k].triangle[t][i]);
+                put_int(e, CONNECT, first + shape->surface.triangle[t][i]);
             put_int(e, OFFSETS, e->column[CONNECT].n);
-            put_int(e, body_column, body.index1);
-            put_vector(e, velocity, body.index1 > 0 ? e->velocity[body.index1 - 1] : (st_Vec3){0, 0, 0});
+            put_int(e, body_column, shape->body);
+            if (moving) put_vector(e, velocity, e->velocity[shape->body - 1]);
         }
     }
+}
+
+/* All points are one cell. */
+static void put_grains(Export *e)
+{
+    start_columns(e);
+    const int radius = name_column(e, "radius", "Float32", 1), body = name_column(e, "body", "Int32", 1);
+    const int turned = name_column(e, "orientation", "Float32", 4), velocity = name_column(e, "velocity", "Float32", 3);
+    const int spin = name_column(e, "spin", "Float32", 3), contacts = name_column(e, "contacts", "Int32", 1);
+    const int load = name_column(e, "load", "Float32", 1);
+    int n = 0;
+    for (int k = 0; k < e->n_shapes; k++) {
+        const Drawn *shape = &e->shape[k];
+        if (!(shape->radius > 0)) continue;
+        const st_Pose pose = pose_of(e, shape->body);
+        put_vector(e, POINTS, pose_point(pose, shape->pose.p));
+        put_int(e, CONNECT, n++);
+        put_real(e, radius, shape->radius);
+        put_int(e, body, shape->body);
+        const double q[4] = {pose.q.w, pose.q.x, pose.q.y, pose.q.z};
+        for (int i = 0; i < 4; i++)
+            put_real(e, turned, q[i]);
+        put_vector(e, velocity, e->velocity[shape->body - 1]);
+        put_vector(e, spin, e->spin[shape->body - 1]);
+        put_int(e, contacts, e->load[shape->body].contacts);
+        put_real(e, load, e->load[shape->body].force);
+    }
+    if (n > 0) put_int(e, OFFSETS, n);
 }
 
 static st_Vec3 vector_of(const double *x)
@@ -264,23 +330,46 @@ static void put_network(Export *e, int n, double h)
     }
 }
 
+static void sum_loads(Export *e, int n, double h)
+{
+    memset(e->load, 0, (size_t)(e->info->n_bodies + 1) * sizeof *e->load);
+    for (int k = 0; k < n; k++) {
+        const st_RecordedContact *c = &e->contact[k];
+        const double force = norm(vector_of(c->impulse)) / h;
+        const int ends[2] = {c->a, c->b};
+        for (int i = 0; i < 2; i++) {
+            if (ends[i] < 0 || ends[i] > e->info->n_bodies) continue; /* a damaged file */
+            e->load[ends[i]].contacts++;
+            e->load[ends[i]].force += force;
+        }
+    }
+}
+
 static st_Status write_frame(Export *e, int64_t index)
 {
     st_RecordedFrame frame;
     st_RecordedStep step;
     STI_TRY(st_recording_frames(e->recording, index, 1, &frame, e->err));
     STI_TRY(st_recording_steps(e->recording, frame.step, 1, &step, e->err));
-    STI_TRY(st_recording_bodies(e->recording, index, e->position, e->orientation, e->velocity, NULL, e->err));
+    STI_TRY(st_recording_bodies(e->recording, index, e->position, e->orientation, e->velocity, e->spin, e->err));
     STI_TRY(STI_GROW(&e->allocator, e->contact, e->contact_capacity, frame.n_contacts, e->err));
     STI_TRY(st_recording_contacts(e->recording, frame.first_contact, frame.n_contacts, e->contact, e->err));
     /* An impact has no duration: its impulse over one step as chosen. */
     double h = step.collisions > 0 || !(step.h > 0) ? e->def.h : step.h;
-    put_bodies(e);
-    write_file(e, &e->series[0], index, frame.time, "Polys", false);
+    if (index == 0) { /* walls are written once, and listed for every frame */
+        put_surfaces(e, false);
+        write_file(e, "walls.vtp", "Polys", false);
+    }
+    list_file(&e->series[WALLS], frame.time, "walls.vtp");
+    put_surfaces(e, true);
+    write_frame_file(e, BODIES, index, frame.time, "Polys", false);
+    sum_loads(e, frame.n_contacts, h);
+    put_grains(e);
+    write_frame_file(e, GRAINS, index, frame.time, "Verts", true);
     put_contacts(e, frame.n_contacts, h);
-    write_file(e, &e->series[1], index, frame.time, "Verts", true);
+    write_frame_file(e, CONTACTS, index, frame.time, "Verts", true);
     put_network(e, frame.n_contacts, h);
-    write_file(e, &e->series[2], index, frame.time, "Lines", false);
+    write_frame_file(e, NETWORK, index, frame.time, "Lines", false);
     return e->status;
 }
 
@@ -306,8 +395,10 @@ static st_Status prepare(Export *e)
     int64_t n = e->info->n_bodies + 1;
     e->position = sti_alloc(&e->allocator, n, sizeof *e->position);
     e->velocity = sti_alloc(&e->allocator, n, sizeof *e->velocity);
+    e->spin = sti_alloc(&e->allocator, n, sizeof *e->spin);
     e->orientation = sti_alloc(&e->allocator, n, sizeof *e->orientation);
-    if (e->position == NULL || e->velocity == NULL || e->orientation == NULL)
+    e->load = sti_alloc(&e->allocator, n, sizeof *e->load);
+    if (e->position == NULL || e->velocity == NULL || e->spin == NULL || e->orientation == NULL || e->load == NULL)
         return sti_fail(e->err, ST_ERR_MEMORY, "out of memory for %lld bodies", (long long)n);
     STI_TRY(st_recording_scene(e->recording, NULL, 0, &e->scene, &e->def, e->err));
     if (st_scene_body_count(e->scene) != e->info->n_bodies)
@@ -319,8 +410,16 @@ static st_Status prepare(Export *e)
     if (e->shape == NULL) return sti_fail(e->err, ST_ERR_MEMORY, "out of memory for %d shapes", e->n_shapes);
     for (int k = 0; k < e->n_shapes; k++) {
         st_ShapeDef shape;
-        STI_TRY(st_scene_shape(e->scene, (st_ShapeId){k + 1}, &shape, NULL));
-        STI_TRY(sti_tessellate(&e->allocator, &shape, e->size, &e->shape[k], e->err));
+        st_BodyDef body;
+        st_BodyId id;
+        STI_TRY(st_scene_shape(e->scene, (st_ShapeId){k + 1}, &shape, &id));
+        const bool moves = id.index1 > 0 && st_scene_body(e->scene, id, &body) == ST_OK && !body.fixed;
+        const bool grain = moves && shape.type == ST_SHAPE_SPHERE;
+        e->shape[k] = (Drawn){.pose = shape.pose, .body = id.index1, .moves = moves};
+        if (grain)
+            e->shape[k].radius = shape.radius;
+        else
+            STI_TRY(sti_tessellate(&e->allocator, &shape, e->size, &e->shape[k].surface, e->err));
     }
     if (mkdir(e->folder, 0777) != 0 && errno != EEXIST)
         return sti_fail(e->err, ST_ERR_FILE, "%s: the folder cannot be made: %s", e->folder, strerror(errno));
@@ -342,7 +441,7 @@ st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st
         e.status = write_frame(&e, k);
     close_series(&e);
     for (int k = 0; k < e.n_shapes && e.shape != NULL; k++)
-        sti_triangles_free(&e.allocator, &e.shape[k]);
+        sti_triangles_free(&e.allocator, &e.shape[k].surface);
     sti_free(&e.allocator, e.shape, e.n_shapes + 1, sizeof *e.shape);
     for (int k = 0; k < N_COLUMNS; k++)
         STI_RELEASE(&e.allocator, e.column[k].value, e.column[k].capacity);
@@ -350,7 +449,9 @@ st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st
     int64_t n = e.info->n_bodies + 1;
     sti_free(&e.allocator, e.position, n, sizeof *e.position);
     sti_free(&e.allocator, e.velocity, n, sizeof *e.velocity);
+    sti_free(&e.allocator, e.spin, n, sizeof *e.spin);
     sti_free(&e.allocator, e.orientation, n, sizeof *e.orientation);
+    sti_free(&e.allocator, e.load, n, sizeof *e.load);
     st_scene_destroy(e.scene);
     return e.status;
 }
