@@ -429,7 +429,7 @@ static st_Status take_stage(st_System *s, st_Error *err)
                                 .lag = s->work.step.means ? s->work.mean.lag : NULL};
     clear(&s->model, &s->work, sum);
     sum->time = s->work.step.eta;
-    STI_TRY(sti_stage_loads(&s->model, &s->work, &ends, 1.0, sum->load[kind], s->work.work_k, err));
+    STI_TRY(sti_stage_loads(&s->model, &s->work, &ends, 1.0, sum->load[kind], s->work.stages.load_room, err));
     for (int k = 0; k < joint_count(&s->work); k++)
         STI_TRY(sti_joint_impulse(&s->model, &s->work, &ends, k, &sum->joint[kind][k]));
     for (int k = 0; k < spring_count(&s->work) && kind == STI_FINITE; k++)

@@ -6,40 +6,39 @@
  *     integrator.c  the table of integrators: euler.c, trapezoid.c, sdirk2.c, bdf2.c, all on stage.c
  *     stick_slip.c  take-off, stick and slip within the step       collision_event.c    collisions within the step
  *     collision_response.c     what a collision does, with impact.c           projection.c  drift correction
- *     sleep.c       who is left out of all this
+ *     sleep.c       islands at rest, which are left out of all this
  *
- * An integrator of order one ends its step at a collision. One of order two goes on behind each event to the
- * end of the step: steps end on the grid, and the state in between is kept to go back to on failure.
+ * With events off a step is one piece, and contacts that may close within it are in its problem (speculative_step).
+ * With events located a piece ends at the first event (located_piece). An integrator of order one ends its step there;
+ * one of order two continues to the end of the step: steps end on the grid, and a failure restores the state before all
+ * pieces.
  */
 #include "base/range.h"
 #include "base/tolerance.h"
 #include "step/contact/contact_model.h"
 #include "step/sleep.h"
 
-/* ---- pieces ----------------------------------------------------------------------------------- */
-
-/* The margin that holds every contact the step to q_new can have run into. */
-static double reach_of(const st_System *system, double h)
-{
-    const st_Model *model = &system->model.table;
-    if (model->reach == NULL) return INFINITY;
-    return sti_margin(&system->model) + model->reach(model->ctx, system->state.q, system->work.v_new, h);
-}
+/* ---- contacts of the step problem --------------------------------------------------------------- */
 
 /* Contacts at the state once more, as far ahead as the step may need them; those of a second attempt also where the
- * first went. Of a model of the user's then whatever is nearer than anything moves.                */
+ * first went. A user's model is then asked for all contacts that the step to q_new can have run into. */
 static st_Status look_again(st_System *system, double h, int round, st_Error *err)
 {
-    const bool ahead = sti_speculative(&system->model), far = ahead && round > 0 && system->model.world == NULL;
-    const double margin = far ? reach_of(system, h) : sti_margin(&system->model);
-    system->work.ahead.foreseen = 0;
-    if (!ahead) return sti_evaluate(system, &system->work.here, system->state.t, system->state.q, margin, err);
-    STI_TRY(sti_evaluate_ahead(system, &system->work.here, system->state.t, system->state.q, margin, h, system->state.v,
-                               round > 0 ? system->work.v_new : NULL, err));
-    return sti_bring_back(&system->work, err);
+    const sti_Model *model = &system->model;
+    sti_State *state = &system->state;
+    sti_StepWork *work = &system->work;
+    double margin = sti_margin(model);
+    work->ahead.foreseen = 0;
+    if (!sti_speculative(model)) return sti_evaluate(system, &work->here, state->t, state->q, margin, err);
+    if (round > 0 && model->world == NULL)
+        margin = model->table.reach == NULL ? INFINITY
+                                            : margin + model->table.reach(model->table.ctx, state->q, work->v_new, h);
+    STI_TRY(sti_evaluate_ahead(system, &work->here, state->t, state->q, margin, h, state->v,
+                               round > 0 ? work->v_new : NULL, err));
+    return sti_bring_back(work, err);
 }
 
-/* The contacts of the step problem. Sleepers that one of them touches wake, and bring their own. */
+/* Sleepers that a wanted contact touches wake, and bring their own contacts. */
 static st_Status want_contacts(st_System *system, double h, int round, st_Error *err)
 {
     bool woken;
@@ -51,184 +50,181 @@ static st_Status want_contacts(st_System *system, double h, int round, st_Error 
     return sti_want_contacts(system, h, err);
 }
 
-/* Attempts at a step. Where the solver was told to stop early, a third would correct less than what it left; but for
- * what is deeper than the margin.                                                                 */
-static int most_attempts(const sti_StepWork *work, const st_StepInfo *info)
-{
-    return info->solve.converged || work->ahead.missed_far ? 4 : 2;
-}
+/* ---- one piece of a step: from the state to (q_new, v_new) --------------------------------------- */
 
 /* The step, and again with the contacts beyond the margin that it ran into, if any: nothing tunnels. Velocities
- * foretell most of them, so that one attempt mostly does.                                                  */
+ * foretell most of them, so that one attempt usually suffices. If the solver stopped early, a third attempt would
+ * correct less than the solver's own error, except for contacts deeper than the margin.            */
 static st_Status speculative_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
-    system->work.ahead.missed.n = 0;
-    system->work.ahead.n_found = 0;
-    for (int round = 0, again = 1; again > 0 && (round == 0 || round < most_attempts(&system->work, info)); round++) {
+    const sti_Model *model = &system->model;
+    sti_StepWork *work = &system->work;
+    work->ahead.missed.n = 0;
+    work->ahead.n_found = 0;
+    for (int round = 0, again = 1, most = 4; again > 0 && round < most; round++) {
         if (round > 0) STI_TRY(sti_keep_tried(system, err));
-        if (round > 0 || (system->model.world != NULL && system->work.ahead.foreseen < h))
-            STI_TRY(look_again(system, h, round, err));
+        if (round > 0 || (model->world != NULL && work->ahead.foreseen < h)) STI_TRY(look_again(system, h, round, err));
         STI_TRY(want_contacts(system, h, round, err));
         STI_TRY(sti_integrate(system, h, info, err));
-        STI_TRY(sti_evaluate_ahead(system, &system->work.trial, system->state.t + h, system->work.q_new,
-                                   sti_margin(&system->model), h, system->work.v_new, NULL, err));
+        STI_TRY(sti_evaluate_ahead(system, &work->trial, system->state.t + h, work->q_new, sti_margin(model), h,
+                                   work->v_new, NULL, err));
         STI_TRY(sti_note_missed(system, h, &again, err));
+        most = info->solve.converged || work->ahead.missed_far ? 4 : 2;
     }
-    system->work.ahead.foreseen = h;
-    return sti_note_loaded(&system->model, &system->work, err);
+    work->ahead.foreseen = h;
+    return sti_note_loaded(model, work, err);
 }
 
-/* ---- the step --------------------------------------------------------------------------------- */
-
-/* What was computed becomes the state; after an event, or a step made rough by one, history starts anew. */
-static void accept(st_System *system, double t, double taken, bool event)
+/* To the end of h, or to the first event in it. */
+static st_Status located_piece(st_System *system, double h, double *taken, bool *event, st_StepInfo *info,
+                               st_Error *err)
 {
-    sti_History *history = &system->state.history;
-    sti_mean_remember(system, taken);
-    history->known = !event && !system->work.stages.rough;
-    history->h = taken;
-    STI_EXCHANGE(double *, history->a, system->work.a_new);
-    if (history->q != NULL) memcpy(history->q, system->state.q, (size_t)system->model.n_q * sizeof *system->state.q);
-    if (history->v != NULL) memcpy(history->v, system->state.v, (size_t)system->model.n_v * sizeof *system->state.v);
-    STI_EXCHANGE(double *, system->state.q, system->work.q_new);
-    STI_EXCHANGE(double *, system->state.v, system->work.v_new);
-    if (system->model.world != NULL) sti_angles_settle(system->model.world, system->state.q);
-    STI_EXCHANGE(sti_IdSet, system->state.loaded, system->work.loaded_new);
-    STI_EXCHANGE(sti_Modes, system->state.modes, system->work.modes_new);
-    if (!history->known) system->state.modes.n = 0;
-    STI_EXCHANGE(sti_IdSet, system->state.active, system->work.active_new);
-    STI_EXCHANGE(st_Sink, system->work.here, system->work.trial);
-    sti_patches_accept(&system->state, &system->work);
-    system->state.t = t;
-    system->state.friction_work += system->work.events.work_before + system->work.step.friction_work;
-}
-
-static void report(st_System *system, double h, st_StepInfo *info)
-{
-    info->time = system->state.t;
-    info->h = h;
-    info->joints = system->work.here.joint_rows.n_rows;
-    info->asleep =
-        system->work.sleep.n_asleep > 0 ? system->work.sleep.n_asleep - sti_rotors_asleep(system->model.world) : 0;
-    info->penetration =
-        fmax(sti_row_buffer_penetration(&system->work.here, system->model.def.threads), system->work.sleep.penetration);
-    info->joint_error = sti_row_buffer_joint_error(&system->work.here);
-    info->kinetic = sti_energy_kinetic(&system->model, &system->work, system->state.q, system->state.v);
-    info->potential = sti_energy_potential(system, &system->work.here, system->state.t, system->state.q);
-    info->friction = system->state.friction_work;
-    info->struck = system->work.strikes.contacts;
-    info->force_h = sti_force_time(&system->work);
-    info->force_time = system->state.t - 0.5 * h;
-    sti_lap(&system->work, ST_STAGE_REPORT);
-}
-
-/* Behind a piece of length h without a collision: what is held, and the position it is held at. */
-static st_Status settle(st_System *system, double h, double transition, bool *event, st_StepInfo *info, st_Error *err)
-{
-    st_Events events = system->model.def.events;
-    double t = system->state.t + h;
-    if (transition == 1) system->state.stalled = 0;
-    STI_TRY(sti_drop_separated(&system->model, &system->work, err));
-    STI_TRY(sti_note_loaded(&system->model, &system->work, err));
-    if (events == ST_EVENTS_ALL) STI_TRY(sti_note_modes(system, transition, err));
-    STI_TRY(sti_evaluate(system, &system->work.trial, t, system->work.q_new, sti_margin(&system->model), err));
-    if (system->model.def.drift != ST_DRIFT_PROJECTION) return ST_OK;
-    if (events == ST_EVENTS_OFF) STI_TRY(sti_activate_touching(&system->model, &system->work, 0.0, err));
-    STI_TRY(sti_project(system, t, h, err));
-    if (transition < 1 || events == ST_EVENTS_OFF || !sti_ran_into_something(&system->model, &system->work))
-        return ST_OK;
-    *event = true;
-    system->work.events.work_before = system->work.step.friction_work;
-    return sti_land(system, t, h, info, err);
-}
-
-/* From the state to (q_new, v_new), at most h later: to the end of the step, or to the first event in it. */
-static st_Status advance(st_System *system, double h, double *taken, bool *event, st_StepInfo *info, st_Error *err)
-{
-    st_Events events = system->model.def.events;
+    const sti_Model *model = &system->model;
+    sti_State *state = &system->state;
+    sti_StepWork *work = &system->work;
+    const st_Events events = model->def.events;
     double transition = 1, collision = 1;
-    *taken = h;
-    *event = false;
-    system->work.events.work_before = 0;
-    if (sti_speculative(&system->model)) return speculative_step(system, h, info, err);
 
     STI_TRY(sti_refresh_active(system, err));
     STI_TRY(want_contacts(system, h, 0, err));
     STI_TRY(sti_integrate(system, h, info, err));
-    if (events == ST_EVENTS_ALL && !system->work.events.tired)
+    if (events == ST_EVENTS_ALL && !work->events.over_limit)
         STI_TRY(sti_find_transition(system, h, &transition, info, err));
     *taken = transition * h;
-    if (events != ST_EVENTS_OFF && !sti_exhausted(&system->model, &system->work))
+    if (events != ST_EVENTS_OFF && !sti_exhausted(model, work))
         STI_TRY(sti_find_collision(system, *taken, &collision, err));
-    sti_lap(&system->work, ST_STAGE_EVENTS);
+    sti_lap(work, ST_STAGE_EVENTS);
     *event = transition < 1 || collision < 1;
     if (collision < 1) {
         h = *taken, *taken = collision * h;
-        if (transition < 1) system->work.events.n--, info->transitions--; /* not reached */
+        if (transition < 1) work->events.n--, info->transitions--; /* not reached */
         return sti_collide_at(system, h, collision, info, err);
     }
-    if (transition < 1) STI_TRY(sti_count_event(system, system->state.t + *taken, transition, info, err));
-    return settle(system, *taken, transition, event, info, err);
+    if (transition < 1) STI_TRY(sti_count_event(system, state->t + *taken, transition, info, err));
+
+    /* No collision: the contacts that are held, and the position at which they are held. */
+    const double t = state->t + *taken;
+    if (transition == 1) state->stalled = 0;
+    STI_TRY(sti_drop_separated(model, work, err));
+    STI_TRY(sti_note_loaded(model, work, err));
+    if (events == ST_EVENTS_ALL) STI_TRY(sti_note_modes(system, transition, err));
+    STI_TRY(sti_evaluate(system, &work->trial, t, work->q_new, sti_margin(model), err));
+    if (model->def.drift != ST_DRIFT_PROJECTION) return ST_OK;
+    if (events == ST_EVENTS_OFF) STI_TRY(sti_activate_touching(model, work, 0.0, err));
+    STI_TRY(sti_project(system, t, *taken, err));
+    if (transition < 1 || events == ST_EVENTS_OFF || !sti_ran_into_something(model, work)) return ST_OK;
+    *event = true;
+    work->events.work_before = work->step.friction_work;
+    return sti_land(system, t, *taken, info, err);
 }
 
-/* Piece by piece to the end of the step; with an integrator of order one, the first piece. */
-static st_Status pieces(st_System *system, double h, st_StepInfo *info, st_Error *err)
+/* The end of the piece becomes the state; after an event, or a step made rough by one, history starts anew. */
+static void accept(st_System *system, double t, double taken, bool event)
 {
-    const double start = system->state.t, end = sti_next_time(&system->state, h);
-    double rest = h, taken;
-    bool event, goes_on = sti_goes_on(&system->model);
-    const int stalled = system->state.stalled;
-    system->work.h_asked = h;
-    system->work.events.n = system->work.events.n_stops = 0;
-    system->work.events.tired = false;
+    sti_State *state = &system->state;
+    sti_StepWork *work = &system->work;
+    sti_History *history = &state->history;
+    sti_mean_remember(system, taken);
+    history->known = !event && !work->stages.rough;
+    history->h = taken;
+    STI_EXCHANGE(double *, history->a, work->a_new);
+    if (history->q != NULL) memcpy(history->q, state->q, (size_t)system->model.n_q * sizeof *state->q);
+    if (history->v != NULL) memcpy(history->v, state->v, (size_t)system->model.n_v * sizeof *state->v);
+    STI_EXCHANGE(double *, state->q, work->q_new);
+    STI_EXCHANGE(double *, state->v, work->v_new);
+    if (system->model.world != NULL) sti_angles_settle(system->model.world, state->q);
+    STI_EXCHANGE(sti_IdSet, state->loaded, work->loaded_new);
+    STI_EXCHANGE(sti_Modes, state->modes, work->modes_new);
+    if (!history->known) state->modes.n = 0;
+    STI_EXCHANGE(sti_IdSet, state->active, work->active_new);
+    STI_EXCHANGE(st_Sink, work->here, work->trial);
+    sti_patches_accept(state, work);
+    state->t = t;
+    state->friction_work += work->events.work_before + work->step.friction_work;
+}
+
+/* ---- the step --------------------------------------------------------------------------------- */
+
+/* Piece by piece to the end of the step; with an integrator of order one, the first piece. If this fails, the caller
+ * restores the state.                                                                              */
+static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_Error *err)
+{
+    sti_State *state = &system->state;
+    sti_StepWork *work = &system->work;
+    const bool goes_on = sti_goes_on(&system->model), speculative = sti_speculative(&system->model);
+    sti_impulses_begin(&system->model, work);
+    if (state->fresh) STI_TRY(sti_meet_motors(system, err));
+    const int stalled = state->stalled;
+    const double start = state->t, end = sti_next_time(state, h);
+    work->h_asked = h;
+    work->events.n = work->events.n_stops = 0;
+    work->events.over_limit = false;
+    double rest = h;
     do {
-        STI_TRY(advance(system, rest, &taken, &event, info, err));
-        bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;
-        STI_TRY(sti_keep_waiting(system, true, err)); /* speculative steps are one piece */
+        double taken = rest;
+        bool event = false;
+        work->events.work_before = 0;
+        STI_TRY(speculative ? speculative_step(system, rest, info, err)
+                            : located_piece(system, rest, &taken, &event, info, err));
+        const bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;
+        STI_TRY(sti_keep_waiting(system, true, err));
         STI_TRY(sti_sum_piece(system, err));
-        accept(system, ends ? end : system->state.t + taken, taken, event);
-        rest = end - system->state.t;
+        accept(system, ends ? end : state->t + taken, taken, event);
+        rest = end - state->t;
     } while (goes_on && rest > 0);
-    if (system->state.t == end)
-        sti_time_reached(&system->state.grid, start, h);
+    if (state->t == end)
+        sti_time_reached(&state->grid, start, h);
     else
-        sti_time_set(&system->state, system->state.t);
+        sti_time_set(state, state->t);
     return goes_on ? sti_count_exhausted(system, stalled, err) : ST_OK;
 }
 
-/* All that is put back when it fails. */
-static st_Status take(st_System *system, double h, st_StepInfo *info, st_Error *err)
+static void report_step(st_System *system, double h, st_StepInfo *info)
 {
-    sti_impulses_begin(&system->model, &system->work);
-    if (system->state.fresh) STI_TRY(sti_meet_motors(system, err));
-    return pieces(system, h, info, err);
+    const sti_Model *model = &system->model;
+    const sti_State *state = &system->state;
+    sti_StepWork *work = &system->work;
+    info->time = state->t;
+    info->h = h;
+    info->joints = work->here.joint_rows.n_rows;
+    info->asleep = work->sleep.n_asleep > 0 ? work->sleep.n_asleep - sti_rotors_asleep(model->world) : 0;
+    info->penetration = fmax(sti_row_buffer_penetration(&work->here, model->def.threads), work->sleep.penetration);
+    info->joint_error = sti_row_buffer_joint_error(&work->here);
+    info->kinetic = sti_energy_kinetic(model, work, state->q, state->v);
+    info->potential = sti_energy_potential(system, &work->here, state->t, state->q);
+    info->friction = state->friction_work;
+    info->struck = work->strikes.contacts;
+    info->force_h = sti_force_time(work);
+    info->force_time = state->t - 0.5 * h;
+    sti_lap(work, ST_STAGE_REPORT);
 }
 
 st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     STI_NEED(system, err);
+    sti_State *state = &system->state;
     st_StepInfo local = st_step_info();
     if (!sti_between(h, STI_SMALLEST, STI_LARGEST))
         return sti_fail(err, ST_ERR_ARGUMENT, "h is %g, must be from %g to %g", h, STI_SMALLEST, STI_LARGEST);
     sti_start_lap(&system->work);
-    const double start = system->state.t, end = sti_next_time(&system->state, h);
+    const double start = state->t, end = sti_next_time(state, h);
     STI_TRY(sti_refresh_rows(system, err));
-    STI_TRY(sti_sleep_begin(system, h, err)); /* by what the state is, whatever becomes of the step */
+    STI_TRY(sti_sleep_begin(system, h, err)); /* depends on the state alone, and stays if the step fails */
     STI_TRY(sti_save(system, err));
-    const bool jump = system->state.fresh && sti_starts_with_jump(system);
+    const bool jump = state->fresh && sti_starts_with_jump(system);
     sti_cancel_begin(&system->model, &system->work);
-    st_Status status = take(system, h, &local, err);
+    const st_Status status = take_pieces(system, h, &local, err);
     sti_cancel_end(system, status, err);
     if (status != ST_OK) {
         sti_restore(system);
         sti_forget_step(system);
         return status;
     }
-    system->state.n_steps++;
-    system->state.fresh = false;
+    state->n_steps++;
+    state->fresh = false;
     sti_note_strikes(system, jump);
-    sti_sleep_end(system, system->state.t - start);
-    report(system, system->state.t == end ? h : system->state.t - start, &local);
+    sti_sleep_end(system, state->t - start);
+    report_step(system, state->t == end ? h : state->t - start, &local);
     if (info != NULL) {
         uint32_t size = info->size < sizeof local ? info->size : (uint32_t)sizeof local;
         local.size = info->size;

@@ -147,6 +147,7 @@ typedef struct sti_Stage {
                                 * way + eta v in the time `length`; or NULL                        */
     double length;
     const sti_MeanRows *means; /* NULL: joints and springs are those of `rows`                     */
+    const double *f_before;    /* n_v: nothing is solved if f is this again; or NULL               */
 } sti_Stage;
 
 /* stage.c, stage_solve.c: fill the step problem with the `wanted` contacts; solve it. */

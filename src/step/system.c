@@ -91,77 +91,70 @@ static st_SolverDef solver_def(const st_SystemDef *def, const char *name)
 
 /* ---- vectors ------------------------------------------------------------------------------------- */
 
-/* Every vector that lives as long as the system: allocated and freed in one place each. A step of Euler's without
- * events is one stage, from the state to the next; the others need more of them, and so do projection and drift mean.
- */
+/* Every vector that lives as long as the system, in one block for each need. A step of Euler's without events is one
+ * stage, from the state to the next; the others need more of them, and so do projection and drift mean. */
 typedef enum Need { ALWAYS, STAGES, PROJECTION, N_NEEDS } Need;
 
-typedef enum Of { COORDINATES, VELOCITIES, MASSES } Of;
-
 typedef struct Vectors {
-    int n;
-    double **at[20];
-    Of of[20];
-    int64_t size[20];
+    size_t n;
+    sti_Span span[32];
+    bool is_position[32], is_velocity[32];
 } Vectors;
-
-static void add_vectors(Vectors *all, double **const *at, size_t n, Of of, int64_t size)
-{
-    for (size_t k = 0; k < n; k++) {
-        all->at[all->n] = at[k];
-        all->of[all->n] = of;
-        all->size[all->n++] = size;
-    }
-}
-
-#define ADD(by, of, size) add_vectors(&all, (by), sizeof(by) / sizeof(by)[0], of, size)
 
 static Vectors vectors_of(st_System *s, Need need)
 {
+    const int n_q = s->model.n_q, n_v = s->model.n_v;
+    sti_State *state = &s->state, *saved = &s->work.saved.state;
+    sti_StepWork *w = &s->work;
+    double **q[N_NEEDS][8] = {{&state->q, &w->q_new},
+                              {&w->step.place, &w->stages.q_star, &w->stages.q_base, &state->history.q, &saved->q,
+                               &saved->history.q, &w->lookout.q, &w->events.q_shifted},
+                              {&w->projection.q_from, &w->projection.q_best}};
+    double **v[N_NEEDS][24] = {{&state->v, &w->v_new, &w->v_turned, &w->step.f},
+                               {&w->a_new,
+                                &w->stages.v_star,
+                                &w->stages.v_base,
+                                &w->stages.restitution,
+                                &w->stages.f_before,
+                                &w->stages.way,
+                                &w->stages.mean,
+                                &w->stages.k_later,
+                                &w->stages.shift,
+                                &w->stages.row_sum,
+                                &w->stages.load_room,
+                                &w->stages.applied,
+                                &w->stages.turning,
+                                &state->history.v,
+                                &state->history.a,
+                                &saved->v,
+                                &saved->history.v,
+                                &saved->history.a,
+                                &w->lookout.path,
+                                &w->lookout.moved,
+                                &w->events.v_shifted,
+                                &w->events.moved},
+                               {&w->projection.problem.f, &w->projection.step, &w->projection.error}};
+    double **M[N_NEEDS] = {&w->step.M, NULL, &w->projection.problem.M};
     Vectors all = {0};
-    if (need == ALWAYS) {
-        double **by_q[] = {&s->state.q, &s->work.q_new},
-               **by_v[] = {&s->state.v, &s->work.v_new, &s->work.work_v, &s->work.step.f}, **M[] = {&s->work.step.M};
-        ADD(by_q, COORDINATES, s->model.n_q);
-        ADD(by_v, VELOCITIES, s->model.n_v);
-        ADD(M, MASSES, s->model.mass.n);
-    } else if (need == STAGES) {
-        double **by_q[] = {&s->work.step.place, &s->work.stages.q_star, &s->work.stages.q_base,
-                           &s->state.history.q, &s->work.saved.state.q, &s->work.saved.state.history.q};
-        double **by_v[] = {&s->work.a_new,
-                           &s->work.stages.v_star,
-                           &s->work.stages.v_base,
-                           &s->work.path,
-                           &s->work.stages.push,
-                           &s->state.history.v,
-                           &s->state.history.a,
-                           &s->work.saved.state.v,
-                           &s->work.saved.state.history.v,
-                           &s->work.saved.state.history.a,
-                           &s->work.v_target,
-                           &s->work.stages.applied,
-                           &s->work.stages.turning};
-        ADD(by_q, COORDINATES, s->model.n_q);
-        ADD(by_v, VELOCITIES, s->model.n_v);
-    } else {
-        double **by_q[] = {&s->work.q_target, &s->work.projection.q_best},
-               **by_v[] = {&s->work.work_k, &s->work.projection.problem.f}, **M[] = {&s->work.projection.problem.M};
-        ADD(by_q, COORDINATES, s->model.n_q);
-        ADD(by_v, VELOCITIES, s->model.n_v);
-        ADD(M, MASSES, s->model.mass.n);
+    for (int k = 0; k < 8 && q[need][k] != NULL; k++, all.n++) {
+        all.is_position[all.n] = true;
+        all.span[all.n] = (sti_Span){(void **)q[need][k], n_q, sizeof(double)};
     }
+    for (int k = 0; k < 24 && v[need][k] != NULL; k++, all.n++) {
+        all.is_velocity[all.n] = true;
+        all.span[all.n] = (sti_Span){(void **)v[need][k], n_v, sizeof(double)};
+    }
+    if (M[need] != NULL) all.span[all.n++] = (sti_Span){(void **)M[need], s->model.mass.n, sizeof(double)};
     return all;
 }
 
 static st_Status allocate(st_System *s, Need need, st_Error *err)
 {
-    Vectors all = vectors_of(s, need);
-    for (int k = 0; k < all.n; k++) {
-        if (*all.at[k] == NULL) *all.at[k] = sti_alloc(&s->model.allocator, all.size[k], sizeof(double));
-        if (*all.at[k] == NULL)
-            return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", s->model.n_v);
-    }
-    return ST_OK;
+    if (s->work.vectors[need] != NULL) return ST_OK;
+    const Vectors all = vectors_of(s, need);
+    s->work.vectors[need] = sti_alloc_spans(&s->model.allocator, all.span, all.n);
+    if (s->work.vectors[need] != NULL) return ST_OK;
+    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", s->model.n_v);
 }
 
 void sti_still_body(st_System *s, int b)
@@ -169,12 +162,11 @@ void sti_still_body(st_System *s, int b)
     const sti_Body *body = &s->model.world->body[b];
     const int64_t at = (int64_t)STI_BODY_Q * (b - 1);
     for (int need = 0; need < N_NEEDS; need++) {
-        Vectors all = vectors_of(s, (Need)need);
-        for (int k = 0; k < all.n; k++) {
-            double *x = *all.at[k];
-            if (x == NULL || x == s->state.q) continue;
-            if (all.of[k] == COORDINATES) memcpy(x + at, s->state.q + at, STI_BODY_Q * sizeof *x);
-            for (int d = 0; d < body->n_dofs && all.of[k] == VELOCITIES; d++)
+        const Vectors all = vectors_of(s, (Need)need);
+        for (size_t k = 0; k < all.n && s->work.vectors[need] != NULL; k++) {
+            double *x = *all.span[k].at;
+            if (all.is_position[k] && x != s->state.q) memcpy(x + at, s->state.q + at, STI_BODY_Q * sizeof *x);
+            for (int d = 0; d < body->n_dofs && all.is_velocity[k]; d++)
                 x[body->v_first + d] = 0;
         }
     }
@@ -376,9 +368,8 @@ void st_system_destroy(st_System *s)
     if (s == NULL) return;
     st_Allocator a = s->model.allocator;
     for (int need = 0; need < N_NEEDS; need++) {
-        Vectors all = vectors_of(s, (Need)need);
-        for (int k = 0; k < all.n; k++)
-            sti_free(&a, *all.at[k], all.size[k], sizeof(double));
+        const Vectors all = vectors_of(s, (Need)need);
+        sti_free_spans(&a, s->work.vectors[need], all.span, all.n);
     }
     sti_free(&a, s->model.mass.diagonal, s->model.n_v, sizeof *s->model.mass.diagonal);
     sti_row_buffer_free(&s->work.here);

@@ -149,7 +149,14 @@ typedef struct sti_History {
 /* What an integrator works with where a step has stages (sti_has_stages); else the vectors are NULL. */
 typedef struct sti_Stages {
     double *q_star, *v_star, *q_base, *v_base; /* of the stage at hand: sti_Stage                  */
-    double *push;                              /* impulse of restitution                           */
+    double *restitution;                       /* n_v: an impulse (impact.c)                       */
+    double *f_before;                          /* n_v: f of a first stage that is solved again     */
+    double *way;                               /* n_v: bdf2: from the state to q_base              */
+    double *mean;                              /* n_v: sdirk2: mean velocity of the step           */
+    double *k_later;                           /* n_v: forces at the end of the step (stage.c)     */
+    double *shift;                             /* n_v: q_base - q_star as a velocity               */
+    double *row_sum;                           /* n_v: a row of an element of a patch              */
+    double *load_room;                         /* n_v: for sti_stage_loads                         */
     st_Sink middle;                            /* rows of a stage, at q_star                       */
     double *applied, *turning;                 /* of the stage: k, and the impulse of the gyroscopic term          */
     double carried_work;                       /* of friction in the stages of the piece so far [J]                */
@@ -168,6 +175,7 @@ typedef struct sti_Mean {
     double *A;                /* M + diag(D)                                                                */
     double *v_near;           /* n_v: the velocity of the round before                                      */
     double *turns;            /* n_v: factors of columns of rotations                                       */
+    double *simpson;          /* n_v: such factors for Simpson's rule                                       */
     double *lag;              /* n_v: D times the change of v in the last round, part of the joints' impulses */
     double *before;           /* `past` before the step, to go back to                                      */
 } sti_Mean;
@@ -176,7 +184,8 @@ typedef struct sti_Mean {
 typedef struct sti_Projection {
     sti_Assembly problem;
     st_Solver *solver;
-    double *q_best;
+    double *q_from, *q_best; /* n_q: the position to project; the best one so far                  */
+    double *step, *error;    /* n_v: the Newton step; from q_new to q_from                         */
 } sti_Projection;
 
 /* ---- what happens within a step ------------------------------------------------------------------- */
@@ -196,9 +205,11 @@ typedef struct sti_Events {
     st_EventReport *report;
     int n;
     int64_t capacity;
-    int n_stops;        /* collisions and transitions that ended a piece of it                     */
-    bool tired;         /* more than max_events in this step: no restitution, no transitions       */
-    double work_before; /* of friction in the part of the step before its collision [J]            */
+    int n_stops;                   /* collisions and transitions that ended a piece of it                     */
+    bool over_limit;               /* more than max_events in this step: no restitution, no transitions       */
+    double work_before;            /* of friction in the part of the step before its collision [J]            */
+    double *q_shifted, *v_shifted; /* a state between the last two; with stages                    */
+    double *moved;                 /* n_v: from the last position to this one                      */
 } sti_Events;
 
 /* Rebounds in the step problem: rebound.c. Of a contact that closes, w without restitution and with it. */
@@ -249,6 +260,9 @@ typedef struct sti_Lookout {
     sti_Opening *opening; /* of a user's model: what opens at its end                               */
     int n_opening;
     int64_t capacity;
+    double *path;  /* n_v: from q to q_new as a velocity, for a time of 1                          */
+    double *moved; /* n_v: from q to a position on the way                                         */
+    double *q;     /* n_q: that position                                                           */
 } sti_Lookout;
 
 /* ---- sleep ----------------------------------------------------------------------------------------- */
@@ -365,12 +379,10 @@ typedef struct sti_StepWork {
     sti_Stages stages;
     sti_Projection projection;
 
-    /* Room for who needs it for a moment. */
-    double *work_v;
-    double *v_recovered; /* recovery.c: velocities with and without drift correction              */
+    double *v_turned;    /* n_v: v_base of a stage after the gyroscopic term (stage.c)             */
+    double *v_recovered; /* 3 n_v: velocity with drift correction, without, a difference (recovery.c) */
     int64_t v_recovered_capacity;
-    double *q_target, *work_k; /* with projection or stages                                       */
-    double *v_target, *path;   /* with stages; path: from q to q_new as a velocity, for a time of 1 */
+    void *vectors[3]; /* blocks of the vectors that live as long as the system (system.c)          */
 
     sti_Islands *islands;                      /* solves the step problem                                          */
     sti_Stop *stop;                            /* cancel.c; the islands and the world know it, too                 */

@@ -292,7 +292,7 @@ static st_Status append_combination(const sti_Model *model, sti_StepWork *work, 
                                     const int *row, const double *weight, st_Error *err)
 {
     int64_t start = rows->p[row[0]], count = rows->p[row[0] + 1] - start;
-    double *sum = work->path; /* free until the way is looked at for collisions */
+    double *sum = work->stages.row_sum;
     for (int64_t e = 0; e < count; e++) {
         sum[e] = 0;
         for (int k = 0; k < n; k++)

@@ -333,7 +333,7 @@ st_Status sti_drop_rebounding(st_System *system, st_Error *err)
     const bool keeps = sti_integrator(&system->model)->order == 1 ||
                        (def->integrator == ST_INTEGRATOR_TRAPEZOID && def->form == ST_FORM_II);
     const double slow = opens_slowly(&system->model) ? STI_SEPARATION_SPEED : def->restitution_speed;
-    if (keeps || system->work.events.tired) return ST_OK;
+    if (keeps || system->work.events.over_limit) return ST_OK;
     system->state.active.n = 0;
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;

@@ -49,14 +49,6 @@ static st_Status refuse(const sti_Model *model, const sti_StepWork *work, const 
                     flaws->joint, flaws->speed, flaws->overlap, pair[0] != '\0' ? " of " : "", pair);
 }
 
-static double largest(const double *x, int n)
-{
-    double most = 0;
-    for (int i = 0; i < n; i++)
-        most = fmax(most, fabs(x[i]));
-    return most;
-}
-
 /* Overlapping contacts, and those that closing them pushes into overlap. */
 static st_Status project_position(st_System *system, st_Error *err)
 {
@@ -71,16 +63,17 @@ static st_Status project_position(st_System *system, st_Error *err)
         STI_TRY(sti_activate_touching(&system->model, &system->work, -STI_CONSISTENT, err));
         STI_TRY(sti_project(system, system->state.t, 0.0, err));
     }
-    sti_difference(&system->model, system->state.q, system->work.q_new, system->work.work_v);
-    system->work.initial_position = largest(system->work.work_v, system->model.n_v);
-    memcpy(system->work.q_target, system->work.q_new, size);
-    return st_system_set_state(system, system->state.t, system->work.q_target, system->state.v, err);
+    double *moved = system->work.projection.step;
+    sti_difference(&system->model, system->state.q, system->work.q_new, moved);
+    system->work.initial_position = 0;
+    for (int i = 0; i < system->model.n_v; i++)
+        system->work.initial_position = fmax(system->work.initial_position, fabs(moved[i]));
+    return st_system_set_state(system, system->state.t, system->work.q_new, system->state.v, err);
 }
 
 /* The nearest velocity that joints and motors allow, in v_new; how far it is. */
 static st_Status find_velocity(st_System *system, double *moved, st_Error *err)
 {
-    int n = system->model.n_v;
     st_StepInfo info = st_step_info();
     sti_Stage stage = {.t = system->state.t,
                        .rows = &system->work.here,
@@ -90,17 +83,16 @@ static st_Status find_velocity(st_System *system, double *moved, st_Error *err)
                        .q_base = system->state.q};
     system->work.wanted.n = 0;
     STI_TRY(sti_solve_stage(system, &stage, system->work.v_new, &info, err));
-    for (int i = 0; i < n; i++)
-        system->work.work_v[i] = system->work.v_new[i] - system->state.v[i];
-    *moved = largest(system->work.work_v, n);
+    *moved = 0;
+    for (int i = 0; i < system->model.n_v; i++)
+        *moved = fmax(*moved, fabs(system->work.v_new[i] - system->state.v[i]));
     return ST_OK;
 }
 
 static st_Status project_velocity(st_System *system, st_Error *err)
 {
     STI_TRY(find_velocity(system, &system->work.initial_velocity, err));
-    memcpy(system->work.q_target, system->state.q, (size_t)system->model.n_q * sizeof *system->state.q);
-    return st_system_set_state(system, system->state.t, system->work.q_target, system->work.v_new, err);
+    return st_system_set_state(system, system->state.t, system->state.q, system->work.v_new, err);
 }
 
 /* Unless it is to be projected, a distance joint's given length may differ from what the positions say by

@@ -116,8 +116,8 @@ static void momentum_of(const Work *work, double *f)
     const st_System *s = work->system;
     const st_Model *model = &s->model.table;
     const double *M = work->out->M;
-    double *e = s->work.work_k;
-    sti_difference(&s->model, s->work.q_new, s->work.q_target, e);
+    double *e = s->work.projection.error;
+    sti_difference(&s->model, s->work.q_new, s->work.projection.q_from, e);
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++) {
             const bool marked = s->model.mass.marked != NULL && s->model.mass.marked[b];
@@ -127,7 +127,7 @@ static void momentum_of(const Work *work, double *f)
         }
 }
 
-/* d of one Newton step, into work_v. */
+/* d of one Newton step, into projection.step. */
 static st_Status newton_step(Work *work)
 {
     st_System *s = work->system;
@@ -153,14 +153,14 @@ static st_Status newton_step(Work *work)
         .g = out->g,
         .w = out->w,
         .contact = out->law};
-    st_Solution solution = {.v = s->work.work_v, .l = out->l, .r = out->r};
+    st_Solution solution = {.v = s->work.projection.step, .l = out->l, .r = out->r};
     st_SolveInfo info;
     STI_TRY(sti_solve_problem(s, s->work.projection.solver, &problem, &solution, &info, work->err));
     sti_lap(&s->work, ST_STAGE_PROJECT);
     return ST_OK;
 }
 
-/* Newton steps from q_target, or straight ones from the best position so far, halved while they do not
+/* Newton steps from q_from, or straight ones from the best position so far, halved while they do not
  * help; until closed, or three in a row brought nothing. Leaves the best position met in q_best.   */
 static st_Status iterate(Work *work, double *best)
 {
@@ -179,13 +179,13 @@ static st_Status iterate(Work *work, double *best)
             memcpy(s->work.projection.q_best, s->work.q_new, size);
         } else if (idle++, work->straight) { /* half the step that did not help, from where it started */
             for (int i = 0; i < s->model.n_v; i++)
-                s->work.work_v[i] *= 0.5;
-            sti_move(&s->model, s->work.projection.q_best, s->work.work_v, 1.0, s->work.q_new);
+                s->work.projection.step[i] *= 0.5;
+            sti_move(&s->model, s->work.projection.q_best, s->work.projection.step, 1.0, s->work.q_new);
             continue;
         }
         if (*best <= STI_PROJECTION_ERROR || !isfinite(work->error)) return ST_OK;
         STI_TRY(newton_step(work));
-        sti_move(&s->model, s->work.q_new, s->work.work_v, 1.0, s->work.q_new);
+        sti_move(&s->model, s->work.q_new, s->work.projection.step, 1.0, s->work.q_new);
     }
     return ST_OK;
 }
@@ -197,7 +197,7 @@ static st_Status close_constraints(Work *work)
     st_System *s = work->system;
     size_t size = (size_t)s->model.n_q * sizeof *s->work.q_new;
     double best = INFINITY;
-    memcpy(s->work.q_new, s->work.q_target, size);
+    memcpy(s->work.q_new, s->work.projection.q_from, size);
     for (int pass = 0; pass < 2; pass++) {
         work->straight = pass == 1;
         STI_TRY(iterate(work, &best));
@@ -226,7 +226,7 @@ st_Status sti_project(st_System *system, double t, double h, st_Error *err)
 {
     Work work = {.system = system, .out = &system->work.projection.problem, .t = t, .looked = true, .err = err};
     STI_TRY(spring_targets(&work, h));
-    memcpy(system->work.q_target, system->work.q_new, (size_t)system->model.n_q * sizeof *system->work.q_new);
+    memcpy(system->work.projection.q_from, system->work.q_new, (size_t)system->model.n_q * sizeof *system->work.q_new);
     STI_TRY(close_constraints(&work));
     if (work.error > STI_PROJECTION_FAILED) {
         work.unilateral = true;

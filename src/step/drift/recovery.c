@@ -26,7 +26,7 @@ static double fastest_point(const sti_Model *model, const sti_State *state, cons
 
 static double fastest_difference(st_System *system, const double *v, const double *from)
 {
-    double *d = system->work.work_v;
+    double *d = system->work.v_recovered + 2 * (ptrdiff_t)system->model.n_v;
     for (int i = 0; i < system->model.n_v; i++)
         d[i] = v[i] - from[i];
     return fastest_point(&system->model, &system->state, d);
@@ -71,10 +71,10 @@ st_Status sti_bound_recovery(st_System *system, double h, st_StepInfo *info, st_
     const double cap = system->model.def.correction_speed;
     const size_t size = (size_t)system->model.n_v * sizeof *system->state.v;
     if (!sti_closes_gaps(&system->model.def) || system->model.def.contact != ST_CONTACT_RIGID || !(h > 0)) return ST_OK;
-    if (!may_be_fast(system, h) || fastest_difference(system, system->work.v_new, system->state.v) < 0.5 * cap)
-        return ST_OK;
+    if (!may_be_fast(system, h)) return ST_OK;
     STI_TRY(STI_GROW(&system->model.allocator, system->work.v_recovered, system->work.v_recovered_capacity,
-                     2 * system->model.n_v, err));
+                     3 * (int64_t)system->model.n_v, err));
+    if (fastest_difference(system, system->work.v_new, system->state.v) < 0.5 * cap) return ST_OK;
     double *with = system->work.v_recovered, *without = with + system->model.n_v;
     memcpy(with, system->work.v_new, size);
     system->work.recovery = 0;

@@ -22,7 +22,7 @@
 static void prepare_path(st_System *system)
 {
     if (sti_integrator(&system->model)->order > 1)
-        sti_difference(&system->model, system->state.q, system->work.q_new, system->work.path);
+        sti_difference(&system->model, system->state.q, system->work.q_new, system->work.lookout.path);
 }
 
 /* q(s), and v(s) where v is not NULL; v may be v_new. */
@@ -32,8 +32,8 @@ void sti_path(const st_System *system, double h, double s, double *q, double *v)
         sti_move(&system->model, system->state.q, system->work.v_new, s * h, q);
         return;
     }
-    double *x = system->work.work_v;
-    const double *v0 = system->state.v, *v1 = system->work.v_new, *d = system->work.path;
+    double *x = system->work.lookout.moved;
+    const double *v0 = system->state.v, *v1 = system->work.v_new, *d = system->work.lookout.path;
     double at_v0 = s * (1 - s) * (1 - s), at_d = s * s * (3 - 2 * s), at_v1 = s * s * (s - 1);
     for (int i = 0; i < system->model.n_v; i++)
         x[i] = h * (at_v0 * v0[i] + at_v1 * v1[i]) + at_d * d[i];
@@ -81,14 +81,14 @@ static st_Status smallest_gap(void *ctx, double s, double *F, st_Error *err)
     const st_Model *model = &system->model.table;
     st_Sink *sink = &system->work.trial;
     if (s < 1)
-        sti_path(system, way->h, s, system->work.q_target, NULL);
+        sti_path(system, way->h, s, system->work.lookout.q, NULL);
     else
-        memcpy(system->work.q_target, system->work.q_new, (size_t)model->n_q * sizeof *system->work.q_new);
+        memcpy(system->work.lookout.q, system->work.q_new, (size_t)model->n_q * sizeof *system->work.q_new);
     sti_row_buffer_clear_contacts(sink);
     if (way->ahead)
         system->model.world->collider.ahead = (sti_Foresight){(1 - s) * way->h, {system->work.v_new, system->state.v}};
     st_Status status =
-        model->contacts(model->ctx, system->state.t + s * way->h, system->work.q_target, way->margin, sink, err);
+        model->contacts(model->ctx, system->state.t + s * way->h, system->work.lookout.q, way->margin, sink, err);
     if (way->ahead) system->model.world->collider.ahead = (sti_Foresight){.h = 0};
     *F = smallest_of(way, sink);
     return status;

@@ -43,7 +43,7 @@ st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *in
         return system->state.stalled > STI_MAX_STALLED ? stuck(system, t, STI_MAX_STALLED, err) : ST_OK;
     }
     if (++system->work.events.n_stops > system->model.def.max_events)
-        system->work.events.tired = info->accumulated = true;
+        system->work.events.over_limit = info->accumulated = true;
     return ST_OK;
 }
 

@@ -43,7 +43,7 @@ static double approach(const st_System *system, int b, st_Vec3 n, double h)
     sti_body_velocity(body, system->work.v_new, &v[0], &w[0]);
     if (!straight) {
         sti_body_velocity(body, system->state.v, &v[1], &w[1]);
-        sti_body_velocity(body, system->work.path, &v[2], &w[2]);
+        sti_body_velocity(body, system->work.lookout.path, &v[2], &w[2]);
         v[2] = sub(scale(3 / h, v[2]), add(v[0], v[1]));
         w[2] = sub(scale(3 / h, w[2]), add(w[0], w[1]));
     }

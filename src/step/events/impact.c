@@ -18,7 +18,7 @@
 
 static bool rebounds(const st_System *system)
 {
-    return system->model.def.impact != ST_IMPACT_INELASTIC && !system->work.events.tired;
+    return system->model.def.impact != ST_IMPACT_INELASTIC && !system->work.events.over_limit;
 }
 
 /* What every contact gives back after the compression just solved; false: none does. */
@@ -44,7 +44,7 @@ static void scale_restitution(const sti_Model *model, sti_StepWork *work, double
 {
     const sti_Assembly *step = &work->step;
     const sti_RowList *H = &step->H;
-    double *push = work->stages.push;
+    double *push = work->stages.restitution;
     memset(push, 0, (size_t)model->n_v * sizeof *push);
     for (int c = 0; c < step->n_gaps; c++) {
         const int row = step->law[c].first;
@@ -91,7 +91,7 @@ static st_Status decompress(st_System *system, sti_Stage *impact, Work *work, st
     const bool limit = system->model.def.energy == ST_ENERGY_LIMIT;
     const Work compression = *work;
     double factor = 1, low = 0, high = 1, scaled = 1;
-    impact->push = system->work.stages.push;
+    impact->push = system->work.stages.restitution;
     if (system->model.def.impact == ST_IMPACT_POISSON_FRICTION) impact->loaded = system->work.rebounds.share;
     for (int round = 0;; round++) {
         scale_restitution(&system->model, &system->work, scaled);

@@ -257,12 +257,12 @@ static st_Status F_shifted(void *ctx, double s, double *F, st_Error *err)
     st_System *system = search->system;
     const sti_History *history = &system->state.history;
     double t = system->state.t, *q = system->state.q, *v = system->state.v;
-    sti_difference(&system->model, history->q, q, system->work.work_k);
-    sti_move(&system->model, history->q, system->work.work_k, s, system->work.q_target);
+    sti_difference(&system->model, history->q, q, system->work.events.moved);
+    sti_move(&system->model, history->q, system->work.events.moved, s, system->work.events.q_shifted);
     for (int i = 0; i < system->model.n_v; i++)
-        system->work.v_target[i] = history->v[i] + s * (v[i] - history->v[i]);
+        system->work.events.v_shifted[i] = history->v[i] + s * (v[i] - history->v[i]);
     system->state.t = t - (1 - s) * search->h;
-    system->state.q = system->work.q_target, system->state.v = system->work.v_target;
+    system->state.q = system->work.events.q_shifted, system->state.v = system->work.events.v_shifted;
     st_Status status = sti_integrate(system, search->h, search->info, err);
     if (status == ST_OK) *F = smallest(search, 1.0);
     system->state.t = t;

@@ -18,7 +18,7 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
     if (!history->known || h > LARGEST_RATIO * history->h) return sti_sdirk2_step(system, h, info, err);
 
     double rho = h / history->h, back = rho * rho / (1 + 2 * rho), eta = h * (1 + rho) / (1 + 2 * rho);
-    double *way = system->work.stages.push, *v_base = system->work.stages.v_base, *v_star = system->work.stages.v_star;
+    double *way = system->work.stages.way, *v_base = system->work.stages.v_base, *v_star = system->work.stages.v_star;
     sti_Stage stage = {.t = system->state.t + h,
                        .eta = eta,
                        .reach = eta,

@@ -77,10 +77,11 @@ st_Status sti_mean_create(const sti_Model *model, sti_StepWork *work, st_Error *
     mean->A = sti_alloc(&model->allocator, model->mass.n, sizeof *mean->A);
     mean->v_near = sti_alloc(&model->allocator, n, sizeof *mean->v_near);
     mean->turns = sti_alloc(&model->allocator, n, sizeof *mean->turns);
+    mean->simpson = sti_alloc(&model->allocator, n, sizeof *mean->simpson);
     mean->lag = sti_alloc(&model->allocator, n, sizeof *mean->lag);
     mean->before = sti_alloc(&model->allocator, sti_mean_past(model), sizeof *mean->before);
     if (mean->past == NULL || mean->D == NULL || mean->A == NULL || mean->v_near == NULL || mean->turns == NULL ||
-        mean->lag == NULL || mean->before == NULL)
+        mean->simpson == NULL || mean->lag == NULL || mean->before == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n);
     mean->tension = mean->past + 2;
     for (int k = 0; k < STI_MEAN_PAST; k++)
@@ -98,6 +99,7 @@ void sti_mean_free(const sti_Model *model, sti_StepWork *work)
     sti_free(&model->allocator, mean->A, model->mass.n, sizeof *mean->A);
     sti_free(&model->allocator, mean->v_near, n, sizeof *mean->v_near);
     sti_free(&model->allocator, mean->turns, n, sizeof *mean->turns);
+    sti_free(&model->allocator, mean->simpson, n, sizeof *mean->simpson);
     sti_free(&model->allocator, mean->lag, n, sizeof *mean->lag);
     sti_free(&model->allocator, mean->before, sti_mean_past(model), sizeof *mean->before);
     *mean = (sti_Mean){0};
@@ -199,10 +201,10 @@ static const double *turns(const Work *work)
     const st_System *s = work->system;
     double least = 1;
     if (s->model.world == NULL) return NULL;
-    sti_world_turns(s->model.world, work->v, work->h, true, s->work.path);
+    sti_world_turns(s->model.world, work->v, work->h, true, s->work.mean.simpson);
     for (int i = 0; i < s->model.n_v; i++)
-        least = s->work.path[i] < least ? s->work.path[i] : least;
-    return 1 - least < STI_TURN ? NULL : s->work.path;
+        least = s->work.mean.simpson[i] < least ? s->work.mean.simpson[i] : least;
+    return 1 - least < STI_TURN ? NULL : s->work.mean.simpson;
 }
 
 /* `middle` becomes the mean of what was evaluated at both ends and in the middle, less half of the rows at the end,

@@ -91,43 +91,40 @@ st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err)
     return sti_evaluate(system, &system->work.stages.middle, t, system->work.stages.q_star, margin, err);
 }
 
-static st_Status solve(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
 {
+    const sti_Assembly *step = &system->work.step;
     st_SolveInfo solved;
+    STI_TRY(sti_stage_assemble(system, stage, err));
+    if (stage->f_before != NULL && memcmp(stage->f_before, step->f, (size_t)system->model.n_v * sizeof *v) == 0)
+        return ST_OK;
     STI_TRY(sti_stage_solve(system, stage, v, &solved, err));
     STI_TRY(sti_limit_rebounds(system, stage, v, info, err));
     const double joint = sti_larger(solved.residual.joint, info->solve.solver != NULL ? info->solve.residual.joint : 0);
     if (info->solve.solver == NULL || !(solved.residual.natural <= info->solve.residual.natural)) info->solve = solved;
     info->solve.residual.joint = joint; /* the worst of all stages, as is the rest */
-    int n = system->work.step.n_gaps;
-    info->contacts = n > info->contacts ? n : info->contacts;
-    info->overlapping = system->work.step.overlapping;
+    info->contacts = step->n_gaps > info->contacts ? step->n_gaps : info->contacts;
+    info->overlapping = step->overlapping;
     info->islands = sti_islands_count(system->work.islands);
-    info->undetermined = system->work.step.undetermined;
+    info->undetermined = step->undetermined;
     info->problems++;
     const bool is_last = stage->eta > 0 && stage->means == NULL; /* rounds of drift mean may run away */
     return is_last ? sti_check_velocity(system, v, system->state.t + stage->reach, err) : ST_OK;
 }
 
-st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
-{
-    STI_TRY(sti_stage_assemble(system, stage, err));
-    return solve(system, stage, v, info, err);
-}
-
-/* A first stage predicts its velocity by the acceleration of the step before. After an event there is none:
- * the stage is solved with v* = v, which is only of order one, and again with the velocity that gives,
- * unless no force minds.                                                                          */
+/* A first stage predicts its velocity by the acceleration of the step before. After an event there is none: the stage
+ * is solved with v* = v, which is only of order one, and again with the velocity that gives, unless no force depends
+ * on velocity.                                                                                     */
 st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
 {
-    size_t size = (size_t)system->model.n_v * sizeof *v;
+    const size_t size = (size_t)system->model.n_v * sizeof *v;
+    sti_Stage again = *stage;
     STI_TRY(sti_solve_stage(system, stage, v, info, err));
     if (system->state.history.known) return ST_OK;
     memcpy(system->work.stages.v_star, v, size);
-    memcpy(system->work.stages.push, system->work.step.f, size);
-    STI_TRY(sti_stage_assemble(system, stage, err));
-    if (memcmp(system->work.stages.push, system->work.step.f, size) == 0) return ST_OK;
-    return solve(system, stage, v, info, err);
+    memcpy(system->work.stages.f_before, system->work.step.f, size);
+    again.f_before = system->work.stages.f_before;
+    return sti_solve_stage(system, &again, v, info, err);
 }
 
 /* Does the step of length h that was just tried run into a contact that carried nothing before? An impact that

@@ -41,7 +41,7 @@ static st_Status first_stage(st_System *system, double h, st_StepInfo *info, st_
 static st_Status second_stage(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     double eta = GAMMA * h;
-    double *v_base = system->work.stages.v_base, *v_star = system->work.stages.v_star, *mean = system->work.stages.push;
+    double *v_base = system->work.stages.v_base, *v_star = system->work.stages.v_star, *mean = system->work.stages.mean;
     sti_Stage stage = {.t = system->state.t + h,
                        .eta = eta,
                        .reach = h,

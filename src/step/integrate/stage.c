@@ -50,7 +50,7 @@ static st_Status forces(sti_StageWork *work, double *k)
     STI_TRY(model->force(model->ctx, stage->t, stage->q_star, stage->v_star, k, work->err));
     const sti_World *world = work->system->model.world;
     if (stage->ahead > 0 && !(world != NULL && world->scene->n_forces + world->n_force_motors == 0)) {
-        double *last = work->system->work.path; /* free until the way is looked at for collisions */
+        double *last = work->system->work.stages.k_later;
         STI_TRY(model->force(model->ctx, stage->t + stage->ahead, stage->q_star, stage->v_star, last, work->err));
         for (int i = 0; i < model->n_v; i++)
             k[i] = 0.5 * (k[i] + last[i]);
@@ -144,7 +144,7 @@ static st_Status momentum(sti_StageWork *work)
     st_System *s = work->system;
     const st_Model *model = &s->model.table;
     const sti_Stage *stage = work->stage;
-    double *f = work->out->f, *v = s->work.work_v;
+    double *f = work->out->f, *v = s->work.v_turned;
     Momenta momenta;
     momenta.work = work, momenta.v = v, momenta.f = f;
     STI_TRY(sti_mass(&s->model, work->out, stage->q_star, work->err));
@@ -359,8 +359,8 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     STI_TRY(sti_keep_waiting(system, false, err));
     STI_TRY(momentum(&work));
     if (stage->q_base != stage->q_star && needs_shift(&work)) {
-        sti_difference(&system->model, stage->q_star, stage->q_base, system->work.work_k);
-        work.shift = system->work.work_k;
+        sti_difference(&system->model, stage->q_star, stage->q_base, system->work.stages.shift);
+        work.shift = system->work.stages.shift;
     }
     STI_TRY(constraints(&work));
     STI_TRY(sti_stage_contacts(&work));
