@@ -23,6 +23,9 @@ view() {
     stone-arch) echo "--at 1.25 --look 0.35,-1,0.25" ;;
     chain-on-peg) echo "--at 0.5 --look 0.3,-1,0.1" ;;
     card-house) echo "--at 1 --look 0.45,-1,0.4" ;;
+    painleve-chalk) echo "--at 0.035 --look 0.15,-1,0.25" ;;
+    ratchet) echo "--at 1.15 --look 0.3,-1,0.25" ;;
+    escapement) echo "--at 2 --look 0.3,-1,0.2" ;;
     dominoes) echo "--at 0.36 --look 0.5,-1,0.35" ;;
     arm.urdf) echo "--at 0.3 --look 0.6,-1,0.3" ;;
     dog-stands) echo "--at 0.12 --look 0.6,-1,0.35" ;;

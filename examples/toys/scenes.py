@@ -158,7 +158,85 @@ def hourglass(grains=260, radius=0.004, neck=0.0160):
     })
 
 
-SCENES = {"stone-arch": arch, "chain-on-peg": chain_on_peg, "card-house": card_house, "hourglass": hourglass}
+def prism(outline, half):
+    """A hull with this outline (x, z) and half a thickness along y."""
+    return [vector(x, y, z) for x, z in outline for y in (-half, half)]
+
+
+def ratchet(teeth=12, inner=0.08, outer=0.1, half=0.005):
+    """Saw teeth on a wheel, and a pawl whose end drops behind each of them."""
+    pitch = 2 * math.pi / teeth
+    shapes = [{"type": "cylinder", "radius": number(inner * math.cos(pitch / 2)), "length": 2 * half, "axis": [0, 1, 0], "density": 2700}]
+    for k in range(teeth):  # angles from the top, clockwise: each tooth rises slowly and ends in a radial face
+        a, b = k * pitch - 0.01, (k + 1) * pitch - 0.01
+        corners = [(0.6 * inner, a), (0.6 * inner, b), (inner, a), (inner, b), (outer, b)]
+        shapes.append({"type": "hull", "points": prism([(r * math.sin(t), r * math.cos(t)) for r, t in corners], half), "density": 2700, "friction": 0.2})
+    pivot, low = (0.09, 0.104), 0.0835  # its end stands before a face, lower than its pivot: what pushes it holds it down
+    pawl = prism([(0.001, low), (0.001, low + 0.01), (pivot[0] + 0.006, pivot[1] + 0.004), (pivot[0] + 0.006, pivot[1] - 0.004)], half)
+    write("ratchet", {
+        "name": "ratchet",
+        "description": "A torque turns a wheel to and fro; a pawl lets it go one way only. Look for: the wheel clicks forward tooth by tooth, and "
+        "goes back by less than one tooth, where the pawl's force runs through its pivot.",
+        "simulation": {"h": 0.001, "end": 4},
+        "bodies": [
+            {"name": "wheel", "locks": "planar-xz", "shapes": shapes},
+            {"name": "pawl", "recentre": True, "locks": "planar-xz", "shapes": [{"type": "hull", "points": pawl, "density": 7800, "friction": 0.2}]},
+        ],
+        "joints": [
+            {"name": "axle", "type": "revolute", "b": "wheel", "point": [0, 0, 0], "axis": [0, -1, 0], "damping": 0.02,
+             "motor": {"type": "force", "target": 0.12, "profile": "harmonic", "frequency": number(2 * math.pi)}},
+            {"name": "pivot", "type": "revolute", "b": "pawl", "point": vector(pivot[0], 0, pivot[1]), "axis": [0, 1, 0]},
+        ],
+    })
+
+
+def escapement(teeth=15, R=0.1, half=0.004):
+    """Graham's dead-beat escapement: pallets 3.5 teeth apart, where the tangents from the pivot touch the wheel, so that they move
+    along its radius. A tooth rests on the radial face of a pallet, and when that lets it go pushes at its slanted end."""
+    pitch = 2 * math.pi / teeth
+    span, wide = 1.75 * pitch, 10 * math.pi / 180  # of the pallets from the top, and of each: half a pitch less the drop
+    depth, lock = 0.08 * R, 0.03 * R  # of the slanted end; by how much a tooth is caught
+    clear = 0.5 * (depth - lock)
+    pivot = R / math.cos(span)
+    shapes = [{"type": "cylinder", "radius": 0.06, "length": 2 * half, "axis": [0, 1, 0], "density": 1000}]
+    for k in range(teeth):  # spikes; one of them rests on the right pallet
+        a = span + k * pitch - 0.02
+        side, up = (math.cos(a), -math.sin(a)), (math.sin(a), math.cos(a))
+        outline = [(r * up[0] + w * side[0], r * up[1] + w * side[1]) for r, w in ((0.055, -0.003), (0.055, 0.003), (R, -0.0007), (R, 0.0))]
+        shapes.append({"type": "hull", "points": prism(outline, half), "density": 1000, "friction": 0.1})
+    pallets = []
+    for name, a in (("entry", -span), ("exit", span)):
+        corners = [(R + clear, a), (R + clear - depth, a + wide), (1.25 * R, a + wide), (1.25 * R, a)]
+        pallets.append({"name": name, "type": "hull", "points": prism([(r * math.sin(t), r * math.cos(t)) for r, t in corners], half),
+                        "density": 2700, "friction": 0.1})
+        arm = [(0, pivot - 0.006), (0, pivot + 0.006)] + [(1.25 * R * math.sin(t), 1.25 * R * math.cos(t)) for t in (a, a + wide)]
+        pallets.append({"name": f"{name} arm", "type": "hull", "points": prism(arm, half), "density": 2700})
+    y, length = 0.03, 0.25
+    pendulum = [
+        {"name": "rod", "type": "box", "size": [0.006, 0.006, number(length)], "position": vector(0, y, pivot - length / 2), "density": 1200},
+        {"name": "bob", "type": "cylinder", "radius": 0.03, "length": 0.02, "axis": [0, 1, 0], "position": vector(0, y, pivot - length), "density": 7800},
+    ]
+    lean = 0.14
+    turned = {"orientation": {"axis": [0, 1, 0], "angle": lean}, "position": vector(-pivot * math.sin(lean), 0, pivot * (1 - math.cos(lean)))}
+    write("escapement", {
+        "name": "escapement",
+        "description": "A pendulum clock with Graham's dead-beat escapement. Look for: one tooth passes for every swing forth and back; the teeth "
+        "rest on the radial faces of the pallets and push at their slanted ends, which keeps the pendulum going against its friction.",
+        "simulation": {"h": 0.0005, "end": 6},
+        "bodies": [
+            {"name": "wheel", "locks": "planar-xz", "shapes": shapes},
+            {"name": "pendulum", "recentre": True, "locks": "planar-xz", **turned, "shapes": pallets + pendulum},
+        ],
+        "joints": [
+            {"name": "arbor", "type": "revolute", "b": "wheel", "point": [0, 0, 0], "axis": [0, 1, 0], "damping": 1e-4,
+             "motor": {"type": "force", "target": 0.011}},
+            {"name": "pivot", "type": "revolute", "b": "pendulum", "point": vector(0, 0, pivot), "axis": [0, 1, 0], "damping": 0.0005},
+        ],
+    })
+
+
+SCENES = {"stone-arch": arch, "chain-on-peg": chain_on_peg, "card-house": card_house, "hourglass": hourglass, "ratchet": ratchet,
+          "escapement": escapement}
 
 if __name__ == "__main__":
     for wanted in sys.argv[1:] or SCENES:

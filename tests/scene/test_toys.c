@@ -381,6 +381,101 @@ static void the_walker_walks(void **state)
     run_close(&run);
 }
 
+/* ---- Painleve's chalk ---- */
+
+/* With friction 2 the tip of a rod at 60 degrees cannot slide on: 1/m + (l^2/I) cos(a) (cos(a) - mu sin(a)) < 0, so
+ * that every normal force would press it deeper (Painleve 1895). An impulse at the tip stops it at once. It leaves the
+ * angular momentum about the tip as it was, but for gravity's: (I + m l^2) w = m l (v sin(a) - g cos(a) h), I = m
+ * l^2/3, after one step, however short. With friction 0.5 < 4/3 a finite force is enough, and one step changes little.
+ */
+static void the_chalk_stops_at_once(void **state)
+{
+    (void)state;
+    const double l = 0.05, v = 1, a = PI / 3, w = 0.75 * v / l * sin(a);
+    for (int k = 0; k < 2; k++) {
+        const double h = k == 0 ? 5e-4 : 5e-5;
+        Run run;
+        run_open(&run, "examples/toys/painleve-chalk.json", k == 0 ? "simulation/h=5e-4" : "simulation/h=5e-5", NULL);
+        run_step(&run);
+        check_close(spin(&run, "chalk").y, w - 0.75 * G * cos(a) * h / l, 1e-6 * w); /* the solver's residual */
+        run_close(&run);
+    }
+    Run run;
+    run_open(&run, "examples/toys/painleve-chalk.json", "ground/board/friction=0.5",
+             "bodies/chalk/shapes/0/friction=0.5", NULL);
+    run_step(&run);
+    check_below(fabs(spin(&run, "chalk").y), 0.01 * w);
+    run_close(&run);
+}
+
+/* ---- ratchet ---- */
+
+/* The pawl stops the wheel at a tooth: from one period of the torque to the next it turns by a whole number of teeth,
+ * at least one, and never back by more than a tooth.                                                              */
+static void the_ratchet_turns_one_way(void **state)
+{
+    (void)state;
+    const double pitch = 2 * PI / 12;
+    double top = 0, back = 0, last = 0;
+    st_JointReport joint;
+    Run run;
+    run_open(&run, "examples/toys/ratchet.json", "simulation/h=0.002", NULL);
+    for (int period = 1; period < 4; period++) {
+        while (st_system_time(run.sys) < period + 0.75 - 1e-6) {
+            run_step(&run);
+            assert_int_equal(st_system_joint(run.sys, st_scene_find_joint(run.scene, "axle"), ST_FRAME_WORLD, &joint),
+                             ST_OK);
+            top = fmax(top, joint.coordinate);
+            back = fmax(back, top - joint.coordinate);
+        }
+        const double teeth = (joint.coordinate - last) / pitch;
+        check_close(teeth, round(teeth), period == 1 ? 1 : 1e-3); /* 1e-3: the pawl's end has some slope left */
+        assert_true(teeth > 0.5);
+        last = joint.coordinate;
+    }
+    check_below(back, pitch);
+    run_close(&run);
+}
+
+/* ---- escapement ---- */
+
+/* One tooth for every swing forth and back, and the swing goes on: it stays above the 0.061 rad that let a tooth pass
+ * (depth - clear)/tan(span)/R of scenes.py. Without the weight no tooth passes.                            */
+static void the_clock_ticks(void **state)
+{
+    (void)state;
+    const double pitch = 2 * PI / 15, release = 0.061;
+    double last = 1, swing = 0, turned[8];
+    st_JointReport pendulum, wheel;
+    Run run;
+    int swings = 0;
+    run_open(&run, "examples/toys/escapement.json", full() ? "simulation/end=6" : "simulation/end=3.2", NULL);
+    while (!run_finished(&run) && swings < 8) {
+        run_step(&run);
+        st_system_joint(run.sys, st_scene_find_joint(run.scene, "pivot"), ST_FRAME_WORLD, &pendulum);
+        st_system_joint(run.sys, st_scene_find_joint(run.scene, "arbor"), ST_FRAME_WORLD, &wheel);
+        const double angle = pendulum.coordinate + 0.14; /* it starts there */
+        swing = fmax(swing, fabs(angle));
+        if (last < 0 && angle >= 0) {
+            turned[swings++] = wheel.coordinate;
+            assert_true(swing > 1.5 * release);
+            swing = 0;
+        }
+        last = angle;
+    }
+    assert_true(swings >= 3);
+    for (int k = 1; k < swings; k++)
+        check_close((turned[k] - turned[k - 1]) / pitch, 1,
+                    0.02); /* where in its rise the tooth is changes with the swing */
+    run_close(&run);
+    run_open(&run, "examples/toys/escapement.json", "joints/arbor/motor/target=0", "simulation/end=1.5", NULL);
+    while (!run_finished(&run))
+        run_step(&run);
+    st_system_joint(run.sys, st_scene_find_joint(run.scene, "arbor"), ST_FRAME_WORLD, &wheel);
+    check_below(fabs(wheel.coordinate), pitch);
+    run_close(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +486,9 @@ int main(void)
         cmocka_unit_test(the_rattleback_turns_back),
         cmocka_unit_test(the_disk_stops_in_a_finite_time),
         cmocka_unit_test(the_walker_walks),
+        cmocka_unit_test(the_chalk_stops_at_once),
+        cmocka_unit_test(the_ratchet_turns_one_way),
+        cmocka_unit_test(the_clock_ticks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
