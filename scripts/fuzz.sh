@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-all='scene set urdf mjcf obj stl problem recording state http'
+all='scene set urdf mjcf sdf obj stl dae problem recording state http'
 
 if [ "$1" = keep ]; then
     for target in $all; do
