@@ -40,7 +40,7 @@ static const struct Group {
     {"Step", {"h", "end", "gravity", "medium_density", "medium_viscosity", "wind", "speed_limit"}},
     {"Solver",
      {"solver", "tolerance", "effort", "residual_limit", "max_iterations", "step_work_limit", "step_seconds", "threads",
-      "islands", "forces"}},
+      "device", "islands", "forces"}},
     {"Contacts and drift", {"margin", "slop", "correction_speed", "active_gap", "all_points", "keep_springs"}},
     {"Impacts and events", {"energy", "restitution_speed", "event_step", "max_events"}},
     {"Sleep", {"sleep", "sleep_speed", "sleep_time"}},

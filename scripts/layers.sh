@@ -17,8 +17,9 @@ fclib: base math problem linalg reduce solve
 collide: base math
 forest: base math
 model: base math collide forest
+device: base math
 grains: base math collide model
-step: base math problem linalg reduce solve fclib collide forest model
+step: base math problem linalg reduce solve fclib collide forest model device
 batch: base math model step
 scene: base math import
 import: base math scene

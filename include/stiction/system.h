@@ -70,6 +70,13 @@ typedef enum st_Energy {
     ST_ENERGY_LIMIT       /* less restitution; a step that still adds energy is not accepted */
 } st_Energy;
 
+/* Where the step of a pile is computed. */
+typedef enum st_Device {
+    ST_DEVICE_NONE = 0, /* the ordinary step                                            */
+    ST_DEVICE_FLAT,     /* bodies made of spheres, on flat arrays of the host           */
+    ST_DEVICE_CUDA      /* the same kernels on a CUDA device, with the same bits         */
+} st_Device;
+
 /* Every choice of a simulation. Start from st_system_def(), then a preset, then single values. Lengths and speeds below
  * 0 are derived from the sizes in the scene, gravity and h.                                       */
 typedef struct st_SystemDef {
@@ -98,6 +105,7 @@ typedef struct st_SystemDef {
     st_Effort effort;         /* of the solver "auto"                                    */
     int threads;              /* at most so many, with the same bits; 1 without OpenMP. The allocator is then
                                * called from several threads                             */
+    st_Device device;         /* flat, cuda: what these cannot do is refused by name      */
     bool islands;             /* independent parts of the step problem are solved apart  */
     double margin;            /* contacts closer than this enter the step, drift gap [m] */
     bool all_points;          /* every point of a contact patch, not only the few that span it */

@@ -65,6 +65,7 @@ static int n_solved(const sti_StepWork *work)
 
 int st_system_contact_count(const st_System *system)
 {
+    if (system->work.on_device != NULL) return sti_device_contact_count(system);
     return n_solved(&system->work) + system->work.sleep.n_contacts;
 }
 
@@ -151,6 +152,7 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     const int n = n_solved(&system->work);
     if (index < 0 || index >= st_system_contact_count(system)) return ST_ERR_ARGUMENT;
+    if (system->work.on_device != NULL) return sti_device_contact(system, index, out);
     if (index < n)
         solved_contact(system, index, out);
     else
@@ -417,6 +419,14 @@ double st_system_deepest(const st_System *system, st_BodyId *a, st_BodyId *b)
     double depth = 0;
     if (a != NULL) *a = (st_BodyId){0};
     if (b != NULL) *b = (st_BodyId){0};
+    for (int c = 0; system != NULL && system->work.on_device != NULL && c < st_system_contact_count(system); c++) {
+        st_ContactReport contact;
+        if (st_system_contact(system, c, &contact) != ST_OK || !(-contact.gap > depth)) continue;
+        depth = -contact.gap;
+        if (a != NULL) *a = contact.a;
+        if (b != NULL) *b = contact.b;
+    }
+    if (depth > 0) return depth;
     for (int c = 0; system != NULL && c < system->work.here.n_contacts; c++) {
         const sti_ContactEntry *entry = &system->work.here.contact[c];
         if (!(-entry->gap > depth)) continue;

@@ -444,6 +444,7 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     s->state.history.h = past.h;
     s->state.history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(&s->model));
     s->state.fresh = past.fresh != 0;
+    s->work.device_has_state = false;
     s->state.friction_work = past.friction_work;
     s->state.fastest.speed = past.speed;
     s->state.fastest.pull = past.pull;

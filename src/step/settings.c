@@ -200,6 +200,7 @@ static const char *const energy_words[] = {"report", "limit", NULL};
 static const char *const initial_words[] = {"keep", "project", "refuse", NULL};
 static const char *const forces_words[] = {"any", "least_norm", NULL};
 static const char *const effort_words[] = {"thorough", "exact", "balanced", "real-time", NULL};
+static const char *const device_words[] = {"none", "flat", "cuda", NULL};
 static const char *const solver_words[] = {"auto", "lemke", "nsgs", "newton", "homotopy", "ipm", "admm", "apgd", NULL};
 
 typedef struct Entry {
@@ -302,6 +303,11 @@ static const Entry entries[] = {
      AT(threads),
      NULL,
      0},
+    {CHOICE(device, device_words,
+            "none: the ordinary step; bodies made of spheres, without joints: flat, on flat arrays by threads of the "
+            "host; cuda, the same on a CUDA device, with the same bits. Their residual is the rms over contacts in "
+            "parts of what gravity gives in a step"),
+     AT(device), NULL, 0},
     {{"islands", ST_SETTING_BOOLEAN, "",
       "parts of the scene that do not touch are solved apart, each to the tolerance on its own scale", NULL, 0, 1},
      AT(islands),

@@ -43,6 +43,7 @@ void sti_forget_step(st_System *s)
     s->work.step.q = s->state.q;
     sti_impulses_begin(&s->model, &s->work);
     sti_forget_strikes(&s->work);
+    s->work.device_has_state = false;
 }
 
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)

@@ -199,6 +199,15 @@ static void report_step(st_System *system, double h, st_StepInfo *info)
     sti_lap(work, ST_STAGE_REPORT);
 }
 
+/* As much of the report as the caller's has room for. */
+static void tell(st_StepInfo *report, st_StepInfo *info)
+{
+    if (info == NULL) return;
+    const uint32_t size = info->size < sizeof *report ? info->size : (uint32_t)sizeof *report;
+    report->size = info->size;
+    memcpy(info, report, size);
+}
+
 st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     STI_NEED(system, err);
@@ -207,6 +216,11 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     if (!sti_between(h, STI_SMALLEST, STI_LARGEST))
         return sti_fail(err, ST_ERR_ARGUMENT, "h is %g, must be from %g to %g", h, STI_SMALLEST, STI_LARGEST);
     sti_start_lap(&system->work);
+    if (system->work.on_device != NULL) {
+        STI_TRY(sti_device_step(system, h, &local, err));
+        tell(&local, info);
+        return ST_OK;
+    }
     const double start = state->t, end = sti_next_time(state, h);
     STI_TRY(sti_refresh_rows(system, err));
     STI_TRY(sti_sleep_begin(system, h, err)); /* depends on the state alone, and stays if the step fails */
@@ -225,10 +239,6 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     sti_note_strikes(system, jump);
     sti_sleep_end(system, state->t - start);
     report_step(system, state->t == end ? h : state->t - start, &local);
-    if (info != NULL) {
-        uint32_t size = info->size < sizeof local ? info->size : (uint32_t)sizeof local;
-        local.size = info->size;
-        memcpy(info, &local, size);
-    }
+    tell(&local, info);
     return ST_OK;
 }

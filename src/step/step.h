@@ -270,6 +270,13 @@ st_Status sti_mean_create(const sti_Model *model, sti_StepWork *work, st_Error *
 void sti_mean_free(const sti_Model *model, sti_StepWork *work);
 int64_t sti_mean_past(const sti_Model *model); /* numbers in `past` */
 
+/* on_device.c: the step of a pile on flat arrays, where the settings say so; its contacts. */
+st_Status sti_device_create(st_System *system, st_Error *err);
+void sti_device_destroy(st_System *system);
+st_Status sti_device_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+int sti_device_contact_count(const st_System *system);
+st_Status sti_device_contact(const st_System *system, int index, st_ContactReport *out);
+
 /* ---- what happens within a step --------------------------------------------------------------------- */
 
 /* stick_slip.c: does a contact take off, stick or slip within the step just tried? Then the step is made

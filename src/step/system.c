@@ -257,6 +257,7 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
     if (status == ST_OK) sti_stop_begin(s->work.stop, NULL, NULL);
     if (status == ST_OK) status = sti_sleep_create(&s->model, &s->work, err);
     if (status == ST_OK) status = start(s, t, q0, v0, err);
+    if (status == ST_OK) status = sti_device_create(s, err);
     if (status != ST_OK) {
         s->model.world = NULL; /* still the caller's */
         st_system_destroy(s);
@@ -367,6 +368,7 @@ void st_system_destroy(st_System *s)
 {
     if (s == NULL) return;
     st_Allocator a = s->model.allocator;
+    sti_device_destroy(s);
     for (int need = 0; need < N_NEEDS; need++) {
         const Vectors all = vectors_of(s, (Need)need);
         sti_free_spans(&a, s->work.vectors[need], all.span, all.n);

@@ -21,6 +21,7 @@
 #include <stiction/system.h>
 
 typedef struct sti_LeastNorm sti_LeastNorm; /* least_norm.c */
+typedef struct sti_OnDevice sti_OnDevice;   /* on_device.c */
 
 /* ---- contacts from step to step ----------------------------------------------------------------- */
 
@@ -388,6 +389,8 @@ typedef struct sti_StepWork {
     sti_Stop *stop;                            /* cancel.c; the islands and the world know it, too                 */
     bool stepping;                             /* a step is under way: cancel ends it                              */
     double work_done;                          /* in this step: visits of each contact                             */
+    sti_OnDevice *on_device;                   /* NULL: steps are made here (on_device.c)                           */
+    bool device_has_state;                     /* the state is that of the last step there                         */
     sti_LeastNorm *least_norm;                 /* NULL: forces are what the solver finds                           */
     double initial_position, initial_velocity; /* largest change made to the initial state         */
     sti_Clock clock;

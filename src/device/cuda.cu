@@ -1,0 +1,142 @@
+/* device/cuda.cu -- the flat pile on a CUDA device: a kernel is a thread per index. Built with -DST_CUDA=ON. */
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <math.h>
+#include <string.h>
+
+extern "C" {
+#include "base/base.h"
+}
+#include "device/flat_memory.h"
+
+static const char *const device_name = "cuda";
+
+struct sti_FlatPile {
+    STI_FLAT_COMMON;
+    void *room; /* of sort and scan */
+    size_t room_size;
+    cudaError_t fault; /* the first since it was asked for */
+};
+
+static void note(sti_FlatPile *pile, cudaError_t status)
+{
+    if (pile->fault == cudaSuccess) pile->fault = status;
+}
+
+/* ---- kernels ----------------------------------------------------------------------------------- */
+
+enum { THREADS = 128 };
+
+template <void (*kernel)(int, const sti_Flat *)>
+__global__ void __launch_bounds__(THREADS) run_kernel(int first, int64_t n, const __grid_constant__ sti_Flat f)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < n) kernel(first + (int)i, &f);
+}
+
+#define RUN(pile, kernel, from, count)                                                                                 \
+    do {                                                                                                               \
+        const int64_t n_ = (count);                                                                                    \
+        if (n_ > 0) run_kernel<kernel><<<(unsigned)((n_ + THREADS - 1) / THREADS), THREADS>>>(from, n_, (pile)->f);    \
+        note(pile, cudaGetLastError());                                                                                \
+    } while (0)
+
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+static void device_clear(sti_FlatPile *pile, void *at, int64_t bytes)
+{
+    note(pile, cudaMemsetAsync(at, 0, (size_t)bytes));
+}
+
+static void *device_alloc(sti_FlatPile *pile, int64_t count, size_t size)
+{
+    void *at = NULL;
+    if (cudaMalloc(&at, (size_t)count * size) != cudaSuccess) {
+        cudaGetLastError(); /* told by NULL */
+        return NULL;
+    }
+    device_clear(pile, at, count * (int64_t)size);
+    return at;
+}
+
+static void device_free(sti_FlatPile *pile, void *at, int64_t count, size_t size)
+{
+    (void)count, (void)size;
+    note(pile, cudaFree(at));
+}
+
+static void device_copy(sti_FlatPile *pile, void *to, const void *from, int64_t bytes)
+{
+    if (bytes > 0) note(pile, cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToDevice));
+}
+
+static void device_put(sti_FlatPile *pile, void *to, const void *from, int64_t bytes)
+{
+    if (bytes > 0) note(pile, cudaMemcpy(to, from, (size_t)bytes, cudaMemcpyHostToDevice));
+}
+
+static void device_get(sti_FlatPile *pile, void *to, const void *from, int64_t bytes)
+{
+    if (bytes > 0) note(pile, cudaMemcpy(to, from, (size_t)bytes, cudaMemcpyDeviceToHost));
+}
+
+static st_Status device_fault(sti_FlatPile *pile, st_Error *err)
+{
+    const cudaError_t fault = pile->fault;
+    pile->fault = cudaSuccess;
+    if (fault == cudaSuccess) return ST_OK;
+    return sti_fail(err, ST_ERR_UNSUPPORTED, "device \"cuda\": %s", cudaGetErrorString(fault));
+}
+
+static st_Status device_open(sti_FlatPile *pile, const sti_FlatDef *def, st_Error *err)
+{
+    int devices = 0;
+    (void)def;
+    const cudaError_t status = cudaGetDeviceCount(&devices);
+    if (status != cudaSuccess)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "device \"cuda\": %s", cudaGetErrorString(status));
+    if (devices == 0) return sti_fail(err, ST_ERR_UNSUPPORTED, "device \"cuda\": this machine has none");
+    note(pile, cudaSetDevice(0));
+    return device_fault(pile, err);
+}
+
+static void device_close(sti_FlatPile *pile)
+{
+    cudaFree(pile->room);
+}
+
+/* ---- sort and scan ------------------------------------------------------------------------------- */
+
+static bool have_room(sti_FlatPile *pile, size_t bytes)
+{
+    if (bytes <= pile->room_size) return true;
+    cudaFree(pile->room);
+    pile->room = NULL;
+    pile->room_size = 0;
+    const cudaError_t status = cudaMalloc(&pile->room, bytes + bytes / 4);
+    note(pile, status);
+    if (status != cudaSuccess) return false;
+    pile->room_size = bytes + bytes / 4;
+    return true;
+}
+
+static void device_sort(sti_FlatPile *pile, uint32_t *key, uint32_t *key_sorted, int *item, int *item_sorted, int n,
+                        int bits)
+{
+    size_t bytes = 0;
+    note(pile, cub::DeviceRadixSort::SortPairs(NULL, bytes, key, key_sorted, item, item_sorted, n, 0, bits));
+    if (have_room(pile, bytes))
+        note(pile, cub::DeviceRadixSort::SortPairs(pile->room, bytes, key, key_sorted, item, item_sorted, n, 0, bits));
+}
+
+static void device_scan(sti_FlatPile *pile, const int *count, int *first, int n)
+{
+    size_t bytes = 0;
+    note(pile, cub::DeviceScan::ExclusiveSum(NULL, bytes, count, first, n + 1));
+    if (have_room(pile, bytes)) note(pile, cub::DeviceScan::ExclusiveSum(pile->room, bytes, count, first, n + 1));
+}
+
+#include "device/flat_step.h"
+
+extern "C" const sti_FlatDevice sti_flat_cuda = {"cuda",   flat_create, flat_destroy, flat_put,
+                                                 flat_get, flat_step,   flat_contacts};

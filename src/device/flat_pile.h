@@ -1,0 +1,78 @@
+/* device/flat_pile.h -- a pile of bodies made of spheres, stepped on flat arrays: on the host or on a CUDA device, with
+ * the same bits (kernels.h).
+ *
+ *     model and state --put--> [ step ]* --get--> state
+ *
+ * State, contacts and impulses stay on the device from step to step. A table of functions for each kind of device: the
+ * same source, flat_step.h, compiled by host.c and by cuda.cu.
+ */
+#ifndef STI_FLAT_PILE_H
+#define STI_FLAT_PILE_H
+
+#include "device/kernels.h"
+
+#include <stiction/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Arrays of the caller, copied. Bodies without mass (inverse_mass 0) keep their velocity. */
+typedef struct sti_FlatDef {
+    int n_bodies, n_spheres, n_walls, n_surfaces;
+    const double *inverse_mass;            /* n_bodies [1/kg]                                             */
+    const double *inertia;                 /* 6 per body: xx yy zz xy xz yz [kg m^2]                      */
+    const int *sphere_body;                /* n_spheres                                                   */
+    const double *sphere_centre;           /* 3 per sphere, in the body [m]                               */
+    const double *sphere_radius;           /* [m]                                                         */
+    const int *sphere_surface;             /* 0 .. n_surfaces - 1                                         */
+    const double *sphere_own;              /* n_surfaces 0: mu, rolling, spinning of each sphere          */
+    const sti_FlatWall *wall;              /* n_walls                                                     */
+    const double *mu, *rolling, *spinning; /* n_surfaces x n_surfaces                                     */
+    double gravity[3];                     /* [m/s^2]                                                     */
+    double correction_speed;               /* [m/s] at most, of bodies that overlap                       */
+    double tolerance;                      /* of the rms residual, in parts of what gravity gives in a step */
+    int max_sweeps;
+    int threads; /* host */
+} sti_FlatDef;
+
+typedef struct sti_FlatInfo {
+    int contacts, colours, sweeps;
+    double residual;           /* rms over contacts, in the units of the tolerance                              */
+    double kinetic, potential; /* after the step [J]                                                  */
+    double friction;           /* its work in the step, <= 0 [J]                                      */
+    double overlap;            /* as at the start of the step [m]                                     */
+} sti_FlatInfo;
+
+/* A contact of the last step, as it was at its start. */
+typedef struct sti_FlatContact {
+    int sphere, other;      /* other: a sphere, or -1 - wall                                            */
+    double x[3], n[3], gap; /* the point on the sphere; the normal, towards it                          */
+    double r[3], m[3];      /* impulse and torque impulse on the sphere's body [N s, N m s]             */
+} sti_FlatContact;
+
+typedef struct sti_FlatPile sti_FlatPile;
+
+typedef struct sti_FlatDevice {
+    const char *name;
+    st_Status (*create)(const sti_FlatDef *def, const st_Allocator *allocator, sti_FlatPile **out, st_Error *err);
+    void (*destroy)(sti_FlatPile *pile);
+    /* 7 and 6 numbers per body. A state that is put forgets the impulses of the last step. */
+    st_Status (*put)(sti_FlatPile *pile, const double *q, const double *v, st_Error *err);
+    st_Status (*get)(sti_FlatPile *pile, double *q, double *v, st_Error *err);
+    /* A step that fails leaves the state as it was, but forgets impulses. */
+    st_Status (*step)(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_Error *err);
+    /* All contacts of the last step: info.contacts of them. */
+    st_Status (*contacts)(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err);
+} sti_FlatDevice;
+
+extern const sti_FlatDevice sti_flat_host;
+#ifdef STI_HAVE_CUDA
+extern const sti_FlatDevice sti_flat_cuda;
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,552 @@
+/* device/flat_step.h -- the step of a flat pile, as a sequence of kernels. Included by host.c and by cuda.cu, which say
+ * before it how memory is had and how a kernel is run:
+ *
+ *     RUN(pile, kernel, first, n)                kernel(i, f) for i = first .. first + n - 1, in any order
+ *     device_alloc, device_free, device_clear    memory; device_alloc gives zeroes, or NULL
+ *     device_put, device_get, device_copy        to the device, from it, within it
+ *     device_sort(pile, key, key_sorted, item, item_sorted, n, bits)     stable, by the lowest bits of the keys
+ *     device_scan(pile, count, first, n)         first[i]: the sum of all counts before i; n + 1 of them
+ *     device_fault(pile, err)                    what has gone wrong since the last call
+ *
+ * and what a pile has beside `common` (struct sti_FlatPile).
+ */
+
+/* ---- memory ---------------------------------------------------------------------------------------------------- */
+
+/* Arrays that are had and given back together. */
+static void *take(sti_FlatPile *pile, sti_FlatBlocks *blocks, int64_t count, size_t size)
+{
+    if (blocks->failed || blocks->n == STI_FLAT_MOST_BLOCKS) {
+        blocks->failed = true;
+        return NULL;
+    }
+    sti_FlatBlock *block = &blocks->block[blocks->n];
+    block->count = count > 0 ? count : 1;
+    block->size = size;
+    block->at = device_alloc(pile, block->count, size);
+    if (block->at == NULL)
+        blocks->failed = true;
+    else
+        blocks->n++;
+    return block->at;
+}
+
+static double *take_doubles(sti_FlatPile *pile, sti_FlatBlocks *blocks, int64_t count)
+{
+    return (double *)take(pile, blocks, count, sizeof(double));
+}
+
+static int *take_ints(sti_FlatPile *pile, sti_FlatBlocks *blocks, int64_t count)
+{
+    return (int *)take(pile, blocks, count, sizeof(int));
+}
+
+static void give_back(sti_FlatPile *pile, sti_FlatBlocks *blocks)
+{
+    for (int k = 0; k < blocks->n; k++)
+        device_free(pile, blocks->block[k].at, blocks->block[k].count, blocks->block[k].size);
+    blocks->n = 0;
+    blocks->failed = false;
+}
+
+static void take_contacts(sti_FlatPile *pile, sti_FlatBlocks *blocks, int64_t n, sti_FlatContacts *c)
+{
+    const int levers = pile->f.round ? 1 : 3;
+    c->a = take_ints(pile, blocks, n);
+    c->b = take_ints(pile, blocks, n);
+    c->n = take_doubles(pile, blocks, 3 * n);
+    c->lever_a = take_doubles(pile, blocks, levers * n);
+    c->lever_b = take_doubles(pile, blocks, levers * n);
+    c->w = take_doubles(pile, blocks, n);
+    c->inverse_n = take_doubles(pile, blocks, n);
+    c->inverse_t = take_doubles(pile, blocks, n);
+    c->mu = take_doubles(pile, blocks, n);
+    c->r = take_doubles(pile, blocks, 3 * n);
+    if (!pile->f.rolling) return;
+    c->inverse_m = take_doubles(pile, blocks, n);
+    c->roll = take_doubles(pile, blocks, n);
+    c->spin = take_doubles(pile, blocks, n);
+    c->m = take_doubles(pile, blocks, 3 * n);
+}
+
+static st_Status out_of_memory(const sti_FlatPile *pile, int64_t contacts, st_Error *err)
+{
+    return sti_fail(err, ST_ERR_MEMORY, "device \"%s\": no memory for %d bodies, %d spheres and %lld contacts",
+                    device_name, pile->f.n_bodies, pile->f.n_spheres, (long long)contacts);
+}
+
+/* Room for n contacts; what is known of the last step's goes along. */
+static st_Status make_room(sti_FlatPile *pile, int64_t n, st_Error *err)
+{
+    sti_Flat fresh = pile->f;
+    sti_FlatBlocks *blocks = &pile->contact_blocks[1 - pile->which];
+    const int64_t was = pile->f.capacity, room = n + n / 4 + 1024;
+    const bool rolling = fresh.rolling;
+    if (n <= was) return ST_OK;
+    take_contacts(pile, blocks, room, &fresh.found);
+    take_contacts(pile, blocks, room, &fresh.swept);
+    fresh.found.gap = take_doubles(pile, blocks, room);
+    fresh.other = take_ints(pile, blocks, room);
+    fresh.other_old = take_ints(pile, blocks, room);
+    fresh.colour = take_ints(pile, blocks, room);
+    fresh.colour_old = take_ints(pile, blocks, room);
+    fresh.colour_sorted = take_ints(pile, blocks, room);
+    fresh.order = take_ints(pile, blocks, room);
+    fresh.order_sorted = take_ints(pile, blocks, room);
+    fresh.r_old = take_doubles(pile, blocks, 3 * room);
+    fresh.r_before = take_doubles(pile, blocks, 3 * room);
+    if (rolling) fresh.m_old = take_doubles(pile, blocks, 3 * room);
+    if (rolling) fresh.m_before = take_doubles(pile, blocks, 3 * room);
+    const int64_t terms = room > fresh.n_bodies ? room : fresh.n_bodies;
+    fresh.term = take_doubles(pile, blocks, terms);
+    fresh.sum = take_doubles(pile, blocks, terms / STI_FLAT_TREE + 1);
+    double *sum_next = take_doubles(pile, blocks, terms / STI_FLAT_TREE / STI_FLAT_TREE + 1);
+    fresh.capacity = room;
+    if (blocks->failed) {
+        give_back(pile, blocks);
+        return out_of_memory(pile, room, err);
+    }
+    if (was > 0) {
+        device_copy(pile, fresh.other_old, pile->f.other_old, was * (int64_t)sizeof(int));
+        device_copy(pile, fresh.colour_old, pile->f.colour_old, was * (int64_t)sizeof(int));
+        for (int k = 0; k < 3; k++) {
+            device_copy(pile, fresh.r_old + k * room, pile->f.r_old + k * was, was * (int64_t)sizeof(double));
+            if (rolling)
+                device_copy(pile, fresh.m_old + k * room, pile->f.m_old + k * was, was * (int64_t)sizeof(double));
+        }
+    }
+    give_back(pile, &pile->contact_blocks[pile->which]);
+    pile->which = 1 - pile->which;
+    pile->sum_next = sum_next;
+    pile->f = fresh;
+    return ST_OK;
+}
+
+/* ---- model and state ------------------------------------------------------------------------------------------- */
+
+static void put_doubles(sti_FlatPile *pile, double *to, const double *from, int64_t n)
+{
+    device_put(pile, to, from, n * (int64_t)sizeof(double));
+}
+
+/* The inverse of a symmetric matrix xx yy zz xy xz yz. */
+static void invert(const double *J, double *out)
+{
+    const double a = J[1] * J[2] - J[5] * J[5], b = J[4] * J[5] - J[3] * J[2], c = J[3] * J[5] - J[4] * J[1];
+    const double determinant = J[0] * a + J[3] * b + J[4] * c;
+    out[0] = a / determinant, out[3] = b / determinant, out[4] = c / determinant;
+    out[1] = (J[0] * J[2] - J[4] * J[4]) / determinant;
+    out[5] = (J[3] * J[4] - J[0] * J[5]) / determinant;
+    out[2] = (J[0] * J[1] - J[3] * J[3]) / determinant;
+}
+
+/* Is every body one ball about its centre, which an impulse along the normal does not turn? */
+static bool is_round(const sti_FlatDef *def)
+{
+    if (def->n_spheres != def->n_bodies) return false;
+    for (int s = 0; s < def->n_spheres; s++) {
+        const double *x = def->sphere_centre + (int64_t)3 * s, *J = def->inertia + (int64_t)6 * def->sphere_body[s];
+        if (def->sphere_body[s] != s || x[0] != 0 || x[1] != 0 || x[2] != 0) return false;
+        if (J[0] != J[1] || J[0] != J[2] || J[3] != 0 || J[4] != 0 || J[5] != 0) return false;
+    }
+    return true;
+}
+
+static void flat_destroy(sti_FlatPile *pile)
+{
+    if (pile == NULL) return;
+    for (int k = 0; k < 2; k++)
+        give_back(pile, &pile->contact_blocks[k]);
+    give_back(pile, &pile->model_blocks);
+    device_close(pile);
+    const st_Allocator allocator = pile->allocator;
+    sti_free(&allocator, pile, 1, sizeof *pile);
+}
+
+static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error *err)
+{
+    sti_Flat *f = &pile->f;
+    sti_FlatBlocks *blocks = &pile->model_blocks;
+    const int64_t n = def->n_bodies, s = def->n_spheres, surfaces = (int64_t)def->n_surfaces * def->n_surfaces;
+    f->n_bodies = def->n_bodies, f->n_spheres = def->n_spheres, f->n_walls = def->n_walls;
+    f->n_surfaces = def->n_surfaces;
+    f->round = is_round(def);
+    for (int64_t k = 0; k < surfaces; k++)
+        if (def->rolling[k] > 0 || def->spinning[k] > 0) f->rolling = true;
+    for (int64_t k = 0; k < 3 * s && def->n_surfaces == 0; k++)
+        if (k % 3 > 0 && def->sphere_own[k] > 0) f->rolling = true;
+    for (int k = 0; k < def->n_walls && def->n_surfaces == 0; k++)
+        if (def->wall[k].own[1] > 0 || def->wall[k].own[2] > 0) f->rolling = true;
+    for (int k = 0; k < 3; k++)
+        f->gravity[k] = def->gravity[k];
+    f->correction_speed = def->correction_speed;
+    double smallest = 0;
+    for (int k = 0; k < f->n_spheres; k++)
+        if (k == 0 || def->sphere_radius[k] < smallest) smallest = def->sphere_radius[k];
+    f->smallest_cell = 2.2 * smallest;
+    pile->tolerance = def->tolerance;
+    pile->max_sweeps = def->max_sweeps;
+
+    f->inverse_mass = take_doubles(pile, blocks, n);
+    f->inertia = take_doubles(pile, blocks, 6 * n);
+    f->inverse_inertia = take_doubles(pile, blocks, 6 * n);
+    f->sphere_body = take_ints(pile, blocks, s);
+    f->sphere_surface = take_ints(pile, blocks, s);
+    f->sphere_centre = take_doubles(pile, blocks, 3 * s);
+    f->sphere_radius = take_doubles(pile, blocks, s);
+    f->sphere_own = take_doubles(pile, blocks, 3 * s);
+    f->wall = (sti_FlatWall *)take(pile, blocks, def->n_walls, sizeof(sti_FlatWall));
+    f->mu = take_doubles(pile, blocks, surfaces);
+    f->roll = take_doubles(pile, blocks, surfaces);
+    f->spin = take_doubles(pile, blocks, surfaces);
+    f->q = take_doubles(pile, blocks, 7 * n);
+    f->v = take_doubles(pile, blocks, 6 * n);
+    f->u = take_doubles(pile, blocks, STI_FLAT_RECORD * n);
+    f->u_before = take_doubles(pile, blocks, 6 * n);
+    f->world_inverse = take_doubles(pile, blocks, 6 * n);
+    f->x = take_doubles(pile, blocks, 3 * s);
+    f->width = take_doubles(pile, blocks, s);
+    f->level = take_ints(pile, blocks, s);
+    f->cell = take_ints(pile, blocks, 3 * s);
+    f->key = (uint32_t *)take(pile, blocks, s, sizeof(uint32_t));
+    f->key_sorted = (uint32_t *)take(pile, blocks, s, sizeof(uint32_t));
+    f->item = take_ints(pile, blocks, s);
+    f->item_sorted = take_ints(pile, blocks, s);
+    pile->cell_bits = 6;
+    while (pile->cell_bits < 27 && (int64_t)1 << pile->cell_bits < 4 * s)
+        pile->cell_bits++;
+    f->cell_first = take_ints(pile, blocks, (int64_t)1 << pile->cell_bits);
+    f->cell_end = take_ints(pile, blocks, (int64_t)1 << pile->cell_bits);
+    f->levels = (unsigned long long *)take(pile, blocks, 1, sizeof *f->levels);
+    f->left = (unsigned long long *)take(pile, blocks, 1, sizeof *f->left);
+    f->bounds = take_doubles(pile, blocks, 6 * s);
+    f->bounds_next = take_doubles(pile, blocks, 6 * (s / STI_FLAT_TREE + 1));
+    pile->bounds_other = take_doubles(pile, blocks, 6 * (s / STI_FLAT_TREE / STI_FLAT_TREE + 1));
+    f->count = take_ints(pile, blocks, s + 1);
+    f->first = take_ints(pile, blocks, s + 1);
+    f->first_old = take_ints(pile, blocks, s + 1);
+    f->best = (unsigned long long *)take(pile, blocks, n, sizeof *f->best);
+    f->used = (unsigned long long *)take(pile, blocks, n, sizeof *f->used);
+    f->colour_end = take_ints(pile, blocks, STI_FLAT_COLOURS);
+    f->momentum = take_doubles(pile, blocks, 3);
+    double *inverse = (double *)sti_alloc(&pile->allocator, 6 * n + 1, sizeof(double));
+    if (blocks->failed || inverse == NULL) {
+        sti_free(&pile->allocator, inverse, 6 * n + 1, sizeof(double));
+        return out_of_memory(pile, 0, err);
+    }
+    for (int b = 0; b < f->n_bodies; b++)
+        if (def->inverse_mass[b] > 0) invert(def->inertia + (int64_t)6 * b, inverse + (int64_t)6 * b);
+    put_doubles(pile, f->inverse_inertia, inverse, 6 * n);
+    sti_free(&pile->allocator, inverse, 6 * n + 1, sizeof(double));
+    put_doubles(pile, f->inverse_mass, def->inverse_mass, n);
+    put_doubles(pile, f->inertia, def->inertia, 6 * n);
+    device_put(pile, f->sphere_body, def->sphere_body, s * (int64_t)sizeof(int));
+    device_put(pile, f->sphere_surface, def->sphere_surface, s * (int64_t)sizeof(int));
+    put_doubles(pile, f->sphere_centre, def->sphere_centre, 3 * s);
+    put_doubles(pile, f->sphere_radius, def->sphere_radius, s);
+    if (def->n_surfaces == 0) put_doubles(pile, f->sphere_own, def->sphere_own, 3 * s);
+    device_put(pile, f->wall, def->wall, def->n_walls * (int64_t)sizeof(sti_FlatWall));
+    put_doubles(pile, f->mu, def->mu, surfaces);
+    put_doubles(pile, f->roll, def->rolling, surfaces);
+    put_doubles(pile, f->spin, def->spinning, surfaces);
+    STI_TRY(make_room(pile, 4 * s, err));
+    return device_fault(pile, err);
+}
+
+static st_Status flat_create(const sti_FlatDef *def, const st_Allocator *allocator, sti_FlatPile **out, st_Error *err)
+{
+    sti_FlatPile *pile = (sti_FlatPile *)sti_alloc(allocator, 1, sizeof *pile);
+    *out = NULL;
+    if (pile == NULL) return sti_fail(err, ST_ERR_MEMORY, "no memory for a pile");
+    pile->allocator = *allocator;
+    st_Status status = device_open(pile, def, err);
+    if (status == ST_OK) status = flat_fill(pile, def, err);
+    if (status == ST_OK)
+        *out = pile;
+    else
+        flat_destroy(pile);
+    return status;
+}
+
+static st_Status flat_put(sti_FlatPile *pile, const double *q, const double *v, st_Error *err)
+{
+    put_doubles(pile, pile->f.q, q, (int64_t)7 * pile->f.n_bodies);
+    put_doubles(pile, pile->f.v, v, (int64_t)6 * pile->f.n_bodies);
+    device_clear(pile, pile->f.first_old, ((int64_t)pile->f.n_spheres + 1) * (int64_t)sizeof(int));
+    return device_fault(pile, err);
+}
+
+static st_Status flat_get(sti_FlatPile *pile, double *q, double *v, st_Error *err)
+{
+    device_get(pile, q, pile->f.q, (int64_t)7 * pile->f.n_bodies * (int64_t)sizeof(double));
+    device_get(pile, v, pile->f.v, (int64_t)6 * pile->f.n_bodies * (int64_t)sizeof(double));
+    return device_fault(pile, err);
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------------------ */
+
+/* term[0 .. n-1] into sum[0], level by level of a tree of 32; `largest` instead of the sum. Stays on the device. */
+static void reduce(sti_FlatPile *pile, int64_t n, bool largest)
+{
+    const sti_Flat kept = pile->f;
+    sti_Flat *f = &pile->f;
+    double *to = f->sum, *next = pile->sum_next;
+    for (;;) {
+        const int64_t groups = (n + STI_FLAT_TREE - 1) / STI_FLAT_TREE;
+        f->n_terms = n;
+        f->sum = to;
+        if (largest)
+            RUN(pile, flat_largest, 0, groups);
+        else
+            RUN(pile, flat_sum, 0, groups);
+        if (groups <= 1) break;
+        f->term = f->sum;
+        STI_EXCHANGE(double *, to, next);
+        n = groups;
+    }
+    const double *result = f->sum;
+    *f = kept;
+    if (result != f->sum) device_copy(pile, f->sum, result, (int64_t)sizeof(double));
+}
+
+static double reduced(sti_FlatPile *pile, int64_t n, bool largest)
+{
+    double value = 0;
+    if (n == 0) return 0;
+    reduce(pile, n, largest);
+    device_get(pile, &value, pile->f.sum, (int64_t)sizeof value);
+    return value;
+}
+
+/* ---- the stages of a step -------------------------------------------------------------------------------------- */
+
+static int bits_for(double cells)
+{
+    int bits = 1;
+    while (bits < 20 && (double)((int64_t)1 << bits) < cells)
+        bits++;
+    return bits;
+}
+
+/* Bits of the cells' keys, by the extents of the pile; too many are taken from the longest side. */
+static void choose_bits(sti_FlatPile *pile)
+{
+    sti_Flat *f = &pile->f;
+    const sti_Flat kept = *f;
+    double *to = f->bounds_next, *next = pile->bounds_other, box[6];
+    int64_t n = f->n_spheres;
+    for (;;) {
+        const int64_t groups = (n + STI_FLAT_TREE - 1) / STI_FLAT_TREE;
+        f->n_terms = n;
+        f->bounds_next = to;
+        RUN(pile, flat_bounds, 0, groups);
+        f->bounds = to;
+        if (groups <= 1) break;
+        STI_EXCHANGE(double *, to, next);
+        n = groups;
+    }
+    device_get(pile, box, f->bounds, (int64_t)sizeof box);
+    *f = kept;
+    int all = 0;
+    for (int k = 0; k < 3; k++) {
+        const double cells = (box[k + 3] - box[k]) / f->smallest_cell + 3;
+        f->cell_bits[k] = cells < 1e6 ? bits_for(cells) : 20; /* NaN too */
+        all += f->cell_bits[k];
+    }
+    for (; all > pile->cell_bits; all--) {
+        int longest = 0;
+        for (int k = 1; k < 3; k++)
+            if (f->cell_bits[k] > f->cell_bits[longest]) longest = k;
+        f->cell_bits[longest]--;
+    }
+}
+
+/* Which spheres are near, and their contacts; impulses and colours of the last step go to those that are still there.
+ */
+static st_Status find_contacts(sti_FlatPile *pile, st_Error *err)
+{
+    sti_Flat *f = &pile->f;
+    const int s = f->n_spheres;
+    device_clear(pile, f->levels, (int64_t)sizeof *f->levels);
+    RUN(pile, flat_sphere, 0, s);
+    choose_bits(pile);
+    RUN(pile, flat_sphere_key, 0, s);
+    const int bits = f->cell_bits[0] + f->cell_bits[1] + f->cell_bits[2];
+    device_sort(pile, f->key, f->key_sorted, f->item, f->item_sorted, s, bits);
+    device_clear(pile, f->cell_first, ((int64_t)1 << bits) * (int64_t)sizeof(int));
+    device_clear(pile, f->cell_end, ((int64_t)1 << bits) * (int64_t)sizeof(int));
+    RUN(pile, flat_cell_ends, 0, s);
+    RUN(pile, flat_count, 0, s);
+    device_scan(pile, f->count, f->first, s);
+    device_get(pile, &f->n_contacts, f->first + s, (int64_t)sizeof(int));
+    STI_TRY(device_fault(pile, err));
+    if (f->n_contacts < 0)
+        return sti_fail(err, ST_ERR_MEMORY, "device \"%s\": more than 2147483647 contacts", device_name);
+    STI_TRY(make_room(pile, f->n_contacts, err));
+    RUN(pile, flat_find, 0, s);
+    device_clear(pile, f->used, (int64_t)f->n_bodies * (int64_t)sizeof *f->used);
+    RUN(pile, flat_recall, 0, s);
+    return ST_OK;
+}
+
+/* A colour for every contact. In each round the contacts that rank highest at both of their bodies take the first
+ * colour that is free at both.                                                                                     */
+static void colour_contacts(sti_FlatPile *pile)
+{
+    sti_Flat *f = &pile->f;
+    const int n = f->n_contacts;
+    unsigned long long left = 1;
+    device_clear(pile, f->best, (int64_t)f->n_bodies * (int64_t)sizeof *f->best);
+    for (f->round_number = 1; f->round_number < 240 && left != 0; f->round_number++) {
+        RUN(pile, flat_bid, 0, n);
+        RUN(pile, flat_choose, 0, n);
+        if (f->round_number % 4 != 0) continue;
+        device_clear(pile, f->left, (int64_t)sizeof *f->left);
+        RUN(pile, flat_uncoloured, 0, n);
+        device_get(pile, &left, f->left, (int64_t)sizeof left);
+    }
+    RUN(pile, flat_leave, 0, n);
+
+    int end[STI_FLAT_COLOURS];
+    RUN(pile, flat_identity, 0, n);
+    device_sort(pile, (uint32_t *)f->colour, (uint32_t *)f->colour_sorted, f->order, f->order_sorted, n, 6);
+    device_clear(pile, f->colour_end, (int64_t)sizeof end);
+    RUN(pile, flat_colour_ends, 0, n);
+    device_get(pile, end, f->colour_end, (int64_t)sizeof end);
+    f->colour_first[0] = 0;
+    for (int k = 0; k < STI_FLAT_COLOURS; k++) /* a colour without contacts ends where it begins */
+        f->colour_first[k + 1] = end[k] > f->colour_first[k] ? end[k] : f->colour_first[k];
+    RUN(pile, flat_gather, 0, n);
+}
+
+static void sweep(sti_FlatPile *pile)
+{
+    const int *first = pile->f.colour_first;
+    for (int k = 0; k < STI_FLAT_COLOURS - 1; k++)
+        if (first[k + 1] == first[k])
+            continue;
+        else if (!pile->f.round)
+            RUN(pile, flat_sweep, first[k], first[k + 1] - first[k]);
+        else if (pile->f.rolling)
+            RUN(pile, flat_sweep_round_rolling, first[k], first[k + 1] - first[k]);
+        else
+            RUN(pile, flat_sweep_round, first[k], first[k + 1] - first[k]);
+    if (first[STI_FLAT_COLOURS] > first[STI_FLAT_COLOURS - 1]) RUN(pile, flat_sweep_last, 0, 1);
+}
+
+static double judge(sti_FlatPile *pile)
+{
+    const int n = pile->f.n_contacts;
+    RUN(pile, flat_judge, 0, n);
+    const double mean = reduced(pile, n, false) / n;
+    return mean > 0 ? sqrt(mean) : mean; /* NaN stays */
+}
+
+/* Sweeps until the residual is small enough, or there were enough. Each sweep begins ahead of where the last ended.  */
+static void solve_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
+{
+    sti_Flat *f = &pile->f;
+    const int n = f->n_contacts, *first = f->colour_first;
+    for (int k = 0; k < STI_FLAT_COLOURS - 1; k++)
+        if (first[k + 1] > first[k]) RUN(pile, flat_begin, first[k], first[k + 1] - first[k]);
+    if (first[STI_FLAT_COLOURS] > first[STI_FLAT_COLOURS - 1]) RUN(pile, flat_begin_last, 0, 1);
+    RUN(pile, flat_momentum_begin, 0, n);
+    RUN(pile, flat_momentum_begin_bodies, 0, 3 * f->n_bodies);
+    for (info->sweeps = 1;; info->sweeps++) {
+        sweep(pile);
+        reduce(pile, n, false); /* of the changes that it made */
+        RUN(pile, flat_momentum, 0, 1);
+        if (info->sweeps % STI_FLAT_JUDGE_EVERY == 0 || info->sweeps >= pile->max_sweeps) {
+            info->residual = judge(pile);
+            if (!(info->residual > pile->tolerance) || info->sweeps >= pile->max_sweeps) return;
+        }
+        RUN(pile, flat_extrapolate, 0, n);
+        RUN(pile, flat_extrapolate_bodies, 0, 3 * f->n_bodies);
+    }
+}
+
+static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_Error *err)
+{
+    sti_Flat *f = &pile->f;
+    const int n = f->n_bodies;
+    const sti_FlatInfo none = {0};
+    const double g =
+        sqrt(f->gravity[0] * f->gravity[0] + f->gravity[1] * f->gravity[1] + f->gravity[2] * f->gravity[2]);
+    *info = none;
+    f->h = h;
+    f->unit = g > 0 ? g * h : f->correction_speed;
+
+    RUN(pile, flat_free, 0, n);
+    STI_TRY(find_contacts(pile, err));
+    info->contacts = f->n_contacts;
+    if (f->n_contacts > 0) {
+        colour_contacts(pile);
+        for (int k = 0; k < STI_FLAT_COLOURS; k++)
+            info->colours += f->colour_first[k + 1] > f->colour_first[k];
+        solve_contacts(pile, info);
+        STI_TRY(device_fault(pile, err));
+        if (!(info->residual < 1e300))
+            return sti_fail(err, ST_ERR_NUMERIC, "device \"%s\": velocities are not finite any more", device_name);
+        RUN(pile, flat_friction, 0, f->n_contacts);
+        info->friction = reduced(pile, f->n_contacts, false);
+        RUN(pile, flat_scatter, 0, f->n_contacts);
+        RUN(pile, flat_overlap, 0, f->n_contacts);
+        info->overlap = sti_larger(reduced(pile, f->n_contacts, true), 0);
+    }
+    RUN(pile, flat_move, 0, n);
+    RUN(pile, flat_kinetic, 0, n);
+    info->kinetic = reduced(pile, n, false);
+    RUN(pile, flat_potential, 0, n);
+    info->potential = reduced(pile, n, false);
+    STI_EXCHANGE(int *, f->first, f->first_old);
+    STI_EXCHANGE(int *, f->other, f->other_old);
+    STI_EXCHANGE(int *, f->colour, f->colour_old);
+    STI_EXCHANGE(double *, f->found.r, f->r_old);
+    STI_EXCHANGE(double *, f->found.m, f->m_old);
+    return device_fault(pile, err);
+}
+
+/* What the kernels left behind: other, r and m under their names of the last step (flat_step). */
+static st_Status flat_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
+{
+    const sti_Flat *f = &pile->f;
+    const int64_t n = f->n_contacts, s = f->n_spheres, stride = f->capacity, room = n > 3 * s ? n : 3 * s + 1;
+    double *numbers = (double *)sti_alloc(&pile->allocator, room, sizeof *numbers);
+    int *ints = (int *)sti_alloc(&pile->allocator, room, sizeof *ints);
+    if (numbers == NULL || ints == NULL) {
+        sti_free(&pile->allocator, numbers, room, sizeof *numbers);
+        sti_free(&pile->allocator, ints, room, sizeof *ints);
+        return out_of_memory(pile, n, err);
+    }
+    device_get(pile, ints, f->first_old, (s + 1) * (int64_t)sizeof *ints);
+    device_get(pile, numbers, f->x, 3 * s * (int64_t)sizeof *numbers);
+    for (int i = 0; i < f->n_spheres; i++)
+        for (int c = ints[i]; c < ints[i + 1]; c++) {
+            out[c].sphere = i;
+            for (int k = 0; k < 3; k++)
+                out[c].x[k] = numbers[(int64_t)3 * i + k], out[c].m[k] = 0;
+        }
+    device_get(pile, ints, f->other_old, n * (int64_t)sizeof *ints);
+    device_get(pile, numbers, f->found.gap, n * (int64_t)sizeof *numbers);
+    for (int64_t c = 0; c < n; c++)
+        out[c].other = ints[c], out[c].gap = numbers[c];
+    for (int k = 0; k < 3; k++) {
+        device_get(pile, numbers, f->found.n + k * stride, n * (int64_t)sizeof *numbers);
+        for (int64_t c = 0; c < n; c++)
+            out[c].n[k] = numbers[c];
+        device_get(pile, numbers, f->r_old + k * stride, n * (int64_t)sizeof *numbers);
+        for (int64_t c = 0; c < n; c++)
+            out[c].r[k] = numbers[c];
+        if (!f->rolling) continue;
+        device_get(pile, numbers, f->m_old + k * stride, n * (int64_t)sizeof *numbers);
+        for (int64_t c = 0; c < n; c++)
+            out[c].m[k] = numbers[c];
+    }
+    device_get(pile, numbers, f->sphere_radius, s * (int64_t)sizeof *numbers);
+    for (int64_t c = 0; c < n; c++)
+        for (int k = 0; k < 3; k++)
+            out[c].x[k] -= numbers[out[c].sphere] * out[c].n[k];
+    sti_free(&pile->allocator, numbers, room, sizeof *numbers);
+    sti_free(&pile->allocator, ints, room, sizeof *ints);
+    return device_fault(pile, err);
+}

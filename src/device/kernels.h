@@ -1,0 +1,1117 @@
+/* device/kernels.h -- the kernels of a pile of spheres: what is done for one body, one sphere or one contact.
+ *
+ * One source, compiled as C (a loop or a team of threads: host.c) and as CUDA (a thread per index: cuda.cu). The bits
+ * are the same everywhere, because
+ *   - a kernel writes only to places of its own index, or takes the largest of integers, or ORs bits;
+ *   - sums are trees of 32 whose shape depends on the count alone;
+ *   - sqrt is the only function of the maths library, and nothing is contracted (-ffp-contract=off, -fmad=false).
+ *
+ * So the text is valid C17 and C++17. `f` has every array and number of a step (sti_Flat).
+ *
+ *     free velocities -> cells -> pairs -> contacts -> colours -> sweeps, one colour after another -> judge -> move
+ *
+ * A contact has the world vectors n (from b to a), r (impulse on a) and m (torque impulse on a, of rolling and spinning
+ * friction). Its law is Coulomb's, as a fixed point of projections with the contact's own stiffnesses:
+ *
+ *     r_n = max(0, r_n - (u_n + w)/k_n)        r_t = P[mu r_n](r_t - u_t/k_t)        m likewise, by mu_roll and mu_spin
+ */
+#ifndef STI_DEVICE_KERNELS_H
+#define STI_DEVICE_KERNELS_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define STI_ALIGN16 alignas(16)
+#else
+#define STI_ALIGN16 _Alignas(16)
+#endif
+#ifdef __CUDACC__
+#define STI_KERNEL            __device__ static inline
+#define STI_ATOMIC_MAX(at, x) atomicMax(at, x)
+#define STI_ATOMIC_OR(at, x)  atomicOr(at, x)
+#else
+#define STI_KERNEL            static inline
+#define STI_ATOMIC_OR(at, x)  __atomic_fetch_or(at, x, __ATOMIC_RELAXED)
+#define STI_ATOMIC_MAX(at, x) sti_atomic_max(at, x)
+static inline void sti_atomic_max(unsigned long long *at, unsigned long long x)
+{
+    unsigned long long now = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (x > now && !__atomic_compare_exchange_n(at, &now, x, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+#endif
+
+enum {
+    STI_FLAT_TREE = 32,    /* terms of one sum                                                         */
+    STI_FLAT_RECORD = 8,   /* numbers of a body that sweeps read: 64 bytes                              */
+    STI_FLAT_COLOURS = 64, /* bits of a mask; the last is for contacts that found no other              */
+    STI_FLAT_LEVELS = 20,  /* cells of level k are 2^k times as wide as those of level 0                */
+    STI_FLAT_FREE = -1     /* a contact without a colour yet                                            */
+};
+
+typedef enum sti_FlatWallType { STI_FLAT_PLANE, STI_FLAT_BOX, STI_FLAT_BALL } sti_FlatWallType;
+
+/* Two numbers that are read and written together. */
+typedef struct sti_FlatTwo {
+    STI_ALIGN16 double x;
+    double y;
+} sti_FlatTwo;
+
+/* Something that does not move. */
+typedef struct sti_FlatWall {
+    sti_FlatWallType type;
+    int surface;
+    double own[3];  /* without a table of surfaces: friction, rolling, spinning friction                   */
+    double x[3];    /* a point of the plane; the box's centre                                              */
+    double axis[9]; /* columns of its frame; a plane's normal is the third                                 */
+    double half[3]; /* box; of a ball the first is its radius                                              */
+} sti_FlatWall;
+
+/* Contacts in structure of arrays: component k of contact c stands at [k * capacity + c]. */
+typedef struct sti_FlatContacts {
+    int *a, *b;                /* bodies; b = -1: a wall                                                     */
+    double *n;                 /* 3                                                                          */
+    double *lever_a, *lever_b; /* 3 each, from the centre to the contact; of balls 1: the radius            */
+    double *gap;               /* [m], only as they were found                                               */
+    double *w;                 /* [m/s] velocity that gap or overlap ask for                                 */
+    double *inverse_n, *inverse_t, *inverse_m; /* 1/k                                                      */
+    double *mu, *roll, *spin;
+    double *r, *m; /* 3 each                                                                     */
+} sti_FlatContacts;
+
+typedef struct sti_Flat {
+    /* the model */
+    int n_bodies, n_spheres, n_walls, n_surfaces;
+    bool round;   /* every body is one sphere about its centre                                             */
+    bool rolling; /* some surface has rolling or spinning friction                                         */
+    double *inverse_mass, *inverse_inertia, *inertia; /* 1, 6, 6 per body (xx yy zz xy xz yz, body axes); 0: fixed */
+    int *sphere_body, *sphere_surface;
+    double *sphere_centre, *sphere_radius; /* in the body                                                  */
+    double *sphere_own;                    /* 3 per sphere, without a table of surfaces                    */
+    sti_FlatWall *wall;
+    double *mu, *roll, *spin; /* n_surfaces x n_surfaces; n_surfaces = 0: of two, sqrt(mu mu) and the larger arm */
+    double gravity[3], smallest_cell, correction_speed;
+
+    /* the state: 7 and 6 numbers per body, as everywhere (angular velocities in the body's axes) */
+    double *q, *v;
+
+    /* the step */
+    double h;
+    double *u;             /* per body: linear and angular velocity in the world, being solved for; inverse mass,
+                            * and inverse inertia of a ball                                                    */
+    double *world_inverse; /* 6 per body: inverse inertia in world axes                                        */
+    double *x;             /* 3 per sphere: where it is                                                        */
+    double *width;         /* per sphere: its diameter, margin and what it can travel                          */
+    int *level, *cell;     /* per sphere: level, 3 cell numbers                                                */
+    uint32_t *key, *key_sorted;
+    int *item, *item_sorted;
+    int *cell_first, *cell_end;
+    int cell_bits[3];
+    unsigned long long *levels;   /* bit k: there are spheres of level k                                         */
+    double *bounds, *bounds_next; /* 6 per node of a tree                                                      */
+
+    int64_t capacity; /* of contacts                                                                           */
+    int n_contacts;
+    int *count, *first; /* per sphere: contacts, and where they begin                                     */
+    int *first_old, *other_old, *colour_old;
+    double *r_old, *m_old;
+    int *other; /* of a contact: the other sphere, or -1 - wall                                                */
+    int *colour, *colour_sorted, *order, *order_sorted;
+    int *colour_end;
+    int colour_first[STI_FLAT_COLOURS + 1];
+    unsigned long long *best, *used; /* per body: the contact that is coloured next; colours it has            */
+    int round_number;
+    unsigned long long *left;      /* 1: some contact has no colour yet                                             */
+    sti_FlatContacts found, swept; /* in the order in which they were found, and by colours                    */
+
+    /* sums, and acceleration */
+    double *term, *sum;
+    int64_t n_terms;
+    double unit; /* [m/s] of the residual                                                                      */
+    double *r_before, *m_before, *u_before;
+    double *momentum; /* t_k, the last change, the factor to extrapolate with                                  */
+} sti_Flat;
+
+/* ---- small vectors --------------------------------------------------------------------------------------------- */
+
+STI_KERNEL double flat_dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+STI_KERNEL void flat_cross(const double *a, const double *b, double *out)
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* A symmetric matrix, xx yy zz xy xz yz. */
+STI_KERNEL void flat_sym(const double *J, const double *x, double *out)
+{
+    out[0] = J[0] * x[0] + J[3] * x[1] + J[4] * x[2];
+    out[1] = J[3] * x[0] + J[1] * x[1] + J[5] * x[2];
+    out[2] = J[4] * x[0] + J[5] * x[1] + J[2] * x[2];
+}
+
+/* Rows of the rotation of a unit quaternion w x y z. */
+STI_KERNEL void flat_rotation(const double *p, double *R)
+{
+    const double w = p[0], x = p[1], y = p[2], z = p[3];
+    R[0] = 1 - 2 * (y * y + z * z), R[1] = 2 * (x * y - w * z), R[2] = 2 * (x * z + w * y);
+    R[3] = 2 * (x * y + w * z), R[4] = 1 - 2 * (x * x + z * z), R[5] = 2 * (y * z - w * x);
+    R[6] = 2 * (x * z - w * y), R[7] = 2 * (y * z + w * x), R[8] = 1 - 2 * (x * x + y * y);
+}
+
+STI_KERNEL void flat_turn(const double *R, const double *x, double *out)
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = flat_dot(R + 3 * k, x);
+}
+
+STI_KERNEL void flat_turn_back(const double *R, const double *x, double *out)
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = R[k] * x[0] + R[3 + k] * x[1] + R[6 + k] * x[2];
+}
+
+/* Sine over x and cosine by their series, of 0 <= x <= pi/4: the first term left out is below 1e-19. */
+STI_KERNEL void flat_series(double x, double *sine_over_x, double *cosine)
+{
+    const double y = x * x;
+    double s = 1, c = 1;
+    for (int k = 9; k >= 1; k--) {
+        s = 1 - s * y / (double)(2 * k * (2 * k + 1));
+        c = 1 - c * y / (double)(2 * k * (2 * k - 1));
+    }
+    *sine_over_x = s;
+    *cosine = c;
+}
+
+/* The rotation by the vector x as a unit quaternion. Angles beyond pi/4 are halved, and the result squared. */
+STI_KERNEL void flat_exp(const double *x, double *p)
+{
+    double half = 0.5 * sqrt(flat_dot(x, x)), s, c;
+    int halvings = 0;
+    while (half > 0.785398163397448 && halvings < 64)
+        half *= 0.5, halvings++;
+    flat_series(half, &s, &c);
+    double scale = 0.5;
+    for (int k = 0; k < halvings; k++)
+        scale *= 0.5;
+    p[0] = c;
+    for (int k = 0; k < 3; k++)
+        p[k + 1] = s * scale * x[k];
+    for (; halvings > 0; halvings--) {
+        const double w = p[0];
+        for (int k = 1; k < 4; k++)
+            p[k] *= 2 * w;
+        p[0] = 2 * w * w - 1;
+    }
+}
+
+/* ---- bodies ---------------------------------------------------------------------------------------------------- */
+
+/* w* with (J - [a]x) w* = J w, a = h J w: the gyroscopic term, which never adds energy (docs/methods.md 2). */
+STI_KERNEL void flat_gyroscopic(const double *J, double h, double *w)
+{
+    const double x[3] = {J[0], J[3], J[4]}, y[3] = {J[3], J[1], J[5]}, z[3] = {J[4], J[5], J[2]};
+    double a[3], Ja[3], t[3], yz[3], zx[3], xy[3], turn[3];
+    flat_sym(J, w, a);
+    for (int k = 0; k < 3; k++)
+        a[k] *= h;
+    flat_sym(J, a, Ja);
+    flat_cross(a, w, t);
+    flat_cross(y, z, yz);
+    flat_cross(z, x, zx);
+    flat_cross(x, y, xy);
+    flat_cross(Ja, t, turn);
+    const double s = 1 / (flat_dot(x, yz) + flat_dot(a, Ja));
+    w[0] += s * (flat_dot(yz, t) + turn[0]);
+    w[1] += s * (flat_dot(zx, t) + turn[1]);
+    w[2] += s * (flat_dot(xy, t) + turn[2]);
+}
+
+/* Velocities after the step, were there no contacts; the inverse inertia as the body is turned. */
+STI_KERNEL void flat_free(int b, const sti_Flat *f)
+{
+    const double *v = f->v + (int64_t)6 * b, *J = f->inverse_inertia + (int64_t)6 * b;
+    double *u = f->u + (int64_t)STI_FLAT_RECORD * b, *inverse = f->world_inverse + (int64_t)6 * b;
+    const bool moves = f->inverse_mass[b] > 0;
+    double R[9], w[3] = {v[3], v[4], v[5]};
+    for (int k = 0; k < 3; k++)
+        u[k] = v[k] + (moves ? f->h * f->gravity[k] : 0);
+    u[6] = f->inverse_mass[b];
+    u[7] = moves ? J[0] : 0;
+    flat_rotation(f->q + (int64_t)7 * b + 3, R);
+    if (f->round) {
+        for (int k = 0; k < 3; k++)
+            inverse[k] = J[0], inverse[k + 3] = 0;
+    } else {
+        double JR[9]; /* rows of J R' */
+        for (int k = 0; k < 3; k++) {
+            double column[3];
+            flat_sym(J, R + 3 * k, column);
+            for (int i = 0; i < 3; i++)
+                JR[3 * i + k] = column[i];
+        }
+        double full[9];
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++)
+                full[3 * i + k] = R[3 * i] * JR[k] + R[3 * i + 1] * JR[3 + k] + R[3 * i + 2] * JR[6 + k];
+        inverse[0] = full[0], inverse[1] = full[4], inverse[2] = full[8];
+        inverse[3] = full[1], inverse[4] = full[2], inverse[5] = full[5];
+        if (moves) flat_gyroscopic(f->inertia + (int64_t)6 * b, f->h, w);
+    }
+    flat_turn(R, w, u + 3);
+}
+
+/* The new velocity moves the body; the angular velocity goes back into its axes, as they were. */
+STI_KERNEL void flat_move(int b, const sti_Flat *f)
+{
+    double *q = f->q + (int64_t)7 * b, *v = f->v + (int64_t)6 * b, R[9], x[3], p[4];
+    const double *u = f->u + (int64_t)STI_FLAT_RECORD * b;
+    flat_rotation(q + 3, R);
+    for (int k = 0; k < 3; k++)
+        v[k] = u[k], q[k] += f->h * u[k];
+    flat_turn_back(R, u + 3, v + 3);
+    for (int k = 0; k < 3; k++)
+        x[k] = f->h * v[3 + k];
+    flat_exp(x, p);
+    const double w = q[3], i = q[4], j = q[5], k = q[6];
+    q[3] = w * p[0] - i * p[1] - j * p[2] - k * p[3];
+    q[4] = w * p[1] + i * p[0] + j * p[3] - k * p[2];
+    q[5] = w * p[2] - i * p[3] + j * p[0] + k * p[1];
+    q[6] = w * p[3] + i * p[2] - j * p[1] + k * p[0];
+    const double scale = 1 / sqrt(q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6]);
+    for (int e = 3; e < 7; e++)
+        q[e] *= scale;
+}
+
+/* Kinetic energy, of the state. */
+STI_KERNEL void flat_kinetic(int b, const sti_Flat *f)
+{
+    const double *v = f->v + (int64_t)6 * b;
+    double L[3];
+    flat_sym(f->inertia + (int64_t)6 * b, v + 3, L);
+    f->term[b] = f->inverse_mass[b] > 0 ? 0.5 * (flat_dot(v, v) / f->inverse_mass[b] + flat_dot(L, v + 3)) : 0;
+}
+
+/* Of gravity, about the origin. */
+STI_KERNEL void flat_potential(int b, const sti_Flat *f)
+{
+    f->term[b] = f->inverse_mass[b] > 0 ? -flat_dot(f->gravity, f->q + (int64_t)7 * b) / f->inverse_mass[b] : 0;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------------------ */
+
+STI_KERNEL void flat_sum(int i, const sti_Flat *f)
+{
+    const int64_t first = (int64_t)STI_FLAT_TREE * i;
+    const int64_t end = first + STI_FLAT_TREE < f->n_terms ? first + STI_FLAT_TREE : f->n_terms;
+    double sum = 0;
+    for (int64_t k = first; k < end; k++)
+        sum += f->term[k];
+    f->sum[i] = sum;
+}
+
+STI_KERNEL void flat_largest(int i, const sti_Flat *f)
+{
+    const int64_t first = (int64_t)STI_FLAT_TREE * i;
+    const int64_t end = first + STI_FLAT_TREE < f->n_terms ? first + STI_FLAT_TREE : f->n_terms;
+    double largest = f->term[first];
+    for (int64_t k = first + 1; k < end; k++)
+        if (f->term[k] > largest) largest = f->term[k];
+    f->sum[i] = largest;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------------------------- */
+
+STI_KERNEL int flat_floor(double x)
+{
+    const double most = 1e9;
+    if (!(x > -most)) return -1000000000; /* NaN too: the host looks at the state */
+    if (x > most) return 1000000000;
+    const int i = (int)x;
+    return x < i ? i - 1 : i;
+}
+
+/* Where a sphere is, how far it can reach in the step, and which cells are as wide as that. */
+STI_KERNEL void flat_sphere(int s, const sti_Flat *f)
+{
+    const int b = f->sphere_body[s];
+    const double *q = f->q + (int64_t)7 * b, *u = f->u + (int64_t)STI_FLAT_RECORD * b, radius = f->sphere_radius[s];
+    double *x = f->x + (int64_t)3 * s, lever[3] = {0, 0, 0}, turn[3] = {0, 0, 0};
+    if (!f->round) {
+        double R[9];
+        flat_rotation(q + 3, R);
+        flat_turn(R, f->sphere_centre + (int64_t)3 * s, lever);
+        flat_cross(u + 3, lever, turn);
+    }
+    double speed = 0;
+    for (int k = 0; k < 3; k++) {
+        x[k] = q[k] + lever[k];
+        const double v = u[k] + turn[k];
+        speed += v * v;
+    }
+    const double g = sqrt(flat_dot(f->gravity, f->gravity));
+    const double width = 2 * radius * 1.02 + 4 * g * f->h * f->h + 2 * f->h * sqrt(speed);
+    double cell = f->smallest_cell;
+    int level = 0;
+    while (cell < width && level < STI_FLAT_LEVELS - 1)
+        cell *= 2, level++;
+    f->width[s] = width < cell ? width : cell;
+    f->level[s] = level;
+    for (int k = 0; k < 3; k++)
+        f->cell[(int64_t)3 * s + k] = flat_floor(x[k] / cell);
+    double *bounds = f->bounds + (int64_t)6 * s;
+    for (int k = 0; k < 3; k++)
+        bounds[k] = x[k], bounds[k + 3] = x[k];
+    if (((*f->levels >> level) & 1) == 0) STI_ATOMIC_OR(f->levels, 1ULL << level);
+}
+
+STI_KERNEL void flat_bounds(int i, const sti_Flat *f)
+{
+    const int64_t first = (int64_t)STI_FLAT_TREE * i;
+    const int64_t end = first + STI_FLAT_TREE < f->n_terms ? first + STI_FLAT_TREE : f->n_terms;
+    double *out = f->bounds_next + (int64_t)6 * i;
+    for (int k = 0; k < 6; k++)
+        out[k] = f->bounds[6 * first + k];
+    for (int64_t e = first + 1; e < end; e++)
+        for (int k = 0; k < 3; k++) {
+            const double lo = f->bounds[6 * e + k], hi = f->bounds[6 * e + 3 + k];
+            if (lo < out[k]) out[k] = lo;
+            if (hi > out[k + 3]) out[k + 3] = hi;
+        }
+}
+
+/* Cells that are 2^bits apart share a key; so do those of different levels. */
+STI_KERNEL uint32_t flat_key(const sti_Flat *f, int level, const int *cell)
+{
+    const int *bits = f->cell_bits, all = bits[0] + bits[1] + bits[2];
+    const uint32_t x = (uint32_t)cell[0] & ((1u << bits[0]) - 1), y = (uint32_t)cell[1] & ((1u << bits[1]) - 1),
+                   z = (uint32_t)cell[2] & ((1u << bits[2]) - 1);
+    return ((x | y << bits[0] | z << (bits[0] + bits[1])) + (uint32_t)level * 2654435761u) & ((1u << all) - 1);
+}
+
+STI_KERNEL void flat_sphere_key(int s, const sti_Flat *f)
+{
+    f->key[s] = flat_key(f, f->level[s], f->cell + (int64_t)3 * s);
+    f->item[s] = s;
+}
+
+STI_KERNEL void flat_cell_ends(int i, const sti_Flat *f)
+{
+    const uint32_t key = f->key_sorted[i];
+    if (i == 0 || f->key_sorted[i - 1] != key) f->cell_first[key] = i;
+    if (i == f->n_spheres - 1 || f->key_sorted[i + 1] != key) f->cell_end[key] = i + 1;
+}
+
+/* ---- contacts -------------------------------------------------------------------------------------------------- */
+
+typedef struct sti_FlatPoint {
+    int b;     /* the other body; -1: a wall    */
+    int other; /* the other sphere, or -1 - wall */
+    int surface;
+    double n[3], gap, radius_b; /* radius_b: of the other sphere; 0: a wall */
+} sti_FlatPoint;
+
+STI_KERNEL void flat_body_point(const sti_Flat *f, int b, const double *x, double *lever, double *velocity)
+{
+    const double *q = f->q + (int64_t)7 * b, *u = f->u + (int64_t)STI_FLAT_RECORD * b;
+    double turn[3];
+    for (int k = 0; k < 3; k++)
+        lever[k] = x[k] - q[k];
+    flat_cross(u + 3, lever, turn);
+    for (int k = 0; k < 3; k++)
+        velocity[k] = u[k] + turn[k];
+}
+
+/* What a unit impulse along n at the lever does to the velocity there, along t. */
+STI_KERNEL double flat_mobility(const sti_Flat *f, int b, const double *lever, const double *n, const double *t)
+{
+    double c[3], Jc[3], d[3];
+    if (b < 0 || !(f->inverse_mass[b] > 0)) return 0;
+    flat_cross(lever, n, c);
+    flat_sym(f->world_inverse + (int64_t)6 * b, c, Jc);
+    flat_cross(lever, t, d);
+    return f->inverse_mass[b] * flat_dot(n, t) + flat_dot(Jc, d);
+}
+
+/* Contact `at` of sphere s: levers, stiffnesses, and what its gap asks for. Positive gaps may close. Overlaps have a
+ * dead band, because correcting what was not solved exactly adds energy; beyond it a fifth goes per step.         */
+STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at, const sti_Flat *f)
+{
+    const sti_FlatContacts *c = &f->found;
+    const int64_t stride = f->capacity;
+    const int a = f->sphere_body[s], b = point->b;
+    const double radius = f->sphere_radius[s], *n = point->n;
+    double mu, roll, rub; /* sliding, rolling and spinning friction of the two */
+    if (f->n_surfaces > 0) {
+        const int pair = f->sphere_surface[s] * f->n_surfaces + point->surface;
+        mu = f->mu[pair], roll = f->roll[pair], rub = f->spin[pair];
+    } else {
+        const double *one = f->sphere_own + (int64_t)3 * s;
+        const double *other =
+            point->other >= 0 ? f->sphere_own + (int64_t)3 * point->other : f->wall[-1 - point->other].own;
+        mu = sqrt(one[0] * other[0]);
+        roll = one[1] > other[1] ? one[1] : other[1];
+        rub = one[2] > other[2] ? one[2] : other[2];
+    }
+    double x[3], lever_a[3], lever_b[3] = {0, 0, 0}, unused[3];
+    for (int k = 0; k < 3; k++)
+        x[k] = f->x[(int64_t)3 * s + k] - radius * n[k];
+    flat_body_point(f, a, x, lever_a, unused);
+    if (b >= 0) {
+        for (int k = 0; k < 3; k++)
+            x[k] -= point->gap * n[k];
+        flat_body_point(f, b, x, lever_b, unused);
+    }
+    /* two directions across n, and the larger stiffness of the two */
+    double t[3], o[3];
+    const int axis = fabs(n[0]) < 0.6 ? 0 : 1;
+    const double e[3] = {axis == 0 ? 1.0 : 0.0, axis == 1 ? 1.0 : 0.0, 0.0};
+    flat_cross(n, e, t);
+    const double scale = 1 / sqrt(flat_dot(t, t));
+    for (int k = 0; k < 3; k++)
+        t[k] *= scale;
+    flat_cross(n, t, o);
+    const double nn = flat_mobility(f, a, lever_a, n, n) + flat_mobility(f, b, lever_b, n, n);
+    const double tt = flat_mobility(f, a, lever_a, t, t) + flat_mobility(f, b, lever_b, t, t);
+    const double oo = flat_mobility(f, a, lever_a, o, o) + flat_mobility(f, b, lever_b, o, o);
+    const double to = flat_mobility(f, a, lever_a, t, o) + flat_mobility(f, b, lever_b, t, o);
+    const double half = 0.5 * (tt - oo), across = 0.5 * (tt + oo) + sqrt(half * half + to * to);
+    double spin = 0; /* the trace bounds the largest of an inverse inertia; of a ball it is exact */
+    for (int e2 = 0; e2 < 2; e2++) {
+        const int body = e2 == 0 ? a : b;
+        if (body < 0 || !(f->inverse_mass[body] > 0)) continue;
+        const double *J = f->world_inverse + (int64_t)6 * body;
+        spin += f->round ? J[0] : J[0] + J[1] + J[2];
+    }
+
+    const double g = sqrt(flat_dot(f->gravity, f->gravity)), fall = 4 * g * f->h * f->h;
+    const double smaller = point->radius_b > 0 && point->radius_b < radius ? point->radius_b : radius;
+    const double band = fall < 2e-3 * smaller ? fall : 2e-3 * smaller;
+    double w = point->gap > 0 ? point->gap / f->h : 0;
+    if (point->gap < -band) {
+        w = 0.2 * (point->gap + band) / f->h;
+        if (w < -f->correction_speed) w = -f->correction_speed;
+    }
+    c->a[at] = a;
+    c->b[at] = b;
+    f->other[at] = point->other;
+    for (int k = 0; k < 3; k++) {
+        c->n[k * stride + at] = n[k];
+        if (f->round) continue;
+        c->lever_a[k * stride + at] = lever_a[k];
+        c->lever_b[k * stride + at] = lever_b[k];
+    }
+    if (f->round) c->lever_a[at] = radius, c->lever_b[at] = point->radius_b;
+    c->gap[at] = point->gap;
+    c->w[at] = w;
+    c->inverse_n[at] = 1 / nn;
+    c->inverse_t[at] = 1 / across;
+    c->mu[at] = mu;
+    if (f->rolling) {
+        c->inverse_m[at] = spin > 0 ? 1 / spin : 0;
+        c->roll[at] = roll;
+        c->spin[at] = rub;
+    }
+}
+
+/* From the sphere to a wall: false if it is farther than `reach`. */
+STI_KERNEL bool flat_wall_point(const sti_FlatWall *wall, const double *x, double radius, double reach,
+                                sti_FlatPoint *out)
+{
+    double d[3], local[3];
+    for (int k = 0; k < 3; k++)
+        d[k] = x[k] - wall->x[k];
+    for (int k = 0; k < 3; k++)
+        local[k] = d[0] * wall->axis[k] + d[1] * wall->axis[3 + k] + d[2] * wall->axis[6 + k];
+    double n[3] = {0, 0, 1}, distance = local[2];
+    if (wall->type == STI_FLAT_BOX) {
+        double outside[3], square = 0, nearest = -1e300;
+        int face = 0;
+        for (int k = 0; k < 3; k++) {
+            const double beyond = fabs(local[k]) - wall->half[k];
+            outside[k] = beyond > 0 ? (local[k] > 0 ? beyond : -beyond) : 0;
+            square += outside[k] * outside[k];
+            if (beyond > nearest) nearest = beyond, face = k;
+        }
+        distance = sqrt(square);
+        for (int k = 0; k < 3; k++)
+            n[k] = distance > 0 ? outside[k] / distance : (k == face ? (local[k] > 0 ? 1.0 : -1.0) : 0.0);
+        if (!(distance > 0)) distance = nearest;
+    } else if (wall->type == STI_FLAT_BALL) {
+        const double length = sqrt(flat_dot(local, local));
+        for (int k = 0; length > 0 && k < 3; k++)
+            n[k] = local[k] / length;
+        distance = length - wall->half[0];
+    }
+    out->gap = distance - radius;
+    if (!(out->gap < reach)) return false;
+    for (int k = 0; k < 3; k++)
+        out->n[k] = flat_dot(wall->axis + 3 * k, n);
+    return true;
+}
+
+/* May the gap close within the step, or nearly? */
+STI_KERNEL bool flat_may_touch(const sti_Flat *f, int a, const double *x, const sti_FlatPoint *point, double margin)
+{
+    double lever[3], u[3], v[3] = {0, 0, 0};
+    if (point->gap < margin) return true;
+    flat_body_point(f, a, x, lever, u);
+    if (point->b >= 0) flat_body_point(f, point->b, x, lever, v);
+    for (int k = 0; k < 3; k++)
+        u[k] -= v[k];
+    return point->gap + f->h * flat_dot(u, point->n) < margin;
+}
+
+/* Contacts of sphere s with walls, with spheres of its own level that come after it, and with all of coarser levels:
+ * how many there are; written from `at` on, if that is not negative.                                              */
+STI_KERNEL int flat_near(int s, const sti_Flat *f, int64_t at)
+{
+    const double *x = f->x + (int64_t)3 * s, radius = f->sphere_radius[s];
+    const double g = sqrt(flat_dot(f->gravity, f->gravity)), fall = 4 * g * f->h * f->h;
+    const int a = f->sphere_body[s];
+    const bool moves = f->inverse_mass[a] > 0;
+    sti_FlatPoint point;
+    int n = 0;
+    double cell = f->smallest_cell;
+    for (int level = 0; level < STI_FLAT_LEVELS; level++, cell *= 2) {
+        if (level < f->level[s] || ((f->levels[0] >> level) & 1) == 0) continue;
+        int centre[3], place[3];
+        for (int k = 0; k < 3; k++)
+            centre[k] = level == f->level[s] ? f->cell[(int64_t)3 * s + k] : flat_floor(x[k] / cell);
+        for (int cz = -1; cz <= 1; cz++)
+            for (int cy = -1; cy <= 1; cy++)
+                for (int cx = -1; cx <= 1; cx++) {
+                    place[0] = centre[0] + cx, place[1] = centre[1] + cy, place[2] = centre[2] + cz;
+                    const uint32_t key = flat_key(f, level, place);
+                    for (int i = f->cell_first[key]; i < f->cell_end[key]; i++) {
+                        const int j = f->item_sorted[i], b = f->sphere_body[j];
+                        const int *there = f->cell + (int64_t)3 * j;
+                        if (f->level[j] != level || there[0] != place[0] || there[1] != place[1] ||
+                            there[2] != place[2])
+                            continue;
+                        if ((level == f->level[s] && j <= s) || b == a) continue;
+                        if (!moves && !(f->inverse_mass[b] > 0)) continue;
+                        const double *y = f->x + (int64_t)3 * j, sum = radius + f->sphere_radius[j];
+                        const double d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, square = flat_dot(d, d);
+                        const double reach = 0.5 * (f->width[s] + f->width[j]);
+                        if (!(square < reach * reach)) continue;
+                        const double distance = sqrt(square);
+                        point.b = b, point.other = j, point.surface = f->sphere_surface[j];
+                        point.radius_b = f->sphere_radius[j];
+                        point.gap = distance - sum;
+                        for (int k = 0; k < 3; k++)
+                            point.n[k] = distance > 0 ? d[k] / distance : (k == 2 ? 1.0 : 0.0);
+                        const double smaller = point.radius_b < radius ? point.radius_b : radius;
+                        if (!flat_may_touch(f, a, x, &point, 0.02 * smaller + fall)) continue;
+                        if (at >= 0) flat_write_contact(s, &point, at + n, f);
+                        n++;
+                    }
+                }
+    }
+    for (int k = 0; moves && k < f->n_walls; k++) {
+        if (!flat_wall_point(&f->wall[k], x, radius, f->width[s], &point)) continue;
+        point.b = -1, point.other = -1 - k, point.surface = f->wall[k].surface, point.radius_b = 0;
+        if (!flat_may_touch(f, a, x, &point, 0.02 * radius + fall)) continue;
+        if (at >= 0) flat_write_contact(s, &point, at + n, f);
+        n++;
+    }
+    return n;
+}
+
+STI_KERNEL void flat_count(int s, const sti_Flat *f)
+{
+    f->count[s] = flat_near(s, f, -1);
+}
+
+STI_KERNEL void flat_find(int s, const sti_Flat *f)
+{
+    flat_near(s, f, f->first[s]);
+}
+
+/* Into the disc of this radius. */
+STI_KERNEL void flat_disc(double radius, double *t)
+{
+    const double square = flat_dot(t, t);
+    if (radius > 0 && !(square > radius * radius)) return;
+    const double scale = radius > 0 ? radius / sqrt(square) : 0; /* 0 also where the square is too small a number */
+    for (int k = 0; k < 3; k++)
+        t[k] *= scale;
+}
+
+/* x = along n + t: the two parts. */
+STI_KERNEL double flat_split(const double *x, const double *n, double *t)
+{
+    const double along = flat_dot(x, n);
+    for (int k = 0; k < 3; k++)
+        t[k] = x[k] - along * n[k];
+    return along;
+}
+
+/* The impulses and colours of sphere s's contacts in the last step, where these were there. An impulse is turned with
+ * its normal by projection, back into the cone.                                                                   */
+STI_KERNEL void flat_recall(int s, const sti_Flat *f)
+{
+    const int64_t stride = f->capacity;
+    for (int c = f->first[s]; c < f->first[s + 1]; c++) {
+        int from = -1;
+        for (int k = f->first_old[s]; k < f->first_old[s + 1] && from < 0; k++)
+            if (f->other_old[k] == f->other[c]) from = k;
+        double r[3] = {0, 0, 0}, m[3] = {0, 0, 0}, n[3], t[3];
+        for (int k = 0; k < 3; k++)
+            n[k] = f->found.n[k * stride + c];
+        double along = 0;
+        if (from >= 0) {
+            for (int k = 0; k < 3; k++)
+                r[k] = f->r_old[k * stride + from];
+            along = flat_split(r, n, t);
+            if (!(along > 0)) along = 0;
+            flat_disc(f->found.mu[c] * along, t);
+            for (int k = 0; k < 3; k++)
+                r[k] = along * n[k] + t[k];
+        }
+        for (int k = 0; k < 3; k++)
+            f->found.r[k * stride + c] = r[k];
+        if (f->rolling) {
+            if (from >= 0) {
+                for (int k = 0; k < 3; k++)
+                    m[k] = f->m_old[k * stride + from];
+                double spin = flat_split(m, n, t);
+                const double most = f->found.spin[c] * along;
+                spin = spin > most ? most : spin < -most ? -most : spin;
+                flat_disc(f->found.roll[c] * along, t);
+                for (int k = 0; k < 3; k++)
+                    m[k] = spin * n[k] + t[k];
+            }
+            for (int k = 0; k < 3; k++)
+                f->found.m[k * stride + c] = m[k];
+        }
+        const int colour = from >= 0 ? f->colour_old[from] : STI_FLAT_FREE;
+        f->colour[c] = colour;
+        if (colour == STI_FLAT_FREE || colour == STI_FLAT_COLOURS - 1) continue;
+        STI_ATOMIC_OR(&f->used[f->found.a[c]], 1ULL << colour);
+        if (f->found.b[c] >= 0) STI_ATOMIC_OR(&f->used[f->found.b[c]], 1ULL << colour);
+    }
+}
+
+/* ---- colours: contacts of one colour share no body that moves --------------------------------------------------- */
+
+STI_KERNEL bool flat_moves(const sti_Flat *f, int b)
+{
+    return b >= 0 && f->inverse_mass[b] > 0;
+}
+
+/* A number that differs from contact to contact and from round to round; the largest at both bodies is next. */
+STI_KERNEL unsigned long long flat_rank(const sti_Flat *f, int c)
+{
+    uint32_t x = (uint32_t)c;
+    x ^= x >> 16, x *= 0x7feb352du, x ^= x >> 15, x *= 0x846ca68bu, x ^= x >> 16;
+    return (unsigned long long)f->round_number << 56 | (unsigned long long)(x >> 8) << 32 | (unsigned)c;
+}
+
+STI_KERNEL void flat_bid(int c, const sti_Flat *f)
+{
+    if (f->colour[c] != STI_FLAT_FREE) return;
+    const int a = f->found.a[c], b = f->found.b[c];
+    STI_ATOMIC_MAX(&f->best[a], flat_rank(f, c));
+    if (b >= 0) STI_ATOMIC_MAX(&f->best[b], flat_rank(f, c));
+}
+
+STI_KERNEL void flat_choose(int c, const sti_Flat *f)
+{
+    const int a = f->found.a[c], b = f->found.b[c];
+    const unsigned long long rank = flat_rank(f, c);
+    if (f->colour[c] != STI_FLAT_FREE || f->best[a] != (flat_moves(f, a) ? rank : f->best[a])) return;
+    if (flat_moves(f, b) && f->best[b] != rank) return;
+    const unsigned long long taken = (flat_moves(f, a) ? f->used[a] : 0) | (flat_moves(f, b) ? f->used[b] : 0);
+    int colour = 0;
+    while (colour < STI_FLAT_COLOURS - 1 && ((taken >> colour) & 1) != 0)
+        colour++;
+    f->colour[c] = colour;
+    if (flat_moves(f, a)) f->used[a] |= 1ULL << colour;
+    if (flat_moves(f, b)) f->used[b] |= 1ULL << colour;
+}
+
+STI_KERNEL void flat_uncoloured(int c, const sti_Flat *f)
+{
+    if (f->colour[c] == STI_FLAT_FREE && *f->left == 0) STI_ATOMIC_OR(f->left, 1ULL);
+}
+
+STI_KERNEL void flat_leave(int c, const sti_Flat *f)
+{
+    if (f->colour[c] == STI_FLAT_FREE) f->colour[c] = STI_FLAT_COLOURS - 1;
+}
+
+STI_KERNEL void flat_identity(int c, const sti_Flat *f)
+{
+    f->order[c] = c;
+}
+
+STI_KERNEL void flat_colour_ends(int i, const sti_Flat *f)
+{
+    if (i == f->n_contacts - 1 || f->colour_sorted[i + 1] != f->colour_sorted[i])
+        f->colour_end[f->colour_sorted[i]] = i + 1;
+}
+
+/* Into the order of colours, and the impulses back. */
+STI_KERNEL void flat_gather(int i, const sti_Flat *f)
+{
+    const sti_FlatContacts *to = &f->swept, *from = &f->found;
+    const int c = f->order_sorted[i];
+    const int64_t stride = f->capacity;
+    to->a[i] = from->a[c];
+    to->b[i] = from->b[c];
+    to->w[i] = from->w[c];
+    to->inverse_n[i] = from->inverse_n[c];
+    to->inverse_t[i] = from->inverse_t[c];
+    to->mu[i] = from->mu[c];
+    for (int k = 0; k < 3; k++) {
+        to->n[k * stride + i] = from->n[k * stride + c];
+        if (k == 0 || !f->round) {
+            to->lever_a[k * stride + i] = from->lever_a[k * stride + c];
+            to->lever_b[k * stride + i] = from->lever_b[k * stride + c];
+        }
+        to->r[k * stride + i] = from->r[k * stride + c];
+    }
+    if (!f->rolling) return;
+    to->inverse_m[i] = from->inverse_m[c];
+    to->roll[i] = from->roll[c];
+    to->spin[i] = from->spin[c];
+    for (int k = 0; k < 3; k++)
+        to->m[k * stride + i] = from->m[k * stride + c];
+}
+
+STI_KERNEL void flat_scatter(int i, const sti_Flat *f)
+{
+    const int c = f->order_sorted[i];
+    const int64_t stride = f->capacity;
+    for (int k = 0; k < 3; k++) {
+        f->found.r[k * stride + c] = f->swept.r[k * stride + i];
+        if (f->rolling) f->found.m[k * stride + c] = f->swept.m[k * stride + i];
+    }
+}
+
+/* ---- sweeps ---------------------------------------------------------------------------------------------------- */
+
+/* A body's part in a contact: what impulses change, in registers. `round`: known when it is compiled. */
+typedef struct sti_FlatSide {
+    double u[6], lever[3], inverse_mass, inverse[6];
+} sti_FlatSide;
+
+STI_KERNEL void flat_load_side(const sti_Flat *f, bool round, int b, const double *levers, int64_t i, double sign,
+                               const double *n, sti_FlatSide *side)
+{
+    for (int k = 0; k < 6; k++)
+        side->u[k] = 0;
+    for (int k = 0; k < 3; k++)
+        side->lever[k] = 0;
+    for (int k = 0; k < (round ? 1 : 6); k++)
+        side->inverse[k] = 0;
+    side->inverse_mass = 0;
+    if (b < 0) return;
+    const sti_FlatTwo *record = (const sti_FlatTwo *)(f->u + (int64_t)STI_FLAT_RECORD * b);
+    for (int k = 0; k < 3; k++)
+        side->u[2 * k] = record[k].x, side->u[2 * k + 1] = record[k].y;
+    side->inverse_mass = record[3].x;
+    side->inverse[0] = record[3].y;
+    const double radius = round ? sign * levers[i] : 0;
+    for (int k = 0; k < 3; k++)
+        side->lever[k] = round ? radius * n[k] : levers[k * f->capacity + i];
+    if (round || !(side->inverse_mass > 0)) return;
+    for (int k = 0; k < 6; k++)
+        side->inverse[k] = f->world_inverse[(int64_t)6 * b + k];
+}
+
+STI_KERNEL void flat_store_side(const sti_Flat *f, int b, const sti_FlatSide *side)
+{
+    if (!(side->inverse_mass > 0)) return;
+    sti_FlatTwo *record = (sti_FlatTwo *)(f->u + (int64_t)STI_FLAT_RECORD * b);
+    for (int k = 0; k < 3; k++)
+        record[k].x = side->u[2 * k], record[k].y = side->u[2 * k + 1];
+}
+
+STI_KERNEL void flat_torque(bool round, sti_FlatSide *side, double sign, const double *m)
+{
+    double change[3];
+    if (round)
+        for (int k = 0; k < 3; k++)
+            change[k] = side->inverse[0] * m[k];
+    else
+        flat_sym(side->inverse, m, change);
+    for (int k = 0; k < 3; k++)
+        side->u[k + 3] += sign * change[k];
+}
+
+STI_KERNEL void flat_push(bool round, sti_FlatSide *side, double sign, const double *r)
+{
+    double m[3];
+    for (int k = 0; k < 3; k++)
+        side->u[k] += sign * side->inverse_mass * r[k];
+    flat_cross(side->lever, r, m);
+    flat_torque(round, side, sign, m);
+}
+
+STI_KERNEL void flat_relative(const sti_FlatSide *a, const sti_FlatSide *b, double *u)
+{
+    double turn_a[3], turn_b[3];
+    flat_cross(a->u + 3, a->lever, turn_a);
+    flat_cross(b->u + 3, b->lever, turn_b);
+    for (int k = 0; k < 3; k++)
+        u[k] = a->u[k] + turn_a[k] - b->u[k] - turn_b[k];
+}
+
+/* Rolling and spinning friction: the torque impulse anew. */
+STI_KERNEL void flat_project_torque(const sti_FlatContacts *c, int64_t i, double along, const double *n,
+                                    const sti_FlatSide *a, const sti_FlatSide *b, const double *m, double *now)
+{
+    double turn[3], rate[3];
+    for (int k = 0; k < 3; k++)
+        turn[k] = m[k] - (a->u[k + 3] - b->u[k + 3]) * c->inverse_m[i];
+    double spin = flat_split(turn, n, rate);
+    const double most = c->spin[i] * along;
+    spin = spin > most ? most : spin < -most ? -most : spin;
+    flat_disc(c->roll[i] * along, rate);
+    for (int k = 0; k < 3; k++)
+        now[k] = spin * n[k] + rate[k];
+}
+
+/* The impulses that contacts begin with act on the velocities. */
+STI_KERNEL void flat_begin_as(int i, const sti_Flat *f, bool round)
+{
+    const sti_FlatContacts *c = &f->swept;
+    const int64_t stride = f->capacity;
+    const double r[3] = {c->r[i], c->r[stride + i], c->r[2 * stride + i]};
+    const double n[3] = {c->n[i], c->n[stride + i], c->n[2 * stride + i]};
+    sti_FlatSide a, b;
+    flat_load_side(f, round, c->a[i], c->lever_a, i, -1, n, &a);
+    flat_load_side(f, round, c->b[i], c->lever_b, i, 1, n, &b);
+    flat_push(round, &a, 1, r);
+    flat_push(round, &b, -1, r);
+    if (f->rolling) {
+        const double m[3] = {c->m[i], c->m[stride + i], c->m[2 * stride + i]};
+        flat_torque(round, &a, 1, m);
+        flat_torque(round, &b, -1, m);
+    }
+    flat_store_side(f, c->a[i], &a);
+    flat_store_side(f, c->b[i], &b);
+}
+
+/* One contact's impulses anew, from the velocities as they are. A ball's normal does not turn it, so that all of r
+ * comes from one velocity; else friction sees what the normal part did. Leaves the square of the change in `term`. */
+STI_KERNEL void flat_sweep_as(int i, const sti_Flat *f, bool round, bool rolling)
+{
+    const sti_FlatContacts *c = &f->swept;
+    const int64_t stride = f->capacity;
+    double n[3], r[3], u[3], t[3], ut[3], change[3];
+    sti_FlatSide a, b;
+    for (int k = 0; k < 3; k++)
+        n[k] = c->n[k * stride + i], r[k] = c->r[k * stride + i];
+    flat_load_side(f, round, c->a[i], c->lever_a, i, -1, n, &a);
+    flat_load_side(f, round, c->b[i], c->lever_b, i, 1, n, &b);
+    flat_relative(&a, &b, u);
+    const double before = flat_split(r, n, t);
+    double along = before - (flat_split(u, n, ut) + c->w[i]) * c->inverse_n[i];
+    if (!(along > 0)) along = 0;
+    if (!round) {
+        for (int k = 0; k < 3; k++)
+            change[k] = (along - before) * n[k];
+        flat_push(round, &a, 1, change);
+        flat_push(round, &b, -1, change);
+        flat_relative(&a, &b, u);
+        flat_split(u, n, ut);
+    }
+    for (int k = 0; k < 3; k++)
+        t[k] -= ut[k] * c->inverse_t[i];
+    flat_disc(c->mu[i] * along, t);
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        const double now = along * n[k] + t[k], all = now - r[k];
+        square += all * all;
+        change[k] = round ? all : all - change[k];
+        c->r[k * stride + i] = now;
+    }
+    flat_push(round, &a, 1, change);
+    flat_push(round, &b, -1, change);
+    if (rolling) {
+        double m[3], now[3];
+        for (int k = 0; k < 3; k++)
+            m[k] = c->m[k * stride + i];
+        flat_project_torque(c, i, along, n, &a, &b, m, now);
+        for (int k = 0; k < 3; k++) {
+            change[k] = now[k] - m[k];
+            c->m[k * stride + i] = now[k];
+        }
+        flat_torque(round, &a, 1, change);
+        flat_torque(round, &b, -1, change);
+    }
+    f->term[i] = square;
+    flat_store_side(f, c->a[i], &a);
+    flat_store_side(f, c->b[i], &b);
+}
+
+STI_KERNEL void flat_begin(int i, const sti_Flat *f)
+{
+    flat_begin_as(i, f, f->round);
+}
+
+STI_KERNEL void flat_sweep(int i, const sti_Flat *f)
+{
+    flat_sweep_as(i, f, false, f->rolling);
+}
+
+STI_KERNEL void flat_sweep_round(int i, const sti_Flat *f)
+{
+    flat_sweep_as(i, f, true, false);
+}
+
+STI_KERNEL void flat_sweep_round_rolling(int i, const sti_Flat *f)
+{
+    flat_sweep_as(i, f, true, true);
+}
+
+/* Contacts of the last colour may share bodies: one after another. */
+STI_KERNEL void flat_begin_last(int unused, const sti_Flat *f)
+{
+    (void)unused;
+    for (int i = f->colour_first[STI_FLAT_COLOURS - 1]; i < f->colour_first[STI_FLAT_COLOURS]; i++)
+        flat_begin(i, f);
+}
+
+STI_KERNEL void flat_sweep_last(int unused, const sti_Flat *f)
+{
+    (void)unused;
+    for (int i = f->colour_first[STI_FLAT_COLOURS - 1]; i < f->colour_first[STI_FLAT_COLOURS]; i++)
+        flat_sweep_as(i, f, f->round, f->rolling);
+}
+
+/* ---- how good it is -------------------------------------------------------------------------------------------- */
+
+/* The square of a contact's residual, as a velocity in units of `unit`: how far its impulses are from their own
+ * projections, times its stiffnesses.                                                                            */
+STI_KERNEL void flat_judge(int i, const sti_Flat *f)
+{
+    const sti_FlatContacts *c = &f->swept;
+    const int64_t stride = f->capacity;
+    double n[3], r[3], u[3], t[3], ut[3], now[3];
+    sti_FlatSide a, b;
+    for (int k = 0; k < 3; k++)
+        n[k] = c->n[k * stride + i], r[k] = c->r[k * stride + i];
+    flat_load_side(f, f->round, c->a[i], c->lever_a, i, -1, n, &a);
+    flat_load_side(f, f->round, c->b[i], c->lever_b, i, 1, n, &b);
+    flat_relative(&a, &b, u);
+    const double along = flat_split(r, n, t), un = flat_split(u, n, ut) + c->w[i], load = along > 0 ? along : 0;
+    double projected = along - un * c->inverse_n[i];
+    if (!(projected > 0)) projected = 0;
+    const double error_n = (along - projected) / c->inverse_n[i];
+    for (int k = 0; k < 3; k++)
+        now[k] = t[k] - ut[k] * c->inverse_t[i];
+    flat_disc(c->mu[i] * load, now);
+    double square = error_n * error_n;
+    for (int k = 0; k < 3; k++) {
+        const double error = (t[k] - now[k]) / c->inverse_t[i];
+        square += error * error;
+    }
+    if (f->rolling && c->inverse_m[i] > 0) {
+        const double reach = sqrt(flat_dot(a.lever, a.lever));
+        for (int k = 0; k < 3; k++)
+            r[k] = c->m[k * stride + i];
+        flat_project_torque(c, i, load, n, &a, &b, r, now);
+        for (int k = 0; k < 3; k++) {
+            const double error = reach * (r[k] - now[k]) / c->inverse_m[i];
+            square += error * error;
+        }
+    }
+    f->term[i] = square / (f->unit * f->unit);
+}
+
+/* Work of friction in the step: impulses times the velocities at its end, as the law has them. */
+STI_KERNEL void flat_friction(int i, const sti_Flat *f)
+{
+    const sti_FlatContacts *c = &f->swept;
+    const int64_t stride = f->capacity;
+    double n[3], r[3], u[3], t[3];
+    sti_FlatSide a, b;
+    for (int k = 0; k < 3; k++)
+        n[k] = c->n[k * stride + i], r[k] = c->r[k * stride + i];
+    flat_load_side(f, f->round, c->a[i], c->lever_a, i, -1, n, &a);
+    flat_load_side(f, f->round, c->b[i], c->lever_b, i, 1, n, &b);
+    flat_relative(&a, &b, u);
+    flat_split(r, n, t);
+    double work = flat_dot(t, u);
+    for (int k = 0; f->rolling && k < 3; k++)
+        work += c->m[k * stride + i] * (a.u[k + 3] - b.u[k + 3]);
+    f->term[i] = work;
+}
+
+/* How deep it was, at the start of the step. */
+STI_KERNEL void flat_overlap(int i, const sti_Flat *f)
+{
+    f->term[i] = -f->found.gap[i];
+}
+
+/* ---- acceleration (Nesterov) with a new start where the change grows -------------------------------------------- */
+
+STI_KERNEL void flat_momentum_begin(int i, const sti_Flat *f)
+{
+    const int64_t stride = f->capacity;
+    for (int k = 0; k < 3; k++) {
+        f->r_before[k * stride + i] = f->swept.r[k * stride + i];
+        if (f->rolling) f->m_before[k * stride + i] = f->swept.m[k * stride + i];
+    }
+}
+
+/* Of bodies, by pairs of numbers: three for each. */
+STI_KERNEL void flat_momentum_begin_bodies(int i, const sti_Flat *f)
+{
+    const sti_FlatTwo *u = (const sti_FlatTwo *)f->u + (i / 3 * (int64_t)(STI_FLAT_RECORD / 2) + i % 3);
+    ((sti_FlatTwo *)f->u_before)[i] = *u;
+    if (i == 0) f->momentum[0] = 1, f->momentum[1] = -1, f->momentum[2] = 0;
+}
+
+/* The factor of the next extrapolation; sum[0] is the change. */
+STI_KERNEL void flat_momentum(int unused, const sti_Flat *f)
+{
+    (void)unused;
+    const double change = f->sum[0], t = f->momentum[0];
+    const bool grows = f->momentum[1] >= 0 && change > f->momentum[1];
+    const double next = 0.5 * (1 + sqrt(1 + 4 * t * t));
+    f->momentum[1] = change;
+    f->momentum[2] = grows ? 0 : (t - 1) / next;
+    f->momentum[0] = grows ? 1 : next;
+}
+
+STI_KERNEL void flat_extrapolate(int i, const sti_Flat *f)
+{
+    const int64_t stride = f->capacity;
+    const double factor = f->momentum[2];
+    for (int k = 0; k < 3; k++) {
+        const int64_t e = k * stride + i;
+        const double now = f->swept.r[e], on = now + factor * (now - f->r_before[e]);
+        f->r_before[e] = now;
+        f->swept.r[e] = on;
+        if (f->rolling) {
+            const double m = f->swept.m[e];
+            f->swept.m[e] = m + factor * (m - f->m_before[e]);
+            f->m_before[e] = m;
+        }
+    }
+}
+
+STI_KERNEL void flat_extrapolate_bodies(int i, const sti_Flat *f)
+{
+    const double factor = f->momentum[2];
+    sti_FlatTwo *u = (sti_FlatTwo *)f->u + (i / 3 * (int64_t)(STI_FLAT_RECORD / 2) + i % 3);
+    sti_FlatTwo *before = (sti_FlatTwo *)f->u_before + i;
+    const sti_FlatTwo now = *u;
+    u->x = now.x + factor * (now.x - before->x);
+    u->y = now.y + factor * (now.y - before->y);
+    *before = now;
+}
+
+#endif

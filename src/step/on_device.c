@@ -1,0 +1,391 @@
+/* step/on_device.c -- the step of a pile on flat arrays (src/device): settings `device` flat and cuda.
+ *
+ * The world's bodies, their spheres and what stands fixed become the flat arrays of a pile; what a pile cannot do is
+ * refused by name when the system is made. State, contacts and impulses stay on the device. After each step the
+ * coordinates come back; contacts do when somebody asks for them.
+ */
+#include "device/flat_pile.h"
+#include "step/step.h"
+
+struct sti_OnDevice {
+    const sti_FlatDevice *device;
+    sti_FlatPile *pile;
+    int n_bodies; /* of the world without the ground                                                 */
+    int n_spheres, n_walls;
+    int64_t shape_room;
+    int *sphere_shape, *wall_shape; /* the world's shapes                                           */
+    double *q, *v;                  /* 7 and 6 per body, fixed ones too                              */
+    int n_contacts;
+    bool fetched; /* `contact` is that of the last step                                 */
+    sti_FlatContact *contact;
+    int64_t contact_capacity;
+    double h;
+};
+
+/* ---- what a pile cannot do ------------------------------------------------------------------------ */
+
+static st_Status refuse(const st_SystemDef *def, st_Error *err, const char *what, const char *name)
+{
+    const char *quote = name[0] != '\0' && strchr(name, '"') == NULL ? "\"" : "";
+    return sti_fail(err, ST_ERR_UNSUPPORTED,
+                    "device \"%s\": %s%s%s%s%s is not computed there, only free bodies made of spheres, and planes and "
+                    "boxes that stand fixed; use device \"none\"",
+                    def->device == ST_DEVICE_CUDA ? "cuda" : "flat", what, name[0] != '\0' ? " " : "", quote, name,
+                    quote);
+}
+
+static st_Status check_settings(const st_SystemDef *def, st_Error *err)
+{
+    if (def->integrator != ST_INTEGRATOR_IMPLICIT && def->integrator != ST_INTEGRATOR_EULER)
+        return refuse(def, err, "an integrator of order two", "");
+    if (def->contact != ST_CONTACT_RIGID) return refuse(def, err, "compliant or regularized contact", "");
+    if (def->law != ST_LAW_COULOMB) return refuse(def, err, "the friction law", st_law_name(def->law));
+    if (def->drift != ST_DRIFT_GAP) return refuse(def, err, "another drift than \"gap\"", "");
+    if (def->events != ST_EVENTS_OFF) return refuse(def, err, "the location of events", "");
+    if (def->sleep) return refuse(def, err, "sleep", "");
+    if (def->forces != ST_FORCES_ANY) return refuse(def, err, "a choice of forces", "");
+    if (def->medium.density > 0 || def->medium.viscosity > 0) return refuse(def, err, "a medium", "");
+    return ST_OK;
+}
+
+static st_Status check_world(const st_SystemDef *def, const sti_World *world, st_Error *err)
+{
+    const st_Scene *scene = world->scene;
+    if (scene->n_joints > 0) return refuse(def, err, "joint", scene->names[STI_JOINT].name[0]);
+    if (scene->n_springs > 0) return refuse(def, err, "spring", scene->names[STI_SPRING].name[0]);
+    if (scene->n_forces > 0) return refuse(def, err, "force", scene->names[STI_FORCE].name[0]);
+    if (scene->n_excluded > 0) return refuse(def, err, "a pair of bodies that do not touch", "");
+    for (int b = 1; b < world->n_bodies; b++)
+        if (world->body[b].n_dofs != 0 && world->body[b].n_dofs != 6)
+            return refuse(def, err, "a locked direction of body", scene->names[STI_BODY].name[b]);
+    for (int b = 1; b < world->n_bodies; b++)
+        if (world->body[b].n_dofs == 6 && world->body[b].weight != world->body[b].mass)
+            return refuse(def, err, "a gravity of its own of body", scene->names[STI_BODY].name[b]);
+    if (world->collider.surfaces.kind == NULL && scene->n_material_pairs > 0)
+        return refuse(def, err, "a pair of materials among many surfaces", "");
+    for (int k = 0; k < scene->n_shapes; k++) {
+        const st_ShapeDef *shape = sti_shape_def(scene, k);
+        const bool fixed = world->body[scene->shape_body[k]].n_dofs == 0;
+        const sti_Label label = sti_shape_label(scene, k);
+        if (shape->type != ST_SHAPE_SPHERE &&
+            !(fixed && (shape->type == ST_SHAPE_PLANE || shape->type == ST_SHAPE_BOX)))
+            return refuse(def, err, "the type of shape", label.text);
+        const st_MaterialPairDef own = sti_pair_of(scene, shape, shape);
+        const st_Vec3 v = shape->surface_velocity, w = shape->surface_spin;
+        if (own.restitution > 0) return refuse(def, err, "restitution of shape", label.text);
+        if (norm(v) > 0 || norm(w) > 0) return refuse(def, err, "the moving surface of shape", label.text);
+        if (shape->groups != 1 || shape->mask != UINT32_MAX)
+            return refuse(def, err, "a collision group of shape", label.text);
+    }
+    const sti_Surfaces *surfaces = &world->collider.surfaces;
+    for (int k = 0; surfaces->kind != NULL && k < surfaces->n_kinds * surfaces->n_kinds; k++)
+        if (surfaces->table[k].restitution > 0) return refuse(def, err, "restitution of two materials", "");
+    return ST_OK;
+}
+
+/* ---- the world as flat arrays ---------------------------------------------------------------------- */
+
+/* Of one allocation each, freed after the pile has its copies. */
+typedef struct Arrays {
+    double *inverse_mass, *inertia, *centre, *radius, *own, *mu, *rolling, *spinning;
+    int *body, *surface;
+    sti_FlatWall *wall;
+} Arrays;
+
+/* Friction, rolling and spinning friction of a shape against its like. */
+static void put_own(const st_Scene *scene, int shape, double *own)
+{
+    const st_ShapeDef *def = sti_shape_def(scene, shape);
+    const st_MaterialPairDef pair = sti_pair_of(scene, def, def);
+    own[0] = pair.mu, own[1] = pair.rolling, own[2] = pair.spinning;
+}
+
+static int surface_of(const sti_World *world, int shape)
+{
+    return world->collider.surfaces.kind != NULL ? world->collider.surfaces.kind[shape] : 0;
+}
+
+static void put_wall(const st_System *s, int shape, sti_FlatWall *wall)
+{
+    const sti_World *world = s->model.world;
+    const st_ShapeDef *def = sti_shape_def(world->scene, shape);
+    const st_Pose body = sti_pose(s->state.q, world->scene->shape_body[shape]);
+    const st_Pose pose = pose_product(body, *sti_shape_pose(world->scene, shape));
+    const st_Mat3 R = quat_matrix(pose.q);
+    wall->type = def->type == ST_SHAPE_BOX      ? STI_FLAT_BOX
+                 : def->type == ST_SHAPE_SPHERE ? STI_FLAT_BALL
+                                                : STI_FLAT_PLANE;
+    wall->surface = surface_of(world, shape);
+    put_own(world->scene, shape, wall->own);
+    vec3_store(wall->x, pose.p);
+    vec3_store(wall->half, def->type == ST_SHAPE_SPHERE ? vec3(def->radius, 0, 0) : def->half);
+    memcpy(wall->axis, R.m, sizeof wall->axis);
+}
+
+static void fill_arrays(const st_System *s, sti_OnDevice *d, const Arrays *to)
+{
+    const sti_World *world = s->model.world;
+    const st_Scene *scene = world->scene;
+    for (int b = 1; b < world->n_bodies; b++) {
+        const sti_Body *body = &world->body[b];
+        to->inverse_mass[b - 1] = body->n_dofs == 6 ? 1 / body->mass : 0;
+        memcpy(to->inertia + (int64_t)6 * (b - 1), body->inertia, sizeof body->inertia);
+    }
+    for (int k = 0; k < scene->n_shapes; k++) {
+        const st_ShapeDef *def = sti_shape_def(scene, k);
+        const int b = scene->shape_body[k];
+        if (def->type == ST_SHAPE_SPHERE && b > 0) {
+            const int i = d->n_spheres++;
+            d->sphere_shape[i] = k;
+            to->body[i] = b - 1;
+            to->surface[i] = surface_of(world, k);
+            put_own(scene, k, to->own + (int64_t)3 * i);
+            to->radius[i] = def->radius;
+            vec3_store(to->centre + (int64_t)3 * i, sti_shape_pose(scene, k)->p);
+        } else {
+            d->wall_shape[d->n_walls] = k;
+            put_wall(s, k, &to->wall[d->n_walls++]);
+        }
+    }
+    const sti_Surfaces *surfaces = &world->collider.surfaces;
+    for (int k = 0; surfaces->kind != NULL && k < surfaces->n_kinds * surfaces->n_kinds; k++) {
+        to->mu[k] = surfaces->table[k].mu;
+        to->rolling[k] = surfaces->table[k].rolling;
+        to->spinning[k] = surfaces->table[k].spinning;
+    }
+}
+
+static st_Status make_pile(const st_System *s, sti_OnDevice *d, const Arrays *arrays, st_Error *err)
+{
+    const st_SystemDef *def = &s->model.def;
+    const bool patient = def->effort == ST_EFFORT_THOROUGH || def->effort == ST_EFFORT_EXACT;
+    const sti_Surfaces *surfaces = &s->model.world->collider.surfaces;
+    fill_arrays(s, d, arrays);
+    const sti_FlatDef flat = {.n_bodies = d->n_bodies,
+                              .n_spheres = d->n_spheres,
+                              .n_walls = d->n_walls,
+                              .n_surfaces = surfaces->kind != NULL ? surfaces->n_kinds : 0,
+                              .inverse_mass = arrays->inverse_mass,
+                              .inertia = arrays->inertia,
+                              .sphere_body = arrays->body,
+                              .sphere_centre = arrays->centre,
+                              .sphere_radius = arrays->radius,
+                              .sphere_surface = arrays->surface,
+                              .sphere_own = arrays->own,
+                              .wall = arrays->wall,
+                              .mu = arrays->mu,
+                              .rolling = arrays->rolling,
+                              .spinning = arrays->spinning,
+                              .gravity = {def->gravity.x, def->gravity.y, def->gravity.z},
+                              .correction_speed = def->correction_speed,
+                              .tolerance = s->model.given.tolerance > 0 ? s->model.given.tolerance : 1e-3,
+                              .max_sweeps = patient || def->max_iterations < 150 ? def->max_iterations : 150,
+                              .threads = def->threads};
+    return d->device->create(&flat, &s->model.allocator, &d->pile, err);
+}
+
+void sti_device_destroy(st_System *s)
+{
+    sti_OnDevice *d = s->work.on_device;
+    const st_Allocator *a = &s->model.allocator;
+    if (d == NULL) return;
+    if (d->pile != NULL) d->device->destroy(d->pile);
+    sti_free(a, d->sphere_shape, d->shape_room, sizeof *d->sphere_shape);
+    sti_free(a, d->wall_shape, d->shape_room, sizeof *d->wall_shape);
+    sti_free(a, d->q, (int64_t)7 * d->n_bodies + 1, sizeof *d->q);
+    sti_free(a, d->v, (int64_t)6 * d->n_bodies + 1, sizeof *d->v);
+    STI_RELEASE(a, d->contact, d->contact_capacity);
+    sti_free(a, d, 1, sizeof *d);
+    s->work.on_device = NULL;
+}
+
+st_Status sti_device_create(st_System *s, st_Error *err)
+{
+    const st_SystemDef *def = &s->model.def;
+    const sti_World *world = s->model.world;
+    const st_Allocator *a = &s->model.allocator;
+    if (def->device == ST_DEVICE_NONE) return ST_OK;
+    if (world == NULL) return refuse(def, err, "a model of one's own", "");
+    STI_TRY(check_settings(def, err));
+    STI_TRY(check_world(def, world, err));
+    const sti_FlatDevice *device = &sti_flat_host;
+    if (def->device == ST_DEVICE_CUDA) {
+#ifdef STI_HAVE_CUDA
+        device = &sti_flat_cuda;
+#else
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "device \"cuda\": this library was built without it (cmake -DST_CUDA=ON); device \"flat\" has "
+                        "the same bits on the host");
+#endif
+    }
+    sti_OnDevice *d = sti_alloc(a, 1, sizeof *d);
+    if (d == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a pile");
+    s->work.on_device = d;
+    d->device = device;
+    d->n_bodies = world->n_bodies - 1;
+    const int64_t n = d->n_bodies + 1, shapes = world->scene->n_shapes + 1;
+    const int64_t pairs = (int64_t)world->collider.surfaces.n_kinds * world->collider.surfaces.n_kinds + 1;
+    d->shape_room = shapes;
+    d->sphere_shape = sti_alloc(a, shapes, sizeof *d->sphere_shape);
+    d->wall_shape = sti_alloc(a, shapes, sizeof *d->wall_shape);
+    d->q = sti_alloc(a, (int64_t)7 * d->n_bodies + 1, sizeof *d->q);
+    d->v = sti_alloc(a, (int64_t)6 * d->n_bodies + 1, sizeof *d->v);
+    double *numbers = sti_alloc(a, 7 * n + 7 * shapes + 3 * pairs, sizeof *numbers);
+    int *ints = sti_alloc(a, 2 * shapes, sizeof *ints);
+    sti_FlatWall *wall = sti_alloc(a, shapes, sizeof *wall);
+    st_Status status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies on a device", d->n_bodies);
+    if (d->sphere_shape != NULL && d->wall_shape != NULL && d->q != NULL && d->v != NULL && numbers != NULL &&
+        ints != NULL && wall != NULL) {
+        double *own = numbers + 7 * n + 4 * shapes, *mu = own + 3 * shapes;
+        const Arrays arrays = {.inverse_mass = numbers,
+                               .inertia = numbers + n,
+                               .centre = numbers + 7 * n,
+                               .radius = numbers + 7 * n + 3 * shapes,
+                               .own = own,
+                               .mu = mu,
+                               .rolling = mu + pairs,
+                               .spinning = mu + 2 * pairs,
+                               .body = ints,
+                               .surface = ints + shapes,
+                               .wall = wall};
+        status = make_pile(s, d, &arrays, err);
+    }
+    sti_free(a, numbers, 7 * n + 7 * shapes + 3 * pairs, sizeof *numbers);
+    sti_free(a, ints, 2 * shapes, sizeof *ints);
+    sti_free(a, wall, shapes, sizeof *wall);
+    if (status != ST_OK) sti_device_destroy(s);
+    return status;
+}
+
+/* ---- the step --------------------------------------------------------------------------------------- */
+
+static void spread(const st_System *s, sti_OnDevice *d)
+{
+    const sti_World *world = s->model.world;
+    memcpy(d->q, s->state.q, (size_t)d->n_bodies * 7 * sizeof *d->q);
+    for (int b = 1; b < world->n_bodies; b++)
+        for (int k = 0; k < 6; k++)
+            d->v[6 * (int64_t)(b - 1) + k] = world->body[b].n_dofs == 6 ? s->state.v[world->body[b].v_first + k] : 0;
+}
+
+static void collect(st_System *s, const sti_OnDevice *d)
+{
+    const sti_World *world = s->model.world;
+    memcpy(s->state.q, d->q, (size_t)d->n_bodies * 7 * sizeof *d->q);
+    for (int b = 1; b < world->n_bodies; b++)
+        if (world->body[b].n_dofs == 6)
+            memcpy(s->state.v + world->body[b].v_first, d->v + 6 * (int64_t)(b - 1), 6 * sizeof *d->v);
+}
+
+/* The step, as st_system_step says. A state that was not made by the last step goes to the device first. */
+st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *err)
+{
+    sti_OnDevice *d = s->work.on_device;
+    sti_FlatInfo flat;
+    if (s->model.world->n_pushes > 0) return refuse(&s->model.def, err, "a push (st_system_push)", "");
+    if (s->state.fresh || !s->work.device_has_state) {
+        spread(s, d);
+        STI_TRY(d->device->put(d->pile, d->q, d->v, err));
+    }
+    s->work.device_has_state = false;
+    const double before = s->state.t, end = sti_next_time(s, h);
+    STI_TRY(d->device->step(d->pile, h, &flat, err));
+    STI_TRY(d->device->get(d->pile, d->q, d->v, err));
+    sti_forget_step(s);
+    collect(s, d);
+    sti_time_reached(&s->state.grid, before, h);
+    s->state.t = end;
+    s->state.fresh = false;
+    s->state.n_steps++;
+    s->state.friction_work += flat.friction;
+    s->work.device_has_state = true;
+    d->fetched = false;
+    d->n_contacts = flat.contacts;
+    d->h = h;
+
+    info->time = end;
+    info->h = info->force_h = h;
+    info->force_time = end - 0.5 * h;
+    info->contacts = flat.contacts;
+    info->problems = 1;
+    info->penetration = flat.overlap;
+    info->kinetic = flat.kinetic;
+    info->potential = flat.potential;
+    info->friction = s->state.friction_work;
+    info->recovery = 1;
+    info->solve.solver = d->device->name;
+    info->solve.iterations = flat.sweeps;
+    info->solve.work = flat.sweeps;
+    info->solve.residual.natural = flat.residual;
+    info->solve.residual.worst_contact = -1;
+    info->solve.converged = flat.residual <= (s->model.given.tolerance > 0 ? s->model.given.tolerance : 1e-3);
+    sti_lap(s, ST_STAGE_SOLVE);
+    return ST_OK;
+}
+
+/* ---- contacts ---------------------------------------------------------------------------------------- */
+
+int sti_device_contact_count(const st_System *s)
+{
+    return s->work.device_has_state ? s->work.on_device->n_contacts : 0;
+}
+
+st_Status sti_device_contact(const st_System *s, int index, st_ContactReport *out)
+{
+    sti_OnDevice *d = s->work.on_device;
+    const sti_World *world = s->model.world;
+    const st_Scene *scene = world->scene;
+    if (!d->fetched) {
+        st_Error err;
+        STI_TRY(STI_GROW(&s->model.allocator, d->contact, d->contact_capacity, d->n_contacts, &err));
+        STI_TRY(d->device->contacts(d->pile, d->contact, &err));
+        d->fetched = true;
+    }
+    const sti_FlatContact *c = &d->contact[index];
+    const int shape_a = d->sphere_shape[c->sphere];
+    const int shape_b = c->other >= 0 ? d->sphere_shape[c->other] : d->wall_shape[-1 - c->other];
+    const st_Vec3 n = vec3_load(c->n), r = vec3_load(c->r), m = vec3_load(c->m), point = vec3_load(c->x);
+    const double along = dot(r, n);
+    const st_Vec3 across = sub(r, scale(along, n));
+    sti_Surface room;
+    const sti_Surface *surface = sti_surface_of(scene, &world->collider.surfaces, shape_a, shape_b, &room);
+    *out = (st_ContactReport){.id = (uint64_t)index,
+                              .a = {scene->shape_body[shape_a]},
+                              .b = {scene->shape_body[shape_b]},
+                              .shape_a = {shape_a + 1},
+                              .shape_b = {shape_b + 1},
+                              .point = point,
+                              .normal = scale(-1, n),
+                              .gap = c->gap,
+                              .dim = 3};
+    out->tangent = norm(across) > 0 ? scale(-1 / norm(across), across) : orthogonal(n);
+    const st_Vec3 other = cross(out->normal, out->tangent);
+    st_Vec3 u[2], w[2];
+    for (int k = 0; k < 2; k++) {
+        const st_BodyId body = k == 0 ? out->a : out->b;
+        st_Pose pose = {{0, 0, 0}, {1, 0, 0, 0}};
+        u[k] = w[k] = vec3(0, 0, 0);
+        if (body.index1 == 0) continue;
+        st_Vec3 velocity, spin;
+        STI_TRY(st_system_pose(s, body, &pose));
+        STI_TRY(st_system_velocity(s, body, &velocity, &spin));
+        w[k] = rotate(pose.q, spin);
+        u[k] = add(velocity, cross(w[k], sub(point, pose.p)));
+    }
+    const st_Vec3 slip = sub(u[1], u[0]), turn = sub(w[1], w[0]), axis[3] = {out->normal, out->tangent, other};
+    for (int k = 0; k < 3; k++) {
+        out->velocity[k] = dot(slip, axis[k]);
+        out->impulse[k] = -dot(r, axis[k]);
+    }
+    if (surface->rolling > 0 || surface->spinning > 0) {
+        out->dim = 6;
+        const st_Vec3 about[3] = {out->tangent, other, out->normal};
+        for (int k = 0; k < 3; k++) {
+            out->velocity[3 + k] = dot(turn, about[k]);
+            out->impulse[3 + k] = -dot(m, about[k]);
+        }
+    }
+    out->force = scale(-1 / d->h, r);
+    out->torque = scale(-1 / d->h, m);
+    return ST_OK;
+}

@@ -1,0 +1,416 @@
+/* The step on flat arrays (setting `device`): what one body does, the balance of impulses, all near pairs found,
+ * the same bits by any number of threads, agreement with the ordinary step, and refusals by name. The kernels are those
+ * of a CUDA device; bench/device.c compares the bits there.
+ */
+#include "check.h"
+
+#include <stiction/stiction.h>
+#include <string.h>
+
+typedef struct World {
+    st_Scene *scene;
+    st_System *system;
+    st_SystemDef def;
+    st_Error err;
+} World;
+
+static void begin(World *w)
+{
+    st_ShapeDef floor = st_plane_def();
+    *w = (World){.def = st_system_def()};
+    w->def.device = ST_DEVICE_FLAT;
+    w->def.h = 1.0 / 240;
+    check_ok(st_scene_create(&w->scene, &w->err), w->err);
+    floor.mu = 0.5;
+    check_ok(st_scene_add_shape(w->scene, ST_GROUND, &floor, NULL, &w->err), w->err);
+}
+
+static st_BodyId add(World *w, double x, double y, double z, double radius, st_Vec3 velocity)
+{
+    st_BodyDef body = st_body_def();
+    st_ShapeDef shape = st_sphere_def(radius);
+    st_BodyId id;
+    shape.mu = 0.5;
+    body.pose.p = (st_Vec3){x, y, z};
+    body.velocity = velocity;
+    check_ok(st_scene_add_body(w->scene, &body, &id, &w->err), w->err);
+    check_ok(st_scene_add_shape(w->scene, id, &shape, NULL, &w->err), w->err);
+    return id;
+}
+
+static void start(World *w)
+{
+    check_ok(st_system_create(w->scene, &w->def, &w->system, &w->err), w->err);
+}
+
+static void steps(World *w, int n)
+{
+    for (int k = 0; k < n; k++)
+        check_ok(st_system_step(w->system, w->def.h, NULL, &w->err), w->err);
+}
+
+static void end(World *w)
+{
+    st_system_destroy(w->system);
+    st_scene_destroy(w->scene);
+}
+
+static st_Vec3 velocity_of(const World *w, st_BodyId id)
+{
+    st_Vec3 velocity;
+    assert_int_equal(st_system_velocity(w->system, id, &velocity, NULL), ST_OK);
+    return velocity;
+}
+
+/* ---- one body ----------------------------------------------------------------------------------- */
+
+/* A ball that slides ends rolling at 5/7 of its speed, and stays there; it lands at gap 0. */
+static void slides_into_rolling(void **state)
+{
+    (void)state;
+    World w;
+    begin(&w);
+    const st_BodyId id = add(&w, 0, 0, 0.1, 0.1, (st_Vec3){2.1, 0, 0});
+    const st_BodyId falls = add(&w, 0, 3, 0.7, 0.1, (st_Vec3){0, 0, 0});
+    start(&w);
+    steps(&w, 240);
+    check_close(velocity_of(&w, id).x, 1.5, 1e-3);
+    check_close(velocity_of(&w, id).z, 0, 1e-9);
+    steps(&w, 240);
+    check_close(velocity_of(&w, id).x, 1.5, 1e-3);
+    st_Pose pose;
+    assert_int_equal(st_system_pose(w.system, falls, &pose), ST_OK);
+    check_close(pose.p.z, 0.1, 1e-4);
+    check_close(pose.p.x, 0, 1e-12);
+    end(&w);
+}
+
+/* Rolling friction of arm c slows a rolling ball by 5/7 g c/r; a ball that spins about its normal by 5/2 g c/r^2. */
+static void rolling_and_spinning(void **state)
+{
+    (void)state;
+    World w;
+    const double r = 0.1, arm = 0.004;
+    begin(&w);
+    st_BodyDef body = st_body_def();
+    st_ShapeDef shape = st_sphere_def(r);
+    st_BodyId rolls, spins;
+    shape.mu = 0.5, shape.rolling = arm, shape.spinning = arm;
+    body.pose.p = (st_Vec3){0, 0, r};
+    body.velocity = (st_Vec3){1, 0, 0};
+    body.spin = (st_Vec3){0, 1 / r, 0};
+    check_ok(st_scene_add_body(w.scene, &body, &rolls, &w.err), w.err);
+    check_ok(st_scene_add_shape(w.scene, rolls, &shape, NULL, &w.err), w.err);
+    body.pose.p.y = 2;
+    body.velocity = (st_Vec3){0, 0, 0};
+    body.spin = (st_Vec3){0, 0, 20};
+    check_ok(st_scene_add_body(w.scene, &body, &spins, &w.err), w.err);
+    check_ok(st_scene_add_shape(w.scene, spins, &shape, NULL, &w.err), w.err);
+    w.def.tolerance = 1e-8;
+    start(&w);
+    steps(&w, 120);
+    st_Vec3 spin;
+    check_close(velocity_of(&w, rolls).x, 1 - 0.5 * 5.0 / 7 * 9.81 * arm / r, 1e-5);
+    assert_int_equal(st_system_velocity(w.system, spins, NULL, &spin), ST_OK);
+    check_close(spin.z, 20 - 0.5 * 2.5 * 9.81 * arm / (r * r), 1e-4);
+    end(&w);
+}
+
+/* Two balls tied into one body, thrown spinning: without contact energy and both momenta stay. */
+static void tumbles_freely(void **state)
+{
+    (void)state;
+    World w;
+    begin(&w);
+    st_BodyDef body = st_body_def();
+    st_BodyId id;
+    body.pose.p = (st_Vec3){0, 0, 50};
+    body.spin = (st_Vec3){3, 0.5, 8};
+    check_ok(st_scene_add_body(w.scene, &body, &id, &w.err), w.err);
+    for (int k = 0; k < 3; k++) {
+        st_ShapeDef shape = st_sphere_def(0.1);
+        shape.pose.p = (st_Vec3){k == 0 ? 0.2 : -0.1, k == 1 ? 0.15 : k == 2 ? -0.15 : 0, 0};
+        check_ok(st_scene_add_shape(w.scene, id, &shape, NULL, &w.err), w.err);
+    }
+    w.def.gravity = (st_Vec3){0, 0, 0};
+    start(&w);
+    double before, after;
+    st_Vec3 L, L_after;
+    check_ok(st_system_energy(w.system, &before, NULL, &w.err), w.err);
+    assert_int_equal(st_system_momentum(w.system, NULL, &L), ST_OK);
+    steps(&w, 240);
+    check_ok(st_system_energy(w.system, &after, NULL, &w.err), w.err);
+    assert_int_equal(st_system_momentum(w.system, NULL, &L_after), ST_OK);
+    check_below(after, before * (1 + 1e-12)); /* the gyroscopic term is implicit: it may only lose */
+    check_close(after, before, 0.1 * before);
+    check_close(L_after.z, L.z, 0.1 * fabs(L.z));
+    end(&w);
+}
+
+/* ---- many --------------------------------------------------------------------------------------- */
+
+/* Balls of very different sizes, and clumps of two, above a floor and beside a box and a ball that stand fixed. */
+static void heap(World *w, int n, bool clumps, double rolling)
+{
+    check_Random random = {5};
+    begin(w);
+    st_ShapeDef box = st_box_def(0.3, 0.2, 0.15), knob = st_sphere_def(0.3);
+    box.pose.p = (st_Vec3){0.4, 0.3, 0.1};
+    box.pose.q = (st_Quat){cos(0.3), 0, sin(0.3), 0};
+    knob.pose.p = (st_Vec3){-0.3, -0.3, 0};
+    check_ok(st_scene_add_shape(w->scene, ST_GROUND, &box, NULL, &w->err), w->err);
+    check_ok(st_scene_add_shape(w->scene, ST_GROUND, &knob, NULL, &w->err), w->err);
+    for (int k = 0; k < n; k++) {
+        st_BodyDef body = st_body_def();
+        st_ShapeDef shape = st_sphere_def(k % 17 == 0 ? 0.16 : check_random(&random, 0.02, 0.06));
+        st_BodyId id;
+        shape.mu = 0.4, shape.rolling = shape.spinning = rolling * shape.radius;
+        body.pose.p = (st_Vec3){check_random(&random, -0.5, 0.5), check_random(&random, -0.5, 0.5), 0.2 + 0.02 * k};
+        body.velocity = (st_Vec3){0, 0, check_random(&random, -2, 0)};
+        body.spin = (st_Vec3){check_random(&random, -5, 5), 0, 0};
+        check_ok(st_scene_add_body(w->scene, &body, &id, &w->err), w->err);
+        if (clumps && k % 3 == 0) {
+            shape.pose.p.x = shape.radius * 0.7;
+            check_ok(st_scene_add_shape(w->scene, id, &shape, NULL, &w->err), w->err);
+            shape.pose.p.x = -shape.radius * 0.7;
+        }
+        check_ok(st_scene_add_shape(w->scene, id, &shape, NULL, &w->err), w->err);
+    }
+}
+
+/* M (v+ - v) = h m g + the impulses that contacts report, body by body; |r_t| <= mu r_n; the floor, the box and the
+ * ball carry the weight in the end.                                                                            */
+static void impulses_balance(bool clumps, double rolling)
+{
+    World w;
+    enum { N = 50 };
+    heap(&w, N, clumps, rolling);
+    w.def.tolerance = 1e-6, w.def.effort = ST_EFFORT_EXACT;
+    start(&w);
+    double mass[N + 1], weight = 0, carried = 0;
+    for (int b = 1; b <= N; b++) {
+        st_Mat3 inertia;
+        check_ok(st_scene_body_mass(w.scene, (st_BodyId){b}, &mass[b], &inertia, &w.err), w.err);
+        weight += 9.81 * mass[b];
+    }
+    for (int k = 0; k < 300; k++) {
+        st_Vec3 before[N + 1], sum[N + 1];
+        for (int b = 1; b <= N; b++)
+            before[b] = velocity_of(&w, (st_BodyId){b}), sum[b] = (st_Vec3){0, 0, -9.81 * mass[b] * w.def.h};
+        steps(&w, 1);
+        if (k % 60 != 59) continue;
+        carried = 0;
+        for (int c = 0; c < st_system_contact_count(w.system); c++) {
+            st_ContactReport contact;
+            assert_int_equal(st_system_contact(w.system, c, &contact), ST_OK);
+            const st_Vec3 F = contact.force;
+            const int ends[2] = {contact.a.index1, contact.b.index1};
+            for (int e = 0; e < 2; e++) {
+                const double sign = (e == 0 ? -1 : 1) * w.def.h;
+                sum[ends[e]].x += sign * F.x, sum[ends[e]].y += sign * F.y, sum[ends[e]].z += sign * F.z;
+            }
+            if (ends[1] == 0) carried -= F.z;
+            check_below(hypot(contact.impulse[1], contact.impulse[2]), contact.impulse[0] * 0.71 + 1e-12);
+            check_below(-contact.impulse[0], 0);
+        }
+        for (int b = 1; b <= N; b++) {
+            const st_Vec3 after = velocity_of(&w, (st_BodyId){b});
+            check_close(mass[b] * (after.x - before[b].x), sum[b].x, 1e-9 * weight);
+            check_close(mass[b] * (after.y - before[b].y), sum[b].y, 1e-9 * weight);
+            check_close(mass[b] * (after.z - before[b].z), sum[b].z, 1e-9 * weight);
+        }
+    }
+    check_close(carried, weight, 0.02 * weight); /* a few still roll */
+    end(&w);
+}
+
+static void balance_of_balls(void **state)
+{
+    (void)state;
+    impulses_balance(false, 0);
+}
+
+static void balance_of_clumps_that_roll(void **state)
+{
+    (void)state;
+    impulses_balance(true, 0.05);
+}
+
+/* Every pair that is near is a contact, once: against all pairs, for sizes of 1 to 50 in one cloud. */
+static void finds_all_pairs(void **state)
+{
+    (void)state;
+    World w;
+    enum { N = 300 };
+    check_Random random = {9};
+    double x[N][3], r[N];
+    begin(&w);
+    for (int k = 0; k < N; k++) {
+        r[k] = k % 10 == 0 ? 0.5 : check_random(&random, 0.01, 0.05);
+        for (int e = 0; e < 3; e++)
+            x[k][e] = check_random(&random, -1, 1) + (e == 2 ? 3 : 0);
+        add(&w, x[k][0], x[k][1], x[k][2], r[k], (st_Vec3){0, 0, 0});
+    }
+    start(&w);
+    steps(&w, 1);
+    static unsigned char found[N + 1][N + 1];
+    memset(found, 0, sizeof found);
+    for (int c = 0; c < st_system_contact_count(w.system); c++) {
+        st_ContactReport contact;
+        assert_int_equal(st_system_contact(w.system, c, &contact), ST_OK);
+        const int a = contact.a.index1, b = contact.b.index1;
+        assert_int_equal(found[a][b], 0);
+        found[a][b] = found[b][a] = 1;
+    }
+    int touching = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < i; j++) {
+            const double d = sqrt(pow(x[i][0] - x[j][0], 2) + pow(x[i][1] - x[j][1], 2) + pow(x[i][2] - x[j][2], 2));
+            const double gap = d - r[i] - r[j], margin = 0.02 * fmin(r[i], r[j]) + 4 * 9.81 * w.def.h * w.def.h;
+            if (fabs(gap - margin) < 1e-12) continue;
+            assert_int_equal(found[i + 1][j + 1], gap < margin);
+            touching += gap < 0;
+        }
+    assert_true(touching > 100);
+    end(&w);
+}
+
+/* One thread or three: the same bits; and again from the start. */
+static void same_bits(void **state)
+{
+    (void)state;
+    uint64_t hash[3];
+    for (int k = 0; k < 3; k++) {
+        World w;
+        heap(&w, 200, true, 0.05);
+        w.def.threads = k == 1 ? 3 : 1;
+        start(&w);
+        steps(&w, 30);
+        hash[k] = st_system_hash(w.system);
+        end(&w);
+    }
+    assert_true(hash[0] == hash[1]);
+    assert_true(hash[0] == hash[2]);
+}
+
+/* The ordinary step at a tight tolerance goes the same way, on a problem with one solution. */
+static void agrees_with_the_ordinary_step(void **state)
+{
+    (void)state;
+    st_Pose pose[2][3];
+    for (int k = 0; k < 2; k++) {
+        World w;
+        begin(&w);
+        add(&w, 0, 0, 0.1, 0.1, (st_Vec3){0, 0, 0});
+        add(&w, 0.21, 0, 0.1, 0.1, (st_Vec3){-1, 0.1, 0});
+        add(&w, 0.1, 0.05, 0.5, 0.1, (st_Vec3){0, 0, 0});
+        w.def.device = k == 0 ? ST_DEVICE_FLAT : ST_DEVICE_NONE;
+        w.def.tolerance = 1e-11, w.def.slop = 0, w.def.max_iterations = 100000;
+        w.def.margin = 0.01;
+        start(&w);
+        steps(&w, 120);
+        for (int b = 0; b < 3; b++)
+            assert_int_equal(st_system_pose(w.system, (st_BodyId){b + 1}, &pose[k][b]), ST_OK);
+        end(&w);
+    }
+    for (int b = 0; b < 3; b++) { /* margins and overlaps are treated differently: to a part of a step's fall */
+        check_close(pose[0][b].p.x, pose[1][b].p.x, 2e-3);
+        check_close(pose[0][b].p.y, pose[1][b].p.y, 2e-3);
+        check_close(pose[0][b].p.z, pose[1][b].p.z, 2e-3);
+    }
+}
+
+/* A state that is set, or restored, goes to the device before the next step. */
+static void follows_the_state(void **state)
+{
+    (void)state;
+    World w;
+    begin(&w);
+    const st_BodyId id = add(&w, 0, 0, 5, 0.1, (st_Vec3){0, 0, 0});
+    start(&w);
+    steps(&w, 10);
+    const size_t size = st_system_save(w.system, NULL, 0);
+    void *bytes = malloc(size);
+    assert_non_null(bytes);
+    st_system_save(w.system, bytes, size);
+    steps(&w, 10);
+    const uint64_t hash = st_system_hash(w.system);
+    check_ok(st_system_restore(w.system, bytes, size, &w.err), w.err);
+    steps(&w, 10);
+    assert_true(st_system_hash(w.system) == hash);
+    const st_Pose there = {{1, 2, 30}, {1, 0, 0, 0}};
+    check_ok(st_system_set_pose(w.system, id, &there, &w.err), w.err);
+    steps(&w, 1);
+    st_Pose pose;
+    assert_int_equal(st_system_pose(w.system, id, &pose), ST_OK);
+    check_close(pose.p.x, 1, 1e-12);
+    check_close(pose.p.z, 30, 0.1);
+    free(bytes);
+    end(&w);
+}
+
+/* ---- refusals ----------------------------------------------------------------------------------- */
+
+static void refused(World *w, const char *word)
+{
+    assert_int_equal(st_system_create(w->scene, &w->def, &w->system, &w->err), ST_ERR_UNSUPPORTED);
+    if (strstr(w->err.message, word) == NULL) fail_msg("\"%s\" is not in: %s", word, w->err.message);
+    assert_null(w->system);
+    end(w);
+}
+
+static void refuses_by_name(void **state)
+{
+    (void)state;
+    World w;
+    st_ShapeDef box = st_box_def(0.1, 0.1, 0.1);
+    st_BodyId id;
+
+    begin(&w);
+    id = add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
+    box.name = "lid";
+    check_ok(st_scene_add_shape(w.scene, id, &box, NULL, &w.err), w.err);
+    refused(&w, "lid");
+
+    begin(&w);
+    id = add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
+    st_JointDef joint = st_joint_def(ST_JOINT_BALL);
+    joint.a = id, joint.name = "hook", joint.point = (st_Vec3){0, 0, 1};
+    check_ok(st_scene_add_joint(w.scene, &joint, NULL, &w.err), w.err);
+    refused(&w, "hook");
+
+    begin(&w);
+    add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
+    w.def.law = ST_LAW_PYRAMID;
+    refused(&w, "pyramid");
+
+    begin(&w);
+    add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
+    w.def.integrator = ST_INTEGRATOR_BDF2;
+    refused(&w, "order two");
+
+    begin(&w);
+    id = add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
+    start(&w);
+    check_ok(st_system_push(w.system, id, &(st_Vec3){1, 0, 0}, NULL, &w.err), w.err);
+    assert_int_equal(st_system_step(w.system, w.def.h, NULL, &w.err), ST_ERR_UNSUPPORTED);
+    assert_non_null(strstr(w.err.message, "push"));
+    end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slides_into_rolling),
+        cmocka_unit_test(rolling_and_spinning),
+        cmocka_unit_test(tumbles_freely),
+        cmocka_unit_test(balance_of_balls),
+        cmocka_unit_test(balance_of_clumps_that_roll),
+        cmocka_unit_test(finds_all_pairs),
+        cmocka_unit_test(same_bits),
+        cmocka_unit_test(agrees_with_the_ordinary_step),
+        cmocka_unit_test(follows_the_state),
+        cmocka_unit_test(refuses_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
