@@ -288,7 +288,7 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
         STI_TRY(d->device->put(d->pile, d->q, d->v, err));
     }
     s->work.device_has_state = false;
-    const double before = s->state.t, end = sti_next_time(s, h);
+    const double before = s->state.t, end = sti_next_time(&s->state, h);
     STI_TRY(d->device->step(d->pile, h, &flat, err));
     STI_TRY(d->device->get(d->pile, d->q, d->v, err));
     sti_forget_step(s);
@@ -319,7 +319,7 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     info->solve.residual.natural = flat.residual;
     info->solve.residual.worst_contact = -1;
     info->solve.converged = flat.residual <= (s->model.given.tolerance > 0 ? s->model.given.tolerance : 1e-3);
-    sti_lap(s, ST_STAGE_SOLVE);
+    sti_lap(&s->work, ST_STAGE_SOLVE);
     return ST_OK;
 }
 
