@@ -1,7 +1,8 @@
 /* array.c -- stiction.Array: numbers that Python can read and numpy takes without a copy.
  *
  * Read-only on purpose. `system.q` is a copy of the state: were it writable, `system.q[2] = 1` would change the copy,
- * silently. So it is refused, and a new state is set as a whole: `system.q = numbers`.
+ * silently. So it is refused, and a new state is set as a whole: `system.q = numbers`. The arrays of a Batch are its
+ * own memory, and can be written to.
  */
 #include "module.h"
 
@@ -13,6 +14,7 @@ typedef struct ArrayObject {
     PyObject_HEAD PyObject *owner; /* of the numbers; NULL: `memory` is                                   */
     void *memory;
     const char *data;
+    bool writable; /* memory of the owner, which stays in place */
     char format[2];
     Py_ssize_t item_size;
     int n_dims;
@@ -40,6 +42,7 @@ static ArrayObject *make(const State *state, char kind, int n_dims, const Py_ssi
     array->owner = NULL;
     array->memory = NULL;
     array->data = NULL;
+    array->writable = false;
     array->format[0] = kind;
     array->format[1] = '\0';
     array->item_size = size_of(kind);
@@ -89,6 +92,14 @@ PyObject *array_view(const State *state, PyObject *owner, const void *data, char
     array->owner = Py_NewRef(owner);
     array->data = data != NULL ? data : "";
     if (strides != NULL) memcpy(array->strides, strides, (size_t)n_dims * sizeof *strides);
+    return (PyObject *)array;
+}
+
+PyObject *array_view_writable(const State *state, PyObject *owner, void *data, char kind, int n_dims,
+                              const Py_ssize_t *shape)
+{
+    ArrayObject *array = (ArrayObject *)array_view(state, owner, data, kind, n_dims, shape, NULL);
+    if (array != NULL) array->writable = data != NULL;
     return (PyObject *)array;
 }
 
@@ -223,7 +234,7 @@ static bool is_contiguous(const ArrayObject *self)
 static int array_buffer(ArrayObject *self, Py_buffer *view, int flags)
 {
     view->obj = NULL;
-    if ((flags & PyBUF_WRITABLE) != 0) {
+    if ((flags & PyBUF_WRITABLE) != 0 && !self->writable) {
         PyErr_SetString(PyExc_BufferError, "a stiction.Array is read-only: copy it to change it");
         return -1;
     }
@@ -246,7 +257,7 @@ static int array_buffer(ArrayObject *self, Py_buffer *view, int flags)
     view->len = self->item_size;
     for (int k = 0; k < self->n_dims; k++)
         view->len *= self->shape[k];
-    view->readonly = 1;
+    view->readonly = !self->writable;
     view->ndim = (flags & PyBUF_ND) != 0 ? self->n_dims : 1;
     view->format = (flags & PyBUF_FORMAT) != 0 ? self->format : NULL;
     view->shape = (flags & PyBUF_ND) != 0 ? self->shape : NULL;
@@ -269,7 +280,7 @@ static PyGetSetDef array_getters[] = {
 };
 
 static const char array_doc[] =
-    "Numbers in one, two or three dimensions, read-only.\n\n"
+    "Numbers in one, two or three dimensions, read-only but for those of a Batch.\n\n"
     "numpy.asarray(array) takes them without a copy, memoryview(array) likewise; without numpy it is a\n"
     "sequence: len(array), array[k], iteration, tolist().";
 

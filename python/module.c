@@ -81,20 +81,42 @@ static PyMethodDef functions[] = {
 /* ---- the module
  * ------------------------------------------------------------------------------------------------------ */
 
+/* Modules in Python, like stiction.gym, are in the folder stiction_modules beside this one. */
+static bool add_path(PyObject *module)
+{
+    PyObject *file = PyModule_GetFilenameObject(module), *path = NULL, *folder = NULL, *list = NULL;
+    if (file == NULL) { /* built in, or loaded in some other way: then there are none */
+        PyErr_Clear();
+        return true;
+    }
+    path = PyImport_ImportModule("os.path");
+    if (path != NULL) folder = PyObject_CallMethod(path, "dirname", "O", file);
+    PyObject *modules = folder != NULL ? PyObject_CallMethod(path, "join", "Os", folder, "stiction_modules") : NULL;
+    if (modules != NULL) list = PyList_New(0);
+    const bool ok =
+        list != NULL && PyList_Append(list, modules) == 0 && PyObject_SetAttrString(module, "__path__", list) == 0;
+    Py_XDECREF(list);
+    Py_XDECREF(modules);
+    Py_XDECREF(folder);
+    Py_XDECREF(path);
+    Py_DECREF(file);
+    return ok;
+}
+
 static int module_exec(PyObject *module)
 {
     State *state = state_of_module(module);
-    bool ok = PyModule_AddStringConstant(module, "__version__", st_version()) == 0 && add_error(module, state) &&
-              add_array_type(module, state) && add_table_types(module, state) && add_scene_type(module, state) &&
-              add_system_type(module, state) && add_articulation_type(module, state) &&
-              add_recorder_type(module, state) && add_recording_type(module, state) &&
-              add_friction_type(module, state) && add_lcp_type(module, state);
+    bool ok = add_path(module) && PyModule_AddStringConstant(module, "__version__", st_version()) == 0 &&
+              add_error(module, state) && add_array_type(module, state) && add_table_types(module, state) &&
+              add_scene_type(module, state) && add_system_type(module, state) && add_batch_type(module, state) &&
+              add_articulation_type(module, state) && add_recorder_type(module, state) &&
+              add_recording_type(module, state) && add_friction_type(module, state) && add_lcp_type(module, state);
     return ok ? 0 : -1;
 }
 
 #define TYPES(state)                                                                                                   \
     {                                                                                                                  \
-        &(state)->array, &(state)->table, &(state)->scene, &(state)->system, &(state)->articulation,                   \
+        &(state)->array, &(state)->table, &(state)->scene, &(state)->system, &(state)->batch, &(state)->articulation,  \
             &(state)->recorder, &(state)->recording, &(state)->friction, &(state)->lcp                                 \
     }
 

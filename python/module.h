@@ -5,7 +5,8 @@
  * tables of fields (table.h), so that the compiler checks each against the struct of the header.
  *
  * Memory and threads
- *   - what Python gets is a copy, read-only: no view of a system's memory outlives or changes with it;
+ *   - what Python gets is a copy, read-only: no view of a system's memory outlives or changes with it (but the arrays
+ * of a Batch, which stay in place and keep it alive);
  *   - every type is final and none can be part of a cycle: no garbage collector is needed;
  *   - the interpreter's lock (GIL) is released while a system steps, casts rays, or a problem is solved. Meanwhile the
  *     object is marked as busy and refuses every other call. HDF5 is called with the lock held: it has no locks itself.
@@ -27,7 +28,7 @@
 /* Of the module: its types and the exception. */
 typedef struct State {
     PyObject *error;
-    PyTypeObject *array, *table, *scene, *system, *articulation, *recorder, *recording, *friction, *lcp;
+    PyTypeObject *array, *table, *scene, *system, *batch, *articulation, *recorder, *recording, *friction, *lcp;
     PyTypeObject *row[N_ROWS];
 } State;
 
@@ -74,6 +75,10 @@ PyObject *array_vector(const State *state, Py_ssize_t n, const double *values); 
 PyObject *array_view(const State *state, PyObject *owner, const void *data, char kind, int n_dims,
                      const Py_ssize_t *shape, const Py_ssize_t *strides);
 
+/* The same, and Python may write to them. */
+PyObject *array_view_writable(const State *state, PyObject *owner, void *data, char kind, int n_dims,
+                              const Py_ssize_t *shape);
+
 /* ---- settings.c */
 
 bool settings_apply(const State *state, PyObject *settings, st_SystemDef *def);
@@ -119,10 +124,16 @@ typedef struct SystemObject {
 } SystemObject;
 
 bool add_system_type(PyObject *module, State *state);
+PyObject *system_make(const State *state, SceneObject *scene, const st_SystemDef *def,
+                      st_System *system); /* takes it */
 /* Not busy, or an exception: asked before every use, after the arguments have been read. */
 bool system_free(const SystemObject *self);
 /* As it stands, no step taken. */
 bool system_start_info(SystemObject *self, st_StepInfo *info);
+
+/* ---- batch.c */
+
+bool add_batch_type(PyObject *module, State *state);
 
 /* ---- articulation.c */
 

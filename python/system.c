@@ -9,8 +9,7 @@ bool system_free(const SystemObject *self)
     return false;
 }
 
-/* Takes the system. */
-static PyObject *make(const State *state, SceneObject *scene, const st_SystemDef *def, st_System *system)
+PyObject *system_make(const State *state, SceneObject *scene, const st_SystemDef *def, st_System *system)
 {
     SystemObject *self = PyObject_New(SystemObject, state->system);
     if (self == NULL) {
@@ -36,7 +35,7 @@ static PyObject *system_new(PyTypeObject *type, PyObject *args, PyObject *settin
     st_SystemDef def = scene->def;
     if (!settings_apply(state, settings, &def)) return NULL;
     st_Status status = st_system_create(scene->scene, &def, &system, &err);
-    return status == ST_OK ? make(state, scene, &def, system) : raise_error(state, status, &err);
+    return status == ST_OK ? system_make(state, scene, &def, system) : raise_error(state, status, &err);
 }
 
 static void system_dealloc(SystemObject *self)
@@ -55,7 +54,7 @@ static PyObject *system_clone(SystemObject *self, PyObject *Py_UNUSED(unused))
     st_Error err = {0};
     if (!system_free(self)) return NULL;
     st_Status status = st_system_clone(self->system, &system, &err);
-    return status == ST_OK ? make(state, self->scene, &self->def, system) : raise_error(state, status, &err);
+    return status == ST_OK ? system_make(state, self->scene, &self->def, system) : raise_error(state, status, &err);
 }
 
 static PyObject *system_change(SystemObject *self, PyObject *scene)

@@ -95,6 +95,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
                 place = os.path.relpath(path, prefix)
                 if file.startswith("stiction.") and "python" in place:
                     place = file  # the module and its stub
+                elif os.path.basename(folder) == "stiction_modules":
+                    place = f"stiction_modules/{file}"  # its modules in Python
                 elif place.startswith("bin/"):
                     place = f"{data}/scripts/{file}"
                 else:

@@ -80,6 +80,8 @@ ST_API st_Status st_batch_step_each(st_Batch *batch, const int *steps, st_Error 
 /* End the call under way, or the next one, before the next step of a world: it returns ST_ERR_CANCELLED, and worlds are
  * where they are. May be called from any thread and from a signal handler. NULL is allowed.       */
 ST_API void st_batch_cancel(st_Batch *batch);
+/* A function that is called before each step of a world, from any thread of the batch: true cancels. NULL: none. */
+ST_API void st_batch_cancel_when(st_Batch *batch, bool (*ask)(void *ctx), void *ctx);
 
 /* Status of each world: ST_OK, or the status of the step that failed. With reset_failed it is that of the last call,
  * else a world that failed rests until it is reset. Valid as long as the batch.                    */

@@ -388,6 +388,11 @@ void st_batch_cancel(st_Batch *b)
     if (b != NULL) atomic_store(&b->cancelled, true);
 }
 
+void st_batch_cancel_when(st_Batch *b, bool (*ask)(void *ctx), void *ctx)
+{
+    if (b != NULL) b->ask = ask, b->ask_ctx = ctx;
+}
+
 /* ---- step --------------------------------------------------------------------------------------- */
 
 static st_Status apply_controls(st_Batch *b, int world, st_Error *err)
@@ -459,6 +464,7 @@ static void step_world(void *ctx, int k)
     if (n == 0 || b->status[k] != ST_OK) return;
     st_Status status = apply_controls(b, k, &err);
     for (int i = 0; i < n && status == ST_OK; i++) {
+        if (b->ask != NULL && b->ask(b->ask_ctx)) st_batch_cancel(b);
         if (atomic_load_explicit(&b->cancelled, memory_order_relaxed)) break;
         status = advance(b, k, &err);
     }

@@ -64,6 +64,8 @@ struct st_Batch {
     int n_keyframes;
     int64_t keyframe_capacity;
     _Atomic(bool) cancelled;
+    bool (*ask)(void *ctx); /* NULL: none */
+    void *ask_ctx;
 };
 
 /* Copy of a name by the allocator; NULL: no memory. And away with it. */
