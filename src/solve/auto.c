@@ -17,6 +17,7 @@
  *
  * No decision depends on the clock: turns are counted in sweeps and steps, work in visits of a contact by a sweep.
  */
+#include "base/tolerance.h"
 #include "pile/pile.h"
 #include "reduce/residual.h"
 #include "solve/factored.h"
@@ -324,6 +325,10 @@ static const double most_sweeps = 1000.0, visits_on_top = 20000.0;
  * than that: to count the work takes an analysis of the pattern, as long as a sweep or two.               */
 static const double cheap_price = 40.0;
 enum { PRICED_BODIES = 300 };
+/* Sweeps that bodies in motion get before newton. */
+enum { MOVING_SWEEPS = 36 };
+/* A start is an answer if it is so many times what was left at most, or so small a part of the tolerance. */
+static const double jump = 10.0, below = 1e-2;
 /* What a step of newton costs, in sweeps. */
 static st_Status price_of_newton(sti_Task *task, double *price, st_Error *err)
 {
@@ -367,35 +372,60 @@ static st_Status pay(Auto *a, sti_Task *task, Budget *budget, Turn turn, st_Erro
     return ST_OK;
 }
 
+/* Is the start good enough? An island that was solved exactly is kept so: things at rest then stay at rest for hundreds
+ * of steps. A start far above what was left is no answer to the next step either, small as it is: the last solve has
+ * stopped something, and its impulses are more than the forces at rest.                                    */
+static bool start_is_answer(const Auto *a, const sti_Task *task, double limit)
+{
+    return a->least <= limit && (a->least <= jump * task->left || a->least <= below * task->tolerance);
+}
+
 /* Few rows are solved exactly, by newton, as long as the budget lasts. So are more of them where counting shows that
- * its factors cost little: columns, chains, small heaps near rest. Stacks, which have many more rows than velocities,
- * get the same to what is good enough: sweeps would take as many rounds as they have courses, squared. Piles are swept,
- * and what a dozen sweeps leave is the start of the next step. Whatever is still bad after that gets more of everything
- * that it can pay.                                                                                        */
+ * its factors cost little, and stacks, which have many more rows than velocities, if they were solved exactly before or
+ * have just been built: sweeps would take as many rounds as a stack has courses, squared. What is in motion changes its
+ * contacts from step to step, newton would take ten steps to find which, and to what is good enough sweeps are quicker;
+ * from there on newton polishes what is near. Piles are swept, and what a dozen sweeps leave is the start of the next
+ * step. Whatever is still bad after that gets more of everything that it can pay.                          */
 static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
 {
     const double exact = task->tolerance;
     const int rows = task->problem->n_r;
     const bool few = rows <= EVEN_ROWS, cold = is_cold(task), brief = task->effort == ST_EFFORT_REAL_TIME;
     const bool stack = task->reduction->graph != NULL && rows > EVEN_REDUNDANCY * task->problem->n_v;
+    const bool was_exact = task->left <= STI_EXACT;
     Budget budget = {.left = (brief ? 0.1 : 1.0) * (most_sweeps + visits_on_top / task->problem->n_contacts),
                      .price = INFINITY};
     weigh(a, task, NSGS);
     task->start = a->least;
     task->aim = few ? exact : fmax(exact, good);
-    if (a->least <= (rows <= CHEAP_ROWS ? exact : task->aim)) return ST_OK;
+    if (start_is_answer(a, task,
+                        few || (was_exact && rows <= CHEAP_ROWS) ? exact
+                        : was_exact                              ? fmax(exact, STI_EXACT)
+                                                                 : task->aim))
+        return ST_OK;
     STI_TRY(price_of_newton(task, &budget.price, err));
     const bool cheap = few || (rows <= CHEAP_ROWS && budget.price <= cheap_price);
-    task->tolerance = budget.enough = cheap ? exact : task->aim;
-    if (task->problem->n_contacts == 1) STI_TRY(pay(a, task, &budget, (Turn){NSGS, 2, 0, BEST}, err));
-    if (cheap || stack) STI_TRY(pay(a, task, &budget, (Turn){NEWTON, few || cold ? 60 : 12, 0, BEST}, err));
+    const bool near_exact = was_exact && task->start <= fair;
+    const bool strives = few || ((cheap || stack) && (cold || near_exact)), moves = cheap && !stack && !strives;
+    if (task->problem->n_contacts == 1) {
+        budget.enough = exact;
+        STI_TRY(pay(a, task, &budget, (Turn){NSGS, 2, 0, BEST}, err));
+    }
+    task->tolerance = budget.enough = task->aim;
+    if (moves) {
+        STI_TRY(pay(a, task, &budget, (Turn){NSGS, MOVING_SWEEPS, 0, BEST}, err));
+        budget.enough = fair;
+    }
+    if (strives) task->tolerance = budget.enough = fmin(exact, 0.05 * task->start);
+    if (cheap || stack) STI_TRY(pay(a, task, &budget, (Turn){NEWTON, few ? 30 : cold ? 60 : 12, 0, BEST}, err));
     task->tolerance = task->aim;
     budget.enough = few ? exact : cheap ? fair : good;
     STI_TRY(pay(a, task, &budget, (Turn){NSGS, 12, 0, BEST}, err));
+    if (few) STI_TRY(pay(a, task, &budget, (Turn){NEWTON, 30, 1, ZERO}, err)); /* another path */
     budget.enough = few ? good : cheap ? fair : enough;
     STI_TRY(pay(a, task, &budget, (Turn){NSGS, 24, 0, BEST}, err));
     STI_TRY(pay(a, task, &budget, (Turn){NEWTON, 20, 1, BEST}, err));
-    if (task->reduction->graph == NULL) { /* it would form W */
+    if (task->reduction->graph == NULL || few) { /* it forms W */
         STI_TRY(pay(a, task, &budget, (Turn){HOMOTOPY, 100, 0, ZERO}, err));
         STI_TRY(pay(a, task, &budget, (Turn){NEWTON, 20, 1, LAST}, err));
     }

@@ -139,6 +139,10 @@ static st_Status solve_whole(sti_Islands *s, st_Solution *solution, st_SolveInfo
     st_SolveInfo found;
     sti_solver_equip(solver, s->def.threads, NULL);
     sti_solver_limit(solver, s->def.max_work, s->stop);
+    double left = s->left != NULL ? 0.0 : INFINITY;
+    for (int c = 0; c < p->n_contacts && s->left != NULL; c++)
+        left = fmax(left, s->left(s->left_ctx, c));
+    sti_solver_recall(solver, left);
     STI_TRY(sti_solver_solve(solver, p, s->pile, solution, &found, err));
     s->island[1] = (sti_Island){p->A.n_blocks, p->n_contacts, p->n_l, found};
     if (info != NULL) *info = found;
@@ -171,6 +175,12 @@ st_Status sti_islands_correct(sti_Islands *s, const st_Problem *problem, st_Solu
     s->problem = problem;
     const st_Status status = sti_linear_correct(s->linear, problem, solution, &found, err);
     return linear_info(s, status, solution->v, &found, info);
+}
+
+void sti_islands_recall(sti_Islands *s, sti_Left left, const void *ctx)
+{
+    s->left = left;
+    s->left_ctx = ctx;
 }
 
 void sti_islands_limit(sti_Islands *s, double max_work)

@@ -46,6 +46,10 @@ st_Status sti_islands_solve(sti_Islands *islands, const st_Problem *problem, con
  * numbers of G, f and g alone: a step with the factors of then (no_contacts.h).                           */
 st_Status sti_islands_correct(sti_Islands *islands, const st_Problem *problem, st_Solution *solution,
                               st_SolveInfo *info, st_Error *err);
+/* For the next solve alone: the residual that the last one left at a contact, whose impulse is the start. An island
+ * that was solved exactly is kept so, one that was not need not be (auto.c).                             */
+typedef double (*sti_Left)(const void *ctx, int contact);
+void sti_islands_recall(sti_Islands *islands, sti_Left left, const void *ctx);
 /* For the next solves: visits of each contact of an island at most. */
 void sti_islands_limit(sti_Islands *islands, double max_work);
 /* Problems without contacts from now on without refinement: for who corrects. */

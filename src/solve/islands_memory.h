@@ -84,6 +84,8 @@ struct sti_Islands {
     st_Allocator allocator;
     st_SolverDef def; /* as it was given; max_work by sti_islands_limit                            */
     sti_Stop *stop;
+    sti_Left left; /* of the next solve; NULL: not known                                           */
+    const void *left_ctx;
     bool split;
     Desk *desk[STI_MOST_THREADS]; /* one a thread, made when it is first needed; the first is there        */
     int n_desks;

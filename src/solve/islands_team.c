@@ -105,6 +105,10 @@ static st_Status solve_part(Desk *d, int part, int threads, st_Solution *solutio
     STI_TRY(find_saddle(s, part, &saddle, err));
     sti_solver_equip(d->solver, threads, saddle);
     sti_solver_limit(d->solver, s->def.max_work, s->stop);
+    double left = s->left != NULL ? 0.0 : INFINITY;
+    for (int k = s->contacts.first[part]; k < s->contacts.first[part + 1] && s->left != NULL; k++)
+        left = fmax(left, s->left(s->left_ctx, s->contacts.member[k]));
+    sti_solver_recall(d->solver, left);
     st_Solution own = {.v = d->v, .l = d->l, .u = d->u, .r = d->r};
     STI_TRY(sti_solver_solve(d->solver, &d->part, d->pile, &own, &info, err));
     sti_part_give(d, solution);

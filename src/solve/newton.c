@@ -53,9 +53,6 @@ enum { SWEEPS = 32 };
 /* Problems (1) without progress before it is called stalled. */
 enum { PATIENCE = 30 };
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
-/* Below the tolerance it goes on to this share of it, as long as every step gains tenfold: the start of the next
- * problem is the better for it.                                                                   */
-static const double polished = 1e-2;
 /* Pivots of (2), whose rows are scaled to about 1. */
 static const double tiny_pivot = 1e-15;
 
@@ -242,9 +239,9 @@ static double search(Newton *s, const sti_Task *task, double bound, int most)
 static void judge(Newton *s, const sti_Task *task)
 {
     const double measure = sti_factored_judge(s->base, task, task->r);
-    const bool gained = task->polish && measure < 0.1 * s->measure;
+    const bool gained = measure < 0.1 * s->measure;
     memcpy(s->u, s->base->u, sizeof(double) * (size_t)task->problem->n_r);
-    s->done = s->base->least <= (gained ? polished : 1.0) * task->tolerance;
+    s->done = s->base->least <= (gained && task->polish < task->tolerance ? task->polish : task->tolerance);
     s->measure = measure;
 }
 

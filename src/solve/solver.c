@@ -16,9 +16,10 @@
 
 static const sti_SolverKind *const kinds[] = {&sti_auto,     &sti_lemke, &sti_nsgs, &sti_newton,
                                               &sti_homotopy, &sti_ipm,   &sti_admm, &sti_apgd};
-/* Contacts from which on lanes are quicker, though most of them stay empty at first. With effort thorough there are
- * more of them, STI_FEW_ROWS: its results are those of the papers to the bit.                            */
-enum { FEWEST_IN_LANES = 16 };
+/* Contacts from which on lanes are quicker, though most of them stay empty at first, and Newton's steps by the bodies'
+ * velocities, which are fewer than the rows. With effort exact there are more of them, and with thorough
+ * STI_FEW_ROWS: its results are those of the papers to the bit.                                       */
+enum { FEWEST_IN_LANES = 8, FEWEST_OF_EXACT = 16 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 struct st_Solver {
@@ -29,6 +30,7 @@ struct st_Solver {
     sti_Factored *factored;
     sti_Stop own_stop; /* the def's cancel                                                         */
     sti_Work work;     /* of the solve under way                                                   */
+    double left;       /* sti_solver_recall                                                        */
     double *r;         /* the answer, until it is handed over; its v, l and u are in reduction->judged      */
     int64_t r_size;
 };
@@ -161,10 +163,12 @@ st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *e
     solver->kind = find_kind(def->name);
     solver->def.name = solver->kind->name; /* the caller's string may go */
     solver->work.stop = &solver->own_stop;
+    solver->left = INFINITY;
     st_Status status = sti_reduction_create(&def->allocator, &solver->reduction, err);
     if (status == ST_OK) solver->reduction->all_errors = def->all_errors;
     if (status == ST_OK) solver->reduction->threads = def->threads;
-    if (status == ST_OK && def->effort != ST_EFFORT_THOROUGH) solver->reduction->fewest = FEWEST_IN_LANES;
+    if (status == ST_OK && def->effort != ST_EFFORT_THOROUGH)
+        solver->reduction->fewest = def->effort == ST_EFFORT_EXACT ? FEWEST_OF_EXACT : FEWEST_IN_LANES;
     if (status == ST_OK) status = sti_factored_create(&def->allocator, &solver->work, &solver->factored, err);
     if (status == ST_OK) status = sti_solver_open(solver->kind, &def->allocator, &solver->workspace, err);
     if (status != ST_OK) {
@@ -190,6 +194,11 @@ void sti_solver_limit(st_Solver *solver, double max_work, sti_Stop *stop)
 {
     solver->def.max_work = max_work;
     solver->work.stop = stop;
+}
+
+void sti_solver_recall(st_Solver *solver, double left)
+{
+    solver->left = left;
 }
 
 st_SolverDef sti_solver_def(const st_Solver *solver)
@@ -290,14 +299,16 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                      .reduction = solver->reduction,
                      .factored = solver->factored,
                      .tolerance = solver->def.tolerance,
-                     .polish = solver->def.warm_start,
+                     .polish = (solver->def.warm_start ? 1e-2 : 1.0) * solver->def.tolerance,
                      .max_iterations = solver->def.max_iterations,
                      .work = &solver->work,
                      .effort = solver->def.effort,
                      .r = solver->r,
+                     .left = solver->left,
                      .aim = solver->def.tolerance,
                      .start = -1.0,
                      .solver = solver->kind->name};
+    solver->left = INFINITY;
     if (solver->work.stop == &solver->own_stop)
         sti_stop_begin(&solver->own_stop, solver->def.cancel, solver->def.cancel_ctx);
     solver->work.spent = 0.0;

@@ -14,13 +14,15 @@ typedef struct sti_Task {
     sti_Reduction *reduction;
     sti_Factored *factored; /* W and its factors, for those that need them                          */
     double tolerance;       /* on the natural residual                                                   */
-    bool polish; /* the answer is the start of the next problem: what costs little and leads further is welcome */
+    double polish; /* residual to go on to below the tolerance while every step gains tenfold: the answer is the start
+                    * of the next problem                                                              */
     int max_iterations;
     st_Effort effort; /* what it may spend                                                      */
     bool impatient;   /* sweeps: end halfway where the other half would not lead to the tolerance       */
     int attempt;      /* 0; n: it has been tried n times from elsewhere, and may choose another path    */
     sti_Work *work;   /* counted as it goes; every iteration asks whether it ends        */
     double *r;        /* in: where to start (0 unless warm); out: the answer                              */
+    double left;      /* residual of the answer that r comes from; INFINITY: not known                  */
     int iterations;
     double aim;           /* out: the residual it aimed at; the tolerance before the call            */
     double start;         /* out: the measure of the r it began with; -1: not looked at              */
@@ -62,6 +64,9 @@ void sti_solver_equip(st_Solver *solver, int threads, struct sti_Saddle *saddle)
 /* For the next solves: the visits of each contact that they may take, and who stops them instead of the def's cancel.
  */
 void sti_solver_limit(st_Solver *solver, double max_work, sti_Stop *stop);
+
+/* For the next solve alone: the residual of the answer that its start comes from; INFINITY: not known. */
+void sti_solver_recall(st_Solver *solver, double left);
 
 /* How it was made, and changes of that for the next solves. */
 st_SolverDef sti_solver_def(const st_Solver *solver);

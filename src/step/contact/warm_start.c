@@ -158,8 +158,10 @@ static double fall_of(const sti_Model *model, const sti_StepWork *work, const st
 }
 
 /* A contact that carried may lift off by this part of its band, and still counts as closed: four corners have more gaps
- * than a box has freedoms, and gaps that differ by what solves left over ask for forces that no load explains.   */
-static const double lifted = 1e-3;
+ * than a box has freedoms, and gaps that differ by what solves left over ask for forces that no load explains.
+ * The band is this part of the width at least, as exact as the solves are: without it what is left over is corrected,
+ * stopped and corrected again in every step.                                                         */
+static const double lifted = 1e-3, least_band = 1e-9;
 
 /* Has contact c a speed to leave at (rebound.c)? They are listed by contact. */
 static bool rebounds(const st_System *system, int c)
@@ -185,7 +187,8 @@ typedef struct Band {
  *
  *     band = min( STI_RELATIVE_BAND width of the smaller shape, 4 a h^2 )         a: the pair's own acceleration
  *
- * where the last solve was rough; where it was exact, the band shrinks step by step to nothing. It goes to 0 with h.
+ * where the last solve was rough; where it was exact, the band shrinks step by step to next to nothing. It goes to 0
+ * with h.
  * Gaps above 0 have none to speak of: bodies land at gap 0.                                        */
 static void band_range(void *ctx, int64_t first, int64_t end)
 {
@@ -197,13 +200,14 @@ static void band_range(void *ctx, int64_t first, int64_t end)
     for (int c = (int)first; c < (int)end; c++) {
         const sti_ContactEntry *entry = &out->chosen[c].entry;
         const int row = out->law[c].first;
-        if (!(out->chosen[c].band > 0) || entry->shape_a == 0 || rebounds(system, c)) continue;
+        if (entry->shape_a == 0 || rebounds(system, c)) continue;
         if (entry->gap > 0 && !(out->r[row] > 0)) continue;
         const double width = sti_pair_size(&system->model.world->collider, entry->shape_a - 1, entry->shape_b - 1);
         const double fall = 4 * sti_larger(fall_of(&system->model, &system->work, band->stage, entry->a),
                                            fall_of(&system->model, &system->work, band->stage, entry->b));
-        const double size = out->chosen[c].band * (fall < STI_RELATIVE_BAND * width ? fall : STI_RELATIVE_BAND * width);
-        const double tiny = lifted * size;
+        const double least = least_band * width, most = fmin(fall, STI_RELATIVE_BAND * width);
+        const double size = sti_larger(least, out->chosen[c].band * most);
+        const double tiny = sti_larger(least, lifted * size);
         out->w[row] =
             entry->gap > tiny
                 ? (entry->gap - tiny) / reach
@@ -234,9 +238,10 @@ void sti_warm_start(st_System *system, const sti_Stage *stage)
 /* Which part of what the solver changed is a force, and needed again? The rest of it stops, once, the velocity that
  * the last solve left over and that was still there when this one began. Things at rest are solved every now and then
  * only, when a start is no longer good enough: kept in full, the impulse that stops what crept until then would throw
- * them the other way.                                                                             */
-static double lasting_part(double left, const st_SolveInfo *info)
+ * them the other way. After an exact solve nothing moves any more, and the next one finds the forces (auto.c).   */
+static double lasting_part(const st_System *system, double left, const st_SolveInfo *info)
 {
+    if (system->model.banded && info->residual.natural <= STI_EXACT) return 1;
     return info->start > left ? 1 - left / info->start : 1;
 }
 
@@ -264,7 +269,7 @@ static st_Status find_lasting_parts(st_System *system, st_Error *err)
         if (island >= 0) lasting[island] = sti_larger(out->chosen[c].left, lasting[island]);
     }
     for (int k = 0; k < n; k++)
-        lasting[k] = lasting_part(lasting[k], &sti_islands_get(system->work.islands, k)->info);
+        lasting[k] = lasting_part(system, lasting[k], &sti_islands_get(system->work.islands, k)->info);
     return ST_OK;
 }
 

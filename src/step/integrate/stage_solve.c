@@ -58,12 +58,20 @@ st_Status sti_solve_problem(st_System *system, st_Solver *solver, const st_Probl
     return sti_go_on(system, err);
 }
 
+/* What the last solve left over at a contact of the step problem: warm_start.c. */
+static double left_at(const void *ctx, int contact)
+{
+    const sti_Assembly *step = ctx;
+    return step->chosen[contact].left;
+}
+
 st_Status sti_solve_islands(st_System *system, st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
     const st_Problem *problem = &system->work.step.problem;
     const sti_PileContacts *pile = system->work.step.piled ? &system->work.step.pile : NULL;
     st_SolveInfo found = {0};
     if (system->model.world == NULL) STI_TRY(st_problem_check(problem, err));
+    sti_islands_recall(system->work.islands, left_at, &system->work.step);
     sti_islands_limit(system->work.islands,
                       fmax(system->model.def.step_work_limit - system->work.work_done, FEWEST_VISITS));
     STI_TRY(sti_islands_solve(system->work.islands, problem, pile,
