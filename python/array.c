@@ -30,6 +30,8 @@ static Py_ssize_t size_of(char kind)
         return sizeof(int);
     case '?':
         return sizeof(bool);
+    case 'B':
+        return 1;
     default:
         return sizeof(int64_t);
     }
@@ -73,6 +75,20 @@ PyObject *array_new(const State *state, int n_dims, const Py_ssize_t *shape, dou
         return PyErr_NoMemory();
     }
     return (PyObject *)array;
+}
+
+PyObject *array_bytes(const State *state, int n_dims, const Py_ssize_t *shape, unsigned char **data)
+{
+    size_t n = 1;
+    for (int k = 0; k < n_dims; k++)
+        n *= (size_t)shape[k];
+    ArrayObject *array = make(state, 'B', n_dims, shape);
+    if (array == NULL) return NULL;
+    array->memory = *data = PyMem_Calloc(n + 1, 1);
+    array->data = array->memory;
+    if (array->memory != NULL) return (PyObject *)array;
+    Py_DECREF((PyObject *)array);
+    return PyErr_NoMemory();
 }
 
 PyObject *array_vector(const State *state, Py_ssize_t n, const double *values)
@@ -126,6 +142,8 @@ static PyObject *number_at(const ArrayObject *self, const char *at)
     case 'i':
         memcpy(&i, at, sizeof i);
         return PyLong_FromLong(i);
+    case 'B':
+        return PyLong_FromLong(*(const unsigned char *)at);
     case '?':
         return PyBool_FromLong(*(const bool *)at);
     case 'q':

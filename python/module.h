@@ -70,6 +70,7 @@ const char *text_of(PyObject *object, const char *what);
 bool add_array_type(PyObject *module, State *state);
 /* New, zero, with its own memory at *data. */
 PyObject *array_new(const State *state, int n_dims, const Py_ssize_t *shape, double **data);
+PyObject *array_bytes(const State *state, int n_dims, const Py_ssize_t *shape, unsigned char **data); /* few bytes */
 PyObject *array_vector(const State *state, Py_ssize_t n, const double *values); /* a copy; NULL values: None */
 /* Numbers that `owner` holds and does not change: of kind 'd' double, 'i' int, 'q' 'Q' 64 bits, '?' bool. */
 PyObject *array_view(const State *state, PyObject *owner, const void *data, char kind, int n_dims,

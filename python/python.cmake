@@ -34,8 +34,11 @@ if(CMAKE_SYSTEM_NAME STREQUAL Linux)
   target_link_options(st_python PRIVATE -Wl,--exclude-libs,ALL)
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/stiction.pyi ${PROJECT_BINARY_DIR}/python/stiction.pyi COPYONLY)
-# Modules in Python: stiction.gym.
-configure_file(${CMAKE_CURRENT_LIST_DIR}/gym.py ${PROJECT_BINARY_DIR}/python/stiction_modules/gym.py COPYONLY)
+# Modules in Python.
+foreach(module gym film)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${module}.py ${PROJECT_BINARY_DIR}/python/stiction_modules/${module}.py COPYONLY)
+  list(APPEND PYTHON_MODULES ${CMAKE_CURRENT_LIST_DIR}/${module}.py)
+endforeach()
 
 # Where the Python of the prefix /usr/local looks: Debian has a name of its own for that place.
 set(ST_PYTHON_DIR "" CACHE STRING "where the Python module is installed, below the prefix; empty: where Python looks")
@@ -48,4 +51,4 @@ print('dist-packages' if 'posix_local' in s.get_scheme_names() else 'site-packag
 endif()
 install(TARGETS st_python LIBRARY DESTINATION ${python_dir})
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/stiction.pyi DESTINATION ${python_dir})
-install(FILES ${CMAKE_CURRENT_LIST_DIR}/gym.py DESTINATION ${python_dir}/stiction_modules)
+install(FILES ${PYTHON_MODULES} DESTINATION ${python_dir}/stiction_modules)

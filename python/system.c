@@ -213,6 +213,10 @@ static PyMethodDef system_methods[] = {
      "[m]."},
     {"distance", (PyCFunction)system_distance, METH_VARARGS,
      "distance($self, a, b, /)\n--\n\nSigned distance of two shapes of the system, by \"BODY/SHAPE\" or id: Closest."},
+    {"render", WITH_KEYWORDS(system_render),
+     "render($self, /, width=640, height=480, camera=None)\n--\n\n"
+     "A picture of the system as it is now: an Array of bytes, height x width x 3. Needs no screen. camera: a dict of\n"
+     "eye, target, up (vectors, world) and angle (of view [rad]); by default it looks at all that can move."},
     {"record", WITH_KEYWORDS(system_record),
      "record($self, /, path, rate=60.0, checkpoint=0.0, flush=1.0)\n--\n\n"
      "Record every step from now on to an HDF5 file, until the Recorder is closed; best used in `with`.\n\n"

@@ -54,6 +54,9 @@ PyObject *system_distance(SystemObject *self, PyObject *args);
 /* articulation.c */
 PyObject *system_articulation(SystemObject *self, PyObject *unused);
 
+/* render.c */
+PyObject *system_render(SystemObject *self, PyObject *args, PyObject *keywords);
+
 /* recorder.c */
 PyObject *system_record(SystemObject *self, PyObject *args, PyObject *keywords);
 

@@ -119,6 +119,19 @@ typedef struct st_PlotPanel {
 ST_API st_Status st_plot_lines(const char *path, const char *title, const char *x_label, const st_PlotPanel *panels,
                                int n_panels, st_Error *err);
 
+/* A camera. If eye and target are both 0, it looks at all that can move. */
+typedef struct st_Camera {
+    st_Vec3 eye, target; /* in the world [m]                                                */
+    st_Vec3 up;          /* the direction that is up in the picture, any length             */
+    double angle;        /* of view, from the lower to the upper edge [rad]                 */
+} st_Camera;
+/* A camera that looks at all that can move, with z up and an angle of 0.6 rad. */
+ST_API st_Camera st_camera(void);
+/* Draw a system of the scene as it is now: width x height pixels from 16 to 8192 each, from the upper left row by row,
+ * three bytes each (red, green, blue). Needs no screen. camera may be NULL: st_camera().               */
+ST_API st_Status st_render(const st_Scene *scene, const st_System *system, const st_Camera *camera, int width,
+                           int height, unsigned char *rgb, st_Error *err);
+
 /* ---- recordings: one HDF5 file per run; docs/recording.md describes the layout ------------------ */
 
 /* Start from st_recorder_def(). Texts are copied. */

@@ -913,6 +913,14 @@ static void files(void **state)
     REFUSES(st_table_write(path, &column, 1, -1, &err));
     REFUSES(st_table_write(path, &no_name, 1, 2, &err));
     REFUSES(st_table_write(path, &no_values, 1, 2, &err));
+    unsigned char rgb[16 * 16 * 3];
+    const st_Camera flat = {.angle = 1};
+    REFUSES(st_render(NULL, the_system, NULL, 16, 16, rgb, &err));
+    REFUSES(st_render(scene, NULL, NULL, 16, 16, rgb, &err));
+    REFUSES(st_render(scene, the_system, &flat, 16, 16, rgb, &err));
+    REFUSES(st_render(scene, the_system, NULL, 15, 16, rgb, &err));
+    REFUSES(st_render(scene, the_system, NULL, 16, 8193, rgb, &err));
+    REFUSES(st_render(scene, the_system, NULL, 16, 16, NULL, &err));
     REFUSES(st_csv_open(NULL, the_system, scene, &csv, &err));
     REFUSES(st_csv_open(nowhere, the_system, scene, &csv, &err));
     REFUSES(st_csv_open(path, NULL, scene, &csv, &err));
