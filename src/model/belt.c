@@ -25,7 +25,7 @@ static void add_shape(const sti_World *world, const double *q, int shape, st_Vec
 
 sti_Belt sti_contact_belt(const sti_World *world, const double *q, const sti_ContactEntry *entry)
 {
-    if (world == NULL) return entry->surface->belt;
+    if (sti_world_is_empty(world)) return entry->surface->belt;
     st_Vec3 slide = {0, 0, 0}, turn = {0, 0, 0};
     const st_Vec3 t = entry->tangent, o = cross(entry->normal, t);
     add_shape(world, q, entry->shape_a - 1, entry->point, -1, &slide, &turn);

@@ -253,6 +253,12 @@ typedef struct sti_World {
     double asleep_potential; /* of bodies that sleep [J]                                               */
 } sti_World;
 
+/* Nothing in it moves: a user's model has such a world. */
+static inline bool sti_world_is_empty(const sti_World *world)
+{
+    return world->n_v == 0;
+}
+
 struct st_CompiledScene {
     _Atomic(int) references;
     sti_World world; /* the compiled part of every world that is opened from it                    */
@@ -367,7 +373,8 @@ int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int 
  * along the normal and the tangents, and if it `turns`, three about them.           */
 void sti_contact_put_rows(const sti_World *world, const sti_ContactEntry *entry, int count, int dim, bool turns,
                           double *x);
-/* belt.c: how the surfaces of a contact that `moves` do so, with the bodies at q; world NULL: a model of the user's. */
+/* belt.c: how the surfaces of a contact that `moves` do so, with the bodies at q; in an empty world the surface's own.
+ */
 sti_Belt sti_contact_belt(const sti_World *world, const double *q, const sti_ContactEntry *entry);
 void sti_helpers_free(sti_World *world);
 st_Status sti_collider_compile(sti_World *world, st_Error *err);

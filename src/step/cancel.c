@@ -22,7 +22,7 @@ void sti_cancel_begin(const sti_Model *model, sti_StepWork *work)
 {
     work->work_done = 0;
     work->stepping = true;
-    if (model->world != NULL) model->world->stop = work->stop;
+    model->world->stop = work->stop;
     if (model->def.step_seconds > 0) work->stop->deadline = sti_seconds_now() + model->def.step_seconds;
 }
 
@@ -33,7 +33,7 @@ void sti_cancel_end(st_System *system, st_Status status, st_Error *err)
         (void)sti_go_on(system, err); /* in a step's words, not in those of a factorisation */
     system->work.stop->deadline = 0;
     system->work.stepping = false;
-    if (system->model.world != NULL) system->model.world->stop = NULL;
+    system->model.world->stop = NULL;
     if (status == ST_ERR_CANCELLED) sti_stop_set(system->work.stop, STI_GO_ON);
 }
 

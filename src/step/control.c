@@ -27,7 +27,7 @@ st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, s
     STI_NEED(system, err);
     sti_World *world = system->model.world;
     const int joint = id.index1 - 1;
-    if (world == NULL || joint < 0 || joint >= world->n_joints)
+    if (joint < 0 || joint >= world->n_joints)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_set_motor: there is no joint %d", id.index1);
     const st_JointDef *def = &world->scene->joint[joint];
     if (def->motor.type == ST_MOTOR_NONE || def->motor.type == ST_MOTOR_MOTION)
@@ -51,7 +51,7 @@ st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *f
     STI_NEED(system, err);
     sti_World *world = system->model.world;
     const int f = id.index1 - 1;
-    if (world == NULL || f < 0 || f >= world->scene->n_forces)
+    if (f < 0 || f >= world->scene->n_forces)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_set_force: there is no force %d", id.index1);
     sti_Control control = {.is_set = force != NULL || torque != NULL};
     if (force != NULL) vec3_store(control.value, *force);

@@ -35,7 +35,7 @@ st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double 
 st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
                              const double *v, const double *other, st_Error *err)
 {
-    if (system->model.world == NULL) return sti_evaluate(system, sink, t, q, margin, err);
+    if (!system->model.rigid) return sti_evaluate(system, sink, t, q, margin, err);
     sti_Foresight *ahead = &system->model.world->collider.ahead;
     *ahead = (sti_Foresight){h, {v, other}};
     sink->rows_later =
@@ -71,7 +71,7 @@ st_Status sti_mass(const sti_Model *model, sti_Assembly *out, const double *q, s
 {
     const st_Model *table = &model->table;
     if (out->mass_known) return ST_OK;
-    if (model->world != NULL)
+    if (model->rigid)
         sti_world_masses(model->world, out->M);
     else
         STI_TRY(table->mass(table->ctx, q, out->M, err));
@@ -83,7 +83,7 @@ double sti_energy_kinetic(const sti_Model *model, sti_StepWork *work, const doub
 {
     const st_Model *table = &model->table;
     const double *M = work->projection.problem.M;
-    if (model->world != NULL) return sti_world_kinetic(model->world, v);
+    if (model->rigid) return sti_world_kinetic(model->world, v);
     if (sti_mass(model, &work->projection.problem, q, NULL) != ST_OK) return NAN;
     double sum = 0;
     for (int b = 0; b < table->n_blocks; b++)

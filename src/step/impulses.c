@@ -74,8 +74,8 @@ st_Status sti_impulses_create(st_System *s, st_Error *err)
 {
     sti_ImpulseSums *sums = &s->work.impulses;
     if (!sti_has_stages(&s->model)) return ST_OK;
-    sums->n_joints = s->model.world != NULL ? s->model.world->n_joints : 0;
-    sums->n_springs = s->model.world != NULL ? s->model.world->n_springs : 0;
+    sums->n_joints = s->model.world->n_joints;
+    sums->n_springs = s->model.world->n_springs;
     STI_TRY(make(&s->model, &s->work, &sums->stage, err));
     STI_TRY(make(&s->model, &s->work, &sums->piece, err));
     STI_TRY(make(&s->model, &s->work, &sums->way, err));
@@ -330,7 +330,7 @@ st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, cons
     const st_Model *table = &model->table;
     const sti_World *world = model->world;
     const int n_v = table->n_v, n_joint_rows = work->here.joint_rows.n_rows,
-              n_springs = world != NULL ? world->n_spring_rows : INT32_MAX;
+              n_springs = model->rigid ? world->n_spring_rows : INT32_MAX;
     double *of[STI_N_LOADS];
     for (int k = 0; k < STI_N_LOADS; k++)
         of[k] = out + (ptrdiff_t)k * n_v;
@@ -340,7 +340,7 @@ st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, cons
         add_row(&problem->G, k, weight * step->l[k], of[spring ? STI_LOAD_SPRING : STI_LOAD_JOINT]);
     }
     for (int c = 0; c < problem->n_contacts; c++) {
-        const bool contact = c < step->n_gaps && (world == NULL || step->chosen[c].entry.id < STI_LIMIT_ID);
+        const bool contact = c < step->n_gaps && (!model->rigid || step->chosen[c].entry.id < STI_LIMIT_ID);
         double *load = of[contact ? STI_LOAD_CONTACT : STI_LOAD_JOINT];
         for (int k = 0; k < step->law[c].dim; k++) {
             const double impulse = weight * step->r[step->law[c].first + k];
@@ -363,7 +363,7 @@ st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, cons
         of[STI_LOAD_GYROSCOPIC][i] += weight * ends->turning[i];
         if (ends->lag != NULL) of[STI_LOAD_JOINT][i] += weight * ends->lag[i];
     }
-    if (world == NULL || world->n_force_motors == 0) return ST_OK;
+    if (world->n_force_motors == 0) return ST_OK;
     const double times[2] = {step->t, step->t + step->ahead}; /* motors of type force are part of k */
     for (int k = 0; k < (step->ahead > 0 ? 2 : 1); k++) {
         memset(room, 0, (size_t)n_v * sizeof *room);
@@ -502,7 +502,7 @@ static st_Status add_to_limit(const sti_Model *model, sti_StepWork *work, uint64
 st_Status sti_carry_normal(const sti_Model *model, sti_StepWork *work, int c, double impulse, st_Error *err)
 {
     sti_ContactImpulse *contact = of_piece(work, c);
-    const bool limit = model->world != NULL && sti_limit_joint(work->step.chosen[c].entry.id) >= 0;
+    const bool limit = model->rigid && sti_limit_joint(work->step.chosen[c].entry.id) >= 0;
     const st_Sparse H = work->step.problem.H;
     double *load =
         work->impulses.piece.load[STI_IMPACT] + (ptrdiff_t)(limit ? STI_LOAD_JOINT : STI_LOAD_CONTACT) * model->n_v;

@@ -205,7 +205,7 @@ st_Status sti_device_create(st_System *s, st_Error *err)
     const sti_World *world = s->model.world;
     const st_Allocator *a = &s->model.allocator;
     if (def->device == ST_DEVICE_NONE) return ST_OK;
-    if (world == NULL) return refuse(def, err, "a model of one's own", "");
+    if (!s->model.rigid) return refuse(def, err, "a model of one's own", "");
     STI_TRY(check_settings(def, err));
     STI_TRY(check_world(def, world, err));
     const sti_FlatDevice *device = &sti_flat_host;

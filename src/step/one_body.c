@@ -11,7 +11,7 @@
 st_Status sti_check_movable(const sti_Model *model, const char *call, st_BodyId body, st_Error *err)
 {
     const sti_World *world = model->world;
-    if (world == NULL || body.index1 < 1 || body.index1 >= world->n_bodies)
+    if (body.index1 < 1 || body.index1 >= world->n_bodies)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: there is no body %d", call, body.index1);
     if (world->body[body.index1].n_dofs == 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: body \"%s\" is fixed or all its freedoms are locked", call,

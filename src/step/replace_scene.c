@@ -265,7 +265,7 @@ st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *e
     st_System *next;
     if (system == NULL || scene == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_change: system and scene must be given");
-    if (system->model.world == NULL)
+    if (!system->model.rigid)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of the user's is not made from a scene and cannot change it");
     STI_TRY(follow(system, scene, &next, err));
     next->state.n_changes++;
@@ -298,7 +298,7 @@ st_Status st_system_clone(const st_System *system, st_System **out, st_Error *er
     if (system == NULL || out == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_clone: system and out must be given");
     *out = NULL;
-    if (system->model.world == NULL)
+    if (!system->model.rigid)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
                         "a model of the user's cannot be cloned: create another, and st_system_restore its state");
     const sti_World *from = system->model.world;

@@ -99,7 +99,7 @@ static void solved_contact(const st_System *system, int c, st_ContactReport *out
 {
     const sti_ContactImpulse i =
         in_sums(&system->work) ? system->work.impulses.total.contact[c] : contact_of_stage(system, c);
-    const int joint = system->model.world != NULL ? sti_limit_joint(i.id) : -1;
+    const int joint = system->model.rigid ? sti_limit_joint(i.id) : -1;
     const double rate = per_second(&system->work);
     *out = (st_ContactReport){.id = i.id,
                               .a = {i.a},
@@ -164,8 +164,7 @@ st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Ve
 {
     if (system == NULL) return ST_ERR_ARGUMENT;
     st_Vec3 sum = {0, 0, 0}, moment = {0, 0, 0};
-    if (system->model.world == NULL || body.index1 < 0 || body.index1 >= system->model.world->n_bodies)
-        return ST_ERR_ARGUMENT;
+    if (!system->model.rigid || body.index1 < 0 || body.index1 >= system->model.world->n_bodies) return ST_ERR_ARGUMENT;
     st_Vec3 centre = sti_pose(system->work.step.q, body.index1).p;
     for (int c = 0; c < st_system_contact_count(system); c++) {
         st_ContactReport contact;
@@ -252,7 +251,7 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     const sti_World *world = system->model.world;
     int index = id.index1 - 1;
-    if (world == NULL || index < 0 || index >= world->n_joints || (frame != ST_FRAME_WORLD && frame != ST_FRAME_A))
+    if (index < 0 || index >= world->n_joints || (frame != ST_FRAME_WORLD && frame != ST_FRAME_A))
         return ST_ERR_ARGUMENT;
     const sti_Joint *joint = &world->joint[index];
     sti_Measure x;
@@ -277,7 +276,7 @@ st_Status st_system_spring(const st_System *system, st_SpringId id, st_SpringRep
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     const sti_World *world = system->model.world;
     const int index = id.index1 - 1;
-    if (world == NULL || index < 0 || index >= world->n_springs) return ST_ERR_ARGUMENT;
+    if (index < 0 || index >= world->n_springs) return ST_ERR_ARGUMENT;
     const sti_Spring *spring = &world->spring[index];
     const st_Pose a = sti_pose(system->state.q, spring->a), b = sti_pose(system->state.q, spring->b);
     const st_Vec3 p_a = pose_point(a, spring->anchor_a), p_b = pose_point(b, spring->anchor_b), d = sub(p_b, p_a);
@@ -378,9 +377,9 @@ st_Status st_system_loads(const st_System *system, st_BodyLoad *out, int count, 
     STI_NEED(out, err);
     const int64_t n = (STI_N_LOADS + 3) * (int64_t)system->model.n_v;
     const double *load[2] = {NULL, NULL};
-    if (system->model.world == NULL || count < 0 || count >= sti_first_rotor(system->model.world))
+    if (!system->model.rigid || count < 0 || count >= sti_first_rotor(system->model.world))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_loads: %d bodies, the scene has %d", count,
-                        system->model.world != NULL ? sti_first_rotor(system->model.world) - 1 : 0);
+                        sti_first_rotor(system->model.world) - 1);
     memset(out, 0, (size_t)count * sizeof *out);
     if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
     double *room = sti_alloc(&system->model.allocator, n, sizeof *room);
@@ -399,7 +398,7 @@ st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *
     if (system == NULL) return ST_ERR_ARGUMENT;
     const sti_World *world = system->model.world;
     st_Vec3 P = {0, 0, 0}, L = {0, 0, 0};
-    if (world == NULL) return ST_ERR_ARGUMENT;
+    if (!system->model.rigid) return ST_ERR_ARGUMENT;
     for (int b = 1; b < sti_first_rotor(world); b++) { /* what turns a rotor turns both bodies against each other */
         const sti_Body *body = &world->body[b];
         st_Pose pose = sti_pose(system->state.q, b);
@@ -442,9 +441,9 @@ double st_system_deepest(const st_System *system, st_BodyId *a, st_BodyId *b)
 void sti_describe_contact(const sti_Model *model, const sti_ContactEntry *contact, char *out, size_t size)
 {
     int joint = sti_limit_joint(contact->id);
-    if (model->world != NULL && joint >= 0) {
+    if (model->rigid && joint >= 0) {
         snprintf(out, size, "the limit of joint \"%s\"", model->world->scene->joint[joint].name);
-    } else if (model->world != NULL) {
+    } else if (model->rigid) {
         char *const *name = model->world->scene->names[STI_BODY].name;
         snprintf(out, size, "bodies \"%s\" and \"%s\"", name[contact->a], name[contact->b]);
     } else {

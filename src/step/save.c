@@ -141,11 +141,10 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     part[SLEEPERS] = (Part){s->work.sleep.contact, s->work.sleep.n_contacts};
     part[JOINT_FORCES] = (Part){s->work.sleep.joint_force, s->work.sleep.n_joint_forces};
     part[MEAN] = (Part){s->work.mean.past, sti_mean_past(&s->model)};
-    const bool controlled = s->model.world != NULL && s->model.world->n_controls > 0;
+    const bool controlled = s->model.world->n_controls > 0;
     part[CONTROLS] =
         (Part){controlled ? s->model.world->control : NULL, controlled ? sti_control_count(s->model.world) : 0};
-    part[PUSHES] = (Part){s->model.world != NULL ? s->model.world->push : NULL,
-                          s->model.world != NULL ? s->model.world->n_pushes : 0};
+    part[PUSHES] = (Part){s->model.world->push, s->model.world->n_pushes};
 }
 
 size_t st_system_save(const st_System *system, void *buffer, size_t size)
@@ -228,9 +227,10 @@ static st_Status read_sections(const char *buffer, size_t size, Part part[N_SECT
 #define READ(part, k, to) memcpy((to), (const char *)(part)->data + (size_t)(k) * sizeof *(to), sizeof *(to))
 
 /* Ids tell the shapes, joints and rows of a world. */
-static bool is_of_world(const sti_World *world, uint64_t id)
+static bool is_of_world(const sti_Model *model, uint64_t id)
 {
-    if (world == NULL) return true;
+    const sti_World *world = model->world;
+    if (!model->rigid) return true; /* its ids are the user's */
     if (id >= STI_BOUNDED_ID) return id - STI_BOUNDED_ID < (uint64_t)world->n_bounded;
     if (id >= STI_LIMIT_ID) return (id - STI_LIMIT_ID) >> 2 < (uint64_t)world->n_joints;
     return sti_contact_shape(id, 0) < world->scene->n_shapes && sti_contact_shape(id, 1) < world->scene->n_shapes;
@@ -241,17 +241,17 @@ static st_Status check_ids(const sti_Model *model, const Part *part, st_Error *e
     for (int64_t k = 0; k < part->count; k++) {
         uint64_t id;
         READ(part, k, &id);
-        if (!is_of_world(model->world, id)) return damaged(err);
+        if (!is_of_world(model, id)) return damaged(err);
     }
     return ST_OK;
 }
 
 /* Shapes are numbered from 1; contacts of two shapes name them. */
-static bool is_impulse(const sti_World *world, const sti_Impulse *impulse)
+static bool is_impulse(const sti_Model *model, const sti_Impulse *impulse)
 {
-    const int least = world != NULL && impulse->id < STI_LIMIT_ID ? 1 : 0;
-    const int most = world != NULL ? world->scene->n_shapes : INT32_MAX;
-    return is_of_world(world, impulse->id) && impulse->dim >= 1 && impulse->dim <= ST_MAX_DIM &&
+    const int least = model->rigid && impulse->id < STI_LIMIT_ID ? 1 : 0;
+    const int most = model->rigid ? model->world->scene->n_shapes : INT32_MAX;
+    return is_of_world(model, impulse->id) && impulse->dim >= 1 && impulse->dim <= ST_MAX_DIM &&
            impulse->shape_a >= least && impulse->shape_a <= most && impulse->shape_b >= least &&
            impulse->shape_b <= most;
 }
@@ -261,7 +261,7 @@ static st_Status check_impulses(const sti_Model *model, const Part *part, st_Err
     for (int64_t k = 0; k < part->count; k++) {
         sti_Impulse impulse;
         READ(part, k, &impulse);
-        if (!is_impulse(model->world, &impulse)) return damaged(err);
+        if (!is_impulse(model, &impulse)) return damaged(err);
     }
     return ST_OK;
 }
@@ -273,7 +273,7 @@ static st_Status check_patches(const sti_Model *model, const Part part[N_SECTION
     for (int64_t k = 0; k < part[PATCHES].count; k++, last = patch.id) {
         READ(&part[PATCHES], k, &patch);
         if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size ||
-            !is_of_world(model->world, patch.id) || (k > 0 && patch.id <= last))
+            !is_of_world(model, patch.id) || (k > 0 && patch.id <= last))
             return damaged(err);
         if (!sti_patch_fits(model, &patch))
             return sti_fail(err, ST_ERR_ARGUMENT,
@@ -301,8 +301,7 @@ static st_Status check_sleep(const sti_Model *model, const sti_StepWork *work, c
     for (int64_t k = 0; k < part[SLEEPERS].count; k++) {
         sti_Sleeper sleeper;
         READ(&part[SLEEPERS], k, &sleeper);
-        if (sleeper.a < 0 || sleeper.a >= n || sleeper.b < 0 || sleeper.b >= n ||
-            !is_impulse(model->world, &sleeper.impulse))
+        if (sleeper.a < 0 || sleeper.a >= n || sleeper.b < 0 || sleeper.b >= n || !is_impulse(model, &sleeper.impulse))
             return damaged(err);
     }
     return ST_OK;
@@ -315,16 +314,15 @@ static st_Status check_past_impulses(const sti_Model *model, const Part part[N_S
     if (part[PAST_LOADS].count == 0)
         return part[PAST_JOINTS].count + part[PAST_SPRINGS].count + part[PAST_CONTACTS].count == 0 ? ST_OK
                                                                                                    : damaged(err);
-    if (part[PAST_LOADS].count != (int64_t)STI_N_LOADS * model->n_v ||
-        part[PAST_JOINTS].count != (world != NULL ? world->n_joints : 0) ||
-        part[PAST_SPRINGS].count != (world != NULL ? world->n_springs : 0))
+    if (part[PAST_LOADS].count != (int64_t)STI_N_LOADS * model->n_v || part[PAST_JOINTS].count != world->n_joints ||
+        part[PAST_SPRINGS].count != world->n_springs)
         return damaged(err);
     for (int64_t k = 0; k < part[PAST_CONTACTS].count; k++) {
         sti_ContactImpulse c;
         READ(&part[PAST_CONTACTS], k, &c);
-        const int bodies = world != NULL ? world->n_bodies : INT32_MAX,
-                  shapes = world != NULL ? world->scene->n_shapes : INT32_MAX;
-        if (!is_of_world(world, c.id) || c.dim < 1 || c.dim > ST_MAX_DIM || c.a < 0 || c.a >= bodies || c.b < 0 ||
+        const int bodies = model->rigid ? world->n_bodies : INT32_MAX,
+                  shapes = model->rigid ? world->scene->n_shapes : INT32_MAX;
+        if (!is_of_world(model, c.id) || c.dim < 1 || c.dim > ST_MAX_DIM || c.a < 0 || c.a >= bodies || c.b < 0 ||
             c.b >= bodies || c.shape_a < 0 || c.shape_a > shapes || c.shape_b < 0 || c.shape_b > shapes)
             return damaged(err);
     }
@@ -347,7 +345,7 @@ static st_Status check_mean(const Part *part, int n_v, st_Error *err)
 static st_Status check_controls(const sti_Model *model, const Part *part, st_Error *err)
 {
     if (part->count == 0) return ST_OK;
-    if (model->world == NULL || part->count != sti_control_count(model->world))
+    if (part->count != sti_control_count(model->world))
         return sti_fail(err, ST_ERR_ARGUMENT, "the saved state has other joints and forces: not the same scene");
     for (int64_t k = 0; k < part->count; k++) {
         sti_Control control;
@@ -366,7 +364,7 @@ static st_Status check_pushes(const sti_Model *model, const Part *part, st_Error
     for (int64_t k = 0; k < part->count; k++) {
         sti_Push push;
         memcpy(&push, (const char *)part->data + (size_t)k * sizeof push, sizeof push);
-        if (model->world == NULL || push.body <= last || push.body >= model->world->n_bodies) return damaged(err);
+        if (push.body <= last || push.body >= model->world->n_bodies) return damaged(err);
         for (int i = 0; i < 6; i++)
             if (!isfinite(push.wrench[i])) return damaged(err);
         last = push.body;
@@ -423,7 +421,7 @@ static st_Status restore_patches(const sti_Model *model, sti_StepWork *work, con
 static st_Status make_room(st_System *s, const Part part[N_SECTIONS], st_Error *err)
 {
     sti_World *world = s->model.world;
-    if (world != NULL) STI_TRY(STI_GROW(&world->allocator, world->push, world->push_capacity, part[PUSHES].count, err));
+    STI_TRY(STI_GROW(&world->allocator, world->push, world->push_capacity, part[PUSHES].count, err));
     sti_StepImpulses *last = &s->state.past_impulses;
     if (last->spring != NULL)
         STI_TRY(STI_GROW(&s->model.allocator, last->contact, last->capacity, part[PAST_CONTACTS].count, err));
@@ -482,7 +480,7 @@ static void restore_sleep(st_System *s, const Part part[N_SECTIONS])
 static void restore_controls(const sti_Model *model, sti_StepWork *work, const Part *part)
 {
     sti_World *world = model->world;
-    if (world == NULL || (part->count == 0 && world->n_controls == 0)) return;
+    if (part->count == 0 && world->n_controls == 0) return;
     world->n_controls = 0;
     memset(world->control, 0, (size_t)sti_control_count(world) * sizeof *world->control);
     take(world->control, part, sizeof *world->control);
@@ -512,8 +510,8 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     s->state.loaded.n = (int)part[LOADED].count;
     s->state.modes.n = (int)part[MODES].count;
     restore_controls(&s->model, &s->work, &part[CONTROLS]);
-    if (s->model.world != NULL) take(s->model.world->push, &part[PUSHES], sizeof *s->model.world->push);
-    if (s->model.world != NULL) s->model.world->n_pushes = (int)part[PUSHES].count;
+    take(s->model.world->push, &part[PUSHES], sizeof *s->model.world->push);
+    s->model.world->n_pushes = (int)part[PUSHES].count;
     take(&s->state.n_steps, &part[STEPS], sizeof s->state.n_steps);
     take(&s->state.grid, &part[TIME_GRID], sizeof s->state.grid);
     take(&s->state.stalled, &part[STALLED], sizeof s->state.stalled);

@@ -39,12 +39,12 @@ static void fill_in(double *setting, double value)
 void sti_scale_settings(sti_Model *model)
 {
     st_SystemDef *def = &model->def;
-    const double found = model->world != NULL ? mean_size(model->world) : 0, d = found > 0 ? found : 0.1;
+    const double found = mean_size(model->world), d = found > 0 ? found : 0.1;
     const double g = norm(def->gravity), speed = g > 0 ? sqrt(g * d) : 0.01 * d / def->h;
-    const double largest = model->world != NULL ? model->world->collider.largest : 0;
-    if (model->world != NULL) model->world->collider.relative = def->margin < 0 ? STI_RELATIVE_MARGIN : 0;
+    const double largest = model->world->collider.largest;
+    model->world->collider.relative = def->margin < 0 ? STI_RELATIVE_MARGIN : 0;
     fill_in(&def->margin, STI_RELATIVE_MARGIN * (largest > 0 ? largest : d) + 4 * g * def->h * def->h);
-    model->banded = def->slop < 0 && model->world != NULL;
+    model->banded = def->slop < 0 && model->rigid;
     fill_in(&def->slop, 0);
     fill_in(&def->correction_speed, speed);
     if (def->tolerance > 0 && def->effort == ST_EFFORT_BALANCED) def->effort = ST_EFFORT_EXACT; /* it was asked for */

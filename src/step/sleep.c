@@ -44,7 +44,7 @@ st_Status sti_sleep_create(const sti_Model *model, sti_StepWork *work, st_Error 
     sti_Sleep *s = &work->sleep;
     const sti_World *world = model->world;
     const st_Allocator *a = &model->allocator;
-    if (!model->def.sleep || world == NULL) return ST_OK;
+    if (!model->def.sleep || !model->rigid) return ST_OK;
     const int n = s->n_bodies = world->n_bodies;
     s->n_shapes = world->collider.n_shapes;
     s->ring = sti_alloc(a, n, sizeof *s->ring);
@@ -591,7 +591,7 @@ st_Status sti_sleep_keep_joints(const sti_Model *model, sti_StepWork *work, doub
 
 static bool is_body(const sti_Model *model, st_BodyId body)
 {
-    return model->world != NULL && body.index1 >= 0 && body.index1 < model->world->n_bodies;
+    return model->rigid && body.index1 >= 0 && body.index1 < model->world->n_bodies;
 }
 
 bool st_system_asleep(const st_System *system, st_BodyId body)

@@ -14,7 +14,7 @@ static st_Status check_numbers(const char *what, const double *x, int n, st_Erro
 /* Orientations are unit quaternions; rounded digits pass, as they do in a scene. */
 static st_Status check_orientations(const sti_Model *model, const double *q, st_Error *err)
 {
-    for (int b = 1; model->world != NULL && b < model->world->n_bodies; b++) {
+    for (int b = 1; b < model->world->n_bodies; b++) {
         const double length = quat_norm(sti_pose(q, b).q);
         if (!(fabs(length - 1.0) <= STI_UNIT))
             return sti_fail(err, ST_ERR_ARGUMENT,
@@ -63,8 +63,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     STI_TRY(status);
     memmove(s->state.q, q, (size_t)s->model.n_q * sizeof *q);
     memmove(s->state.v, v, (size_t)s->model.n_v * sizeof *v);
-    if (s->model.world != NULL)
-        STI_TRY(sti_rotors_follow(s->model.world, s->state.q, s->state.v, err)); /* rows were evaluated there */
+    STI_TRY(sti_rotors_follow(s->model.world, s->state.q, s->state.v, err)); /* rows were evaluated there */
     STI_EXCHANGE(st_Sink, s->work.here, s->work.trial);
     sti_time_set(&s->state, t);
     s->state.fresh = true;
@@ -133,7 +132,7 @@ st_Status st_system_energy(st_System *system, double *kinetic, double *potential
 static const sti_Body *find_body(const sti_Model *model, st_BodyId body)
 {
     const sti_World *world = model->world;
-    return world != NULL && body.index1 >= 0 && body.index1 < world->n_bodies ? &world->body[body.index1] : NULL;
+    return model->rigid && body.index1 >= 0 && body.index1 < world->n_bodies ? &world->body[body.index1] : NULL;
 }
 
 st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)

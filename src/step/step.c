@@ -30,7 +30,7 @@ static st_Status look_again(st_System *system, double h, int round, st_Error *er
     double margin = sti_margin(model);
     work->ahead.foreseen = 0;
     if (!sti_speculative(model)) return sti_evaluate(system, &work->here, state->t, state->q, margin, err);
-    if (round > 0 && model->world == NULL)
+    if (round > 0 && !model->rigid)
         margin = model->table.reach == NULL ? INFINITY
                                             : margin + model->table.reach(model->table.ctx, state->q, work->v_new, h);
     STI_TRY(sti_evaluate_ahead(system, &work->here, state->t, state->q, margin, h, state->v,
@@ -63,7 +63,7 @@ static st_Status speculative_step(st_System *system, double h, st_StepInfo *info
     work->ahead.n_found = 0;
     for (int round = 0, again = 1, most = 4; again > 0 && round < most; round++) {
         if (round > 0) STI_TRY(sti_keep_tried(system, err));
-        if (round > 0 || (model->world != NULL && work->ahead.foreseen < h)) STI_TRY(look_again(system, h, round, err));
+        if (round > 0 || (model->rigid && work->ahead.foreseen < h)) STI_TRY(look_again(system, h, round, err));
         STI_TRY(want_contacts(system, h, round, err));
         STI_TRY(sti_integrate(system, h, info, err));
         STI_TRY(sti_evaluate_ahead(system, &work->trial, system->state.t + h, work->q_new, sti_margin(model), h,
@@ -132,7 +132,7 @@ static void accept(st_System *system, double t, double taken, bool event)
     if (history->v != NULL) memcpy(history->v, state->v, (size_t)system->model.n_v * sizeof *state->v);
     STI_EXCHANGE(double *, state->q, work->q_new);
     STI_EXCHANGE(double *, state->v, work->v_new);
-    if (system->model.world != NULL) sti_angles_settle(system->model.world, state->q);
+    sti_angles_settle(system->model.world, state->q);
     STI_EXCHANGE(sti_IdSet, state->loaded, work->loaded_new);
     STI_EXCHANGE(sti_Modes, state->modes, work->modes_new);
     if (!history->known) state->modes.n = 0;

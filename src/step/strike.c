@@ -16,7 +16,7 @@ st_Status sti_strikes_create(const sti_Model *model, sti_StepWork *work, st_Erro
 {
     sti_Strikes *strikes = &work->strikes;
     const sti_World *world = model->world;
-    if (world == NULL) return ST_OK;
+    if (!model->rigid) return ST_OK;
     const int n = world->n_bodies;
     strikes->mechanism = sti_alloc(&model->allocator, n, sizeof *strikes->mechanism);
     strikes->hit = sti_alloc(&model->allocator, n, sizeof *strikes->hit);
@@ -57,7 +57,7 @@ void sti_forget_strikes(sti_StepWork *work)
 
 static void hit(st_System *s, int body)
 {
-    if (s->model.world == NULL || s->model.world->body[body].n_dofs == 0) return;
+    if (!s->model.rigid || s->model.world->body[body].n_dofs == 0) return;
     s->work.strikes.hit[s->work.strikes.mechanism[body]] = 1;
 }
 
@@ -85,7 +85,7 @@ static bool closes(const st_System *s, int c, const double *before)
     const int row = step->law[c].first;
     const double fast = sti_larger(STI_SEPARATION_SPEED, 2 * step->eta * s->state.fastest.pull);
     if (!(step->r[row] > 0) || sti_ids_contain(&s->work.loaded_new, entry->id)) return false; /* it carried before */
-    const bool limit = s->model.world == NULL || sti_limit_joint(entry->id) >= 0;
+    const bool limit = !s->model.rigid || sti_limit_joint(entry->id) >= 0;
     const double approach =
         limit ? -sti_row_dot(&step->H, row, before) : -separation(&s->model, &s->work, entry, before);
     return sti_larger(approach, -step->w[row]) > fast;
@@ -100,7 +100,7 @@ void sti_note_strikes(st_System *s, bool jump)
 {
     const sti_Assembly *step = &s->work.step;
     sti_forget_strikes(&s->work);
-    for (int k = 0; jump && s->model.world != NULL && k < s->model.world->n_joints; k++) {
+    for (int k = 0; jump && k < s->model.world->n_joints; k++) {
         hit(s, s->model.world->joint[k].a);
         hit(s, s->model.world->joint[k].b);
         s->work.strikes.any = true;
@@ -119,8 +119,7 @@ bool sti_is_struck(const st_System *s, uint64_t contact, int a, int b)
 {
     const sti_Strikes *strikes = &s->work.strikes;
     if (!strikes->any) return false;
-    if (s->model.world != NULL)
-        return strikes->hit[strikes->mechanism[a]] != 0 || strikes->hit[strikes->mechanism[b]] != 0;
+    if (s->model.rigid) return strikes->hit[strikes->mechanism[a]] != 0 || strikes->hit[strikes->mechanism[b]] != 0;
     for (int c = 0; c < s->work.step.n_gaps; c++)
         if (s->work.step.chosen[c].entry.id == contact) return closes(s, c, velocity_before(&s->model, &s->work));
     return false;

@@ -193,7 +193,7 @@ static st_Status lay_out_mass(sti_Model *m, st_Error *err)
         m->table.n_blocks = m->n_blocks = 1;
         m->table.first = m->first = m->mass.whole;
     }
-    m->mass.marked = m->world != NULL ? m->world->principal : NULL;
+    m->mass.marked = m->rigid ? m->world->principal : NULL;
     const st_BlockDiag M = {.n_blocks = m->n_blocks, .first = m->first, .diagonal = m->mass.marked};
     for (int b = 0; b < m->n_blocks; b++)
         m->mass.n += sti_block_numbers(&M, b);
@@ -217,7 +217,7 @@ static st_Status start(st_System *s, double t, const double *q0, const double *v
     STI_TRY(allocate(s, ALWAYS, err));
     if (sti_has_stages(&s->model)) STI_TRY(allocate(s, STAGES, err));
     if (sti_has_stages(&s->model) || s->model.def.drift == ST_DRIFT_PROJECTION ||
-        s->model.world == NULL) /* for its energy M(q), too */
+        !s->model.rigid) /* for its energy M(q), too */
         STI_TRY(sti_prepare_projection(s, err));
     STI_TRY(STI_GROW(&s->model.allocator, s->work.events.report, s->work.events.capacity, 32,
                      err)); /* the first one must not find us without */
@@ -250,7 +250,8 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
                            .n_v = model->n_v,
                            .n_blocks = model->n_blocks,
                            .first = model->first,
-                           .world = world};
+                           .world = world,
+                           .rigid = !sti_world_is_empty(world)};
     sti_scale_settings(&s->model);
     s->work.stop = sti_alloc(&def->allocator, 1, sizeof *s->work.stop);
     st_Status status = s->work.stop != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
@@ -333,11 +334,18 @@ st_Status st_system_create_model(const st_Model *model, const double *q0, const 
     *out = NULL;
     STI_TRY(check_def(def, err));
     STI_TRY(check_model(model, err));
-    STI_TRY(sti_check_contact_model(def, NULL, err));
     STI_TRY(sti_check_mean(def, err));
     STI_TRY(check_bounded(model, def, err));
-    STI_TRY(create(def, model, NULL, 0.0, q0, v0, out, err));
-    return check_initial(out, err);
+    st_Scene *scene; /* an empty one: for whatever belongs to scenes there is nothing to find */
+    sti_World *world;
+    STI_TRY(st_scene_create_with(&def->allocator, &scene, err));
+    st_Status status = sti_world_create(scene, def->gravity, &def->allocator, &world, err);
+    st_scene_destroy(scene);
+    STI_TRY(status);
+    status = sti_check_contact_model(def, world, err);
+    if (status == ST_OK) status = create(def, model, world, 0.0, q0, v0, out, err);
+    if (status != ST_OK) sti_world_destroy(world);
+    return status == ST_OK ? check_initial(out, err) : status;
 }
 
 /* ---- end ----------------------------------------------------------------------------------------- */

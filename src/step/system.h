@@ -318,7 +318,8 @@ typedef struct sti_Model {
     st_Model table;         /* the equations of motion, as functions                  */
     int n_q, n_v, n_blocks; /* coordinates, velocities, blocks of M                   */
     const int *first;       /* n_blocks + 1: the first velocity of each block         */
-    sti_World *world;       /* NULL: a user's model                                   */
+    sti_World *world;       /* the compiled scene; of a user's model an empty one      */
+    bool rigid;             /* the equations are those of the world; else a user's    */
     sti_MassLayout mass;
 } sti_Model;
 

@@ -164,6 +164,6 @@ st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *worl
     STI_TRY(check_choices(def, err));
     STI_TRY(check_events(def, err));
     STI_TRY(check_forces(def, err));
-    if (world != NULL) STI_TRY(check_surfaces(def, world->scene, err));
-    return world != NULL && def->contact == ST_CONTACT_COMPLIANT ? check_pairs(def, world, err) : ST_OK;
+    STI_TRY(check_surfaces(def, world->scene, err));
+    return def->contact == ST_CONTACT_COMPLIANT ? check_pairs(def, world, err) : ST_OK;
 }

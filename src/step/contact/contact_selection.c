@@ -30,7 +30,7 @@ double sti_margin(const sti_Model *model)
 double sti_margin_of(const sti_Model *model, const sti_ContactEntry *contact)
 {
     const double margin = sti_margin(model);
-    if (model->world == NULL || contact->shape_a == 0) return margin;
+    if (!model->rigid || contact->shape_a == 0) return margin;
     return sti_pair_margin(&model->world->collider, contact->shape_a - 1, contact->shape_b - 1, margin);
 }
 
@@ -207,7 +207,7 @@ typedef struct Miss {
  * has the contacts of the state, and makes their rows itself.                                       */
 static bool is_movable(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *contact)
 {
-    return model->world != NULL && work->here.rows_later && contact->first_row < 0;
+    return model->rigid && work->here.rows_later && contact->first_row < 0;
 }
 
 static Miss look_at(const st_System *system, const sti_ContactEntry *contact, int at)

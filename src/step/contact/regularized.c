@@ -54,7 +54,7 @@ static void soften_joints(const sti_Model *model, sti_StepWork *work, const sti_
     sti_Assembly *out = &work->step;
     const st_Sink *sink = stage->rows;
     double h = stage->eta;
-    const int n_rotors = model->world != NULL ? sti_rotor_count(model->world) : 0; /* their rows are no joints */
+    const int n_rotors = sti_rotor_count(model->world); /* their rows are no joints */
     for (int k = 0; k < sink->joint_rows.n_rows - n_rotors; k++) {
         out->Cb[k] = sti_joint_compliance(&model->def, h);
         out->g[k] = sink->joint[k].rate + sink->joint[k].value / h;

@@ -230,8 +230,8 @@ static void apply_band(st_System *system, const sti_Stage *stage)
 void sti_warm_start(st_System *system, const sti_Stage *stage)
 {
     Start start = {system, stage->eta};
-    sti_team_for(system->model.world != NULL ? system->model.def.threads : 1, system->work.step.problem.n_contacts,
-                 LEAST, start_range, &start);
+    sti_team_for(system->model.rigid ? system->model.def.threads : 1, system->work.step.problem.n_contacts, LEAST,
+                 start_range, &start);
     apply_band(system, stage);
 }
 

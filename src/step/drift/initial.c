@@ -99,8 +99,8 @@ static st_Status project_velocity(st_System *system, st_Error *err)
  * rounded digits, no more.                                                                        */
 static st_Status check_lengths(const sti_Model *model, st_Error *err)
 {
-    const st_Scene *scene = model->world != NULL ? model->world->scene : NULL;
-    for (int k = 0; scene != NULL && k < scene->n_joints; k++) {
+    const st_Scene *scene = model->world->scene;
+    for (int k = 0; k < scene->n_joints; k++) {
         const st_JointDef *def = &scene->joint[k];
         double apart = norm(sub(def->point_b, def->point));
         if (def->type != ST_JOINT_DISTANCE || !(def->length > 0) || fabs(def->length - apart) <= 1e-3 * apart) continue;
@@ -170,7 +170,7 @@ static void add_flaw(st_Flaw *out, int room, int *n, st_Flaw flaw)
 
 int st_system_flaws(const st_System *system, st_Flaw *out, int room)
 {
-    if (system == NULL || system->model.world == NULL || (out == NULL && room > 0)) return 0;
+    if (system == NULL || !system->model.rigid || (out == NULL && room > 0)) return 0;
     const sti_World *world = system->model.world;
     const st_Sink *here = &system->work.here;
     int n = 0;

@@ -18,7 +18,7 @@ static double fastest_point(const sti_Model *model, const sti_State *state, cons
 {
     const st_Model *table = &model->table;
     double largest = 0;
-    if (model->world != NULL) return 0.5 * table->reach(table->ctx, state->q, v, 1.0);
+    if (model->rigid) return 0.5 * table->reach(table->ctx, state->q, v, 1.0);
     for (int i = 0; i < table->n_v; i++)
         largest = fmax(largest, fabs(v[i]));
     return largest;

@@ -249,7 +249,7 @@ st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *e
     *s = 1;
     if (system->model.table.contacts == NULL) return ST_OK;
     prepare_path(system);
-    STI_TRY(system->model.world != NULL ? follow(&way, &at, err) : look_between(&way, &at, err));
+    STI_TRY(system->model.rigid ? follow(&way, &at, err) : look_between(&way, &at, err));
     if (at.F_hi >= -tolerance) return ST_OK;
     way.ahead = false;
     way.margin = fmax(-at.F_hi, tolerance); /* enough for the secants to see where the gap closes */

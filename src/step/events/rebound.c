@@ -44,7 +44,7 @@ typedef struct Approach {
 static Approach approach_of(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int c)
 {
     const sti_Assembly *out = &work->step;
-    const bool diagonal = model->world != NULL || model->mass.diagonal == NULL;
+    const bool diagonal = model->rigid || model->mass.diagonal == NULL;
     const bool forced = stage->eta > 0 && stage->means == NULL && diagonal;
     sti_RowView row;
     double speed = 0, apart = 0, together = 0;

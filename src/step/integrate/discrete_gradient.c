@@ -178,7 +178,7 @@ static bool same_entries(const sti_Model *model, const sti_RowList *a, const sti
 {
     const int64_t n = n_entries(a);
     if (a->n_rows != b->n_rows || n != n_entries(b)) return false;
-    if (model->world != NULL || n == 0) return true;
+    if (model->rigid || n == 0) return true;
     return memcmp(a->p, b->p, ((size_t)a->n_rows + 1) * sizeof *a->p) == 0 &&
            memcmp(a->i, b->i, (size_t)n * sizeof *a->i) == 0;
 }
@@ -200,7 +200,7 @@ static const double *turns(const Work *work)
 {
     const st_System *s = work->system;
     double least = 1;
-    if (s->model.world == NULL) return NULL;
+    if (!s->model.rigid) return NULL;
     sti_world_turns(s->model.world, work->v, work->h, true, s->work.mean.simpson);
     for (int i = 0; i < s->model.n_v; i++)
         least = s->work.mean.simpson[i] < least ? s->work.mean.simpson[i] : least;
@@ -232,7 +232,7 @@ static void scale_middle(Work *work)
 {
     st_System *s = work->system;
     work->means.end = NULL;
-    if (s->model.world == NULL) return;
+    if (!s->model.rigid) return;
     sti_world_turns(s->model.world, work->v, work->h, false, s->work.mean.turns);
     work->means.columns = s->work.mean.turns;
 }
@@ -271,7 +271,7 @@ static st_Status evaluate_end(Work *work)
 static st_Status follow(Work *work, double moved, double whole)
 {
     st_System *s = work->system;
-    if (moved * (whole + moved) <= 5 * s->model.def.tolerance && s->model.world != NULL) return evaluate_end(work);
+    if (moved * (whole + moved) <= 5 * s->model.def.tolerance && s->model.rigid) return evaluate_end(work);
     STI_TRY(evaluate_middle(work));
     STI_TRY(evaluate_end(work));
     average(work);
@@ -336,7 +336,7 @@ static st_Status stiffen(Work *work)
 static void note_tension(Work *work)
 {
     st_System *s = work->system;
-    if (s->model.world == NULL) return;
+    if (!s->model.rigid) return;
     sti_joints_tension(s->model.world, s->state.q, s->work.step.l, s->work.mean.tension);
     for (int i = 0; i < s->model.n_v; i++)
         s->work.mean.tension[i] /= work->stage->eta;

@@ -49,7 +49,7 @@ static st_Status forces(sti_StageWork *work, double *k)
     const sti_Stage *stage = work->stage;
     STI_TRY(model->force(model->ctx, stage->t, stage->q_star, stage->v_star, k, work->err));
     const sti_World *world = work->system->model.world;
-    if (stage->ahead > 0 && !(world != NULL && world->scene->n_forces + world->n_force_motors == 0)) {
+    if (stage->ahead > 0 && (!work->system->model.rigid || world->scene->n_forces + world->n_force_motors > 0)) {
         double *last = work->system->work.stages.k_later;
         STI_TRY(model->force(model->ctx, stage->t + stage->ahead, stage->q_star, stage->v_star, last, work->err));
         for (int i = 0; i < model->n_v; i++)
@@ -75,7 +75,7 @@ static sti_Speeds speeds_of(const sti_StageWork *work, int b, const double *v, c
 {
     const st_System *s = work->system;
     const int first = s->model.first[b], n = s->model.first[b + 1] - first;
-    const bool centre = s->model.world != NULL && n == 6 && s->model.def.effort != ST_EFFORT_THOROUGH;
+    const bool centre = s->model.rigid && n == 6 && s->model.def.effort != ST_EFFORT_THOROUGH;
     sti_Speeds fastest = {0, 0};
     for (int i = first; i < first + (centre ? 3 : n); i++) {
         double pull = fabs(k[i]) / sti_mass_of(&s->model, work->out->M, i);
@@ -340,7 +340,7 @@ static st_Status constraints(sti_StageWork *work)
     STI_TRY(grow_constraints(work, (int64_t)sink->joint_rows.n_rows + n_soft));
     STI_TRY(joints(work));
     if (n_soft > 0) STI_TRY(soft_rows(work));
-    out->laid_out = work->system->model.world != NULL ? out->G.n_rows : 0;
+    out->laid_out = work->system->model.rigid ? out->G.n_rows : 0;
     if (!work->impact && !work->implicit_forces) add_explicit_springs(work);
     return ST_OK;
 }

@@ -341,7 +341,7 @@ st_Status sti_stage_contacts(sti_StageWork *work)
     st_System *system = work->system;
     const sti_Stage *stage = work->stage;
     work->piled = work->out->piled = sti_is_pile(&system->model, &system->work, stage);
-    if (system->model.world == NULL) STI_TRY(sti_check_model_contacts(&system->model.def, stage->rows, work->err));
+    if (!system->model.rigid) STI_TRY(sti_check_model_contacts(&system->model.def, stage->rows, work->err));
     STI_TRY(grow(work));
     sti_patches_begin(&system->work);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->model.world, stage->q_star, work->err));

@@ -53,7 +53,7 @@ static double friction_work(const st_System *system, const sti_Stage *stage)
 st_Status sti_solve_problem(st_System *system, st_Solver *solver, const st_Problem *problem, st_Solution *solution,
                             st_SolveInfo *info, st_Error *err)
 {
-    if (system->model.world == NULL) STI_TRY(st_problem_check(problem, err));
+    if (!system->model.rigid) STI_TRY(st_problem_check(problem, err));
     STI_TRY(sti_solver_solve(solver, problem, NULL, solution, info, err));
     return sti_go_on(system, err);
 }
@@ -70,7 +70,7 @@ st_Status sti_solve_islands(st_System *system, st_Solution *solution, st_SolveIn
     const st_Problem *problem = &system->work.step.problem;
     const sti_PileContacts *pile = system->work.step.piled ? &system->work.step.pile : NULL;
     st_SolveInfo found = {0};
-    if (system->model.world == NULL) STI_TRY(st_problem_check(problem, err));
+    if (!system->model.rigid) STI_TRY(st_problem_check(problem, err));
     sti_islands_recall(system->work.islands, left_at, &system->work.step);
     sti_islands_limit(system->work.islands,
                       fmax(system->model.def.step_work_limit - system->work.work_done, FEWEST_VISITS));
