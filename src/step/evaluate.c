@@ -15,7 +15,8 @@ st_Status sti_evaluate_constraints(const sti_Model *model, sti_StepWork *work, s
     return ST_OK;
 }
 
-static st_Status evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
+static st_Status evaluate_rows(st_System *system, st_Sink *sink, double t, const double *q, double margin,
+                               st_Error *err)
 {
     const st_Model *model = &system->model.table;
     if (!sink->constraints_known) STI_TRY(sti_evaluate_constraints(&system->model, &system->work, sink, t, q, err));
@@ -29,7 +30,7 @@ static st_Status evaluate(st_System *system, st_Sink *sink, double t, const doub
 st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
 {
     sink->constraints_known = sink->rows_later = false;
-    return evaluate(system, sink, t, q, margin, err);
+    return evaluate_rows(system, sink, t, q, margin, err);
 }
 
 st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
@@ -40,7 +41,7 @@ st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const d
     *ahead = (sti_Foresight){h, {v, other}};
     sink->rows_later =
         sti_integrator(&system->model)->order == 1; /* others look at rows beside those of the step problem */
-    st_Status status = evaluate(system, sink, t, q, margin, err);
+    st_Status status = evaluate_rows(system, sink, t, q, margin, err);
     *ahead = (sti_Foresight){.h = 0};
     return status;
 }

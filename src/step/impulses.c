@@ -39,7 +39,7 @@ static int spring_count(const sti_StepWork *work)
     return work->impulses.n_springs;
 }
 
-static st_Status make(const sti_Model *model, sti_StepWork *work, sti_StepImpulses *sum, st_Error *err)
+static st_Status make_sums(const sti_Model *model, sti_StepWork *work, sti_StepImpulses *sum, st_Error *err)
 {
     const int64_t n = (int64_t)STI_N_LOADS * model->n_v, n_joints = joint_count(work) + 1,
                   n_springs = spring_count(work) + 1;
@@ -54,7 +54,7 @@ static st_Status make(const sti_Model *model, sti_StepWork *work, sti_StepImpuls
     return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", model->n_v);
 }
 
-static void release(const sti_Model *model, sti_StepWork *work, sti_StepImpulses *sum)
+static void release_sums(const sti_Model *model, sti_StepWork *work, sti_StepImpulses *sum)
 {
     for (int k = 0; k < 2; k++) {
         sti_free(&model->allocator, sum->load[k], (int64_t)STI_N_LOADS * model->n_v, sizeof *sum->load[k]);
@@ -76,24 +76,24 @@ st_Status sti_impulses_create(st_System *s, st_Error *err)
     if (!sti_has_stages(&s->model)) return ST_OK;
     sums->n_joints = s->model.world->n_joints;
     sums->n_springs = s->model.world->n_springs;
-    STI_TRY(make(&s->model, &s->work, &sums->stage, err));
-    STI_TRY(make(&s->model, &s->work, &sums->piece, err));
-    STI_TRY(make(&s->model, &s->work, &sums->way, err));
-    STI_TRY(make(&s->model, &s->work, &sums->total, err));
+    STI_TRY(make_sums(&s->model, &s->work, &sums->stage, err));
+    STI_TRY(make_sums(&s->model, &s->work, &sums->piece, err));
+    STI_TRY(make_sums(&s->model, &s->work, &sums->way, err));
+    STI_TRY(make_sums(&s->model, &s->work, &sums->total, err));
     if (!remembers(&s->model)) return ST_OK;
-    STI_TRY(make(&s->model, &s->work, &s->state.past_impulses, err));
-    return make(&s->model, &s->work, &s->work.saved.state.past_impulses, err);
+    STI_TRY(make_sums(&s->model, &s->work, &s->state.past_impulses, err));
+    return make_sums(&s->model, &s->work, &s->work.saved.state.past_impulses, err);
 }
 
 void sti_impulses_free(st_System *s)
 {
     sti_ImpulseSums *sums = &s->work.impulses;
-    release(&s->model, &s->work, &sums->stage);
-    release(&s->model, &s->work, &sums->piece);
-    release(&s->model, &s->work, &sums->way);
-    release(&s->model, &s->work, &sums->total);
-    release(&s->model, &s->work, &s->state.past_impulses);
-    release(&s->model, &s->work, &s->work.saved.state.past_impulses);
+    release_sums(&s->model, &s->work, &sums->stage);
+    release_sums(&s->model, &s->work, &sums->piece);
+    release_sums(&s->model, &s->work, &sums->way);
+    release_sums(&s->model, &s->work, &sums->total);
+    release_sums(&s->model, &s->work, &s->state.past_impulses);
+    release_sums(&s->model, &s->work, &s->work.saved.state.past_impulses);
 }
 
 /* ---- sums ----------------------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static void clear(const sti_Model *model, const sti_StepWork *work, sti_StepImpu
 }
 
 /* to = scale to + factor from. */
-static void combine(double *to, double scale_to, const double *from, double factor, int64_t n)
+static void combine_sums(double *to, double scale_to, const double *from, double factor, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         to[i] = scale_to * to[i] + factor * from[i];
@@ -139,7 +139,7 @@ static st_Status find_contact(const sti_Model *model, sti_StepImpulses *sum, uin
 static void combine_contact(sti_ContactImpulse *to, double scale_to, const sti_ContactImpulse *from, double factor)
 {
     for (int k = 0; k < 2; k++) {
-        combine(to->r[k], scale_to, from->r[k], factor, ST_MAX_DIM);
+        combine_sums(to->r[k], scale_to, from->r[k], factor, ST_MAX_DIM);
         to->linear[k] = add(scale(scale_to, to->linear[k]), scale(factor, from->linear[k]));
         to->angular[k] = add(scale(scale_to, to->angular[k]), scale(factor, from->angular[k]));
     }
@@ -162,10 +162,10 @@ static st_Status add_sum(const sti_Model *model, const sti_StepWork *work, sti_S
     const int64_t n_joint = (int64_t)(sizeof(sti_JointImpulse) / sizeof(double)) * joint_count(work);
     const int64_t n_spring = (int64_t)(sizeof(sti_SpringImpulse) / sizeof(double)) * spring_count(work);
     for (int k = 0; k < 2; k++) {
-        combine(to->load[k], scale_to, from->load[k], factor, (int64_t)STI_N_LOADS * model->n_v);
-        combine((double *)to->joint[k], scale_to, (const double *)from->joint[k], factor, n_joint);
+        combine_sums(to->load[k], scale_to, from->load[k], factor, (int64_t)STI_N_LOADS * model->n_v);
+        combine_sums((double *)to->joint[k], scale_to, (const double *)from->joint[k], factor, n_joint);
     }
-    combine((double *)to->spring, scale_to, (const double *)from->spring, factor, n_spring);
+    combine_sums((double *)to->spring, scale_to, (const double *)from->spring, factor, n_spring);
     to->time = scale_to * to->time + factor * from->time;
     for (int c = 0; c < to->n && scale_to != 1; c++)
         combine_contact(&to->contact[c], scale_to, &to->contact[c], 0);
@@ -181,7 +181,7 @@ static st_Status add_sum(const sti_Model *model, const sti_StepWork *work, sti_S
 
 /* ---- the step problem at hand ---------------------------------------------------------------------- */
 
-static void add_row(const st_Sparse *rows, int k, double r, double *out)
+static void add_row_load(const st_Sparse *rows, int k, double r, double *out)
 {
     for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++)
         out[rows->i[e]] += r * rows->x[e];
@@ -337,7 +337,7 @@ st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, cons
     const st_Problem *problem = &step->problem;
     for (int k = 0; k < problem->n_l; k++) {
         const bool spring = k >= n_joint_rows && k - n_joint_rows < n_springs;
-        add_row(&problem->G, k, weight * step->l[k], of[spring ? STI_LOAD_SPRING : STI_LOAD_JOINT]);
+        add_row_load(&problem->G, k, weight * step->l[k], of[spring ? STI_LOAD_SPRING : STI_LOAD_JOINT]);
     }
     for (int c = 0; c < problem->n_contacts; c++) {
         const bool contact = c < step->n_gaps && (!model->rigid || step->chosen[c].entry.id < STI_LIMIT_ID);
@@ -355,8 +355,8 @@ st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, cons
         const sti_RowList *rows = &ends->rows->soft_rows;
         const st_Sparse soft = {.n_rows = n_v, .n_cols = rows->n_rows, .p = rows->p, .i = rows->i, .x = rows->x};
         for (int k = 0; k < rows->n_rows; k++)
-            add_row(&soft, k, weight * soft_impulse(model, work, ends, k),
-                    of[k < n_springs ? STI_LOAD_SPRING : STI_LOAD_JOINT]);
+            add_row_load(&soft, k, weight * soft_impulse(model, work, ends, k),
+                         of[k < n_springs ? STI_LOAD_SPRING : STI_LOAD_JOINT]);
     }
     for (int i = 0; i < n_v; i++) {
         of[STI_LOAD_APPLIED][i] += weight * step->eta * ends->applied[i];
@@ -509,7 +509,7 @@ st_Status sti_carry_normal(const sti_Model *model, sti_StepWork *work, int c, do
     if (contact == NULL) return ST_OK;
     contact->r[STI_IMPACT][0] += impulse;
     contact->linear[STI_IMPACT] = add(contact->linear[STI_IMPACT], scale(impulse, contact->normal));
-    add_row(&H, work->step.law[c].first, impulse, load);
+    add_row_load(&H, work->step.law[c].first, impulse, load);
     return limit ? add_to_limit(model, work, contact->id, impulse, err) : ST_OK;
 }
 

@@ -22,7 +22,7 @@ static st_Status placed_world(const sti_Model *model, const sti_State *state, st
     return ST_OK;
 }
 
-static st_BodyId body_of(const sti_World *world, int shape)
+static st_BodyId owner_of(const sti_World *world, int shape)
 {
     return (st_BodyId){world->scene->shape_body[shape]};
 }
@@ -57,7 +57,7 @@ static bool cast_at(void *ctx, int shape)
     if (hit->shape.index1 != 0 && (s > hit->distance || (s == hit->distance && shape + 1 > hit->shape.index1)))
         return true;
     cast->limit = s;
-    *hit = (st_RayHit){{shape + 1}, body_of(world, shape), s, add(cast->from, scale(s, cast->way)), normal};
+    *hit = (st_RayHit){{shape + 1}, owner_of(world, shape), s, add(cast->from, scale(s, cast->way)), normal};
     return true;
 }
 
@@ -150,7 +150,7 @@ st_Status st_system_distance(st_System *system, st_ShapeId a, st_ShapeId b, st_C
     STI_TRY(least_gap(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), c->pose[j], INFINITY, &c->points, out, &found,
                       err));
     out->shape = b;
-    out->body = body_of(world, j);
+    out->body = owner_of(world, j);
     return found ? ST_OK : sti_fail(err, ST_ERR_NUMERIC, "shapes %d and %d have no distance", a.index1, b.index1);
 }
 
@@ -219,7 +219,7 @@ static bool note_closest(void *ctx, int shape)
         return probe->status == ST_OK;
     if (any && closest.gap == best->gap && shape + 1 > best->shape.index1) return true;
     closest.shape = (st_ShapeId){shape + 1};
-    closest.body = body_of(probe->world, shape);
+    closest.body = owner_of(probe->world, shape);
     *best = closest;
     probe->within = closest.gap; /* only nearer ones from now on */
     return true;
@@ -240,7 +240,7 @@ static st_Status visit_near(Probe *probe, sti_TreeVisit *visit)
     return probe->status;
 }
 
-static int by_number(const void *x, const void *y)
+static int by_shape(const void *x, const void *y)
 {
     int a = *(const int *)x, b = *(const int *)y;
     return a < b ? -1 : a > b;
@@ -257,7 +257,7 @@ st_Status st_system_overlaps(st_System *system, const st_ShapeDef *def, st_Pose 
                         room < 0 ? ", must be >= 0" : ", but none is given");
     STI_TRY(place_probe(&system->model, &system->state, def, pose, groups, 0, &probe, err));
     st_Status status = visit_near(&probe, note_overlap);
-    if (probe.n_list > 1) qsort(probe.list, (size_t)probe.n_list, sizeof *probe.list, by_number);
+    if (probe.n_list > 1) qsort(probe.list, (size_t)probe.n_list, sizeof *probe.list, by_shape);
     for (int k = 0; status == ST_OK && out != NULL && k < probe.n_list && k < room; k++)
         out[k] = (st_ShapeId){probe.list[k] + 1};
     if (status == ST_OK) *count = probe.n_list;

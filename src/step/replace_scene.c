@@ -18,7 +18,7 @@ typedef struct Moved {
     int *shape_from, *joint_from; /* now's                                                         */
 } Moved;
 
-static st_Status make_room(const sti_World *was, const st_Scene *scene, Moved *moved, st_Error *err)
+static st_Status reserve_lists(const sti_World *was, const st_Scene *scene, Moved *moved, st_Error *err)
 {
     const int n_shapes = was->scene->n_shapes;
     *moved = (Moved){.was = was};
@@ -124,7 +124,7 @@ static st_Status carry_loaded(const st_System *was, st_System *now, const Moved 
     return ST_OK;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_id_and_element(const void *a, const void *b)
 {
     const sti_Impulse *x = a, *y = b;
     if (x->id != y->id) return x->id < y->id ? -1 : 1;
@@ -150,7 +150,7 @@ static st_Status carry_forces(const st_System *was, st_System *now, const Moved 
     for (int k = 0; k < was->work.sleep.n_contacts; k++)
         carry_force(moved, was->work.sleep.contact[k].impulse, &now->state);
     if (now->state.forces.n > 1)
-        qsort(now->state.forces.at, (size_t)now->state.forces.n, sizeof *now->state.forces.at, by_place);
+        qsort(now->state.forces.at, (size_t)now->state.forces.n, sizeof *now->state.forces.at, by_id_and_element);
     return ST_OK;
 }
 
@@ -238,11 +238,11 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
 
 /* ---- the next system -------------------------------------------------------------------------- */
 
-static st_Status follow(const st_System *system, const st_Scene *scene, st_System **out, st_Error *err)
+static st_Status create_next(const st_System *system, const st_Scene *scene, st_System **out, st_Error *err)
 {
     Moved moved;
     sti_World *world;
-    STI_TRY(make_room(system->model.world, scene, &moved, err));
+    STI_TRY(reserve_lists(system->model.world, scene, &moved, err));
     sti_Before before = {system->model.world, system->state.q, system->state.v, moved.joint_from};
     st_Status status = sti_world_create_after(scene, &before, &world, err);
     if (status == ST_OK) {
@@ -267,7 +267,7 @@ st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *e
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_change: system and scene must be given");
     if (!system->model.rigid)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of the user's is not made from a scene and cannot change it");
-    STI_TRY(follow(system, scene, &next, err));
+    STI_TRY(create_next(system, scene, &next, err));
     next->state.n_changes++;
     st_System old = *system;
     *system = *next;

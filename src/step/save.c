@@ -173,7 +173,7 @@ size_t st_system_save(const st_System *system, void *buffer, size_t size)
     return needed;
 }
 
-static st_Status damaged(st_Error *err)
+static st_Status state_damaged(st_Error *err)
 {
     return sti_fail(err, ST_ERR_FORMAT, "the saved state is damaged or cut short");
 }
@@ -182,7 +182,7 @@ static st_Status read_head(const sti_Model *model, const sti_State *state, const
                            st_Error *err)
 {
     Head head;
-    if (buffer == NULL || size < sizeof head) return damaged(err);
+    if (buffer == NULL || size < sizeof head) return state_damaged(err);
     memcpy(&head, buffer, sizeof head);
     if (head.magic != MAGIC) return sti_fail(err, ST_ERR_FORMAT, "these bytes are no saved state of this machine");
     if (head.version != VERSION)
@@ -207,7 +207,7 @@ static st_Status read_sections(const char *buffer, size_t size, Part part[N_SECT
     for (size_t at = sizeof(Head); at < size;) {
         Section section;
         int k = 0;
-        if (size - at < sizeof section) return damaged(err);
+        if (size - at < sizeof section) return state_damaged(err);
         memcpy(&section, buffer + at, sizeof section);
         at += sizeof section;
         section.tag[sizeof section.tag - 1] = '\0';
@@ -216,7 +216,7 @@ static st_Status read_sections(const char *buffer, size_t size, Part part[N_SECT
         if (k == N_SECTIONS || section.size != (int64_t)sections[k].size)
             return sti_fail(err, ST_ERR_FORMAT, "the saved state is of another version of the library: \"%s\"",
                             section.tag);
-        if (section.count < 0 || (uint64_t)section.count > (size - at) / sections[k].size) return damaged(err);
+        if (section.count < 0 || (uint64_t)section.count > (size - at) / sections[k].size) return state_damaged(err);
         part[k] = (Part){buffer + at, section.count};
         at += (size_t)section.count * sections[k].size;
     }
@@ -241,7 +241,7 @@ static st_Status check_ids(const sti_Model *model, const Part *part, st_Error *e
     for (int64_t k = 0; k < part->count; k++) {
         uint64_t id;
         READ(part, k, &id);
-        if (!is_of_world(model, id)) return damaged(err);
+        if (!is_of_world(model, id)) return state_damaged(err);
     }
     return ST_OK;
 }
@@ -261,7 +261,7 @@ static st_Status check_impulses(const sti_Model *model, const Part *part, st_Err
     for (int64_t k = 0; k < part->count; k++) {
         sti_Impulse impulse;
         READ(part, k, &impulse);
-        if (!is_impulse(model, &impulse)) return damaged(err);
+        if (!is_impulse(model, &impulse)) return state_damaged(err);
     }
     return ST_OK;
 }
@@ -274,7 +274,7 @@ static st_Status check_patches(const sti_Model *model, const Part part[N_SECTION
         READ(&part[PATCHES], k, &patch);
         if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size ||
             !is_of_world(model, patch.id) || (k > 0 && patch.id <= last))
-            return damaged(err);
+            return state_damaged(err);
         if (!sti_patch_fits(model, &patch))
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "the saved state has a patch of %d elements, which the contacts of this system have not",
@@ -292,17 +292,17 @@ static st_Status check_sleep(const sti_Model *model, const sti_StepWork *work, c
         return sti_fail(err, ST_ERR_ARGUMENT, "the saved state knows who sleeps, and the system has `sleep` off");
     if ((n > 0 && n != work->sleep.n_bodies) || part[DUE].count != n || part[RINGS].count != n ||
         part[RESTS].count != n || (n == 0 && part[SLEEPERS].count > 0))
-        return damaged(err);
+        return state_damaged(err);
     for (int64_t b = 0; b < n; b++) {
         int next;
         READ(&part[RINGS], b, &next);
-        if (next < 0 || next >= n) return damaged(err);
+        if (next < 0 || next >= n) return state_damaged(err);
     }
     for (int64_t k = 0; k < part[SLEEPERS].count; k++) {
         sti_Sleeper sleeper;
         READ(&part[SLEEPERS], k, &sleeper);
         if (sleeper.a < 0 || sleeper.a >= n || sleeper.b < 0 || sleeper.b >= n || !is_impulse(model, &sleeper.impulse))
-            return damaged(err);
+            return state_damaged(err);
     }
     return ST_OK;
 }
@@ -313,10 +313,10 @@ static st_Status check_past_impulses(const sti_Model *model, const Part part[N_S
     const sti_World *world = model->world;
     if (part[PAST_LOADS].count == 0)
         return part[PAST_JOINTS].count + part[PAST_SPRINGS].count + part[PAST_CONTACTS].count == 0 ? ST_OK
-                                                                                                   : damaged(err);
+                                                                                                   : state_damaged(err);
     if (part[PAST_LOADS].count != (int64_t)STI_N_LOADS * model->n_v || part[PAST_JOINTS].count != world->n_joints ||
         part[PAST_SPRINGS].count != world->n_springs)
-        return damaged(err);
+        return state_damaged(err);
     for (int64_t k = 0; k < part[PAST_CONTACTS].count; k++) {
         sti_ContactImpulse c;
         READ(&part[PAST_CONTACTS], k, &c);
@@ -324,7 +324,7 @@ static st_Status check_past_impulses(const sti_Model *model, const Part part[N_S
                   shapes = model->rigid ? world->scene->n_shapes : INT32_MAX;
         if (!is_of_world(model, c.id) || c.dim < 1 || c.dim > ST_MAX_DIM || c.a < 0 || c.a >= bodies || c.b < 0 ||
             c.b >= bodies || c.shape_a < 0 || c.shape_a > shapes || c.shape_b < 0 || c.shape_b > shapes)
-            return damaged(err);
+            return state_damaged(err);
     }
     return ST_OK;
 }
@@ -334,11 +334,11 @@ static st_Status check_mean(const Part *part, int n_v, st_Error *err)
 {
     double counts[2] = {0};
     if (part->count == 0) return ST_OK;
-    if (part->count != 2 + (STI_MEAN_PAST + 1) * (int64_t)n_v) return damaged(err);
+    if (part->count != 2 + (STI_MEAN_PAST + 1) * (int64_t)n_v) return state_damaged(err);
     memcpy(counts, part->data, sizeof counts);
     for (int k = 0; k < 2; k++)
-        if (!(counts[k] >= 0) || counts[k] > STI_MEAN_PAST) return damaged(err);
-    return counts[1] <= counts[0] ? ST_OK : damaged(err);
+        if (!(counts[k] >= 0) || counts[k] > STI_MEAN_PAST) return state_damaged(err);
+    return counts[1] <= counts[0] ? ST_OK : state_damaged(err);
 }
 
 /* Nothing said: no bytes. */
@@ -350,9 +350,9 @@ static st_Status check_controls(const sti_Model *model, const Part *part, st_Err
     for (int64_t k = 0; k < part->count; k++) {
         sti_Control control;
         READ(part, k, &control);
-        if (control.is_set != 0 && control.is_set != 1) return damaged(err);
+        if (control.is_set != 0 && control.is_set != 1) return state_damaged(err);
         for (int i = 0; i < 6; i++)
-            if (!isfinite(control.value[i])) return damaged(err);
+            if (!isfinite(control.value[i])) return state_damaged(err);
     }
     return ST_OK;
 }
@@ -364,9 +364,9 @@ static st_Status check_pushes(const sti_Model *model, const Part *part, st_Error
     for (int64_t k = 0; k < part->count; k++) {
         sti_Push push;
         memcpy(&push, (const char *)part->data + (size_t)k * sizeof push, sizeof push);
-        if (push.body <= last || push.body >= model->world->n_bodies) return damaged(err);
+        if (push.body <= last || push.body >= model->world->n_bodies) return state_damaged(err);
         for (int i = 0; i < 6; i++)
-            if (!isfinite(push.wrench[i])) return damaged(err);
+            if (!isfinite(push.wrench[i])) return state_damaged(err);
         last = push.body;
     }
     return ST_OK;
@@ -378,16 +378,16 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
     const int n_q = model->n_q, n_v = model->n_v;
     const int64_t n_past = part[PAST_COORDINATES].count; /* of a system that keeps none: 0 */
     for (int k = 0; k < N_SECTIONS; k++)
-        if (part[k].data == NULL || part[k].count > INT32_MAX) return damaged(err);
+        if (part[k].data == NULL || part[k].count > INT32_MAX) return state_damaged(err);
     if (part[TIME].count != 1 || part[COORDINATES].count != n_q || part[VELOCITIES].count != n_v ||
         part[STEPS].count != 1 || part[STALLED].count != 1 || part[PAST].count != 1 || part[TIME_GRID].count != 1)
-        return damaged(err);
+        return state_damaged(err);
     sti_TimeGrid grid;
     READ(&part[TIME_GRID], 0, &grid);
-    if (!isfinite(grid.start) || !(grid.h >= 0) || !isfinite(grid.h) || grid.steps < 0) return damaged(err);
+    if (!isfinite(grid.start) || !(grid.h >= 0) || !isfinite(grid.h) || grid.steps < 0) return state_damaged(err);
     if ((n_past != 0 && n_past != n_q) || part[PAST_VELOCITIES].count != (n_past > 0 ? n_v : 0) ||
         part[PAST_ACCELERATIONS].count != part[PAST_VELOCITIES].count)
-        return damaged(err);
+        return state_damaged(err);
     STI_TRY(check_patches(model, part, err));
     STI_TRY(check_impulses(model, &part[IMPULSES], err));
     STI_TRY(check_ids(model, &part[ACTIVE], err));
@@ -399,7 +399,7 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
     return check_sleep(model, work, part, err);
 }
 
-static void take(void *to, const Part *part, size_t size)
+static void copy_part(void *to, const Part *part, size_t size)
 {
     if (part->count > 0) memcpy(to, part->data, (size_t)part->count * size);
 }
@@ -411,14 +411,14 @@ static st_Status restore_patches(const sti_Model *model, sti_StepWork *work, con
     int64_t n = part[PATCHES].count, n_delta = part[DEFORMATIONS].count;
     STI_TRY(STI_GROW(&model->allocator, to->patch, to->patch_capacity, n, err));
     STI_TRY(STI_GROW(&model->allocator, to->delta, to->delta_capacity, n_delta, err));
-    take(to->patch, &part[PATCHES], sizeof *to->patch);
-    take(to->delta, &part[DEFORMATIONS], sizeof *to->delta);
+    copy_part(to->patch, &part[PATCHES], sizeof *to->patch);
+    copy_part(to->delta, &part[DEFORMATIONS], sizeof *to->delta);
     to->n = (int)n;
     to->n_delta = n_delta;
     return sti_patches_know(model, work, to, err);
 }
 
-static st_Status make_room(st_System *s, const Part part[N_SECTIONS], st_Error *err)
+static st_Status reserve_state(st_System *s, const Part part[N_SECTIONS], st_Error *err)
 {
     sti_World *world = s->model.world;
     STI_TRY(STI_GROW(&world->allocator, world->push, world->push_capacity, part[PUSHES].count, err));
@@ -438,7 +438,7 @@ static st_Status make_room(st_System *s, const Part part[N_SECTIONS], st_Error *
 static void restore_past(st_System *s, const Part part[N_SECTIONS])
 {
     Past past;
-    take(&past, &part[PAST], sizeof past);
+    copy_part(&past, &part[PAST], sizeof past);
     s->state.history.h = past.h;
     s->state.history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(&s->model));
     s->state.fresh = past.fresh != 0;
@@ -447,16 +447,16 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     s->state.fastest.speed = past.speed;
     s->state.fastest.pull = past.pull;
     if (!sti_has_stages(&s->model)) return;
-    take(s->state.history.q, &part[PAST_COORDINATES], sizeof(double));
-    take(s->state.history.v, &part[PAST_VELOCITIES], sizeof(double));
-    take(s->state.history.a, &part[PAST_ACCELERATIONS], sizeof(double));
-    if (s->work.mean.past != NULL) take(s->work.mean.past, &part[MEAN], sizeof(double));
+    copy_part(s->state.history.q, &part[PAST_COORDINATES], sizeof(double));
+    copy_part(s->state.history.v, &part[PAST_VELOCITIES], sizeof(double));
+    copy_part(s->state.history.a, &part[PAST_ACCELERATIONS], sizeof(double));
+    if (s->work.mean.past != NULL) copy_part(s->work.mean.past, &part[MEAN], sizeof(double));
     sti_StepImpulses *last = &s->state.past_impulses;
     if (last->spring == NULL || part[PAST_LOADS].count == 0) return;
-    take(last->load[STI_FINITE], &part[PAST_LOADS], sizeof(double));
-    take(last->joint[STI_FINITE], &part[PAST_JOINTS], sizeof(sti_JointImpulse));
-    take(last->spring, &part[PAST_SPRINGS], sizeof(sti_SpringImpulse));
-    take(last->contact, &part[PAST_CONTACTS], sizeof(sti_ContactImpulse));
+    copy_part(last->load[STI_FINITE], &part[PAST_LOADS], sizeof(double));
+    copy_part(last->joint[STI_FINITE], &part[PAST_JOINTS], sizeof(sti_JointImpulse));
+    copy_part(last->spring, &part[PAST_SPRINGS], sizeof(sti_SpringImpulse));
+    copy_part(last->contact, &part[PAST_CONTACTS], sizeof(sti_ContactImpulse));
     last->n = (int)part[PAST_CONTACTS].count;
     last->time = past.h;
 }
@@ -465,12 +465,12 @@ static void restore_sleep(st_System *s, const Part part[N_SECTIONS])
 {
     sti_Sleep *sleep = &s->work.sleep;
     if (!sleep->on || part[ASLEEP].count == 0) return;
-    take(s->model.world->asleep, &part[ASLEEP], sizeof *s->model.world->asleep);
-    take(sleep->due, &part[DUE], sizeof *sleep->due);
-    take(sleep->ring, &part[RINGS], sizeof *sleep->ring);
-    take(sleep->rest, &part[RESTS], sizeof *sleep->rest);
-    take(sleep->contact, &part[SLEEPERS], sizeof *sleep->contact);
-    take(sleep->joint_force, &part[JOINT_FORCES], sizeof *sleep->joint_force);
+    copy_part(s->model.world->asleep, &part[ASLEEP], sizeof *s->model.world->asleep);
+    copy_part(sleep->due, &part[DUE], sizeof *sleep->due);
+    copy_part(sleep->ring, &part[RINGS], sizeof *sleep->ring);
+    copy_part(sleep->rest, &part[RESTS], sizeof *sleep->rest);
+    copy_part(sleep->contact, &part[SLEEPERS], sizeof *sleep->contact);
+    copy_part(sleep->joint_force, &part[JOINT_FORCES], sizeof *sleep->joint_force);
     sleep->n_contacts = (int)part[SLEEPERS].count;
     sleep->n_joint_forces = (int)part[JOINT_FORCES].count;
     sti_sleep_restored(s);
@@ -483,7 +483,7 @@ static void restore_controls(const sti_Model *model, sti_StepWork *work, const P
     if (part->count == 0 && world->n_controls == 0) return;
     world->n_controls = 0;
     memset(world->control, 0, (size_t)sti_control_count(world) * sizeof *world->control);
-    take(world->control, part, sizeof *world->control);
+    copy_part(world->control, part, sizeof *world->control);
     for (int k = 0; k < sti_control_count(world); k++)
         world->n_controls += world->control[k].is_set;
     work->rows_stale = true;
@@ -493,28 +493,28 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
 {
     double t;
     double *q = state, *v = state + s->model.n_q; /* aligned, as the bytes need not be */
-    take(&t, &part[TIME], sizeof t);
-    take(q, &part[COORDINATES], sizeof *q);
-    take(v, &part[VELOCITIES], sizeof *v);
-    STI_TRY(make_room(s, part, err));
+    copy_part(&t, &part[TIME], sizeof t);
+    copy_part(q, &part[COORDINATES], sizeof *q);
+    copy_part(v, &part[VELOCITIES], sizeof *v);
+    STI_TRY(reserve_state(s, part, err));
     STI_TRY(restore_patches(&s->model, &s->work, part, err));
-    STI_TRY(st_system_set_state(s, t, q, v, err));           /* the last thing that may fail; it keeps the room */
-    take(s->state.v, &part[VELOCITIES], sizeof *s->state.v); /* of rotors, too, which follow what is set */
-    take(s->state.active.id, &part[ACTIVE], sizeof *s->state.active.id);
-    take(s->state.forces.at, &part[IMPULSES], sizeof *s->state.forces.at);
-    take(s->state.loaded.id, &part[LOADED], sizeof *s->state.loaded.id);
-    take(s->state.modes.at, &part[MODES], sizeof *s->state.modes.at);
+    STI_TRY(st_system_set_state(s, t, q, v, err));                /* the last thing that may fail; it keeps the room */
+    copy_part(s->state.v, &part[VELOCITIES], sizeof *s->state.v); /* of rotors, too, which follow what is set */
+    copy_part(s->state.active.id, &part[ACTIVE], sizeof *s->state.active.id);
+    copy_part(s->state.forces.at, &part[IMPULSES], sizeof *s->state.forces.at);
+    copy_part(s->state.loaded.id, &part[LOADED], sizeof *s->state.loaded.id);
+    copy_part(s->state.modes.at, &part[MODES], sizeof *s->state.modes.at);
     sti_patches_accept(&s->state, &s->work);
     s->state.active.n = (int)part[ACTIVE].count;
     s->state.forces.n = (int)part[IMPULSES].count;
     s->state.loaded.n = (int)part[LOADED].count;
     s->state.modes.n = (int)part[MODES].count;
     restore_controls(&s->model, &s->work, &part[CONTROLS]);
-    take(s->model.world->push, &part[PUSHES], sizeof *s->model.world->push);
+    copy_part(s->model.world->push, &part[PUSHES], sizeof *s->model.world->push);
     s->model.world->n_pushes = (int)part[PUSHES].count;
-    take(&s->state.n_steps, &part[STEPS], sizeof s->state.n_steps);
-    take(&s->state.grid, &part[TIME_GRID], sizeof s->state.grid);
-    take(&s->state.stalled, &part[STALLED], sizeof s->state.stalled);
+    copy_part(&s->state.n_steps, &part[STEPS], sizeof s->state.n_steps);
+    copy_part(&s->state.grid, &part[TIME_GRID], sizeof s->state.grid);
+    copy_part(&s->state.stalled, &part[STALLED], sizeof s->state.stalled);
     restore_past(s, part);
     restore_sleep(s, part);
     return ST_OK;

@@ -13,7 +13,7 @@
  *     a joint of it begins to move, or a motor of it gets another target;
  *     st_system_wake() or st_system_set_state() is called.
  *
- * Who sleeps is part of the state: flags, times at rest and forces are saved (save.c).
+ * Sleep is part of the state: flags, times at rest and forces are saved (save.c).
  */
 #include "step/sleep.h"
 #include "model/tendon.h"
@@ -39,25 +39,28 @@ st_Status sti_check_sleep(const st_SystemDef *def, st_Error *err)
     return ST_OK;
 }
 
+/* The arrays of fixed length. */
+enum { N_ARRAYS = 8 };
+
+static sti_Span *list_arrays(sti_Sleep *s, sti_Span span[N_ARRAYS])
+{
+    const sti_Span all[N_ARRAYS] = {STI_SPAN(s->ring, s->n_bodies),   STI_SPAN(s->due, s->n_bodies),
+                                    STI_SPAN(s->rest, s->n_bodies),   STI_SPAN(s->restless, s->n_bodies),
+                                    STI_SPAN(s->above, s->n_bodies),  STI_SPAN(s->bodies, s->n_bodies),
+                                    STI_SPAN(s->blocks, s->n_bodies), STI_SPAN(s->shapes, (int64_t)s->n_shapes + 1)};
+    return memcpy(span, all, sizeof all);
+}
+
 st_Status sti_sleep_create(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
     sti_Sleep *s = &work->sleep;
-    const sti_World *world = model->world;
-    const st_Allocator *a = &model->allocator;
+    sti_Span span[N_ARRAYS];
     if (!model->def.sleep || !model->rigid) return ST_OK;
-    const int n = s->n_bodies = world->n_bodies;
-    s->n_shapes = world->collider.n_shapes;
-    s->ring = sti_alloc(a, n, sizeof *s->ring);
-    s->due = sti_alloc(a, n, sizeof *s->due);
-    s->rest = sti_alloc(a, n, sizeof *s->rest);
-    s->restless = sti_alloc(a, n, sizeof *s->restless);
-    s->above = sti_alloc(a, n, sizeof *s->above);
-    s->bodies = sti_alloc(a, n, sizeof *s->bodies);
-    s->blocks = sti_alloc(a, n, sizeof *s->blocks);
-    s->shapes = sti_alloc(a, (int64_t)s->n_shapes + 1, sizeof *s->shapes);
-    if (s->ring == NULL || s->due == NULL || s->rest == NULL || s->restless == NULL || s->above == NULL ||
-        s->bodies == NULL || s->blocks == NULL || s->shapes == NULL)
-        return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies that may sleep", n);
+    s->n_bodies = model->world->n_bodies;
+    s->n_shapes = model->world->collider.n_shapes;
+    s->block = sti_alloc_spans(&model->allocator, list_arrays(s, span), N_ARRAYS);
+    if (s->block == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies that may sleep", s->n_bodies);
     s->on = true;
     return ST_OK;
 }
@@ -66,15 +69,8 @@ void sti_sleep_free(const sti_Model *model, sti_StepWork *work)
 {
     sti_Sleep *s = &work->sleep;
     const st_Allocator *a = &model->allocator;
-    const int n = s->n_bodies;
-    sti_free(a, s->ring, n, sizeof *s->ring);
-    sti_free(a, s->due, n, sizeof *s->due);
-    sti_free(a, s->rest, n, sizeof *s->rest);
-    sti_free(a, s->restless, n, sizeof *s->restless);
-    sti_free(a, s->above, n, sizeof *s->above);
-    sti_free(a, s->bodies, n, sizeof *s->bodies);
-    sti_free(a, s->blocks, n, sizeof *s->blocks);
-    sti_free(a, s->shapes, (int64_t)s->n_shapes + 1, sizeof *s->shapes);
+    sti_Span span[N_ARRAYS];
+    sti_free_spans(a, s->block, list_arrays(s, span), N_ARRAYS);
     STI_RELEASE(a, s->contact, s->contact_capacity);
     STI_RELEASE(a, s->spare, s->spare_capacity);
     STI_RELEASE(a, s->merged, s->merged_capacity);
@@ -132,7 +128,7 @@ static void flags_changed(st_System *system)
         s->penetration = fmax(s->penetration, -s->contact[k].gap);
 }
 
-/* What does not move will not be looked at again. */
+/* Bodies that do not move keep their pose in every vector, and their boxes. */
 static void lie_down(st_System *system)
 {
     for (int b = 1; b < system->model.world->n_bodies; b++) {
@@ -184,7 +180,7 @@ void sti_sleep_forget(st_System *system)
     flags_changed(system);
 }
 
-/* Has it been at rest for long enough? Who moves has rested for 0 s, which is never enough. */
+/* Has it been at rest for long enough? A body that moves has rested for 0 s, which is never enough. */
 static bool is_ready(const sti_Model *model, const sti_StepWork *work, int body)
 {
     const double rest = work->sleep.rest[body];
@@ -220,7 +216,7 @@ static bool comes_before(const sti_Impulse *a, const sti_Impulse *b)
     return a->id < b->id || (a->id == b->id && a->element < b->element);
 }
 
-/* The forces of those who are awake again, among those that the next problem starts from: both stand by id. */
+/* The forces of bodies that are awake again join those of the warm start: both lists are sorted by id. */
 static st_Status return_forces(st_System *system, st_Error *err)
 {
     sti_Sleep *s = &system->work.sleep;
@@ -250,7 +246,7 @@ static st_Status return_forces(st_System *system, st_Error *err)
     return ST_OK;
 }
 
-/* Everyone who is due, with all that sleep in the same island. */
+/* Wake every body that is due, with its island. */
 static st_Status wake_due(st_System *system, bool *woken, st_Error *err)
 {
     sti_Sleep *s = &system->work.sleep;
@@ -292,7 +288,7 @@ static void note_forces(st_System *system, double h)
     for (int f = 0; f < scene->n_forces; f++) {
         const st_Profile *profile = &scene->force[f].profile;
         const int body = scene->force[f].body.index1;
-        const bool said = world->control[world->n_joints + f].is_set; /* whoever says another wakes it */
+        const bool said = world->control[world->n_joints + f].is_set; /* setting another value wakes it */
         if (world->asleep[body] && !said &&
             sti_profile_value(profile, system->state.t) != sti_profile_value(profile, system->state.t + h))
             make_due(&system->work, body);
@@ -317,7 +313,7 @@ st_Status sti_wake_touched(st_System *system, bool *woken, st_Error *err)
         while (k < system->work.wanted.n && system->work.wanted.id[k] < contact->id)
             k++;
         if (k == system->work.wanted.n || system->work.wanted.id[k] != contact->id) continue;
-        if (asleep[contact->a]) make_due(&system->work, contact->a); /* who of them is awake stays so */
+        if (asleep[contact->a]) make_due(&system->work, contact->a); /* a body that is awake stays so */
         if (asleep[contact->b]) make_due(&system->work, contact->b);
     }
     return wake_due(system, woken, err);
@@ -355,7 +351,7 @@ static void note_joints(const sti_Model *model, sti_StepWork *work)
 
 /* ---- falling asleep --------------------------------------------------------------------------- */
 
-static void connect(const sti_Model *model, sti_StepWork *work, int a, int b)
+static void join_if_moving(const sti_Model *model, sti_StepWork *work, int a, int b)
 {
     const sti_Body *body = model->world->body;
     if (body[a].n_dofs > 0 && body[b].n_dofs > 0) sti_join(work->sleep.above, a, b);
@@ -371,7 +367,7 @@ static void connect_to_last(void *ctx, int body)
 {
     Tie *tie = ctx;
     if (tie->system->model.world->body[body].n_dofs == 0) return;
-    connect(&tie->system->model, &tie->system->work, tie->last, body);
+    join_if_moving(&tie->system->model, &tie->system->work, tie->last, body);
     tie->last = body;
 }
 
@@ -381,7 +377,7 @@ static void reset_leader(void *ctx, int body)
     system->work.sleep.above[body] = body;
 }
 
-/* Who hangs together with whom, at the state. */
+/* Islands at the state: bodies connected by contacts, joints and springs. */
 static void connect_bodies(st_System *system)
 {
     const sti_World *world = system->model.world;
@@ -405,33 +401,33 @@ static void connect_bodies(st_System *system)
     }
     for (int c = 0; c < here->n_contacts; c++)
         if (here->contact[c].gap < sti_margin_of(&system->model, &here->contact[c]))
-            connect(&system->model, &system->work, here->contact[c].a, here->contact[c].b);
+            join_if_moving(&system->model, &system->work, here->contact[c].a, here->contact[c].b);
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
-        connect(&system->model, &system->work, joint->a, joint->b);
-        connect(&system->model, &system->work, joint->a, joint->rotor); /* the ground where there is none */
-        connect(&system->model, &system->work, joint->b, joint->rotor);
+        join_if_moving(&system->model, &system->work, joint->a, joint->b);
+        join_if_moving(&system->model, &system->work, joint->a, joint->rotor); /* the ground where there is none */
+        join_if_moving(&system->model, &system->work, joint->b, joint->rotor);
         for (int e = 0; e < 2 && joint->type == ST_JOINT_GEAR; e++) {
-            connect(&system->model, &system->work, joint->a, world->joint[joint->geared[e]].a);
-            connect(&system->model, &system->work, joint->b, world->joint[joint->geared[e]].b);
+            join_if_moving(&system->model, &system->work, joint->a, world->joint[joint->geared[e]].a);
+            join_if_moving(&system->model, &system->work, joint->b, world->joint[joint->geared[e]].b);
         }
         Tie tie = {system, 0};
         if (joint->type == ST_JOINT_TENDON) sti_tendon_bodies(world, k, connect_to_last, &tie);
     }
     for (int k = 0; k < world->n_springs; k++)
-        connect(&system->model, &system->work, world->spring[k].a, world->spring[k].b);
+        join_if_moving(&system->model, &system->work, world->spring[k].a, world->spring[k].b);
 }
 
-/* A joint that is moved in time, however slowly, lets nobody sleep. */
-static bool is_driven(const sti_StepWork *work, const sti_Joint *joint)
+/* A joint that is moved in time, however slowly, keeps its bodies awake. */
+static bool is_moved_in_time(const sti_StepWork *work, const sti_Joint *joint)
 {
     for (int k = joint->first_row; k < joint->first_row + joint->n_rows; k++)
         if (work->here.joint[k].rate != 0) return true;
     return false;
 }
 
-/* The leaders of islands that cannot sleep yet: someone moves, or touches a sleeper and is about to wake it, or a
- * running belt, which carries on however slowly, and rubs on what is held against it.             */
+/* Mark the leaders of islands that cannot sleep yet: a body moves, or touches a sleeper and is about to wake it, or
+ * touches a running belt, which moves it however slowly.                                           */
 static void mark_restless(const sti_Model *model, sti_StepWork *work)
 {
     const sti_World *world = model->world;
@@ -452,7 +448,7 @@ static void mark_restless(const sti_Model *model, sti_StepWork *work)
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
         const int body = world->body[joint->a].n_dofs > 0 ? joint->a : joint->b;
-        if (!stays(world, body) && is_driven(work, joint)) restless[sti_leader(above, body)] = true;
+        if (!stays(world, body) && is_moved_in_time(work, joint)) restless[sti_leader(above, body)] = true;
     }
 }
 
@@ -466,7 +462,8 @@ static bool bodies_of(const sti_World *world, const sti_Impulse *impulse, int *a
     return true;
 }
 
-/* Forces among those who sleep now go from the last step's list to the sleepers', which has room: both stand by id. */
+/* Forces among bodies that sleep now go from the last step's list to the sleepers', which has room: both are sorted by
+ * id. */
 static void keep_forces(st_System *system)
 {
     sti_Sleep *s = &system->work.sleep;
@@ -520,7 +517,7 @@ static st_Status fall_asleep(st_System *system, st_Error *err)
 
 /* ---- around a step ---------------------------------------------------------------------------- */
 
-/* Whoever is due wakes; `here` is looked at again then, as far ahead as the next step needs. */
+/* Wake what is due; if anything woke, evaluate `here` again, as far ahead as the next step needs. */
 static st_Status wake_and_look(st_System *system, st_Error *err)
 {
     bool woken;
@@ -589,21 +586,21 @@ st_Status sti_sleep_keep_joints(const sti_Model *model, sti_StepWork *work, doub
 
 /* ---- for users -------------------------------------------------------------------------------- */
 
-static bool is_body(const sti_Model *model, st_BodyId body)
+static bool is_body_of(const sti_Model *model, st_BodyId body)
 {
     return model->rigid && body.index1 >= 0 && body.index1 < model->world->n_bodies;
 }
 
 bool st_system_asleep(const st_System *system, st_BodyId body)
 {
-    return system->work.sleep.on && is_body(&system->model, body) && system->model.world->asleep[body.index1] &&
+    return system->work.sleep.on && is_body_of(&system->model, body) && system->model.world->asleep[body.index1] &&
            !system->work.sleep.due[body.index1];
 }
 
 st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err)
 {
     STI_NEED(system, err);
-    if (!is_body(&system->model, body))
+    if (!is_body_of(&system->model, body))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_wake: there is no body %d", body.index1);
     sti_Sleep *s = &system->work.sleep;
     if (!s->on) return ST_OK;

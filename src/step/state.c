@@ -129,7 +129,7 @@ st_Status st_system_energy(st_System *system, double *kinetic, double *potential
 
 /* ---- a body ------------------------------------------------------------------------------------- */
 
-static const sti_Body *find_body(const sti_Model *model, st_BodyId body)
+static const sti_Body *body_of_id(const sti_Model *model, st_BodyId body)
 {
     const sti_World *world = model->world;
     return model->rigid && body.index1 >= 0 && body.index1 < world->n_bodies ? &world->body[body.index1] : NULL;
@@ -138,7 +138,7 @@ static const sti_Body *find_body(const sti_Model *model, st_BodyId body)
 st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
-    if (find_body(&system->model, body) == NULL) return ST_ERR_ARGUMENT;
+    if (body_of_id(&system->model, body) == NULL) return ST_ERR_ARGUMENT;
     *out = sti_pose(system->state.q, body.index1);
     return ST_OK;
 }
@@ -146,7 +146,7 @@ st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)
 st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin)
 {
     if (system == NULL) return ST_ERR_ARGUMENT;
-    const sti_Body *b = find_body(&system->model, body);
+    const sti_Body *b = body_of_id(&system->model, body);
     if (b == NULL) return ST_ERR_ARGUMENT;
     double full[6] = {0};
     for (int k = 0; k < b->n_dofs; k++)

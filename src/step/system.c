@@ -17,7 +17,7 @@ st_StepInfo st_step_info(void)
 /* ---- checks -------------------------------------------------------------------------------------- */
 
 /* A def may have been filled by hand: every number goes through its own check once more. */
-static st_Status check_def(const st_SystemDef *def, st_Error *err)
+static st_Status check_system_def(const st_SystemDef *def, st_Error *err)
 {
     STI_CHECK_DEF(def, "st_system_def", err);
     if (def->allocator.alloc == NULL || def->allocator.free == NULL)
@@ -148,7 +148,7 @@ static Vectors vectors_of(st_System *s, Need need)
     return all;
 }
 
-static st_Status allocate(st_System *s, Need need, st_Error *err)
+static st_Status allocate_vectors(st_System *s, Need need, st_Error *err)
 {
     if (s->work.vectors[need] != NULL) return ST_OK;
     const Vectors all = vectors_of(s, need);
@@ -180,7 +180,7 @@ bool sti_has_stages(const sti_Model *model)
 
 st_Status sti_prepare_projection(st_System *system, st_Error *err)
 {
-    return allocate(system, PROJECTION, err);
+    return allocate_vectors(system, PROJECTION, err);
 }
 
 /* ---- birth --------------------------------------------------------------------------------------- */
@@ -211,11 +211,11 @@ static st_Status lay_out_mass(sti_Model *m, st_Error *err)
     return ST_OK;
 }
 
-static st_Status start(st_System *s, double t, const double *q0, const double *v0, st_Error *err)
+static st_Status start_system(st_System *s, double t, const double *q0, const double *v0, st_Error *err)
 {
     STI_TRY(lay_out_mass(&s->model, err));
-    STI_TRY(allocate(s, ALWAYS, err));
-    if (sti_has_stages(&s->model)) STI_TRY(allocate(s, STAGES, err));
+    STI_TRY(allocate_vectors(s, ALWAYS, err));
+    if (sti_has_stages(&s->model)) STI_TRY(allocate_vectors(s, STAGES, err));
     if (sti_has_stages(&s->model) || s->model.def.drift == ST_DRIFT_PROJECTION ||
         !s->model.rigid) /* for its energy M(q), too */
         STI_TRY(sti_prepare_projection(s, err));
@@ -237,8 +237,8 @@ static st_Status start(st_System *s, double t, const double *q0, const double *v
     return st_system_set_state(s, t, q0, v0, err);
 }
 
-static st_Status create(const st_SystemDef *def, const st_Model *model, sti_World *world, double t, const double *q0,
-                        const double *v0, st_System **out, st_Error *err)
+static st_Status create_system(const st_SystemDef *def, const st_Model *model, sti_World *world, double t,
+                               const double *q0, const double *v0, st_System **out, st_Error *err)
 {
     st_System *s = sti_alloc(&def->allocator, 1, sizeof *s);
     if (s == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
@@ -257,7 +257,7 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
     st_Status status = s->work.stop != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
     if (status == ST_OK) sti_stop_begin(s->work.stop, NULL, NULL);
     if (status == ST_OK) status = sti_sleep_create(&s->model, &s->work, err);
-    if (status == ST_OK) status = start(s, t, q0, v0, err);
+    if (status == ST_OK) status = start_system(s, t, q0, v0, err);
     if (status == ST_OK) status = sti_device_create(s, err);
     if (status != ST_OK) {
         s->model.world = NULL; /* still the caller's */
@@ -281,7 +281,7 @@ st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double 
     STI_TRY(sti_check_mean(def, err));
     STI_TRY(check_bounded(&model, def, err));
     STI_TRY(sti_check_sleep(def, err));
-    STI_TRY(create(def, &model, world, t, q, v, out, err));
+    STI_TRY(create_system(def, &model, world, t, q, v, out, err));
     sti_world_started(world);
     return ST_OK;
 }
@@ -310,7 +310,7 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
     if (scene == NULL || out == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_create: scene and out must be given");
     *out = NULL;
-    STI_TRY(check_def(def, err));
+    STI_TRY(check_system_def(def, err));
     STI_TRY(sti_world_create(scene, def->gravity, &def->allocator, &world, err));
     return create_in(world, def, out, err);
 }
@@ -321,7 +321,7 @@ st_Status st_system_create_from(st_CompiledScene *compiled, const st_SystemDef *
     if (compiled == NULL || out == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_create_from: compiled and out must be given");
     *out = NULL;
-    STI_TRY(check_def(def, err));
+    STI_TRY(check_system_def(def, err));
     STI_TRY(sti_world_open(compiled, def->gravity, &def->allocator, &world, err));
     return create_in(world, def, out, err);
 }
@@ -332,7 +332,7 @@ st_Status st_system_create_model(const st_Model *model, const double *q0, const 
     if (out == NULL || q0 == NULL || v0 == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_create_model: q0, v0 and out must be given");
     *out = NULL;
-    STI_TRY(check_def(def, err));
+    STI_TRY(check_system_def(def, err));
     STI_TRY(check_model(model, err));
     STI_TRY(sti_check_mean(def, err));
     STI_TRY(check_bounded(model, def, err));
@@ -343,7 +343,7 @@ st_Status st_system_create_model(const st_Model *model, const double *q0, const 
     st_scene_destroy(scene);
     STI_TRY(status);
     status = sti_check_contact_model(def, world, err);
-    if (status == ST_OK) status = create(def, model, world, 0.0, q0, v0, out, err);
+    if (status == ST_OK) status = create_system(def, model, world, 0.0, q0, v0, out, err);
     if (status != ST_OK) sti_world_destroy(world);
     return status == ST_OK ? check_initial(out, err) : status;
 }

@@ -275,19 +275,20 @@ typedef struct sti_Sleeper {
     double gap;
 } sti_Sleeper;
 
-/* Who sleeps is in the world (world->asleep): sleep.c. By body but for the last ones. */
+/* Sleep: sleep.c. The flags are in the world (world->asleep). Arrays are by body, except the last ones. */
 typedef struct sti_Sleep {
     bool on;
+    void *block;            /* of the arrays of fixed length                                            */
     int n_bodies, n_shapes; /* that there is room for                                                   */
     int n_asleep;
-    int64_t serial;       /* times that it changed who sleeps, or where                                 */
+    int64_t serial;       /* changes of the set of sleepers                                 */
     int n_ready;          /* awake, and at rest for long enough                                          */
     int *ring;            /* the next of those that fell asleep together                                 */
     unsigned char *due;   /* wakes before the next step                                                  */
     double *rest;         /* how long it has been at rest [s]                                            */
     bool *restless;       /* work: leaders of islands that cannot sleep                                  */
     int *above;           /* work: union-find                                                            */
-    int *bodies, *shapes; /* what is awake, while somebody is not: the world's lists                    */
+    int *bodies, *shapes; /* awake ones, if any body sleeps: the world's lists                    */
     int *blocks;          /* and by block of M                                                          */
     sti_Awake awake;
     int n_due;

@@ -39,7 +39,7 @@ bool sti_is_patch(const sti_ContactEntry *entry)
 /* ---- matrices ---------------------------------------------------------------------------------- */
 
 /* Place of element e in the tangent plane, in steps of rho from the middle. */
-static void place(const st_SystemDef *def, int n_elements, int e, double *a, double *b)
+static void place_patch(const st_SystemDef *def, int n_elements, int e, double *a, double *b)
 {
     int side = def->patch_elements;
     double middle = 0.5 * (side - 1);
@@ -73,8 +73,8 @@ static void fill_influence(const st_SystemDef *def, const sti_PatchKind *kind, d
         for (int j = 0; j < n; j++) {
             double ai, bi, aj, bj;
             int k = i % dim, l = j % dim;
-            place(def, kind->key.n_elements, i / dim, &ai, &bi);
-            place(def, kind->key.n_elements, j / dim, &aj, &bj);
+            place_patch(def, kind->key.n_elements, i / dim, &ai, &bi);
+            place_patch(def, kind->key.n_elements, j / dim, &aj, &bj);
             double sum = 0;
             for (int side = 0; side < 2; side++) {
                 if (!(kind->key.elastic[side].young > 0)) continue;
@@ -172,7 +172,7 @@ static st_Status make_kind(const sti_Model *model, sti_PatchKind *kind, st_Error
     return ST_OK;
 }
 
-static bool same_key(const sti_PatchKey *a, const sti_PatchKey *b)
+static bool same_patch_key(const sti_PatchKey *a, const sti_PatchKey *b)
 {
     for (int k = 0; k < 2; k++)
         if (a->elastic[k].young != b->elastic[k].young || a->elastic[k].poisson != b->elastic[k].poisson) return false;
@@ -180,10 +180,10 @@ static bool same_key(const sti_PatchKey *a, const sti_PatchKey *b)
 }
 
 /* NULL: none of this key was met. */
-static sti_PatchKind *find_kind(const sti_StepWork *work, const sti_PatchKey *key)
+static sti_PatchKind *find_patch_kind(const sti_StepWork *work, const sti_PatchKey *key)
 {
     for (int k = 0; k < work->compliant.n_kinds; k++)
-        if (same_key(&work->compliant.kind[k].key, key)) return &work->compliant.kind[k];
+        if (same_patch_key(&work->compliant.kind[k].key, key)) return &work->compliant.kind[k];
     return NULL;
 }
 
@@ -192,7 +192,7 @@ static st_Status need_kind(const sti_Model *model, sti_StepWork *work, const sti
                            st_Error *err)
 {
     const int n = work->compliant.n_kinds;
-    *out = find_kind(work, key);
+    *out = find_patch_kind(work, key);
     if (*out != NULL) return ST_OK;
     STI_TRY(STI_GROW(&model->allocator, work->compliant.kind, work->compliant.kind_capacity, n + 1, err));
     sti_PatchKind *kind = &work->compliant.kind[n];
@@ -204,7 +204,7 @@ static st_Status need_kind(const sti_Model *model, sti_StepWork *work, const sti
     return ST_OK;
 }
 
-static sti_PatchKey key_of(const st_SystemDef *def, const sti_ContactEntry *entry)
+static sti_PatchKey patch_key_of(const st_SystemDef *def, const sti_ContactEntry *entry)
 {
     const int side = def->patch_elements;
     return (sti_PatchKey){.elastic = {entry->surface->elastic[0], entry->surface->elastic[1]},
@@ -323,7 +323,7 @@ static void add_belt(const sti_Model *model, sti_StepWork *work, const sti_Patch
 {
     const int dim = patch->key.dim;
     double *w = work->step.w + patch->row + e * dim, a, b;
-    place(&model->def, patch->key.n_elements, e, &a, &b);
+    place_patch(&model->def, patch->key.n_elements, e, &a, &b);
     const double rho = model->def.patch_spacing, turn = dim == 3 ? rho * belt->turn[0] : 0;
     if (dim > 1) w[1] += c * belt->slide[0] + s * belt->slide[1] - b * turn;
     if (dim > 2) w[2] += c * belt->slide[1] - s * belt->slide[0] + a * turn;
@@ -354,7 +354,7 @@ static void fill_compliance(sti_StepWork *work, const sti_PatchKind *kind, const
 st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_ContactEntry *entry, int *n, st_Error *err)
 {
     sti_Assembly *out = &system->work.step;
-    const sti_PatchKey key = key_of(&system->model.def, entry);
+    const sti_PatchKey key = patch_key_of(&system->model.def, entry);
     sti_PatchKind *kind;
     sti_Patch *patch;
     if (sti_turning_row(entry) < 0)
@@ -370,7 +370,7 @@ st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_Con
     for (int e = 0; e < key.n_elements; e++, ++*n) {
         out->law[*n] = sti_contact_law(&system->model.def, entry, out->H.n_rows);
         out->chosen[*n] = (sti_Chosen){.entry = *entry, .element = e};
-        place(&system->model.def, key.n_elements, e, &a, &b);
+        place_patch(&system->model.def, key.n_elements, e, &a, &b);
         a *= rho, b *= rho;
         STI_TRY(
             element_rows(&system->model, &system->work, &stage->rows->contact_rows, entry, key.dim, c, s, a, b, err));
@@ -396,7 +396,7 @@ void sti_patches_follow(sti_StepWork *work)
     double change[3 * STI_MAX_PATCH_SIDE * STI_MAX_PATCH_SIDE];
     for (int p = 0; p < now->n; p++) {
         const sti_Patch *patch = &now->patch[p];
-        const sti_PatchKind *kind = find_kind(work, &patch->key);
+        const sti_PatchKind *kind = find_patch_kind(work, &patch->key);
         double *delta = now->delta + patch->first;
         const double *r = work->step.r + patch->row;
         int n = kind->size;
@@ -423,7 +423,7 @@ double sti_patches_energy(const sti_State *state, const sti_StepWork *work)
     double sum = 0;
     for (int p = 0; p < patches->n; p++) {
         const sti_Patch *patch = &patches->patch[p];
-        const sti_PatchKind *kind = find_kind(work, &patch->key);
+        const sti_PatchKind *kind = find_patch_kind(work, &patch->key);
         const double *delta = patches->delta + patch->first;
         for (int i = 0; i < kind->size; i++) {
             double along = 0;

@@ -229,7 +229,7 @@ typedef struct Search {
     bool any[STI_PARTS];
 } Search;
 
-static bool is_deep(const Search *search, const sti_ContactEntry *contact)
+static bool is_deeper_than_margin(const Search *search, const sti_ContactEntry *contact)
 {
     return !(contact->gap >= -search->allowed) && !sti_ids_contain(&search->system->work.ahead.missed, contact->id);
 }
@@ -249,7 +249,7 @@ static void search_part(void *ctx, int part, int64_t first, int64_t end)
     search->any[part] = false;
     for (int c = (int)first, at = -1; c < (int)end && !search->any[part]; c++) {
         const sti_ContactEntry *contact = &system->work.trial.contact[c];
-        if (!is_deep(search, contact)) continue;
+        if (!is_deeper_than_margin(search, contact)) continue;
         at = at < 0 ? sti_row_buffer_lower(&system->work.here, contact->id)
                     : first_behind(&system->work.here, at, contact->id);
         search->any[part] = look_at(system, contact, at).missed;
@@ -261,7 +261,7 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
     st_System *system = search->system;
     for (int c = first; c < end; c++) {
         const sti_ContactEntry *contact = &system->work.trial.contact[c];
-        if (!is_deep(search, contact)) continue;
+        if (!is_deeper_than_margin(search, contact)) continue;
         const Miss miss = look_at(system, contact, sti_row_buffer_lower(&system->work.here, contact->id));
         const uint64_t id = miss.other ? other_name(contact->id) : contact->id;
         if (!miss.missed || (miss.other && sti_ids_contain(&system->work.ahead.missed, id))) continue;
@@ -289,7 +289,7 @@ st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err
     return ST_OK;
 }
 
-static st_Status insert(st_Sink *sink, const sti_ContactEntry *contact, st_Error *err)
+static st_Status insert_found(st_Sink *sink, const sti_ContactEntry *contact, st_Error *err)
 {
     int at = sink->n_contacts;
     STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
@@ -305,7 +305,7 @@ st_Status sti_bring_back(sti_StepWork *work, st_Error *err)
 {
     for (int k = 0; k < work->ahead.n_found; k++)
         if (sti_row_buffer_find(&work->here, work->ahead.found[k].id) < 0)
-            STI_TRY(insert(&work->here, &work->ahead.found[k], err));
+            STI_TRY(insert_found(&work->here, &work->ahead.found[k], err));
     return ST_OK;
 }
 

@@ -22,7 +22,7 @@ static const double still = 1e-6;
 static const double tolerances_of_still = 2;
 /* Momenta that the least forces may change, in tolerances of the solver and at least. */
 static const double tolerances_of_change = 10, least_change = 1e-6;
-/* A direction that moves less than this, against the one that moves most, depends on others. */
+/* A direction that momentum_change less than this, against the one that momentum_change most, depends on others. */
 static const double rank_tolerance = 1e-9;
 
 struct sti_LeastNorm {
@@ -57,23 +57,23 @@ void sti_least_norm_destroy(const st_Allocator *allocator, sti_LeastNorm *least)
     sti_free(allocator, least, 1, sizeof *least);
 }
 
-static void add_row(const sti_RowList *rows, int k, double r, double *out)
+static void add_norm_row(const sti_RowList *rows, int k, double r, double *out)
 {
     for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++)
         out[rows->i[e]] += rows->x[e] * r;
 }
 
 /* [H G] r, each velocity by the root of its mass: momenta that compare. */
-static void moves(void *ctx, const double *r, double *out)
+static void momentum_change(void *ctx, const double *r, double *out)
 {
     const st_System *system = ctx;
     const sti_Assembly *step = &system->work.step;
     int n_v = system->model.n_v;
     memset(out, 0, (size_t)n_v * sizeof *out);
     for (int k = 0; k < step->H.n_rows; k++)
-        if (r[k] != 0) add_row(&step->H, k, r[k], out);
+        if (r[k] != 0) add_norm_row(&step->H, k, r[k], out);
     for (int k = 0; k < system->work.here.joint_rows.n_rows; k++)
-        if (r[step->H.n_rows + k] != 0) add_row(&step->G, k, r[step->H.n_rows + k], out);
+        if (r[step->H.n_rows + k] != 0) add_norm_row(&step->G, k, r[step->H.n_rows + k], out);
     for (int i = 0; i < n_v; i++)
         out[i] /= sqrt(sti_mass_of(&system->model, step->M, i));
 }
@@ -91,7 +91,7 @@ static void weigh_contact(const sti_Model *model, const sti_StepWork *work, doub
 }
 
 /* Contacts and bounded rows as they are, the latter held; then the joints, which have no bounds. */
-static st_Status gather(const sti_Model *model, sti_StepWork *work, double h, int *n_contacts, st_Error *err)
+static st_Status gather_contacts(const sti_Model *model, sti_StepWork *work, double h, int *n_contacts, st_Error *err)
 {
     sti_LeastNorm *least = work->least_norm;
     const sti_Assembly *step = &work->step;
@@ -123,7 +123,7 @@ static st_Status gather(const sti_Model *model, sti_StepWork *work, double h, in
     return ST_OK;
 }
 
-/* The length of what row k moves, as `moves` has it. */
+/* The length of what row k momentum_change, as `momentum_change` has it. */
 static double row_moves(const sti_Model *model, const sti_StepWork *work, const sti_RowList *rows, int k)
 {
     double sum = 0;
@@ -146,7 +146,7 @@ static bool momenta_stay(const st_System *system)
         size += fabs(before) * (k < n_r ? row_moves(&system->model, &system->work, &step->H, k)
                                         : row_moves(&system->model, &system->work, &step->G, k - n_r));
     }
-    moves((void *)system, least->u, least->moved);
+    momentum_change((void *)system, least->u, least->moved);
     for (int i = 0; i < system->model.n_v; i++)
         change += least->moved[i] * least->moved[i];
     return sqrt(change) <= fmax(tolerances_of_change * system->model.def.tolerance, least_change) * size;
@@ -164,7 +164,7 @@ st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *er
         step->undetermined = -1;
         return ST_OK;
     }
-    STI_TRY(gather(&system->model, &system->work, stage->eta, &n_contacts, err));
+    STI_TRY(gather_contacts(&system->model, &system->work, stage->eta, &n_contacts, err));
     sti_Open open = {.n_r = n_r,
                      .n_contacts = n_contacts,
                      .contact = least->law,
@@ -175,7 +175,7 @@ st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *er
                          fmax(still, tolerances_of_still * system->model.def.tolerance) * system->state.fastest.speed,
                      .tolerance = rank_tolerance,
                      .n_moved = system->model.n_v,
-                     .moves = moves,
+                     .moves = momentum_change,
                      .ctx = system};
     STI_TRY(sti_hyperstatic_find(least->hyperstatic, &open, NULL, least->r, &found, err));
     if (!momenta_stay(system)) {

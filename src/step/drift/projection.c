@@ -34,7 +34,7 @@ typedef struct Work {
     st_Error *err;
 } Work;
 
-static st_Status add_row(Work *work, sti_RowList *to, const sti_RowList *from, int k)
+static st_Status add_constraint(Work *work, sti_RowList *to, const sti_RowList *from, int k)
 {
     int64_t start = from->p[k];
     return sti_rows_append(&work->system->model.allocator, to, (int)(from->p[k + 1] - start), from->i + start,
@@ -48,13 +48,13 @@ static st_Status add_equality(Work *work, const sti_RowList *from, int k, double
     int row = out->G.n_rows;
     STI_TRY(STI_GROW(a, out->g, out->g_capacity, row + 1, work->err));
     STI_TRY(STI_GROW(a, out->l, out->l_capacity, row + 1, work->err));
-    STI_TRY(add_row(work, &out->G, from, k));
+    STI_TRY(add_constraint(work, &out->G, from, k));
     out->g[row] = value;
     work->error = fmax(work->error, fabs(value));
     return ST_OK;
 }
 
-static st_Status add_joints(Work *work, const st_Sink *sink)
+static st_Status add_joint_constraints(Work *work, const st_Sink *sink)
 {
     sti_Assembly *out = work->out;
     const st_Allocator *a = &work->system->model.allocator;
@@ -77,7 +77,7 @@ static st_Status add_inequality(Work *work, const sti_RowList *from, int k, doub
     STI_TRY(STI_GROW(a, out->w, out->w_capacity, row + 1, work->err));
     STI_TRY(STI_GROW(a, out->r, out->r_capacity, row + 1, work->err));
     STI_TRY(STI_GROW(a, out->law, out->law_capacity, row + 1, work->err));
-    STI_TRY(add_row(work, &out->H, from, k));
+    STI_TRY(add_constraint(work, &out->H, from, k));
     out->w[row] = gap;
     out->r[row] = 0;
     out->law[row] = (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1, .first = row};
@@ -86,7 +86,7 @@ static st_Status add_inequality(Work *work, const sti_RowList *from, int k, doub
 }
 
 /* Constraint values and rows at q_new. */
-static st_Status linearise(Work *work)
+static st_Status linearise_constraints(Work *work)
 {
     st_System *s = work->system;
     st_Sink *sink = &s->work.trial;
@@ -95,7 +95,7 @@ static st_Status linearise(Work *work)
     work->looked = false;
     out->G.n_rows = out->H.n_rows = 0;
     work->error = 0;
-    STI_TRY(add_joints(work, sink));
+    STI_TRY(add_joint_constraints(work, sink));
     for (int k = 0; work->spring_target != NULL && k < sink->soft_rows.n_rows; k++)
         if (sink->soft[k].stiffness > 0)
             STI_TRY(add_equality(work, &sink->soft_rows, k, sink->soft[k].value - work->spring_target[k]));
@@ -128,7 +128,7 @@ static void momentum_of(const Work *work, double *f)
 }
 
 /* d of one Newton step, into projection.step. */
-static st_Status newton_step(Work *work)
+static st_Status projection_step(Work *work)
 {
     st_System *s = work->system;
     const st_Model *model = &s->model.table;
@@ -162,13 +162,13 @@ static st_Status newton_step(Work *work)
 
 /* Newton steps from q_from, or straight ones from the best position so far, halved while they do not
  * help; until closed, or three in a row brought nothing. Leaves the best position met in q_best.   */
-static st_Status iterate(Work *work, double *best)
+static st_Status project_iterate(Work *work, double *best)
 {
     st_System *s = work->system;
     size_t size = (size_t)s->model.n_q * sizeof *s->work.q_new;
     double first = INFINITY;
     for (int round = 0, idle = 0; idle < 3 && round < STI_PROJECTION_ROUNDS; round++) {
-        STI_TRY(linearise(work));
+        STI_TRY(linearise_constraints(work));
         if (round == 0) first = work->error;
         if (work->error <= STI_PROJECTION_NEAR * first) work->straight = true;
         work->fresh = false;
@@ -184,7 +184,7 @@ static st_Status iterate(Work *work, double *best)
             continue;
         }
         if (*best <= STI_PROJECTION_ERROR || !isfinite(work->error)) return ST_OK;
-        STI_TRY(newton_step(work));
+        STI_TRY(projection_step(work));
         sti_move(&s->model, s->work.q_new, s->work.projection.step, 1.0, s->work.q_new);
     }
     return ST_OK;
@@ -200,12 +200,12 @@ static st_Status close_constraints(Work *work)
     memcpy(s->work.q_new, s->work.projection.q_from, size);
     for (int pass = 0; pass < 2; pass++) {
         work->straight = pass == 1;
-        STI_TRY(iterate(work, &best));
+        STI_TRY(project_iterate(work, &best));
         memcpy(s->work.q_new, s->work.projection.q_best, size);
         if (best <= STI_PROJECTION_CLOSED) break;
         best = INFINITY; /* the second pass starts with a look at where it is */
     }
-    return work->fresh ? ST_OK : linearise(work);
+    return work->fresh ? ST_OK : linearise_constraints(work);
 }
 
 /* phi(q_l) + h a' v+, from the rows at q_l. */

@@ -95,7 +95,7 @@ static st_Status smallest_gap(void *ctx, double s, double *F, st_Error *err)
 }
 
 /* How much a gap can change on the way. */
-static double reach_of(const st_System *system, double h)
+static double largest_gap_change(const st_System *system, double h)
 {
     const st_Model *model = &system->model.table;
     if (model->reach == NULL) return INFINITY;
@@ -131,12 +131,12 @@ static st_Status look_on(Way *way, int look, const st_Sink *seen, Bracket *brack
 }
 
 /* From place to place along the way, to the first overlap or to the end. */
-static st_Status follow(Way *way, Bracket *bracket, st_Error *err)
+static st_Status follow_shapes(Way *way, Bracket *bracket, st_Error *err)
 {
     st_System *system = way->system;
     const st_Sink *seen = &system->work.here;
     way->margin = sti_margin(&system->model);
-    way->ahead = reach_of(system, way->h) > way->margin;
+    way->ahead = largest_gap_change(system, way->h) > way->margin;
     *bracket = (Bracket){.F_hi = smallest_of(way, seen)};
     if (way->ahead) {
         STI_TRY(smallest_gap(way, 0, &bracket->F_hi, err));
@@ -210,7 +210,7 @@ static double first_dip(const Way *way)
 static st_Status look_between(Way *way, Bracket *bracket, st_Error *err)
 {
     st_System *system = way->system;
-    way->margin = fmax(reach_of(system, way->h), sti_margin(&system->model));
+    way->margin = fmax(largest_gap_change(system, way->h), sti_margin(&system->model));
     bracket->lo = 0, bracket->hi = 1;
     STI_TRY(smallest_gap(way, 1, &bracket->F_hi, err));
     STI_TRY(note_opening(system, err));
@@ -249,7 +249,7 @@ st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *e
     *s = 1;
     if (system->model.table.contacts == NULL) return ST_OK;
     prepare_path(system);
-    STI_TRY(system->model.rigid ? follow(&way, &at, err) : look_between(&way, &at, err));
+    STI_TRY(system->model.rigid ? follow_shapes(&way, &at, err) : look_between(&way, &at, err));
     if (at.F_hi >= -tolerance) return ST_OK;
     way.ahead = false;
     way.margin = fmax(-at.F_hi, tolerance); /* enough for the secants to see where the gap closes */

@@ -16,7 +16,7 @@
  */
 #include "step/step.h"
 
-static bool rebounds(const st_System *system)
+static bool has_restitution(const st_System *system)
 {
     return system->model.def.impact != ST_IMPACT_INELASTIC && !system->work.events.over_limit;
 }
@@ -109,13 +109,13 @@ static st_Status decompress(st_System *system, sti_Stage *impact, Work *work, st
     }
 }
 
-static st_Status solve(st_System *system, sti_Stage *impact, Work *work, st_StepInfo *info, st_Error *err)
+static st_Status solve_impact(st_System *system, sti_Stage *impact, Work *work, st_StepInfo *info, st_Error *err)
 {
     bool gives = false;
     STI_TRY(sti_want_contacts(system, 0.0, err));
     STI_TRY(sti_solve_stage(system, impact, system->work.v_new, info, err));
     *work = work_of_contacts(system, impact->v_base, NULL);
-    if (system->model.def.impact == ST_IMPACT_NEWTON || !rebounds(system)) return ST_OK;
+    if (system->model.def.impact == ST_IMPACT_NEWTON || !has_restitution(system)) return ST_OK;
     STI_TRY(restitution(system, &gives, err));
     if (!gives) return ST_OK;
     STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
@@ -131,7 +131,7 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
 {
     sti_Stage impact = {.t = t,
                         .eta = 0,
-                        .rebound = system->model.def.impact == ST_IMPACT_NEWTON && rebounds(system),
+                        .rebound = system->model.def.impact == ST_IMPACT_NEWTON && has_restitution(system),
                         .rows = &system->work.here,
                         .q_star = system->work.q_new,
                         .v_star = system->work.v_new,
@@ -142,7 +142,7 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
     const double before =
         sti_energy_kinetic(&system->model, &system->work, system->work.q_new, system->work.stages.v_base);
     system->work.stages.carried_work = 0;
-    STI_TRY(solve(system, &impact, &work, info, err));
+    STI_TRY(solve_impact(system, &impact, &work, info, err));
     STI_TRY(sti_total_impulses(system, 1.0, 1.0, err));
     /* a thousand roundings of the energy are no gain */
     if (work.total > 1e-13 * before) info->impact_gain += work.total;

@@ -45,7 +45,7 @@ static bool is_of_means(const sti_Model *model)
     return model->def.integrator == ST_INTEGRATOR_TRAPEZOID && model->def.form == ST_FORM_II;
 }
 
-static Contact look(const st_System *system, int c, double s)
+static Contact look_for_change(const st_System *system, int c, double s)
 {
     const sti_Assembly *step = &system->work.step;
     const st_ContactLaw *law = &step->law[c];
@@ -70,7 +70,7 @@ static Contact look(const st_System *system, int c, double s)
     return contact;
 }
 
-static bool has_friction(const st_ContactLaw *law)
+static bool is_frictional(const st_ContactLaw *law)
 {
     return law->dim > 1 || law->law == ST_LAW_BOUNDED;
 }
@@ -111,7 +111,7 @@ static double facet_force(const Contact *contact, int k)
 }
 
 /* a of the friction pair: how much more could be held. */
-static double reserve(const Contact *contact)
+static double reserve_modes(const Contact *contact)
 {
     double load = contact->law->mu * contact->n[0], sum = 0;
     if (contact->law->law == ST_LAW_BOUNDED) return contact->slack;
@@ -139,8 +139,8 @@ static double facet_indicator(const Contact *contact, int k, double lambda)
 static sti_Mode mode_of(const Contact *contact, uint64_t id, double nil)
 {
     sti_Mode mode = {.id = id, .closed = contact->n[0] - contact->n[1] > nil};
-    if (!mode.closed || !has_friction(contact->law)) return mode;
-    mode.sticking = reserve(contact) > nil;
+    if (!mode.closed || !is_frictional(contact->law)) return mode;
+    mode.sticking = reserve_modes(contact) > nil;
     mode.slipping = !mode.sticking && sliding_speed(contact, contact->held) > nil;
     if (!mode.slipping) return mode;
     double speed = hypot(contact->u[0], contact->u[1]);
@@ -164,7 +164,7 @@ static double indicator(const Contact *contact, const sti_Mode *mode, double nil
     double F = contact->n[0] - contact->n[1], g;
     *kind = ST_EVENT_TAKEOFF;
     if (!mode->sticking && !mode->slipping) return F;
-    double held = reserve(contact);
+    double held = reserve_modes(contact);
     /* Form II sticks with a velocity that is not 0, v+ = -v: as long as there is a reserve it counts alone, and one
      * whose load went over to another contact, as loads of redundant ones do, sticks as long as the mean is 0.      */
     if (mode->slipping)
@@ -204,7 +204,7 @@ st_Status sti_note_modes(st_System *system, double s, st_Error *err)
     STI_TRY(STI_GROW(&system->model.allocator, system->work.modes_new.at, system->work.modes_new.capacity, n, err));
     double nil = nothing(&system->model, &system->work);
     for (int c = 0; c < n; c++) {
-        Contact contact = look(system, c, s);
+        Contact contact = look_for_change(system, c, s);
         system->work.modes_new.at[c] = mode_of(&contact, system->work.step.chosen[c].entry.id, nil);
     }
     system->work.modes_new.n = n;
@@ -232,7 +232,7 @@ static double smallest(Search *search, double s)
             m++;
         if (m == system->state.modes.n || system->state.modes.at[m].id != id) continue;
         st_EventKind kind = ST_EVENT_TAKEOFF;
-        Contact contact = look(system, c, s);
+        Contact contact = look_for_change(system, c, s);
         double F_c = indicator(&contact, &system->state.modes.at[m], nil, &kind);
         if (F_c < F) F = F_c, search->contact = c, search->kind = kind;
     }

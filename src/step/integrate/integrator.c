@@ -44,7 +44,7 @@ st_Status sti_integrate_once(st_System *system, double h, st_StepInfo *info, st_
 }
 
 /* Stiff springs run away explicitly, fast spins at order two (gyroscopic_force). */
-static const char *way_out(const sti_Model *model)
+static const char *remedy(const sti_Model *model)
 {
     if (model->def.integrator == ST_INTEGRATOR_EULER) return " or an implicit integrator";
     return model->def.integrator != ST_INTEGRATOR_IMPLICIT ? ", or integrator \"implicit\" if it spins fast" : "";
@@ -70,7 +70,7 @@ st_Status sti_check_velocity(const st_System *system, const double *v, double t,
         return sti_fail(
             err, ST_ERR_NUMERIC,
             "diverged at step %lld, t = %g: %s reached a velocity of %g, the limit is %g; try a smaller h%s",
-            (long long)system->state.n_steps + 1, t, who, v[i], system->model.def.speed_limit, way_out(&system->model));
+            (long long)system->state.n_steps + 1, t, who, v[i], system->model.def.speed_limit, remedy(&system->model));
     }
     return ST_OK;
 }

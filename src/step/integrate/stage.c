@@ -37,13 +37,13 @@ static const st_Sink *constraints_of(const sti_StageWork *work)
 }
 
 /* With drift mean, their rows at the end of the step, half of which belong to them; or NULL. */
-static const st_Sink *end_of(const sti_StageWork *work)
+static const st_Sink *end_rows_of(const sti_StageWork *work)
 {
     return work->stage->means != NULL ? work->stage->means->end : NULL;
 }
 
 /* k1 at (q*, v*), at one time or as the mean of two. */
-static st_Status forces(sti_StageWork *work, double *k)
+static st_Status add_forces(sti_StageWork *work, double *k)
 {
     const st_Model *model = &work->system->model.table;
     const sti_Stage *stage = work->stage;
@@ -107,7 +107,7 @@ typedef struct Momenta {
     sti_Speeds speeds[STI_PARTS];
 } Momenta;
 
-static void begin_blocks(void *ctx, int64_t first, int64_t end)
+static void begin_momenta(void *ctx, int64_t first, int64_t end)
 {
     const Momenta *momenta = ctx;
     const st_System *s = momenta->work->system;
@@ -116,7 +116,7 @@ static void begin_blocks(void *ctx, int64_t first, int64_t end)
             momenta->v[i] = momenta->work->stage->v_base[i], momenta->f[i] = 0;
 }
 
-static void end_blocks(void *ctx, int part, int64_t first, int64_t end)
+static void end_momenta(void *ctx, int part, int64_t first, int64_t end)
 {
     Momenta *momenta = ctx;
     const sti_StageWork *work = momenta->work;
@@ -139,7 +139,7 @@ static void note_turning(const sti_Model *model, sti_StepWork *work, const doubl
 }
 
 /* f = M v_b* + eta k1 + push, A = M. An impact has no forces to tell its speed; there the step before counts, too. */
-static st_Status momentum(sti_StageWork *work)
+static st_Status assemble_momentum(sti_StageWork *work)
 {
     st_System *s = work->system;
     const st_Model *model = &s->model.table;
@@ -148,15 +148,15 @@ static st_Status momentum(sti_StageWork *work)
     Momenta momenta;
     momenta.work = work, momenta.v = v, momenta.f = f;
     STI_TRY(sti_mass(&s->model, work->out, stage->q_star, work->err));
-    sti_team_for(s->model.def.threads, sti_block_count(&s->model, &s->work), STI_LEAST_BODIES, begin_blocks, &momenta);
+    sti_team_for(s->model.def.threads, sti_block_count(&s->model, &s->work), STI_LEAST_BODIES, begin_momenta, &momenta);
     if (!work->impact) {
         if (model->gyroscopic != NULL && !stage->second_order)
             model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
         if (s->work.stages.turning != NULL && !stage->second_order) note_turning(&s->model, &s->work, stage->v_base, v);
-        STI_TRY(forces(work, f));
+        STI_TRY(add_forces(work, f));
         s->state.fastest = (sti_Speeds){0, 0};
     }
-    const int parts = sti_team_parts(s->model.def.threads, sti_block_count(&s->model, &s->work), end_blocks, &momenta);
+    const int parts = sti_team_parts(s->model.def.threads, sti_block_count(&s->model, &s->work), end_momenta, &momenta);
     for (int k = 0; k < parts; k++) {
         s->state.fastest.speed = sti_larger(momenta.speeds[k].speed, s->state.fastest.speed);
         if (!work->impact) s->state.fastest.pull = sti_larger(momenta.speeds[k].pull, s->state.fastest.pull);
@@ -228,9 +228,9 @@ static st_Status append_all(sti_StageWork *work, const sti_RowList *from, const 
     return ST_OK;
 }
 
-static st_Status joints(sti_StageWork *work)
+static st_Status assemble_joints(sti_StageWork *work)
 {
-    const st_Sink *sink = constraints_of(work), *end = end_of(work);
+    const st_Sink *sink = constraints_of(work), *end = end_rows_of(work);
     sti_Assembly *out = work->out;
     double reach = sti_drift_time(work);
     STI_TRY(append_all(work, &sink->joint_rows, end != NULL ? &end->joint_rows : NULL, sink->joint));
@@ -242,9 +242,9 @@ static st_Status joints(sti_StageWork *work)
     return ST_OK;
 }
 
-static st_Status soft_rows(sti_StageWork *work)
+static st_Status assemble_springs(sti_StageWork *work)
 {
-    const st_Sink *sink = constraints_of(work), *end = end_of(work);
+    const st_Sink *sink = constraints_of(work), *end = end_rows_of(work);
     sti_Assembly *out = work->out;
     double eta = work->stage->eta;
     int first = out->G.n_rows;
@@ -280,7 +280,7 @@ static st_Sparse sparse(const sti_RowList *rows, int n_v)
     return (st_Sparse){.n_rows = n_v, .n_cols = rows->n_rows, .p = rows->p, .i = rows->i, .x = rows->x};
 }
 
-static void finish(sti_StageWork *work)
+static void finish_problem(sti_StageWork *work)
 {
     const st_Model *model = &work->system->model.table;
     sti_Assembly *out = work->out;
@@ -332,14 +332,14 @@ static bool needs_shift(const sti_StageWork *work)
 }
 
 /* Joints and springs: G, g and Cb, or forces where springs are explicit. */
-static st_Status constraints(sti_StageWork *work)
+static st_Status assemble_constraints(sti_StageWork *work)
 {
     const st_Sink *sink = constraints_of(work);
     sti_Assembly *out = work->out;
     const int n_soft = work->impact || !work->implicit_forces ? 0 : sink->soft_rows.n_rows;
     STI_TRY(grow_constraints(work, (int64_t)sink->joint_rows.n_rows + n_soft));
-    STI_TRY(joints(work));
-    if (n_soft > 0) STI_TRY(soft_rows(work));
+    STI_TRY(assemble_joints(work));
+    if (n_soft > 0) STI_TRY(assemble_springs(work));
     out->laid_out = work->system->model.rigid ? out->G.n_rows : 0;
     if (!work->impact && !work->implicit_forces) add_explicit_springs(work);
     return ST_OK;
@@ -357,14 +357,14 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
                           .gap_drift = sti_closes_gaps(&system->model.def) && !impact,
                           .err = err};
     STI_TRY(sti_keep_waiting(system, false, err));
-    STI_TRY(momentum(&work));
+    STI_TRY(assemble_momentum(&work));
     if (stage->q_base != stage->q_star && needs_shift(&work)) {
         sti_difference(&system->model, stage->q_star, stage->q_base, system->work.stages.shift);
         work.shift = system->work.stages.shift;
     }
-    STI_TRY(constraints(&work));
+    STI_TRY(assemble_constraints(&work));
     STI_TRY(sti_stage_contacts(&work));
-    finish(&work);
+    finish_problem(&work);
     keep_place(&work);
     STI_TRY(sti_add_rebounds(&system->model, &system->work, stage, err));
     sti_lap(&system->work, ST_STAGE_ASSEMBLE);

@@ -7,7 +7,7 @@
 
 /* Room for the wanted contacts and all bounded rows. A patch is many contacts and one block of C; with rigid contacts C
  * is diagonal.                                                                                     */
-static st_Status grow(sti_StageWork *work)
+static st_Status grow_contacts(sti_StageWork *work)
 {
     const st_System *system = work->system;
     sti_Assembly *out = work->out;
@@ -146,7 +146,7 @@ static double gap_drift(const sti_StageWork *work, const sti_ContactEntry *entry
 
 /* ------------------------------------------------------------------ one by one */
 
-static st_Status add_contact(sti_StageWork *work, int c, int first, const sti_ContactEntry *entry)
+static st_Status add_rigid_contact(sti_StageWork *work, int c, int first, const sti_ContactEntry *entry)
 {
     const st_System *system = work->system;
     sti_Assembly *out = work->out;
@@ -165,7 +165,7 @@ static st_Status add_compliant_contact(sti_StageWork *work, int *n, const sti_Co
 {
     sti_Assembly *out = work->out;
     if (sti_is_patch(entry)) return sti_patch_add(work->system, work->stage, entry, n, work->err);
-    STI_TRY(add_contact(work, *n, out->H.n_rows, entry));
+    STI_TRY(add_rigid_contact(work, *n, out->H.n_rows, entry));
     sti_compliance_block(out, out->law[*n].first, out->law[*n].dim);
     ++*n;
     return ST_OK;
@@ -181,7 +181,7 @@ static st_Status contacts(sti_StageWork *work)
         if (patches)
             STI_TRY(add_compliant_contact(work, &n, &sink->contact[c]));
         else
-            STI_TRY(add_contact(work, n++, work->out->H.n_rows, &sink->contact[c]));
+            STI_TRY(add_rigid_contact(work, n++, work->out->H.n_rows, &sink->contact[c]));
     }
     work->out->n_gaps = n;
     return ST_OK;
@@ -342,7 +342,7 @@ st_Status sti_stage_contacts(sti_StageWork *work)
     const sti_Stage *stage = work->stage;
     work->piled = work->out->piled = sti_is_pile(&system->model, &system->work, stage);
     if (!system->model.rigid) STI_TRY(sti_check_model_contacts(&system->model.def, stage->rows, work->err));
-    STI_TRY(grow(work));
+    STI_TRY(grow_contacts(work));
     sti_patches_begin(&system->work);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->model.world, stage->q_star, work->err));
     STI_TRY(work->piled ? sti_pile_contacts(work) : contacts(work));
