@@ -98,14 +98,16 @@ typedef struct sti_RowTurns {
     double C[3][STI_LANES];
 } sti_RowTurns;
 
-/* Of a batch, and of those after it: the one of rows, points and balls that is not NULL, and where contacts turn, what
- * goes with it.                                                                                       */
+/* Of a batch, and of those after it: arrays of one kind, the others are NULL. */
+typedef enum sti_LaneKind { STI_BALLS, STI_TURNING_BALLS, STI_POINTS, STI_ROWS, STI_TURNING_ROWS } sti_LaneKind;
+
 typedef struct sti_LaneMap {
-    sti_RowLanes *rows;
-    sti_PointLanes *points;
+    sti_LaneKind kind;
     sti_BallLanes *balls;
-    sti_RowTurns *row_turns;
     sti_BallTurns *ball_turns;
+    sti_PointLanes *points;
+    sti_RowLanes *rows;
+    sti_RowTurns *row_turns;
 } sti_LaneMap;
 
 /* The rows of eight contacts, by direction: 0 where there is none. */
@@ -309,13 +311,15 @@ static inline ptrdiff_t sti_lane_at(const sti_Graph *graph, int c)
 
 static inline sti_LaneMap sti_graph_map(const sti_Graph *graph, ptrdiff_t batch)
 {
-    sti_LaneMap map = {0};
+    sti_LaneMap map = {.kind = STI_POINTS};
     if (graph->pointed) {
         map.points = graph->points + batch;
     } else if (graph->round) {
+        map.kind = graph->turning ? STI_TURNING_BALLS : STI_BALLS;
         map.balls = graph->balls + batch;
         map.ball_turns = graph->turning ? graph->ball_turns + batch : NULL;
     } else {
+        map.kind = graph->turning ? STI_TURNING_ROWS : STI_ROWS;
         map.rows = graph->rows + batch;
         map.row_turns = graph->turning ? graph->row_turns + batch : NULL;
     }

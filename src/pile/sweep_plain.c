@@ -1,4 +1,4 @@
-/* The inner loops of contact_coloring.c for one vector unit. */
+/* The kernels of a pile (pile.h) for one vector unit. */
 #include "pile/sweep_lanes.h"
 
 const sti_GraphCode sti_graph_plain = STI_GRAPH_CODE;
