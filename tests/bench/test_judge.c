@@ -137,6 +137,39 @@ static void round_rods(void **state)
     scene_destroy(scene);
 }
 
+/* How far a cylinder reaches along n. */
+static double reach_of_rod(const Shape *rod, st_Quat q, st_Vec3 n)
+{
+    const st_Vec3 m = rotate_back(q, n);
+    return fabs(m.z) * rod->half.z + rod->half.x * sqrt(m.x * m.x + m.y * m.y);
+}
+
+/* Two cylinders at random that overlap a little: any direction whatever is an upper bound of their depth. */
+static void rods_by_brute_force(void **state)
+{
+    (void)state;
+    Scene *scene = scene_create("rods-4");
+    const Shape *a = &scene->bodies[1].shape, *b = &scene->bodies[3].shape;
+    uint64_t seed = 17;
+    for (int k = 0; k < 300; k++) {
+        st_Pose at_a = {{0, 0, 0}, quat_exp(scale(2, random_direction(&seed)))};
+        st_Pose at_b = {{0, 0, 0}, quat_exp(scale(2, random_direction(&seed)))};
+        double reach = INFINITY, least = INFINITY;
+        const st_Vec3 way = random_direction(&seed);
+        for (double far = 0.3; far > 0.05; far -= 0.005) { /* the first place that overlaps by half a per cent */
+            at_b.p = scale(far, way);
+            reach = depth_pair(scene, 1, at_a, 3, at_b);
+            if (reach > 0.0005) break;
+        }
+        for (int i = 0; i < 4000; i++) {
+            const st_Vec3 n = random_direction(&seed);
+            least = fmin(least, reach_of_rod(a, at_a.q, n) + reach_of_rod(b, at_b.q, n) - dot(n, at_b.p));
+        }
+        check_below(reach, least + 1e-9);
+    }
+    scene_destroy(scene);
+}
+
 /* A capsule's mass and inertia by counting points of a grid. */
 static void capsule_inertia_by_counting(void **state)
 {
@@ -246,6 +279,7 @@ int main(void)
         cmocka_unit_test(joints_and_energy),
         cmocka_unit_test(overlaps_by_brute_force),
         cmocka_unit_test(round_rods),
+        cmocka_unit_test(rods_by_brute_force),
         cmocka_unit_test(capsule_inertia_by_counting),
         cmocka_unit_test(gain_and_rest),
     };
