@@ -406,7 +406,10 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     STI_TRY(price_of_newton(task, &budget.price, err));
     const bool cheap = few || (rows <= CHEAP_ROWS && budget.price <= cheap_price);
     const bool near_exact = was_exact && task->start <= fair;
-    const bool strives = few || ((cheap || stack) && (cold || near_exact)), moves = cheap && !stack && !strives;
+    const bool strives = few || ((cheap || stack) && (cold || near_exact));
+    const bool falls =
+        stack && !cheap && !strives && task->start > fair; /* newton is lost there: docs/performance.md */
+    const bool moves = falls || (cheap && !stack && !strives);
     if (task->problem->n_contacts == 1) {
         budget.enough = exact;
         STI_TRY(pay(a, task, &budget, (Turn){NSGS, 2, 0, BEST}, err));
@@ -414,17 +417,18 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     task->tolerance = budget.enough = task->aim;
     if (moves) {
         STI_TRY(pay(a, task, &budget, (Turn){NSGS, MOVING_SWEEPS, 0, BEST}, err));
-        budget.enough = fair;
+        budget.enough = cheap ? fair : enough;
     }
     if (strives) task->tolerance = budget.enough = fmin(exact, 0.05 * task->start);
-    if (cheap || stack) STI_TRY(pay(a, task, &budget, (Turn){NEWTON, few ? 30 : cold ? 60 : 12, 0, BEST}, err));
+    if ((cheap || stack) && !falls)
+        STI_TRY(pay(a, task, &budget, (Turn){NEWTON, few ? 30 : cold ? 60 : 12, 0, BEST}, err));
     task->tolerance = task->aim;
     budget.enough = few ? exact : cheap ? fair : good;
     STI_TRY(pay(a, task, &budget, (Turn){NSGS, 12, 0, BEST}, err));
     if (few) STI_TRY(pay(a, task, &budget, (Turn){NEWTON, 30, 1, ZERO}, err)); /* another path */
     budget.enough = few ? good : cheap ? fair : enough;
     STI_TRY(pay(a, task, &budget, (Turn){NSGS, 24, 0, BEST}, err));
-    STI_TRY(pay(a, task, &budget, (Turn){NEWTON, 20, 1, BEST}, err));
+    STI_TRY(pay(a, task, &budget, falls ? (Turn){NSGS, 100, 0, BEST} : (Turn){NEWTON, 20, 1, BEST}, err));
     if (task->reduction->graph == NULL || few) { /* it forms W */
         STI_TRY(pay(a, task, &budget, (Turn){HOMOTOPY, 100, 0, ZERO}, err));
         STI_TRY(pay(a, task, &budget, (Turn){NEWTON, 20, 1, LAST}, err));
