@@ -142,7 +142,7 @@ static bool fill_grid(const Values *v, Design *d)
     for (int run = 0; run < d->n_runs; run++) {
         int rest = run;
         for (int p = d->n_parameters - 1; p >= 0; p--) {
-            const int n = v[p].n, k = rest % n;
+            const int n = v[p].n > 0 ? v[p].n : 1, k = rest % n;
             rest /= n;
             char **to = &d->value[(size_t)run * (size_t)d->n_parameters + (size_t)p];
             *to = v[p].item != NULL ? strdup(v[p].item[k]) : value_at(&v[p], n > 1 ? (double)k / (n - 1) : 0);
@@ -273,7 +273,7 @@ static int from_values(const DesignOptions *o, Sample sample, Values *v, Design 
         const int status = read_values(o->vary.item[p], sample, &v[p]);
         if (status >= 0) return status;
         for (int q = 0; q < p; q++)
-            if (strcmp(v[p].path, v[q].path) == 0)
+            if (v[p].path != NULL && v[q].path != NULL && strcmp(v[p].path, v[q].path) == 0)
                 return complain(STATUS_INPUT, "sweep: --vary %s is given twice", v[p].path);
         runs *= v[p].n;
     }
@@ -282,7 +282,7 @@ static int from_values(const DesignOptions *o, Sample sample, Values *v, Design 
         return complain(STATUS_INPUT, "sweep: %.0f runs, must be at most %d", runs, MOST_SWEPT_RUNS);
     if (!make_room(d, o->vary.count, (int)runs)) return no_memory();
     for (int p = 0; p < o->vary.count; p++) {
-        d->path[p] = strdup(v[p].path);
+        d->path[p] = v[p].path != NULL ? strdup(v[p].path) : NULL;
         if (d->path[p] == NULL) return no_memory();
     }
     const uint64_t seed = o->seed > 0 ? (uint64_t)o->seed : 1;

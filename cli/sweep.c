@@ -177,14 +177,16 @@ static int make_sets(const Sweep *s, int run, RunSets *sets)
     int status = -1;
     for (int p = 0; p < d->n_parameters; p++)
         size += strlen(d->path[p]) + strlen(value[p]) + 2;
-    *sets = (RunSets){.text = malloc(size)};
-    if (sets->text == NULL) return complain(STATUS_FAILED, "out of memory");
+    *sets = (RunSets){0};
+    char *text = malloc(size);
+    if (text == NULL) return complain(STATUS_FAILED, "out of memory");
     for (int k = 0; status < 0 && k < s->o.sets.count; k++)
         status = append_text(&sets->list, s->o.sets.item[k]);
     for (int p = 0, at = 0; status < 0 && p < d->n_parameters; p++) {
-        status = append_text(&sets->list, sets->text + at);
-        at += sprintf(sets->text + at, "%s=%s", d->path[p], value[p]) + 1;
+        status = append_text(&sets->list, text + at);
+        at += sprintf(text + at, "%s=%s", d->path[p], value[p]) + 1;
     }
+    sets->text = text;
     return status;
 }
 
@@ -204,8 +206,8 @@ static void run_one(const Sweep *s, int run, Slot *slot)
         w.value[k] = NAN;
     Tally tally = {0};
     const char *status = "refused", *message = err.message;
-    if (make_sets(s, run, &sets) >= 0) return;
-    if (load_again(&s->first, &sets.list, &loaded, &err)) {
+    bool ended = make_sets(s, run, &sets) < 0; /* else there is no result */
+    if (ended && load_again(&s->first, &sets.list, &loaded, &err)) {
         if (any_column(s) && st_columns_create(loaded.scene, &w.columns, &err) == ST_OK)
             w.now = malloc((size_t)st_columns_count(w.columns) * sizeof *w.now);
         const double wall = wall_seconds(), cpu = cpu_seconds();
@@ -213,7 +215,7 @@ static void run_one(const Sweep *s, int run, Slot *slot)
             end_run(&tally, RUN_FAILED, "out of memory");
         else
             simulate_to_end(&loaded, &tally, after_step, &w);
-        if (tally.outcome == RUN_INTERRUPTED) return;
+        ended = tally.outcome != RUN_INTERRUPTED;
         judge_residuals(&loaded, &tally);
         tally.wall = wall_seconds() - wall, tally.cpu = cpu_seconds() - cpu;
         for (int k = 0; k < s->n_outputs; k++)
@@ -227,7 +229,12 @@ static void run_one(const Sweep *s, int run, Slot *slot)
     snprintf(slot->status, sizeof slot->status, "%s", status);
     snprintf(slot->message, sizeof slot->message, "%s", message);
     memcpy(slot->value, w.value, sizeof slot->value);
-    slot->done = 1;
+    slot->done = ended;
+    free_sets(&sets);
+    free(w.now);
+    st_columns_destroy(w.columns);
+    tally_free(&tally);
+    unload(&loaded);
 }
 
 /* ---- all runs ---------------------------------------------------------------------------------- */
@@ -409,7 +416,7 @@ static int list_outputs(Sweep *s)
         s->output_text[k] = strdup(s->o.outputs.item[k]);
         char **item = s->output_text[k] != NULL ? split_at_commas(s->output_text[k], &n) : NULL;
         if (item == NULL) status = complain(STATUS_FAILED, "out of memory");
-        for (int i = 0; status < 0 && i < n; i++)
+        for (int i = 0; item != NULL && status < 0 && i < n; i++)
             status = add_output(s, item[i]);
         free((void *)item);
     }

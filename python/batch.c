@@ -376,9 +376,13 @@ static PyObject *view_of(BatchObject *self, void *data, char kind, int n_dims, c
     return array;
 }
 
+/* For getters, which take a pointer. */
+static const st_BatchArray arrays[ST_N_BATCH_ARRAYS] = {ST_BATCH_TIME,     ST_BATCH_Q,          ST_BATCH_V,
+                                                        ST_BATCH_CONTROLS, ST_BATCH_PARAMETERS, ST_BATCH_SENSORS};
+
 static PyObject *array_getter(BatchObject *self, void *which)
 {
-    const st_BatchArray array = (st_BatchArray)(intptr_t)which;
+    const st_BatchArray array = *(const st_BatchArray *)which;
     const Py_ssize_t shape[2] = {st_batch_worlds(self->batch), st_batch_width(self->batch, array)};
     return view_of(self, st_batch_array(self->batch, array), 'd', array == ST_BATCH_TIME ? 1 : 2, shape);
 }
@@ -488,7 +492,7 @@ static PyObject *batch_read_sensors(BatchObject *self, PyObject *args, PyObject 
     PyObject *done = none_of(run_call(self, &call));
     if (done == NULL) return NULL;
     Py_DECREF(done);
-    return array_getter(self, (void *)(intptr_t)ST_BATCH_SENSORS);
+    return array_getter(self, (void *)&arrays[ST_BATCH_SENSORS]);
 }
 
 static PyObject *batch_repr(BatchObject *self)
@@ -529,7 +533,7 @@ static PyMethodDef batch_methods[] = {
 
 #define ARRAY(name, which, doc)                                                                                        \
     {                                                                                                                  \
-        name, (getter)array_getter, NULL, doc, (void *)(intptr_t)(which)                                               \
+        name, (getter)array_getter, NULL, doc, (void *)&arrays[which]                                                  \
     }
 
 static PyGetSetDef batch_getters[] = {

@@ -435,7 +435,7 @@ static st_Status advance(st_Batch *b, int world, st_Error *err)
 static void note_failure(st_Batch *b, int world, st_Status status, const st_Error *err)
 {
     sti_BatchWorld *w = &b->world[world];
-    b->status[world] = status;
+    b->status[world] = (int)status;
     if (w->message == NULL) w->message = sti_alloc(&b->allocator, STI_BATCH_MESSAGE, 1);
     if (w->message != NULL) memcpy(w->message, err->message, STI_BATCH_MESSAGE);
 }
