@@ -20,3 +20,18 @@ html_copy_source = False
 html_static_path = []
 pygments_style = "friendly"
 highlight_language = "sh"
+
+
+def add_pages(app, name, source):
+    """Pages that the index does not list yet come at its end, so that a new one is never missing."""
+    if name != root_doc:
+        return
+    listed = set(re.findall(r"^\.\./(.*)$", source[0], re.M))
+    in_tree = {("docs/" + page).replace("docs/../", "") for page in listed}
+    more = sorted(d for d in app.env.found_docs if d not in in_tree and d != root_doc and not d.startswith(("docs/examples/", "api/c-")))
+    if more:
+        source[0] += "\n```{toctree}\n:maxdepth: 1\n:caption: More\n\n" + "\n".join(f"/{page}" for page in more) + "\n```\n"
+
+
+def setup(app):
+    app.connect("source-read", add_pages)
