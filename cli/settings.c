@@ -32,7 +32,7 @@ const Command settings_command = {
 static const char *const kind_names[] = {"choice", "number", "integer", "boolean", "vector"};
 
 /* How the list is grouped; settings that are not named here come last. */
-#define MOST_KEYS 12
+#define MOST_KEYS 13
 static const struct Group {
     const char *title, *keys[MOST_KEYS];
 } groups[] = {
@@ -40,7 +40,7 @@ static const struct Group {
     {"Step", {"h", "end", "gravity", "medium_density", "medium_viscosity", "wind", "speed_limit"}},
     {"Solver",
      {"solver", "tolerance", "effort", "residual_limit", "max_iterations", "step_work_limit", "step_seconds", "threads",
-      "device", "islands", "forces"}},
+      "device", "islands", "forces", "coordinates"}},
     {"Contacts and drift", {"margin", "slop", "correction_speed", "active_gap", "all_points", "keep_springs"}},
     {"Impacts and events", {"energy", "restitution_speed", "event_step", "max_events"}},
     {"Sleep", {"sleep", "sleep_speed", "sleep_time"}},

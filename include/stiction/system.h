@@ -64,6 +64,13 @@ typedef enum st_Forces {
                           * contact_damping and joint_stiffness: how stiff bodies share */
 } st_Forces;
 
+/* Velocities that the step problem is solved in. States, reports and recordings are those of bodies in either. */
+typedef enum st_Coordinates {
+    ST_COORDINATES_AUTO = 0, /* body for now                                              */
+    ST_COORDINATES_JOINT,    /* those that joints leave, tree by tree; loops by rows      */
+    ST_COORDINATES_BODY      /* those of bodies, joints by rows                           */
+} st_Coordinates;
+
 /* A step or an impact law that adds energy. */
 typedef enum st_Energy {
     ST_ENERGY_REPORT = 0, /* kept and reported, as the papers' schemes are              */
@@ -128,7 +135,8 @@ typedef struct st_SystemDef {
     double joint_stiffness;   /* regularized: springs in place of joints [N/m, N m/rad]  */
     bool rigid_limit;         /* regularized: stiffness taken to infinity, step by step  */
     st_Forces forces;         /* where rigid bodies leave them open                      */
-    double speed_limit;       /* a step with a faster velocity is refused as diverged [m/s, rad/s] */
+    st_Coordinates coordinates;
+    double speed_limit; /* a step with a faster velocity is refused as diverged [m/s, rad/s] */
     st_Allocator allocator;
     uint32_t cookie; /* set by st_system_def(); leave alone                             */
 } st_SystemDef;

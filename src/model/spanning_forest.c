@@ -167,7 +167,7 @@ static st_Status add_node(const sti_World *world, const double *q, sti_SpanningF
         st_Pose *frame = node->reversed ? &node->frame_b : &node->frame_a;
         *frame = pose_product(sti_pose(q, from), *frame);
     }
-    if (def->armature > 0) {
+    if (def->armature > 0 && of->armatures) {
         double factor;
         const int dof = sti_joint_dof(joint, joint->coordinate[0], &factor);
         if (dof < 0)
@@ -252,7 +252,7 @@ static st_Status note_loops(const sti_World *world, const bool *edge, sti_Spanni
         const sti_Joint *joint = &world->joint[k];
         const bool gear = joint->type == ST_JOINT_GEAR, holds = gear || joint->n_rows > (joint->held ? 1 : 0);
         if (edge[k] || !holds || (!gear && is_fixed(world, joint->a) && is_fixed(world, joint->b))) continue;
-        if (world->scene->joint[k].armature > 0)
+        if (world->scene->joint[k].armature > 0 && of->armatures)
             return sti_fail(err, ST_ERR_UNSUPPORTED,
                             "joint \"%s\" closes a loop and has an armature: it has no coordinate that could carry it",
                             world->scene->joint[k].name);
@@ -263,11 +263,12 @@ static st_Status note_loops(const sti_World *world, const bool *edge, sti_Spanni
 
 /* ---- making --------------------------------------------------------------------------------------- */
 
-st_Status sti_spanning_forest_create(const sti_World *world, const double *q, sti_SpanningForest *out, st_Error *err)
+st_Status sti_spanning_forest_create(const sti_World *world, const double *q, bool armatures, sti_SpanningForest *out,
+                                     st_Error *err)
 {
     const st_Allocator *a = &world->allocator;
     const int n_bodies = world->n_bodies, n_joints = world->n_joints;
-    *out = (sti_SpanningForest){.n_bodies = n_bodies, .n_joints = n_joints};
+    *out = (sti_SpanningForest){.n_bodies = n_bodies, .n_joints = n_joints, .armatures = armatures};
     out->body = sti_alloc(a, n_bodies, sizeof *out->body);
     out->joint = sti_alloc(a, n_bodies, sizeof *out->joint);
     out->node = sti_alloc(a, n_bodies, sizeof *out->node);

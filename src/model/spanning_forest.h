@@ -13,11 +13,13 @@ typedef struct sti_SpanningForest {
     int *loop;         /* n_loops joints that hold something and are not edges of a tree           */
     int n_loops;
     int n_bodies, n_joints;
+    bool armatures;
 } sti_SpanningForest;
 
-/* At the positions q of the world, which matter for fixed bodies alone. ST_ERR_UNSUPPORTED names a joint whose armature
- * acts on no coordinate of a tree.                                                                */
-st_Status sti_spanning_forest_create(const sti_World *world, const double *q, sti_SpanningForest *out, st_Error *err);
+/* At the positions q of the world, which matter for fixed bodies alone. With armatures: they are part of M, and
+ * ST_ERR_UNSUPPORTED names a joint whose armature acts on no coordinate of a tree.                    */
+st_Status sti_spanning_forest_create(const sti_World *world, const double *q, bool armatures, sti_SpanningForest *out,
+                                     st_Error *err);
 void sti_spanning_forest_free(const st_Allocator *allocator, sti_SpanningForest *of);
 
 /* The world's state as joint coordinates. Parts of it that joints do not allow are left out. state: scratch memory. */

@@ -86,6 +86,12 @@ int sti_islands_of(const sti_Islands *s, int contact)
     return s->c_part[contact] > REST ? s->c_part[contact] - 1 : -1;
 }
 
+int sti_islands_of_block(const sti_Islands *s, int block)
+{
+    if (s->whole) return 0;
+    return s->part_of[block] > REST ? s->part_of[block] - 1 : -1;
+}
+
 /* NaN is the worst of all. */
 static double worse(double x, double m)
 {

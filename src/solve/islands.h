@@ -58,6 +58,7 @@ void sti_islands_be_rough(sti_Islands *islands);
 /* Of the last solve, in order of their first blocks. */
 int sti_islands_count(const sti_Islands *islands);
 const sti_Island *sti_islands_get(const sti_Islands *islands, int index);
-int sti_islands_of(const sti_Islands *islands, int contact); /* whose it is; -1: of what is left out */
+int sti_islands_of(const sti_Islands *islands, int contact);     /* whose it is; -1: of what is left out */
+int sti_islands_of_block(const sti_Islands *islands, int block); /* likewise, a block of A */
 
 #endif

@@ -104,7 +104,7 @@ st_Status st_articulation_create(st_System *system, st_Articulation **out, st_Er
     a->changes = st_system_changes(system);
     a->sink.allocator = system->model.allocator;
     a->sink.n_v = system->model.n_v;
-    st_Status status = sti_spanning_forest_create(system->model.world, system->state.q, &a->of, err);
+    st_Status status = sti_spanning_forest_create(system->model.world, system->state.q, true, &a->of, err);
     if (status == ST_OK) status = allocate(a, err);
     if (status == ST_OK) {
         note_owners(a);

@@ -178,6 +178,7 @@ st_SystemDef st_system_def(void)
                         .joint_stiffness = 1e8,
                         .rigid_limit = false,
                         .forces = ST_FORCES_ANY,
+                        .coordinates = ST_COORDINATES_AUTO,
                         .speed_limit = SPEED_OF_LIGHT,
                         .allocator = st_default_allocator(),
                         .cookie = STI_COOKIE};
@@ -199,6 +200,7 @@ static const char *const events_words[] = {"off", "collisions", "all", NULL};
 static const char *const energy_words[] = {"report", "limit", NULL};
 static const char *const initial_words[] = {"keep", "project", "refuse", NULL};
 static const char *const forces_words[] = {"any", "least_norm", NULL};
+static const char *const coordinates_words[] = {"auto", "joint", "body", NULL};
 static const char *const effort_words[] = {"thorough", "exact", "balanced", "real-time", NULL};
 static const char *const device_words[] = {"none", "flat", "cuda", NULL};
 static const char *const solver_words[] = {"auto", "lemke", "nsgs", "newton", "homotopy", "ipm", "admm", "apgd", NULL};
@@ -375,6 +377,10 @@ static const Entry entries[] = {
             "forces that rigid bodies leave open, as under four legs: what the solver finds (any), or those of least "
             "norm, weighted by stiffness and damping of contacts and joints, as stiff bodies share loads"),
      AT(forces), NULL, 0},
+    {CHOICE(coordinates, coordinates_words,
+            "velocities that the step problem is solved in: those that joints leave, tree by tree (joint), or those of "
+            "bodies, with joints as rows (body, auto); the solution is the same"),
+     AT(coordinates), NULL, 0},
     NUMBER(speed_limit, "m/s", STI_SMALLEST, STI_LARGEST,
            "a velocity beyond this (or beyond it in rad/s) is called divergence"),
 };

@@ -2,6 +2,7 @@
 #include "base/tolerance.h"
 #include "math/block_diag.h"
 #include "step/contact/contact_model.h"
+#include "step/joint_coordinates.h"
 #include "step/sleep.h"
 
 st_Model st_model_def(void)
@@ -234,6 +235,7 @@ static st_Status start_system(st_System *s, double t, const double *q0, const do
     sti_solver_limit(s->work.projection.solver, INFINITY, s->work.stop);
     if (s->model.def.forces == ST_FORCES_LEAST_NORM)
         STI_TRY(sti_least_norm_create(&s->model.allocator, &s->work.least_norm, err));
+    STI_TRY(sti_joint_coordinates_create(s, q0, err));
     return st_system_set_state(s, t, q0, v0, err);
 }
 
@@ -281,6 +283,7 @@ st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double 
     STI_TRY(sti_check_mean(def, err));
     STI_TRY(check_bounded(&model, def, err));
     STI_TRY(sti_check_sleep(def, err));
+    STI_TRY(sti_check_coordinates(def, err));
     STI_TRY(create_system(def, &model, world, t, q, v, out, err));
     sti_world_started(world);
     return ST_OK;
@@ -415,6 +418,7 @@ void st_system_destroy(st_System *s)
     sti_free(&a, s->work.stop, 1, sizeof *s->work.stop);
     st_solver_destroy(s->work.projection.solver);
     sti_least_norm_destroy(&a, s->work.least_norm);
+    sti_joint_coordinates_free(s);
     sti_world_destroy(s->model.world);
     sti_free(&a, s, 1, sizeof *s);
 }

@@ -20,8 +20,9 @@
 
 #include <stiction/system.h>
 
-typedef struct sti_LeastNorm sti_LeastNorm; /* least_norm.c */
-typedef struct sti_OnDevice sti_OnDevice;   /* on_device.c */
+typedef struct sti_LeastNorm sti_LeastNorm;               /* least_norm.c */
+typedef struct sti_OnDevice sti_OnDevice;                 /* on_device.c */
+typedef struct sti_JointCoordinates sti_JointCoordinates; /* joint_coordinates.c */
 
 /* ---- contacts from step to step ----------------------------------------------------------------- */
 
@@ -394,6 +395,7 @@ typedef struct sti_StepWork {
     sti_OnDevice *on_device;                   /* NULL: steps are made here (on_device.c)                           */
     bool device_has_state;                     /* the state is that of the last step there                         */
     sti_LeastNorm *least_norm;                 /* NULL: forces are what the solver finds                           */
+    sti_JointCoordinates *joint_coordinates;   /* NULL: step problems are solved in body coordinates               */
     double initial_position, initial_velocity; /* largest change made to the initial state         */
     sti_Clock clock;
 } sti_StepWork;

@@ -61,6 +61,7 @@ static void test_settings(void **state)
     check_close(def.active_gap, 1e-4, EXACT);
     assert_true(def.keep_springs);
     check_close(def.speed_limit, 1000, EXACT);
+    assert_int_equal(def.coordinates, ST_COORDINATES_BODY);
     assert_int_equal(def.form, ST_FORM_I);
     check_close(def.restitution_speed, 0.01, EXACT);
     check_close(def.event_step, 1e-5, EXACT);

@@ -3,6 +3,7 @@
 #include "math/parallel.h"
 #include "solve/islands.h"
 #include "step/contact/contact_model.h"
+#include "step/joint_coordinates.h"
 #include "step/sleep.h"
 
 /* Force times the displacement that follows, eta u; in the trapezoid's form I that of the mean, in bdf2 that of the
@@ -74,9 +75,12 @@ st_Status sti_solve_islands(st_System *system, st_Solution *solution, st_SolveIn
     sti_islands_recall(system->work.islands, left_at, &system->work.step);
     sti_islands_limit(system->work.islands,
                       fmax(system->model.def.step_work_limit - system->work.work_done, FEWEST_VISITS));
-    STI_TRY(sti_islands_solve(system->work.islands, problem, pile,
-                              system->work.sleep.n_asleep > 0 ? &system->work.sleep.awake : NULL, solution, &found,
-                              err));
+    bool done;
+    STI_TRY(sti_joint_coordinates_solve(system, solution, &found, &done, err));
+    if (!done)
+        STI_TRY(sti_islands_solve(system->work.islands, problem, pile,
+                                  system->work.sleep.n_asleep > 0 ? &system->work.sleep.awake : NULL, solution, &found,
+                                  err));
     system->work.work_done += found.work;
     if (info != NULL) *info = found;
     return sti_go_on(system, err);

@@ -1,0 +1,800 @@
+/* linalg/tree_coordinates.c -- joints eliminated along trees (docs/methods.md 14).
+ *
+ * The rows of a link, R_b v_b + R_a v_a + g = 0 with its parent a, leave the velocities
+ *
+ *     v_b = X v_a + d + N y,     R_b = L Q_1',   N = Q_2,   X = -Q_1 inv(L) R_a,   d = -Q_1 inv(L) g
+ *
+ * by Householder reflections (Q_1 Q_2) from the right and the independent rows chosen by pivoting. From the leaves to
+ * the root, with A_c and f_c of all that a link carries,
+ *
+ *     A_c += X'A_c X,     f_c += X'f_c,     (T'AT)_ij = N_i' (A_c N_j carried up by X')
+ *
+ * and the impulses of its rows are those that its momentum lacks:  L' l = Q_1' (A v - f - H r - G l of the others).
+ */
+#include "linalg/tree_coordinates.h"
+
+#include "math/block_diag.h"
+
+enum { MOST = 6, MOST_ROWS = 8 };
+
+/* Six numbers at a time: blocks with fewer velocities have zeros behind them, and loops have a known length. */
+typedef double Six[MOST];
+
+static inline double dot6(const double *x, const double *y)
+{
+    double sum = 0;
+    for (int i = 0; i < MOST; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+static inline void add6(double s, const double *x, double *y)
+{
+    for (int i = 0; i < MOST; i++)
+        y[i] += s * x[i];
+}
+
+/* A link at the numbers of a problem. */
+typedef struct Link {
+    sti_TreeLink of;
+    int tree;
+    int n, first;     /* velocities of its block                                                   */
+    int n_y, first_y; /* its own coordinates                                                       */
+    Six Q[MOST];      /* columns of Q_1, then those of Q_2 = N: n of them                          */
+    Six L[MOST];      /* rank x rank, lower                                                        */
+    int pivot[MOST];  /* rows of the link, in order of L                                           */
+    Six R_a[MOST_ROWS];
+    Six X[MOST]; /* n x n of its parent                                                            */
+    Six A[MOST]; /* of all that it carries                                                         */
+    Six p, f;
+} Link;
+
+static inline const double *column_of_N(const Link *link, int c)
+{
+    return link->Q[link->of.rank + c];
+}
+
+struct sti_TreeCoordinates {
+    st_Allocator allocator;
+    int n_links, n_followers, n_blocks, n_trees, n_reduced_blocks, n_y;
+    Link *link;
+    sti_TreeFollower *follower;
+    int *first;         /* n_blocks + 1                                                             */
+    int *block_of;      /* by velocity                                                              */
+    int *link_of;       /* by block: -1: none                                                       */
+    int *reduced_block; /* by block                                                                 */
+    int *follows;       /* by block: the follower; -1: none                                         */
+    int *tree_first;    /* n_trees + 1: first coordinate of each tree                               */
+    int *y_first;       /* by block without a link: its first coordinate                            */
+    int *first_reduced; /* n_reduced_blocks + 1                                                     */
+    unsigned char *diagonal;
+    int64_t *start;   /* n_reduced_blocks + 1: of the numbers of T'AT                             */
+    int64_t *numbers; /* by block of the problem: where its numbers start in A                    */
+    double *A, *f, *y, *p;
+    double *mass;             /* n_y: the diagonal of T'AT                                                */
+    double *row;              /* n_y: a row being made; 0 between                                         */
+    int *seen;                /* by reduced block: the last row that touched it                           */
+    int n_seen;               /* rows so far                                                              */
+    STI_ARRAY(int, row_kind); /* by row of the problem: what it is                                  */
+    STI_ARRAY(int, kept);     /* rows of the problem that stay                                      */
+    STI_ARRAY(int64_t, G_p);
+    STI_ARRAY(int, G_i);
+    STI_ARRAY(double, G_x);
+    STI_ARRAY(int64_t, H_p);
+    STI_ARRAY(int, H_i);
+    STI_ARRAY(double, H_x);
+    STI_ARRAY(int, Cb_first);
+    STI_ARRAY(double, Cb);
+    STI_ARRAY(double, g);
+    STI_ARRAY(double, w);
+    STI_ARRAY(double, l);
+    STI_ARRAY(double, momentum); /* n_v: what it lacks                                              */
+    int n_held;                  /* rows that stay but are held by trees already: left out           */
+    st_Problem reduced;
+    const st_Problem *problem;
+};
+
+/* ---- layout --------------------------------------------------------------------------------------- */
+
+static st_Status no_memory(st_Error *err)
+{
+    return sti_fail(err, ST_ERR_MEMORY, "out of memory for tree coordinates");
+}
+
+/* Trees come as they first appear among the blocks; blocks without a link stay blocks of their own. */
+static void lay_out(sti_TreeCoordinates *t)
+{
+    for (int b = 0; b < t->n_blocks; b++)
+        t->link_of[b] = t->follows[b] = t->reduced_block[b] = -1;
+    for (int k = 0; k < t->n_links; k++)
+        t->link_of[t->link[k].of.block] = k;
+    for (int k = 0; k < t->n_followers; k++)
+        t->follows[t->follower[k].block] = k;
+    for (int k = 0; k < t->n_links; k++)
+        t->link[k].tree = t->link[k].of.parent < 0 ? t->n_trees++ : t->link[t->link[k].of.parent].tree;
+    int n_reduced = 0, n_y = 0;
+    for (int k = 0, tree = -1; k < t->n_links; k++) { /* coordinates of trees first, tree by tree */
+        Link *link = &t->link[k];
+        if (link->tree != tree) {
+            tree = link->tree;
+            t->tree_first[tree] = n_y;
+            t->first_reduced[n_reduced++] = n_y;
+        }
+        link->first = t->first[link->of.block];
+        link->n = t->first[link->of.block + 1] - link->first;
+        link->n_y = link->n - link->of.rank;
+        link->first_y = n_y;
+        n_y += link->n_y;
+        t->reduced_block[link->of.block] = n_reduced - 1;
+    }
+    t->tree_first[t->n_trees] = n_y;
+    for (int b = 0; b < t->n_blocks; b++) {
+        const int n = t->first[b + 1] - t->first[b];
+        for (int i = t->first[b]; i < t->first[b + 1]; i++)
+            t->block_of[i] = b;
+        t->y_first[b] = n_y;
+        if (t->link_of[b] >= 0 || t->follows[b] >= 0) continue;
+        t->reduced_block[b] = n_reduced;
+        t->first_reduced[n_reduced++] = n_y;
+        n_y += n;
+    }
+    t->first_reduced[n_reduced] = n_y;
+    t->n_reduced_blocks = n_reduced;
+    t->n_y = n_y;
+}
+
+st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_TreePlan *plan, int n_blocks,
+                                      const int *first, sti_TreeCoordinates **out, st_Error *err)
+{
+    sti_TreeCoordinates *t = sti_alloc(allocator, 1, sizeof *t);
+    *out = NULL;
+    if (t == NULL) return no_memory(err);
+    const int n_v = first[n_blocks], n = n_blocks + 1;
+    t->allocator = *allocator;
+    t->n_links = plan->n_links, t->n_followers = plan->n_followers, t->n_blocks = n_blocks, t->n_y = n_v;
+    t->link = sti_alloc(allocator, plan->n_links + 1, sizeof *t->link);
+    t->follower = sti_alloc(allocator, plan->n_followers + 1, sizeof *t->follower);
+    int **by_block[] = {&t->first,      &t->link_of, &t->reduced_block, &t->follows,
+                        &t->tree_first, &t->y_first, &t->first_reduced, &t->seen};
+    bool ok = t->link != NULL && t->follower != NULL;
+    for (size_t k = 0; k < sizeof by_block / sizeof by_block[0]; k++) {
+        *by_block[k] = sti_alloc(allocator, n + 1, sizeof **by_block[k]);
+        ok = ok && *by_block[k] != NULL;
+    }
+    t->block_of = sti_alloc(allocator, n_v + 1, sizeof *t->block_of);
+    t->diagonal = sti_alloc(allocator, n + 1, sizeof *t->diagonal);
+    t->start = sti_alloc(allocator, n + 1, sizeof *t->start);
+    t->numbers = sti_alloc(allocator, n + 1, sizeof *t->numbers);
+    double **by_velocity[] = {&t->f, &t->y, &t->p, &t->row, &t->mass};
+    for (size_t k = 0; k < sizeof by_velocity / sizeof by_velocity[0]; k++) {
+        *by_velocity[k] = sti_alloc(allocator, n_v + 1, sizeof **by_velocity[k]);
+        ok = ok && *by_velocity[k] != NULL;
+    }
+    if (!ok || t->block_of == NULL || t->diagonal == NULL || t->start == NULL || t->numbers == NULL) {
+        sti_tree_coordinates_destroy(t);
+        return no_memory(err);
+    }
+    memcpy(t->first, first, (size_t)n * sizeof *first);
+    for (int k = 0; k < plan->n_links; k++)
+        t->link[k].of = plan->link[k];
+    memcpy(t->follower, plan->follower, (size_t)plan->n_followers * sizeof *plan->follower);
+    lay_out(t);
+    int64_t most = 0; /* all blocks full */
+    for (int b = 0; b < t->n_reduced_blocks; b++) {
+        const int64_t size = t->first_reduced[b + 1] - t->first_reduced[b];
+        most += size * size;
+    }
+    t->start[t->n_blocks + 1] = most; /* its room */
+    t->A = sti_alloc(allocator, most + 1, sizeof *t->A);
+    if (t->A == NULL) {
+        sti_tree_coordinates_destroy(t);
+        return no_memory(err);
+    }
+    *out = t;
+    return ST_OK;
+}
+
+void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
+{
+    if (t == NULL) return;
+    const st_Allocator a = t->allocator;
+    const int n = t->n_blocks + 1, n_v = t->first != NULL ? t->first[t->n_blocks] : 0;
+    int *by_block[] = {t->first,      t->link_of, t->reduced_block, t->follows,
+                       t->tree_first, t->y_first, t->first_reduced, t->seen};
+    double *by_velocity[] = {t->f, t->y, t->p, t->row, t->mass};
+    if (t->A != NULL) sti_free(&a, t->A, t->start[t->n_blocks + 1] + 1, sizeof *t->A);
+    for (size_t k = 0; k < sizeof by_velocity / sizeof by_velocity[0]; k++)
+        sti_free(&a, by_velocity[k], n_v + 1, sizeof *by_velocity[k]);
+    sti_free(&a, t->start, n + 1, sizeof *t->start);
+    sti_free(&a, t->numbers, n + 1, sizeof *t->numbers);
+    sti_free(&a, t->diagonal, n + 1, sizeof *t->diagonal);
+    sti_free(&a, t->block_of, n_v + 1, sizeof *t->block_of);
+    for (size_t k = 0; k < sizeof by_block / sizeof by_block[0]; k++)
+        sti_free(&a, by_block[k], n + 1, sizeof *by_block[k]);
+    sti_free(&a, t->link, t->n_links + 1, sizeof *t->link);
+    sti_free(&a, t->follower, t->n_followers + 1, sizeof *t->follower);
+    STI_RELEASE(&a, t->row_kind, t->row_kind_size);
+    STI_RELEASE(&a, t->kept, t->kept_size);
+    STI_RELEASE(&a, t->G_p, t->G_p_size);
+    STI_RELEASE(&a, t->G_i, t->G_i_size);
+    STI_RELEASE(&a, t->G_x, t->G_x_size);
+    STI_RELEASE(&a, t->H_p, t->H_p_size);
+    STI_RELEASE(&a, t->H_i, t->H_i_size);
+    STI_RELEASE(&a, t->H_x, t->H_x_size);
+    STI_RELEASE(&a, t->Cb_first, t->Cb_first_size);
+    STI_RELEASE(&a, t->Cb, t->Cb_size);
+    STI_RELEASE(&a, t->g, t->g_size);
+    STI_RELEASE(&a, t->w, t->w_size);
+    STI_RELEASE(&a, t->l, t->l_size);
+    STI_RELEASE(&a, t->momentum, t->momentum_size);
+    sti_free(&a, t, 1, sizeof *t);
+}
+
+/* ---- one link ------------------------------------------------------------------------------------- */
+
+/* R_b = L Q_1' for the `rank` rows that are most independent; false: there are not so many. R_b is overwritten. */
+static bool factor_rows(Link *link, Six R[MOST_ROWS])
+{
+    const int m = link->of.n_rows, n = link->n, rank = link->of.rank;
+    bool used[MOST_ROWS] = {false};
+    double largest = 0;
+    memset(link->Q, 0, sizeof link->Q);
+    for (int i = 0; i < n; i++)
+        link->Q[i][i] = 1;
+    for (int s = 0; s < rank; s++) {
+        int best = -1;
+        double most = 0;
+        for (int r = 0; r < m; r++) {
+            double square = 0;
+            for (int j = s; j < MOST && !used[r]; j++)
+                square += R[r][j] * R[r][j];
+            if (square > most) best = r, most = square;
+        }
+        if (s == 0) largest = most;
+        if (best < 0 || !(most > 1e-16 * largest)) return false;
+        used[best] = true;
+        link->pivot[s] = best;
+        /* I - 2 h h'/h'h takes x[s ..] to alpha e_s */
+        const double *x = R[best], alpha = x[s] > 0 ? -sqrt(most) : sqrt(most);
+        Six h = {0}, along = {0};
+        for (int j = s; j < MOST; j++)
+            h[j] = x[j];
+        h[s] -= alpha;
+        const double factor = 2 / dot6(h, h); /* not 0: alpha has the other sign */
+        for (int r = 0; r < m; r++)
+            if (!used[r] || r == best) add6(-factor * dot6(R[r], h), h, R[r]);
+        for (int j = s; j < n; j++)
+            add6(h[j], link->Q[j], along);
+        for (int j = s; j < n; j++)
+            add6(-factor * h[j], along, link->Q[j]);
+        for (int j = 0; j <= s; j++)
+            link->L[s][j] = R[best][j];
+    }
+    return true;
+}
+
+/* X and d of a link, from its rows; d goes to link->p. */
+static bool factor_link(sti_TreeCoordinates *t, int index)
+{
+    const st_Problem *P = t->problem;
+    Link *link = &t->link[index];
+    const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
+    Six R[MOST_ROWS] = {{0}}, Z[MOST];
+    double z[MOST];
+    memset(link->R_a, 0, sizeof link->R_a);
+    memset(link->X, 0, sizeof link->X);
+    memset(link->p, 0, sizeof link->p);
+    for (int r = 0; r < link->of.n_rows; r++) {
+        const int row = link->of.first_row + r;
+        for (int64_t e = P->G.p[row]; e < P->G.p[row + 1]; e++) {
+            const int i = P->G.i[e];
+            if (i >= link->first && i < link->first + link->n)
+                R[r][i - link->first] = P->G.x[e];
+            else if (parent != NULL && i >= parent->first && i < parent->first + parent->n)
+                link->R_a[r][i - parent->first] = P->G.x[e];
+        }
+    }
+    if (!factor_rows(link, R)) return false;
+    for (int s = 0; s < link->of.rank; s++) { /* Z = inv(L) R_a, z = inv(L) g; then X = -Q_1 Z, d = -Q_1 z */
+        const double over = 1 / link->L[s][s];
+        memcpy(Z[s], link->R_a[link->pivot[s]], sizeof Z[s]);
+        z[s] = P->g[link->of.first_row + link->pivot[s]];
+        for (int j = 0; j < s; j++) {
+            add6(-link->L[s][j], Z[j], Z[s]);
+            z[s] -= link->L[s][j] * z[j];
+        }
+        for (int j = 0; j < MOST; j++)
+            Z[s][j] *= over;
+        z[s] *= over;
+        for (int i = 0; i < MOST; i++)
+            add6(-link->Q[s][i], Z[s], link->X[i]);
+        add6(-z[s], link->Q[s], link->p);
+    }
+    return true;
+}
+
+/* ---- the problem ---------------------------------------------------------------------------------- */
+
+static double mass_entry(const st_BlockDiag *A, const double *numbers, int block, int n, int i, int j)
+{
+    if (sti_block_marked(A, block)) return i == j ? numbers[i] : 0;
+    return numbers[i * n + j];
+}
+
+/* A force h on a link, up to the root, or until it meets `stop`, which it is added to (-1: none; else `onto`). */
+static void carry_up(sti_TreeCoordinates *t, int from, int stop, Six h, double *onto)
+{
+    for (int k = from; k >= 0; k = t->link[k].of.parent) {
+        const Link *link = &t->link[k];
+        Six up = {0};
+        if (k == stop) {
+            add6(1, h, onto);
+            return;
+        }
+        for (int c = 0; c < link->n_y; c++)
+            t->row[link->first_y + c] += dot6(column_of_N(link, c), h);
+        for (int i = 0; i < link->n; i++)
+            add6(h[i], link->X[i], up);
+        memcpy(h, up, sizeof up);
+    }
+}
+
+/* The link where the paths of two links to the root meet; -1: nowhere. Parents come before their children. */
+static int common_link(const sti_TreeCoordinates *t, int a, int b)
+{
+    while (a != b && a >= 0 && b >= 0) {
+        if (a > b)
+            a = t->link[a].of.parent;
+        else
+            b = t->link[b].of.parent;
+    }
+    return a == b ? a : -1;
+}
+
+/* One row of G or H on y: adds to t->row; the part on p is returned. */
+static double carry_row(sti_TreeCoordinates *t, const st_Sparse *from, int row)
+{
+    double on_p = 0;
+    int waiting = -1; /* a link whose force goes on together with that of the next, from where their paths meet */
+    Six waits = {0};
+    for (int64_t e = from->p[row]; e < from->p[row + 1];) {
+        const int block = t->block_of[from->i[e]], first = t->first[block], index = t->link_of[block];
+        Six h = {0};
+        if (index < 0) { /* a block as it is */
+            for (; e < from->p[row + 1] && t->block_of[from->i[e]] == block; e++)
+                t->row[t->y_first[block] + from->i[e] - first] += from->x[e];
+            continue;
+        }
+        for (; e < from->p[row + 1] && t->block_of[from->i[e]] == block; e++)
+            h[from->i[e] - first] += from->x[e];
+        on_p += dot6(h, t->link[index].p);
+        if (waiting < 0) {
+            waiting = index;
+            memcpy(waits, h, sizeof waits);
+            continue;
+        }
+        const int meet = common_link(t, waiting, index);
+        Six both = {0};
+        carry_up(t, waiting, meet, waits, both);
+        carry_up(t, index, meet, h, both);
+        waiting = meet;
+        memcpy(waits, both, sizeof waits);
+    }
+    if (waiting >= 0) carry_up(t, waiting, -1, waits, NULL);
+    return on_p;
+}
+
+/* The row that was made goes to a list: all coordinates of every tree and block that it touches. */
+static void close_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, int *i, double *x, int64_t *n)
+{
+    t->n_seen++;
+    for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
+        const int b = t->reduced_block[t->block_of[from->i[e]]];
+        if (t->seen[b] == t->n_seen) continue;
+        t->seen[b] = t->n_seen;
+        for (int j = t->first_reduced[b]; j < t->first_reduced[b + 1]; j++) {
+            i[*n] = j;
+            x[(*n)++] = t->row[j];
+            t->row[j] = 0;
+        }
+    }
+}
+
+/* How many numbers close_row writes at most. */
+static int64_t row_size(const sti_TreeCoordinates *t, const st_Sparse *from, int row)
+{
+    int64_t n = 0;
+    int last = -1;
+    for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
+        const int b = t->reduced_block[t->block_of[from->i[e]]];
+        if (b != last) n += t->first_reduced[b + 1] - t->first_reduced[b];
+        last = b;
+    }
+    return n;
+}
+
+enum { KEPT = 0, OF_LINK, OF_FOLLOWER };
+
+static st_Status sort_rows(sti_TreeCoordinates *t, st_Error *err)
+{
+    const int n_l = t->problem->n_l;
+    STI_TRY(STI_GROW(&t->allocator, t->row_kind, t->row_kind_size, n_l + 1, err));
+    STI_TRY(STI_GROW(&t->allocator, t->kept, t->kept_size, n_l + 1, err));
+    memset(t->row_kind, 0, (size_t)n_l * sizeof *t->row_kind);
+    for (int k = 0; k < t->n_links; k++)
+        for (int r = 0; r < t->link[k].of.n_rows; r++)
+            t->row_kind[t->link[k].of.first_row + r] = OF_LINK;
+    for (int k = 0; k < t->n_followers; k++)
+        t->row_kind[t->follower[k].row] = OF_FOLLOWER;
+    return ST_OK;
+}
+
+/* A, f of every link and of what it carries; blocks without links as they are. */
+static void carry_masses(sti_TreeCoordinates *t)
+{
+    const st_Problem *P = t->problem;
+    int64_t start = 0, to = 0;
+    for (int b = 0; b < t->n_reduced_blocks; b++)
+        t->diagonal[b] = 0;
+    for (int b = 0; b < t->n_blocks; b++) { /* which of them store a diagonal alone */
+        if (t->link_of[b] < 0 && t->follows[b] < 0) t->diagonal[t->reduced_block[b]] = sti_block_marked(&P->A, b);
+    }
+    for (int b = 0; b < t->n_reduced_blocks; b++) {
+        const int64_t n = t->first_reduced[b + 1] - t->first_reduced[b];
+        t->start[b] = to;
+        to += t->diagonal[b] ? n : n * n;
+    }
+    memset(t->A, 0, (size_t)to * sizeof *t->A);
+    memset(t->f, 0, (size_t)t->n_y * sizeof *t->f);
+    for (int b = 0; b < t->n_blocks; b++) {
+        const int n = t->first[b + 1] - t->first[b], index = t->link_of[b];
+        const double *numbers = P->A.x + start, *f = P->f + t->first[b];
+        const int64_t size = sti_block_marked(&P->A, b) ? n : (int64_t)n * n;
+        t->numbers[b] = start;
+        start += size;
+        if (t->follows[b] >= 0) continue;
+        if (index < 0) {
+            memcpy(t->A + t->start[t->reduced_block[b]], numbers, (size_t)size * sizeof *numbers);
+            memcpy(t->f + t->y_first[b], f, (size_t)n * sizeof *f);
+            continue;
+        }
+        Link *link = &t->link[index];
+        memset(link->A, 0, sizeof link->A);
+        memset(link->f, 0, sizeof link->f);
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++)
+                link->A[i][j] = mass_entry(&P->A, numbers, b, n, i, j);
+            link->f[i] = f[i] - dot6(link->A[i], link->p);
+        }
+    }
+}
+
+/* (T'AT) and T'f of the trees, from the leaves to the roots. A is symmetric. */
+static void compose(sti_TreeCoordinates *t)
+{
+    for (int k = t->n_links - 1; k >= 0; k--) {
+        const Link *link = &t->link[k];
+        const int first = t->tree_first[link->tree], size = t->tree_first[link->tree + 1] - first;
+        double *M = t->A + t->start[t->reduced_block[link->of.block]];
+        for (int c = 0; c < link->n_y; c++) {
+            const double *own = column_of_N(link, c);
+            const int row = link->first_y + c - first;
+            Six F;
+            t->f[link->first_y + c] += dot6(own, link->f);
+            for (int i = 0; i < MOST; i++)
+                F[i] = dot6(link->A[i], own);
+            for (int a = k; a >= 0; a = t->link[a].of.parent) {
+                const Link *of = &t->link[a];
+                Six up = {0};
+                for (int d = 0; d < of->n_y; d++) {
+                    const int col = of->first_y + d - first;
+                    M[(int64_t)row * size + col] = M[(int64_t)col * size + row] = dot6(column_of_N(of, d), F);
+                }
+                for (int i = 0; i < of->n; i++)
+                    add6(F[i], of->X[i], up);
+                memcpy(F, up, sizeof F);
+            }
+        }
+        if (link->of.parent < 0) continue;
+        Link *parent = &t->link[link->of.parent];
+        for (int e = 0; e < link->n; e++) { /* X' (A X), row by row of A X */
+            Six AX = {0};
+            for (int i = 0; i < MOST; i++)
+                add6(link->A[e][i], link->X[i], AX);
+            for (int i = 0; i < MOST; i++)
+                add6(link->X[e][i], AX, parent->A[i]);
+            add6(link->f[e], link->X[e], parent->f);
+        }
+    }
+}
+
+/* s = a' v + g: a force on s is one on the links of its row, a mass m adds m a a' to T'AT. */
+static void add_followers(sti_TreeCoordinates *t)
+{
+    const st_Problem *P = t->problem;
+    for (int k = 0; k < t->n_followers; k++) {
+        const int block = t->follower[k].block, row = t->follower[k].row, own = t->first[block];
+        const double m = P->A.x[t->numbers[block]];
+        double s_p = P->g[row];
+        int tree_block = -1;
+        for (int64_t e = P->G.p[row]; e < P->G.p[row + 1]; e++) { /* its own velocity is none of a link */
+            const int b = t->block_of[P->G.i[e]];
+            if (b == block) continue;
+            tree_block = t->reduced_block[b];
+        }
+        s_p += carry_row(t, &P->G, row);
+        t->row[t->y_first[block]] = 0; /* its own place */
+        t->p[own] = s_p;
+        t->reduced_block[block] = tree_block; /* it sleeps with its tree */
+        if (tree_block < 0) continue;
+        const int first = t->first_reduced[tree_block], n = t->first_reduced[tree_block + 1] - first;
+        double *M = t->A + t->start[tree_block];
+        const double force = P->f[own] - m * s_p;
+        for (int i = 0; i < n; i++) {
+            const double a = t->row[first + i];
+            t->f[first + i] += a * force;
+            for (int j = 0; a != 0 && j < n; j++)
+                M[(int64_t)i * n + j] += m * a * t->row[first + j];
+        }
+        for (int i = 0; i < n; i++)
+            t->row[first + i] = 0;
+    }
+}
+
+static bool is_rigid(const st_Problem *problem, int row)
+{
+    return problem->Cb.n_blocks == 0 || problem->Cb.x[row] == 0;
+}
+
+/* Parts of a row's mobility that count as none: joints open by 1e-7 m leave 1e-14 of it, rounding 1e-30. Larger, and
+ * rows that matter are lost; smaller, and rows that other joints hold already ask for velocities of 1e14 m/s. */
+#define HELD     1e-14
+#define ROUNDING 1e-26
+
+/* The squares of a row over the diagonals of A, and of its carried one over those of T'AT: 0 or rounding, where the
+ * joints of trees hold it already.                                                                */
+static double mobility_of(const sti_TreeCoordinates *t, const st_Sparse *from, int row)
+{
+    const st_BlockDiag *A = &t->problem->A;
+    double sum = 0;
+    for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
+        const int b = t->block_of[from->i[e]], n = t->first[b + 1] - t->first[b], i = from->i[e] - t->first[b];
+        sum += from->x[e] * from->x[e] / mass_entry(A, A->x + t->numbers[b], b, n, i, i);
+    }
+    return sum;
+}
+
+static double mobility_of_carried(const sti_TreeCoordinates *t, int64_t first, int64_t end, const int *i,
+                                  const double *x)
+{
+    double sum = 0;
+    for (int64_t e = first; e < end; e++)
+        sum += x[e] * x[e] / t->mass[i[e]];
+    return sum;
+}
+
+/* The diagonal of T'AT. */
+static void note_masses(sti_TreeCoordinates *t)
+{
+    for (int b = 0; b < t->n_reduced_blocks; b++) {
+        const int n = t->first_reduced[b + 1] - t->first_reduced[b];
+        for (int i = 0; i < n; i++)
+            t->mass[t->first_reduced[b] + i] = t->A[t->start[b] + (t->diagonal[b] ? i : (int64_t)i * n + i)];
+    }
+}
+
+/* Rows of `from` as rows on y, *n of them: all, or the *n of `kept`, from which rows that the trees hold already are
+ * taken; their part on p is added to `value`. A row of `all` that the trees hold becomes 0.            */
+static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, int *kept, int *n_rows, int64_t **p,
+                            int64_t *p_size, int **i, int64_t *i_size, double **x, int64_t *x_size, double *value,
+                            st_Error *err)
+{
+    const int n = *n_rows;
+    int64_t most = 0, at = 0;
+    int m = 0;
+    for (int k = 0; k < n; k++)
+        most += row_size(t, from, kept != NULL ? kept[k] : k);
+    STI_TRY(sti_grow(&t->allocator, (void **)p, p_size, n + 1, sizeof **p, err));
+    STI_TRY(sti_grow(&t->allocator, (void **)i, i_size, most + 1, sizeof **i, err));
+    STI_TRY(sti_grow(&t->allocator, (void **)x, x_size, most + 1, sizeof **x, err));
+    (*p)[0] = 0;
+    for (int k = 0; k < n; k++) {
+        const int row = kept != NULL ? kept[k] : k;
+        const int64_t before = at;
+        const double on_p = carry_row(t, from, row);
+        close_row(t, from, row, *i, *x, &at);
+        const double part = mobility_of_carried(t, before, at, *i, *x) / mobility_of(t, from, row);
+        if (kept != NULL && !(part > HELD) && is_rigid(t->problem, row)) {
+            at = before;
+            continue;
+        }
+        if (!(part > ROUNDING)) memset(*x + before, 0, (size_t)(at - before) * sizeof **x);
+        value[m] = value[k] + on_p;
+        if (kept != NULL) kept[m] = row, t->Cb[m] = t->Cb[k];
+        (*p)[++m] = at;
+    }
+    *n_rows = m;
+    return ST_OK;
+}
+
+st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *problem, const st_Problem **reduced,
+                                      st_Error *err)
+{
+    *reduced = NULL;
+    t->problem = problem;
+    t->n_seen = 0;
+    memset(t->seen, 0, (size_t)t->n_reduced_blocks * sizeof *t->seen);
+    for (int k = 0; k < t->n_links; k++)
+        for (int r = 0; r < t->link[k].of.n_rows; r++)
+            if (!is_rigid(problem, t->link[k].of.first_row + r)) return ST_OK;
+    STI_TRY(sort_rows(t, err));
+    for (int k = 0; k < t->n_links; k++) {
+        Link *link = &t->link[k];
+        if (!factor_link(t, k)) return ST_OK;
+        if (link->of.parent < 0) continue;
+        const Link *parent = &t->link[link->of.parent];
+        for (int i = 0; i < link->n; i++)
+            link->p[i] += dot6(link->X[i], parent->p);
+    }
+    carry_masses(t);
+    compose(t);
+    add_followers(t);
+    note_masses(t);
+    int n_l = 0, n_r = problem->n_r;
+    for (int row = 0; row < problem->n_l; row++)
+        if (t->row_kind[row] == KEPT) t->kept[n_l++] = row;
+    STI_TRY(STI_GROW(&t->allocator, t->g, t->g_size, n_l + 1, err));
+    STI_TRY(STI_GROW(&t->allocator, t->l, t->l_size, n_l + 1, err));
+    STI_TRY(STI_GROW(&t->allocator, t->Cb, t->Cb_size, n_l + 1, err));
+    STI_TRY(STI_GROW(&t->allocator, t->Cb_first, t->Cb_first_size, n_l + 1, err));
+    STI_TRY(STI_GROW(&t->allocator, t->w, t->w_size, problem->n_r + 1, err));
+    STI_TRY(STI_GROW(&t->allocator, t->momentum, t->momentum_size, problem->n_v + 1, err));
+    for (int k = 0; k < n_l; k++) {
+        t->g[k] = problem->g[t->kept[k]];
+        t->Cb[k] = problem->Cb.n_blocks > 0 ? problem->Cb.x[t->kept[k]] : 0;
+        t->Cb_first[k] = k;
+    }
+    t->Cb_first[n_l] = n_l;
+    const int n_kept = n_l;
+    if (problem->n_r > 0) memcpy(t->w, problem->w, (size_t)problem->n_r * sizeof *t->w);
+    STI_TRY(carry_rows(t, &problem->G, t->kept, &n_l, &t->G_p, &t->G_p_size, &t->G_i, &t->G_i_size, &t->G_x,
+                       &t->G_x_size, t->g, err));
+    STI_TRY(carry_rows(t, &problem->H, NULL, &n_r, &t->H_p, &t->H_p_size, &t->H_i, &t->H_i_size, &t->H_x, &t->H_x_size,
+                       t->w, err));
+    t->n_held = n_kept - n_l;
+    t->reduced = *problem;
+    t->reduced.n_v = t->n_y;
+    t->reduced.n_l = n_l;
+    t->reduced.A = (st_BlockDiag){t->n_reduced_blocks, t->first_reduced, t->A, t->diagonal};
+    t->reduced.G = (st_Sparse){t->n_y, n_l, t->G_p, t->G_i, t->G_x};
+    t->reduced.H = (st_Sparse){t->n_y, problem->n_r, t->H_p, t->H_i, t->H_x};
+    t->reduced.Cb = (st_BlockDiag){.n_blocks = n_l, .first = t->Cb_first, .x = t->Cb};
+    t->reduced.f = t->f;
+    t->reduced.g = t->g;
+    t->reduced.w = t->w;
+    *reduced = &t->reduced;
+    return ST_OK;
+}
+
+void sti_tree_coordinates_solution(sti_TreeCoordinates *t, double **y, double **l)
+{
+    *y = t->y;
+    *l = t->l;
+}
+
+int sti_tree_coordinates_held(const sti_TreeCoordinates *t)
+{
+    return t->n_held;
+}
+
+int sti_tree_coordinates_block(const sti_TreeCoordinates *t, int block)
+{
+    return t->reduced_block[block];
+}
+
+int sti_tree_coordinates_block_of(const sti_TreeCoordinates *t, int velocity)
+{
+    return t->reduced_block[t->block_of[velocity]];
+}
+
+/* ---- and back ------------------------------------------------------------------------------------- */
+
+/* Does anything that a row touches move? awake: by reduced block, NULL: all are. */
+static bool row_is_awake(const sti_TreeCoordinates *t, const unsigned char *awake, const st_Sparse *from, int row)
+{
+    if (awake == NULL) return true;
+    for (int64_t e = from->p[row]; e < from->p[row + 1]; e++)
+        if (awake[t->reduced_block[t->block_of[from->i[e]]]]) return true;
+    return false;
+}
+
+static bool link_is_awake(const sti_TreeCoordinates *t, const unsigned char *awake, const Link *link)
+{
+    return awake == NULL || awake[t->reduced_block[link->of.block]];
+}
+
+static void expand_velocities(const sti_TreeCoordinates *t, const unsigned char *awake, double *v)
+{
+    const st_Sparse *G = &t->problem->G;
+    for (int b = 0; b < t->n_blocks; b++) {
+        const int n = t->first[b + 1] - t->first[b];
+        if (t->link_of[b] >= 0 || t->follows[b] >= 0 || (awake != NULL && !awake[t->reduced_block[b]])) continue;
+        memcpy(v + t->first[b], t->y + t->y_first[b], (size_t)n * sizeof *v);
+    }
+    for (int k = 0; k < t->n_links; k++) { /* v_b = X (v_a - p_a) + p_b + N y */
+        const Link *link = &t->link[k], *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
+        Six relative = {0}, own;
+        if (!link_is_awake(t, awake, link)) continue;
+        for (int j = 0; parent != NULL && j < parent->n; j++)
+            relative[j] = v[parent->first + j] - parent->p[j];
+        for (int i = 0; i < MOST; i++)
+            own[i] = link->p[i] + dot6(link->X[i], relative);
+        for (int c = 0; c < link->n_y; c++)
+            add6(t->y[link->first_y + c], column_of_N(link, c), own);
+        memcpy(v + link->first, own, (size_t)link->n * sizeof *v);
+    }
+    for (int k = 0; k < t->n_followers; k++) {
+        const int own = t->first[t->follower[k].block], row = t->follower[k].row;
+        double sum = t->problem->g[row];
+        for (int64_t e = G->p[row]; e < G->p[row + 1]; e++)
+            if (G->i[e] != own) sum += G->x[e] * v[G->i[e]];
+        if (row_is_awake(t, awake, G, row)) v[own] = sum;
+    }
+}
+
+static void subtract_row(const st_Sparse *from, int row, double factor, double *momentum)
+{
+    for (int64_t e = from->p[row]; factor != 0 && e < from->p[row + 1]; e++)
+        momentum[from->i[e]] -= factor * from->x[e];
+}
+
+void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *awake, const double *r, double *v,
+                                 double *l)
+{
+    const st_Problem *P = t->problem;
+    double *momentum = t->momentum; /* A v - f - H r - G l of all rows but those of links */
+    expand_velocities(t, awake, v);
+    for (int k = 0; k < t->n_links; k++) {
+        const Link *link = &t->link[k];
+        const int b = link->of.block;
+        for (int i = 0; i < link->n; i++) {
+            double sum = -P->f[link->first + i];
+            for (int j = 0; j < link->n; j++)
+                sum += mass_entry(&P->A, P->A.x + t->numbers[b], b, link->n, i, j) * v[link->first + j];
+            momentum[link->first + i] = sum;
+        }
+    }
+    for (int k = 0; k < P->n_r; k++)
+        subtract_row(&P->H, k, r[k], momentum);
+    for (int k = 0; k < P->n_l; k++) /* of rows that were left out; the others follow */
+        if (row_is_awake(t, awake, &P->G, k)) l[k] = 0;
+    for (int k = 0; k < t->reduced.n_l; k++) {
+        if (!row_is_awake(t, awake, &P->G, t->kept[k])) continue;
+        l[t->kept[k]] = t->l[k];
+        subtract_row(&P->G, t->kept[k], t->l[k], momentum);
+    }
+    for (int k = 0; k < t->n_followers; k++) { /* its row has -1 on its own velocity */
+        const int block = t->follower[k].block, row = t->follower[k].row, own = t->first[block];
+        if (!row_is_awake(t, awake, &P->G, row)) continue;
+        l[row] = -(P->A.x[t->numbers[block]] * v[own] - P->f[own]);
+        subtract_row(&P->G, row, l[row], momentum);
+    }
+    for (int k = t->n_links - 1; k >= 0; k--) {
+        const Link *link = &t->link[k];
+        double c[MOST];
+        if (!link_is_awake(t, awake, link)) continue;
+        for (int s = 0; s < link->of.rank; s++) {
+            c[s] = 0;
+            for (int i = 0; i < link->n; i++)
+                c[s] += link->Q[s][i] * momentum[link->first + i];
+        }
+        for (int s = link->of.rank - 1; s >= 0; s--) {
+            for (int j = s + 1; j < link->of.rank; j++)
+                c[s] -= link->L[j][s] * c[j];
+            c[s] /= link->L[s][s];
+            const int row = link->of.first_row + link->pivot[s];
+            l[row] = c[s];
+            subtract_row(&P->G, row, c[s], momentum);
+        }
+    }
+}

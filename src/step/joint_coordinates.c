@@ -1,0 +1,213 @@
+/* step/joint_coordinates.c -- step problems solved in the coordinates of joints (docs/methods.md 14).
+ *
+ * The state and its rows are those of bodies, whatever the coordinates: integrators, drift, sleep, recordings and
+ * reports see no difference. The step problem is solved in the velocities that joints leave, tree by tree
+ * (linalg/tree_coordinates.h), and has the same solution.
+ */
+#include "step/joint_coordinates.h"
+
+#include "linalg/tree_coordinates.h"
+#include "model/spanning_forest.h"
+
+/* A tree is one dense block of T'AT. Beyond so many velocities the sparse factors of body coordinates cost less. */
+enum { MOST_VELOCITIES = 64 };
+
+struct sti_JointCoordinates {
+    sti_TreeCoordinates *trees;
+    int *block;           /* reduced blocks that are awake ...                                           */
+    unsigned char *awake; /* ... and a mark for each of them                                      */
+    bool used;            /* in the last solve                                                            */
+    int n_blocks;         /* room for them                                                               */
+};
+
+/* Why joint coordinates cannot be used with these choices; NULL: they can. */
+static const char *obstacle(const st_SystemDef *def)
+{
+    if (def->contact == ST_CONTACT_REGULARIZED) return "contact \"regularized\", whose joints have a stiffness";
+    if (def->forces == ST_FORCES_LEAST_NORM) return "forces \"least_norm\"";
+    if (def->drift == ST_DRIFT_MEAN) return "drift \"mean\"";
+    return NULL;
+}
+
+st_Status sti_check_coordinates(const st_SystemDef *def, st_Error *err)
+{
+    const char *other = obstacle(def);
+    if (def->coordinates != ST_COORDINATES_JOINT || other == NULL) return ST_OK;
+    return sti_fail(err, ST_ERR_UNSUPPORTED,
+                    "coordinates \"joint\" cannot be used with %s: choose \"auto\" or \"body\"", other);
+}
+
+/* auto is body for now: joint gains a factor of two for robots with many motors, and little or nothing elsewhere. */
+static bool uses_joints(const st_SystemDef *def)
+{
+    return def->coordinates == ST_COORDINATES_JOINT && obstacle(def) == NULL;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------------- */
+
+typedef struct Planning {
+    const sti_World *world;
+    const sti_SpanningForest *of;
+    int *block; /* by body: -1: it does not move                                                    */
+    int *next;  /* by node: the next of its tree                                                    */
+    int *link;  /* by node; -1: none                                                                */
+    sti_TreePlan plan;
+} Planning;
+
+static sti_TreeLink link_of(const Planning *p, int node)
+{
+    const sti_Node *of = &p->of->forest.node[node];
+    const int body = p->of->body[node], joint = p->of->joint[node];
+    sti_TreeLink link = {.block = p->block[body], .parent = of->parent > 0 ? p->link[of->parent] : -1};
+    if (joint < 0) return link;
+    link.first_row = p->world->joint[joint].first_row;
+    link.n_rows = p->world->joint[joint].n_rows - (p->world->joint[joint].held ? 1 : 0); /* a motor's is the last */
+    link.rank = p->world->body[body].n_dofs - of->n_v;
+    return link;
+}
+
+/* Trees with joints that are small enough. */
+static void plan_links(Planning *p)
+{
+    const sti_Forest *forest = &p->of->forest;
+    for (int node = 0; node < forest->n_nodes; node++)
+        p->next[node] = p->link[node] = -1;
+    for (int node = forest->n_nodes - 1; node > 0; node--) { /* lists from the roots, by number */
+        const int root = forest->node[node].root;
+        if (root == node) continue;
+        p->next[node] = p->next[root];
+        p->next[root] = node;
+    }
+    for (int root = 1; root < forest->n_nodes; root++) {
+        int n_v = 0;
+        if (forest->node[root].root != root || (p->next[root] < 0 && p->of->joint[root] < 0)) continue;
+        for (int node = root; node >= 0; node = p->next[node])
+            n_v += forest->node[node].n_v;
+        for (int node = root; node >= 0 && n_v > 0 && n_v <= MOST_VELOCITIES; node = p->next[node]) {
+            p->plan.link[p->plan.n_links] = link_of(p, node);
+            p->link[node] = p->plan.n_links++;
+        }
+    }
+}
+
+/* A rotor follows if the joint that it belongs to is within one tree. */
+static void plan_followers(Planning *p)
+{
+    for (int k = 0; k < p->world->n_joints; k++) {
+        const sti_Joint *joint = &p->world->joint[k];
+        if (joint->rotor == 0 || joint->type == ST_JOINT_TENDON) continue;
+        const int a = p->of->node[joint->a], b = p->of->node[joint->b];
+        if (a == 0 && b == 0) continue;
+        const int root_a = a > 0 ? p->of->forest.node[a].root : 0, root_b = b > 0 ? p->of->forest.node[b].root : 0;
+        const bool planned = (a == 0 || p->link[a] >= 0) && (b == 0 || p->link[b] >= 0);
+        if (!planned || (root_a > 0 && root_b > 0 && root_a != root_b)) continue;
+        p->plan.follower[p->plan.n_followers++] = (sti_TreeFollower){p->block[joint->rotor], joint->rotor_row};
+    }
+}
+
+st_Status sti_joint_coordinates_create(st_System *s, const double *q, st_Error *err)
+{
+    const sti_World *world = s->model.world;
+    const st_Allocator *a = &s->model.allocator;
+    if (world == NULL || world->n_joints == 0 || !uses_joints(&s->model.def)) return ST_OK;
+    sti_SpanningForest of = {0};
+    const int n = world->n_bodies, n_joints = world->n_joints;
+    Planning p = {.world = world, .of = &of};
+    p.block = sti_alloc(a, n, sizeof *p.block);
+    p.next = sti_alloc(a, n, sizeof *p.next);
+    p.link = sti_alloc(a, n, sizeof *p.link);
+    p.plan.link = sti_alloc(a, n, sizeof *p.plan.link);
+    p.plan.follower = sti_alloc(a, n_joints, sizeof *p.plan.follower);
+    sti_JointCoordinates *own = s->work.joint_coordinates = sti_alloc(a, 1, sizeof *own);
+    st_Status status = ST_OK;
+    if (p.block == NULL || p.next == NULL || p.link == NULL || p.plan.link == NULL || p.plan.follower == NULL ||
+        own == NULL)
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory for trees of %d bodies", n - 1);
+    if (status == ST_OK) status = sti_spanning_forest_create(world, q, false, &of, err);
+    if (status == ST_OK) {
+        for (int b = 0, block = 0; b < n; b++)
+            p.block[b] = world->body[b].n_dofs > 0 ? block++ : -1;
+        plan_links(&p);
+        plan_followers(&p);
+        own->n_blocks = s->model.n_blocks;
+        own->block = sti_alloc(a, own->n_blocks, sizeof *own->block);
+        own->awake = sti_alloc(a, own->n_blocks, sizeof *own->awake);
+        if (own->block == NULL || own->awake == NULL)
+            status = sti_fail(err, ST_ERR_MEMORY, "out of memory for trees of %d bodies", n - 1);
+    }
+    if (status == ST_OK && p.plan.n_links > 0)
+        status = sti_tree_coordinates_create(a, &p.plan, s->model.n_blocks, s->model.first, &own->trees, err);
+    sti_spanning_forest_free(a, &of);
+    sti_free(a, p.block, n, sizeof *p.block);
+    sti_free(a, p.next, n, sizeof *p.next);
+    sti_free(a, p.link, n, sizeof *p.link);
+    sti_free(a, p.plan.link, n, sizeof *p.plan.link);
+    sti_free(a, p.plan.follower, n_joints, sizeof *p.plan.follower);
+    return status;
+}
+
+void sti_joint_coordinates_free(st_System *s)
+{
+    sti_JointCoordinates *own = s->work.joint_coordinates;
+    if (own == NULL) return;
+    sti_tree_coordinates_destroy(own->trees);
+    sti_free(&s->model.allocator, own->block, own->n_blocks, sizeof *own->block);
+    sti_free(&s->model.allocator, own->awake, own->n_blocks, sizeof *own->awake);
+    sti_free(&s->model.allocator, own, 1, sizeof *own);
+    s->work.joint_coordinates = NULL;
+}
+
+/* ---- solving -------------------------------------------------------------------------------------- */
+
+/* Blocks of trees that are awake, ascending: bodies of one tree sleep together. */
+static sti_Awake awake_blocks(const st_System *s)
+{
+    const sti_JointCoordinates *own = s->work.joint_coordinates;
+    const sti_Awake *awake = &s->work.sleep.awake;
+    int n = 0;
+    memset(own->awake, 0, (size_t)own->n_blocks);
+    for (int k = 0; k < awake->n; k++) {
+        const int block = sti_tree_coordinates_block(own->trees, awake->block[k]);
+        if (block >= 0) own->awake[block] = 1;
+    }
+    for (int k = 0; k < own->n_blocks; k++)
+        if (own->awake[k]) own->block[n++] = k;
+    return (sti_Awake){own->block, n};
+}
+
+st_Status sti_joint_coordinates_solve(st_System *s, st_Solution *solution, st_SolveInfo *info, bool *done,
+                                      st_Error *err)
+{
+    sti_JointCoordinates *own = s->work.joint_coordinates;
+    const st_Problem *problem = &s->work.step.problem, *reduced;
+    st_Solution inner = *solution;
+    *done = false;
+    if (own == NULL || own->trees == NULL) return ST_OK;
+    own->used = false;
+    if (s->work.step.piled) return ST_OK;
+    STI_TRY(sti_tree_coordinates_reduce(own->trees, problem, &reduced, err));
+    if (reduced == NULL) return ST_OK;
+    const bool sleeping = s->work.sleep.n_asleep > 0;
+    const sti_Awake awake = sleeping ? awake_blocks(s) : (sti_Awake){0};
+    sti_tree_coordinates_solution(own->trees, &inner.v, &inner.l);
+    STI_TRY(sti_islands_solve(s->work.islands, reduced, NULL, sleeping ? &awake : NULL, &inner, info, err));
+    info->redundant_rows += sti_tree_coordinates_held(own->trees);
+    sti_tree_coordinates_expand(own->trees, sleeping ? own->awake : NULL, solution->r, solution->v, solution->l);
+    *done = own->used = true;
+    return ST_OK;
+}
+
+void sti_joint_coordinates_count(const st_System *s, int island, st_IslandReport *out)
+{
+    const sti_JointCoordinates *own = s->work.joint_coordinates;
+    const st_Problem *problem = &s->work.step.problem;
+    if (own == NULL || !own->used) return;
+    out->bodies = out->rows = 0;
+    for (int b = 0; b < problem->A.n_blocks; b++)
+        out->bodies += sti_islands_of_block(s->work.islands, sti_tree_coordinates_block(own->trees, b)) == island;
+    for (int row = 0; row < problem->n_l; row++) {
+        if (problem->G.p[row] == problem->G.p[row + 1]) continue;
+        const int block = sti_tree_coordinates_block_of(own->trees, problem->G.i[problem->G.p[row]]);
+        out->rows += sti_islands_of_block(s->work.islands, block) == island;
+    }
+}

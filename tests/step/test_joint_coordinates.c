@@ -1,0 +1,237 @@
+/* Step problems in joint coordinates have the solution that they have in body coordinates: every mechanism, with every
+ * integrator and drift choice, one step from the same state, then many.                              */
+#include "math/vec3.h"
+#include "scene_run.h"
+
+enum { MOST_V = 400 };
+
+typedef struct Pair {
+    Run body, joint;
+} Pair;
+
+static void pair_open(Pair *pair, const char *path, const char *const *sets)
+{
+    const char *all[12];
+    int n = 0;
+    for (; sets[n] != NULL; n++)
+        all[n] = sets[n];
+    all[n + 1] = NULL;
+    all[n] = "simulation/coordinates=body";
+    run_open_changed(&pair->body, path, all);
+    all[n] = "simulation/coordinates=joint";
+    run_open_changed(&pair->joint, path, all);
+}
+
+static void pair_close(Pair *pair)
+{
+    run_close(&pair->body);
+    run_close(&pair->joint);
+}
+
+static double largest(const double *x, int n)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* Forces are unique where no loop is redundant and contacts do not share them in more than one way. */
+typedef enum Unique { ALL, VELOCITIES } Unique;
+
+static const struct {
+    const char *path;
+    Unique unique;
+} cases[] = {
+    {"examples/mechanisms/andrews.json", ALL},
+    {"examples/mechanisms/bricard.json", VELOCITIES},
+    {"examples/mechanisms/cardan.json", VELOCITIES},
+    {"examples/mechanisms/crane.json", ALL},
+    {"examples/mechanisms/door.json", ALL},
+    {"examples/mechanisms/four_bar.json", VELOCITIES},
+    {"examples/mechanisms/gear_train.json", ALL},
+    {"examples/mechanisms/governor.json", ALL},
+    {"examples/mechanisms/joystick.json", ALL},
+    {"examples/mechanisms/motor_limit.json", ALL},
+    {"examples/mechanisms/screw_press.json", VELOCITIES},
+    {"examples/mechanisms/shoulder.json", ALL},
+    {"examples/mechanisms/slider_crank.json", VELOCITIES},
+    {"examples/robots/arm.urdf", ALL},
+    {"examples/robots/hopper.xml", VELOCITIES},
+};
+enum { N_CASES = sizeof cases / sizeof cases[0] };
+
+/* One step of each from the state of the first: velocities and reactions. */
+static void compare_step(Pair *pair, Unique unique, double tolerance)
+{
+    double q[7 * MOST_V], v[MOST_V], v_body[MOST_V], v_joint[MOST_V];
+    const int n_v = st_system_n_v(pair->body.sys);
+    const double t = st_system_time(pair->body.sys);
+    assert_true(n_v <= MOST_V);
+    st_system_state(pair->body.sys, q, v);
+    check_ok(st_system_set_state(pair->body.sys, t, q, v, &pair->body.err), pair->body.err);
+    check_ok(st_system_set_state(pair->joint.sys, t, q, v, &pair->joint.err), pair->joint.err);
+    run_step(&pair->body);
+    run_step(&pair->joint);
+    st_system_state(pair->body.sys, NULL, v_body);
+    st_system_state(pair->joint.sys, NULL, v_joint);
+    const double size = fmax(largest(v_body, n_v), pair->body.def.h * 9.81);
+    for (int i = 0; i < n_v; i++)
+        check_close(v_joint[i], v_body[i], tolerance * size);
+    double force = 1e-30;
+    for (int round = 0; unique == ALL && round < 2; round++) /* the largest, then each against it */
+        for (int j = 1; j <= st_scene_joint_count(pair->body.scene); j++) {
+            st_JointReport a, b;
+            assert_int_equal(st_system_joint(pair->body.sys, (st_JointId){j}, ST_FRAME_WORLD, &a), ST_OK);
+            assert_int_equal(st_system_joint(pair->joint.sys, (st_JointId){j}, ST_FRAME_WORLD, &b), ST_OK);
+            if (round == 0) force = fmax(force, norm(a.force) + norm(a.torque) + fabs(a.motor));
+            if (round == 1) check_below(norm(sub(a.force, b.force)), 10 * tolerance * force);
+            if (round == 1) check_below(norm(sub(a.torque, b.torque)), 10 * tolerance * force);
+            if (round == 1) check_close(a.motor, b.motor, 10 * tolerance * force);
+            if (round == 1) check_close(a.error, b.error, 1e-12);
+        }
+}
+
+static void compare(const char *const *sets, int steps, double tolerance)
+{
+    for (int c = 0; c < N_CASES; c++) {
+        Pair pair;
+        pair_open(&pair, cases[c].path, sets);
+        for (int k = 0; k < steps; k++)
+            compare_step(&pair, cases[c].unique, tolerance);
+        pair_close(&pair);
+    }
+}
+
+static void test_default(void **unused)
+{
+    (void)unused;
+    static const char *const sets[] = {"simulation/preset=default", "simulation/tolerance=1e-12", NULL};
+    compare(sets, 30, 1e-8);
+}
+
+static void test_integrators(void **unused)
+{
+    (void)unused;
+    static const char *const integrators[] = {"simulation/integrator=euler", "simulation/integrator=trapezoid",
+                                              "simulation/integrator=sdirk2", "simulation/integrator=bdf2"};
+    for (size_t k = 0; k < sizeof integrators / sizeof integrators[0]; k++) {
+        const char *const sets[] = {"simulation/preset=default", "simulation/tolerance=1e-12", integrators[k], NULL};
+        compare(sets, 5, 1e-8);
+    }
+}
+
+static void test_drift(void **unused)
+{
+    (void)unused;
+    static const char *const drifts[] = {"simulation/drift=velocity", "simulation/drift=projection"};
+    for (size_t k = 0; k < sizeof drifts / sizeof drifts[0]; k++) {
+        const char *const sets[] = {"simulation/preset=default", "simulation/tolerance=1e-12", drifts[k], NULL};
+        compare(sets, 5, 1e-8);
+    }
+}
+
+static void test_laws(void **unused)
+{
+    (void)unused;
+    static const char *const laws[] = {"simulation/law=cone", "simulation/law=pyramid", "simulation/law=box"};
+    for (size_t k = 0; k < sizeof laws / sizeof laws[0]; k++) {
+        const char *const sets[] = {"simulation/preset=default", "simulation/tolerance=1e-12", laws[k], NULL};
+        compare(sets, 3, 1e-8);
+    }
+}
+
+/* Robots on a floor over many steps: both walk the same way until rounding grows. Feet do not sink, joints stay closed.
+ */
+static void test_robots(void **unused)
+{
+    (void)unused;
+    static const char *const paths[] = {"examples/robots/dog-stands.json", "examples/robots/ragdoll.xml",
+                                        "examples/toys/walker.json"};
+    static const char *const sets[] = {NULL};
+    for (size_t k = 0; k < sizeof paths / sizeof paths[0]; k++) {
+        Pair pair;
+        pair_open(&pair, paths[k], sets);
+        for (int step = 0; step < 150 && !run_finished(&pair.body); step++) {
+            run_step(&pair.body);
+            run_step(&pair.joint);
+            check_below(pair.joint.info.penetration, fmax(2 * pair.body.info.penetration, 1e-8));
+            check_below(pair.joint.info.joint_error, fmax(2 * pair.body.info.joint_error, 1e-8));
+        }
+        for (int b = 1; b <= st_scene_body_count(pair.body.scene); b++) {
+            st_Pose of_body, of_joint;
+            assert_int_equal(st_system_pose(pair.body.sys, (st_BodyId){b}, &of_body), ST_OK);
+            assert_int_equal(st_system_pose(pair.joint.sys, (st_BodyId){b}, &of_joint), ST_OK);
+            check_below(norm(sub(of_body.p, of_joint.p)), 1e-5);
+        }
+        pair_close(&pair);
+    }
+}
+
+/* Sleep, save and restore, clone: as in body coordinates, bit for bit with itself. */
+static void test_restart(void **unused)
+{
+    (void)unused;
+    Run run, other;
+    run_open(&run, "examples/robots/dog-stands.json", "simulation/coordinates=joint", "simulation/sleep=true",
+             "simulation/end=4", NULL);
+    run_open(&other, "examples/robots/dog-stands.json", "simulation/coordinates=joint", "simulation/sleep=true",
+             "simulation/end=4", NULL);
+    for (int k = 0; k < 200; k++)
+        run_step(&run);
+    const size_t size = st_system_save(run.sys, NULL, 0);
+    void *bytes = malloc(size);
+    assert_int_equal(st_system_save(run.sys, bytes, size), size);
+    check_ok(st_system_restore(other.sys, bytes, size, &other.err), other.err);
+    st_System *clone;
+    check_ok(st_system_clone(run.sys, &clone, &run.err), run.err);
+    for (int k = 0; k < 50; k++) {
+        run_step(&run);
+        run_step(&other);
+        check_ok(st_system_step(clone, run.def.h, NULL, &run.err), run.err);
+    }
+    assert_int_equal(st_system_hash(run.sys), st_system_hash(other.sys));
+    assert_int_equal(st_system_hash(run.sys), st_system_hash(clone));
+    st_system_destroy(clone);
+    free(bytes);
+    int asleep = 0;
+    while (!run_finished(&run)) {
+        run_step(&run);
+        asleep = run.info.asleep > asleep ? run.info.asleep : asleep;
+    }
+    assert_int_equal(asleep, 26); /* both dogs, whole */
+    run_close(&run);
+    run_close(&other);
+}
+
+static void test_refused(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *set, *says;
+    } bad[] = {{"simulation/contact=regularized", "contact \"regularized\""},
+               {"simulation/forces=least_norm", "forces \"least_norm\""},
+               {"simulation/drift=mean", "drift \"mean\""}};
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+        const char *const sets[] = {"simulation/preset=default", "simulation/coordinates=joint", bad[k].set};
+        st_Scene *scene;
+        st_SystemDef def;
+        st_System *sys = NULL;
+        st_Error err = {0};
+        check_ok(st_scene_read("examples/mechanisms/door.json", sets, 3, &scene, &def, &err), err);
+        assert_int_equal(st_system_create(scene, &def, &sys, &err), ST_ERR_UNSUPPORTED);
+        if (strstr(err.message, "coordinates \"joint\"") == NULL || strstr(err.message, bad[k].says) == NULL)
+            fail_msg("%s", err.message);
+        st_scene_destroy(scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_default), cmocka_unit_test(test_integrators), cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_laws),    cmocka_unit_test(test_robots),      cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
