@@ -14,9 +14,20 @@
  * and in all else that is done with it, has its bodies and impulses near. What others have written costs 30 ns a line
  * where two cores share a cache and 180 where they do not.
  *
+ * The kernels, and where they are. Each is a loop over flat arrays with no calls out of it:
+ *
+ *     gather      sti_graph_masses, sti_graph_fill       pile_fill.c; fill, fill_points, prepare in sweep_lanes.h
+ *     colour      sti_graph_build                        contact_coloring.c
+ *     sweep       sti_graph_sweep, by colours            pile_sweep.c; pass in sweep_lanes.h: one stretch of a colour
+ *     judge       sti_graph_judge                        pile_sweep.c; judge in sweep_lanes.h
+ *     scatter     sti_graph_give, sti_graph_unscale      pile_fill.c
+ *
+ * Their input is problem/pile_contacts.h, or rows of H where bodies have joints, locks or user models. sweep_lanes.h is
+ * compiled for each vector unit, with the same bits; sqrt is the only function of libm in it.
+ *
  * A pile may have mechanisms in it. What nothing but time can move (a drum that is turned at a given speed) is
  * ground with a velocity: its contacts are in lanes like all others. Contacts with bodies that joints leave some
- * freedom (mobility.h), and rows of motors and joints, stand alone: behind all colours, one after another, each solved
+ * freedom (mobility.h), and rows of motors and joints, stand alone: after all colours, one after another, each solved
  * exactly (mechanism_contacts.c). What does not fit at all (other laws, patches, too few contacts in lanes) is left to
  * the general sweep of nsgs.c.
  */
