@@ -107,6 +107,12 @@ static void quality(Json *json, const Tally *tally)
     energy(json, "end", tally->kinetic, tally->potential);
     put_number(json, "largest_increase", tally->largest_increase);
     put_number(json, "friction_work", tally->friction);
+    put_number(json, "work", tally->work);
+    put_number(json, "damping", tally->damping);
+    put_number(json, "impacts", tally->impacts);
+    put_number(json, "correction", tally->correction);
+    put_number(json, "scheme", tally->scheme);
+    put_number(json, "unexplained", tally->unexplained);
     put_close_object(json);
 }
 

@@ -148,12 +148,24 @@ static void print_energy(FILE *out, const Tally *tally)
     fprintf(out, "  %-22s %13s %13s %13s\n", "energy [J]", "kinetic", "potential", "total");
     fprintf(out, "  %-22s %13.7g %13.7g %13.7g\n", "  start", tally->kinetic_start, tally->potential_start, start);
     fprintf(out, "  %-22s %13.7g %13.7g %13.7g\n", "  end", tally->kinetic, tally->potential, end);
-    fprintf(out, "  %-22s ", "  largest rise, 1 step");
+    fprintf(out, "  %-22s ", tally->work != 0 ? "  rise beside work, 1 step" : "  largest rise, 1 step");
     if (tally->largest_increase > 0)
         fprintf(out, "%13.3g at t = %.6g s\n", tally->largest_increase, tally->largest_increase_time);
     else
         fprintf(out, "%13s\n", "none");
-    if (tally->friction != 0) fprintf(out, "  %-22s %13.7g\n", "  work of friction", tally->friction);
+    const struct {
+        const char *label;
+        double work;
+    } kinds[] = {{"  work of forces, motors", tally->work},
+                 {"  work of friction", tally->friction},
+                 {"  dampers", tally->damping},
+                 {"  impacts", tally->impacts},
+                 {"  drift correction", tally->correction},
+                 {"  the scheme", tally->scheme},
+                 {"  not explained", tally->unexplained}};
+    const double scale = fmax(fmax(fabs(start), fabs(end)), fmax(tally->kinetic, tally->kinetic_start));
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) /* what rounds away is not worth a line */
+        if (fabs(kinds[k].work) > 1e-9 * scale) fprintf(out, "  %-22s %13.7g\n", kinds[k].label, kinds[k].work);
 }
 
 static void print_time(FILE *out, const st_System *system, const Tally *tally)

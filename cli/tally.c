@@ -127,13 +127,20 @@ void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info)
     tally->above_limit += !(info->solve.residual.natural <= tally->residual_limit);
     note_worst(tally, system, info);
     tally->worst_joint_residual = larger(tally->worst_joint_residual, info->solve.residual.joint);
-    if (now - before > tally->largest_increase) {
-        tally->largest_increase = now - before;
+    const double rise = now - before - (info->work - tally->work);
+    if (rise > tally->largest_increase) {
+        tally->largest_increase = rise;
         tally->largest_increase_time = info->time;
     }
     tally->kinetic = info->kinetic;
     tally->potential = info->potential;
     tally->friction = info->friction;
+    tally->work = info->work;
+    tally->damping = info->damping;
+    tally->impacts = info->impacts;
+    tally->correction = info->correction;
+    tally->scheme = info->scheme;
+    tally->unexplained = info->unexplained;
     if (info->collisions > 0) find_collisions(tally, system);
 }
 

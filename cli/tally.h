@@ -37,9 +37,10 @@ typedef struct Tally {
     st_JointId start_joint;
     int n_joints;
     double kinetic_start, potential_start, kinetic, potential;
-    double friction;                                /* work of friction since the start [J] */
-    double largest_increase, largest_increase_time; /* of the total energy over one step */
-    double wall, cpu;                               /* [s] */
+    double friction;                                                /* work of friction since the start [J] */
+    double work, damping, impacts, correction, scheme, unexplained; /* as in st_StepInfo */
+    double largest_increase, largest_increase_time;                 /* of the total energy over one step */
+    double wall, cpu;                                               /* [s] */
     Collision *list;
     int n_list, capacity;
     Outcome outcome;

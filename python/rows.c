@@ -41,6 +41,12 @@ static const Field step_info[] = {
     LAST(kinetic, "[J]"),
     LAST(potential, "gravity, springs, and what compliant and regularized contacts store [J]"),
     LAST(friction, "work of friction since the start, <= 0 [J]"),
+    LAST(work, "given by applied forces, motors, moved joints and belts since the start [J]"),
+    LAST(damping, "work of dampers since the start [J]"),
+    LAST(impacts, "work along normals of contacts that close and rebound, since the start [J]"),
+    LAST(correction, "work of drift correction since the start [J]"),
+    LAST(scheme, "work of the integrator itself since the start: implicit and euler [J]"),
+    LAST(unexplained, "change of energy since the start beside friction and all of these [J]"),
     LAST(struck, "contacts that closed in a fixed step: their impulses hold an impact"),
     LAST(force_time, "forces are means over the step, those of its middle [s]"),
     LAST(force_h, "time that they act for [s]"),
@@ -275,6 +281,12 @@ static const Field recorded_step[] = {
     RS(force_time, "forces are means at this time [s]"),
     RS(force_h, "over this time [s]"),
     RS(struck, "contacts that closed in a fixed step"),
+    RS(work, "given by applied forces, motors, moved joints and belts since the start [J]"),
+    RS(damping, "work of dampers since the start [J]"),
+    RS(impacts, "work along normals of contacts that close and rebound, since the start [J]"),
+    RS(correction, "work of drift correction since the start [J]"),
+    RS(scheme, "work of the integrator itself since the start: implicit and euler [J]"),
+    RS(unexplained, "change of energy since the start beside friction and all of these [J]"),
 };
 
 #define RF(member, help) FIELD(st_RecordedFrame, member, help)

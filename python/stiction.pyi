@@ -379,6 +379,12 @@ class StepInfo(NamedTuple):
     kinetic: float
     potential: float
     friction: float
+    work: float
+    damping: float
+    impacts: float
+    correction: float
+    scheme: float
+    unexplained: float
     struck: int
     force_time: float
     force_h: float
@@ -580,6 +586,12 @@ class RecordedStep(NamedTuple):
     force_time: float
     force_h: float
     struck: int
+    work: float
+    damping: float
+    impacts: float
+    correction: float
+    scheme: float
+    unexplained: float
 
 class RecordedFrame(NamedTuple):
     time: float

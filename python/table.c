@@ -283,7 +283,7 @@ static PyType_Spec table_spec = {"stiction.Table", sizeof(TableObject), 0,
 
 static PyTypeObject *row_type(const RowKind *kind)
 {
-    enum { MOST_FIELDS = 40 };
+    enum { MOST_FIELDS = 64 };
     PyStructSequence_Field fields[MOST_FIELDS + 1] = {0};
     char name[64];
     PyOS_snprintf(name, sizeof name, "stiction.%s", kind->name);

@@ -201,6 +201,7 @@ typedef struct st_RecordedStep {
     double friction;            /* work of friction since the start [J]                      */
     double force_time, force_h; /* forces are means at this time over this time [s]; 0: a file of an older version */
     int32_t struck;             /* contacts that closed in a fixed step                      */
+    double work, damping, impacts, correction, scheme, unexplained; /* as in st_StepInfo [J]  */
 } st_RecordedStep;
 
 typedef struct st_RecordedFrame {

@@ -23,7 +23,8 @@ static const char *const joint_columns[] = {"coordinate", "speed", "fx",        
                                             "error",      "other", "other_speed", NULL};
 static const char *const spring_columns[] = {"length", "rate", "force", NULL};
 static const char *const contact_columns[] = {"contact_fx", "contact_fy", "contact_fz", NULL};
-static const char *const last_columns[] = {"joint_residual", "friction_work", "force_time", NULL};
+static const char *const last_columns[] = {"joint_residual", "friction_work", "force_time", "work",        "damping",
+                                           "impacts",        "correction",    "scheme",     "unexplained", NULL};
 
 static const struct {
     Owner owner;
@@ -183,7 +184,8 @@ st_Status st_columns_values(st_Columns *columns, const st_System *system, const 
         const double known = columns->load[i].struck ? NAN : 1;
         to = APPEND(to, known * f.x, known * f.y, known * f.z);
     }
-    ST_ASSERT(to - values == st_columns_count(columns) - 3);
-    (void)APPEND(to, info->solve.residual.joint, info->friction, info->h > 0 ? info->force_time : info->time);
+    ST_ASSERT(to - values == st_columns_count(columns) - 9);
+    (void)APPEND(to, info->solve.residual.joint, info->friction, info->h > 0 ? info->force_time : info->time,
+                 info->work, info->damping, info->impacts, info->correction, info->scheme, info->unexplained);
     return ST_OK;
 }

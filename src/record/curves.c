@@ -15,11 +15,12 @@ typedef struct Field {
     const char *name, *unit;
 } Field;
 
-static const Field step_field[] = {{"kinetic", "J"},   {"potential", "J"},   {"total", "J"},
-                                   {"residual", ""},   {"penetration", "m"}, {"joint_error", "m"},
-                                   {"iterations", ""}, {"contacts", ""},     {"collisions", ""},
-                                   {"asleep", ""},     {"h", "s"},           {"joint_residual", "m/s, rad/s"},
-                                   {"friction", "J"},  {NULL, NULL}};
+static const Field step_field[] = {
+    {"kinetic", "J"},     {"potential", "J"},   {"total", "J"},       {"residual", ""},
+    {"penetration", "m"}, {"joint_error", "m"}, {"iterations", ""},   {"contacts", ""},
+    {"collisions", ""},   {"asleep", ""},       {"h", "s"},           {"joint_residual", "m/s, rad/s"},
+    {"friction", "J"},    {"work", "J"},        {"damping", "J"},     {"impacts", "J"},
+    {"correction", "J"},  {"scheme", "J"},      {"unexplained", "J"}, {NULL, NULL}};
 #define FORCE_FIELDS                                                                                                   \
     {"fx", "N"}, {"fy", "N"}, {"fz", "N"},                                                                             \
     {                                                                                                                  \
@@ -210,7 +211,9 @@ static double step_value(const st_RecordedStep *s, int field)
                             s->residual,   s->penetration, s->joint_error,
                             s->iterations, s->contacts,    s->collisions,
                             s->asleep,     s->h,           s->joint_residual,
-                            s->friction};
+                            s->friction,   s->work,        s->damping,
+                            s->impacts,    s->correction,  s->scheme,
+                            s->unexplained};
     return value[field];
 }
 

@@ -77,6 +77,12 @@ static const Field step_fields[] = {
     FIELD(st_RecordedStep, force_time, 'D', 0),
     FIELD(st_RecordedStep, force_h, 'D', 0),
     FIELD(st_RecordedStep, struck, 'I', 0),
+    FIELD(st_RecordedStep, work, 'D', 0),
+    FIELD(st_RecordedStep, damping, 'D', 0),
+    FIELD(st_RecordedStep, impacts, 'D', 0),
+    FIELD(st_RecordedStep, correction, 'D', 0),
+    FIELD(st_RecordedStep, scheme, 'D', 0),
+    FIELD(st_RecordedStep, unexplained, 'D', 0),
     {0},
 };
 static const Field contact_fields[] = {

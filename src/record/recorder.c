@@ -448,6 +448,12 @@ static st_Status add_step(st_Recorder *recorder, const st_StepInfo *info, st_Err
                              .force_time = info->force_time,
                              .force_h = info->force_h,
                              .struck = info->struck,
+                             .work = info->work,
+                             .damping = info->damping,
+                             .impacts = info->impacts,
+                             .correction = info->correction,
+                             .scheme = info->scheme,
+                             .unexplained = info->unexplained,
                              .wall = sti_seconds_now() - recorder->began};
     if (info->solve.solver != NULL) strncpy(row->solver, info->solve.solver, sizeof row->solver - 1);
     recorder->n_steps++;

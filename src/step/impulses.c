@@ -439,14 +439,14 @@ static st_Status take_stage(st_System *s, st_Error *err)
 
 void sti_carry_nothing(const sti_Model *model, sti_StepWork *work)
 {
-    work->stages.carried_work = 0;
+    work->stages.carried = (sti_Works){0};
     clear(model, work, &work->impulses.piece);
     clear(model, work, &work->impulses.way);
 }
 
 st_Status sti_carry_impulses(st_System *s, double weight, double way, st_Error *err)
 {
-    s->work.stages.carried_work += weight * s->work.step.friction_work;
+    sti_works_add(&s->work.stages.carried, weight, &s->work.step.done);
     if (!is_on(&s->work)) return ST_OK;
     STI_TRY(take_stage(s, err));
     STI_TRY(add_sum(&s->model, &s->work, &s->work.impulses.piece, 1, &s->work.impulses.stage, weight, true, err));
@@ -456,8 +456,8 @@ st_Status sti_carry_impulses(st_System *s, double weight, double way, st_Error *
 st_Status sti_total_impulses(st_System *s, double weight, double way, st_Error *err)
 {
     STI_TRY(sti_carry_impulses(s, weight, way, err));
-    s->work.step.friction_work = s->work.stages.carried_work;
-    s->work.stages.carried_work = 0;
+    s->work.step.done = s->work.stages.carried;
+    s->work.stages.carried = (sti_Works){0};
     return ST_OK;
 }
 

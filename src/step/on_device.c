@@ -297,7 +297,7 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     s->state.t = end;
     s->state.fresh = false;
     s->state.n_steps++;
-    s->state.friction_work += flat.friction;
+    s->state.works.friction += flat.friction;
     s->work.device_has_state = true;
     d->fetched = false;
     d->n_contacts = flat.contacts;
@@ -311,7 +311,7 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     info->penetration = flat.overlap;
     info->kinetic = flat.kinetic;
     info->potential = flat.potential;
-    info->friction = s->state.friction_work;
+    info->friction = s->state.works.friction;
     info->recovery = 1;
     info->solve.solver = d->device->name;
     info->solve.iterations = flat.sweeps;

@@ -225,7 +225,7 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
     now->work.rows_stale = now->model.world->n_controls > 0;
     now->state.n_steps = was->state.n_steps;
     now->state.stalled = was->state.stalled;
-    now->state.friction_work = was->state.friction_work;
+    now->state.works = was->state.works;
     now->state.grid = was->state.grid;
     now->state.fastest.speed = was->state.fastest.speed;
     now->state.fastest.pull = was->state.fastest.pull;

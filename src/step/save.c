@@ -12,7 +12,7 @@
 #define MAGIC 0x5354534156453031u /* "STSAVE01", and the byte order */
 /* 1 had no controls, 2 one residual for all islands, no fresh states, numbered kinds of patches, 3 no pushes, 4 no grid
  * of times */
-#define VERSION 5
+#define VERSION 6
 
 typedef struct Head {
     uint64_t magic;
@@ -27,7 +27,8 @@ typedef struct Section {
 
 /* What integrators of order two and located events remember of the step before. */
 typedef struct Past {
-    double h, friction_work, speed, pull;
+    double h, speed, pull;
+    sti_Works works;
     int64_t known, fresh;
 } Past;
 
@@ -110,8 +111,8 @@ static int64_t past_loads(const sti_Model *model, const sti_State *state)
 
 static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
 {
-    *past = (Past){s->state.history.h,    s->state.friction_work, s->state.fastest.speed,
-                   s->state.fastest.pull, s->state.history.known, s->state.fresh};
+    *past = (Past){s->state.history.h, s->state.fastest.speed, s->state.fastest.pull,
+                   s->state.works,     s->state.history.known, s->state.fresh};
     part[TIME] = (Part){&s->state.t, 1};
     part[TIME_GRID] = (Part){&s->state.grid, 1};
     part[COORDINATES] = (Part){s->state.q, s->model.n_q};
@@ -443,7 +444,7 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     s->state.history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(&s->model));
     s->state.fresh = past.fresh != 0;
     s->work.device_has_state = false;
-    s->state.friction_work = past.friction_work;
+    s->state.works = past.works;
     s->state.fastest.speed = past.speed;
     s->state.fastest.pull = past.pull;
     if (!sti_has_stages(&s->model)) return;

@@ -29,7 +29,7 @@ st_Status sti_save(st_System *s, st_Error *err)
     sti_Snapshot *saved = &s->work.saved;
     saved->state.t = s->state.t;
     saved->state.grid = s->state.grid;
-    saved->state.friction_work = s->state.friction_work;
+    saved->state.works = s->state.works;
     saved->state.fastest = s->state.fastest;
     saved->state.stalled = s->state.stalled;
     saved->kept = saved->lost = false;
@@ -59,7 +59,7 @@ void sti_restore(st_System *s)
     const sti_Snapshot *saved = &s->work.saved;
     s->state.t = saved->state.t;
     s->state.grid = saved->state.grid;
-    s->state.friction_work = saved->state.friction_work;
+    s->state.works = saved->state.works;
     s->state.fastest = saved->state.fastest;
     s->state.stalled = saved->state.stalled;
     if (saved->kept) STI_EXCHANGE(sti_Impulses, s->state.forces, s->work.saved.state.forces);

@@ -72,7 +72,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->state.patches.n = 0, s->state.patches.n_delta = 0;
     s->state.history.known = false;
     s->work.ahead.foreseen = 0;
-    s->state.friction_work = 0;
+    s->state.works = (sti_Works){0};
     sti_forget_step(s);
     return ST_OK;
 }

@@ -114,7 +114,7 @@ static st_Status located_piece(st_System *system, double h, double *taken, bool 
     STI_TRY(sti_project(system, t, *taken, err));
     if (transition < 1 || events == ST_EVENTS_OFF || !sti_ran_into_something(model, work)) return ST_OK;
     *event = true;
-    work->events.work_before = work->step.friction_work;
+    work->events.before = work->step.done;
     return sti_land(system, t, *taken, info, err);
 }
 
@@ -124,6 +124,7 @@ static void accept(st_System *system, double t, double taken, bool event)
     sti_State *state = &system->state;
     sti_StepWork *work = &system->work;
     sti_History *history = &state->history;
+    sti_work_less_potential(system);
     sti_mean_remember(system, taken);
     history->known = !event && !work->stages.rough;
     history->h = taken;
@@ -140,7 +141,15 @@ static void accept(st_System *system, double t, double taken, bool event)
     STI_EXCHANGE(st_Sink, work->here, work->trial);
     sti_patches_accept(state, work);
     state->t = t;
-    state->friction_work += work->events.work_before + work->step.friction_work;
+    sti_works_add(&state->works, 1, &work->events.before);
+    sti_works_add(&state->works, 1, &work->step.done);
+}
+
+/* Kinetic and potential, at the state [J]. */
+static double energy(st_System *system)
+{
+    return sti_energy_kinetic(&system->model, &system->work, system->state.q, system->state.v) +
+           sti_energy_potential(system, &system->work.here, system->state.t, system->state.q);
 }
 
 /* ---- the step --------------------------------------------------------------------------------- */
@@ -163,7 +172,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     do {
         double taken = rest;
         bool event = false;
-        work->events.work_before = 0;
+        work->events.before = (sti_Works){0};
         STI_TRY(speculative ? speculative_step(system, rest, info, err)
                             : located_piece(system, rest, &taken, &event, info, err));
         const bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;
@@ -192,7 +201,13 @@ static void report_step(st_System *system, double h, st_StepInfo *info)
     info->joint_error = sti_row_buffer_joint_error(&work->here);
     info->kinetic = sti_energy_kinetic(model, work, state->q, state->v);
     info->potential = sti_energy_potential(system, &work->here, state->t, state->q);
-    info->friction = state->friction_work;
+    info->friction = state->works.friction;
+    info->work = state->works.given;
+    info->damping = state->works.damping;
+    info->impacts = state->works.impact;
+    info->correction = state->works.correction;
+    info->scheme = state->works.scheme;
+    info->unexplained = state->works.unexplained;
     info->struck = work->strikes.contacts;
     info->force_h = sti_force_time(work);
     info->force_time = state->t - 0.5 * h;
@@ -226,6 +241,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     STI_TRY(sti_sleep_begin(system, h, err)); /* depends on the state alone, and stays if the step fails */
     STI_TRY(sti_save(system, err));
     const bool jump = state->fresh && sti_starts_with_jump(system);
+    const double energy_before = energy(system), explained = sti_works_sum(&state->works);
     sti_cancel_begin(&system->model, &system->work);
     const st_Status status = take_pieces(system, h, &local, err);
     sti_cancel_end(system, status, err);
@@ -237,6 +253,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     state->n_steps++;
     state->fresh = false;
     sti_note_strikes(system, jump);
+    state->works.unexplained += energy(system) - energy_before - (sti_works_sum(&state->works) - explained);
     sti_sleep_end(system, state->t - start);
     report_step(system, state->t == end ? h : state->t - start, &local);
     tell(&local, info);

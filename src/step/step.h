@@ -153,6 +153,9 @@ typedef struct sti_Stage {
 /* stage.c, stage_solve.c: fill the step problem with the `wanted` contacts; solve it. */
 st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err);
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err);
+/* stage_work.c: the work of a solution, into step.done; what of it the potential gave is no work of forces. */
+st_Status sti_stage_work(st_System *system, const sti_Stage *stage, const double *v, st_Error *err);
+void sti_work_less_potential(st_System *system);
 /* A problem made by this library; of a user's own model it is checked. */
 st_Status sti_solve_problem(st_System *system, st_Solver *solver, const st_Problem *problem, st_Solution *solution,
                             st_SolveInfo *info, st_Error *err);

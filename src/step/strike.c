@@ -91,6 +91,22 @@ static bool closes(const st_System *s, int c, const double *before)
     return sti_larger(approach, -step->w[row]) > fast;
 }
 
+/* A fixed step takes the work of a normal impulse at the velocity after it, and what the impact takes is in the
+ * scheme's share, |v+ - v|^2/2: it is moved to where it belongs.                                           */
+static void note_loss(st_System *s, int c, const double *before)
+{
+    const sti_Assembly *step = &s->work.step;
+    const sti_ContactEntry *entry = &step->chosen[c].entry;
+    const bool limit = !s->model.rigid || sti_limit_joint(entry->id) >= 0;
+    const int row = step->law[c].first;
+    if (sti_integrator(&s->model)->order > 1) return;
+    const double jump =
+        limit ? sti_row_dot(&step->H, row, s->state.v) - sti_row_dot(&step->H, row, before)
+              : separation(&s->model, &s->work, entry, s->state.v) - separation(&s->model, &s->work, entry, before);
+    s->state.works.impact -= 0.5 * step->r[row] * jump;
+    s->state.works.scheme += 0.5 * step->r[row] * jump;
+}
+
 static const double *velocity_before(const sti_Model *model, const sti_StepWork *work)
 {
     return sti_has_stages(model) ? work->saved.state.v : work->v_new; /* exchanged with v */
@@ -108,6 +124,7 @@ void sti_note_strikes(st_System *s, bool jump)
     if (s->model.def.events != ST_EVENTS_OFF) return;
     for (int c = 0; c < step->n_gaps; c++) {
         if (!closes(s, c, velocity_before(&s->model, &s->work))) continue;
+        note_loss(s, c, velocity_before(&s->model, &s->work));
         hit(s, step->chosen[c].entry.a);
         hit(s, step->chosen[c].entry.b);
         s->work.strikes.contacts++;

@@ -111,7 +111,7 @@ static Vectors vectors_of(st_System *s, Need need)
                               {&w->step.place, &w->stages.q_star, &w->stages.q_base, &state->history.q, &saved->q,
                                &saved->history.q, &w->lookout.q, &w->events.q_shifted},
                               {&w->projection.q_from, &w->projection.q_best}};
-    double **v[N_NEEDS][24] = {{&state->v, &w->v_new, &w->v_turned, &w->step.f},
+    double **v[N_NEEDS][24] = {{&state->v, &w->v_new, &w->v_turned, &w->v_work, &w->step.f},
                                {&w->a_new,
                                 &w->stages.v_star,
                                 &w->stages.v_base,

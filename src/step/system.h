@@ -69,6 +69,29 @@ typedef struct sti_Modes {
     int64_t capacity;
 } sti_Modes;
 
+/* Work, by kinds: stage_work.c [J]. All doubles. */
+typedef struct sti_Works {
+    double friction, given, damping, impact, correction, scheme;
+    double unexplained; /* of a whole step: what energy changed by beside all these                 */
+} sti_Works;
+
+static inline void sti_works_add(sti_Works *to, double factor, const sti_Works *from)
+{
+    to->friction += factor * from->friction;
+    to->given += factor * from->given;
+    to->damping += factor * from->damping;
+    to->impact += factor * from->impact;
+    to->correction += factor * from->correction;
+    to->scheme += factor * from->scheme;
+    to->unexplained += factor * from->unexplained;
+}
+
+static inline double sti_works_sum(const sti_Works *works)
+{
+    return works->friction + works->given + works->damping + works->impact + works->correction + works->scheme +
+           works->unexplained;
+}
+
 /* ---- the step problem ---------------------------------------------------------------------------- */
 
 /* The blocks of M. */
@@ -120,7 +143,7 @@ typedef struct sti_Assembly {
     bool means;            /* joints and springs are means over the step: discrete_gradient.c      */
     const double *q;       /* and where (n_q): with one stage the state before, else in `place`    */
     double *place;
-    double friction_work; /* of the solution [J]                                                  */
+    sti_Works done; /* by the solution                                                             */
 } sti_Assembly;
 
 /* How fast things are, or would be after the step: what the residual is measured against when contacts have nothing to
@@ -161,7 +184,7 @@ typedef struct sti_Stages {
     double *load_room;                         /* n_v: for sti_stage_loads                         */
     st_Sink middle;                            /* rows of a stage, at q_star                       */
     double *applied, *turning;                 /* of the stage: k, and the impulse of the gyroscopic term          */
-    double carried_work;                       /* of friction in the stages of the piece so far [J]                */
+    sti_Works carried;                         /* in the stages of the piece so far                                */
     bool rough;                                /* the step became one of Euler's: no history for the next          */
     bool straight;                             /* its velocity is taken as linear in time (bdf2)                   */
 } sti_Stages;
@@ -209,7 +232,7 @@ typedef struct sti_Events {
     int64_t capacity;
     int n_stops;                   /* collisions and transitions that ended a piece of it                     */
     bool over_limit;               /* more than max_events in this step: no restitution, no transitions       */
-    double work_before;            /* of friction in the part of the step before its collision [J]            */
+    sti_Works before;              /* in the part of the step before its collision                            */
     double *q_shifted, *v_shifted; /* a state between the last two; with stages                    */
     double *moved;                 /* n_v: from the last position to this one                      */
 } sti_Events;
@@ -340,7 +363,7 @@ typedef struct sti_State {
     sti_Patches patches;            /* of compliant contacts                                                    */
     sti_StepImpulses past_impulses; /* bdf2: of the last piece                                       */
     sti_Speeds fastest;             /* in the last step                                              */
-    double friction_work;           /* since the start [J]                                           */
+    sti_Works works;                /* since the start                                               */
     int stalled;                    /* collisions in a row without progress in time, over steps      */
     int n_changes;                  /* of the scene: replace_scene.c                                 */
 } sti_State;
@@ -384,6 +407,7 @@ typedef struct sti_StepWork {
     sti_Projection projection;
 
     double *v_turned;    /* n_v: v_base of a stage after the gyroscopic term (stage.c)             */
+    double *v_work;      /* n_v: of a displacement, or forces (stage_work.c)                        */
     double *v_recovered; /* 3 n_v: velocity with drift correction, without, a difference (recovery.c) */
     int64_t v_recovered_capacity;
     void *vectors[3]; /* blocks of the vectors that live as long as the system (system.c)          */

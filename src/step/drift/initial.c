@@ -155,6 +155,7 @@ st_Status sti_meet_motors(st_System *system, st_Error *err)
     sti_carry_nothing(&system->model, &system->work);
     STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
     STI_TRY(sti_sum_piece(system, err));
+    sti_works_add(&system->state.works, 1, &system->work.step.done);
     memcpy(system->state.v, system->work.v_new, (size_t)system->model.n_v * sizeof *system->state.v);
     system->state.history.known = false;
     return ST_OK;

@@ -126,6 +126,7 @@ st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *inf
     STI_TRY(sti_count_event(system, t, s, info, err));
     STI_TRY(sti_ids_copy(&system->model.allocator, &system->work.active_new, &system->state.active, err));
     sti_lap(&system->work, ST_STAGE_EVENTS);
-    system->work.events.work_before = s * system->work.step.friction_work;
+    system->work.events.before = (sti_Works){0};
+    sti_works_add(&system->work.events.before, s, &system->work.step.done);
     return sti_land(system, t, s * h, info, err);
 }

@@ -81,6 +81,14 @@ static Work work_of_contacts(const st_System *system, const double *v_before, co
     return work;
 }
 
+/* Along the normal of contact c, of the velocities before and after. */
+static double mean_speed(const st_System *system, int c, const double *v_before)
+{
+    const sti_Assembly *step = &system->work.step;
+    const int row = step->law[c].first;
+    return 0.5 * (sti_row_dot(&step->H, row, v_before) + sti_row_dot(&step->H, row, system->work.v_new));
+}
+
 enum { HALVINGS = 6 };
 #define NO_GAIN 1e-9 /* of the work done by contacts: what solutions to the tolerance leave */
 
@@ -122,6 +130,8 @@ static st_Status solve_impact(st_System *system, sti_Stage *impact, Work *work, 
     memcpy(system->work.stages.v_base, system->work.v_new, (size_t)system->model.n_v * sizeof *system->work.v_new);
     STI_TRY(decompress(system, impact, work, info, err));
     for (int c = 0; c < system->work.step.n_gaps; c++)
+        system->work.step.done.impact += system->work.rebounds.share[c] * mean_speed(system, c, impact->v_base);
+    for (int c = 0; c < system->work.step.n_gaps; c++)
         if (system->work.rebounds.share[c] > 0)
             STI_TRY(sti_carry_normal(&system->model, &system->work, c, system->work.rebounds.share[c], err));
     return ST_OK;
@@ -141,7 +151,7 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
     memcpy(system->work.stages.v_base, system->work.v_new, (size_t)system->model.n_v * sizeof *system->work.v_new);
     const double before =
         sti_energy_kinetic(&system->model, &system->work, system->work.q_new, system->work.stages.v_base);
-    system->work.stages.carried_work = 0;
+    system->work.stages.carried = (sti_Works){0};
     STI_TRY(solve_impact(system, &impact, &work, info, err));
     STI_TRY(sti_total_impulses(system, 1.0, 1.0, err));
     /* a thousand roundings of the energy are no gain */

@@ -48,6 +48,7 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
     sti_move(&system->model, system->state.q, way, 1.0, system->work.q_new);
     system->work.stages.straight = true;
     STI_TRY(sti_total_impulses(system, 1.0, 0.5, err));
-    system->work.step.friction_work *= h / eta; /* of the forces at the end, along all of the step */
+    const sti_Works of_stage = system->work.step.done; /* of the forces at the end, along all of the step */
+    sti_works_add(&system->work.step.done, h / eta - 1, &of_stage);
     return sti_carry_last(system, back, err);
 }

@@ -6,47 +6,6 @@
 #include "step/joint_coordinates.h"
 #include "step/sleep.h"
 
-/* Force times the displacement that follows, eta u; in the trapezoid's form I that of the mean, in bdf2 that of the
- * whole step, since its stage begins behind the state. In an impact the velocity at the contact changes under the
- * impulse, and the work is that of the mean. Of bounded rows those that drive nothing are friction. */
-typedef struct Sliding {
-    const sti_Stage *stage;
-    const sti_Assembly *out;
-} Sliding;
-
-static double work_of_range(void *ctx, int64_t first, int64_t end)
-{
-    const sti_Stage *stage = ((const Sliding *)ctx)->stage;
-    const sti_Assembly *out = ((const Sliding *)ctx)->out;
-    double sum = 0;
-    for (int c = (int)first; c < (int)end; c++) {
-        const st_ContactLaw *law = &out->law[c];
-        bool bounded = c >= out->n_gaps;
-        if (bounded) {
-            const sti_BoundedEntry *entry = &stage->rows->bounded[c - out->n_gaps];
-            if (entry->target != 0 || entry->stiffness + entry->damping > 0) continue;
-        }
-        for (int k = bounded ? 0 : 1; k < law->dim; k++) {
-            double u = out->u[law->first + k], belt = bounded ? 0 : out->w[law->first + k];
-            if (stage->way != NULL) {
-                const double slid = sti_row_dot(&out->H, law->first + k, stage->way);
-                u = (stage->eta * u + slid + (stage->length - stage->eta) * belt) / stage->length;
-            } else if (stage->eta == 0 || stage->mean) {
-                u = 0.5 * (u + sti_row_dot(&out->H, law->first + k, stage->v_base) + belt);
-            }
-            sum += out->r[law->first + k] * u;
-        }
-    }
-    return sum;
-}
-
-static double friction_work(const st_System *system, const sti_Stage *stage)
-{
-    Sliding sliding = {stage, &system->work.step};
-    return sti_team_sum(system->model.def.threads, system->work.step.n_gaps + system->work.step.n_bounded,
-                        work_of_range, &sliding);
-}
-
 /* Where a step solves several problems and the first took all of step_work_limit, the next ones get so many visits of
  * each contact: a sweep or two, and the judge.                                                    */
 #define FEWEST_VISITS 4.0
@@ -142,7 +101,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, err));
     if (!impact) STI_TRY(sti_sleep_keep_joints(&system->model, &system->work, stage->eta, err));
     if (!impact) sti_patches_follow(&system->work);
-    out->friction_work = friction_work(system, stage);
+    STI_TRY(sti_stage_work(system, stage, v, err));
     sti_lap(&system->work, ST_STAGE_SOLVE);
     return ST_OK;
 }

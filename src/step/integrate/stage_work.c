@@ -1,0 +1,202 @@
+/* step/integrate/stage_work.c -- the work that the impulses of a step problem do, by kinds.
+ *
+ * An impulse does the work of itself times the displacement that follows, per second of the stage. The velocity of that
+ * displacement is v; in the trapezoid's form I and in an impact the mean of v and v_base; in bdf2 that of the whole
+ * step, since its stage begins after the state. By kinds:
+ *
+ *     friction     r_T . u_T, and bounded rows that drive nothing
+ *     given        forces k less their potential, motors, -l d theta/dt of moved joints, -r_T . w_T of belts
+ *     damping      -eta d (a'v)^2
+ *     impact       -r_n w_n of contacts that close a gap or rebound; all of r_n in an impact
+ *     correction   -r_n w_n of overlaps, -l theta/h of joints
+ *     scheme       Euler's methods: what their kinetic energy and springs change by beside all this.
+ *
+ * With M v = f + G l + H r and f = M v* + eta k, v* the velocity after the gyroscopic term,
+ *
+ *     T(v) - T(v_base) = v'(M v - M v*) + [ v'M v* - T(v) - T(v_base) ],
+ *
+ * and the bracket, -|v - v*|^2/2 + T(v*) - T(v_base) <= 0, is the scheme's. A spring that is implicit stores less than
+ * it takes by k (h a'v)^2/2; an explicit one gives as much. So the sum over all kinds is the change of energy, but for
+ * what the solution left over and for springs whose lines turn.
+ */
+#include "math/parallel.h"
+#include "step/step.h"
+
+typedef struct ContactWork {
+    const st_System *system;
+    const sti_Stage *stage;
+    const double *way; /* the velocity of the displacement                                         */
+    sti_Works part[STI_PARTS];
+} ContactWork;
+
+/* A velocity of the relative motion along a row, of the displacement that follows. */
+static double along(const sti_Assembly *out, const sti_Stage *stage, int row, double u, double belt)
+{
+    if (stage->way != NULL) {
+        const double slid = sti_row_dot(&out->H, row, stage->way);
+        return (stage->eta * u + slid + (stage->length - stage->eta) * belt) / stage->length;
+    }
+    if (stage->eta == 0 || stage->mean) return 0.5 * (u + sti_row_dot(&out->H, row, stage->v_base) + belt);
+    return u;
+}
+
+static bool rebounds(const sti_Rebounds *list, int contact)
+{
+    for (int k = 0; k < list->n; k++)
+        if (list->at[k].contact == contact) return true;
+    return false;
+}
+
+/* Of rigid contacts: H'v = u - w - C r, where u r_n is 0 in a solution. */
+static void normal_work(const ContactWork *work, int c, sti_Works *sum)
+{
+    const sti_Assembly *out = &work->system->work.step;
+    const sti_Stage *stage = work->stage;
+    const int row = out->law[c].first;
+    const double r = out->r[row], w = out->w[row];
+    if (!(r > 0)) return;
+    if (stage->eta == 0) {
+        sum->impact += r * along(out, stage, row, out->u[row] - w, 0);
+        return;
+    }
+    if (work->system->model.def.contact != ST_CONTACT_RIGID || stage->mean || stage->way != NULL) return;
+    const double soft = out->overlapping > 0 && out->compliant ? out->C[row] * r : 0;
+    if (w > 0 || (w < 0 && rebounds(&work->system->work.rebounds, c)))
+        sum->impact -= r * w;
+    else
+        sum->correction -= r * (w + soft);
+}
+
+static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
+{
+    ContactWork *work = ctx;
+    const sti_Assembly *out = &work->system->work.step;
+    const sti_Stage *stage = work->stage;
+    sti_Works sum = {0};
+    for (int c = (int)first; c < (int)end; c++) {
+        const st_ContactLaw *law = &out->law[c];
+        if (c >= out->n_gaps) {
+            const sti_BoundedEntry *entry = &stage->rows->bounded[c - out->n_gaps];
+            const bool drives = entry->target != 0 || entry->stiffness + entry->damping > 0;
+            const double speed = drives ? sti_row_dot(&out->H, law->first, work->way)
+                                        : along(out, stage, law->first, out->u[law->first], 0);
+            *(drives ? &sum.given : &sum.friction) += out->r[law->first] * speed;
+            continue;
+        }
+        normal_work(work, c, &sum);
+        for (int k = 1; k < law->dim; k++) {
+            const int row = law->first + k;
+            sum.friction += out->r[row] * along(out, stage, row, out->u[row], out->w[row]);
+            sum.given -= out->r[row] * out->w[row];
+        }
+    }
+    work->part[part] = sum;
+}
+
+/* Is there any force but weight? */
+static bool has_forces(const st_System *s)
+{
+    const sti_World *world = s->model.world;
+    return !s->model.rigid || world->scene->n_forces + world->n_force_motors + world->n_pushes > 0 || world->has_medium;
+}
+
+/* The velocity of the displacement that follows. */
+static const double *way_of(st_System *s, const sti_Stage *stage, const double *v)
+{
+    double *mean = s->work.v_work;
+    const bool half = stage->eta == 0 || stage->mean;
+    if (!half && stage->way == NULL) return v;
+    for (int i = 0; i < s->model.n_v; i++)
+        mean[i] = half ? 0.5 * (v[i] + stage->v_base[i]) : (stage->eta * v[i] + stage->way[i]) / stage->length;
+    return mean;
+}
+
+/* eta k'v. With one stage k is not kept, and made once more. */
+static st_Status work_of_forces(st_System *s, const sti_Stage *stage, const double *way, double *sum, st_Error *err)
+{
+    const st_Model *table = &s->model.table;
+    const double *k = s->work.stages.applied;
+    *sum = 0;
+    if (stage->eta == 0 || !has_forces(s)) return ST_OK;
+    if (k == NULL) {
+        memset(s->work.v_work, 0, (size_t)s->model.n_v * sizeof *s->work.v_work);
+        STI_TRY(table->force(table->ctx, stage->t, stage->q_star, stage->v_star, s->work.v_work, err));
+        k = s->work.v_work;
+    }
+    for (int i = 0; i < s->model.n_v; i++)
+        *sum += stage->eta * k[i] * way[i];
+    return ST_OK;
+}
+
+static void work_of_joints(const st_System *s, const sti_Stage *stage, const double *way, sti_Works *sum)
+{
+    const sti_Assembly *out = &s->work.step;
+    const st_Sink *rows = stage->means != NULL ? stage->means->constraints : stage->rows;
+    const bool plain = stage->eta > 0 && !stage->mean && stage->way == NULL;
+    for (int k = 0; k < rows->joint_rows.n_rows && s->model.def.contact != ST_CONTACT_REGULARIZED; k++) {
+        const double l = out->l[k], rate = rows->joint[k].rate;
+        sum->given -= l * rate;
+        *(stage->eta == 0 ? &sum->impact : &sum->correction) -=
+            l * ((plain ? out->g[k] : -sti_row_dot(&out->G, k, way)) - rate);
+    }
+}
+
+/* Dampers; and of springs, what the scheme makes of them. */
+static void work_of_springs(const st_System *s, const sti_Stage *stage, const double *way, double *explicit_part,
+                            sti_Works *sum)
+{
+    const st_Sink *rows = stage->means != NULL ? stage->means->constraints : stage->rows;
+    const bool is_explicit = s->model.def.integrator == ST_INTEGRATOR_EULER,
+               first = sti_integrator(&s->model)->order == 1;
+    const double eta = stage->eta;
+    *explicit_part = 0;
+    for (int k = 0; eta > 0 && k < rows->soft_rows.n_rows; k++) {
+        const sti_SoftEntry *soft = &rows->soft[k];
+        const double speed = sti_row_dot(&rows->soft_rows, k, way), moved = eta * speed;
+        const double before = is_explicit ? sti_row_dot(&rows->soft_rows, k, stage->v_star) : speed;
+        sum->damping -= eta * soft->damping * speed * before;
+        if (is_explicit) *explicit_part -= moved * (soft->stiffness * soft->value + soft->damping * before);
+        if (first) sum->scheme += (is_explicit ? 0.5 : -0.5) * soft->stiffness * moved * moved;
+    }
+}
+
+st_Status sti_stage_work(st_System *s, const sti_Stage *stage, const double *v, st_Error *err)
+{
+    sti_Assembly *out = &s->work.step;
+    ContactWork work;
+    const double *way = way_of(s, stage, v);
+    work.system = s, work.stage = stage, work.way = way;
+    const int n = out->n_gaps + out->n_bounded;
+    sti_Works *sum = &out->done;
+    *sum = (sti_Works){0};
+    const int parts = sti_team_parts(s->model.def.threads, n, contacts_of_part, &work);
+    for (int k = 0; k < parts; k++)
+        sti_works_add(sum, 1, &work.part[k]);
+    double forces, springs;
+    work_of_joints(s, stage, way, sum);
+    work_of_springs(s, stage, way, &springs, sum);
+    STI_TRY(work_of_forces(s, stage, way, &forces, err));
+    sum->given += forces;
+    if (sti_integrator(&s->model)->order > 1 || stage->eta == 0 || stage->means != NULL) return ST_OK;
+    double of_f = 0; /* without forces they are weight: their work is that of the potential */
+    for (int i = 0; i < s->model.n_v; i++)
+        of_f += out->f[i] * v[i];
+    if (!has_forces(s)) {
+        memset(s->work.v_work, 0, (size_t)s->model.n_v * sizeof *s->work.v_work);
+        STI_TRY(s->model.table.force(s->model.table.ctx, stage->t, stage->q_star, stage->v_star, s->work.v_work, err));
+        for (int i = 0; i < s->model.n_v; i++)
+            forces += stage->eta * s->work.v_work[i] * v[i];
+    }
+    sum->scheme += of_f - forces - springs - sti_energy_kinetic(&s->model, &s->work, stage->q_star, v) -
+                   sti_energy_kinetic(&s->model, &s->work, stage->q_star, stage->v_base);
+    return ST_OK;
+}
+
+/* Forces whose potential is part of the energy did none of what is given: from q to q_new. */
+void sti_work_less_potential(st_System *s)
+{
+    const st_Model *table = &s->model.table;
+    if (!has_forces(s) || table->potential == NULL) return;
+    s->work.step.done.given +=
+        table->potential(table->ctx, s->state.t, s->work.q_new) - table->potential(table->ctx, s->state.t, s->state.q);
+}

@@ -1,0 +1,205 @@
+/* Where energy comes from and goes to: every kind of work on its own, against closed forms, and the balance of all of
+ * them. For Euler's methods the balance is an identity (src/step/integrate/stage_work.c); for order two what is left
+ * falls with the order. */
+#include "step/scene_run.h"
+
+static void parse(Run *run, const char *text)
+{
+    memset(run, 0, sizeof *run);
+    check_ok(st_scene_parse(text, strlen(text), "test", NULL, 0, &run->scene, &run->def, &run->err), run->err);
+    check_ok(st_system_create(run->scene, &run->def, &run->sys, &run->err), run->err);
+}
+
+static double energy(const Run *run)
+{
+    return run->info.kinetic + run->info.potential;
+}
+
+/* All kinds together. */
+static double sum(const Run *run)
+{
+    const st_StepInfo *i = &run->info;
+    return i->work + i->friction + i->damping + i->impacts + i->correction + i->scheme;
+}
+
+/* A force of 3 N on 2 kg for 1 s, while it falls: 3 N times what it moves. Euler's steps: x = a h^2 n (n + 1)/2. */
+static void applied_force(void **state)
+{
+    (void)state;
+    const char *const presets[] = {"default", "accurate", "potra-2006", "anitescu-potra-1997"};
+    for (int k = 0; k < 4; k++) {
+        char text[500];
+        snprintf(text, sizeof text,
+                 "{\"simulation\": {\"preset\": \"%s\", \"h\": 0.01, \"end\": 1}, \"bodies\": [{\"name\": \"b\", "
+                 "\"mass\": 2, \"inertia\": [1, 1, 1]}], \"forces\": [{\"body\": \"b\", \"force\": [3, 0, 0]}]}",
+                 presets[k]);
+        Run run;
+        parse(&run, text);
+        while (!run_finished(&run))
+            run_step(&run);
+        const double x = run_position(&run, "b").x;
+        const bool euler = k == 0 || k == 3;
+        check_close(x, euler ? 1.5 * 1e-4 * 100 * 101 / 2 : 0.75, 1e-12);
+        check_close(run.info.work, 3 * x, 1e-12);
+        check_close(run.info.unexplained, 0, 1e-12);
+        if (euler) check_close(run.info.scheme, -0.5 * 100 * 2 * 1e-4 * (1.5 * 1.5 + 9.81 * 9.81), 1e-12);
+        run_close(&run);
+    }
+}
+
+/* A hoist lifts 2 kg at 0.5 m/s for 1 s, by a prescribed motion that starts with a jump: m g times the lift, and m v^2,
+ * of which the jump takes a half. */
+static void prescribed_motion(void **state)
+{
+    (void)state;
+    const char *const presets[] = {"default", "accurate"};
+    for (int k = 0; k < 2; k++) {
+        char text[700];
+        snprintf(
+            text, sizeof text,
+            "{\"simulation\": {\"preset\": \"%s\", \"h\": 0.01, \"end\": 1}, \"bodies\": [{\"name\": \"b\", "
+            "\"mass\": 2, \"inertia\": [1, 1, 1]}], \"joints\": [{\"type\": \"prismatic\", \"b\": \"b\", \"point\": "
+            "[0, 0, 0], \"axis\": [0, 0, 1], \"motor\": {\"type\": \"motion\", \"target\": 0.5, \"profile\": "
+            "\"ramp\"}}]}",
+            presets[k]);
+        Run run;
+        parse(&run, text);
+        while (!run_finished(&run))
+            run_step(&run);
+        check_close(run_position(&run, "b").z, 0.5, 1e-9);
+        check_close(run.info.work, 2 * 9.81 * 0.5 + 2 * 0.25, 1e-8);
+        check_close(k == 0 ? run.info.scheme : run.info.impacts, -0.25, 1e-8);
+        check_close(run.info.unexplained, 0, 1e-8);
+        run_close(&run);
+    }
+}
+
+/* A parcel of 1 kg on a belt at 2 m/s: the belt gives m s^2, half of it becomes heat. Coarse steps: sliding takes
+ * s/(mu g) = 0.4 s, and the step in which it ends is first order. */
+static void belt(void **state)
+{
+    (void)state;
+    const char *const presets[] = {"default", "accurate"};
+    for (int k = 0; k < 2; k++) {
+        char text[700];
+        snprintf(
+            text, sizeof text,
+            "{\"simulation\": {\"preset\": \"%s\", \"h\": 0.001, \"end\": 1}, \"ground\": [{\"type\": \"box\", "
+            "\"size\": [10, 2, 1], \"position\": [0, 0, -0.5], \"friction\": 0.5, \"surface_velocity\": [2, 0, 0]}],"
+            " \"bodies\": [{\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1], \"position\": [-2, 0, 0.1], "
+            "\"locks\": [\"rotation\"], \"shapes\": [{\"type\": \"box\", \"size\": [0.2, 0.2, 0.2], "
+            "\"friction\": 0.5}]}]}",
+            presets[k]);
+        Run run;
+        parse(&run, text);
+        while (!run_finished(&run))
+            run_step(&run);
+        check_close(run.info.kinetic, 2, 1e-6);
+        check_close(run.info.work, 4, 1e-6);
+        check_close(run.info.friction, -2, k == 0 ? 0.01 : 1e-4); /* h mu g s/2 */
+        check_close(run.info.unexplained, 0, 1e-6);
+        run_close(&run);
+    }
+}
+
+/* Bounces: what e takes, 1 - e^2 of each impact, located or not. */
+static void bounces(void **state)
+{
+    (void)state;
+    const char *const presets[] = {"accurate", "potra-2006", "default"};
+    for (int k = 0; k < 3; k++) {
+        char text[600];
+        snprintf(
+            text, sizeof text,
+            "{\"simulation\": {\"preset\": \"%s\", \"h\": 0.002, \"end\": 0.8}, \"ground\": [{\"type\": \"plane\", "
+            "\"restitution\": 0.5}], \"bodies\": [{\"name\": \"b\", \"mass\": 1, \"position\": [0, 0, 1.1], "
+            "\"shapes\": [{\"type\": \"sphere\", \"radius\": 0.1, \"restitution\": 0.5}]}]}",
+            presets[k]);
+        Run run;
+        parse(&run, text);
+        while (!run_finished(&run))
+            run_step(&run);
+        check_close(run.info.impacts, -0.75 * 9.81, k == 2 ? 0.1 : 1e-6); /* m g h s of Euler's landing */
+        check_close(run.info.unexplained, 0, 1e-9);
+        run_close(&run);
+    }
+}
+
+/* ---- the balance ----------------------------------------------------------------------------------- */
+
+/* What is left over, and the largest of all terms. */
+typedef struct Balance {
+    double left, scale;
+} Balance;
+
+static Balance balance_of(const char *name, const char *preset, double h, int steps)
+{
+    Run run;
+    char path[200];
+    memset(&run, 0, sizeof run);
+    snprintf(path, sizeof path, "examples/%s", name);
+    check_ok(st_scene_read(path, NULL, 0, &run.scene, &run.def, &run.err), run.err);
+    check_ok(st_preset_apply(&run.def, preset, &run.err), run.err);
+    if (h > 0) run.def.h = h;
+    check_ok(st_system_create(run.scene, &run.def, &run.sys, &run.err), run.err);
+    Balance balance = {0, 0};
+    double kinetic, potential;
+    check_ok(st_system_energy(run.sys, &kinetic, &potential, &run.err), run.err);
+    for (int k = 0; k < steps && !run_finished(&run); k++) {
+        run_step(&run);
+        const st_StepInfo *i = &run.info;
+        const double terms[] = {i->work,       i->friction, i->damping, i->impacts,
+                                i->correction, i->scheme,   i->kinetic, i->potential - potential};
+        for (size_t e = 0; e < sizeof terms / sizeof terms[0]; e++)
+            balance.scale = fmax(balance.scale, fabs(terms[e]));
+    }
+    balance.left = run.info.unexplained;
+    /* it is what it says */
+    check_close(energy(&run) - kinetic - potential, sum(&run) + run.info.unexplained, 1e-12 * (balance.scale + 1e-9));
+    run_close(&run);
+    return balance;
+}
+
+/* Implicit Euler with springs that do not turn, every step problem solved to 1e-9: the sum is the change of energy. The
+ * others of examples/ have lines that turn, hold at rest (terms of rounding), or are not solved to the tolerance. */
+static void euler_closes(void **state)
+{
+    (void)state;
+    const char *const names[] = {
+        "mechanisms/slider_crank.json", "mechanisms/pendulum.json",   "mechanisms/four_bar.json",
+        "mechanisms/cardan.json",       "mechanisms/gear_train.json", "mechanisms/motor_limit.json",
+        "mechanisms/door.json",         "mechanisms/bricard.json",    "negrut-2017/bowling.json",
+        "toys/newtons-cradle.json",     "toys/rattleback.json",       "toys/tippe-top.json",
+        "toys/woodpecker.json",         "toys/walker.json",           "world/conveyor.json",
+        "accuracy/heavy-top.json",      "accuracy/landing-box.json"};
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        const Balance balance = balance_of(names[k], "exact", 0, 100);
+        print_message("%s: %.2g of %.2g J\n", names[k], balance.left, balance.scale);
+        check_close(balance.left, 0, 1e-9 * balance.scale);
+    }
+}
+
+/* Order two: the remainder of smooth motion falls by 4 at least when the step is halved. */
+static void remainder_falls_with_order(void **state)
+{
+    (void)state;
+    const char *const names[] = {"mechanisms/pendulum.json", "mechanisms/four_bar.json", "accuracy/heavy-top.json",
+                                 "mechanisms/governor.json"};
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        const double h = 2e-3;
+        const Balance coarse = balance_of(names[k], "accurate", h, 200),
+                      fine = balance_of(names[k], "accurate", h / 2, 400);
+        print_message("%s: %.3g, %.3g, ratio %.3g\n", names[k], coarse.left, fine.left, coarse.left / fine.left);
+        check_below(3.5 * fabs(fine.left), fabs(coarse.left));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(applied_force), cmocka_unit_test(prescribed_motion),
+        cmocka_unit_test(belt),          cmocka_unit_test(bounces),
+        cmocka_unit_test(euler_closes),  cmocka_unit_test(remainder_falls_with_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
