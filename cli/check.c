@@ -129,6 +129,8 @@ static void flaw_text(const Loaded *loaded, const st_Flaw *flaw, char *out, size
 static void print_flaws(const Loaded *loaded)
 {
     st_Flaw flaw[SHOWN_FLAWS];
+    char ignored[200];
+    if (restitution_ignored(loaded->scene, &loaded->def, ignored, sizeof ignored)) print_wrapped(stdout, ignored, 2);
     const int n = st_system_flaws(loaded->system, flaw, SHOWN_FLAWS);
     for (int k = 0; k < n && k < SHOWN_FLAWS; k++) {
         char text[400];
@@ -142,7 +144,9 @@ static void put_flaws(Json *json, const Loaded *loaded)
 {
     st_Flaw flaw[SHOWN_FLAWS];
     const int n = st_system_flaws(loaded->system, flaw, SHOWN_FLAWS);
+    char ignored[200];
     put_open_array(json, "flaws");
+    if (restitution_ignored(loaded->scene, &loaded->def, ignored, sizeof ignored)) put_text(json, NULL, ignored);
     for (int k = 0; k < n && k < SHOWN_FLAWS; k++) {
         char text[400];
         flaw_text(loaded, &flaw[k], text, sizeof text);

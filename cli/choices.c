@@ -97,3 +97,22 @@ void put_choices(Json *json, const char *key, const st_SystemDef *def)
     }
     put_close_object(json);
 }
+
+bool restitution_ignored(const st_Scene *scene, const st_SystemDef *def, char *out, size_t size)
+{
+    double most = 0;
+    if (def->impact != ST_IMPACT_INELASTIC) return false;
+    for (int i = 1; i <= st_scene_shape_count(scene); i++) {
+        st_ShapeDef shape;
+        if (st_scene_shape(scene, (st_ShapeId){i}, &shape, NULL) == ST_OK && shape.restitution > most)
+            most = shape.restitution;
+    }
+    for (int i = 1; i <= st_scene_joint_count(scene); i++) {
+        st_JointDef joint;
+        if (st_scene_joint(scene, (st_JointId){i}, &joint) == ST_OK && joint.restitution > most)
+            most = joint.restitution;
+    }
+    snprintf(out, size, "restitution (up to %g) is ignored: the impact law is \"inelastic\", as preset \"%s\" has it",
+             most, def->preset);
+    return most > 0;
+}

@@ -12,4 +12,8 @@ void setting_text(const st_Setting *setting, const st_SettingValue *value, char 
 void print_choices(FILE *out, const st_SystemDef *def, bool all, int indent);
 void put_choices(Json *json, const char *key, const st_SystemDef *def);
 
+/* Is a restitution of the scene's shapes or joints ignored, since the impact law is inelastic? Then says so in `out`.
+ */
+bool restitution_ignored(const st_Scene *scene, const st_SystemDef *def, char *out, size_t size);
+
 #endif

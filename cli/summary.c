@@ -125,8 +125,10 @@ static void print_collisions(FILE *out, const st_Scene *scene, const Tally *tall
     }
 }
 
-static void print_impacts(FILE *out, const Tally *tally)
+static void print_impacts(FILE *out, const Loaded *loaded, const Tally *tally)
 {
+    char ignored[200];
+    if (restitution_ignored(loaded->scene, &loaded->def, ignored, sizeof ignored)) print_row(out, "impacts", ignored);
     if (tally->struck > 0) {
         char text[160];
         snprintf(text, sizeof text, "%lld contact%s closed in fixed steps: impulses, left out of forces", tally->struck,
@@ -302,7 +304,7 @@ void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Ou
     print_jump(out, loaded->scene, tally);
     print_counts(out, loaded->scene, tally, loaded->def.end, st_system_time(loaded->system));
     if (loaded->def.events != ST_EVENTS_OFF || tally->collisions > 0) print_collisions(out, loaded->scene, tally);
-    print_impacts(out, tally);
+    print_impacts(out, loaded, tally);
     if (tally->message[0] != '\0') print_row(out, "why", tally->message);
     print_energy(out, tally);
     print_time(out, loaded->system, tally);

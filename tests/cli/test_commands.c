@@ -37,6 +37,20 @@ static void check_counts_what_is_there(void **state)
     assert_string_equal(p->out + strlen(p->out) - 4, "\nok\n");
 }
 
+/* Under an inelastic preset restitution does nothing, and that is said; not where it works. */
+static void ignored_restitution_is_said(void **state)
+{
+    Program *p = *state;
+    RUN(p, "check", "newtons-cradle", "--set", "simulation/preset=negrut-2017");
+    check_status(p, 0);
+    check_contains(p->out, "restitution (up to 1) is ignored");
+    RUN(p, "run", "newtons-cradle", "--set", "simulation/preset=negrut-2017", "--set", "simulation/end=0.01");
+    check_contains(p->out, "restitution (up to 1) is ignored");
+    RUN(p, "check", "newtons-cradle");
+    check_status(p, 0);
+    assert_null(strstr(p->out, "ignored"));
+}
+
 static void examples_are_listed_and_copied(void **state)
 {
     Program *p = *state;
@@ -166,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(help_and_version),
         TEST(check_counts_what_is_there),
+        TEST(ignored_restitution_is_said),
         TEST(examples_are_listed_and_copied),
         TEST(examples_folder_can_be_set),
         TEST(examples_are_copied_with_their_files),
