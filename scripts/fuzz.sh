@@ -37,7 +37,7 @@ broken=0
 for target in ${*:-$all}; do
     mkdir -p "$folder/corpus/$target"
     echo "fuzz_$target: $seconds s"
-    ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 "$folder/tests/fuzz_$target" -max_total_time="$seconds" \
+    LSAN_OPTIONS=suppressions=tests/fuzz/leaks.supp ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 "$folder/tests/fuzz_$target" -max_total_time="$seconds" \
         -max_len="$(longest "$target")" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 -artifact_prefix="$folder/crash-$target-" \
         "$folder/corpus/$target" "tests/fuzz/corpus/$target" >"$folder/$target.log" 2>&1 || broken=1
     grep -E '^#[0-9]+.*(DONE|INITED)|stat::number_of_executed_units|ERROR|SUMMARY|violated' "$folder/$target.log" | tail -6
