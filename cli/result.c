@@ -2,6 +2,8 @@
 #include "choices.h"
 #include "report.h"
 
+#include <stdlib.h>
+
 static void energy(Json *json, const char *key, double kinetic, double potential)
 {
     put_open_flat_object(json, key);
@@ -61,6 +63,10 @@ static void times(Json *json, const st_System *system, const Tally *tally)
 
 static void bodies(Json *json, const Loaded *loaded)
 {
+    const int n = st_scene_body_count(loaded->scene) + 1;
+    st_Vec3 *force = calloc((size_t)n, sizeof *force), *torque = calloc((size_t)n, sizeof *torque);
+    const bool forces =
+        force != NULL && torque != NULL && st_system_contact_forces(loaded->system, force, torque, n) == ST_OK;
     put_open_object(json, "bodies");
     for (int i = 1; i <= st_scene_body_count(loaded->scene); i++) {
         st_BodyId id = {i};
@@ -75,14 +81,15 @@ static void bodies(Json *json, const Loaded *loaded)
         put_numbers(json, "orientation", orientation, 4);
         put_numbers(json, "velocity", velocity, 3);
         put_numbers(json, "angular_velocity", spin, 3);
-        st_Vec3 force, torque;
-        if (st_system_contact_force(loaded->system, id, &force, &torque) == ST_OK) {
-            put_numbers(json, "contact_force", (double[]){force.x, force.y, force.z}, 3);
-            put_numbers(json, "contact_torque", (double[]){torque.x, torque.y, torque.z}, 3);
+        if (forces) {
+            put_numbers(json, "contact_force", (double[]){force[i].x, force[i].y, force[i].z}, 3);
+            put_numbers(json, "contact_torque", (double[]){torque[i].x, torque[i].y, torque[i].z}, 3);
         }
         put_close_object(json);
     }
     put_close_object(json);
+    free(force);
+    free(torque);
 }
 
 static void quality(Json *json, const Tally *tally)

@@ -394,6 +394,9 @@ ST_API int st_system_contact_count(const st_System *system);
 ST_API st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out);
 /* Sum of all contact forces on a body: force, and torque about its centre of mass, world axes. */
 ST_API st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Vec3 *force, st_Vec3 *torque);
+/* The same of all bodies at once, in one pass over the contacts: by id.index1, the ground first, `count` of each (the
+ * number of bodies and 1, or fewer). Allocates nothing.                                             */
+ST_API st_Status st_system_contact_forces(const st_System *system, st_Vec3 *force, st_Vec3 *torque, int count);
 
 typedef enum st_Frame {
     ST_FRAME_WORLD = 0,

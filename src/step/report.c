@@ -161,24 +161,44 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
     return ST_OK;
 }
 
-st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Vec3 *force, st_Vec3 *torque)
+/* The contacts of bodies first .. first + count - 1. */
+static st_Status sum_contacts(const st_System *system, int first, int count, st_Vec3 *force, st_Vec3 *torque)
 {
-    if (system == NULL) return ST_ERR_ARGUMENT;
-    st_Vec3 sum = {0, 0, 0}, moment = {0, 0, 0};
-    if (!system->model.rigid || body.index1 < 0 || body.index1 >= system->model.world->n_bodies) return ST_ERR_ARGUMENT;
-    st_Vec3 centre = sti_pose(system->work.step.q, body.index1).p;
+    for (int k = 0; k < count; k++)
+        force[k] = torque[k] = vec3(0, 0, 0);
     for (int c = 0; c < st_system_contact_count(system); c++) {
         st_ContactReport contact;
         STI_TRY(st_system_contact(system, c, &contact));
-        if (contact.joint.index1 > 0 || (contact.a.index1 != body.index1 && contact.b.index1 != body.index1)) continue;
-        double sign = contact.b.index1 == body.index1 ? 1 : -1;
-        st_Vec3 one = scale(sign, contact.force);
-        sum = add(sum, one);
-        moment = add(moment, add(cross(sub(contact.point, centre), one), scale(sign, contact.torque)));
+        if (contact.joint.index1 > 0) continue;
+        const int body[2] = {contact.a.index1, contact.b.index1};
+        for (int e = 0; e < 2; e++) {
+            const int k = body[e] - first;
+            if (k < 0 || k >= count || (e == 0 && body[0] == body[1])) continue;
+            const double sign = e == 1 ? 1 : -1;
+            const st_Vec3 one = scale(sign, contact.force), centre = sti_pose(system->work.step.q, body[e]).p;
+            force[k] = add(force[k], one);
+            torque[k] = add(torque[k], add(cross(sub(contact.point, centre), one), scale(sign, contact.torque)));
+        }
     }
+    return ST_OK;
+}
+
+st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Vec3 *force, st_Vec3 *torque)
+{
+    st_Vec3 sum, moment;
+    if (system == NULL || !system->model.rigid) return ST_ERR_ARGUMENT;
+    if (body.index1 < 0 || body.index1 >= system->model.world->n_bodies) return ST_ERR_ARGUMENT;
+    STI_TRY(sum_contacts(system, body.index1, 1, &sum, &moment));
     if (force != NULL) *force = sum;
     if (torque != NULL) *torque = moment;
     return ST_OK;
+}
+
+st_Status st_system_contact_forces(const st_System *system, st_Vec3 *force, st_Vec3 *torque, int count)
+{
+    if (system == NULL || force == NULL || torque == NULL || !system->model.rigid) return ST_ERR_ARGUMENT;
+    if (count < 0 || count > system->model.world->n_bodies) return ST_ERR_ARGUMENT;
+    return sum_contacts(system, 0, count, force, torque);
 }
 
 /* ---- joints ----------------------------------------------------------------------------------- */

@@ -559,6 +559,8 @@ static void reports(void **state)
     REFUSES_SILENTLY(st_system_contact(the_system, 99, &contact));
     REFUSES_SILENTLY(st_system_contact_force(NULL, box_id, &vector, &other));
     REFUSES_SILENTLY(st_system_contact_force(the_system, no_body, &vector, &other));
+    REFUSES_SILENTLY(st_system_contact_forces(NULL, &vector, &other, 1));
+    REFUSES_SILENTLY(st_system_contact_forces(the_system, &vector, &other, 1000000));
     REFUSES_SILENTLY(st_system_joint(NULL, hinge_id, ST_FRAME_WORLD, &joint));
     REFUSES_SILENTLY(st_system_joint(the_system, no_joint, ST_FRAME_WORLD, &joint));
     REFUSES_SILENTLY(st_system_joint(the_system, (st_JointId){0}, ST_FRAME_WORLD, &joint));

@@ -221,6 +221,14 @@ static void impulses_balance(bool clumps, double rolling)
         }
     }
     check_close(carried, weight, 0.02 * weight); /* a few still roll */
+    st_Vec3 force[N + 1], torque[N + 1], alone, about;
+    assert_int_equal(st_system_contact_forces(w.system, force, torque, N + 1), ST_OK);
+    check_close(force[0].z, -carried, 1e-9 * weight);
+    for (int b = 1; b <= N; b++) {
+        assert_int_equal(st_system_contact_force(w.system, (st_BodyId){b}, &alone, &about), ST_OK);
+        check_close(force[b].z, alone.z, 1e-12 * weight);
+        check_close(torque[b].x, about.x, 1e-12 * weight);
+    }
     end(&w);
 }
 
