@@ -203,6 +203,7 @@ static void put_poses(Live *live)
     for (int i = 0; i < n && values != NULL; i++) {
         st_Pose p = {0};
         st_system_pose(live->system, (st_BodyId){i + 1}, &p);
+        if (!st_system_present(live->system, (st_BodyId){i + 1})) p.p = (st_Vec3){NAN, NAN, NAN};
         const double x[7] = {p.p.x, p.p.y, p.p.z, p.q.w, p.q.x, p.q.y, p.q.z};
         for (int k = 0; k < 7; k++)
             values[7 * i + k] = (float)x[k];

@@ -4,6 +4,7 @@
 
 #include "command.h"
 
+#include <stiction/grains.h>
 #include <stiction/io.h>
 
 typedef struct Check Check; /* where a case puts its results */
@@ -25,6 +26,10 @@ void flyball_governor(Check *check);
 void crank_with_clearance(Check *check);
 void eulers_disk(Check *check);
 void spinning_friction(Check *check);
+
+/* validate_grains.c */
+void janssen_silo(Check *check);
+void beverloo_hopper(Check *check);
 
 /* |got - expected| <= tolerance, absolutely, is a pass. */
 void expect(Check *check, const char *what, double expected, double got, double tolerance);

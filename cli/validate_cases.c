@@ -612,6 +612,7 @@ const Case validate_cases[] = {
     {"V35", "Newton's cradle", "exact", cradle, NULL},
     {"V38", "216 spheres", "SimBenchmark, 666", many_spheres, NULL},
     {"V40", "five spheres settle", "Chrono unit test", sphere_stack, NULL},
+    {"V41", "hourglass: discharge through an opening", "Beverloo et al. 1961", beverloo_hopper, NULL},
     {"V45", "pyramid of 55 boxes (210 with --full, 5050 in the original)", "it stays up", pyramid, NULL},
     {"S1", "bowling ball under both laws", "Negrut et al. 2017, reference run", bowling, NULL},
     {"S2", "table on four legs, rigid limit", "least norm, closed form", table_legs, NULL},
@@ -620,9 +621,7 @@ const Case validate_cases[] = {
     {"S5", "two bodies, a damper, friction", "Anitescu & Potra 2002, reference run", damper_and_friction, NULL},
     {"S6", "table on four legs, least norm at once", "closed form", table_at_once, NULL},
     {"S7", "spinning friction", "exact", spinning_friction, NULL},
-    {"V41", "hourglass", "", NULL,
-     "Beverloo's law is a fit (5 to 10 %) over orifices of 6 and more grains: some 20,000 grains for seconds, hours "
-     "here"},
+    {"S8", "silo whose walls carry", "Janssen 1895; weight", janssen_silo, NULL},
     {"V42", "column collapse", "", NULL,
      "Lube's runout is a fit over columns of 10,000 and more grains: hours here; a smaller column is no test of it"},
     {0},

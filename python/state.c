@@ -306,6 +306,43 @@ PyObject *system_asleep(SystemObject *self, PyObject *body)
     return PyBool_FromLong(st_system_asleep(self->system, id));
 }
 
+PyObject *system_present(SystemObject *self, PyObject *body)
+{
+    st_BodyId id;
+    if (!body_id(self->scene, body, &id) || !system_free(self)) return NULL;
+    return PyBool_FromLong(st_system_present(self->system, id));
+}
+
+static PyObject *measure_of(SystemObject *self, int index, const st_MeasureDef *def)
+{
+    double values[ST_MEASURE_VALUES];
+    st_Error err = {0};
+    const char *name;
+    const st_Status status = st_system_measure(self->system, index, values, NULL, &err);
+    if (status != ST_OK) return raise_error(state_of((PyObject *)self), status, &err);
+    PyObject *all = PyDict_New();
+    for (int k = 0; all != NULL && (name = st_measure_value_name(def->type, k, NULL)) != NULL; k++) {
+        PyObject *value = PyFloat_FromDouble(values[k]);
+        if (value == NULL || PyDict_SetItemString(all, name, value) < 0) Py_CLEAR(all);
+        Py_XDECREF(value);
+    }
+    return all;
+}
+
+PyObject *system_measures(SystemObject *self, PyObject *unused)
+{
+    (void)unused;
+    if (!system_free(self)) return NULL;
+    PyObject *all = PyDict_New();
+    st_MeasureDef def;
+    for (int k = 0; all != NULL && st_scene_measure(self->scene->scene, k, &def) == ST_OK; k++) {
+        PyObject *one = measure_of(self, k, &def);
+        if (one == NULL || PyDict_SetItemString(all, def.name, one) < 0) Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
 PyObject *system_wake(SystemObject *self, PyObject *body)
 {
     st_BodyId id;

@@ -155,6 +155,10 @@ static PyMethodDef system_methods[] = {
     {"set_force", WITH_KEYWORDS(system_set_force),
      "set_force($self, /, force, value=None, torque=None)\n--\n\n"
      "What an applied force of the scene is from now on, in its axes. Both None: what the scene says."},
+    {"present", ONE_ARGUMENT(system_present),
+     "present($self, body, /)\n--\n\nIs a body there? Inlets bring theirs in time, outlets take some."},
+    {"measures", NO_ARGUMENTS(system_measures),
+     "measures($self, /)\n--\n\nThe measures of the scene after the last step: name -> {value: number}."},
     {"asleep", ONE_ARGUMENT(system_asleep), "asleep($self, body, /)\n--\n\nDoes a body sleep (setting sleep)?"},
     {"push", WITH_KEYWORDS(system_push),
      "push($self, /, body, force=None, torque=None)\n--\n\n"

@@ -21,6 +21,8 @@ PyObject *system_push(SystemObject *self, PyObject *args, PyObject *keywords);
 PyObject *system_set_pose(SystemObject *self, PyObject *args, PyObject *keywords);
 PyObject *system_set_velocity(SystemObject *self, PyObject *args, PyObject *keywords);
 PyObject *system_wake(SystemObject *self, PyObject *body);
+PyObject *system_present(SystemObject *self, PyObject *body);
+PyObject *system_measures(SystemObject *self, PyObject *unused);
 PyObject *system_save(SystemObject *self, PyObject *unused);
 PyObject *system_restore(SystemObject *self, PyObject *state);
 PyObject *system_hash(SystemObject *self, PyObject *unused);

@@ -19,7 +19,7 @@ forest: base math
 model: base math collide forest
 device: base math
 grains: base math collide model
-step: base math problem linalg reduce solve fclib collide forest model device
+step: base math problem linalg reduce solve fclib collide forest model device grains
 batch: base math model step
 scene: base math import
 import: base math scene

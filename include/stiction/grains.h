@@ -1,4 +1,4 @@
-/* stiction/grains.h -- many bodies at once: regions of space, sizes of grains, fills of a region.
+/* stiction/grains.h -- many bodies at once: regions of space, sizes of grains, fills, inlets, outlets and measures.
  *
  * A grain is a body with the shapes of a template: one shape, or several (a clump). Its size is the diameter of the
  * smallest ball about its centre of mass that holds all of them. Sizes and positions are drawn from a seeded generator:
@@ -74,10 +74,61 @@ typedef struct st_FillDef {
     uint32_t cookie;  /* set by st_fill_def(); leave alone                             */
 } st_FillDef;
 
+/* Grains that come in while a system runs. All of them are bodies of the scene from the start, NAME_0001 and so on. One
+ * that has not come in yet, or that an outlet has taken, is absent (st_system_present): it touches nothing, has no
+ * weight, and its pose means nothing. A grain comes in when it is due and there is a free place for it; else it waits,
+ * and those after it wait, too.                                                                  */
+typedef struct st_InletDef {
+    st_FillDef grains; /* region: where their centres come in. number: how many in all. arrangement and packing_fraction
+                        * are not used. A thin region does, but not a half space                    */
+    double rate;       /* grains a second; 0: by mass_rate                                        */
+    double mass_rate;  /* [kg/s], used where rate is 0                                            */
+    double start;      /* of the first one [s]                                                    */
+    uint32_t cookie;   /* set by st_inlet_def(); leave alone                                      */
+} st_InletDef;
+
+/* A region that takes bodies out as soon as their centres are in it: those without joints, springs and forces. */
+typedef struct st_OutletDef {
+    st_RegionDef region;
+    const char *bodies; /* only bodies of this name, where * is any number of characters; NULL: all         */
+    const char *name;
+    uint32_t cookie; /* set by st_outlet_def(); leave alone                                       */
+} st_OutletDef;
+
+typedef enum st_MeasureType {
+    ST_MEASURE_FLOW = 0, /* mass and number that have come into the region since the start, less what has left it by its
+                          * own motion; of a half space: what has crossed its plane              */
+    ST_MEASURE_BULK,     /* of what is in the region: mass, packing fraction, velocity, temperature, coordination,
+                          * stress, forces and their chains                                      */
+    ST_MEASURE_WALL,     /* force and torque on a body, or one shape of it                       */
+    ST_MEASURE_REPOSE    /* angle, height and radius of a heap about the region's z axis         */
+} st_MeasureType;
+#define ST_N_MEASURE_TYPES 4
+#define ST_MEASURE_VALUES  19 /* at most, of one measure */
+
+/* A measure: st_system_measure computes it, recordings and tables have its values as curves, NAME.mass for example. */
+typedef struct st_MeasureDef {
+    st_MeasureType type;
+    st_RegionDef region; /* not of a wall; bulk and repose: not a half space                      */
+    const char *bodies;  /* only bodies of this name, where * is any number of characters; NULL: all that move */
+    const char *wall;    /* wall: the name of a body; NULL: the ground                            */
+    const char *shape;   /* wall: the name of a shape of it; NULL: all                            */
+    const char *name;
+    uint32_t cookie; /* set by st_measure_def(); leave alone                                      */
+} st_MeasureDef;
+
 /* A box of 1 m around the origin. */
 ST_API st_RegionDef st_region_def(void);
 /* No shapes, random arrangement and orientations, seed 1, name "grain". */
 ST_API st_FillDef st_fill_def(void);
+
+/* As st_fill_def, and no rate. */
+ST_API st_InletDef st_inlet_def(void);
+/* A box of 1 m around the origin, for all bodies. */
+ST_API st_OutletDef st_outlet_def(void);
+
+/* The region a box of 1 m around the origin, for all bodies. */
+ST_API st_MeasureDef st_measure_def(st_MeasureType type);
 
 /* Is the point in the region? */
 ST_API bool st_region_holds(const st_RegionDef *region, st_Vec3 point);
@@ -88,6 +139,25 @@ ST_API double st_region_volume(const st_RegionDef *region);
  * `count` (may be NULL) is how many there are. Grains touch neither each other nor bodies added before, as far as these
  * are spheres or no larger than a grain; walls are not looked at. Refused, with the numbers, where they do not fit. */
 ST_API st_Status st_scene_fill(st_Scene *scene, const st_FillDef *def, st_BodyId *first, int *count, st_Error *err);
+
+/* Add an inlet, and its grains as bodies. A system is refused where a wall leaves no place in its region. */
+ST_API st_Status st_scene_add_inlet(st_Scene *scene, const st_InletDef *def, st_BodyId *first, st_Error *err);
+/* Add an outlet. A system is refused where a body that it takes by name has joints, springs or forces. */
+ST_API st_Status st_scene_add_outlet(st_Scene *scene, const st_OutletDef *def, st_Error *err);
+/* Add a measure. A system is refused where its bodies, wall or shape are not there. */
+ST_API st_Status st_scene_add_measure(st_Scene *scene, const st_MeasureDef *def, st_Error *err);
+/* Number of measures. */
+ST_API int st_scene_measure_count(const st_Scene *scene);
+/* The def of measure `index`, 0 .. count - 1. */
+ST_API st_Status st_scene_measure(const st_Scene *scene, int index, st_MeasureDef *out);
+/* The name of value k of a measure, and its unit (may be NULL): static strings; NULL past the last one. */
+ST_API const char *st_measure_value_name(st_MeasureType type, int k, const char **unit);
+/* "flow", "bulk", "wall", "repose"; NULL outside the range of the enum. */
+ST_API const char *st_measure_type_name(st_MeasureType type);
+/* Number of inlets. */
+ST_API int st_scene_inlet_count(const st_Scene *scene);
+/* Number of outlets. */
+ST_API int st_scene_outlet_count(const st_Scene *scene);
 
 /* "box", "cylinder", "sphere", "half-space"; NULL outside the range of the enum. */
 ST_API const char *st_region_type_name(st_RegionType type);

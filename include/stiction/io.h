@@ -184,6 +184,7 @@ typedef struct st_RecordingInfo {
     bool closed;  /* false: cut off, or still being written                       */
     int n_bodies; /* the ground not counted                                       */
     int n_joints, n_springs;
+    int n_values; /* of all measures together                                     */
     int64_t n_frames, n_steps, n_contacts, n_events, n_checkpoints;
     double rate;        /* frames a simulated second; 0: every step                     */
     double first, last; /* time of the first and the last frame [s]                     */
@@ -284,6 +285,8 @@ ST_API st_Status st_recording_bodies(st_Recording *recording, int64_t frame, st_
 ST_API st_Status st_recording_joints(st_Recording *recording, int64_t frame, st_RecordedJoint *out, st_Error *err);
 /* Read the n_springs springs of one frame. */
 ST_API st_Status st_recording_springs(st_Recording *recording, int64_t frame, st_RecordedSpring *out, st_Error *err);
+/* Read the n_values values of all measures of one frame, in the order of the scene (st_measure_value_name). */
+ST_API st_Status st_recording_measures(st_Recording *recording, int64_t frame, double *out, st_Error *err);
 /* Read the scene of the run again from its recorded text, with further overrides. The caller destroys it. */
 ST_API st_Status st_recording_scene(const st_Recording *recording, const char *const *more_sets, int n_more,
                                     st_Scene **scene, st_SystemDef *def, st_Error *err);

@@ -304,6 +304,13 @@ ST_API st_Status st_system_energy(st_System *system, double *kinetic, double *po
 ST_API st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out);
 /* Velocity of the centre of mass (world axes) and spin (body axes) of a body. */
 ST_API st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin);
+/* Is the body there? Grains that an inlet has yet to bring, and bodies that an outlet has taken, are not: their pose
+ * means nothing. True for a body that there is none of.                                               */
+ST_API bool st_system_present(const st_System *system, st_BodyId body);
+/* The values of measure `index` of the scene after the last step, for which st_measure_value_name has names; *count
+ * (may be NULL) is their number. There must be room for ST_MEASURE_VALUES. Forces are means over the step, with
+ * impacts. */
+ST_API st_Status st_system_measure(const st_System *system, int index, double *values, int *count, st_Error *err);
 
 /* True if the body sleeps (setting `sleep`). */
 ST_API bool st_system_asleep(const st_System *system, st_BodyId body);

@@ -122,3 +122,22 @@ void sti_names_free(const st_Allocator *allocator, sti_Names *names)
     sti_free(allocator, names->slot, names->n_slots, sizeof *names->slot);
     *names = (sti_Names){0};
 }
+
+bool sti_name_matches(const char *pattern, const char *name)
+{
+    const char *star = NULL, *resume = NULL;
+    for (;;) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            resume = name;
+        } else if (*pattern == *name) {
+            if (*name == '\0') return true;
+            pattern++, name++;
+        } else if (star != NULL && *resume != '\0') {
+            pattern = star;
+            name = ++resume;
+        } else {
+            return false;
+        }
+    }
+}

@@ -31,6 +31,8 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
 /* Take the last one back: what was added is undone when a later part of the same call fails. */
 void sti_names_remove_last(sti_Names *names);
 int sti_names_find(const sti_Names *names, int scope, const char *name); /* -1: not there */
+/* Does the name match a pattern in which * is any number of characters? */
+bool sti_name_matches(const char *pattern, const char *name);
 void sti_names_free(const st_Allocator *allocator, sti_Names *names);
 
 #endif

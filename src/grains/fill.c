@@ -1,4 +1,5 @@
-/* grains/fill.c -- a region filled with grains: sizes are drawn, places found, and only then bodies are added. */
+/* grains/fill.c -- grains as bodies of a scene: sizes are drawn, places found, and only then bodies are added. Those of
+ * an inlet are placed while the system runs (step/flow.c). */
 #include "base/range.h"
 #include "collide/shape.h"
 #include "grains/grains.h"
@@ -18,7 +19,17 @@ const char *st_arrangement_name(st_Arrangement arrangement)
     return (unsigned)arrangement < ST_N_ARRANGEMENTS ? name[arrangement] : NULL;
 }
 
-/* A fill while it is made. */
+st_InletDef st_inlet_def(void)
+{
+    return (st_InletDef){.grains = st_fill_def(), .cookie = STI_COOKIE};
+}
+
+st_OutletDef st_outlet_def(void)
+{
+    return (st_OutletDef){.region = st_region_def(), .cookie = STI_COOKIE};
+}
+
+/* A fill, or the grains of an inlet, while they are made. */
 typedef struct Fill {
     const st_FillDef *def;
     st_RegionDef region;
@@ -47,6 +58,10 @@ static st_Status check_fill(Fill *f, st_Error *err)
     if (def->number == 0 && !(def->packing_fraction > 0 && def->packing_fraction < 1))
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: packing_fraction is %g, must be above 0 and below 1", f->who,
                         def->packing_fraction);
+    if (!sti_within(def->velocity.x, STI_LARGEST) || !sti_within(def->velocity.y, STI_LARGEST) ||
+        !sti_within(def->velocity.z, STI_LARGEST))
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: velocity is (%g, %g, %g), each must be from %g to %g", f->who,
+                        def->velocity.x, def->velocity.y, def->velocity.z, -STI_LARGEST, STI_LARGEST);
     const uint32_t along[3] = {ST_LOCK_X, ST_LOCK_Y, ST_LOCK_Z};
     for (int k = 0; k < 3; k++)
         f->places.free[k] = (def->locks & along[k]) == 0;
@@ -147,11 +162,10 @@ static st_Status add_bodies(Fill *f, st_Scene *scene, st_Error *err)
     body.velocity = f->def->velocity;
     body.locks = f->def->locks;
     body.name = name;
-    const int digits = snprintf(NULL, 0, "%d", n);
     for (int k = 0; k < n; k++) {
         st_BodyId id;
         const double r = f->places.r[f->places.n_known + k];
-        snprintf(name, sizeof name, "%s_%0*d", f->def->name, digits > 4 ? digits : 4, k + 1);
+        sti_grain_name(f->def->name, n, k + 1, name, sizeof name);
         body.pose.p = pose_point(f->region.pose, f->places.p[f->places.n_known + k]);
         if (f->def->turned && !f->grain.round && (f->def->locks & ST_LOCK_ROTATION) == 0)
             body.pose.q = sti_random_turn(&f->random);
@@ -160,43 +174,163 @@ static st_Status add_bodies(Fill *f, st_Scene *scene, st_Error *err)
     return ST_OK;
 }
 
+static st_Status remove_from(st_Scene *scene, int first, int n)
+{
+    st_BodyId *id = sti_alloc(&scene->allocator, n, sizeof *id);
+    for (int k = 0; id != NULL && k < n; k++)
+        id[k].index1 = first + k;
+    const st_Status status = id != NULL ? st_scene_remove_bodies(scene, id, n, NULL) : ST_ERR_MEMORY;
+    sti_free(&scene->allocator, id, n, sizeof *id);
+    return status;
+}
+
 /* All bodies, or none. */
 static st_Status add_all(Fill *f, st_Scene *scene, st_Error *err)
 {
-    const int before = st_scene_body_count(scene), n = f->places.n - f->places.n_known;
-    st_BodyId *id = sti_alloc(&f->allocator, n, sizeof *id);
-    if (id == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory for %d grains", f->who, n);
-    for (int k = 0; k < n; k++)
-        id[k].index1 = before + 1 + k;
+    const int before = st_scene_body_count(scene);
     const st_Status status = add_bodies(f, scene, err);
-    if (status != ST_OK) (void)st_scene_remove_bodies(scene, id, st_scene_body_count(scene) - before, NULL);
-    sti_free(&f->allocator, id, n, sizeof *id);
+    if (status != ST_OK) (void)remove_from(scene, before + 1, st_scene_body_count(scene) - before);
     return status;
+}
+
+/* What both are made of, checked. After a failure, too: release(). */
+static st_Status begin(Fill *f, st_Scene *scene, const st_FillDef *def, const char *kind, st_Error *err)
+{
+    *f = (Fill){.def = def, .region = def->region, .random = def->seed, .allocator = scene->allocator};
+    f->places.region = &f->region;
+    if (def->name == NULL || def->name[0] == '\0' || strlen(def->name) > STI_NAME_MAX - 12)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the %s has no name, or one of more than %d bytes", kind,
+                        STI_NAME_MAX - 12);
+    snprintf(f->who, sizeof f->who, "%s \"%s\"", kind, def->name);
+    STI_TRY(check_fill(f, err));
+    return sti_template_make(f->who, scene, def->shapes, def->n_shapes, &f->grain, err);
+}
+
+static void release(Fill *f)
+{
+    sti_template_free(&f->grain);
+    STI_RELEASE(&f->allocator, f->places.p, f->p_capacity);
+    STI_RELEASE(&f->allocator, f->places.r, f->r_capacity);
 }
 
 st_Status st_scene_fill(st_Scene *scene, const st_FillDef *def, st_BodyId *first, int *count, st_Error *err)
 {
     STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_fill_def", err);
-    Fill f = {.def = def, .region = def->region, .random = def->seed, .allocator = scene->allocator};
-    if (def->name == NULL || def->name[0] == '\0' || strlen(def->name) > STI_NAME_MAX - 12)
-        return sti_fail(err, ST_ERR_ARGUMENT, "a fill has no name, or one of more than %d bytes", STI_NAME_MAX - 12);
-    snprintf(f.who, sizeof f.who, "fill \"%s\"", def->name);
-    STI_TRY(check_fill(&f, err));
-    STI_TRY(sti_template_make(f.who, scene, def->shapes, def->n_shapes, &f.grain, err));
-    const double largest = def->size.type == ST_SIZE_AS_GIVEN ? f.grain.size : sti_size_largest(&def->size);
-    const int before = st_scene_body_count(scene);
+    Fill f;
     int placed = 0;
-    st_Status status = add_known(&f, scene, largest, err);
+    const int before = st_scene_body_count(scene);
+    st_Status status = begin(&f, scene, def, "fill", err);
+    const double largest =
+        status == ST_OK && def->size.type != ST_SIZE_AS_GIVEN ? sti_size_largest(&def->size) : f.grain.size;
+    if (status == ST_OK) status = add_known(&f, scene, largest, err);
     if (status == ST_OK) status = draw_sizes(&f, err);
-    f.places.region = &f.region;
     if (status == ST_OK) status = sti_place_balls(&f.allocator, &f.places, def->arrangement, &f.random, &placed, err);
     if (status == ST_OK && placed < f.places.n - f.places.n_known) status = does_not_fit(&f, placed, err);
     if (status == ST_OK) status = add_all(&f, scene, err);
     if (status == ST_OK && first != NULL) first->index1 = before + 1;
     if (status == ST_OK && count != NULL) *count = placed;
-    sti_template_free(&f.grain);
-    STI_RELEASE(&f.allocator, f.places.p, f.p_capacity);
-    STI_RELEASE(&f.allocator, f.places.r, f.r_capacity);
+    release(&f);
     return status;
+}
+
+/* ---- inlets and outlets ------------------------------------------------------------------------- */
+
+static st_Status check_inlet(const st_InletDef *def, st_Error *err)
+{
+    const char *name = def->grains.name != NULL ? def->grains.name : "";
+    const bool number = def->rate != 0, rate = sti_between(def->rate, STI_SMALLEST, STI_LARGEST);
+    if (def->grains.number < 1)
+        return sti_fail(err, ST_ERR_ARGUMENT, "inlet \"%s\": number is %d, must be from 1 to %d: of grains, in all",
+                        name, def->grains.number, STI_MOST_GRAINS);
+    if (number ? !rate : !sti_between(def->mass_rate, STI_SMALLEST, STI_LARGEST))
+        return sti_fail(err, ST_ERR_ARGUMENT, "inlet \"%s\": %s is %g, must be from %g to %g", name,
+                        number ? "rate" : "mass_rate", number ? def->rate : def->mass_rate, STI_SMALLEST, STI_LARGEST);
+    if (!sti_zero_or_between(def->start, STI_SMALLEST, STI_LARGEST))
+        return sti_fail(err, ST_ERR_ARGUMENT, "inlet \"%s\": start is %g, must be >= 0", name, def->start);
+    return ST_OK;
+}
+
+st_Status st_scene_add_inlet(st_Scene *scene, const st_InletDef *def, st_BodyId *first, st_Error *err)
+{
+    STI_NEED(scene, err);
+    STI_CHECK_DEF(def, "st_inlet_def", err);
+    STI_CHECK_DEF(&def->grains, "st_fill_def", err);
+    STI_TRY(check_inlet(def, err));
+    Fill f;
+    const int before = st_scene_body_count(scene), n = def->grains.number;
+    st_Status status = begin(&f, scene, &def->grains, "inlet", err);
+    if (status == ST_OK) status = draw_sizes(&f, err);
+    if (status == ST_OK) status = add_all(&f, scene, err); /* all in the middle of the region */
+    if (status == ST_OK) {
+        sti_Inlet inlet = {.name = def->grains.name,
+                           .region = f.region,
+                           .number = n,
+                           .rate = def->rate,
+                           .mass_rate = def->mass_rate,
+                           .start = def->start,
+                           .velocity = def->grains.velocity,
+                           .turned = def->grains.turned && !f.grain.round,
+                           .seed = def->grains.seed};
+        memcpy(inlet.free, f.places.free, sizeof inlet.free);
+        status = sti_scene_keep_inlet(scene, &inlet, err);
+        if (status != ST_OK) (void)remove_from(scene, before + 1, n);
+    }
+    if (status == ST_OK && first != NULL) first->index1 = before + 1;
+    release(&f);
+    return status;
+}
+
+st_Status st_scene_add_outlet(st_Scene *scene, const st_OutletDef *def, st_Error *err)
+{
+    STI_NEED(scene, err);
+    STI_CHECK_DEF(def, "st_outlet_def", err);
+    char who[STI_NAME_MAX + 16];
+    sti_Outlet outlet = {.name = def->name, .bodies = def->bodies, .region = def->region};
+    snprintf(who, sizeof who, "outlet \"%.200s\"", def->name != NULL ? def->name : "");
+    STI_TRY(sti_region_check(who, &outlet.region, err));
+    if (def->bodies != NULL && def->bodies[0] == '\0')
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: bodies is empty, must be a name, where * is any characters", who);
+    return sti_scene_keep_outlet(scene, &outlet, err);
+}
+
+/* ---- measures ----------------------------------------------------------------------------------- */
+
+st_MeasureDef st_measure_def(st_MeasureType type)
+{
+    return (st_MeasureDef){.type = type, .region = st_region_def(), .cookie = STI_COOKIE};
+}
+
+st_Status st_scene_add_measure(st_Scene *scene, const st_MeasureDef *def, st_Error *err)
+{
+    STI_NEED(scene, err);
+    STI_CHECK_DEF(def, "st_measure_def", err);
+    char who[STI_NAME_MAX + 16];
+    sti_MeasureEntry measure = {.name = def->name,
+                                .bodies = def->bodies,
+                                .wall = def->wall != NULL ? def->wall : "ground",
+                                .shape = def->shape,
+                                .type = def->type,
+                                .region = def->region};
+    snprintf(who, sizeof who, "measure \"%.200s\"", def->name != NULL ? def->name : "");
+    if ((unsigned)def->type >= ST_N_MEASURE_TYPES)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: type is %d, must be 0 to %d", who, (int)def->type,
+                        ST_N_MEASURE_TYPES - 1);
+    STI_TRY(sti_region_check(who, &measure.region, err));
+    if (def->region.type == ST_REGION_HALF_SPACE && (def->type == ST_MEASURE_BULK || def->type == ST_MEASURE_REPOSE))
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: its region is a half space, must be a box, cylinder or sphere", who);
+    return sti_scene_keep_measure(scene, &measure, err);
+}
+
+st_Status st_scene_measure(const st_Scene *scene, int index, st_MeasureDef *out)
+{
+    if (scene == NULL || out == NULL || index < 0 || index >= scene->n_measures) return ST_ERR_ARGUMENT;
+    const sti_MeasureEntry *measure = &scene->measure[index];
+    *out = st_measure_def(measure->type);
+    out->region = measure->region;
+    out->bodies = measure->bodies;
+    out->wall = measure->wall;
+    out->shape = measure->shape;
+    out->name = measure->name;
+    return ST_OK;
 }

@@ -56,7 +56,8 @@ static bool may_touch(const void *ctx, int i, int j, sti_PairKey *out)
 {
     const sti_World *world = ctx;
     const st_ShapeType a = sti_shape_def(world->scene, i)->type, b = sti_shape_def(world->scene, j)->type;
-    if (!are_to_touch(world, i, j)) return false;
+    const int *owner = world->scene->shape_body;
+    if (!are_to_touch(world, i, j) || sti_is_absent(world, owner[i]) || sti_is_absent(world, owner[j])) return false;
     bool forth = sti_collide_supports(a, b), back = sti_collide_supports(b, a);
     if (!forth && !back) return false;
     bool keep = forth && (!back || i < j);

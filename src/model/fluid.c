@@ -48,7 +48,7 @@ void sti_fluid_add(const sti_World *world, const double *q, const double *v, dou
         const sti_Body *body = &world->body[b];
         st_Vec3 force, torque;
         double full[6];
-        if (body->n_dofs == 0 || body->medium == 0 || b >= sti_first_rotor(world)) continue;
+        if (body->n_dofs == 0 || body->medium == 0 || sti_is_absent(world, b) || b >= sti_first_rotor(world)) continue;
         body_drag(world, b, sti_pose(q, b), v, &force, &torque);
         vec3_store(full, force);
         vec3_store(full + 3, torque);

@@ -33,10 +33,11 @@ static void weigh_range(void *ctx, int64_t first, int64_t end)
     const Weight *weight = ctx;
     const sti_World *world = weight->world;
     for (int e = (int)first; e < (int)end; e++) {
-        const sti_Body *body = &world->body[sti_awake_body(world, e)];
+        const int b = sti_awake_body(world, e);
+        const sti_Body *body = &world->body[b];
         for (int d = 0; d < body->n_dofs; d++)
             weight->k[body->v_first + d] = 0;
-        add_wrench(body, scale(body->weight, world->gravity), vec3(0, 0, 0), weight->k);
+        if (!sti_is_absent(world, b)) add_wrench(body, scale(body->weight, world->gravity), vec3(0, 0, 0), weight->k);
     }
 }
 

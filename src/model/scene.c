@@ -66,6 +66,10 @@ void st_scene_destroy(st_Scene *scene)
     STI_RELEASE(&a, scene->excluded, scene->excluded_capacity);
     STI_RELEASE(&a, scene->material, scene->material_capacity);
     STI_RELEASE(&a, scene->material_pair, scene->material_pair_capacity);
+    sti_names_free(&a, &scene->grain_names);
+    STI_RELEASE(&a, scene->inlet, scene->inlet_capacity);
+    STI_RELEASE(&a, scene->outlet, scene->outlet_capacity);
+    STI_RELEASE(&a, scene->measure, scene->measure_capacity);
     sti_free(&a, scene, 1, sizeof *scene);
 }
 

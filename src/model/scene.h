@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "collide/shape.h"
 
+#include <stiction/grains.h>
 #include <stiction/scene.h>
 
 typedef enum sti_ObjectKind {
@@ -46,6 +47,32 @@ st_Status sti_shape_cache_take(const st_Allocator *allocator, sti_ShapeCache *ca
 void sti_shape_cache_scale_friction(sti_ShapeCache *cache, double factor);
 void sti_shape_cache_free(const st_Allocator *allocator, sti_ShapeCache *cache);
 
+/* An inlet (grains.h). Its grains are the bodies of its name with a number, sti_grain_name. */
+typedef struct sti_Inlet {
+    const char *name; /* in grain_names                                                             */
+    st_RegionDef region;
+    int number;             /* of grains                                                            */
+    double rate, mass_rate; /* [1/s]; where that is 0: [kg/s]                                       */
+    double start;           /* [s]                                                                  */
+    st_Vec3 velocity;
+    bool turned, free[3]; /* along locked axes grains come in the middle of the region              */
+    uint64_t seed;
+} sti_Inlet;
+
+typedef struct sti_Outlet {
+    const char *name, *bodies; /* in grain_names; bodies NULL: all                                  */
+    st_RegionDef region;
+} sti_Outlet;
+
+typedef struct sti_MeasureEntry {
+    const char *name, *bodies, *wall, *shape; /* in grain_names; bodies, shape NULL: all            */
+    st_MeasureType type;
+    st_RegionDef region;
+} sti_MeasureEntry;
+
+/* Scopes of grain_names: names of inlets, outlets and measures; from the last one on, one for each pattern. */
+enum { STI_INLET_SCOPE, STI_OUTLET_SCOPE, STI_MEASURE_SCOPE, STI_PATTERN_SCOPE };
+
 struct st_Scene {
     st_Allocator allocator;
     sti_Names names[STI_N_KINDS];
@@ -65,6 +92,12 @@ struct st_Scene {
     sti_BodyPair *excluded; /* bodies whose shapes do not touch                                    */
     int n_bodies, n_shapes, n_joints, n_springs, n_forces, n_materials, n_material_pairs, n_excluded;
     int n_poses;
+    sti_Names grain_names;
+    sti_Inlet *inlet;
+    sti_Outlet *outlet;
+    sti_MeasureEntry *measure;
+    int n_inlets, n_outlets, n_measures;
+    int64_t inlet_capacity, outlet_capacity, measure_capacity;
     int n_rotors; /* in the world's own copy: the last of the bodies, see rotor.c                        */
     int64_t body_capacity, shape_kind_capacity, shape_pose_capacity, pose_capacity, shape_body_capacity, joint_capacity,
         spring_capacity, force_capacity, material_capacity, material_pair_capacity;
@@ -94,6 +127,13 @@ const char *sti_kind_name(sti_ObjectKind kind); /* "body", ... */
 /* Objects of a kind first, its name last: a refusal leaves the scene as it was. */
 st_Status sti_scene_add_name(st_Scene *scene, sti_ObjectKind kind, int scope, const char *name, const char **stored,
                              st_Error *err);
+
+/* Inlets, outlets and measures are kept; their names are copied. */
+st_Status sti_scene_keep_inlet(st_Scene *scene, const sti_Inlet *inlet, st_Error *err);
+st_Status sti_scene_keep_outlet(st_Scene *scene, const sti_Outlet *outlet, st_Error *err);
+st_Status sti_scene_keep_measure(st_Scene *scene, const sti_MeasureEntry *measure, st_Error *err);
+/* The name of grain k = 1, 2, ... of n. */
+void sti_grain_name(const char *name, int n, int k, char *out, size_t size);
 
 /* How messages call a shape, whose name is unique in its body only: "foot" of body "left". */
 typedef struct sti_Label {

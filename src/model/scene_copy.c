@@ -77,6 +77,12 @@ static st_Status copy_connections(const st_Scene *scene, const Map *map, st_Scen
         force.body = mapped_body(map, force.body);
         STI_TRY(st_scene_add_force(copy, &force, NULL, err));
     }
+    for (int k = 0; k < scene->n_inlets; k++) /* they know their bodies by name */
+        STI_TRY(sti_scene_keep_inlet(copy, &scene->inlet[k], err));
+    for (int k = 0; k < scene->n_outlets; k++)
+        STI_TRY(sti_scene_keep_outlet(copy, &scene->outlet[k], err));
+    for (int k = 0; k < scene->n_measures; k++)
+        STI_TRY(sti_scene_keep_measure(copy, &scene->measure[k], err));
     return ST_OK;
 }
 

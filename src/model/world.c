@@ -131,6 +131,7 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
     sti_drives_compile(world);
     STI_TRY(sti_collider_compile(world, err));
     STI_TRY(initial_state(world, err));
+    sti_presence_park(world, before != NULL ? before->world : NULL);
     if (before != NULL) sti_carry_attachments(world, before);
     sti_gears_compile(world);
     if (before != NULL) sti_carry_gears(world, before);
@@ -211,10 +212,12 @@ st_Status sti_world_open(st_CompiledScene *compiled, st_Vec3 gravity, const st_A
     world->gravity = gravity;
     world->threads = 1;
     world->asleep = sti_alloc(allocator, world->n_bodies, sizeof *world->asleep);
+    world->presence = sti_alloc(allocator, world->n_bodies, sizeof *world->presence);
     world->control = sti_alloc(allocator, sti_control_count(world) + 1, sizeof *world->control);
     st_Status status = ST_OK;
-    if (world->asleep == NULL || world->control == NULL)
+    if (world->asleep == NULL || world->presence == NULL || world->control == NULL)
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", world->n_bodies);
+    if (status == ST_OK) sti_presence_mark(world);
     if (status == ST_OK) status = sti_collider_open(world, err);
     if (status == ST_OK)
         *out = world;
@@ -242,7 +245,9 @@ st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allo
 
 st_Status sti_world_create_after(const st_Scene *scene, sti_Before *before, sti_World **out, st_Error *err)
 {
-    return create(scene, before->world->gravity, &before->world->allocator, before, out, err);
+    STI_TRY(create(scene, before->world->gravity, &before->world->allocator, before, out, err));
+    sti_presence_carry(*out, before->world);
+    return ST_OK;
 }
 
 void sti_world_started(sti_World *world)
@@ -258,6 +263,7 @@ void sti_world_destroy(sti_World *world)
     const st_Allocator a = world->allocator;
     sti_collider_close(world);
     sti_free(&a, world->asleep, world->n_bodies, sizeof *world->asleep);
+    sti_free(&a, world->presence, world->n_bodies, sizeof *world->presence);
     sti_free(&a, world->control, sti_control_count(world) + 1, sizeof *world->control);
     STI_RELEASE(&a, world->push, world->push_capacity);
     st_compiled_release(world->compiled);
@@ -538,6 +544,7 @@ double sti_world_kinetic(const sti_World *world, const double *v)
 
 double sti_body_potential(const sti_World *world, const double *q, int body)
 {
+    if (sti_is_absent(world, body)) return 0;
     return -world->body[body].weight * dot(world->gravity, sti_pose(q, body).p);
 }
 

@@ -210,6 +210,9 @@ typedef struct sti_Push {
 } sti_Push;
 
 /* A compiled scene, and what one system has beside it. */
+/* Is a body there? One that an inlet has yet to bring waits; one that an outlet has taken is gone. */
+typedef enum sti_Presence { STI_PRESENT = 0, STI_WAITS, STI_GONE } sti_Presence;
+
 typedef struct sti_World {
     /* Compiled: shared by all worlds of a compiled scene, and read only. */
     st_CompiledScene *compiled; /* has these arrays, counts its worlds                             */
@@ -238,11 +241,12 @@ typedef struct sti_World {
     st_Vec3 gravity;
     st_Medium medium;
     bool has_medium;
-    int threads;            /* of a team over many pairs; the result does not depend on it                 */
-    sti_Stop *stop;         /* ends a search for contacts early, with ST_ERR_CANCELLED; NULL: nothing does */
-    unsigned char *asleep;  /* bodies that stay where they are, if there is a list of the others           */
-    const int *awake;       /* n_awake bodies that move, ascending; NULL: none sleeps. sleep.c's           */
-    const int *awake_shape; /* their n_awake_shapes shapes                                                 */
+    int threads;             /* of a team over many pairs; the result does not depend on it                 */
+    sti_Stop *stop;          /* ends a search for contacts early, with ST_ERR_CANCELLED; NULL: nothing does */
+    unsigned char *presence; /* sti_Presence of each body: presence.c                                      */
+    unsigned char *asleep;   /* bodies that stay where they are, if there is a list of the others           */
+    const int *awake;        /* n_awake bodies that move, ascending; NULL: none sleeps. sleep.c's           */
+    const int *awake_shape;  /* their n_awake_shapes shapes                                                 */
     int n_awake, n_awake_shapes;
     int64_t still;        /* another number whenever others sleep, or elsewhere; 0: no row may be taken as it was  */
     sti_Control *control; /* n_joints, then the scene's n_forces                                       */
@@ -415,6 +419,20 @@ static inline int sti_control_count(const sti_World *world)
 {
     return world->n_joints + world->scene->n_forces;
 }
+
+/* presence.c */
+static inline bool sti_is_absent(const sti_World *world, int body)
+{
+    return world->presence[body] != STI_PRESENT;
+}
+/* The body that is grain k = 1, 2, ... of an inlet; -1: it was removed from the scene. */
+int sti_inlet_body(const sti_World *world, const sti_Inlet *inlet, int k);
+void sti_presence_mark(sti_World *world); /* grains of inlets wait */
+/* As in the world before: by name. */
+void sti_presence_carry(sti_World *world, const sti_World *before);
+st_Pose sti_parked(const sti_World *world, int body);
+/* Where grains of inlets are in the initial state, but for those of the world before (or NULL). */
+void sti_presence_park(sti_World *world, const sti_World *before);
 
 /* What may move goes through these: while somebody sleeps, the list of the others; else all bodies but the ground, with
  * those that are fixed. Of a sleeper every vector of the system holds its pose, or 0: nobody writes there. */

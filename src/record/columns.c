@@ -2,6 +2,7 @@
  * readers of a run by name share them.
  *
  *     step columns | bodies x body columns | joints x ... | springs x ... | bodies x contact columns | last columns
+ *     | values of measures
  */
 #include "record/columns.h"
 
@@ -9,6 +10,7 @@
 #include "base/base.h"
 
 #include <stdio.h>
+#include <stiction/grains.h>
 #include <string.h>
 
 typedef enum Owner { OF_STEP, OF_BODY, OF_JOINT, OF_SPRING } Owner;
@@ -38,7 +40,26 @@ struct st_Columns {
     const st_Scene *scene;
     int n_owners[4];   /* by Owner; the step counts as one */
     st_BodyLoad *load; /* one for each body */
+    int n_measures;
 };
+
+/* Value number `index` of all measures, one after the other; NULL past the last. index < 0: their number in *count. */
+static const char *measured_title(const st_Columns *columns, int64_t index, const char **owner, int64_t *count)
+{
+    int64_t at = 0;
+    for (int k = 0; k < columns->n_measures; k++) {
+        st_MeasureDef measure;
+        const char *name;
+        if (st_scene_measure(columns->scene, k, &measure) != ST_OK) break;
+        for (int i = 0; (name = st_measure_value_name(measure.type, i, NULL)) != NULL; i++)
+            if (at++ == index) {
+                *owner = measure.name;
+                return name;
+            }
+    }
+    if (count != NULL) *count = at;
+    return NULL;
+}
 
 static int width(int g)
 {
@@ -59,6 +80,7 @@ st_Status st_columns_create(const st_Scene *scene, st_Columns **out, st_Error *e
     *columns = (st_Columns){
         .allocator = allocator,
         .scene = scene,
+        .n_measures = st_scene_measure_count(scene),
         .n_owners = {1, st_scene_body_count(scene), st_scene_joint_count(scene), st_scene_spring_count(scene)}};
     columns->load = sti_alloc(&allocator, columns->n_owners[OF_BODY] + 1, sizeof *columns->load);
     if (columns->load == NULL) {
@@ -82,7 +104,9 @@ int64_t st_columns_count(const st_Columns *columns)
     int64_t n = 0;
     for (int g = 0; columns != NULL && g < N_GROUPS; g++)
         n += (int64_t)columns->n_owners[group[g].owner] * width(g);
-    return n;
+    int64_t measured = 0;
+    if (columns != NULL) (void)measured_title(columns, -1, NULL, &measured);
+    return n + measured;
 }
 
 static const char *owner_name(const st_Columns *columns, Owner owner, int id)
@@ -107,7 +131,7 @@ const char *sti_column_title(const st_Columns *columns, int64_t index, const cha
         }
         index -= n;
     }
-    return NULL;
+    return measured_title(columns, index, owner, NULL);
 }
 
 size_t st_columns_name(const st_Columns *columns, int64_t index, char *out, size_t size)
@@ -162,6 +186,7 @@ st_Status st_columns_values(st_Columns *columns, const st_System *system, const 
         if (st_system_pose(system, (st_BodyId){i}, &pose) != ST_OK ||
             st_system_velocity(system, (st_BodyId){i}, &v, &w) != ST_OK)
             return no_such("body", i, err);
+        if (!st_system_present(system, (st_BodyId){i})) pose.p = (st_Vec3){NAN, NAN, NAN};
         to = APPEND(to, pose.p.x, pose.p.y, pose.p.z, pose.q.w, pose.q.x, pose.q.y, pose.q.z, v.x, v.y, v.z, w.x, w.y,
                     w.z);
     }
@@ -184,8 +209,14 @@ st_Status st_columns_values(st_Columns *columns, const st_System *system, const 
         const double known = columns->load[i].struck ? NAN : 1;
         to = APPEND(to, known * f.x, known * f.y, known * f.z);
     }
-    ST_ASSERT(to - values == st_columns_count(columns) - 9);
-    (void)APPEND(to, info->solve.residual.joint, info->friction, info->h > 0 ? info->force_time : info->time,
-                 info->work, info->damping, info->impacts, info->correction, info->scheme, info->unexplained);
+    to = APPEND(to, info->solve.residual.joint, info->friction, info->h > 0 ? info->force_time : info->time,
+                info->work, info->damping, info->impacts, info->correction, info->scheme, info->unexplained);
+    for (int k = 0; k < columns->n_measures; k++) {
+        double measured[ST_MEASURE_VALUES];
+        int n = 0;
+        STI_TRY(st_system_measure(system, k, measured, &n, err));
+        to = append(to, measured, n);
+    }
+    ST_ASSERT(to - values == st_columns_count(columns));
     return ST_OK;
 }

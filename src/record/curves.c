@@ -1,5 +1,5 @@
 /* record/curves.c -- curves of a recording: of the steps ("kinetic"), of a body ("left.x", its contact forces
- * "left.fz"), between two bodies ("left/ground.force") and of a joint ("hinge.torque").
+ * "left.fz"), between two bodies ("left/ground.force") and of a joint ("hinge.torque"), of a measure ("orifice.mass").
  *
  * Contact forces are impulses without impacts over the time they act for. A fixed step in which a contact closed cannot
  * tell both apart: the curve is not drawn there.
@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <stiction/grains.h>
 
 #define BATCH 4096 /* steps read at once */
 
@@ -111,6 +112,36 @@ static const char *unit_of(const json_t *thing, const char *unit)
     return unit;
 }
 
+bool sti_measured_name(const json_t *model, int index, sti_MeasuredName *out)
+{
+    const json_t *list = json_object_get(model, "measures");
+    int at = 0;
+    for (size_t k = 0; index >= 0 && k < json_array_size(list); k++) {
+        const char *type = json_string_value(json_object_get(json_array_get(list, k), "type"));
+        int t = 0;
+        while (type != NULL && t < ST_N_MEASURE_TYPES && strcmp(type, st_measure_type_name((st_MeasureType)t)) != 0)
+            t++;
+        out->measure = json_string_value(json_object_get(json_array_get(list, k), "name"));
+        for (int i = 0; (out->value = st_measure_value_name((st_MeasureType)t, i, &out->unit)) != NULL; i++)
+            if (at++ == index) return out->measure != NULL;
+    }
+    return false;
+}
+
+static bool find_measured(const json_t *model, const char *name, size_t length, const char *field, sti_Curve *curve)
+{
+    sti_MeasuredName at;
+    for (int k = 0; sti_measured_name(model, k, &at); k++) {
+        if (strlen(at.measure) != length || strncmp(at.measure, name, length) != 0 || strcmp(at.value, field) != 0)
+            continue;
+        curve->kind = STI_CURVE_MEASURE;
+        curve->a = k;
+        curve->unit = at.unit;
+        return true;
+    }
+    return false;
+}
+
 static bool find_thing(const json_t *model, const char *name, const char *dot, sti_Curve *curve)
 {
     size_t length = (size_t)(dot - name);
@@ -127,6 +158,7 @@ static bool find_thing(const json_t *model, const char *name, const char *dot, s
         curve->unit = unit_of(json_array_get(list, (size_t)curve->a), curve->unit);
         return true;
     }
+    if (find_measured(model, name, length, dot + 1, curve)) return true;
     for (const char *cut = name; cut < dot; cut++)
         if (*cut == '/' &&
             take(curve, STI_CURVE_PAIR, pair_field, dot + 1, find_body(model, name, (size_t)(cut - name)),
@@ -153,6 +185,7 @@ st_Status sti_curve_find(const st_RecordingInfo *info, const char *name, sti_Cur
     json_decref(model);
     if (found && ((out->kind == STI_CURVE_BODY && out->a > info->n_bodies) ||
                   (out->kind == STI_CURVE_SPRING && out->a >= info->n_springs) ||
+                  (out->kind == STI_CURVE_MEASURE && out->a >= info->n_values) ||
                   (out->kind == STI_CURVE_JOINT && out->a >= info->n_joints)))
         return sti_fail(
             err, ST_ERR_FORMAT,
@@ -184,6 +217,18 @@ static void list_names(FILE *out, const json_t *list, const char *title, const F
     fputc('\n', out);
 }
 
+static void list_measures(FILE *out, const json_t *model)
+{
+    sti_MeasuredName at;
+    const char *last = NULL;
+    for (int k = 0; sti_measured_name(model, k, &at); last = at.measure, k++)
+        if (at.measure == last)
+            fprintf(out, " %s", at.value);
+        else
+            fprintf(out, "%s%s. with %s", k > 0 ? "\n" : "", at.measure, at.value);
+    if (last != NULL) fputc('\n', out);
+}
+
 char *st_recording_curve_names(const st_Recording *recording)
 {
     char *text = NULL, steps[200];
@@ -198,6 +243,7 @@ char *st_recording_curve_names(const st_Recording *recording)
           out);
     list_names(out, json_object_get(model, "joints"), "JOINT", joint_field);
     list_names(out, json_object_get(model, "springs"), "SPRING", spring_field);
+    list_measures(out, model);
     fclose(out);
     json_decref(model);
     return text;
@@ -244,6 +290,7 @@ typedef struct Frame {
     st_Quat *orientation;
     st_RecordedJoint *joint;
     st_RecordedSpring *spring;
+    double *measured;
     st_RecordedContact *contact;
     int64_t contact_capacity;
 } Frame;
@@ -282,6 +329,7 @@ static double frame_value(const Frame *f, const sti_Curve *curve)
         const st_RecordedSpring *s = &f->spring[curve->a];
         return curve->field == 0 ? s->force : curve->field == 1 ? s->length : s->rate;
     }
+    if (curve->kind == STI_CURVE_MEASURE) return f->measured[curve->a];
     if (curve->kind == STI_CURVE_PAIR || curve->field < N_FORCE_FIELDS) return contact_value(f, curve);
     return body_value(f, curve->a, curve->field);
 }
@@ -315,6 +363,7 @@ static st_Status read_frame(st_Recording *recording, int64_t k, Frame *f, const 
     STI_TRY(st_recording_bodies(recording, k, f->position, f->orientation, f->velocity, f->spin, err));
     STI_TRY(st_recording_joints(recording, k, f->joint, err));
     STI_TRY(st_recording_springs(recording, k, f->spring, err));
+    STI_TRY(st_recording_measures(recording, k, f->measured, err));
     STI_TRY(STI_GROW(allocator, f->contact, f->contact_capacity, f->row.n_contacts, err));
     return st_recording_contacts(recording, f->row.first_contact, f->row.n_contacts, f->contact, err);
 }
@@ -323,15 +372,17 @@ static st_Status read_frames(st_Recording *recording, const sti_Curve *curves, i
 {
     const st_RecordingInfo *info = st_recording_info(recording);
     st_Allocator allocator = st_default_allocator();
-    int64_t bodies = info->n_bodies + 1, joints = info->n_joints + 1, springs = info->n_springs + 1;
+    int64_t bodies = info->n_bodies + 1, joints = info->n_joints + 1, springs = info->n_springs + 1,
+            values = info->n_values + 1;
     Frame f = {.position = sti_alloc(&allocator, bodies, sizeof *f.position),
                .velocity = sti_alloc(&allocator, bodies, sizeof *f.velocity),
                .spin = sti_alloc(&allocator, bodies, sizeof *f.spin),
                .orientation = sti_alloc(&allocator, bodies, sizeof *f.orientation),
                .joint = sti_alloc(&allocator, joints, sizeof *f.joint),
-               .spring = sti_alloc(&allocator, springs, sizeof *f.spring)};
+               .spring = sti_alloc(&allocator, springs, sizeof *f.spring),
+               .measured = sti_alloc(&allocator, values, sizeof *f.measured)};
     bool ok = f.position != NULL && f.velocity != NULL && f.spin != NULL && f.orientation != NULL && f.joint != NULL &&
-              f.spring != NULL;
+              f.spring != NULL && f.measured != NULL;
     st_Status status = ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
     for (int64_t k = 0; k < info->n_frames && status == ST_OK; k++) {
         status = read_frame(recording, k, &f, &allocator, err);
@@ -345,6 +396,7 @@ static st_Status read_frames(st_Recording *recording, const sti_Curve *curves, i
     sti_free(&allocator, f.orientation, bodies, sizeof *f.orientation);
     sti_free(&allocator, f.joint, joints, sizeof *f.joint);
     sti_free(&allocator, f.spring, springs, sizeof *f.spring);
+    sti_free(&allocator, f.measured, values, sizeof *f.measured);
     STI_RELEASE(&allocator, f.contact, f.contact_capacity);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
+#include <jansson.h>
 #include <stiction/io.h>
 
 typedef enum sti_CurveKind {
@@ -11,7 +12,8 @@ typedef enum sti_CurveKind {
     STI_CURVE_BODY,
     STI_CURVE_PAIR,
     STI_CURVE_JOINT,
-    STI_CURVE_SPRING
+    STI_CURVE_SPRING,
+    STI_CURVE_MEASURE /* a: its place among all values */
 } sti_CurveKind;
 
 typedef struct sti_Curve {
@@ -26,5 +28,12 @@ st_Status sti_curve_find(const st_RecordingInfo *info, const char *name, sti_Cur
 /* Fill the values, and the times of steps and frames. */
 st_Status sti_curves_read(st_Recording *recording, const sti_Curve *curves, int n, double *step_time,
                           double *frame_time, st_Error *err);
+
+/* Value number `index` of all measures of a recorded model, one measure after the other; false: past the last. Its
+ * texts are the model's, or static.                                                                    */
+typedef struct sti_MeasuredName {
+    const char *measure, *value, *unit;
+} sti_MeasuredName;
+bool sti_measured_name(const json_t *model, int index, sti_MeasuredName *out);
 
 #endif

@@ -1,4 +1,5 @@
 /* record/export_csv.c -- a recording as a table: one line a frame, columns as of record/csv.c. */
+#include "record/curves.h"
 #include "record/text.h"
 #include "record/whole_file.h"
 
@@ -11,6 +12,8 @@ typedef struct Table {
     int n_bodies;
     st_Vec3 *position, *velocity, *spin;
     st_Quat *orientation;
+    int n_values; /* of measures */
+    double *measured;
 } Table;
 
 static void write_titles(Table *table, const st_RecordingInfo *info)
@@ -23,6 +26,9 @@ static void write_titles(Table *table, const st_RecordingInfo *info)
         for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++)
             sti_write_title(table->file, name != NULL ? name : "?", columns[k]);
     }
+    sti_MeasuredName at;
+    for (int k = 0; k < table->n_values && sti_measured_name(model, k, &at); k++)
+        sti_write_title(table->file, at.measure, at.value);
     fputc('\n', table->file);
     json_decref(model);
 }
@@ -46,6 +52,8 @@ static st_Status write_frame(Table *t, st_Recording *recording, int64_t index, s
         double values[] = {p.x, p.y, p.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z};
         sti_write_numbers(t->file, values, 13);
     }
+    STI_TRY(st_recording_measures(recording, index, t->measured, err));
+    if (t->n_values > 0) sti_write_numbers(t->file, t->measured, (size_t)t->n_values);
     fputc('\n', t->file);
     return ST_OK;
 }
@@ -57,13 +65,14 @@ st_Status st_recording_write_csv(st_Recording *recording, const char *path, st_E
         return sti_fail(err, ST_ERR_ARGUMENT, "st_recording_write_csv: recording and path must be given");
     const st_RecordingInfo *info = st_recording_info(recording);
     int64_t n = info->n_bodies + 1;
-    Table t = {.n_bodies = info->n_bodies};
+    Table t = {.n_bodies = info->n_bodies, .n_values = info->n_values};
+    t.measured = sti_alloc(&a, t.n_values + 1, sizeof *t.measured);
     t.position = sti_alloc(&a, n, sizeof *t.position);
     t.velocity = sti_alloc(&a, n, sizeof *t.velocity);
     t.spin = sti_alloc(&a, n, sizeof *t.spin);
     t.orientation = sti_alloc(&a, n, sizeof *t.orientation);
     st_Status status = ST_OK;
-    if (t.position == NULL || t.velocity == NULL || t.spin == NULL || t.orientation == NULL)
+    if (t.position == NULL || t.velocity == NULL || t.spin == NULL || t.orientation == NULL || t.measured == NULL)
         status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     if (status == ST_OK) status = sti_file_open(path, &t.file, err);
     if (t.file != NULL) {
@@ -79,5 +88,6 @@ st_Status st_recording_write_csv(st_Recording *recording, const char *path, st_E
     sti_free(&a, t.velocity, n, sizeof *t.velocity);
     sti_free(&a, t.spin, n, sizeof *t.spin);
     sti_free(&a, t.orientation, n, sizeof *t.orientation);
+    sti_free(&a, t.measured, t.n_values + 1, sizeof *t.measured);
     return status;
 }

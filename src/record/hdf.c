@@ -18,6 +18,7 @@ static const struct {
     [STI_SPIN] = {"/frames/spin", 3},
     [STI_JOINTS] = {"/frames/joints", 0},
     [STI_SPRINGS] = {"/frames/springs", 0},
+    [STI_MEASURES] = {"/frames/measures", 0},
 };
 
 const char *sti_table_path(sti_Table table)
@@ -32,7 +33,7 @@ int sti_table_width(sti_Table table)
 
 int sti_table_rank(sti_Table table)
 {
-    return table == STI_JOINTS || table == STI_SPRINGS ? 2 : tables[table].width > 0 ? 3 : 1;
+    return table == STI_JOINTS || table == STI_SPRINGS || table == STI_MEASURES ? 2 : tables[table].width > 0 ? 3 : 1;
 }
 
 /* A field of a row: name, where it stands, of what (D double, F float, I int32, L int64, U uint64, S16 ... text), and
@@ -197,6 +198,7 @@ hid_t sti_table_type(sti_Table table)
     case STI_ORIENTATION:
     case STI_VELOCITY:
     case STI_SPIN:
+    case STI_MEASURES:
     case STI_N_TABLES:
         break;
     }

@@ -24,8 +24,9 @@ typedef enum sti_Table {
     STI_ORIENTATION,
     STI_VELOCITY,
     STI_SPIN,
-    STI_JOINTS,  /* only where there are joints                                  */
-    STI_SPRINGS, /* only where there are springs                                 */
+    STI_JOINTS,   /* only where there are joints                                  */
+    STI_SPRINGS,  /* only where there are springs                                 */
+    STI_MEASURES, /* only where there are measures: all their values, one after the other */
     STI_N_TABLES
 } sti_Table;
 #define STI_N_COUNTS 6 /* the tables of bodies and joints have as many rows as there are frames */

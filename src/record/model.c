@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <stiction/grains.h>
 #include <stiction/io.h>
 
 static json_t *vector(st_Vec3 v)
@@ -132,6 +133,18 @@ static json_t *springs(const st_Scene *scene)
     return list;
 }
 
+static json_t *measures(const st_Scene *scene)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < st_scene_measure_count(scene); i++) {
+        st_MeasureDef measure;
+        if (st_scene_measure(scene, i, &measure) != ST_OK) continue;
+        list =
+            sti_append_to(list, json_pack("{ss ss}", "name", measure.name, "type", st_measure_type_name(measure.type)));
+    }
+    return list;
+}
+
 /* [material, material, friction] of the pairs that have a friction of their own. */
 static json_t *pairs(const st_Scene *scene)
 {
@@ -146,9 +159,9 @@ static json_t *pairs(const st_Scene *scene)
 
 char *st_scene_model(const st_Scene *scene, const st_SystemDef *def)
 {
-    json_t *root =
-        json_pack("{so so so so so so}", "gravity", vector(def->gravity), "bodies", bodies(scene), "shapes",
-                  shapes(scene), "joints", joints(scene), "springs", springs(scene), "friction", pairs(scene));
+    json_t *root = json_pack("{so so so so so so so}", "gravity", vector(def->gravity), "bodies", bodies(scene),
+                             "shapes", shapes(scene), "joints", joints(scene), "springs", springs(scene), "friction",
+                             pairs(scene), "measures", measures(scene));
     char *text = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(root);
     return text;

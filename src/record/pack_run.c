@@ -110,6 +110,10 @@ static st_Status pack_poses(Packer *p, st_Error *err)
             double same = 0; /* q and -q are one rotation: take the one near the frame before */
             for (int i = 0; i < 4 && k > 0; i++)
                 same += q[i] * (double)(out - row)[3 + i];
+            if (isnan(x.x)) { /* absent: no orientation */
+                memset(out, 0, 7 * sizeof *out);
+                continue;
+            }
             out[0] = (int32_t)lround((x.x - p->lo.x) / quantum);
             out[1] = (int32_t)lround((x.y - p->lo.y) / quantum);
             out[2] = (int32_t)lround((x.z - p->lo.z) / quantum);

@@ -33,7 +33,7 @@ struct st_Recorder {
     int own;             /* a descriptor of this one, which is locked                                */
     hid_t file, committed, summary, summary_type;
     sti_Tables tables;
-    int n_bodies, n_joints, n_springs;
+    int n_bodies, n_joints, n_springs, n_measures, n_values;
     int changes; /* of the system, when it began                                                   */
     double rate, checkpoint, flush;
     double next_frame, next_checkpoint;
@@ -127,7 +127,7 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
     STI_TRY(sti_put_head(recorder->file, &recorder->tables, def, scene, choices, err));
     STI_TRY(make_summary(recorder, err));
     STI_TRY(sti_tables_open(&recorder->tables, recorder->file, recorder->n_bodies, recorder->n_joints,
-                            recorder->n_springs, err));
+                            recorder->n_springs, recorder->n_values, err));
     if (H5Fstart_swmr_write(recorder->file) < 0) return sti_tables_fail(&recorder->tables, "starting", err);
     return commit(recorder, err);
 }
@@ -232,6 +232,13 @@ static st_Status open_at(const char *path, const st_RecorderDef *def, const st_S
     recorder->n_bodies = st_scene_body_count(scene);
     recorder->n_joints = st_scene_joint_count(scene);
     recorder->n_springs = st_scene_spring_count(scene);
+    recorder->n_measures = st_scene_measure_count(scene);
+    for (int k = 0; k < recorder->n_measures; k++) {
+        st_MeasureDef measure;
+        if (st_scene_measure(scene, k, &measure) != ST_OK) continue;
+        for (int i = 0; st_measure_value_name(measure.type, i, NULL) != NULL; i++)
+            recorder->n_values++;
+    }
     recorder->changes = st_system_changes(system);
     recorder->rate = def->rate;
     recorder->checkpoint = def->checkpoint;
@@ -335,7 +342,7 @@ static st_Status add_bodies(st_Recorder *recorder, const st_System *system, st_E
         if (st_system_pose(system, id, &pose) != ST_OK ||
             st_system_velocity(system, id, &velocity[i], &spin[i]) != ST_OK)
             return sti_fail(err, ST_ERR_ARGUMENT, "the system has no body number %d: not the one recorded", i + 1);
-        position[i] = pose.p;
+        position[i] = st_system_present(system, id) ? pose.p : (st_Vec3){NAN, NAN, NAN};
         orientation[i] = pose.q;
     }
     for (int k = 0; k < 4; k++)
@@ -376,6 +383,19 @@ static st_Status add_springs(st_Recorder *recorder, const st_System *system, st_
     return recorder->n_springs > 0 ? sti_table_take(&recorder->tables, STI_SPRINGS, 1, err) : ST_OK;
 }
 
+static st_Status add_measures(st_Recorder *recorder, const st_System *system, st_Error *err)
+{
+    if (recorder->n_values == 0) return ST_OK;
+    double *row = sti_table_next(&recorder->tables, STI_MEASURES), values[ST_MEASURE_VALUES];
+    for (int k = 0; k < recorder->n_measures; k++) {
+        int n = 0;
+        STI_TRY(st_system_measure(system, k, values, &n, err));
+        memcpy(row, values, (size_t)n * sizeof *row);
+        row += n;
+    }
+    return sti_table_take(&recorder->tables, STI_MEASURES, 1, err);
+}
+
 static st_Status add_frame(st_Recorder *recorder, const st_System *system, st_Error *err)
 {
     int64_t first = sti_table_rows(&recorder->tables, STI_CONTACTS);
@@ -384,6 +404,7 @@ static st_Status add_frame(st_Recorder *recorder, const st_System *system, st_Er
     STI_TRY(add_bodies(recorder, system, err));
     STI_TRY(add_joints(recorder, system, err));
     STI_TRY(add_springs(recorder, system, err));
+    STI_TRY(add_measures(recorder, system, err));
     STI_TRY(add_contacts(recorder, system, err));
     st_RecordedFrame frame = {.time = recorder->last.time,
                               .step = recorder->n_steps - 1,

@@ -250,6 +250,7 @@ static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *
     if (ok && table == STI_POSITION) recording->info.n_bodies = (int)dims[1];
     if (ok && table == STI_JOINTS) recording->info.n_joints = (int)dims[1];
     if (ok && table == STI_SPRINGS) recording->info.n_springs = (int)dims[1];
+    if (ok && table == STI_MEASURES) recording->info.n_values = (int)dims[1];
     if (!ok || (width > 0 && (dims[2] != (hsize_t)width || dims[1] != (hsize_t)recording->info.n_bodies)))
         return damaged(recording, sti_table_path(table), err);
     recording->count[table] = (int64_t)dims[0];
@@ -266,6 +267,7 @@ static st_Status count_rows(st_Recording *recording, st_Error *err)
         int64_t most = committed[k < STI_N_COUNTS ? k : STI_FRAMES];
         if (k == STI_JOINTS && recording->info.n_joints == 0) continue;
         if (k == STI_SPRINGS && recording->info.n_springs == 0) continue;
+        if (k == STI_MEASURES && recording->info.n_values == 0) continue;
         if (most < 0 || recording->count[k] < most) return damaged(recording, sti_table_path((sti_Table)k), err);
         recording->count[k] = most;
     }
@@ -385,7 +387,10 @@ static st_Status read_rows(st_Recording *recording, sti_Table table, int64_t fir
                         sti_table_path(table), (long long)count);
     hsize_t start[3] = {(hsize_t)first, 0, 0};
     const st_RecordingInfo *info = &recording->info;
-    const int across = table == STI_JOINTS ? info->n_joints : table == STI_SPRINGS ? info->n_springs : info->n_bodies;
+    const int across = table == STI_JOINTS     ? info->n_joints
+                       : table == STI_SPRINGS  ? info->n_springs
+                       : table == STI_MEASURES ? info->n_values
+                                               : info->n_bodies;
     hsize_t size[3] = {(hsize_t)count, (hsize_t)across, (hsize_t)width};
     size_t row = H5Tget_size(recording->type[table]);
     for (int k = 1; k < rank; k++)
@@ -483,6 +488,12 @@ st_Status st_recording_springs(st_Recording *recording, int64_t frame, st_Record
 {
     STI_NEED(recording, err);
     return recording->info.n_springs > 0 ? read_rows(recording, STI_SPRINGS, frame, 1, out, err) : ST_OK;
+}
+
+st_Status st_recording_measures(st_Recording *recording, int64_t frame, double *out, st_Error *err)
+{
+    STI_NEED(recording, err);
+    return recording->info.n_values > 0 ? read_rows(recording, STI_MEASURES, frame, 1, out, err) : ST_OK;
 }
 
 /* ---- the run again ------------------------------------------------------------------------------ */

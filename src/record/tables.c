@@ -22,12 +22,12 @@ static hsize_t rows_of_chunk(const sti_Stream *s, sti_Table table)
     return rows > 0 ? rows : 1;
 }
 
-/* across: bodies, joints or springs; a table of none of them is not made. */
+/* across: bodies, joints, springs or values of measures; a table of none of them is not made. */
 static st_Status open_table(sti_Tables *tables, sti_Table table, hid_t file, int across, st_Error *err)
 {
     sti_Stream *s = &tables->stream[table];
     int width = sti_table_width(table);
-    if ((table == STI_JOINTS || table == STI_SPRINGS) && across == 0) return ST_OK;
+    if (sti_table_rank(table) == 2 && across == 0) return ST_OK;
     hid_t type = sti_table_file_type(table);
     s->rank = sti_table_rank(table);
     s->tail[0] = (hsize_t)across;
@@ -97,13 +97,15 @@ st_Status sti_table_push(sti_Tables *tables, sti_Table table, const void *rows, 
     return ST_OK;
 }
 
-st_Status sti_tables_open(sti_Tables *tables, hid_t file, int n_bodies, int n_joints, int n_springs, st_Error *err)
+st_Status sti_tables_open(sti_Tables *tables, hid_t file, int n_bodies, int n_joints, int n_springs, int n_values,
+                          st_Error *err)
 {
     for (int k = 0; k < STI_N_TABLES; k++)
         STI_TRY(open_table(tables, (sti_Table)k, file,
-                           k == STI_JOINTS    ? n_joints
-                           : k == STI_SPRINGS ? n_springs
-                                              : n_bodies,
+                           k == STI_JOINTS     ? n_joints
+                           : k == STI_SPRINGS  ? n_springs
+                           : k == STI_MEASURES ? n_values
+                                               : n_bodies,
                            err));
     return ST_OK;
 }

@@ -31,7 +31,8 @@ typedef struct sti_Tables {
     bool failed; /* a write did */
 } sti_Tables;
 
-st_Status sti_tables_open(sti_Tables *tables, hid_t file, int n_bodies, int n_joints, int n_springs, st_Error *err);
+st_Status sti_tables_open(sti_Tables *tables, hid_t file, int n_bodies, int n_joints, int n_springs, int n_values,
+                          st_Error *err);
 bool sti_tables_close(sti_Tables *tables); /* true when HDF5 had nothing against it */
 
 /* Where the next row belongs; to be followed by sti_table_take once it is there. */

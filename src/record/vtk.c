@@ -246,7 +246,7 @@ static void put_surfaces(Export *e, bool moving)
     const int velocity = moving ? name_column(e, "velocity", "Float32", 3) : 0;
     for (int k = 0; k < e->n_shapes; k++) {
         const Drawn *shape = &e->shape[k];
-        if (shape->moves != moving || shape->radius > 0) continue;
+        if (shape->moves != moving || shape->radius > 0 || isnan(pose_of(e, shape->body).p.x)) continue; /* absent */
         const st_Pose pose = pose_product(pose_of(e, shape->body), shape->pose);
         const int64_t first = e->column[POINTS].n / 3;
         for (int i = 0; i < shape->surface.n_points; i++)
@@ -274,6 +274,7 @@ static void put_grains(Export *e)
         const Drawn *shape = &e->shape[k];
         if (!(shape->radius > 0)) continue;
         const st_Pose pose = pose_of(e, shape->body);
+        if (isnan(pose.p.x)) continue; /* absent */
         put_vector(e, POINTS, pose_point(pose, shape->pose.p));
         put_int(e, CONNECT, n++);
         put_real(e, radius, shape->radius);

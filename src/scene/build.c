@@ -290,6 +290,24 @@ static st_Status add_fill(sti_Reader *reader, sti_Object *object, st_BodyId unus
     return sti_fill_add(reader, object);
 }
 
+static st_Status add_inlet(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+{
+    (void)unused;
+    return sti_inlet_add(reader, object);
+}
+
+static st_Status add_outlet(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+{
+    (void)unused;
+    return sti_complete(object, st_scene_add_outlet(reader->scene, &object->def.outlet, reader->err));
+}
+
+static st_Status add_measure(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+{
+    (void)unused;
+    return sti_complete(object, st_scene_add_measure(reader->scene, &object->def.measure, reader->err));
+}
+
 /* [["left", "right"], ...]: bodies that do not touch. */
 static st_Status add_exclusions(sti_Reader *reader)
 {
@@ -319,11 +337,16 @@ static st_Status add_exclusions(sti_Reader *reader)
 static st_Status check_some(const sti_Reader *reader)
 {
     const json_t *bodies = json_object_get(reader->root, "bodies");
-    if (json_array_size(bodies) + json_array_size(json_object_get(reader->root, "fills")) > 0) return ST_OK;
+    static const char *const others[] = {"fills", "inlets"};
+    size_t n = json_array_size(bodies);
+    for (int k = 0; k < 2; k++)
+        n += json_array_size(json_object_get(reader->root, others[k]));
+    if (n > 0) return ST_OK;
     sti_Place place = {NULL, "bodies", 0};
-    return sti_report(reader, bodies != NULL ? &place : NULL, ST_ERR_FORMAT,
-                      "scene: %s, a scene needs a list of at least one object there, or in \"fills\" or \"robots\"",
-                      bodies != NULL ? "bodies is an empty list" : "\"bodies\" is missing");
+    return sti_report(
+        reader, bodies != NULL ? &place : NULL, ST_ERR_FORMAT,
+        "scene: %s, a scene needs a list of at least one object there, or in \"fills\", \"inlets\" or \"robots\"",
+        bodies != NULL ? "bodies is an empty list" : "\"bodies\" is missing");
 }
 
 st_Status sti_build(sti_Reader *reader)
@@ -341,6 +364,9 @@ st_Status sti_build(sti_Reader *reader)
         {"regions", &sti_region_kind, keep_region, ""},
         {"bodies", &sti_body_kind, add_body, ""},
         {"fills", &sti_fill_kind, add_fill, ""},
+        {"inlets", &sti_inlet_kind, add_inlet, ""},
+        {"outlets", &sti_outlet_kind, add_outlet, ""},
+        {"measures", &sti_measure_kind, add_measure, ""},
         {"joints", &sti_joint_kind, add_joint, ""},
         {"springs", &sti_spring_kind, add_spring, ""},
         {"forces", &sti_force_kind, add_force, ""},

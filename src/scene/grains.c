@@ -86,7 +86,7 @@ st_Status sti_sieves_read(const sti_Value *v, void *field)
 
 /* ---- fills ------------------------------------------------------------------------------------ */
 
-/* What was read of a fill's shapes, and must live until the core has copied it. */
+/* What was read of a grain's shapes, and must live until the core has copied it. */
 typedef struct Shapes {
     sti_Object *object;
     st_ShapeDef *def;
@@ -117,23 +117,47 @@ static st_Status read_shapes(sti_Reader *reader, const sti_Object *fill, Shapes 
     return ST_OK;
 }
 
+/* One of two keys must be there. */
+static st_Status check_one_of(const sti_Object *object, const char *a, const char *b)
+{
+    const bool has_a = sti_object_has(object, a), has_b = sti_object_has(object, b);
+    if (has_a != has_b) return ST_OK;
+    return sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s: %s \"%s\" and \"%s\", must have one of them",
+                      object->who, has_a ? "has both" : "has neither", a, b);
+}
+
+static void free_shapes(Shapes *shapes)
+{
+    for (size_t k = 0; k < shapes->n; k++)
+        sti_object_free(&shapes->object[k]);
+    free(shapes->object);
+    free(shapes->def);
+}
+
 st_Status sti_fill_add(sti_Reader *reader, sti_Object *object)
 {
     st_FillDef *def = &object->def.fill.fill;
     Shapes shapes = {0};
-    const bool number = sti_object_has(object, "number"), fraction = sti_object_has(object, "packing_fraction");
-    if (number == fraction)
-        return sti_report(reader, object->place, ST_ERR_FORMAT,
-                          "%s: %s \"number\" and \"packing_fraction\", must have one of them", object->who,
-                          number ? "has both" : "has neither");
+    STI_TRY(check_one_of(object, "number", "packing_fraction"));
     st_Status status = read_shapes(reader, object, &shapes);
     def->shapes = shapes.def;
     def->n_shapes = (int)shapes.n;
     def->seed = (uint64_t)object->def.fill.seed;
     if (status == ST_OK) status = sti_complete(object, st_scene_fill(reader->scene, def, NULL, NULL, reader->err));
-    for (size_t k = 0; k < shapes.n; k++)
-        sti_object_free(&shapes.object[k]);
-    free(shapes.object);
-    free(shapes.def);
+    free_shapes(&shapes);
+    return status;
+}
+
+st_Status sti_inlet_add(sti_Reader *reader, sti_Object *object)
+{
+    st_InletDef *def = &object->def.inlet.inlet;
+    Shapes shapes = {0};
+    STI_TRY(check_one_of(object, "rate", "mass_rate"));
+    st_Status status = read_shapes(reader, object, &shapes);
+    def->grains.shapes = shapes.def;
+    def->grains.n_shapes = (int)shapes.n;
+    def->grains.seed = (uint64_t)object->def.inlet.seed;
+    if (status == ST_OK) status = sti_complete(object, st_scene_add_inlet(reader->scene, def, NULL, reader->err));
+    free_shapes(&shapes);
     return status;
 }

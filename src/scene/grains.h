@@ -10,5 +10,7 @@ sti_ReadValue sti_region_read, sti_sizes_read, sti_sieves_read;
 st_Status sti_region_keep(sti_Reader *reader, sti_Object *object);
 /* A member of `fills`: its grains join the bodies of the scene. */
 st_Status sti_fill_add(sti_Reader *reader, sti_Object *object);
+/* A member of `inlets`. */
+st_Status sti_inlet_add(sti_Reader *reader, sti_Object *object);
 
 #endif

@@ -1,4 +1,4 @@
-/* scene/keys_grains.c -- the keys of regions, sizes of grains, and fills. */
+/* scene/keys_grains.c -- the keys of regions, sizes of grains, fills, inlets, outlets and measures. */
 #include "scene/keys.h"
 
 /* ---- regions ---------------------------------------------------------------------------------- */
@@ -42,7 +42,8 @@ static void region_defaults(int variant, sti_Def *def)
 const sti_Kind sti_region_kind = {
     "region",
     "Regions",
-    "Parts of space, fixed in the world. They hold nothing and touch nothing: fills refer to them by name.",
+    "Parts of space, fixed in the world. They hold nothing and touch nothing: fills, inlets and outlets refer to them "
+    "by name.",
     region_keys,
     COUNT(region_keys),
     region_word,
@@ -155,4 +156,121 @@ const sti_Kind sti_fill_kind = {
     COUNT(fill_keys),
     NULL,
     fill_defaults,
+};
+
+/* ---- inlets and outlets ------------------------------------------------------------------------- */
+
+#define INLET(of) offsetof(sti_InletEntry, of)
+
+static const sti_Key inlet_keys[] = {
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, INLET(inlet.grains.name), "",
+     "its grains are the bodies grain_0001, grain_0002, ...: this name, and a number of four digits or more", "grain",
+     NULL},
+    {"region", STI_VALUE_REGION, STI_ANY, STI_ANY, STI_FINITE, INLET(inlet.grains.region), "",
+     "where the centres of grains come in: as thin as a plane, or not; at a random free place", NULL, &sti_region_kind},
+    {"shapes", STI_VALUE_LIST, STI_ANY, STI_ANY, STI_FINITE, 0, "", "of one grain, as of fills", NULL, &sti_shape_kind},
+    {"size", STI_VALUE_SIZES, STI_ANY, 0, STI_FINITE, INLET(inlet.grains.size), "m", "diameters of the grains",
+     "the size of the shapes", &sti_size_kind},
+    {"number", STI_VALUE_COUNT, STI_ANY, STI_ANY, STI_FINITE, INLET(inlet.grains.number), "", "of grains, in all", NULL,
+     NULL},
+    {"rate", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, INLET(inlet.rate), "1/s",
+     "grains a second; it or mass_rate must be given. A grain that finds no free place waits, and those after it, too",
+     "by mass_rate", NULL},
+    {"mass_rate", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, INLET(inlet.mass_rate), "kg/s", "mass a second",
+     "by rate", NULL},
+    {"start", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, INLET(inlet.start), "s", "when the first one comes", NULL,
+     NULL},
+    {"velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, INLET(inlet.grains.velocity), "m/s",
+     "that grains come with, world axes", NULL, NULL},
+    {"turned", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, INLET(inlet.grains.turned), "",
+     "random orientations; else as the shapes are", NULL, NULL},
+    {"seed", STI_VALUE_COUNT, STI_ANY, 0, STI_FINITE, INLET(seed), "", "of the random numbers", "1", NULL},
+    {"locks", STI_VALUE_LOCKS, STI_ANY, 0, STI_FINITE, INLET(inlet.grains.locks), "",
+     "as of bodies; along a locked axis grains come in the middle of the region, a box", NULL, NULL},
+};
+
+static void inlet_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->inlet = (sti_InletEntry){.inlet = st_inlet_def(), .seed = 1};
+}
+
+const sti_Kind sti_inlet_kind = {
+    "inlet",
+    "Inlets",
+    "Grains that come in during the run. All of them are bodies of the scene, absent until they come: an absent body "
+    "touches nothing, and recordings have no place of it.",
+    inlet_keys,
+    COUNT(inlet_keys),
+    NULL,
+    inlet_defaults,
+};
+
+static const sti_Key outlet_keys[] = {
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Outlet, name), "", "unique among outlets",
+     "outlet1, outlet2, ...", NULL},
+    {"region", STI_VALUE_REGION, STI_ANY, STI_ANY, STI_FINITE, FIELD(Outlet, region), "",
+     "bodies whose centre is in it are taken out before the next step; a half space will do", NULL, &sti_region_kind},
+    {"bodies", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Outlet, bodies), "",
+     "only those of this name, where a star is any characters: `grain_*`", "all without joints, springs and forces",
+     NULL},
+};
+
+static void outlet_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->outlet = st_outlet_def();
+}
+
+const sti_Kind sti_outlet_kind = {
+    "outlet",        "Outlets",          "Regions that take bodies out during the run, for good.",
+    outlet_keys,     COUNT(outlet_keys), NULL,
+    outlet_defaults,
+};
+
+/* ---- measures ----------------------------------------------------------------------------------- */
+
+#define FLOW   BIT(ST_MEASURE_FLOW)
+#define BULK   BIT(ST_MEASURE_BULK)
+#define WALL   BIT(ST_MEASURE_WALL)
+#define REPOSE BIT(ST_MEASURE_REPOSE)
+
+static const sti_Key measure_keys[] = {
+    {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, FIELD(Measure, type), "",
+     "flow: `mass` and `number` that came into the region, less what left it; bulk: of what is in it `number`, `mass`, "
+     "`packing_fraction`, `vx` `vy` `vz`, `temperature`, `coordination`, `stress_xx` to `stress_yz`, `pressure`, "
+     "`force_mean`, `force_max`, `strong`, `chain`; wall: `fx` `fy` `fz` `force` `tx` `ty` `tz` `contacts`; repose: "
+     "`angle`, `height`, `radius` of a heap",
+     NULL, NULL},
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Measure, name), "",
+     "unique among measures; its curves are NAME.mass and so on", "measure1, measure2, ...", NULL},
+    {"region", STI_VALUE_REGION, FLOW | BULK | REPOSE, FLOW | BULK | REPOSE, STI_FINITE, FIELD(Measure, region), "",
+     "flow: a half space counts what crosses a plane; repose: its z axis is that of the heap, its bottom the floor",
+     NULL, &sti_region_kind},
+    {"wall", STI_VALUE_NAME, WALL, 0, STI_FINITE, FIELD(Measure, wall), "", "the name of a body", "the ground", NULL},
+    {"shape", STI_VALUE_NAME, WALL, 0, STI_FINITE, FIELD(Measure, shape), "", "the name of a shape of the wall",
+     "all of them", NULL},
+    {"bodies", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Measure, bodies), "",
+     "only those of this name, where a star is any characters: `grain_*`", "all that move", NULL},
+};
+
+static const char *measure_word(int variant)
+{
+    return st_measure_type_name((st_MeasureType)variant);
+}
+
+static void measure_defaults(int variant, sti_Def *def)
+{
+    def->measure = st_measure_def((st_MeasureType)variant);
+}
+
+const sti_Kind sti_measure_kind = {
+    "measure",
+    "Measures",
+    "What is measured of grains: recordings, tables and plots have their values, as curves. Stress is positive in "
+    "compression; forces are means over a step, with impacts.",
+    measure_keys,
+    COUNT(measure_keys),
+    measure_word,
+    measure_defaults,
 };

@@ -108,6 +108,12 @@ typedef struct sti_FillEntry {
     int seed;
 } sti_FillEntry;
 
+/* A member of `inlets`. */
+typedef struct sti_InletEntry {
+    st_InletDef inlet;
+    int seed;
+} sti_InletEntry;
+
 typedef union sti_Def {
     st_BodyDef body;
     st_ShapeDef shape;
@@ -122,6 +128,9 @@ typedef union sti_Def {
     st_RegionDef region;
     st_SizeDef size;
     sti_FillEntry fill;
+    sti_InletEntry inlet;
+    st_OutletDef outlet;
+    st_MeasureDef measure;
 } sti_Def;
 
 typedef struct sti_Kind {
@@ -136,7 +145,7 @@ typedef struct sti_Kind {
 
 extern const sti_Kind sti_scene_kind, sti_body_kind, sti_shape_kind, sti_joint_kind, sti_tendon_kind, sti_motor_kind,
     sti_spring_kind, sti_force_kind, sti_material_kind, sti_material_pair_kind, sti_robot_kind, sti_region_kind,
-    sti_size_kind, sti_fill_kind;
+    sti_size_kind, sti_fill_kind, sti_inlet_kind, sti_outlet_kind, sti_measure_kind;
 
 int sti_variant_count(const sti_Kind *kind);          /* at least 1                   */
 const sti_Key *sti_variant_key(const sti_Kind *kind); /* "type", "profile"; or NULL   */

@@ -353,9 +353,10 @@ static json_t *some(const char *list)
 static json_t *whole_schema(void)
 {
     static const sti_Kind *const kinds[] = {
-        &sti_material_kind, &sti_material_pair_kind, &sti_shape_kind,  &sti_body_kind,  &sti_joint_kind,
-        &sti_tendon_kind,   &sti_motor_kind,         &sti_spring_kind, &sti_force_kind, &sti_robot_kind,
-        &sti_region_kind,   &sti_size_kind,          &sti_fill_kind};
+        &sti_material_kind, &sti_material_pair_kind, &sti_shape_kind,  &sti_body_kind,
+        &sti_joint_kind,    &sti_tendon_kind,        &sti_motor_kind,  &sti_spring_kind,
+        &sti_force_kind,    &sti_robot_kind,         &sti_region_kind, &sti_size_kind,
+        &sti_fill_kind,     &sti_inlet_kind,         &sti_outlet_kind, &sti_measure_kind};
     json_t *defs = sti_with(json_object(), "simulation", settings_schema());
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         defs = sti_with(defs, kinds[k]->word, kind_schema(kinds[k]));
@@ -363,7 +364,8 @@ static json_t *whole_schema(void)
     json_t *document = json_pack("{s:s, s:s, s:s}", "$schema", "https://json-schema.org/draft/2020-12/schema", "title",
                                  "stiction scene", "description", "A scene of stiction; SI units and radians");
     json_t *scene = object_schema(&sti_scene_kind, 0);
-    scene = sti_with(scene, "anyOf", json_pack("[o, o, o]", some("bodies"), some("robots"), some("fills")));
+    scene = sti_with(scene, "anyOf",
+                     json_pack("[o, o, o, o]", some("bodies"), some("robots"), some("fills"), some("inlets")));
     bool failed = scene == NULL || json_object_update(document, scene) != 0;
     json_decref(scene);
     document = sti_with(document, "$defs", defs);

@@ -5,6 +5,7 @@
  * may not. A star in a part stands for any characters: all members, or those whose names begin or end so. After a star,
  * members that lack the next part are passed over; at least one place must be reached.
  */
+#include "base/names.h"
 #include "scene/reader.h"
 
 #include <stdlib.h>
@@ -57,26 +58,6 @@ static st_Status no_such_part(const Walk *walk, const json_t *parent, const char
     }
     sti_found_text(parent, found, sizeof found);
     return REFUSE(walk, "%.100s is %s, it has no part \"%.60s\"", where, found, part);
-}
-
-/* Does `text` match `pattern`, in which * is any number of characters? */
-static bool matches(const char *pattern, const char *text)
-{
-    const char *star = NULL, *resume = NULL;
-    for (;;) {
-        if (*pattern == '*') {
-            star = ++pattern;
-            resume = text;
-        } else if (*pattern == *text) {
-            if (*text == '\0') return true;
-            pattern++, text++;
-        } else if (star != NULL && *resume != '\0') {
-            pattern = star;
-            text = ++resume;
-        } else {
-            return false;
-        }
-    }
 }
 
 /* Note the place at walk->path as given by this override. */
@@ -133,12 +114,12 @@ static st_Status enter_all(Walk *walk, json_t *parent, const char *pattern, cons
     json_t *child;
     for (size_t i = 0; i < json_array_size(parent); i++) {
         const char *name = json_string_value(json_object_get(json_array_get(parent, i), "name"));
-        if (matches(pattern, name != NULL ? name : "")) STI_TRY(enter(walk, parent, NULL, i, rest));
+        if (sti_name_matches(pattern, name != NULL ? name : "")) STI_TRY(enter(walk, parent, NULL, i, rest));
     }
     if (!json_is_object(parent)) return ST_OK;
     json_object_foreach(parent, key, child)
     {
-        if (matches(pattern, key)) STI_TRY(enter(walk, parent, key, 0, rest));
+        if (sti_name_matches(pattern, key)) STI_TRY(enter(walk, parent, key, 0, rest));
     }
     return ST_OK;
 }

@@ -1,8 +1,9 @@
 /* step/one_body.c -- one body put somewhere else, or thrown, between two steps.
  *
- * As st_system_set_state does for all, for one: the state is looked at again where it is now. What is remembered of the
- * others stays: their forces, who of them sleeps, the work of friction. Of the body that was moved nothing is: the
- * forces of its contacts, those held closed and their deformations belong to the place that it has left.
+ * As st_system_set_state does for all, for one (flow.c: for some): the state is looked at again where it is now. What
+ * is remembered of the others stays: their forces, who of them sleeps, the work of friction. Of the body that was moved
+ * nothing is: the forces of its contacts, those held closed and their deformations belong to the place that it has
+ * left.
  */
 #include "base/range.h"
 #include "base/tolerance.h"
@@ -36,36 +37,36 @@ static st_Status check_vector(const sti_Model *model, st_BodyId body, const char
 
 /* ---- what is forgotten ------------------------------------------------------------------------ */
 
-/* Is a contact, or a joint's limit, one of this body? */
-static bool is_of(const sti_World *world, uint64_t id, int body)
+/* Is a contact, or a joint's limit, one of these bodies? */
+static bool is_of(const sti_World *world, uint64_t id, const unsigned char *marked)
 {
     const int joint = sti_limit_joint(id), *owner = world->scene->shape_body;
     if (id >= STI_BOUNDED_ID) return false;
-    if (joint >= 0) return world->joint[joint].a == body || world->joint[joint].b == body;
-    return owner[sti_contact_shape(id, 0)] == body || owner[sti_contact_shape(id, 1)] == body;
+    if (joint >= 0) return marked[world->joint[joint].a] || marked[world->joint[joint].b];
+    return marked[owner[sti_contact_shape(id, 0)]] || marked[owner[sti_contact_shape(id, 1)]];
 }
 
-static void forget_ids(const sti_World *world, sti_IdSet *set, int body)
+static void forget_ids(const sti_World *world, sti_IdSet *set, const unsigned char *marked)
 {
     int n = 0;
     for (int k = 0; k < set->n; k++)
-        if (!is_of(world, set->id[k], body)) set->id[n++] = set->id[k];
+        if (!is_of(world, set->id[k], marked)) set->id[n++] = set->id[k];
     set->n = n;
 }
 
-static void forget_contacts(sti_Model *model, sti_State *state, int body)
+static void forget_contacts(sti_Model *model, sti_State *state, const unsigned char *marked)
 {
     const sti_World *world = model->world;
     int n = 0, n_patches = 0;
     for (int k = 0; k < state->forces.n; k++)
-        if (!is_of(world, state->forces.at[k].id, body)) state->forces.at[n++] = state->forces.at[k];
+        if (!is_of(world, state->forces.at[k].id, marked)) state->forces.at[n++] = state->forces.at[k];
     state->forces.n = n;
     for (int k = 0; k < state->patches.n; k++) /* they say where their deformations stand */
-        if (!is_of(world, state->patches.patch[k].id, body))
+        if (!is_of(world, state->patches.patch[k].id, marked))
             state->patches.patch[n_patches++] = state->patches.patch[k];
     state->patches.n = n_patches;
-    forget_ids(world, &state->loaded, body);
-    forget_ids(world, &state->active, body);
+    forget_ids(world, &state->loaded, marked);
+    forget_ids(world, &state->active, marked);
 }
 
 /* Schemes of more than one step start anew, and contacts are foreseen anew. */
@@ -79,15 +80,30 @@ static void forget_past(sti_State *state, sti_StepWork *work)
 
 /* ---- a pose ----------------------------------------------------------------------------------- */
 
-/* Those of its contacts that touch there are held, in room that is there for all of them. */
-static st_Status hold_touching(st_System *system, int body, st_Error *err)
+/* Those of their contacts that touch there are held, in room that is there for all of them. */
+static st_Status hold_touching(st_System *system, const unsigned char *marked, st_Error *err)
 {
     const st_Sink *here = &system->work.here;
     for (int c = 0; c < here->n_contacts; c++)
         if (here->contact[c].gap <= system->model.def.active_gap &&
-            is_of(system->model.world, here->contact[c].id, body))
+            is_of(system->model.world, here->contact[c].id, marked))
             STI_TRY(sti_ids_add(&system->model.allocator, &system->state.active, here->contact[c].id, err));
     return ST_OK;
+}
+
+st_Status sti_bodies_moved(st_System *system, const double *q, const unsigned char *moved, st_Error *err)
+{
+    STI_TRY(sti_evaluate(system, &system->work.trial, system->state.t, q, sti_margin(&system->model), err));
+    STI_TRY(STI_GROW(&system->model.allocator, system->state.active.id, system->state.active.capacity,
+                     (int64_t)system->state.active.n + system->work.trial.n_contacts, err));
+    STI_TRY(sti_rotors_follow(system->model.world, q, system->state.v, err));
+    memcpy(system->state.q, q, (size_t)system->model.n_q * sizeof *system->state.q);
+    STI_EXCHANGE(st_Sink, system->work.here, system->work.trial);
+    forget_contacts(&system->model, &system->state, moved);
+    system->work.ahead.foreseen = 0; /* contacts are foreseen anew */
+    system->work.events.n = 0;
+    sti_forget_step(system);
+    return hold_touching(system, moved, err);
 }
 
 st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *pose, st_Error *err)
@@ -102,25 +118,20 @@ st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *p
                         name_of(&system->model, body), length);
     sti_start_lap(&system->work);
     STI_TRY(sti_wake_now(system, body.index1, err));
-    const size_t size = (size_t)system->model.n_q * sizeof *system->state.q;
     double *q = system->work.q_new, *p = q + (ptrdiff_t)STI_BODY_Q * (body.index1 - 1);
     const st_Quat turned = quat_unit(pose->q);
-    memcpy(q, system->state.q, size);
+    memcpy(q, system->state.q, (size_t)system->model.n_q * sizeof *q);
     vec3_store(p, pose->p);
     p[3] = turned.w, p[4] = turned.x, p[5] = turned.y, p[6] = turned.z;
     sti_angles_update(system->model.world, q);
     sti_angles_settle(system->model.world, q);
-    STI_TRY(sti_evaluate(system, &system->work.trial, system->state.t, q, sti_margin(&system->model), err));
-    STI_TRY(STI_GROW(&system->model.allocator, system->state.active.id, system->state.active.capacity,
-                     (int64_t)system->state.active.n + system->work.trial.n_contacts, err));
-    STI_TRY(sti_rotors_follow(system->model.world, q, system->state.v, err));
-    memcpy(system->state.q, q, size);
-    STI_EXCHANGE(st_Sink, system->work.here, system->work.trial);
-    forget_contacts(&system->model, &system->state, body.index1);
-    forget_past(&system->state, &system->work);
-    system->work.events.n = 0;
-    sti_forget_step(system);
-    return hold_touching(system, body.index1, err);
+    unsigned char *moved = sti_alloc(&system->model.allocator, system->model.world->n_bodies, sizeof *moved);
+    if (moved == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a pose");
+    moved[body.index1] = 1;
+    const st_Status status = sti_bodies_moved(system, q, moved, err);
+    sti_free(&system->model.allocator, moved, system->model.world->n_bodies, sizeof *moved);
+    if (status == ST_OK) forget_past(&system->state, &system->work);
+    return status;
 }
 
 /* ---- a velocity ------------------------------------------------------------------------------- */

@@ -29,7 +29,8 @@ static st_BodyId owner_of(const sti_World *world, int shape)
 
 static bool is_seen(const sti_World *world, int shape, uint32_t groups)
 {
-    return (sti_shape_def(world->scene, shape)->groups & groups) != 0;
+    return (sti_shape_def(world->scene, shape)->groups & groups) != 0 &&
+           !sti_is_absent(world, world->scene->shape_body[shape]);
 }
 
 /* ---- rays ---------------------------------------------------------------------------------------- */

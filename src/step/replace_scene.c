@@ -305,6 +305,7 @@ st_Status st_system_clone(const st_System *system, st_System **out, st_Error *er
     const sti_State *state = &system->state;
     sti_World *world;
     STI_TRY(sti_world_open(from->compiled, from->gravity, &from->allocator, &world, err));
+    memcpy(world->presence, from->presence, (size_t)world->n_bodies * sizeof *world->presence);
     st_Status status = sti_system_of_world(&system->model.given, world, state->t, state->q, state->v, out, err);
     if (status != ST_OK) {
         sti_world_destroy(world);

@@ -7,12 +7,13 @@
  * `sections` each. Rows and contacts at q are not saved, they are evaluated again from the same bits.
  */
 #include "step/contact/contact_model.h"
+#include "step/flow.h"
 #include "step/sleep.h"
 
 #define MAGIC 0x5354534156453031u /* "STSAVE01", and the byte order */
 /* 1 had no controls, 2 one residual for all islands, no fresh states, numbered kinds of patches, 3 no pushes, 4 no grid
- * of times */
-#define VERSION 6
+ * of times, 5 no balance of energy, 6 nobody who comes and goes, and no measures */
+#define VERSION 7
 
 typedef struct Head {
     uint64_t magic;
@@ -62,6 +63,8 @@ enum {
     MEAN,
     CONTROLS,
     PUSHES,
+    PRESENCE,
+    MEASURED,
     N_SECTIONS
 };
 
@@ -96,7 +99,9 @@ static const struct {
                           [JOINT_FORCES] = {"joint f", sizeof(double)},
                           [MEAN] = {"mean", sizeof(double)},
                           [CONTROLS] = {"control", sizeof(sti_Control)},
-                          [PUSHES] = {"push", sizeof(sti_Push)}};
+                          [PUSHES] = {"push", sizeof(sti_Push)},
+                          [PRESENCE] = {"present", sizeof(unsigned char)},
+                          [MEASURED] = {"measure", sizeof(double)}};
 
 /* A part of the state: where it stands, how many elements. */
 typedef struct Part {
@@ -145,6 +150,9 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     const bool controlled = s->model.world->n_controls > 0;
     part[CONTROLS] =
         (Part){controlled ? s->model.world->control : NULL, controlled ? sti_control_count(s->model.world) : 0};
+    part[PRESENCE] = s->work.flow != NULL ? (Part){s->model.world->presence, s->model.world->n_bodies} : (Part){"", 0};
+    part[MEASURED] =
+        s->work.flow != NULL ? (Part){s->work.flow->totals, 2 * s->model.world->scene->n_measures} : (Part){"", 0};
     part[PUSHES] = (Part){s->model.world->push, s->model.world->n_pushes};
 }
 
@@ -373,6 +381,29 @@ static st_Status check_pushes(const sti_Model *model, const Part *part, st_Error
     return ST_OK;
 }
 
+/* Where nobody comes or goes: no bytes. */
+static st_Status check_presence(const sti_Model *model, const sti_StepWork *work, const Part *part, st_Error *err)
+{
+    const int64_t n = work->flow != NULL ? model->world->n_bodies : 0;
+    if (part->count != n)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the saved state has other inlets and outlets: not the same scene");
+    for (int64_t k = 0; k < n; k++)
+        if (((const unsigned char *)part->data)[k] > STI_GONE) return state_damaged(err);
+    return ST_OK;
+}
+
+static st_Status check_measured(const sti_Model *model, const sti_StepWork *work, const Part *part, st_Error *err)
+{
+    if (part->count != (work->flow != NULL ? 2 * model->world->scene->n_measures : 0))
+        return sti_fail(err, ST_ERR_ARGUMENT, "the saved state has other measures: not the same scene");
+    for (int64_t k = 0; k < part->count; k++) {
+        double total;
+        READ(part, k, &total);
+        if (!isfinite(total)) return state_damaged(err);
+    }
+    return ST_OK;
+}
+
 static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, const Part part[N_SECTIONS],
                              st_Error *err)
 {
@@ -397,6 +428,8 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
     STI_TRY(check_past_impulses(model, part, err));
     STI_TRY(check_controls(model, &part[CONTROLS], err));
     STI_TRY(check_pushes(model, &part[PUSHES], err));
+    STI_TRY(check_presence(model, work, &part[PRESENCE], err));
+    STI_TRY(check_measured(model, work, &part[MEASURED], err));
     return check_sleep(model, work, part, err);
 }
 
@@ -499,6 +532,7 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     copy_part(v, &part[VELOCITIES], sizeof *v);
     STI_TRY(reserve_state(s, part, err));
     STI_TRY(restore_patches(&s->model, &s->work, part, err));
+    if (s->work.flow != NULL) copy_part(s->model.world->presence, &part[PRESENCE], sizeof *s->model.world->presence);
     STI_TRY(st_system_set_state(s, t, q, v, err));                /* the last thing that may fail; it keeps the room */
     copy_part(s->state.v, &part[VELOCITIES], sizeof *s->state.v); /* of rotors, too, which follow what is set */
     copy_part(s->state.active.id, &part[ACTIVE], sizeof *s->state.active.id);
@@ -511,6 +545,7 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     s->state.loaded.n = (int)part[LOADED].count;
     s->state.modes.n = (int)part[MODES].count;
     restore_controls(&s->model, &s->work, &part[CONTROLS]);
+    if (s->work.flow != NULL) copy_part(s->work.flow->totals, &part[MEASURED], sizeof *s->work.flow->totals);
     copy_part(s->model.world->push, &part[PUSHES], sizeof *s->model.world->push);
     s->model.world->n_pushes = (int)part[PUSHES].count;
     copy_part(&s->state.n_steps, &part[STEPS], sizeof s->state.n_steps);

@@ -7,6 +7,7 @@
  *     stick_slip.c  take-off, stick and slip within the step       collision_event.c    collisions within the step
  *     collision_response.c     what a collision does, with impact.c           projection.c  drift correction
  *     sleep.c       islands at rest, which are left out of all this
+ *     flow.c        bodies that come and go before the step        measure.c     what is measured of grains
  *
  * With events off a step is one piece, and contacts that may close within it are in its problem (speculative_step).
  * With events located a piece ends at the first event (located_piece). An integrator of order one ends its step there;
@@ -16,6 +17,7 @@
 #include "base/range.h"
 #include "base/tolerance.h"
 #include "step/contact/contact_model.h"
+#include "step/flow.h"
 #include "step/sleep.h"
 
 /* ---- contacts of the step problem --------------------------------------------------------------- */
@@ -237,6 +239,8 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
         return ST_OK;
     }
     const double start = state->t, end = sti_next_time(state, h);
+    STI_TRY(sti_flow_step(system, err));
+    sti_measures_before_step(system);
     STI_TRY(sti_refresh_rows(system, err));
     STI_TRY(sti_sleep_begin(system, h, err)); /* depends on the state alone, and stays if the step fails */
     STI_TRY(sti_save(system, err));
@@ -252,6 +256,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     }
     state->n_steps++;
     state->fresh = false;
+    sti_measures_after_step(system);
     sti_note_strikes(system, jump);
     state->works.unexplained += energy(system) - energy_before - (sti_works_sum(&state->works) - explained);
     sti_sleep_end(system, state->t - start);

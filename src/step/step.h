@@ -28,6 +28,9 @@ st_Status sti_meet_motors(st_System *system, st_Error *err);
 st_Status sti_refresh_rows(st_System *system, st_Error *err);
 
 /* one_body.c: is it one of a scene, and does it move? Whose call asks. */
+/* The state's position becomes q, in which the marked bodies are elsewhere: contacts are looked for, and what is
+ * remembered of theirs is forgotten: one_body.c.                                                  */
+st_Status sti_bodies_moved(st_System *system, const double *q, const unsigned char *moved, st_Error *err);
 st_Status sti_check_movable(const sti_Model *model, const char *call, st_BodyId body, st_Error *err);
 
 /* snapshot.c: the state to go back to, and back to it; its impulses, before others take their place. */

@@ -2,6 +2,7 @@
 #include "base/tolerance.h"
 #include "math/block_diag.h"
 #include "step/contact/contact_model.h"
+#include "step/flow.h"
 #include "step/joint_coordinates.h"
 #include "step/sleep.h"
 
@@ -286,7 +287,7 @@ st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double 
     STI_TRY(sti_check_coordinates(def, err));
     STI_TRY(create_system(def, &model, world, t, q, v, out, err));
     sti_world_started(world);
-    return ST_OK;
+    return sti_flow_create(out, err);
 }
 
 /* A system whose first state is not to be had is none. */
@@ -380,6 +381,7 @@ void st_system_destroy(st_System *s)
     if (s == NULL) return;
     st_Allocator a = s->model.allocator;
     sti_device_destroy(s);
+    sti_flow_destroy(s);
     for (int need = 0; need < N_NEEDS; need++) {
         const Vectors all = vectors_of(s, (Need)need);
         sti_free_spans(&a, s->work.vectors[need], all.span, all.n);

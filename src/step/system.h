@@ -376,6 +376,8 @@ typedef struct sti_Snapshot {
     bool lost; /* they were overwritten by those of an attempt that was made again                  */
 } sti_Snapshot;
 
+typedef struct sti_Flow sti_Flow; /* inlets and outlets: flow.h */
+
 /* The work of a step: kept between steps for its memory, and for reports of the last one. */
 typedef struct sti_StepWork {
     st_Sink here;    /* rows and contacts at the state                                               */
@@ -412,6 +414,7 @@ typedef struct sti_StepWork {
     int64_t v_recovered_capacity;
     void *vectors[3]; /* blocks of the vectors that live as long as the system (system.c)          */
 
+    sti_Flow *flow;                            /* NULL: nobody comes or goes                                       */
     sti_Islands *islands;                      /* solves the step problem                                          */
     sti_Stop *stop;                            /* cancel.c; the islands and the world know it, too                 */
     bool stepping;                             /* a step is under way: cancel ends it                              */

@@ -491,5 +491,23 @@ class Queries(unittest.TestCase):
         self.assertRaises(KeyError, lambda: self.system.distance("box", "ground"))
 
 
+class Grains(unittest.TestCase):
+    def test_inlet_outlet_measure(self):
+        scene = stiction.Scene.from_dict({
+            "inlets": [{"name": "drop", "number": 5, "rate": 100, "shapes": [{"type": "sphere", "radius": 0.005}],
+                        "region": {"type": "box", "position": [0, 0, 1], "size": [0.2, 0.2, 0.001]}}],
+            "outlets": [{"region": {"type": "half-space", "position": [0, 0, 0.5]}}],
+            "measures": [{"name": "line", "type": "flow", "region": {"type": "half-space", "position": [0, 0, 0.9]}}]})
+        system = scene.system(h=0.001)
+        self.assertFalse(system.present("drop_0001"))
+        system.step(steps=21)
+        self.assertEqual([system.present(f"drop_{k:04}") for k in range(1, 6)], [True, True, True, False, False])
+        self.assertEqual(system.measures()["line"]["number"], 0)
+        system.step(steps=200)  # 0.1 m take 0.143 s
+        self.assertEqual(system.measures()["line"]["number"], 5)
+        system.step(steps=200)
+        self.assertFalse(any(system.present(k) for k in range(1, 6)))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -114,6 +114,7 @@ static void goes_on_bit_for_bit(void **state)
         {"song-2004/ellipse", NULL, 100, 50, NULL},
         {"world/sleeping", NULL, 300, 50, NULL},
         {"toys/chain-on-peg", "simulation/sleep=true", 100, 50, NULL},
+        {"grains/hopper", NULL, 60, 20, NULL},
         {"mechanisms/motor_limit", NULL, 50, 50, "motor"}};
     Parts parts = {.n = 0};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)

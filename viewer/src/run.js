@@ -67,6 +67,10 @@ export class Run {
     const n = this.nBodies, f = this.time.length, { origin, quantum } = this.header;
     const p = (this.positions = new Float32Array(3 * n * f)), q = (this.turns = new Float32Array(4 * n * f));
     for (let k = 0, i = 0; k < n * f; k++, i += 7) {
+      if (!(values[i + 3] || values[i + 4] || values[i + 5] || values[i + 6])) { // absent: an inlet has yet to bring it, or it is gone
+        p.fill(NaN, 3 * k, 3 * k + 3);
+        continue;
+      }
       p[3 * k] = origin[0] + quantum * values[i];
       p[3 * k + 1] = origin[1] + quantum * values[i + 1];
       p[3 * k + 2] = origin[2] + quantum * values[i + 2];

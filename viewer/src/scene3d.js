@@ -293,6 +293,7 @@ export class Picture {
     const axes = [[], [], []], live = this.run.live, first = live ? 0 : this.run.frameAt(from), last = live ? 0 : this.run.frameAt(to);
     const stride = Math.max(1, Math.floor(((last - first + 1) * this.n) / 30000)), around = new THREE.Box3();
     const note = (position, turn, k, body) => {
+      if (Number.isNaN(position[3 * k])) return; // absent
       around.copy(local[body].isEmpty() ? new THREE.Box3(new THREE.Vector3(), new THREE.Vector3()) : local[body]);
       around.applyMatrix4(this.m0.compose(this.p0.fromArray(position, 3 * k), this.q0.fromArray(turn, 4 * k), this.one));
       axes.forEach((list, i) => list.push(around.min.getComponent(i), around.max.getComponent(i)));

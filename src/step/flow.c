@@ -1,0 +1,304 @@
+/* step/flow.c -- bodies that come and go while a system runs: the inlets and outlets of its scene.
+ *
+ * All grains that an inlet will ever bring are bodies of the scene from the start, so that ids, names and recordings
+ * stay as they are. One that waits, or is gone, is absent (model/presence.c). Before each step
+ *
+ *     bodies whose centre is inside an outlet are gone;
+ *     grains that are due at an inlet are put at a random free place in its region; one that finds none waits, and
+ *     those after it wait, too.
+ *
+ * Contacts are looked for once after all changes of a step. Random numbers follow from the seed, the body and the
+ * number of the step: nothing but the presence of bodies has to be saved.
+ */
+#include "step/flow.h"
+
+#include "grains/grains.h"
+#include "grains/random.h"
+#include "step/sleep.h"
+
+#include <stiction/query.h>
+
+#define TRIES      30   /* places of a grain, in a step                                      */
+#define WALL_TRIES 500  /* before an inlet counts as inside a wall                           */
+#define CLEAR      1e-3 /* between a grain that comes in and what is there, in its own sizes */
+
+/* ---- places ----------------------------------------------------------------------------------- */
+
+/* Random numbers of a body in a step. */
+static uint64_t random_of(const sti_Inlet *inlet, int body, int64_t step)
+{
+    uint64_t state = inlet->seed;
+    state = sti_random_bits(&state) + (uint64_t)body;
+    return sti_random_bits(&state) + (uint64_t)step;
+}
+
+static st_Pose random_place(const sti_Inlet *inlet, uint64_t *random)
+{
+    const st_Vec3 half = sti_region_half(&inlet->region);
+    st_Vec3 p = {0, 0, 0};
+    for (int k = 0; k < 100; k++) { /* regions fill half of their bounds at least */
+        p = (st_Vec3){inlet->free[0] ? sti_random_between(random, -half.x, half.x) : 0,
+                      inlet->free[1] ? sti_random_between(random, -half.y, half.y) : 0,
+                      inlet->free[2] ? sti_random_between(random, -half.z, half.z) : 0};
+        if (sti_region_holds_ball(&inlet->region, inlet->free, p, 0)) break;
+    }
+    return (st_Pose){pose_point(inlet->region.pose, p), inlet->turned ? sti_random_turn(random) : pose_identity().q};
+}
+
+/* Is there nothing within the ball that holds the body? walls: only what never moves counts. */
+static st_Status is_free(st_System *system, int body, st_Vec3 at, bool walls, bool *is, st_Error *err)
+{
+    const sti_World *world = system->model.world;
+    const sti_Flow *flow = system->work.flow;
+    const double reach = (1 + CLEAR) * world->collider.body_reach[body];
+    const st_ShapeDef ball = st_sphere_def(reach);
+    st_ShapeId near[16];
+    int n = 0;
+    STI_TRY(st_system_overlaps(system, &ball, (st_Pose){at, {1, 0, 0, 0}}, UINT32_MAX, near, 16, &n, err));
+    *is = walls || n == 0;
+    for (int k = 0; walls && k < n && k < 16; k++)
+        *is = *is && world->body[world->scene->shape_body[near[k].index1 - 1]].n_dofs > 0;
+    for (int k = 0; k < flow->n_changes && *is; k++) { /* those that come in now are not there yet */
+        const sti_FlowChange *other = &flow->change[k];
+        *is =
+            other->to != STI_PRESENT || norm(sub(other->pose.p, at)) >= reach + world->collider.body_reach[other->body];
+    }
+    return ST_OK;
+}
+
+/* ---- made with the system --------------------------------------------------------------------- */
+
+static st_Status list_grains(const st_System *system, const sti_Inlet *inlet, sti_FlowInlet *out, st_Error *err)
+{
+    const sti_World *world = system->model.world;
+    out->body = sti_alloc(&system->model.allocator, inlet->number, sizeof *out->body);
+    out->due = sti_alloc(&system->model.allocator, inlet->number, sizeof *out->due);
+    if (out->body == NULL || out->due == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "inlet \"%s\": out of memory for %d grains", inlet->name, inlet->number);
+    double mass = 0;
+    for (int k = 1; k <= inlet->number; k++) {
+        const int body = sti_inlet_body(world, inlet, k);
+        if (body < 0) continue;
+        out->due[out->n] = inlet->start + (inlet->rate > 0 ? out->n / inlet->rate : mass / inlet->mass_rate);
+        out->body[out->n++] = body;
+        mass += world->body[body].mass;
+    }
+    return ST_OK;
+}
+
+/* A place for the largest grain, whatever moves aside. */
+static st_Status check_walls(st_System *system, const sti_Inlet *inlet, const sti_FlowInlet *grains, st_Error *err)
+{
+    const double *reach = system->model.world->collider.body_reach;
+    int largest = 0;
+    for (int k = 1; k < grains->n; k++)
+        if (reach[grains->body[k]] > reach[grains->body[largest]]) largest = k;
+    uint64_t random = inlet->seed;
+    bool is = grains->n == 0;
+    for (int k = 0; k < WALL_TRIES && !is; k++)
+        STI_TRY(is_free(system, grains->body[largest], random_place(inlet, &random).p, true, &is, err));
+    if (is) return ST_OK;
+    return sti_fail(err, ST_ERR_ARGUMENT,
+                    "inlet \"%s\": its region has no place for a grain of %g m: walls and fixed bodies are in the way",
+                    inlet->name, 2 * reach[grains->body[largest]]);
+}
+
+/* Bodies that others hold on to, or that cannot move. */
+static void find_bound(const sti_World *world, unsigned char *bound)
+{
+    const st_Scene *scene = world->scene;
+    for (int b = 0; b < world->n_bodies; b++)
+        bound[b] = world->body[b].n_dofs == 0;
+    for (int k = 0; k < scene->n_joints; k++) {
+        bound[scene->joint[k].a.index1] = bound[scene->joint[k].b.index1] = 1;
+        for (int i = 0; i < scene->joint[k].n_path; i++)
+            bound[scene->joint[k].path[i].body.index1] = 1;
+    }
+    for (int k = 0; k < scene->n_springs; k++)
+        bound[scene->spring[k].a.index1] = bound[scene->spring[k].b.index1] = 1;
+    for (int k = 0; k < scene->n_forces; k++)
+        bound[scene->force[k].body.index1] = 1;
+}
+
+/* A pattern that is more than a star says what is meant. */
+static st_Status check_outlet(const sti_World *world, const sti_Outlet *outlet, const unsigned char *bound,
+                              st_Error *err)
+{
+    if (outlet->bodies == NULL || strcmp(outlet->bodies, "*") == 0) return ST_OK;
+    int n = 0;
+    for (int b = 1; b < world->n_bodies; b++) {
+        const char *name = world->scene->names[STI_BODY].name[b];
+        if (!sti_name_matches(outlet->bodies, name)) continue;
+        n++;
+        if (bound[b])
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "outlet \"%s\": bodies is \"%s\", but body \"%s\" is fixed, or has joints, springs or "
+                            "forces, and cannot be taken out",
+                            outlet->name, outlet->bodies, name);
+    }
+    if (n > 0) return ST_OK;
+    return sti_fail(err, ST_ERR_ARGUMENT, "outlet \"%s\": bodies is \"%s\", no body has such a name", outlet->name,
+                    outlet->bodies);
+}
+
+static st_Status create(st_System *system, st_Error *err)
+{
+    const sti_World *world = system->model.world;
+    const st_Scene *scene = world->scene;
+    const st_Allocator *a = &system->model.allocator;
+    sti_Flow *flow = system->work.flow = sti_alloc(a, 1, sizeof *flow);
+    if (flow == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for inlets");
+    flow->inlet = sti_alloc(a, scene->n_inlets + 1, sizeof *flow->inlet);
+    flow->bound = sti_alloc(a, world->n_bodies, sizeof *flow->bound);
+    flow->marked = sti_alloc(a, world->n_bodies, sizeof *flow->marked);
+    if (flow->inlet == NULL || flow->bound == NULL || flow->marked == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for inlets");
+    find_bound(world, flow->bound);
+    for (int k = 0; k < scene->n_inlets; k++) {
+        STI_TRY(list_grains(system, &scene->inlet[k], &flow->inlet[k], err));
+        STI_TRY(check_walls(system, &scene->inlet[k], &flow->inlet[k], err));
+    }
+    for (int k = 0; k < scene->n_outlets; k++)
+        STI_TRY(check_outlet(world, &scene->outlet[k], flow->bound, err));
+    return sti_measures_create(system, err);
+}
+
+st_Status sti_flow_create(st_System **system, st_Error *err)
+{
+    const st_Scene *scene = (*system)->model.world->scene;
+    if (scene->n_inlets + scene->n_outlets + scene->n_measures == 0) return ST_OK;
+    const st_Status status = create(*system, err);
+    if (status == ST_OK) return ST_OK;
+    sti_flow_destroy(*system);
+    (*system)->model.world = NULL; /* still the caller's */
+    st_system_destroy(*system);
+    *system = NULL;
+    return status;
+}
+
+void sti_flow_destroy(st_System *system)
+{
+    const st_Allocator *a = &system->model.allocator;
+    sti_Flow *flow = system->work.flow;
+    if (flow == NULL) return;
+    const st_Scene *scene = system->model.world->scene;
+    for (int k = 0; k < scene->n_inlets && flow->inlet != NULL; k++) {
+        sti_free(a, flow->inlet[k].body, scene->inlet[k].number, sizeof *flow->inlet[k].body);
+        sti_free(a, flow->inlet[k].due, scene->inlet[k].number, sizeof *flow->inlet[k].due);
+    }
+    sti_measures_destroy(system);
+    sti_free(a, flow->inlet, scene->n_inlets + 1, sizeof *flow->inlet);
+    sti_free(a, flow->bound, system->model.world->n_bodies, sizeof *flow->bound);
+    sti_free(a, flow->marked, system->model.world->n_bodies, sizeof *flow->marked);
+    STI_RELEASE(a, flow->change, flow->change_capacity);
+    sti_free(a, flow, 1, sizeof *flow);
+    system->work.flow = NULL;
+}
+
+/* ---- before a step ---------------------------------------------------------------------------- */
+
+static st_Status add_change(st_System *system, sti_FlowChange change, st_Error *err)
+{
+    sti_Flow *flow = system->work.flow;
+    STI_TRY(STI_GROW(&system->model.allocator, flow->change, flow->change_capacity, flow->n_changes + 1, err));
+    flow->change[flow->n_changes++] = change;
+    return ST_OK;
+}
+
+static st_Status take_out(st_System *system, const sti_Outlet *outlet, st_Error *err)
+{
+    const sti_World *world = system->model.world;
+    for (int b = 1; b < world->n_bodies; b++) {
+        if (system->work.flow->bound[b] || sti_is_absent(world, b) || system->work.flow->marked[b] ||
+            !st_region_holds(&outlet->region, sti_pose(system->state.q, b).p))
+            continue;
+        if (outlet->bodies != NULL && !sti_name_matches(outlet->bodies, world->scene->names[STI_BODY].name[b]))
+            continue;
+        system->work.flow->marked[b] = 1;
+        STI_TRY(add_change(system, (sti_FlowChange){b, STI_GONE, sti_parked(world, b), {0, 0, 0}}, err));
+    }
+    return ST_OK;
+}
+
+static st_Status bring_in(st_System *system, const sti_Inlet *inlet, const sti_FlowInlet *grains, st_Error *err)
+{
+    const sti_World *world = system->model.world;
+    for (int k = 0; k < grains->n && grains->due[k] <= system->state.t; k++) {
+        const int body = grains->body[k];
+        if (world->presence[body] != STI_WAITS) continue;
+        uint64_t random = random_of(inlet, body, system->state.n_steps);
+        bool is = false;
+        st_Pose pose = pose_identity();
+        for (int tries = 0; tries < TRIES && !is; tries++) {
+            pose = random_place(inlet, &random);
+            STI_TRY(is_free(system, body, pose.p, false, &is, err));
+        }
+        if (!is) return ST_OK; /* the others wait, too */
+        system->work.flow->marked[body] = 1;
+        STI_TRY(add_change(system, (sti_FlowChange){body, STI_PRESENT, pose, inlet->velocity}, err));
+    }
+    return ST_OK;
+}
+
+static void set_presence(st_System *system, bool back)
+{
+    sti_World *world = system->model.world;
+    for (int k = 0; k < system->work.flow->n_changes; k++) {
+        const sti_FlowChange *change = &system->work.flow->change[k];
+        const sti_Presence was = change->to == STI_GONE ? STI_PRESENT : STI_WAITS;
+        world->presence[change->body] = (unsigned char)(back ? was : change->to);
+    }
+}
+
+/* Bodies that sleep beside one that changes wake; then it is elsewhere. */
+static st_Status apply(st_System *system, st_Error *err)
+{
+    const sti_World *world = system->model.world;
+    const sti_Flow *flow = system->work.flow;
+    double *q = system->work.q_new;
+    for (int k = 0; k < flow->n_changes; k++)
+        STI_TRY(sti_wake_now(system, flow->change[k].body, err));
+    memcpy(q, system->state.q, (size_t)system->model.n_q * sizeof *q);
+    for (int k = 0; k < flow->n_changes; k++) {
+        const sti_FlowChange *change = &flow->change[k];
+        double *p = q + (ptrdiff_t)STI_BODY_Q * (change->body - 1);
+        vec3_store(p, change->pose.p);
+        p[3] = change->pose.q.w, p[4] = change->pose.q.x, p[5] = change->pose.q.y, p[6] = change->pose.q.z;
+    }
+    set_presence(system, false);
+    const st_Status status = sti_bodies_moved(system, q, flow->marked, err);
+    if (status != ST_OK) set_presence(system, true);
+    STI_TRY(status);
+    for (int k = 0; k < flow->n_changes; k++) {
+        const sti_FlowChange *change = &flow->change[k];
+        const sti_Body *body = &world->body[change->body];
+        const double full[6] = {change->velocity.x, change->velocity.y, change->velocity.z, 0, 0, 0};
+        for (int d = 0; d < body->n_dofs; d++)
+            system->state.v[body->v_first + d] = full[body->dof[d]];
+    }
+    system->state.history.known = false; /* schemes of more than one step start anew */
+    return ST_OK;
+}
+
+st_Status sti_flow_step(st_System *system, st_Error *err)
+{
+    sti_Flow *flow = system->work.flow;
+    if (flow == NULL) return ST_OK;
+    const st_Scene *scene = system->model.world->scene;
+    st_Status status = ST_OK;
+    flow->n_changes = 0;
+    for (int k = 0; k < scene->n_outlets && status == ST_OK; k++)
+        status = take_out(system, &scene->outlet[k], err);
+    for (int k = 0; k < scene->n_inlets && status == ST_OK; k++)
+        status = bring_in(system, &scene->inlet[k], &flow->inlet[k], err);
+    if (status == ST_OK && flow->n_changes > 0) status = apply(system, err);
+    for (int k = 0; k < flow->n_changes; k++)
+        flow->marked[flow->change[k].body] = 0;
+    return status;
+}
+
+bool st_system_present(const st_System *system, st_BodyId body)
+{
+    const sti_World *world = system->model.world;
+    return world == NULL || body.index1 < 1 || body.index1 >= world->n_bodies || !sti_is_absent(world, body.index1);
+}

@@ -1,0 +1,53 @@
+/* step/flow.h -- bodies that come and go while a system runs: flow.c. */
+#ifndef STI_FLOW_H
+#define STI_FLOW_H
+
+#include "step/system.h"
+
+/* A body whose presence changes before a step. */
+typedef struct sti_FlowChange {
+    int body;
+    sti_Presence to;
+    st_Pose pose;
+    st_Vec3 velocity;
+} sti_FlowChange;
+
+/* The grains of an inlet, in their order. */
+typedef struct sti_FlowInlet {
+    int *body;
+    double *due; /* [s] */
+    int n;
+} sti_FlowInlet;
+
+/* A measure of the scene: measure.c. */
+typedef struct sti_Measured {
+    int wall, shape;       /* wall: its body, and the shape; -1: all of them */
+    unsigned char *member; /* by body: its name matches, and it moves        */
+    unsigned char *inside; /* flow, by body: it was, before the step         */
+} sti_Measured;
+
+struct sti_Flow {
+    sti_Measured *measured; /* the scene's n_measures                                */
+    double *totals;         /* flow: mass and number so far, two a measure           */
+    sti_FlowInlet *inlet;   /* the scene's n_inlets                                   */
+    unsigned char *bound;   /* by body: it has joints, springs or forces, or is fixed */
+    unsigned char *marked;  /* by body: it is among the changes                       */
+    sti_FlowChange *change;
+    int n_changes;
+    int64_t change_capacity;
+};
+
+/* For a system whose scene has inlets, outlets or measures. Refuses an inlet inside a wall, an outlet for bound bodies;
+ * then there is no system, and *system is NULL.                                                   */
+st_Status sti_flow_create(st_System **system, st_Error *err);
+void sti_flow_destroy(st_System *system);
+/* Before a step: bodies in outlets go, grains that are due come. */
+st_Status sti_flow_step(st_System *system, st_Error *err);
+
+/* measure.c */
+st_Status sti_measures_create(st_System *system, st_Error *err);
+void sti_measures_destroy(st_System *system);
+void sti_measures_before_step(st_System *system);
+void sti_measures_after_step(st_System *system);
+
+#endif
