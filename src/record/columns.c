@@ -209,8 +209,8 @@ st_Status st_columns_values(st_Columns *columns, const st_System *system, const 
         const double known = columns->load[i].struck ? NAN : 1;
         to = APPEND(to, known * f.x, known * f.y, known * f.z);
     }
-    to = APPEND(to, info->solve.residual.joint, info->friction, info->h > 0 ? info->force_time : info->time,
-                info->work, info->damping, info->impacts, info->correction, info->scheme, info->unexplained);
+    to = APPEND(to, info->solve.residual.joint, info->friction, info->h > 0 ? info->force_time : info->time, info->work,
+                info->damping, info->impacts, info->correction, info->scheme, info->unexplained);
     for (int k = 0; k < columns->n_measures; k++) {
         double measured[ST_MEASURE_VALUES];
         int n = 0;
