@@ -71,10 +71,10 @@ typedef enum st_Coordinates {
     ST_COORDINATES_BODY      /* those of bodies, joints by rows                           */
 } st_Coordinates;
 
-/* A step or an impact law that adds energy. */
+/* An impact law that adds energy. */
 typedef enum st_Energy {
     ST_ENERGY_REPORT = 0, /* kept and reported, as the papers' schemes are              */
-    ST_ENERGY_LIMIT       /* less restitution; a step that still adds energy is not accepted */
+    ST_ENERGY_LIMIT       /* less restitution, until none is added                          */
 } st_Energy;
 
 /* Where the step of a pile is computed. */

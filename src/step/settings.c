@@ -251,8 +251,7 @@ static const Entry entries[] = {
     {CHOICE(events, events_words,
             "off: fixed step; collisions: located where a new contact closes; all: take-off, stick and slip, too"),
      AT(events), NULL, 0},
-    {CHOICE(energy, energy_words,
-            "what adds energy: is reported, or limited: less restitution, and no step that adds energy is accepted"),
+    {CHOICE(energy, energy_words, "impacts that would add energy: are kept and reported, or get less restitution"),
      AT(energy), NULL, 0},
     {CHOICE(
          initial, initial_words,

@@ -146,9 +146,9 @@ static void test_full(void **state)
 static void test_saved_and_cloned(void **state)
 {
     (void)state;
-    st_Scene *scene;
+    st_Scene *scene, *again;
     st_Error err = {0};
-    st_System *a = system_of(SHOWER, NULL, &scene), *b = system_of(SHOWER, NULL, &scene), *c = NULL;
+    st_System *a = system_of(SHOWER, NULL, &scene), *b = system_of(SHOWER, NULL, &again), *c = NULL;
     steps(a, 300);
     const size_t size = st_system_save(a, NULL, 0);
     void *bytes = malloc(size);
@@ -168,7 +168,7 @@ static void test_saved_and_cloned(void **state)
     assert_int_equal(count_present(a, scene), 0);
     free(bytes);
     st_system_destroy(a), st_system_destroy(b), st_system_destroy(c);
-    st_scene_destroy(scene);
+    st_scene_destroy(scene), st_scene_destroy(again);
 }
 
 /* Recordings have no place of absent bodies. */
