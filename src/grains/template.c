@@ -52,7 +52,7 @@ static st_Status measure(sti_Template *grain, const st_Scene *scene, st_Vec3 *ce
     for (int pass = 0; pass < 2; pass++) {
         st_Scene *alone = NULL;
         st_BodyDef body = st_body_def();
-        st_BodyId id;
+        st_BodyId id = {0};
         STI_TRY(st_scene_create_with(&grain->allocator, &alone, err));
         st_Status status = ST_OK;
         for (int k = 1; k <= st_scene_material_count(scene) && status == ST_OK; k++) {
