@@ -25,6 +25,8 @@ typedef struct sti_FlatBlocks {
     int which; /* of the contact blocks */                                                                             \
     double *sum_next, *bounds_other;                                                                                   \
     double tolerance;                                                                                                  \
-    int max_sweeps, cell_bits
+    int max_sweeps, cell_bits;                                                                                         \
+    bool (*stopped)(void *ctx);                                                                                        \
+    void *stop
 
 #endif

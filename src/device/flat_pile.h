@@ -33,11 +33,14 @@ typedef struct sti_FlatDef {
     double correction_speed;               /* [m/s] at most, of bodies that overlap                       */
     double tolerance;                      /* of the rms residual, in parts of what gravity gives in a step */
     int max_sweeps;
-    int threads; /* host */
+    int threads;                /* host                                                                */
+    bool (*stopped)(void *ctx); /* asked between sweeps: true ends the step with ST_ERR_CANCELLED      */
+    void *stop;                 /* its ctx                                                             */
 } sti_FlatDef;
 
 typedef struct sti_FlatInfo {
     int contacts, colours, sweeps;
+    int struck;                /* contacts that close in the step: their impulses hold an impact                */
     double residual;           /* rms over contacts, in the units of the tolerance                              */
     double kinetic, potential; /* after the step [J]                                                  */
     double friction;           /* its work in the step, <= 0 [J]                                      */
@@ -48,7 +51,8 @@ typedef struct sti_FlatInfo {
 typedef struct sti_FlatContact {
     int sphere, other;      /* other: a sphere, or -1 - wall                                            */
     double x[3], n[3], gap; /* the point on the sphere; the normal, towards it                          */
-    double r[3], m[3];      /* impulse and torque impulse on the sphere's body [N s, N m s]             */
+    bool struck;
+    double r[3], m[3]; /* impulse and torque impulse on the sphere's body [N s, N m s]             */
 } sti_FlatContact;
 
 typedef struct sti_FlatPile sti_FlatPile;

@@ -86,6 +86,7 @@ static st_Status make_room(sti_FlatPile *pile, int64_t n, st_Error *err)
     take_contacts(pile, blocks, room, &fresh.found);
     take_contacts(pile, blocks, room, &fresh.swept);
     fresh.found.gap = take_doubles(pile, blocks, room);
+    fresh.found.fast = take_ints(pile, blocks, room);
     fresh.other = take_ints(pile, blocks, room);
     fresh.other_old = take_ints(pile, blocks, room);
     fresh.colour = take_ints(pile, blocks, room);
@@ -186,6 +187,8 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     f->smallest_cell = 2.2 * smallest;
     pile->tolerance = def->tolerance;
     pile->max_sweeps = def->max_sweeps;
+    pile->stopped = def->stopped;
+    pile->stop = def->stop;
 
     f->inverse_mass = take_doubles(pile, blocks, n);
     f->inertia = take_doubles(pile, blocks, 6 * n);
@@ -443,7 +446,7 @@ static double judge(sti_FlatPile *pile)
 }
 
 /* Sweeps until the residual is small enough, or there were enough. Each sweep begins ahead of where the last ended.  */
-static void solve_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
+static bool solve_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
 {
     sti_Flat *f = &pile->f;
     const int n = f->n_contacts, *first = f->colour_first;
@@ -453,12 +456,13 @@ static void solve_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
     RUN(pile, flat_momentum_begin, 0, n);
     RUN(pile, flat_momentum_begin_bodies, 0, 3 * f->n_bodies);
     for (info->sweeps = 1;; info->sweeps++) {
+        if (pile->stopped != NULL && pile->stopped(pile->stop)) return false;
         sweep(pile);
         reduce(pile, n, false); /* of the changes that it made */
         RUN(pile, flat_momentum, 0, 1);
         if (info->sweeps % STI_FLAT_JUDGE_EVERY == 0 || info->sweeps >= pile->max_sweeps) {
             info->residual = judge(pile);
-            if (!(info->residual > pile->tolerance) || info->sweeps >= pile->max_sweeps) return;
+            if (!(info->residual > pile->tolerance) || info->sweeps >= pile->max_sweeps) return true;
         }
         RUN(pile, flat_extrapolate, 0, n);
         RUN(pile, flat_extrapolate_bodies, 0, 3 * f->n_bodies);
@@ -483,13 +487,16 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
         colour_contacts(pile);
         for (int k = 0; k < STI_FLAT_COLOURS; k++)
             info->colours += f->colour_first[k + 1] > f->colour_first[k];
-        solve_contacts(pile, info);
+        const bool done = solve_contacts(pile, info);
         STI_TRY(device_fault(pile, err));
+        if (!done) return sti_fail(err, ST_ERR_CANCELLED, "device \"%s\": the step was cancelled", device_name);
         if (!(info->residual < 1e300))
             return sti_fail(err, ST_ERR_NUMERIC, "device \"%s\": velocities are not finite any more", device_name);
         RUN(pile, flat_friction, 0, f->n_contacts);
         info->friction = reduced(pile, f->n_contacts, false);
         RUN(pile, flat_scatter, 0, f->n_contacts);
+        RUN(pile, flat_struck, 0, f->n_contacts);
+        info->struck = (int)reduced(pile, f->n_contacts, false);
         RUN(pile, flat_overlap, 0, f->n_contacts);
         info->overlap = sti_larger(reduced(pile, f->n_contacts, true), 0);
     }
@@ -530,6 +537,9 @@ static st_Status flat_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Erro
     device_get(pile, numbers, f->found.gap, n * (int64_t)sizeof *numbers);
     for (int64_t c = 0; c < n; c++)
         out[c].other = ints[c], out[c].gap = numbers[c];
+    device_get(pile, ints, f->found.fast, n * (int64_t)sizeof *ints);
+    for (int64_t c = 0; c < n; c++)
+        out[c].struck = ints[c] != 0;
     for (int k = 0; k < 3; k++) {
         device_get(pile, numbers, f->found.n + k * stride, n * (int64_t)sizeof *numbers);
         for (int64_t c = 0; c < n; c++)

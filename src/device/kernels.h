@@ -74,6 +74,7 @@ typedef struct sti_FlatContacts {
     int *a, *b;                /* bodies; b = -1: a wall                                                     */
     double *n;                 /* 3                                                                          */
     double *lever_a, *lever_b; /* 3 each, from the centre to the contact; of balls 1: the radius            */
+    int *fast;                 /* only as they were found: approaches faster than forces explain, and carried nothing */
     double *gap;               /* [m], only as they were found                                               */
     double *w;                 /* [m/s] velocity that gap or overlap ask for                                 */
     double *inverse_n, *inverse_t, *inverse_m; /* 1/k                                                      */
@@ -460,14 +461,14 @@ STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at
         roll = one[1] > other[1] ? one[1] : other[1];
         rub = one[2] > other[2] ? one[2] : other[2];
     }
-    double x[3], lever_a[3], lever_b[3] = {0, 0, 0}, unused[3];
+    double x[3], lever_a[3], lever_b[3] = {0, 0, 0}, u[3], u_b[3] = {0, 0, 0};
     for (int k = 0; k < 3; k++)
         x[k] = f->x[(int64_t)3 * s + k] - radius * n[k];
-    flat_body_point(f, a, x, lever_a, unused);
+    flat_body_point(f, a, x, lever_a, u);
     if (b >= 0) {
         for (int k = 0; k < 3; k++)
             x[k] -= point->gap * n[k];
-        flat_body_point(f, b, x, lever_b, unused);
+        flat_body_point(f, b, x, lever_b, u_b);
     }
     /* two directions across n, and the larger stiffness of the two */
     double t[3], o[3];
@@ -510,6 +511,7 @@ STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at
     }
     if (f->round) c->lever_a[at] = radius, c->lever_b[at] = point->radius_b;
     c->gap[at] = point->gap;
+    c->fast[at] = flat_dot(u_b, n) - flat_dot(u, n) > 3 * g * f->h;
     c->w[at] = w;
     c->inverse_n[at] = 1 / nn;
     c->inverse_t[at] = 1 / across;
@@ -692,6 +694,7 @@ STI_KERNEL void flat_recall(int s, const sti_Flat *f)
             for (int k = 0; k < 3; k++)
                 f->found.m[k * stride + c] = m[k];
         }
+        if (along > 0) f->found.fast[c] = 0;
         const int colour = from >= 0 ? f->colour_old[from] : STI_FLAT_FREE;
         f->colour[c] = colour;
         if (colour == STI_FLAT_FREE || colour == STI_FLAT_COLOURS - 1) continue;
@@ -1047,6 +1050,17 @@ STI_KERNEL void flat_friction(int i, const sti_Flat *f)
     for (int k = 0; f->rolling && k < 3; k++)
         work += c->m[k * stride + i] * (a.u[k + 3] - b.u[k + 3]);
     f->term[i] = work;
+}
+
+/* Does contact c close in this step? Then its impulse holds an impact. After flat_scatter. */
+STI_KERNEL void flat_struck(int c, const sti_Flat *f)
+{
+    const int64_t stride = f->capacity;
+    double load = 0;
+    for (int k = 0; k < 3; k++)
+        load += f->found.r[k * stride + c] * f->found.n[k * stride + c];
+    f->found.fast[c] = f->found.fast[c] != 0 && load > 0;
+    f->term[c] = f->found.fast[c];
 }
 
 /* How deep it was, at the start of the step. */

@@ -16,7 +16,10 @@ struct sti_OnDevice {
     int *sphere_shape, *wall_shape; /* the world's shapes                                           */
     double *q, *v;                  /* 7 and 6 per body, fixed ones too                              */
     int n_contacts;
-    bool fetched; /* `contact` is that of the last step                                 */
+    unsigned char *hit;          /* by body: an impact of the last step reaches it                           */
+    double energy;               /* of the state on the device [J]                                                */
+    double *q_before, *v_before; /* of the last step, as the state has them                         */
+    bool fetched;                /* `contact` is that of the last step                                 */
     sti_FlatContact *contact;
     int64_t contact_capacity;
     double h;
@@ -158,6 +161,11 @@ static void fill_arrays(const st_System *s, sti_OnDevice *d, const Arrays *to)
     }
 }
 
+static bool is_stopped(void *stop)
+{
+    return sti_stopped(stop);
+}
+
 static st_Status make_pile(const st_System *s, sti_OnDevice *d, const Arrays *arrays, st_Error *err)
 {
     const st_SystemDef *def = &s->model.def;
@@ -183,7 +191,9 @@ static st_Status make_pile(const st_System *s, sti_OnDevice *d, const Arrays *ar
                               .correction_speed = def->correction_speed,
                               .tolerance = s->model.given.tolerance > 0 ? s->model.given.tolerance : 1e-3,
                               .max_sweeps = patient || def->max_iterations < 150 ? def->max_iterations : 150,
-                              .threads = def->threads};
+                              .threads = def->threads,
+                              .stopped = is_stopped,
+                              .stop = s->work.stop};
     return d->device->create(&flat, &s->model.allocator, &d->pile, err);
 }
 
@@ -195,6 +205,9 @@ void sti_device_destroy(st_System *s)
     if (d->pile != NULL) d->device->destroy(d->pile);
     sti_free(a, d->sphere_shape, d->shape_room, sizeof *d->sphere_shape);
     sti_free(a, d->wall_shape, d->shape_room, sizeof *d->wall_shape);
+    sti_free(a, d->hit, d->n_bodies + 1, sizeof *d->hit);
+    sti_free(a, d->q_before, s->model.n_q, sizeof *d->q_before);
+    sti_free(a, d->v_before, s->model.n_v, sizeof *d->v_before);
     sti_free(a, d->q, (int64_t)7 * d->n_bodies + 1, sizeof *d->q);
     sti_free(a, d->v, (int64_t)6 * d->n_bodies + 1, sizeof *d->v);
     STI_RELEASE(a, d->contact, d->contact_capacity);
@@ -231,14 +244,17 @@ st_Status sti_device_create(st_System *s, st_Error *err)
     d->shape_room = shapes;
     d->sphere_shape = sti_alloc(a, shapes, sizeof *d->sphere_shape);
     d->wall_shape = sti_alloc(a, shapes, sizeof *d->wall_shape);
+    d->hit = sti_alloc(a, d->n_bodies + 1, sizeof *d->hit);
+    d->q_before = sti_alloc(a, s->model.n_q, sizeof *d->q_before);
+    d->v_before = sti_alloc(a, s->model.n_v, sizeof *d->v_before);
     d->q = sti_alloc(a, (int64_t)7 * d->n_bodies + 1, sizeof *d->q);
     d->v = sti_alloc(a, (int64_t)6 * d->n_bodies + 1, sizeof *d->v);
     double *numbers = sti_alloc(a, 7 * n + 7 * shapes + 3 * pairs, sizeof *numbers);
     int *ints = sti_alloc(a, 2 * shapes, sizeof *ints);
     sti_FlatWall *wall = sti_alloc(a, shapes, sizeof *wall);
     st_Status status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies on a device", d->n_bodies);
-    if (d->sphere_shape != NULL && d->wall_shape != NULL && d->q != NULL && d->v != NULL && numbers != NULL &&
-        ints != NULL && wall != NULL) {
+    if (d->sphere_shape != NULL && d->wall_shape != NULL && d->hit != NULL && d->q_before != NULL &&
+        d->v_before != NULL && d->q != NULL && d->v != NULL && numbers != NULL && ints != NULL && wall != NULL) {
         double *own = numbers + 7 * n + 4 * shapes, *mu = own + 3 * shapes;
         const Arrays arrays = {.inverse_mass = numbers,
                                .inertia = numbers + n,
@@ -271,36 +287,50 @@ static void spread(const st_System *s, sti_OnDevice *d)
             d->v[6 * (int64_t)(b - 1) + k] = world->body[b].n_dofs == 6 ? s->state.v[world->body[b].v_first + k] : 0;
 }
 
-static void collect(st_System *s, const sti_OnDevice *d)
+static void gather_velocities(const st_System *s, const sti_OnDevice *d, double *v)
 {
     const sti_World *world = s->model.world;
-    memcpy(s->state.q, d->q, (size_t)d->n_bodies * 7 * sizeof *d->q);
     for (int b = 1; b < world->n_bodies; b++)
         if (world->body[b].n_dofs == 6)
-            memcpy(s->state.v + world->body[b].v_first, d->v + 6 * (int64_t)(b - 1), 6 * sizeof *d->v);
+            memcpy(v + world->body[b].v_first, d->v + 6 * (int64_t)(b - 1), 6 * sizeof *d->v);
 }
 
-/* The step, as st_system_step says. A state that was not made by the last step goes to the device first. */
+/* The step, as st_system_step says. A state that was not made by the last step goes to the device first; one that
+ * fails there stays here.                                                                          */
 st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *err)
 {
     sti_OnDevice *d = s->work.on_device;
     sti_FlatInfo flat;
     if (s->model.world->n_pushes > 0) return refuse(&s->model.def, err, "a push (st_system_push)", "");
     if (s->state.fresh || !s->work.device_has_state) {
+        double kinetic, potential;
+        STI_TRY(st_system_energy(s, &kinetic, &potential, err));
+        d->energy = kinetic + potential;
         spread(s, d);
         STI_TRY(d->device->put(d->pile, d->q, d->v, err));
     }
     s->work.device_has_state = false;
     const double before = s->state.t, end = sti_next_time(&s->state, h);
-    STI_TRY(d->device->step(d->pile, h, &flat, err));
-    STI_TRY(d->device->get(d->pile, d->q, d->v, err));
+    sti_cancel_begin(&s->model, &s->work);
+    st_Status status = d->device->step(d->pile, h, &flat, err);
+    sti_cancel_end(s, status, err);
+    if (status == ST_OK) status = d->device->get(d->pile, d->q, d->v, err);
+    if (status == ST_OK) gather_velocities(s, d, s->work.v_new);
+    if (status == ST_OK) status = sti_check_velocity(s, s->work.v_new, end, err);
     sti_forget_step(s);
-    collect(s, d);
+    STI_TRY(status);
+    memcpy(d->q_before, s->state.q, (size_t)s->model.n_q * sizeof *d->q_before);
+    memcpy(d->v_before, s->state.v, (size_t)s->model.n_v * sizeof *d->v_before);
+    memcpy(s->state.q, d->q, (size_t)d->n_bodies * 7 * sizeof *d->q);
+    memcpy(s->state.v, s->work.v_new, (size_t)s->model.n_v * sizeof *s->state.v);
+    s->model.world->collider.asked = false; /* rays and distances are those of the new state */
     sti_time_reached(&s->state.grid, before, h);
     s->state.t = end;
     s->state.fresh = false;
     s->state.n_steps++;
     s->state.works.friction += flat.friction;
+    s->state.works.unexplained += flat.kinetic + flat.potential - d->energy - flat.friction;
+    d->energy = flat.kinetic + flat.potential;
     s->work.device_has_state = true;
     d->fetched = false;
     d->n_contacts = flat.contacts;
@@ -315,6 +345,8 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     info->kinetic = flat.kinetic;
     info->potential = flat.potential;
     info->friction = s->state.works.friction;
+    info->unexplained = s->state.works.unexplained; /* impacts, overlaps and the scheme are not told apart */
+    info->struck = flat.struck;
     info->recovery = 1;
     info->solve.solver = d->device->name;
     info->solve.iterations = flat.sweeps;
@@ -342,6 +374,14 @@ st_Status sti_device_contact(const st_System *s, int index, st_ContactReport *ou
         st_Error err;
         STI_TRY(STI_GROW(&s->model.allocator, d->contact, d->contact_capacity, d->n_contacts, &err));
         STI_TRY(d->device->contacts(d->pile, d->contact, &err));
+        memset(d->hit, 0, (size_t)world->n_bodies);
+        for (int k = 0; k < d->n_contacts; k++) {
+            const int a = scene->shape_body[d->sphere_shape[d->contact[k].sphere]];
+            const int b = d->contact[k].other >= 0 ? scene->shape_body[d->sphere_shape[d->contact[k].other]] : 0;
+            if (!d->contact[k].struck) continue;
+            if (world->body[a].n_dofs > 0) d->hit[a] = 1;
+            if (world->body[b].n_dofs > 0) d->hit[b] = 1;
+        }
         d->fetched = true;
     }
     const sti_FlatContact *c = &d->contact[index];
@@ -388,7 +428,53 @@ st_Status sti_device_contact(const st_System *s, int index, st_ContactReport *ou
             out->impulse[3 + k] = -dot(m, about[k]);
         }
     }
+    out->struck = d->hit[out->a.index1] || d->hit[out->b.index1];
+    if (out->struck) { /* strike.c: no force */
+        memcpy(out->impact, out->impulse, sizeof out->impact);
+        return ST_OK;
+    }
     out->force = scale(-1 / d->h, r);
     out->torque = scale(-1 / d->h, m);
+    return ST_OK;
+}
+
+/* Weight, the gyroscopic term and contacts: there is nothing else. Torques in the body's axes as they were. */
+st_Status sti_device_loads(const st_System *s, st_BodyLoad *out, int count)
+{
+    const sti_OnDevice *d = s->work.on_device;
+    const sti_World *world = s->model.world;
+    if (!s->work.device_has_state) return ST_OK;
+    double *turned = s->work.v_new; /* free between steps */
+    memcpy(turned, d->v_before, (size_t)s->model.n_v * sizeof *turned);
+    s->model.table.gyroscopic(s->model.table.ctx, d->h, d->q_before, turned);
+    for (int b = 1; b <= count; b++) {
+        const sti_Body *body = &world->body[b];
+        if (body->n_dofs == 0) continue;
+        const st_Vec3 change = sub(vec3_load(turned + body->v_first + 3), vec3_load(d->v_before + body->v_first + 3));
+        out[b - 1].force[ST_LOAD_WEIGHT] = scale(body->weight, world->gravity);
+        out[b - 1].torque[ST_LOAD_GYROSCOPIC] = scale(1 / d->h, sti_spin_momentum(body, change));
+    }
+    for (int c = 0; c < d->n_contacts; c++) {
+        st_ContactReport contact;
+        STI_TRY(sti_device_contact(s, c, &contact));
+        const int ends[2] = {contact.a.index1, contact.b.index1};
+        for (int e = 0; e < 2; e++) {
+            if (ends[e] == 0 || ends[e] > count || world->body[ends[e]].n_dofs == 0) continue;
+            const double sign = e == 0 ? 1 : -1;
+            const st_Pose pose = sti_pose(d->q_before, ends[e]);
+            const st_Vec3 point = e == 0 ? contact.point : add(contact.point, scale(contact.gap, contact.normal));
+            const st_Vec3 r = scale(sign, vec3_load(d->contact[c].r)), m = scale(sign, vec3_load(d->contact[c].m));
+            const st_Vec3 turn = rotate_back(pose.q, add(cross(sub(point, pose.p), r), m));
+            st_BodyLoad *load = &out[ends[e] - 1];
+            load->struck = d->hit[ends[e]] != 0;
+            if (load->struck) {
+                load->impulse = add(load->impulse, r);
+                load->angular_impulse = add(load->angular_impulse, turn);
+            } else {
+                load->force[ST_LOAD_CONTACT] = add(load->force[ST_LOAD_CONTACT], scale(1 / d->h, r));
+                load->torque[ST_LOAD_CONTACT] = add(load->torque[ST_LOAD_CONTACT], scale(1 / d->h, turn));
+            }
+        }
+    }
     return ST_OK;
 }

@@ -402,6 +402,7 @@ st_Status st_system_loads(const st_System *system, st_BodyLoad *out, int count, 
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_loads: %d bodies, the scene has %d", count,
                         sti_first_rotor(system->model.world) - 1);
     memset(out, 0, (size_t)count * sizeof *out);
+    if (system->work.on_device != NULL) return sti_device_loads(system, out, count);
     if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
     double *room = sti_alloc(&system->model.allocator, n, sizeof *room);
     st_Status status = room != NULL ? loads_of_step(system, room, load, err)

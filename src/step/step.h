@@ -282,6 +282,7 @@ void sti_device_destroy(st_System *system);
 st_Status sti_device_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 int sti_device_contact_count(const st_System *system);
 st_Status sti_device_contact(const st_System *system, int index, st_ContactReport *out);
+st_Status sti_device_loads(const st_System *system, st_BodyLoad *out, int count); /* from 0 */
 
 /* ---- what happens within a step --------------------------------------------------------------------- */
 
