@@ -287,7 +287,7 @@ static void tell(Live *live, Server *server)
     live->told = true;
 }
 
-static void put_string(FILE *out, const char *text)
+void live_put_string(FILE *out, const char *text)
 {
     fputc('"', out);
     for (const char *c = text; *c != '\0'; c++) {
@@ -307,13 +307,13 @@ char *live_describe(const Live *live)
     char *model = st_scene_model(live->loaded->scene, &live->loaded->def), *choices = st_choices_json(&live->def);
     if (out != NULL && model != NULL && choices != NULL) {
         fputs("{\"live\":true,\"key\":", out);
-        put_string(out, live->key);
+        live_put_string(out, live->key);
         fputs(",\"name\":", out);
-        put_string(out, live->loaded->name);
+        live_put_string(out, live->loaded->name);
         fputs(",\"description\":", out);
-        put_string(out, live->loaded->description);
+        live_put_string(out, live->loaded->description);
         fputs(",\"scene\":", out);
-        put_string(out, live->loaded->text != NULL ? live->loaded->text : "");
+        live_put_string(out, live->loaded->text != NULL ? live->loaded->text : "");
         fprintf(out, ",\"model\":%s,\"choices\":%s}", model, choices);
     }
     if (out != NULL) fclose(out);

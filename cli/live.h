@@ -17,5 +17,7 @@ char *live_describe(const Live *live);
 void live_control(Live *live, const char *form, size_t length);
 /* Step for at most so long as real time asks for; then tell those who look. */
 void live_advance(Live *live, Server *server);
+/* Text as a string of JSON. */
+void live_put_string(FILE *out, const char *text);
 
 #endif

@@ -81,7 +81,7 @@ static void print_row(FILE *out, const char *label, const char *text)
     print_wrapped_at(out, text, 25, 25);
 }
 
-/* A motion, or a joint, whose first velocity the state contradicts. */
+/* The state contradicts the first velocity of a motion or a joint. */
 static void print_jump(FILE *out, const st_Scene *scene, const Tally *tally)
 {
     st_JointDef joint;

@@ -255,7 +255,7 @@ static pid_t start_run(const Sweep *s, int run, Slot *slot)
     _exit(0);
 }
 
-/* The result of a run whose process has ended. False: it cannot be kept. */
+/* The result of a run, after its process has ended. False: it cannot be kept. */
 static bool take_result(Sweep *s, int run, Slot *slot, int ended)
 {
     Result *r = &s->result[run];

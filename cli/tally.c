@@ -41,7 +41,7 @@ static double larger(double a, double b)
     return b > a || isnan(b) ? b : a; /* a NaN must show */
 }
 
-/* The joint whose error is the largest now. */
+/* The joint with the largest error now. */
 static st_JointId worst_joint(const st_System *system, int n)
 {
     st_JointId worst = {0};

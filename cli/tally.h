@@ -22,7 +22,7 @@ typedef struct Tally {
     double accumulated_time;    /* when events first accumulated [s] */
     double impact_gain;         /* energy that impact laws added [J] */
     long long drift_fallbacks;  /* steps in which drift mean did not converge */
-    long long limited;          /* impacts whose restitution was scaled down */
+    long long limited;          /* impacts with restitution that was scaled down */
     double residual_limit;      /* of the def */
     long long above_limit;      /* steps with a residual above it */
     double worst_residual_time; /* [s] */

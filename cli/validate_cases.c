@@ -621,7 +621,7 @@ const Case validate_cases[] = {
     {"S5", "two bodies, a damper, friction", "Anitescu & Potra 2002, reference run", damper_and_friction, NULL},
     {"S6", "table on four legs, least norm at once", "closed form", table_at_once, NULL},
     {"S7", "spinning friction", "exact", spinning_friction, NULL},
-    {"S8", "silo whose walls carry", "Janssen 1895; weight", janssen_silo, NULL},
+    {"S8", "walls carry a silo", "Janssen 1895; weight", janssen_silo, NULL},
     {"V42", "column collapse", "", NULL,
      "Lube's runout is a fit over columns of 10,000 and more grains: hours here; a smaller column is no test of it"},
     {0},

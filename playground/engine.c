@@ -59,18 +59,6 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 
 /* ---- the page's calls --------------------------------------------------------------------------- */
 
-static void put_text(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (const char *c = text; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20)
-            fprintf(out, "\\u%04x", (unsigned)(unsigned char)*c);
-        else
-            fprintf(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-    }
-    fputc('"', out);
-}
-
 /* {"errors": [{"line": 3, "message": "..."}, ...]} */
 static void answer_errors(const st_Error *errors, int n)
 {
@@ -82,7 +70,7 @@ static void answer_errors(const st_Error *errors, int n)
     fputs("{\"errors\":[", out);
     for (int k = 0; k < n; k++) {
         fprintf(out, "%s{\"line\":%d,\"message\":", k > 0 ? "," : "", errors[k].line);
-        put_text(out, errors[k].message);
+        live_put_string(out, errors[k].message);
         fputc('}', out);
     }
     fputs("]}", out);

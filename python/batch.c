@@ -560,7 +560,7 @@ static const char batch_doc[] =
     "Many worlds of one scene that step together over threads. Each has the bits of a System that steps alone.\n\n"
     "time, q, v, controls, parameters and sensors are numpy arrays (without numpy: Arrays) of the batch's own memory,\n"
     "one row per world: no copies. parameters names values of the scene that differ between worlds, by path:\n"
-    "'bodies/*/mass', 'joints/knee/motor/stiffness'. A world whose step fails rests until it is reset, or with\n"
+    "'bodies/*/mass', 'joints/knee/motor/stiffness'. A world with a step that fails rests until it is reset, or with\n"
     "reset_failed is reset at once. settings are those of System.";
 
 static PyType_Slot batch_slots[] = {

@@ -87,7 +87,7 @@ class VectorEnv(_Base):
     num_envs         number of worlds
     observation      observation(batch) -> array (num_envs, n)
     reward           reward(batch, actions) -> array (num_envs,), after the steps
-    terminated       terminated(batch) -> bools (num_envs,); None: only worlds whose step fails end
+    terminated       terminated(batch) -> bools (num_envs,); None: only worlds with a step that fails end
     actions          names of the controls that actions set, see Batch.control_names; None: all motors
     action_low, _high  bounds of actions; actions are clipped to them
     steps            steps of the simulation for each action

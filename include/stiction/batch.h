@@ -28,7 +28,8 @@ typedef struct st_BatchDef {
      */
     const char *const *parameters;
     int n_parameters;
-    bool reset_failed; /* a world whose step fails is reset at the end of the call; else it rests until it is reset */
+    bool reset_failed; /* a world with a step that fails is reset at the end of the call; else it rests until it is
+                          reset */
     uint32_t cookie;   /* set by st_batch_def(); leave alone                                */
 } st_BatchDef;
 
@@ -72,8 +73,8 @@ ST_API const char *st_batch_parameter_name(const st_Batch *batch, int index);
 ST_API const char *st_batch_sensor_name(const st_Batch *batch, int index);
 
 /* Advance worlds by `steps` steps of h each. `mask`: one byte per world, 0: it rests; NULL: all. Controls are read
- * once, at the start. A world whose step fails keeps the state before that step and rests; the others go on. Returns
- * ST_OK if the call could be done, however worlds fared: st_batch_status.                                  */
+ * once, at the start. A world with a step that fails keeps the state before that step and rests; the others go on.
+ * Returns ST_OK if the call could be done, however worlds fared: st_batch_status.                                  */
 ST_API st_Status st_batch_step(st_Batch *batch, int steps, const unsigned char *mask, st_Error *err);
 /* Advance world k by steps[k] steps, 0 or more. */
 ST_API st_Status st_batch_step_each(st_Batch *batch, const int *steps, st_Error *err);

@@ -104,7 +104,7 @@ typedef struct st_SystemDef {
     st_Medium medium;         /* what bodies move through; density and viscosity 0: nothing       */
     const char *solver;       /* a name of st_solver_name()                              */
     double tolerance;         /* of the solver, on the residual                          */
-    double residual_limit;    /* a step whose residual is above this counts as failed    */
+    double residual_limit;    /* a step with a residual above this counts as failed    */
     int max_iterations;       /* of iterative solvers                                    */
     double step_work_limit;   /* visits of each contact in a step, factor operations included: the solver then
                                * ends with the best so far                               */
@@ -244,7 +244,7 @@ typedef struct st_StepInfo {
     int problems;         /* step problems solved, impacts included                      */
     bool accumulated;     /* more than max_events: went on with the active set alone     */
     int overlapping;      /* contacts in overlap that got a compliance, drift gap        */
-    int undetermined;     /* forces least_norm: contacts whose forces rigid bodies leave open; -1: not found */
+    int undetermined;     /* forces least_norm: contacts with forces that rigid bodies leave open; -1: not found */
     double penetration;   /* deepest, over all contacts, after the step [m]              */
     double joint_error;   /* largest joint value after the step [m or rad]               */
     double impact_gain;   /* kinetic energy that impact laws added, and no belt did [J], 0: none did */
@@ -255,7 +255,7 @@ typedef struct st_StepInfo {
     st_SolveInfo solve;   /* of the step problem; with a collision, the worse of the two */
     double recovery;      /* drift gap: the least share of the wanted correction that a step used, since all of it would
                            * have moved something faster than correction_speed; 1: all */
-    int rebounds_limited; /* islands or impacts whose restitution was scaled down: it would have added energy */
+    int rebounds_limited; /* islands or impacts with restitution that was scaled down: it would have added energy */
     double work;          /* since the start, as are the next five: given by applied forces, motors, moved joints and
                            * belts [J] */
     double damping;       /* by dampers, <= 0 [J]                                        */

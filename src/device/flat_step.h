@@ -513,7 +513,7 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
     return device_fault(pile, err);
 }
 
-/* What the kernels left behind: other, r and m under their names of the last step (flat_step). */
+/* What the kernels left: other, r and m under their names of the last step (flat_step). */
 static st_Status flat_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
 {
     const sti_Flat *f = &pile->f;

@@ -3,7 +3,7 @@
  * One source, compiled as C (a loop or a team of threads: host.c) and as CUDA (a thread per index: cuda.cu). The bits
  * are the same everywhere, because
  *   - a kernel writes only to places of its own index, or takes the largest of integers, or ORs bits;
- *   - sums are trees of 32 whose shape depends on the count alone;
+ *   - sums are trees of 32; their shape depends on the count alone;
  *   - sqrt is the only function of the maths library, and nothing is contracted (-ffp-contract=off, -fmad=false).
  *
  * So the text is valid C17 and C++17. `f` has every array and number of a step (sti_Flat).
@@ -76,7 +76,7 @@ typedef struct sti_FlatContacts {
     double *lever_a, *lever_b; /* 3 each, from the centre to the contact; of balls 1: the radius            */
     int *fast;                 /* only as they were found: approaches faster than forces explain, and carried nothing */
     double *gap;               /* [m], only as they were found                                               */
-    double *w;                 /* [m/s] velocity that gap or overlap ask for                                 */
+    double *w;                 /* [m/s] velocity for its gap or overlap                                 */
     double *inverse_n, *inverse_t, *inverse_m; /* 1/k                                                      */
     double *mu, *roll, *spin;
     double *r, *m; /* 3 each                                                                     */
@@ -441,7 +441,7 @@ STI_KERNEL double flat_mobility(const sti_Flat *f, int b, const double *lever, c
     return f->inverse_mass[b] * flat_dot(n, t) + flat_dot(Jc, d);
 }
 
-/* Contact `at` of sphere s: levers, stiffnesses, and what its gap asks for. Positive gaps may close. Overlaps have a
+/* Contact `at` of sphere s: levers, stiffnesses, and the velocity for its gap. Positive gaps may close. Overlaps have a
  * dead band, because correcting what was not solved exactly adds energy; beyond it a fifth goes per step.         */
 STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at, const sti_Flat *f)
 {

@@ -210,7 +210,7 @@ static const sti_Key outlet_keys[] = {
     {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Outlet, name), "", "unique among outlets",
      "outlet1, outlet2, ...", NULL},
     {"region", STI_VALUE_REGION, STI_ANY, STI_ANY, STI_FINITE, FIELD(Outlet, region), "",
-     "bodies whose centre is in it are taken out before the next step; a half space will do", NULL, &sti_region_kind},
+     "bodies with their centre in it are taken out before the next step; a half space will do", NULL, &sti_region_kind},
     {"bodies", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Outlet, bodies), "",
      "only those of this name, where a star is any characters: `grain_*`", "all without joints, springs and forces",
      NULL},

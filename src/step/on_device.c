@@ -2,7 +2,7 @@
  *
  * The world's bodies, their spheres and what stands fixed become the flat arrays of a pile; what a pile cannot do is
  * refused by name when the system is made. State, contacts and impulses stay on the device. After each step the
- * coordinates come back; contacts do when somebody asks for them.
+ * coordinates come back; contacts do when they are asked for.
  */
 #include "device/flat_pile.h"
 #include "step/step.h"
