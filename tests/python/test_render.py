@@ -77,7 +77,7 @@ class Render(unittest.TestCase):
             ((100, 100, {**ABOVE, "eye": [0, 0]}), ValueError, "eye has 2"),
             ((100, 100, {**ABOVE, "eye": [float("nan"), 0, 0]}), stiction.Error, "nan"),
             ((100, 100, {**ABOVE, "angle": 4}), stiction.Error, "angle of 4"),
-            ((100, 100, {**ABOVE, "up": [0, 0, 0]}), stiction.Error, "up is 0"),
+            ((100, 100, {**ABOVE, "up": [0, 0, 0]}), stiction.Error, "up of the camera is 0"),
         ]:
             with self.assertRaisesRegex(error, text, msg=str(arguments)):
                 system.render(*arguments)
