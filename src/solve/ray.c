@@ -25,8 +25,10 @@
 
 #include <stiction/friction.h>
 
-/* How far B'd may be outside, against its own terms, and how clearly c . d must be negative, against |c||d|. */
-static const double proof_slack = 1e-8, proof_margin = 1e-6;
+/* How far B'd may be outside, against its own terms, before it is corrected and after that; and how clearly c . d must
+ * be negative, against |c||d|.                                                                       */
+static const double first_slack = 1e-6, proof_slack = 1e-25, proof_margin = 1e-6;
+enum { CORRECTIONS = 4, CORRECTION_STEPS = 300 };
 /* The problem is solved by proximal steps (newton.c), with this on the diagonal of x: B'd becomes `regular` times the
  * change of x, which vanishes.                                                                       */
 static const double regular = 1e-2;
@@ -160,6 +162,12 @@ static st_Status conditions_of_lcp(Conditions *k, const st_LcpProblem *p, st_Err
     return ST_OK;
 }
 
+/* The power of two nearest to 1/sqrt(x): products with it are exact. */
+static double inverse_length(double x)
+{
+    return x > 0.0 ? exp2(-round(0.5 * log2(x))) : 1.0;
+}
+
 /* Rows of length 1, then the columns of each contact as long as the longest of them. */
 static void find_scales(Conditions *k)
 {
@@ -168,7 +176,7 @@ static void find_scales(Conditions *k)
     for (int64_t e = 0; e < k->n; e++)
         row[k->i[e]] += k->x[e] * k->x[e];
     for (int i = 0; i < k->rows; i++)
-        row[i] = row[i] > 0.0 ? 1.0 / sqrt(row[i]) : 1.0;
+        row[i] = inverse_length(row[i]);
     for (int64_t e = 0; e < k->n; e++)
         column[k->j[e]] += k->x[e] * k->x[e] * row[k->i[e]] * row[k->i[e]];
     for (int c = 0; c < k->n_contacts; c++) {
@@ -177,7 +185,7 @@ static void find_scales(Conditions *k)
         for (int j = contact->first; j < contact->first + contact->dim; j++)
             most = fmax(most, column[j]);
         for (int j = contact->first; j < contact->first + contact->dim; j++)
-            column[j] = most > 0.0 ? 1.0 / sqrt(most) : 1.0;
+            column[j] = inverse_length(most);
     }
 }
 
@@ -193,44 +201,139 @@ static double dual_gap(const st_ContactLaw *contact, const double *g)
     return fmax(0.0, least);
 }
 
-/* Is it a ray? Its margin -c.d/(|c||d|), in scaled rows, or 0. */
-static double check_ray(const Conditions *k, double *ray, sti_Dd *sum, double *size)
+/* A ray as far as it is known: hi + lo in scaled rows, and what its check needs. */
+typedef struct Ray {
+    double *hi, *lo;                     /* rows                                                        */
+    sti_Dd *sum;                         /* columns: B'd, of the rows and columns as they are           */
+    double *size;                        /* columns: the sum of the absolute values of its terms        */
+    double *y, *left, *along, *image;    /* columns: of the conjugate gradients                         */
+    double *step;                        /* rows                                                        */
+    bool *held;                          /* columns: B'd is to be 0 there                               */
+} Ray;
+
+/* B'd, and the largest of its terms in scaled columns. */
+static double multiply_ray(const Conditions *k, Ray *ray)
 {
     const double *row = k->scale, *column = k->scale + k->rows;
-    sti_Dd along = sti_dd(0.0);
-    double c_size = 0.0, d_size = 0.0, largest = 0.0, worst = 0.0, most = 0.0;
-    for (int i = 0; i < k->rows; i++)
-        most = fmax(most, fabs(ray[i]));
-    for (int i = 0; i < k->rows; i++) {
-        if ((!k->equality[i] && ray[i] < 0.0) || fabs(ray[i]) < 1e-9 * most) ray[i] = 0.0; /* rounding */
-        c_size += row[i] * row[i] * k->c[i] * k->c[i];
-        d_size += ray[i] * ray[i];
-        ray[i] *= row[i]; /* now of the rows as they are */
-        along = sti_dd_add_product(along, k->c[i], ray[i]);
-    }
-    memset(sum, 0, (size_t)k->columns * sizeof *sum);
-    memset(size, 0, (size_t)k->columns * sizeof *size);
+    double largest = 0.0;
+    memset(ray->sum, 0, (size_t)k->columns * sizeof *ray->sum);
+    memset(ray->size, 0, (size_t)k->columns * sizeof *ray->size);
     for (int64_t e = 0; e < k->n; e++) {
-        sum[k->j[e]] = sti_dd_add_product(sum[k->j[e]], k->x[e], ray[k->i[e]]);
-        size[k->j[e]] += fabs(k->x[e] * ray[k->i[e]]);
+        const int i = k->i[e], j = k->j[e];
+        ray->sum[j] = sti_dd_add_product(ray->sum[j], k->x[e] * row[i], ray->hi[i]);
+        ray->sum[j] = sti_dd_add_product(ray->sum[j], k->x[e] * row[i], ray->lo[i]);
+        ray->size[j] += fabs(k->x[e] * row[i] * ray->hi[i]);
+    }
+    for (int j = 0; j < k->columns; j++)
+        largest = fmax(largest, column[j] * ray->size[j]);
+    return largest;
+}
+
+/* image = A A' of `of`, A = the rows of B' that are held, over the conditions that the ray has. */
+static void multiply_held(const Conditions *k, Ray *ray, const double *of, double *image)
+{
+    const double *row = k->scale, *column = k->scale + k->rows;
+    memset(ray->step, 0, (size_t)k->rows * sizeof *ray->step);
+    memset(image, 0, (size_t)k->columns * sizeof *image);
+    for (int64_t e = 0; e < k->n; e++)
+        if (ray->held[k->j[e]] && ray->hi[k->i[e]] != 0.0)
+            ray->step[k->i[e]] += row[k->i[e]] * k->x[e] * column[k->j[e]] * of[k->j[e]];
+    for (int64_t e = 0; e < k->n; e++)
+        if (ray->held[k->j[e]]) image[k->j[e]] += row[k->i[e]] * k->x[e] * column[k->j[e]] * ray->step[k->i[e]];
+}
+
+static double dot(const double *a, const double *b, int n)
+{
+    double sum = 0.0;
+    for (int j = 0; j < n; j++)
+        sum += a[j] * b[j];
+    return sum;
+}
+
+/* The shortest change of d that makes B'd vanish where it is held, by conjugate gradients; d is corrected by it. */
+static void correct_ray(const Conditions *k, Ray *ray)
+{
+    const int n = k->columns;
+    memset(ray->y, 0, (size_t)n * sizeof *ray->y);
+    for (int j = 0; j < n; j++)
+        ray->left[j] = ray->along[j] = ray->held[j] ? -k->scale[k->rows + j] * sti_dd_value(ray->sum[j]) : 0.0;
+    double square = dot(ray->left, ray->left, n);
+    const double first = square;
+    for (int step = 0; step < CORRECTION_STEPS && square > 1e-24 * first; step++) {
+        multiply_held(k, ray, ray->along, ray->image);
+        const double curvature = dot(ray->along, ray->image, n);
+        if (!(curvature > 0.0)) break;
+        const double length = square / curvature;
+        for (int j = 0; j < n; j++) {
+            ray->y[j] += length * ray->along[j];
+            ray->left[j] -= length * ray->image[j];
+        }
+        const double next = dot(ray->left, ray->left, n);
+        for (int j = 0; j < n; j++)
+            ray->along[j] = ray->left[j] + next / square * ray->along[j];
+        square = next;
+    }
+    multiply_held(k, ray, ray->y, ray->image); /* step = A'y */
+    for (int i = 0; i < k->rows; i++) {
+        const sti_Dd d = sti_dd_add(sti_dd_add(sti_dd(ray->hi[i]), sti_dd(ray->lo[i])), sti_dd(ray->step[i]));
+        ray->hi[i] = d.hi;
+        ray->lo[i] = d.lo;
+    }
+}
+
+/* Is it a ray? Its margin -c.d/(|c||d|), in scaled rows, or 0. What the interior point method found is a ray up to
+ * 1e-8 or so, and so is a direction of a problem whose solutions are 1e8 times larger than its data: a wedge whose sides
+ * are nearly parallel. Where B'd should vanish it is therefore made to, in double-double arithmetic. If that leaves a
+ * ray, a solution would have to be larger than proof_slack allows; if there was none, it takes all of d away.  */
+static double check_ray(const Conditions *k, Ray *ray)
+{
+    const double *row = k->scale, *column = k->scale + k->rows;
+    double most = 0.0, c_size = 0.0, d_size = 0.0, worst = 0.0;
+    for (int i = 0; i < k->rows; i++)
+        most = fmax(most, fabs(ray->hi[i]));
+    if (!(most > 0.0) || !isfinite(most)) return 0.0;
+    for (int i = 0; i < k->rows; i++) {
+        if ((!k->equality[i] && ray->hi[i] < 0.0) || fabs(ray->hi[i]) < 1e-9 * most) ray->hi[i] = 0.0; /* rounding */
+        ray->hi[i] /= most;
+        ray->lo[i] = 0.0;
+    }
+    double largest = multiply_ray(k, ray);
+    for (int c = 0; c < k->n_contacts; c++) {
+        const st_ContactLaw *contact = &k->contact[c];
+        double g[ST_MAX_DIM] = {0}, size = 0.0;
+        for (int d = 0; d < contact->dim; d++) {
+            g[d] = column[contact->first + d] * sti_dd_value(ray->sum[contact->first + d]);
+            size = fmax(size, fabs(g[d]));
+        }
+        if (dual_gap(contact, g) > first_slack * largest) return 0.0;
+        for (int d = 0; d < contact->dim; d++)
+            ray->held[contact->first + d] = size <= first_slack * largest;
+    }
+    for (int round = 0; round < CORRECTIONS; round++) {
+        correct_ray(k, ray);
+        largest = multiply_ray(k, ray);
+    }
+    sti_Dd against = sti_dd(0.0);
+    for (int i = 0; i < k->rows; i++) {
+        if (!k->equality[i] && ray->hi[i] < 0.0) return 0.0;
+        c_size += row[i] * row[i] * k->c[i] * k->c[i];
+        d_size += ray->hi[i] * ray->hi[i];
+        against = sti_dd_add_product(against, k->c[i] * row[i], ray->hi[i]);
+        against = sti_dd_add_product(against, k->c[i] * row[i], ray->lo[i]);
     }
     for (int c = 0; c < k->n_contacts; c++) {
         const st_ContactLaw *contact = &k->contact[c];
         double g[ST_MAX_DIM] = {0};
-        for (int d = 0; d < contact->dim; d++) {
-            const int j = contact->first + d;
-            g[d] = column[j] * sti_dd_value(sum[j]);
-            largest = fmax(largest, column[j] * size[j]);
-        }
+        for (int d = 0; d < contact->dim; d++)
+            g[d] = column[contact->first + d] * sti_dd_value(ray->sum[contact->first + d]);
         worst = fmax(worst, dual_gap(contact, g));
     }
-    const double margin = -sti_dd_value(along) / sqrt(c_size * d_size);
-    if (!(d_size > 1e-12 * k->rows) || !(margin > proof_margin) || !(worst <= proof_slack * largest)) return 0.0;
-    return margin;
+    const double margin = -sti_dd_value(against) / sqrt(c_size * d_size);
+    return d_size > 1e-6 && margin > proof_margin && worst <= proof_slack * margin * largest ? margin : 0.0;
 }
 
 /* The monotone problem, by columns: [ regular I, -B' ; B, I ] in scaled rows and columns. */
-static st_Status find_ray(Conditions *k, double *ray, sti_Dd *sum, double *work, double *margin, st_Error *err)
+static st_Status find_ray(Conditions *k, Ray *ray, double *margin, st_Error *err)
 {
     const int n = k->columns + k->rows;
     const int64_t entries = 2 * k->n + n;
@@ -285,8 +388,8 @@ static st_Status find_ray(Conditions *k, double *ray, sti_Dd *sum, double *work,
             if (status != ST_OK) break;
             for (int j = 0; j < k->columns; j++)
                 b[j] = -regular * z[j];
-            memcpy(ray, z + k->columns, (size_t)k->rows * sizeof *ray);
-            *margin = check_ray(k, ray, sum, work);
+            memcpy(ray->hi, z + k->columns, (size_t)k->rows * sizeof *ray->hi);
+            *margin = check_ray(k, ray);
         }
         st_solver_destroy(solver);
     }
@@ -302,19 +405,30 @@ static st_Status find_ray(Conditions *k, double *ray, sti_Dd *sum, double *work,
 static st_Status contradiction(Conditions *k, double *margin, st_Error *err)
 {
     const int64_t n = (int64_t)k->rows + k->columns + 1;
-    double *ray = sti_alloc(&k->allocator, n, sizeof *ray), *size = sti_alloc(&k->allocator, n, sizeof *size);
+    double *numbers = sti_alloc(&k->allocator, 8 * n, sizeof *numbers);
     sti_Dd *sum = sti_alloc(&k->allocator, n, sizeof *sum);
+    bool *held = sti_alloc(&k->allocator, n, sizeof *held);
     st_Status status = ST_OK;
     st_Error ignored = {0};
-    if (ray == NULL || size == NULL || sum == NULL) {
+    if (numbers == NULL || sum == NULL || held == NULL) {
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory: conditions of %d rows", k->rows);
     } else {
+        Ray ray = {.hi = numbers,
+                   .lo = numbers + n,
+                   .step = numbers + 2 * n,
+                   .size = numbers + 3 * n,
+                   .y = numbers + 4 * n,
+                   .left = numbers + 5 * n,
+                   .along = numbers + 6 * n,
+                   .image = numbers + 7 * n,
+                   .sum = sum,
+                   .held = held};
         find_scales(k);
-        (void)find_ray(k, ray, sum, size, margin, &ignored); /* no ray is no proof, and no error */
+        (void)find_ray(k, &ray, margin, &ignored); /* no ray is no proof, and no error */
     }
+    sti_free(&k->allocator, held, n, sizeof *held);
     sti_free(&k->allocator, sum, n, sizeof *sum);
-    sti_free(&k->allocator, size, n, sizeof *size);
-    sti_free(&k->allocator, ray, n, sizeof *ray);
+    sti_free(&k->allocator, numbers, 8 * n, sizeof *numbers);
     conditions_release(k);
     return status;
 }

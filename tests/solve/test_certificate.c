@@ -361,6 +361,94 @@ static void test_ball_between_closing_walls(void **state)
         }
 }
 
+/* Discs between walls that close in, in the plane without friction: normals at these angles, each wall coming at speed
+ * 1. The body has a mass of 1.                                                                       */
+static void make_closing_walls(Made *m, const double *angle, int walls, bool local)
+{
+    const int n = 2 * walls;
+    const double M[4] = {1, 0, 0, 1};
+    double H[2 * MOST_ROWS] = {0}, W[MOST_ROWS * MOST_ROWS] = {0};
+    memset(m, 0, sizeof *m);
+    for (int c = 0; c < walls; c++) {
+        const double x = cos(angle[c]), y = sin(angle[c]);
+        H[2 * c] = x, H[n + 2 * c] = y, H[2 * c + 1] = -y, H[n + 2 * c + 1] = x;
+        m->q[2 * c] = -1.0;
+    }
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++)
+            W[a * n + b] = H[a] * H[b] + H[n + a] * H[n + b];
+    m->problem = (st_FrictionProblem){.dim = 2, .n_contacts = walls, .mu = m->mu};
+    m->problem.form = local ? ST_FORM_LOCAL : ST_FORM_GLOBAL;
+    if (local) {
+        m->problem.q = m->q;
+        m->problem.W = put_matrix(m, 0, n, n, W);
+    } else {
+        m->problem.n_v = 2;
+        m->problem.f = m->f;
+        m->problem.w = m->q;
+        m->problem.M = put_matrix(m, 0, 2, 2, M);
+        m->problem.H = put_matrix(m, 1, 2, n, H);
+    }
+}
+
+/* Walls that are nearly parallel squeeze the disc out, with impulses 1/(2 sin^2 t): there is a solution, whatever the
+ * angle. Three walls around it do not; their normals are rounded, and the ray is no vector of doubles.    */
+static void test_nearly_parallel_walls(void **state)
+{
+    (void)state;
+    static Made m;
+    for (double t = 1e-4; t > 1e-9; t *= 0.3) {
+        const double angle[2] = {t, acos(-1.0) - t}, r = 0.5 / (sin(t) * sin(t)), known[4] = {r, 0, r, 0};
+        make_closing_walls(&m, angle, 2, false);
+        const double x = m.problem.H.x[0], y = m.problem.H.x[1]; /* the same to the bit on both sides */
+        for (int64_t e = 0; e < m.problem.H.p[4]; e++) {
+            const int column = e < 2 ? 0 : e < 4 ? 1 : e < 6 ? 2 : 3, row = m.i[1][e];
+            const double side = column < 2 ? 1.0 : -1.0;
+            m.x[1][e] = column % 2 == 0 ? (row == 0 ? side * x : y) : (row == 0 ? -y : side * x);
+        }
+        check_below(rational_error(&m.problem, known).error, 1e-8);
+        assert_false(has_ray(&m.problem));
+        make_closing_walls(&m, angle, 2, true);
+        assert_false(has_ray(&m.problem));
+    }
+    for (int k = 0; k < 5; k++) {
+        const double turn = 2.0 * acos(-1.0) / 3.0, angle[3] = {0.1 * k, 0.1 * k + turn, 0.1 * k + 2.0 * turn};
+        for (int local = 0; local < 2; local++) {
+            make_closing_walls(&m, angle, 3, local == 1);
+            assert_int_equal(solve_all(&m.problem, 1e-8), 0);
+            if (local == 0) assert_true(has_ray(&m.problem)); /* the products of W are rounded: it may be definite */
+        }
+    }
+}
+
+/* Two joints that ask for velocities which differ by 1, 1e-3 and 1e-6 along the same direction. */
+static void test_joints_that_contradict(void **state)
+{
+    (void)state;
+    static Made m;
+    const double M[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, H[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
+    const double G[6] = {0.3, 0.3, -0.7, -0.7, 0.11, 0.11};
+    for (double apart = 1.0; apart > 1e-7; apart *= 1e-3) {
+        memset(&m, 0, sizeof m);
+        m.problem = (st_FrictionProblem){.form = ST_FORM_GLOBAL,
+                                         .dim = 3,
+                                         .n_contacts = 1,
+                                         .n_v = 3,
+                                         .n_l = 2,
+                                         .f = m.f,
+                                         .w = m.q,
+                                         .b = m.b,
+                                         .mu = m.mu};
+        m.f[2] = -1.0, m.mu[0] = 0.5, m.b[1] = apart;
+        m.problem.M = put_matrix(&m, 0, 3, 3, M);
+        m.problem.H = put_matrix(&m, 1, 3, 3, H);
+        m.problem.G = put_matrix(&m, 2, 3, 2, G);
+        assert_true(has_ray(&m.problem));
+        m.b[1] = 0.0;
+        assert_false(has_ray(&m.problem));
+    }
+}
+
 /* ------------------------------------------------------------------ free bodies, in simulations */
 
 /* A column of cubes of 1 kg, four points at each face, the top one `ratio` times heavier: all it takes to make the
@@ -603,6 +691,8 @@ int main(void)
         cmocka_unit_test(test_rays_of_complementarity_problems),
         cmocka_unit_test(test_no_solution_in_the_plane),
         cmocka_unit_test(test_ball_between_closing_walls),
+        cmocka_unit_test(test_nearly_parallel_walls),
+        cmocka_unit_test(test_joints_that_contradict),
         cmocka_unit_test(test_columns_of_unequal_masses),
         cmocka_unit_test(test_contradictory_joints),
         cmocka_unit_test(test_one_measure_for_every_mu),

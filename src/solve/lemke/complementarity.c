@@ -10,8 +10,11 @@
  * looked at, none was solved and none was singular yet consistent, there is no solution at all (Cottle, Pang & Stone
  * 1992, section 1.3: every solution belongs to some S). Free rows belong to every set, and are eliminated once, before
  * all of them: with z_F gone, what is left is a problem of the pairs alone. Where the free rows' own matrix is
- * singular (a row that says something of the pairs only), those that have no pivot go with every set.
+ * singular (a row that says something of the pairs only), those that have no pivot go with every set. All of this is
+ * done in double-double arithmetic: to exclude a set by its signs, or because its equations contradict each other, is a
+ * proof, and the z of a set that is nearly singular has few digits left in double.
  */
+#include "math/double_double.h"
 #include "solve/lemke/lcp.h"
 
 #include <stiction/friction.h>
@@ -22,16 +25,18 @@ enum { ENUMERATE = 12 };
 static const double most_products = 1e10;
 /* Rows above which factors are tried before pivots: a pivot costs the square of n, and there are about n of them. */
 enum { LEMKE_FIRST = 100 };
-/* A pivot this small against the largest entry of the matrix is rounding. */
-static const double singular = 1e-12;
+/* A pivot this small against the largest entry of the matrix is rounding: a z that it decides would be 1e20 times
+ * larger than |q|/|M|.                                                                             */
+static const double singular = 1e-20;
 /* Equations of a singular set that disagree by more than this, against |q|, contradict each other. */
 static const double contradiction = 1e-9;
 
 typedef struct Work {
     double *M;       /* n x n, row-major                                                           */
-    double *matrix;  /* of the equations of one set, with the right-hand side: n x (n + 1)          */
-    double *tableau; /* (M | -q) with free rows eliminated: n x (n + 1)                             */
-    double *z;
+    sti_Dd *matrix;  /* of the equations of one set, with the right-hand side: n x (n + 1)          */
+    sti_Dd *tableau; /* (M | -q) with free rows eliminated: n x (n + 1)                             */
+    sti_Dd *set;     /* z of one set                                                                */
+    double *z, *w;
     int *pivot;             /* of a row that was eliminated: its column; else -1                   */
     int *rows, *columns;    /* of the set                                                          */
     bool *taken;            /* columns that were eliminated                                        */
@@ -93,9 +98,16 @@ static void keep_better(const st_LcpProblem *p, const double *trial, double *z, 
     memcpy(z, trial, (size_t)p->n * sizeof *z);
 }
 
+/* a -= factor b, n numbers. */
+static void subtract_row(sti_Dd *a, sti_Dd factor, const sti_Dd *b, int64_t n)
+{
+    for (int64_t j = 0; j < n && factor.hi != 0.0; j++)
+        a[j] = sti_dd_subtract(a[j], sti_dd_multiply(factor, b[j]));
+}
+
 /* Elimination with full row pivoting of the k equations in work->matrix (k x (k + 1)); the answer in its
  * last column, by equation. False: singular; *consistent tells whether the equations contradict.   */
-static bool eliminate(double *a, int k, double size, double q_size, bool *consistent)
+static bool eliminate(sti_Dd *a, int k, double size, double q_size, bool *consistent)
 {
     const int width = k + 1;
     int rank = 0;
@@ -103,24 +115,24 @@ static bool eliminate(double *a, int k, double size, double q_size, bool *consis
     for (int column = 0; column < k; column++) {
         int best = rank;
         for (int i = rank; i < k; i++)
-            if (fabs(a[i * width + column]) > fabs(a[best * width + column])) best = i;
-        if (rank >= k || fabs(a[best * width + column]) <= singular * size) continue;
+            if (fabs(a[i * width + column].hi) > fabs(a[best * width + column].hi)) best = i;
+        if (rank >= k || fabs(a[best * width + column].hi) <= singular * size) continue;
         for (int j = 0; j < width; j++) {
-            const double x = a[best * width + j];
+            const sti_Dd x = a[best * width + j];
             a[best * width + j] = a[rank * width + j];
             a[rank * width + j] = x;
         }
         for (int i = 0; i < k; i++) {
-            const double factor = i != rank ? a[i * width + column] / a[rank * width + column] : 0.0;
-            for (int j = column; j < width && factor != 0.0; j++)
-                a[i * width + j] -= factor * a[rank * width + j];
+            if (i == rank) continue;
+            const sti_Dd factor = sti_dd_divide(a[i * width + column], a[rank * width + column]);
+            subtract_row(a + i * width + column, factor, a + rank * width + column, width - column);
         }
         rank++;
     }
     for (int i = rank; i < k; i++)
-        if (fabs(a[i * width + k]) > contradiction * q_size) *consistent = false;
+        if (fabs(a[i * width + k].hi) > contradiction * q_size) *consistent = false;
     for (int i = 0; i < rank && rank == k; i++)
-        a[i * width + k] /= a[i * width + i];
+        a[i * width + k] = sti_dd_divide(a[i * width + k], a[i * width + i]);
     return rank == k;
 }
 
@@ -136,7 +148,7 @@ static bool find_pivot(const st_LcpProblem *p, const Work *work, double size, in
     *row = -1;
     for (int i = 0; i < p->n; i++)
         for (int j = 0; is_free(p, i) && work->pivot[i] < 0 && j < p->n; j++) {
-            const double x = fabs(work->tableau[(int64_t)i * (p->n + 1) + j]);
+            const double x = fabs(work->tableau[(int64_t)i * (p->n + 1) + j].hi);
             if (!is_free(p, j) || work->taken[j] || !(x > largest)) continue;
             largest = x, *row = i, *column = j;
         }
@@ -153,22 +165,20 @@ static bool eliminate_free(const st_LcpProblem *p, Work *work, double size)
         work->pivot[i] = -1;
         work->taken[i] = false;
         work->n_left += is_free(p, i);
-        memcpy(work->tableau + i * width, work->M + (int64_t)i * p->n, (size_t)p->n * sizeof *work->M);
-        work->tableau[i * width + p->n] = -p->q[i];
+        for (int j = 0; j < p->n; j++)
+            work->tableau[i * width + j] = sti_dd(work->M[(int64_t)i * p->n + j]);
+        work->tableau[i * width + p->n] = sti_dd(-p->q[i]);
     }
     for (; find_pivot(p, work, size, &row, &column); work->n_left--) {
-        double *from = work->tableau + row * width;
-        const double by = from[column];
+        sti_Dd *from = work->tableau + row * width;
+        const sti_Dd by = from[column];
         if (is_cancelled(p)) return false;
         work->pivot[row] = column, work->taken[column] = true;
         for (int64_t j = 0; j < width; j++)
-            from[j] /= by;
-        for (int i = 0; i < p->n; i++) {
-            double *to = work->tableau + i * width;
-            const double factor = i != row ? to[column] : 0.0;
-            for (int64_t j = 0; j < width && factor != 0.0; j++)
-                to[j] -= factor * from[j];
-        }
+            from[j] = sti_dd_divide(from[j], by);
+        for (int i = 0; i < p->n; i++)
+            if (i != row)
+                subtract_row(work->tableau + i * width, work->tableau[i * width + column], from, width);
     }
     return true;
 }
@@ -189,11 +199,11 @@ static int list_set(const st_LcpProblem *p, const Work *work, uint32_t set)
 /* What row i of the tableau says of z, whose k columns of the set are known: its right-hand side less theirs. */
 static double remainder_of(const st_LcpProblem *p, const Work *work, int i, int k)
 {
-    const double *row = work->tableau + (int64_t)i * (p->n + 1);
-    double sum = row[p->n];
+    const sti_Dd *row = work->tableau + (int64_t)i * (p->n + 1);
+    sti_Dd sum = row[p->n];
     for (int c = 0; c < k; c++)
-        sum -= row[work->columns[c]] * work->z[work->columns[c]];
-    return sum;
+        sum = sti_dd_subtract(sum, sti_dd_multiply(row[work->columns[c]], work->set[work->columns[c]]));
+    return sti_dd_value(sum);
 }
 
 /* | min(z, w) | of the pairs, where all else is solved: w_i = -remainder. */
@@ -201,7 +211,7 @@ static double error_of_pairs(const st_LcpProblem *p, const Work *work, int k)
 {
     double sum = 0.0, scale = 0.0;
     for (int i = 0; i < p->n; i++) {
-        const double miss = is_free(p, i) ? 0.0 : fmin(work->z[i], -remainder_of(p, work, i, k));
+        const double miss = is_free(p, i) ? 0.0 : fmin(sti_dd_value(work->set[i]), -remainder_of(p, work, i, k));
         sum += miss * miss;
         scale += p->q[i] * p->q[i];
     }
@@ -214,16 +224,16 @@ static Verdict try_set(const st_LcpProblem *p, const Work *work, uint32_t set, d
 {
     const int k = list_set(p, work, set);
     for (int a = 0; a < k; a++) {
-        const double *row = work->tableau + (int64_t)work->rows[a] * (p->n + 1);
+        const sti_Dd *row = work->tableau + (int64_t)work->rows[a] * (p->n + 1);
         for (int b = 0; b < k; b++)
             work->matrix[a * (k + 1) + b] = row[work->columns[b]];
         work->matrix[a * (k + 1) + k] = row[p->n];
     }
     bool consistent;
-    memset(work->z, 0, (size_t)p->n * sizeof *work->z);
+    memset(work->set, 0, (size_t)p->n * sizeof *work->set);
     if (!eliminate(work->matrix, k, size, q_size, &consistent)) return consistent ? UNDECIDED : EXCLUDED;
     for (int a = 0; a < k; a++)
-        work->z[work->columns[a]] = work->matrix[a * (k + 1) + k];
+        work->set[work->columns[a]] = work->matrix[a * (k + 1) + k];
     *error = error_of_pairs(p, work, k);
     return SOLVES; /* if the signs are right */
 }
@@ -232,6 +242,8 @@ static Verdict try_set(const st_LcpProblem *p, const Work *work, uint32_t set, d
 static void fill_free(const st_LcpProblem *p, const Work *work, uint32_t set)
 {
     const int k = list_set(p, work, set);
+    for (int i = 0; i < p->n; i++)
+        work->z[i] = sti_dd_value(work->set[i]);
     for (int i = 0; i < p->n; i++)
         if (work->pivot[i] >= 0) work->z[work->pivot[i]] = remainder_of(p, work, i, k);
 }
@@ -256,6 +268,7 @@ static void enumerate(const st_LcpProblem *p, Work *work, double tolerance, doub
         const Verdict verdict = try_set(p, work, set, size, q_size, &error);
         info->pivots++;
         if (verdict == UNDECIDED) proved = false;
+        if (error <= tolerance) proved = false; /* whether or not doubles can hold it */
         if (!(error < info->error)) continue;
         fill_free(p, work, set);
         keep_better(p, work->z, z, w, info);
@@ -311,11 +324,10 @@ static st_Status solve(const st_LcpProblem *p, sti_Lcp *lcp, Work *work, double 
     sti_LcpInfo lemke;
     const sti_LcpProblem dense = {
         .n = p->n, .M = work->M, .q = p->q, .free = p->free, .cancel = p->cancel, .cancel_ctx = p->cancel_ctx};
-    double *w; /* the end of work->matrix, which no set needs that is so large */
+    double *w = work->w;
     for (int j = 0; j < p->n; j++)
         for (int64_t e = p->M.p[j]; e < p->M.p[j + 1]; e++)
             work->M[(int64_t)p->M.i[e] * p->n + j] += p->M.x[e];
-    w = work->matrix + (int64_t)p->n * (p->n + 1);
     memset(z, 0, (size_t)p->n * sizeof *z);
     info->error = error_of(p, z, w);
     info->outcome = ST_LCP_FAILED;
@@ -350,9 +362,11 @@ st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z
     sti_Lcp *lcp = NULL;
     Work work = {.n_left = 0};
     work.M = sti_alloc(&allocator, n * n + 1, sizeof *work.M);
-    work.matrix = sti_alloc(&allocator, n * (n + 2) + 1, sizeof *work.matrix);
+    work.matrix = sti_alloc(&allocator, n * (n + 1) + 1, sizeof *work.matrix);
     work.tableau = sti_alloc(&allocator, n * (n + 1) + 1, sizeof *work.tableau);
+    work.set = sti_alloc(&allocator, n + 1, sizeof *work.set);
     work.z = sti_alloc(&allocator, n + 1, sizeof *work.z);
+    work.w = sti_alloc(&allocator, n + 1, sizeof *work.w);
     work.pivot = sti_alloc(&allocator, n + 1, sizeof *work.pivot);
     work.rows = sti_alloc(&allocator, n + 1, sizeof *work.rows);
     work.columns = sti_alloc(&allocator, n + 1, sizeof *work.columns);
@@ -360,7 +374,8 @@ st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z
     work.contact = sti_alloc(&allocator, n + 1, sizeof *work.contact);
     st_Status status = sti_lcp_create(&allocator, &lcp, err);
     if (status == ST_OK &&
-        (work.M == NULL || work.matrix == NULL || work.tableau == NULL || work.z == NULL || work.pivot == NULL ||
+        (work.M == NULL || work.matrix == NULL || work.tableau == NULL || work.set == NULL || work.z == NULL ||
+         work.w == NULL || work.pivot == NULL ||
          work.rows == NULL || work.columns == NULL || work.taken == NULL || work.contact == NULL))
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory: a complementarity problem of size %d", problem->n);
     if (status == ST_OK && n > 0) status = solve(problem, lcp, &work, tolerance, z, &found, err);
@@ -371,9 +386,11 @@ st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z
     sti_free(&allocator, work.columns, n + 1, sizeof *work.columns);
     sti_free(&allocator, work.rows, n + 1, sizeof *work.rows);
     sti_free(&allocator, work.pivot, n + 1, sizeof *work.pivot);
+    sti_free(&allocator, work.w, n + 1, sizeof *work.w);
     sti_free(&allocator, work.z, n + 1, sizeof *work.z);
+    sti_free(&allocator, work.set, n + 1, sizeof *work.set);
     sti_free(&allocator, work.tableau, n * (n + 1) + 1, sizeof *work.tableau);
-    sti_free(&allocator, work.matrix, n * (n + 2) + 1, sizeof *work.matrix);
+    sti_free(&allocator, work.matrix, n * (n + 1) + 1, sizeof *work.matrix);
     sti_free(&allocator, work.M, n * n + 1, sizeof *work.M);
     return status;
 }
