@@ -893,7 +893,7 @@ INLINE void shorten_groups(const Lanes mu[GROUPS], const Lanes size[GROUPS], Lan
     }
 }
 
-/* The nearest point of the set: law.c's project_groups, which needs a round more than there are kinds. */
+/* The nearest point of the set: law_round.c's project_groups, which needs a round more than there are kinds. */
 INLINE void project_groups(const Lanes mu[GROUPS], Lanes x[STI_TURNING])
 {
     const Lanes zero = {0};

@@ -1,4 +1,22 @@
-/* problem/law.h -- the laws themselves: projections, shifted velocity, distance from each law's set.
+/* problem/law.h -- laws of one contact, one descriptor each.
+ *
+ * A law is a file (or a part of one) with a sti_LawKind, one line in the table of law.c, one value of st_Law in
+ * <stiction/problem.h> and, if scenes may choose it, one in the list of step/settings.c. Its functions:
+ *
+ *     check      are the numbers of a contact valid?
+ *     project    x <- P(x), on the set of impulses                                    judge, nsgs, admm, apgd
+ *     shift      u^ - u, along the normal                                             judge, apgd, admm
+ *     bound      n >= 0, and friction cut to what a given normal impulse allows       judge, where mu is steep
+ *     undone     |r . u^|, the power that the law leaves undone                       report
+ *     slope      P(x) and dP/dx of the form that newton solves (reduce/alart_curnier.h)
+ *     prepare    which function solves the law for one contact alone (one_contact.h)  nsgs
+ *     discs      the parts of friction that are discs of radius mu n                  ipm, homotopy
+ *     polygon    the vertices of friction's polygon
+ *
+ * Flags say which solvers can take it: `conic` ipm, `smooth` homotopy, `fixed` admm and apgd. Nothing else has to be
+ * told of a new law: solvers that need more than it has do not accept it, and `auto` uses the others. Contacts of a
+ * pile are swept in lanes under coulomb and frictionless only (pile/contact_coloring.c).
+ *
  * No matrices here; everything is one contact. In r, u and x the normal comes first.
  */
 #ifndef STI_LAW_H
@@ -14,6 +32,61 @@ typedef struct sti_Group {
     double mu;
 } sti_Group;
 enum { STI_MAX_GROUPS = 3 };
+
+struct sti_Local; /* one_contact.h */
+
+typedef struct sti_LawKind {
+    const char *name;
+    unsigned dims;    /* bit d: there are contacts of d rows                                           */
+    bool conic;       /* K is a product of Lorentz cones over its discs, or an interval                */
+    bool fixed;       /* `project` is the Euclidean projection on a fixed convex set                   */
+    bool smooth;      /* it has a rounded form (smoothed_laws.h), if discs are all that bounds friction  */
+    bool whole;       /* `slope` projects all rows together: they share one rho                        */
+    bool has_limits;  /* lo and hi bound r, instead of r_n >= 0                                        */
+    bool always_by_r; /* the natural map cuts friction by r_n itself, also where mu is not steep       */
+
+    st_Status (*check)(const st_ContactLaw *contact, int index, st_Error *err); /* NULL: nothing to check   */
+    void (*project)(const st_ContactLaw *contact, double *x);
+    double (*shift)(const st_ContactLaw *contact, const double *u);        /* NULL: 0                           */
+    void (*bound)(const st_ContactLaw *contact, double normal, double *x); /* NULL: always by `project`  */
+    double (*undone)(const st_ContactLaw *contact, const double *r, const double *u); /* NULL: | r . u^ | */
+    /* P and D = dP/dx (dim x dim) come in as zeros. */
+    void (*slope)(const st_ContactLaw *contact, const double *x, double *P, double *D);
+    /* Sets local->solve, for a contact with friction or of one row. mean: of the diagonal of W. */
+    void (*prepare)(struct sti_Local *local, double mean);
+    /* Returns how many, in the order of their rows; below 0: friction is not bounded by discs. */
+    int (*discs)(const st_ContactLaw *contact, sti_Group group[STI_MAX_GROUPS]);
+    /* Returns how many, counterclockwise, for mu n = 1; vertex may be NULL. NULL: no polygon in space. */
+    int (*polygon)(const st_ContactLaw *contact, double *vertex);
+} sti_LawKind;
+
+extern const sti_LawKind sti_law_frictionless, sti_law_bounded; /* law_rows.c    */
+extern const sti_LawKind sti_law_coulomb, sti_law_cone;         /* law_round.c   */
+extern const sti_LawKind sti_law_pyramid, sti_law_box;          /* law_polygon.c */
+
+extern const sti_LawKind *const sti_law_kinds[ST_N_LAWS]; /* by st_Law */
+
+static inline const sti_LawKind *sti_law_of(const st_ContactLaw *contact)
+{
+    return sti_law_kinds[contact->law];
+}
+
+/* Are there contacts of this size under this law? */
+static inline bool sti_law_has_dim(st_Law law, int dim)
+{
+    return (int)law >= 0 && law < ST_N_LAWS && dim > 0 && dim <= ST_MAX_DIM &&
+           (sti_law_kinds[law]->dims >> dim & 1u) != 0;
+}
+
+/* The interval of r_n. */
+static inline double sti_law_lowest(const st_ContactLaw *contact)
+{
+    return sti_law_of(contact)->has_limits ? contact->lo : 0.0;
+}
+static inline double sti_law_highest(const st_ContactLaw *contact)
+{
+    return sti_law_of(contact)->has_limits ? contact->hi : HUGE_VAL;
+}
 
 /* The groups of a contact with a round law, in the order of their rows; returns how many. */
 static inline int sti_law_groups(const st_ContactLaw *contact, sti_Group group[STI_MAX_GROUPS])
@@ -32,12 +105,12 @@ static inline double sti_group_length(const double *x, int count)
     return count == 1 ? fabs(x[0]) : sqrt(x[0] * x[0] + x[1] * x[1]);
 }
 
-/* Are there contacts of this size under this law? */
-bool sti_law_has_dim(st_Law law, int dim);
-
 /* x <- P(x), the Euclidean projection on the law's set of impulses. Box, which is no fixed set but
  * |t| <= mu n: n <- max(0, n) first, then t and o are clipped by it (docs/methods.md 12).          */
-void sti_law_project(const st_ContactLaw *contact, double *x);
+static inline void sti_law_project(const st_ContactLaw *contact, double *x)
+{
+    sti_law_of(contact)->project(contact, x);
+}
 
 /* u^: u with the normal component shifted by the sum of mu |u| over its groups for coulomb, by
  * mu max_j(-d_j' u_T) for pyramid; u itself for the others.                                       */
@@ -49,7 +122,21 @@ void sti_law_shift(const st_ContactLaw *contact, const double *u, double *shifte
 /* r - P(r - rho u^): the natural map of one contact. */
 void sti_law_natural(const st_ContactLaw *contact, const double *r, const double *u, double rho, double *out);
 
+/* | r . u^ |, the power the law leaves undone. */
+double sti_law_undone(const st_ContactLaw *contact, const double *r, const double *u);
+
 /* Direction j of a pyramid's facets in the tangent plane; dim 2: d[0] = +1 or -1. */
 void sti_law_facet(const st_ContactLaw *contact, int j, double d[2]);
+
+/* For the files of laws: the check of mu, mu_roll and mu_spin, friction as of Coulomb's law, and numbers. */
+st_Status sti_law_check_friction(const st_ContactLaw *contact, int index, st_Error *err);
+void sti_law_round_project(const st_ContactLaw *contact, double *x);
+void sti_law_round_bound(const st_ContactLaw *contact, double normal, double *x);
+void sti_law_round_slope(const st_ContactLaw *contact, const double *x, double *P, double *D);
+
+static inline double sti_law_clip(double x, double lo, double hi)
+{
+    return x < lo ? lo : x > hi ? hi : x;
+}
 
 #endif

@@ -1,4 +1,4 @@
-/* one_contact.c -- the local problems that have short answers, and which routine solves which law.
+/* one_contact.c -- the local problems that have short answers.
  *
  * Coulomb's law in space. With b_n >= 0 the answer is r = 0. Otherwise the contact is closed, u_n = 0
  * gives r_n, and what is left is tangential (x = r_T):
@@ -24,6 +24,8 @@
  */
 #include "problem/one_contact.h"
 
+#include "problem/law.h"
+
 static const double proximal = 1e-13;
 /* Newton needs at most about ten steps; bisection, were it all that worked, 60 or so. */
 static const int max_root_steps = 100;
@@ -34,13 +36,13 @@ static void zero(int dim, double *r)
         r[k] = 0.0;
 }
 
-static void frictionless(const sti_Local *local, const double *b, double *r)
+void sti_local_frictionless(const sti_Local *local, const double *b, double *r)
 {
     r[0] = b[0] < 0.0 && local->W[0] > 0.0 ? -b[0] / local->W[0] : 0.0;
 }
 
 /* u = W r + b >= 0 at lo, <= 0 at hi, 0 between. */
-static void bounded(const sti_Local *local, const double *b, double *r)
+void sti_local_bounded(const sti_Local *local, const double *b, double *r)
 {
     const st_ContactLaw *contact = local->contact;
     double x = r[0];
@@ -56,12 +58,12 @@ static void bounded(const sti_Local *local, const double *b, double *r)
 static void frictionless_in_space(const sti_Local *local, const double *b, double *r)
 {
     zero(local->contact->dim, r);
-    frictionless(local, b, r);
+    sti_local_frictionless(local, b, r);
 }
 
 /* Coulomb in the plane. S + lambda > 0 is a number, so the direction of slip is the sign of -c, and
  * r_n = nu + m x, x = mu r_n sign: (1) in closed form. Pyramid and box are the same law here.       */
-static void coulomb2(const sti_Local *local, const double *b, double *r)
+void sti_local_coulomb2(const sti_Local *local, const double *b, double *r)
 {
     const double *W = local->W, mu = local->contact->mu;
     if (b[0] >= 0.0 || W[0] <= 0.0) {
@@ -83,7 +85,7 @@ static void coulomb2(const sti_Local *local, const double *b, double *r)
 
 /* The convex relaxation in the plane. On the boundary r is on one of the two rays (1, +-mu), with
  * r'u = 0, and u is on the inner side of the other ray.                                           */
-static void cone2(const sti_Local *local, const double *b, double *r)
+void sti_local_cone2(const sti_Local *local, const double *b, double *r)
 {
     const double *W = local->W, mu = local->contact->mu;
     if (b[0] >= mu * fabs(b[1]) || W[0] <= 0.0) {
@@ -181,7 +183,7 @@ void sti_local_slip_root(const sti_Slip *s, double mu, double x[2], double *r_n)
     *r_n = s->nu + s->m[0] * x[0] + s->m[1] * x[1];
 }
 
-static void coulomb3(const sti_Local *local, const double *b, double *r)
+void sti_local_coulomb3(const sti_Local *local, const double *b, double *r)
 {
     const double mu = local->contact->mu;
     if (b[0] >= 0.0 || local->W[0] <= 0.0) {
@@ -204,20 +206,6 @@ static void coulomb3(const sti_Local *local, const double *b, double *r)
     r[2] = x[1];
 }
 
-static bool is_symmetric(const double *W, int dim, double scale)
-{
-    for (int i = 0; i < dim; i++)
-        for (int j = 0; j < i; j++)
-            if (fabs(W[i * dim + j] - W[j * dim + i]) > 1e-12 * scale) return false;
-    return true;
-}
-
-static void choose_cone(sti_Local *local, double mean)
-{
-    local->solve = sti_local_newton;
-    if (local->contact->dim == 3 && local->W[0] > 0.0 && is_symmetric(local->W, 3, mean)) sti_local_cone_prepare(local);
-}
-
 void sti_local_prepare(sti_Local *local, const st_ContactLaw *contact, const double *W, const double *vertex)
 {
     const int dim = contact->dim;
@@ -229,28 +217,10 @@ void sti_local_prepare(sti_Local *local, const st_ContactLaw *contact, const dou
                          .vertex = vertex,
                          .n_vertices = sti_local_vertex_count(contact),
                          .prox = proximal * trace / dim};
-    const bool slippery = contact->mu == 0.0 && !(dim >= 5 && contact->mu_roll > 0.0) &&
+    const bool slippery = dim > 1 && contact->mu == 0.0 && !(dim >= 5 && contact->mu_roll > 0.0) &&
                           !((dim == 4 || dim == 6) && contact->mu_spin > 0.0);
-    switch (contact->law) {
-    case ST_LAW_FRICTIONLESS:
-        local->solve = frictionless;
-        return;
-    case ST_LAW_BOUNDED:
-        local->solve = bounded;
-        return;
-    case ST_LAW_COULOMB:
-        local->solve = dim == 2 ? coulomb2 : dim == 3 ? coulomb3 : sti_local_newton;
-        break;
-    case ST_LAW_CONE:
-        if (dim == 2)
-            local->solve = cone2;
-        else if (!slippery)
-            choose_cone(local, trace / dim);
-        break;
-    case ST_LAW_PYRAMID:
-    case ST_LAW_BOX:
-        local->solve = dim == 2 ? coulomb2 : sti_local_polygon;
-        break;
-    }
-    if (slippery) local->solve = frictionless_in_space;
+    if (slippery)
+        local->solve = frictionless_in_space;
+    else
+        sti_law_of(contact)->prepare(local, trace / dim);
 }

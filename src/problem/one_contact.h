@@ -45,7 +45,12 @@ static inline void sti_local_solve(const sti_Local *local, const double *b, doub
     local->solve(local, b, r);
 }
 
-/* The pieces, for each other. */
+/* The solves, for the descriptors of laws (law.h). */
+void sti_local_frictionless(const sti_Local *local, const double *b, double *r);
+void sti_local_bounded(const sti_Local *local, const double *b, double *r);
+void sti_local_coulomb2(const sti_Local *local, const double *b, double *r);
+void sti_local_coulomb3(const sti_Local *local, const double *b, double *r);
+void sti_local_cone2(const sti_Local *local, const double *b, double *r);
 void sti_local_polygon(const sti_Local *local, const double *b, double *r);
 void sti_local_cone_prepare(sti_Local *local);
 void sti_local_cone(const sti_Local *local, const double *b, double *r);

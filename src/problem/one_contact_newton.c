@@ -59,7 +59,7 @@ static Equations make_equations(const sti_Local *local, const double *b)
     const st_ContactLaw *contact = local->contact;
     const double *W = local->W;
     const int dim = contact->dim;
-    Equations e = {.local = local, .b = b, .dim = dim, .relaxed = contact->law == ST_LAW_CONE};
+    Equations e = {.local = local, .b = b, .dim = dim, .relaxed = sti_law_of(contact)->shift == NULL};
     e.n_discs = sti_law_groups(contact, e.disc);
     e.rho[0] = 1.0 / W[0];
     for (int k = 0; k < e.n_discs; k++) {

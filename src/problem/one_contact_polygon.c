@@ -18,20 +18,13 @@
 
 int sti_local_vertex_count(const st_ContactLaw *contact)
 {
-    if (contact->dim != 3) return 0;
-    return contact->law == ST_LAW_PYRAMID ? contact->facets : contact->law == ST_LAW_BOX ? 4 : 0;
+    const sti_LawKind *kind = sti_law_of(contact);
+    return contact->dim == 3 && kind->polygon != NULL ? kind->polygon(contact, NULL) : 0;
 }
 
 void sti_local_vertices(const st_ContactLaw *contact, double *vertex)
 {
-    static const double square[8] = {1, 1, -1, 1, -1, -1, 1, -1};
-    for (int j = 0; j < sti_local_vertex_count(contact); j++)
-        if (contact->law == ST_LAW_BOX) {
-            vertex[2 * j] = square[2 * j];
-            vertex[2 * j + 1] = square[2 * j + 1];
-        } else {
-            sti_law_facet(contact, j, vertex + 2 * j);
-        }
+    if (sti_local_vertex_count(contact) > 0) sti_law_of(contact)->polygon(contact, vertex);
 }
 
 static double dot(const double a[2], const double b[2])

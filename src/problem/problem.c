@@ -11,13 +11,6 @@
 
 #include <stiction/problem.h>
 
-static const char *const law_names[ST_N_LAWS] = {"frictionless", "bounded", "coulomb", "cone", "pyramid", "box"};
-
-const char *st_law_name(st_Law law)
-{
-    return (int)law >= 0 && (int)law < ST_N_LAWS ? law_names[law] : "unknown";
-}
-
 #define BAD(...) sti_fail(err, ST_ERR_ARGUMENT, __VA_ARGS__)
 
 static st_Status check_vector(const char *name, const double *x, int n, st_Error *err)
@@ -150,28 +143,13 @@ static st_Status check_contact(const st_ContactLaw *c, int k, int first, st_Erro
 {
     if ((int)c->law < 0 || (int)c->law >= ST_N_LAWS)
         return BAD("contact %d: law is %d, must be 0 to %d", k, (int)c->law, ST_N_LAWS - 1);
-    const char *name = st_law_name(c->law);
-    if (!sti_law_has_dim(c->law, c->dim)) return BAD("contact %d: law %s has no dimension %d", k, name, c->dim);
+    if (!sti_law_has_dim(c->law, c->dim))
+        return BAD("contact %d: law %s has no dimension %d", k, st_law_name(c->law), c->dim);
     if (c->first != first)
         return BAD("contact %d: first row is %d, must be %d (contacts in the order of their rows, no gaps)", k,
                    c->first, first);
-    if (c->law == ST_LAW_BOUNDED) {
-        if (!(c->lo <= c->hi)) return BAD("contact %d: limits are lo %g, hi %g, must be lo <= hi", k, c->lo, c->hi);
-        if (c->lo == HUGE_VAL || c->hi == -HUGE_VAL)
-            return BAD("contact %d: limits lo %g, hi %g leave no finite impulse", k, c->lo, c->hi);
-    } else if (c->law != ST_LAW_FRICTIONLESS) {
-        if (!isfinite(c->mu) || c->mu < 0.0) return BAD("contact %d: mu is %g, must be finite and >= 0", k, c->mu);
-        if (c->dim >= 5 && (!isfinite(c->mu_roll) || c->mu_roll < 0.0))
-            return BAD("contact %d: mu_roll is %g, must be finite and >= 0", k, c->mu_roll);
-        if ((c->dim == 4 || c->dim == 6) && (!isfinite(c->mu_spin) || c->mu_spin < 0.0))
-            return BAD("contact %d: mu_spin is %g, must be finite and >= 0", k, c->mu_spin);
-    }
-    if (c->law == ST_LAW_PYRAMID) {
-        if (c->facets < 2 || c->facets % 2 != 0)
-            return BAD("contact %d: facets is %d, must be even and >= 2", k, c->facets);
-        if (c->dim == 2 && c->facets != 2) return BAD("contact %d: facets is %d, must be 2 in the plane", k, c->facets);
-    }
-    return ST_OK;
+    const sti_LawKind *kind = sti_law_of(c);
+    return kind->check != NULL ? kind->check(c, k, err) : ST_OK;
 }
 
 static st_Status check_contacts(const st_ContactLaw *contact, int n_contacts, int n_r, st_Error *err)

@@ -121,7 +121,9 @@ static Scalar between(double x, double lo, double hi, double nu)
 
 bool sti_smooth_has(st_Law law, int dim)
 {
-    return law != ST_LAW_CONE && (law != ST_LAW_PYRAMID || dim == 2);
+    sti_Group group[STI_MAX_GROUPS];
+    const st_ContactLaw contact = {.law = law, .dim = dim, .facets = 4};
+    return sti_law_has_dim(law, dim) && sti_law_kinds[law]->smooth && sti_law_kinds[law]->discs(&contact, group) >= 0;
 }
 
 void sti_smooth(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, double nu, double *F,
@@ -131,16 +133,12 @@ void sti_smooth(const st_ContactLaw *contact, const double *r, const double *u, 
     const double scale = sqrt(rho[0]);
     double x[ST_MAX_DIM] = {0}, P[ST_MAX_DIM] = {0}, D[ST_MAX_DIM * ST_MAX_DIM] = {0};
     sti_Group group[STI_MAX_GROUPS];
-    int n = sti_law_groups(contact, group);
-    if (contact->law == ST_LAW_BOX) /* every component by itself */
-        for (n = 0; n < dim - 1; n++)
-            group[n] = (sti_Group){1 + n, 1, contact->mu};
+    const int n = sti_law_of(contact)->discs(contact, group);
     for (int k = 0; k < dim; k++) {
         x[k] = r[k] - rho[k] * u[k];
         N[k] = 0.0;
     }
-    const Scalar normal = contact->law == ST_LAW_BOUNDED ? between(x[0], contact->lo, contact->hi, nu * scale)
-                                                         : positive(x[0], nu * scale);
+    const Scalar normal = between(x[0], sti_law_lowest(contact), sti_law_highest(contact), nu * scale);
     P[0] = normal.value;
     D[0] = normal.slope;
     N[0] = -normal.by_nu * scale;

@@ -48,24 +48,6 @@ static double distance(const st_ContactLaw *contact, const double *r)
     return sqrt(square_norm(x, contact->dim));
 }
 
-/* | r . u^ |, the power the law leaves undone. A bounded row does work at its limits: what counts is the
- * distance from the limit that the sign of u asks for.                                             */
-static double complementarity(const st_ContactLaw *contact, const double *r, const double *u)
-{
-    double shifted[ST_MAX_DIM] = {0}, sum = 0.0;
-    if (contact->law == ST_LAW_BOUNDED) {
-        const double limit = u[0] > 0.0 ? contact->lo : contact->hi;
-        return u[0] == 0.0 ? 0.0 : isfinite(limit) ? fabs((r[0] - limit) * u[0]) : fabs(r[0] * u[0]);
-    }
-    sti_law_shift(contact, u, shifted);
-    if (contact->law == ST_LAW_BOX) /* each tangent on its own: friction mu r_n |u_t| is its due */
-        for (int k = 1; k < contact->dim; k++)
-            sum += contact->mu * r[0] * fabs(u[k]);
-    for (int k = 0; k < contact->dim; k++)
-        sum += r[k] * shifted[k];
-    return fabs(sum);
-}
-
 /* | rho b |, or 0 where b is nothing but the rounding of its own terms H'v_free and w: a number made of
  * noise cannot serve as a scale (two bodies that fly side by side). Never below | rho u_scale |: who made
  * the problem may know how large velocities are that mean anything.                                */
@@ -142,7 +124,7 @@ static void judge_contact(const st_Problem *p, int c, const double *r, const dou
         out->worst_contact = c;
     }
     out->cone_violation = fmax(out->cone_violation, distance(contact, rc));
-    out->complementarity += complementarity(contact, rc, uc);
+    out->complementarity += sti_law_undone(contact, rc, uc);
 }
 
 static void close_judgement(const sti_Reduction *reduction, const double *r, const double *u,

@@ -128,10 +128,9 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-/* Box is no fixed set to project on; all others are. */
 static bool accepts(st_Law law, int dim, bool symmetric)
 {
-    return law != ST_LAW_BOX && sti_nsgs.accepts(law, dim, symmetric);
+    return sti_nsgs.accepts(law, dim, symmetric) && sti_law_kinds[law]->fixed;
 }
 
 const sti_SolverKind sti_admm = {

@@ -164,7 +164,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 /* Minimising needs a symmetric A; box is no fixed set to project on. */
 static bool accepts(st_Law law, int dim, bool symmetric)
 {
-    return symmetric && law != ST_LAW_BOX && sti_nsgs.accepts(law, dim, symmetric);
+    return symmetric && sti_nsgs.accepts(law, dim, symmetric) && sti_law_kinds[law]->fixed;
 }
 
 static st_Status create(const st_Allocator *allocator, void **workspace, st_Error *err)

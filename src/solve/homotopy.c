@@ -20,6 +20,7 @@
  * (2) is conditioned, as |F| would). The curve ends inside the set of solutions, and at nu^2 from it where no contact
  * is between two states. Where W is singular and friction can jam it may run to infinity: another start, then.
  */
+#include "problem/law.h"
 #include "problem/smoothed_laws.h"
 #include "reduce/alart_curnier.h"
 #include "solve/factored.h"
@@ -227,13 +228,14 @@ static void middle(const st_ContactLaw *contact, const double *rho, double nu, d
     const double apart = r_size * nu * sqrt(rho[0]), speed = nu / (r_size * sqrt(rho[0]));
     for (int d = 0; d < contact->dim; d++)
         r[d] = u[d] = 0.0;
-    if (contact->law == ST_LAW_BOUNDED && isfinite(contact->lo) && isfinite(contact->hi)) {
-        r[0] = 0.5 * (contact->lo + contact->hi);
-    } else if (contact->law == ST_LAW_BOUNDED && isfinite(contact->hi)) {
-        r[0] = contact->hi - apart;
+    const double lo = sti_law_lowest(contact), hi = sti_law_highest(contact);
+    if (isfinite(lo) && isfinite(hi)) {
+        r[0] = 0.5 * (lo + hi);
+    } else if (isfinite(hi)) {
+        r[0] = hi - apart;
         u[0] = -speed;
-    } else if (contact->law != ST_LAW_BOUNDED || isfinite(contact->lo)) {
-        r[0] = (contact->law == ST_LAW_BOUNDED ? contact->lo : 0.0) + apart;
+    } else if (isfinite(lo)) {
+        r[0] = lo + apart;
         u[0] = speed;
     }
 }

@@ -185,27 +185,21 @@ static void make_cones(Ipm *s, const sti_Task *task)
         const st_ContactLaw *contact = &p->contact[c];
         const int f = contact->first;
         const double size = task->reduction->rho[c] * speed;
-        if (contact->law == ST_LAW_FRICTIONLESS) {
-            add_cone(s, (Cone){.contact = c, .m = 1, .first = f, .weight = 1.0}, size, speed);
-        } else if (contact->law == ST_LAW_BOUNDED) {
-            if (isfinite(contact->lo))
-                add_cone(s, (Cone){.contact = c, .m = 1, .first = f, .weight = 1.0, .offset = -contact->lo}, size,
-                         speed);
-            if (isfinite(contact->hi))
-                add_cone(s, (Cone){.contact = c, .m = 1, .first = f, .weight = -1.0, .offset = contact->hi}, size,
-                         speed);
-        } else {
-            sti_Group group[STI_MAX_GROUPS];
-            const int n = sti_law_groups(contact, group);
-            for (int g = 0; g < n; g++)
-                add_cone(s,
-                         (Cone){.contact = c,
-                                .m = 1 + group[g].count,
-                                .normal = f,
-                                .first = f + group[g].first,
-                                .weight = fmax(group[g].mu, least_mu)},
-                         size, speed);
-        }
+        const double lo = sti_law_lowest(contact), hi = sti_law_highest(contact);
+        sti_Group group[STI_MAX_GROUPS];
+        const int n = sti_law_of(contact)->discs(contact, group);
+        for (int g = 0; g < n; g++)
+            add_cone(s,
+                     (Cone){.contact = c,
+                            .m = 1 + group[g].count,
+                            .normal = f,
+                            .first = f + group[g].first,
+                            .weight = fmax(group[g].mu, least_mu)},
+                     size, speed);
+        if (n == 0 && isfinite(lo))
+            add_cone(s, (Cone){.contact = c, .m = 1, .first = f, .weight = 1.0, .offset = -lo}, size, speed);
+        if (n == 0 && isfinite(hi))
+            add_cone(s, (Cone){.contact = c, .m = 1, .first = f, .weight = -1.0, .offset = hi}, size, speed);
     }
 }
 
@@ -245,7 +239,7 @@ static void evaluate(Ipm *s, const sti_Task *task)
         memset(S, 0, sizeof *S * BLOCK);
         for (int i = 0; i < dim; i++)
             S[i * dim + i] = 1.0;
-        if (contact->law == ST_LAW_COULOMB) {
+        if (sti_law_of(contact)->shift != NULL) {
             const double eps = sqrt(s->nu / task->reduction->rho[c]); /* the speed that belongs to z'y = nu */
             sti_Group group[STI_MAX_GROUPS];
             const int n = sti_law_groups(contact, group);
@@ -438,7 +432,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 
 static bool accepts(st_Law law, int dim, bool symmetric)
 {
-    return law != ST_LAW_PYRAMID && law != ST_LAW_BOX && sti_nsgs.accepts(law, dim, symmetric);
+    return sti_nsgs.accepts(law, dim, symmetric) && sti_law_kinds[law]->conic;
 }
 
 const sti_SolverKind sti_ipm = {

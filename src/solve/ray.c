@@ -203,12 +203,12 @@ static double dual_gap(const st_ContactLaw *contact, const double *g)
 
 /* A ray as far as it is known: hi + lo in scaled rows, and what its check needs. */
 typedef struct Ray {
-    double *hi, *lo;                     /* rows                                                        */
-    sti_Dd *sum;                         /* columns: B'd, of the rows and columns as they are           */
-    double *size;                        /* columns: the sum of the absolute values of its terms        */
-    double *y, *left, *along, *image;    /* columns: of the conjugate gradients                         */
-    double *step;                        /* rows                                                        */
-    bool *held;                          /* columns: B'd is to be 0 there                               */
+    double *hi, *lo;                  /* rows                                                        */
+    sti_Dd *sum;                      /* columns: B'd, of the rows and columns as they are           */
+    double *size;                     /* columns: the sum of the absolute values of its terms        */
+    double *y, *left, *along, *image; /* columns: of the conjugate gradients                         */
+    double *step;                     /* rows                                                        */
+    bool *held;                       /* columns: B'd is to be 0 there                               */
 } Ray;
 
 /* B'd, and the largest of its terms in scaled columns. */
@@ -282,9 +282,10 @@ static void correct_ray(const Conditions *k, Ray *ray)
 }
 
 /* Is it a ray? Its margin -c.d/(|c||d|), in scaled rows, or 0. What the interior point method found is a ray up to
- * 1e-8 or so, and so is a direction of a problem whose solutions are 1e8 times larger than its data: a wedge whose sides
- * are nearly parallel. Where B'd should vanish it is therefore made to, in double-double arithmetic. If that leaves a
- * ray, a solution would have to be larger than proof_slack allows; if there was none, it takes all of d away.  */
+ * 1e-8 or so, and so is a direction of a problem whose solutions are 1e8 times larger than its data: a wedge whose
+ * sides are nearly parallel. Where B'd should vanish it is therefore made to, in double-double arithmetic. If that
+ * leaves a ray, a solution would have to be larger than proof_slack allows; if there was none, it takes all of d away.
+ */
 static double check_ray(const Conditions *k, Ray *ray)
 {
     const double *row = k->scale, *column = k->scale + k->rows;

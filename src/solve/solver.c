@@ -1,10 +1,8 @@
-/* solver.c -- the public door of the solvers, and the table they stand in.
+/* solver.c -- the public door of the solvers.
  *
  * A solve is: check the problem, reduce it, let the solver find r, judge r (residual.c), report. The solver
  * never judges itself: `converged` is what the residual shows. The caller's arrays are written at the
  * end only, so that a call that fails leaves them as they were.
- *
- * A new solver is one file and one line here.
  */
 #include "solve/solver.h"
 
@@ -14,8 +12,8 @@
 
 #include <float.h>
 
-static const sti_SolverKind *const kinds[] = {&sti_auto,     &sti_lemke, &sti_nsgs, &sti_newton,
-                                              &sti_homotopy, &sti_ipm,   &sti_admm, &sti_apgd};
+#define ADDRESS_OF_SOLVER(name) &sti_##name,
+static const sti_SolverKind *const kinds[] = {STI_SOLVERS(ADDRESS_OF_SOLVER)};
 /* Contacts from which on lanes are quicker, though most of them stay empty at first, and Newton's steps by the bodies'
  * velocities, which are fewer than the rows. With effort exact there are more of them, and with thorough
  * STI_FEW_ROWS: its results are those of the papers to the bit.                                       */

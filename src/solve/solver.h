@@ -1,4 +1,4 @@
-/* solve/solver.h -- what one solver is: a row of the table in solver.c. */
+/* solve/solver.h -- what one solver is, and the list of all. */
 #ifndef STI_SOLVER_H
 #define STI_SOLVER_H
 
@@ -43,14 +43,11 @@ typedef struct sti_SolverKind {
     st_Status (*solve)(void *workspace, sti_Task *task, st_Error *err);
 } sti_SolverKind;
 
-extern const sti_SolverKind sti_auto;     /* auto.c  */
-extern const sti_SolverKind sti_lemke;    /* lemke.c */
-extern const sti_SolverKind sti_nsgs;     /* nsgs.c  */
-extern const sti_SolverKind sti_newton;   /* newton.c */
-extern const sti_SolverKind sti_homotopy; /* homotopy.c */
-extern const sti_SolverKind sti_ipm;      /* ipm.c */
-extern const sti_SolverKind sti_admm;     /* admm.c */
-extern const sti_SolverKind sti_apgd;     /* apgd.c */
+/* All solvers, each in the file of its name: a new one is its file, with a sti_SolverKind sti_NAME, and its name here.
+ * The first is the default.                                                                        */
+#define STI_SOLVERS(X)           X(auto) X(lemke) X(nsgs) X(newton) X(homotopy) X(ipm) X(admm) X(apgd)
+#define STI_DECLARE_SOLVER(name) extern const sti_SolverKind sti_##name;
+STI_SOLVERS(STI_DECLARE_SOLVER)
 
 /* A kind's workspace, NULL where it keeps none. */
 st_Status sti_solver_open(const sti_SolverKind *kind, const st_Allocator *allocator, void **workspace, st_Error *err);

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/range.h"
 #include "base/tolerance.h"
+#include "solve/solver.h"
 
 #include <stiction/system.h>
 
@@ -203,7 +204,8 @@ static const char *const forces_words[] = {"any", "least_norm", NULL};
 static const char *const coordinates_words[] = {"auto", "joint", "body", NULL};
 static const char *const effort_words[] = {"thorough", "exact", "balanced", "real-time", NULL};
 static const char *const device_words[] = {"none", "flat", "cuda", NULL};
-static const char *const solver_words[] = {"auto", "lemke", "nsgs", "newton", "homotopy", "ipm", "admm", "apgd", NULL};
+#define NAME_OF_SOLVER(name) #name,
+static const char *const solver_words[] = {STI_SOLVERS(NAME_OF_SOLVER) NULL};
 
 typedef struct Entry {
     st_Setting setting;

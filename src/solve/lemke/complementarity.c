@@ -177,8 +177,7 @@ static bool eliminate_free(const st_LcpProblem *p, Work *work, double size)
         for (int64_t j = 0; j < width; j++)
             from[j] = sti_dd_divide(from[j], by);
         for (int i = 0; i < p->n; i++)
-            if (i != row)
-                subtract_row(work->tableau + i * width, work->tableau[i * width + column], from, width);
+            if (i != row) subtract_row(work->tableau + i * width, work->tableau[i * width + column], from, width);
     }
     return true;
 }
@@ -373,10 +372,9 @@ st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z
     work.taken = sti_alloc(&allocator, n + 1, sizeof *work.taken);
     work.contact = sti_alloc(&allocator, n + 1, sizeof *work.contact);
     st_Status status = sti_lcp_create(&allocator, &lcp, err);
-    if (status == ST_OK &&
-        (work.M == NULL || work.matrix == NULL || work.tableau == NULL || work.set == NULL || work.z == NULL ||
-         work.w == NULL || work.pivot == NULL ||
-         work.rows == NULL || work.columns == NULL || work.taken == NULL || work.contact == NULL))
+    if (status == ST_OK && (work.M == NULL || work.matrix == NULL || work.tableau == NULL || work.set == NULL ||
+                            work.z == NULL || work.w == NULL || work.pivot == NULL || work.rows == NULL ||
+                            work.columns == NULL || work.taken == NULL || work.contact == NULL))
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory: a complementarity problem of size %d", problem->n);
     if (status == ST_OK && n > 0) status = solve(problem, lcp, &work, tolerance, z, &found, err);
     if (status == ST_OK && info != NULL) *info = found;
