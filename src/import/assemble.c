@@ -346,7 +346,7 @@ static json_t *shape_json(const sti_Robot *robot, const sti_RobotLink *link, int
 
 static st_Status write_shapes(sti_Robot *robot, const sti_RobotLink *link, const st_Pose *body, json_t *shapes)
 {
-    for (int k = 0; k < link->n_shapes; k++) {
+    for (int k = 0; k < link->n_shapes && robot->def.contacts; k++) {
         json_t *json = shape_json(robot, link, k, body);
         if (json_array_append_new(shapes, json) != 0) return sti_robot_memory(robot);
         STI_TRY(sti_origin(robot->reader, json, link->shapes[k].at));
@@ -445,7 +445,8 @@ static json_t *motor_json(const json_t *wanted, const json_t *said, double start
         motor = json_deep_copy(said);
         const char *type = json_string_value(json_object_get(motor, "type"));
         double target = json_number_value(json_object_get(motor, "target"));
-        if (type != NULL && strcmp(type, "position") == 0) motor = sti_with(motor, "target", json_real(target - start));
+        if (type != NULL && (strcmp(type, "position") == 0 || strcmp(type, "motion") == 0))
+            motor = sti_with(motor, "target", json_real(target - start));
     } else {
         motor = json_pack("{s:s, s:f}", "type", "force", "target", 0.0);
     }
@@ -472,7 +473,7 @@ static st_Status write_joint(sti_Robot *robot, const sti_RobotLink *link)
     json = sti_with(json, "a", body_name(robot, link->parent));
     json = sti_with(json, "b", body_name(robot, (int)(link - robot->links)));
     json = sti_with(json, "point", sti_json_vector(pose_point(link->pose, j->point)));
-    if (j->type != ST_JOINT_FIXED && j->type != ST_JOINT_BALL)
+    if (j->type != ST_JOINT_FIXED && (j->type != ST_JOINT_BALL || isfinite(j->upper)))
         json = sti_with(json, "axis", direction(rotate(link->pose.q, j->axis)));
     if (j->type == ST_JOINT_UNIVERSAL) json = sti_with(json, "axis_b", direction(rotate(link->pose.q, j->axis_b)));
     if (j->coordinate != ST_COORDINATE_DEFAULT)
@@ -542,7 +543,7 @@ static json_t *free_json(const sti_Robot *robot, const sti_RobotTendon *t)
     return sti_with(json, "coordinate", json_string(st_coordinate_name(t->coordinate)));
 }
 
-static st_Status write_tendon(sti_Robot *robot, const sti_RobotTendon *t)
+static st_Status write_tendon(sti_Robot *robot, sti_RobotTendon *t)
 {
     const bool sum = t->n_parts > 0 && t->parts[0].kind == ST_TENDON_JOINT;
     const bool limited = isfinite(t->lower) || isfinite(t->upper);
@@ -558,12 +559,27 @@ static st_Status write_tendon(sti_Robot *robot, const sti_RobotTendon *t)
         sti_skip(robot, "<tendon> of the ground alone");
         return ST_OK;
     }
-    json_t *path = json_array(), *json = NULL;
-    for (int k = 0; k < t->n_parts; k++) {
-        const sti_RobotPart *part = &t->parts[k];
-        if (sum) zero += part->coefficient * robot->links[sti_robot_find_joint(robot, part->joint)].joint.start;
-        path = sti_append_to(path, part_json(robot, part));
+    for (int k = 0; k < t->n_parts && sum; k++)
+        zero += t->parts[k].coefficient * robot->links[sti_robot_find_joint(robot, t->parts[k].joint)].joint.start;
+    if (t->held && t->motor == NULL) { /* where it stands at the start; `zero` of a sum */
+        double apart = zero, divisor = 1;
+        for (int k = 1; k < t->n_parts; k++) {
+            const sti_RobotPart *x = &t->parts[k - 1], *y = &t->parts[k];
+            if (y->kind == ST_TENDON_PULLEY) divisor = y->coefficient;
+            if (x->kind != ST_TENDON_POINT || y->kind != ST_TENDON_POINT) continue;
+            const st_Vec3 a = pose_point(robot->links[x->link].pose, x->point);
+            apart += norm(sub(pose_point(robot->links[y->link].pose, y->point), a)) / divisor;
+        }
+        const double wanted = sum ? t->hold : apart + t->hold;
+        if (fabs(wanted - apart) > 1e-6)
+            STI_TRY(sti_remark(robot, "\"%.60s\" is held at %g, where it is at the start, not at %g", t->name, apart,
+                               wanted));
+        t->motor = json_pack("{s:s, s:f}", "type", "motion", "target", apart);
+        if (t->motor == NULL) return sti_robot_memory(robot);
     }
+    json_t *path = json_array(), *json = NULL;
+    for (int k = 0; k < t->n_parts; k++)
+        path = sti_append_to(path, part_json(robot, &t->parts[k]));
     if (t->coordinate != ST_COORDINATE_DEFAULT) {
         json_decref(path);
         json = free_json(robot, t);

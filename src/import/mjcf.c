@@ -434,33 +434,78 @@ static st_Status read_tie(sti_Mjcf *m, const sti_Element *at)
     return ST_OK;
 }
 
+static st_Status read_polynomial(const sti_Mjcf *m, const sti_Element *at, const char *what, double c[5])
+{
+    int n = 0;
+    const double start[5] = {0, 1, 0, 0, 0};
+    memcpy(c, start, sizeof start);
+    if (sti_attribute(at, "polycoef") != NULL) STI_TRY(sti_some_numbers(m->robot->err, at, "polycoef", 1, 5, &n, c));
+    if (c[2] == 0 && c[3] == 0 && c[4] == 0) return ST_OK;
+    return sti_remark(m->robot, "%s \"%.60s\" follows another one by polycoef: its first two numbers are taken", what,
+                      sti_attribute(at, what[0] == 'j' ? "joint1" : "tendon1"));
+}
+
 /* joint1 - ref1 = c0 + c1 (joint2 - ref2): a mimic. */
 static st_Status read_coupling(sti_Mjcf *m, const sti_Element *at)
 {
     sti_RobotJoint *one = NULL, *two = NULL;
-    double c[5] = {0, 1, 0, 0, 0};
-    int n = 0;
+    double c[5];
     STI_TRY(sti_mjcf_check(m, at, "name class active joint1 joint2 polycoef", "solref solimp"));
     STI_TRY(sti_mjcf_find_joint(m, at, "joint1", &one));
-    if (sti_attribute(at, "polycoef") != NULL) STI_TRY(sti_some_numbers(m->robot->err, at, "polycoef", 1, 5, &n, c));
-    if (sti_attribute(at, "joint2") == NULL) { /* held where it is */
+    STI_TRY(read_polynomial(m, at, "joint", c));
+    if (sti_attribute(at, "joint2") != NULL) STI_TRY(sti_mjcf_find_joint(m, at, "joint2", &two));
+    if (two == NULL || c[1] == 0) { /* held where it is */
         sti_RobotTendon *hold;
         one->start = one->zero + c[0];
         STI_TRY(sti_robot_tendon(m->robot, sti_attribute(at, "name"), at, 1, &hold));
         hold->parts[0] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = one->name, .coefficient = 1};
-        hold->driven = true;
-        hold->motor = json_pack("{s:s, s:f}", "type", "motion", "target", 0.0);
-        return hold->motor != NULL ? ST_OK : sti_robot_memory(m->robot);
+        hold->driven = hold->held = true;
+        hold->hold = one->start;
+        return ST_OK;
     }
-    STI_TRY(sti_mjcf_find_joint(m, at, "joint2", &two));
-    if (c[1] == 0) return sti_mjcf_unknown(m, at, "polycoef");
-    if (c[2] != 0 || c[3] != 0 || c[4] != 0)
-        STI_TRY(sti_remark(m->robot, "joint \"%.60s\" follows \"%.60s\" by polycoef: its first two numbers are taken",
-                           one->name, two->name));
     if (one->mimics != NULL) return sti_element_fail(m->robot->err, at, "joint1 is coupled already");
     one->mimics = two->name;
     one->ratio = c[1];
     one->offset = one->zero + c[0] - c[1] * two->zero;
+    return ST_OK;
+}
+
+/* length1 = c0 + c1 length2, both from where they are as drawn; or length1 = c0. */
+static st_Status read_tendon_tie(sti_Mjcf *m, const sti_Element *at)
+{
+    sti_Robot *robot = m->robot;
+    const char *names[2] = {sti_attribute(at, "tendon1"), sti_attribute(at, "tendon2")};
+    sti_RobotTendon of[2] = {0}, *hold;
+    double c[5];
+    int n = 0;
+    STI_TRY(sti_mjcf_check(m, at, "name class active tendon1 tendon2 polycoef", "solref solimp"));
+    STI_TRY(read_polynomial(m, at, "tendon", c));
+    for (int k = 0; k < 2 && (k == 0 || names[1] != NULL); k++) {
+        const int found = names[k] != NULL ? sti_robot_find_tendon(robot, names[k]) : -1;
+        if (found < 0)
+            return sti_element_fail(robot->err, at, "tendon%d is \"%.60s\", there is no tendon of that name", k + 1,
+                                    names[k] != NULL ? names[k] : "");
+        of[k] = robot->tendons[found];
+        if (k == 1 && c[1] == 0) of[1].n_parts = 0;
+        n += of[k].n_parts;
+    }
+    const bool sum = n > 0 && of[0].parts[0].kind == ST_TENDON_JOINT;
+    for (int k = 0; k < n; k++) {
+        const sti_RobotPart *part = k < of[0].n_parts ? &of[0].parts[k] : &of[1].parts[k - of[0].n_parts];
+        if (sum != (part->kind == ST_TENDON_JOINT) || (!sum && k >= of[0].n_parts))
+            return sti_mjcf_unknown(m, at, "tendon2");
+        if (!sum && part->kind != ST_TENDON_POINT && part->kind != ST_TENDON_PULLEY)
+            return sti_mjcf_unknown(m, at, "tendon1");
+    }
+    STI_TRY(sti_robot_tendon(robot, sti_attribute(at, "name"), at, n, &hold));
+    hold->driven = hold->held = true;
+    hold->hold = c[0];
+    for (int k = 0; k < n; k++) {
+        sti_RobotPart *part = &hold->parts[k];
+        *part = k < of[0].n_parts ? of[0].parts[k] : of[1].parts[k - of[0].n_parts];
+        if (k >= of[0].n_parts) part->coefficient *= -c[1];
+        if (sum) hold->hold += part->coefficient * robot->links[sti_robot_find_joint(robot, part->joint)].joint.zero;
+    }
     return ST_OK;
 }
 
@@ -475,6 +520,7 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
     if ((active != NULL && strcmp(active, "false") == 0) || m->no_equality) return ST_OK;
     if (sti_element_is(at, "connect") || sti_element_is(at, "weld")) return read_tie(m, at);
     if (sti_element_is(at, "joint")) return read_coupling(m, at);
+    if (sti_element_is(at, "tendon")) return read_tendon_tie(m, at);
     return sti_mjcf_unknown(m, at, NULL);
 }
 
@@ -485,6 +531,13 @@ static st_Status check_sections(const sti_Mjcf *m)
     for (const sti_Element *at = m->root->first; at != NULL; at = at->next) {
         if (sti_mjcf_word("compiler option default asset worldbody contact equality actuator tendon", at->name))
             continue;
+        if (sti_element_is(at, "deformable")) { /* skins are to be looked at */
+            for (const sti_Element *child = at->first; child != NULL; child = child->next)
+                if (!sti_element_is(child, "skin"))
+                    STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, child, NULL)));
+            sti_skip(m->robot, "<skin>");
+            continue;
+        }
         if (sti_mjcf_word("size visual statistic sensor keyframe custom", at->name) ||
             (sti_element_is(at, "extension") && at->first == NULL)) {
             char what[40];
@@ -549,12 +602,10 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
     scale_masses(&m);
     STI_TRY(sti_mjcf_springdampers(&m));
     STI_TRY(sti_mjcf_armatures(&m));
-    for (const sti_Element *section = root->first; section != NULL; section = section->next)
-        for (const sti_Element *at = section->first; at != NULL; at = at->next)
-            if (sti_mjcf_word("contact equality tendon", section->name))
-                STI_TRY(sti_note_problem(robot, read_member(&m, section, at)));
-    for (const sti_Element *section = root->first; section != NULL; section = section->next)
-        for (const sti_Element *at = section->first; at != NULL; at = at->next)
-            if (sti_element_is(section, "actuator")) STI_TRY(sti_note_problem(robot, read_member(&m, section, at)));
+    static const char *const order[] = {"contact", "tendon", "equality", "actuator"}; /* what they name comes first */
+    for (int k = 0; k < 4; k++)
+        for (const sti_Element *section = root->first; section != NULL; section = section->next)
+            for (const sti_Element *at = section->first; at != NULL; at = at->next)
+                if (sti_element_is(section, order[k])) STI_TRY(sti_note_problem(robot, read_member(&m, section, at)));
     return ST_OK;
 }

@@ -62,6 +62,16 @@ const char *sti_mjcf_text(const sti_Mjcf *m, const sti_Element *element, const c
 /* Left as they are where nothing is said. */
 st_Status sti_mjcf_numbers(const sti_Mjcf *m, const sti_Element *element, const char *name, int count, double *out);
 st_Status sti_mjcf_number(const sti_Mjcf *m, const sti_Element *element, const char *name, double *out);
+/* 1 to `most` numbers. Fewer than an outer class says change the first of them alone: the others stay. *n: the most
+ * that one of them says. */
+st_Status sti_mjcf_some_numbers(const sti_Mjcf *m, const sti_Element *element, const char *name, int most, int *n,
+                                double *out);
+/* The elements of the default classes of an element, of any kind, in the order in which they apply. */
+typedef st_Status sti_MjcfVisit(void *ctx, const sti_Element *element);
+st_Status sti_mjcf_each_default(const sti_Mjcf *m, const sti_Element *element, sti_MjcfVisit *visit, void *ctx);
+/* Does a range limit? As the flag says; left to itself, if its two numbers differ. */
+st_Status sti_mjcf_limited(const sti_Mjcf *m, const sti_Element *element, const char *flag, const double range[2],
+                           bool *out);
 /* "true" and "false", and perhaps "auto", which leaves them as they are. */
 st_Status sti_mjcf_flag(const sti_Mjcf *m, const sti_Element *element, const char *name, bool *out);
 /* A rotation by three angles of an element. */
@@ -113,6 +123,9 @@ st_Status sti_mjcf_springdampers(sti_Mjcf *m);
 st_Status sti_mjcf_armatures(sti_Mjcf *m);
 /* Diagonal of the mass matrix of the joints as drawn, armature included: of the joint of a link. */
 st_Status sti_mjcf_joint_inertia(const sti_Mjcf *m, int link, double *out);
+/* What a tendon pulls at, as MuJoCo has it for dampratio: the sum over joints of that, over the square of the tendon's
+ * change of length with the joint. Of a path it is that of straight lines between its sites. */
+st_Status sti_mjcf_tendon_inertia(const sti_Mjcf *m, const sti_RobotTendon *tendon, double *out);
 /* mjcf_actuator.c; a hinge or slide by the name that an attribute has. */
 st_Status sti_mjcf_find_joint(const sti_Mjcf *m, const sti_Element *at, const char *attribute, sti_RobotJoint **out);
 /* An asset of a kind by its name, or by that of its file without folder and ending; NULL: none. mjcf_geom.c */

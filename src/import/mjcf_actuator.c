@@ -56,9 +56,9 @@ static st_Status read_limits(const sti_Mjcf *m, const sti_Element *at, const cha
 {
     double range[2] = {0, 0};
     const sti_Element *holder = sti_mjcf_holder(m, at, name);
-    bool limited = holder != NULL;
+    bool limited;
     STI_TRY(sti_mjcf_numbers(m, at, name, 2, range));
-    STI_TRY(sti_mjcf_flag(m, at, flag, &limited));
+    STI_TRY(sti_mjcf_limited(m, at, flag, range, &limited));
     if (!limited) return ST_OK;
     if (!(range[0] <= range[1]))
         return sti_element_fail(m->robot->err, holder != NULL ? holder : at,
@@ -68,78 +68,111 @@ static st_Status read_limits(const sti_Mjcf *m, const sti_Element *at, const cha
     return ST_OK;
 }
 
+/* What the classes of an actuator and the actuator itself say of its gains, one after the other: each of them changes
+ * what it says alone, and the shortcuts are changes of several at once.                                          */
+typedef struct Gains {
+    const sti_Mjcf *m;
+    const char *dynamics, *gain_type, *bias_type;
+    double dyn[10], gain[10], bias[10];
+    double damping_ratio;
+} Gains;
+
 static st_Status read_word(const sti_Mjcf *m, const sti_Element *at, const char *name, const char *words,
                            const char **out)
 {
-    const char *word = sti_mjcf_text(m, at, name);
+    const char *word = sti_attribute(at, name);
     if (word == NULL) return ST_OK;
     *out = word;
     if (sti_mjcf_word(words, word)) return ST_OK;
-    if (sti_mjcf_word("muscle user", word)) return sti_mjcf_unknown(m, at, word);
-    return sti_element_fail(m->robot->err, sti_mjcf_holder(m, at, name), "%s is \"%.40s\", must be one of: %s", name,
-                            word, words);
+    if (sti_mjcf_word("muscle user dcmotor", word)) return sti_mjcf_unknown(m, at, word);
+    return sti_element_fail(m->robot->err, at, "%s is \"%.40s\", must be one of: %s", name, word, words);
 }
 
-static st_Status read_parameters(const sti_Mjcf *m, const sti_Element *at, const char *name, double out[10])
+static st_Status read_parameters(const sti_Mjcf *m, const sti_Element *at, const char *name, int most, double *out)
 {
-    const sti_Element *holder = sti_mjcf_holder(m, at, name);
     int n = 0;
-    return holder != NULL ? sti_some_numbers(m->robot->err, holder, name, 1, 10, &n, out) : ST_OK;
+    return sti_attribute(at, name) != NULL ? sti_some_numbers(m->robot->err, at, name, 1, most, &n, out) : ST_OK;
 }
 
-static st_Status read_general(const sti_Mjcf *m, Actuator *a)
+static st_Status read_gain(const sti_Mjcf *m, const sti_Element *at, const char *name, double *out)
 {
-    const char *dynamics = "none", *gain = "fixed", *bias = "none";
-    double dyn[10] = {1}, g[10] = {1}, b[10] = {0};
-    STI_TRY(read_word(m, a->at, "dyntype", "none integrator filter filterexact", &dynamics));
-    STI_TRY(read_word(m, a->at, "gaintype", "fixed affine", &gain));
-    STI_TRY(read_word(m, a->at, "biastype", "none affine", &bias));
-    STI_TRY(read_parameters(m, a->at, "dynprm", dyn));
-    STI_TRY(read_parameters(m, a->at, "gainprm", g));
-    STI_TRY(read_parameters(m, a->at, "biasprm", b));
-    for (int k = 0; k < 3; k++) {
-        a->gain[k] = k == 0 || gain[0] == 'a' ? g[k] : 0;
-        a->bias[k] = bias[0] == 'a' ? b[k] : 0;
+    STI_TRY(sti_numbers(m->robot->err, at, name, 1, false, out));
+    if (*out >= 0) return ST_OK;
+    return sti_element_fail(m->robot->err, at, "%s is %g, must be >= 0", name, *out);
+}
+
+static st_Status apply_gains(void *ctx, const sti_Element *at)
+{
+    Gains *g = ctx;
+    const sti_Mjcf *m = g->m;
+    const bool integral = sti_element_is(at, "intvelocity");
+    double kv = NAN;
+    if (sti_element_is(at, "general")) {
+        STI_TRY(read_word(m, at, "dyntype", "none integrator filter filterexact", &g->dynamics));
+        STI_TRY(read_word(m, at, "gaintype", "fixed affine", &g->gain_type));
+        STI_TRY(read_word(m, at, "biastype", "none affine", &g->bias_type));
+        STI_TRY(read_parameters(m, at, "dynprm", 10, g->dyn));
+        STI_TRY(read_parameters(m, at, "gainprm", 10, g->gain));
+        return read_parameters(m, at, "biasprm", 10, g->bias);
     }
-    a->integrates = dynamics[0] == 'i';
-    if (dynamics[0] == 'f') a->time_constant = dyn[0];
+    if (!sti_mjcf_word(sti_mjcf_actuators, at->name) || sti_element_is(at, "adhesion")) return ST_OK;
+    g->gain_type = "fixed";
+    g->bias_type = "affine";
+    if (sti_element_is(at, "position") || integral) {
+        double ratio = 0, timeconst = NAN;
+        if (integral) g->dynamics = "integrator";
+        STI_TRY(read_gain(m, at, "kp", &g->gain[0]));
+        g->bias[1] = -g->gain[0];
+        STI_TRY(sti_numbers(m->robot->err, at, "kv", 1, false, &kv));
+        STI_TRY(read_gain(m, at, "dampratio", &ratio));
+        STI_TRY(sti_numbers(m->robot->err, at, "timeconst", 1, false, &timeconst));
+        if (kv < 0) return sti_element_fail(m->robot->err, at, "kv is %g, must be >= 0", kv);
+        if (!isnan(kv)) g->bias[2] = -kv, g->damping_ratio = 0;
+        if (ratio > 0) g->bias[2] = 0, g->damping_ratio = ratio;
+        if (timeconst > 0) g->dynamics = "filterexact", g->dyn[0] = timeconst;
+        if (timeconst == 0) g->dynamics = "none";
+        return ST_OK;
+    }
+    g->dynamics = "none";
+    g->damping_ratio = 0;
+    if (sti_element_is(at, "velocity")) {
+        STI_TRY(read_gain(m, at, "kv", &g->gain[0]));
+        memset(g->bias, 0, sizeof g->bias);
+        g->bias[2] = -g->gain[0];
+    } else if (sti_element_is(at, "damper")) {
+        kv = 0;
+        STI_TRY(read_gain(m, at, "kv", &kv));
+        memset(g->gain, 0, sizeof g->gain);
+        g->gain[2] = -kv;
+        g->gain_type = "affine";
+        g->bias_type = "none";
+    } else if (sti_element_is(at, "cylinder")) {
+        double diameter = 0;
+        g->dynamics = "filter";
+        STI_TRY(sti_numbers(m->robot->err, at, "timeconst", 1, false, &g->dyn[0]));
+        STI_TRY(sti_numbers(m->robot->err, at, "area", 1, false, &g->gain[0]));
+        STI_TRY(sti_numbers(m->robot->err, at, "diameter", 1, false, &diameter));
+        STI_TRY(read_parameters(m, at, "bias", 3, g->bias));
+        if (diameter > 0) g->gain[0] = STI_PI * diameter * diameter / 4;
+    } else { /* motor */
+        g->gain[0] = 1;
+        g->bias_type = "none";
+    }
     return ST_OK;
 }
 
-/* Gains, for the shortcuts and for <general>. */
 static st_Status read_gains(const sti_Mjcf *m, Actuator *a)
 {
-    const sti_Element *at = a->at;
-    const bool position = sti_element_is(at, "position"), velocity = sti_element_is(at, "velocity");
-    const bool integral = sti_element_is(at, "intvelocity"), damper = sti_element_is(at, "damper");
-    double kp = 1, kv = velocity || damper ? 1 : 0, area = 1, diameter = 0;
-    if (sti_element_is(at, "general")) return read_general(m, a);
-    STI_TRY(sti_mjcf_number(m, at, "kp", &kp));
-    STI_TRY(sti_mjcf_number(m, at, "kv", &kv));
-    STI_TRY(sti_mjcf_number(m, at, "dampratio", &a->damping_ratio));
-    if (kp < 0 || kv < 0 || a->damping_ratio < 0)
-        return sti_element_fail(m->robot->err, at, "kp, kv and dampratio must be >= 0");
-    if (position || integral) {
-        STI_TRY(sti_mjcf_number(m, at, "timeconst", &a->time_constant));
-        a->gain[0] = kp, a->bias[1] = -kp, a->bias[2] = -kv;
-        a->integrates = integral;
-    } else if (velocity) {
-        a->gain[0] = kv, a->bias[2] = -kv;
-    } else if (damper) {
-        a->gain[2] = -kv;
-    } else if (sti_element_is(at, "cylinder")) {
-        double bias[10] = {0};
-        a->time_constant = 1;
-        STI_TRY(sti_mjcf_number(m, at, "timeconst", &a->time_constant));
-        STI_TRY(sti_mjcf_number(m, at, "area", &area));
-        STI_TRY(sti_mjcf_number(m, at, "diameter", &diameter));
-        STI_TRY(read_parameters(m, at, "bias", bias));
-        a->gain[0] = diameter > 0 ? STI_PI * diameter * diameter / 4 : area;
-        memcpy(a->bias, bias, sizeof a->bias);
-    } else {
-        a->gain[0] = 1;
+    Gains g = {.m = m, .dynamics = "none", .gain_type = "fixed", .bias_type = "none", .dyn = {1}, .gain = {1}};
+    STI_TRY(sti_mjcf_each_default(m, a->at, apply_gains, &g));
+    STI_TRY(apply_gains(&g, a->at));
+    for (int k = 0; k < 3; k++) {
+        a->gain[k] = k == 0 || g.gain_type[0] == 'a' ? g.gain[k] : 0;
+        a->bias[k] = g.bias_type[0] == 'a' ? g.bias[k] : 0;
     }
-    if (!position && !integral) a->damping_ratio = 0;
+    a->damping_ratio = g.bias_type[0] == 'a' && g.bias[1] < 0 ? g.damping_ratio : 0;
+    a->integrates = g.dynamics[0] == 'i';
+    if (g.dynamics[0] == 'f') a->time_constant = g.dyn[0];
     return ST_OK;
 }
 
@@ -312,12 +345,31 @@ static st_Status read_dynamics(const sti_Mjcf *m, Actuator *a)
 }
 
 /* dampratio, of what the joints that it pulls at weigh as drawn. */
-static st_Status add_damping_ratio(const sti_Mjcf *m, Actuator *a, double mass)
+static void add_damping_ratio(Actuator *a, double mass)
 {
-    (void)m;
-    if (!(a->damping_ratio > 0)) return ST_OK;
-    a->bias[2] = -2 * a->damping_ratio * sqrt(-a->bias[1] * mass / (a->gear[0] * a->gear[0]));
-    return ST_OK;
+    if (a->damping_ratio > 0) a->bias[2] = -2 * a->damping_ratio * sqrt(-a->bias[1] * mass / (a->gear[0] * a->gear[0]));
+}
+
+/* About an axis of a ball joint's body, or with `jointinparent` of its parent. */
+static st_Status on_ball(sti_Mjcf *m, Actuator *a, int link, bool in_parent)
+{
+    const sti_RobotLink *of = &m->robot->links[link];
+    const st_Vec3 axis = vec3_load(a->gear), point = pose_point(of->pose, of->joint.point);
+    sti_RobotTendon *tendon;
+    Drive d;
+    if (!(norm(axis) > 0)) return sti_element_fail(m->robot->err, a->at, "gear must not be 0");
+    a->gear[0] = norm(axis);
+    a->damping_ratio = 0;
+    STI_TRY(read_control(m, a, -INFINITY, INFINITY));
+    STI_TRY(drive_of(m, a, &d));
+    STI_TRY(sti_robot_tendon(m->robot, a->name, a->at, 2, &tendon));
+    of = &m->robot->links[link];
+    tendon->parts[0] = (sti_RobotPart){.link = of->parent, .point = point};
+    tendon->parts[1] = (sti_RobotPart){.link = link, .point = of->joint.point};
+    tendon->parts[0].axis = in_parent ? axis : rotate(of->pose.q, axis);
+    tendon->coordinate = ST_COORDINATE_ANGLE;
+    tendon->driven = true;
+    return give_motor(m, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
 static st_Status actuate_joint(sti_Mjcf *m, Actuator *a, const char *attribute)
@@ -331,10 +383,12 @@ static st_Status actuate_joint(sti_Mjcf *m, Actuator *a, const char *attribute)
         STI_TRY(read_control(m, a, -INFINITY, INFINITY));
         return on_body(m, a, k, pose_identity());
     }
+    if (k >= 0 && m->robot->links[k].joint.type == ST_JOINT_BALL)
+        return on_ball(m, a, k, strcmp(attribute, "jointinparent") == 0);
     STI_TRY(sti_mjcf_find_joint(m, a->at, attribute, &joint));
     if (a->gear[0] == 0) return sti_element_fail(m->robot->err, a->at, "gear must not be 0");
     if (a->damping_ratio > 0) STI_TRY(sti_mjcf_joint_inertia(m, k, &mass));
-    STI_TRY(add_damping_ratio(m, a, mass));
+    add_damping_ratio(a, mass);
     STI_TRY(read_control(m, a, joint->lower, joint->upper));
     STI_TRY(drive_of(m, a, &d));
     return on_joint(m, a, joint, &d);
@@ -349,14 +403,8 @@ static st_Status actuate_tendon(sti_Mjcf *m, Actuator *a)
     if (k < 0)
         return sti_element_fail(m->robot->err, a->at, "tendon is \"%.60s\", there is no tendon of that name", name);
     if (a->gear[0] == 0) return sti_element_fail(m->robot->err, a->at, "gear must not be 0");
-    for (int i = 0; i < m->robot->tendons[k].n_parts && a->damping_ratio > 0; i++) {
-        const sti_RobotPart *part = &m->robot->tendons[k].parts[i];
-        double one;
-        if (part->kind != ST_TENDON_JOINT) return sti_mjcf_unknown(m, a->at, "dampratio");
-        STI_TRY(sti_mjcf_joint_inertia(m, sti_robot_find_joint(m->robot, part->joint), &one));
-        mass += one / (part->coefficient * part->coefficient);
-    }
-    STI_TRY(add_damping_ratio(m, a, mass));
+    if (a->damping_ratio > 0) STI_TRY(sti_mjcf_tendon_inertia(m, &m->robot->tendons[k], &mass));
+    add_damping_ratio(a, mass);
     STI_TRY(read_control(m, a, m->robot->tendons[k].lower, m->robot->tendons[k].upper));
     STI_TRY(drive_of(m, a, &d));
     return on_tendon(m, a, &m->robot->tendons[k], &d);
@@ -384,8 +432,7 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         return sti_element_fail(m->robot->err, at, "joint is missing, must be the name of a joint, tendon or site");
     if (sti_mjcf_word("cranksite body", on_what)) return sti_mjcf_unknown(m, at, on_what);
     if (a.name == NULL) a.name = sti_attribute(at, on_what);
-    const sti_Element *holder = sti_mjcf_holder(m, at, "gear");
-    if (holder != NULL) STI_TRY(sti_some_numbers(m->robot->err, holder, "gear", 1, 6, &n, a.gear));
+    STI_TRY(sti_mjcf_some_numbers(m, at, "gear", 6, &n, a.gear));
     STI_TRY(read_gains(m, &a));
     STI_TRY(read_dynamics(m, &a));
     if (on_what[0] == 's') return on_site(m, &a);

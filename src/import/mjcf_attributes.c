@@ -19,7 +19,7 @@ const char sti_mjcf_joint_passed[] =
     "group user solreflimit solimplimit solreffriction solimpfriction margin actuatorgravcomp";
 const char sti_mjcf_geom_words[] =
     POSE "name class type size fromto mass density friction condim contype conaffinity priority mesh hfield group "
-         "fitscale shellinertia fluidshape fluidcoef";
+         "fitscale shellinertia fluidshape fluidcoef surfacevel";
 const char sti_mjcf_geom_passed[] = "rgba material solref solimp solmix margin gap user";
 const char sti_mjcf_actuator_words[] =
     "name class joint jointinparent tendon site refsite body cranksite slidersite cranklength gear ctrlrange "
@@ -76,25 +76,24 @@ static const char *class_of(const sti_Element *element)
     return own;
 }
 
-/* The element of that kind in a class that says the attribute. A class has one set of defaults for all actuators, by
- * whichever name it says them, but gains are those of the same kind of actuator. Tendons have <tendon>, the members of
- * <equality> have <equality>.                                                                                  */
+/* Is an element of a class a default of elements like this one? A class has one set of defaults for all actuators, by
+ * whichever name it says them; tendons have <tendon>, the members of <equality> have <equality>. */
+static bool is_default_of(const sti_Element *child, const sti_Element *like)
+{
+    const bool tie = like->up != NULL && sti_element_is(like->up, "equality");
+    if (tie) return sti_element_is(child, "equality");
+    if (sti_mjcf_word("fixed spatial", like->name)) return sti_element_is(child, "tendon");
+    if (sti_mjcf_word(sti_mjcf_actuators, like->name)) return sti_mjcf_word(sti_mjcf_actuators, child->name);
+    return sti_element_is(child, like->name);
+}
+
+/* The last element of a class that says the attribute. */
 static const sti_Element *in_class(const sti_Element *class, const sti_Element *like, const char *name)
 {
-    bool actuator = sti_mjcf_word(sti_mjcf_actuators, like->name);
-    bool gains = sti_mjcf_word("kp kv dampratio timeconst dyntype gaintype biastype dynprm gainprm biasprm", name);
-    bool tendon = sti_mjcf_word("fixed spatial", like->name);
-    bool tie = like->up != NULL && sti_element_is(like->up, "equality");
-    const sti_Element *other = NULL;
-    for (const sti_Element *child = class->first; child != NULL; child = child->next) {
-        if (sti_attribute(child, name) == NULL) continue;
-        if (!tie && sti_element_is(child, like->name)) return child;
-        bool shared =
-            actuator && (gains ? sti_element_is(child, "general") : sti_mjcf_word(sti_mjcf_actuators, child->name));
-        if (shared || (tendon && sti_element_is(child, "tendon")) || (tie && sti_element_is(child, "equality")))
-            other = child;
-    }
-    return other;
+    const sti_Element *found = NULL;
+    for (const sti_Element *child = class->first; child != NULL; child = child->next)
+        if (is_default_of(child, like) && sti_attribute(child, name) != NULL) found = child;
+    return found;
 }
 
 const sti_Element *sti_mjcf_holder(const sti_Mjcf *m, const sti_Element *element, const char *name)
@@ -102,11 +101,37 @@ const sti_Element *sti_mjcf_holder(const sti_Mjcf *m, const sti_Element *element
     const char *wanted = class_of(element);
     const sti_Element *found = sti_attribute(element, name) != NULL ? element : NULL;
     const sti_Element *class = wanted != NULL && found == NULL ? find_class(m->root, wanted) : NULL;
-    for (; found == NULL && class != NULL && sti_element_is(class, "default"); class = class->up)
+    bool attached = false;
+    for (; found == NULL && class != NULL && sti_element_is(class, "default") && !attached; class = class->up) {
         found = in_class(class, element, name);
-    for (const sti_Element *top = m->root->first; found == NULL && top != NULL; top = top->next)
+        attached = sti_attribute(class, "attached") != NULL;
+    }
+    for (const sti_Element *top = m->root->first; found == NULL && !attached && top != NULL; top = top->next)
         if (sti_element_is(top, "default")) found = in_class(top, element, name);
     return found;
+}
+
+/* A class with those around it, the outermost first, but not those of the root. */
+static st_Status visit_class(const sti_Mjcf *m, const sti_Element *class, sti_MjcfVisit *visit, void *ctx)
+{
+    if (class == NULL || !sti_element_is(class, "default")) return ST_OK;
+    const bool nested = sti_attribute(class, "attached") == NULL && sti_element_is(class->up, "default");
+    if (nested && class->up->up != m->root) STI_TRY(visit_class(m, class->up, visit, ctx));
+    for (const sti_Element *child = class->first; child != NULL; child = child->next)
+        if (!sti_element_is(child, "default")) STI_TRY(visit(ctx, child));
+    return ST_OK;
+}
+
+st_Status sti_mjcf_each_default(const sti_Mjcf *m, const sti_Element *element, sti_MjcfVisit *visit, void *ctx)
+{
+    const char *wanted = class_of(element);
+    const sti_Element *class = wanted != NULL ? find_class(m->root, wanted) : NULL, *outer = class;
+    while (outer != NULL && sti_element_is(outer, "default") && sti_attribute(outer, "attached") == NULL)
+        outer = outer->up;
+    const bool attached = outer != NULL && sti_element_is(outer, "default");
+    for (const sti_Element *top = m->root->first; !attached && top != NULL; top = top->next)
+        if (sti_element_is(top, "default") && top != class) STI_TRY(visit_class(m, top, visit, ctx));
+    return visit_class(m, class, visit, ctx);
 }
 
 /* ---- values -------------------------------------------------------------------------------------- */
@@ -126,6 +151,41 @@ st_Status sti_mjcf_numbers(const sti_Mjcf *m, const sti_Element *element, const 
 st_Status sti_mjcf_number(const sti_Mjcf *m, const sti_Element *element, const char *name, double *out)
 {
     return sti_mjcf_numbers(m, element, name, 1, out);
+}
+
+typedef struct Filling {
+    const sti_Mjcf *m;
+    const sti_Element *like;
+    const char *name;
+    int most, *n;
+    double *out;
+} Filling;
+
+static st_Status fill_from(void *ctx, const sti_Element *from)
+{
+    const Filling *f = ctx;
+    int n = 0;
+    const bool counts = from == f->like || is_default_of(from, f->like);
+    if (!counts || sti_attribute(from, f->name) == NULL) return ST_OK;
+    STI_TRY(sti_some_numbers(f->m->robot->err, from, f->name, 1, f->most, &n, f->out));
+    if (n > *f->n) *f->n = n;
+    return ST_OK;
+}
+
+st_Status sti_mjcf_some_numbers(const sti_Mjcf *m, const sti_Element *element, const char *name, int most, int *n,
+                                double *out)
+{
+    Filling f = {m, element, name, most, n, out};
+    *n = 0;
+    STI_TRY(sti_mjcf_each_default(m, element, fill_from, &f));
+    return fill_from(&f, element);
+}
+
+st_Status sti_mjcf_limited(const sti_Mjcf *m, const sti_Element *element, const char *flag, const double range[2],
+                           bool *out)
+{
+    *out = sti_mjcf_context(m, element)->autolimits && range[0] != range[1];
+    return sti_mjcf_flag(m, element, flag, out);
 }
 
 st_Status sti_mjcf_flag(const sti_Mjcf *m, const sti_Element *element, const char *name, bool *out)

@@ -111,7 +111,7 @@ static st_Status read_surface(const sti_Mjcf *m, const sti_Element *at, Surface 
     double condim = 3, priority = 0;
     int n = 0;
     *out = (Surface){.at = at, .mu = {1, 0.005, 0.0001}, .pairs = ""};
-    if (holder != NULL) STI_TRY(sti_some_numbers(m->robot->err, holder, "friction", 1, 3, &n, out->mu));
+    STI_TRY(sti_mjcf_some_numbers(m, at, "friction", 3, &n, out->mu));
     STI_TRY(sti_mjcf_number(m, at, "condim", &condim));
     STI_TRY(sti_mjcf_number(m, at, "priority", &priority));
     for (int k = 0; k < 3; k++)
@@ -180,7 +180,7 @@ st_Status sti_mjcf_pair(sti_Mjcf *m, const sti_Element *at)
     STI_TRY(sti_mjcf_find_place(m, at, "geom1", "geom", &one));
     STI_TRY(sti_mjcf_find_place(m, at, "geom2", "geom", &two));
     if (m->no_contact || one->contacting.filter < 0 || two->contacting.filter < 0) return ST_OK;
-    if (holder != NULL) STI_TRY(sti_some_numbers(m->robot->err, holder, "friction", 1, 5, &n, mu));
+    STI_TRY(sti_mjcf_some_numbers(m, at, "friction", 5, &n, mu));
     STI_TRY(sti_mjcf_number(m, at, "condim", &condim));
     for (int k = 0; k < 5; k++)
         if (!(mu[k] >= 0)) return sti_element_fail(m->robot->err, at, "friction has %g, must be numbers >= 0", mu[k]);

@@ -145,7 +145,7 @@ static const sti_Element *find_body(const sti_Element *at, const char *name)
 {
     for (const sti_Element *child = at->first; child != NULL; child = child->next) {
         const char *own = sti_attribute(child, "name");
-        if (sti_element_is(child, "body") && (name == NULL || (own != NULL && strcmp(own, name) == 0))) return child;
+        if (sti_element_is(child, "body") && own != NULL && strcmp(own, name) == 0) return child;
         const sti_Element *inside = find_body(child, name);
         if (inside != NULL) return inside;
     }
@@ -154,27 +154,36 @@ static const sti_Element *find_body(const sti_Element *at, const char *name)
 
 static st_Status expand(Expansion *e, sti_Element *element);
 
-/* Everything of another model but its bodies joins this one's sections. */
-static st_Status take_sections(Expansion *e, sti_Element *root, const char *prefix)
+/* Everything of another model but its bodies joins this one's sections. *outermost: the class of its elements that name
+ * none, which no class of this model is around.                                                         */
+static st_Status take_sections(Expansion *e, sti_Element *root, const char *prefix, const char **outermost)
 {
     sti_Element *mine = (sti_Element *)(uintptr_t)e->m->root;
+    const sti_Element *first = sti_child(root, "default");
+    const char *name = first != NULL ? sti_attribute(first, "class") : NULL;
+    sti_Element *around = make(e, root, "default", mine, 0);
+    sti_Element *named = around != NULL ? make(e, root, "default", around, 2) : NULL;
+    *outermost = joined(e, prefix, name != NULL ? name : "main");
+    if (named == NULL || *outermost == NULL) return sti_robot_memory(e->m->robot);
+    named->attributes[0] = "class", named->attributes[1] = *outermost;
+    named->attributes[2] = "attached", named->attributes[3] = "true";
+    append(around, named);
+    append(mine, around);
     for (const sti_Element *section = root->first; section != NULL; section = section->next) {
         if (sti_mjcf_word("worldbody compiler option size visual statistic keyframe custom", section->name)) continue;
         sti_Element *own = copy(e, section, mine, prefix, "", true);
         if (own == NULL) return failed_copy(e, section);
-        if (sti_element_is(own, "default") &&
-            sti_attribute(own, "class") == NULL) { /* its outermost class has a name now */
-            sti_Element *named = make(e, own, "default", mine, 1);
-            if (named == NULL) return sti_robot_memory(e->m->robot);
-            named->attributes[0] = "class";
-            named->attributes[1] = joined(e, prefix, "main");
-            if (named->attributes[1] == NULL) return sti_robot_memory(e->m->robot);
-            named->first = own->first, named->last = own->last;
-            for (sti_Element *child = named->first; child != NULL; child = child->next)
-                child->up = named;
-            own->first = own->last = NULL;
-            append(own, named);
+        if (sti_element_is(own, "default")) {
+            for (sti_Element *child = own->first, *next; child != NULL; child = next) {
+                next = child->next;
+                append(named, child);
+            }
+            continue;
         }
+        own->attributes = sti_xml_keep(e->m->robot->files, 2 * sizeof *own->attributes);
+        if (own->attributes == NULL) return sti_robot_memory(e->m->robot);
+        own->n_attributes = 1;
+        own->attributes[0] = "childclass", own->attributes[1] = *outermost;
         append(mine, own);
     }
     return ST_OK;
@@ -202,19 +211,20 @@ static st_Status attach(Expansion *e, sti_Element *at, sti_Element **place)
     st_Status status = expand(e, root);
     m->root = main_root;
     STI_TRY(status);
-    const sti_Element *world = sti_child(root, "worldbody"), *found = world != NULL ? find_body(world, body) : NULL;
+    const sti_Element *world = sti_child(root, "worldbody"), *found = world;
+    if (body != NULL && world != NULL) found = find_body(world, body);
     if (found == NULL)
         return sti_element_fail(m->robot->err, at, "body is \"%.60s\", there is none of that name in the model",
                                 body != NULL ? body : "");
-    STI_TRY(take_sections(e, root, prefix));
+    const char *outermost;
+    STI_TRY(take_sections(e, root, prefix, &outermost));
     sti_Element *frame = make(e, at, "frame", at->up, 1);
     sti_Element *own = frame != NULL ? copy(e, found, frame, prefix, "", true) : NULL;
     if (own == NULL) return failed_copy(e, at);
-    frame->attributes[0] = "childclass";
-    frame->attributes[1] = joined(e, prefix, "main");
-    if (frame->attributes[1] == NULL) return sti_robot_memory(m->robot);
+    frame->attributes[0] = "childclass", frame->attributes[1] = outermost;
+    if (found == world) /* all of it */
+        own->name = "frame";
     append(frame, own);
-    if (sti_child(root, "default") == NULL) frame->n_attributes = 0;
     frame->next = next;
     *place = frame;
     if (next == NULL) at->up->last = frame;

@@ -369,7 +369,6 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
 {
     sti_RobotLink *link = &m->robot->links[k];
     Geom geom = {.at = at, .type = sti_mjcf_text(m, at, "type")};
-    const sti_Element *size = sti_mjcf_holder(m, at, "size");
     Mesh mesh = {0};
     sti_Contacting contacting;
     double group = 0;
@@ -378,7 +377,7 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
     if (geom.type == NULL) geom.type = sti_mjcf_holder(m, at, "mesh") != NULL ? "mesh" : "sphere";
     STI_TRY(sti_mjcf_pose(m, at, &geom.pose));
     STI_TRY(sti_mjcf_number(m, at, "group", &group));
-    if (size != NULL) STI_TRY(sti_some_numbers(m->robot->err, size, "size", 1, 3, &geom.n_size, geom.size));
+    STI_TRY(sti_mjcf_some_numbers(m, at, "size", 3, &geom.n_size, geom.size));
     STI_TRY(read_fromto(m, &geom));
     STI_TRY(sti_mjcf_contact(m, at, &contacting));
     STI_TRY(sti_mjcf_place(m, at, k, geom.pose, geom.n_size > 0 ? geom.size[0] : 0));
@@ -405,6 +404,14 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
         return status;
     }
     if (is_mesh) geom.pose = pose_product(geom.pose, mesh.pose);
+    double belt[3] = {0};
+    status = sti_mjcf_numbers(m, at, "surfacevel", 3, belt);
+    if (status != ST_OK) {
+        json_decref(json);
+        return status;
+    }
+    if (belt[0] != 0 || belt[1] != 0 || belt[2] != 0)
+        json = sti_with(json, "surface_velocity", sti_json_vector(vec3_load(belt)));
     STI_TRY(sti_robot_shape(m->robot, link, at, geom.pose, json));
     link->shapes[link->n_shapes - 1].contacting = contacting;
     link->shapes[link->n_shapes - 1].name = sti_attribute(at, "name");

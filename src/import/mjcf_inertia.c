@@ -117,12 +117,14 @@ typedef struct Drawn {
     int n;            /* freedoms                                  */
     Freedom *freedom; /* of all links, in order; malloc'd          */
     double *M;        /* n x n; malloc'd                           */
+    st_Pose *pose;    /* of each link; malloc'd                    */
 } Drawn;
 
 static void drawn_free(Drawn *drawn)
 {
     free(drawn->freedom);
     free(drawn->M);
+    free(drawn->pose);
 }
 
 /* M_ij = sum over the bodies that both carry of  v_i . v_j mass + w_i . I w_j. */
@@ -131,9 +133,8 @@ static st_Status drawn_masses(const sti_Mjcf *m, Drawn *out)
     const sti_Robot *robot = m->robot;
     const int n_links = robot->n_links;
     st_Pose *pose = malloc((size_t)n_links * sizeof *pose);
-    *out = (Drawn){.freedom = malloc(6 * (size_t)n_links * sizeof *out->freedom)};
+    *out = (Drawn){.freedom = malloc(6 * (size_t)n_links * sizeof *out->freedom), .pose = pose};
     if (pose == NULL || out->freedom == NULL) {
-        free(pose);
         drawn_free(out);
         return sti_robot_memory(robot);
     }
@@ -168,7 +169,6 @@ static st_Status drawn_masses(const sti_Mjcf *m, Drawn *out)
         for (int j = 0; j < i; j++)
             out->M[(size_t)j * (size_t)n + (size_t)i] = out->M[(size_t)i * (size_t)n + (size_t)j];
     }
-    free(pose);
     if (out->M != NULL) return ST_OK;
     drawn_free(out);
     return sti_robot_memory(robot);
@@ -181,6 +181,43 @@ st_Status sti_mjcf_joint_inertia(const sti_Mjcf *m, int link, double *out)
     *out = 0;
     for (int i = drawn.n - 1; i >= 0; i--) /* the first of the link's */
         if (drawn.freedom[i].link == link) *out = drawn.M[(size_t)i * (size_t)drawn.n + (size_t)i];
+    drawn_free(&drawn);
+    return ST_OK;
+}
+
+/* Velocity of a point of a link, in the world, as a freedom moves it. */
+static st_Vec3 point_velocity(const sti_Robot *robot, const Freedom *f, int link, st_Vec3 at)
+{
+    if (!carries(robot, f->link, link)) return vec3(0, 0, 0);
+    return f->turns ? cross(f->axis, sub(at, f->at)) : f->axis;
+}
+
+st_Status sti_mjcf_tendon_inertia(const sti_Mjcf *m, const sti_RobotTendon *tendon, double *out)
+{
+    const sti_Robot *robot = m->robot;
+    Drawn drawn;
+    STI_TRY(drawn_masses(m, &drawn));
+    *out = 0;
+    for (int i = 0; i < drawn.n; i++) {
+        const Freedom *f = &drawn.freedom[i];
+        const sti_RobotPart *last = NULL; /* the site before */
+        double change = 0, divisor = 1;
+        for (int k = 0; k < tendon->n_parts; k++) {
+            const sti_RobotPart *part = &tendon->parts[k];
+            if (part->kind == ST_TENDON_JOINT && sti_robot_find_joint(robot, part->joint) == f->link)
+                change += part->coefficient;
+            if (part->kind == ST_TENDON_PULLEY) divisor = part->coefficient, last = NULL;
+            if (part->kind != ST_TENDON_POINT) continue;
+            if (last != NULL) {
+                const st_Vec3 a = pose_point(drawn.pose[last->link], last->point);
+                const st_Vec3 b = pose_point(drawn.pose[part->link], part->point), d = sub(b, a);
+                const st_Vec3 v = sub(point_velocity(robot, f, part->link, b), point_velocity(robot, f, last->link, a));
+                if (norm(d) > 0) change += dot(v, d) / norm(d) / divisor;
+            }
+            last = part;
+        }
+        if (fabs(change) > 1e-6) *out += drawn.M[(size_t)i * (size_t)drawn.n + (size_t)i] / (change * change);
+    }
     drawn_free(&drawn);
     return ST_OK;
 }

@@ -20,9 +20,9 @@
 static st_Status read_range(const sti_Mjcf *m, const sti_Element *at, double unit, sti_RobotJoint *joint)
 {
     double range[2] = {0, 0};
-    bool limited = sti_mjcf_context(m, at)->autolimits && sti_mjcf_holder(m, at, "range") != NULL;
-    STI_TRY(sti_mjcf_flag(m, at, "limited", &limited));
+    bool limited;
     STI_TRY(sti_mjcf_numbers(m, at, "range", 2, range));
+    STI_TRY(sti_mjcf_limited(m, at, "limited", range, &limited));
     if (!limited || m->no_limits) return ST_OK;
     if (!(range[0] < range[1]))
         return sti_element_fail(m->robot->err, at, "range is %g %g, the first must be below the second", range[0],
@@ -35,9 +35,9 @@ static st_Status read_range(const sti_Mjcf *m, const sti_Element *at, double uni
 static st_Status read_effort(const sti_Mjcf *m, const sti_Element *at, sti_RobotJoint *joint)
 {
     double range[2] = {0, 0};
-    bool limited = sti_mjcf_holder(m, at, "actuatorfrcrange") != NULL;
+    bool limited;
     STI_TRY(sti_mjcf_numbers(m, at, "actuatorfrcrange", 2, range));
-    STI_TRY(sti_mjcf_flag(m, at, "actuatorfrclimited", &limited));
+    STI_TRY(sti_mjcf_limited(m, at, "actuatorfrclimited", range, &limited));
     if (!limited) return ST_OK;
     if (!(range[0] < range[1]))
         return sti_element_fail(m->robot->err, at, "actuatorfrcrange is %g %g, the first must be below the second",
@@ -117,7 +117,20 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
     joint->zero = unit * zero;
     joint->rest = unit * rest;
     bool ball = joint->type == ST_JOINT_BALL;
-    if (ball && isfinite(joint->upper)) STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, "range"), "range"));
+    if (ball && isfinite(joint->upper)) {
+        const double angle = sti_mjcf_context(m, at)->angle * joint->upper;
+        if (joint->lower != 0) return sti_element_fail(m->robot->err, at, "range of a ball joint must begin with 0");
+        joint->lower = -INFINITY;
+        joint->upper = INFINITY;
+        if (angle < STI_PI) {
+            joint->upper = joint->other_upper = angle;
+            joint->other_lower = -angle;
+            joint->axis = vec3(0, 0, 1);
+            STI_TRY(sti_remark(m->robot,
+                               "range of ball joints limits the swing of the body's z axis and the twist about it, "
+                               "each, not the angle of both together"));
+        }
+    }
     if (ball && joint->friction != 0) sti_skip(m->robot, "frictionloss of ball joints");
     if (sti_mjcf_ignores(m, "armature")) joint->armature = 0;
     if (ball && joint->armature != 0)
@@ -126,7 +139,7 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
         STI_TRY(sti_remark(m->robot,
                            "damping of ball joints acts on the rate of the rotation vector, as bushings have it, "
                            "not on the angular velocity: the same for small angles"));
-    if (ball) joint->lower = -INFINITY, joint->upper = INFINITY, joint->friction = 0;
+    if (ball) joint->friction = 0;
     return ST_OK;
 }
 

@@ -75,8 +75,7 @@ static st_Status read_properties(const sti_Mjcf *m, const sti_Element *at, sti_R
 {
     static const char *const names[] = {"stiffness", "damping", "frictionloss", "armature"};
     double value[4] = {0}, range[2] = {0, 0}, rest[2] = {-1, -1}, effort[2] = {0, 0};
-    bool limited = sti_mjcf_context(m, at)->autolimits && sti_mjcf_holder(m, at, "range") != NULL;
-    bool bounded = sti_mjcf_context(m, at)->autolimits && sti_mjcf_holder(m, at, "actuatorfrcrange") != NULL;
+    bool limited, bounded;
     int n = 0;
     for (int k = 0; k < 4; k++) {
         STI_TRY(sti_mjcf_number(m, at, names[k], &value[k]));
@@ -84,10 +83,10 @@ static st_Status read_properties(const sti_Mjcf *m, const sti_Element *at, sti_R
             return sti_element_fail(m->robot->err, sti_mjcf_holder(m, at, names[k]), "%s is %g, must be >= 0", names[k],
                                     value[k]);
     }
-    STI_TRY(sti_mjcf_flag(m, at, "limited", &limited));
-    STI_TRY(sti_mjcf_flag(m, at, "actuatorfrclimited", &bounded));
     STI_TRY(sti_mjcf_numbers(m, at, "range", 2, range));
     STI_TRY(sti_mjcf_numbers(m, at, "actuatorfrcrange", 2, effort));
+    STI_TRY(sti_mjcf_limited(m, at, "limited", range, &limited));
+    STI_TRY(sti_mjcf_limited(m, at, "actuatorfrclimited", effort, &bounded));
     const sti_Element *lengths = sti_mjcf_holder(m, at, "springlength");
     if (lengths != NULL) STI_TRY(sti_some_numbers(m->robot->err, lengths, "springlength", 1, 2, &n, rest));
     if (n == 1) rest[1] = rest[0];

@@ -109,6 +109,8 @@ typedef struct sti_RobotTendon {
     double rest, slack; /* NaN: as drawn */
     bool driven;
     json_t *motor; /* as a joint has it */
+    bool held;     /* MJCF equality: at the length at the start and `hold` more, of a sum: at `hold` */
+    double hold;
     double effort, effort_mid;
 } sti_RobotTendon;
 

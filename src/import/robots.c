@@ -52,10 +52,12 @@ sti_RobotLink *sti_robot_link(sti_Robot *robot, const char *name, const sti_Elem
 
 st_Status sti_robot_tendon(sti_Robot *robot, const char *name, const sti_Element *at, int n, sti_RobotTendon **out)
 {
-    char text[40];
+    char text[200];
     sti_RobotPart *parts = sti_xml_keep(robot->files, (size_t)n * sizeof *parts);
     snprintf(text, sizeof text, "tendon%d", robot->n_tendons + 1);
-    if (name == NULL) name = sti_xml_keep_text(robot->files, text);
+    if (name != NULL && sti_robot_find_tendon(robot, name) >= 0)
+        snprintf(text, sizeof text, "%.150s.%d", name, robot->n_tendons + 1);
+    if (name == NULL || sti_robot_find_tendon(robot, name) >= 0) name = sti_xml_keep_text(robot->files, text);
     if (parts == NULL || name == NULL) return sti_robot_memory(robot);
     STI_TRY(STI_GROW(&robot->allocator, robot->tendons, robot->tendons_size, robot->n_tendons + 1, robot->err));
     *out = &robot->tendons[robot->n_tendons++];

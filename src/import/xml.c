@@ -263,15 +263,16 @@ st_Status(sti_element_fail)(st_Error *err, const sti_Element *element, const cha
     return sti_report_line(&reader, element->line, ST_ERR_FORMAT, "%s: %s", who, what);
 }
 
-/* A number at *text, which moves past it. Words like nan and inf are no numbers here, nor is what base/range.h
- * excludes. */
+/* A number at *text, which moves past it; *out stays where there is none. Words like nan and inf are no numbers here,
+ * nor is what base/range.h excludes. */
 bool sti_next_number(const char **text, double *out)
 {
     const char *end;
     *text += strspn(*text, " \t\r\n");
-    *out = sti_number_read(*text, &end);
-    if (end == *text || !sti_within(*out, STI_LARGEST)) return false;
+    const double x = sti_number_read(*text, &end);
+    if (end == *text || !sti_within(x, STI_LARGEST)) return false;
     if (*end != '\0' && strchr(" \t\r\n", *end) == NULL) return false;
+    *out = x;
     *text = end;
     return true;
 }

@@ -102,6 +102,8 @@ static const sti_Key robot_keys[] = {
      "mesh files touch as their convex hull, or as the mesh itself", NULL, &mesh_words},
     {"self_collision", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(self_collision), "",
      "do its own bodies touch one another? Those that a joint connects never do", NULL, NULL},
+    {"contacts", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(contacts), "",
+     "do its shapes, and those that its file puts on the ground, touch anything? false: they are left out", NULL, NULL},
     {"overlaps", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(overlaps), "",
      "do two of its bodies touch that overlap at the start? `stiction check` names them", NULL, NULL},
     {"merge", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(merge), "",
@@ -115,7 +117,7 @@ static const sti_Key robot_keys[] = {
 static void robot_defaults(int variant, sti_Def *def)
 {
     (void)variant;
-    def->robot = (sti_RobotDef){.orientation = {1, 0, 0, 0}, .self_collision = true, .merge = true};
+    def->robot = (sti_RobotDef){.orientation = {1, 0, 0, 0}, .self_collision = true, .contacts = true, .merge = true};
 }
 
 const sti_Kind sti_robot_kind = {

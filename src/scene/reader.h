@@ -96,7 +96,7 @@ typedef struct sti_RobotDef {
     const char *file, *name, *material; /* NULL: left out                                          */
     st_Vec3 position;                   /* of its root, in the world                               */
     st_Quat orientation;
-    bool fixed, self_collision, overlaps, merge;
+    bool fixed, self_collision, contacts, overlaps, merge;
     int meshes; /* sti_MeshForm */
     st_MotorDef motor;
 } sti_RobotDef;

@@ -167,7 +167,7 @@ static void bad_mjcf_files(void **state)
         {ONE("<joint axis='0 0 0'/>"), 3, {"axis", "direction", NULL}},
         {ONE("<joint range='2 1'/>"), 3, {"range is 2 1", NULL}},
         {ONE("<joint damping='-1'/>"), 3, {"damping is -1", NULL}},
-        {ONE("<joint type='ball' range='0 1'/>"), 3, {"range", "not understood", NULL}},
+        {ONE("<joint type='ball' range='1 2'/>"), 3, {"range of a ball joint", "begin with 0", NULL}},
         {ONE("<joint axis='1 0 0'/>\n<freejoint/>"), 4, {"is free, must be the only joint", NULL}},
         {ONE("<joint axis='1 0 0'/><joint axis='1 0 0'/><body name='b.1'>" MASS "</body>"), 3, {"used twice", NULL}},
         {ONE("<joint/><body name='c' mocap='true'>" MASS "</body>"), 3, {"is mocap", "worldbody", NULL}},
@@ -210,17 +210,17 @@ static void mjcf_files_name_others(void **state)
     assert_int_equal(mkdir(in_folder(p, "parts"), 0700), 0);
     write_file(in_folder(p, "parts/t.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
     write_file(in_folder(p, "parts/arm.xml"),
-               "<mujoco><worldbody><body name='arm'>\n<joint name='j' type='ball' range='0 0.1'/>\n"
+               "<mujoco><worldbody><body name='arm'>\n<joint name='j' type='ball' unheard='0 0.1'/>\n"
                "<geom type='mesh' mesh='t'/></body></worldbody></mujoco>");
     const char *robot = in_folder(p, "r.xml");
     write_file(robot, "<mujoco model='r'><compiler meshdir='parts'/><asset><mesh file='t.obj' scale='2 2 2'/></asset>"
                       "<include file='parts/arm.xml'/></mujoco>");
     RUN(p, "check", robot);
     check_status(p, 2);
-    check_contains(p->err, "parts/arm.xml:2: <joint \"j\">: attribute range is not understood");
-    RUN(p, "convert", robot, "--set", "robots/0/ignore=[\"range\"]");
+    check_contains(p->err, "parts/arm.xml:2: <joint \"j\">: attribute unheard is not understood");
+    RUN(p, "convert", robot, "--set", "robots/0/ignore=[\"unheard\"]");
     check_status(p, 0);
-    check_contains(p->err, "not carried over: range of <joint>");
+    check_contains(p->err, "not carried over: unheard of <joint>");
     json_t *root = printed_json(p), *body = json_array_get(json_object_get(root, "bodies"), 0);
     /* a tetrahedron of edge 2 along the axes: 8/6 of a cubic metre of water, its centre at a quarter of the edge */
     if (fabs(number_of(body, "mass") - 8000.0 / 6) > 1e-9) fail_msg("mass %g", number_of(body, "mass"));

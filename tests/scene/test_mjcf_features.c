@@ -117,6 +117,95 @@ static void tendons(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* A class says of an array what it writes: "0.02" after "0.05 0.1" is 0.02 and 0.1. All actuators of a class have one
+ * set of gains, which <position> writes as <general> would; <motor> goes back to a gain of 1. */
+static void classes(void **state)
+{
+    (void)state;
+    Robot robot = model(
+        "<default><geom friction='0.5 0.01'/><default class='a'><geom type='capsule' size='0.05 0.1' friction='0.7'/>"
+        "<position kp='30' kv='2'/><default class='b'><geom size='0.02'/></default></default></default>" WORLD(
+            BODY("x", "childclass='b'", INERTIAL "<joint name='x'/><geom name='x'/>") BODY(
+                "y", "childclass='b'",
+                INERTIAL "<joint name='y'/>")) "<actuator><general joint='x' class='b'/><motor joint='y' class='b' "
+                                               "gear='3'/><position name='z' joint='y' class='a'/></actuator>");
+    st_ShapeDef shape;
+    assert_int_equal(st_scene_shape(robot.scene,
+                                    st_scene_find_shape(robot.scene, st_scene_find_body(robot.scene, "x"), "x"), &shape,
+                                    NULL),
+                     ST_OK);
+    check_close(shape.radius, 0.02, 0);
+    check_close(shape.length, 0.2, 0);
+    check_close(shape.mu, 0.7, 0);
+    check_close(joint(&robot, "x").motor.stiffness, 30, 0);
+    check_close(joint(&robot, "x").motor.damping, 2, 0);
+    assert_int_equal(joint(&robot, "y").motor.type, ST_MOTOR_FORCE);
+    check_close(joint(&robot, "z").motor.stiffness, 30, 0);
+    st_scene_destroy(robot.scene);
+}
+
+/* The sum of two angles, 0.3 and -0.2 as drawn by ref, is held at -0.1; a rope of 2 m at its length. A range
+ * whose bounds are equal limits nothing unless the file says that it does. */
+static void held_tendons_and_ranges(void **state)
+{
+    (void)state;
+    Robot robot = model(WORLD(
+        BODY("a", "", INERTIAL "<joint name='a' ref='0.3' range='0 0'/>")
+            BODY("b", "", INERTIAL "<joint name='b' ref='-0.2' actuatorfrcrange='0 0'/>")
+                BODY("c", "pos='0 0 3'",
+                     "<freejoint/>" INERTIAL
+                     "<site name='c'/>") "<site name='w' pos='0 0 5'/>") "<"
+                                                                         "tendon>"
+                                                                         "<fixed name='sum'><joint joint='a' "
+                                                                         "coef='1'/><joint joint='b' coef='2'/></fixed>"
+                                                                         "<spatial name='rope'><site site='w'/><site "
+                                                                         "site='c'/></spatial></tendon>"
+                                                                         "<equality><tendon name='hold' tendon1='sum' "
+                                                                         "polycoef='0 1 0 0 0'/><tendon name='hang' "
+                                                                         "tendon1='rope'/></equality>");
+    assert_true(isinf(joint(&robot, "a").upper));
+    const st_JointDef hold = joint(&robot, "hold"), hang = joint(&robot, "hang");
+    assert_int_equal(hold.motor.type, ST_MOTOR_MOTION);
+    check_close(hold.motor.target, 0, 1e-15); /* a scene counts from the start */
+    check_close(hang.motor.target, 2, 1e-15);
+    st_SystemDef def = st_system_def();
+    st_System *system = NULL;
+    st_JointReport report;
+    st_Pose pose;
+    assert_int_equal(st_system_create(robot.scene, &def, &system, NULL), ST_OK);
+    for (int k = 0; k < 100; k++)
+        assert_int_equal(st_system_step(system, 1e-3, NULL, NULL), ST_OK);
+    assert_int_equal(st_system_joint(system, st_scene_find_joint(robot.scene, "hold"), ST_FRAME_WORLD, &report), ST_OK);
+    check_close(report.coordinate, 0, 1e-6);
+    assert_int_equal(st_system_pose(system, st_scene_find_body(robot.scene, "c"), &pose), ST_OK);
+    check_close(pose.p.z, 3, 1e-6);
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+}
+
+/* Ball joints: a range limits swing and twist, an actuator turns about an axis of the body. A belt moves. */
+static void balls_and_belts(void **state)
+{
+    (void)state;
+    Robot robot = model(WORLD("<geom name='belt' type='box' size='1 1 1' surfacevel='0 2 0'/>" BODY(
+        "a", "pos='0 0 3' euler='0 0 1.5707963267948966'",
+        "<joint name='a' type='ball' range='0 0.8'/>" INERTIAL)) "<deformable><skin file='none.skn'/></deformable>"
+                                                                 "<actuator><position name='p' joint='a' gear='3 0 "
+                                                                 "0' kp='2'/></actuator>");
+    const st_JointDef ball = joint(&robot, "a"), p = joint(&robot, "p");
+    check_close(ball.upper, 0.8, 0);
+    check_close(ball.other_lower, -0.8, 0);
+    assert_int_equal(p.type, ST_JOINT_FREE);
+    assert_int_equal(p.coordinate, ST_COORDINATE_ANGLE);
+    check_vector(p.axis, vec3(0, 1, 0), 1e-12); /* x of the body, in the world */
+    check_close(p.motor.stiffness, 9 * 2, 0);
+    st_ShapeDef shape;
+    assert_int_equal(st_scene_shape(robot.scene, st_scene_find_shape(robot.scene, ST_GROUND, "belt"), &shape, NULL),
+                     ST_OK);
+    check_vector(shape.surface_velocity, vec3(0, 2, 0), 0);
+    st_scene_destroy(robot.scene);
+}
+
 /* A tetrahedron with the corners 0 and the unit vectors has V = 1/6 and its centre at 1/4 each; without its slanted
  * face MuJoCo's way, tetrahedra to the middle of the surface, still has a mass; a square has none but that of its
  * surface. */
@@ -356,7 +445,7 @@ static void written_and_read_again(void **state)
 static void refused_by_name(void **state)
 {
     (void)state;
-    check_refused("<mujoco>\n<deformable/></mujoco>", 2, "<deformable>", "not understood");
+    check_refused("<mujoco><deformable>\n<flex/></deformable></mujoco>", 2, "<flex>", "not understood");
     check_refused("<mujoco><worldbody><body><freejoint/>" INERTIAL "\n<flexcomp/></body></worldbody></mujoco>", 2,
                   "<flexcomp>");
     check_refused("<mujoco><worldbody><body>" INERTIAL
@@ -412,6 +501,9 @@ int main(void)
         cmocka_unit_test(gains_from_masses),
         cmocka_unit_test(controls_and_forces),
         cmocka_unit_test(tendons),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(held_tendons_and_ranges),
+        cmocka_unit_test(balls_and_belts),
         cmocka_unit_test(masses_of_meshes),
         cmocka_unit_test(shapes_around_meshes),
         cmocka_unit_test(shells),
