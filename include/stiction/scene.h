@@ -75,13 +75,31 @@ typedef struct st_BodyDef {
     uint32_t cookie; /* set by st_body_def(); leave alone                               */
 } st_BodyDef;
 
+/* What surfaces do beside Coulomb's friction. In a pair NaN: not given.
+ *
+ * Adhesion: a contact can pull with up to F = adhesion + adhesion_pressure A, where A is the area of the contact patch
+ * between two shapes (0 at a point). The law is that of a dry contact for r + h F: r_n >= -h F, |r_T| <= mu (r_n + h
+ * F). It acts while the gap is at most `adhesion_range`.
+ *
+ * Friction that depends on the sliding speed (Stribeck): mu(s) = kinetic + (mu - kinetic) exp(-(s/stribeck_speed)^2).
+ */
+typedef struct st_SurfaceLaw {
+    double adhesion;          /* force per contact [N]                                       */
+    double adhesion_pressure; /* force per area of contact [Pa]                              */
+    double adhesion_range;    /* [m]; 0: 1e-3 of the smaller shape's size                    */
+    double kinetic;           /* kinetic friction; NaN: as mu                                */
+    double stribeck_speed;    /* [m/s]; 0: friction does not depend on speed                 */
+} st_SurfaceLaw;
+
 /* Surface material. Two materials in contact use the values of their st_MaterialPairDef. Without one they use the
- * geometric mean of their friction coefficients, and the larger restitution, rolling and spinning friction. */
+ * geometric mean of their friction coefficients and adhesions, and the larger restitution, rolling and spinning
+ * friction, adhesion range and Stribeck speed. A shape without a material has no adhesion and no Stribeck speed. */
 typedef struct st_MaterialDef {
     double mu;          /* friction                                                     */
     double restitution; /* of impacts, 0 to 1                                           */
     double rolling;     /* rolling friction [m]                                         */
     double spinning;    /* spinning friction [m]                                        */
+    st_SurfaceLaw more; /* adhesion, friction that depends on speed                     */
     const char *name;
     uint32_t cookie;
 } st_MaterialDef;
@@ -92,6 +110,7 @@ typedef struct st_MaterialPairDef {
     double restitution; /* of impacts between them, 0 to 1; NaN: not given               */
     double rolling;     /* rolling friction between them [m]; NaN: not given             */
     double spinning;    /* spinning friction between them [m]; NaN: not given            */
+    st_SurfaceLaw more; /* adhesion, friction that depends on speed; NaN: not given      */
     uint32_t cookie;
 } st_MaterialPairDef;
 
@@ -127,10 +146,16 @@ typedef struct st_ShapeDef {
     double restitution;     /* of impacts, 0 to 1; a pair has the larger of its two         */
     double rolling;         /* rolling friction [m]; a pair has the larger of its two        */
     double spinning;        /* spinning friction, about the normal [m]; likewise             */
-    double stiffness;       /* contact regularized: normal spring [N/m]; 0: the simulation's. In a pair: in series */
-    double damping;         /* contact regularized: tangential damper [N s/m]; likewise      */
-    double young;           /* contact compliant: Young's modulus [Pa]; 0: rigid             */
-    double poisson;         /* contact compliant: Poisson's ratio, between -1 and 1/2        */
+    /* Friction that differs by direction: mu along friction_direction, which is fixed in the shape's axes and of any
+     * length, and friction_across across it. |r_T| is bounded by an ellipse and opposes sliding with the most power. 0:
+     * the same in all directions. In a pair the shape with the more slender ellipse gives the directions, and the
+     * coefficients along and across are geometric means with the other shape's mean, sqrt(mu friction_across).  */
+    double friction_across;
+    st_Vec3 friction_direction;
+    double stiffness; /* contact regularized: normal spring [N/m]; 0: the simulation's. In a pair: in series */
+    double damping;   /* contact regularized: tangential damper [N s/m]; likewise      */
+    double young;     /* contact compliant: Young's modulus [Pa]; 0: rigid             */
+    double poisson;   /* contact compliant: Poisson's ratio, between -1 and 1/2        */
     /* Belts and turntables: the surface moves along itself while the shape stays in place. The velocity at a surface
      * point x, in the shape's axes, is surface_velocity + surface_spin x x. Only its tangential part is used. */
     st_Vec3 surface_velocity; /* [m/s]                                                       */

@@ -39,6 +39,10 @@
  * 0 within the solver's tolerance times h, far below this; larger, and a pinched body has no solution. */
 #define STI_OVERLAP 1e-10
 
+/* Adhesion acts up to this part of the smaller shape's size, unless the scene has a range. Gaps of contacts that are
+ * held closed are far smaller (1e-9 to 1e-5 of a grain); if it were larger, grains that pass by would be caught. */
+#define STI_ADHESION_RANGE 1e-3
+
 /* Margin of a pair in parts of the width of its smaller shape. Larger, and impacts are deeper (speculative contacts of
  * corners that pass each other); smaller, and steps are attempted twice.                            */
 #define STI_RELATIVE_MARGIN 1e-2

@@ -86,6 +86,14 @@ st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, st
     STI_TRY(check_restitution(s, def->restitution));
     STI_TRY(check_length(s, "rolling_friction", def->rolling));
     STI_TRY(check_length(s, "spinning_friction", def->spinning));
+    STI_TRY(check_not_negative(s, "friction_across", def->friction_across));
+    STI_TRY(check_vector(s, "friction_direction", def->friction_direction));
+    const bool directed = dot(def->friction_direction, def->friction_direction) > 0;
+    if ((def->friction_across > 0) != (directed && def->mu > 0))
+        return BAD(s,
+                   "the ellipse of friction has axes %g and %g%s; both must be positive, and along and across "
+                   "friction_direction",
+                   def->mu, def->friction_across, directed ? "" : " and no direction");
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));
     STI_TRY(check_not_negative(s, "young", def->young));

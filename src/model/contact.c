@@ -122,6 +122,11 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
             if (((unsigned)(a->planar & b->planar) >> e & 1u) != 0 && fabs(along[e]) < 1e-9) axis = e;
         task->dim = surface->mu == 0 ? 1 : (axis >= 0 ? 2 : 3);
         task->tangent = axis >= 0 ? cross(vec3_axis(axis), n) : orthogonal(n);
+        if (sti_is_slender(surface)) { /* where the direction is along the normal, any tangent has to do */
+            const int of = surface->along_of == 0 ? task->pair.i : task->pair.j;
+            const st_Vec3 grain = rotate(c->pose[of].q, surface->along), flat = sub(grain, scale(dot(grain, n), n));
+            if (norm(flat) > 1e-9 * norm(grain)) task->tangent = scale(1 / norm(flat), flat);
+        }
         task->framed = true;
     }
     st_Sink *sink = task->sink;

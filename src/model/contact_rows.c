@@ -21,8 +21,11 @@ static void put_side(const sti_World *world, const sti_ContactEntry *entry, int 
     if (of->n_dofs == 0) return;
     double sign = side == 0 ? -1 : 1;
     st_Vec3 arm = scale(sign, mat3_mul_back(axes, sub(entry->point, c->body_pose[body].p)));
-    for (int k = 0; k < dim; k++, row += stride)
-        sti_put_half(of, scale(sign, direction[k]), cross(arm, mat3_mul_back(axes, direction[k])), row);
+    for (int k = 0; k < dim; k++, row += stride) {
+        const double factor = sti_row_factor(entry->surface, k);
+        sti_put_half(of, scale(sign * factor, direction[k]),
+                     scale(factor, cross(arm, mat3_mul_back(axes, direction[k]))), row);
+    }
     for (int k = 0; turns && k < 3; k++, row += stride)
         sti_put_half(of, vec3(0, 0, 0), scale(sign, mat3_mul_back(axes, direction[k])), row);
 }

@@ -1,9 +1,11 @@
 /* model/material.c -- materials of surfaces, and what two of them do together:
  *
- *     mu_ab = what is said for the pair, or else sqrt(mu_a mu_b)
- *     e_ab  = what is said for the pair, or else max(e_a, e_b); rolling and spinning friction likewise
+ *     mu_ab = what is said for the pair, or else sqrt(mu_a mu_b); kinetic friction and adhesion likewise
+ *     e_ab  = what is said for the pair, or else max(e_a, e_b); rolling and spinning friction, the range of adhesion
+ * and the Stribeck speed likewise
  *
- * A shape without a material has numbers of its own and takes part in the second rules only.
+ * A shape without a material has numbers of its own and takes part in the second rules only. It has no adhesion, and
+ * its kinetic friction is its friction.
  */
 #include "model/check.h"
 
@@ -11,12 +13,33 @@
 
 st_MaterialDef st_material_def(void)
 {
-    return (st_MaterialDef){.mu = 0.5, .cookie = STI_COOKIE};
+    return (st_MaterialDef){.mu = 0.5, .more = {.kinetic = NAN}, .cookie = STI_COOKIE};
 }
 
 st_MaterialPairDef st_material_pair_def(void)
 {
-    return (st_MaterialPairDef){.mu = NAN, .restitution = NAN, .rolling = NAN, .spinning = NAN, .cookie = STI_COOKIE};
+    return (st_MaterialPairDef){.mu = NAN,
+                                .restitution = NAN,
+                                .rolling = NAN,
+                                .spinning = NAN,
+                                .more = {NAN, NAN, NAN, NAN, NAN},
+                                .cookie = STI_COOKIE};
+}
+
+/* Numbers that may be NaN: not given. */
+static st_Status check_more(Subject s, const st_SurfaceLaw *law)
+{
+    const struct {
+        const char *key;
+        double value;
+    } all[] = {{"adhesion", law->adhesion},
+               {"adhesion_pressure", law->adhesion_pressure},
+               {"adhesion_range", law->adhesion_range},
+               {"kinetic_friction", law->kinetic},
+               {"stribeck_speed", law->stribeck_speed}};
+    for (int k = 0; k < 5; k++)
+        if (!isnan(all[k].value)) STI_TRY(check_not_negative(s, all[k].key, all[k].value));
+    return ST_OK;
 }
 
 st_Status st_scene_add_material(st_Scene *scene, const st_MaterialDef *def, st_MaterialId *out, st_Error *err)
@@ -29,6 +52,11 @@ st_Status st_scene_add_material(st_Scene *scene, const st_MaterialDef *def, st_M
     STI_TRY(check_restitution(s, def->restitution));
     STI_TRY(check_length(s, "rolling_friction", def->rolling));
     STI_TRY(check_length(s, "spinning_friction", def->spinning));
+    const double needed = def->more.adhesion + def->more.adhesion_pressure + def->more.adhesion_range;
+    if (isnan(needed + def->more.stribeck_speed)) return BAD(s, "adhesion or stribeck_speed is %g", NAN);
+    STI_TRY(check_more(s, &def->more));
+    if (!isnan(def->more.kinetic) && !(def->more.stribeck_speed > 0))
+        return BAD(s, "kinetic_friction is %g and there is no stribeck_speed", def->more.kinetic);
     STI_TRY(STI_GROW(&scene->allocator, scene->material, scene->material_capacity, scene->n_materials + 1, err));
     STI_TRY(sti_scene_add_name(scene, STI_MATERIAL, 0, def->name, &material.name, err));
     scene->material[scene->n_materials++] = material;
@@ -60,12 +88,21 @@ st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *
     char who[2 * STI_NAME_MAX + 16];
     snprintf(who, sizeof who, "%s\" and \"%s", a, b);
     Subject s = {"material pair", who, err};
-    if (isnan(def->mu) && isnan(def->restitution) && isnan(def->rolling) && isnan(def->spinning))
+    const st_SurfaceLaw *more = &def->more;
+    if (isnan(def->mu) && isnan(def->restitution) && isnan(def->rolling) && isnan(def->spinning) &&
+        isnan(more->adhesion) && isnan(more->adhesion_pressure) && isnan(more->adhesion_range) &&
+        isnan(more->kinetic) && isnan(more->stribeck_speed))
         return BAD(s, "says nothing: friction is %g", def->mu);
     if (!isnan(def->mu)) STI_TRY(check_not_negative(s, "friction", def->mu));
     if (!isnan(def->restitution)) STI_TRY(check_restitution(s, def->restitution));
     if (!isnan(def->rolling)) STI_TRY(check_length(s, "rolling_friction", def->rolling));
     if (!isnan(def->spinning)) STI_TRY(check_length(s, "spinning_friction", def->spinning));
+    STI_TRY(check_more(s, more));
+    const double speed = isnan(more->stribeck_speed) ? fmax(scene->material[id[0] - 1].more.stribeck_speed,
+                                                            scene->material[id[1] - 1].more.stribeck_speed)
+                                                     : more->stribeck_speed;
+    if (!isnan(more->kinetic) && !(speed > 0))
+        return BAD(s, "kinetic_friction is %g and there is no stribeck_speed", more->kinetic);
     STI_TRY(STI_GROW(&scene->allocator, scene->material_pair, scene->material_pair_capacity,
                      scene->n_material_pairs + 1, err));
     scene->material_pair[scene->n_material_pairs++] = *def;
@@ -78,11 +115,33 @@ static const st_MaterialPairDef *pair_of_shapes(const st_Scene *scene, const st_
     return find_pair(scene, a->material.index1, b->material.index1);
 }
 
+static double geometric_mean(double a, double b)
+{
+    return a == b ? a : sqrt(a * b); /* no rounding where they agree */
+}
+
+/* Of one shape: its material's, or none; its kinetic friction is a number. */
+static st_SurfaceLaw law_of_shape(const st_Scene *scene, const st_ShapeDef *shape)
+{
+    st_SurfaceLaw law = {.kinetic = NAN};
+    if (shape->material.index1 > 0) law = scene->material[shape->material.index1 - 1].more;
+    if (isnan(law.kinetic)) law.kinetic = shape->mu;
+    return law;
+}
+
 st_MaterialPairDef sti_pair_of(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
 {
     const st_MaterialPairDef *said = pair_of_shapes(scene, a, b);
     st_MaterialPairDef pair = said != NULL ? *said : st_material_pair_def();
-    if (isnan(pair.mu)) pair.mu = a->mu == b->mu ? a->mu : sqrt(a->mu * b->mu); /* no rounding where they agree */
+    const st_SurfaceLaw of_a = law_of_shape(scene, a), of_b = law_of_shape(scene, b);
+    st_SurfaceLaw *more = &pair.more;
+    if (isnan(more->stribeck_speed)) more->stribeck_speed = fmax(of_a.stribeck_speed, of_b.stribeck_speed);
+    if (isnan(more->kinetic)) more->kinetic = isnan(pair.mu) ? geometric_mean(of_a.kinetic, of_b.kinetic) : pair.mu;
+    if (isnan(more->adhesion)) more->adhesion = geometric_mean(of_a.adhesion, of_b.adhesion);
+    if (isnan(more->adhesion_pressure))
+        more->adhesion_pressure = geometric_mean(of_a.adhesion_pressure, of_b.adhesion_pressure);
+    if (isnan(more->adhesion_range)) more->adhesion_range = fmax(of_a.adhesion_range, of_b.adhesion_range);
+    if (isnan(pair.mu)) pair.mu = geometric_mean(a->mu, b->mu);
     if (isnan(pair.restitution)) pair.restitution = fmax(a->restitution, b->restitution);
     if (isnan(pair.rolling)) pair.rolling = fmax(a->rolling, b->rolling);
     if (isnan(pair.spinning)) pair.spinning = fmax(a->spinning, b->spinning);
@@ -127,8 +186,8 @@ st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err)
                         STI_LARGEST);
     sti_shape_cache_scale_friction(&scene->shape_cache, factor);
     for (int k = 0; k < scene->n_materials; k++)
-        scene->material[k].mu *= factor;
+        scene->material[k].mu *= factor, scene->material[k].more.kinetic *= factor;
     for (int k = 0; k < scene->n_material_pairs; k++)
-        scene->material_pair[k].mu *= factor;
+        scene->material_pair[k].mu *= factor, scene->material_pair[k].more.kinetic *= factor;
     return ST_OK;
 }

@@ -6,6 +6,7 @@
 #include "base/base.h"
 
 #include <stiction/model.h>
+#include <stiction/scene.h>
 
 /* Sparse rows, one after another: row k has entries p[k] .. p[k+1]-1. A Jacobian's rows are the columns
  * of G or H, so that this is the compressed form the step problem wants.                          */
@@ -44,7 +45,26 @@ typedef struct sti_Surface {
     bool moves;    /* one of them is a belt                                                        */
     sti_Belt belt; /* of a model of the user's; a world's depends on where the point is            */
     bool turns;    /* the rates at which the bodies turn against each other are asked for             */
+    st_SurfaceLaw more;
+    /* Friction by direction: bounds mu r_n slender and mu r_n/slender along and across `along`. The tangential rows are
+     * multiplied by these two factors, and Coulomb's law then holds with mu: stage_contacts.c.       */
+    double slender;
+    int along_of; /* the shape whose axes `along` is in: 0 or 1; -1: friction is the same in all directions */
+    st_Vec3 along;
 } sti_Surface;
+
+/* Do the tangential rows have factors? */
+static inline bool sti_is_slender(const sti_Surface *surface)
+{
+    return surface->slender > 0 && surface->slender != 1;
+}
+
+/* That of row k of a contact in space: 0 along the normal, 1 and 2 along the tangents. */
+static inline double sti_row_factor(const sti_Surface *surface, int k)
+{
+    if (!sti_is_slender(surface) || k < 1 || k > 2) return 1;
+    return k == 1 ? surface->slender : 1 / surface->slender;
+}
 
 typedef struct sti_ContactEntry {
     uint64_t id;

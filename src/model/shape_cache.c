@@ -7,17 +7,18 @@
 #include "model/scene.h"
 
 /* All numbers of a def, arrays and the pose apart. */
-enum { N_NUMBERS = 29 };
+enum { N_NUMBERS = 33 };
 
 static void numbers_of(const st_ShapeDef *d, double x[N_NUMBERS])
 {
-    const st_Vec3 belt = d->surface_velocity, spin = d->surface_spin;
+    const st_Vec3 belt = d->surface_velocity, spin = d->surface_spin, along = d->friction_direction;
     const double all[N_NUMBERS] = {d->type,        d->radius,   d->length,      d->half.x,  d->half.y,
                                    d->half.z,      d->density,  d->mu,          d->rolling, d->material.index1,
                                    d->restitution, d->spinning, d->stiffness,   d->damping, d->young,
                                    d->poisson,     d->n_points, d->n_triangles, d->n_x,     d->n_y,
                                    d->spacing,     d->groups,   d->mask,        belt.x,     belt.y,
-                                   belt.z,         spin.x,      spin.y,         spin.z};
+                                   belt.z,         spin.x,      spin.y,         spin.z,     d->friction_across,
+                                   along.x,        along.y,     along.z};
     memcpy(x, all, sizeof all);
 }
 
@@ -150,7 +151,7 @@ st_Status sti_shape_cache_take(const st_Allocator *allocator, sti_ShapeCache *ca
 void sti_shape_cache_scale_friction(sti_ShapeCache *cache, double factor)
 {
     for (int k = 0; k < cache->n; k++)
-        cache->def[k].mu *= factor;
+        cache->def[k].mu *= factor, cache->def[k].friction_across *= factor;
     if (cache->n_slots > 0) fill_slots(cache); /* those that now agree stay two */
 }
 

@@ -5,7 +5,7 @@
  */
 #include "model/world.h"
 
-#define MAX_KINDS 64 /* a table of 64 x 64 is 560 kB */
+#define MAX_KINDS 64 /* a table of 64 x 64 is 1 MB */
 
 /* Two springs one behind the other; 0 stands for a rigid one. */
 static double in_series(double a, double b)
@@ -23,10 +23,27 @@ static bool is_belt(const st_ShapeDef *shape)
     return !is_zero(shape->surface_velocity) || !is_zero(shape->surface_spin);
 }
 
+/* mu along over mu across; 1: friction is the same in all directions. */
+static double slenderness(const st_ShapeDef *shape)
+{
+    return shape->friction_across > 0 ? shape->mu / shape->friction_across : 1.0;
+}
+
+/* With sqrt(mu_1 mu_2) in place of a shape's mu, the geometric means with the other shape's are (mu s, mu/s) where
+ * s^4 = mu_1/mu_2 of the one with the more slender ellipse.                                        */
 static sti_Surface combined(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
 {
-    const st_MaterialPairDef pair = sti_pair_of(scene, a, b);
-    return (sti_Surface){.mu = pair.mu,
+    st_ShapeDef mean[2] = {*a, *b};
+    const double s[2] = {slenderness(a), slenderness(b)};
+    const int more = fabs(log(s[0])) >= fabs(log(s[1])) ? 0 : 1;
+    for (int side = 0; side < 2; side++)
+        if (s[side] != 1) mean[side].mu = sqrt(mean[side].mu * mean[side].friction_across);
+    const st_MaterialPairDef pair = sti_pair_of(scene, &mean[0], &mean[1]);
+    return (sti_Surface){.more = pair.more,
+                         .slender = s[more] == 1 || pair.mu == 0 ? 1.0 : sqrt(sqrt(s[more])),
+                         .along_of = s[more] == 1 ? -1 : more,
+                         .along = more == 0 ? a->friction_direction : b->friction_direction,
+                         .mu = pair.mu,
                          .restitution = pair.restitution,
                          .rolling = pair.rolling,
                          .spinning = pair.spinning,
@@ -41,7 +58,9 @@ static bool same_surface(const st_ShapeDef *a, const st_ShapeDef *b)
 {
     return a->material.index1 == b->material.index1 && a->mu == b->mu && a->restitution == b->restitution &&
            a->rolling == b->rolling && a->spinning == b->spinning && a->stiffness == b->stiffness &&
-           a->damping == b->damping && a->young == b->young && a->poisson == b->poisson && is_belt(a) == is_belt(b);
+           a->damping == b->damping && a->young == b->young && a->poisson == b->poisson && is_belt(a) == is_belt(b) &&
+           a->friction_across == b->friction_across && a->friction_direction.x == b->friction_direction.x &&
+           a->friction_direction.y == b->friction_direction.y && a->friction_direction.z == b->friction_direction.z;
 }
 
 /* The kind of each shape, and a shape of each kind; false: there are too many. */

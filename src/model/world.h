@@ -154,6 +154,7 @@ typedef struct sti_Collider {
     bool placed;         /* all of this holds something                                            */
     bool asked;          /* placed for a question to the state, which has not been moved since     */
     double relative;     /* part of the size of a pair's smaller shape in its margin; 0: one margin for all */
+    double least_margin; /* of all pairs: adhesion reaches as far [m]                              */
     bool keep_all;       /* all points of a patch, not only those that span it                    */
     sti_Pairs pairs;
     sti_ContactCacheEntry *cache; /* n_cache places, one for each pair of cacheable shapes                   */
@@ -188,7 +189,8 @@ static inline double sti_pair_size(const sti_Collider *c, int i, int j)
 /* What a margin, which is that of the largest shapes, is for two shapes. */
 static inline double sti_pair_margin(const sti_Collider *c, int i, int j, double margin)
 {
-    return c->relative > 0 ? margin - c->relative * (c->largest - sti_pair_size(c, i, j)) : margin;
+    const double own = c->relative > 0 ? margin - c->relative * (c->largest - sti_pair_size(c, i, j)) : margin;
+    return sti_larger(own, c->least_margin);
 }
 
 static inline const sti_Shape *sti_shape_of(const sti_Collider *c, int shape)
@@ -229,6 +231,9 @@ typedef struct sti_World {
     bool angles_idle; /* no row depends on one: they are for reports                               */
     int n_q, n_v, n_blocks;
     bool turning;             /* some surfaces have rolling or spinning friction                               */
+    bool adheres;             /* some materials have adhesion                                                  */
+    bool slender;             /* some shapes have friction by direction                                        */
+    bool stribeck;            /* some materials have friction that depends on speed                            */
     bool all_free;            /* each body that moves has six velocities, and a block of M of its own          */
     int *block_first;         /* n_blocks + 1: one block of M a moving body                                */
     unsigned char *principal; /* n_blocks: its axes are principal ones, so that its block is diagonal   */

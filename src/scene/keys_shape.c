@@ -72,6 +72,11 @@ static const sti_Key shape_keys[] = {
     {"spinning_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, spinning), "m",
      "torque about the normal over normal force (laws coulomb, cone); two shapes in contact have the larger of theirs",
      NULL, NULL},
+    {"friction_across", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Shape, friction_across), "",
+     "friction by direction: mu across friction_direction, where `friction` is mu along it; the bound is an ellipse",
+     "as `friction`", NULL},
+    {"friction_direction", STI_VALUE_DIRECTION, STI_ANY, 0, STI_FINITE, FIELD(Shape, friction_direction), "",
+     "fixed in the shape's axes, any length; its part along the contact counts", "none", NULL},
     {"surface_velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, surface_velocity), "m/s",
      "a belt: the surface moves in itself, in the shape's axes, while the shape stays; what is along the contact "
      "counts",
@@ -88,7 +93,9 @@ static const sti_Key shape_keys[] = {
     {"poisson", STI_VALUE_NUMBER, STI_ANY, 0, STI_FINITE, FIELD(Shape, poisson), "",
      "contact compliant: Poisson's ratio, between -1 and 0.5; left out: 0.3", NULL, NULL},
     {"material", STI_VALUE_MATERIAL, STI_ANY, 0, STI_FINITE, FIELD(Shape, material), "",
-     "one of `materials`; in place of friction, restitution, rolling and spinning friction", "none", NULL},
+     "one of `materials`; in place of friction, restitution, rolling and spinning friction; adhesion and friction that "
+     "depends on speed are a material's alone",
+     "none", NULL},
     {"groups", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, groups), "",
      "what it is; two shapes touch where each one's `touches` has a group of the other", "[0]", NULL},
     {"touches", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, mask), "", "groups that it touches", "all", NULL},
@@ -159,6 +166,18 @@ static const sti_Key material_keys[] = {
      "rolling torque over normal force", NULL, NULL},
     {"spinning_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, spinning), "m",
      "torque about the normal over normal force", NULL, NULL},
+    {"adhesion", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, more.adhesion), "N",
+     "force that a contact can pull with", NULL, NULL},
+    {"adhesion_pressure", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, more.adhesion_pressure), "Pa",
+     "the same per area of the patch in which two shapes touch; none at a single point and in planar scenes", NULL,
+     NULL},
+    {"adhesion_range", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, more.adhesion_range), "m",
+     "gap up to which adhesion acts", "1e-3 of the smaller shape's size", NULL},
+    {"kinetic_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, more.kinetic), "",
+     "Coulomb's mu at speeds s above stribeck_speed: mu(s) = kinetic + (friction - kinetic) exp(-(s/stribeck_speed)^2)",
+     "as `friction`", NULL},
+    {"stribeck_speed", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, more.stribeck_speed), "m/s",
+     "sliding speed over which friction falls from `friction` to `kinetic_friction`", NULL, NULL},
 };
 
 static void material_defaults(int variant, sti_Def *def)
@@ -170,8 +189,10 @@ static void material_defaults(int variant, sti_Def *def)
 const sti_Kind sti_material_kind = {
     "material",
     "Materials",
-    "What shapes are made of. Two in contact have the geometric mean of their frictions and the larger of their "
-    "restitutions, rolling and spinning frictions, unless `material_pairs` says otherwise.",
+    "What shapes are made of. Two in contact have the geometric mean of their frictions and adhesions and the larger "
+    "of "
+    "their restitutions, rolling and spinning frictions, ranges and Stribeck speeds, unless `material_pairs` says "
+    "otherwise.",
     material_keys,
     COUNT(material_keys),
     NULL,
@@ -183,13 +204,25 @@ static const sti_Key material_pair_keys[] = {
     {"b", STI_VALUE_MATERIAL, STI_ANY, STI_ANY, STI_FINITE, FIELD(MaterialPair, b), "",
      "the other, or the same one again", NULL, NULL},
     {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, mu), "",
-     "Coulomb's mu between them; one of the four must be said", "the geometric mean of theirs", NULL},
+     "Coulomb's mu between them; one of the numbers must be given", "the geometric mean of theirs", NULL},
     {"restitution", STI_VALUE_NUMBER, STI_ANY, 0, STI_FRACTION, FIELD(MaterialPair, restitution), "",
      "of impacts between them, 0 to 1", "the larger of theirs", NULL},
     {"rolling_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, rolling), "m",
      "rolling torque over normal force between them", "the larger of theirs", NULL},
     {"spinning_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, spinning), "m",
      "torque about the normal over normal force between them", "the larger of theirs", NULL},
+    {"adhesion", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, more.adhesion), "N",
+     "force that a contact can pull with", "the geometric mean of theirs", NULL},
+    {"adhesion_pressure", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, more.adhesion_pressure),
+     "Pa", "the same per area of the patch in which two shapes touch; none at a single point and in planar scenes",
+     "the geometric mean of theirs", NULL},
+    {"adhesion_range", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, more.adhesion_range), "m",
+     "gap up to which adhesion acts", "the larger of theirs", NULL},
+    {"kinetic_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, more.kinetic), "",
+     "Coulomb's mu at speeds s above stribeck_speed: mu(s) = kinetic + (friction - kinetic) exp(-(s/stribeck_speed)^2)",
+     "as `friction` where that is given, else the geometric mean of theirs", NULL},
+    {"stribeck_speed", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, more.stribeck_speed), "m/s",
+     "sliding speed over which friction falls from `friction` to `kinetic_friction`", "the larger of theirs", NULL},
 };
 
 static void material_pair_defaults(int variant, sti_Def *def)

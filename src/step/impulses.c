@@ -343,7 +343,7 @@ st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, cons
         const bool contact = c < step->n_gaps && (!model->rigid || step->chosen[c].entry.id < STI_LIMIT_ID);
         double *load = of[contact ? STI_LOAD_CONTACT : STI_LOAD_JOINT];
         for (int k = 0; k < step->law[c].dim; k++) {
-            const double impulse = weight * step->r[step->law[c].first + k];
+            const double impulse = weight * (step->r[step->law[c].first + k] - (k == 0 ? step->chosen[c].pull : 0));
             sti_RowView row;
             sti_view_row(model, work, c, k, &row);
             for (int e = 0; e < row.n; e++)
@@ -384,12 +384,34 @@ static bool is_on(const sti_StepWork *work)
     return work->impulses.stage.spring != NULL;
 }
 
+void sti_force_of(const sti_Assembly *step, int c, const double *r, double *out)
+{
+    const int dim = step->law[c].dim;
+    const sti_Surface *surface = step->chosen[c].entry.surface;
+    for (int k = 0; k < dim; k++)
+        out[k] = r[k];
+    out[0] -= step->chosen[c].pull;
+    if (dim < 3 || surface == NULL || !sti_is_slender(surface)) return;
+    out[1] *= surface->slender;
+    out[2] /= surface->slender;
+}
+
+void sti_unknowns_of(const sti_Assembly *step, int c, double *r)
+{
+    const sti_Surface *surface = step->chosen[c].entry.surface;
+    r[0] += step->chosen[c].pull;
+    if (step->law[c].dim < 3 || surface == NULL || !sti_is_slender(surface)) return;
+    r[1] /= surface->slender;
+    r[2] *= surface->slender;
+}
+
 void sti_contact_impulse(const sti_StepWork *work, int c, int kind, sti_ContactImpulse *out)
 {
     const sti_Assembly *step = &work->step;
     const sti_ContactEntry *entry = &step->chosen[c].entry;
-    const double *r = step->r + step->law[c].first;
     const int dim = step->law[c].dim;
+    double r[ST_MAX_DIM] = {0};
+    sti_force_of(step, c, step->r + step->law[c].first, r);
     *out = (sti_ContactImpulse){.id = entry->id,
                                 .element = step->chosen[c].element,
                                 .dim = dim,

@@ -61,6 +61,9 @@ static st_Status check_world(const st_SystemDef *def, const sti_World *world, st
     if (scene->n_inlets > 0) return refuse(def, err, "inlet", scene->inlet[0].name);
     if (scene->n_outlets > 0) return refuse(def, err, "outlet", scene->outlet[0].name);
     if (scene->n_measures > 0) return refuse(def, err, "measure", scene->measure[0].name);
+    if (world->adheres) return refuse(def, err, "adhesion", "");
+    if (world->stribeck) return refuse(def, err, "friction that depends on speed", "");
+    if (world->slender) return refuse(def, err, "friction by direction", "");
     for (int b = 1; b < world->n_bodies; b++)
         if (world->body[b].n_dofs != 0 && world->body[b].n_dofs != 6)
             return refuse(def, err, "a locked direction of body", scene->names[STI_BODY].name[b]);

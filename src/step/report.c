@@ -83,6 +83,7 @@ void sti_relative_velocity(const sti_Model *model, const sti_StepWork *work, con
                 step->u[row] - (k == 0 ? step->w[row] : 0.0) - (step->compliant ? step->C[row] * step->r[row] : 0.0);
         else
             velocity[k] += sti_row_dot(&step->H, row, v);
+        if (entry->dim == 3) velocity[k] /= sti_row_factor(entry->surface, k);
     }
 }
 

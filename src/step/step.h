@@ -262,6 +262,15 @@ double sti_force_time(const sti_StepWork *work);
 void sti_relative_velocity(const sti_Model *model, const sti_StepWork *work, const double *v, const st_ContactLaw *law,
                            const sti_ContactEntry *entry, double *velocity);
 
+/* impulses.c: the impulse of contact c of the step problem, along its frame: less what adhesion adds to it, and in the
+ * units of friction by direction. And what the step problem has of such an impulse.                */
+void sti_force_of(const sti_Assembly *step, int c, const double *r, double *out);
+void sti_unknowns_of(const sti_Assembly *step, int c, double *r);
+/* stribeck.c: the solution again and again with the friction of its own speeds; from and to the problem's solution. */
+st_Status sti_solve_stribeck(st_System *system, st_Solution *solution, st_SolveInfo *info, st_Error *err);
+/* adhesion.c: the work of the stage's adhesion along a velocity [J]. */
+double sti_adhesion_work(const st_System *system, const double *way);
+
 /* discrete_gradient.c: a stage whose velocity v moves q_base for `reach`, with joints and springs as means over that
  * way; v begins as a prediction. Leaves q_new and the constraints of `trial` there.                             */
 st_Status sti_solve_mean_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);

@@ -77,19 +77,54 @@ static st_Status check_turning(const st_SystemDef *def, const char *who, double 
     return ST_OK;
 }
 
-static st_Status check_surfaces(const st_SystemDef *def, const st_Scene *scene, st_Error *err)
+/* Adhesion and friction by direction or speed are part of rigid contact. */
+static st_Status check_more(const st_SystemDef *def, const char *who, const st_SurfaceLaw *law, st_Error *err)
 {
+    const char *what = law->adhesion > 0 || law->adhesion_pressure > 0 ? "adhesion"
+                       : law->stribeck_speed > 0                       ? "friction that depends on speed"
+                                                                       : NULL;
+    if (what == NULL || def->contact == ST_CONTACT_RIGID) return ST_OK;
+    return sti_fail(err, ST_ERR_UNSUPPORTED, "%s has %s, which contact \"%s\" does not know: choose \"rigid\"", who,
+                    what, model_name(def->contact));
+}
+
+static st_Status check_direction(const st_SystemDef *def, const sti_World *world, int shape, st_Error *err)
+{
+    const char *name = sti_shape_label(world->scene, shape).text;
+    if (!(sti_shape_def(world->scene, shape)->friction_across > 0)) return ST_OK;
+    if (def->contact != ST_CONTACT_RIGID)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "shape %s has friction_across, which contact \"%s\" does not know: choose \"rigid\"", name,
+                        model_name(def->contact));
+    for (int b = 1; b < world->n_bodies; b++)
+        if (world->body[b].n_dofs > 0 && world->body[b].planar != 0)
+            return sti_fail(err, ST_ERR_UNSUPPORTED,
+                            "shape %s has friction_across, and body \"%s\" moves in a plane, where friction has one "
+                            "direction: leave it out",
+                            name, world->scene->names[STI_BODY].name[b]);
+    return ST_OK;
+}
+
+static st_Status check_surfaces(const st_SystemDef *def, const sti_World *world, st_Error *err)
+{
+    const st_Scene *scene = world->scene;
     char who[2 * STI_NAME_MAX + 64];
     for (int k = 0; k < scene->n_shapes; k++) {
         const st_ShapeDef *shape = sti_shape_def(scene, k);
         snprintf(who, sizeof who, "shape %s", sti_shape_label(scene, k).text);
         STI_TRY(check_turning(def, who, shape->rolling, shape->spinning, err));
+        STI_TRY(check_direction(def, world, k, err));
+    }
+    for (int k = 0; k < scene->n_materials; k++) {
+        snprintf(who, sizeof who, "material \"%s\"", scene->material[k].name);
+        STI_TRY(check_more(def, who, &scene->material[k].more, err));
     }
     for (int k = 0; k < scene->n_material_pairs; k++) {
         const st_MaterialPairDef *pair = &scene->material_pair[k];
         snprintf(who, sizeof who, "the pair of materials \"%s\" and \"%s\"", scene->material[pair->a.index1 - 1].name,
                  scene->material[pair->b.index1 - 1].name);
         STI_TRY(check_turning(def, who, pair->rolling, pair->spinning, err));
+        STI_TRY(check_more(def, who, &pair->more, err));
     }
     return ST_OK;
 }
@@ -164,6 +199,6 @@ st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *worl
     STI_TRY(check_choices(def, err));
     STI_TRY(check_events(def, err));
     STI_TRY(check_forces(def, err));
-    STI_TRY(check_surfaces(def, world->scene, err));
+    STI_TRY(check_surfaces(def, world, err));
     return def->contact == ST_CONTACT_COMPLIANT ? check_pairs(def, world, err) : ST_OK;
 }

@@ -23,7 +23,8 @@ bool sti_speculative(const sti_Model *model)
 
 double sti_margin(const sti_Model *model)
 {
-    return fmax(model->def.margin, model->def.active_gap);
+    const double least = model->rigid ? model->world->collider.least_margin : 0;
+    return fmax(fmax(model->def.margin, model->def.active_gap), least);
 }
 
 /* The same for the two shapes of a contact. */

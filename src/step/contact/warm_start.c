@@ -64,6 +64,7 @@ static void set_start(const sti_State *state, const sti_StepWork *work, int c, d
         r[k] = from >= 0 ? eta * state->forces.at[from].r[k] : 0.0;
     if (from < 0 || now->shape_a == 0) return;
     if (dim >= 3) turn_tangents(&state->forces.at[from], now, r + 1);
+    sti_unknowns_of(out, c, r);
     if (dim >= 5) turn_tangents(&state->forces.at[from], now, r + 3); /* rolling */
 }
 
@@ -301,8 +302,12 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
         const bool exact = kept->left <= STI_EXACT;     /* goes on asleep */
         kept->band = exact ? sti_larger(out->chosen[c].band - STI_BAND_SHRINK, 0) : 1.0;
         const double *r = out->r + out->law[c].first, *start = out->start + out->law[c].first;
+        double lasts[ST_MAX_DIM] = {0};
+        for (int k = 0; k < kept->dim; k++)
+            lasts[k] = part < 1 ? start[k] + part * (r[k] - start[k]) : r[k];
+        sti_force_of(out, (int)c, lasts, kept->r);
         for (int k = 0; k < ST_MAX_DIM; k++) /* all of it goes into files */
-            kept->r[k] = k >= kept->dim ? 0.0 : (part < 1 ? start[k] + part * (r[k] - start[k]) : r[k]) / keep->eta;
+            kept->r[k] = k >= kept->dim ? 0.0 : kept->r[k] / keep->eta;
     }
 }
 

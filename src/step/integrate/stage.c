@@ -364,6 +364,8 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     }
     STI_TRY(assemble_constraints(&work));
     STI_TRY(sti_stage_contacts(&work));
+    sti_stage_adhesion(&work);
+    sti_stage_stribeck(&work);
     finish_problem(&work);
     keep_place(&work);
     STI_TRY(sti_add_rebounds(&system->model, &system->work, stage, err));

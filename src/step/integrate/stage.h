@@ -31,6 +31,11 @@ st_Status sti_stage_contacts(sti_StageWork *work);
 bool sti_is_pile(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage);
 st_Status sti_pile_contacts(sti_StageWork *work);
 
+/* adhesion.c: contacts that pull, once the contacts are in the problem: it becomes that of dry ones. */
+void sti_stage_adhesion(sti_StageWork *work);
+/* stribeck.c: friction at the speeds of the state, where it depends on them. */
+void sti_stage_stribeck(sti_StageWork *work);
+
 /* The value of row k at q_base. */
 static inline double sti_shifted(const sti_StageWork *work, double value, const sti_RowList *rows, int k)
 {
@@ -79,6 +84,7 @@ static inline void sti_choose(sti_Assembly *out, int c, const sti_ContactEntry *
 {
     sti_Chosen *chosen = &out->chosen[c];
     chosen->entry = *entry;
+    chosen->pull = 0;
     chosen->element = 0;
 }
 

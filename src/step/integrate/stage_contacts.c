@@ -101,7 +101,7 @@ void sti_belt_speeds(const sti_World *world, const double *q, const st_ContactLa
     for (int k = 1; k < law->dim; k++) {
         const int turning = turning_of(law, entry, k);
         if (k < entry->dim)
-            w[k] = belt.slide[k - 1];
+            w[k] = belt.slide[k - 1] * sti_row_factor(entry->surface, k);
         else if (turning >= 0)
             w[k] = belt.turn[turning];
     }

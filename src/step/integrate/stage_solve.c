@@ -95,6 +95,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
         STI_TRY(sti_solve_islands(system, &solution, info, err));
     join_loaded(out);
     if (leave_immovable(out)) STI_TRY(sti_solve_islands(system, &solution, info, err));
+    if (!impact) STI_TRY(sti_solve_stribeck(system, &solution, info, err));
     if (system->model.def.rigid_limit && system->model.def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (system->work.least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));

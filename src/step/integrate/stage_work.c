@@ -5,7 +5,7 @@
  * step, since its stage begins after the state. By kinds:
  *
  *     friction     r_T . u_T, and bounded rows that drive nothing
- *     given        forces k less their potential, motors, -l d theta/dt of moved joints, -r_T . w_T of belts
+ *     given        forces k less their potential, motors, -l d theta/dt of moved joints, -r_T . w_T of belts, adhesion
  *     damping      -eta d (a'v)^2
  *     impact       -r_n w_n of contacts that close a gap or rebound; all of r_n in an impact
  *     correction   -r_n w_n of overlaps, -l theta/h of joints
@@ -176,7 +176,9 @@ st_Status sti_stage_work(st_System *s, const sti_Stage *stage, const double *v, 
     work_of_joints(s, stage, way, sum);
     work_of_springs(s, stage, way, &springs, sum);
     STI_TRY(work_of_forces(s, stage, way, &forces, err));
-    sum->given += forces;
+    const double adhesion = sti_adhesion_work(s, way);
+    sum->given += forces + adhesion;
+    springs += adhesion; /* it is part of f, too */
     if (sti_integrator(&s->model)->order > 1 || stage->eta == 0 || stage->means != NULL) return ST_OK;
     double of_f = 0; /* without forces they are weight: their work is that of the potential */
     for (int i = 0; i < s->model.n_v; i++)

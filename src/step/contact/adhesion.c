@@ -1,0 +1,111 @@
+/* step/contact/adhesion.c -- contacts that pull.
+ *
+ * A contact with an adhesion F [N] obeys the law of a dry one, shifted: its impulse is in K - eta F e_n, and
+ *
+ *     r + eta F e_n ∈ K,   u^ ∈ K*,   (r + eta F e_n) . u^ = 0,
+ *
+ * so that it pulls with up to F, and friction is bounded by mu (r_n + eta F). With r' = r + eta F e_n this is the law
+ * of a dry contact for r', and the step problem is
+ *
+ *     A v = (f - eta H_n F) + H r' + G l,      u = H'v + C r' + w.
+ *
+ * The translation is exact. No solver needs to know of it, and all of them accept it. r of the step problem is r'; what
+ * is kept and reported is r (sti_force_of). C of rigid contacts is there to make overlaps solvable, and acts on r'.
+ *
+ * F = adhesion + adhesion_pressure A, shared by the points at which two shapes touch, with A the area of the polygon in
+ * which two shapes touch. The pressure's resultant and its moments are shared exactly by the corners: each triangle
+ * between an edge and the corners' mean m gives a third of its area to each end of the edge, and a third to m, which
+ * all corners share.
+ */
+#include "base/tolerance.h"
+#include "step/integrate/stage.h"
+
+/* Polygons of a manifold have few corners. */
+enum { MOST_CORNERS = 32 };
+
+/* Shares of contacts first .. first + n - 1, which belong to one pair of shapes, in the area between them. */
+static void share_area(const sti_Assembly *out, int first, int n, double *share)
+{
+    const sti_ContactEntry *one = &out->chosen[first].entry;
+    const st_Vec3 t = one->tangent, o = cross(one->normal, t);
+    double x[MOST_CORNERS], y[MOST_CORNERS], middle[2] = {0, 0}, angle[MOST_CORNERS], whole = 0;
+    int order[MOST_CORNERS];
+    for (int k = 0; k < n; k++)
+        share[k] = 0;
+    if (n < 3 || n > MOST_CORNERS) return;
+    for (int k = 0; k < n; k++) {
+        const st_Vec3 arm = sub(out->chosen[first + k].entry.point, one->point);
+        x[k] = dot(arm, t), y[k] = dot(arm, o);
+        middle[0] += x[k] / n, middle[1] += y[k] / n;
+    }
+    for (int k = 0; k < n; k++) { /* by angle about the mean; ties stay in order */
+        int at = k;
+        angle[k] = atan2(y[k] - middle[1], x[k] - middle[0]);
+        for (; at > 0 && angle[order[at - 1]] > angle[k]; at--)
+            order[at] = order[at - 1];
+        order[at] = k;
+    }
+    for (int e = 0; e < n; e++) {
+        const int i = order[e], j = order[(e + 1) % n];
+        const double area =
+            0.5 * fabs((x[i] - middle[0]) * (y[j] - middle[1]) - (x[j] - middle[0]) * (y[i] - middle[1]));
+        share[i] += area / 3;
+        share[j] += area / 3;
+        whole += area / (3 * n);
+    }
+    for (int k = 0; k < n; k++)
+        share[k] += whole;
+}
+
+/* Does adhesion act across this gap? */
+static bool is_within_range(const sti_Model *model, const sti_ContactEntry *entry)
+{
+    const double said = entry->surface->more.adhesion_range;
+    const double size = sti_pair_size(&model->world->collider, entry->shape_a - 1, entry->shape_b - 1);
+    return entry->gap <= (said > 0 ? said : STI_ADHESION_RANGE * size);
+}
+
+void sti_stage_adhesion(sti_StageWork *work)
+{
+    const st_System *system = work->system;
+    sti_Assembly *out = work->out;
+    if (!system->model.rigid || !system->model.world->adheres || work->impact) return;
+    for (int c = 0, n; c < out->n_gaps; c += n) {
+        const sti_ContactEntry *one = &out->chosen[c].entry;
+        const st_SurfaceLaw *law = &one->surface->more;
+        double share[MOST_CORNERS];
+        for (n = 1; c + n < out->n_gaps && n < MOST_CORNERS; n++)
+            if (out->chosen[c + n].entry.shape_a != one->shape_a || out->chosen[c + n].entry.shape_b != one->shape_b)
+                break;
+        if (one->shape_a == 0 || !(law->adhesion > 0 || law->adhesion_pressure > 0)) continue;
+        if (law->adhesion_pressure > 0) share_area(out, c, n, share);
+        int near = 0;
+        for (int k = 0; k < n; k++)
+            near += is_within_range(&system->model, &out->chosen[c + k].entry);
+        for (int k = 0; k < n; k++) {
+            sti_Chosen *chosen = &out->chosen[c + k];
+            if (!is_within_range(&system->model, &chosen->entry)) continue;
+            const double pressure = law->adhesion_pressure > 0 ? law->adhesion_pressure * share[k] : 0;
+            sti_RowView row;
+            chosen->pull = work->stage->eta * (law->adhesion / near + pressure);
+            sti_view_row(&system->model, &system->work, c + k, 0, &row);
+            for (int e = 0; e < row.n; e++)
+                out->f[row.i[e]] -= chosen->pull * row.x[e];
+        }
+    }
+}
+
+double sti_adhesion_work(const st_System *system, const double *way)
+{
+    const sti_Assembly *out = &system->work.step;
+    double sum = 0;
+    if (!system->model.rigid || !system->model.world->adheres || out->eta == 0) return 0;
+    for (int c = 0; c < out->n_gaps; c++) {
+        sti_RowView row;
+        if (!(out->chosen[c].pull > 0)) continue;
+        sti_view_row(&system->model, &system->work, c, 0, &row);
+        for (int e = 0; e < row.n; e++)
+            sum -= out->chosen[c].pull * row.x[e] * way[row.i[e]];
+    }
+    return sum;
+}

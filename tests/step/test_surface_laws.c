@@ -1,0 +1,377 @@
+/* Adhesion and friction by direction, of one body against closed forms, with every solver that takes them.
+ *
+ *     hangs      m g <= F              under a ceiling, and falls freely where m g is larger
+ *     slides     v' = - mu (g + F/m)   on a floor that pulls with F
+ *     sticks     m g <= mu F           on a wall; else v' = g - mu F/m
+ *     Stribeck   v' = - g mu(v)
+ *     ellipse    m v' = - m g D^2 v/|D v|,   D = diag(mu_1, mu_2): of all forces in the ellipse the one with most power
+ */
+#include "check.h"
+
+#include <stiction/io.h>
+#include <string.h>
+
+#define G 9.81
+static const char *const solvers[] = {"auto", "nsgs", "newton", "admm", "homotopy", "ipm"};
+enum { N_SOLVERS = 6 };
+
+typedef struct Bench {
+    st_Scene *scene;
+    st_SystemDef def;
+    st_System *sys;
+    st_Error err;
+    st_StepInfo info;
+} Bench;
+
+/* A box of 0.2 x 0.1 x 0.04 m and 2 kg, or a ball of radius 0.1 m, on, beside or under a plane with this normal. */
+static st_Status make(Bench *b, const char *solver, const char *more, const char *normal, const char *material,
+                      const char *body, const char *shape)
+{
+    char text[2048];
+    memset(b, 0, sizeof *b);
+    snprintf(
+        text, sizeof text,
+        "{ \"simulation\": { \"solver\": \"%s\", \"h\": 0.001, \"end\": 1, \"tolerance\": 1e-9 %s },"
+        "  \"materials\": [ { \"name\": \"glue\" %s } ],"
+        "  \"ground\": [ { \"name\": \"wall\", \"type\": \"plane\", \"normal\": %s, \"material\": \"glue\" } ],"
+        "  \"bodies\": [ { \"name\": \"body\", \"mass\": 2, %s, \"shapes\": [ { \"material\": \"glue\", %s } ] } ] }",
+        solver, more, material, normal, body, shape);
+    st_Status status = st_scene_parse(text, strlen(text), "laws", NULL, 0, &b->scene, &b->def, &b->err);
+    return status == ST_OK ? st_system_create(b->scene, &b->def, &b->sys, &b->err) : status;
+}
+
+static void end(Bench *b)
+{
+    st_system_destroy(b->sys);
+    st_scene_destroy(b->scene);
+}
+
+static void run(Bench *b, int steps)
+{
+    for (int k = 0; k < steps; k++) {
+        b->info = st_step_info();
+        check_ok(st_system_step(b->sys, b->def.h, &b->info, &b->err), b->err);
+        if (!(b->info.solve.residual.natural <= 2e-9)) /* ipm stops short of 1e-9, of dry contacts as well */
+            fail_msg("%s at step %d: %g", b->def.solver, k, b->info.solve.residual.natural);
+    }
+}
+
+static st_Vec3 velocity(const Bench *b)
+{
+    st_Vec3 v, w;
+    assert_int_equal(st_system_velocity(b->sys, st_scene_find_body(b->scene, "body"), &v, &w), ST_OK);
+    return v;
+}
+
+static st_Vec3 position(const Bench *b)
+{
+    st_Pose pose;
+    assert_int_equal(st_system_pose(b->sys, st_scene_find_body(b->scene, "body"), &pose), ST_OK);
+    return pose.p;
+}
+
+static st_Vec3 contact_force(const Bench *b)
+{
+    st_Vec3 force, torque;
+    assert_int_equal(st_system_contact_force(b->sys, st_scene_find_body(b->scene, "body"), &force, &torque), ST_OK);
+    return force;
+}
+
+/* Energy before and after is explained to rounding. */
+static void check_balance(const Bench *b, double scale)
+{
+    check_close(b->info.unexplained, 0, 1e-9 * scale);
+}
+
+static const char box[] = "\"type\": \"box\", \"size\": [0.2, 0.1, 0.04]";
+static const char ball[] = "\"type\": \"sphere\", \"radius\": 0.1";
+
+/* ---- adhesion ----------------------------------------------------------------------------------- */
+
+static void hangs_or_falls(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_SOLVERS; k++)
+        for (int piece = 0; piece < 2; piece++) {
+            Bench b;
+            const char *at = piece == 0 ? "\"position\": [0, 0, -0.1]" : "\"position\": [0, 0, -0.02]";
+            const char *shape = piece == 0 ? ball : box;
+            check_ok(make(&b, solvers[k], "", "[0, 0, -1]", ", \"adhesion\": 20", at, shape), b.err); /* m g = 19.62 */
+            const double z = position(&b).z;
+            run(&b, 200);
+            check_close(position(&b).z, z, 1e-9);
+            check_close(velocity(&b).z, 0, 1e-9);
+            check_close(contact_force(&b).z, 2 * G, 1e-6);
+            check_balance(&b, 1);
+            end(&b);
+
+            /* F = 19: m v' = F - m g while the gap is within the range, 1e-3 of the size, and then falls with g; */
+            check_ok(make(&b, solvers[k], "", "[0, 0, -1]", ", \"adhesion\": 19, \"adhesion_range\": 1e-4", at, shape),
+                     b.err);
+            run(&b, 200);
+            /* 1e-4 m at 0.31 m/s^2 take 25.4 ms, and then 174.6 ms of free fall, each to a step of h (g + 0.31) */
+            check_close(velocity(&b).z, -0.31 * 0.0254 - G * 0.1746, G * 1.1e-3);
+            check_close(contact_force(&b).z, 0, 1e-12);
+            check_balance(&b, 1);
+            end(&b);
+        }
+}
+
+/* Per area: 0.2 x 0.1 m^2 of the box's face. */
+static void pressure_times_area(void **state)
+{
+    (void)state;
+    const double holds[2] = {1.02 * 2 * G / 0.02, 0.98 * 2 * G / 0.02};
+    for (int k = 0; k < 2; k++) {
+        Bench b;
+        char glue[64];
+        snprintf(glue, sizeof glue, ", \"adhesion_pressure\": %.17g", holds[k]);
+        check_ok(make(&b, "auto", "", "[0, 0, -1]", glue, "\"position\": [0, 0, -0.02]", box), b.err);
+        run(&b, 300);
+        if (k == 0)
+            check_close(position(&b).z, -0.02, 1e-9);
+        else
+            assert_true(position(&b).z < -0.1);
+        end(&b);
+    }
+}
+
+/* A floor that pulls with F = 10 N: friction is mu (m g + F). Velocity is exact with implicit Euler. */
+static void friction_feels_adhesion(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_SOLVERS; k++) {
+        Bench b;
+        check_ok(make(&b, solvers[k], "", "[0, 0, 1]", ", \"adhesion\": 10, \"friction\": 0.3",
+                      "\"position\": [0, 0, 0.02], \"velocity\": [2, 1, 0], \"locks\": [\"rotation\"]", box),
+                 b.err);
+        run(&b, 200);
+        const double v0 = sqrt(5), v = v0 - 0.3 * (G + 5) * 0.2;
+        check_close(velocity(&b).x, 2 / v0 * v, 1e-8);
+        check_close(velocity(&b).y, 1 / v0 * v, 1e-8);
+        check_close(contact_force(&b).z, 2 * G, 1e-6); /* the floor pushes with m g + F and pulls with F */
+        check_balance(&b, 10);
+        end(&b);
+    }
+}
+
+/* On a wall, F = 40 N: mu F = 24 N holds m g = 19.62 N, mu F = 12 N does not. */
+static void sticks_to_a_wall(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_SOLVERS; k++)
+        for (int slips = 0; slips < 2; slips++) {
+            Bench b;
+            check_ok(make(&b, solvers[k], "", "[1, 0, 0]",
+                          slips ? ", \"adhesion\": 40, \"friction\": 0.3" : ", \"adhesion\": 40, \"friction\": 0.6",
+                          "\"position\": [0.1, 0, 0], \"locks\": [\"rotation\"]", ball),
+                     b.err);
+            run(&b, 200);
+            check_close(velocity(&b).z, slips ? -(G - 0.3 * 20) * 0.2 : 0, 1e-8);
+            check_close(velocity(&b).x, 0, 1e-9);
+            check_balance(&b, 10);
+            end(&b);
+        }
+}
+
+/* The same motion with other presets: second order, located events. */
+static void presets_agree(void **state)
+{
+    (void)state;
+    const char *presets[] = {"default", "accurate", "anitescu-potra-1997", "anitescu-potra-2002"};
+    for (int k = 0; k < 4; k++) {
+        Bench b;
+        char more[96];
+        snprintf(more, sizeof more, ", \"preset\": \"%s\"", presets[k]);
+        check_ok(make(&b, "auto", more, "[1, 0, 0]", ", \"adhesion\": 40, \"friction\": 0.3",
+                      "\"position\": [0.1, 0, 0], \"locks\": [\"rotation\"]", ball),
+                 b.err);
+        run(&b, 200);
+        check_close(velocity(&b).z, -(G - 0.3 * 20) * 0.2, 1e-6);
+        check_close(position(&b).x, 0.1, 1e-6);
+        end(&b);
+    }
+}
+
+/* ---- an ellipse of friction --------------------------------------------------------------------- */
+
+static const char grained[] = "\"type\": \"box\", \"size\": [0.2, 0.1, 0.04], \"friction_across\": 0.15, "
+                              "\"friction_direction\": [1, 0, 0]";
+
+/* The wall's own mean friction is sqrt(0.6 0.15) = 0.3: with a wall of 0.3 the pair has sqrt(0.6 0.3) along and
+ * sqrt(0.15 0.3) across.                                                                           */
+static void opposes_sliding_with_most_power(void **state)
+{
+    (void)state;
+    const double mu[2] = {sqrt(0.6 * 0.3), sqrt(0.15 * 0.3)}, h = 1e-3;
+    for (int k = 0; k < N_SOLVERS; k++) {
+        Bench b;
+        char text[1024];
+        memset(&b, 0, sizeof b);
+        snprintf(
+            text, sizeof text,
+            "{ \"simulation\": { \"solver\": \"%s\", \"h\": 0.001, \"end\": 1, \"tolerance\": 1e-9 },"
+            "  \"ground\": [ { \"name\": \"floor\", \"type\": \"plane\", \"friction\": 0.3 } ],"
+            "  \"bodies\": [ { \"name\": \"body\", \"mass\": 2, \"position\": [0, 0, 0.02], \"velocity\": [1, 2, 0],"
+            "    \"locks\": [\"rotation\"], \"shapes\": [ { \"friction\": 0.6, %s } ] } ] }",
+            solvers[k], grained);
+        check_ok(st_scene_parse(text, strlen(text), "laws", NULL, 0, &b.scene, &b.def, &b.err), b.err);
+        check_ok(st_system_create(b.scene, &b.def, &b.sys, &b.err), b.err);
+        for (int n = 0; n < 100; n++) {
+            const st_Vec3 before = velocity(&b);
+            run(&b, 1);
+            const st_Vec3 v = velocity(&b), force = contact_force(&b);
+            const double size = sqrt(mu[0] * mu[0] * v.x * v.x + mu[1] * mu[1] * v.y * v.y);
+            check_close((v.x - before.x) / h, -G * mu[0] * mu[0] * v.x / size, 1e-5);
+            check_close((v.y - before.y) / h, -G * mu[1] * mu[1] * v.y / size, 1e-5);
+            check_close(force.x, 2 * (v.x - before.x) / h, 2e-5);
+            check_close(force.y, 2 * (v.y - before.y) / h, 2e-5);
+        }
+        check_balance(&b, 10);
+        end(&b);
+    }
+}
+
+/* On a slope of 20 degrees (tan = 0.364) a box whose grain is along the slope stays (0.42), across it slides (0.21)
+ * with a = g (sin - mu cos). The directions are fixed in the body: it is turned by 90 degrees about the normal.  */
+static void direction_turns_with_the_body(void **state)
+{
+    (void)state;
+    const double slope = 20 * 3.14159265358979323846 / 180, mu[2] = {sqrt(0.6 * 0.3), sqrt(0.15 * 0.3)};
+    for (int across = 0; across < 2; across++) {
+        Bench b;
+        char text[1024];
+        memset(&b, 0, sizeof b);
+        snprintf(
+            text, sizeof text,
+            "{ \"simulation\": { \"h\": 0.001, \"end\": 1, \"tolerance\": 1e-9, \"gravity\": [%.17g, 0, %.17g] },"
+            "  \"ground\": [ { \"name\": \"floor\", \"type\": \"plane\", \"friction\": 0.3 } ],"
+            "  \"bodies\": [ { \"name\": \"body\", \"mass\": 2, \"position\": [0, 0, 0.02], \"locks\": [\"rotation\"],"
+            "    \"orientation\": { \"axis\": [0, 0, 1], \"angle\": %.17g },"
+            "    \"shapes\": [ { \"friction\": 0.6, %s } ] } ] }",
+            G * sin(slope), -G * cos(slope), across ? 0.5 * 3.14159265358979323846 : 0.0, grained);
+        check_ok(st_scene_parse(text, strlen(text), "laws", NULL, 0, &b.scene, &b.def, &b.err), b.err);
+        check_ok(st_system_create(b.scene, &b.def, &b.sys, &b.err), b.err);
+        run(&b, 100);
+        check_close(velocity(&b).x, across ? 0.1 * G * (sin(slope) - mu[1] * cos(slope)) : 0, 1e-8);
+        check_close(velocity(&b).y, 0, 1e-8);
+        end(&b);
+    }
+}
+
+/* ---- friction that depends on speed -------------------------------------------------------------- */
+
+static double stribeck(double still, double kinetic, double speed, double s)
+{
+    return kinetic + (still - kinetic) * exp(-(s / speed) * (s / speed));
+}
+
+/* v+ = v - h g mu(v+), step by step until it stops: weakening and strengthening. Not with ipm, whose residual from warm
+ * starts, 1e-7, is too coarse for the comparison.                                                  */
+static void friction_follows_speed(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2 * (N_SOLVERS - 1); k++) {
+        Bench b;
+        char material[128];
+        const double still = k % 2 == 0 ? 0.6 : 0.2, kinetic = k % 2 == 0 ? 0.2 : 0.6, speed = 0.05, h = 1e-3;
+        snprintf(material, sizeof material, ", \"friction\": %g, \"kinetic_friction\": %g, \"stribeck_speed\": %g",
+                 still, kinetic, speed);
+        check_ok(make(&b, solvers[k / 2], "", "[0, 0, 1]", material,
+                      "\"position\": [0, 0, 0.02], \"velocity\": [0.2, 0, 0], \"locks\": [\"rotation\"]", box),
+                 b.err);
+        for (int n = 0; n < 200; n++) {
+            const double before = velocity(&b).x;
+            run(&b, 1);
+            const double v = velocity(&b).x;
+            check_close(b.info.friction_change, 0, 0);
+            if (v > 1e-8)
+                check_close((v - before) / h, -G * stribeck(still, kinetic, speed, v), 1e-4);
+            else
+                check_close(v, 0, 1e-8);
+        }
+        check_close(velocity(&b).x, 0, 1e-8); /* 0.2 m/s at 2 m/s^2 or more */
+        check_balance(&b, 1);
+        end(&b);
+    }
+}
+
+/* Pulled with 0.4 m g, between mu_k = 0.2 and mu_s = 0.6: stays if at rest, slides with a = 0.2 g if not. */
+static void sticks_and_slides_under_one_load(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2 * N_SOLVERS; k++) {
+        Bench b;
+        char more[64];
+        snprintf(more, sizeof more, ", \"gravity\": [%.17g, 0, %.17g]", 0.4 * G, -G);
+        check_ok(make(&b, solvers[k / 2], more, "[0, 0, 1]",
+                      ", \"friction\": 0.6, \"kinetic_friction\": 0.2, \"stribeck_speed\": 0.01",
+                      k % 2 == 0 ? "\"position\": [0, 0, 0.02], \"locks\": [\"rotation\"]"
+                                 : "\"position\": [0, 0, 0.02], \"velocity\": [1, 0, 0], \"locks\": [\"rotation\"]",
+                      box),
+                 b.err);
+        run(&b, 100);
+        check_close(velocity(&b).x, k % 2 == 0 ? 0 : 1 + 0.1 * 0.2 * G, 1e-7);
+        end(&b);
+    }
+}
+
+/* Friction that grows fiftyfold within 1 micrometre per second: the repetitions do not converge, and the step says so.
+ */
+static void says_where_it_does_not_converge(void **state)
+{
+    (void)state;
+    Bench b;
+    check_ok(make(&b, "auto", "", "[0, 0, 1]", ", \"friction\": 0.1, \"kinetic_friction\": 5, \"stribeck_speed\": 1e-6",
+                  "\"position\": [0, 0, 0.02], \"velocity\": [0.02, 0, 0], \"locks\": [\"rotation\"]", box),
+             b.err);
+    b.info = st_step_info();
+    check_ok(st_system_step(b.sys, b.def.h, &b.info, &b.err), b.err);
+    assert_false(b.info.solve.converged);
+    assert_true(b.info.friction_change > 1e-3);
+    end(&b);
+}
+
+/* ---- what is refused ---------------------------------------------------------------------------- */
+
+static void refused(const char *more, const char *material, const char *shape, const char *why)
+{
+    Bench b;
+    assert_int_not_equal(make(&b, "auto", more, "[0, 0, 1]", material, "\"position\": [0, 0, 0.02]", shape), ST_OK);
+    if (strstr(b.err.message, why) == NULL) fail_msg("\"%s\" does not mention \"%s\"", b.err.message, why);
+    end(&b);
+}
+
+static void bad_input(void **state)
+{
+    (void)state;
+    char shape[256];
+    snprintf(shape, sizeof shape, "%s, \"friction_direction\": [1, 0, 0]", box);
+    refused("", ", \"adhesion\": -1", box, "adhesion");
+    refused("", ", \"adhesion_pressure\": -1", box, "adhesion_pressure");
+    refused("", ", \"kinetic_friction\": 0.2", box, "stribeck_speed");
+    refused("", "", shape, "ellipse of friction");
+    snprintf(shape, sizeof shape, "%s, \"friction_across\": 0, \"friction_direction\": [1, 0, 0]", box);
+    refused("", "", shape, "friction_across");
+    refused("", ", \"friction\": 0", grained, "ellipse of friction has axes 0 and 0.15");
+    refused(", \"contact\": \"regularized\"", ", \"adhesion\": 1", box, "adhesion");
+    refused(", \"contact\": \"regularized\"", "", grained, "friction_across");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hangs_or_falls),
+        cmocka_unit_test(pressure_times_area),
+        cmocka_unit_test(friction_feels_adhesion),
+        cmocka_unit_test(sticks_to_a_wall),
+        cmocka_unit_test(presets_agree),
+        cmocka_unit_test(opposes_sliding_with_most_power),
+        cmocka_unit_test(direction_turns_with_the_body),
+        cmocka_unit_test(friction_follows_speed),
+        cmocka_unit_test(sticks_and_slides_under_one_load),
+        cmocka_unit_test(says_where_it_does_not_converge),
+        cmocka_unit_test(bad_input),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
