@@ -8,6 +8,7 @@
 #include "math/parallel.h"
 #include "step/step.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool sti_closes_gaps(const st_SystemDef *def)
@@ -290,23 +291,32 @@ st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err
     return ST_OK;
 }
 
-static st_Status insert_found(st_Sink *sink, const sti_ContactEntry *contact, st_Error *err)
+static int by_contact_id(const void *a, const void *b)
 {
-    int at = sink->n_contacts;
-    STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
-    while (at > 0 && sink->contact[at - 1].id > contact->id)
-        at--;
-    memmove(sink->contact + at + 1, sink->contact + at, (size_t)(sink->n_contacts - at) * sizeof *contact);
-    sink->contact[at] = *contact;
-    sink->n_contacts++;
-    return ST_OK;
+    const sti_ContactEntry *left = a, *right = b;
+    return (left->id > right->id) - (left->id < right->id);
 }
 
+/* The points kept so far, merged into those of the state by id: heaps that overlap bring back ten thousands. */
 st_Status sti_bring_back(sti_StepWork *work, st_Error *err)
 {
-    for (int k = 0; k < work->ahead.n_found; k++)
-        if (sti_row_buffer_find(&work->here, work->ahead.found[k].id) < 0)
-            STI_TRY(insert_found(&work->here, &work->ahead.found[k], err));
+    st_Sink *here = &work->here;
+    sti_ContactEntry *found = work->ahead.found;
+    const int n = here->n_contacts, n_found = work->ahead.n_found;
+    int n_new = 0;
+    if (n_found > 1) qsort(found, (size_t)n_found, sizeof *found, by_contact_id);
+    for (int k = 0; k < n_found; k++)
+        n_new += sti_row_buffer_find(here, found[k].id) < 0;
+    STI_TRY(STI_GROW(&here->allocator, here->contact, here->contact_capacity, n + n_new, err));
+    for (int at = n - 1, to = n + n_new - 1, k = n_found - 1; to > at;) { /* from the end: to - at points are missing */
+        if (at >= 0 && here->contact[at].id == found[k].id)
+            k--;
+        else if (at >= 0 && here->contact[at].id > found[k].id)
+            here->contact[to--] = here->contact[at--];
+        else
+            here->contact[to--] = found[k--];
+    }
+    here->n_contacts = n + n_new;
     return ST_OK;
 }
 
