@@ -53,8 +53,8 @@ def cpu_of(pid):
 
 IN_PYTHON = """
 import sys, stiction
-scene = stiction.Scene.read(sys.argv[1])
-system = stiction.System(scene)
+scene = stiction.Scene(sys.argv[1])
+system = scene.system()
 print("ready", flush=True)
 while True:
     system.step()

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 st_recording_info(recording)->n_checkpoints > 0 &&
                 st_recording_checkpoints(recording, 0, 1, &checkpoint, &err) == ST_OK &&
                 st_recording_restore(recording, &checkpoint, system, &err) == ST_OK)
-                step_checked(system, def.h);
+                step_checked(&(Checked){scene, &def, NAN, false}, system);
             st_system_destroy(system);
         }
         st_scene_destroy(scene);

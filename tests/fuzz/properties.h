@@ -1,6 +1,9 @@
 /* tests/fuzz/properties.h -- what holds for every run, whatever the scene: checked after a scene was accepted.
  *
  *   - no NaN in the state, the report or the energies;
+ *   - energy guard: friction and dampers take energy, impact laws add none where `energy` is limit; the terms of the
+ *     report add up, and with Euler's methods and solved problems of rigid contact they leave nothing over;
+ *   - momentum: m (v+ - v) of every body is the sum of the forces and impulses reported for it, converged or not;
  *   - the residual that a step reports is that of the impulses it reports, recomputed, to rounding;
  *   - a saved and restored system, and a clone, go on with the same bits;
  *   - two threads have the bits of one.
@@ -23,19 +26,91 @@ static inline uint32_t hash_of(const uint8_t *data, size_t size)
     return hash;
 }
 
+typedef struct Checked {
+    const st_Scene *scene;
+    const st_SystemDef *def;
+    double energy; /* at the start [J]; NAN: the run did not start here */
+    bool exact;    /* every term of the energy is known: neither joints nor springs nor forces, and every step solved */
+} Checked;
+
+/* Terms of the report are sums of products of the state: their rounding is a share of the largest of them. */
+static inline void check_energy(Checked *run, const st_StepInfo *info)
+{
+    const double terms[] = {info->work,       info->friction, info->damping, info->impacts,
+                            info->correction, info->scheme,   info->kinetic, info->potential - run->energy};
+    double largest = fabs(run->energy), sum = info->unexplained;
+    for (int k = 0; k < 8; k++) {
+        MUST(isfinite(terms[k]));
+        largest = fmax(largest, fabs(terms[k]));
+        sum += k < 6 ? terms[k] : -terms[k];
+    }
+    const double rounding = 1e-9 * largest + 1e-300;
+    /* energy that soft contacts store is counted over the points of the last search, and a clone searches anew */
+    if (run->def->contact == ST_CONTACT_RIGID) MUST(fabs(sum) <= rounding);
+    MUST(info->impact_gain >= 0);
+    if (run->def->integrator == ST_INTEGRATOR_IMPLICIT)
+        MUST(info->damping <= rounding); /* explicit dampers overshoot */
+    if (run->def->energy == ST_ENERGY_LIMIT) MUST(info->impact_gain <= rounding);
+    /* with located impacts friction acts along the mean of two velocities: only with normal impulses it takes energy */
+    const bool euler =
+        (run->def->integrator == ST_INTEGRATOR_EULER || run->def->integrator == ST_INTEGRATOR_IMPLICIT) &&
+        run->def->contact == ST_CONTACT_RIGID && run->def->events == ST_EVENTS_OFF;
+    if (euler) MUST(info->friction <= rounding);
+    /* the cone law moves what slides away along the normal, and what overlaps is soft: work of no kind that the report
+     * has */
+    if (!euler || run->def->law == ST_LAW_CONE || info->overlapping > 0 || info->correction != 0 ||
+        !info->solve.converged || info->solve.residual.natural > 1e-9)
+        run->exact = false;
+    if (run->exact) MUST(fabs(info->unexplained) <= 1e-6 * largest + 1e-300);
+}
+
+/* `before`: velocities of the centres of mass at the start of the step. */
+static inline void check_momentum(const Checked *run, st_System *system, const st_StepInfo *info, const st_Vec3 *before)
+{
+    st_BodyLoad load[MOST_BODIES];
+    st_Error err = {0};
+    const int n = st_scene_body_count(run->scene);
+    double missing = 0, largest = 0;
+    if (st_system_loads(system, load, n, &err) != ST_OK) return; /* devices do not report all of them */
+    for (int b = 0; b < n; b++) {
+        st_Vec3 after, spin;
+        double mass;
+        st_Mat3 inertia;
+        const st_BodyId id = {b + 1};
+        if (st_scene_body_mass(run->scene, id, &mass, &inertia, &err) != ST_OK || st_system_asleep(system, id))
+            continue;
+        MUST(st_system_velocity(system, id, &after, &spin) == ST_OK);
+        for (int d = 0; d < 3; d++) {
+            const double change = mass * ((&after.x)[d] - (&before[b].x)[d]);
+            double left = change - (&load[b].impulse.x)[d];
+            largest = fmax(largest, fmax(fabs(change), fabs((&load[b].impulse.x)[d])));
+            for (int k = 0; k < ST_N_LOADS; k++) {
+                const double term = info->force_h * (&load[b].force[k].x)[d];
+                left -= term, largest = fmax(largest, fabs(term));
+            }
+            missing = fmax(missing, fabs(left));
+        }
+    }
+    MUST(missing <= 1e-6 * largest + 1e-300);
+}
+
 /* False: the step failed, with a reason. */
-static inline bool step_checked(st_System *system, double h)
+static inline bool step_checked(Checked *run, st_System *system)
 {
     st_Error err = {0};
     st_StepInfo info = st_step_info();
-    const uint64_t before = st_system_hash(system);
-    const st_Status status = st_system_step(system, h, &info, &err);
+    st_Vec3 before[MOST_BODIES], spin;
+    const int n = st_scene_body_count(run->scene);
+    const uint64_t hash = st_system_hash(system);
+    for (int b = 0; b < n; b++)
+        MUST(st_system_velocity(system, (st_BodyId){b + 1}, &before[b], &spin) == ST_OK);
+    const st_Status status = st_system_step(system, run->def->h, &info, &err);
     if (status != ST_OK) {
         must_explain(status, &err);
-        MUST(st_system_hash(system) == before);
+        MUST(st_system_hash(system) == hash);
         return false;
     }
-    MUST(isfinite(info.time) && isfinite(info.h) && info.h > 0 && isfinite(info.solve.residual.natural));
+    MUST(isfinite(info.time) && isfinite(info.h) && info.h >= 0 && isfinite(info.solve.residual.natural));
     MUST(isfinite(info.penetration) && isfinite(info.joint_error));
     double q[7 * MOST_BODIES + 64], v[6 * MOST_BODIES + 64];
     if (st_system_n_q(system) <= (int)(sizeof q / sizeof q[0]) &&
@@ -46,6 +121,8 @@ static inline bool step_checked(st_System *system, double h)
         for (int k = 0; k < st_system_n_v(system); k++)
             MUST(isfinite(v[k]));
     }
+    if (!isnan(run->energy)) check_energy(run, &info);
+    check_momentum(run, system, &info, before);
     return true;
 }
 
@@ -79,8 +156,13 @@ static inline void check_scene(const st_Scene *scene, st_SystemDef def, uint32_t
         return;
     }
     bool goes = true;
+    double kinetic, potential;
+    if (st_system_energy(system, &kinetic, &potential, &err) != ST_OK) kinetic = potential = NAN;
+    Checked run = {scene, &def, kinetic + potential,
+                   st_scene_joint_count(scene) == 0 && st_scene_spring_count(scene) == 0 &&
+                       st_scene_force_count(scene) == 0};
     for (int k = 0; k < STEPS && goes; k++)
-        goes = step_checked(system, def.h);
+        goes = step_checked(&run, system);
     if (goes && def.contact == ST_CONTACT_RIGID && def.events == ST_EVENTS_OFF) check_residual(system);
     if (goes && hash % COSTLY == 0) {
         const size_t size = st_system_save(system, NULL, 0);
@@ -89,10 +171,10 @@ static inline void check_scene(const st_Scene *scene, st_SystemDef def, uint32_t
         st_system_save(system, bytes, size);
         if (st_system_clone(system, &other, &err) == ST_OK) {
             MUST(st_system_hash(other) == st_system_hash(system));
-            const bool a = step_checked(system, def.h), b = step_checked(other, def.h);
+            const bool a = step_checked(&run, system), b = step_checked(&run, other);
             MUST(a == b && st_system_hash(other) == st_system_hash(system));
             MUST(st_system_restore(other, bytes, size, &err) == ST_OK);
-            const bool c = step_checked(other, def.h);
+            const bool c = step_checked(&run, other);
             MUST(c == b && st_system_hash(other) == st_system_hash(system));
             st_system_destroy(other);
         }
@@ -102,7 +184,7 @@ static inline void check_scene(const st_Scene *scene, st_SystemDef def, uint32_t
         for (int threads = 1; threads <= 2; threads++) {
             def.threads = threads;
             if (st_system_create(scene, &def, &system, &err) != ST_OK) break;
-            for (int k = 0; k < STEPS && step_checked(system, def.h); k++)
+            for (int k = 0; k < STEPS && step_checked(&run, system); k++)
                 ;
             hashes[threads - 1] = st_system_hash(system);
             st_system_destroy(system);
