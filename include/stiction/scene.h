@@ -132,6 +132,23 @@ typedef enum st_ShapeType {
 } st_ShapeType;
 #define ST_N_SHAPE_TYPES 12
 
+/* Members of st_ShapeDef that a shape type reads, besides its pose and its material: st_shape_type_members(). */
+enum {
+    ST_MEMBER_RADIUS = 1,
+    ST_MEMBER_LENGTH = 2,       /* from end to end                                              */
+    ST_MEMBER_INNER_LENGTH = 4, /* `length` between the centres of its round ends               */
+    ST_MEMBER_HALF = 8,
+    ST_MEMBER_POINTS = 16,
+    ST_MEMBER_TRIANGLES = 32,
+    ST_MEMBER_HEIGHTS = 64,       /* heights, n_x, n_y, spacing                                 */
+    ST_MEMBER_DENSITY = 128,      /* per volume                                                 */
+    ST_MEMBER_LINE_DENSITY = 256, /* `density` per length                                       */
+    ST_MEMBER_ORIENTATION = 512,  /* pose.q                                                     */
+    ST_MEMBER_AXIS_X = 1024,      /* pose.q may be given as the direction of its x axis, ...    */
+    ST_MEMBER_AXIS_Z = 2048,      /* ... of its z axis, ...                                     */
+    ST_MEMBER_NORMAL = 4096       /* ... of its outward normal, which is its z axis             */
+};
+
 /* A mesh is solid if its triangles enclose a volume and are ordered counter-clockwise seen from outside. Any other mesh
  * is a sheet with contact on both sides. Arrays are copied.                                       */
 typedef struct st_ShapeDef {
@@ -343,6 +360,8 @@ typedef struct st_ForceDef {
 
 /* A body of mass 0 (mass and inertia from its shapes) at rest at the origin. */
 ST_API st_BodyDef st_body_def(void);
+/* A shape of any type with the default density and friction; its measures are 0. Unknown types: as of a point. */
+ST_API st_ShapeDef st_shape_def(st_ShapeType type);
 /* A point at the origin of the shape. It has no volume: its body needs a mass. */
 ST_API st_ShapeDef st_point_def(void);
 /* A segment of this length along the shape's x axis. */
@@ -367,6 +386,18 @@ ST_API st_ShapeDef st_hull_def(const st_Vec3 *points, int n_points);
  * counter-clockwise order seen from outside. The caller frees both arrays with free().            */
 ST_API st_Status st_hull_faces(const st_Vec3 *points, int n_points, st_Vec3 **corners, int *n_corners, int **triangles,
                                int *n_triangles, st_Error *err);
+/* Triangles in the axes of a shape. */
+typedef struct st_Surface {
+    st_Vec3 *points;
+    int *triangles; /* index triples from 0, counter-clockwise seen from outside                */
+    int n_points, n_triangles;
+} st_Surface;
+/* The surface of a shape as triangles, for drawing. Round shapes have 24 corners around. `size` is the length that thin
+ * shapes and planes are measured by: a plane is a square of this side, a bar is 1 % of it thick. Allocates with
+ * malloc(); free the result with st_surface_free(). Thread-safe.                                  */
+ST_API st_Status st_shape_surface(const st_ShapeDef *shape, double size, st_Surface *out, st_Error *err);
+/* Frees the arrays and sets all members to 0; NULL is allowed. */
+ST_API void st_surface_free(st_Surface *surface);
 /* A triangle mesh. The arrays must live until the def has been added. */
 ST_API st_ShapeDef st_mesh_def(const st_Vec3 *points, int n_points, const int *triangles, int n_triangles);
 /* A grid of n_x n_y heights, x fastest, `spacing` apart. The array must live until the def has been added. */
@@ -505,6 +536,8 @@ ST_API st_Status st_scene_shapes_mass(const st_Scene *scene, st_BodyId id, doubl
 
 /* "box", "sphere", ... */
 ST_API const char *st_shape_type_name(st_ShapeType type);
+/* Members of st_ShapeDef that the type reads, ST_MEMBER_RADIUS | ...; 0 outside the range of the enum. */
+ST_API uint32_t st_shape_type_members(st_ShapeType type);
 /* "revolute", "ball", ... */
 ST_API const char *st_joint_type_name(st_JointType type);
 /* "linear", "angular", "bushing" */

@@ -1,4 +1,4 @@
-/* collide/dispatch.c -- which function serves which pair of shapes: the whole matrix at a glance.
+/* collide/dispatch.c -- which function serves which pair of shape families: the whole matrix at a glance.
  *
  * A pair is looked up in one order only: above the diagonal of the table as it is written here. Thin things
  * (points, bars) do not meet each other, nor do planes, nor height fields.
@@ -16,30 +16,18 @@
 #define c sti_convex_convex
 #define _ NULL
 
-enum { PLANE, MESH, HEIGHT, POINT, SPHERE, BAR, CAPSULE, BOX, CYLINDER, CONE, ELLIPSOID, HULL };
-
-static const int place[ST_N_SHAPE_TYPES] = {
-    [ST_SHAPE_POINT] = POINT,       [ST_SHAPE_BAR] = BAR,     [ST_SHAPE_SPHERE] = SPHERE,
-    [ST_SHAPE_BOX] = BOX,           [ST_SHAPE_PLANE] = PLANE, [ST_SHAPE_CAPSULE] = CAPSULE,
-    [ST_SHAPE_CYLINDER] = CYLINDER, [ST_SHAPE_CONE] = CONE,   [ST_SHAPE_ELLIPSOID] = ELLIPSOID,
-    [ST_SHAPE_HULL] = HULL,         [ST_SHAPE_MESH] = MESH,   [ST_SHAPE_HEIGHT_FIELD] = HEIGHT,
-};
-
 /* clang-format off */
-static sti_PairFunction *const matrix[ST_N_SHAPE_TYPES][ST_N_SHAPE_TYPES] = {
-    /*               plane mesh height | point sphere bar capsule box cylinder cone ellipsoid hull */
-    [PLANE]     = {  _,    P,   P,       P,    P,     P,  P,      P,  P,       P,   P,        P },
-    [MESH]      = {  _,    M,   M,       m,    m,     m,  m,      m,  m,       m,   m,        m },
-    [HEIGHT]    = {  _,    _,   _,       m,    m,     m,  m,      m,  m,       m,   m,        m },
-    [POINT]     = {  _,    _,   _,       _,    s,     _,  k,      x,  c,       c,   c,        c },
-    [SPHERE]    = {  _,    _,   _,       _,    s,     k,  k,      x,  c,       c,   c,        c },
-    [BAR]       = {  _,    _,   _,       _,    _,     _,  c,      c,  c,       c,   c,        c },
-    [CAPSULE]   = {  _,    _,   _,       _,    _,     _,  c,      c,  c,       c,   c,        c },
-    [BOX]       = {  _,    _,   _,       _,    _,     _,  _,      b,  c,       c,   c,        c },
-    [CYLINDER]  = {  _,    _,   _,       _,    _,     _,  _,      _,  c,       c,   c,        c },
-    [CONE]      = {  _,    _,   _,       _,    _,     _,  _,      _,  _,       c,   c,        c },
-    [ELLIPSOID] = {  _,    _,   _,       _,    _,     _,  _,      _,  _,       _,   c,        c },
-    [HULL]      = {  _,    _,   _,       _,    _,     _,  _,      _,  _,       _,   _,        c },
+static sti_PairFunction *const matrix[STI_N_FAMILIES][STI_N_FAMILIES] = {
+    /*                       plane mesh height | point sphere bar capsule box convex */
+    [STI_FAMILY_PLANES]        = {  _,    P,   P,       P,    P,     P,  P,      P,  P },
+    [STI_FAMILY_MESHES]        = {  _,    M,   M,       m,    m,     m,  m,      m,  m },
+    [STI_FAMILY_HEIGHT_FIELDS] = {  _,    _,   _,       m,    m,     m,  m,      m,  m },
+    [STI_FAMILY_POINTS]        = {  _,    _,   _,       _,    s,     _,  k,      x,  c },
+    [STI_FAMILY_SPHERES]       = {  _,    _,   _,       _,    s,     k,  k,      x,  c },
+    [STI_FAMILY_BARS]          = {  _,    _,   _,       _,    _,     _,  c,      c,  c },
+    [STI_FAMILY_CAPSULES]      = {  _,    _,   _,       _,    _,     _,  c,      c,  c },
+    [STI_FAMILY_BOXES]         = {  _,    _,   _,       _,    _,     _,  _,      b,  c },
+    [STI_FAMILY_CONVEX]        = {  _,    _,   _,       _,    _,     _,  _,      _,  c },
 };
 /* clang-format on */
 
@@ -55,13 +43,14 @@ static sti_PairFunction *const matrix[ST_N_SHAPE_TYPES][ST_N_SHAPE_TYPES] = {
 
 bool sti_collide_supports(st_ShapeType first, st_ShapeType second)
 {
-    return matrix[place[first]][place[second]] != NULL;
+    const sti_Family a = sti_shape_descriptor(first)->family, b = sti_shape_descriptor(second)->family;
+    return matrix[a][b] != NULL && !(a == b && first > second); /* in one order only */
 }
 
 st_Status sti_collide(const sti_Shape *first, st_Pose pose_first, const sti_Shape *second, st_Pose pose_second,
                       const sti_Collide *how, sti_Points *out, st_Error *err)
 {
-    sti_PairFunction *pair = matrix[place[first->type]][place[second->type]];
+    sti_PairFunction *pair = matrix[first->of->family][second->of->family];
     const int n = out->n;
     (void)n;
     STI_TRY(pair != NULL ? pair(first, pose_first, second, pose_second, how, out, err) : ST_OK);

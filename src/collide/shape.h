@@ -1,7 +1,11 @@
-/* collide/shape.h -- shapes made ready for collision: what a def says, compiled once.
+/* collide/shape.h -- shapes made ready for collision, and the table of shape types.
+ *
+ * A shape type is one sti_ShapeDescriptor in a file of its own in collide/shapes/, and a line in
+ * collide/shapes/list.h. Scene keys, defaults, collision, mass, rays and drawing all read the descriptor. To add a
+ * type, write that file, that line and the value of st_ShapeType in <stiction/scene.h>.
  *
  * Every convex shape is a core and a radius around it (a sphere is a point, a capsule a segment), so that
- * one set of functions serves them all; see support.h. Meshes and height fields are triangles that know their
+ * one set of functions serves them all; see narrow/support.h. Meshes and height fields are triangles that know their
  * neighbours.
  */
 #ifndef STI_SHAPE_H
@@ -71,6 +75,7 @@ typedef struct sti_Mesh {
 } sti_Mesh;
 
 typedef struct sti_Shape {
+    const struct sti_ShapeDescriptor *of;
     st_ShapeType type;
     double radius, length;
     st_Vec3 half;   /* box, ellipsoid; of the bounds of hulls, meshes and height fields, shape axes   */
@@ -81,12 +86,109 @@ typedef struct sti_Shape {
     sti_Mesh *mesh; /* meshes and height fields                                                    */
 } sti_Shape;
 
-/* Are all coordinates within the range of lengths? */
-st_Status sti_check_points(const st_Vec3 *p, int n, st_Error *err);
-/* Checks what can be wrong with a def's geometry; `err` names the value, not the shape. */
+/* ---- shape types --------------------------------------------------------------------------------- */
+
+/* Of a constant density, about the shape's own origin, shape axes. */
+typedef struct sti_MassProperties {
+    double mass;
+    st_Vec3 centre;
+    st_Mat3 inertia; /* about the shape's origin                                                   */
+} sti_MassProperties;
+
+/* Row and column of the dispatch matrix (dispatch.c). */
+typedef enum sti_Family {
+    STI_FAMILY_PLANES,
+    STI_FAMILY_MESHES,
+    STI_FAMILY_HEIGHT_FIELDS,
+    STI_FAMILY_POINTS,
+    STI_FAMILY_SPHERES,
+    STI_FAMILY_BARS,
+    STI_FAMILY_CAPSULES,
+    STI_FAMILY_BOXES,
+    STI_FAMILY_CONVEX, /* any other convex shape */
+    STI_N_FAMILIES
+} sti_Family;
+
+struct sti_Core;    /* narrow/support.h */
+struct sti_Ray;     /* ray.h            */
+struct sti_Surface; /* surface.h        */
+
+typedef struct sti_ShapeDescriptor {
+    const char *word;  /* in scene files and messages                                                */
+    uint32_t members;  /* of st_ShapeDef that it reads: ST_MEMBER_RADIUS | ...                       */
+    double density;    /* of its def function                                                        */
+    sti_Family family; /* how it collides                                                            */
+    bool smooth;       /* no corners or edges: serves contact "compliant"                            */
+    /* Checks the def and sets size, middle, reach and thick of `out`, which is zero otherwise. `err` names the value,
+     * not the shape. */
+    st_Status (*compile)(const st_ShapeDef *def, const st_Allocator *allocator, sti_Shape *out, st_Error *err);
+    sti_Bounds (*bounds)(const sti_Shape *shape, st_Pose pose);
+    /* NULL: has no volume. */
+    st_Status (*mass)(const st_ShapeDef *def, const sti_Shape *shape, sti_MassProperties *out, st_Error *err);
+    /* Convex shapes: sets kind, size, radius and measures of a core whose p and axes are set. NULL: a point. */
+    void (*core)(const sti_Shape *shape, struct sti_Core *core);
+    /* Convex shapes with a core of kind STI_CORE_SMOOTH: the point farthest along d, shape axes. Else NULL. */
+    st_Vec3 (*support)(const sti_Shape *shape, st_Vec3 d);
+    /* Cuts the ray, in shape axes, to its part inside. NULL: rays pass. */
+    void (*ray)(const sti_Shape *shape, struct sti_Ray *ray);
+    /* Triangles for drawing. `size` is what thin shapes and planes are measured by. */
+    void (*surface)(const st_ShapeDef *def, double size, struct sti_Surface *out);
+} sti_ShapeDescriptor;
+
+#define STI_DECLARE_SHAPE(type, descriptor) extern const sti_ShapeDescriptor descriptor;
+#include "collide/shapes/list.h"
+STI_SHAPES(STI_DECLARE_SHAPE)
+#undef STI_DECLARE_SHAPE
+/* NULL: no such type. */
+const sti_ShapeDescriptor *sti_shape_descriptor(st_ShapeType type);
+
 st_Status sti_shape_compile(const st_ShapeDef *def, const st_Allocator *allocator, sti_Shape *out, st_Error *err);
 void sti_shape_free(const st_Allocator *allocator, sti_Shape *shape);
-sti_Bounds sti_shape_bounds(const sti_Shape *shape, st_Pose pose);
+static inline sti_Bounds sti_shape_bounds(const sti_Shape *shape, st_Pose pose)
+{
+    return shape->of->bounds(shape, pose);
+}
+/* All 0 where the type has no volume or the density is 0. */
+st_Status sti_shape_mass(const st_ShapeDef *def, const sti_Shape *shape, sti_MassProperties *out, st_Error *err);
+
+/* ---- what descriptors are written with (shape.c, volume.c) ---------------------------------------- */
+
+st_Status sti_check_size(const char *what, double x, st_Error *err);
+/* Twice each half, as scenes give it. */
+st_Status sti_check_half(const st_ShapeDef *def, st_Error *err);
+/* Are all coordinates within the range of lengths? */
+st_Status sti_check_points(const st_Vec3 *p, int n, st_Error *err);
+/* Sets middle, half and reach from a box, and from points. */
+void sti_shape_hold_box(const sti_Bounds *b, sti_Shape *out);
+void sti_shape_hold_points(const st_Vec3 *p, int n, sti_Shape *out);
+/* Bounds of its ball; of its ball and its turned box. */
+sti_Bounds sti_ball_bounds(const sti_Shape *shape, st_Pose pose);
+sti_Bounds sti_box_and_ball_bounds(const sti_Shape *shape, st_Pose pose);
+/* Of a segment of half length `half` along the axis, and the radius around it. */
+sti_Bounds sti_segment_bounds(st_Vec3 middle, st_Vec3 axis, double half, double radius);
+/* Half the extents of a turned box, |R| half. */
+static inline st_Vec3 sti_turned_half(const st_Mat3 *R, st_Vec3 half)
+{
+    const double *m = R->m;
+    return vec3(fabs(m[0]) * half.x + fabs(m[1]) * half.y + fabs(m[2]) * half.z,
+                fabs(m[3]) * half.x + fabs(m[4]) * half.y + fabs(m[5]) * half.z,
+                fabs(m[6]) * half.x + fabs(m[7]) * half.y + fabs(m[8]) * half.z);
+}
+static inline sti_Bounds sti_bounds_around(st_Vec3 middle, st_Vec3 half)
+{
+    return (sti_Bounds){sub(middle, half), add(middle, half)};
+}
+/* Mass m and second moments int x^2, y^2, z^2 of a shape that is symmetric in its axes. */
+void sti_mass_diagonal(sti_MassProperties *out, double m, double Sx, double Sy, double Sz);
+/* Sums over the tetrahedra of the origin and each triangle of a closed surface. */
+typedef struct sti_VolumeSum {
+    double volume, S[3][3];
+    st_Vec3 first;
+} sti_VolumeSum;
+void sti_volume_add(sti_VolumeSum *sum, st_Vec3 a, st_Vec3 b, st_Vec3 c);
+void sti_volume_mass(const sti_VolumeSum *sum, double density, sti_MassProperties *out);
+
+/* ---- hulls and meshes ---------------------------------------------------------------------------- */
 
 /* hull.c: by qhull; points inside are dropped, coplanar triangles become one face. */
 st_Status sti_hull_create(const st_Vec3 *points, int n, const st_Allocator *allocator, sti_Hull **out, st_Error *err);
@@ -97,13 +199,5 @@ st_Status sti_mesh_create(const st_Vec3 *points, int n_points, const int *triang
                           const st_Allocator *allocator, sti_Mesh **out, st_Error *err);
 st_Status sti_mesh_from_heights(const st_ShapeDef *def, const st_Allocator *allocator, sti_Mesh **out, st_Error *err);
 void sti_mesh_free(const st_Allocator *allocator, sti_Mesh *mesh);
-
-/* volume.c: exact integrals over the shape, about its own origin, shape axes. */
-typedef struct sti_MassProperties {
-    double mass;
-    st_Vec3 centre;
-    st_Mat3 inertia; /* about the shape's origin                                                   */
-} sti_MassProperties;
-st_Status sti_shape_mass(const st_ShapeDef *def, const sti_Shape *compiled, sti_MassProperties *out, st_Error *err);
 
 #endif

@@ -3,31 +3,6 @@
 
 #include "base/base.h"
 
-#define AROUND 24 /* points on a circle */
-
-static int add_ring(st_Pose pose, double radius, double z, st_Vec3 *out)
-{
-    for (int k = 0; k < AROUND; k++) {
-        double angle = 2 * STI_PI * k / AROUND;
-        out[k] = pose_point(pose, vec3(radius * cos(angle), radius * sin(angle), z));
-    }
-    return AROUND;
-}
-
-/* Rings of an ellipsoid with semi-axes `half`, its middle at height z. */
-static int add_ball(st_Pose pose, st_Vec3 half, double z, st_Vec3 *out)
-{
-    int n = 0;
-    for (int ring = -3; ring <= 3; ring++) {
-        double s = sin(0.5 * ring), c = cos(0.5 * ring);
-        for (int k = 0; k < AROUND; k++) {
-            double angle = 2 * STI_PI * k / AROUND;
-            out[n++] = pose_point(pose, vec3(c * half.x * cos(angle), c * half.y * sin(angle), z + s * half.z));
-        }
-    }
-    return n;
-}
-
 /* Of many points every so-manieth: a picture needs no more. */
 static int add_some(st_Pose pose, const st_Vec3 *points, int n_points, st_Vec3 *out)
 {
@@ -52,32 +27,14 @@ static int add_heights(st_Pose pose, const st_ShapeDef *shape, st_Vec3 *out)
 
 int sti_outline(const st_ShapeDef *shape, st_Pose pose, st_Vec3 out[STI_OUTLINE_POINTS])
 {
-    st_Vec3 half = vec3(0.5 * shape->length, 0, 0);
-    double h = 0.5 * shape->length, r = shape->radius;
+    const st_Vec3 half = vec3(0.5 * shape->length, 0, 0);
+    st_Surface surface;
     int n = 0;
     switch (shape->type) {
     case ST_SHAPE_BAR:
         out[0] = pose_point(pose, half);
         out[1] = pose_point(pose, scale(-1, half));
         return 2;
-    case ST_SHAPE_BOX:
-        for (int k = 0; k < 8; k++)
-            out[k] = pose_point(pose,
-                                vec3((k & 1) ? shape->half.x : -shape->half.x, (k & 2) ? shape->half.y : -shape->half.y,
-                                     (k & 4) ? shape->half.z : -shape->half.z));
-        return 8;
-    case ST_SHAPE_CAPSULE:
-        n = add_ball(pose, vec3(r, r, r), h, out);
-        return n + add_ball(pose, vec3(r, r, r), -h, out + n);
-    case ST_SHAPE_CYLINDER:
-        n = add_ring(pose, r, h, out);
-        return n + add_ring(pose, r, -h, out + n);
-    case ST_SHAPE_CONE:
-        n = add_ring(pose, r, -0.5 * h, out);
-        out[n] = pose_point(pose, vec3(0, 0, 1.5 * h));
-        return n + 1;
-    case ST_SHAPE_ELLIPSOID:
-        return add_ball(pose, shape->half, 0, out);
     case ST_SHAPE_HULL:
     case ST_SHAPE_MESH:
         return add_some(pose, shape->points, shape->n_points, out);
@@ -87,6 +44,11 @@ int sti_outline(const st_ShapeDef *shape, st_Pose pose, st_Vec3 out[STI_OUTLINE_
     case ST_SHAPE_SPHERE:
     case ST_SHAPE_PLANE:
         break;
+    default: /* corners of its surface */
+        if (st_shape_surface(shape, 0, &surface, NULL) != ST_OK) break;
+        n = add_some(pose, surface.points, surface.n_points, out);
+        st_surface_free(&surface);
+        return n;
     }
     out[0] = pose.p;
     return 1;

@@ -6,7 +6,6 @@
  */
 #include "base/base.h"
 #include "math/quat.h"
-#include "record/tessellate.h"
 
 #include <stiction/io.h>
 
@@ -41,8 +40,7 @@ typedef struct Picture {
     const st_System *system;
     Canvas main, light;
     st_Vec3 to_light;
-    sti_Triangles triangles; /* of the shape at hand */
-    double size;             /* of what is drawn [m] */
+    double size; /* of what is drawn [m] */
 } Picture;
 
 st_Camera st_camera(void)
@@ -151,12 +149,13 @@ static st_Status draw_shapes(Picture *picture, st_Error *err)
         st_BodyId body;
         st_Pose pose;
         if (!shape_at(picture, k, &shape, &body, &pose) || shape.type == ST_SHAPE_PLANE) continue;
-        STI_TRY(sti_tessellate(&picture->allocator, &shape, picture->size, &picture->triangles, err));
+        st_Surface surface;
+        STI_TRY(st_shape_surface(&shape, picture->size, &surface, err));
         const float *base = body.index1 > 0 ? palette[(body.index1 - 1) % 7] : ground_colour;
-        for (int t = 0; t < picture->triangles.n_triangles; t++) {
+        for (int t = 0; t < surface.n_triangles; t++) {
             st_Vec3 corner[3];
             for (int i = 0; i < 3; i++)
-                corner[i] = add(pose.p, rotate(pose.q, picture->triangles.point[picture->triangles.triangle[t][i]]));
+                corner[i] = add(pose.p, rotate(pose.q, surface.points[surface.triangles[3 * t + i]]));
             st_Vec3 normal = cross(sub(corner[1], corner[0]), sub(corner[2], corner[0]));
             if (!(norm(normal) > 0)) continue;
             normal = scale(1 / norm(normal), normal);
@@ -167,6 +166,7 @@ static st_Status draw_shapes(Picture *picture, st_Error *err)
             draw_triangle(&picture->main, corner, 1e-3 * picture->size, colour);
             draw_triangle(&picture->light, corner, 0, colour);
         }
+        st_surface_free(&surface);
     }
     return ST_OK;
 }
@@ -244,12 +244,14 @@ static st_Vec3 bounds(Picture *picture, double *radius, st_Error *err)
             if (!shape_at(picture, k, &shape, &body, &pose) || shape.type == ST_SHAPE_PLANE) continue;
             if (body.index1 > 0) (void)st_scene_body(picture->scene, body, &def);
             if (pass == 0 && def.fixed) continue;
-            if (sti_tessellate(&picture->allocator, &shape, 0.1, &picture->triangles, err) != ST_OK) continue;
-            for (int i = 0; i < picture->triangles.n_points; i++) {
-                const st_Vec3 at = add(pose.p, rotate(pose.q, picture->triangles.point[i]));
+            st_Surface surface;
+            if (st_shape_surface(&shape, 0.1, &surface, err) != ST_OK) continue;
+            for (int i = 0; i < surface.n_points; i++) {
+                const st_Vec3 at = add(pose.p, rotate(pose.q, surface.points[i]));
                 low = (st_Vec3){fmin(low.x, at.x), fmin(low.y, at.y), fmin(low.z, at.z)};
                 high = (st_Vec3){fmax(high.x, at.x), fmax(high.y, at.y), fmax(high.z, at.z)};
             }
+            st_surface_free(&surface);
         }
     if (!(low.x <= high.x)) low = (st_Vec3){-1, -1, -1}, high = (st_Vec3){1, 1, 1};
     *radius = fmax(0.5 * norm(sub(high, low)), 1e-12);
@@ -372,7 +374,6 @@ st_Status st_render(const st_Scene *scene, const st_System *system, const st_Cam
     picture.main.view.width = FINER * width, picture.main.view.height = FINER * height;
     const st_Status status = draw(&picture, camera, err);
     if (status == ST_OK) reduce(&picture.main, width, height, rgb);
-    sti_triangles_free(&picture.allocator, &picture.triangles);
     free_canvas(&picture, &picture.main);
     free_canvas(&picture, &picture.light);
     return status;

@@ -10,21 +10,12 @@ static st_Status check_shapes(const char *who, const st_ShapeDef *shapes, int n,
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: its grains have no shapes, must have at least one", who);
     for (int k = 0; k < n; k++) {
         STI_CHECK_DEF(&shapes[k], "st_sphere_def, st_box_def or another of the shapes", err);
-        switch (shapes[k].type) {
-        case ST_SHAPE_SPHERE:
-        case ST_SHAPE_BOX:
-        case ST_SHAPE_CAPSULE:
-        case ST_SHAPE_CYLINDER:
-        case ST_SHAPE_CONE:
-        case ST_SHAPE_ELLIPSOID:
-        case ST_SHAPE_HULL:
-            break;
-        default:
+        const uint32_t members = st_shape_type_members(shapes[k].type);
+        if ((members & ST_MEMBER_DENSITY) == 0 || (members & ST_MEMBER_TRIANGLES) != 0)
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "%s: shape %d of its grains is a %s, must be a sphere, box, capsule, cylinder, cone, "
                             "ellipsoid or hull",
                             who, k, st_shape_type_name(shapes[k].type));
-        }
     }
     return ST_OK;
 }

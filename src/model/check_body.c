@@ -74,9 +74,10 @@ st_Status sti_check_body(Subject s, st_BodyDef *def)
 /* Arrays that the type does not use. */
 static void drop_unused(st_ShapeDef *def)
 {
-    if (def->type != ST_SHAPE_HULL && def->type != ST_SHAPE_MESH) def->n_points = 0;
-    if (def->type != ST_SHAPE_MESH) def->n_triangles = 0;
-    if (def->type != ST_SHAPE_HEIGHT_FIELD) def->n_x = def->n_y = 0;
+    const uint32_t members = st_shape_type_members(def->type);
+    if ((members & ST_MEMBER_POINTS) == 0) def->n_points = 0;
+    if ((members & ST_MEMBER_TRIANGLES) == 0) def->n_triangles = 0;
+    if ((members & ST_MEMBER_HEIGHTS) == 0) def->n_x = def->n_y = 0;
 }
 
 st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, sti_CachedMass *mass)

@@ -118,11 +118,6 @@ static unsigned char class_of(st_ShapeType type)
     return type == ST_SHAPE_SPHERE ? STI_CLASS_BALL : STI_CLASS_OTHER;
 }
 
-static bool has_core(st_ShapeType type)
-{
-    return type != ST_SHAPE_PLANE && type != ST_SHAPE_SPHERE && type != ST_SHAPE_MESH && type != ST_SHAPE_HEIGHT_FIELD;
-}
-
 /* ---- life ---------------------------------------------------------------------------------------- */
 
 /* The arrays that are compiled; those of each world. */
@@ -196,7 +191,8 @@ static void compile_shape(sti_World *world, int k)
     if (world->body[body].n_dofs > 0) c->largest = fmax(c->largest, c->size[k]);
     c->plain[k] = same_pose(pose, &origin);
     c->rolls[body] = c->rolls[body] && c->class[k] == STI_CLASS_BALL && norm(pose->p) == 0;
-    c->core_of[k] = has_core(def->type) ? c->n_cores++ : -1;
+    c->core_of[k] =
+        shape->of->family >= STI_FAMILY_POINTS && shape->of->family != STI_FAMILY_SPHERES ? c->n_cores++ : -1;
     c->body_reach[body] = fmax(c->body_reach[body], norm(pose_point(*pose, shape->middle)) + shape->reach);
 }
 

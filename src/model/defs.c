@@ -1,4 +1,5 @@
 /* model/defs.c -- what a caller begins with: the defaults of every def, and the words that scenes have for types. */
+#include "collide/shape.h"
 #include "math/quat.h"
 #include "model/scene.h"
 
@@ -9,11 +10,12 @@ st_BodyDef st_body_def(void)
     return (st_BodyDef){.pose = pose_identity(), .gravity = 1, .medium = 1, .cookie = STI_COOKIE};
 }
 
-static st_ShapeDef shape_def(st_ShapeType type)
+st_ShapeDef st_shape_def(st_ShapeType type)
 {
+    const sti_ShapeDescriptor *of = sti_shape_descriptor(type);
     return (st_ShapeDef){.type = type,
                          .pose = pose_identity(),
-                         .density = 1000.0,
+                         .density = of != NULL ? of->density : 0,
                          .mu = 0.5,
                          .poisson = 0.3,
                          .groups = 1,
@@ -23,39 +25,38 @@ static st_ShapeDef shape_def(st_ShapeType type)
 
 st_ShapeDef st_point_def(void)
 {
-    return shape_def(ST_SHAPE_POINT);
+    return st_shape_def(ST_SHAPE_POINT);
 }
 
 st_ShapeDef st_bar_def(double length)
 {
-    st_ShapeDef def = shape_def(ST_SHAPE_BAR);
+    st_ShapeDef def = st_shape_def(ST_SHAPE_BAR);
     def.length = length;
-    def.density = 1.0; /* per metre */
     return def;
 }
 
 st_ShapeDef st_sphere_def(double radius)
 {
-    st_ShapeDef def = shape_def(ST_SHAPE_SPHERE);
+    st_ShapeDef def = st_shape_def(ST_SHAPE_SPHERE);
     def.radius = radius;
     return def;
 }
 
 st_ShapeDef st_box_def(double half_x, double half_y, double half_z)
 {
-    st_ShapeDef def = shape_def(ST_SHAPE_BOX);
+    st_ShapeDef def = st_shape_def(ST_SHAPE_BOX);
     def.half = vec3(half_x, half_y, half_z);
     return def;
 }
 
 st_ShapeDef st_plane_def(void)
 {
-    return shape_def(ST_SHAPE_PLANE);
+    return st_shape_def(ST_SHAPE_PLANE);
 }
 
 static st_ShapeDef round_def(st_ShapeType type, double radius, double length)
 {
-    st_ShapeDef def = shape_def(type);
+    st_ShapeDef def = st_shape_def(type);
     def.radius = radius;
     def.length = length;
     return def;
@@ -78,14 +79,14 @@ st_ShapeDef st_cone_def(double radius, double length)
 
 st_ShapeDef st_ellipsoid_def(double a, double b, double c)
 {
-    st_ShapeDef def = shape_def(ST_SHAPE_ELLIPSOID);
+    st_ShapeDef def = st_shape_def(ST_SHAPE_ELLIPSOID);
     def.half = vec3(a, b, c);
     return def;
 }
 
 st_ShapeDef st_hull_def(const st_Vec3 *points, int n_points)
 {
-    st_ShapeDef def = shape_def(ST_SHAPE_HULL);
+    st_ShapeDef def = st_shape_def(ST_SHAPE_HULL);
     def.points = points;
     def.n_points = n_points;
     return def;
@@ -93,7 +94,7 @@ st_ShapeDef st_hull_def(const st_Vec3 *points, int n_points)
 
 st_ShapeDef st_mesh_def(const st_Vec3 *points, int n_points, const int *triangles, int n_triangles)
 {
-    st_ShapeDef def = shape_def(ST_SHAPE_MESH);
+    st_ShapeDef def = st_shape_def(ST_SHAPE_MESH);
     def.points = points;
     def.n_points = n_points;
     def.triangles = triangles;
@@ -103,7 +104,7 @@ st_ShapeDef st_mesh_def(const st_Vec3 *points, int n_points, const int *triangle
 
 st_ShapeDef st_height_field_def(const double *heights, int n_x, int n_y, double spacing)
 {
-    st_ShapeDef def = shape_def(ST_SHAPE_HEIGHT_FIELD);
+    st_ShapeDef def = st_shape_def(ST_SHAPE_HEIGHT_FIELD);
     def.heights = heights;
     def.n_x = n_x;
     def.n_y = n_y;
@@ -157,13 +158,6 @@ st_Quat st_quat_from_x(st_Vec3 direction)
 static const char *word(const char *const *words, int n, int index)
 {
     return index >= 0 && index < n ? words[index] : NULL;
-}
-
-const char *st_shape_type_name(st_ShapeType type)
-{
-    static const char *const words[] = {"point",    "bar",  "sphere",    "box",  "plane", "capsule",
-                                        "cylinder", "cone", "ellipsoid", "hull", "mesh",  "height-field"};
-    return word(words, ST_N_SHAPE_TYPES, (int)type);
 }
 
 const char *st_joint_type_name(st_JointType type)

@@ -6,7 +6,6 @@
  */
 #include "base/json.h"
 #include "math/quat.h"
-#include "record/tessellate.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -56,19 +55,18 @@ static json_t *bodies(const st_Scene *scene)
 
 static json_t *triangles_of(const st_ShapeDef *shape)
 {
-    st_Allocator allocator = st_default_allocator();
-    sti_Triangles t = {0};
+    st_Surface t = {0};
     json_t *points = json_array(), *corners = json_array();
-    if (sti_tessellate(&allocator, shape, 1, &t, NULL) == ST_OK) {
+    if (st_shape_surface(shape, 1, &t, NULL) == ST_OK) {
         for (int k = 0; k < t.n_points; k++) {
-            points = sti_append_to(points, json_real(t.point[k].x));
-            points = sti_append_to(points, json_real(t.point[k].y));
-            points = sti_append_to(points, json_real(t.point[k].z));
+            points = sti_append_to(points, json_real(t.points[k].x));
+            points = sti_append_to(points, json_real(t.points[k].y));
+            points = sti_append_to(points, json_real(t.points[k].z));
         }
         for (int k = 0; k < 3 * t.n_triangles; k++)
-            corners = sti_append_to(corners, json_integer(t.triangle[k / 3][k % 3]));
+            corners = sti_append_to(corners, json_integer(t.triangles[k]));
     }
-    sti_triangles_free(&allocator, &t);
+    st_surface_free(&t);
     return json_pack("{so so}", "points", points, "triangles", corners);
 }
 

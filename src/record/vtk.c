@@ -12,7 +12,6 @@
  * this machine's byte order.
  */
 #include "math/quat.h"
-#include "record/tessellate.h"
 #include "record/text.h"
 #include "record/whole_file.h"
 
@@ -45,9 +44,9 @@ typedef enum SeriesName { WALLS, BODIES, GRAINS, CONTACTS, NETWORK, N_SERIES } S
 
 /* A shape: a sphere that moves is a point, others are triangles. */
 typedef struct Drawn {
-    sti_Triangles surface; /* in the shape's own axes                         */
-    st_Pose pose;          /* in its body                                     */
-    double radius;         /* > 0: a sphere that moves, and there is no surface */
+    st_Surface surface; /* in the shape's own axes                         */
+    st_Pose pose;       /* in its body                                     */
+    double radius;      /* > 0: a sphere that moves, and there is no surface */
     int body;
     bool moves;
 } Drawn;
@@ -250,10 +249,10 @@ static void put_surfaces(Export *e, bool moving)
         const st_Pose pose = pose_product(pose_of(e, shape->body), shape->pose);
         const int64_t first = e->column[POINTS].n / 3;
         for (int i = 0; i < shape->surface.n_points; i++)
-            put_vector(e, POINTS, pose_point(pose, shape->surface.point[i]));
+            put_vector(e, POINTS, pose_point(pose, shape->surface.points[i]));
         for (int t = 0; t < shape->surface.n_triangles; t++) {
             for (int i = 0; i < 3; i++)
-                put_int(e, CONNECT, first + shape->surface.triangle[t][i]);
+                put_int(e, CONNECT, first + shape->surface.triangles[3 * t + i]);
             put_int(e, OFFSETS, e->column[CONNECT].n);
             put_int(e, body_column, shape->body);
             if (moving) put_vector(e, velocity, e->velocity[shape->body - 1]);
@@ -420,7 +419,7 @@ static st_Status prepare(Export *e)
         if (grain)
             e->shape[k].radius = shape.radius;
         else
-            STI_TRY(sti_tessellate(&e->allocator, &shape, e->size, &e->shape[k].surface, e->err));
+            STI_TRY(st_shape_surface(&shape, e->size, &e->shape[k].surface, e->err));
     }
     if (mkdir(e->folder, 0777) != 0 && errno != EEXIST)
         return sti_fail(e->err, ST_ERR_FILE, "%s: the folder cannot be made: %s", e->folder, strerror(errno));
@@ -442,7 +441,7 @@ st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st
         e.status = write_frame(&e, k);
     close_series(&e);
     for (int k = 0; k < e.n_shapes && e.shape != NULL; k++)
-        sti_triangles_free(&e.allocator, &e.shape[k].surface);
+        st_surface_free(&e.shape[k].surface);
     sti_free(&e.allocator, e.shape, e.n_shapes + 1, sizeof *e.shape);
     for (int k = 0; k < N_COLUMNS; k++)
         STI_RELEASE(&e.allocator, e.column[k].value, e.column[k].capacity);

@@ -17,7 +17,7 @@ static json_t *vector(const double *x, int n)
 json_t *sti_default_value(const sti_Kind *kind, const sti_Key *key, int variant)
 {
     sti_Def def;
-    if (kind->defaults == NULL || key->fallback != NULL || (key->needed & (1u << variant)) != 0) return json_null();
+    if (kind->defaults == NULL || key->fallback != NULL || sti_key_needed(kind, key, variant)) return json_null();
     kind->defaults(variant, &def);
     const void *field = (const char *)&def + key->offset;
     switch (key->value) {

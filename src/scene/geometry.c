@@ -136,12 +136,13 @@ static st_Status finish_points(sti_Object *object)
 {
     st_ShapeDef *def = &object->def.shape;
     sti_Model *model = &object->model;
-    bool hull = def->type == ST_SHAPE_HULL, mesh = def->type == ST_SHAPE_MESH;
-    if (!hull && !mesh) return ST_OK;
+    const uint32_t members = st_shape_type_members(def->type);
+    const bool mesh = (members & ST_MEMBER_TRIANGLES) != 0;
+    if ((members & ST_MEMBER_POINTS) == 0) return ST_OK;
     if (model->n_points == 0)
         return sti_report(object->reader, object->place, ST_ERR_FORMAT,
                           "%s: \"points\" or \"file\" is missing, a %s needs one of them", object->who,
-                          hull ? "hull" : "mesh");
+                          st_shape_type_name(def->type));
     if (mesh && model->n_triangles == 0)
         return sti_report(object->reader, object->place, ST_ERR_FORMAT,
                           "%s: \"triangles\" is missing, a mesh of points needs it: a list of [i, j, k]", object->who);

@@ -16,9 +16,21 @@ const sti_Key *sti_variant_key(const sti_Kind *kind)
     return NULL;
 }
 
-bool sti_key_in(const sti_Key *key, int variant)
+/* Keys of shapes belong to members of st_ShapeDef, which each shape type has some of. */
+static bool set_has(const sti_Kind *kind, uint32_t set, int variant)
 {
-    return (key->in & BIT(variant)) != 0;
+    if (set == STI_ANY) return true;
+    return (set & (kind == &sti_shape_kind ? st_shape_type_members((st_ShapeType)variant) : BIT(variant))) != 0;
+}
+
+bool sti_key_in(const sti_Kind *kind, const sti_Key *key, int variant)
+{
+    return set_has(kind, key->in, variant);
+}
+
+bool sti_key_needed(const sti_Kind *kind, const sti_Key *key, int variant)
+{
+    return set_has(kind, key->needed, variant);
 }
 
 const char *sti_expected(const sti_Key *key)

@@ -3,19 +3,13 @@
 
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
-#define POINT     BIT(ST_SHAPE_POINT)
-#define BAR       BIT(ST_SHAPE_BAR)
-#define SPHERE    BIT(ST_SHAPE_SPHERE)
-#define BOX       BIT(ST_SHAPE_BOX)
-#define PLANE     BIT(ST_SHAPE_PLANE)
-#define CAPSULE   BIT(ST_SHAPE_CAPSULE)
-#define CYLINDER  BIT(ST_SHAPE_CYLINDER)
-#define CONE      BIT(ST_SHAPE_CONE)
-#define ELLIPSOID BIT(ST_SHAPE_ELLIPSOID)
-#define HULL      BIT(ST_SHAPE_HULL)
-#define MESH      BIT(ST_SHAPE_MESH)
-#define HEIGHTS   BIT(ST_SHAPE_HEIGHT_FIELD)
-#define ROUND     (CAPSULE | CYLINDER | CONE)
+/* `in` and `needed` of these keys are bits of st_shape_type_members(): a shape type has the keys of its members. */
+#define RADIUS  ST_MEMBER_RADIUS
+#define LENGTH  ST_MEMBER_LENGTH
+#define INNER   ST_MEMBER_INNER_LENGTH
+#define HALF    ST_MEMBER_HALF
+#define POINTS  ST_MEMBER_POINTS
+#define HEIGHTS ST_MEMBER_HEIGHTS
 
 static const sti_Key shape_keys[] = {
     {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, FIELD(Shape, type), "", "the shape", NULL, NULL},
@@ -23,30 +17,27 @@ static const sti_Key shape_keys[] = {
      "shape1, shape2, ...", NULL},
     {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, pose.p), "m", "of its middle, in the body",
      NULL, NULL},
-    {"orientation", STI_VALUE_ROTATION, ~(POINT | SPHERE), 0, STI_FINITE, FIELD(Shape, pose.q), "", "in the body", NULL,
-     NULL},
-    {"direction", STI_VALUE_ALONG, BAR, 0, STI_FINITE, FIELD(Shape, pose.q), "",
+    {"orientation", STI_VALUE_ROTATION, ST_MEMBER_ORIENTATION, 0, STI_FINITE, FIELD(Shape, pose.q), "", "in the body",
+     NULL, NULL},
+    {"direction", STI_VALUE_ALONG, ST_MEMBER_AXIS_X, 0, STI_FINITE, FIELD(Shape, pose.q), "",
      "the bar's, in the body, any length; in place of orientation", "the body's x axis", NULL},
-    {"normal", STI_VALUE_NORMAL, PLANE, 0, STI_FINITE, FIELD(Shape, pose.q), "",
+    {"normal", STI_VALUE_NORMAL, ST_MEMBER_NORMAL, 0, STI_FINITE, FIELD(Shape, pose.q), "",
      "out of the solid, in the body, any length; in place of orientation", "the body's z axis", NULL},
-    {"axis", STI_VALUE_NORMAL, ROUND, 0, STI_FINITE, FIELD(Shape, pose.q), "",
+    {"axis", STI_VALUE_NORMAL, ST_MEMBER_AXIS_Z, 0, STI_FINITE, FIELD(Shape, pose.q), "",
      "of the shape, in the body, any length; a cone's towards its apex; in place of orientation", "the body's z axis",
      NULL},
-    {"radius", STI_VALUE_NUMBER, SPHERE | ROUND, SPHERE | ROUND, STI_POSITIVE, FIELD(Shape, radius), "m", "", NULL,
-     NULL},
-    {"length", STI_VALUE_NUMBER, BAR, BAR, STI_POSITIVE, FIELD(Shape, length), "m", "from end to end", NULL, NULL},
-    {"length", STI_VALUE_NUMBER, CAPSULE, CAPSULE, STI_POSITIVE, FIELD(Shape, length), "m",
+    {"radius", STI_VALUE_NUMBER, RADIUS, RADIUS, STI_POSITIVE, FIELD(Shape, radius), "m", "", NULL, NULL},
+    {"length", STI_VALUE_NUMBER, INNER, INNER, STI_POSITIVE, FIELD(Shape, length), "m",
      "between the centres of its two half balls", NULL, NULL},
-    {"length", STI_VALUE_NUMBER, CYLINDER | CONE, CYLINDER | CONE, STI_POSITIVE, FIELD(Shape, length), "m",
-     "along the axis; a cone's base is at -1/4 of it, so that its middle is its centre of mass", NULL, NULL},
-    {"points", STI_VALUE_POINTS, HULL | MESH, 0, STI_FINITE, 0, "m", "in the shape's axes; or give a file", "none",
-     NULL},
-    {"triangles", STI_VALUE_TRIANGLES, MESH, 0, STI_FINITE, 0, "",
+    {"length", STI_VALUE_NUMBER, LENGTH, LENGTH, STI_POSITIVE, FIELD(Shape, length), "m",
+     "from end to end; a cone's base is at -1/4 of it, so that its middle is its centre of mass", NULL, NULL},
+    {"points", STI_VALUE_POINTS, POINTS, 0, STI_FINITE, 0, "m", "in the shape's axes; or give a file", "none", NULL},
+    {"triangles", STI_VALUE_TRIANGLES, ST_MEMBER_TRIANGLES, 0, STI_FINITE, 0, "",
      "numbers of points from 0, counter-clockwise from outside; closed: solid, else a sheet touched on both sides",
      "none", NULL},
-    {"file", STI_VALUE_FILE, HULL | MESH, 0, STI_FINITE, 0, "",
+    {"file", STI_VALUE_FILE, POINTS, 0, STI_FINITE, 0, "",
      "an OBJ, STL, COLLADA or MSH file, relative to the scene, in place of points and triangles", "none", NULL},
-    {"scale", STI_VALUE_SCALE, HULL | MESH, 0, STI_POSITIVE, 0, "",
+    {"scale", STI_VALUE_SCALE, POINTS, 0, STI_POSITIVE, 0, "",
      "points are multiplied by it: one number > 0, or three for x, y, z, where a negative one mirrors", "1", NULL},
     {"heights", STI_VALUE_HEIGHTS, HEIGHTS, HEIGHTS, STI_FINITE, 0, "m",
      "rows along x, one after another along y; the grid's middle is the shape's. Solid below, down to the longer side "
@@ -55,12 +46,11 @@ static const sti_Key shape_keys[] = {
      NULL, NULL},
     {"spacing", STI_VALUE_NUMBER, HEIGHTS, HEIGHTS, STI_POSITIVE, FIELD(Shape, spacing), "m", "between samples", NULL,
      NULL},
-    {"size", STI_VALUE_EXTENTS, BOX | ELLIPSOID, BOX | ELLIPSOID, STI_POSITIVE, FIELD(Shape, half), "m",
+    {"size", STI_VALUE_EXTENTS, HALF, HALF, STI_POSITIVE, FIELD(Shape, half), "m",
      "full extents along the shape's x, y, z", NULL, NULL},
-    {"density", STI_VALUE_NUMBER, SPHERE | BOX | ROUND | ELLIPSOID | HULL | MESH, 0, STI_NOT_NEGATIVE,
-     FIELD(Shape, density), "kg/m^3", "used where the body's mass is left out; must agree with it where both are given",
-     NULL, NULL},
-    {"density", STI_VALUE_NUMBER, BAR, 0, STI_NOT_NEGATIVE, FIELD(Shape, density), "kg/m",
+    {"density", STI_VALUE_NUMBER, ST_MEMBER_DENSITY, 0, STI_NOT_NEGATIVE, FIELD(Shape, density), "kg/m^3",
+     "used where the body's mass is left out; must agree with it where both are given", NULL, NULL},
+    {"density", STI_VALUE_NUMBER, ST_MEMBER_LINE_DENSITY, 0, STI_NOT_NEGATIVE, FIELD(Shape, density), "kg/m",
      "used where the body's mass is left out", NULL, NULL},
     {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, mu), "",
      "Coulomb's mu; two shapes in contact have the geometric mean of theirs", NULL, NULL},
@@ -108,44 +98,7 @@ static const char *shape_word(int variant)
 
 static void shape_defaults(int variant, sti_Def *def)
 {
-    switch ((st_ShapeType)variant) {
-    case ST_SHAPE_POINT:
-        def->shape = st_point_def();
-        break;
-    case ST_SHAPE_BAR:
-        def->shape = st_bar_def(1.0);
-        break;
-    case ST_SHAPE_SPHERE:
-        def->shape = st_sphere_def(1.0);
-        break;
-    case ST_SHAPE_BOX:
-        def->shape = st_box_def(0.5, 0.5, 0.5);
-        break;
-    case ST_SHAPE_PLANE:
-        def->shape = st_plane_def();
-        break;
-    case ST_SHAPE_CAPSULE:
-        def->shape = st_capsule_def(0.5, 1.0);
-        break;
-    case ST_SHAPE_CYLINDER:
-        def->shape = st_cylinder_def(0.5, 1.0);
-        break;
-    case ST_SHAPE_CONE:
-        def->shape = st_cone_def(0.5, 1.0);
-        break;
-    case ST_SHAPE_ELLIPSOID:
-        def->shape = st_ellipsoid_def(0.5, 0.5, 0.5);
-        break;
-    case ST_SHAPE_HULL:
-        def->shape = st_hull_def(NULL, 0);
-        break;
-    case ST_SHAPE_MESH:
-        def->shape = st_mesh_def(NULL, 0, NULL, 0);
-        break;
-    case ST_SHAPE_HEIGHT_FIELD:
-        def->shape = st_height_field_def(NULL, 0, 0, 1.0);
-        break;
-    }
+    def->shape = st_shape_def((st_ShapeType)variant);
 }
 
 const sti_Kind sti_shape_kind = {

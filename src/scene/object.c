@@ -84,7 +84,7 @@ static const sti_Key *find_key(const sti_Object *object, const char *name, bool 
     for (int k = 0; k < object->kind->n_keys; k++) {
         const sti_Key *key = &object->kind->keys[k];
         if (strcmp(key->key, name) != 0) continue;
-        if (sti_key_in(key, object->variant)) return key;
+        if (sti_key_in(object->kind, key, object->variant)) return key;
         *elsewhere = true;
     }
     return NULL;
@@ -102,7 +102,7 @@ static st_Status check_known(const sti_Object *object)
         if (find_key(object, name, &elsewhere) != NULL) continue;
         sti_Nearest nearest = {.word = name};
         for (int k = 0; k < object->kind->n_keys; k++)
-            if (sti_key_in(&object->kind->keys[k], object->variant))
+            if (sti_key_in(object->kind, &object->kind->keys[k], object->variant))
                 sti_nearest_try(&nearest, object->kind->keys[k].key);
         if (elsewhere) nearest.best = NULL; /* well spelled, at the wrong thing */
         char text[400], what[80];
@@ -148,14 +148,14 @@ st_Status sti_object_read(sti_Object *object, const char *family)
 
     for (int k = 0; k < object->kind->n_keys; k++) {
         const sti_Key *key = &object->kind->keys[k];
-        if (!sti_key_in(key, object->variant)) continue;
+        if (!sti_key_in(object->kind, key, object->variant)) continue;
         const json_t *value = json_object_get(object->json, key->key);
         bad = ST_OK;
         if (value != NULL) {
             sti_Place place = {object->place, key->key, 0};
             bad = check_not_twice(object, k);
             if (bad == ST_OK) bad = sti_value_read(object, key, value, &place);
-        } else if ((key->needed & (1u << object->variant)) != 0) {
+        } else if (sti_key_needed(object->kind, key, object->variant)) {
             char what[80];
             what_it_is(object, what, sizeof what);
             bad = sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s: \"%s\" is missing, %s needs it: %s",

@@ -80,7 +80,7 @@ struct sti_Kind;
 typedef struct sti_Key {
     const char *key;
     sti_ValueKind value;
-    uint32_t in;                   /* variants that have it: bit 1 << variant; STI_ANY: all              */
+    uint32_t in;                   /* variants that have it: bit 1 << variant; shapes: ST_MEMBER_...; STI_ANY: all */
     uint32_t needed;               /* variants that cannot do without                                    */
     sti_Range range;               /* numbers                                                            */
     size_t offset;                 /* of its field in the def                                            */
@@ -149,7 +149,8 @@ extern const sti_Kind sti_scene_kind, sti_body_kind, sti_shape_kind, sti_joint_k
 
 int sti_variant_count(const sti_Kind *kind);          /* at least 1                   */
 const sti_Key *sti_variant_key(const sti_Kind *kind); /* "type", "profile"; or NULL   */
-bool sti_key_in(const sti_Key *key, int variant);
+bool sti_key_in(const sti_Kind *kind, const sti_Key *key, int variant);
+bool sti_key_needed(const sti_Kind *kind, const sti_Key *key, int variant);
 /* A word of the locks list, or of its shorthands; NULL past the last. */
 const char *sti_lock_word(int index, uint32_t *locks);
 /* "a number > 0": what a value of this key must be; the words of messages. */

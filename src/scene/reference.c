@@ -72,22 +72,21 @@ static bool put_simulation(FILE *out)
     return ok;
 }
 
-/* "`bar`, `box`": the variants in a set, or nothing where it is all of them. */
-static void put_variants(FILE *out, const sti_Kind *kind, uint32_t set)
+/* "`bar`, `box`": the variants that have the key; NULL: all. */
+static void put_variants(FILE *out, const sti_Kind *kind, const sti_Key *key)
 {
-    if (set == STI_ANY) return;
     const char *comma = "";
     for (int v = 0; v < sti_variant_count(kind); v++) {
-        if ((set & (1u << v)) == 0) continue;
+        if (key != NULL && !sti_key_in(kind, key, v)) continue;
         fprintf(out, "%s`%s`", comma, kind->variant_name(v));
         comma = ", ";
     }
 }
 
-static int first_variant(const sti_Key *key)
+static int first_variant(const sti_Kind *kind, const sti_Key *key)
 {
     int v = 0;
-    while (v < 31 && (key->in & (1u << v)) == 0)
+    while (v < 31 && !sti_key_in(kind, key, v))
         v++;
     return v;
 }
@@ -97,13 +96,13 @@ static bool put_key(FILE *out, const sti_Kind *kind, const sti_Key *key)
     bool needed = key->needed != 0, ok = true;
     fprintf(out, "| `%s` | ", key->key);
     if (sti_variant_key(kind) != NULL) {
-        put_variants(out, kind, key->in);
+        if (key->in != STI_ANY) put_variants(out, kind, key);
         fputs(" | ", out);
     }
     if (key->value == STI_VALUE_VARIANT)
-        put_variants(out, kind, (1u << sti_variant_count(kind)) - 1u);
+        put_variants(out, kind, NULL);
     else if (key->value == STI_VALUE_CHOICE)
-        put_variants(out, key->member, (1u << sti_variant_count(key->member)) - 1u);
+        put_variants(out, key->member, NULL);
     else
         put_cell(out, sti_expected(key));
     fprintf(out, " | %s | ", key->unit);
@@ -112,7 +111,7 @@ static bool put_key(FILE *out, const sti_Kind *kind, const sti_Key *key)
     else if (key->fallback != NULL)
         put_cell(out, key->fallback);
     else
-        ok = put_default(out, sti_default_value(kind, key, first_variant(key)));
+        ok = put_default(out, sti_default_value(kind, key, first_variant(kind, key)));
     fputs(" | ", out);
     put_cell(out, key->help);
     fputs(" |\n", out);

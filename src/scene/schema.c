@@ -261,13 +261,13 @@ static json_t *object_schema(const sti_Kind *kind, int variant)
     json_t *properties = json_object(), *required = json_array();
     for (int k = 0; k < kind->n_keys; k++) {
         const sti_Key *key = &kind->keys[k];
-        if (!sti_key_in(key, variant)) continue;
+        if (!sti_key_in(kind, key, variant)) continue;
         json_t *schema = described(value_schema(kind, key, variant), key->unit, key->help, key->fallback,
                                    sti_default_value(kind, key, variant));
         properties = sti_with(properties, key->key, schema);
         /* the first variant is what an object without the word is, where the word is not needed */
         bool tells_apart = key->value == STI_VALUE_VARIANT && variant > 0;
-        if ((key->needed & (1u << variant)) != 0 || tells_apart)
+        if (sti_key_needed(kind, key, variant) || tells_apart)
             required = sti_append_to(required, json_string(key->key));
     }
     /* an empty list would be allowed, and say nothing */

@@ -1,6 +1,4 @@
 /* What viewers are given to draw: the surface of a hull, and where a bushing holds. */
-#include "record/tessellate.h"
-
 #include "check.h"
 
 #include <jansson.h>
@@ -8,11 +6,12 @@
 #include <string.h>
 
 /* A sixth of the sum of det(a, b, c) over the triangles of a closed surface. */
-static double volume(const sti_Triangles *t)
+static double volume(const st_Surface *t)
 {
     double sum = 0;
     for (int k = 0; k < t->n_triangles; k++) {
-        st_Vec3 a = t->point[t->triangle[k][0]], b = t->point[t->triangle[k][1]], c = t->point[t->triangle[k][2]];
+        st_Vec3 a = t->points[t->triangles[3 * k]], b = t->points[t->triangles[3 * k + 1]],
+                c = t->points[t->triangles[3 * k + 2]];
         sum += a.x * (b.y * c.z - b.z * c.y) + a.y * (b.z * c.x - b.x * c.z) + a.z * (b.x * c.y - b.y * c.x);
     }
     return sum / 6;
@@ -31,11 +30,10 @@ static void hulls_of_many_points(void **state)
             double z = 1 - (2 * k + 1.0) / n, angle = 2.399963229728653 * k, r = sqrt(1 - z * z);
             point[k] = (st_Vec3){5 + r * cos(angle), r * sin(angle), z};
         }
-        const st_Allocator allocator = st_default_allocator();
         st_ShapeDef shape = st_hull_def(point, n);
-        sti_Triangles t = {0};
+        st_Surface t = {0};
         st_Error err = {0};
-        check_ok(sti_tessellate(&allocator, &shape, 1, &t, &err), err);
+        check_ok(st_shape_surface(&shape, 1, &t, &err), err);
         assert_int_equal(t.n_triangles, 2 * n - 4);
         /* the core's own volume, by its own sums: the mass at a density of 1 */
         st_Scene *scene = NULL;
@@ -52,7 +50,7 @@ static void hulls_of_many_points(void **state)
         check_ok(st_scene_body_mass(scene, id, &mass, &inertia, &err), err);
         check_close(volume(&t), mass, 1e-11); /* sums of 600 terms of size 5, rounded at 1e-16 each */
         st_scene_destroy(scene);
-        sti_triangles_free(&allocator, &t);
+        st_surface_free(&t);
     }
 }
 

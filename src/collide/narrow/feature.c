@@ -259,6 +259,7 @@ void sti_core_feature_at(const sti_Core *core, st_Vec3 n, sti_Farthest farthest,
     switch (core->kind) {
     case STI_CORE_POINT:
     case STI_CORE_ELLIPSOID:
+    case STI_CORE_SMOOTH:
         set_point(out, sti_support(core, n), 0);
         break;
     case STI_CORE_SEGMENT:

@@ -136,7 +136,7 @@ static Part polytope_part(const sti_Core *core, st_Vec3 m)
 static Part part_along(const sti_Core *core, st_Vec3 m)
 {
     if (core_is_polytope(core)) return polytope_part(core, m);
-    if (core->kind == STI_CORE_ELLIPSOID) return (Part){PART_NONE, 0};
+    if (core_is_smooth(core)) return (Part){PART_NONE, 0};
     const bool cone = core->kind == STI_CORE_CONE;
     const double rise = dot(core->axis[2], m), over = rise - (cone ? cone_sine(core) : 0);
     if (1 - rise * rise <= TILT * TILT && !(cone && rise > 0)) return (Part){PART_DISC, rise > 0};

@@ -119,13 +119,13 @@ st_Status sti_plane_shape(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
     (void)a;
     Against plane = {rotate(pose_a.q, vec3(0, 0, 1)), pose_a.p, how, out, err};
     sti_ContactPoint point;
-    if (b->type == ST_SHAPE_SPHERE)
+    if (b->of->family == STI_FAMILY_SPHERES)
         return plane_ball(plane.n, plane.on, pose_b.p, b->radius, how, &point) ? sti_points_add(out, point, err)
                                                                                : ST_OK;
     if (b->mesh != NULL) return try_mesh(&plane, b->mesh, pose_b);
     sti_Core core;
     core_place(how->core_b, b, pose_b, &core);
     if (core_is_polytope(&core)) return try_corners(&plane, &core);
-    if (core.kind != STI_CORE_ELLIPSOID) return try_round(&plane, &core);
+    if (!core_is_smooth(&core)) return try_round(&plane, &core);
     return try_point(&plane, sti_support(&core, scale(-1, plane.n)), 0);
 }

@@ -33,7 +33,7 @@ st_Status sti_sphere_sphere(const sti_Shape *a, st_Pose pose_a, const sti_Shape 
 st_Status sti_sphere_capsule(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
                              const sti_Collide *how, sti_Points *out, st_Error *err)
 {
-    st_Vec3 axis = rotate(pose_b.q, b->type == ST_SHAPE_BAR ? vec3(1, 0, 0) : vec3(0, 0, 1));
+    st_Vec3 axis = rotate(pose_b.q, b->of->family == STI_FAMILY_BARS ? vec3(1, 0, 0) : vec3(0, 0, 1));
     st_Vec3 d = sub(pose_a.p, pose_b.p);
     if (how->planar >= 0 && !(sti_is_in_plane(axis, how->planar) && dot(d, vec3_axis(how->planar)) == 0))
         return sti_convex_convex(a, pose_a, b, pose_b, how, out, err); /* their shadows */

@@ -1,84 +1,14 @@
 #include "collide/narrow/support.h"
 
-/* ---- the box's facets ---------------------------------------------------------------------------- */
-
-/* Corner k has + along x, y, z where bit 0, 1, 2 of k is set. Face 2 e + s: axis e, + where s = 1. */
-static const int box_face_first[7] = {0, 4, 8, 12, 16, 20, 24};
-static const int box_face_vertex[24] = {
-    0, 4, 6, 2, 1, 3, 7, 5, /* -x, +x */
-    0, 1, 5, 4, 2, 6, 7, 3, /* -y, +y */
-    0, 2, 3, 1, 4, 5, 7, 6, /* -z, +z */
-};
-static const int box_edge[48] = {
-    0, 1, 2, 4, 2, 3, 3, 4, 4, 5, 2, 5, 6, 7, 3, 5, /* along x: faces -y -z, +y -z, -y +z, +y +z */
-    0, 2, 0, 4, 1, 3, 1, 4, 4, 6, 0, 5, 5, 7, 1, 5, /* along y */
-    0, 4, 0, 2, 1, 5, 1, 2, 2, 6, 0, 3, 3, 7, 1, 3, /* along z */
-};
-static const st_Vec3 box_vertex[8] = {{-1, -1, -1}, {1, -1, -1}, {-1, 1, -1}, {1, 1, -1},
-                                      {-1, -1, 1},  {1, -1, 1},  {-1, 1, 1},  {1, 1, 1}};
-static const st_Vec3 box_normal[6] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
-static const double box_offset[6] = {1, 1, 1, 1, 1, 1};
-/* In units of the half extents: vertices are scaled on the way out, normals are not changed by it. */
-static const sti_Facets box_facets = {
-    8, 6, 12, box_vertex, box_face_first, box_face_vertex, box_normal, box_offset, box_edge, NULL, NULL};
-
 /* ---- placing ------------------------------------------------------------------------------------- */
 
 sti_Core sti_core(const sti_Shape *shape, st_Pose pose)
 {
-    sti_Core core = {.p = pose.p, .half = vec3(1, 1, 1)};
+    sti_Core core = {.p = pose.p, .half = vec3(1, 1, 1), .shape = shape};
     core.axis[0] = rotate(pose.q, vec3(1, 0, 0));
     core.axis[1] = rotate(pose.q, vec3(0, 1, 0));
     core.axis[2] = rotate(pose.q, vec3(0, 0, 1));
-    int along = shape->type == ST_SHAPE_BAR ? 0 : 2;
-    switch (shape->type) {
-    case ST_SHAPE_SPHERE:
-        core.radius = shape->radius;
-        break;
-    case ST_SHAPE_CAPSULE:
-    case ST_SHAPE_BAR:
-        core.radius = shape->radius; /* a bar's is 0 */
-        core.kind = STI_CORE_SEGMENT;
-        core.along = along;
-        core.extent = 0.5 * shape->length;
-        core.corner[0] = sub(core.p, scale(core.extent, core.axis[along]));
-        core.corner[1] = add(core.p, scale(core.extent, core.axis[along]));
-        core.size = core.extent;
-        break;
-    case ST_SHAPE_BOX:
-        core.kind = STI_CORE_BOX;
-        core.half = shape->half;
-        core.facets = &box_facets;
-        core.size = norm(shape->half);
-        break;
-    case ST_SHAPE_HULL:
-        core.kind = STI_CORE_HULL;
-        core.facets = &shape->hull->facets;
-        core.size = norm(shape->middle) + shape->reach;
-        break;
-    case ST_SHAPE_CYLINDER:
-        core.kind = STI_CORE_CYLINDER;
-        core.extent = shape->radius;
-        core.lo = -0.5 * shape->length, core.hi = 0.5 * shape->length;
-        core.size = hypot(shape->radius, core.hi);
-        break;
-    case ST_SHAPE_CONE:
-        core.kind = STI_CORE_CONE;
-        core.extent = shape->radius;
-        core.lo = -0.25 * shape->length, core.hi = 0.75 * shape->length;
-        core.size = fmax(core.hi, hypot(shape->radius, core.lo));
-        break;
-    case ST_SHAPE_ELLIPSOID:
-        core.kind = STI_CORE_ELLIPSOID;
-        core.half = shape->half;
-        core.size = fmax(shape->half.x, fmax(shape->half.y, shape->half.z));
-        break;
-    case ST_SHAPE_POINT:
-    case ST_SHAPE_PLANE: /* neither convex and bounded: never asked for */
-    case ST_SHAPE_MESH:
-    case ST_SHAPE_HEIGHT_FIELD:
-        break;
-    }
+    if (shape->of->core != NULL) shape->of->core(shape, &core);
     return core;
 }
 
@@ -160,6 +90,8 @@ st_Vec3 sti_support(const sti_Core *core, st_Vec3 d)
         h = vec3(core->half.x * h.x / length, core->half.y * h.y / length, core->half.z * h.z / length);
         return add(core->p, core_to_world(core, h));
     }
+    case STI_CORE_SMOOTH:
+        return add(core->p, core_to_world(core, core->shape->of->support(core->shape, core_to_local(core, d))));
     }
     return core->p;
 }

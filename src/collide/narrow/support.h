@@ -17,7 +17,8 @@ typedef enum sti_CoreKind {
     STI_CORE_HULL,
     STI_CORE_CYLINDER,
     STI_CORE_CONE,
-    STI_CORE_ELLIPSOID
+    STI_CORE_ELLIPSOID,
+    STI_CORE_SMOOTH /* any other without faces and edges: by its descriptor's support function */
 } sti_CoreKind;
 
 struct sti_Core {
@@ -32,6 +33,7 @@ struct sti_Core {
     double size;       /* no point of the core is farther from p                                     */
     st_Vec3 corner[3]; /* triangle, segment: placed                                                */
     const sti_Facets *facets;
+    const sti_Shape *shape; /* NULL: made of a triangle or a segment                                 */
 };
 typedef struct sti_Core sti_Core;
 
@@ -48,6 +50,15 @@ static inline void core_place(const sti_Core *known, const sti_Shape *shape, st_
     for (int k = 0; k < 2 && out->kind == STI_CORE_SEGMENT; k++)
         out->corner[k] = add(pose.p, out->corner[k]);
 }
+/* A segment from -half to half along an axis of its own; p and axes are set. */
+static inline void core_set_segment(sti_Core *core, int along, double half)
+{
+    core->kind = STI_CORE_SEGMENT;
+    core->along = along;
+    core->extent = core->size = half;
+    core->corner[0] = sub(core->p, scale(half, core->axis[along]));
+    core->corner[1] = add(core->p, scale(half, core->axis[along]));
+}
 sti_Core sti_core_triangle(st_Vec3 a, st_Vec3 b, st_Vec3 c);
 sti_Core sti_core_segment(st_Vec3 a, st_Vec3 b);
 
@@ -55,6 +66,11 @@ sti_Core sti_core_segment(st_Vec3 a, st_Vec3 b);
 static inline bool core_is_polytope(const sti_Core *core)
 {
     return core->kind <= STI_CORE_HULL;
+}
+/* Neither faces nor edges nor corners. */
+static inline bool core_is_smooth(const sti_Core *core)
+{
+    return core->kind >= STI_CORE_ELLIPSOID;
 }
 static inline st_Vec3 core_to_world(const sti_Core *core, st_Vec3 a)
 {

@@ -129,26 +129,13 @@ static st_Status check_surfaces(const st_SystemDef *def, const sti_World *world,
     return ST_OK;
 }
 
-/* The smallest diameter of a smooth body; 0: has corners or edges. */
-static double smooth_diameter(const st_ShapeDef *shape)
-{
-    switch (shape->type) {
-    case ST_SHAPE_SPHERE:
-    case ST_SHAPE_CAPSULE:
-        return 2 * shape->radius;
-    case ST_SHAPE_ELLIPSOID:
-        return 2 * fmin(shape->half.x, fmin(shape->half.y, shape->half.z));
-    default:
-        return 0;
-    }
-}
-
 static st_Status check_patch(const st_SystemDef *def, const sti_World *world, int shape, st_Error *err)
 {
     const st_ShapeDef *s = sti_shape_def(world->scene, shape);
-    double diameter = smooth_diameter(s), side = def->patch_elements * def->patch_spacing;
+    const sti_Shape *compiled = sti_shape_of(&world->collider, shape);
+    const double diameter = compiled->thick, side = def->patch_elements * def->patch_spacing;
     if (s->type == ST_SHAPE_PLANE) return ST_OK;
-    if (diameter == 0)
+    if (!compiled->of->smooth)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
                         "shape %s: contact \"compliant\" serves smooth shapes on planes and on each other, not a "
                         "%s",
