@@ -363,7 +363,8 @@ const int *st_batch_status(const st_Batch *b)
 const char *st_batch_message(const st_Batch *b, int world)
 {
     if (!is_world(b, world)) return NULL;
-    return b->status[world] != ST_OK && b->world[world].message != NULL ? b->world[world].message : "";
+    if (b->status[world] == ST_OK) return "";
+    return b->world[world].message != NULL ? b->world[world].message : "failed, and there was no memory to keep why";
 }
 
 int st_batch_failures(const st_Batch *b)

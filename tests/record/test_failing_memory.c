@@ -298,6 +298,183 @@ static st_Status writes_table_and_picture(st_Error *err)
     return status != ST_OK ? status : closed;
 }
 
+/* Worlds side by side, with a parameter each, resets and sensors. */
+static st_Status steps_batch(st_Error *err)
+{
+    Made made;
+    st_Batch *batch = NULL;
+    st_BatchDef def = st_batch_def();
+    static const char *const parameters[] = {"bodies/*/mass", "bodies/box/shapes/*/friction"};
+    int keyframe;
+    double q[128], v[128];
+    st_Status status = make(&made, NULL, err);
+    if (status != ST_OK) return status;
+    def.worlds = 2, def.parameters = parameters, def.n_parameters = 2;
+    st_system_state(made.system, q, v);
+    DO(st_batch_create(made.scene, &made.def, &def, &batch, err));
+    DO(st_batch_step(batch, 2, NULL, err));
+    if (status == ST_OK && st_batch_failures(batch) > 0) {
+        status = ST_ERR_MEMORY; /* of a world, with its own message */
+        snprintf(err->message, sizeof err->message, "%s", st_batch_message(batch, st_batch_status(batch)[0] == 0));
+    }
+    DO(st_batch_add_keyframe(batch, 0.0, q, v, &keyframe, err));
+    DO(st_batch_apply_parameters(batch, NULL, err));
+    DO(st_batch_read_sensors(batch, NULL, err));
+    DO(st_batch_reset(batch, NULL, NULL, err));
+    st_batch_destroy(batch);
+    unmake(&made);
+    return status;
+}
+
+/* Trees of joints, rays and distances; one compiled scene for two systems. */
+static st_Status asks_arms_and_rays(st_Error *err)
+{
+    Made made;
+    st_Articulation *arm = NULL;
+    st_CompiledScene *compiled = NULL;
+    st_System *other = NULL;
+    double x[64] = {0}, y[64], J[6 * 64];
+    int count = 0;
+    st_ShapeId found[4];
+    st_RayHit hit[2];
+    st_Closest closest;
+    st_ReachInfo reached;
+    st_Status status = make(&made, NULL, err);
+    if (status != ST_OK) return status;
+    const st_BodyId body = st_scene_find_body(made.scene, "arm");
+    const st_Ray rays[2] = {{{0, 0, 2}, {0, 0, -1}, 5}, {{5, 0, 0.1}, {-1, 0, 0}, 9}};
+    const st_ShapeDef probe = st_sphere_def(0.3);
+    const st_Pose at = {{0, 0, 0.2}, {1, 0, 0, 0}};
+    const st_Target target = {.body = body, .point = {0, 0, 0.2}, .position = {3.1, 0, 1.4}};
+    const st_ReachDef reach = st_reach_def();
+    DO(st_articulation_create(made.system, &arm, err));
+    const int n_v = status == ST_OK ? st_articulation_n_v(arm) : 0;
+    assert_true(n_v <= 64);
+    DO(st_articulation_jacobian(arm, body, (st_Vec3){0, 0, 0.1}, J, NULL, n_v, err));
+    DO(st_articulation_mass_solve(arm, x, y, n_v, err));
+    DO(st_articulation_inverse_dynamics(arm, x, NULL, 0, y, n_v, err));
+    DO(st_articulation_forward_dynamics(arm, x, NULL, 0, y, n_v, err));
+    DO(st_articulation_reach(arm, &target, 1, &reach, &reached, err));
+    DO(st_articulation_write(arm, err));
+    DO(st_system_rays(made.system, rays, 2, ~0u, hit, err));
+    DO(st_system_overlaps(made.system, &probe, at, ~0u, found, 4, &count, err));
+    DO(st_system_closest(made.system, &probe, at, 10.0, ~0u, &closest, err));
+    DO(st_scene_compile(made.scene, &compiled, err));
+    DO(st_system_create_from(compiled, &made.def, &other, err));
+    DO(st_system_step(other, 0.005, NULL, err));
+    st_articulation_destroy(arm);
+    st_system_destroy(other);
+    st_compiled_release(compiled);
+    unmake(&made);
+    return status;
+}
+
+static st_Status run_text(const char *text, int steps, st_Error *err)
+{
+    Made made = {0};
+    st_Status status = st_scene_parse(text, strlen(text), "text", NULL, 0, &made.scene, &made.def, err);
+    DO(st_system_create(made.scene, &made.def, &made.system, err));
+    for (int k = 0; k < steps; k++)
+        DO(st_system_step(made.system, made.def.h, NULL, err));
+    unmake(&made);
+    return status;
+}
+
+/* Fills, inlets, outlets and measures; and piles on flat arrays. */
+#define SPHERE "{\"type\": \"sphere\", \"radius\": 0.05, \"friction\": 0.5}"
+static st_Status steps_grains(st_Error *err)
+{
+    return run_text(
+        "{\"ground\": [{\"type\": \"plane\"}], \"regions\": ["
+        "{\"name\": \"low\", \"type\": \"box\", \"position\": [0, 0, 0.3], \"size\": [0.5, 0.5, 0.5]},"
+        "{\"name\": \"high\", \"type\": \"box\", \"position\": [0, 0, 1], \"size\": [0.5, 0.5, 0.3]}],"
+        "\"fills\": [{\"name\": \"f\", \"region\": \"low\", \"number\": 5, \"shapes\": [" SPHERE "]}],"
+        "\"inlets\": [{\"name\": \"i\", \"region\": \"high\", \"number\": 4, \"rate\": 400, \"shapes\": [" SPHERE "]}],"
+        "\"outlets\": [{\"name\": \"o\", \"region\": \"low\"}],"
+        "\"measures\": [{\"name\": \"m\", \"type\": \"bulk\", \"region\": \"low\"}, {\"name\": \"n\", \"type\": "
+        "\"flow\", "
+        "\"region\": \"high\"}],"
+        "\"simulation\": {\"h\": 0.005}}",
+        4, err);
+}
+static st_Status steps_device(st_Error *err)
+{
+    return run_text("{\"ground\": [{\"type\": \"plane\"}], \"bodies\": ["
+                    "{\"name\": \"a\", \"position\": [0, 0, 0.05], \"shapes\": [" SPHERE "]},"
+                    "{\"name\": \"b\", \"position\": [0.06, 0, 0.12], \"shapes\": [" SPHERE "]}],"
+                    "\"simulation\": {\"h\": 0.002, \"device\": \"flat\"}}",
+                    3, err);
+}
+static st_Status steps_2004(st_Error *err)
+{
+    return run_text(
+        "{\"ground\": [{\"type\": \"plane\", \"young\": 1e6}], \"bodies\": [{\"name\": \"b\", \"position\": "
+        "[0, 0, 0.04], \"velocity\": [1, 0, 0], \"shapes\": [{\"type\": \"sphere\", \"radius\": 0.05, "
+        "\"young\": 1e6, \"friction\": 0.5}]}], \"simulation\": {\"preset\": \"song-2004\", \"h\": 0.001}}",
+        3, err);
+}
+
+/* Pictures, columns and scenes as text. */
+static st_Status draws(st_Error *err)
+{
+    Made made;
+    st_Columns *columns = NULL;
+    char *mjcf = NULL, *remarks = NULL, *model = NULL, *choices = NULL;
+    unsigned char *rgb = NULL;
+    static double values[1024];
+    static const double x[3] = {1, 2, 3}, y[3] = {1e-2, 2.5e-3, 6e-4};
+    const st_PlotCurve curve = {"error", 3, x, y, false};
+    const st_PlotPanel panel = {"y", 1, &curve};
+    st_StepInfo info = st_step_info();
+    st_Status status = make(&made, NULL, err);
+    if (status != ST_OK) return status;
+    DO(st_system_step(made.system, 0.005, &info, err));
+    DO(st_columns_create(made.scene, &columns, err));
+    if (status == ST_OK) assert_true(st_columns_count(columns) <= 1024);
+    DO(st_columns_values(columns, made.system, &info, values, err));
+    DO(st_plot_loglog(in_folder("plot.svg"), "t", "x", "y", &curve, 1, err));
+    DO(st_plot_lines(in_folder("lines.svg"), "t", "x", &panel, 1, err));
+    DO(st_profile_write(in_folder("profile.svg"), "t", 1, (const char *const[]){"a"}, 3, y, err));
+    if (status == ST_OK && (rgb = __real_malloc(3 * 32 * 32)) != NULL)
+        status = st_render(made.scene, made.system, NULL, 32, 32, rgb, err);
+    DO(st_scene_write_mjcf(made.scene, &made.def, "scene", &mjcf, &remarks, err));
+    if (status == ST_OK &&
+        ((model = st_scene_model(made.scene, &made.def)) == NULL || (choices = st_choices_json(&made.def)) == NULL)) {
+        status = ST_ERR_MEMORY;
+        snprintf(err->message, sizeof err->message, "out of memory");
+    }
+    __real_free(rgb);
+    free(mjcf);
+    free(remarks);
+    free(model);
+    free(choices);
+    st_columns_destroy(columns);
+    unmake(&made);
+    return status;
+}
+
+/* Exports of kept.h5. */
+static st_Status exports(st_Error *err)
+{
+    st_Recording *recording = NULL;
+    static const char page[] = "<html><script id=\"run\" type=\"text/plain\"></script></html>";
+    st_Status status = st_recording_open(in_folder("kept.h5"), &recording, err);
+    DO(st_recording_write_vtk(recording, in_folder("vtk"), err));
+    DO(st_recording_write_plot(recording, NULL, (const char *const[]){"kinetic", "box.z"}, 2, in_folder("plot.svg"),
+                               err));
+    if (status == ST_OK) {
+        char *names = st_recording_curve_names(recording);
+        if (names == NULL) {
+            status = ST_ERR_MEMORY;
+            snprintf(err->message, sizeof err->message, "out of memory");
+        }
+        free(names);
+    }
+    DO(st_recording_write_report(recording, 0, page, sizeof page - 1, in_folder("report.html"), err));
+    st_recording_close(recording);
+    return status;
+}
+
 /* Of kept.h5, which is whole. */
 static st_Status reads_recording(st_Error *err)
 {
@@ -463,6 +640,13 @@ TEST(records)
 TEST(writes_table_and_picture)
 TEST(reads_recording)
 TEST(solves)
+TEST(steps_batch)
+TEST(asks_arms_and_rays)
+TEST(steps_grains)
+TEST(steps_device)
+TEST(steps_2004)
+TEST(draws)
+TEST(exports)
 
 /* An allocator without its functions is refused by name. */
 static void allocators_without_functions_are_refused(void **state)
@@ -502,6 +686,13 @@ int main(void)
         cmocka_unit_test(test_writes_table_and_picture),
         cmocka_unit_test(test_reads_recording),
         cmocka_unit_test(test_solves),
+        cmocka_unit_test(test_steps_batch),
+        cmocka_unit_test(test_asks_arms_and_rays),
+        cmocka_unit_test(test_steps_grains),
+        cmocka_unit_test(test_steps_device),
+        cmocka_unit_test(test_steps_2004),
+        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_exports),
         cmocka_unit_test(allocators_without_functions_are_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);
