@@ -66,7 +66,8 @@ typedef enum st_Forces {
 
 /* Velocities that the step problem is solved in. States, reports and recordings are those of bodies in either. */
 typedef enum st_Coordinates {
-    ST_COORDINATES_AUTO = 0, /* body for now                                              */
+    ST_COORDINATES_AUTO = 0, /* joint; body with effort thorough (the presets named after papers), contact
+                              * regularized, forces least_norm and drift mean             */
     ST_COORDINATES_JOINT,    /* those that joints leave, tree by tree; loops by rows      */
     ST_COORDINATES_BODY      /* those of bodies, joints by rows                           */
 } st_Coordinates;

@@ -4,8 +4,8 @@
  *
  *     v_b = X v_a + d + N y,     R_b = L Q_1',   N = Q_2,   X = -Q_1 inv(L) R_a,   d = -Q_1 inv(L) g
  *
- * by Householder reflections (Q_1 Q_2) from the right and the independent rows chosen by pivoting. From the leaves to
- * the root, with A_c and f_c of all that a link carries,
+ * by Householder reflections (Q_1 Q_2) from the right and the independent rows chosen by pivoting. N times any row may
+ * be added to X (adopt_rows). From the leaves to the root, with A_c and f_c of all that a link carries,
  *
  *     A_c += X'A_c X,     f_c += X'f_c,     (T'AT)_ij = N_i' (A_c N_j carried up by X')
  *
@@ -13,6 +13,7 @@
  */
 #include "linalg/tree_coordinates.h"
 
+#include "base/tolerance.h"
 #include "math/block_diag.h"
 
 enum { MOST = 6, MOST_ROWS = 8 };
@@ -44,8 +45,9 @@ typedef struct Link {
     Six L[MOST];      /* rank x rank, lower                                                        */
     int pivot[MOST];  /* rows of the link, in order of L                                           */
     Six R_a[MOST_ROWS];
-    Six X[MOST]; /* n x n of its parent                                                            */
-    Six A[MOST]; /* of all that it carries                                                         */
+    Six X[MOST];  /* n x n of its parent                                                           */
+    bool adopted; /* X was chosen so that a row of its joint is its coordinate                      */
+    Six A[MOST];  /* of all that it carries                                                         */
     Six p, f;
 } Link;
 
@@ -230,6 +232,8 @@ void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
     sti_free(&a, t, 1, sizeof *t);
 }
 
+enum { KEPT = 0, OF_LINK, OF_FOLLOWER }; /* what a row of G is                                     */
+
 /* ---- one link ------------------------------------------------------------------------------------- */
 
 /* R_b = L Q_1' for the `rank` rows that are most independent; false: there are not so many. R_b is overwritten. */
@@ -310,7 +314,61 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
             add6(-link->Q[s][i], Z[s], link->X[i]);
         add6(-z[s], link->Q[s], link->p);
     }
+    link->adopted = false;
     return true;
+}
+
+/* The link that a row ties to its parent, and touches nothing else but a follower; -1: none. */
+static int link_of_row(const sti_TreeCoordinates *t, const st_Sparse *from, int row)
+{
+    int a = -1, b = -1;
+    for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
+        const int block = t->block_of[from->i[e]], k = t->link_of[block];
+        if (t->follows[block] >= 0 || (k >= 0 && (k == a || k == b))) continue;
+        if (k < 0 || b >= 0) return -1;
+        if (a < 0)
+            a = k;
+        else
+            b = k;
+    }
+    if (b < 0) return -1;
+    return t->link[a].of.parent == b ? a : t->link[b].of.parent == a ? b : -1;
+}
+
+/* The parts of a row on a link and on its parent. */
+static void split_row(const sti_TreeCoordinates *t, const st_Sparse *from, int row, int index, Six own, Six above)
+{
+    const Link *link = &t->link[index], *parent = &t->link[link->of.parent];
+    memset(own, 0, sizeof(Six));
+    memset(above, 0, sizeof(Six));
+    for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
+        const int i = from->i[e];
+        if (i >= link->first && i < link->first + link->n)
+            own[i - link->first] = from->x[e];
+        else if (i >= parent->first && i < parent->first + parent->n)
+            above[i - parent->first] = from->x[e];
+    }
+}
+
+/* X is free in the directions of N. A link with one coordinate takes the first row of its own joint (motor, damper,
+ * limit, rotor), so that this row and all that are parallel to it are about its coordinate alone: they are exact where
+ * the whole tree moves, and sparse.                                                                  */
+static void adopt_rows(sti_TreeCoordinates *t, const st_Sparse *from, const int *kind)
+{
+    for (int row = 0; row < from->n_cols; row++) {
+        const int k = kind != NULL && kind[row] == OF_LINK ? -1 : link_of_row(t, from, row);
+        if (k < 0 || t->link[k].n_y != 1 || t->link[k].adopted) continue;
+        Link *link = &t->link[k];
+        Six own, above;
+        split_row(t, from, row, k, own, above);
+        const double *N = column_of_N(link, 0), rate = dot6(own, N);
+        if (!(rate * rate > 1e-12 * dot6(own, own) * dot6(N, N))) continue;
+        for (int i = 0; i < link->n; i++)
+            add6(own[i], link->X[i], above);
+        for (int i = 0; i < MOST; i++)
+            add6(-N[i] / rate, above, link->X[i]);
+        link->adopted = true;
+    }
 }
 
 /* ---- the problem ---------------------------------------------------------------------------------- */
@@ -355,6 +413,26 @@ static int common_link(const sti_TreeCoordinates *t, int a, int b)
 static double carry_row(sti_TreeCoordinates *t, const st_Sparse *from, int row)
 {
     double on_p = 0;
+    const int joint = link_of_row(t, from, row);
+    if (joint >= 0 && t->link[joint].adopted) {
+        const Link *link = &t->link[joint];
+        Six own, above, size;
+        bool none = true;
+        split_row(t, from, row, joint, own, above);
+        for (int i = 0; i < MOST; i++)
+            size[i] = fabs(above[i]);
+        on_p = dot6(own, link->p) + dot6(above, t->link[link->of.parent].p);
+        t->row[link->first_y] += dot6(own, column_of_N(link, 0));
+        for (int i = 0; i < link->n; i++)
+            for (int j = 0; j < MOST; j++) {
+                above[j] += own[i] * link->X[i][j];
+                size[j] += fabs(own[i] * link->X[i][j]);
+            }
+        for (int j = 0; j < MOST; j++)
+            none = none && fabs(above[j]) <= 1e-14 * size[j];
+        if (!none) carry_up(t, link->of.parent, -1, above, NULL);
+        return on_p;
+    }
     int waiting = -1; /* a link whose force goes on together with that of the next, from where their paths meet */
     Six waits = {0};
     for (int64_t e = from->p[row]; e < from->p[row + 1];) {
@@ -384,7 +462,7 @@ static double carry_row(sti_TreeCoordinates *t, const st_Sparse *from, int row)
     return on_p;
 }
 
-/* The row that was made goes to a list: all coordinates of every tree and block that it touches. */
+/* The row that was made goes to a list. */
 static void close_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, int *i, double *x, int64_t *n)
 {
     t->n_seen++;
@@ -393,6 +471,7 @@ static void close_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, in
         if (t->seen[b] == t->n_seen) continue;
         t->seen[b] = t->n_seen;
         for (int j = t->first_reduced[b]; j < t->first_reduced[b + 1]; j++) {
+            if (t->row[j] == 0) continue;
             i[*n] = j;
             x[(*n)++] = t->row[j];
             t->row[j] = 0;
@@ -412,8 +491,6 @@ static int64_t row_size(const sti_TreeCoordinates *t, const st_Sparse *from, int
     }
     return n;
 }
-
-enum { KEPT = 0, OF_LINK, OF_FOLLOWER };
 
 static st_Status sort_rows(sti_TreeCoordinates *t, st_Error *err)
 {
@@ -546,10 +623,10 @@ static bool is_rigid(const st_Problem *problem, int row)
     return problem->Cb.n_blocks == 0 || problem->Cb.x[row] == 0;
 }
 
-/* Parts of a row's mobility that count as none: joints open by 1e-7 m leave 1e-14 of it, rounding 1e-30. Larger, and
- * rows that matter are lost; smaller, and rows that other joints hold already ask for velocities of 1e14 m/s. */
-#define HELD     1e-14
-#define ROUNDING 1e-26
+/* The part of a joint row's mobility that counts as none: joints open by 1e-7 m leave 1e-14 of it. Larger, and rows
+ * that matter are lost; smaller, and rows that other joints hold already ask for velocities of 1e14 m/s. Contact rows:
+ * STI_HELD, as without trees.                                                                        */
+#define HELD 1e-14
 
 /* The squares of a row over the diagonals of A, and of its carried one over those of T'AT: 0 or rounding, where the
  * joints of trees hold it already.                                                                */
@@ -608,7 +685,7 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, int *
             at = before;
             continue;
         }
-        if (!(part > ROUNDING)) memset(*x + before, 0, (size_t)(at - before) * sizeof **x);
+        if (!(part > STI_HELD)) memset(*x + before, 0, (size_t)(at - before) * sizeof **x);
         value[m] = value[k] + on_p;
         if (kept != NULL) kept[m] = row, t->Cb[m] = t->Cb[k];
         (*p)[++m] = at;
@@ -628,9 +705,12 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
         for (int r = 0; r < t->link[k].of.n_rows; r++)
             if (!is_rigid(problem, t->link[k].of.first_row + r)) return ST_OK;
     STI_TRY(sort_rows(t, err));
+    for (int k = 0; k < t->n_links; k++)
+        if (!factor_link(t, k)) return ST_OK;
+    adopt_rows(t, &problem->G, t->row_kind);
+    adopt_rows(t, &problem->H, NULL);
     for (int k = 0; k < t->n_links; k++) {
         Link *link = &t->link[k];
-        if (!factor_link(t, k)) return ST_OK;
         if (link->of.parent < 0) continue;
         const Link *parent = &t->link[link->of.parent];
         for (int i = 0; i < link->n; i++)

@@ -109,8 +109,7 @@ static void add_errors(const sti_Reduction *reduction, const double *r, const do
     out->error_rho = uniform_error(reduction, r, u, mean_rho(reduction));
 }
 
-/* What contact c adds to all that. */
-static void judge_contact(const st_Problem *p, int c, const double *r, const double *u, double rho,
+void sti_residual_contact(const st_Problem *p, int c, const double *r, const double *u, double rho,
                           sti_GraphError *error, st_Residual *out)
 {
     const st_ContactLaw *contact = &p->contact[c];
@@ -140,7 +139,7 @@ void sti_residual_at(const sti_Reduction *reduction, const double *r, const doub
     sti_GraphError error = {0};
     *out = (st_Residual){.worst_contact = -1};
     for (int c = 0; c < reduction->problem->n_contacts; c++)
-        judge_contact(reduction->problem, c, r, u, reduction->rho[c], &error, out);
+        sti_residual_contact(reduction->problem, c, r, u, reduction->rho[c], &error, out);
     close_judgement(reduction, r, u, &error, out);
 }
 
@@ -171,7 +170,7 @@ static void judge_graph(const sti_Reduction *reduction, const double *r, sti_Jud
     for (int k = 0; k < graph->n_alone; k++) {
         const int c = graph->alone[k].contact;
         velocity_alone(reduction->problem, &graph->alone[k], r, judged->v, judged->u);
-        judge_contact(reduction->problem, c, r, judged->u, sti_graph_rho(graph, c), &error, out);
+        sti_residual_contact(reduction->problem, c, r, judged->u, sti_graph_rho(graph, c), &error, out);
     }
     close_judgement(reduction, r, judged->u, &error, out);
 }

@@ -4,6 +4,8 @@
 
 #include "reduce/reduce.h"
 
+struct sti_GraphError; /* pile.h */
+
 /* docs/methods.md 12, from r alone. v (n_v), l (n_l, or NULL) and u (n_r) end as what belongs to r, by a fresh
  * solve with refinement; asked for the r it judged last, it only copies. No allocation.            */
 void sti_residual(const sti_Reduction *reduction, const double *r, double *v, double *l, double *u, st_Residual *out);
@@ -14,6 +16,10 @@ double sti_residual_scale(const sti_Reduction *reduction);
 /* The same for a u that the caller has at hand; joint is left 0. For solvers on their way: what they return is
  * judged by sti_residual.                                                                         */
 void sti_residual_at(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out);
+
+/* What contact c adds to the natural residual and to the figures beside it. */
+void sti_residual_contact(const st_Problem *problem, int c, const double *r, const double *u, double rho,
+                          struct sti_GraphError *error, st_Residual *out);
 
 /* What the tolerance is compared with: natural, or where the reduction asks for all errors the largest. */
 static inline double sti_residual_measure(const sti_Reduction *reduction, const st_Residual *residual)

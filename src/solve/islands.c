@@ -144,6 +144,7 @@ static st_Status solve_whole(sti_Islands *s, st_Solution *solution, st_SolveInfo
     st_Solver *solver = s->desk[0]->solver;
     st_SolveInfo found;
     sti_solver_equip(solver, s->def.threads, NULL);
+    sti_solver_try_dense(solver, s->dense);
     sti_solver_limit(solver, s->def.max_work, s->stop);
     double left = s->left != NULL ? 0.0 : INFINITY;
     for (int c = 0; c < p->n_contacts && s->left != NULL; c++)
@@ -187,6 +188,11 @@ void sti_islands_recall(sti_Islands *s, sti_Left left, const void *ctx)
 {
     s->left = left;
     s->left_ctx = ctx;
+}
+
+void sti_islands_try_dense(sti_Islands *s, bool tries)
+{
+    s->dense = tries;
 }
 
 void sti_islands_limit(sti_Islands *s, double max_work)

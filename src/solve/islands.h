@@ -50,6 +50,8 @@ st_Status sti_islands_correct(sti_Islands *islands, const st_Problem *problem, s
  * that was solved exactly is kept so, one that was not need not be (auto.c).                             */
 typedef double (*sti_Left)(const void *ctx, int contact);
 void sti_islands_recall(sti_Islands *islands, sti_Left left, const void *ctx);
+/* For the next solves: small islands are tried with dense factors first (dense_newton.h). */
+void sti_islands_try_dense(sti_Islands *islands, bool tries);
 /* For the next solves: visits of each contact of an island at most. */
 void sti_islands_limit(sti_Islands *islands, double max_work);
 /* Problems without contacts from now on without refinement: for who corrects. */

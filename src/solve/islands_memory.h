@@ -87,6 +87,7 @@ struct sti_Islands {
     sti_Left left; /* of the next solve; NULL: not known                                           */
     const void *left_ctx;
     bool split;
+    bool dense;                   /* sti_islands_try_dense                                                           */
     Desk *desk[STI_MOST_THREADS]; /* one a thread, made when it is first needed; the first is there        */
     int n_desks;
     STI_ARRAY(Joints, joints); /* of the rest, then by the block that the first joint row of an island touches */

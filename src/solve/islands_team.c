@@ -104,6 +104,7 @@ static st_Status solve_part(Desk *d, int part, int threads, st_Solution *solutio
     STI_TRY(sti_part_take(d, part, solution->r, err));
     STI_TRY(find_saddle(s, part, &saddle, err));
     sti_solver_equip(d->solver, threads, saddle);
+    sti_solver_try_dense(d->solver, d->islands->dense);
     sti_solver_limit(d->solver, s->def.max_work, s->stop);
     double left = s->left != NULL ? 0.0 : INFINITY;
     for (int k = s->contacts.first[part]; k < s->contacts.first[part + 1] && s->left != NULL; k++)

@@ -8,6 +8,7 @@
 
 #include "math/parallel.h"
 #include "reduce/residual.h"
+#include "solve/dense_newton.h"
 #include "solve/factored.h"
 
 #include <float.h>
@@ -26,6 +27,8 @@ struct st_Solver {
     void *workspace; /* the kind's own                                                              */
     sti_Reduction *reduction;
     sti_Factored *factored;
+    sti_DenseNewton *dense;
+    bool tries_dense;  /* sti_solver_try_dense                                                     */
     sti_Stop own_stop; /* the def's cancel                                                         */
     sti_Work work;     /* of the solve under way                                                   */
     double left;       /* sti_solver_recall                                                        */
@@ -168,6 +171,7 @@ st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *e
     if (status == ST_OK && def->effort != ST_EFFORT_THOROUGH)
         solver->reduction->fewest = def->effort == ST_EFFORT_EXACT ? FEWEST_OF_EXACT : FEWEST_IN_LANES;
     if (status == ST_OK) status = sti_factored_create(&def->allocator, &solver->work, &solver->factored, err);
+    if (status == ST_OK) status = sti_dense_newton_create(&def->allocator, &solver->dense, err);
     if (status == ST_OK) status = sti_solver_open(solver->kind, &def->allocator, &solver->workspace, err);
     if (status != ST_OK) {
         st_solver_destroy(solver);
@@ -194,6 +198,12 @@ void sti_solver_limit(st_Solver *solver, double max_work, sti_Stop *stop)
     solver->work.stop = stop;
 }
 
+void sti_solver_try_dense(st_Solver *solver, bool tries)
+{
+    const bool fits = (solver->kind == &sti_auto || solver->kind == &sti_newton) && !solver->def.all_errors;
+    solver->tries_dense = tries && fits && solver->def.effort != ST_EFFORT_THOROUGH;
+}
+
 void sti_solver_recall(st_Solver *solver, double left)
 {
     solver->left = left;
@@ -216,6 +226,7 @@ void st_solver_destroy(st_Solver *solver)
     const st_Allocator allocator = solver->def.allocator;
     sti_solver_close(solver->kind, solver->workspace);
     sti_factored_destroy(solver->factored);
+    sti_dense_newton_destroy(solver->dense);
     sti_reduction_destroy(solver->reduction);
     STI_RELEASE(&allocator, solver->r, solver->r_size);
     sti_free(&allocator, solver, 1, sizeof *solver);
@@ -367,6 +378,14 @@ st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const s
                            st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
     STI_TRY(check_fit(solver, problem, solution, err));
+    if (solver->tries_dense && pile == NULL && sti_dense_newton_takes(problem)) {
+        bool solved;
+        const st_SolverDef *def = &solver->def;
+        STI_TRY(sti_dense_newton_solve(solver->dense, problem, def->tolerance,
+                                       (def->warm_start ? 1e-2 : 1) * def->tolerance, def->max_iterations,
+                                       def->warm_start ? solution->r : NULL, solution, info, &solved, err));
+        if (solved) return ST_OK;
+    }
     STI_TRY(make_room(solver, problem, err));
     STI_TRY(sti_reduce_joints(solver->reduction, problem, pile, err));
     STI_TRY(solve_contacts(solver, solution, info, err));

@@ -62,6 +62,9 @@ void sti_solver_equip(st_Solver *solver, int threads, struct sti_Saddle *saddle)
  */
 void sti_solver_limit(st_Solver *solver, double max_work, sti_Stop *stop);
 
+/* For the next solves: small problems are tried with dense factors first (dense_newton.h). */
+void sti_solver_try_dense(st_Solver *solver, bool tries);
+
 /* For the next solve alone: the residual of the answer that its start comes from; INFINITY: not known. */
 void sti_solver_recall(st_Solver *solver, double left);
 

@@ -37,10 +37,11 @@ st_Status sti_check_coordinates(const st_SystemDef *def, st_Error *err)
                     "coordinates \"joint\" cannot be used with %s: choose \"auto\" or \"body\"", other);
 }
 
-/* auto is body for now: joint gains a factor of two for robots with many motors, and little or nothing elsewhere. */
+/* auto is joint, but for the presets named after papers, whose results are those of the papers to the bit. */
 static bool uses_joints(const st_SystemDef *def)
 {
-    return def->coordinates == ST_COORDINATES_JOINT && obstacle(def) == NULL;
+    if (def->coordinates == ST_COORDINATES_AUTO && def->effort == ST_EFFORT_THOROUGH) return false;
+    return def->coordinates != ST_COORDINATES_BODY && obstacle(def) == NULL;
 }
 
 /* ---- the plan ------------------------------------------------------------------------------------- */
@@ -190,7 +191,11 @@ st_Status sti_joint_coordinates_solve(st_System *s, st_Solution *solution, st_So
     const bool sleeping = s->work.sleep.n_asleep > 0;
     const sti_Awake awake = sleeping ? awake_blocks(s) : (sti_Awake){0};
     sti_tree_coordinates_solution(own->trees, &inner.v, &inner.l);
-    STI_TRY(sti_islands_solve(s->work.islands, reduced, NULL, sleeping ? &awake : NULL, &inner, info, err));
+    sti_islands_try_dense(s->work.islands, true);
+    const st_Status status =
+        sti_islands_solve(s->work.islands, reduced, NULL, sleeping ? &awake : NULL, &inner, info, err);
+    sti_islands_try_dense(s->work.islands, false);
+    STI_TRY(status);
     info->redundant_rows += sti_tree_coordinates_held(own->trees);
     sti_tree_coordinates_expand(own->trees, sleeping ? own->awake : NULL, solution->r, solution->v, solution->l);
     *done = own->used = true;

@@ -380,7 +380,8 @@ static const Entry entries[] = {
      AT(forces), NULL, 0},
     {CHOICE(coordinates, coordinates_words,
             "velocities that the step problem is solved in: those that joints leave, tree by tree (joint), or those of "
-            "bodies, with joints as rows (body, auto); the solution is the same"),
+            "bodies, with joints as rows (body); the solution is the same. auto: joint, but body with effort thorough, "
+            "contact regularized, forces least_norm and drift mean"),
      AT(coordinates), NULL, 0},
     NUMBER(speed_limit, "m/s", STI_SMALLEST, STI_LARGEST,
            "a velocity beyond this (or beyond it in rad/s) is called divergence"),

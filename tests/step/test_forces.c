@@ -269,8 +269,8 @@ static double imbalance(Run *run, int n, st_Vec3 *before, st_Vec3 *after, st_Bod
                       run->info.force_h);
         }
     }
-    /* torques of forces that cancel are terms, too, each the force times a lever */
-    return fmax(linear.missing / fmax(linear.largest, 1e-300),
+    /* torques of forces that cancel are terms, too, each the force times a lever; and forces of torques, over it */
+    return fmax(linear.missing / fmax(fmax(linear.largest, angular.largest / fmax(lever, 1e-300)), 1e-300),
                 angular.missing / fmax(fmax(angular.largest, lever * linear.largest), 1e-300));
 }
 

@@ -204,6 +204,30 @@ static void test_restart(void **unused)
     run_close(&other);
 }
 
+/* auto is joint, and body where effort is thorough, as under the presets named after papers. */
+static void test_auto(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *preset, *same;
+    } cases_of_auto[] = {{"simulation/preset=default", "simulation/coordinates=joint"},
+                         {"simulation/preset=exact", "simulation/coordinates=joint"},
+                         {"simulation/preset=accurate", "simulation/coordinates=body"},
+                         {"simulation/preset=anitescu-potra-2002", "simulation/coordinates=body"}};
+    for (size_t k = 0; k < sizeof cases_of_auto / sizeof cases_of_auto[0]; k++) {
+        Run run, other;
+        run_open(&run, "examples/mechanisms/four_bar.json", cases_of_auto[k].preset, NULL);
+        run_open(&other, "examples/mechanisms/four_bar.json", cases_of_auto[k].preset, cases_of_auto[k].same, NULL);
+        for (int step = 0; step < 20; step++) {
+            run_step(&run);
+            run_step(&other);
+        }
+        assert_int_equal(st_system_hash(run.sys), st_system_hash(other.sys));
+        run_close(&run);
+        run_close(&other);
+    }
+}
+
 static void test_refused(void **unused)
 {
     (void)unused;
@@ -231,7 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_default), cmocka_unit_test(test_integrators), cmocka_unit_test(test_drift),
         cmocka_unit_test(test_laws),    cmocka_unit_test(test_robots),      cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_auto),    cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

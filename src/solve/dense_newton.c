@@ -1,0 +1,894 @@
+/* solve/dense_newton.c -- a robot and its contacts: W dense, semismooth Newton on the rows that need it.
+ *
+ *     A = U'U                       block by block, from the last velocity to the first: the tree's own sparsity stays
+ *     Y = inv(U') [G H],   W = Y'Y + diag(Cb, C),   b = Y' inv(U') f + (g, w)
+ *
+ * Rows come in this order:   joints | bounded rows with compliance between their bounds (servos) | all others.
+ * The first two are linear, u = 0, and are eliminated; after the joints the rest is the W and b of reduce.h, and gives
+ * rho and the scale of the residual. On the others each law is F(r, u) = 0 (alart_curnier.h), and with A = dF/dr and
+ * B = dF/du a step solves
+ *
+ *     (A + B (S + alpha E)) d = -F,       E = diag(1/rho)
+ *
+ * around a centre, as in newton.c, which has the method and its reasons. A start near the answer needs one or two
+ * steps. A servo that leaves its bounds joins the others, and everything starts again.
+ *
+ * The answer is judged afresh: v from momentum with one step of refinement, u from v, natural residual as in
+ * residual.c.
+ */
+#include "solve/dense_newton.h"
+
+#include "base/tolerance.h"
+#include "math/block_diag.h"
+#include "math/simd4.h"
+#include "pile/pile.h"
+#include "problem/law.h"
+#include "reduce/alart_curnier.h"
+#include "reduce/residual.h"
+
+#include <float.h>
+
+/* Beyond this the sparse methods are quicker. */
+enum { MOST_VELOCITIES = 160, MOST_ROWS = 180 };
+enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM, MOST_ROUNDS = 4 };
+/* As in newton.c. */
+enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4, WATCHED = 4, PATIENCE = 10 };
+static const double alpha_least = 1e-11, alpha_most = 1e2, linear_alpha = 1e-5, near = 1e-3, inner_fall = 1e-1;
+/* The residual is relative to velocities of at least u_scale, a millionth of the fastest, which asks for 1e-15 of it at
+ * a tolerance of 1e-9. Joint rates are known to 1e-14 of how fast the whole tree moves.               */
+static const double idle = 10;
+/* A velocity that joints impose and that is below this part of its terms, or of the fastest, is 0 and rounding. */
+static const double imposed_noise = 1e-12;
+/* A contact that opens at no more than this part of the speed at which the fastest one closes counts as touching, in
+ * the first step from no impulses at all.                                                            */
+static const double nearly = 0.1;
+
+struct sti_DenseNewton {
+    st_Allocator allocator;
+    STI_ARRAY(double, memory);
+    STI_ARRAY(int, numbers);
+    STI_ARRAY(unsigned char, hard); /* by contact: a bounded row that is not eliminated              */
+    /* of the problem at hand */
+    int n, m, rows, stride; /* velocities, joint rows, all rows, numbers in a row of Y and W       */
+    int n_linear;           /* rows eliminated: joints and servos                                  */
+    int redundant;          /* joint rows that depend on others                                    */
+    int *place;             /* rows: where joint row j, and contact row m + i, went                 */
+    double *U, *Y, *W, *b;  /* n x n, n x stride, rows x stride, rows                              */
+    double *free;           /* n: inv(U') f                                                        */
+    double *x;              /* rows: impulses, in the order of W                                   */
+    double *terms;          /* rows: sizes of what b is the sum of                                 */
+    double *own;            /* rows: the diagonal of W before any elimination                      */
+    double *r, *u, *trial, *trial_u, *F, *step, *step_u, *rho, *centre, *best; /* others alone, in their order    */
+    double measure, least;                /* natural residual of r and of the best                                    */
+    double *A, *B;                        /* BLOCK numbers per contact                                           */
+    double *J;                            /* the system of a step, and its right-hand side as a last column       */
+    int *active;                          /* its rows                                                            */
+    double *v, *l, *r_all, *u_all, *rest; /* of the judge                                             */
+    double *rho_of;                       /* by contact                                                          */
+    double scale;
+};
+
+st_Status sti_dense_newton_create(const st_Allocator *allocator, sti_DenseNewton **out, st_Error *err)
+{
+    sti_DenseNewton *d = sti_alloc(allocator, 1, sizeof *d);
+    if (d == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: the solver of small problems");
+    d->allocator = *allocator;
+    *out = d;
+    return ST_OK;
+}
+
+void sti_dense_newton_destroy(sti_DenseNewton *d)
+{
+    if (d == NULL) return;
+    const st_Allocator allocator = d->allocator;
+    STI_RELEASE(&allocator, d->memory, d->memory_size);
+    STI_RELEASE(&allocator, d->numbers, d->numbers_size);
+    STI_RELEASE(&allocator, d->hard, d->hard_size);
+    sti_free(&allocator, d, 1, sizeof *d);
+}
+
+bool sti_dense_newton_takes(const st_Problem *p)
+{
+    return p->symmetric && p->n_contacts > 0 && p->n_v <= MOST_VELOCITIES && p->n_l + p->n_r <= MOST_ROWS &&
+           p->H.p != NULL;
+}
+
+/* Rows of all arrays begin at multiples of four numbers. */
+static int padded(int n)
+{
+    return (n + 3) / 4 * 4;
+}
+
+static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *err)
+{
+    const int n = p->n_v, rows = p->n_l + p->n_r, stride = padded(rows + 1);
+    const struct {
+        double **at;
+        int64_t count;
+    } arrays[] = {{&d->U, (int64_t)n * padded(n)},
+                  {&d->Y, (int64_t)n * stride},
+                  {&d->W, (int64_t)rows * stride},
+                  {&d->J, (int64_t)rows * stride},
+                  {&d->A, (int64_t)BLOCK * p->n_contacts},
+                  {&d->B, (int64_t)BLOCK * p->n_contacts},
+                  {&d->rho_of, p->n_contacts},
+                  {&d->v, n},
+                  {&d->rest, n},
+                  {&d->free, n},
+                  {&d->l, p->n_l},
+                  {&d->b, rows},
+                  {&d->x, rows},
+                  {&d->own, rows},
+                  {&d->terms, rows},
+                  {&d->r, rows},
+                  {&d->u, rows},
+                  {&d->trial, rows},
+                  {&d->trial_u, rows},
+                  {&d->F, rows},
+                  {&d->step, rows},
+                  {&d->step_u, rows},
+                  {&d->rho, rows},
+                  {&d->centre, rows},
+                  {&d->best, rows},
+                  {&d->r_all, rows},
+                  {&d->u_all, rows}};
+    enum { N_ARRAYS = sizeof arrays / sizeof arrays[0] };
+    int64_t total = 0;
+    for (int k = 0; k < N_ARRAYS; k++)
+        total += padded((int)arrays[k].count) + 4;
+    STI_TRY(STI_GROW(&d->allocator, d->memory, d->memory_size, total, err));
+    STI_TRY(STI_GROW(&d->allocator, d->numbers, d->numbers_size, 2 * rows + 2, err));
+    STI_TRY(STI_GROW(&d->allocator, d->hard, d->hard_size, p->n_contacts, err));
+    double *next = d->memory;
+    for (int k = 0; k < N_ARRAYS; k++) {
+        *arrays[k].at = next;
+        next += padded((int)arrays[k].count) + 4;
+    }
+    d->place = d->numbers;
+    d->active = d->numbers + rows;
+    d->n = n, d->m = p->n_l, d->rows = rows, d->stride = stride;
+    return ST_OK;
+}
+
+/* ---- W and b -------------------------------------------------------------------------------------- */
+
+/* y -= a x, n numbers. */
+STI_INLINE void subtract_scaled(double a, const double *x, double *y, int n)
+{
+    for (int i = 0; i < n; i++)
+        y[i] -= a * x[i];
+}
+
+/* Where rows go. A servo is eliminated unless it is hard. */
+static void order_rows(sti_DenseNewton *d, const st_Problem *p)
+{
+    int next = d->m;
+    for (int j = 0; j < d->m; j++)
+        d->place[j] = j;
+    for (int c = 0; c < p->n_contacts; c++)
+        if (p->contact[c].law == ST_LAW_BOUNDED && !d->hard[c]) d->place[d->m + p->contact[c].first] = next++;
+    d->n_linear = next;
+    for (int c = 0; c < p->n_contacts; c++)
+        for (int i = 0; i < p->contact[c].dim && (p->contact[c].law != ST_LAW_BOUNDED || d->hard[c]); i++)
+            d->place[d->m + p->contact[c].first + i] = next++;
+}
+
+/* U of A, block by block; false: A is not positive definite. Row k of U has the pivot and the velocities before it. */
+STI_CLONES static bool factor_masses(sti_DenseNewton *d, const st_Problem *p)
+{
+    const int stride = padded(d->n);
+    const double *numbers = p->A.x;
+    for (int b = 0; b < p->A.n_blocks; b++) {
+        const int first = p->A.first[b], end = p->A.first[b + 1], size = end - first;
+        const bool diagonal = sti_block_marked(&p->A, b);
+        for (int i = first; i < end; i++) {
+            double *row = d->U + (int64_t)i * stride;
+            for (int j = first; j <= i; j++)
+                row[j] = !diagonal ? numbers[(i - first) * size + j - first] : i == j ? numbers[i - first] : 0;
+        }
+        numbers += diagonal ? size : size * size;
+        for (int k = end - 1; k >= first; k--) {
+            double *row = d->U + (int64_t)k * stride;
+            if (!(row[k] > 0)) return false;
+            row[k] = sqrt(row[k]);
+            const double over = 1 / row[k];
+            for (int j = first; j < k; j++)
+                row[j] *= over;
+            for (int i = first; i < k; i++)
+                if (row[i] != 0)
+                    subtract_scaled(row[i], row + first, d->U + (int64_t)i * stride + first, i + 1 - first);
+        }
+    }
+    return true;
+}
+
+/* x <- inv(U') x, of `width` numbers per velocity. */
+STI_CLONES static void solve_forward(const sti_DenseNewton *d, const st_Problem *p, double *x, int stride, int width)
+{
+    const int of_U = padded(d->n);
+    for (int b = 0; b < p->A.n_blocks; b++)
+        for (int first = p->A.first[b], k = p->A.first[b + 1] - 1; k >= first; k--) {
+            const double *row = d->U + (int64_t)k * of_U, over = 1 / row[k];
+            double *from = x + (int64_t)k * stride;
+            for (int j = 0; j < width; j++)
+                from[j] *= over;
+            for (int i = first; i < k; i++)
+                if (row[i] != 0) subtract_scaled(row[i], from, x + (int64_t)i * stride, width);
+        }
+}
+
+/* x <- inv(U) x. */
+static void solve_backward(const sti_DenseNewton *d, const st_Problem *p, double *x)
+{
+    const int of_U = padded(d->n);
+    for (int b = 0; b < p->A.n_blocks; b++)
+        for (int first = p->A.first[b], k = first; k < p->A.first[b + 1]; k++) {
+            const double *row = d->U + (int64_t)k * of_U;
+            double sum = x[k];
+            for (int i = first; i < k; i++)
+                sum -= row[i] * x[i];
+            x[k] = sum / row[k];
+        }
+}
+
+/* Columns of G or H into Y. */
+static void spread_columns(sti_DenseNewton *d, const st_Sparse *from, const int *place)
+{
+    for (int j = 0; j < from->n_cols; j++)
+        for (int64_t e = from->p[j]; e < from->p[j + 1]; e++)
+            d->Y[(int64_t)from->i[e] * d->stride + place[j]] = from->x[e];
+}
+
+/* A compliance matrix onto W; only its upper triangle counts there. */
+static void add_compliance(sti_DenseNewton *d, const st_BlockDiag *C, const int *place)
+{
+    const double *x = C->x;
+    for (int k = 0; k < C->n_blocks; k++)
+        for (int i = C->first[k]; i < C->first[k + 1]; i++)
+            for (int j = C->first[k]; j < C->first[k + 1]; j++, x++)
+                if (place[j] >= place[i]) d->W[(int64_t)place[i] * d->stride + place[j]] += *x;
+}
+
+/* The upper triangle of W, and b. */
+STI_CLONES static void form_rows(sti_DenseNewton *d, const st_Problem *p)
+{
+    const int n = d->n, rows = d->rows, stride = d->stride;
+    memset(d->Y, 0, (size_t)n * (size_t)stride * sizeof *d->Y);
+    memset(d->W, 0, (size_t)rows * (size_t)stride * sizeof *d->W);
+    spread_columns(d, &p->G, d->place);
+    spread_columns(d, &p->H, d->place + d->m);
+    for (int i = 0; i < n; i++) /* f as one more column */
+        d->Y[(int64_t)i * stride + rows] = p->f[i];
+    solve_forward(d, p, d->Y, stride, rows + 1);
+    for (int k = 0; k < n; k++) {
+        const double *row = d->Y + (int64_t)k * stride;
+        d->free[k] = row[rows];
+        for (int i = 0; i < rows; i++)
+            if (row[i] != 0) subtract_scaled(-row[i], row + i, d->W + (int64_t)i * stride + i, rows + 1 - i);
+    }
+    add_compliance(d, &p->Cb, d->place);
+    add_compliance(d, &p->C, d->place + d->m);
+    for (int i = 0; i < d->m; i++)
+        d->b[d->place[i]] = d->W[(int64_t)d->place[i] * stride + rows] + p->g[i];
+    for (int i = 0; i < p->n_r; i++) {
+        const int at = d->place[d->m + i];
+        d->b[at] = d->W[(int64_t)at * stride + rows] + p->w[i];
+    }
+    for (int i = 0; i < rows; i++) {
+        d->own[i] = d->W[(int64_t)i * stride + i];
+        d->terms[i] = fabs(d->b[i]);
+    }
+}
+
+/* Eliminate rows first .. end - 1, which are u = 0, from those after them. Row p of W stays as it was then, for
+ * recover_linear; the pivot of a row that depends on others becomes 0.                                 */
+STI_CLONES static int eliminate_rows(sti_DenseNewton *d, int first, int end)
+{
+    int dependent = 0;
+    for (int p = first; p < end; p++) {
+        double *row = d->W + (int64_t)p * d->stride;
+        if (!(row[p] > STI_REDUNDANT_PIVOT * d->own[p])) {
+            row[p] = 0;
+            dependent++;
+            continue;
+        }
+        const double over = 1 / row[p];
+        for (int i = p + 1; i < d->rows; i++) {
+            const double a = row[i] * over;
+            if (a == 0) continue;
+            subtract_scaled(a, row + i, d->W + (int64_t)i * d->stride + i, d->rows - i);
+            d->b[i] -= a * d->b[p];
+            d->terms[i] += fabs(a * d->b[p]);
+        }
+    }
+    return dependent;
+}
+
+/* x of the rows first .. end - 1 that were eliminated, from those after them, for the right-hand side b. */
+static void recover_linear(const sti_DenseNewton *d, int first, int end, const double *b, double *x)
+{
+    for (int p = end - 1; p >= first; p--) {
+        const double *row = d->W + (int64_t)p * d->stride;
+        double sum = b[p];
+        for (int j = p + 1; j < d->rows; j++)
+            sum += row[j] * x[j];
+        x[p] = row[p] > 0 ? -sum / row[p] : 0;
+    }
+}
+
+/* ---- residual ------------------------------------------------------------------------------------- */
+
+/* rho by contact, and the scale of the natural residual (residual.c), from W and b without joints. */
+static void set_scales(sti_DenseNewton *d, const st_Problem *p)
+{
+    double square = 0, terms = 0, least = 0;
+    for (int i = d->m; i < d->rows; i++) { /* rows that joints hold altogether */
+        double *row = d->W + (int64_t)i * d->stride;
+        if (d->m == 0 || row[i] > STI_HELD * d->own[i]) continue;
+        for (int j = i; j < d->rows; j++)
+            row[j] = 0;
+        for (int j = d->m; j < i; j++)
+            d->W[(int64_t)j * d->stride + i] = 0;
+        if (fabs(d->b[i]) <= imposed_noise * fmax(d->terms[i], p->u_scale / STI_IDLE_SPEED)) d->b[i] = 0;
+        d->own[i] = 0;
+    }
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        double trace = 0;
+        for (int i = 0; i < contact->dim; i++) {
+            const int at = d->place[d->m + contact->first + i];
+            trace += d->W[(int64_t)at * d->stride + at];
+        }
+        d->rho_of[c] = trace > 0 ? contact->dim / trace : 1;
+        const double weight = d->rho_of[c] * d->rho_of[c];
+        for (int i = 0; i < contact->dim; i++) {
+            const int row = contact->first + i, at = d->place[d->m + row];
+            const double term = fabs(p->w[row]) + fabs(d->b[at] - p->w[row]);
+            square += weight * d->b[at] * d->b[at];
+            terms += weight * term * term;
+            least += weight * idle * p->u_scale * idle * p->u_scale;
+        }
+    }
+    d->scale = sqrt(fmax(least, sqrt(square) > STI_NOISE * sqrt(terms) ? square : 0));
+}
+
+/* rho of Newton's equations by row of the others: as sti_slope_rho. */
+static void set_slope_rho(sti_DenseNewton *d, const st_Problem *p)
+{
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        const int at = d->place[d->m + contact->first] - d->n_linear;
+        if (at < 0) continue;
+        sti_Group group[1 + STI_MAX_GROUPS] = {{0, 1, 0}};
+        const int n = contact->law == ST_LAW_CONE ? 0 : 1 + sti_law_groups(contact, group + 1);
+        for (int i = 0; i < contact->dim; i++)
+            d->rho[at + i] = d->rho_of[c];
+        for (int g = 0; g < n; g++) {
+            const int end = group[g].first + group[g].count;
+            double trace = 0;
+            for (int i = group[g].first; i < end; i++) {
+                const int row = d->n_linear + at + i;
+                trace += d->W[(int64_t)row * d->stride + row];
+            }
+            for (int i = group[g].first; i < end && trace > 1e-6 / d->rho[at + i]; i++)
+                d->rho[at + i] = group[g].count / trace;
+        }
+    }
+}
+
+static double natural_of(const sti_DenseNewton *d, const st_ContactLaw *contact, int c, const double *r,
+                         const double *u)
+{
+    double natural[ST_MAX_DIM] = {0}, sum = 0;
+    sti_law_natural(contact, r, u, d->rho_of[c], natural);
+    for (int i = 0; i < contact->dim; i++)
+        sum += natural[i] * natural[i];
+    return sum;
+}
+
+/* The natural residual of the others. */
+static double measure_others(const sti_DenseNewton *d, const st_Problem *p, const double *r, const double *u)
+{
+    double sum = 0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int at = d->place[d->m + p->contact[c].first] - d->n_linear;
+        if (at >= 0) sum += natural_of(d, &p->contact[c], c, r + at, u + at);
+    }
+    return d->scale > 0 ? sqrt(sum) / d->scale : sqrt(sum);
+}
+
+/* ---- Newton --------------------------------------------------------------------------------------- */
+
+/* F of the proximal problem at r and u; returns sum |F|^2/rho. With n_active A, B and the active rows, too. */
+static double evaluate_laws(sti_DenseNewton *d, const st_Problem *p, const double *r, const double *u, double alpha,
+                            int *n_active)
+{
+    double merit = 0, shifted[ST_MAX_DIM];
+    const bool slopes = n_active != NULL;
+    int n = 0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        const int at = d->place[d->m + contact->first] - d->n_linear, dim = contact->dim;
+        if (at < 0) continue;
+        for (int i = 0; i < dim; i++)
+            shifted[i] = u[at + i] + alpha / d->rho[at + i] * (r[at + i] - d->centre[at + i]);
+        const bool active =
+            sti_slope(contact, r + at, shifted, d->rho + at, d->F + at, slopes ? d->A + BLOCK * (int64_t)c : NULL,
+                      slopes ? d->B + BLOCK * (int64_t)c : NULL);
+        for (int i = 0; i < dim; i++) {
+            merit += d->F[at + i] * d->F[at + i] / d->rho[at + i];
+            if (active && slopes) d->active[n++] = at + i;
+        }
+    }
+    if (slopes) *n_active = n;
+    return merit;
+}
+
+/* From no impulses at all: contacts that touch, or nearly, stick. */
+static void suppose_sticking(sti_DenseNewton *d, const st_Problem *p, int *n_active)
+{
+    double fastest = 0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int at = d->place[d->m + p->contact[c].first] - d->n_linear;
+        if (at >= 0 && p->contact[c].law != ST_LAW_BOUNDED) fastest = fmax(fastest, -d->u[at]);
+    }
+    *n_active = 0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        const int at = d->place[d->m + contact->first] - d->n_linear, dim = contact->dim;
+        if (at < 0) continue;
+        const bool sticks =
+            contact->law == ST_LAW_BOUNDED ? d->B[BLOCK * (int64_t)c] != 0 : d->u[at] <= nearly * fastest;
+        double *A = d->A + BLOCK * (int64_t)c, *B = d->B + BLOCK * (int64_t)c;
+        for (int i = 0; i < dim && contact->law != ST_LAW_BOUNDED; i++) {
+            d->F[at + i] = sticks ? d->rho[at + i] * d->u[at + i] : 0;
+            for (int k = 0; k < dim; k++) {
+                A[i * dim + k] = i == k && !sticks ? 1 : 0;
+                B[i * dim + k] = i == k && sticks ? d->rho[at + i] : 0;
+            }
+        }
+        for (int i = 0; i < dim && sticks; i++)
+            d->active[(*n_active)++] = at + i;
+    }
+}
+
+/* P F = L U with the right-hand side as column n; x ends in that column. Rows `stride` apart. */
+STI_CLONES static bool solve_system(double *F, int n, int stride)
+{
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(F[(int64_t)i * stride + k]) > fabs(F[(int64_t)best * stride + k])) best = i;
+        double *row = F + (int64_t)k * stride, *other = F + (int64_t)best * stride;
+        if (!(fabs(other[k]) > 1e-300)) return false;
+        for (int j = k; j <= n && best != k; j++) {
+            const double swap = row[j];
+            row[j] = other[j];
+            other[j] = swap;
+        }
+        const double over = 1 / row[k];
+        for (int i = k + 1; i < n; i++) {
+            double *to = F + (int64_t)i * stride;
+            if (to[k] != 0) subtract_scaled(to[k] * over, row + k + 1, to + k + 1, n - k);
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        const double *row = F + (int64_t)k * stride;
+        double sum = row[n];
+        for (int j = k + 1; j < n; j++)
+            sum -= row[j] * F[(int64_t)j * stride + n];
+        F[(int64_t)k * stride + n] = sum / row[k];
+    }
+    return true;
+}
+
+/* The step d and S d. */
+STI_CLONES static bool find_step(sti_DenseNewton *d, const st_Problem *p, double alpha, int n_active)
+{
+    const int n = d->rows - d->n_linear, stride = d->stride;
+    const double *S = d->W + (int64_t)d->n_linear * (stride + 1); /* full by now */
+    for (int i = 0; i < n; i++)
+        d->step[i] = -d->F[i];
+    for (int k = 0; k < n_active; k++)
+        d->step[d->active[k]] = 0;
+    memset(d->step_u, 0, (size_t)n * sizeof *d->step_u);
+    for (int j = 0; j < n; j++) /* what the rows that are known move */
+        if (d->step[j] != 0) subtract_scaled(-d->step[j], S + (int64_t)j * stride, d->step_u, n);
+    for (int c = 0, row = 0; c < p->n_contacts; c++) {
+        const int at = d->place[d->m + p->contact[c].first] - d->n_linear, dim = p->contact[c].dim;
+        if (at < 0 || row >= n_active || d->active[row] != at) continue;
+        const double *A = d->A + BLOCK * (int64_t)c, *B = d->B + BLOCK * (int64_t)c;
+        for (int i = 0; i < dim; i++, row++) {
+            double *to = d->J + (int64_t)row * stride, side = -d->F[at + i];
+            memset(to, 0, (size_t)n_active * sizeof *to);
+            for (int k = 0; k < dim; k++) {
+                const double factor = B[i * dim + k], *from = S + (int64_t)(at + k) * stride;
+                if (factor == 0) continue;
+                side -= factor * d->step_u[at + k];
+                for (int j = 0; j < n_active; j++)
+                    to[j] += factor * from[d->active[j]];
+            }
+            for (int k = 0; k < dim; k++)
+                to[row - i + k] += A[i * dim + k] + alpha / d->rho[at + k] * B[i * dim + k];
+            to[n_active] = side;
+        }
+    }
+    if (!solve_system(d->J, n_active, stride)) return false;
+    for (int k = 0; k < n_active; k++) {
+        const double step = d->J[(int64_t)k * stride + n_active];
+        d->step[d->active[k]] = step;
+        subtract_scaled(-step, S + (int64_t)d->active[k] * stride, d->step_u, n);
+    }
+    return true;
+}
+
+/* u = S r + b of the others. */
+STI_CLONES static void velocities_of_others(const sti_DenseNewton *d, const double *r, double *u)
+{
+    const int n = d->rows - d->n_linear;
+    const double *S = d->W + (int64_t)d->n_linear * (d->stride + 1);
+    memcpy(u, d->b + d->n_linear, (size_t)n * sizeof *u);
+    for (int j = 0; j < n; j++)
+        if (r[j] != 0) subtract_scaled(-r[j], S + (int64_t)j * d->stride, u, n);
+}
+
+static void project_others(const sti_DenseNewton *d, const st_Problem *p, double *r)
+{
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int at = d->place[d->m + p->contact[c].first] - d->n_linear;
+        if (at >= 0) sti_law_project(&p->contact[c], r + at);
+    }
+}
+
+/* Into the laws' sets, with normal impulses as they are: where joints hold a contact altogether any of them is an
+ * answer, and friction must not make one.                                                             */
+static void clip_others(const sti_DenseNewton *d, const st_Problem *p, double *r)
+{
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        double *x = r + d->place[d->m + contact->first] - d->n_linear;
+        if (d->place[d->m + contact->first] < d->n_linear || contact->law == ST_LAW_BOUNDED) continue;
+        sti_Group group[STI_MAX_GROUPS];
+        const int n = sti_law_groups(contact, group);
+        x[0] = fmax(x[0], 0);
+        for (int g = 0; g < n; g++) {
+            const double size = sti_group_length(x + group[g].first, group[g].count), most = group[g].mu * x[0];
+            for (int i = group[g].first; i < group[g].first + group[g].count && size > most; i++)
+                x[i] *= most / size;
+        }
+    }
+    project_others(d, p, r);
+}
+
+/* u of r, and its natural residual; the best r is kept. */
+static void measure_r(sti_DenseNewton *d, const st_Problem *p)
+{
+    velocities_of_others(d, d->r, d->u);
+    d->measure = measure_others(d, p, d->r, d->u);
+    if (!(d->measure < d->least)) return;
+    d->least = d->measure;
+    memcpy(d->best, d->r, (size_t)(d->rows - d->n_linear) * sizeof *d->best);
+}
+
+/* The longest of `most` r + t d, t = 1, 1/2, 1/4 ... whose merit is below `bound`, else the best of them, becomes r.
+ * False: none is finite.                                                                             */
+static bool search_line(sti_DenseNewton *d, const st_Problem *p, double alpha, double bound, int most)
+{
+    const int n = d->rows - d->n_linear;
+    double least = INFINITY, best = 0, t = 1;
+    for (int k = 0; k < most; k++, t *= 0.5) {
+        for (int i = 0; i < n; i++) {
+            d->trial[i] = d->r[i] + t * d->step[i];
+            d->trial_u[i] = d->u[i] + t * d->step_u[i];
+        }
+        const double merit = evaluate_laws(d, p, d->trial, d->trial_u, alpha, NULL);
+        if (merit < least) least = merit, best = t;
+        if (merit <= (1 - 1e-4 * t) * bound) break;
+    }
+    if (!isfinite(least)) return false;
+    for (int i = 0; i < n; i++)
+        d->r[i] += best * d->step[i];
+    measure_r(d, p);
+    return true;
+}
+
+/* One proximal problem from r, which is its centre. True: solved, or good enough. */
+static bool solve_centred(sti_DenseNewton *d, const st_Problem *p, double alpha, double aim, int most, int *iterations)
+{
+    const int n = d->rows - d->n_linear, watched = d->measure < near ? WATCHED : 0;
+    double history[MEMORY], first = 0;
+    memcpy(d->centre, d->r, (size_t)n * sizeof *d->centre);
+    for (int k = 0; k < INNER_STEPS && *iterations < most; k++) {
+        int n_active;
+        double merit = evaluate_laws(d, p, d->r, d->u, alpha, &n_active), bound = 0;
+        if (k == 0) first = merit;
+        if (k > 0 && merit <= inner_fall * inner_fall * first) return true;
+        if (k == watched && k > 0 && merit > 0.5 * first) { /* full steps on trust did not help */
+            memcpy(d->r, d->centre, (size_t)n * sizeof *d->r);
+            measure_r(d, p);
+            merit = evaluate_laws(d, p, d->r, d->u, alpha, &n_active);
+        }
+        history[k % MEMORY] = merit;
+        for (int i = 0; i < MEMORY && i <= k; i++)
+            bound = fmax(bound, history[i]);
+        ++*iterations;
+        if (!find_step(d, p, alpha, n_active) || !search_line(d, p, alpha, bound, k < watched ? 1 : LINE_STEPS))
+            return false;
+        if (d->least <= aim) return true;
+    }
+    return evaluate_laws(d, p, d->r, d->u, alpha, NULL) <= inner_fall * inner_fall * first;
+}
+
+/* r of the others, from where it is, with alpha from `alpha` on. */
+static void iterate_others(sti_DenseNewton *d, const st_Problem *p, double alpha, double tolerance, double polish,
+                           int most, int *iterations)
+{
+    const size_t bytes = (size_t)(d->rows - d->n_linear) * sizeof *d->r;
+    int failures = 0;
+    bool cold = true;
+    for (int i = 0; i < d->rows - d->n_linear; i++)
+        cold = cold && d->r[i] == 0;
+    project_others(d, p, d->r);
+    measure_r(d, p);
+    if (cold && d->least > tolerance && *iterations < most) {
+        int n_active;
+        memcpy(d->centre, d->r, bytes);
+        evaluate_laws(d, p, d->r, d->u, 0, &n_active);
+        suppose_sticking(d, p, &n_active);
+        ++*iterations;
+        if (!find_step(d, p, linear_alpha, n_active)) return;
+        memcpy(d->r, d->step, bytes);
+        clip_others(d, p, d->r);
+        measure_r(d, p);
+    }
+    for (double aim = tolerance; d->least > aim && *iterations < most && failures < PATIENCE;) {
+        const double before = d->least;
+        const int start = *iterations;
+        const bool solved = solve_centred(d, p, alpha, aim, most, iterations);
+        failures = solved && d->least < 0.9 * before ? 0 : failures + 1;
+        if (d->least <= tolerance) aim = d->least < 0.1 * before ? polish : tolerance; /* while it gains tenfold */
+        const int steps = *iterations - start;
+        if (!solved) {
+            alpha = fmin(alpha_most, 4 * alpha);
+            memcpy(d->r, d->best, bytes);
+            measure_r(d, p);
+        } else if (d->least > 1e-3 * before) {
+            alpha = fmax(alpha_least, (steps <= 2 ? 0.1 : steps <= 5 ? 0.3 : 0.6) * alpha);
+        }
+    }
+}
+
+/* From the start, then along other paths. False: none came to the tolerance. */
+static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double tolerance, double polish, int most,
+                         int *iterations)
+{
+    static const struct {
+        double alpha;
+        int steps;
+        bool cold;
+    } paths[] = {{1e-6, 16, false}, {1e-4, 60, false}, {1e-3, 60, true}, {1e-2, 100, false}};
+    const int n = d->rows - d->n_linear;
+    const size_t bytes = (size_t)n * sizeof *d->r;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) /* the other half of S */
+            d->W[(int64_t)(d->n_linear + i) * d->stride + d->n_linear + j] =
+                d->W[(int64_t)(d->n_linear + j) * d->stride + d->n_linear + i];
+    d->least = INFINITY;
+    for (size_t k = 0; k < sizeof paths / sizeof paths[0] && !(d->least <= tolerance) && *iterations < most; k++) {
+        const int end = *iterations + paths[k].steps;
+        if (k > 0) memcpy(d->r, d->best, bytes);
+        if (paths[k].cold) memset(d->r, 0, bytes);
+        iterate_others(d, p, paths[k].alpha, tolerance, polish, end < most ? end : most, iterations);
+    }
+    memcpy(d->r, d->best, bytes);
+    return d->least <= tolerance;
+}
+
+/* ---- the judge ------------------------------------------------------------------------------------ */
+
+/* y += A v, or -= for sign -1. */
+static void add_momentum_of(const st_Problem *p, double sign, const double *v, double *y)
+{
+    const double *numbers = p->A.x;
+    for (int b = 0; b < p->A.n_blocks; b++) {
+        const int first = p->A.first[b], end = p->A.first[b + 1];
+        const bool diagonal = sti_block_marked(&p->A, b);
+        for (int i = first; i < end; i++)
+            for (int j = diagonal ? i : first; j < (diagonal ? i + 1 : end); j++)
+                y[i] += sign * *numbers++ * v[j];
+    }
+}
+
+static void add_columns(const st_Sparse *of, const double *x, double *y)
+{
+    for (int j = 0; j < of->n_cols; j++)
+        for (int64_t e = of->p[j]; x[j] != 0 && e < of->p[j + 1]; e++)
+            y[of->i[e]] += of->x[e] * x[j];
+}
+
+static double column_times(const st_Sparse *of, int j, const double *v)
+{
+    double sum = 0;
+    for (int64_t e = of->p[j]; e < of->p[j + 1]; e++)
+        sum += of->x[e] * v[of->i[e]];
+    return sum;
+}
+
+/* v of r and l, by a solve and a refined one. */
+static void judge_velocities(sti_DenseNewton *d, const st_Problem *p)
+{
+    for (int round = 0; round < 2; round++) {
+        memcpy(d->rest, p->f, (size_t)d->n * sizeof *d->rest);
+        add_columns(&p->G, d->l, d->rest);
+        add_columns(&p->H, d->r_all, d->rest);
+        if (round > 0) add_momentum_of(p, -1, d->v, d->rest);
+        solve_forward(d, p, d->rest, 1, 1);
+        solve_backward(d, p, d->rest);
+        for (int i = 0; i < d->n; i++)
+            d->v[i] = round > 0 ? d->v[i] + d->rest[i] : d->rest[i];
+    }
+}
+
+/* G'v + Cb l + g into e; returns the largest. */
+static double joint_errors(const st_Problem *p, const double *v, const double *l, double *e)
+{
+    double most = 0;
+    const double *x = p->Cb.x;
+    for (int j = 0; j < p->n_l; j++)
+        e[j] = p->g[j] + column_times(&p->G, j, v);
+    for (int k = 0; k < p->Cb.n_blocks; k++)
+        for (int i = p->Cb.first[k]; i < p->Cb.first[k + 1]; i++)
+            for (int j = p->Cb.first[k]; j < p->Cb.first[k + 1]; j++)
+                e[i] += *x++ * l[j];
+    for (int j = 0; j < p->n_l; j++)
+        most = fmax(most, fabs(e[j]));
+    return most;
+}
+
+/* Joint impulses once more, for what the first ones left over; contact impulses stay. */
+static void refine_joints(sti_DenseNewton *d, const double *e)
+{
+    for (int j = 0; j < d->m; j++)
+        d->b[j] = e[j];
+    for (int q = 0; q < d->m; q++) { /* as eliminate_rows treated b */
+        const double *row = d->W + (int64_t)q * d->stride;
+        for (int i = q + 1; i < d->m && row[q] > 0; i++)
+            d->b[i] -= row[i] / row[q] * d->b[q];
+    }
+    for (int q = d->m - 1; q >= 0; q--) {
+        const double *row = d->W + (int64_t)q * d->stride;
+        double sum = d->b[q];
+        for (int j = q + 1; j < d->m; j++)
+            sum += row[j] * d->x[j];
+        d->x[q] = row[q] > 0 ? -sum / row[q] : 0;
+    }
+    for (int j = 0; j < d->m; j++)
+        d->l[j] += d->x[j];
+}
+
+/* Could rounding of W r hide that r is no solution (certify.c)? */
+static double rounding_of(const sti_DenseNewton *d, const st_Problem *p)
+{
+    double push = 0, own = 0, weights = 0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        double square = 0;
+        for (int i = p->contact[c].first; i < p->contact[c].first + p->contact[c].dim; i++)
+            square += d->r_all[i] * d->r_all[i];
+        push += sqrt(square / d->rho_of[c]);
+        own += square;
+        weights += p->contact[c].dim * d->rho_of[c];
+    }
+    return 4 * DBL_EPSILON * (sqrt(weights) * push + sqrt(own)) / (d->scale > 0 ? d->scale : 1);
+}
+
+static void judge_all(sti_DenseNewton *d, const st_Problem *p, st_Residual *out)
+{
+    sti_GraphError error = {0};
+    *out = (st_Residual){.worst_contact = -1};
+    judge_velocities(d, p);
+    if (d->m > 0) {
+        out->joint = joint_errors(p, d->v, d->l, d->F);
+        refine_joints(d, d->F);
+        judge_velocities(d, p);
+        out->joint = joint_errors(p, d->v, d->l, d->F);
+    }
+    for (int j = 0; j < p->n_r; j++)
+        d->u_all[j] = p->w[j] + column_times(&p->H, j, d->v);
+    const double *x = p->C.x;
+    for (int k = 0; k < p->C.n_blocks; k++)
+        for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++)
+            for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++)
+                d->u_all[i] += *x++ * d->r_all[j];
+    for (int j = 0; j < p->n_r; j++) /* a row that joints hold: whatever r */
+        if (d->own[d->place[d->m + j]] == 0) d->u_all[j] = d->b[d->place[d->m + j]];
+    for (int c = 0; c < p->n_contacts; c++)
+        sti_residual_contact(p, c, d->r_all, d->u_all, d->rho_of[c], &error, out);
+    out->natural = d->scale > 0 ? sqrt(error.sum) / d->scale : sqrt(error.sum);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------ */
+
+/* Impulses where they belong: joints, servos and others. Returns whether a servo is outside its bounds, which makes it
+ * hard.                                                                                              */
+static bool collect_impulses(sti_DenseNewton *d, const st_Problem *p)
+{
+    bool outside = false;
+    memcpy(d->x + d->n_linear, d->r, (size_t)(d->rows - d->n_linear) * sizeof *d->x);
+    recover_linear(d, 0, d->n_linear, d->b, d->x);
+    for (int j = 0; j < d->m; j++)
+        d->l[j] = d->x[j];
+    for (int i = 0; i < p->n_r; i++)
+        d->r_all[i] = d->x[d->place[d->m + i]];
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        if (contact->law != ST_LAW_BOUNDED || d->hard[c]) continue;
+        double *r = &d->r_all[contact->first];
+        if (*r >= contact->lo && *r <= contact->hi) continue;
+        *r = *r < contact->lo ? contact->lo : contact->hi;
+        d->hard[c] = 1;
+        outside = true;
+    }
+    return outside;
+}
+
+/* A bounded row without compliance, or one that starts at a bound, is hard. */
+static void choose_hard(sti_DenseNewton *d, const st_Problem *p, const double *start)
+{
+    memset(d->hard, 1, (size_t)p->n_contacts);
+    const double *x = p->C.x;
+    for (int k = 0, c = 0; k < p->C.n_blocks; k++) {
+        const int row = p->C.first[k], size = p->C.first[k + 1] - row;
+        while (c < p->n_contacts && p->contact[c].first + p->contact[c].dim <= row)
+            c++;
+        const st_ContactLaw *contact = &p->contact[c];
+        const double r = start != NULL ? start[row] : 0;
+        if (contact->law == ST_LAW_BOUNDED && *x > 0 && r > contact->lo && r < contact->hi) d->hard[c] = 0;
+        x += size * size;
+    }
+}
+
+st_Status sti_dense_newton_solve(sti_DenseNewton *d, const st_Problem *p, double tolerance, double polish,
+                                 int max_iterations, const double *start, st_Solution *solution, st_SolveInfo *info,
+                                 bool *solved, st_Error *err)
+{
+    int iterations = 0;
+    *solved = false;
+    STI_TRY(dense_room(d, p, err));
+    choose_hard(d, p, start);
+    if (!factor_masses(d, p)) return ST_OK;
+    for (int i = 0; i < p->n_r; i++)
+        d->r_all[i] = start != NULL ? start[i] : 0;
+    bool outside = true;
+    for (int round = 0; round < MOST_ROUNDS && outside; round++) {
+        if (round == MOST_ROUNDS - 1) memset(d->hard, 1, (size_t)p->n_contacts);
+        order_rows(d, p);
+        form_rows(d, p);
+        d->redundant = eliminate_rows(d, 0, d->m);
+        set_scales(d, p);
+        eliminate_rows(d, d->m, d->n_linear);
+        set_slope_rho(d, p);
+        for (int i = 0; i < p->n_r; i++)
+            if (d->place[d->m + i] >= d->n_linear) d->r[d->place[d->m + i] - d->n_linear] = d->r_all[i];
+        if (!solve_others(d, p, tolerance, polish, max_iterations, &iterations)) return ST_OK;
+        outside = collect_impulses(d, p);
+    }
+    st_Residual residual;
+    judge_all(d, p, &residual);
+    if (outside || !(residual.natural <= tolerance) || !(rounding_of(d, p) <= 0.1 * tolerance) ||
+        !sti_joints_are_met(p, d->v, residual.joint, tolerance, false))
+        return ST_OK;
+    memcpy(solution->r, d->r_all, (size_t)p->n_r * sizeof *solution->r);
+    if (solution->u != NULL) memcpy(solution->u, d->u_all, (size_t)p->n_r * sizeof *solution->u);
+    if (solution->v != NULL) memcpy(solution->v, d->v, (size_t)p->n_v * sizeof *solution->v);
+    if (solution->l != NULL && p->n_l > 0) memcpy(solution->l, d->l, (size_t)p->n_l * sizeof *solution->l);
+    if (info != NULL)
+        *info = (st_SolveInfo){.solver = "newton",
+                               .converged = true,
+                               .iterations = iterations,
+                               .start = -1,
+                               .work = iterations + 1,
+                               .redundant_rows = d->redundant,
+                               .residual = residual};
+    *solved = true;
+    return ST_OK;
+}
