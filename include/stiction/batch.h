@@ -1,8 +1,9 @@
 /* stiction/batch.h -- many worlds of one scene, stepped together: for training, sampling and ensembles.
  *
  * States, controls, parameters and sensors are arrays with one row per world. They belong to the batch, stay where they
- * are, and may be wrapped without a copy. A call reads controls and writes states; the worlds themselves are
- * st_Systems, and each has the bits of a system that is stepped alone, for any number of threads.
+ * are, and may be wrapped without a copy. A call reads controls and writes states and sensors. Each world has the bits
+ * of a system that is stepped alone, for any number of threads. It is kept as a saved state (st_system_save), which
+ * threads load into a system to step it, so that it costs a few kilobytes.
  */
 #ifndef STICTION_BATCH_H
 #define STICTION_BATCH_H
@@ -53,7 +54,7 @@ typedef enum st_BatchArray {
     ST_BATCH_V,          /* velocities, likewise                                               */
     ST_BATCH_CONTROLS,   /* read by steps; NaN: the value of the scene. See st_batch_control_name */
     ST_BATCH_PARAMETERS, /* read by st_batch_apply_parameters                                  */
-    ST_BATCH_SENSORS     /* written by st_batch_read_sensors                                   */
+    ST_BATCH_SENSORS     /* written by steps and resets: at the current state, forces of the last step */
 } st_BatchArray;
 #define ST_N_BATCH_ARRAYS 6
 /* An array of the batch; NULL: there is no such array, or its width is 0. */
@@ -93,8 +94,9 @@ ST_API const char *st_batch_message(const st_Batch *batch, int world);
 ST_API int st_batch_failures(const st_Batch *batch);
 /* Report of the last step of a world. */
 ST_API st_Status st_batch_info(const st_Batch *batch, int world, st_StepInfo *out);
-/* The system of a world, for reports: contacts, forces, poses. Do not step or change it. NULL: there is no such world.
- */
+/* A system in the state of a world, for reports: contacts, poses, pictures. Do not step or change it. Valid until the
+ * next call of this function or one that changes the batch. Forces of the last step are in the sensors alone, unless
+ * the world has parameters of its own. NULL: there is no such world, or no memory.                           */
 ST_API const st_System *st_batch_system(const st_Batch *batch, int world);
 
 /* Keep a state for resets: n_q and n_v numbers. *index receives its number; keyframe 0 is the state of the scene. */
@@ -110,10 +112,10 @@ ST_API st_Status st_batch_set_states(st_Batch *batch, const unsigned char *mask,
 
 /* Make worlds again with their rows of the array of parameters; time, coordinates and velocities stay, warm starts do
  * not. A world is then the same as a system of a scene with these values. If one value is refused, no world has
- * changed. A world with parameters of its own does not share the compiled scene.                            */
+ * changed. A world with parameters of its own has a system and a compiled scene of its own from then on.            */
 ST_API st_Status st_batch_apply_parameters(st_Batch *batch, const unsigned char *mask, st_Error *err);
 
-/* Fill the array of sensors for worlds of the mask: values at the current state, forces of the last step. */
+/* Nothing is left to be done: the array of sensors is current after every call. For programs that still call it. */
 ST_API st_Status st_batch_read_sensors(st_Batch *batch, const unsigned char *mask, st_Error *err);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* batch/batch.c -- N worlds of one scene, stepped together over threads.
  *
  * Worlds are independent, so the result does not depend on how they are shared out. Threads take them one after the
- * other; a world is worked on by one thread at a time.
+ * other, load the saved state into a system, step it and save it again: st_system_restore continues with the same bits.
  */
 #include "batch/batch.h"
 
@@ -55,20 +55,115 @@ static double *row_of(const st_Batch *b, st_BatchArray which, int world)
     return b->array[which] + (int64_t)world * b->width[which];
 }
 
-/* Copy the state of a world to its rows. */
-static void show_state(st_Batch *b, int world)
+static void sense(const st_Batch *b, const st_System *system, double *row);
+
+/* Copy the state and the sensors of a world to its rows. */
+static void show_state(st_Batch *b, const st_System *system, int world)
 {
-    const st_System *system = b->world[world].system;
     *row_of(b, ST_BATCH_TIME, world) = st_system_time(system);
     st_system_state(system, row_of(b, ST_BATCH_Q, world), row_of(b, ST_BATCH_V, world));
+    sense(b, system, row_of(b, ST_BATCH_SENSORS, world));
+}
+
+/* ---- worlds in systems -------------------------------------------------------------------------- */
+
+static st_Status no_memory(const st_Batch *b, st_Error *err)
+{
+    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a batch of %d worlds", b->n_worlds);
+}
+
+static st_Status save_into(const st_Batch *b, const st_System *system, sti_Saved *out, st_Error *err)
+{
+    const size_t size = st_system_save(system, out->bytes, out->room);
+    if (size > out->room) { /* what was there is of no use any more; an eighth more lasts */
+        const size_t room = size + size / 8;
+        unsigned char *bytes = sti_alloc(&b->allocator, (int64_t)room, 1);
+        if (bytes == NULL) return no_memory(b, err);
+        sti_free(&b->allocator, out->bytes, (int64_t)out->room, 1);
+        out->bytes = bytes;
+        out->room = room;
+        st_system_save(system, out->bytes, out->room);
+    }
+    out->size = size;
+    return ST_OK;
+}
+
+static st_Status copy_saved(const st_Batch *b, const sti_Saved *from, sti_Saved *to, st_Error *err)
+{
+    if (to->room < from->size) {
+        unsigned char *bytes = sti_alloc(&b->allocator, (int64_t)from->size, 1);
+        if (bytes == NULL) return no_memory(b, err);
+        sti_free(&b->allocator, to->bytes, (int64_t)to->room, 1);
+        to->bytes = bytes;
+        to->room = from->size;
+    }
+    memcpy(to->bytes, from->bytes, from->size);
+    to->size = from->size;
+    return ST_OK;
+}
+
+/* A free worker, that of the world's number if it can be. There are as many as threads. */
+static sti_BatchWorker *take_worker(st_Batch *b, int world)
+{
+    for (int k = world % b->n_workers;; k = (k + 1) % b->n_workers)
+        if (!atomic_exchange(&b->worker[k].busy, true)) return &b->worker[k];
+}
+
+static st_Status load_into(const st_Batch *b, sti_BatchWorker *worker, int world, st_Error *err)
+{
+    const sti_BatchWorld *w = &b->world[world];
+    if (worker->world == world && worker->version == w->version) return ST_OK;
+    worker->world = -1;
+    STI_TRY(st_system_restore(worker->system, w->state.bytes, w->state.size, err));
+    worker->world = world;
+    worker->version = w->version;
+    return ST_OK;
+}
+
+/* The system that a world is worked on in: its own, or one that it is loaded into. *worker: to be given back. */
+static st_System *open_world(st_Batch *b, int world, sti_BatchWorker **worker, st_Error *err)
+{
+    *worker = NULL;
+    if (b->world[world].system != NULL) return b->world[world].system;
+    *worker = take_worker(b, world);
+    return load_into(b, *worker, world, err) == ST_OK ? (*worker)->system : NULL;
+}
+
+/* After a change: the state is kept and shown. */
+static st_Status close_world(st_Batch *b, int world, sti_BatchWorker *worker, st_Error *err)
+{
+    st_Status status = ST_OK;
+    if (worker == NULL) {
+        show_state(b, b->world[world].system, world);
+        return ST_OK;
+    }
+    if (worker->world == world) {
+        status = save_into(b, worker->system, &b->world[world].state, err);
+        show_state(b, worker->system, world);
+        worker->version = ++b->world[world].version;
+        if (status != ST_OK) worker->world = -1;
+    }
+    atomic_store(&worker->busy, false);
+    return status;
 }
 
 /* ---- create ------------------------------------------------------------------------------------- */
 
+static int64_t keyframe_width(const st_Batch *b)
+{
+    return (int64_t)b->n_q + b->n_v + b->width[ST_BATCH_SENSORS];
+}
+
+static void free_saved(const st_Batch *b, sti_Saved *saved)
+{
+    sti_free(&b->allocator, saved->bytes, (int64_t)saved->room, 1);
+}
+
 static void free_world(const st_Batch *b, sti_BatchWorld *world)
 {
     st_system_destroy(world->system);
-    sti_free(&b->allocator, world->start, (int64_t)world->start_size, 1);
+    free_saved(b, &world->start);
+    free_saved(b, &world->state);
     sti_free(&b->allocator, world->message, STI_BATCH_MESSAGE, 1);
 }
 
@@ -79,6 +174,11 @@ void st_batch_destroy(st_Batch *b)
     for (int k = 0; b->world != NULL && k < b->n_worlds; k++)
         free_world(b, &b->world[k]);
     sti_free(&a, b->world, b->n_worlds, sizeof *b->world);
+    for (int k = 0; b->worker != NULL && k < b->n_workers; k++)
+        st_system_destroy(b->worker[k].system);
+    sti_free(&a, b->worker, b->n_workers, sizeof *b->worker);
+    if (b->visitor != NULL) st_system_destroy(b->visitor->system);
+    sti_free(&a, b->visitor, 1, sizeof *b->visitor);
     sti_free(&a, b->status, b->n_worlds, sizeof *b->status);
     for (int which = 0; which < ST_N_BATCH_ARRAYS; which++)
         sti_free(&a, b->array[which], (int64_t)b->n_worlds * b->width[which], sizeof(double));
@@ -92,17 +192,13 @@ void st_batch_destroy(st_Batch *b)
     for (int k = 0; b->parameter != NULL && k < b->n_parameters; k++)
         sti_batch_free_text(&a, b->parameter[k]);
     sti_free(&a, b->parameter, b->n_parameters, sizeof *b->parameter);
-    sti_free(&a, b->start, (int64_t)b->start_size, 1);
-    for (int k = 0; k < b->n_keyframes; k++)
-        sti_free(&a, b->keyframe[k].q, (int64_t)b->n_q + b->n_v, sizeof(double));
+    for (int k = 0; k < b->n_keyframes; k++) {
+        sti_free(&a, b->keyframe[k].q, keyframe_width(b), sizeof(double));
+        free_saved(b, &b->keyframe[k].saved);
+    }
     STI_RELEASE(&a, b->keyframe, b->keyframe_capacity);
     st_scene_destroy(b->scene);
     sti_free(&a, b, 1, sizeof *b);
-}
-
-static st_Status no_memory(const st_Batch *b, st_Error *err)
-{
-    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a batch of %d worlds", b->n_worlds);
 }
 
 static st_Status add_control(st_Batch *b, sti_BatchControl control, const char *name, const char *what, st_Error *err)
@@ -237,35 +333,51 @@ static st_Status finish(Making *m, st_Error *err)
     return status;
 }
 
-static void clone_world(void *ctx, int k)
+static void clone_worker(void *ctx, int k)
 {
     const Making *m = ctx;
-    if (k > 0) st_system_clone(m->batch->world[0].system, &m->batch->world[k].system, &m->error[k]);
+    if (k > 0 && k < m->batch->n_workers)
+        st_system_clone(m->batch->worker[0].system, &m->batch->worker[k].system, &m->error[k]);
 }
 
-static st_Status save(const st_Batch *b, const st_System *system, unsigned char **out, size_t *size, st_Error *err)
-{
-    *size = st_system_save(system, NULL, 0);
-    *out = sti_alloc(&b->allocator, (int64_t)*size, 1);
-    if (*out == NULL) return no_memory(b, err);
-    st_system_save(system, *out, *size);
-    return ST_OK;
-}
-
-static st_Status make_worlds(st_Batch *b, st_Error *err)
+static st_Status make_workers(st_Batch *b, st_Error *err)
 {
     Making m = {0};
+    const int n = b->threads < b->n_worlds ? b->threads : b->n_worlds;
     b->world = sti_alloc(&b->allocator, b->n_worlds, sizeof *b->world);
     b->status = sti_alloc(&b->allocator, b->n_worlds, sizeof *b->status);
-    if (b->world == NULL || b->status == NULL) return no_memory(b, err);
-    STI_TRY(st_system_create(b->scene, &b->system_def, &b->world[0].system, err));
-    b->n_q = st_system_n_q(b->world[0].system), b->n_v = st_system_n_v(b->world[0].system);
-    STI_TRY(save(b, b->world[0].system, &b->start, &b->start_size, err));
+    b->worker = sti_alloc(&b->allocator, n, sizeof *b->worker);
+    b->visitor = sti_alloc(&b->allocator, 1, sizeof *b->visitor);
+    if (b->world == NULL || b->status == NULL || b->worker == NULL || b->visitor == NULL) return no_memory(b, err);
+    b->n_workers = n;
+    b->visitor->world = -1;
+    STI_TRY(st_system_create(b->scene, &b->system_def, &b->worker[0].system, err));
+    b->n_q = st_system_n_q(b->worker[0].system), b->n_v = st_system_n_v(b->worker[0].system);
+    for (int k = 0; k < n; k++)
+        b->worker[k].world = -1;
     if (!begin(&m, b, err)) return ST_ERR_MEMORY;
-    for_each_world(b, clone_world, &m);
-    STI_TRY(finish(&m, err));
-    for (int k = 0; k < b->n_worlds; k++)
-        b->world[k].info = st_step_info();
+    for_each_world(b, clone_worker, &m);
+    return finish(&m, err);
+}
+
+/* The state of a system as one that worlds can be put back to. */
+static st_Status keep_keyframe(st_Batch *b, const st_System *system, int *index, st_Error *err)
+{
+    STI_TRY(STI_GROW(&b->allocator, b->keyframe, b->keyframe_capacity, b->n_keyframes + 1, err));
+    sti_Keyframe *to = &b->keyframe[b->n_keyframes];
+    *to = (sti_Keyframe){.t = st_system_time(system), .q = sti_alloc(&b->allocator, keyframe_width(b), sizeof(double))};
+    if (to->q == NULL) return no_memory(b, err);
+    to->v = to->q + b->n_q;
+    to->sensors = to->v + b->n_v;
+    st_system_state(system, to->q, to->v);
+    sense(b, system, to->sensors);
+    const st_Status status = save_into(b, system, &to->saved, err);
+    if (status != ST_OK) {
+        sti_free(&b->allocator, to->q, keyframe_width(b), sizeof(double));
+        return status;
+    }
+    if (index != NULL) *index = b->n_keyframes;
+    b->n_keyframes++;
     return ST_OK;
 }
 
@@ -275,12 +387,17 @@ static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDe
     STI_TRY(list_parameters(b, def, err));
     STI_TRY(list_controls(b, err));
     STI_TRY(list_sensors(b, err));
-    STI_TRY(make_worlds(b, err));
+    STI_TRY(make_workers(b, err));
     STI_TRY(make_arrays(b, err));
-    for (int k = 0; k < b->n_worlds; k++)
-        show_state(b, k);
-    return st_batch_add_keyframe(b, st_system_time(b->world[0].system), row_of(b, ST_BATCH_Q, 0),
-                                 row_of(b, ST_BATCH_V, 0), NULL, err);
+    const st_System *system = b->worker[0].system;
+    st_system_state(system, row_of(b, ST_BATCH_Q, 0), row_of(b, ST_BATCH_V, 0));
+    STI_TRY(keep_keyframe(b, system, NULL, err));
+    for (int k = 0; k < b->n_worlds; k++) {
+        STI_TRY(copy_saved(b, &b->keyframe[0].saved, &b->world[k].state, err));
+        b->world[k].info = st_step_info();
+        show_state(b, system, k);
+    }
+    return ST_OK;
 }
 
 st_Status st_batch_create(const st_Scene *scene, const st_SystemDef *system_def, const st_BatchDef *def, st_Batch **out,
@@ -381,7 +498,11 @@ st_Status st_batch_info(const st_Batch *b, int world, st_StepInfo *out)
 
 const st_System *st_batch_system(const st_Batch *b, int world)
 {
-    return is_world(b, world) ? b->world[world].system : NULL;
+    if (!is_world(b, world)) return NULL;
+    if (b->world[world].system != NULL) return b->world[world].system;
+    sti_BatchWorker *visitor = b->visitor;
+    if (visitor->system == NULL && st_system_clone(b->worker[0].system, &visitor->system, NULL) != ST_OK) return NULL;
+    return load_into(b, visitor, world, NULL) == ST_OK ? visitor->system : NULL;
 }
 
 void st_batch_cancel(st_Batch *b)
@@ -396,9 +517,8 @@ void st_batch_cancel_when(st_Batch *b, bool (*ask)(void *ctx), void *ctx)
 
 /* ---- step --------------------------------------------------------------------------------------- */
 
-static st_Status apply_controls(st_Batch *b, int world, st_Error *err)
+static st_Status apply_controls(const st_Batch *b, st_System *system, int world, st_Error *err)
 {
-    st_System *system = b->world[world].system;
     const double *u = row_of(b, ST_BATCH_CONTROLS, world);
     for (int k = 0; k < b->width[ST_BATCH_CONTROLS]; k++) {
         const sti_BatchControl *c = &b->control[k];
@@ -421,12 +541,12 @@ static st_Status apply_controls(st_Batch *b, int world, st_Error *err)
 }
 
 /* One step of h, in several parts where located collisions end steps early. */
-static st_Status advance(st_Batch *b, int world, st_Error *err)
+static st_Status advance(st_Batch *b, st_System *system, int world, st_Error *err)
 {
     const double h = b->system_def.h;
     for (double rest = h; rest > 1e-6 * h;) {
         st_StepInfo info = st_step_info();
-        STI_TRY(st_system_step(b->world[world].system, rest, &info, err));
+        STI_TRY(st_system_step(system, rest, &info, err));
         b->world[world].info = info;
         rest -= info.h;
     }
@@ -444,11 +564,20 @@ static void note_failure(st_Batch *b, int world, st_Status status, const st_Erro
 static st_Status put_back(st_Batch *b, int world, int keyframe, st_Error *err)
 {
     sti_BatchWorld *w = &b->world[world];
-    STI_TRY(w->start != NULL ? st_system_restore(w->system, w->start, w->start_size, err)
-                             : st_system_restore(w->system, b->start, b->start_size, err));
-    if (keyframe > 0) {
-        const sti_Keyframe *to = &b->keyframe[keyframe];
-        STI_TRY(st_system_set_state(w->system, to->t, to->q, to->v, err));
+    const sti_Keyframe *to = &b->keyframe[keyframe];
+    if (w->system == NULL) {
+        STI_TRY(copy_saved(b, &to->saved, &w->state, err));
+        w->version++;
+        *row_of(b, ST_BATCH_TIME, world) = to->t;
+        memcpy(row_of(b, ST_BATCH_Q, world), to->q, (size_t)b->n_q * sizeof *to->q);
+        memcpy(row_of(b, ST_BATCH_V, world), to->v, (size_t)b->n_v * sizeof *to->v);
+        if (b->width[ST_BATCH_SENSORS] > 0)
+            memcpy(row_of(b, ST_BATCH_SENSORS, world), to->sensors,
+                   (size_t)b->width[ST_BATCH_SENSORS] * sizeof *to->sensors);
+    } else {
+        STI_TRY(st_system_restore(w->system, w->start.bytes, w->start.size, err));
+        if (keyframe > 0) STI_TRY(st_system_set_state(w->system, to->t, to->q, to->v, err));
+        show_state(b, w->system, world);
     }
     w->keyframe = keyframe;
     w->info = st_step_info();
@@ -461,19 +590,22 @@ static void step_world(void *ctx, int k)
     st_Batch *b = m->batch;
     const int n = m->steps != NULL ? m->steps[k] : m->mask == NULL || m->mask[k] ? m->n_steps : 0;
     st_Error err = {0};
+    sti_BatchWorker *worker;
     if (b->reset_failed) b->status[k] = ST_OK;
     if (n == 0 || b->status[k] != ST_OK) return;
-    st_Status status = apply_controls(b, k, &err);
+    st_System *system = open_world(b, k, &worker, &err);
+    st_Status status = system != NULL ? apply_controls(b, system, k, &err) : err.status;
     for (int i = 0; i < n && status == ST_OK; i++) {
         if (b->ask != NULL && b->ask(b->ask_ctx)) st_batch_cancel(b);
         if (atomic_load_explicit(&b->cancelled, memory_order_relaxed)) break;
-        status = advance(b, k, &err);
+        status = advance(b, system, k, &err);
     }
-    if (status != ST_OK) {
-        note_failure(b, k, status, &err);
-        if (b->reset_failed && put_back(b, k, b->world[k].keyframe, &err) != ST_OK) note_failure(b, k, status, &err);
-    }
-    show_state(b, k);
+    st_Error why = {0};
+    const st_Status closed = close_world(b, k, worker, &why);
+    if (status == ST_OK && closed != ST_OK) status = closed, err = why;
+    if (status == ST_OK) return;
+    note_failure(b, k, status, &err);
+    if (b->reset_failed && put_back(b, k, b->world[k].keyframe, &why) != ST_OK) note_failure(b, k, status, &err);
 }
 
 static st_Status step_all(st_Batch *b, Making *m, st_Error *err)
@@ -510,23 +642,13 @@ st_Status st_batch_add_keyframe(st_Batch *b, double t, const double *q, const do
     STI_NEED(b, err);
     STI_NEED(q, err);
     STI_NEED(v, err);
-    st_System *probe = NULL; /* a state that a world would refuse is refused here */
-    if (b->n_keyframes > 0) {
-        STI_TRY(st_system_clone(b->world[0].system, &probe, err));
-        const st_Status status = st_system_set_state(probe, t, q, v, err);
-        st_system_destroy(probe);
-        STI_TRY(status);
-    }
-    STI_TRY(STI_GROW(&b->allocator, b->keyframe, b->keyframe_capacity, b->n_keyframes + 1, err));
-    sti_Keyframe *to = &b->keyframe[b->n_keyframes];
-    *to = (sti_Keyframe){.t = t, .q = sti_alloc(&b->allocator, (int64_t)b->n_q + b->n_v, sizeof(double))};
-    if (to->q == NULL) return no_memory(b, err);
-    to->v = to->q + b->n_q;
-    memcpy(to->q, q, (size_t)b->n_q * sizeof *q);
-    memcpy(to->v, v, (size_t)b->n_v * sizeof *v);
-    if (index != NULL) *index = b->n_keyframes;
-    b->n_keyframes++;
-    return ST_OK;
+    sti_BatchWorker *worker = take_worker(b, 0);
+    worker->world = -1;
+    st_Status status = st_system_restore(worker->system, b->keyframe[0].saved.bytes, b->keyframe[0].saved.size, err);
+    if (status == ST_OK) status = st_system_set_state(worker->system, t, q, v, err);
+    if (status == ST_OK) status = keep_keyframe(b, worker->system, index, err);
+    atomic_store(&worker->busy, false);
+    return status;
 }
 
 static void reset_world(void *ctx, int k)
@@ -534,9 +656,7 @@ static void reset_world(void *ctx, int k)
     const Making *m = ctx;
     st_Batch *b = m->batch;
     if (m->mask != NULL && !m->mask[k]) return;
-    if (put_back(b, k, m->steps != NULL ? m->steps[k] : 0, &m->error[k]) != ST_OK) return;
-    b->status[k] = ST_OK;
-    show_state(b, k);
+    if (put_back(b, k, m->steps != NULL ? m->steps[k] : 0, &m->error[k]) == ST_OK) b->status[k] = ST_OK;
 }
 
 st_Status st_batch_reset(st_Batch *b, const unsigned char *mask, const int *keyframe, st_Error *err)
@@ -558,30 +678,44 @@ static void copy_to_state(void *ctx, int k)
     const Making *m = ctx;
     st_Batch *b = m->batch;
     st_Error *err = &m->error[k];
+    sti_BatchWorld *made = &m->made[k];
+    const double t = m->t != NULL ? m->t[k] : 0.0, *q = m->q + (int64_t)k * b->n_q, *v = m->v + (int64_t)k * b->n_v;
     if (m->mask != NULL && !m->mask[k]) return;
-    if (st_system_clone(b->world[k].system, &m->made[k].system, err) != ST_OK) return;
-    st_system_set_state(m->made[k].system, m->t != NULL ? m->t[k] : 0.0, m->q + (int64_t)k * b->n_q,
-                        m->v + (int64_t)k * b->n_v, err);
+    if (b->world[k].system != NULL) {
+        if (st_system_clone(b->world[k].system, &made->system, err) == ST_OK)
+            st_system_set_state(made->system, t, q, v, err);
+        return;
+    }
+    sti_BatchWorker *worker;
+    st_System *system = open_world(b, k, &worker, err);
+    worker->world = -1;
+    if (system != NULL && st_system_set_state(system, t, q, v, err) == ST_OK) save_into(b, system, &made->state, err);
+    atomic_store(&worker->busy, false);
 }
 
 /* Exchange the worlds that were made with those that are there, or drop them. */
-static void settle(st_Batch *b, sti_BatchWorld *made, bool ok)
+static st_Status settle(st_Batch *b, sti_BatchWorld *made, bool ok, st_Error *err)
 {
+    st_Status status = ST_OK;
     for (int k = 0; k < b->n_worlds; k++) {
-        if (made[k].system == NULL) continue;
-        if (ok) {
+        if (ok && (made[k].system != NULL || made[k].state.bytes != NULL)) {
+            sti_BatchWorker *worker;
+            st_Error why = {0};
             STI_EXCHANGE(st_System *, b->world[k].system, made[k].system);
-            if (made[k].start != NULL) {
-                STI_EXCHANGE(unsigned char *, b->world[k].start, made[k].start);
-                STI_EXCHANGE(size_t, b->world[k].start_size, made[k].start_size);
-            }
+            STI_EXCHANGE(sti_Saved, b->world[k].state, made[k].state);
+            if (made[k].start.bytes != NULL) STI_EXCHANGE(sti_Saved, b->world[k].start, made[k].start);
+            b->world[k].version++;
             b->status[k] = ST_OK;
             b->world[k].info = st_step_info();
-            show_state(b, k);
+            const st_System *system = open_world(b, k, &worker, &why);
+            if (system != NULL) show_state(b, system, k);
+            if (worker != NULL) atomic_store(&worker->busy, false);
+            if (system == NULL) status = sti_fail(err, why.status, "world %d: %s", k, why.message);
         }
         free_world(b, &made[k]);
     }
     sti_free(&b->allocator, made, b->n_worlds, sizeof *made);
+    return status;
 }
 
 static st_Status replace_worlds(st_Batch *b, WorldWork *work, Making m, st_Error *err)
@@ -593,8 +727,8 @@ static st_Status replace_worlds(st_Batch *b, WorldWork *work, Making m, st_Error
         for_each_world(b, work, &m);
         status = finish(&m, err);
     }
-    settle(b, m.made, status == ST_OK);
-    return status;
+    const st_Status settled = settle(b, m.made, status == ST_OK, err);
+    return status != ST_OK ? status : settled;
 }
 
 st_Status st_batch_set_states(st_Batch *b, const unsigned char *mask, const double *t, const double *q, const double *v,
@@ -618,7 +752,7 @@ static st_Status make_with_parameters(const Making *m, int k, st_Scene *scene, s
     if (st_system_n_q(made->system) != b->n_q || st_system_n_v(made->system) != b->n_v)
         return sti_fail(err, ST_ERR_ARGUMENT,
                         "the parameters change the number of coordinates (an armature that is 0 in other worlds?)");
-    STI_TRY(save(b, made->system, &made->start, &made->start_size, err));
+    STI_TRY(save_into(b, made->system, &made->start, err));
     return st_system_set_state(made->system, *row_of(b, ST_BATCH_TIME, k), row_of(b, ST_BATCH_Q, k),
                                row_of(b, ST_BATCH_V, k), err);
 }
@@ -641,13 +775,8 @@ st_Status st_batch_apply_parameters(st_Batch *b, const unsigned char *mask, st_E
 
 /* ---- sensors ------------------------------------------------------------------------------------ */
 
-static void sense_world(void *ctx, int k)
+static void sense(const st_Batch *b, const st_System *system, double *row)
 {
-    const Making *m = ctx;
-    const st_Batch *b = m->batch;
-    const st_System *system = b->world[k].system;
-    double *row = row_of(b, ST_BATCH_SENSORS, k);
-    if (m->mask != NULL && !m->mask[k]) return;
     for (int s = 0; s < b->width[ST_BATCH_SENSORS]; s += 3) { /* three at a time, of a joint or of a body */
         st_JointReport r = {0};
         if (b->sensor[s].joint > 0) (void)st_system_joint(system, (st_JointId){b->sensor[s].joint}, ST_FRAME_WORLD, &r);
@@ -669,7 +798,7 @@ static void sense_world(void *ctx, int k)
 
 st_Status st_batch_read_sensors(st_Batch *b, const unsigned char *mask, st_Error *err)
 {
+    (void)mask;
     STI_NEED(b, err);
-    for_each_world(b, sense_world, &(Making){.batch = b, .mask = mask});
     return ST_OK;
 }

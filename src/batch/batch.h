@@ -1,7 +1,10 @@
 /* batch/batch.h -- the data of a batch.
  *
  *     array[which]    worlds x width numbers, row by row: what the user reads and writes
- *     world[k]        a system; all share the compiled scene but those with parameters of their own
+ *     world[k]        its saved state, st_system_save's; one with parameters of its own has a system of its own
+ *     worker[i]       systems that worlds are loaded into, one for each thread; all share the compiled scene
+ *
+ * So a world costs a few kilobytes, and the work memory of a step stays in the cache of the thread that uses it.
  */
 #ifndef STI_BATCH_H
 #define STI_BATCH_H
@@ -23,19 +26,35 @@ typedef struct sti_BatchSensor {
     char *name;
 } sti_BatchSensor;
 
+/* Bytes of st_system_save. */
+typedef struct sti_Saved {
+    unsigned char *bytes;
+    size_t size, room;
+} sti_Saved;
+
 typedef struct sti_BatchWorld {
-    st_System *system;
-    unsigned char *start; /* its saved state at keyframe 0; NULL: that of the batch */
-    size_t start_size;
-    int keyframe; /* that it was put back to last */
+    st_System *system; /* with parameters of its own; NULL: it has those of the scene */
+    sti_Saved start;   /* likewise: at keyframe 0                                     */
+    sti_Saved state;   /* where there is no system                                    */
+    int64_t version;   /* of `state`: grows with every change                         */
+    int keyframe;      /* that it was put back to last                                */
     st_StepInfo info;
     char *message; /* malloc'd by the allocator when a world fails first; NULL: none */
 } sti_BatchWorld;
 
+/* A system that worlds are loaded into. */
+typedef struct sti_BatchWorker {
+    st_System *system;
+    _Atomic(bool) busy;
+    int world; /* that is loaded, in its version `version`; -1: none */
+    int64_t version;
+} sti_BatchWorker;
+
 #define STI_BATCH_MESSAGE sizeof(((st_Error *)0)->message)
 
 typedef struct sti_Keyframe {
-    double t, *q, *v; /* one block at q */
+    double t, *q, *v, *sensors; /* one block at q */
+    sti_Saved saved;
 } sti_Keyframe;
 
 struct st_Batch {
@@ -46,6 +65,9 @@ struct st_Batch {
     bool reset_failed;
     int n_q, n_v;
     sti_BatchWorld *world;
+    sti_BatchWorker *worker;  /* n_workers */
+    sti_BatchWorker *visitor; /* one that st_batch_system shows worlds in */
+    int n_workers;
     int *status; /* st_Status of each world */
     int n_failed;
     double *array[ST_N_BATCH_ARRAYS];
@@ -58,8 +80,6 @@ struct st_Batch {
     int n_bodies;
     char **parameter; /* paths */
     int n_parameters;
-    unsigned char *start; /* the saved state of a new system */
-    size_t start_size;
     sti_Keyframe *keyframe;
     int n_keyframes;
     int64_t keyframe_capacity;
