@@ -70,7 +70,8 @@ ST_API const char *st_batch_control_name(const st_Batch *batch, int index);
 /* Name of a parameter, as it was given; NULL: there is none. */
 ST_API const char *st_batch_parameter_name(const st_Batch *batch, int index);
 /* Name of a sensor: "JOINT.coordinate", "JOINT.speed" and "JOINT.motor" (its force) of each joint with a coordinate,
- * then "BODY.contact_fx", "_fy", "_fz" of each body that can move. Valid as long as the batch; NULL: there is none.  */
+ * then "BODY.contact_fx", "_fy", "_fz" of each body that can move, then the measures of the scene, which are also the
+ * sensors of robot files: "imu.ax". Valid as long as the batch; NULL: there is none.                       */
 ST_API const char *st_batch_sensor_name(const st_Batch *batch, int index);
 
 /* Advance worlds by `steps` steps of h each. `mask`: one byte per world, 0: it rests; NULL: all. Controls are read

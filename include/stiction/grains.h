@@ -101,9 +101,33 @@ typedef enum st_MeasureType {
     ST_MEASURE_BULK,     /* of what is in the region: mass, packing fraction, velocity, temperature, coordination,
                           * stress, forces and their chains                                      */
     ST_MEASURE_WALL,     /* force and torque on a body, or one shape of it                       */
-    ST_MEASURE_REPOSE    /* angle, height and radius of a heap about the region's z axis         */
+    ST_MEASURE_REPOSE,   /* angle, height and radius of a heap about the region's z axis         */
+    /* Sensors of robots. The first nine are of a frame that is fixed in a body; values are in world axes, those of the
+     * reference or the frame's own.                                                              */
+    ST_MEASURE_POSITION,
+    ST_MEASURE_ORIENTATION, /* unit quaternion                                                    */
+    ST_MEASURE_AXIS,        /* direction of its z axis                                            */
+    ST_MEASURE_VELOCITY,
+    ST_MEASURE_ANGULAR_VELOCITY,
+    ST_MEASURE_ACCELERATION, /* mean over the last step, less gravity: what an accelerometer shows */
+    ST_MEASURE_ANGULAR_ACCELERATION,
+    ST_MEASURE_FORCE,  /* on the body and all that joints connect to it as b, by joints, motors and springs from outside
+                        */
+    ST_MEASURE_TORQUE, /* likewise, about the frame's origin                                      */
+    ST_MEASURE_TOUCH,  /* sum of the normal forces on the body at points in the region, which is in the body's axes */
+    ST_MEASURE_RANGE,  /* distance to the first other body or the ground along z of the frame; -1: none */
+    ST_MEASURE_CENTRE, /* of mass, of the body and all that joints connect to it as b               */
+    ST_MEASURE_CENTRE_VELOCITY,
+    ST_MEASURE_ANGULAR_MOMENTUM, /* about that centre                                             */
+    ST_MEASURE_COORDINATE,       /* of `joint`: factor coordinate + offset; the others without offset */
+    ST_MEASURE_SPEED,
+    ST_MEASURE_MOTOR,
+    ST_MEASURE_LIMIT,
+    ST_MEASURE_TIME,
+    ST_MEASURE_ENERGY /* kinetic and potential                                                    */
 } st_MeasureType;
-#define ST_N_MEASURE_TYPES 4
+#define ST_N_MEASURE_TYPES 24
+#define ST_FIRST_SENSOR    ST_MEASURE_POSITION
 #define ST_MEASURE_VALUES  19 /* at most, of one measure */
 
 /* A measure: st_system_measure computes it, recordings and tables have its values as curves, NAME.mass for example. */
@@ -113,6 +137,14 @@ typedef struct st_MeasureDef {
     const char *bodies;  /* only bodies of this name, where * is any number of characters; NULL: all that move */
     const char *wall;    /* wall: the name of a body; NULL: the ground                            */
     const char *shape;   /* wall: the name of a shape of it; NULL: all                            */
+    /* of sensors */
+    const char *body;        /* NULL: the ground                                                  */
+    st_Pose frame;           /* in the body's axes, from its centre of mass                       */
+    const char *reference;   /* a body that a position, orientation, axis or velocity is relative to; NULL: the world */
+    st_Pose reference_frame; /* likewise                                                          */
+    bool own_axes;           /* values in the axes of the frame                                   */
+    const char *joint;       /* coordinate, speed, motor, limit                                   */
+    double factor, offset;   /* of them; 1 and 0                                                  */
     const char *name;
     uint32_t cookie; /* set by st_measure_def(); leave alone                                      */
 } st_MeasureDef;
@@ -144,7 +176,7 @@ ST_API st_Status st_scene_fill(st_Scene *scene, const st_FillDef *def, st_BodyId
 ST_API st_Status st_scene_add_inlet(st_Scene *scene, const st_InletDef *def, st_BodyId *first, st_Error *err);
 /* Add an outlet. A system is refused where a body that it takes by name has joints, springs or forces. */
 ST_API st_Status st_scene_add_outlet(st_Scene *scene, const st_OutletDef *def, st_Error *err);
-/* Add a measure. A system is refused where its bodies, wall or shape are not there. */
+/* Add a measure. A system is refused where its bodies, wall, shape or joint are not there. */
 ST_API st_Status st_scene_add_measure(st_Scene *scene, const st_MeasureDef *def, st_Error *err);
 /* Number of measures. */
 ST_API int st_scene_measure_count(const st_Scene *scene);

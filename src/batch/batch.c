@@ -267,6 +267,14 @@ static st_Status list_sensors(st_Batch *b, st_Error *err)
         for (int i = 0; i < 3 && moves; i++)
             STI_TRY(add_sensor(b, (sti_BatchSensor){0}, body.name, of_body[i], err));
     }
+    b->first_measure = b->width[ST_BATCH_SENSORS];
+    for (int k = 0; k < st_scene_measure_count(b->scene); k++) {
+        st_MeasureDef measure;
+        const char *value;
+        STI_TRY(st_scene_measure(b->scene, k, &measure));
+        for (int i = 0; (value = st_measure_value_name(measure.type, i, NULL)) != NULL; i++)
+            STI_TRY(add_sensor(b, (sti_BatchSensor){0}, measure.name, value, err));
+    }
     return ST_OK;
 }
 
@@ -777,7 +785,7 @@ st_Status st_batch_apply_parameters(st_Batch *b, const unsigned char *mask, st_E
 
 static void sense(const st_Batch *b, const st_System *system, double *row)
 {
-    for (int s = 0; s < b->width[ST_BATCH_SENSORS]; s += 3) { /* three at a time, of a joint or of a body */
+    for (int s = 0; s < b->first_measure; s += 3) { /* three at a time, of a joint or of a body */
         st_JointReport r = {0};
         if (b->sensor[s].joint > 0) (void)st_system_joint(system, (st_JointId){b->sensor[s].joint}, ST_FRAME_WORLD, &r);
         row[s] = r.coordinate, row[s + 1] = r.speed, row[s + 2] = r.motor;
@@ -793,6 +801,14 @@ static void sense(const st_Batch *b, const st_System *system, double *row)
             row[at[side] + 1] += sign * contact.force.y;
             row[at[side] + 2] += sign * contact.force.z;
         }
+    }
+    double *to = row + b->first_measure;
+    for (int k = 0; k < st_scene_measure_count(b->scene); k++) {
+        int n = 0;
+        if (st_system_measure(system, k, to, &n, NULL) != ST_OK) /* no memory for it: unknown */
+            for (int i = 0; i < n; i++)
+                to[i] = NAN;
+        to += n;
     }
 }
 

@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 #include <stiction/batch.h>
+#include <stiction/grains.h>
 
 /* A motor (joint) or one component of an applied force. */
 typedef struct sti_BatchControl {
@@ -76,6 +77,7 @@ struct st_Batch {
     int64_t control_capacity;
     sti_BatchSensor *sensor;
     int64_t sensor_capacity;
+    int first_measure;   /* column of the first measure of the scene, after joints and bodies */
     int *contact_sensor; /* of body 0, 1, ...: its first column of contact force; -1: none */
     int n_bodies;
     char **parameter; /* paths */

@@ -1,6 +1,7 @@
 /* grains/fill.c -- grains as bodies of a scene: sizes are drawn, places found, and only then bodies are added. Those of
  * an inlet are placed while the system runs (step/flow.c). */
 #include "base/range.h"
+#include "base/tolerance.h"
 #include "collide/shape.h"
 #include "grains/grains.h"
 #include "grains/random.h"
@@ -298,7 +299,27 @@ st_Status st_scene_add_outlet(st_Scene *scene, const st_OutletDef *def, st_Error
 
 st_MeasureDef st_measure_def(st_MeasureType type)
 {
-    return (st_MeasureDef){.type = type, .region = st_region_def(), .cookie = STI_COOKIE};
+    return (st_MeasureDef){.type = type,
+                           .region = st_region_def(),
+                           .frame = pose_identity(),
+                           .reference_frame = pose_identity(),
+                           .factor = 1,
+                           .cookie = STI_COOKIE};
+}
+
+static st_Status check_sensor(const char *who, const st_MeasureDef *def, st_Error *err)
+{
+    const st_Pose *pose[2] = {&def->frame, &def->reference_frame};
+    const bool jointed = def->type >= ST_MEASURE_COORDINATE && def->type <= ST_MEASURE_LIMIT;
+    for (int k = 0; k < 2; k++)
+        if (!(fabs(quat_norm(pose[k]->q) - 1) <= STI_UNIT) || !sti_within(norm(pose[k]->p), STI_LARGEST))
+            return sti_fail(err, ST_ERR_ARGUMENT, "%s: its frame must have finite numbers and a unit quaternion", who);
+    if (!sti_within(def->factor, STI_LARGEST) || !sti_within(def->offset, STI_LARGEST))
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: factor is %g and offset %g, both must be finite", who, def->factor,
+                        def->offset);
+    if (jointed && def->joint == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: joint is missing, must be the name of a joint", who);
+    return ST_OK;
 }
 
 st_Status st_scene_add_measure(st_Scene *scene, const st_MeasureDef *def, st_Error *err)
@@ -311,7 +332,15 @@ st_Status st_scene_add_measure(st_Scene *scene, const st_MeasureDef *def, st_Err
                                 .wall = def->wall != NULL ? def->wall : "ground",
                                 .shape = def->shape,
                                 .type = def->type,
-                                .region = def->region};
+                                .region = def->region,
+                                .body = def->body,
+                                .reference = def->reference,
+                                .joint = def->joint,
+                                .frame = def->frame,
+                                .reference_frame = def->reference_frame,
+                                .own_axes = def->own_axes,
+                                .factor = def->factor,
+                                .offset = def->offset};
     snprintf(who, sizeof who, "measure \"%.200s\"", def->name != NULL ? def->name : "");
     if ((unsigned)def->type >= ST_N_MEASURE_TYPES)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: type is %d, must be 0 to %d", who, (int)def->type,
@@ -319,6 +348,7 @@ st_Status st_scene_add_measure(st_Scene *scene, const st_MeasureDef *def, st_Err
     STI_TRY(sti_region_check(who, &measure.region, err));
     if (def->region.type == ST_REGION_HALF_SPACE && (def->type == ST_MEASURE_BULK || def->type == ST_MEASURE_REPOSE))
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: its region is a half space, must be a box, cylinder or sphere", who);
+    STI_TRY(check_sensor(who, def, err));
     return sti_scene_keep_measure(scene, &measure, err);
 }
 
@@ -331,6 +361,14 @@ st_Status st_scene_measure(const st_Scene *scene, int index, st_MeasureDef *out)
     out->bodies = measure->bodies;
     out->wall = measure->wall;
     out->shape = measure->shape;
+    out->body = measure->body;
+    out->reference = measure->reference;
+    out->joint = measure->joint;
+    out->frame = measure->frame;
+    out->reference_frame = measure->reference_frame;
+    out->own_axes = measure->own_axes;
+    out->factor = measure->factor;
+    out->offset = measure->offset;
     out->name = measure->name;
     return ST_OK;
 }

@@ -185,6 +185,7 @@ static void merge(sti_Robot *robot)
             const bool held = stands(into);
             if (into->mass > 0 && into->gravity != link->gravity && !held) joins = false;
         }
+        if (link->kept && link->mass > 0 && link->parent >= 0 && !robot->links[link->parent].world) joins = false;
         link->body = k;
         if (joins && link->parent >= 0) link->body = robot->links[link->parent].body;
         if (joins && link->body >= 0 && link->body != k) {
@@ -549,7 +550,8 @@ static st_Status write_tendon(sti_Robot *robot, sti_RobotTendon *t)
     const bool limited = isfinite(t->lower) || isfinite(t->upper);
     double zero = 0; /* a sum counts from the start, in a scene */
     int moving = 0;
-    if (!limited && t->stiffness == 0 && t->damping == 0 && t->friction == 0 && t->armature == 0 && !t->driven) {
+    if (!limited && t->stiffness == 0 && t->damping == 0 && t->friction == 0 && t->armature == 0 && !t->driven &&
+        !t->measured) {
         sti_skip(robot, "<tendon> that only measures");
         return ST_OK;
     }
@@ -609,6 +611,79 @@ static st_Status write_wrench(sti_Robot *robot, const sti_RobotWrench *w)
     json = sti_with(json, "force", sti_json_vector(turned_to_body(robot, w->link, w->force)));
     json = sti_with(json, "torque", sti_json_vector(turned_to_body(robot, w->link, w->torque)));
     return add_member(robot, "forces", sti_with(json, "axes", json_string("body")), w->at);
+}
+
+static json_t *joint_name(const sti_Robot *robot, const sti_RobotSensor *s)
+{
+    if (s->joint != NULL) return prefixed(robot, s->joint, "");
+    return prefixed(robot, s->tendon, sti_robot_find_joint(robot, s->tendon) >= 0 ? ".tendon" : "");
+}
+
+/* The coordinate of a joint or a sum of them as the file counts it, where the scene has 0. */
+static double count_at_start(const sti_Robot *robot, const sti_RobotSensor *s)
+{
+    double sum = 0;
+    if (s->joint != NULL) return robot->links[sti_robot_find_joint(robot, s->joint)].joint.start;
+    const sti_RobotTendon *t = &robot->tendons[sti_robot_find_tendon(robot, s->tendon)];
+    for (int k = 0; k < t->n_parts && t->parts[k].kind == ST_TENDON_JOINT; k++)
+        sum += t->parts[k].coefficient * robot->links[sti_robot_find_joint(robot, t->parts[k].joint)].joint.start;
+    return sum;
+}
+
+/* A frame of a link in the axes of its body; of the ground: in the world. */
+static st_Pose frame_in_body(const sti_Robot *robot, int link, st_Pose pose)
+{
+    const int body = robot->links[link].body;
+    const st_Quat world = quat_product(robot->links[link].pose.q, pose.q);
+    const st_Quat q = body < 0 ? world : quat_product(quat_conjugate(robot->links[body].pose.q), world);
+    return (st_Pose){in_body(robot, link, pose.p), quat_unit(q)};
+}
+
+static json_t *region_json(const st_RegionDef *region, st_Pose pose)
+{
+    json_t *json = json_pack("{s:s}", "type", st_region_type_name(region->type));
+    json = sti_with(json, "position", sti_json_vector(pose.p));
+    if (region->type != ST_REGION_SPHERE) json = sti_with(json, "orientation", sti_json_rotation(pose.q));
+    if (region->type == ST_REGION_BOX) return sti_with(json, "size", sti_json_vector(scale(2, region->half)));
+    json = sti_with(json, "radius", json_real(region->radius));
+    return region->type == ST_REGION_CYLINDER ? sti_with(json, "length", json_real(region->length)) : json;
+}
+
+static st_Status write_sensor(sti_Robot *robot, const sti_RobotSensor *s)
+{
+    const sti_RobotLink *link = &robot->links[s->link];
+    const bool coordinate = s->joint != NULL || s->tendon != NULL;
+    const bool wrench = s->type == ST_MEASURE_FORCE || s->type == ST_MEASURE_TORQUE;
+    if (wrench && (link->body != s->link || link->joint.floating || stands(link))) {
+        sti_skip(robot, "<force> and <torque> of <sensor> where no joint holds the body");
+        return ST_OK;
+    }
+    json_t *json = json_pack("{s:s}", "type", st_measure_type_name(s->type));
+    json = sti_with(json, "name", prefixed(robot, s->name, ""));
+    if (coordinate) {
+        json = sti_with(json, "joint", joint_name(robot, s));
+        json = add_number(json, "factor", s->factor, 1);
+        if (s->type == ST_MEASURE_COORDINATE)
+            json = add_number(json, "offset", s->factor * count_at_start(robot, s), 0);
+    } else if (s->type != ST_MEASURE_TIME && s->type != ST_MEASURE_ENERGY) {
+        const st_Pose frame = frame_in_body(robot, s->link, s->pose);
+        json = sti_with(json, "body", body_name(robot, s->link));
+        if (s->type == ST_MEASURE_TOUCH) {
+            json = sti_with(json, "region", region_json(&s->region, frame));
+        } else if (s->type < ST_MEASURE_CENTRE) {
+            if (clean(norm(frame.p)) > 0) json = sti_with(json, "point", sti_json_vector(frame.p));
+            if (clean(norm(vec3(frame.q.x, frame.q.y, frame.q.z))) > 0)
+                json = sti_with(json, "orientation", sti_json_rotation(frame.q));
+            if (s->own_axes) json = sti_with(json, "axes", json_string("body"));
+        }
+        if (s->relative) {
+            const st_Pose to = frame_in_body(robot, s->reference, s->reference_pose);
+            json = sti_with(json, "reference", body_name(robot, s->reference));
+            json = sti_with(json, "reference_point", sti_json_vector(to.p));
+            json = sti_with(json, "reference_orientation", sti_json_rotation(to.q));
+        }
+    }
+    return add_member(robot, "measures", json, s->at);
 }
 
 static st_Status write_gear(sti_Robot *robot, const sti_RobotJoint *joint)
@@ -778,6 +853,8 @@ st_Status sti_robot_assemble(sti_Robot *robot)
         STI_TRY(write_wrench(robot, &robot->wrenches[k]));
     for (int k = 0; k < robot->n_ties; k++)
         STI_TRY(write_tie(robot, &robot->ties[k]));
+    for (int k = 0; k < robot->n_sensors; k++)
+        STI_TRY(write_sensor(robot, &robot->sensors[k]));
     for (int k = 0; k < robot->n_apart; k++)
         STI_TRY(write_apart(robot, robot->apart[k].a, robot->apart[k].b, robot->apart[k].at));
     return robot->def.self_collision ? ST_OK : write_no_self_collision(robot);

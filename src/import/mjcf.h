@@ -27,6 +27,13 @@ typedef struct sti_MjcfContext {
     struct sti_MjcfContext *next;
 } sti_MjcfContext;
 
+/* What an actuator pulls at, for sensors. */
+typedef struct sti_MjcfActuator {
+    const char *name, *joint, *tendon; /* of the robot; NULL: none, it pushes a body */
+    double gear;
+    struct sti_MjcfActuator *next;
+} sti_MjcfActuator;
+
 typedef struct sti_Mjcf {
     sti_Robot *robot;
     const sti_Element *root;
@@ -42,6 +49,7 @@ typedef struct sti_Mjcf {
     /* <flag>: what is switched off */
     bool no_contact, no_limits, no_equality, no_friction, no_springs, no_dampers, no_actuation, parents_touch;
     sti_MjcfPlace *places; /* sites and named geoms                                          */
+    sti_MjcfActuator *actuators;
     double density, viscosity, wind[3];
 } sti_Mjcf;
 
@@ -134,6 +142,7 @@ const sti_Element *sti_mjcf_asset(const sti_Mjcf *m, const char *kind, const cha
 st_Status sti_mjcf_hfield(const sti_Mjcf *m, const sti_Element *geom, json_t **out);
 st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at);
 st_Status sti_mjcf_tendon(sti_Mjcf *m, const sti_Element *at);
+st_Status sti_mjcf_sensor(sti_Mjcf *m, const sti_Element *at); /* mjcf_sensor.c */
 /* <pair>: two geoms that touch whatever their bits say, mjcf_contact.c. */
 st_Status sti_mjcf_pair(sti_Mjcf *m, const sti_Element *at);
 /* What a geom is to others, mjcf_contact.c. */

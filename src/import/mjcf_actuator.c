@@ -226,6 +226,15 @@ static json_t *motor_of(const Drive *d)
     return d->force != 0 ? json_pack("{s:s, s:f}", "type", "force", "target", d->force) : NULL;
 }
 
+static st_Status note_actuator(sti_Mjcf *m, const Actuator *a, const char *joint, const char *tendon)
+{
+    sti_MjcfActuator *made = sti_xml_keep(m->robot->files, sizeof *made);
+    if (made == NULL) return sti_robot_memory(m->robot);
+    *made = (sti_MjcfActuator){a->name, joint, tendon, a->gear[0], m->actuators};
+    m->actuators = made;
+    return ST_OK;
+}
+
 static st_Status give_motor(const sti_Mjcf *m, const Drive *d, json_t **motor, double *effort, double *mid)
 {
     *motor = motor_of(d);
@@ -254,6 +263,7 @@ static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint,
         const double from = fmax(first, limited.mid - limited.most), to = fmin(last, limited.mid + limited.most);
         if (from < to) limited.mid = (from + to) / 2, limited.most = (to - from) / 2;
     }
+    if (!joint->driven || damps || joint->damper_only) STI_TRY(note_actuator(m, a, joint->name, NULL));
     if (!joint->driven) {
         joint->driven = true;
         joint->damper_only = damps;
@@ -269,6 +279,7 @@ static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint,
     STI_TRY(sti_robot_tendon(m->robot, a->name, a->at, 1, &tendon));
     tendon->parts[0] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = joint->name, .coefficient = 1};
     tendon->driven = true;
+    STI_TRY(note_actuator(m, a, NULL, tendon->name));
     return give_motor(m, &limited, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
@@ -280,6 +291,7 @@ static st_Status on_tendon(sti_Mjcf *m, const Actuator *a, sti_RobotTendon *tend
         memcpy(tendon->parts, first.parts, (size_t)first.n_parts * sizeof *first.parts);
     }
     tendon->driven = true;
+    STI_TRY(note_actuator(m, a, NULL, tendon->name));
     return give_motor(m, d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
@@ -288,6 +300,7 @@ static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose)
 {
     const double force = a->bias[0] + a->gain[0] * a->control;
     sti_Robot *robot = m->robot;
+    STI_TRY(note_actuator(m, a, NULL, NULL));
     STI_TRY(STI_GROW(&robot->allocator, robot->wrenches, robot->wrenches_size, robot->n_wrenches + 1, robot->err));
     robot->wrenches[robot->n_wrenches++] =
         (sti_RobotWrench){.name = a->name,
@@ -318,6 +331,7 @@ static st_Status between_sites(sti_Mjcf *m, Actuator *a, const sti_MjcfPlace *si
     tendon->coordinate = axis < 3 ? ST_COORDINATE_DISPLACEMENT : ST_COORDINATE_ANGLE;
     tendon->driven = true;
     a->gear[0] = a->gear[axis];
+    STI_TRY(note_actuator(m, a, NULL, tendon->name));
     STI_TRY(drive_of(m, a, &d));
     return give_motor(m, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
@@ -369,6 +383,7 @@ static st_Status on_ball(sti_Mjcf *m, Actuator *a, int link, bool in_parent)
     tendon->parts[0].axis = in_parent ? axis : rotate(of->pose.q, axis);
     tendon->coordinate = ST_COORDINATE_ANGLE;
     tendon->driven = true;
+    STI_TRY(note_actuator(m, a, NULL, tendon->name));
     return give_motor(m, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
@@ -419,11 +434,13 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     STI_TRY(sti_mjcf_check(m, at, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
     if (sti_element_is(at, "adhesion")) {
         sti_skip(m->robot, "<adhesion>, whose control is 0 at the start");
-        return ST_OK;
+        if (a.name == NULL) a.name = "adhesion";
+        return note_actuator(m, &a, NULL, NULL);
     }
     if (m->no_actuation) {
         sti_skip(m->robot, "actuators, which a <flag> switches off");
-        return ST_OK;
+        if (a.name == NULL) a.name = "actuator";
+        return note_actuator(m, &a, NULL, NULL);
     }
     static const char *const targets[] = {"joint", "jointinparent", "tendon", "site", "cranksite", "body"};
     for (int k = 0; k < 6; k++)

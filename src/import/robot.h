@@ -61,6 +61,7 @@ typedef struct sti_RobotLink {
     STI_ARRAY(sti_RobotShape, shapes);
     int n_shapes;
     bool moves;  /* MJCF: a joint leads to it                                                        */
+    bool kept;   /* a body of its own even if it is welded: a sensor shows the force there            */
     bool world;  /* not a link but the world: its shapes are the ground's                            */
     int carries; /* a link between two joints of one body, which it has a share of: that body; -1: none */
     /* by assemble.c */
@@ -109,6 +110,7 @@ typedef struct sti_RobotTendon {
     double rest, slack; /* NaN: as drawn */
     bool driven;
     json_t *motor; /* as a joint has it */
+    bool measured; /* by a sensor */
     bool held;     /* MJCF equality: at the length at the start and `hold` more, of a sum: at `hold` */
     double hold;
     double effort, effort_mid;
@@ -121,6 +123,19 @@ typedef struct sti_RobotWrench {
     int link;
     st_Vec3 point, force, torque;
 } sti_RobotWrench;
+
+/* A sensor: a measure of the scene. */
+typedef struct sti_RobotSensor {
+    const char *name;
+    const sti_Element *at;
+    st_MeasureType type;
+    int link, reference; /* reference: where `relative` */
+    st_Pose pose, reference_pose;
+    bool relative, own_axes;
+    const char *joint, *tendon; /* one of them, of coordinates; NULL: none   */
+    double factor;
+    st_RegionDef region; /* touch, in the link */
+} sti_RobotSensor;
 
 #define STI_MOST_LINKS 10000
 
@@ -152,6 +167,8 @@ typedef struct sti_Robot {
     int n_tendons;
     STI_ARRAY(sti_RobotWrench, wrenches);
     int n_wrenches;
+    STI_ARRAY(sti_RobotSensor, sensors);
+    int n_sensors;
     sti_Skipped skipped[STI_MOST_SKIPPED]; /* what is not carried over                              */
     int n_skipped;
     int n_meshes;   /* shapes from files                        */

@@ -117,6 +117,7 @@ void sti_robot_free(sti_Robot *robot)
         json_decref(robot->tendons[k].motor);
     STI_RELEASE(&robot->allocator, robot->tendons, robot->tendons_size);
     STI_RELEASE(&robot->allocator, robot->wrenches, robot->wrenches_size);
+    STI_RELEASE(&robot->allocator, robot->sensors, robot->sensors_size);
     STI_RELEASE(&robot->allocator, robot->links, robot->links_size);
     STI_RELEASE(&robot->allocator, robot->apart, robot->apart_size);
     STI_RELEASE(&robot->allocator, robot->ties, robot->ties_size);

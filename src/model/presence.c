@@ -52,6 +52,9 @@ st_Status sti_scene_keep_measure(st_Scene *scene, const sti_MeasureEntry *measur
     STI_TRY(keep_pattern(scene, &kept.bodies, err));
     STI_TRY(keep_pattern(scene, &kept.wall, err));
     STI_TRY(keep_pattern(scene, &kept.shape, err));
+    STI_TRY(keep_pattern(scene, &kept.body, err));
+    STI_TRY(keep_pattern(scene, &kept.reference, err));
+    STI_TRY(keep_pattern(scene, &kept.joint, err));
     STI_TRY(keep_name(scene, STI_MEASURE_SCOPE, "measure", &kept.name, err));
     scene->measure[scene->n_measures++] = kept;
     return ST_OK;

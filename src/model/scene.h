@@ -68,6 +68,10 @@ typedef struct sti_MeasureEntry {
     const char *name, *bodies, *wall, *shape; /* in grain_names; bodies, shape NULL: all            */
     st_MeasureType type;
     st_RegionDef region;
+    const char *body, *reference, *joint; /* of sensors, likewise; NULL: none                       */
+    st_Pose frame, reference_frame;
+    bool own_axes;
+    double factor, offset;
 } sti_MeasureEntry;
 
 /* Scopes of grain_names: names of inlets, outlets and measures; from the last one on, one for each pattern. */

@@ -234,24 +234,59 @@ const sti_Kind sti_outlet_kind = {
 #define BULK   BIT(ST_MEASURE_BULK)
 #define WALL   BIT(ST_MEASURE_WALL)
 #define REPOSE BIT(ST_MEASURE_REPOSE)
+#define GRAINS (FLOW | BULK | WALL | REPOSE)
+#define TOUCH  BIT(ST_MEASURE_TOUCH)
+#define FRAMED                                                                                                         \
+    (BIT(ST_MEASURE_POSITION) | BIT(ST_MEASURE_ORIENTATION) | BIT(ST_MEASURE_AXIS) | BIT(ST_MEASURE_VELOCITY) |        \
+     BIT(ST_MEASURE_ANGULAR_VELOCITY))
+#define INERTIAL (BIT(ST_MEASURE_ACCELERATION) | BIT(ST_MEASURE_ANGULAR_ACCELERATION))
+#define WRENCH   (BIT(ST_MEASURE_FORCE) | BIT(ST_MEASURE_TORQUE))
+#define RANGE    BIT(ST_MEASURE_RANGE)
+#define SUBTREE  (BIT(ST_MEASURE_CENTRE) | BIT(ST_MEASURE_CENTRE_VELOCITY) | BIT(ST_MEASURE_ANGULAR_MOMENTUM))
+#define JOINTED  (BIT(ST_MEASURE_COORDINATE) | BIT(ST_MEASURE_SPEED) | BIT(ST_MEASURE_MOTOR) | BIT(ST_MEASURE_LIMIT))
 
 static const sti_Key measure_keys[] = {
     {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, FIELD(Measure, type), "",
      "flow: `mass` and `number` that came into the region, less what left it; bulk: of what is in it `number`, `mass`, "
      "`packing_fraction`, `vx` `vy` `vz`, `temperature`, `coordination`, `stress_xx` to `stress_yz`, `pressure`, "
      "`force_mean`, `force_max`, `strong`, `chain`; wall: `fx` `fy` `fz` `force` `tx` `ty` `tz` `contacts`; repose: "
-     "`angle`, `height`, `radius` of a heap",
+     "`angle`, `height`, `radius` of a heap; the others are sensors of robots: of a frame in a body its position, "
+     "orientation, (z) axis, velocity, angular_velocity, and, as an accelerometer shows it, acceleration; force and "
+     "torque by what holds a body; touch; range; centre of mass and momentum of a body with all that it carries; of a "
+     "joint its "
+     "coordinate, speed, motor and limit force; time; energy",
      NULL, NULL},
     {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Measure, name), "",
      "unique among measures; its curves are NAME.mass and so on", "measure1, measure2, ...", NULL},
-    {"region", STI_VALUE_REGION, FLOW | BULK | REPOSE, FLOW | BULK | REPOSE, STI_FINITE, FIELD(Measure, region), "",
-     "flow: a half space counts what crosses a plane; repose: its z axis is that of the heap, its bottom the floor",
+    {"region", STI_VALUE_REGION, FLOW | BULK | REPOSE | TOUCH, FLOW | BULK | REPOSE | TOUCH, STI_FINITE,
+     FIELD(Measure, region), "",
+     "flow: a half space counts what crosses a plane; repose: its z axis is that of the heap, its bottom the floor; "
+     "touch: in the axes of the body, from its centre of mass",
      NULL, &sti_region_kind},
     {"wall", STI_VALUE_NAME, WALL, 0, STI_FINITE, FIELD(Measure, wall), "", "the name of a body", "the ground", NULL},
     {"shape", STI_VALUE_NAME, WALL, 0, STI_FINITE, FIELD(Measure, shape), "", "the name of a shape of the wall",
      "all of them", NULL},
-    {"bodies", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Measure, bodies), "",
+    {"bodies", STI_VALUE_NAME, GRAINS, 0, STI_FINITE, FIELD(Measure, bodies), "",
      "only those of this name, where a star is any characters: `grain_*`", "all that move", NULL},
+    {"body", STI_VALUE_NAME, FRAMED | INERTIAL | WRENCH | RANGE | SUBTREE | TOUCH, 0, STI_FINITE, FIELD(Measure, body),
+     "", "the name of a body", "the ground", NULL},
+    {"point", STI_VALUE_VECTOR, FRAMED | INERTIAL | WRENCH | RANGE, 0, STI_FINITE, FIELD(Measure, frame.p), "m",
+     "where the sensor is, in the axes of the body, from its centre of mass", NULL, NULL},
+    {"orientation", STI_VALUE_ROTATION, FRAMED | INERTIAL | WRENCH | RANGE, 0, STI_FINITE, FIELD(Measure, frame.q), "",
+     "of the sensor in the body", NULL, NULL},
+    {"reference", STI_VALUE_NAME, FRAMED, 0, STI_FINITE, FIELD(Measure, reference), "",
+     "a body: values are relative to it, in its axes", "the world", NULL},
+    {"reference_point", STI_VALUE_VECTOR, FRAMED, 0, STI_FINITE, FIELD(Measure, reference_frame.p), "m",
+     "of the reference, in its axes, from its centre of mass", NULL, NULL},
+    {"reference_orientation", STI_VALUE_ROTATION, FRAMED, 0, STI_FINITE, FIELD(Measure, reference_frame.q), "",
+     "of the reference's frame in its body", NULL, NULL},
+    {"axes", STI_VALUE_AXES, FRAMED | INERTIAL | WRENCH, 0, STI_FINITE, FIELD(Measure, own_axes), "",
+     "of the values: `body` are those of the sensor", "world, or those of the reference", NULL},
+    {"joint", STI_VALUE_NAME, JOINTED, JOINTED, STI_FINITE, FIELD(Measure, joint), "", "the name of a joint", NULL,
+     NULL},
+    {"factor", STI_VALUE_NUMBER, JOINTED, 0, STI_FINITE, FIELD(Measure, factor), "", "of the value", NULL, NULL},
+    {"offset", STI_VALUE_NUMBER, BIT(ST_MEASURE_COORDINATE), 0, STI_FINITE, FIELD(Measure, offset), "m or rad",
+     "added to it: angles and displacements are 0 at the start", NULL, NULL},
 };
 
 static const char *measure_word(int variant)
@@ -267,8 +302,8 @@ static void measure_defaults(int variant, sti_Def *def)
 const sti_Kind sti_measure_kind = {
     "measure",
     "Measures",
-    "What is measured of grains: recordings, tables and plots have their values, as curves. Stress is positive in "
-    "compression; forces are means over a step, with impacts.",
+    "What is measured of grains, and sensors of robots: recordings, tables and plots have their values, as curves. "
+    "Stress is positive in compression; forces are means over a step, with impacts.",
     measure_keys,
     COUNT(measure_keys),
     measure_word,

@@ -24,6 +24,10 @@ typedef struct sti_Measured {
     int wall, shape;       /* wall: its body, and the shape; -1: all of them */
     unsigned char *member; /* by body: its name matches, and it moves        */
     unsigned char *inside; /* flow, by body: it was, before the step         */
+    /* of sensors, sensor.c; member: the bodies below its own */
+    int body, reference, joint; /* indices; joint: id, 0: none               */
+    double before;              /* acceleration: time before the last step   */
+    st_Vec3 velocity, spin;     /* likewise: of the frame, world axes        */
 } sti_Measured;
 
 struct sti_Flow {
@@ -49,5 +53,11 @@ st_Status sti_measures_create(st_System *system, st_Error *err);
 void sti_measures_destroy(st_System *system);
 void sti_measures_before_step(st_System *system);
 void sti_measures_after_step(st_System *system);
+
+/* sensor.c: measures of robots. */
+st_Status sti_sensor_create(st_System *system, const sti_MeasureEntry *sensor, sti_Measured *out, st_Error *err);
+void sti_sensor_before_step(const st_System *system, const sti_MeasureEntry *sensor, sti_Measured *of);
+st_Status sti_sensor_read(const st_System *system, const sti_MeasureEntry *sensor, const sti_Measured *of, double *out,
+                          st_Error *err);
 
 #endif

@@ -50,17 +50,62 @@ static const Value bulk_values[] = {{"number", ""},
 static const Value wall_values[] = {{"fx", "N"},   {"fy", "N"},   {"fz", "N"},      {"force", "N"}, {"tx", "N m"},
                                     {"ty", "N m"}, {"tz", "N m"}, {"contacts", ""}, {NULL, NULL}};
 static const Value repose_values[] = {{"angle", "rad"}, {"height", "m"}, {"radius", "m"}, {NULL, NULL}};
-static const Value *const values_of[ST_N_MEASURE_TYPES] = {flow_values, bulk_values, wall_values, repose_values};
+static const Value position_values[] = {{"x", "m"}, {"y", "m"}, {"z", "m"}, {NULL, NULL}};
+static const Value orientation_values[] = {{"qw", ""}, {"qx", ""}, {"qy", ""}, {"qz", ""}, {NULL, NULL}};
+static const Value axis_values[] = {{"x", ""}, {"y", ""}, {"z", ""}, {NULL, NULL}};
+static const Value velocity_values[] = {{"vx", "m/s"}, {"vy", "m/s"}, {"vz", "m/s"}, {NULL, NULL}};
+static const Value spin_values[] = {{"wx", "rad/s"}, {"wy", "rad/s"}, {"wz", "rad/s"}, {NULL, NULL}};
+static const Value acceleration_values[] = {{"ax", "m/s^2"}, {"ay", "m/s^2"}, {"az", "m/s^2"}, {NULL, NULL}};
+static const Value turning_values[] = {
+    {"alpha_x", "rad/s^2"}, {"alpha_y", "rad/s^2"}, {"alpha_z", "rad/s^2"}, {NULL, NULL}};
+static const Value force_values[] = {{"fx", "N"}, {"fy", "N"}, {"fz", "N"}, {NULL, NULL}};
+static const Value torque_values[] = {{"tx", "N m"}, {"ty", "N m"}, {"tz", "N m"}, {NULL, NULL}};
+static const Value touch_values[] = {{"force", "N"}, {NULL, NULL}};
+static const Value range_values[] = {{"distance", "m"}, {NULL, NULL}};
+static const Value momentum_values[] = {{"Lx", "kg m^2/s"}, {"Ly", "kg m^2/s"}, {"Lz", "kg m^2/s"}, {NULL, NULL}};
+static const Value coordinate_values[] = {{"value", "m or rad"}, {NULL, NULL}};
+static const Value speed_values[] = {{"value", "m/s or rad/s"}, {NULL, NULL}};
+static const Value effort_values[] = {{"value", "N or N m"}, {NULL, NULL}};
+static const Value time_values[] = {{"value", "s"}, {NULL, NULL}};
+static const Value energy_values[] = {{"kinetic", "J"}, {"potential", "J"}, {NULL, NULL}};
+static const struct {
+    const char *name;
+    const Value *values;
+} types[ST_N_MEASURE_TYPES] = {
+    [ST_MEASURE_FLOW] = {"flow", flow_values},
+    [ST_MEASURE_BULK] = {"bulk", bulk_values},
+    [ST_MEASURE_WALL] = {"wall", wall_values},
+    [ST_MEASURE_REPOSE] = {"repose", repose_values},
+    [ST_MEASURE_POSITION] = {"position", position_values},
+    [ST_MEASURE_ORIENTATION] = {"orientation", orientation_values},
+    [ST_MEASURE_AXIS] = {"axis", axis_values},
+    [ST_MEASURE_VELOCITY] = {"velocity", velocity_values},
+    [ST_MEASURE_ANGULAR_VELOCITY] = {"angular_velocity", spin_values},
+    [ST_MEASURE_ACCELERATION] = {"acceleration", acceleration_values},
+    [ST_MEASURE_ANGULAR_ACCELERATION] = {"angular_acceleration", turning_values},
+    [ST_MEASURE_FORCE] = {"force", force_values},
+    [ST_MEASURE_TORQUE] = {"torque", torque_values},
+    [ST_MEASURE_TOUCH] = {"touch", touch_values},
+    [ST_MEASURE_RANGE] = {"range", range_values},
+    [ST_MEASURE_CENTRE] = {"centre", position_values},
+    [ST_MEASURE_CENTRE_VELOCITY] = {"centre_velocity", velocity_values},
+    [ST_MEASURE_ANGULAR_MOMENTUM] = {"angular_momentum", momentum_values},
+    [ST_MEASURE_COORDINATE] = {"coordinate", coordinate_values},
+    [ST_MEASURE_SPEED] = {"speed", speed_values},
+    [ST_MEASURE_MOTOR] = {"motor", effort_values},
+    [ST_MEASURE_LIMIT] = {"limit", effort_values},
+    [ST_MEASURE_TIME] = {"time", time_values},
+    [ST_MEASURE_ENERGY] = {"energy", energy_values},
+};
 
 const char *st_measure_type_name(st_MeasureType type)
 {
-    static const char *const name[ST_N_MEASURE_TYPES] = {"flow", "bulk", "wall", "repose"};
-    return (unsigned)type < ST_N_MEASURE_TYPES ? name[type] : NULL;
+    return (unsigned)type < ST_N_MEASURE_TYPES ? types[type].name : NULL;
 }
 
 const char *st_measure_value_name(st_MeasureType type, int k, const char **unit)
 {
-    const Value *of = (unsigned)type < ST_N_MEASURE_TYPES ? values_of[type] : NULL;
+    const Value *of = (unsigned)type < ST_N_MEASURE_TYPES ? types[type].values : NULL;
     int n = 0;
     while (of != NULL && of[n].name != NULL)
         n++;
@@ -121,6 +166,10 @@ st_Status sti_measures_create(st_System *system, st_Error *err)
     for (int k = 0; k < scene->n_measures; k++) {
         const sti_MeasureEntry *measure = &scene->measure[k];
         sti_Measured *of = &flow->measured[k];
+        if (measure->type >= ST_FIRST_SENSOR) {
+            STI_TRY(sti_sensor_create(system, measure, of, err));
+            continue;
+        }
         of->member = sti_alloc(a, world->n_bodies, sizeof *of->member);
         of->inside = sti_alloc(a, world->n_bodies, sizeof *of->inside);
         if (of->member == NULL || of->inside == NULL)
@@ -163,6 +212,7 @@ void sti_measures_before_step(st_System *system)
     for (int k = 0; system->work.flow != NULL && k < world->scene->n_measures; k++) {
         const sti_MeasureEntry *measure = &world->scene->measure[k];
         sti_Measured *of = &system->work.flow->measured[k];
+        sti_sensor_before_step(system, measure, of);
         for (int b = 1; b < world->n_bodies && measure->type == ST_MEASURE_FLOW; b++)
             of->inside[b] = is_inside(system, &measure->region, of, b);
     }
@@ -408,6 +458,8 @@ st_Status st_system_measure(const st_System *system, int index, double *values, 
     case ST_MEASURE_REPOSE:
         measure_repose(system, measure, of, values);
         break;
+    default:
+        return sti_sensor_read(system, measure, of, values, err);
     }
     return ST_OK;
 }

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <stiction/grains.h>
 
 static Robot model(const char *inside)
 {
@@ -203,6 +204,72 @@ static void balls_and_belts(void **state)
     assert_int_equal(st_scene_shape(robot.scene, st_scene_find_shape(robot.scene, ST_GROUND, "belt"), &shape, NULL),
                      ST_OK);
     check_vector(shape.surface_velocity, vec3(0, 2, 0), 0);
+    st_scene_destroy(robot.scene);
+}
+
+static double sensed(const Robot *robot, const st_System *system, const char *name, int value)
+{
+    double values[ST_MEASURE_VALUES];
+    for (int k = 0; k < st_scene_measure_count(robot->scene); k++) {
+        st_MeasureDef measure;
+        assert_int_equal(st_scene_measure(robot->scene, k, &measure), ST_OK);
+        if (strcmp(measure.name, name) != 0) continue;
+        assert_int_equal(st_system_measure(system, k, values, NULL, NULL), ST_OK);
+        return values[value];
+    }
+    fail_msg("no sensor %s", name);
+    return NAN;
+}
+
+/* A crate of 3 kg at rest with a pole of 1 kg on it, welded on, and an arm of 2 kg whose hinge is drawn at 0.3 and held
+ * there by a stiff servo: weights, distances and angles can be told. The site of the IMU is turned by a quarter about
+ * y: its x axis points down. */
+static void sensors_at_rest(void **state)
+{
+    (void)state;
+    Robot robot = model("<option timestep='0.001'/>" WORLD("<geom type='plane' size='1 1 1'/>" BODY(
+        "crate", "pos='0 0 0.5'",
+        "<freejoint/><inertial pos='0 0 0' mass='3' diaginertia='1 1 1'/>"
+        "<geom type='box' size='0.5 0.5 0.5'/><site name='imu' pos='0.1 0 0' euler='0 1.5707963267948966 0'/>"
+        "<site name='eye' pos='0.7 0 0' euler='3.141592653589793 0 0'/>"
+        "<site name='right' type='box' size='0.25 0.6 0.6' pos='0.25 0 0'/>" BODY(
+            "pole", "pos='0 0 0.5'", "<inertial pos='0 0 0.4' mass='1' diaginertia='1 1 1'/><site name='foot'/>")
+            BODY("arm", "pos='0 0 0.5'",
+                 "<joint name='arm' axis='0 1 0' ref='0.3'/><inertial pos='0.1 0 0' mass='2' diaginertia='1 1 "
+                 "1'/>"))) "<tendon><fixed name='sum'><joint joint='arm' coef='2'/></fixed></tendon>"
+                           "<actuator><position name='servo' joint='arm' gear='2' kp='1e6' kv='1e4' "
+                           "ctrlrange='0.6 0.6001'/></actuator>"
+                           "<sensor><accelerometer name='acc' site='imu'/><gyro name='gyro' site='imu'/>"
+                           "<force name='f' site='foot'/><torque name='t' site='foot'/>"
+                           "<touch name='touch' site='right'/><rangefinder name='far' site='eye'/>"
+                           "<jointpos name='angle' joint='arm'/><tendonpos name='sum' tendon='sum'/>"
+                           "<actuatorpos name='drive' actuator='servo'/><actuatorfrc name='effort' "
+                           "actuator='servo'/>"
+                           "<framepos name='where' objtype='site' objname='foot' reftype='site' refname='eye'/>"
+                           "<framexaxis name='down' objtype='site' objname='imu'/>"
+                           "<subtreecom name='com' body='crate'/><clock name='clock'/><magnetometer "
+                           "site='imu'/></sensor>");
+    st_System *system = NULL;
+    assert_int_equal(st_system_create(robot.scene, &robot.def, &system, NULL), ST_OK);
+    for (int k = 0; k < 200; k++)
+        assert_int_equal(st_system_step(system, 1e-3, NULL, NULL), ST_OK);
+    check_close(sensed(&robot, system, "acc", 0), -9.81, 1e-6); /* what holds it acts upwards */
+    check_close(sensed(&robot, system, "acc", 2), 0, 1e-6);
+    check_close(sensed(&robot, system, "gyro", 1), 0, 1e-6);
+    check_close(sensed(&robot, system, "f", 2), 9.81, 1e-6);
+    check_close(sensed(&robot, system, "t", 1), 0, 1e-6);
+    check_close(sensed(&robot, system, "touch", 0), 9.81 * (6 * 0.5 + 2 * 0.1), 1e-3); /* the arm is 0.1 m off */
+    check_close(sensed(&robot, system, "far", 0), 0.5, 1e-6);
+    check_close(sensed(&robot, system, "angle", 0), 0.3, 1e-4);
+    check_close(sensed(&robot, system, "sum", 0), 0.6, 2e-4);
+    check_close(sensed(&robot, system, "drive", 0), 0.6, 2e-4);
+    check_close(sensed(&robot, system, "effort", 0), -9.81 * 2 * 0.1 / 2, 1e-3);
+    check_close(sensed(&robot, system, "where", 0), -0.7, 1e-6);
+    check_close(sensed(&robot, system, "where", 2), -0.5, 1e-6);
+    check_close(sensed(&robot, system, "down", 2), -1, 1e-9);
+    check_close(sensed(&robot, system, "com", 0), 2 * 0.1 / 6, 1e-6);
+    check_close(sensed(&robot, system, "clock", 0), 0.2, 1e-12);
+    st_system_destroy(system);
     st_scene_destroy(robot.scene);
 }
 
@@ -504,6 +571,7 @@ int main(void)
         cmocka_unit_test(classes),
         cmocka_unit_test(held_tendons_and_ranges),
         cmocka_unit_test(balls_and_belts),
+        cmocka_unit_test(sensors_at_rest),
         cmocka_unit_test(masses_of_meshes),
         cmocka_unit_test(shapes_around_meshes),
         cmocka_unit_test(shells),
