@@ -51,6 +51,12 @@ typedef struct Link {
     Six p, f;
 } Link;
 
+/* A soft row on one coordinate, a spring or damper of a joint: x y + Cb l + g = 0 is a part of T'AT and f. */
+typedef struct Folded {
+    int row, coordinate;
+    double x, g, Cb;
+} Folded;
+
 static inline const double *column_of_N(const Link *link, int c)
 {
     return link->Q[link->of.rank + c];
@@ -91,7 +97,9 @@ struct sti_TreeCoordinates {
     STI_ARRAY(double, w);
     STI_ARRAY(double, l);
     STI_ARRAY(double, momentum); /* n_v: what it lacks                                              */
-    int n_held;                  /* rows that stay but are held by trees already: left out           */
+    STI_ARRAY(Folded, folded);
+    int n_folded;
+    int n_held; /* rows that stay but are held by trees already: left out           */
     st_Problem reduced;
     const st_Problem *problem;
 };
@@ -229,6 +237,7 @@ void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
     STI_RELEASE(&a, t->w, t->w_size);
     STI_RELEASE(&a, t->l, t->l_size);
     STI_RELEASE(&a, t->momentum, t->momentum_size);
+    STI_RELEASE(&a, t->folded, t->folded_size);
     sti_free(&a, t, 1, sizeof *t);
 }
 
@@ -416,20 +425,18 @@ static double carry_row(sti_TreeCoordinates *t, const st_Sparse *from, int row)
     const int joint = link_of_row(t, from, row);
     if (joint >= 0 && t->link[joint].adopted) {
         const Link *link = &t->link[joint];
-        Six own, above, size;
+        Six own, above;
+        double size = 0;
         bool none = true;
         split_row(t, from, row, joint, own, above);
-        for (int i = 0; i < MOST; i++)
-            size[i] = fabs(above[i]);
         on_p = dot6(own, link->p) + dot6(above, t->link[link->of.parent].p);
         t->row[link->first_y] += dot6(own, column_of_N(link, 0));
+        for (int i = 0; i < MOST; i++)
+            size = fmax(size, fabs(above[i]));
         for (int i = 0; i < link->n; i++)
-            for (int j = 0; j < MOST; j++) {
-                above[j] += own[i] * link->X[i][j];
-                size[j] += fabs(own[i] * link->X[i][j]);
-            }
-        for (int j = 0; j < MOST; j++)
-            none = none && fabs(above[j]) <= 1e-14 * size[j];
+            add6(own[i], link->X[i], above);
+        for (int i = 0; i < MOST; i++)
+            none = none && fabs(above[i]) <= 1e-14 * size;
         if (!none) carry_up(t, link->of.parent, -1, above, NULL);
         return on_p;
     }
@@ -660,6 +667,20 @@ static void note_masses(sti_TreeCoordinates *t)
     }
 }
 
+/* T'AT and f with a soft row on one coordinate of a tree in them; false: it is none. */
+static bool fold_row(sti_TreeCoordinates *t, int row, int coordinate, double x, double g, double Cb)
+{
+    int b = 0;
+    while (coordinate >= t->first_reduced[b + 1])
+        b++;
+    if (b >= t->n_trees || t->diagonal[b] || !(Cb > 0)) return false;
+    const int n = t->first_reduced[b + 1] - t->first_reduced[b], i = coordinate - t->first_reduced[b];
+    t->A[t->start[b] + (int64_t)i * (n + 1)] += x * x / Cb;
+    t->f[coordinate] -= x * g / Cb;
+    t->folded[t->n_folded++] = (Folded){row, coordinate, x, g, Cb};
+    return true;
+}
+
 /* Rows of `from` as rows on y, *n of them: all, or the *n of `kept`, from which rows that the trees hold already are
  * taken; their part on p is added to `value`. A row of `all` that the trees hold becomes 0.            */
 static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, int *kept, int *n_rows, int64_t **p,
@@ -682,6 +703,12 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, int *
         close_row(t, from, row, *i, *x, &at);
         const double part = mobility_of_carried(t, before, at, *i, *x) / mobility_of(t, from, row);
         if (kept != NULL && !(part > HELD) && is_rigid(t->problem, row)) {
+            at = before;
+            t->n_held++;
+            continue;
+        }
+        if (kept != NULL && at == before + 1 &&
+            fold_row(t, row, (*i)[before], (*x)[before], value[k] + on_p, t->Cb[k])) {
             at = before;
             continue;
         }
@@ -735,13 +762,13 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
         t->Cb_first[k] = k;
     }
     t->Cb_first[n_l] = n_l;
-    const int n_kept = n_l;
+    STI_TRY(STI_GROW(&t->allocator, t->folded, t->folded_size, n_l + 1, err));
+    t->n_folded = t->n_held = 0;
     if (problem->n_r > 0) memcpy(t->w, problem->w, (size_t)problem->n_r * sizeof *t->w);
     STI_TRY(carry_rows(t, &problem->G, t->kept, &n_l, &t->G_p, &t->G_p_size, &t->G_i, &t->G_i_size, &t->G_x,
                        &t->G_x_size, t->g, err));
     STI_TRY(carry_rows(t, &problem->H, NULL, &n_r, &t->H_p, &t->H_p_size, &t->H_i, &t->H_i_size, &t->H_x, &t->H_x_size,
                        t->w, err));
-    t->n_held = n_kept - n_l;
     t->reduced = *problem;
     t->reduced.n_v = t->n_y;
     t->reduced.n_l = n_l;
@@ -852,6 +879,12 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *aw
         if (!row_is_awake(t, awake, &P->G, t->kept[k])) continue;
         l[t->kept[k]] = t->l[k];
         subtract_row(&P->G, t->kept[k], t->l[k], momentum);
+    }
+    for (int k = 0; k < t->n_folded; k++) {
+        const Folded *of = &t->folded[k];
+        if (!row_is_awake(t, awake, &P->G, of->row)) continue;
+        l[of->row] = -(of->x * t->y[of->coordinate] + of->g) / of->Cb;
+        subtract_row(&P->G, of->row, l[of->row], momentum);
     }
     for (int k = 0; k < t->n_followers; k++) { /* its row has -1 on its own velocity */
         const int block = t->follower[k].block, row = t->follower[k].row, own = t->first[block];

@@ -658,6 +658,21 @@ static void iterate_others(sti_DenseNewton *d, const st_Problem *p, double alpha
     }
 }
 
+/* Are the impulses so large that their rounding hides the answer, as in a pinched overlap? */
+static bool is_lost(const sti_DenseNewton *d, const st_Problem *p, double tolerance)
+{
+    double push = 0, weights = 0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int at = d->place[d->m + p->contact[c].first] - d->n_linear;
+        double square = 0;
+        for (int i = 0; at >= 0 && i < p->contact[c].dim; i++)
+            square += d->best[at + i] * d->best[at + i];
+        push += sqrt(square / d->rho_of[c]);
+        weights += p->contact[c].dim * d->rho_of[c];
+    }
+    return 4 * DBL_EPSILON * sqrt(weights) * push > 0.1 * tolerance * (d->scale > 0 ? d->scale : 1);
+}
+
 /* From the start, then along other paths. False: none came to the tolerance. */
 static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double tolerance, double polish, int most,
                          int *iterations)
@@ -675,6 +690,7 @@ static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double toleran
                 d->W[(int64_t)(d->n_linear + j) * d->stride + d->n_linear + i];
     d->least = INFINITY;
     for (size_t k = 0; k < sizeof paths / sizeof paths[0] && !(d->least <= tolerance) && *iterations < most; k++) {
+        if (k > 0 && is_lost(d, p, tolerance)) return false;
         const int end = *iterations + paths[k].steps;
         if (k > 0) memcpy(d->r, d->best, bytes);
         if (paths[k].cold) memset(d->r, 0, bytes);
