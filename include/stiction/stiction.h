@@ -10,6 +10,7 @@
 #include <stiction/model.h>
 #include <stiction/problem.h>
 #include <stiction/query.h>
+#include <stiction/ranks.h>
 #include <stiction/scene.h>
 #include <stiction/system.h>
 

@@ -139,7 +139,8 @@ typedef struct st_SystemDef {
     st_Coordinates coordinates;
     double speed_limit; /* a step with a faster velocity is refused as diverged [m/s, rad/s] */
     st_Allocator allocator;
-    uint32_t cookie; /* set by st_system_def(); leave alone                             */
+    const struct st_Ranks *ranks; /* piles are shared with other processes (stiction/ranks.h); NULL: there is one */
+    uint32_t cookie;              /* set by st_system_def(); leave alone                             */
 } st_SystemDef;
 
 /* The preset "default" with h = 1/1000 s, end = 1 s and g = 9.81 m/s^2 along -z. */

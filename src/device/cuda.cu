@@ -2,12 +2,14 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 extern "C" {
 #include "base/base.h"
 }
 #include "device/flat_memory.h"
+#include "device/partition.h"
 
 static const char *const device_name = "cuda";
 

@@ -4,7 +4,8 @@
 
 #include "device/flat_pile.h"
 
-enum { STI_FLAT_MOST_BLOCKS = 64, STI_FLAT_JUDGE_EVERY = 5 };
+enum { STI_FLAT_MOST_BLOCKS = 64, STI_FLAT_JUDGE_EVERY = 5, STI_FLAT_BALANCE_EVERY = 10 };
+#define STI_FLAT_IMBALANCE 1.1 /* contacts of a rank, over their mean: more, and bodies are shared out anew */
 
 typedef struct sti_FlatBlock {
     void *at;
@@ -18,6 +19,34 @@ typedef struct sti_FlatBlocks {
     bool failed;
 } sti_FlatBlocks;
 
+/* The bodies of messages, by groups (colours) and within these by peers. */
+typedef struct sti_FlatRoute {
+    int n_groups;
+    int *body, *start; /* start: n_groups * n_peers + 1 places in `body`                                  */
+    int64_t room, start_room;
+    int *on_device; /* `body`, there                                                                      */
+    int64_t device_room;
+} sti_FlatRoute;
+
+/* What a rank knows of the others: flat_ranks.h. All on the host but where it is said. */
+typedef struct sti_FlatShare {
+    int *owner, *owned;   /* by body; all bodies, by their owners                                        */
+    int64_t *owned_first; /* rank k: owned[owned_first[k] ..], size + 1 of them                          */
+    int *sphere_body;     /* as in the model                                                             */
+    int *owner_device, *owned_device;
+    int64_t *offset;      /* size + 1, of a gather                                                       */
+    double *mine, *all;   /* numbers of one rank and of all                                              */
+    int *peer, n_peers;   /* ranks at whose bodies ours touch                                            */
+    st_RankMessage *post; /* size                                                                        */
+    sti_FlatRoute out, in, out_colour, in_colour;
+    int *pair;        /* the bodies of contacts                                                      */
+    uint64_t *border; /* peer and body of each end at a border                                       */
+    unsigned long long *used;
+    double *bytes_out, *bytes_in, *bytes_device;
+    int64_t pair_room, border_room, bytes_out_room, bytes_in_room, bytes_device_room;
+    int since; /* steps since bodies were shared out                                                      */
+} sti_FlatShare;
+
 #define STI_FLAT_COMMON                                                                                                \
     sti_Flat f;                                                                                                        \
     st_Allocator allocator;                                                                                            \
@@ -27,6 +56,8 @@ typedef struct sti_FlatBlocks {
     double tolerance;                                                                                                  \
     int max_sweeps, cell_bits;                                                                                         \
     bool (*stopped)(void *ctx);                                                                                        \
-    void *stop
+    void *stop;                                                                                                        \
+    const st_Ranks *ranks; /* NULL: there is one */                                                                    \
+    sti_FlatShare share
 
 #endif

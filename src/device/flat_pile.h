@@ -12,6 +12,7 @@
 #include "device/kernels.h"
 
 #include <stiction/base.h>
+#include <stiction/ranks.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +37,7 @@ typedef struct sti_FlatDef {
     int threads;                /* host                                                                */
     bool (*stopped)(void *ctx); /* asked between sweeps: true ends the step with ST_ERR_CANCELLED      */
     void *stop;                 /* its ctx                                                             */
+    const st_Ranks *ranks;      /* NULL or of size 1: there is one                                     */
 } sti_FlatDef;
 
 typedef struct sti_FlatInfo {
@@ -70,9 +72,9 @@ typedef struct sti_FlatDevice {
     st_Status (*contacts)(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err);
 } sti_FlatDevice;
 
-extern const sti_FlatDevice sti_flat_host;
+extern const sti_FlatDevice sti_flat_host, sti_flat_host_ranks; /* ranks: of rank 0, def.ranks has others */
 #ifdef STI_HAVE_CUDA
-extern const sti_FlatDevice sti_flat_cuda;
+extern const sti_FlatDevice sti_flat_cuda, sti_flat_cuda_ranks;
 #endif
 
 #ifdef __cplusplus

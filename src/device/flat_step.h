@@ -87,6 +87,7 @@ static st_Status make_room(sti_FlatPile *pile, int64_t n, st_Error *err)
     take_contacts(pile, blocks, room, &fresh.swept);
     fresh.found.gap = take_doubles(pile, blocks, room);
     fresh.found.fast = take_ints(pile, blocks, room);
+    fresh.sphere = take_ints(pile, blocks, room);
     fresh.other = take_ints(pile, blocks, room);
     fresh.other_old = take_ints(pile, blocks, room);
     fresh.colour = take_ints(pile, blocks, room);
@@ -123,12 +124,14 @@ static st_Status make_room(sti_FlatPile *pile, int64_t n, st_Error *err)
     return ST_OK;
 }
 
-/* ---- model and state ------------------------------------------------------------------------------------------- */
-
 static void put_doubles(sti_FlatPile *pile, double *to, const double *from, int64_t n)
 {
     device_put(pile, to, from, n * (int64_t)sizeof(double));
 }
+
+#include "device/flat_ranks.h"
+
+/* ---- model and state ------------------------------------------------------------------------------------------- */
 
 /* The inverse of a symmetric matrix xx yy zz xy xz yz. */
 static void invert(const double *J, double *out)
@@ -156,6 +159,7 @@ static bool is_round(const sti_FlatDef *def)
 static void flat_destroy(sti_FlatPile *pile)
 {
     if (pile == NULL) return;
+    free_share(pile);
     for (int k = 0; k < 2; k++)
         give_back(pile, &pile->contact_blocks[k]);
     give_back(pile, &pile->model_blocks);
@@ -189,6 +193,7 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     pile->max_sweeps = def->max_sweeps;
     pile->stopped = def->stopped;
     pile->stop = def->stop;
+    pile->ranks = def->ranks != NULL && def->ranks->size > 1 ? def->ranks : NULL;
 
     f->inverse_mass = take_doubles(pile, blocks, n);
     f->inertia = take_doubles(pile, blocks, 6 * n);
@@ -252,6 +257,7 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     put_doubles(pile, f->mu, def->mu, surfaces);
     put_doubles(pile, f->roll, def->rolling, surfaces);
     put_doubles(pile, f->spin, def->spinning, surfaces);
+    if (is_shared(pile)) STI_TRY(make_share(pile, def, err));
     STI_TRY(make_room(pile, 4 * s, err));
     return device_fault(pile, err);
 }
@@ -276,6 +282,7 @@ static st_Status flat_put(sti_FlatPile *pile, const double *q, const double *v, 
     put_doubles(pile, pile->f.q, q, (int64_t)7 * pile->f.n_bodies);
     put_doubles(pile, pile->f.v, v, (int64_t)6 * pile->f.n_bodies);
     device_clear(pile, pile->f.first_old, ((int64_t)pile->f.n_spheres + 1) * (int64_t)sizeof(int));
+    if (is_shared(pile)) STI_TRY(agree(pile, share_out(pile, q, NULL, err), err));
     return device_fault(pile, err);
 }
 
@@ -315,9 +322,10 @@ static void reduce(sti_FlatPile *pile, int64_t n, bool largest)
 static double reduced(sti_FlatPile *pile, int64_t n, bool largest)
 {
     double value = 0;
-    if (n == 0) return 0;
-    reduce(pile, n, largest);
-    device_get(pile, &value, pile->f.sum, (int64_t)sizeof value);
+    if (n > 0) {
+        reduce(pile, n, largest);
+        device_get(pile, &value, pile->f.sum, (int64_t)sizeof value);
+    }
     return value;
 }
 
@@ -331,12 +339,12 @@ static int bits_for(double cells)
     return bits;
 }
 
-/* Bits of the cells' keys, by the extents of the pile; too many are taken from the longest side. */
-static void choose_bits(sti_FlatPile *pile)
+/* What bounds all `bounds` of spheres. */
+static void find_box(sti_FlatPile *pile, double box[6])
 {
     sti_Flat *f = &pile->f;
     const sti_Flat kept = *f;
-    double *to = f->bounds_next, *next = pile->bounds_other, box[6];
+    double *to = f->bounds_next, *next = pile->bounds_other;
     int64_t n = f->n_spheres;
     for (;;) {
         const int64_t groups = (n + STI_FLAT_TREE - 1) / STI_FLAT_TREE;
@@ -348,9 +356,17 @@ static void choose_bits(sti_FlatPile *pile)
         STI_EXCHANGE(double *, to, next);
         n = groups;
     }
-    device_get(pile, box, f->bounds, (int64_t)sizeof box);
+    device_get(pile, box, f->bounds, 6 * (int64_t)sizeof *box);
     *f = kept;
+}
+
+/* Bits of the cells' keys, by the extents of the pile; too many are taken from the longest side. */
+static void choose_bits(sti_FlatPile *pile)
+{
+    sti_Flat *f = &pile->f;
+    double box[6];
     int all = 0;
+    find_box(pile, box);
     for (int k = 0; k < 3; k++) {
         const double cells = (box[k + 3] - box[k]) / f->smallest_cell + 3;
         f->cell_bits[k] = cells < 1e6 ? bits_for(cells) : 20; /* NaN too */
@@ -373,6 +389,12 @@ static st_Status find_contacts(sti_FlatPile *pile, st_Error *err)
     device_clear(pile, f->levels, (int64_t)sizeof *f->levels);
     RUN(pile, flat_sphere, 0, s);
     choose_bits(pile);
+    if (is_shared(pile)) {
+        double region[6]; /* find_box sets all of f back */
+        RUN(pile, flat_own_bounds, 0, s);
+        find_box(pile, region);
+        memcpy(f->region, region, sizeof region);
+    }
     RUN(pile, flat_sphere_key, 0, s);
     const int bits = f->cell_bits[0] + f->cell_bits[1] + f->cell_bits[2];
     device_sort(pile, f->key, f->key_sorted, f->item, f->item_sorted, s, bits);
@@ -399,16 +421,21 @@ static void colour_contacts(sti_FlatPile *pile)
     sti_Flat *f = &pile->f;
     const int n = f->n_contacts;
     unsigned long long left = 1;
-    device_clear(pile, f->best, (int64_t)f->n_bodies * (int64_t)sizeof *f->best);
     for (f->round_number = 1; f->round_number < 240 && left != 0; f->round_number++) {
+        device_clear(pile, f->best, (int64_t)f->n_bodies * (int64_t)sizeof *f->best);
         RUN(pile, flat_bid, 0, n);
+        tell_masks(pile);
         RUN(pile, flat_choose, 0, n);
         if (f->round_number % 4 != 0) continue;
         device_clear(pile, f->left, (int64_t)sizeof *f->left);
         RUN(pile, flat_uncoloured, 0, n);
         device_get(pile, &left, f->left, (int64_t)sizeof left);
+        double some = left != 0;
+        combine(pile, &some, 1, true);
+        left = some > 0;
     }
     RUN(pile, flat_leave, 0, n);
+    tell_masks(pile);
 
     int end[STI_FLAT_COLOURS];
     RUN(pile, flat_identity, 0, n);
@@ -425,24 +452,39 @@ static void colour_contacts(sti_FlatPile *pile)
 static void sweep(sti_FlatPile *pile)
 {
     const int *first = pile->f.colour_first;
-    for (int k = 0; k < STI_FLAT_COLOURS - 1; k++)
-        if (first[k + 1] == first[k])
-            continue;
-        else if (!pile->f.round)
+    for (int k = 0; k < STI_FLAT_COLOURS - 1; k++) {
+        if (!pile->f.round)
             RUN(pile, flat_sweep, first[k], first[k + 1] - first[k]);
         else if (pile->f.rolling)
             RUN(pile, flat_sweep_round_rolling, first[k], first[k + 1] - first[k]);
         else
             RUN(pile, flat_sweep_round, first[k], first[k + 1] - first[k]);
+        tell_colour(pile, k);
+    }
     if (first[STI_FLAT_COLOURS] > first[STI_FLAT_COLOURS - 1]) RUN(pile, flat_sweep_last, 0, 1);
 }
 
-static double judge(sti_FlatPile *pile)
+static double judge(sti_FlatPile *pile, int64_t all)
 {
-    const int n = pile->f.n_contacts;
-    RUN(pile, flat_judge, 0, n);
-    const double mean = reduced(pile, n, false) / n;
+    RUN(pile, flat_judge, 0, pile->f.n_contacts);
+    double sum = reduced(pile, pile->f.n_contacts, false);
+    combine(pile, &sum, 1, false);
+    const double mean = sum / (double)all;
     return mean > 0 ? sqrt(mean) : mean; /* NaN stays */
+}
+
+/* The changes of a sweep, summed up; true: the step was cancelled, as rank 0 says. */
+static bool end_sweep(sti_FlatPile *pile)
+{
+    double change[2] = {0, pile->stopped != NULL && pile->stopped(pile->stop)};
+    if (pile->f.n_contacts > 0) reduce(pile, pile->f.n_contacts, false); /* stays on the device */
+    if (is_shared(pile)) {
+        if (pile->f.n_contacts > 0) device_get(pile, change, pile->f.sum, (int64_t)sizeof *change);
+        combine(pile, change, 2, false);
+        device_put(pile, pile->f.sum, change, (int64_t)sizeof *change);
+    }
+    RUN(pile, flat_momentum, 0, 1);
+    return change[1] > 0;
 }
 
 /* Sweeps until the residual is small enough, or there were enough. Each sweep begins ahead of where the last ended.  */
@@ -451,22 +493,33 @@ static bool solve_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
     sti_Flat *f = &pile->f;
     const int n = f->n_contacts, *first = f->colour_first;
     for (int k = 0; k < STI_FLAT_COLOURS - 1; k++)
-        if (first[k + 1] > first[k]) RUN(pile, flat_begin, first[k], first[k + 1] - first[k]);
+        RUN(pile, flat_begin, first[k], first[k + 1] - first[k]);
     if (first[STI_FLAT_COLOURS] > first[STI_FLAT_COLOURS - 1]) RUN(pile, flat_begin_last, 0, 1);
+    tell_border(pile);
     RUN(pile, flat_momentum_begin, 0, n);
     RUN(pile, flat_momentum_begin_bodies, 0, 3 * f->n_bodies);
     for (info->sweeps = 1;; info->sweeps++) {
-        if (pile->stopped != NULL && pile->stopped(pile->stop)) return false;
         sweep(pile);
-        reduce(pile, n, false); /* of the changes that it made */
-        RUN(pile, flat_momentum, 0, 1);
+        if (end_sweep(pile)) return false;
         if (info->sweeps % STI_FLAT_JUDGE_EVERY == 0 || info->sweeps >= pile->max_sweeps) {
-            info->residual = judge(pile);
+            info->residual = judge(pile, info->contacts);
             if (!(info->residual > pile->tolerance) || info->sweeps >= pile->max_sweeps) return true;
         }
         RUN(pile, flat_extrapolate, 0, n);
         RUN(pile, flat_extrapolate_bodies, 0, 3 * f->n_bodies);
     }
+}
+
+/* Of all ranks, each contact once. */
+static int count_contacts(sti_FlatPile *pile)
+{
+    const sti_FlatShare *share = &pile->share;
+    double n = pile->f.n_contacts;
+    if (!is_shared(pile)) return pile->f.n_contacts;
+    for (int c = 0; c < pile->f.n_contacts; c++) /* share->pair: find_border */
+        n -= share->owner[share->pair[c]] != pile->f.rank;
+    combine(pile, &n, 1, false);
+    return n < INT32_MAX ? (int)n : INT32_MAX;
 }
 
 static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_Error *err)
@@ -480,25 +533,34 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
     f->h = h;
     f->unit = g > 0 ? g * h : f->correction_speed;
 
+    STI_TRY(balance(pile, err));
     RUN(pile, flat_free, 0, n);
-    STI_TRY(find_contacts(pile, err));
-    info->contacts = f->n_contacts;
-    if (f->n_contacts > 0) {
+    STI_TRY(agree(pile, find_contacts(pile, err), err));
+    if (is_shared(pile)) STI_TRY(agree(pile, find_border(pile, err), err));
+    info->contacts = count_contacts(pile);
+    if (info->contacts > 0) {
         colour_contacts(pile);
+        if (is_shared(pile)) STI_TRY(agree(pile, route_colours(pile, err), err));
         for (int k = 0; k < STI_FLAT_COLOURS; k++)
             info->colours += f->colour_first[k + 1] > f->colour_first[k];
         const bool done = solve_contacts(pile, info);
-        STI_TRY(device_fault(pile, err));
+        STI_TRY(agree(pile, device_fault(pile, err), err));
         if (!done) return sti_fail(err, ST_ERR_CANCELLED, "device \"%s\": the step was cancelled", device_name);
         if (!(info->residual < 1e300))
             return sti_fail(err, ST_ERR_NUMERIC, "device \"%s\": velocities are not finite any more", device_name);
+        double sums[2];
         RUN(pile, flat_friction, 0, f->n_contacts);
-        info->friction = reduced(pile, f->n_contacts, false);
+        sums[0] = reduced(pile, f->n_contacts, false);
         RUN(pile, flat_scatter, 0, f->n_contacts);
         RUN(pile, flat_struck, 0, f->n_contacts);
-        info->struck = (int)reduced(pile, f->n_contacts, false);
+        sums[1] = reduced(pile, f->n_contacts, false);
+        combine(pile, sums, 2, false);
+        info->friction = sums[0];
+        info->struck = (int)sums[1];
         RUN(pile, flat_overlap, 0, f->n_contacts);
         info->overlap = sti_larger(reduced(pile, f->n_contacts, true), 0);
+        combine(pile, &info->overlap, 1, true);
+        tell_all(pile);
     }
     RUN(pile, flat_move, 0, n);
     RUN(pile, flat_kinetic, 0, n);
@@ -514,7 +576,7 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
 }
 
 /* What the kernels left: other, r and m under their names of the last step (flat_step). */
-static st_Status flat_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
+static st_Status get_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
 {
     const sti_Flat *f = &pile->f;
     const int64_t n = f->n_contacts, s = f->n_spheres, stride = f->capacity, room = n > 3 * s ? n : 3 * s + 1;
@@ -559,4 +621,16 @@ static st_Status flat_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Erro
     sti_free(&pile->allocator, numbers, room, sizeof *numbers);
     sti_free(&pile->allocator, ints, room, sizeof *ints);
     return device_fault(pile, err);
+}
+
+static st_Status flat_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
+{
+    if (!is_shared(pile)) return get_contacts(pile, out, err);
+    const int64_t n = (int64_t)pile->f.n_contacts + 1;
+    sti_FlatContact *mine = (sti_FlatContact *)sti_alloc(&pile->allocator, n, sizeof *mine);
+    st_Status status = mine != NULL ? get_contacts(pile, mine, err) : out_of_memory(pile, n, err);
+    status = agree(pile, status, err);
+    if (status == ST_OK) status = gather_contacts(pile, mine, n - 1, out, err);
+    sti_free(&pile->allocator, mine, n, sizeof *mine);
+    return status;
 }

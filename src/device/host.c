@@ -1,7 +1,10 @@
 /* device/host.c -- the flat pile on the host: kernels as loops of a team of threads. */
 #include "base/base.h"
 #include "device/flat_memory.h"
+#include "device/partition.h"
 #include "math/parallel.h"
+
+#include <stdlib.h>
 
 static const char *const device_name = "host";
 
@@ -62,6 +65,11 @@ RANGE(flat_momentum_begin_bodies)
 RANGE(flat_momentum)
 RANGE(flat_extrapolate)
 RANGE(flat_extrapolate_bodies)
+RANGE(flat_own_bounds)
+RANGE(flat_pack)
+RANGE(flat_unpack)
+RANGE(flat_pack_masks)
+RANGE(flat_unpack_masks)
 
 #define RUN(pile, kernel, from, count)                                                                                 \
     do {                                                                                                               \

@@ -20,6 +20,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -118,7 +119,7 @@ typedef struct sti_Flat {
     int *count, *first; /* per sphere: contacts, and where they begin                                     */
     int *first_old, *other_old, *colour_old;
     double *r_old, *m_old;
-    int *other; /* of a contact: the other sphere, or -1 - wall                                                */
+    int *sphere, *other; /* of a contact: its sphere; the other one, or -1 - wall                              */
     int *colour, *colour_sorted, *order, *order_sorted;
     int *colour_end;
     int colour_first[STI_FLAT_COLOURS + 1];
@@ -126,6 +127,14 @@ typedef struct sti_Flat {
     int round_number;
     unsigned long long *left;      /* 1: some contact has no colour yet                                             */
     sti_FlatContacts found, swept; /* in the order in which they were found, and by colours                    */
+
+    /* ranks: each has the contacts of its own bodies, those with bodies of others too */
+    int *owner; /* by body; NULL: there is one rank                                                             */
+    int rank;
+    double region[6]; /* where spheres of this rank reach                                                       */
+    int *list;        /* bodies of a message                                                                    */
+    double *message;  /* 6 numbers of each                                                                      */
+    unsigned long long *masks; /* 2 of each                                                                     */
 
     /* sums, and acceleration */
     double *term, *sum;
@@ -328,6 +337,59 @@ STI_KERNEL void flat_largest(int i, const sti_Flat *f)
     f->sum[i] = largest;
 }
 
+/* ---- ranks ----------------------------------------------------------------------------------------------------- */
+
+STI_KERNEL bool flat_mine(const sti_Flat *f, int b)
+{
+    return f->owner == NULL || (b >= 0 && f->owner[b] == f->rank);
+}
+
+/* A contact whose bodies have two owners is at both; the first body's counts it. */
+STI_KERNEL double flat_counted(const sti_Flat *f, int a, double term)
+{
+    return flat_mine(f, a) ? term : 0;
+}
+
+/* Where the spheres of this rank reach; the others reach nowhere. */
+STI_KERNEL void flat_own_bounds(int s, const sti_Flat *f)
+{
+    const bool mine = flat_mine(f, f->sphere_body[s]);
+    double *bounds = f->bounds + (int64_t)6 * s;
+    for (int k = 0; k < 3; k++) {
+        const double x = f->x[(int64_t)3 * s + k];
+        bounds[k] = mine ? x - f->width[s] : 1e300;
+        bounds[k + 3] = mine ? x + f->width[s] : -1e300;
+    }
+}
+
+/* Velocities of listed bodies, into a message and out of it. */
+STI_KERNEL void flat_pack(int i, const sti_Flat *f)
+{
+    const double *u = f->u + (int64_t)STI_FLAT_RECORD * f->list[i];
+    for (int k = 0; k < 6; k++)
+        f->message[(int64_t)6 * i + k] = u[k];
+}
+
+STI_KERNEL void flat_unpack(int i, const sti_Flat *f)
+{
+    double *u = f->u + (int64_t)STI_FLAT_RECORD * f->list[i];
+    for (int k = 0; k < 6; k++)
+        u[k] = f->message[(int64_t)6 * i + k];
+}
+
+/* What colouring knows of them. */
+STI_KERNEL void flat_pack_masks(int i, const sti_Flat *f)
+{
+    f->masks[(int64_t)2 * i] = f->best[f->list[i]];
+    f->masks[(int64_t)2 * i + 1] = f->used[f->list[i]];
+}
+
+STI_KERNEL void flat_unpack_masks(int i, const sti_Flat *f)
+{
+    f->best[f->list[i]] = f->masks[(int64_t)2 * i];
+    f->used[f->list[i]] = f->masks[(int64_t)2 * i + 1];
+}
+
 /* ---- cells ----------------------------------------------------------------------------------------------------- */
 
 STI_KERNEL int flat_floor(double x)
@@ -502,6 +564,7 @@ STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at
     }
     c->a[at] = a;
     c->b[at] = b;
+    f->sphere[at] = s;
     f->other[at] = point->other;
     for (int k = 0; k < 3; k++) {
         c->n[k * stride + at] = n[k];
@@ -579,8 +642,11 @@ STI_KERNEL int flat_near(int s, const sti_Flat *f, int64_t at)
     const double g = sqrt(flat_dot(f->gravity, f->gravity)), fall = 4 * g * f->h * f->h;
     const int a = f->sphere_body[s];
     const bool moves = f->inverse_mass[a] > 0;
+    const bool mine = flat_mine(f, a);
     sti_FlatPoint point;
     int n = 0;
+    for (int k = 0; !mine && k < 3; k++)
+        if (x[k] + f->width[s] < f->region[k] || x[k] - f->width[s] > f->region[k + 3]) return 0;
     double cell = f->smallest_cell;
     for (int level = 0; level < STI_FLAT_LEVELS; level++, cell *= 2) {
         if (level < f->level[s] || ((f->levels[0] >> level) & 1) == 0) continue;
@@ -600,6 +666,7 @@ STI_KERNEL int flat_near(int s, const sti_Flat *f, int64_t at)
                             continue;
                         if ((level == f->level[s] && j <= s) || b == a) continue;
                         if (!moves && !(f->inverse_mass[b] > 0)) continue;
+                        if (!mine && !flat_mine(f, b)) continue;
                         const double *y = f->x + (int64_t)3 * j, sum = radius + f->sphere_radius[j];
                         const double d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, square = flat_dot(d, d);
                         const double reach = 0.5 * (f->width[s] + f->width[j]);
@@ -617,7 +684,7 @@ STI_KERNEL int flat_near(int s, const sti_Flat *f, int64_t at)
                     }
                 }
     }
-    for (int k = 0; moves && k < f->n_walls; k++) {
+    for (int k = 0; moves && mine && k < f->n_walls; k++) {
         if (!flat_wall_point(&f->wall[k], x, radius, f->width[s], &point)) continue;
         point.b = -1, point.other = -1 - k, point.surface = f->wall[k].surface, point.radius_b = 0;
         if (!flat_may_touch(f, a, x, &point, 0.02 * radius + fall)) continue;
@@ -710,12 +777,14 @@ STI_KERNEL bool flat_moves(const sti_Flat *f, int b)
     return b >= 0 && f->inverse_mass[b] > 0;
 }
 
-/* A number that differs from contact to contact and from round to round; the largest at both bodies is next. */
+/* A number that differs from contact to contact and from round to round, made of what it touches (a bijection of 64
+ * bits, so that there are no ties); the largest at both bodies is next.                                           */
 STI_KERNEL unsigned long long flat_rank(const sti_Flat *f, int c)
 {
-    uint32_t x = (uint32_t)c;
-    x ^= x >> 16, x *= 0x7feb352du, x ^= x >> 15, x *= 0x846ca68bu, x ^= x >> 16;
-    return (unsigned long long)f->round_number << 56 | (unsigned long long)(x >> 8) << 32 | (unsigned)c;
+    unsigned long long x = (unsigned long long)(unsigned)f->sphere[c] << 32 | (unsigned)f->other[c];
+    x += (unsigned long long)f->round_number * 0x9e3779b97f4a7c15ULL;
+    x ^= x >> 30, x *= 0xbf58476d1ce4e5b9ULL, x ^= x >> 27, x *= 0x94d049bb133111ebULL, x ^= x >> 31;
+    return x;
 }
 
 STI_KERNEL void flat_bid(int c, const sti_Flat *f)
@@ -953,7 +1022,7 @@ STI_KERNEL void flat_sweep_as(int i, const sti_Flat *f, bool round, bool rolling
         flat_torque(round, &a, 1, change);
         flat_torque(round, &b, -1, change);
     }
-    f->term[i] = square;
+    f->term[i] = flat_counted(f, c->a[i], square);
     flat_store_side(f, c->a[i], &a);
     flat_store_side(f, c->b[i], &b);
 }
@@ -1030,7 +1099,7 @@ STI_KERNEL void flat_judge(int i, const sti_Flat *f)
             square += error * error;
         }
     }
-    f->term[i] = square / (f->unit * f->unit);
+    f->term[i] = flat_counted(f, c->a[i], square / (f->unit * f->unit));
 }
 
 /* Work of friction in the step: impulses times the velocities at its end, as the law has them. */
@@ -1049,7 +1118,7 @@ STI_KERNEL void flat_friction(int i, const sti_Flat *f)
     double work = flat_dot(t, u);
     for (int k = 0; f->rolling && k < 3; k++)
         work += c->m[k * stride + i] * (a.u[k + 3] - b.u[k + 3]);
-    f->term[i] = work;
+    f->term[i] = flat_counted(f, c->a[i], work);
 }
 
 /* Does contact c close in this step? Then its impulse holds an impact. After flat_scatter. */
@@ -1060,7 +1129,7 @@ STI_KERNEL void flat_struck(int c, const sti_Flat *f)
     for (int k = 0; k < 3; k++)
         load += f->found.r[k * stride + c] * f->found.n[k * stride + c];
     f->found.fast[c] = f->found.fast[c] != 0 && load > 0;
-    f->term[c] = f->found.fast[c];
+    f->term[c] = flat_counted(f, f->found.a[c], f->found.fast[c]);
 }
 
 /* How deep it was, at the start of the step. */

@@ -196,7 +196,8 @@ static st_Status make_pile(const st_System *s, sti_OnDevice *d, const Arrays *ar
                               .max_sweeps = patient || def->max_iterations < 150 ? def->max_iterations : 150,
                               .threads = def->threads,
                               .stopped = is_stopped,
-                              .stop = s->work.stop};
+                              .stop = s->work.stop,
+                              .ranks = def->ranks};
     return d->device->create(&flat, &s->model.allocator, &d->pile, err);
 }
 
@@ -223,14 +224,22 @@ st_Status sti_device_create(st_System *s, st_Error *err)
     const st_SystemDef *def = &s->model.def;
     const sti_World *world = s->model.world;
     const st_Allocator *a = &s->model.allocator;
-    if (def->device == ST_DEVICE_NONE) return ST_OK;
+    if (def->device == ST_DEVICE_NONE && (def->ranks == NULL || def->ranks->size == 1)) return ST_OK;
+    if (def->device == ST_DEVICE_NONE)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "%d ranks share piles with device \"flat\" or \"cuda\"; this scene has device \"none\"",
+                        def->ranks->size);
+    if (def->ranks != NULL && def->ranks->rank != 0)
+        return sti_fail(err, ST_ERR_ARGUMENT, "rank %d of %d makes a system, only rank 0 may; st_ranks_serve()",
+                        def->ranks->rank, def->ranks->size);
     if (!s->model.rigid) return refuse(def, err, "a model of one's own", "");
     STI_TRY(check_settings(def, err));
     STI_TRY(check_world(def, world, err));
-    const sti_FlatDevice *device = &sti_flat_host;
+    const bool ranked = def->ranks != NULL && def->ranks->size > 1;
+    const sti_FlatDevice *device = ranked ? &sti_flat_host_ranks : &sti_flat_host;
     if (def->device == ST_DEVICE_CUDA) {
 #ifdef STI_HAVE_CUDA
-        device = &sti_flat_cuda;
+        device = ranked ? &sti_flat_cuda_ranks : &sti_flat_cuda;
 #else
         return sti_fail(err, ST_ERR_UNSUPPORTED,
                         "device \"cuda\": this library was built without it (cmake -DST_CUDA=ON); device \"flat\" has "
@@ -315,7 +324,8 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     s->work.device_has_state = false;
     const double before = s->state.t, end = sti_next_time(&s->state, h);
     sti_cancel_begin(&s->model, &s->work);
-    st_Status status = d->device->step(d->pile, h, &flat, err);
+    st_Status status = sti_go_on(s, err);
+    if (status == ST_OK) status = d->device->step(d->pile, h, &flat, err);
     sti_cancel_end(s, status, err);
     if (status == ST_OK) status = d->device->get(d->pile, d->q, d->v, err);
     if (status == ST_OK) gather_velocities(s, d, s->work.v_new);
