@@ -108,6 +108,7 @@ setup:
 setup-tests: setup
 	@scripts/setup.sh test
 	@scripts/setup.sh numpy || echo "setup: no numpy, the Python module will be tested without" >&2
+	@scripts/setup.sh mpi || echo "setup: no MPI, runs under mpirun will not be tested" >&2
 	@scripts/setup.sh vtk || echo "setup: no VTK, exports for ParaView will not be read back" >&2
 	@scripts/setup.sh browser || echo "setup: no browser, the viewer's page will not be tested" >&2
 

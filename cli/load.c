@@ -3,6 +3,7 @@
 #include "describe.h"
 #include "gallery.h"
 #include "outputs.h"
+#include "ranks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -81,6 +82,7 @@ static bool make_system(const TextList *sets, Loaded *loaded, st_Error *err)
     if (st_scene_parse(loaded->text, loaded->length, loaded->path, sets->item, sets->count, &loaded->scene,
                        &loaded->def, err) != ST_OK)
         return false;
+    loaded->def.ranks = program_ranks();
     if (st_system_create(loaded->scene, &loaded->def, &loaded->system, err) == ST_OK) return true;
     /* The reader's messages begin with the file; so must those of the engine. */
     char message[sizeof err->message];

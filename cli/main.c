@@ -1,5 +1,6 @@
 /* stiction -- the program. One file a command; this one has their table and hands over. */
 #include "command.h"
+#include "ranks.h"
 #include "reader_process.h"
 #include "terminal.h"
 
@@ -98,5 +99,7 @@ int main(int argc, char **argv)
      * signal ignored, writes to the closed pipe fail with EPIPE instead.                         */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a write that fails, like a full disk */
+    int status = STATUS_OK;
+    if (argc > 1 && strcmp(argv[1], run_command.name) == 0 && !ranks_begin(&status)) return status;
     return finish_output(dispatch(argc, argv));
 }

@@ -52,7 +52,7 @@ def install(build, prefix):
     """Everything that is installed, below `prefix`; built first where `build` is None."""
     if build is None:
         build = os.path.join(ROOT, "build", "wheel")
-        run("cmake", "-S", ROOT, "-B", build, "-DST_TESTS=OFF", "-DST_PYTHON=ON", "-DCMAKE_BUILD_TYPE=Release",
+        run("cmake", "-S", ROOT, "-B", build, "-DST_TESTS=OFF", "-DST_MPI=OFF", "-DST_PYTHON=ON", "-DCMAKE_BUILD_TYPE=Release",
             "-DCMAKE_INSTALL_LIBDIR=lib")
         run("cmake", "--build", build, "--parallel", str(os.cpu_count() or 1))
     run("cmake", "--install", build, "--prefix", prefix, "--strip")

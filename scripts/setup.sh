@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh GROUP... -- see to it that what these groups need is installed: build, python, test, numpy, vtk,
+# setup.sh GROUP... -- see to it that what these groups need is installed: build, python, test, numpy, mpi, vtk,
 # browser, playground, site, bench, deb, lint, structure, threads.
 #
 # Silent when nothing is missing. On Debian and its kin the missing packages are installed, each
@@ -22,6 +22,8 @@ python|python3-dev|the Python module|command python3-config
 test|libcmocka-dev|the tests are written with it|header cmocka.h cmocka
 test|libgmp-dev|certificates of solutions are checked in rational arithmetic|header gmp.h gmp
 numpy|python3-numpy|the Python module is tested with it, too|module numpy
+mpi|openmpi-bin|piles are shared among processes by it: mpirun|command mpirun
+mpi|libopenmpi-dev|likewise|command mpicc
 vtk|python3-vtk9|what is exported for ParaView is read with it|module vtk
 browser|nodejs|builds the page of the viewer again, to compare|command node
 browser|npm|fetches what the page is made of, pinned by viewer/package-lock.json|command npm

@@ -44,6 +44,7 @@ typedef struct sti_FlatShare {
     unsigned long long *used;
     double *bytes_out, *bytes_in, *bytes_device;
     int64_t pair_room, border_room, bytes_out_room, bytes_in_room, bytes_device_room;
+    int n_colours;
     int since; /* steps since bodies were shared out                                                      */
 } sti_FlatShare;
 

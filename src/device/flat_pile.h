@@ -32,6 +32,7 @@ typedef struct sti_FlatDef {
     const double *mu, *rolling, *spinning; /* n_surfaces x n_surfaces                                     */
     double gravity[3];                     /* [m/s^2]                                                     */
     double correction_speed;               /* [m/s] at most, of bodies that overlap                       */
+    double usual_h;                        /* [s] shorter steps correct overlaps no faster than this one  */
     double tolerance;                      /* of the rms residual, in parts of what gravity gives in a step */
     int max_sweeps;
     int threads;                /* host                                                                */

@@ -268,6 +268,11 @@ static st_Status route_colours(sti_FlatPile *pile, st_Error *err)
 {
     sti_FlatShare *share = &pile->share;
     const int *first = pile->f.colour_first;
+    double colours = 0; /* the most of any rank */
+    for (int k = 0; k < STI_FLAT_COLOURS; k++)
+        if (first[k + 1] > first[k]) colours = k + 1;
+    combine(pile, &colours, 1, true);
+    share->n_colours = (int)colours;
     if (first[STI_FLAT_COLOURS] > first[STI_FLAT_COLOURS - 1]) {
         int body = 0;
         device_get(pile, &body, pile->f.swept.a + first[STI_FLAT_COLOURS - 1], (int64_t)sizeof body);
@@ -339,7 +344,8 @@ static void tell_border(sti_FlatPile *pile)
 
 static void tell_colour(sti_FlatPile *pile, int colour)
 {
-    if (is_shared(pile)) tell_velocities(pile, &pile->share.out_colour, &pile->share.in_colour, colour);
+    if (is_shared(pile) && colour < pile->share.n_colours)
+        tell_velocities(pile, &pile->share.out_colour, &pile->share.in_colour, colour);
 }
 
 /* The velocities of all bodies, to all. */

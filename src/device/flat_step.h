@@ -185,6 +185,7 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     for (int k = 0; k < 3; k++)
         f->gravity[k] = def->gravity[k];
     f->correction_speed = def->correction_speed;
+    f->usual_h = def->usual_h;
     double smallest = 0;
     for (int k = 0; k < f->n_spheres; k++)
         if (k == 0 || def->sphere_radius[k] < smallest) smallest = def->sphere_radius[k];
@@ -567,6 +568,7 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
     info->kinetic = reduced(pile, n, false);
     RUN(pile, flat_potential, 0, n);
     info->potential = reduced(pile, n, false);
+    f->h_old = h;
     STI_EXCHANGE(int *, f->first, f->first_old);
     STI_EXCHANGE(int *, f->other, f->other_old);
     STI_EXCHANGE(int *, f->colour, f->colour_old);

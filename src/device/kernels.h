@@ -95,12 +95,13 @@ typedef struct sti_Flat {
     sti_FlatWall *wall;
     double *mu, *roll, *spin; /* n_surfaces x n_surfaces; n_surfaces = 0: of two, sqrt(mu mu) and the larger arm */
     double gravity[3], smallest_cell, correction_speed;
+    double usual_h; /* [s] overlaps are corrected as in steps of this length at least                          */
 
     /* the state: 7 and 6 numbers per body, as everywhere (angular velocities in the body's axes) */
     double *q, *v;
 
     /* the step */
-    double h;
+    double h, h_old;       /* of this step, and of the last one                                                       */
     double *u;             /* per body: linear and angular velocity in the world, being solved for; inverse mass,
                             * and inverse inertia of a ball                                                    */
     double *world_inverse; /* 6 per body: inverse inertia in world axes                                        */
@@ -554,12 +555,13 @@ STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at
         spin += f->round ? J[0] : J[0] + J[1] + J[2];
     }
 
-    const double g = sqrt(flat_dot(f->gravity, f->gravity)), fall = 4 * g * f->h * f->h;
+    const double h = f->h > f->usual_h ? f->h : f->usual_h; /* a short step corrects no faster */
+    const double g = sqrt(flat_dot(f->gravity, f->gravity)), fall = 4 * g * h * h;
     const double smaller = point->radius_b > 0 && point->radius_b < radius ? point->radius_b : radius;
     const double band = fall < 2e-3 * smaller ? fall : 2e-3 * smaller;
     double w = point->gap > 0 ? point->gap / f->h : 0;
     if (point->gap < -band) {
-        w = 0.2 * (point->gap + band) / f->h;
+        w = 0.2 * (point->gap + band) / h;
         if (w < -f->correction_speed) w = -f->correction_speed;
     }
     c->a[at] = a;
@@ -728,6 +730,7 @@ STI_KERNEL double flat_split(const double *x, const double *n, double *t)
 STI_KERNEL void flat_recall(int s, const sti_Flat *f)
 {
     const int64_t stride = f->capacity;
+    const double ratio = f->h_old > 0 ? f->h / f->h_old : 1; /* forces last, and impulses are forces times h */
     for (int c = f->first[s]; c < f->first[s + 1]; c++) {
         int from = -1;
         for (int k = f->first_old[s]; k < f->first_old[s + 1] && from < 0; k++)
@@ -738,7 +741,7 @@ STI_KERNEL void flat_recall(int s, const sti_Flat *f)
         double along = 0;
         if (from >= 0) {
             for (int k = 0; k < 3; k++)
-                r[k] = f->r_old[k * stride + from];
+                r[k] = ratio * f->r_old[k * stride + from];
             along = flat_split(r, n, t);
             if (!(along > 0)) along = 0;
             flat_disc(f->found.mu[c] * along, t);
@@ -750,7 +753,7 @@ STI_KERNEL void flat_recall(int s, const sti_Flat *f)
         if (f->rolling) {
             if (from >= 0) {
                 for (int k = 0; k < 3; k++)
-                    m[k] = f->m_old[k * stride + from];
+                    m[k] = ratio * f->m_old[k * stride + from];
                 double spin = flat_split(m, n, t);
                 const double most = f->found.spin[c] * along;
                 spin = spin > most ? most : spin < -most ? -most : spin;

@@ -192,6 +192,7 @@ static st_Status make_pile(const st_System *s, sti_OnDevice *d, const Arrays *ar
                               .spinning = arrays->spinning,
                               .gravity = {def->gravity.x, def->gravity.y, def->gravity.z},
                               .correction_speed = def->correction_speed,
+                              .usual_h = def->h,
                               .tolerance = s->model.given.tolerance > 0 ? s->model.given.tolerance : 1e-3,
                               .max_sweeps = patient || def->max_iterations < 150 ? def->max_iterations : 150,
                               .threads = def->threads,

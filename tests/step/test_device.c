@@ -468,6 +468,25 @@ static void refuses_by_name(void **state)
     end(&w);
 }
 
+/* A last step that is a millionth of the others: what rests goes on resting, and nothing is thrown. */
+static void a_tiny_step_gains_nothing(void **state)
+{
+    (void)state;
+    World w;
+    st_StepInfo info;
+    begin(&w);
+    for (int i = 0; i < 64; i++)
+        add(&w, 0.1 * (i % 4), 0.1 * (i / 4 % 4), 0.0499 + 0.0999 * (i / 16), 0.05, (st_Vec3){0, 0, 0});
+    start(&w);
+    steps(&w, 240);
+    check_ok(st_system_step(w.system, w.def.h, &info, &w.err), w.err);
+    const double before = info.kinetic + info.potential;
+    check_ok(st_system_step(w.system, 1e-6 * w.def.h, &info, &w.err), w.err);
+    const double weight = 64 * 4.0 / 3 * 3.14159265358979 * 1.25e-4 * 1000 * 9.81; /* of balls of water [N] */
+    assert_true(info.kinetic + info.potential - before < 1e-9 * weight * 0.1);
+    end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +501,7 @@ int main(void)
         cmocka_unit_test(follows_the_state),
         cmocka_unit_test(steps_like_any_other),
         cmocka_unit_test(refuses_by_name),
+        cmocka_unit_test(a_tiny_step_gains_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
