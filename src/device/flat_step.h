@@ -477,7 +477,7 @@ static double judge(sti_FlatPile *pile, int64_t all)
 /* The changes of a sweep, summed up; true: the step was cancelled, as rank 0 says. */
 static bool end_sweep(sti_FlatPile *pile)
 {
-    double change[2] = {0, pile->stopped != NULL && pile->stopped(pile->stop)};
+    double change[2] = {0, pile->stopped != NULL && pile->stopped(pile->stop) ? 1.0 : 0.0};
     if (pile->f.n_contacts > 0) reduce(pile, pile->f.n_contacts, false); /* stays on the device */
     if (is_shared(pile)) {
         if (pile->f.n_contacts > 0) device_get(pile, change, pile->f.sum, (int64_t)sizeof *change);
