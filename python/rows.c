@@ -50,8 +50,8 @@ static const Field step_info[] = {
     LAST(struck, "contacts that closed in a fixed step: their impulses hold an impact"),
     LAST(force_time, "forces are means over the step, those of its middle [s]"),
     LAST(force_h, "time that they act for [s]"),
-    LAST(friction_change,
-         "friction that depends on speed: change of its bounds in the last repetition if these did not "
+    LAST(law_change,
+         "friction that depends on speed, liquid bridges: their change in the last repetition if these did not "
          "converge, else 0"),
     LAST_SOLVE(redundant_rows, "joint rows that depend on others and were left out"),
     FIELD_AS(StepRow, last.solve.residual.cone_violation, "cone_violation",

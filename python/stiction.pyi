@@ -390,7 +390,7 @@ class StepInfo(NamedTuple):
     struck: int
     force_time: float
     force_h: float
-    friction_change: float
+    law_change: float
     redundant_rows: int
     cone_violation: float
     complementarity: float

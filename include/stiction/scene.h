@@ -81,6 +81,9 @@ typedef struct st_BodyDef {
  * between two shapes (0 at a point). The law is that of a dry contact for r + h F: r_n >= -h F, |r_T| <= mu (r_n + h
  * F). It acts while the gap is at most `adhesion_range`.
  *
+ * Liquid bridges: two spheres that touch, or a sphere and another surface, are joined by a bridge, which pulls with
+ * F(gap) and breaks at a gap of (1 + wetting_angle/2) liquid_volume^(1/3) (docs/methods.md 11.6).
+ *
  * Friction that depends on the sliding speed (Stribeck): mu(s) = kinetic + (mu - kinetic) exp(-(s/stribeck_speed)^2).
  */
 typedef struct st_SurfaceLaw {
@@ -89,11 +92,15 @@ typedef struct st_SurfaceLaw {
     double adhesion_range;    /* [m]; 0: 1e-3 of the smaller shape's size                    */
     double kinetic;           /* kinetic friction; NaN: as mu                                */
     double stribeck_speed;    /* [m/s]; 0: friction does not depend on speed                 */
+    double liquid_volume;     /* of the bridge between two surfaces that touch [m^3]; 0: none */
+    double surface_tension;   /* of that liquid [N/m]                                        */
+    double wetting_angle;     /* between liquid and surface [rad], below pi/2                */
 } st_SurfaceLaw;
 
 /* Surface material. Two materials in contact use the values of their st_MaterialPairDef. Without one they use the
  * geometric mean of their friction coefficients and adhesions, and the larger restitution, rolling and spinning
- * friction, adhesion range and Stribeck speed. A shape without a material has no adhesion and no Stribeck speed. */
+ * friction, adhesion range, Stribeck speed, surface tension and wetting angle; of volumes of liquid the geometric mean.
+ * A shape without a material has none of the laws of st_SurfaceLaw. */
 typedef struct st_MaterialDef {
     double mu;          /* friction                                                     */
     double restitution; /* of impacts, 0 to 1                                           */

@@ -270,8 +270,8 @@ typedef struct st_StepInfo {
     int struck;           /* contacts that closed in a fixed step: their impulses hold an impact */
     double force_time;    /* forces of this step are means over it, those of its middle [s] */
     double force_h;       /* time that they act for: h, but if a scheme of order one met a collision [s] */
-    double friction_change; /* friction that depends on speed: change of its bounds in the last repetition, relative to
-                             * all impulses, where the repetitions did not converge; else 0 */
+    double law_change;    /* friction that depends on speed, liquid bridges: their change in the last repetition,
+                           * relative to all impulses, where the repetitions did not converge; else 0 */
 } st_StepInfo;
 
 /* An empty report with `size` set. */

@@ -22,7 +22,7 @@ st_MaterialPairDef st_material_pair_def(void)
                                 .restitution = NAN,
                                 .rolling = NAN,
                                 .spinning = NAN,
-                                .more = {NAN, NAN, NAN, NAN, NAN},
+                                .more = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN},
                                 .cookie = STI_COOKIE};
 }
 
@@ -36,9 +36,15 @@ static st_Status check_more(Subject s, const st_SurfaceLaw *law)
                {"adhesion_pressure", law->adhesion_pressure},
                {"adhesion_range", law->adhesion_range},
                {"kinetic_friction", law->kinetic},
-               {"stribeck_speed", law->stribeck_speed}};
-    for (int k = 0; k < 5; k++)
+               {"stribeck_speed", law->stribeck_speed},
+               {"liquid_volume", law->liquid_volume},
+               {"surface_tension", law->surface_tension},
+               {"wetting_angle", law->wetting_angle}};
+    for (int k = 0; k < 8; k++)
         if (!isnan(all[k].value)) STI_TRY(check_not_negative(s, all[k].key, all[k].value));
+    if (law->wetting_angle >= 0.5 * STI_PI)
+        return BAD(s, "wetting_angle is %g, must be below pi/2: a liquid that does not wet pulls nothing",
+                   law->wetting_angle);
     return ST_OK;
 }
 
@@ -53,7 +59,9 @@ st_Status st_scene_add_material(st_Scene *scene, const st_MaterialDef *def, st_M
     STI_TRY(check_length(s, "rolling_friction", def->rolling));
     STI_TRY(check_length(s, "spinning_friction", def->spinning));
     const double needed = def->more.adhesion + def->more.adhesion_pressure + def->more.adhesion_range;
-    if (isnan(needed + def->more.stribeck_speed)) return BAD(s, "adhesion or stribeck_speed is %g", NAN);
+    const double liquid = def->more.liquid_volume + def->more.surface_tension + def->more.wetting_angle;
+    if (isnan(needed + def->more.stribeck_speed + liquid))
+        return BAD(s, "adhesion, stribeck_speed or a number of its liquid is %g", NAN);
     STI_TRY(check_more(s, &def->more));
     if (!isnan(def->more.kinetic) && !(def->more.stribeck_speed > 0))
         return BAD(s, "kinetic_friction is %g and there is no stribeck_speed", def->more.kinetic);
@@ -91,7 +99,8 @@ st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *
     const st_SurfaceLaw *more = &def->more;
     if (isnan(def->mu) && isnan(def->restitution) && isnan(def->rolling) && isnan(def->spinning) &&
         isnan(more->adhesion) && isnan(more->adhesion_pressure) && isnan(more->adhesion_range) &&
-        isnan(more->kinetic) && isnan(more->stribeck_speed))
+        isnan(more->kinetic) && isnan(more->stribeck_speed) && isnan(more->liquid_volume) &&
+        isnan(more->surface_tension) && isnan(more->wetting_angle))
         return BAD(s, "says nothing: friction is %g", def->mu);
     if (!isnan(def->mu)) STI_TRY(check_not_negative(s, "friction", def->mu));
     if (!isnan(def->restitution)) STI_TRY(check_restitution(s, def->restitution));
@@ -141,6 +150,9 @@ st_MaterialPairDef sti_pair_of(const st_Scene *scene, const st_ShapeDef *a, cons
     if (isnan(more->adhesion_pressure))
         more->adhesion_pressure = geometric_mean(of_a.adhesion_pressure, of_b.adhesion_pressure);
     if (isnan(more->adhesion_range)) more->adhesion_range = fmax(of_a.adhesion_range, of_b.adhesion_range);
+    if (isnan(more->liquid_volume)) more->liquid_volume = geometric_mean(of_a.liquid_volume, of_b.liquid_volume);
+    if (isnan(more->surface_tension)) more->surface_tension = fmax(of_a.surface_tension, of_b.surface_tension);
+    if (isnan(more->wetting_angle)) more->wetting_angle = fmax(of_a.wetting_angle, of_b.wetting_angle);
     if (isnan(pair.mu)) pair.mu = geometric_mean(a->mu, b->mu);
     if (isnan(pair.restitution)) pair.restitution = fmax(a->restitution, b->restitution);
     if (isnan(pair.rolling)) pair.rolling = fmax(a->rolling, b->rolling);

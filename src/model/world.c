@@ -121,15 +121,20 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
         world->turning = world->turning || scene->material_pair[k].rolling > 0 || scene->material_pair[k].spinning > 0;
     for (int k = 0; k < scene->n_shapes; k++)
         world->slender = world->slender || sti_shape_def(scene, k)->friction_across > 0;
+    double volume = 0, angle = 0;
     for (int k = 0; k < scene->n_materials + scene->n_material_pairs; k++) {
         const st_SurfaceLaw *more =
             k < scene->n_materials ? &scene->material[k].more : &scene->material_pair[k - scene->n_materials].more;
         if (more->adhesion > 0 || more->adhesion_pressure > 0)
             world->collider.least_margin =
                 fmax(world->collider.least_margin, more->adhesion_range); /* NaN: not given */
-        world->adheres = world->adheres || more->adhesion > 0 || more->adhesion_pressure > 0;
+        if (more->liquid_volume > 0) world->liquid = true;
+        volume = fmax(volume, more->liquid_volume); /* NaN: not given */
+        angle = fmax(angle, more->wetting_angle);
+        world->adheres = world->adheres || more->adhesion > 0 || more->adhesion_pressure > 0 || world->liquid;
         world->stribeck = world->stribeck || more->stribeck_speed > 0;
     }
+    world->collider.least_margin = fmax(world->collider.least_margin, sti_rupture_gap(volume, angle));
     world->all_free = world->n_v == 6 * world->n_blocks;
     for (int b = 0; b < n; b++)
         world->all_free = world->all_free && world->body[b].n_dofs % 6 == 0;

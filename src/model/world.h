@@ -186,6 +186,12 @@ static inline double sti_pair_size(const sti_Collider *c, int i, int j)
     return a > 0 && b > 0 ? (a < b ? a : b) : a + b;
 }
 
+/* Lian, Thornton & Adams 1993: the gap at which a liquid bridge breaks [m]. */
+static inline double sti_rupture_gap(double volume, double angle)
+{
+    return (1 + 0.5 * angle) * cbrt(volume);
+}
+
 /* What a margin, which is that of the largest shapes, is for two shapes. */
 static inline double sti_pair_margin(const sti_Collider *c, int i, int j, double margin)
 {
@@ -231,7 +237,8 @@ typedef struct sti_World {
     bool angles_idle; /* no row depends on one: they are for reports                               */
     int n_q, n_v, n_blocks;
     bool turning;             /* some surfaces have rolling or spinning friction                               */
-    bool adheres;             /* some materials have adhesion                                                  */
+    bool adheres;             /* some materials have adhesion or a liquid                                      */
+    bool liquid;              /* some have a liquid                                                            */
     bool slender;             /* some shapes have friction by direction                                        */
     bool stribeck;            /* some materials have friction that depends on speed                            */
     bool all_free;            /* each body that moves has six velocities, and a block of M of its own          */

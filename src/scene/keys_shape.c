@@ -131,6 +131,12 @@ static const sti_Key material_keys[] = {
      "as `friction`", NULL},
     {"stribeck_speed", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, more.stribeck_speed), "m/s",
      "sliding speed over which friction falls from `friction` to `kinetic_friction`", NULL, NULL},
+    {"liquid_volume", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, more.liquid_volume), "m^3",
+     "of the liquid bridge between two spheres, or a sphere and another shape, that touch", NULL, NULL},
+    {"surface_tension", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, more.surface_tension), "N/m",
+     "of that liquid", NULL, NULL},
+    {"wetting_angle", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, more.wetting_angle), "rad",
+     "between that liquid and the surface, below pi/2", NULL, NULL},
 };
 
 static void material_defaults(int variant, sti_Def *def)
@@ -176,6 +182,13 @@ static const sti_Key material_pair_keys[] = {
      "as `friction` where that is given, else the geometric mean of theirs", NULL},
     {"stribeck_speed", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, more.stribeck_speed), "m/s",
      "sliding speed over which friction falls from `friction` to `kinetic_friction`", "the larger of theirs", NULL},
+    {"liquid_volume", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, more.liquid_volume), "m^3",
+     "of the liquid bridge between two spheres, or a sphere and another shape, that touch",
+     "the geometric mean of theirs", NULL},
+    {"surface_tension", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, more.surface_tension),
+     "N/m", "of that liquid", "the larger of theirs", NULL},
+    {"wetting_angle", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, more.wetting_angle), "rad",
+     "between that liquid and the surface, below pi/2", "the larger of theirs", NULL},
 };
 
 static void material_pair_defaults(int variant, sti_Def *def)

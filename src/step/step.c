@@ -212,7 +212,7 @@ static void report_step(st_System *system, double h, st_StepInfo *info)
     info->unexplained = state->works.unexplained;
     info->struck = work->strikes.contacts;
     info->force_h = sti_force_time(work);
-    info->friction_change = work->friction_change;
+    info->law_change = work->law_change;
     info->force_time = state->t - 0.5 * h;
     sti_lap(work, ST_STAGE_REPORT);
 }
@@ -247,7 +247,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     STI_TRY(sti_save(system, err));
     const bool jump = state->fresh && sti_starts_with_jump(system);
     const double energy_before = energy(system), explained = sti_works_sum(&state->works);
-    system->work.friction_change = 0;
+    system->work.law_change = 0;
     sti_cancel_begin(&system->model, &system->work);
     const st_Status status = take_pieces(system, h, &local, err);
     sti_cancel_end(system, status, err);

@@ -266,8 +266,14 @@ void sti_relative_velocity(const sti_Model *model, const sti_StepWork *work, con
  * units of friction by direction. And what the step problem has of such an impulse.                */
 void sti_force_of(const sti_Assembly *step, int c, const double *r, double *out);
 void sti_unknowns_of(const sti_Assembly *step, int c, double *r);
-/* stribeck.c: the solution again and again with the friction of its own speeds; from and to the problem's solution. */
-st_Status sti_solve_stribeck(st_System *system, st_Solution *solution, st_SolveInfo *info, st_Error *err);
+/* stribeck.c: friction at the speeds of the solution, a part of the way there (0: nothing is changed). Returns the sum
+ * of the squares of how much bounds mu r_n change. */
+double sti_follow_speeds(sti_Assembly *step, double part);
+/* liquid_bridge.c: is a contact bridged, the force of a bridge across a gap [N]; forces at the gaps that velocities v
+ * lead to, a part of the way there. Returns the sum of the squares of their changes [N s].              */
+bool sti_has_bridge(const st_System *system, const sti_ContactEntry *entry);
+double sti_bridge_force(const sti_World *world, const sti_ContactEntry *entry, double gap);
+double sti_follow_gaps(st_System *system, const double *v, double part);
 /* adhesion.c: the work of the stage's adhesion along a velocity [J]. */
 double sti_adhesion_work(const st_System *system, const double *way);
 

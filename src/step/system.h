@@ -107,6 +107,7 @@ typedef struct sti_Chosen {
     sti_ContactEntry entry; /* as the sink has it                                                  */
     double left;            /* residual that the last solve of its island left over                */
     double band;            /* see sti_Impulse                                                     */
+    double bridge;          /* the part of `pull` that is a liquid bridge's [N s]                  */
     double pull;            /* adhesion: r of the step problem is the contact's impulse and this [N s] */
     int element;            /* of a compliant patch                                                */
 } sti_Chosen;
@@ -420,7 +421,7 @@ typedef struct sti_StepWork {
     sti_Stop *stop;                            /* cancel.c; the islands and the world know it, too                 */
     bool stepping;                             /* a step is under way: cancel ends it                              */
     double work_done;                          /* in this step: visits of each contact                             */
-    double friction_change;                    /* in this step: see st_StepInfo                                    */
+    double law_change;                         /* in this step: see st_StepInfo                                    */
     sti_OnDevice *on_device;                   /* NULL: steps are made here (on_device.c)                           */
     bool device_has_state;                     /* the state is that of the last step there                         */
     sti_LeastNorm *least_norm;                 /* NULL: forces are what the solver finds                           */

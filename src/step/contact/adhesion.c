@@ -77,17 +77,21 @@ void sti_stage_adhesion(sti_StageWork *work)
         for (n = 1; c + n < out->n_gaps && n < MOST_CORNERS; n++)
             if (out->chosen[c + n].entry.shape_a != one->shape_a || out->chosen[c + n].entry.shape_b != one->shape_b)
                 break;
-        if (one->shape_a == 0 || !(law->adhesion > 0 || law->adhesion_pressure > 0)) continue;
+        if (one->shape_a == 0 || !(law->adhesion > 0 || law->adhesion_pressure > 0 || law->liquid_volume > 0)) continue;
         if (law->adhesion_pressure > 0) share_area(out, c, n, share);
         int near = 0;
         for (int k = 0; k < n; k++)
             near += is_within_range(&system->model, &out->chosen[c + k].entry);
         for (int k = 0; k < n; k++) {
             sti_Chosen *chosen = &out->chosen[c + k];
-            if (!is_within_range(&system->model, &chosen->entry)) continue;
+            const bool within = is_within_range(&system->model, &chosen->entry);
+            if (n == 1 && sti_has_bridge(system, &chosen->entry))
+                chosen->bridge =
+                    work->stage->eta * sti_bridge_force(system->model.world, &chosen->entry, chosen->entry.gap);
+            if (!within && !(chosen->bridge > 0)) continue;
             const double pressure = law->adhesion_pressure > 0 ? law->adhesion_pressure * share[k] : 0;
             sti_RowView row;
-            chosen->pull = work->stage->eta * (law->adhesion / near + pressure);
+            chosen->pull = chosen->bridge + (within ? work->stage->eta * (law->adhesion / near + pressure) : 0);
             sti_view_row(&system->model, &system->work, c + k, 0, &row);
             for (int e = 0; e < row.n; e++)
                 out->f[row.i[e]] -= chosen->pull * row.x[e];

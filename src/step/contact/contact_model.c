@@ -81,6 +81,7 @@ static st_Status check_turning(const st_SystemDef *def, const char *who, double 
 static st_Status check_more(const st_SystemDef *def, const char *who, const st_SurfaceLaw *law, st_Error *err)
 {
     const char *what = law->adhesion > 0 || law->adhesion_pressure > 0 ? "adhesion"
+                       : law->liquid_volume > 0                        ? "a liquid"
                        : law->stribeck_speed > 0                       ? "friction that depends on speed"
                                                                        : NULL;
     if (what == NULL || def->contact == ST_CONTACT_RIGID) return ST_OK;

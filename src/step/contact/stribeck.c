@@ -1,20 +1,15 @@
 /* step/contact/stribeck.c -- friction that depends on the speed of sliding.
  *
- *     mu(s) = mu_k + (mu_s - mu_k) exp(-(s/s_0)^2),      s = |u_T|        (mu_s, mu_k: static, kinetic; s_0:
- * Stribeck's)
+ *     mu(s) = mu_k + (mu_s - mu_k) exp(-(s/s_0)^2),      s = |u_T|
  *
- * The step problem is Coulomb's with mu = mu(s) at the speed s that it ends with. It is solved as a fixed point: mu
- * from the last iterate, the problem again, until no bound mu r_n changes by more than the residual that is asked for.
- * The first mu is that of the velocity at the beginning of the step, so that a contact that sticks goes on sticking
- * while mu_s can hold it, and one that slides goes on sliding: of several solutions, the one that continues the motion.
- * With mu_k < mu_s a larger mu gives a smaller s and so a larger mu: the iterates of one contact are monotone and
- * converge. With mu_k > mu_s they alternate, and are halved after a few rounds. Where the rounds do not suffice, the
- * step says so (st_StepInfo.friction_change, and solve.converged is false).
+ * mu_s is static friction, mu_k kinetic friction and s_0 Stribeck's speed. The step problem is Coulomb's with mu =
+ * mu(s) at the speed s that it ends with. It is solved as a fixed point: mu from the last iterate, then the problem
+ * again (stage_solve.c). The first mu is that of the velocity at the beginning of the step, so that a contact that
+ * sticks goes on sticking while mu_s can hold it, and one that slides goes on sliding: of several solutions, the one
+ * that continues the motion. With mu_k < mu_s a larger mu gives a smaller s and so a larger mu: the iterates of one
+ * contact are monotone and converge. With mu_k > mu_s they alternate.
  */
 #include "step/integrate/stage.h"
-
-/* Rounds of which the changes are taken whole, and rounds at most. */
-enum { WHOLE_ROUNDS = 6, MOST_ROUNDS = 24 };
 
 static double friction_at(const sti_Surface *surface, double speed)
 {
@@ -59,36 +54,16 @@ void sti_stage_stribeck(sti_StageWork *work)
     }
 }
 
-/* mu of the velocities found, a part of the way; returns how much bounds mu r_n change, relative to all impulses. */
-static double follow_speed(sti_Assembly *out, double part)
+double sti_follow_speeds(sti_Assembly *step, double part)
 {
-    double changed = 0, whole = 0;
-    for (int c = 0; c < out->n_gaps; c++) {
-        const int first = out->law[c].first;
-        for (int k = 0; k < out->law[c].dim && k < 3; k++)
-            whole += out->r[first + k] * out->r[first + k];
-        if (!depends_on_speed(out, c)) continue;
+    double changed = 0;
+    for (int c = 0; c < step->n_gaps; c++) {
+        if (!depends_on_speed(step, c)) continue;
+        const int first = step->law[c].first;
         const double change =
-            friction_at(out->chosen[c].entry.surface, sliding_speed(out, c, out->u + first)) - out->law[c].mu;
-        out->law[c].mu += part * change;
-        changed += change * change * out->r[first] * out->r[first];
+            friction_at(step->chosen[c].entry.surface, sliding_speed(step, c, step->u + first)) - step->law[c].mu;
+        step->law[c].mu += part * change;
+        changed += change * change * step->r[first] * step->r[first];
     }
-    return whole > 0 ? sqrt(changed / whole) : 0;
-}
-
-st_Status sti_solve_stribeck(st_System *system, st_Solution *solution, st_SolveInfo *info, st_Error *err)
-{
-    sti_Assembly *out = &system->work.step;
-    if (!system->model.rigid || !system->model.world->stribeck) return ST_OK;
-    double change = 0;
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        const double asked = sti_larger(system->model.def.tolerance, info->residual.natural);
-        change = follow_speed(out, round < WHOLE_ROUNDS ? 1 : 0.5);
-        if (change <= asked) change = 0;
-        if (change == 0) break;
-        STI_TRY(sti_solve_islands(system, solution, info, err));
-    }
-    if (change > 0) info->converged = false;
-    system->work.friction_change = sti_larger(system->work.friction_change, change);
-    return ST_OK;
+    return changed;
 }

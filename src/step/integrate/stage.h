@@ -84,7 +84,7 @@ static inline void sti_choose(sti_Assembly *out, int c, const sti_ContactEntry *
 {
     sti_Chosen *chosen = &out->chosen[c];
     chosen->entry = *entry;
-    chosen->pull = 0;
+    chosen->pull = chosen->bridge = 0;
     chosen->element = 0;
 }
 

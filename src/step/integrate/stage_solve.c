@@ -81,6 +81,40 @@ static void join_loaded(sti_Assembly *out)
     out->n_loaded = 0;
 }
 
+/* Rounds of a fixed point of which the changes are taken whole, and rounds at most. */
+enum { WHOLE_ROUNDS = 6, MOST_ROUNDS = 24 };
+
+/* Laws whose numbers depend on the solution, friction by speed (stribeck.c) and liquid bridges: again and again with
+ * the numbers of the last solution, until these change impulses by no more than the residual that is asked for. Changes
+ * that alternate are halved after a few rounds. If the rounds do not suffice, the step is not converged.         */
+static st_Status solve_dependent_laws(st_System *system, st_Solution *solution, st_SolveInfo *info, st_Error *err)
+{
+    sti_Assembly *out = &system->work.step;
+    const sti_World *world = system->model.world;
+    if (!system->model.rigid || !(world->stribeck || world->liquid)) return ST_OK;
+    double change = 0;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        const double asked = sti_larger(system->model.def.tolerance, info->residual.natural),
+                     part = round < WHOLE_ROUNDS ? 1 : 0.5;
+        double whole = 0;
+        for (int c = 0; c < out->n_gaps; c++)
+            for (int k = 0; k < out->law[c].dim && k < 3; k++)
+                whole += out->r[out->law[c].first + k] * out->r[out->law[c].first + k];
+        for (int c = 0; world->liquid && c < out->n_gaps; c++)
+            whole += out->chosen[c].pull * out->chosen[c].pull;
+        const double changed =
+            sti_follow_speeds(out, 0) + (world->liquid ? sti_follow_gaps(system, solution->v, 0) : 0);
+        change = changed > 0 && changed >= asked * asked * whole ? sqrt(changed / whole) : 0;
+        if (change == 0) break;
+        sti_follow_speeds(out, part);
+        if (world->liquid) sti_follow_gaps(system, solution->v, part);
+        STI_TRY(sti_solve_islands(system, solution, info, err));
+    }
+    if (change > 0) info->converged = false;
+    system->work.law_change = sti_larger(system->work.law_change, change);
+    return ST_OK;
+}
+
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
 {
     sti_Assembly *out = &system->work.step;
@@ -95,7 +129,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
         STI_TRY(sti_solve_islands(system, &solution, info, err));
     join_loaded(out);
     if (leave_immovable(out)) STI_TRY(sti_solve_islands(system, &solution, info, err));
-    if (!impact) STI_TRY(sti_solve_stribeck(system, &solution, info, err));
+    if (!impact) STI_TRY(solve_dependent_laws(system, &solution, info, err));
     if (system->model.def.rigid_limit && system->model.def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (system->work.least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));

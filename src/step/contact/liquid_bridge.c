@@ -1,0 +1,86 @@
+/* step/contact/liquid_bridge.c -- liquid between two spheres, or a sphere and another surface.
+ *
+ *     F(s) = 2 pi R gamma cos(theta) / (1 + 1.05 x + 2.5 x^2),   x = s sqrt(R/V)        (Willett et al. 2000)
+ *
+ * with the gap s >= 0, the volume V of the bridge, the surface tension gamma, the wetting angle theta, and R the
+ * harmonic mean of the two radii, twice the radius of a sphere at a wall (Derjaguin's approximation). The bridge forms
+ * where the two touch and breaks at s = (1 + theta/2) V^(1/3) (Lian, Thornton & Adams 1993). So whether there is one
+ * depends on the past. The state needs no list of bridges for that: across an open gap nothing but a bridge makes an
+ * impulse, and the impulses of the last step are part of the state.
+ *
+ * The force is that at the end of the step, s = s_0 + h u_n: a fixed point with the solution of the step problem
+ * (stage_solve.c). A larger gap has a smaller force and so a larger gap, so that the iterates are monotone; their
+ * distance shrinks by h^2 |F'| W_nn in each.
+ */
+#include "step/integrate/stage.h"
+
+/* Gaps up to this part of the smaller shape's size count as closed. */
+#define TOUCHES 1e-5
+
+static double rupture_gap(const st_SurfaceLaw *law)
+{
+    return sti_rupture_gap(law->liquid_volume, law->wetting_angle);
+}
+
+double sti_bridge_force(const sti_World *world, const sti_ContactEntry *entry, double gap)
+{
+    const st_SurfaceLaw *law = &entry->surface->more;
+    double curvature = 0; /* 1/r_a + 1/r_b */
+    const int shape[2] = {entry->shape_a - 1, entry->shape_b - 1};
+    for (int side = 0; side < 2; side++) {
+        const st_ShapeDef *def = sti_shape_def(world->scene, shape[side]);
+        if (def->type == ST_SHAPE_SPHERE) curvature += 1 / def->radius;
+    }
+    if (curvature == 0 || gap > rupture_gap(law)) return 0;
+    const double R = 2 / curvature, x = gap > 0 ? gap * sqrt(R / law->liquid_volume) : 0;
+    return 2 * STI_PI * R * law->surface_tension * cos(law->wetting_angle) / (1 + 1.05 * x + 2.5 * x * x);
+}
+
+/* The impulse of a contact along its normal in the last step; 0: it was not there. */
+static double last_impulse(const sti_State *state, uint64_t id)
+{
+    int lo = 0, hi = state->forces.n;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        if (state->forces.at[middle].id < id)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo < state->forces.n && state->forces.at[lo].id == id ? state->forces.at[lo].r[0] : 0;
+}
+
+bool sti_has_bridge(const st_System *system, const sti_ContactEntry *entry)
+{
+    const st_SurfaceLaw *law = &entry->surface->more;
+    if (!(law->liquid_volume > 0) || !(law->surface_tension > 0)) return false;
+    const double size = sti_pair_size(&system->model.world->collider, entry->shape_a - 1, entry->shape_b - 1);
+    return entry->gap <= TOUCHES * size ||
+           (entry->gap <= rupture_gap(law) && last_impulse(&system->state, entry->id) != 0);
+}
+
+double sti_follow_gaps(st_System *system, const double *v, double part)
+{
+    sti_Assembly *out = &system->work.step;
+    double changed = 0;
+    for (int c = 0; c < out->n_gaps; c++) {
+        sti_Chosen *chosen = &out->chosen[c];
+        if (!(chosen->bridge > 0)) continue;
+        sti_RowView row;
+        double u = 0;
+        sti_view_row(&system->model, &system->work, c, 0, &row);
+        for (int e = 0; e < row.n; e++)
+            u += row.x[e] * v[row.i[e]];
+        const double force = sti_bridge_force(system->model.world, &chosen->entry, chosen->entry.gap + out->eta * u);
+        const double change = out->eta * force - chosen->bridge;
+        changed += change * change;
+        if (part == 0) continue;
+        /* broken: no more bridge in this step, lest it flickers */
+        chosen->bridge = force > 0 ? chosen->bridge + part * change : 0;
+        const double pull = chosen->pull + (force > 0 ? part : 1) * change;
+        for (int e = 0; e < row.n; e++)
+            out->f[row.i[e]] -= (pull - chosen->pull) * row.x[e];
+        chosen->pull = pull;
+    }
+    return changed;
+}
