@@ -382,7 +382,9 @@ typedef struct st_ContactReport {
 } st_ContactReport;
 
 /* The step problem that was solved last (of the last stage, for schemes with stages); its sizes are 0 before the first
- * step. *r receives its impulses (n_r), not those of the whole step; r may be NULL. Valid until the next step. The
+ * step. *r receives its impulses (n_r), not those of the whole step; r may be NULL. Valid until the next step. Rows of
+ * rolling and spinning are multiplied by a length of the scene, and mu_roll and mu_spin divided by it, so that all rows
+ * of a contact have one unit; adhesion is part of f and r, and friction by direction a factor of tangential rows. The
  * rows H of a large pile are computed by this call; it returns NULL if there is no memory for them. */
 ST_API const st_Problem *st_system_problem(st_System *system, const double **r);
 

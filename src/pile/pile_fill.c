@@ -357,7 +357,7 @@ static void fill_ball(const sti_Graph *graph, const sti_Batch *batch, int l, sti
         to->mass[side][l] = scale[0];
         for (int k = 0; k < 3; k++)
             to->lever[side][k][l] = scale[3] * (frame[k] - centre[side][k]);
-        if (turns != NULL) turns->scale[side][l] = scale[3];
+        if (turns != NULL) turns->scale[side][l] = scale[3] * graph->pile->arm;
     }
     if (turns != NULL) {
         turns->mu[0][l] = batch->dim[l] >= 5 ? p->contact[c].mu_roll : 0.0;

@@ -25,7 +25,7 @@ void sti_pile_rows(const sti_PileContacts *pile, int c, int dim, double row[STI_
         for (int k = STI_SLIDING; k < dim; k++) {
             const int about = sti_direction_of(dim, k); /* t, n x t, n */
             vec3_store(row[about][side], vec3(0, 0, 0));
-            vec3_store(row[about][side] + 3, scale(sign, mat3_mul_back(axes, direction[(about + 1) % 3])));
+            vec3_store(row[about][side] + 3, scale(sign * pile->arm, mat3_mul_back(axes, direction[(about + 1) % 3])));
         }
     }
 }

@@ -4,7 +4,7 @@
  * are. With directions d = n, t, n x t at a point p, and levers l = p - x from the centres of the bodies,
  *
  *     d . (v_b + w_b x l_b) - d . (v_a + w_a x l_a)         is the velocity along d,     w = R w_body,
- *     d . (w_b - w_a)                                       that of rolling and spinning about it.
+ *     d . (w_b - w_a) arm                                   that of rolling and spinning about it.
  *
  * A contact is nine numbers and two bodies this way; three rows of H are 36 numbers and as many indices. The kernels of
  * the pile (pile/pile.h) work on these arrays, and most steps need no H at all. Solvers that do need rows compute them
@@ -39,6 +39,7 @@ typedef struct sti_PileContacts {
     const double *frame;  /* nine per contact: point, normal, tangent, in the world                    */
     const double *centre; /* three per block of A: the centre of mass in the world                     */
     const double *axes;   /* nine per block of A: R, row-major, takes the body's axes to the world's   */
+    double arm;           /* rows of rolling and spinning are multiplied by it                         */
 } sti_PileContacts;
 
 /* The rows of contact c, of which it has dim, by direction and side. A direction without a row and a side that does not

@@ -154,7 +154,8 @@ static st_Status take_arrays(Desk *d, st_Error *err)
             d->body[2 * (ptrdiff_t)k + side] =
                 whole->body[2 * c + side] >= 0 ? s->v_first[whole->body[2 * c + side]] / 6 : -1;
     }
-    d->arrays = (sti_PileContacts){.body = d->body, .frame = d->frame, .centre = d->centre, .axes = d->axes};
+    d->arrays =
+        (sti_PileContacts){.body = d->body, .frame = d->frame, .centre = d->centre, .axes = d->axes, .arm = whole->arm};
     if (d->part.n_contacts >= STI_FEW_ROWS) {
         d->part.H = (st_Sparse){.n_rows = d->part.n_v, .n_cols = d->part.n_r};
         d->pile = &d->arrays;

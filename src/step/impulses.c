@@ -391,6 +391,8 @@ void sti_force_of(const sti_Assembly *step, int c, const double *r, double *out)
     for (int k = 0; k < dim; k++)
         out[k] = r[k];
     out[0] -= step->chosen[c].pull;
+    for (int k = 3; k < dim; k++)
+        out[k] *= step->arm;
     if (dim < 3 || surface == NULL || !sti_is_slender(surface)) return;
     out[1] *= surface->slender;
     out[2] /= surface->slender;
@@ -400,6 +402,8 @@ void sti_unknowns_of(const sti_Assembly *step, int c, double *r)
 {
     const sti_Surface *surface = step->chosen[c].entry.surface;
     r[0] += step->chosen[c].pull;
+    for (int k = 3; k < step->law[c].dim; k++)
+        r[k] /= step->arm;
     if (step->law[c].dim < 3 || surface == NULL || !sti_is_slender(surface)) return;
     r[1] /= surface->slender;
     r[2] *= surface->slender;

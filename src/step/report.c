@@ -76,7 +76,7 @@ void sti_relative_velocity(const sti_Model *model, const sti_StepWork *work, con
                            const sti_ContactEntry *entry, double *velocity)
 {
     const sti_Assembly *step = &work->step;
-    sti_belt_speeds(model->world, step->q, law, entry, velocity);
+    sti_belt_speeds(model, step->q, law, entry, velocity);
     for (int k = 0, row = law->first; k < law->dim; k++, row++) {
         if (step->piled)
             velocity[k] =
@@ -84,6 +84,7 @@ void sti_relative_velocity(const sti_Model *model, const sti_StepWork *work, con
         else
             velocity[k] += sti_row_dot(&step->H, row, v);
         if (entry->dim == 3) velocity[k] /= sti_row_factor(entry->surface, k);
+        if (k >= 3) velocity[k] /= model->arm;
     }
 }
 

@@ -44,6 +44,7 @@ void sti_scale_settings(sti_Model *model)
     const double largest = model->world->collider.largest;
     model->world->collider.relative = def->margin < 0 ? STI_RELATIVE_MARGIN : 0;
     fill_in(&def->margin, STI_RELATIVE_MARGIN * (largest > 0 ? largest : d) + 4 * g * def->h * def->h);
+    model->arm = model->rigid && found > 0 ? ldexp(1, ilogb(0.5 * found)) : 1;
     model->banded = def->slop < 0 && model->rigid;
     fill_in(&def->slop, 0);
     fill_in(&def->correction_speed, speed);

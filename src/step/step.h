@@ -166,7 +166,7 @@ st_Status sti_solve_problem(st_System *system, st_Solver *solver, const st_Probl
 st_Status sti_solve_islands(st_System *system, st_Solution *solution, st_SolveInfo *info, st_Error *err);
 
 /* stage_contacts.c: w along a contact's tangents, at q: the velocity of a belt, and 0 without one. */
-void sti_belt_speeds(const sti_World *world, const double *q, const st_ContactLaw *law, const sti_ContactEntry *entry,
+void sti_belt_speeds(const sti_Model *model, const double *q, const st_ContactLaw *law, const sti_ContactEntry *entry,
                      double *w);
 /* pile_contacts.c: row k of contact c of the step problem, also where its contacts are arrays. */
 typedef struct sti_RowView {

@@ -116,6 +116,7 @@ typedef struct sti_Chosen {
 typedef struct sti_Assembly {
     st_Problem problem;
     sti_RowList G, H; /* with a pile, H has a number of rows, and no rows before sti_step_rows        */
+    double arm;       /* the model's                                                               */
     bool piled;       /* the contacts of the problem are arrays, in `pile`                            */
     sti_PileContacts pile;
     int32_t *pile_body; /* the arrays of `pile`                                                       */
@@ -339,8 +340,10 @@ typedef struct sti_Clock {
 typedef struct sti_Model {
     st_SystemDef def;   /* with lengths and speeds of this scene where they were left open (scales.c)   */
     st_SystemDef given; /* as it was given                                                          */
-    double overlap;     /* deeper is an overlap; STI_OVERLAP where lengths are given [m]             */
-    bool banded;        /* overlaps have a dead band, pair by pair (warm_start.c)                    */
+    double arm;     /* [m] rows of rolling and spinning are multiplied by it, so that they have the unit and about the
+                     * size of those of sliding; a power of 2                                     */
+    double overlap; /* deeper is an overlap; STI_OVERLAP where lengths are given [m]             */
+    bool banded;    /* overlaps have a dead band, pair by pair (warm_start.c)                    */
     st_Allocator allocator;
     st_Model table;         /* the equations of motion, as functions                  */
     int n_q, n_v, n_blocks; /* coordinates, velocities, blocks of M                   */

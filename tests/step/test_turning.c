@@ -349,15 +349,42 @@ static void refusals(void **state)
     assert_non_null(strstr(err.message, "material"));
 }
 
+/* Rows of rolling and spinning have the unit and size of those of sliding: boxes of 8 mm that fall on a heap are solved
+ * by sweeps as others are. With rows in rad/s, 12 of the 200 steps end at the limit of 1000 sweeps.    */
+static void small_boxes_that_roll(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{ \"simulation\": { \"h\": 0.0005, \"end\": 1, \"solver\": \"nsgs\", \"tolerance\": 1e-4 },"
+        "  \"ground\": [ { \"type\": \"plane\", \"friction\": 0.5, \"rolling_friction\": 0.0005 } ],"
+        "  \"fills\": [ { \"name\": \"g\", \"number\": 60, \"seed\": 2,"
+        "    \"region\": { \"type\": \"box\", \"position\": [0, 0, 0.06], \"size\": [0.06, 0.06, 0.12] },"
+        "    \"shapes\": [ { \"type\": \"box\", \"size\": [0.009, 0.008, 0.007], \"density\": 2500, \"friction\": 0.5,"
+        "                  \"rolling_friction\": 0.0005 } ] } ] }";
+    Bench b;
+    memset(&b, 0, sizeof b);
+    check_ok(st_scene_parse(text, strlen(text), "boxes", NULL, 0, &b.scene, &b.def, &b.err), b.err);
+    check_ok(st_system_create(b.scene, &b.def, &b.sys, &b.err), b.err);
+    run(&b, 200);
+    end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spin_stops),         cmocka_unit_test(work_is_torque_times_angle),
-        cmocka_unit_test(slides_and_spins),   cmocka_unit_test(rolls_and_spins),
-        cmocka_unit_test(disc_spins_down),    cmocka_unit_test(held_top_spins_down),
-        cmocka_unit_test(cone_law_rides),     cmocka_unit_test(pairs_of_materials),
-        cmocka_unit_test(torque_is_reported), cmocka_unit_test(the_larger_rolling_friction),
-        cmocka_unit_test(restart_is_exact),   cmocka_unit_test(refusals),
+        cmocka_unit_test(spin_stops),
+        cmocka_unit_test(work_is_torque_times_angle),
+        cmocka_unit_test(slides_and_spins),
+        cmocka_unit_test(rolls_and_spins),
+        cmocka_unit_test(disc_spins_down),
+        cmocka_unit_test(held_top_spins_down),
+        cmocka_unit_test(cone_law_rides),
+        cmocka_unit_test(pairs_of_materials),
+        cmocka_unit_test(torque_is_reported),
+        cmocka_unit_test(the_larger_rolling_friction),
+        cmocka_unit_test(restart_is_exact),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(small_boxes_that_roll),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,11 +204,11 @@ static st_Status need_kind(const sti_Model *model, sti_StepWork *work, const sti
     return ST_OK;
 }
 
-static sti_PatchKey patch_key_of(const st_SystemDef *def, const sti_ContactEntry *entry)
+static sti_PatchKey patch_key_of(const sti_Model *model, const sti_ContactEntry *entry)
 {
-    const int side = def->patch_elements;
+    const int side = model->def.patch_elements;
     return (sti_PatchKey){.elastic = {entry->surface->elastic[0], entry->surface->elastic[1]},
-                          .dim = sti_contact_law(def, entry, 0).dim,
+                          .dim = sti_contact_law(model, entry, 0).dim,
                           .n_elements = entry->dim == 2 ? side : side * side};
 }
 
@@ -354,7 +354,7 @@ static void fill_compliance(sti_StepWork *work, const sti_PatchKind *kind, const
 st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_ContactEntry *entry, int *n, st_Error *err)
 {
     sti_Assembly *out = &system->work.step;
-    const sti_PatchKey key = patch_key_of(&system->model.def, entry);
+    const sti_PatchKey key = patch_key_of(&system->model, entry);
     sti_PatchKind *kind;
     sti_Patch *patch;
     if (sti_turning_row(entry) < 0)
@@ -368,7 +368,7 @@ st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_Con
     double c = entry->dim == 3 ? dot(patch->tangent, entry->tangent) : 1;
     double s = entry->dim == 3 ? dot(patch->tangent, second) : 0;
     for (int e = 0; e < key.n_elements; e++, ++*n) {
-        out->law[*n] = sti_contact_law(&system->model.def, entry, out->H.n_rows);
+        out->law[*n] = sti_contact_law(&system->model, entry, out->H.n_rows);
         out->chosen[*n] = (sti_Chosen){.entry = *entry, .element = e};
         place_patch(&system->model.def, key.n_elements, e, &a, &b);
         a *= rho, b *= rho;

@@ -51,8 +51,9 @@ void sti_patches_accept(sti_State *state, sti_StepWork *work);
 double sti_patches_energy(const sti_State *state, const sti_StepWork *work); /* of their deformations [J] */
 void sti_patches_free(st_System *system);
 
-/* stage_contacts.c: the law of a contact; a zeroed block of C for `size` rows from `first` on, in the order of rows. */
-st_ContactLaw sti_contact_law(const st_SystemDef *def, const sti_ContactEntry *entry, int first);
+/* stage_contacts.c: the law of a contact, with coefficients of turning over `arm`; a zeroed block of C for `size` rows
+ * from `first` on, in the order of rows. */
+st_ContactLaw sti_contact_law(const sti_Model *model, const sti_ContactEntry *entry, int first);
 double *sti_compliance_block(sti_Assembly *out, int first, int size);
 
 #endif

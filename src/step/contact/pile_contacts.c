@@ -36,7 +36,7 @@ typedef struct Alike {
 static const st_ContactLaw *law_of(const sti_StageWork *work, const sti_ContactEntry *entry, Alike *last)
 {
     if (entry->surface != last->surface || entry->dim != last->dim)
-        *last = (Alike){entry->surface, entry->dim, sti_contact_law(&work->system->model.def, entry, 0)};
+        *last = (Alike){entry->surface, entry->dim, sti_contact_law(&work->system->model, entry, 0)};
     return &last->law;
 }
 
@@ -126,7 +126,8 @@ st_Status sti_pile_contacts(sti_StageWork *work)
     STI_TRY(STI_GROW(work->allocator, out->pile_frame, out->pile_frame_capacity, 9 * n, work->err));
     STI_TRY(STI_GROW(work->allocator, out->pile_centre, out->pile_centre_capacity, 3 * n_blocks, work->err));
     STI_TRY(STI_GROW(work->allocator, out->pile_axes, out->pile_axes_capacity, 9 * n_blocks, work->err));
-    out->pile = (sti_PileContacts){out->pile_body, out->pile_frame, out->pile_centre, out->pile_axes};
+    out->pile =
+        (sti_PileContacts){out->pile_body, out->pile_frame, out->pile_centre, out->pile_axes, system->model.arm};
     sti_team_for(system->model.def.threads, sti_awake_count(system->model.world), STI_LEAST_BODIES, place_bodies, work);
     const int threads = system->work.wanted.n / STI_LEAST_CONTACTS;
     sti_team_run(threads < system->model.def.threads ? threads : system->model.def.threads, share_contacts, &many);

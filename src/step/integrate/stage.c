@@ -313,6 +313,7 @@ static void keep_place(sti_StageWork *work)
 {
     const sti_Stage *stage = work->stage;
     work->out->eta = stage->eta;
+    work->out->arm = work->system->model.arm;
     work->out->t = stage->t;
     work->out->ahead = stage->ahead;
     work->out->means = stage->means != NULL;

@@ -40,8 +40,9 @@ static st_Status grow_contacts(sti_StageWork *work)
 
 /* ------------------------------------------------------------------ laws and rows */
 
-st_ContactLaw sti_contact_law(const st_SystemDef *def, const sti_ContactEntry *entry, int first)
+st_ContactLaw sti_contact_law(const sti_Model *model, const sti_ContactEntry *entry, int first)
 {
+    const st_SystemDef *def = &model->def;
     const sti_Surface *surface = entry->surface;
     bool slippery = entry->dim == 1 || def->law == ST_LAW_FRICTIONLESS || surface->mu == 0;
     bool rolls = !slippery && surface->rolling > 0;                     /* laws coulomb and cone: others are refused */
@@ -51,8 +52,8 @@ st_ContactLaw sti_contact_law(const st_SystemDef *def, const sti_ContactEntry *e
                            .first = first,
                            .facets = entry->dim == 2 ? 2 : def->facets,
                            .mu = slippery ? 0.0 : surface->mu,
-                           .mu_roll = rolls ? surface->rolling : 0.0,
-                           .mu_spin = spins ? surface->spinning : 0.0};
+                           .mu_roll = rolls ? surface->rolling / model->arm : 0.0,
+                           .mu_spin = spins ? surface->spinning / model->arm : 0.0};
 }
 
 /* Row k of a contact, beyond its tangents: which of the rates of turning, 0 about the normal, 1 and 2 about the
@@ -83,6 +84,8 @@ static st_Status new_contact_rows(sti_StageWork *work, const st_ContactLaw *law,
     const int count = sti_contact_rows(world, entry, n_own, index, gradient);
     sti_rows_close(&work->out->H, n_own, count, index);
     if (law->dim > n_own) sti_contact_put_rows(world, entry, count, entry->dim, true, all);
+    for (int k = entry->dim * count; law->dim > n_own && k < (entry->dim + 3) * count; k++)
+        all[k] *= work->system->model.arm;
     for (int k = n_own; k < law->dim; k++) {
         const int turning = turning_of(law, entry, k);
         STI_TRY(sti_rows_append(work->allocator, &work->out->H, turning < 0 ? 0 : count, index,
@@ -91,25 +94,25 @@ static st_Status new_contact_rows(sti_StageWork *work, const st_ContactLaw *law,
     return ST_OK;
 }
 
-void sti_belt_speeds(const sti_World *world, const double *q, const st_ContactLaw *law, const sti_ContactEntry *entry,
+void sti_belt_speeds(const sti_Model *model, const double *q, const st_ContactLaw *law, const sti_ContactEntry *entry,
                      double *w)
 {
     for (int k = 0; k < law->dim; k++)
         w[k] = 0;
     if (!entry->surface->moves) return;
-    const sti_Belt belt = sti_contact_belt(world, q, entry);
+    const sti_Belt belt = sti_contact_belt(model->world, q, entry);
     for (int k = 1; k < law->dim; k++) {
         const int turning = turning_of(law, entry, k);
         if (k < entry->dim)
             w[k] = belt.slide[k - 1] * sti_row_factor(entry->surface, k);
         else if (turning >= 0)
-            w[k] = belt.turn[turning];
+            w[k] = belt.turn[turning] * model->arm;
     }
 }
 
 void sti_stage_belt(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
-    sti_belt_speeds(work->system->model.world, work->stage->q_star, law, entry, work->out->w + law->first);
+    sti_belt_speeds(&work->system->model, work->stage->q_star, law, entry, work->out->w + law->first);
 }
 
 static st_Status contact_rows(sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
@@ -126,6 +129,8 @@ static st_Status contact_rows(sti_StageWork *work, const st_ContactLaw *law, con
             STI_TRY(sti_rows_append(work->allocator, to, 0, NULL, NULL, work->err));
         else
             STI_TRY(sti_rows_append_rows(work->allocator, to, from, row, 1, work->err));
+        for (int64_t e = to->p[to->n_rows - 1]; e < to->p[to->n_rows]; e++)
+            to->x[e] *= work->system->model.arm;
     }
     return ST_OK;
 }
@@ -152,7 +157,7 @@ static st_Status add_rigid_contact(sti_StageWork *work, int c, int first, const 
     sti_Assembly *out = work->out;
     bool now = work->stage->rows == &system->work.here;
     int before = now ? -1 : sti_row_buffer_find(&system->work.here, entry->id);
-    out->law[c] = sti_contact_law(&system->model.def, entry, first);
+    out->law[c] = sti_contact_law(&system->model, entry, first);
     sti_choose(out, c, entry);
     if (before >= 0) out->chosen[c].entry.gap = system->work.here.contact[before].gap;
     STI_TRY(contact_rows(work, &out->law[c], entry));
@@ -197,7 +202,7 @@ static st_Status loaded_contacts(sti_StageWork *work)
     for (int c = 0; work->stage->loaded != NULL && c < out->n_gaps; c++) {
         if (!(work->stage->loaded[c] > 0) || out->law[c].dim == 1) continue;
         const int n = out->n_gaps + out->n_loaded++, first = out->H.n_rows;
-        out->law[n] = sti_contact_law(&work->system->model.def, &out->chosen[c].entry, first);
+        out->law[n] = sti_contact_law(&work->system->model, &out->chosen[c].entry, first);
         out->chosen[n] = (sti_Chosen){.entry = {.id = out->chosen[c].entry.id, .dim = 1}, .element = c};
         STI_TRY(contact_rows(work, &out->law[n], &out->chosen[c].entry));
         for (int64_t e = out->H.p[first]; e < out->H.p[first + 1]; e++)
