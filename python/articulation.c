@@ -517,6 +517,67 @@ static PyObject *articulation_forward_dynamics(ArticulationObject *self, PyObjec
     return dynamics(self, "tau", tau, forces, st_articulation_forward_dynamics);
 }
 
+/* (body, point, normal, mu) on the ground, or (body, point, normal, mu, other) on another body. */
+static bool read_touch(const ArticulationObject *self, PyObject *item, st_Touch *out)
+{
+    PyObject *tuple = PySequence_Tuple(item), *body, *point, *normal, *other = NULL;
+    *out = (st_Touch){.mu = 0};
+    const bool ok =
+        tuple != NULL && PyArg_ParseTuple(tuple, "OOOd|O:a touch", &body, &point, &normal, &out->mu, &other) &&
+        body_id(self->system->scene, body, &out->b) && read_vec3(point, "point", &out->point) &&
+        read_vec3(normal, "normal", &out->normal) && (!is_given(other) || body_id(self->system->scene, other, &out->a));
+    Py_XDECREF(tuple);
+    return ok;
+}
+
+static PyObject *articulation_inverse_contacts(ArticulationObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"touches", "acceleration", "driven", NULL};
+    PyObject *touches, *acceleration = NULL, *driven = NULL, *result = NULL, *tau = NULL, *forces = NULL;
+    const Py_ssize_t n = n_v(self);
+    double *a = NULL, *mask = NULL, *of_tau, *of_forces, missing = 0;
+    st_Error err = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OO:inverse_contacts", names, &touches, &acceleration, &driven))
+        return NULL;
+    PyObject *list = PySequence_List(touches);
+    if (list == NULL) return NULL;
+    const Py_ssize_t count = PyList_Size(list), shape[2] = {count, 3};
+    st_Touch *touch = PyMem_Malloc((size_t)count * sizeof *touch + 1);
+    st_Vec3 *force = PyMem_Malloc((size_t)count * sizeof *force + 1);
+    unsigned char *bytes = PyMem_Malloc((size_t)n + 1);
+    bool ok = touch != NULL && force != NULL && bytes != NULL && count <= INT_MAX;
+    if (!ok) PyErr_NoMemory();
+    for (Py_ssize_t k = 0; ok && k < count; k++)
+        ok = read_touch(self, PyList_GetItem(list, k), &touch[k]);
+    ok = ok && read_vector(acceleration, "acceleration", n, &a) && read_vector(driven, "driven", n, &mask) &&
+         system_free(self->system);
+    for (Py_ssize_t i = 0; ok && mask != NULL && i < n; i++)
+        bytes[i] = mask[i] != 0;
+    ok = ok && (tau = array_new(STATE(self), 1, &n, &of_tau)) != NULL &&
+         (forces = array_new(STATE(self), 2, shape, &of_forces)) != NULL;
+    if (ok) {
+        const st_Status status = st_articulation_inverse_contacts(
+            self->of, a, touch, (int)count, mask != NULL ? bytes : NULL, of_tau, (int)n, force, &missing, &err);
+        ok = status == ST_OK;
+        if (!ok) raise(self, status, &err);
+    }
+    for (Py_ssize_t k = 0; ok && k < count; k++) {
+        of_forces[3 * k] = force[k].x;
+        of_forces[3 * k + 1] = force[k].y;
+        of_forces[3 * k + 2] = force[k].z;
+    }
+    if (ok) result = Py_BuildValue("(OOd)", tau, forces, missing);
+    Py_XDECREF(tau);
+    Py_XDECREF(forces);
+    Py_DECREF(list);
+    PyMem_Free(touch);
+    PyMem_Free(force);
+    PyMem_Free(bytes);
+    PyMem_Free(a);
+    PyMem_Free(mask);
+    return result;
+}
+
 /* ---- inverse kinematics --------------------------------------------------------------------------------------------
  */
 
@@ -631,6 +692,10 @@ static PyMethodDef articulation_methods[] = {
     {"inverse_dynamics", WITH_KEYWORDS(articulation_inverse_dynamics),
      "inverse_dynamics($self, /, acceleration=None, forces=None)\n--\n\n"
      "Forces in the joints for an acceleration, loops open; forces: (body, point, force[, torque]), world axes."},
+    {"inverse_contacts", WITH_KEYWORDS(articulation_inverse_contacts),
+     "inverse_contacts($self, /, touches, acceleration=None, driven=None)\n--\n\n"
+     "Inverse dynamics with contact forces that are not known: (tau, forces, missing). touches: (body, point, normal,\n"
+     "mu[, other]); driven: not 0 where tau may be any, else all but the velocities of free roots."},
     {"forward_dynamics", WITH_KEYWORDS(articulation_forward_dynamics),
      "forward_dynamics($self, /, tau=None, forces=None)\n--\n\n"
      "Acceleration for forces in the joints, loops closed; forces: (body, point, force[, torque]), world axes."},

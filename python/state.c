@@ -153,6 +153,49 @@ int v_setter(SystemObject *self, PyObject *value, void *Py_UNUSED(unused))
     return set_member(self, "v", value, NULL, NULL, value);
 }
 
+PyObject *controls_getter(SystemObject *self, void *Py_UNUSED(unused))
+{
+    double *values;
+    st_Error err = {0};
+    if (!system_free(self)) return NULL;
+    const Py_ssize_t n = st_system_control_count(self->system);
+    PyObject *array = array_new(state_of((PyObject *)self), 1, &n, &values);
+    if (array != NULL) st_system_controls(self->system, values, (int)n, &err); /* n is right: it cannot fail */
+    return array;
+}
+
+int controls_setter(SystemObject *self, PyObject *value, void *Py_UNUSED(unused))
+{
+    double *values;
+    Py_ssize_t length;
+    st_Error err = {0};
+    if (value == NULL) return PyErr_SetString(PyExc_AttributeError, "controls cannot be deleted"), -1;
+    if (!system_free(self)) return -1;
+    const Py_ssize_t n = st_system_control_count(self->system);
+    if (!read_doubles(value, "controls", n, &values, &length)) return -1;
+    const st_Status status = st_system_set_controls(self->system, values, (int)n, &err);
+    PyMem_Free(values);
+    if (status != ST_OK) raise_error(state_of((PyObject *)self), status, &err);
+    return status == ST_OK ? 0 : -1;
+}
+
+PyObject *control_names_getter(SystemObject *self, void *Py_UNUSED(unused))
+{
+    if (!system_free(self)) return NULL;
+    const int n = st_system_control_count(self->system);
+    PyObject *names = PyTuple_New(n);
+    for (int k = 0; k < n && names != NULL; k++) {
+        char name[400];
+        st_system_control_name(self->system, k, name, sizeof name);
+        PyObject *text = PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "replace");
+        if (text == NULL)
+            Py_CLEAR(names);
+        else
+            PyTuple_SetItem(names, k, text);
+    }
+    return names;
+}
+
 PyObject *system_set_state(SystemObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"time", "q", "v", NULL};

@@ -241,6 +241,12 @@ static PyGetSetDef system_getters[] = {
      "Velocities of the free degrees of freedom, a copy as an Array: linear in world axes, spin in body axes.\n"
      "Set them all at once: system.v = numbers.",
      NULL},
+    {"controls", (getter)controls_getter, (setter)controls_setter,
+     "Control input, a copy as an Array: wanted values of motors, then six numbers a force, see control_names. NaN: "
+     "the\n"
+     "value of the scene. Set them all at once: system.controls = numbers.",
+     NULL},
+    {"control_names", (getter)control_names_getter, NULL, "Names of the entries of controls.", NULL},
     {"initial_change", (getter)initial_change_getter, NULL,
      "How far coordinates and velocities were moved to make the initial state consistent (setting initial).", NULL},
     {NULL, NULL, NULL, NULL, NULL},

@@ -30,6 +30,9 @@ PyObject *time_getter(SystemObject *self, void *unused);
 PyObject *q_getter(SystemObject *self, void *unused);
 PyObject *v_getter(SystemObject *self, void *unused);
 int time_setter(SystemObject *self, PyObject *value, void *unused);
+PyObject *controls_getter(SystemObject *self, void *unused);
+int controls_setter(SystemObject *self, PyObject *value, void *unused);
+PyObject *control_names_getter(SystemObject *self, void *unused);
 int q_setter(SystemObject *self, PyObject *value, void *unused);
 int v_setter(SystemObject *self, PyObject *value, void *unused);
 

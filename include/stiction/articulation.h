@@ -162,6 +162,21 @@ typedef struct st_BodyForce {
 ST_API st_Status st_articulation_inverse_dynamics(st_Articulation *articulation, const double *acceleration,
                                                   const st_BodyForce *forces, int n_forces, double *tau, int n_v,
                                                   st_Error *err);
+/* A point where body b touches body a ({0}: the ground). The force on b is within the friction cone about the normal.
+ */
+typedef struct st_Touch {
+    st_BodyId a, b;
+    st_Vec3 point, normal; /* in the world; the normal is a unit vector from a to b                 */
+    double mu;             /* friction                                                              */
+} st_Touch;
+
+/* tau for a given acceleration (NULL: 0) under gravity and contact forces that are not known. Velocities that are not
+ * driven (n_v bytes, 0: not driven; NULL: those of free roots) have tau = 0, and contacts must supply what they need:
+ * force (n_touches, on b, world axes) has the least forces within the cones that do. *missing (may be NULL) is the
+ * largest part of it that no such forces supply [N or N m]. Loops are taken as open.                */
+ST_API st_Status st_articulation_inverse_contacts(st_Articulation *articulation, const double *acceleration,
+                                                  const st_Touch *touches, int n_touches, const unsigned char *driven,
+                                                  double *tau, int n_v, st_Vec3 *force, double *missing, st_Error *err);
 /* Acceleration for given tau (NULL: 0) under gravity and n_forces known forces. Loops stay closed; redundant ones are
  * allowed.                                                                                        */
 ST_API st_Status st_articulation_forward_dynamics(st_Articulation *articulation, const double *tau,

@@ -329,6 +329,18 @@ ST_API st_Status st_system_set_motor(st_System *system, st_JointId joint, double
 ST_API st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *force, const st_Vec3 *torque,
                                      st_Error *err);
 
+/* The control input as one vector: first the motors that can be set, one entry each, then six for every applied force.
+ * Number of entries.                                                                              */
+ST_API int st_system_control_count(const st_System *system);
+/* Name of an entry: "JOINT.motor" or "FORCE.fx", .fy, .fz, .tx, .ty, .tz. `out` has room for `size` bytes, longer names
+ * are cut.                                                                                        */
+ST_API st_Status st_system_control_name(const st_System *system, int index, char *out, int size);
+/* Copy the values that were set; NaN: the value in the scene counts. n: the number of entries.       */
+ST_API st_Status st_system_controls(const st_System *system, double *values, int n, st_Error *err);
+/* Set all entries, as st_system_set_motor and st_system_set_force do. NaN: return to the value in the scene; of a force
+ * with other entries set: 0. A value out of range changes nothing.                                  */
+ST_API st_Status st_system_set_controls(st_System *system, const double *values, int n, st_Error *err);
+
 /* Push a body in addition to all other forces: a force at its centre of mass and a torque, world axes, from now on
  * until the next call. Both NULL or 0: no push. st_system_save stores the values.                        */
 ST_API st_Status st_system_push(st_System *system, st_BodyId body, const st_Vec3 *force, const st_Vec3 *torque,

@@ -201,15 +201,14 @@ void st_batch_destroy(st_Batch *b)
     sti_free(&a, b, 1, sizeof *b);
 }
 
-static st_Status add_control(st_Batch *b, sti_BatchControl control, const char *name, const char *what, st_Error *err)
+static st_Status add_control(st_Batch *b, const char *name, const char *what, st_Error *err)
 {
     const int n = b->width[ST_BATCH_CONTROLS];
     char text[400];
     snprintf(text, sizeof text, "%s.%s", name, what);
     STI_TRY(STI_GROW(&b->allocator, b->control, b->control_capacity, n + 1, err));
-    control.name = sti_batch_copy_text(&b->allocator, text);
-    if (control.name == NULL) return no_memory(b, err);
-    b->control[n] = control;
+    b->control[n].name = sti_batch_copy_text(&b->allocator, text);
+    if (b->control[n].name == NULL) return no_memory(b, err);
     b->width[ST_BATCH_CONTROLS]++;
     return ST_OK;
 }
@@ -221,13 +220,13 @@ static st_Status list_controls(st_Batch *b, st_Error *err)
         st_JointDef joint;
         STI_TRY(st_scene_joint(b->scene, (st_JointId){k}, &joint));
         if (joint.motor.type != ST_MOTOR_NONE && joint.motor.type != ST_MOTOR_MOTION)
-            STI_TRY(add_control(b, (sti_BatchControl){.joint = k}, joint.name, "motor", err));
+            STI_TRY(add_control(b, joint.name, "motor", err));
     }
     for (int k = 1; k <= st_scene_force_count(b->scene); k++) {
         st_ForceDef force;
         STI_TRY(st_scene_force(b->scene, (st_ForceId){k}, &force));
         for (int c = 0; c < 6; c++)
-            STI_TRY(add_control(b, (sti_BatchControl){.force = k, .component = c}, force.name, components[c], err));
+            STI_TRY(add_control(b, force.name, components[c], err));
     }
     return ST_OK;
 }
@@ -527,25 +526,7 @@ void st_batch_cancel_when(st_Batch *b, bool (*ask)(void *ctx), void *ctx)
 
 static st_Status apply_controls(const st_Batch *b, st_System *system, int world, st_Error *err)
 {
-    const double *u = row_of(b, ST_BATCH_CONTROLS, world);
-    for (int k = 0; k < b->width[ST_BATCH_CONTROLS]; k++) {
-        const sti_BatchControl *c = &b->control[k];
-        if (c->joint > 0) {
-            STI_TRY(st_system_set_motor(system, (st_JointId){c->joint}, u[k], err));
-        } else { /* the six components of a force */
-            bool given = false;
-            double w[6];
-            for (int i = 0; i < 6; i++) {
-                given = given || !isnan(u[k + i]);
-                w[i] = isnan(u[k + i]) ? 0 : u[k + i];
-            }
-            const st_Vec3 force = {w[0], w[1], w[2]}, torque = {w[3], w[4], w[5]};
-            STI_TRY(st_system_set_force(system, (st_ForceId){c->force}, given ? &force : NULL, given ? &torque : NULL,
-                                        err));
-            k += 5;
-        }
-    }
-    return ST_OK;
+    return st_system_set_controls(system, row_of(b, ST_BATCH_CONTROLS, world), b->width[ST_BATCH_CONTROLS], err);
 }
 
 /* One step of h, in several parts where located collisions end steps early. */

@@ -17,7 +17,6 @@
 
 /* A motor (joint) or one component of an applied force. */
 typedef struct sti_BatchControl {
-    int joint, force, component; /* ids; 0: none */
     char *name;
 } sti_BatchControl;
 

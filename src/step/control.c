@@ -6,6 +6,8 @@
 #include "base/range.h"
 #include "step/step.h"
 
+#include <stdio.h>
+
 /* Say it, and wake whoever it moves. */
 static st_Status say(st_System *system, int index, sti_Control control, int a, int b, st_Error *err)
 {
@@ -61,6 +63,90 @@ st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *f
             return sti_fail(err, ST_ERR_ARGUMENT, "force \"%s\": component %d is %g, must be from %g to %g",
                             world->scene->force[f].name, i, control.value[i], -STI_LARGEST, STI_LARGEST);
     return say(system, world->n_joints + f, control, world->scene->force[f].body.index1, 0, err);
+}
+
+/* ---- all of it as one vector ---------------------------------------------------------------------- */
+
+static bool can_be_set(const sti_World *world, int joint)
+{
+    const st_MotorType type = world->scene->joint[joint].motor.type;
+    return type != ST_MOTOR_NONE && type != ST_MOTOR_MOTION;
+}
+
+int st_system_control_count(const st_System *system)
+{
+    if (system == NULL || !system->model.rigid) return 0;
+    const sti_World *world = system->model.world;
+    int n = 6 * world->scene->n_forces;
+    for (int j = 0; j < world->n_joints; j++)
+        n += can_be_set(world, j);
+    return n;
+}
+
+st_Status st_system_control_name(const st_System *system, int index, char *out, int size)
+{
+    static const char *const components[] = {"fx", "fy", "fz", "tx", "ty", "tz"};
+    if (out == NULL || size < 1 || index < 0 || index >= st_system_control_count(system)) return ST_ERR_ARGUMENT;
+    const sti_World *world = system->model.world;
+    for (int j = 0; j < world->n_joints; j++)
+        if (can_be_set(world, j) && index-- == 0) {
+            snprintf(out, (size_t)size, "%s.motor", world->scene->joint[j].name);
+            return ST_OK;
+        }
+    snprintf(out, (size_t)size, "%s.%s", world->scene->force[index / 6].name, components[index % 6]);
+    return ST_OK;
+}
+
+static st_Status check_controls(const st_System *system, const char *call, const double *values, int n, st_Error *err)
+{
+    STI_NEED(system, err);
+    const int count = st_system_control_count(system);
+    if (n != count || (n > 0 && values == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: %d values are given, the system has %d controls", call,
+                        values != NULL ? n : 0, count);
+    return ST_OK;
+}
+
+st_Status st_system_controls(const st_System *system, double *values, int n, st_Error *err)
+{
+    STI_TRY(check_controls(system, "st_system_controls", values, n, err));
+    if (n == 0) return ST_OK;
+    const sti_World *world = system->model.world;
+    for (int j = 0; j < world->n_joints; j++)
+        if (can_be_set(world, j)) *values++ = world->control[j].is_set ? world->control[j].value[0] : NAN;
+    for (int f = 0; f < world->scene->n_forces; f++)
+        for (int i = 0; i < 6; i++) {
+            const sti_Control *control = &world->control[world->n_joints + f];
+            *values++ = control->is_set ? control->value[i] : NAN;
+        }
+    return ST_OK;
+}
+
+st_Status st_system_set_controls(st_System *system, const double *values, int n, st_Error *err)
+{
+    STI_TRY(check_controls(system, "st_system_set_controls", values, n, err));
+    for (int k = 0; k < n; k++)
+        if (!isnan(values[k]) && !sti_within(values[k], STI_LARGEST)) {
+            char name[100];
+            st_system_control_name(system, k, name, sizeof name);
+            return sti_fail(err, ST_ERR_ARGUMENT, "control \"%s\" is %g, must be from %g to %g", name, values[k],
+                            -STI_LARGEST, STI_LARGEST);
+        }
+    if (n == 0) return ST_OK;
+    const sti_World *world = system->model.world;
+    for (int j = 0; j < world->n_joints; j++)
+        if (can_be_set(world, j)) STI_TRY(st_system_set_motor(system, (st_JointId){j + 1}, *values++, err));
+    for (int f = 0; f < world->scene->n_forces; f++, values += 6) {
+        double w[6];
+        bool given = false;
+        for (int i = 0; i < 6; i++) {
+            given = given || !isnan(values[i]);
+            w[i] = isnan(values[i]) ? 0 : values[i];
+        }
+        const st_Vec3 force = vec3_load(w), torque = vec3_load(w + 3);
+        STI_TRY(st_system_set_force(system, (st_ForceId){f + 1}, given ? &force : NULL, given ? &torque : NULL, err));
+    }
+    return ST_OK;
 }
 
 /* Where the push of a body stands, or would stand. */

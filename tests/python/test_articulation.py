@@ -100,6 +100,29 @@ class Articulation(unittest.TestCase):
         self.assertTrue(robot.reach([]).reached)
         robot.write()
 
+    def test_controls_and_unknown_contacts(self):
+        scene = stiction.Scene(str(support.ROOT / "examples/robots/hopper.xml"))
+        system = scene.system()
+        self.assertEqual(system.control_names, ("hip.motor", "knee.motor", "ankle.motor"))
+        system.controls = [0.1, math.nan, -0.2]
+        self.assertEqual(list(system.controls)[::2], [0.1, -0.2])
+        self.assertTrue(math.isnan(list(system.controls)[1]))
+        with self.assertRaisesRegex(stiction.Error, "knee.motor"):
+            system.controls = [0, math.inf, 0]
+        with self.assertRaises(ValueError):
+            system.controls = [0]
+        robot = system.articulation()
+        n = len(robot.v)
+        point = robot.point("foot").position
+        driven = [name > 2 for name in range(n)]  # its root moves on three joints without a motor
+        tau, forces, missing = robot.inverse_contacts([("foot", (point[0], 0, 0), (0, 0, 1), 0.9)], driven=driven)
+        self.assertEqual(np.array(forces).shape, (1, 3))
+        weight = robot.centre_of_mass().mass * 9.81
+        self.assertLess(abs(np.array(forces)[0][2] - weight), weight)
+        self.assertLess(np.abs(np.array(tau)[:3]).max(), 1e-12)
+        with self.assertRaisesRegex(stiction.Error, "touch 0"):
+            robot.inverse_contacts([("foot", (0, 0, 0), (0, 0, 2), 0.9)])
+
     def test_refused(self):
         scene, system = self.arm()
         robot = system.articulation()

@@ -85,7 +85,7 @@ class Stub(unittest.TestCase):
             for m in node.body
             if isinstance(m, ast.FunctionDef) and any(ast.unparse(d).endswith(".setter") for d in m.decorator_list)
         }
-        self.assertEqual(setters, {("System", "time"), ("System", "q"), ("System", "v"), ("Articulation", "q"), ("Articulation", "v")})
+        self.assertEqual(setters, {("System", "time"), ("System", "q"), ("System", "v"), ("System", "controls"), ("Articulation", "q"), ("Articulation", "v")})
 
     def test_fields_of_reports(self):
         tuples = {

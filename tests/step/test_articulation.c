@@ -510,6 +510,107 @@ static void test_bad_input(void **unused)
     robot_close(&robot);
 }
 
+/* Contact forces that are not known: within their cones, and with them and tau forward dynamics returns the wanted
+ * acceleration. A pull that no contact supplies is missing: the weight of it.                         */
+static void test_unknown_contacts(void **unused)
+{
+    (void)unused;
+    Robot robot;
+    robot_open(&robot, "examples/robots/dog-stands.json", 400);
+    st_Touch touches[16] = {0};
+    int n = 0;
+    for (int c = 0; c < st_system_contact_count(robot.run.sys) && n < 16; c++) {
+        st_ContactReport contact;
+        assert_int_equal(st_system_contact(robot.run.sys, c, &contact), ST_OK);
+        if (contact.joint.index1 == 0)
+            touches[n++] = (st_Touch){contact.a, contact.b, contact.point, contact.normal, 0.6};
+    }
+    assert_int_equal(n, 8); /* two dogs */
+    double wanted[MOST_V], tau[MOST_V], back[MOST_V], mass = 0;
+    st_Vec3 force[16];
+    st_BodyForce known[16];
+    for (int i = 0; i < robot.n_v; i++)
+        wanted[i] = 0.3 * sin(i);
+    double missing;
+    check_ok(st_articulation_inverse_contacts(robot.of, wanted, touches, n, NULL, tau, robot.n_v, force, &missing,
+                                              &robot.run.err),
+             robot.run.err);
+    check_below(missing, 1e-7);
+    for (int k = 0; k < n; k++) {
+        const double normal = dot(force[k], touches[k].normal);
+        check_below(norm(sub(force[k], scale(normal, touches[k].normal))), 0.6 * normal + 1e-9);
+        known[k] = (st_BodyForce){touches[k].b, touches[k].point, force[k], {0, 0, 0}};
+    }
+    check_ok(st_articulation_forward_dynamics(robot.of, tau, known, n, back, robot.n_v, &robot.run.err), robot.run.err);
+    for (int i = 0; i < robot.n_v; i++)
+        check_close(back[i], wanted[i], 1e-5);
+    for (int k = 0; k < st_articulation_link_count(robot.of); k++) { /* a fall of 2 g */
+        st_Link link;
+        assert_int_equal(st_articulation_link(robot.of, k, &link), ST_OK);
+        for (int i = link.first_v; i < link.first_v + link.n_v; i++)
+            wanted[i] = link.joint.index1 == 0 && i == link.first_v + 2 ? -2 * 9.81 : 0;
+    }
+    st_CentreOfMass whole;
+    check_ok(st_articulation_centre_of_mass(robot.of, (st_BodyId){0}, &whole, NULL, 0, &robot.run.err), robot.run.err);
+    mass = whole.mass / 2;
+    memset(robot.v, 0, sizeof robot.v);
+    check_ok(st_articulation_set_state(robot.of, NULL, 0, robot.v, robot.n_v, &robot.run.err), robot.run.err);
+    check_ok(st_articulation_inverse_contacts(robot.of, wanted, touches, n, NULL, tau, robot.n_v, force, &missing,
+                                              &robot.run.err),
+             robot.run.err);
+    assert_true(missing > 0.99 * 9.81 * mass);
+    for (int k = 0; k < n; k++)
+        check_below(norm(force[k]), 1e-6);
+    touches[1].normal = vec3(0, 0, 2);
+    assert_int_equal(st_articulation_inverse_contacts(robot.of, wanted, touches, n, NULL, tau, robot.n_v, force,
+                                                      &missing, &robot.run.err),
+                     ST_ERR_ARGUMENT);
+    assert_non_null(strstr(robot.run.err.message, "touch 1"));
+    robot_close(&robot);
+}
+
+/* The control vector: names, values as they were set, and the motion that st_system_set_motor gives. */
+static void test_controls(void **unused)
+{
+    (void)unused;
+    Run run, other;
+    run_open(&run, "examples/robots/hopper.xml", NULL);
+    run_open(&other, "examples/robots/hopper.xml", NULL);
+    enum { N = 3 };
+    static const char *const names[N] = {"hip.motor", "knee.motor", "ankle.motor"};
+    const double values[N] = {0.1, NAN, -0.2};
+    double got[N];
+    char name[100];
+    assert_int_equal(st_system_control_count(run.sys), N);
+    for (int k = 0; k < N; k++) {
+        assert_int_equal(st_system_control_name(run.sys, k, name, sizeof name), ST_OK);
+        assert_string_equal(name, names[k]);
+    }
+    assert_int_equal(st_system_control_name(run.sys, N, name, sizeof name), ST_ERR_ARGUMENT);
+    check_ok(st_system_set_controls(run.sys, values, N, &run.err), run.err);
+    check_ok(st_system_controls(run.sys, got, N, &run.err), run.err);
+    assert_true(got[0] == 0.1 && isnan(got[1]) && got[2] == -0.2);
+    for (int j = 1; j <= st_scene_joint_count(other.scene); j++) {
+        st_JointDef joint;
+        assert_int_equal(st_scene_joint(other.scene, (st_JointId){j}, &joint), ST_OK);
+        if (strcmp(joint.name, "hip") == 0)
+            check_ok(st_system_set_motor(other.sys, (st_JointId){j}, 0.1, &other.err), other.err);
+        if (strcmp(joint.name, "ankle") == 0)
+            check_ok(st_system_set_motor(other.sys, (st_JointId){j}, -0.2, &other.err), other.err);
+    }
+    const double bad[N] = {0.5, 0, INFINITY};
+    assert_int_equal(st_system_set_controls(run.sys, bad, N, &run.err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(run.err.message, "ankle.motor"));
+    assert_int_equal(st_system_set_controls(run.sys, values, N - 1, &run.err), ST_ERR_ARGUMENT);
+    for (int k = 0; k < 50; k++) {
+        run_step(&run);
+        run_step(&other);
+    }
+    assert_int_equal(st_system_hash(run.sys), st_system_hash(other.sys));
+    run_close(&run);
+    run_close(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -517,6 +618,7 @@ int main(void)
         cmocka_unit_test(test_forward_dynamics), cmocka_unit_test(test_inverse_dynamics),
         cmocka_unit_test(test_jacobians),        cmocka_unit_test(test_reach),
         cmocka_unit_test(test_reach_pose),       cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_unknown_contacts), cmocka_unit_test(test_controls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
