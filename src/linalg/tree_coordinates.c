@@ -45,9 +45,11 @@ typedef struct Link {
     Six L[MOST];      /* rank x rank, lower                                                        */
     int pivot[MOST];  /* rows of the link, in order of L                                           */
     Six R_a[MOST_ROWS];
-    Six X[MOST];  /* n x n of its parent                                                           */
-    bool adopted; /* X was chosen so that a row of its joint is its coordinate                      */
-    Six A[MOST];  /* of all that it carries                                                         */
+    Six X[MOST];             /* n x n of its parent                                                           */
+    double sign;             /* the first three rows are sign v + B w, the others E w: points that meet; 0: others   */
+    double B[3][3], F[2][3]; /* rows of F: dual to those of E                                      */
+    bool adopted;            /* X was chosen so that a row of its joint is its coordinate                      */
+    Six A[MOST];             /* of all that it carries                                                         */
     Six p, f;
 } Link;
 
@@ -79,7 +81,8 @@ struct sti_TreeCoordinates {
     int64_t *start;   /* n_reduced_blocks + 1: of the numbers of T'AT                             */
     int64_t *numbers; /* by block of the problem: where its numbers start in A                    */
     double *A, *f, *y, *p;
-    double *mass;             /* n_y: the diagonal of T'AT                                                */
+    double *lightness;        /* n_y: 1 over the diagonal of T'AT                                          */
+    double *own_lightness;    /* by velocity: 1 over the diagonal of A                                     */
     double *row;              /* n_y: a row being made; 0 between                                         */
     int *seen;                /* by reduced block: the last row that touched it                           */
     int n_seen;               /* rows so far                                                              */
@@ -175,7 +178,7 @@ st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_T
     t->diagonal = sti_alloc(allocator, n + 1, sizeof *t->diagonal);
     t->start = sti_alloc(allocator, n + 1, sizeof *t->start);
     t->numbers = sti_alloc(allocator, n + 1, sizeof *t->numbers);
-    double **by_velocity[] = {&t->f, &t->y, &t->p, &t->row, &t->mass};
+    double **by_velocity[] = {&t->f, &t->y, &t->p, &t->row, &t->lightness, &t->own_lightness};
     for (size_t k = 0; k < sizeof by_velocity / sizeof by_velocity[0]; k++) {
         *by_velocity[k] = sti_alloc(allocator, n_v + 1, sizeof **by_velocity[k]);
         ok = ok && *by_velocity[k] != NULL;
@@ -211,7 +214,7 @@ void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
     const int n = t->n_blocks + 1, n_v = t->first != NULL ? t->first[t->n_blocks] : 0;
     int *by_block[] = {t->first,      t->link_of, t->reduced_block, t->follows,
                        t->tree_first, t->y_first, t->first_reduced, t->seen};
-    double *by_velocity[] = {t->f, t->y, t->p, t->row, t->mass};
+    double *by_velocity[] = {t->f, t->y, t->p, t->row, t->lightness, t->own_lightness};
     if (t->A != NULL) sti_free(&a, t->A, t->start[t->n_blocks + 1] + 1, sizeof *t->A);
     for (size_t k = 0; k < sizeof by_velocity / sizeof by_velocity[0]; k++)
         sti_free(&a, by_velocity[k], n_v + 1, sizeof *by_velocity[k]);
@@ -286,6 +289,89 @@ static bool factor_rows(Link *link, Six R[MOST_ROWS])
     return true;
 }
 
+static inline void cross3(const double *x, const double *y, double *out)
+{
+    out[0] = x[1] * y[2] - x[2] * y[1];
+    out[1] = x[2] * y[0] - x[0] * y[2];
+    out[2] = x[0] * y[1] - x[1] * y[0];
+}
+
+static inline double dot3(const double *x, const double *y)
+{
+    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+}
+
+/* The same in closed form for the joints of most robots, where two points meet and at most two angles are held
+ * (revolute, universal, ball): sign v + B w + .. = 0 and E w + .. = 0 leave
+ *
+ *     w = -F' (..) + n y,     v = -sign (B w + ..),     E F' = I,   E n = 0
+ *
+ * False: the link is another one.                                                                    */
+static bool factor_meeting(const st_Problem *P, Link *link, Six R[MOST_ROWS])
+{
+    const int held = link->of.rank - 3, m = link->of.n_rows;
+    const double sign = R[0][0], *g = P->g + link->of.first_row;
+    link->sign = 0;
+    if (link->n != MOST || m != link->of.rank || held < 0 || held > 2 || fabs(sign) != 1) return false;
+    for (int r = 0; r < m; r++)
+        for (int j = 0; j < 3; j++)
+            if (R[r][j] != (r == j ? sign : 0)) return false;
+    double n[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const double *e = R[3] + 3, *f = R[4] + 3;
+    if (held == 2) {
+        cross3(e, f, n[0]);
+        const double square = dot3(n[0], n[0]);
+        if (!(square > 1e-16 * dot3(e, e) * dot3(f, f))) return false;
+        cross3(f, n[0], link->F[0]);
+        cross3(n[0], e, link->F[1]);
+        for (int j = 0; j < 3; j++) {
+            link->F[0][j] /= square;
+            link->F[1][j] /= square;
+            n[0][j] /= sqrt(square);
+        }
+    } else if (held == 1) {
+        const double square = dot3(e, e);
+        const int least =
+            fabs(e[0]) < fabs(e[1]) ? (fabs(e[0]) < fabs(e[2]) ? 0 : 2) : (fabs(e[1]) < fabs(e[2]) ? 1 : 2);
+        if (!(square > 1e-16)) return false;
+        const double unit[3] = {least == 0, least == 1, least == 2};
+        cross3(e, unit, n[0]);
+        cross3(e, n[0], n[1]);
+        const double one = sqrt(dot3(n[0], n[0])), two = sqrt(dot3(n[1], n[1]));
+        for (int j = 0; j < 3; j++) {
+            link->F[0][j] = e[j] / square;
+            n[0][j] /= one;
+            n[1][j] /= two;
+        }
+    }
+    link->sign = sign;
+    for (int i = 0; i < 3; i++) {
+        link->pivot[i] = i;
+        memcpy(link->B[i], R[i] + 3, sizeof link->B[i]);
+    }
+    for (int s = 0; s < held; s++) {
+        link->pivot[3 + s] = 3 + s;
+        for (int i = 0; i < 3; i++) {
+            add6(-link->F[s][i], link->R_a[3 + s], link->X[3 + i]);
+            link->p[3 + i] -= link->F[s][i] * g[3 + s];
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        add6(-sign, link->R_a[i], link->X[i]);
+        link->p[i] = -sign * (g[i] + dot3(link->B[i], link->p + 3));
+        for (int j = 0; j < 3; j++)
+            add6(-sign * link->B[i][j], link->X[3 + j], link->X[i]);
+    }
+    for (int c = 0; c < 3 - held; c++) { /* N */
+        double *column = link->Q[link->of.rank + c];
+        for (int i = 0; i < 3; i++) {
+            column[i] = -sign * dot3(link->B[i], n[c]);
+            column[3 + i] = n[c][i];
+        }
+    }
+    return true;
+}
+
 /* X and d of a link, from its rows; d goes to link->p. */
 static bool factor_link(sti_TreeCoordinates *t, int index)
 {
@@ -307,6 +393,8 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
                 link->R_a[r][i - parent->first] = P->G.x[e];
         }
     }
+    link->adopted = false;
+    if (factor_meeting(P, link, R)) return true;
     if (!factor_rows(link, R)) return false;
     for (int s = 0; s < link->of.rank; s++) { /* Z = inv(L) R_a, z = inv(L) g; then X = -Q_1 Z, d = -Q_1 z */
         const double over = 1 / link->L[s][s];
@@ -323,7 +411,6 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
             add6(-link->Q[s][i], Z[s], link->X[i]);
         add6(-z[s], link->Q[s], link->p);
     }
-    link->adopted = false;
     return true;
 }
 
@@ -536,6 +623,8 @@ static void carry_masses(sti_TreeCoordinates *t)
         const int64_t size = sti_block_marked(&P->A, b) ? n : (int64_t)n * n;
         t->numbers[b] = start;
         start += size;
+        for (int i = 0; i < n; i++)
+            t->own_lightness[t->first[b] + i] = 1 / mass_entry(&P->A, numbers, b, n, i, i);
         if (t->follows[b] >= 0) continue;
         if (index < 0) {
             memcpy(t->A + t->start[t->reduced_block[b]], numbers, (size_t)size * sizeof *numbers);
@@ -639,12 +728,9 @@ static bool is_rigid(const st_Problem *problem, int row)
  * joints of trees hold it already.                                                                */
 static double mobility_of(const sti_TreeCoordinates *t, const st_Sparse *from, int row)
 {
-    const st_BlockDiag *A = &t->problem->A;
     double sum = 0;
-    for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
-        const int b = t->block_of[from->i[e]], n = t->first[b + 1] - t->first[b], i = from->i[e] - t->first[b];
-        sum += from->x[e] * from->x[e] / mass_entry(A, A->x + t->numbers[b], b, n, i, i);
-    }
+    for (int64_t e = from->p[row]; e < from->p[row + 1]; e++)
+        sum += from->x[e] * from->x[e] * t->own_lightness[from->i[e]];
     return sum;
 }
 
@@ -653,17 +739,17 @@ static double mobility_of_carried(const sti_TreeCoordinates *t, int64_t first, i
 {
     double sum = 0;
     for (int64_t e = first; e < end; e++)
-        sum += x[e] * x[e] / t->mass[i[e]];
+        sum += x[e] * x[e] * t->lightness[i[e]];
     return sum;
 }
 
-/* The diagonal of T'AT. */
+/* From the diagonal of T'AT. */
 static void note_masses(sti_TreeCoordinates *t)
 {
     for (int b = 0; b < t->n_reduced_blocks; b++) {
         const int n = t->first_reduced[b + 1] - t->first_reduced[b];
         for (int i = 0; i < n; i++)
-            t->mass[t->first_reduced[b] + i] = t->A[t->start[b] + (t->diagonal[b] ? i : (int64_t)i * n + i)];
+            t->lightness[t->first_reduced[b] + i] = 1 / t->A[t->start[b] + (t->diagonal[b] ? i : (int64_t)i * n + i)];
     }
 }
 
@@ -896,10 +982,25 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *aw
         const Link *link = &t->link[k];
         double c[MOST];
         if (!link_is_awake(t, awake, link)) continue;
+        const double *lacks = momentum + link->first;
+        if (link->sign != 0) { /* sign l_p = m_v,  B' l_p + E' l_s = m_w */
+            double turning[3];
+            for (int i = 0; i < 3; i++)
+                c[i] = link->sign * lacks[i];
+            for (int j = 0; j < 3; j++)
+                turning[j] = lacks[3 + j] - (link->B[0][j] * c[0] + link->B[1][j] * c[1] + link->B[2][j] * c[2]);
+            for (int s = 3; s < link->of.rank; s++)
+                c[s] = dot3(link->F[s - 3], turning);
+            for (int s = 0; s < link->of.rank; s++) {
+                l[link->of.first_row + s] = c[s];
+                subtract_row(&P->G, link->of.first_row + s, c[s], momentum);
+            }
+            continue;
+        }
         for (int s = 0; s < link->of.rank; s++) {
             c[s] = 0;
             for (int i = 0; i < link->n; i++)
-                c[s] += link->Q[s][i] * momentum[link->first + i];
+                c[s] += link->Q[s][i] * lacks[i];
         }
         for (int s = link->of.rank - 1; s >= 0; s--) {
             for (int j = s + 1; j < link->of.rank; j++)
