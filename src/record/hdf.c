@@ -1,6 +1,8 @@
 #include "record/hdf.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct {
     const char *path;
@@ -247,6 +249,11 @@ const char *sti_hdf_reason(char *out, size_t size)
     else if (reason[0] != '\0')
         snprintf(out, size, "%.*s", (int)strcspn(reason, "\n"), reason);
     else
-        snprintf(out, size, "HDF5 gives no reason");
+        /* calls that only free something have cleared it; the system's own may still be there */
+        snprintf(out, size, "%s",
+                 errno == EIO || errno == ENOSPC || errno == EFBIG || errno == EDQUOT || errno == EROFS ||
+                         errno == ENOMEM
+                     ? strerror(errno)
+                     : "HDF5 gives no reason");
     return out;
 }

@@ -43,7 +43,7 @@ static herr_t put_long_text(hid_t file, const char *path, const char *text)
     text_type_of(text, &type);
     hid_t set = H5Dcreate2(file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     herr_t status = set >= 0 ? H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) : -1;
-    if (set >= 0) H5Dclose(set);
+    if (set >= 0 && H5Dclose(set) < 0) status = -1; /* short texts are written here */
     H5Sclose(space);
     H5Tclose(type);
     return status;

@@ -54,6 +54,7 @@ st_RecorderDef st_recorder_def(void)
 /* On the disk, so that a power cut does not take it: the rows before the counts that say they are there. */
 static st_Status sync_file(st_Recorder *recorder, st_Error *err)
 {
+    STI_TRY(sti_tables_reserve(&recorder->tables, 0, err));
     if (H5Fflush(recorder->file, H5F_SCOPE_LOCAL) < 0) return sti_tables_fail(&recorder->tables, "flushing", err);
     if (fdatasync(recorder->own) == 0 || errno == EINVAL || errno == EROFS) return ST_OK; /* some things have no disk */
     recorder->tables.failed = true;
@@ -63,6 +64,7 @@ static st_Status sync_file(st_Recorder *recorder, st_Error *err)
 static st_Status flush(st_Recorder *recorder, st_Error *err)
 {
     int64_t counts[STI_N_COUNTS];
+    recorder->tables.reserved = 0; /* the flush before has cut it off */
     STI_TRY(sti_tables_write(&recorder->tables, err));
     STI_TRY(sync_file(recorder, err));
     for (int k = 0; k < STI_N_COUNTS; k++)
@@ -111,13 +113,18 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
     hid_t how = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(how, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
     H5Pset_fclose_degree(how, H5F_CLOSE_STRONG);
+    errno = 0;
     recorder->file = H5Fcreate(recorder->making, H5F_ACC_TRUNC, H5P_DEFAULT, how);
+    const int why = errno;
     H5Pclose(how);
     if (recorder->file < 0) {
         char reason[200];
         return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", recorder->path,
-                        sti_hdf_reason(reason, sizeof reason));
+                        why != 0 ? strerror(why) : sti_hdf_reason(reason, sizeof reason));
     }
+    recorder->tables.file = recorder->file;
+    recorder->tables.fd = recorder->own;
+    STI_TRY(sti_tables_reserve(&recorder->tables, 2 * (int64_t)def->length + 512 * (int64_t)recorder->n_bodies, err));
     const char *const groups[] = {"/frames", "/checkpoints"};
     for (int k = 0; k < 2; k++) {
         hid_t group = H5Gcreate2(recorder->file, groups[k], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -140,8 +147,12 @@ static st_Status make_own(st_Recorder *recorder, st_Error *err)
         recorder->own = open(recorder->making, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (recorder->own < 0 && errno != EEXIST) break;
     }
-    const int reason = errno;
-    if (recorder->own >= 0 && sti_output_lock_open(recorder->own)) return ST_OK;
+    int reason = errno;
+    if (recorder->own >= 0 && sti_output_lock_open(recorder->own)) {
+        /* HDF5 does not survive a head that it cannot write: a disk that is full is found before */
+        reason = posix_fallocate(recorder->own, 0, 65536);
+        if (reason == 0 || reason == EINVAL || reason == EOPNOTSUPP) return ST_OK;
+    }
     if (recorder->own < 0) recorder->making[0] = '\0';
     return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", recorder->path, strerror(reason));
 }
@@ -186,7 +197,11 @@ static bool release(st_Recorder *recorder)
 {
     st_Allocator allocator = recorder->allocator;
     bool ok = true;
-    if (recorder->tables.failed) abandon_file(recorder);
+    hsize_t size = 0;
+    if (recorder->tables.failed)
+        abandon_file(recorder);
+    else if (recorder->file > 0 && H5Fget_filesize(recorder->file, &size) >= 0)
+        (void)!ftruncate(recorder->own, (off_t)size); /* space that was reserved and not used */
     if (!sti_tables_close(&recorder->tables)) ok = false;
     if (recorder->committed > 0) H5Dclose(recorder->committed);
     if (recorder->summary > 0) H5Dclose(recorder->summary);

@@ -1,6 +1,11 @@
 /* record/tables.c -- see tables.h. */
 #include "record/tables.h"
 
+#include "record/whole_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
 #define CHUNK_BYTES  65536  /* of a chunk, about                                                            */
 #define CHUNK_ROWS   4096   /* at most                                                                      */
 #define CHUNK_FRAMES 8      /* at least, within MOST_BYTES: bodies at rest are found to be where they were  */
@@ -11,6 +16,30 @@ st_Status sti_tables_fail(sti_Tables *tables, const char *what, st_Error *err)
     char reason[200];
     tables->failed = true;
     return sti_fail(err, ST_ERR_FILE, "%s: %s failed: %s", tables->path, what, sti_hdf_reason(reason, sizeof reason));
+}
+
+/* Reserved ahead, so that most steps reserve nothing; and at least, for what HDF5 writes of its own within a flush:
+ * heads and indices of all tables. The file gets its own length again at every flush. */
+#define RESERVE_AHEAD (1 << 20)
+#define RESERVE_HEADS (1 << 15)
+
+st_Status sti_tables_reserve(sti_Tables *tables, int64_t bytes, st_Error *err)
+{
+    hsize_t size = 0;
+    if (tables->failed || H5Fget_filesize(tables->file, &size) < 0) return ST_OK; /* given up: it goes nowhere */
+    int64_t end = (int64_t)size + bytes + RESERVE_HEADS;
+    if (end <= tables->reserved) return ST_OK;
+    errno = posix_fallocate(tables->fd, 0, end + RESERVE_AHEAD);
+    if (errno == 0)
+        end += RESERVE_AHEAD;
+    else
+        errno = posix_fallocate(tables->fd, 0, end);            /* the disk is nearly full */
+    if (errno != 0 && errno != EINVAL && errno != EOPNOTSUPP) { /* which some file systems say */
+        tables->failed = true;
+        return sti_file_failed(tables->path, err);
+    }
+    tables->reserved = end;
+    return ST_OK;
 }
 
 static hsize_t rows_of_chunk(const sti_Stream *s, sti_Table table)
@@ -64,6 +93,7 @@ static st_Status write_chunk(sti_Tables *tables, sti_Stream *s, st_Error *err)
     memset(s->buffer + filled, 0, (size_t)s->buffer_bytes - filled);
     sti_Chunker *chunker = &tables->chunker;
     STI_TRY(sti_chunk_pack(chunker, s->buffer, (size_t)s->buffer_bytes / s->element, s->element, period, err));
+    STI_TRY(sti_tables_reserve(tables, (int64_t)chunker->size, err));
     sti_Quiet quiet = sti_quiet_begin(); /* here, since most steps write nothing, and HDF5 is slow to be asked */
     bool ok = H5Dset_extent(s->set, extent) >= 0 &&
               H5Dwrite_chunk(s->set, H5P_DEFAULT, chunker->skipped, start, chunker->size, chunker->bytes) >= 0;

@@ -22,9 +22,12 @@ typedef struct sti_Stream {
     int64_t buffer_bytes;
 } sti_Stream;
 
-/* Starts as {.allocator, .chunker.allocator, .path}. */
+/* Starts as {.allocator, .chunker.allocator, .path, .fd}; `file` is set once it is open. */
 typedef struct sti_Tables {
     st_Allocator allocator;
+    hid_t file;
+    int fd;           /* of the same file: there space is reserved                    */
+    int64_t reserved; /* bytes of the file that the disk has space for                */
     const char *path; /* what messages call the file */
     sti_Stream stream[STI_N_TABLES];
     sti_Chunker chunker;
@@ -50,6 +53,10 @@ static inline int64_t sti_table_rows(const sti_Tables *tables, sti_Table table)
 {
     return (int64_t)tables->stream[table].rows;
 }
+
+/* Space on the disk for so many bytes more, and for what HDF5 writes beside them. After a write that failed HDF5 1.10
+ * can neither flush nor close a file, and crashes when the program ends: a disk that is full is found here, before. */
+st_Status sti_tables_reserve(sti_Tables *tables, int64_t bytes, st_Error *err);
 
 /* The last chunks into the file, as far as there are rows of them. */
 st_Status sti_tables_write(sti_Tables *tables, st_Error *err);

@@ -8,7 +8,7 @@
  * What is no regular file (a pipe, /dev/stdout) is written straight, and so is one in a folder where nothing may be
  * made.
  */
-#define _GNU_SOURCE 1 /* O_TMPFILE */
+#define _GNU_SOURCE 1 /* O_TMPFILE, memfd_create */
 
 #include "record/whole_file.h"
 
@@ -19,6 +19,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -187,9 +189,17 @@ static bool appear(int fd, const char *path, const char *part)
     return rename(part, path) == 0 || errno == ENOENT;
 }
 
+/* A file in memory, which can be made longer as HDF5 wants it, unless files have a limit of their size; or /dev/null.
+ */
 void sti_send_nowhere(int fd)
 {
-    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int nowhere = -1;
+#ifdef MFD_CLOEXEC
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
+        nowhere = memfd_create("given up", MFD_CLOEXEC);
+#endif
+    if (nowhere < 0) nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nowhere < 0) return;
     (void)dup2(nowhere, fd);
     close(nowhere);

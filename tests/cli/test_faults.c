@@ -216,6 +216,113 @@ static void closed_pipes_end_nothing(void **state)
     check_recording(p, path, "finished");
 }
 
+/* ---- a disk and a clock that misbehave (bad_system.c) ---------------------------------------------- */
+
+/* The program with bad_system.c before the C library and NAME=value in its environment; false: there is none. */
+static bool run_badly(Program *p, const char *name, const char *value, const char *const *argv)
+{
+    const char *library = getenv("ST_BAD_SYSTEM");
+    if (library == NULL) return false;
+    setenv("LD_PRELOAD", library, 1);
+    setenv(name, value, 1);
+    pid_t child = start(p, argv, out_file(p));
+    unsetenv("LD_PRELOAD");
+    unsetenv(name);
+    finish(p, child);
+    return true;
+}
+
+/* Whatever fails, and when: the program ends by itself, names the file, and what is there opens; with less than all of
+ * the run in it, it says so. Were nothing to fail, the run would end well: how many calls there are is found by trying.
+ */
+static void disks_that_fail_at_any_moment(void **state)
+{
+    Program *p = *state;
+    const char *scene = ball(p), *full = getenv("ST_TEST_FULL");
+    const bool all = full != NULL && strcmp(full, "1") == 0;
+    const int first_path = p->n_paths;
+    static const char *const names[] = {"BAD_DISK", "BAD_DISK_ONCE"};
+    for (int k = 0; k < 2; k++) {
+        int failed = 0;
+        bool went_well = false;
+        for (int at = 1; at < 1000 && !went_well; at += all || k == 0 ? 1 : 1 + at / 3) {
+            char number[16];
+            struct stat info;
+            p->n_paths = first_path;
+            const char *path = in_folder(p, "full.h5");
+            snprintf(number, sizeof number, "%d", at);
+            unlink(path);
+            if (!run_badly(p, names[k], number,
+                           (const char *const[]){"run", scene, "-q", "-o", path, "--set", "simulation/end=0.3", NULL}))
+                return;
+            went_well = p->status == 0;
+            failed += !went_well;
+            if (!went_well) {
+                /* a device that fails within H5Fstart_swmr_write: HDF5 1.10 crashes at exit, after our message */
+                const bool in_hdf5 = k == 1 && p->status == -1 && strstr(p->err, "starting failed") != NULL;
+                assert_true(p->status == 1 || p->status == 2 || in_hdf5);
+                check_contains(p->err, path);
+                check_contains(p->err, k == 0 ? "No space left on device" : "Input/output error");
+            }
+            if (stat(path, &info) == 0 && info.st_size > 0) {
+                RUN(p, "info", path);
+                check_status(p, 0);
+            } else {
+                assert_false(went_well);
+            }
+        }
+        assert_true(failed > 1);
+    }
+}
+
+/* The time of day serves for a date in the recording, and for nothing else. */
+static void clocks_that_are_set_change_nothing(void **state)
+{
+    Program *p = *state;
+    const char *scene = ball(p), *path = in_folder(p, "clock.h5");
+    if (!run_badly(p, "BAD_CLOCK", "1",
+                   (const char *const[]){"run", scene, "-o", path, "--set", "simulation/end=0.3", "--set",
+                                         "simulation/step_seconds=30", NULL}))
+        return;
+    check_status(p, 0);
+    check_recording(p, path, "finished");
+}
+
+/* A folder in which nothing can be made: the reason is the system's. root may write anywhere but into /proc. */
+static void folders_that_take_no_files(void **state)
+{
+    Program *p = *state;
+    const char *scene = ball(p);
+    static const char *const paths[] = {"/proc/run.h5", "/proc/run.csv"};
+    for (int k = 0; k < 2; k++) {
+        RUN(p, "run", scene, "-q", "-o", paths[k], "--set", "simulation/end=0.01");
+        check_status(p, 2);
+        check_contains(p->err, paths[k]);
+        assert_null(strstr(p->err, "no reason"));
+    }
+    const char *folder = in_folder(p, "locked"), *path = in_folder(p, "locked/run.h5");
+    assert_int_equal(mkdir(folder, 0500), 0);
+    RUN(p, "run", scene, "-q", "-o", path, "--set", "simulation/end=0.01");
+    if (geteuid() != 0) {
+        check_status(p, 2);
+        check_contains(p->err, "Permission denied");
+    }
+    assert_int_equal(chmod(folder, 0700), 0);
+}
+
+/* /dev/full takes nothing: tables and JSON that cannot be written are an error, not an end in silence. */
+static void outputs_that_are_full(void **state)
+{
+    Program *p = *state;
+    const char *scene = ball(p);
+    const int full = open("/dev/full", O_WRONLY);
+    if (full < 0) return;
+    pid_t child = start(p, (const char *const[]){"run", scene, "--json", "--set", "simulation/end=0.1", NULL}, full);
+    finish(p, child);
+    assert_true(p->status == 1 || p->status == 2);
+    check_contains(p->err, "No space left on device");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +334,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(files_of_others_are_not_replaced, setup, teardown),
         cmocka_unit_test_setup_teardown(links_stay, setup, teardown),
         cmocka_unit_test_setup_teardown(closed_pipes_end_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(disks_that_fail_at_any_moment, setup, teardown),
+        cmocka_unit_test_setup_teardown(clocks_that_are_set_change_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(folders_that_take_no_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(outputs_that_are_full, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

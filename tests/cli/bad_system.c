@@ -1,0 +1,130 @@
+/* A library to be preloaded by test_faults: a disk that is full, and a clock that somebody sets.
+ *
+ *     BAD_DISK=N          the disk is full from the N-th call on that needs space: one that makes a file longer,
+ * reserves space or renames fails. What was reserved before can be written. BAD_DISK_ONCE=N     the N-th write, sync,
+ * reservation or renaming alone fails, with an error of the device BAD_CLOCK=1         the time of day jumps by ten
+ * years to and fro at every question
+ *
+ * What the C library writes for itself (streams) does not pass here: tests/record has those under a limit of file
+ * sizes.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+static long calls;
+
+/* Files in memory have no disk. */
+static bool is_in_memory(int fd)
+{
+    char link[40], name[16] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    return readlink(link, name, sizeof name - 1) > 0 && strncmp(name, "/memfd:", 7) == 0;
+}
+
+/* Is a call to fail that makes the file as long as `end`? Descriptors that are no files never fail; -1: a name. */
+static bool fails(int fd, off_t end)
+{
+    struct stat info;
+    const char *from = getenv("BAD_DISK"), *once = getenv("BAD_DISK_ONCE");
+    if ((from == NULL && once == NULL) || fd == 1 || fd == 2) return false;
+    if (fd >= 0) {
+        if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || is_in_memory(fd)) return false;
+        if (once == NULL && end <= info.st_size) return false;
+    }
+    calls++;
+    if (once != NULL ? calls != atol(once) : calls < atol(from)) return false;
+    errno = once != NULL ? EIO : ENOSPC;
+    return true;
+}
+
+/* The function of the C library. */
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+ssize_t write(int fd, const void *bytes, size_t n)
+{
+    return fails(fd, lseek(fd, 0, SEEK_CUR) + (off_t)n) ? -1 : REAL(write)(fd, bytes, n);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
+{
+    return fails(fd, at + (off_t)n) ? -1 : REAL(pwrite)(fd, bytes, n, at);
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at)
+{
+    return fails(fd, at + (off_t)n) ? -1 : REAL(pwrite64)(fd, bytes, n, at);
+}
+
+int fsync(int fd)
+{
+    return fails(fd, 0) ? -1 : REAL(fsync)(fd);
+}
+
+int fdatasync(int fd)
+{
+    return fails(fd, 0) ? -1 : REAL(fdatasync)(fd);
+}
+
+int ftruncate(int fd, off_t size)
+{
+    return fails(fd, size) ? -1 : REAL(ftruncate)(fd, size);
+}
+
+int ftruncate64(int fd, off64_t size)
+{
+    return fails(fd, size) ? -1 : REAL(ftruncate64)(fd, size);
+}
+
+int posix_fallocate(int fd, off_t at, off_t n)
+{
+    return fails(fd, at + n) ? errno : REAL(posix_fallocate)(fd, at, n);
+}
+
+int posix_fallocate64(int fd, off64_t at, off64_t n)
+{
+    return fails(fd, at + n) ? errno : REAL(posix_fallocate64)(fd, at, n);
+}
+
+int rename(const char *from, const char *to)
+{
+    return fails(-1, 0) ? -1 : REAL(rename)(from, to);
+}
+
+static time_t jump(void)
+{
+    static int n;
+    if (getenv("BAD_CLOCK") == NULL) return 0;
+    return (n++ % 2 == 0 ? 1 : -1) * (time_t)315360000;
+}
+
+time_t time(time_t *out)
+{
+    const time_t now = REAL(time)(NULL) + jump();
+    if (out != NULL) *out = now;
+    return now;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *out)
+{
+    const int status = REAL(clock_gettime)(clock, out);
+    if (status == 0 && clock == CLOCK_REALTIME) out->tv_sec += jump();
+    return status;
+}
+
+int gettimeofday(struct timeval *restrict out, void *restrict zone)
+{
+    const int status = REAL(gettimeofday)(out, zone);
+    if (status == 0) out->tv_sec += jump();
+    return status;
+}
