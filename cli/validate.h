@@ -30,6 +30,7 @@ void spinning_friction(Check *check);
 /* validate_grains.c */
 void janssen_silo(Check *check);
 void beverloo_hopper(Check *check);
+void sand_castle(Check *check);
 
 /* |got - expected| <= tolerance, absolutely, is a pass. */
 void expect(Check *check, const char *what, double expected, double got, double tolerance);

@@ -622,6 +622,7 @@ const Case validate_cases[] = {
     {"S6", "table on four legs, least norm at once", "closed form", table_at_once, NULL},
     {"S7", "spinning friction", "exact", spinning_friction, NULL},
     {"S8", "walls carry a silo", "Janssen 1895; weight", janssen_silo, NULL},
+    {"S9", "a column of sticky grains stands or slumps", "Rumpf 1962; Coulomb 1776", sand_castle, NULL},
     {"V42", "column collapse", "", NULL,
      "Lube's runout is a fit over columns of 10,000 and more grains: hours here; a smaller column is no test of it"},
     {0},

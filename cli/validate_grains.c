@@ -2,6 +2,7 @@
 #include "validate.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define G  9.81
@@ -134,4 +135,36 @@ void beverloo_hopper(Check *check)
     expect(check, "openings of 4 to 10 grains: 1 - R^2 of W^(2/5)", 0, 1 - fit * fit, 0.01);
     expect(check, "it is 0 at k grains, k from 1 to 2", 1.5, -start / slope, 0.5);
     expect(check, "C", 0.58, pow(slope, 2.5) / (rho * sqrt(G) * 4 / PI * pow(d, 2.5)), 0.12);
+}
+
+/* ---- S9: a column of sticky grains ---------------------------------------------------------------- */
+
+/* The mean height of grains after 0.5 s, over that at the start. */
+static double height_kept(Check *check, double adhesion)
+{
+    char set[64];
+    snprintf(set, sizeof set, "materials/wet/adhesion=%.17g", adhesion);
+    Sim s = sim_example(check, "sand-castle", set);
+    double height[2] = {0};
+    for (int k = 0; k < 2 && s.ok; k++) {
+        st_Pose pose;
+        if (k == 1) run_grains(&s, 0.5);
+        for (int b = 1; b <= st_scene_body_count(s.scene); b++)
+            if (st_system_pose(s.system, (st_BodyId){b}, &pose) == ST_OK) height[k] += pose.p.z;
+    }
+    sim_close(&s);
+    return height[1] / height[0];
+}
+
+/* Grains of diameter d that pull with F at each of Z contacts have a tensile strength of phi Z F/(pi d^2) (Rumpf 1962),
+ * and with an angle of friction a = 20 degrees a cohesion c of tan a times that. A vertical face stands up to a height
+ * of 4 c/(rho g) tan(45 degrees + a/2) (Coulomb). With phi = 0.57, Z = 4.7 and d = 10 mm a column of H = 50 mm stands
+ * from F = 0.04 N on. The estimate is good to a factor of two or so: cases lie a factor of five on either side of it.
+ */
+void sand_castle(Check *check)
+{
+    const double a = 20 * PI / 180, strength = 0.57 * 4.7 / PI / (0.01 * 0.01) * tan(a);
+    const double critical = 0.05 * 0.57 * 2500 * G / (4 * strength * tan(PI / 4 + a / 2));
+    expect(check, "five times the critical adhesion: height kept", 1, height_kept(check, 5 * critical), 0.1);
+    expect(check, "a fifth of it: it slumps to less than a half", 0.25, height_kept(check, critical / 5), 0.25);
 }

@@ -258,20 +258,20 @@ typedef struct st_StepInfo {
     double recovery;      /* drift gap: the least share of the wanted correction that a step used, since all of it would
                            * have moved something faster than correction_speed; 1: all */
     int rebounds_limited; /* islands or impacts with restitution that was scaled down: it would have added energy */
-    double work;          /* since the start, as are the next five: given by applied forces, motors, moved joints and
-                           * belts [J] */
-    double damping;       /* by dampers, <= 0 [J]                                        */
-    double impacts;       /* along normals, of contacts that close and rebound [J]       */
-    double correction;    /* by what closes joints and removes overlap (drift) [J]       */
-    double scheme;        /* by the integrator itself, implicit and euler: -1/2 (v+ - v)'M(v+ - v), -1/2 k (h a'v+)^2 of
-                           * a spring [J]                                                */
-    double unexplained;   /* change of kinetic and potential energy less friction and all of these [J] */
-    int drift_fallbacks;  /* drift mean: stages that did not converge, with joints closed as by drift gap */
-    int struck;           /* contacts that closed in a fixed step: their impulses hold an impact */
-    double force_time;    /* forces of this step are means over it, those of its middle [s] */
-    double force_h;       /* time that they act for: h, but if a scheme of order one met a collision [s] */
-    double law_change;    /* friction that depends on speed, liquid bridges: their change in the last repetition,
-                           * relative to all impulses, where the repetitions did not converge; else 0 */
+    double work;       /* since the start, as are the next five: given by applied forces, adhesion, motors, moved joints
+                        * and belts; the energy that inlets bring, less what outlets take [J] */
+    double damping;    /* by dampers, <= 0 [J]                                        */
+    double impacts;    /* along normals, of contacts that close and rebound [J]       */
+    double correction; /* by what closes joints and removes overlap (drift) [J]       */
+    double scheme;     /* by the integrator itself, implicit and euler: -1/2 (v+ - v)'M(v+ - v), -1/2 k (h a'v+)^2 of
+                        * a spring [J]                                                */
+    double unexplained;  /* change of kinetic and potential energy less friction and all of these [J] */
+    int drift_fallbacks; /* drift mean: stages that did not converge, with joints closed as by drift gap */
+    int struck;          /* contacts that closed in a fixed step: their impulses hold an impact */
+    double force_time;   /* forces of this step are means over it, those of its middle [s] */
+    double force_h;      /* time that they act for: h, but if a scheme of order one met a collision [s] */
+    double law_change;   /* friction that depends on speed, liquid bridges: their change in the last repetition,
+                          * relative to all impulses, where the repetitions did not converge; else 0 */
 } st_StepInfo;
 
 /* An empty report with `size` set. */

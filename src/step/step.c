@@ -240,7 +240,12 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
         return ST_OK;
     }
     const double start = state->t, end = sti_next_time(state, h);
+    const bool flows =
+        system->model.rigid && system->model.world->scene->n_inlets + system->model.world->scene->n_outlets > 0;
+    const double energy_then = flows ? energy(system) : 0;
     STI_TRY(sti_flow_step(system, err));
+    if (flows)
+        state->works.given += energy(system) - energy_then; /* what comes brings its energy, what goes takes it */
     sti_measures_before_step(system);
     STI_TRY(sti_refresh_rows(system, err));
     STI_TRY(sti_sleep_begin(system, h, err)); /* depends on the state alone, and stays if the step fails */

@@ -219,6 +219,26 @@ static void test_recorded(void **state)
     st_scene_destroy(scene);
 }
 
+/* What comes brings its energy and what goes takes it along: counted as work, it makes the balance whole. */
+static void test_energy(void **state)
+{
+    (void)state;
+    st_Scene *scene;
+    st_System *system = system_of(SHOWER, NULL, &scene);
+    st_Error err = {0};
+    double kinetic, potential, mass = 2000 * 4.0 / 3 * 3.14159265358979323846 * 1.25e-7;
+    check_ok(st_system_energy(system, &kinetic, &potential, &err), err);
+    for (int k = 0; k < 9; k++) { /* the last grain comes at 0.59 s and is gone at 0.79 s */
+        const st_StepInfo info = steps(system, 100);
+        const double works = info.friction + info.work + info.damping + info.impacts + info.correction + info.scheme;
+        check_close(info.kinetic + info.potential - kinetic - potential, works, 1e-9);
+        check_close(info.unexplained, 0, 1e-9);
+        if (k == 0) check_close(info.work, 10 * mass * 9.81 * 1, 10 * mass * 9.81 * 0.0006); /* ten, at 1 m */
+    }
+    st_system_destroy(system);
+    st_scene_destroy(scene);
+}
+
 static void check_no_system(const char *text, const char *part)
 {
     st_Error err = {0};
@@ -273,6 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rate_and_fall),    cmocka_unit_test(test_mass_rate), cmocka_unit_test(test_full),
         cmocka_unit_test(test_saved_and_cloned), cmocka_unit_test(test_recorded),  cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
