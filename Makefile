@@ -44,8 +44,8 @@ coverage: ## lines and branches that the plain tests reach, by folder, against s
 	@scripts/setup.sh test
 	@scripts/coverage.sh build-cov $(JOBS)
 
-soak: all ## things at rest for SOAK simulated seconds each: drift, memory
-	@python3 scripts/soak.py $(BUILD)/bin/stiction $(or $(SOAK),600)
+soak: all ## things at rest for MINUTES (10) and HOURS (10) of simulated time: drift, memory, time per step
+	@python3 scripts/soak.py $(BUILD)/bin/stiction $(or $(MINUTES),10) $(or $(HOURS),10)
 
 plain-tests: $(BUILD)/.configured-tests
 	@$(call COMPILE,$(BUILD))
