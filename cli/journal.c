@@ -26,7 +26,8 @@ static int damaged(const Journal *journal, int line)
     return complain(STATUS_INPUT, "%s:%d: is damaged; --fresh starts over", journal->path, line);
 }
 
-/* One line, ended by a zero byte in place of its newline. False: it is no result of this study. */
+/* One line, ended by a zero byte in place of its newline. False: it is no result of this study, or one that is known.
+ */
 static bool read_result(char *line, Result *results, int n_runs, int n_outputs)
 {
     char *end = NULL;
@@ -70,16 +71,55 @@ static int read_journal(const Journal *journal, const char *first, char *text, s
     return *at == '\0' || ftruncate(journal->fd, at - text) == 0 ? -1 : damaged(journal, line);
 }
 
-int journal_open(Journal *journal, const char *table, uint64_t fingerprint, Result *results, int n_runs, int n_outputs,
-                 bool fresh, int *n_done)
+static char *path_of(const Journal *journal, int rank)
 {
-    char first[100];
+    const size_t room = strlen(journal->table) + 40;
+    char *path = malloc(room);
+    if (path != NULL && rank == 0) snprintf(path, room, "%s.partial", journal->table);
+    if (path != NULL && rank > 0) snprintf(path, room, "%s.partial-%d", journal->table, rank);
+    return path;
+}
+
+/* The results of another rank. False: it is at work, or nothing is known of it. */
+static bool read_other(const Journal *journal, int rank, Result *results, int n_runs, int n_outputs, int *n_done)
+{
+    size_t size = 0;
+    char *path = path_of(journal, rank);
+    const int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const bool ended = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0; /* asked before it is read */
+    char *text = fd >= 0 ? read_whole(path, (size_t)1 << 32, &size) : NULL;
+    if (text != NULL && size > 0 && strncmp(text, journal->first, strlen(journal->first)) == 0) {
+        char *at = strchr(text, '\n') + 1, *newline;
+        for (; (newline = strchr(at, '\n')) != NULL; at = newline + 1) {
+            *newline = '\0';
+            *n_done += read_result(at, results, n_runs, n_outputs);
+        }
+    }
+    free(text);
+    if (fd >= 0) close(fd);
+    free(path);
+    return ended;
+}
+
+bool journal_gather(const Journal *journal, Result *results, int n_runs, int n_outputs, int *n_done)
+{
+    bool ended = true;
+    for (int k = 0; k < journal->ranks.size; k++)
+        if (k != journal->ranks.rank) ended = read_other(journal, k, results, n_runs, n_outputs, n_done) && ended;
+    return ended;
+}
+
+int journal_open(Journal *journal, const char *table, uint64_t fingerprint, Ranks ranks, Result *results, int n_runs,
+                 int n_outputs, bool fresh, int *n_done)
+{
     size_t size = 0;
     *n_done = 0;
-    snprintf(first, sizeof first, FIRST_LINE "%016llx %d %d\n", (unsigned long long)fingerprint, n_runs, n_outputs);
-    journal->path = malloc(strlen(table) + sizeof ".partial");
+    snprintf(journal->first, sizeof journal->first, FIRST_LINE "%016llx %d %d\n", (unsigned long long)fingerprint,
+             n_runs, n_outputs);
+    journal->ranks = ranks;
+    journal->table = strdup(table);
+    journal->path = journal->table != NULL ? path_of(journal, ranks.rank) : NULL;
     if (journal->path == NULL) return complain(STATUS_FAILED, "out of memory");
-    sprintf(journal->path, "%s.partial", table);
     journal->fd = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (journal->fd < 0) return complain(STATUS_INPUT, "%s: cannot be written: %s", journal->path, strerror(errno));
     if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0)
@@ -88,11 +128,20 @@ int journal_open(Journal *journal, const char *table, uint64_t fingerprint, Resu
     if (text == NULL) return complain(STATUS_INPUT, "%s: cannot be read: %s", journal->path, strerror(errno));
     int status = -1;
     if (fresh && strncmp(text, FIRST_LINE, strlen(FIRST_LINE)) == 0) size = ftruncate(journal->fd, 0) == 0 ? 0 : size;
-    if (size > 0) status = read_journal(journal, first, text, size, results, n_runs, n_outputs, n_done);
+    if (size > 0) status = read_journal(journal, journal->first, text, size, results, n_runs, n_outputs, n_done);
     free(text);
+    const size_t length = strlen(journal->first);
     const bool empty = lseek(journal->fd, 0, SEEK_END) == 0;
-    if (status < 0 && empty && write(journal->fd, first, strlen(first)) != (ssize_t)strlen(first))
+    if (status < 0 && empty && write(journal->fd, journal->first, length) != (ssize_t)length)
         status = complain(STATUS_FAILED, "%s: cannot be written: %s", journal->path, strerror(errno));
+    for (int k = 0; k < MOST_RANKS && status < 0; k++) { /* of a study that more ranks had begun, too */
+        char *path = k != ranks.rank ? path_of(journal, k) : NULL;
+        const bool there = path != NULL && access(path, F_OK) == 0;
+        if (there && fresh && ranks.rank == 0 && k >= ranks.size) unlink(path);
+        if (there && !fresh) read_other(journal, k, results, n_runs, n_outputs, n_done);
+        free(path);
+        if (k >= ranks.size && !there) break;
+    }
     return status;
 }
 
@@ -116,7 +165,14 @@ bool journal_add(Journal *journal, int run, const Result *result, int n_outputs)
 void journal_close(Journal *journal, bool done)
 {
     if (done && journal->fd >= 0) unlink(journal->path);
+    for (int k = 1; done && k < MOST_RANKS; k++) { /* those of the others, whose results are in the table */
+        char *path = path_of(journal, k);
+        const bool gone = path == NULL || unlink(path) != 0;
+        free(path);
+        if (gone && k >= journal->ranks.size) break;
+    }
     if (journal->fd >= 0) close(journal->fd);
     free(journal->path);
+    free(journal->table);
     *journal = (Journal){.fd = -1};
 }

@@ -7,6 +7,9 @@
  *
  * A line is appended by one write(). A line that a kill cut off has no end and is dropped. The fingerprint is a hash of
  * all that decides the results: scene, overrides, values, outputs, version.
+ *
+ * Where several processes share a study (mpirun), number k > 0 of them writes TABLE.partial-k, and number 0 reads these
+ * as they grow. Each holds a lock on its file while it is at work.
  */
 #ifndef CLI_JOURNAL_H
 #define CLI_JOURNAL_H
@@ -22,15 +25,25 @@ typedef struct Result {
     double *value;   /* one for each output  */
 } Result;
 
+/* The processes that share a study, of which this is number `rank`; size 1: it is alone. */
+typedef struct Ranks {
+    int rank, size;
+} Ranks;
+#define MOST_RANKS 4096
+
 typedef struct Journal {
-    char *path;
+    char *path, *table;
     int fd; /* -1: none */
+    Ranks ranks;
+    char first[100]; /* line */
 } Journal;
 
-/* Open TABLE.partial and read the results in it; `fresh`: drop them. *n_done: how many there are. Returns -1 to go on,
- * else the exit status: the reason was reported.                                                        */
-int journal_open(Journal *journal, const char *table, uint64_t fingerprint, Result *results, int n_runs, int n_outputs,
-                 bool fresh, int *n_done);
+/* Open TABLE.partial, or that of this rank, and read the results in it and in those of the others; `fresh`: drop them.
+ * *n_done: how many there are. Returns -1 to go on, else the exit status: the reason was reported.        */
+int journal_open(Journal *journal, const char *table, uint64_t fingerprint, Ranks ranks, Result *results, int n_runs,
+                 int n_outputs, bool fresh, int *n_done);
+/* Read what other ranks have done by now. True: all of them that were at work have ended. */
+bool journal_gather(const Journal *journal, Result *results, int n_runs, int n_outputs, int *n_done);
 /* Append a result. False: the reason was reported. */
 bool journal_add(Journal *journal, int run, const Result *result, int n_outputs);
 /* Close it; `done`: the table is written, and the file is removed. */

@@ -37,7 +37,7 @@ static const struct Group {
     const char *title, *keys[MOST_KEYS];
 } groups[] = {
     {"Scheme", {"preset", "integrator", "form", "contact", "law", "facets", "drift", "impact", "events", "initial"}},
-    {"Step", {"h", "end", "gravity", "medium_density", "medium_viscosity", "wind", "speed_limit"}},
+    {"Step", {"h", "end", "keyframe", "gravity", "medium_density", "medium_viscosity", "wind", "speed_limit"}},
     {"Solver",
      {"solver", "tolerance", "effort", "residual_limit", "max_iterations", "step_work_limit", "step_seconds", "threads",
       "device", "islands", "forces", "coordinates"}},

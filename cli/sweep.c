@@ -27,6 +27,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_OUTPUTS = 64, MOST_JOBS = 1024, SHOWN_RUNS = 24, MOST_CURVES = 8 };
@@ -116,6 +117,8 @@ typedef struct Sweep {
     Journal journal;
     int n_done, n_kept; /* runs with a result; of them, from an earlier call */
     int n_jobs;
+    Ranks ranks;
+    bool takes_all; /* the runs of ranks that have ended, too */
     double wall;
 } Sweep;
 
@@ -286,7 +289,13 @@ static void show_progress(const Sweep *s, double started)
     if (s->n_done == s->design.n_runs) fputs("\r\033[K", stderr);
 }
 
-/* -1: all runs have a result. */
+/* Is the run one of this rank's, and still to be done? */
+static bool is_mine(const Sweep *s, int run)
+{
+    return s->result[run].status[0] == '\0' && (s->takes_all || run % s->ranks.size == s->ranks.rank);
+}
+
+/* -1: all runs of this rank have a result. */
 static int run_all(Sweep *s)
 {
     const int n_runs = s->design.n_runs;
@@ -302,7 +311,7 @@ static int run_all(Sweep *s)
     interrupt_begin();
     for (;;) {
         for (int j = 0; j < s->n_jobs && status < 0 && interrupt_caught() == 0; j++) {
-            while (next < n_runs && s->result[next].status[0] != '\0')
+            while (next < n_runs && !is_mine(s, next))
                 next++;
             if (next >= n_runs || job[j].process != 0) continue;
             const pid_t child = start_run(s, next, &slot[j]);
@@ -327,13 +336,50 @@ static int run_all(Sweep *s)
         }
     }
     munmap(slot, (size_t)s->n_jobs * sizeof *slot);
-    s->wall = wall_seconds() - started;
-    if (status < 0 && s->n_done < n_runs)
+    s->wall += wall_seconds() - started;
+    bool left = false;
+    for (int run = 0; run < n_runs; run++)
+        left = left || is_mine(s, run);
+    if (status < 0 && left)
         status =
             complain(128 + interrupt_caught(), "sweep: %s with %d of %d runs done%s%s", interrupt_word(), s->n_done,
                      n_runs, s->o.table != NULL ? "; the same command continues: they are kept in " : "",
                      s->o.table != NULL ? s->journal.path : "");
     return status;
+}
+
+/* The results of the other ranks, as they come. What one of them has not done when it ends is done here. */
+static int gather(Sweep *s)
+{
+    const double started = wall_seconds(), patience = 60; /* for ranks that have not begun */
+    int status = -1;
+    interrupt_begin();
+    while (status < 0 && s->n_done < s->design.n_runs) {
+        const bool ended = journal_gather(&s->journal, s->result, s->design.n_runs, s->n_outputs, &s->n_done);
+        show_progress(s, started);
+        if (s->n_done == s->design.n_runs) break;
+        s->takes_all = ended || wall_seconds() - started > patience;
+        if (s->takes_all || interrupt_caught() != 0) status = run_all(s);
+        const struct timespec pause = {0, 100000000};
+        if (status < 0) nanosleep(&pause, NULL);
+    }
+    return status;
+}
+
+/* This process among those that mpirun has started, by the variables of Open MPI and of MPICH and its kin. */
+static int find_ranks(Ranks *out)
+{
+    static const char *const names[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}};
+    *out = (Ranks){0, 1};
+    for (int k = 0; k < 2; k++) {
+        const char *rank = getenv(names[k][0]), *size = getenv(names[k][1]);
+        if (rank == NULL || size == NULL) continue;
+        *out = (Ranks){atoi(rank), atoi(size)};
+        if (out->size >= 1 && out->size <= MOST_RANKS && out->rank >= 0 && out->rank < out->size) return -1;
+        return complain(STATUS_INPUT, "sweep: %s is %s of %s %s, must be 0 to %d of at most %d", names[k][0], rank,
+                        names[k][1], size, out->size - 1, MOST_RANKS);
+    }
+    return -1;
 }
 
 /* ---- before the runs --------------------------------------------------------------------------- */
@@ -513,7 +559,12 @@ static uint64_t fingerprint(const Sweep *s)
 
 static int prepare(Sweep *s, const char *word)
 {
-    int status = make_design(&s->o.design, &s->design);
+    int status = find_ranks(&s->ranks);
+    if (status < 0 && s->ranks.size > 1 && s->o.table == NULL)
+        status =
+            complain(STATUS_INPUT, "sweep: %d processes share this study: -o is missing, results are gathered there",
+                     s->ranks.size);
+    if (status < 0) status = make_design(&s->o.design, &s->design);
     if (status < 0) status = list_outputs(s);
     if (status < 0) status = check_scene(s, word);
     if (status < 0) status = check_files(s);
@@ -525,16 +576,16 @@ static int prepare(Sweep *s, const char *word)
     for (size_t run = 0; run < n; run++)
         s->result[run].value = s->values + run * width;
     if (s->o.table != NULL)
-        status = journal_open(&s->journal, s->o.table, fingerprint(s), s->result, s->design.n_runs, s->n_outputs,
-                              s->o.fresh, &s->n_done);
+        status = journal_open(&s->journal, s->o.table, fingerprint(s), s->ranks, s->result, s->design.n_runs,
+                              s->n_outputs, s->o.fresh, &s->n_done);
     if (status >= 0) return status;
     s->n_kept = s->n_done;
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    long jobs = s->o.jobs > 0 ? s->o.jobs : processors > 0 ? processors : 1;
+    long jobs = s->o.jobs > 0 ? s->o.jobs : processors > 0 && s->ranks.size == 1 ? processors : 1;
     if (jobs > MOST_JOBS) return complain(STATUS_INPUT, "sweep: --jobs is %ld, must be at most %d", jobs, MOST_JOBS);
     if (jobs > s->design.n_runs) jobs = s->design.n_runs;
     s->n_jobs = (int)jobs;
-    if (s->n_kept > 0 && !s->o.quiet)
+    if (s->n_kept > 0 && !s->o.quiet && s->ranks.rank == 0)
         fprintf(stderr, "stiction: %s: %d of %d runs are done, continuing\n", s->journal.path, s->n_kept,
                 s->design.n_runs);
     return -1;
@@ -802,6 +853,8 @@ static int sweep_main(int argc, char *const *argv)
     int status = command_read(&sweep_command, argc, argv, &s.o, words);
     if (status < 0) status = prepare(&s, words[0]);
     if (status < 0) status = run_all(&s);
+    if (status < 0 && s.ranks.size > 1 && s.ranks.rank == 0) status = gather(&s);
+    if (status < 0 && s.ranks.rank > 0) status = STATUS_OK; /* the table is made by rank 0 */
     if (status < 0 && s.o.table != NULL) {
         status = write_table(&s);
         journal_close(&s.journal, status < 0);

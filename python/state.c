@@ -262,6 +262,24 @@ PyObject *system_set_motor(SystemObject *self, PyObject *args)
     return done(self, st_system_set_motor(self->system, id, wanted, &err), &err);
 }
 
+PyObject *system_set_keyframe(SystemObject *self, PyObject *keyframe)
+{
+    st_Error err = {0};
+    int number = 0;
+    if (PyUnicode_Check(keyframe)) {
+        const char *name = PyUnicode_AsUTF8AndSize(keyframe, NULL);
+        if (name == NULL) return NULL;
+        number = st_scene_find_keyframe(self->scene->scene, name);
+        if (number == 0) return PyErr_Format(PyExc_KeyError, "the scene has no keyframe \"%s\"", name);
+    } else {
+        const long value = PyLong_AsLong(keyframe);
+        if (value == -1 && PyErr_Occurred() != NULL) return NULL;
+        number = value > 0 && value < 1000000000 ? (int)value : 0;
+    }
+    if (!system_free(self)) return NULL;
+    return done(self, st_system_set_keyframe(self->system, number, &err), &err);
+}
+
 PyObject *system_set_force(SystemObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"force", "value", "torque", NULL};

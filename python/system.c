@@ -152,6 +152,9 @@ static PyMethodDef system_methods[] = {
     {"set_motor", (PyCFunction)system_set_motor, METH_VARARGS,
      "set_motor($self, joint, wanted, /)\n--\n\n"
      "What the motor of a joint wants from now on: speed, position or force. None: what the scene says."},
+    {"set_keyframe", ONE_ARGUMENT(system_set_keyframe),
+     "set_keyframe($self, keyframe, /)\n--\n\n"
+     "Put the system into a keyframe of its scene, by name or by number from 1: time, poses, velocities and motors."},
     {"set_force", WITH_KEYWORDS(system_set_force),
      "set_force($self, /, force, value=None, torque=None)\n--\n\n"
      "What an applied force of the scene is from now on, in its axes. Both None: what the scene says."},

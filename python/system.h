@@ -15,6 +15,7 @@ PyObject *system_poses(SystemObject *self, PyObject *unused);
 PyObject *system_velocities(SystemObject *self, PyObject *unused);
 PyObject *system_set_state(SystemObject *self, PyObject *args, PyObject *keywords);
 PyObject *system_set_motor(SystemObject *self, PyObject *args);
+PyObject *system_set_keyframe(SystemObject *self, PyObject *keyframe);
 PyObject *system_set_force(SystemObject *self, PyObject *args, PyObject *keywords);
 PyObject *system_asleep(SystemObject *self, PyObject *body);
 PyObject *system_push(SystemObject *self, PyObject *args, PyObject *keywords);

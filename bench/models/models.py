@@ -90,7 +90,7 @@ def difference(args, path):
         ours = os.path.join(folder, "run.csv")
         status, _, err = call([args.program, "run", path, "-o", ours, "--set", "simulation/end=0.5", "--set",
                                "simulation/h=0.001", "--set", "simulation/integrator=sdirk2", "--set",
-                               "robots/0/self_collision=false", "--set", "robots/0/contacts=false"], args.limit)
+                               "robots/0/merge=false", "--set", "robots/0/contacts=false"], args.limit)
         if status != 0:
             return err.strip()[:200] or "takes longer than %g s" % args.limit
         with open(ours) as file:

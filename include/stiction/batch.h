@@ -100,7 +100,8 @@ ST_API st_Status st_batch_info(const st_Batch *batch, int world, st_StepInfo *ou
  * the world has parameters of its own. NULL: there is no such world, or no memory.                           */
 ST_API const st_System *st_batch_system(const st_Batch *batch, int world);
 
-/* Keep a state for resets: n_q and n_v numbers. *index receives its number; keyframe 0 is the state of the scene. */
+/* Keep a state for resets: n_q and n_v numbers. *index receives its number. Keyframe 0 is the start, 1, 2 and so on are
+ * those of the scene; a reset to one that sets motors writes their columns of the controls.       */
 ST_API st_Status st_batch_add_keyframe(st_Batch *batch, double t, const double *q, const double *v, int *index,
                                        st_Error *err);
 /* Put worlds (mask as in st_batch_step) back to keyframe[k], or all to keyframe 0 if `keyframe` is NULL. A world that

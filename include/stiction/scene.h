@@ -461,6 +461,36 @@ ST_API st_Status st_scene_add_joint(st_Scene *scene, const st_JointDef *def, st_
 ST_API st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, st_SpringId *out, st_Error *err);
 /* Add a force that acts on a body. */
 ST_API st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId *out, st_Error *err);
+/* A state that has a name, for systems to start in and to be put back to: st_system_set_keyframe. */
+typedef struct st_KeyframeBody {
+    st_BodyId body;   /* one that can move                                                        */
+    st_Pose pose;     /* of its centre of mass, in the world [m]                                  */
+    st_Vec3 velocity; /* linear, world axes [m/s]                                                 */
+    st_Vec3 spin;     /* angular velocity, body axes [rad/s]                                      */
+} st_KeyframeBody;
+typedef struct st_KeyframeMotor {
+    st_JointId joint; /* one with a motor that can be set                                         */
+    double wanted;    /* as st_system_set_motor has it                                            */
+} st_KeyframeMotor;
+typedef struct st_KeyframeDef {
+    const char *name;
+    double t; /* [s]                                                                              */
+    int n_bodies;
+    const st_KeyframeBody *bodies; /* copied; those that are not named stay where they are, at rest */
+    int n_motors;
+    const st_KeyframeMotor *motors; /* copied                                                     */
+    uint32_t cookie;                /* set by st_keyframe_def(); leave alone                      */
+} st_KeyframeDef;
+/* A keyframe of nothing, at time 0. */
+ST_API st_KeyframeDef st_keyframe_def(void);
+/* Add a keyframe. Whether joints are closed there is not checked. */
+ST_API st_Status st_scene_add_keyframe(st_Scene *scene, const st_KeyframeDef *def, st_Error *err);
+/* Number of keyframes. */
+ST_API int st_scene_keyframe_count(const st_Scene *scene);
+/* A keyframe by its number, from 1; its arrays are the scene's own. */
+ST_API st_Status st_scene_keyframe(const st_Scene *scene, int number, st_KeyframeDef *out);
+/* The number of the keyframe of a name; 0: there is none. */
+ST_API int st_scene_find_keyframe(const st_Scene *scene, const char *name);
 /* Switch off contact between the shapes of two bodies. Bodies connected by a joint are excluded already unless its def
  * says `collide`.                                                                                 */
 ST_API st_Status st_scene_exclude(st_Scene *scene, st_BodyId a, st_BodyId b, st_Error *err);

@@ -138,6 +138,7 @@ typedef struct st_SystemDef {
     st_Forces forces;         /* where rigid bodies leave them open                      */
     st_Coordinates coordinates;
     double speed_limit; /* a step with a faster velocity is refused as diverged [m/s, rad/s] */
+    int keyframe;       /* of the scene, that the system starts in; 0: as the scene stands          */
     st_Allocator allocator;
     const struct st_Ranks *ranks; /* piles are shared with other processes (stiction/ranks.h); NULL: there is one */
     uint32_t cookie;              /* set by st_system_def(); leave alone                             */
@@ -354,6 +355,10 @@ ST_API st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_
  * that do not fit are corrected by the next step. A fixed body is refused.                        */
 ST_API st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec3 *velocity, const st_Vec3 *spin,
                                         st_Error *err);
+
+/* Put a system into a keyframe of its scene, by number from 1: time, poses, velocities and motors. Bodies that the
+ * keyframe does not name stay where they are, at rest. On an error the system is unchanged, but for motors.    */
+ST_API st_Status st_system_set_keyframe(st_System *system, int number, st_Error *err);
 
 /* Continue with another scene between two steps: bodies, shapes, joints, springs and forces may be new, removed or
  * different. Objects are matched by name. A body that existed before continues from its current state, whatever the

@@ -151,7 +151,7 @@ static st_Status close_world(st_Batch *b, int world, sti_BatchWorker *worker, st
 
 static int64_t keyframe_width(const st_Batch *b)
 {
-    return (int64_t)b->n_q + b->n_v + b->width[ST_BATCH_SENSORS];
+    return (int64_t)b->n_q + b->n_v + b->width[ST_BATCH_SENSORS] + b->width[ST_BATCH_CONTROLS];
 }
 
 static void free_saved(const st_Batch *b, sti_Saved *saved)
@@ -201,7 +201,7 @@ void st_batch_destroy(st_Batch *b)
     sti_free(&a, b, 1, sizeof *b);
 }
 
-static st_Status add_control(st_Batch *b, const char *name, const char *what, st_Error *err)
+static st_Status add_control(st_Batch *b, int joint, const char *name, const char *what, st_Error *err)
 {
     const int n = b->width[ST_BATCH_CONTROLS];
     char text[400];
@@ -209,6 +209,7 @@ static st_Status add_control(st_Batch *b, const char *name, const char *what, st
     STI_TRY(STI_GROW(&b->allocator, b->control, b->control_capacity, n + 1, err));
     b->control[n].name = sti_batch_copy_text(&b->allocator, text);
     if (b->control[n].name == NULL) return no_memory(b, err);
+    b->control[n].joint = joint;
     b->width[ST_BATCH_CONTROLS]++;
     return ST_OK;
 }
@@ -220,13 +221,13 @@ static st_Status list_controls(st_Batch *b, st_Error *err)
         st_JointDef joint;
         STI_TRY(st_scene_joint(b->scene, (st_JointId){k}, &joint));
         if (joint.motor.type != ST_MOTOR_NONE && joint.motor.type != ST_MOTOR_MOTION)
-            STI_TRY(add_control(b, joint.name, "motor", err));
+            STI_TRY(add_control(b, k, joint.name, "motor", err));
     }
     for (int k = 1; k <= st_scene_force_count(b->scene); k++) {
         st_ForceDef force;
         STI_TRY(st_scene_force(b->scene, (st_ForceId){k}, &force));
         for (int c = 0; c < 6; c++)
-            STI_TRY(add_control(b, force.name, components[c], err));
+            STI_TRY(add_control(b, 0, force.name, components[c], err));
     }
     return ST_OK;
 }
@@ -368,7 +369,7 @@ static st_Status make_workers(st_Batch *b, st_Error *err)
 }
 
 /* The state of a system as one that worlds can be put back to. */
-static st_Status keep_keyframe(st_Batch *b, const st_System *system, int *index, st_Error *err)
+static st_Status keep_keyframe(st_Batch *b, const st_System *system, int number, int *index, st_Error *err)
 {
     STI_TRY(STI_GROW(&b->allocator, b->keyframe, b->keyframe_capacity, b->n_keyframes + 1, err));
     sti_Keyframe *to = &b->keyframe[b->n_keyframes];
@@ -378,6 +379,15 @@ static st_Status keep_keyframe(st_Batch *b, const st_System *system, int *index,
     to->sensors = to->v + b->n_v;
     st_system_state(system, to->q, to->v);
     sense(b, system, to->sensors);
+    to->controls = to->sensors + b->width[ST_BATCH_SENSORS];
+    to->number = number;
+    st_KeyframeDef said = {0};
+    if (number > 0) STI_TRY(st_scene_keyframe(b->scene, number, &said));
+    for (int c = 0; c < b->width[ST_BATCH_CONTROLS]; c++) {
+        to->controls[c] = NAN;
+        for (int k = 0; k < said.n_motors; k++)
+            if (b->control[c].joint == said.motors[k].joint.index1) to->controls[c] = said.motors[k].wanted;
+    }
     const st_Status status = save_into(b, system, &to->saved, err);
     if (status != ST_OK) {
         sti_free(&b->allocator, to->q, keyframe_width(b), sizeof(double));
@@ -386,6 +396,14 @@ static st_Status keep_keyframe(st_Batch *b, const st_System *system, int *index,
     if (index != NULL) *index = b->n_keyframes;
     b->n_keyframes++;
     return ST_OK;
+}
+
+/* What a keyframe sets motors to is what they are set to from then on. */
+static void show_controls(const st_Batch *b, const sti_Keyframe *keyframe, int world)
+{
+    double *row = row_of(b, ST_BATCH_CONTROLS, world);
+    for (int c = 0; c < b->width[ST_BATCH_CONTROLS]; c++)
+        if (!isnan(keyframe->controls[c])) row[c] = keyframe->controls[c];
 }
 
 static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDef *def, st_Error *err)
@@ -398,11 +416,19 @@ static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDe
     STI_TRY(make_arrays(b, err));
     const st_System *system = b->worker[0].system;
     st_system_state(system, row_of(b, ST_BATCH_Q, 0), row_of(b, ST_BATCH_V, 0));
-    STI_TRY(keep_keyframe(b, system, NULL, err));
+    STI_TRY(keep_keyframe(b, system, b->system_def.keyframe, NULL, err));
+    for (int k = 1; k <= st_scene_keyframe_count(b->scene); k++) {
+        const sti_Saved *start = &b->keyframe[0].saved;
+        STI_TRY(st_system_restore(b->worker[0].system, start->bytes, start->size, err));
+        STI_TRY(st_system_set_keyframe(b->worker[0].system, k, err));
+        STI_TRY(keep_keyframe(b, system, k, NULL, err));
+    }
+    STI_TRY(st_system_restore(b->worker[0].system, b->keyframe[0].saved.bytes, b->keyframe[0].saved.size, err));
     for (int k = 0; k < b->n_worlds; k++) {
         STI_TRY(copy_saved(b, &b->keyframe[0].saved, &b->world[k].state, err));
         b->world[k].info = st_step_info();
         show_state(b, system, k);
+        show_controls(b, &b->keyframe[0], k);
     }
     return ST_OK;
 }
@@ -565,9 +591,11 @@ static st_Status put_back(st_Batch *b, int world, int keyframe, st_Error *err)
                    (size_t)b->width[ST_BATCH_SENSORS] * sizeof *to->sensors);
     } else {
         STI_TRY(st_system_restore(w->system, w->start.bytes, w->start.size, err));
-        if (keyframe > 0) STI_TRY(st_system_set_state(w->system, to->t, to->q, to->v, err));
+        if (keyframe > 0 && to->number > 0) STI_TRY(st_system_set_keyframe(w->system, to->number, err));
+        if (keyframe > 0 && to->number == 0) STI_TRY(st_system_set_state(w->system, to->t, to->q, to->v, err));
         show_state(b, w->system, world);
     }
+    show_controls(b, to, world);
     w->keyframe = keyframe;
     w->info = st_step_info();
     return ST_OK;
@@ -635,7 +663,7 @@ st_Status st_batch_add_keyframe(st_Batch *b, double t, const double *q, const do
     worker->world = -1;
     st_Status status = st_system_restore(worker->system, b->keyframe[0].saved.bytes, b->keyframe[0].saved.size, err);
     if (status == ST_OK) status = st_system_set_state(worker->system, t, q, v, err);
-    if (status == ST_OK) status = keep_keyframe(b, worker->system, index, err);
+    if (status == ST_OK) status = keep_keyframe(b, worker->system, 0, index, err);
     atomic_store(&worker->busy, false);
     return status;
 }

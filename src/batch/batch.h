@@ -18,6 +18,7 @@
 /* A motor (joint) or one component of an applied force. */
 typedef struct sti_BatchControl {
     char *name;
+    int joint; /* id of the joint with the motor; 0: a component of a force */
 } sti_BatchControl;
 
 /* A column of the sensors: three in a row belong to a joint, or to the contact force of a body. */
@@ -53,7 +54,8 @@ typedef struct sti_BatchWorker {
 #define STI_BATCH_MESSAGE sizeof(((st_Error *)0)->message)
 
 typedef struct sti_Keyframe {
-    double t, *q, *v, *sensors; /* one block at q */
+    double t, *q, *v, *sensors, *controls; /* one block at q; controls: NaN where it says none */
+    int number;                            /* of the scene, from 1; 0: it was given */
     sti_Saved saved;
 } sti_Keyframe;
 

@@ -77,11 +77,38 @@ static st_Status default_start(sti_Robot *robot, sti_RobotJoint *joint)
                       joint->zero);
 }
 
+/* The motion of a joint by x, in the frame of its link as drawn. */
+static st_Pose motion(const sti_RobotJoint *joint, double x)
+{
+    st_Pose pose = pose_identity();
+    double length = norm(joint->axis);
+    if (x == 0 || !has_coordinate(joint)) return pose;
+    st_Vec3 step = scale(x / length, joint->axis);
+    if (joint->type == ST_JOINT_PRISMATIC) {
+        pose.p = step;
+    } else {
+        pose.q = quat_exp(step);
+        pose.p = sub(joint->point, rotate(pose.q, joint->point));
+    }
+    return pose;
+}
+
 /* x = ratio x_other + offset, along the chain of those that mimic mimics; `patience` ends a ring. */
 static st_Status follow(sti_Robot *robot, sti_RobotJoint *joint, int patience)
 {
     if (joint->mimics == NULL) return ST_OK;
     int k = sti_robot_find_joint(robot, joint->mimics);
+    if (k >= 0 && robot->links[k].joint.type == ST_JOINT_FIXED && !robot->links[k].joint.floating &&
+        has_coordinate(joint)) { /* which is 0 */
+        sti_RobotLink *link = &robot->links[sti_robot_find_joint(robot, joint->name)];
+        link->pose = pose_product(link->pose, motion(joint, joint->offset - joint->zero));
+        joint->type = ST_JOINT_FIXED;
+        joint->driven = false;
+        joint->mimics = NULL;
+        joint->start = joint->zero;
+        return sti_remark(robot, "joint \"%.60s\" mimics one that cannot move: it is fixed at %g", joint->name,
+                          joint->offset);
+    }
     if (k < 0 || !has_coordinate(&robot->links[k].joint) || !has_coordinate(joint))
         return sti_element_fail(robot->err, joint->at, "mimics \"%.60s\", both must be joints that turn or slide",
                                 joint->mimics);
@@ -113,20 +140,40 @@ static st_Status find_start(sti_Robot *robot, const sti_Place *place)
 
 /* ---- place --------------------------------------------------------------------------------------- */
 
-/* The motion of a joint by x, in the frame of its link as drawn. */
-static st_Pose motion(const sti_RobotJoint *joint, double x)
+/* Where the links of a keyframe stand, and how they move; before they are moved to their starts. */
+static void place_key(const sti_Robot *robot, sti_RobotState *state)
 {
-    st_Pose pose = pose_identity();
-    double length = norm(joint->axis);
-    if (x == 0 || !has_coordinate(joint)) return pose;
-    st_Vec3 step = scale(x / length, joint->axis);
-    if (joint->type == ST_JOINT_PRISMATIC) {
-        pose.p = step;
-    } else {
-        pose.q = quat_exp(step);
-        pose.p = sub(joint->point, rotate(pose.q, joint->point));
+    for (int k = 0; k < robot->n_links; k++) {
+        const sti_RobotLink *link = &robot->links[k];
+        const sti_RobotJoint *j = &link->joint;
+        sti_RobotState *s = &state[k];
+        const sti_RobotState *up = link->parent >= 0 ? &state[link->parent] : NULL;
+        const st_Pose drawn = pose_product(up != NULL ? up->pose : robot->root, link->pose);
+        const st_Quat turn = {s->x[0], s->x[1], s->x[2], s->x[3]};
+        s->velocity = s->spin = vec3(0, 0, 0);
+        if (j->floating) {
+            s->pose = pose_product(robot->root, (st_Pose){vec3_load(s->x), {s->x[3], s->x[4], s->x[5], s->x[6]}});
+            s->velocity = rotate(robot->root.q, vec3_load(s->v));
+            s->spin = rotate(s->pose.q, vec3_load(s->v + 3));
+            continue;
+        }
+        if (j->type == ST_JOINT_BALL)
+            s->pose = pose_product(drawn, (st_Pose){sub(j->point, rotate(turn, j->point)), turn});
+        else
+            s->pose = pose_product(drawn, motion(j, s->x[0] - j->zero));
+        s->pose.q = quat_unit(s->pose.q);
+        if (up != NULL) {
+            s->spin = up->spin;
+            s->velocity = add(up->velocity, cross(up->spin, sub(s->pose.p, up->pose.p)));
+        }
+        if (j->type == ST_JOINT_PRISMATIC)
+            s->velocity = add(s->velocity, rotate(s->pose.q, scale(s->v[0] / norm(j->axis), j->axis)));
+        if (j->type != ST_JOINT_BALL && j->type != ST_JOINT_REVOLUTE) continue;
+        const st_Vec3 own = j->type == ST_JOINT_BALL ? vec3_load(s->v) : scale(s->v[0] / norm(j->axis), j->axis);
+        const st_Vec3 w = rotate(s->pose.q, own), arm = sub(s->pose.p, pose_point(s->pose, j->point));
+        s->spin = add(s->spin, w);
+        s->velocity = add(s->velocity, cross(w, arm));
     }
-    return pose;
 }
 
 static void place_links(sti_Robot *robot)
@@ -686,6 +733,41 @@ static st_Status write_sensor(sti_Robot *robot, const sti_RobotSensor *s)
     return add_member(robot, "measures", json, s->at);
 }
 
+static st_Status write_key(sti_Robot *robot, const sti_RobotKey *key)
+{
+    json_t *bodies = json_array(), *motors = json_array();
+    for (int k = 0; k < robot->n_links; k++) {
+        const sti_RobotLink *link = &robot->links[k];
+        const sti_RobotState *s = &key->state[k];
+        if (link->body != k || stands(link)) continue;
+        const st_Vec3 arm = rotate(s->pose.q, link->centre), v = add(s->velocity, cross(s->spin, arm));
+        json_t *json = sti_with(json_object(), "body", body_name(robot, k));
+        json = put_pose(json, add(s->pose.p, arm), s->pose.q);
+        if (norm(v) > 0) json = sti_with(json, "velocity", sti_json_vector(v));
+        if (norm(s->spin) > 0)
+            json = sti_with(json, "angular_velocity", sti_json_vector(rotate_back(s->pose.q, s->spin)));
+        bodies = sti_append_to(bodies, json);
+    }
+    for (int k = 0; k < key->n_controls && json_object_get(robot->entry, "motor") == NULL; k++) {
+        const sti_RobotControl *control = &robot->controls[k];
+        if (isnan(key->control[k]) || (control->joint == NULL && control->tendon == NULL)) continue;
+        const sti_RobotSensor like = {.joint = control->joint, .tendon = control->tendon};
+        const double u = fmin(fmax(key->control[k], control->low), control->high);
+        const double wanted = control->offset + control->factor * u;
+        json_t *json = sti_with(json_object(), "joint", joint_name(robot, &like));
+        const double start = control->position ? count_at_start(robot, &like) : 0;
+        motors = sti_append_to(motors, sti_with(json, "target", json_real(wanted - start)));
+    }
+    json_t *json = sti_with(json_object(), "name", prefixed(robot, key->name, ""));
+    json = add_number(json, "time", key->t, 0);
+    json = sti_with(json, "bodies", bodies);
+    if (json_array_size(motors) > 0)
+        json = sti_with(json, "motors", motors);
+    else
+        json_decref(motors);
+    return add_member(robot, "keyframes", json, key->at);
+}
+
 static st_Status write_gear(sti_Robot *robot, const sti_RobotJoint *joint)
 {
     json_t *json = json_pack("{s:s}", "type", "gear");
@@ -824,6 +906,8 @@ st_Status sti_robot_assemble(sti_Robot *robot)
     sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, robot->index};
     STI_TRY(find_start(robot, &place));
     place_ties(robot);
+    for (int k = 0; k < robot->n_keys; k++)
+        place_key(robot, robot->keys[k].state);
     place_links(robot);
     merge(robot);
     STI_TRY(share_masses(robot));
@@ -855,6 +939,8 @@ st_Status sti_robot_assemble(sti_Robot *robot)
         STI_TRY(write_tie(robot, &robot->ties[k]));
     for (int k = 0; k < robot->n_sensors; k++)
         STI_TRY(write_sensor(robot, &robot->sensors[k]));
+    for (int k = 0; k < robot->n_keys; k++)
+        STI_TRY(write_key(robot, &robot->keys[k]));
     for (int k = 0; k < robot->n_apart; k++)
         STI_TRY(write_apart(robot, robot->apart[k].a, robot->apart[k].b, robot->apart[k].at));
     return robot->def.self_collision ? ST_OK : write_no_self_collision(robot);

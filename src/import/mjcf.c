@@ -517,6 +517,7 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
     if (sti_element_is(section, "contact") && sti_element_is(at, "pair")) return sti_mjcf_pair(m, at);
     if (sti_element_is(section, "actuator")) return sti_mjcf_actuator(m, at);
     if (sti_element_is(section, "sensor")) return sti_mjcf_sensor(m, at);
+    if (sti_element_is(section, "keyframe")) return sti_mjcf_keyframe(m, at);
     if (!sti_element_is(section, "equality")) return sti_mjcf_unknown(m, at, NULL);
     if ((active != NULL && strcmp(active, "false") == 0) || m->no_equality) return ST_OK;
     if (sti_element_is(at, "connect") || sti_element_is(at, "weld")) return read_tie(m, at);
@@ -530,7 +531,8 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
 static st_Status check_sections(const sti_Mjcf *m)
 {
     for (const sti_Element *at = m->root->first; at != NULL; at = at->next) {
-        if (sti_mjcf_word("compiler option default asset worldbody contact equality actuator tendon sensor", at->name))
+        if (sti_mjcf_word("compiler option default asset worldbody contact equality actuator tendon sensor keyframe",
+                          at->name))
             continue;
         if (sti_element_is(at, "deformable")) { /* skins are to be looked at */
             for (const sti_Element *child = at->first; child != NULL; child = child->next)
@@ -539,7 +541,7 @@ static st_Status check_sections(const sti_Mjcf *m)
             sti_skip(m->robot, "<skin>");
             continue;
         }
-        if (sti_mjcf_word("size visual statistic keyframe custom", at->name) ||
+        if (sti_mjcf_word("size visual statistic custom", at->name) ||
             (sti_element_is(at, "extension") && at->first == NULL)) {
             char what[40];
             snprintf(what, sizeof what, "<%.30s>", at->name);
@@ -603,8 +605,8 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
     scale_masses(&m);
     STI_TRY(sti_mjcf_springdampers(&m));
     STI_TRY(sti_mjcf_armatures(&m));
-    static const char *const order[] = {"contact", "tendon", "equality", "actuator", "sensor"};
-    for (int k = 0; k < 5; k++) /* what they name comes first */
+    static const char *const order[] = {"contact", "tendon", "equality", "actuator", "sensor", "keyframe"};
+    for (int k = 0; k < 6; k++) /* what they name comes first */
         for (const sti_Element *section = root->first; section != NULL; section = section->next)
             for (const sti_Element *at = section->first; at != NULL; at = at->next)
                 if (sti_element_is(section, order[k])) STI_TRY(sti_note_problem(robot, read_member(&m, section, at)));

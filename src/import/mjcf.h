@@ -142,7 +142,8 @@ const sti_Element *sti_mjcf_asset(const sti_Mjcf *m, const char *kind, const cha
 st_Status sti_mjcf_hfield(const sti_Mjcf *m, const sti_Element *geom, json_t **out);
 st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at);
 st_Status sti_mjcf_tendon(sti_Mjcf *m, const sti_Element *at);
-st_Status sti_mjcf_sensor(sti_Mjcf *m, const sti_Element *at); /* mjcf_sensor.c */
+st_Status sti_mjcf_sensor(sti_Mjcf *m, const sti_Element *at);   /* mjcf_sensor.c */
+st_Status sti_mjcf_keyframe(sti_Mjcf *m, const sti_Element *at); /* mjcf_keyframe.c */
 /* <pair>: two geoms that touch whatever their bits say, mjcf_contact.c. */
 st_Status sti_mjcf_pair(sti_Mjcf *m, const sti_Element *at);
 /* What a geom is to others, mjcf_contact.c. */

@@ -43,7 +43,8 @@ typedef struct Actuator {
     const char *name;
     double gear[6];
     double gain[3], bias[3];
-    double control;       /* at the start                                                        */
+    double control; /* at the start                                                        */
+    double control_low, control_high;
     double low, high;     /* of the force, before the gear; infinite: none                       */
     double time_constant; /* of the activation; 0: none                                          */
     bool integrates;      /* the activation is the integral of the control                       */
@@ -188,6 +189,7 @@ static st_Status read_control(const sti_Mjcf *m, Actuator *a, double lower, doub
         high = (lower + upper) / 2 + part * (upper - lower) / 2;
     }
     a->control = fmin(fmax(0, low), high);
+    a->control_low = low, a->control_high = high;
     return read_limits(m, a->at, "forcerange", "forcelimited", &a->low, &a->high);
 }
 
@@ -226,12 +228,25 @@ static json_t *motor_of(const Drive *d)
     return d->force != 0 ? json_pack("{s:s, s:f}", "type", "force", "target", d->force) : NULL;
 }
 
-static st_Status note_actuator(sti_Mjcf *m, const Actuator *a, const char *joint, const char *tendon)
+/* For sensors and keyframes. d NULL: it has no motor that can be set. */
+static st_Status note_actuator(sti_Mjcf *m, const Actuator *a, const char *joint, const char *tendon, const Drive *d)
 {
-    sti_MjcfActuator *made = sti_xml_keep(m->robot->files, sizeof *made);
-    if (made == NULL) return sti_robot_memory(m->robot);
+    sti_Robot *robot = m->robot;
+    sti_MjcfActuator *made = sti_xml_keep(robot->files, sizeof *made);
+    if (made == NULL) return sti_robot_memory(robot);
     *made = (sti_MjcfActuator){a->name, joint, tendon, a->gear[0], m->actuators};
     m->actuators = made;
+    STI_TRY(STI_GROW(&robot->allocator, robot->controls, robot->controls_size, robot->n_controls + 1, robot->err));
+    sti_RobotControl *control = &robot->controls[robot->n_controls++];
+    *control = (sti_RobotControl){.low = -INFINITY, .high = INFINITY};
+    if (d == NULL) return ST_OK;
+    const double by = d->stiffness > 0 ? d->stiffness : d->damping > 0 ? d->damping : 1;
+    control->joint = joint;
+    control->tendon = tendon;
+    control->factor = a->gear[0] * a->gain[0] / by;
+    control->offset = a->gear[0] * a->bias[0] / by;
+    control->position = d->stiffness > 0;
+    control->low = a->control_low, control->high = a->control_high;
     return ST_OK;
 }
 
@@ -263,7 +278,8 @@ static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint,
         const double from = fmax(first, limited.mid - limited.most), to = fmin(last, limited.mid + limited.most);
         if (from < to) limited.mid = (from + to) / 2, limited.most = (to - from) / 2;
     }
-    if (!joint->driven || damps || joint->damper_only) STI_TRY(note_actuator(m, a, joint->name, NULL));
+    if (!joint->driven || damps || joint->damper_only)
+        STI_TRY(note_actuator(m, a, joint->name, NULL, damps ? NULL : &limited));
     if (!joint->driven) {
         joint->driven = true;
         joint->damper_only = damps;
@@ -279,7 +295,7 @@ static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint,
     STI_TRY(sti_robot_tendon(m->robot, a->name, a->at, 1, &tendon));
     tendon->parts[0] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = joint->name, .coefficient = 1};
     tendon->driven = true;
-    STI_TRY(note_actuator(m, a, NULL, tendon->name));
+    STI_TRY(note_actuator(m, a, NULL, tendon->name, &limited));
     return give_motor(m, &limited, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
@@ -291,7 +307,7 @@ static st_Status on_tendon(sti_Mjcf *m, const Actuator *a, sti_RobotTendon *tend
         memcpy(tendon->parts, first.parts, (size_t)first.n_parts * sizeof *first.parts);
     }
     tendon->driven = true;
-    STI_TRY(note_actuator(m, a, NULL, tendon->name));
+    STI_TRY(note_actuator(m, a, NULL, tendon->name, d));
     return give_motor(m, d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
@@ -300,7 +316,7 @@ static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose)
 {
     const double force = a->bias[0] + a->gain[0] * a->control;
     sti_Robot *robot = m->robot;
-    STI_TRY(note_actuator(m, a, NULL, NULL));
+    STI_TRY(note_actuator(m, a, NULL, NULL, NULL));
     STI_TRY(STI_GROW(&robot->allocator, robot->wrenches, robot->wrenches_size, robot->n_wrenches + 1, robot->err));
     robot->wrenches[robot->n_wrenches++] =
         (sti_RobotWrench){.name = a->name,
@@ -331,8 +347,8 @@ static st_Status between_sites(sti_Mjcf *m, Actuator *a, const sti_MjcfPlace *si
     tendon->coordinate = axis < 3 ? ST_COORDINATE_DISPLACEMENT : ST_COORDINATE_ANGLE;
     tendon->driven = true;
     a->gear[0] = a->gear[axis];
-    STI_TRY(note_actuator(m, a, NULL, tendon->name));
     STI_TRY(drive_of(m, a, &d));
+    STI_TRY(note_actuator(m, a, NULL, tendon->name, &d));
     return give_motor(m, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
@@ -383,7 +399,7 @@ static st_Status on_ball(sti_Mjcf *m, Actuator *a, int link, bool in_parent)
     tendon->parts[0].axis = in_parent ? axis : rotate(of->pose.q, axis);
     tendon->coordinate = ST_COORDINATE_ANGLE;
     tendon->driven = true;
-    STI_TRY(note_actuator(m, a, NULL, tendon->name));
+    STI_TRY(note_actuator(m, a, NULL, tendon->name, &d));
     return give_motor(m, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
@@ -432,22 +448,22 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     int n = 0;
     if (!sti_mjcf_word(sti_mjcf_actuators, at->name)) return sti_mjcf_unknown(m, at, NULL);
     STI_TRY(sti_mjcf_check(m, at, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
-    if (sti_element_is(at, "adhesion")) {
+    if (sti_element_is(at, "adhesion") || sti_attribute(at, "body") != NULL) {
         sti_skip(m->robot, "<adhesion>, whose control is 0 at the start");
         if (a.name == NULL) a.name = "adhesion";
-        return note_actuator(m, &a, NULL, NULL);
+        return note_actuator(m, &a, NULL, NULL, NULL);
     }
     if (m->no_actuation) {
         sti_skip(m->robot, "actuators, which a <flag> switches off");
         if (a.name == NULL) a.name = "actuator";
-        return note_actuator(m, &a, NULL, NULL);
+        return note_actuator(m, &a, NULL, NULL, NULL);
     }
-    static const char *const targets[] = {"joint", "jointinparent", "tendon", "site", "cranksite", "body"};
-    for (int k = 0; k < 6; k++)
+    static const char *const targets[] = {"joint", "jointinparent", "tendon", "site", "cranksite"};
+    for (int k = 0; k < 5; k++)
         if (sti_attribute(at, targets[k]) != NULL) on_what = targets[k];
     if (on_what == NULL)
         return sti_element_fail(m->robot->err, at, "joint is missing, must be the name of a joint, tendon or site");
-    if (sti_mjcf_word("cranksite body", on_what)) return sti_mjcf_unknown(m, at, on_what);
+    if (sti_mjcf_word("cranksite", on_what)) return sti_mjcf_unknown(m, at, on_what);
     if (a.name == NULL) a.name = sti_attribute(at, on_what);
     STI_TRY(sti_mjcf_some_numbers(m, at, "gear", 6, &n, a.gear));
     STI_TRY(read_gains(m, &a));

@@ -251,7 +251,8 @@ st_Status sti_mjcf_joints(sti_Mjcf *m, const sti_Element *body, bool in_world, s
         if (joints[k].floating && !in_world)
             return sti_element_fail(m->robot->err, joints[k].at, "is free, its body must be one of the worldbody");
     }
-    if (*n > 1 && combine(joints, *n, &one) && keeps_names(m, joints, *n, &one)) {
+    const bool counted = sti_child(m->root, "keyframe") != NULL; /* which has a number for each of them */
+    if (*n > 1 && !counted && combine(joints, *n, &one) && keeps_names(m, joints, *n, &one)) {
         joints[0] = one;
         *n = 1;
     }

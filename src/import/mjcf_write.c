@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stiction/grains.h>
 #include <stiction/io.h>
 
 #include "base/base.h"
@@ -115,6 +116,7 @@ static void put_shape(Writer *w, int k, int depth)
     if (s.type == ST_SHAPE_CAPSULE || s.type == ST_SHAPE_CYLINDER)
         fprintf(w->out, " size=\"%.17g %.17g\"", s.radius, s.length / 2);
     fprintf(w->out, " mass=\"0\" friction=\"%.17g %.17g %.17g\"", s.mu, s.spinning, s.rolling);
+    if (norm(s.surface_velocity) > 0) put_vector(w, "surfacevel", s.surface_velocity);
     if (s.rolling > 0 || s.spinning > 0) fprintf(w->out, " condim=\"%d\"", s.rolling > 0 ? 6 : 4);
     if (s.groups != 1 || s.mask != UINT32_MAX)
         fprintf(w->out, " contype=\"%u\" conaffinity=\"%u\"", s.groups & 0x7fffffffu, s.mask & 0x7fffffffu);
@@ -210,6 +212,8 @@ static void put_joint(Writer *w, int body, int depth)
         fprintf(w->out, " type=\"%s\"", j.type == ST_JOINT_BALL ? "ball" : slide ? "slide" : "hinge");
         put_vector(w, "pos", point);
         if (j.type != ST_JOINT_BALL) put_vector(w, "axis", j.type == ST_JOINT_UNIVERSAL && k == 1 ? axis_b : axis);
+        if (j.type == ST_JOINT_BALL && j.coordinate == ST_COORDINATE_SWING && isfinite(upper))
+            fprintf(w->out, " range=\"0 %.17g\"", upper);
         if (j.type != ST_JOINT_BALL && (isfinite(lower) || isfinite(upper)))
             fprintf(w->out, " range=\"%.17g %.17g\"", isfinite(lower) ? lower : -1e6, isfinite(upper) ? upper : 1e6);
         if (k == 0 && j.type != ST_JOINT_BALL) {
@@ -219,6 +223,57 @@ static void put_joint(Writer *w, int body, int depth)
             if (j.armature > 0) put_number(w, "armature", j.armature);
             if (j.friction > 0) put_number(w, "frictionloss", j.friction);
         }
+        fputs("/>\n", w->out);
+    }
+}
+
+/* The points of paths, springs and forces that are on a body, as sites, and what paths wrap around, as geoms. */
+static void put_sites(Writer *w, int body, int depth)
+{
+    const st_Pose pose = body_of(w, body).pose;
+    for (int k = 1; k <= st_scene_joint_count(w->scene); k++) {
+        st_JointDef j;
+        if (st_scene_joint(w->scene, (st_JointId){k}, &j) != ST_OK || j.type != ST_JOINT_TENDON) continue;
+        for (int i = 0; i < j.n_path; i++) {
+            const st_TendonPoint *part = &j.path[i];
+            if (part->kind == ST_TENDON_JOINT || part->kind == ST_TENDON_PULLEY || part->body.index1 != body) continue;
+            indent(w, depth);
+            if (part->kind == ST_TENDON_POINT) {
+                fprintf(w->out, "<site name=\"path%d.%d\"", k, i);
+                put_vector(w, "pos", part->point);
+            } else {
+                const bool ball = part->kind == ST_TENDON_SPHERE;
+                fprintf(
+                    w->out,
+                    "<geom name=\"path%d.%d\" type=\"%s\" size=\"%.17g%s\" mass=\"0\" contype=\"0\" conaffinity=\"0\"",
+                    k, i, ball ? "sphere" : "cylinder", part->radius, ball ? "" : " 1");
+                put_pose(w, (st_Pose){part->point, ball ? pose_identity().q : st_quat_from_z(part->axis)});
+            }
+            fputs("/>\n", w->out);
+            if (part->kind == ST_TENDON_POINT || !part->has_side) continue;
+            indent(w, depth);
+            fprintf(w->out, "<site name=\"side%d.%d\"", k, i);
+            put_vector(w, "pos", part->side);
+            fputs("/>\n", w->out);
+        }
+    }
+    for (int k = 1; k <= st_scene_spring_count(w->scene); k++) {
+        st_SpringDef s;
+        if (st_scene_spring(w->scene, (st_SpringId){k}, &s) != ST_OK || s.type != ST_SPRING_LINEAR) continue;
+        for (int end = 0; end < 2; end++) {
+            if ((end == 0 ? s.a : s.b).index1 != body) continue;
+            indent(w, depth);
+            fprintf(w->out, "<site name=\"spring%d.%d\"", k, end);
+            put_vector(w, "pos", rotate_back(pose.q, sub(end == 0 ? s.point_a : s.point_b, pose.p)));
+            fputs("/>\n", w->out);
+        }
+    }
+    for (int k = 1; k <= st_scene_force_count(w->scene); k++) {
+        st_ForceDef f;
+        if (st_scene_force(w->scene, (st_ForceId){k}, &f) != ST_OK || f.body.index1 != body || !f.body_axes) continue;
+        indent(w, depth);
+        fprintf(w->out, "<site name=\"force%d\"", k);
+        put_vector(w, "pos", f.point);
         fputs("/>\n", w->out);
     }
 }
@@ -250,6 +305,7 @@ static void put_body(Writer *w, int b, int depth)
         put_joint(w, b, depth + 1);
     }
     put_shapes(w, b, depth + 1);
+    put_sites(w, b, depth + 1);
     for (int c = 1; c <= st_scene_body_count(w->scene); c++)
         if (w->parent[c] == b && c != b) put_body(w, c, depth + 1);
     indent(w, depth);
@@ -281,6 +337,10 @@ static void put_equalities(Writer *w)
                 if (j.type != ST_JOINT_FIXED) put_vector(w, "anchor", rotate_back(one.pose.q, sub(at, one.pose.p)));
                 fputs("/>\n", w->out);
             }
+        } else if (j.type == ST_JOINT_TENDON && j.motor.type == ST_MOTOR_MOTION) { /* held at its length */
+            fputs("    <tendon", w->out);
+            put_name(w, "tendon1", j.name, "");
+            fputs("/>\n", w->out);
         } else if (j.type != ST_JOINT_TENDON) {
             note(w, "joint \"%.80s\": a %s joint beside the tree", j.name, st_joint_type_name(j.type));
         }
@@ -288,34 +348,83 @@ static void put_equalities(Writer *w)
     fputs("  </equality>\n", w->out);
 }
 
+static void put_tendon(const Writer *w, int k, const st_JointDef *j)
+{
+    const bool sum = j->path[0].kind == ST_TENDON_JOINT;
+    st_JointDef part;
+    fprintf(w->out, "    <%s", sum ? "fixed" : "spatial");
+    put_name(w, "name", j->name, "");
+    if (isfinite(j->lower) || isfinite(j->upper))
+        fprintf(w->out, " range=\"%.17g %.17g\"", isfinite(j->lower) ? j->lower : -1e6,
+                isfinite(j->upper) ? j->upper : 1e6);
+    if (j->stiffness > 0) put_number(w, "stiffness", j->stiffness);
+    if (j->stiffness > 0 && isfinite(j->rest))
+        fprintf(w->out, " springlength=\"%.17g %.17g\"", j->rest, j->rest + j->slack);
+    if (j->damping > 0) put_number(w, "damping", j->damping);
+    if (j->friction > 0) put_number(w, "frictionloss", j->friction);
+    if (j->armature > 0) put_number(w, "armature", j->armature);
+    fputs(">", w->out);
+    for (int i = 0; i < j->n_path; i++) {
+        const st_TendonPoint *at = &j->path[i];
+        if (at->kind == ST_TENDON_JOINT && st_scene_joint(w->scene, at->joint, &part) == ST_OK) {
+            fputs("<joint", w->out);
+            put_name(w, "joint", part.name, "");
+            fprintf(w->out, " coef=\"%.17g\"/>", at->coefficient);
+        } else if (at->kind == ST_TENDON_PULLEY) {
+            fprintf(w->out, "<pulley divisor=\"%.17g\"/>", at->coefficient);
+        } else if (at->kind == ST_TENDON_POINT) {
+            fprintf(w->out, "<site site=\"path%d.%d\"/>", k, i);
+        } else if (at->kind != ST_TENDON_JOINT) {
+            fprintf(w->out, "<geom geom=\"path%d.%d\"", k, i);
+            if (at->has_side) fprintf(w->out, " sidesite=\"side%d.%d\"", k, i);
+            fputs("/>", w->out);
+        }
+    }
+    fprintf(w->out, "</%s>\n", sum ? "fixed" : "spatial");
+}
+
+/* Springs between two points are tendons, too. */
 static void put_tendons(Writer *w)
 {
-    bool any = false;
+    fputs("  <tendon>\n", w->out);
     for (int k = 1; k <= st_scene_joint_count(w->scene); k++) {
-        st_JointDef j, part;
-        if (st_scene_joint(w->scene, (st_JointId){k}, &j) != ST_OK || j.type != ST_JOINT_TENDON) continue;
-        if (j.path[0].kind != ST_TENDON_JOINT) {
-            note(w, "tendon \"%.80s\": a path over points", j.name);
+        st_JointDef j;
+        if (st_scene_joint(w->scene, (st_JointId){k}, &j) == ST_OK && j.type == ST_JOINT_TENDON) put_tendon(w, k, &j);
+    }
+    for (int k = 1; k <= st_scene_spring_count(w->scene); k++) {
+        st_SpringDef s;
+        if (st_scene_spring(w->scene, (st_SpringId){k}, &s) != ST_OK) continue;
+        if (s.type != ST_SPRING_LINEAR) {
+            note(w, "spring \"%.80s\": a %s spring", s.name, st_spring_type_name(s.type));
             continue;
         }
-        if (!any) fputs("  <tendon>\n", w->out);
-        any = true;
-        fputs("    <fixed", w->out);
-        put_name(w, "name", j.name, "");
-        if (isfinite(j.lower) && isfinite(j.upper)) fprintf(w->out, " range=\"%.17g %.17g\"", j.lower, j.upper);
-        if (j.stiffness > 0) fprintf(w->out, " stiffness=\"%.17g\" springlength=\"%.17g\"", j.stiffness, j.rest);
-        if (j.damping > 0) put_number(w, "damping", j.damping);
-        if (j.friction > 0) put_number(w, "frictionloss", j.friction);
-        fputs(">", w->out);
-        for (int i = 0; i < j.n_path; i++)
-            if (st_scene_joint(w->scene, j.path[i].joint, &part) == ST_OK) {
-                fputs("<joint", w->out);
-                put_name(w, "joint", part.name, "");
-                fprintf(w->out, " coef=\"%.17g\"/>", j.path[i].coefficient);
-            }
-        fputs("</fixed>\n", w->out);
+        fputs("    <spatial", w->out);
+        put_name(w, "name", s.name, ".spring");
+        put_number(w, "stiffness", s.stiffness);
+        put_number(w, "damping", s.damping);
+        put_number(w, "springlength", isfinite(s.rest) ? s.rest : norm(sub(s.point_b, s.point_a)));
+        fprintf(w->out, "><site site=\"spring%d.0\"/><site site=\"spring%d.1\"/></spatial>\n", k, k);
     }
-    if (any) fputs("  </tendon>\n", w->out);
+    fputs("  </tendon>\n", w->out);
+}
+
+/* A force in the axes of its body: an actuator at a site, whose bias is the force as it is. */
+static void put_forces(Writer *w)
+{
+    for (int k = 1; k <= st_scene_force_count(w->scene); k++) {
+        st_ForceDef f;
+        if (st_scene_force(w->scene, (st_ForceId){k}, &f) != ST_OK) continue;
+        if (!f.body_axes || f.profile.type != ST_PROFILE_CONSTANT) {
+            note(w, "force \"%.80s\"", f.name);
+            continue;
+        }
+        fputs("    <general", w->out);
+        put_name(w, "name", f.name, "");
+        fprintf(
+            w->out,
+            " site=\"force%d\" biastype=\"affine\" biasprm=\"1 0 0\" gear=\"%.17g %.17g %.17g %.17g %.17g %.17g\"/>\n",
+            k, f.force.x, f.force.y, f.force.z, f.torque.x, f.torque.y, f.torque.z);
+    }
 }
 
 static void put_actuators(Writer *w)
@@ -327,6 +436,7 @@ static void put_actuators(Writer *w)
         const st_MotorDef *m = &j.motor;
         const bool tendon = j.type == ST_JOINT_TENDON;
         const double wanted = m->offset + m->target;
+        if (tendon && m->type == ST_MOTOR_MOTION) continue; /* an <equality> */
         if (m->profile.type != ST_PROFILE_CONSTANT || m->type == ST_MOTOR_MOTION ||
             (m->type == ST_MOTOR_SPEED && !(m->damping > 0)) || (!w->used[k] && !tendon)) {
             note(w, "joint \"%.80s\": its %s motor", j.name, st_motor_type_name(m->type));
@@ -342,6 +452,7 @@ static void put_actuators(Writer *w)
             fprintf(w->out, " forcerange=\"%.17g %.17g\"", m->mid_force - m->max_force, m->mid_force + m->max_force);
         fputs("/>\n", w->out);
     }
+    put_forces(w);
     fputs("  </actuator>\n", w->out);
 }
 
@@ -360,14 +471,15 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
     put_assets(w);
     fputs("  <worldbody>\n", w->out);
     put_shapes(w, 0, 2);
+    put_sites(w, 0, 2);
     for (int b = 1; b <= st_scene_body_count(scene); b++)
         if (w->parent[b] == 0) put_body(w, b, 2);
     fputs("  </worldbody>\n", w->out);
-    put_equalities(w);
     put_tendons(w);
+    put_equalities(w);
     put_actuators(w);
-    if (st_scene_spring_count(scene) > 0) note(w, "%d springs", st_scene_spring_count(scene));
-    if (st_scene_force_count(scene) > 0) note(w, "%d forces", st_scene_force_count(scene));
+    if (st_scene_measure_count(scene) > 0) note(w, "%d measures", st_scene_measure_count(scene));
+    if (st_scene_keyframe_count(scene) > 0) note(w, "%d keyframes", st_scene_keyframe_count(scene));
     fputs("</mujoco>\n", w->out);
 }
 

@@ -137,6 +137,29 @@ typedef struct sti_RobotSensor {
     st_RegionDef region; /* touch, in the link */
 } sti_RobotSensor;
 
+/* A state of the file: of the joint of each link, in the file's count. */
+typedef struct sti_RobotState {
+    double x[7]; /* angle or displacement; quaternion of a ball; position and quaternion of a free joint */
+    double v[6]; /* their rates: balls and spins in the axes of the link                                 */
+    st_Pose pose;
+    st_Vec3 velocity, spin; /* of the link, in the world: by assemble.c                                  */
+} sti_RobotState;
+typedef struct sti_RobotKey {
+    const char *name;
+    const sti_Element *at;
+    double t;
+    sti_RobotState *state; /* of each link; kept with the files                                  */
+    int n_controls;
+    double *control; /* of each of the robot's controls, in the file's count; NaN: none           */
+} sti_RobotKey;
+/* A motor that keyframes speak of. */
+typedef struct sti_RobotControl {
+    const char *joint, *tendon; /* one of them; both NULL: none                                   */
+    double factor, offset;      /* from the file's control to what the motor wants                 */
+    double low, high;           /* of the control                                                 */
+    bool position;              /* what is wanted counts as the coordinate does                   */
+} sti_RobotControl;
+
 #define STI_MOST_LINKS 10000
 
 typedef struct sti_Skipped {
@@ -169,6 +192,10 @@ typedef struct sti_Robot {
     int n_wrenches;
     STI_ARRAY(sti_RobotSensor, sensors);
     int n_sensors;
+    STI_ARRAY(sti_RobotKey, keys);
+    int n_keys;
+    STI_ARRAY(sti_RobotControl, controls);
+    int n_controls;
     sti_Skipped skipped[STI_MOST_SKIPPED]; /* what is not carried over                              */
     int n_skipped;
     int n_meshes;   /* shapes from files                        */

@@ -118,6 +118,8 @@ void sti_robot_free(sti_Robot *robot)
     STI_RELEASE(&robot->allocator, robot->tendons, robot->tendons_size);
     STI_RELEASE(&robot->allocator, robot->wrenches, robot->wrenches_size);
     STI_RELEASE(&robot->allocator, robot->sensors, robot->sensors_size);
+    STI_RELEASE(&robot->allocator, robot->keys, robot->keys_size);
+    STI_RELEASE(&robot->allocator, robot->controls, robot->controls_size);
     STI_RELEASE(&robot->allocator, robot->links, robot->links_size);
     STI_RELEASE(&robot->allocator, robot->apart, robot->apart_size);
     STI_RELEASE(&robot->allocator, robot->ties, robot->ties_size);

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 /* ---- values -------------------------------------------------------------------------------------- */
 
@@ -67,6 +68,8 @@ static st_Status check_children(sti_Robot *robot, const sti_Element *element, co
 
 /* ---- links --------------------------------------------------------------------------------------- */
 
+#define BALL 0.05 /* [m]: radius that stands for an inertia that the file does not know */
+
 static st_Status read_inertial(sti_Robot *robot, sti_RobotLink *link, const sti_Element *inertial)
 {
     static const char *const names[] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
@@ -82,13 +85,20 @@ static st_Status read_inertial(sti_Robot *robot, sti_RobotLink *link, const sti_
         return sti_element_fail(robot->err, inertial, "has a mass and no <inertia>, must have one");
     for (int k = 0; k < 6 && inertia != NULL; k++)
         STI_TRY(sti_numbers(robot->err, inertia, names[k], 1, k == 0 || k == 3 || k == 5, &value[k]));
+    if (link->mass > 0 && value[0] == 0 && value[3] == 0 && value[5] == 0 && value[1] == 0 && value[2] == 0 &&
+        value[4] == 0) {
+        value[0] = value[3] = value[5] = 0.4 * link->mass * BALL * BALL;
+        STI_TRY(sti_remark(robot, "link \"%.60s\" has a mass and no inertia: it has that of a ball of %g m", link->name,
+                           BALL));
+    }
     st_Mat3 I = {{value[0], value[1], value[2], value[1], value[3], value[4], value[2], value[4], value[5]}};
     link->centre = frame.p;
     link->inertia = sti_inertia_turned(frame.q, &I);
     return ST_OK;
 }
 
-static st_Status geometry_json(sti_Robot *robot, const sti_Element *form, json_t **out)
+/* turn: of the shape in the frame that the file gives it. */
+static st_Status geometry_json(sti_Robot *robot, const sti_Element *form, st_Quat *turn, json_t **out)
 {
     double size[3] = {1, 1, 1}, radius = 0, length = 0;
     if (sti_element_is(form, "box")) {
@@ -105,13 +115,20 @@ static st_Status geometry_json(sti_Robot *robot, const sti_Element *form, json_t
         STI_TRY(read_size(robot, form, "radius", false, &radius));
         STI_TRY(read_size(robot, form, "length", false, &length));
         *out = json_pack("{s:s, s:f, s:f}", "type", form->name, "radius", radius, "length", length);
+    } else if (sti_element_is(form, "plane")) { /* of Bullet; one that moves is refused by the scene */
+        double normal[3] = {0, 0, 1};
+        STI_TRY(sti_numbers(robot->err, form, "normal", 3, false, normal));
+        if (!(norm(vec3_load(normal)) > 0))
+            return sti_element_fail(robot->err, form, "normal is 0 0 0, must have a direction");
+        *out = json_pack("{s:s}", "type", "plane");
+        *turn = quat_between(vec3(0, 0, 1), scale(1 / norm(vec3_load(normal)), vec3_load(normal)));
     } else if (sti_element_is(form, "mesh")) {
         const char *file;
         STI_TRY(read_text(robot, form, "filename", &file));
         STI_TRY(sti_numbers(robot->err, form, "scale", 3, false, size));
         return sti_robot_mesh(robot, form, file, size, out);
     } else {
-        return sti_element_fail(robot->err, form, "is no shape, must be box, cylinder, sphere, capsule or mesh");
+        return sti_element_fail(robot->err, form, "is no shape, must be box, cylinder, sphere, capsule, mesh or plane");
     }
     return *out != NULL ? ST_OK : sti_robot_memory(robot);
 }
@@ -128,7 +145,9 @@ static st_Status read_collision(sti_Robot *robot, sti_RobotLink *link, const sti
     if (geometry->first->next != NULL)
         return sti_element_fail(robot->err, geometry, "has several shapes, must have one; give several <collision>s");
     STI_TRY(read_origin(robot, collision, &pose));
-    STI_TRY(geometry_json(robot, geometry->first, &json));
+    st_Quat turn = pose_identity().q;
+    STI_TRY(geometry_json(robot, geometry->first, &turn, &json));
+    pose.q = quat_product(pose.q, turn);
     return sti_robot_shape(robot, link, collision, pose, json);
 }
 
@@ -159,6 +178,7 @@ static const struct {
     {"fixed", ST_JOINT_FIXED, false, false},        {"revolute", ST_JOINT_REVOLUTE, true, true},
     {"continuous", ST_JOINT_REVOLUTE, true, false}, {"prismatic", ST_JOINT_PRISMATIC, true, true},
     {"planar", ST_JOINT_PLANAR, true, false},       {"floating", ST_JOINT_FREE, false, false},
+    {"spherical", ST_JOINT_BALL, false, false},     {"ball", ST_JOINT_BALL, false, false}, /* of Bullet and Drake */
 };
 #define N_TYPES ((int)(sizeof types / sizeof types[0]))
 
@@ -190,16 +210,29 @@ static st_Status lock_joint(sti_Robot *robot, sti_RobotLink *link, double x)
     return sti_remark(robot, "joint \"%.60s\" cannot move: it is fixed at %g", joint->name, x);
 }
 
+/* A number, or inf: none. */
+static st_Status read_bound(const sti_Robot *robot, const sti_Element *at, const char *name, double *out)
+{
+    const char *text = sti_attribute(at, name);
+    const bool negative = text != NULL && text[0] == '-';
+    if (text != NULL && (strncasecmp(text + negative, "inf", 3) == 0 || strncasecmp(text + negative, "+inf", 4) == 0)) {
+        *out = negative ? -INFINITY : INFINITY;
+        return ST_OK;
+    }
+    return sti_numbers(robot->err, at, name, 1, false, out);
+}
+
 static st_Status read_limit(sti_Robot *robot, sti_RobotLink *child, const sti_Element *limit, bool bounds)
 {
     sti_RobotJoint *joint = &child->joint;
     double lower = 0, upper = 0, effort = 0;
-    STI_TRY(sti_numbers(robot->err, limit, "lower", 1, false, &lower));
-    STI_TRY(sti_numbers(robot->err, limit, "upper", 1, false, &upper));
-    STI_TRY(sti_numbers(robot->err, limit, "effort", 1, false, &effort));
+    STI_TRY(read_bound(robot, limit, "lower", &lower));
+    STI_TRY(read_bound(robot, limit, "upper", &upper));
+    STI_TRY(read_bound(robot, limit, "effort", &effort));
     if (sti_attribute(limit, "velocity") != NULL) {
-        double velocity;
-        STI_TRY(read_size(robot, limit, "velocity", true, &velocity));
+        double velocity = 0;
+        STI_TRY(read_bound(robot, limit, "velocity", &velocity));
+        if (velocity < 0) return sti_element_fail(robot->err, limit, "velocity is %g, must be >= 0", velocity);
         sti_skip(robot, "velocity of <limit>");
     }
     if (effort < 0) return sti_element_fail(robot->err, limit, "effort is %g, must be >= 0", effort);

@@ -12,7 +12,7 @@
 
 /* ---- in the scene ----------------------------------------------------------------------------- */
 
-static st_Status keep_name(st_Scene *scene, int scope, const char *kind, const char **name, st_Error *err)
+st_Status sti_scene_keep_name(st_Scene *scene, int scope, const char *kind, const char **name, st_Error *err)
 {
     STI_TRY(sti_names_add(&scene->allocator, &scene->grain_names, kind, scope, *name, err));
     *name = scene->grain_names.name[scene->grain_names.n - 1];
@@ -23,7 +23,7 @@ st_Status sti_scene_keep_inlet(st_Scene *scene, const sti_Inlet *inlet, st_Error
 {
     sti_Inlet kept = *inlet;
     STI_TRY(STI_GROW(&scene->allocator, scene->inlet, scene->inlet_capacity, scene->n_inlets + 1, err));
-    STI_TRY(keep_name(scene, STI_INLET_SCOPE, "inlet", &kept.name, err));
+    STI_TRY(sti_scene_keep_name(scene, STI_INLET_SCOPE, "inlet", &kept.name, err));
     scene->inlet[scene->n_inlets++] = kept;
     return ST_OK;
 }
@@ -32,7 +32,7 @@ st_Status sti_scene_keep_inlet(st_Scene *scene, const sti_Inlet *inlet, st_Error
 static st_Status keep_pattern(st_Scene *scene, const char **pattern, st_Error *err)
 {
     if (*pattern == NULL) return ST_OK;
-    return keep_name(scene, STI_PATTERN_SCOPE + scene->grain_names.n, "pattern", pattern, err);
+    return sti_scene_keep_name(scene, STI_PATTERN_SCOPE + scene->grain_names.n, "pattern", pattern, err);
 }
 
 st_Status sti_scene_keep_outlet(st_Scene *scene, const sti_Outlet *outlet, st_Error *err)
@@ -40,7 +40,7 @@ st_Status sti_scene_keep_outlet(st_Scene *scene, const sti_Outlet *outlet, st_Er
     sti_Outlet kept = *outlet;
     STI_TRY(STI_GROW(&scene->allocator, scene->outlet, scene->outlet_capacity, scene->n_outlets + 1, err));
     STI_TRY(keep_pattern(scene, &kept.bodies, err)); /* a text that is kept in vain is harmless */
-    STI_TRY(keep_name(scene, STI_OUTLET_SCOPE, "outlet", &kept.name, err));
+    STI_TRY(sti_scene_keep_name(scene, STI_OUTLET_SCOPE, "outlet", &kept.name, err));
     scene->outlet[scene->n_outlets++] = kept;
     return ST_OK;
 }
@@ -55,7 +55,7 @@ st_Status sti_scene_keep_measure(st_Scene *scene, const sti_MeasureEntry *measur
     STI_TRY(keep_pattern(scene, &kept.body, err));
     STI_TRY(keep_pattern(scene, &kept.reference, err));
     STI_TRY(keep_pattern(scene, &kept.joint, err));
-    STI_TRY(keep_name(scene, STI_MEASURE_SCOPE, "measure", &kept.name, err));
+    STI_TRY(sti_scene_keep_name(scene, STI_MEASURE_SCOPE, "measure", &kept.name, err));
     scene->measure[scene->n_measures++] = kept;
     return ST_OK;
 }

@@ -70,6 +70,9 @@ void st_scene_destroy(st_Scene *scene)
     STI_RELEASE(&a, scene->inlet, scene->inlet_capacity);
     STI_RELEASE(&a, scene->outlet, scene->outlet_capacity);
     STI_RELEASE(&a, scene->measure, scene->measure_capacity);
+    for (int k = 0; k < scene->n_keyframes; k++)
+        sti_keyframe_free(&a, &scene->keyframe[k]);
+    STI_RELEASE(&a, scene->keyframe, scene->keyframe_capacity);
     sti_free(&a, scene, 1, sizeof *scene);
 }
 

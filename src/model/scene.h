@@ -74,8 +74,19 @@ typedef struct sti_MeasureEntry {
     double factor, offset;
 } sti_MeasureEntry;
 
-/* Scopes of grain_names: names of inlets, outlets and measures; from the last one on, one for each pattern. */
-enum { STI_INLET_SCOPE, STI_OUTLET_SCOPE, STI_MEASURE_SCOPE, STI_PATTERN_SCOPE };
+/* A keyframe; its name is in grain_names. */
+typedef struct sti_KeyframeEntry {
+    const char *name;
+    double t;
+    int n_bodies, n_motors;
+    st_KeyframeBody *bodies; /* owned */
+    st_KeyframeMotor *motors;
+} sti_KeyframeEntry;
+void sti_keyframe_free(const st_Allocator *allocator, sti_KeyframeEntry *keyframe);
+
+/* Scopes of grain_names: names of inlets, outlets, measures and keyframes; from the last one on, one for each pattern.
+ */
+enum { STI_INLET_SCOPE, STI_OUTLET_SCOPE, STI_MEASURE_SCOPE, STI_KEYFRAME_SCOPE, STI_PATTERN_SCOPE };
 
 struct st_Scene {
     st_Allocator allocator;
@@ -102,6 +113,9 @@ struct st_Scene {
     sti_MeasureEntry *measure;
     int n_inlets, n_outlets, n_measures;
     int64_t inlet_capacity, outlet_capacity, measure_capacity;
+    sti_KeyframeEntry *keyframe;
+    int n_keyframes;
+    int64_t keyframe_capacity;
     int n_rotors; /* in the world's own copy: the last of the bodies, see rotor.c                        */
     int64_t body_capacity, shape_kind_capacity, shape_pose_capacity, pose_capacity, shape_body_capacity, joint_capacity,
         spring_capacity, force_capacity, material_capacity, material_pair_capacity;
@@ -132,6 +146,8 @@ const char *sti_kind_name(sti_ObjectKind kind); /* "body", ... */
 st_Status sti_scene_add_name(st_Scene *scene, sti_ObjectKind kind, int scope, const char *name, const char **stored,
                              st_Error *err);
 
+/* A name in grain_names: *name becomes the copy. */
+st_Status sti_scene_keep_name(st_Scene *scene, int scope, const char *kind, const char **name, st_Error *err);
 /* Inlets, outlets and measures are kept; their names are copied. */
 st_Status sti_scene_keep_inlet(st_Scene *scene, const sti_Inlet *inlet, st_Error *err);
 st_Status sti_scene_keep_outlet(st_Scene *scene, const sti_Outlet *outlet, st_Error *err);

@@ -308,6 +308,47 @@ static st_Status add_measure(sti_Reader *reader, sti_Object *object, st_BodyId u
     return sti_complete(object, st_scene_add_measure(reader->scene, &object->def.measure, reader->err));
 }
 
+/* The members of one of its two lists, read into `to`, which has room for all of them. */
+static st_Status read_keyframe_list(sti_Reader *reader, const sti_Object *object, const char *key, const sti_Kind *kind,
+                                    void *to, size_t size)
+{
+    const json_t *list = json_object_get(object->json, key);
+    sti_Place place = {object->place, key, 0};
+    char family[sizeof object->who + 4];
+    snprintf(family, sizeof family, "of %s", object->who);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        sti_Place at = {&place, NULL, i};
+        sti_Object part = {.reader = reader, .kind = kind, .place = &at, .json = json_array_get(list, i)};
+        STI_TRY(sti_object_read(&part, family));
+        memcpy((char *)to + i * size, &part.def, size);
+    }
+    return ST_OK;
+}
+
+static st_Status add_keyframe(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+{
+    (void)unused;
+    st_KeyframeDef *def = &object->def.keyframe;
+    const size_t n_bodies = json_array_size(json_object_get(object->json, "bodies"));
+    const size_t n_motors = json_array_size(json_object_get(object->json, "motors"));
+    st_KeyframeBody *bodies = calloc(n_bodies + 1, sizeof *bodies);
+    st_KeyframeMotor *motors = calloc(n_motors + 1, sizeof *motors);
+    st_Status status = bodies != NULL && motors != NULL
+                           ? ST_OK
+                           : sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory for a keyframe");
+    if (status == ST_OK)
+        status = read_keyframe_list(reader, object, "bodies", &sti_keyframe_body_kind, bodies, sizeof *bodies);
+    if (status == ST_OK)
+        status = read_keyframe_list(reader, object, "motors", &sti_keyframe_motor_kind, motors, sizeof *motors);
+    def->n_bodies = (int)n_bodies, def->n_motors = (int)n_motors;
+    def->bodies = bodies, def->motors = motors;
+    if (status == ST_OK) status = sti_complete(object, st_scene_add_keyframe(reader->scene, def, reader->err));
+    def->bodies = NULL, def->motors = NULL;
+    free(bodies);
+    free(motors);
+    return status;
+}
+
 /* [["left", "right"], ...]: bodies that do not touch. */
 static st_Status add_exclusions(sti_Reader *reader)
 {
@@ -370,6 +411,7 @@ st_Status sti_build(sti_Reader *reader)
         {"joints", &sti_joint_kind, add_joint, ""},
         {"springs", &sti_spring_kind, add_spring, ""},
         {"forces", &sti_force_kind, add_force, ""},
+        {"keyframes", &sti_keyframe_kind, add_keyframe, ""},
     };
     sti_Object scene = {.reader = reader, .kind = &sti_scene_kind, .json = reader->root};
 

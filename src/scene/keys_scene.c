@@ -131,6 +131,78 @@ const sti_Kind sti_robot_kind = {
     robot_defaults,
 };
 
+/* ---- keyframes ---------------------------------------------------------------------------------- */
+
+static const sti_Key keyframe_body_keys[] = {
+    {"body", STI_VALUE_BODY, STI_ANY, STI_ANY, STI_FINITE, offsetof(st_KeyframeBody, body), "", "one that can move",
+     NULL, NULL},
+    {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, offsetof(st_KeyframeBody, pose.p), "m",
+     "of its centre of mass", NULL, NULL},
+    {"orientation", STI_VALUE_ROTATION, STI_ANY, 0, STI_FINITE, offsetof(st_KeyframeBody, pose.q), "", "body to world",
+     NULL, NULL},
+    {"velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, offsetof(st_KeyframeBody, velocity), "m/s", "", NULL, NULL},
+    {"angular_velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, offsetof(st_KeyframeBody, spin), "rad/s",
+     "body axes", NULL, NULL},
+};
+
+static void keyframe_body_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->keyframe_body = (st_KeyframeBody){.pose = {{0, 0, 0}, {1, 0, 0, 0}}};
+}
+
+const sti_Kind sti_keyframe_body_kind = {
+    "keyframe_body",        "Bodies of keyframes",     "Where a body is, and how it moves, in a keyframe.",
+    keyframe_body_keys,     COUNT(keyframe_body_keys), NULL,
+    keyframe_body_defaults,
+};
+
+static const sti_Key keyframe_motor_keys[] = {
+    {"joint", STI_VALUE_JOINT, STI_ANY, STI_ANY, STI_FINITE, offsetof(st_KeyframeMotor, joint), "",
+     "one with a motor that can be set", NULL, NULL},
+    {"target", STI_VALUE_NUMBER, STI_ANY, STI_ANY, STI_FINITE, offsetof(st_KeyframeMotor, wanted), "",
+     "wanted speed, position or force", NULL, NULL},
+};
+
+static void keyframe_motor_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->keyframe_motor = (st_KeyframeMotor){.wanted = 0};
+}
+
+const sti_Kind sti_keyframe_motor_kind = {
+    "keyframe_motor",        "Motors of keyframes",      "What a motor is set to in a keyframe.",
+    keyframe_motor_keys,     COUNT(keyframe_motor_keys), NULL,
+    keyframe_motor_defaults,
+};
+
+static const sti_Key keyframe_keys[] = {
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Keyframe, name), "", "unique among keyframes",
+     "keyframe1, keyframe2, ...", NULL},
+    {"time", STI_VALUE_NUMBER, STI_ANY, 0, STI_FINITE, FIELD(Keyframe, t), "s", "", NULL, NULL},
+    {"bodies", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "those that are elsewhere; see Bodies of keyframes",
+     "none: all stay where they are, at rest", &sti_keyframe_body_kind},
+    {"motors", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "see Motors of keyframes", "none",
+     &sti_keyframe_motor_kind},
+};
+
+static void keyframe_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->keyframe = st_keyframe_def();
+}
+
+const sti_Kind sti_keyframe_kind = {
+    "keyframe",
+    "Keyframes",
+    "States that have a name: `--set simulation/keyframe=1` starts in the first of them, and worlds of a batch are put "
+    "back to them.",
+    keyframe_keys,
+    COUNT(keyframe_keys),
+    NULL,
+    keyframe_defaults,
+};
+
 /* ---- the scene -------------------------------------------------------------------------------- */
 
 static const sti_Key scene_keys[] = {
@@ -161,6 +233,7 @@ static const sti_Key scene_keys[] = {
     {"joints", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "", "none", &sti_joint_kind},
     {"springs", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "springs and dampers", "none", &sti_spring_kind},
     {"forces", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "", "none", &sti_force_kind},
+    {"keyframes", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "states that have a name", "none", &sti_keyframe_kind},
     {"exclude", STI_VALUE_PAIRS, STI_ANY, 0, STI_FINITE, 0, "",
      "pairs of bodies whose shapes do not touch; joined bodies are excluded already", "none", NULL},
 };

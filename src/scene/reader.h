@@ -131,6 +131,9 @@ typedef union sti_Def {
     sti_InletEntry inlet;
     st_OutletDef outlet;
     st_MeasureDef measure;
+    st_KeyframeDef keyframe;
+    st_KeyframeBody keyframe_body;
+    st_KeyframeMotor keyframe_motor;
 } sti_Def;
 
 typedef struct sti_Kind {
@@ -145,7 +148,8 @@ typedef struct sti_Kind {
 
 extern const sti_Kind sti_scene_kind, sti_body_kind, sti_shape_kind, sti_joint_kind, sti_tendon_kind, sti_motor_kind,
     sti_spring_kind, sti_force_kind, sti_material_kind, sti_material_pair_kind, sti_robot_kind, sti_region_kind,
-    sti_size_kind, sti_fill_kind, sti_inlet_kind, sti_outlet_kind, sti_measure_kind;
+    sti_size_kind, sti_fill_kind, sti_inlet_kind, sti_outlet_kind, sti_measure_kind, sti_keyframe_kind,
+    sti_keyframe_body_kind, sti_keyframe_motor_kind;
 
 int sti_variant_count(const sti_Kind *kind);          /* at least 1                   */
 const sti_Key *sti_variant_key(const sti_Kind *kind); /* "type", "profile"; or NULL   */

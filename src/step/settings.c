@@ -301,6 +301,11 @@ static const Entry entries[] = {
             "where "
             "cheap, else a bounded number of operations per contact; real-time: a small fixed one"),
      AT(effort), NULL, 0},
+    {{"keyframe", ST_SETTING_INTEGER, "",
+      "the keyframe of the scene that it starts in, by its number from 1; 0: as the scene stands", NULL, 0, 1000000},
+     AT(keyframe),
+     NULL,
+     0},
     {{"threads", ST_SETTING_INTEGER, "",
       "threads for large piles and many islands, at most; the result is the same to the last bit", NULL, 1, 256},
      AT(threads),

@@ -305,6 +305,13 @@ static st_Status create_in(sti_World *world, const st_SystemDef *def, st_System 
 {
     st_Status status = sti_system_of_world(def, world, 0.0, world->q0, world->v0, out, err);
     if (status != ST_OK) sti_world_destroy(world);
+    if (status == ST_OK && def->keyframe > 0) {
+        status = st_system_set_keyframe(*out, def->keyframe, err);
+        if (status != ST_OK) {
+            st_system_destroy(*out);
+            *out = NULL;
+        }
+    }
     return status == ST_OK ? check_initial(out, err) : status;
 }
 

@@ -4,6 +4,7 @@
 #include <hdf5.h>
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 
 /* A body in free flight without gravity: x = v t exactly, whatever the scheme. */
 static const char flight[] = "{\"name\": \"flight\", \"simulation\": {\"h\": 0.01, \"end\": 1, \"gravity\": [0, 0, 0]},"
@@ -213,6 +214,54 @@ static void a_study_that_is_killed_is_resumed(void **state)
 #undef STUDY
 }
 
+/* As mpirun starts them: ranks 1 and 2 do their shares, rank 0 gathers. What is cut off of the results of rank 2, as if
+ * it had been killed, is done by rank 0: the table has the bytes of a study of one process. */
+static void ranks_share_a_study(void **state)
+{
+    Program *p = *state;
+    const char *scene = scene_file(p), *whole = in_folder(p, "whole.csv"), *table = in_folder(p, "table.csv");
+    const char *const parts[] = {in_folder(p, "table.csv.partial-1"), in_folder(p, "table.csv.partial-2")};
+#define STUDY(file)                                                                                                    \
+    "sweep", scene, "--sample", "latin", "--runs", "20", "--vary", "bodies/ball/velocity/0=1:3", "-y", "final:ball.x", \
+        "-o", file
+    RUN(p, STUDY(whole), "-q");
+    check_status(p, 0);
+    setenv("OMPI_COMM_WORLD_SIZE", "3", 1);
+    setenv("OMPI_COMM_WORLD_RANK", "1", 1);
+    RUN(p, STUDY(table));
+    check_status(p, 0);
+    setenv("OMPI_COMM_WORLD_RANK", "2", 1);
+    RUN(p, STUDY(table));
+    check_status(p, 0);
+    for (int k = 0; k < 2; k++) {
+        read_file(parts[k], p->out);
+        assert_int_equal(count_lines(p->out), 1 + (k == 0 ? 7 : 6)); /* of 0 to 19: 1, 4, ..., 19 and 2, 5, ..., 17 */
+    }
+    assert_int_equal(truncate(parts[1], (off_t)strlen(p->out) - 5), 0);
+    assert_int_equal(access(table, F_OK), -1);
+    setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+    RUN(p, STUDY(table), "--json");
+    check_status(p, 0);
+    json_t *root = printed_json(p);
+    assert_int_equal(json_integer_value(json_object_get(root, "finished")), 20);
+    json_decref(root);
+    read_file(whole, p->err);
+    read_file(table, p->out);
+    assert_string_equal(p->out, p->err);
+    for (int k = 0; k < 2; k++)
+        assert_int_equal(access(parts[k], F_OK), -1);
+    RUN(p, "sweep", scene, "--vary", "bodies/ball/velocity/0=1,2");
+    check_status(p, 2);
+    check_contains(p->err, "3 processes share this study: -o is missing");
+    setenv("OMPI_COMM_WORLD_RANK", "7", 1);
+    RUN(p, STUDY(table));
+    check_status(p, 2);
+    check_contains(p->err, "OMPI_COMM_WORLD_RANK is 7");
+    unsetenv("OMPI_COMM_WORLD_RANK");
+    unsetenv("OMPI_COMM_WORLD_SIZE");
+#undef STUDY
+}
+
 /* SIGTERM keeps what is done; a study that differs is not mixed with it. */
 static void results_of_another_study_are_refused(void **state)
 {
@@ -299,6 +348,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(runs_that_fail_are_reported, setup, teardown),
         cmocka_unit_test_setup_teardown(plots_are_drawn, setup, teardown),
         cmocka_unit_test_setup_teardown(a_study_that_is_killed_is_resumed, setup, teardown),
+        cmocka_unit_test_setup_teardown(ranks_share_a_study, setup, teardown),
         cmocka_unit_test_setup_teardown(results_of_another_study_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(mistakes_are_refused_by_name, setup, teardown),
     };

@@ -105,6 +105,30 @@ class Stepping(unittest.TestCase):
 
 
 class State(unittest.TestCase):
+    def test_keyframes_and_sensors(self):
+        scene = stiction.Scene.from_dict({
+            "simulation": {"gravity": [0, 0, 0]},
+            "bodies": [{"name": "a", "mass": 1, "inertia": [1, 1, 1]}],
+            "measures": [{"type": "position", "name": "where", "body": "a", "point": [0, 1, 0]},
+                         {"type": "angular_velocity", "name": "gyro", "body": "a", "axes": "body"}],
+            "keyframes": [{"name": "there", "time": 2, "bodies": [
+                {"body": "a", "position": [3, 4, 5], "velocity": [1, 0, 0], "angular_velocity": [0, 0, 6]}]}]})
+        system = scene.system()
+        for key in (1, "there"):
+            system.set_state(time=0, q=[0, 0, 0, 1, 0, 0, 0], v=[0] * 6)
+            system.set_keyframe(key)
+            self.assertEqual((system.time, list(system.pose("a")[0])), (2, [3, 4, 5]))
+            self.assertEqual(system.measures()["where"], {"x": 3, "y": 5, "z": 5})
+            self.assertEqual(system.measures()["gyro"]["wz"], 6)
+        self.assertEqual(scene.system(keyframe=1).time, 2)
+        with self.assertRaisesRegex(KeyError, "no keyframe"):
+            system.set_keyframe("nowhere")
+        for bad in (0, 2, -1):
+            with self.assertRaisesRegex(stiction.Error, "keyframe"):
+                system.set_keyframe(bad)
+        with self.assertRaises(TypeError):
+            system.set_keyframe(None)
+
     def test_arrays_in_and_out(self):
         system = support.system(support.box())
         self.assertEqual(system.q.tolist(), [0, 0, 0.1, 1, 0, 0, 0])

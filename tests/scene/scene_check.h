@@ -88,7 +88,7 @@ static const char every_key[] =
     "    \"h\": 0.002, \"end\": 3, \"gravity\": [0, -1, 2], \"medium_density\": 2, \"medium_viscosity\": 0.5,"
     " \"wind\": [1, 0, 0], \"solver\": \"nsgs\", \"tolerance\": 1e-6,\n"
     "    \"max_iterations\": 77, \"step_work_limit\": 1e6, \"step_seconds\": 1e3, \"effort\": \"exact\", \"device\": "
-    "\"none\", \"threads\": "
+    "\"none\", \"keyframe\": 0, \"threads\": "
     "3, \"islands\": false, "
     "\"sleep\": true, \"sleep_speed\": 0.02,\n"
     "    \"sleep_time\": 1.5, \"margin\": 0.25, \"all_points\": true, \"slop\": 1e-7, \"correction_speed\": 0.5, "

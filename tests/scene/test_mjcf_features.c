@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <stiction/batch.h>
 #include <stiction/grains.h>
 
 static Robot model(const char *inside)
@@ -232,7 +233,7 @@ static void sensors_at_rest(void **state)
         "<freejoint/><inertial pos='0 0 0' mass='3' diaginertia='1 1 1'/>"
         "<geom type='box' size='0.5 0.5 0.5'/><site name='imu' pos='0.1 0 0' euler='0 1.5707963267948966 0'/>"
         "<site name='eye' pos='0.7 0 0' euler='3.141592653589793 0 0'/>"
-        "<site name='right' type='box' size='0.25 0.6 0.6' pos='0.25 0 0'/>" BODY(
+        "<site name='right' type='box' size='0.3 0.6 0.6' pos='0.25 0 0'/>" BODY(
             "pole", "pos='0 0 0.5'", "<inertial pos='0 0 0.4' mass='1' diaginertia='1 1 1'/><site name='foot'/>")
             BODY("arm", "pos='0 0 0.5'",
                  "<joint name='arm' axis='0 1 0' ref='0.3'/><inertial pos='0.1 0 0' mass='2' diaginertia='1 1 "
@@ -271,6 +272,81 @@ static void sensors_at_rest(void **state)
     check_close(sensed(&robot, system, "clock", 0), 0.2, 1e-12);
     st_system_destroy(system);
     st_scene_destroy(robot.scene);
+}
+
+/* A free body, a hinge with a body 1 m out and a ball joint, each at places and speeds of a keyframe: forward
+ * kinematics by hand. The motor's control of 0.7 is what the servo wants, from where the hinge is drawn, 0.2. */
+#define QUARTER "0.70710678118654752"
+static void keyframes(void **state)
+{
+    (void)state;
+    Robot robot = model("<option gravity='0 0 0'/>" WORLD(BODY("f", "pos='0 0 1'", "<freejoint/>" INERTIAL) BODY(
+        "h", "pos='2 0 0'",
+        "<joint name='h' axis='0 0 1' ref='0.2'/><inertial pos='1 0 0' mass='2' diaginertia='1 1 1'/>" BODY(
+            "b", "pos='1 0 0'",
+            "<joint name='b' type='ball' pos='0 0 1'/>" INERTIAL))) "<actuator><position name='s' joint='h' kp='5' "
+                                                                    "ctrlrange='-1 0.7'/></actuator>"
+                                                                    "<keyframe><key name='home'/><key name='go' "
+                                                                    "time='3' qpos='1 2 3 0 1 0 0 "
+                                                                    "1.7707963267948966 " QUARTER " 0 0 " QUARTER
+                                                                    "' qvel='4 5 6 0 0 7 2 0 0 3' "
+                                                                    "ctrl='9'/></keyframe>");
+    st_System *system = NULL;
+    st_Pose pose;
+    st_Vec3 v, w;
+    assert_int_equal(st_scene_keyframe_count(robot.scene), 2);
+    assert_int_equal(st_scene_find_keyframe(robot.scene, "go"), 2);
+    robot.def.keyframe = 2;
+    assert_int_equal(st_system_create(robot.scene, &robot.def, &system, NULL), ST_OK);
+    const st_BodyId f = st_scene_find_body(robot.scene, "f"), h = st_scene_find_body(robot.scene, "h"),
+                    b = st_scene_find_body(robot.scene, "b");
+    check_close(st_system_time(system), 3, 0);
+    st_system_pose(system, f, &pose);
+    st_system_velocity(system, f, &v, &w);
+    check_vector(pose.p, vec3(1, 2, 3), 1e-12);
+    check_vector(v, vec3(4, 5, 6), 1e-12);
+    check_vector(w, vec3(0, 0, 7), 1e-12);
+    st_system_pose(system, h, &pose); /* a quarter of a turn from where it is drawn */
+    st_system_velocity(system, h, &v, &w);
+    check_vector(pose.p, vec3(2, 1, 0), 1e-12);
+    check_vector(v, vec3(-2, 0, 0), 1e-12);
+    st_system_pose(system, b, &pose); /* turned by another quarter about a point above its middle */
+    st_system_velocity(system, b, &v, &w);
+    check_vector(pose.p, vec3(2, 1, 0), 1e-12);
+    check_close(fabs(pose.q.z), 1, 1e-12);
+    check_vector(w, vec3(0, 0, 5), 1e-12);
+    check_vector(v, vec3(-2, 0, 0), 1e-12);
+    st_JointReport report;
+    assert_int_equal(st_system_joint(system, st_scene_find_joint(robot.scene, "h"), ST_FRAME_WORLD, &report), ST_OK);
+    check_close(report.coordinate, 1.5707963267948966, 1e-12);
+    assert_int_equal(st_system_step(system, 1e-6, NULL, NULL), ST_OK);
+    assert_int_equal(st_system_joint(system, st_scene_find_joint(robot.scene, "h"), ST_FRAME_WORLD, &report), ST_OK);
+    check_close(report.motor, 5 * (0.7 - 1.7707963267948966), 1e-4);
+    assert_int_equal(st_system_set_keyframe(system, 1, NULL), ST_OK);
+    st_system_pose(system, h, &pose);
+    check_vector(pose.p, vec3(3, 0, 0), 1e-12);
+    st_Error err = {0};
+    assert_int_equal(st_system_set_keyframe(system, 3, &err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(err.message, "keyframe 3, the scene has 2"));
+    st_system_destroy(system);
+    /* worlds are put back to them, with the motors that they set */
+    st_BatchDef def = st_batch_def();
+    st_Batch *batch = NULL;
+    def.worlds = 2;
+    robot.def.keyframe = 0;
+    assert_int_equal(st_batch_create(robot.scene, &robot.def, &def, &batch, NULL), ST_OK);
+    assert_int_equal(st_batch_reset(batch, (const unsigned char[]){0, 1}, (const int[]){0, 2}, NULL), ST_OK);
+    const double *q = st_batch_array(batch, ST_BATCH_Q), *u = st_batch_array(batch, ST_BATCH_CONTROLS);
+    check_close(q[0], 0, 0);
+    check_close(q[st_batch_width(batch, ST_BATCH_Q)], 1, 0);
+    assert_true(isnan(u[0]));
+    check_close(u[1], 0.7 - 0.2, 1e-12);
+    assert_int_equal(st_batch_step(batch, 3, NULL, NULL), ST_OK);
+    st_batch_destroy(batch);
+    st_scene_destroy(robot.scene);
+    check_refused("<mujoco><worldbody><body>" INERTIAL
+                  "<joint/></body></worldbody><keyframe>\n<key qpos='1 2'/></keyframe></mujoco>",
+                  2, "qpos has more than 1 numbers", "must have 1");
 }
 
 /* A tetrahedron with the corners 0 and the unit vectors has V = 1/6 and its centre at 1/4 each; without its slanted
@@ -469,8 +545,8 @@ static void written_and_read_again(void **state)
 {
     (void)state;
     const char *const files[] = {"examples/robots/dog.urdf", "examples/robots/arm.urdf", "examples/robots/hopper.xml",
-                                 "tests/data/robots/servos.xml"};
-    for (int f = 0; f < 4; f++) {
+                                 "tests/data/robots/servos.xml", "tests/data/robots/tendons.xml"};
+    for (int f = 0; f < 5; f++) {
         Robot one = {0}, two = {0};
         st_Error err = {0};
         char *text = NULL, *remarks = NULL;
@@ -492,6 +568,17 @@ static void written_and_read_again(void **state)
         for (int k = 1; k <= st_scene_joint_count(one.scene); k++) {
             st_JointDef a, b;
             st_scene_joint(one.scene, (st_JointId){k}, &a);
+            if (a.type == ST_JOINT_TENDON) { /* points are where they were */
+                b = joint(&two, a.name);
+                assert_int_equal(b.n_path, a.n_path);
+                for (int i = 0; i < a.n_path; i++) {
+                    assert_int_equal(b.path[i].kind, a.path[i].kind);
+                    check_vector(b.path[i].point, a.path[i].point, 1e-12);
+                    check_close(b.path[i].radius, a.path[i].radius, 1e-12);
+                }
+                check_close(b.stiffness, a.stiffness, 1e-12 * (1 + a.stiffness));
+                check_close(b.damping, a.damping, 1e-12 * (1 + a.damping));
+            }
             if (a.type != ST_JOINT_REVOLUTE && a.type != ST_JOINT_PRISMATIC) continue;
             b = joint(&two, a.name);
             assert_int_equal(b.type, a.type);
@@ -572,6 +659,7 @@ int main(void)
         cmocka_unit_test(held_tendons_and_ranges),
         cmocka_unit_test(balls_and_belts),
         cmocka_unit_test(sensors_at_rest),
+        cmocka_unit_test(keyframes),
         cmocka_unit_test(masses_of_meshes),
         cmocka_unit_test(shapes_around_meshes),
         cmocka_unit_test(shells),

@@ -576,6 +576,38 @@ static void two_dogs_stand(void **state)
     st_scene_destroy(scene);
 }
 
+/* What Bullet and Drake write: spherical joints, planes, limits of inf, masses without inertia; and a joint that mimics
+ * one that cannot move is where its offset puts it. */
+static void everyday_files(void **state)
+{
+    (void)state;
+#define PART(name, inertia)                                                                                            \
+    "<link name='" name "'><inertial><mass value='2'/><inertia ixx='" inertia "' ixy='0' ixz='0' iyy='" inertia        \
+    "' iyz='0' izz='" inertia "'/></inertial></link>"
+#define TO(name, type, child, more)                                                                                    \
+    "<joint name='" name "' type='" type "'><parent link='base'/><child link='" child "'/><axis xyz='0 0 1'/>" more    \
+    "</joint>"
+    Robot robot = robot_of(
+        "<robot name='r'><link name='base'><collision><geometry><plane normal='1 0 "
+        "0'/></geometry></collision></link>" PART("a", "0") PART("b", "1") PART("c", "1") TO("ja", "spherical", "a", "")
+            TO("jb", "revolute", "b",
+               "<limit lower='-inf' upper='inf' effort='inf' "
+               "velocity='inf'/>")
+                TO("jf", "fixed", "c",
+                   "") "<link name='d'><inertial><origin xyz='1 0 0'/><mass value='2'/><inertia ixx='1' iyy='1' "
+                       "izz='1'/></inertial></link>" TO("jd", "continuous", "d",
+                                                        "<mimic joint='jf' offset='1.5707963267948966'/>") "</robot>",
+        NULL);
+    assert_int_equal(joint(&robot, "ja").type, ST_JOINT_BALL);
+    check_close(body(&robot, "a").inertia.m[0], 0.4 * 2 * 0.05 * 0.05, 1e-15);
+    assert_true(isinf(joint(&robot, "jb").upper));
+    assert_int_equal(st_scene_find_joint(robot.scene, "jd").index1, 0);
+    st_ShapeDef plane;
+    assert_int_equal(st_scene_shape(robot.scene, (st_ShapeId){1}, &plane, NULL), ST_OK);
+    check_vector(rotate(plane.pose.q, vec3(0, 0, 1)), vec3(1, 0, 0), 1e-12);
+    st_scene_destroy(robot.scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -592,6 +624,7 @@ int main(void)
         cmocka_unit_test(the_arm_keeps_its_energy),
         cmocka_unit_test(a_double_pendulum_swings_as_it_must),
         cmocka_unit_test(a_mimic_follows),
+        cmocka_unit_test(everyday_files),
         cmocka_unit_test(two_dogs_stand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
