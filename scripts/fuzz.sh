@@ -30,10 +30,12 @@ folder=$1 seconds=$2
 shift 2
 cmake --log-level=NOTICE -S . -B "$folder" -DST_FUZZ=ON -DST_TESTS=ON -DST_SANITIZE=ON -DST_OPENMP=OFF \
     -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo
+# shellcheck disable=SC2048 # words
 for target in ${*:-$all}; do
     cmake --build "$folder" --parallel "$(getconf _NPROCESSORS_ONLN)" --target "fuzz_$target" >/dev/null
 done
 broken=0
+# shellcheck disable=SC2048
 for target in ${*:-$all}; do
     mkdir -p "$folder/corpus/$target"
     echo "fuzz_$target: $seconds s"

@@ -44,6 +44,7 @@ st_Status sti_tables_reserve(sti_Tables *tables, int64_t bytes, st_Error *err)
 
 static hsize_t rows_of_chunk(const sti_Stream *s, sti_Table table)
 {
+    if (s->row_bytes == 0) return 1; /* no bodies: HDF5 refuses such a table, with a message */
     hsize_t rows = CHUNK_BYTES / s->row_bytes, most = MOST_BYTES / s->row_bytes;
     if (table == STI_STATES) return CHUNK_BYTES;
     if (table == STI_CONTACTS || rows > CHUNK_ROWS) rows = CHUNK_ROWS;

@@ -49,7 +49,7 @@ static bool fails(int fd, off_t end)
 }
 
 /* The function of the C library. */
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+#define REAL(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
 
 ssize_t write(int fd, const void *bytes, size_t n)
 {

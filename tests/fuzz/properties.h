@@ -66,6 +66,11 @@ static inline void check_energy(Checked *run, const st_StepInfo *info)
     if (run->exact) MUST(fabs(info->unexplained) <= 1e-6 * largest + 1e-300);
 }
 
+static inline double along_axis(st_Vec3 v, int axis)
+{
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
+
 /* `before`: velocities of the centres of mass at the start of the step. */
 static inline void check_momentum(const Checked *run, st_System *system, const st_StepInfo *info, const st_Vec3 *before)
 {
@@ -83,11 +88,12 @@ static inline void check_momentum(const Checked *run, st_System *system, const s
             continue;
         MUST(st_system_velocity(system, id, &after, &spin) == ST_OK);
         for (int d = 0; d < 3; d++) {
-            const double change = mass * ((&after.x)[d] - (&before[b].x)[d]);
-            double left = change - (&load[b].impulse.x)[d];
-            largest = fmax(largest, fmax(fabs(change), fabs((&load[b].impulse.x)[d])));
+            const double change = mass * (along_axis(after, d) - along_axis(before[b], d));
+            const double impulse = along_axis(load[b].impulse, d);
+            double left = change - impulse;
+            largest = fmax(largest, fmax(fabs(change), fabs(impulse)));
             for (int k = 0; k < ST_N_LOADS; k++) {
-                const double term = info->force_h * (&load[b].force[k].x)[d];
+                const double term = info->force_h * along_axis(load[b].force[k], d);
                 left -= term, largest = fmax(largest, fabs(term));
             }
             missing = fmax(missing, fabs(left));
