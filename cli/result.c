@@ -31,6 +31,7 @@ static void collisions(Json *json, const st_Scene *scene, const Tally *tally)
     put_number(json, "impact_gain", tally->impact_gain);
     put_integer(json, "rebounds_limited", tally->limited);
     put_integer(json, "drift_fallbacks", tally->drift_fallbacks);
+    put_integer(json, "steps_repeated", tally->repeated);
     put_integer(json, "problems", tally->problems);
     put_open_array(json, "collisions");
     for (int i = 0; i < tally->n_list; i++) {

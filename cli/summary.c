@@ -65,6 +65,9 @@ static void print_counts(FILE *out, const st_Scene *scene, const Tally *tally, d
             plural(tally->fallbacks));
     if (tally->failures > 0) fprintf(out, ": %.3g %% of the steps", share_of(tally, tally->failures));
     fputc('\n', out);
+    if (tally->repeated > 0)
+        fprintf(out, "  %-22s %lld step%s made again: the first attempt gained energy that nothing gives\n",
+                "energy guard", tally->repeated, plural(tally->repeated));
     if (tally->drift_fallbacks > 0)
         fprintf(out, "  %-22s %lld step%s did not converge: joints closed as by drift gap\n", "drift mean",
                 tally->drift_fallbacks, plural(tally->drift_fallbacks));

@@ -107,6 +107,7 @@ void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info)
     tally->impact_gain += info->impact_gain;
     tally->limited += info->rebounds_limited;
     tally->drift_fallbacks += info->drift_fallbacks;
+    tally->repeated += info->attempts > 1;
     if (info->accumulated && tally->accumulations++ == 0) tally->accumulated_time = info->time;
     tally->failures += !info->solve.converged;
     tally->fallbacks += info->solve.fallback != NULL;

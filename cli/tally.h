@@ -21,6 +21,7 @@ typedef struct Tally {
     long long steps, collisions, transitions, problems, failures, fallbacks, overlapping, accumulations;
     double accumulated_time;    /* when events first accumulated [s] */
     double impact_gain;         /* energy that impact laws added [J] */
+    long long repeated;         /* steps made again, since they gained energy that nothing gave */
     long long drift_fallbacks;  /* steps in which drift mean did not converge */
     long long limited;          /* impacts with restitution that was scaled down */
     double residual_limit;      /* of the def */

@@ -36,6 +36,7 @@ static const Field step_info[] = {
     LAST(impact_gain, "kinetic energy that impact laws added [J]"),
     LAST(recovery, "drift gap: the share of the wanted correction that was used, so that nothing moves faster than "
                    "correction_speed"),
+    LAST(attempts, "at this step; more than 1: those before gained energy that nothing gave (energy limit)"),
     LAST(drift_fallbacks, "drift mean: stages that did not converge, with joints closed as by drift gap"),
     LAST(rebounds_limited, "impacts whose restitution was scaled down: it would have added energy"),
     LAST(kinetic, "[J]"),

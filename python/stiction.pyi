@@ -384,6 +384,7 @@ class StepInfo(NamedTuple):
     joint_error: float
     impact_gain: float
     recovery: float
+    attempts: int
     drift_fallbacks: int
     rebounds_limited: int
     kinetic: float

@@ -237,7 +237,8 @@ ST_API int st_system_flaws(const st_System *system, st_Flaw *out, int room);
 typedef struct st_StepInfo {
     uint32_t size;        /* set by st_step_info(): lets the struct grow                 */
     double time;          /* reached [s]                                                 */
-    double h;             /* taken: shorter than asked when a collision ended the step   */
+    double h;             /* taken: shorter than asked when a collision ended the step, or when the whole step would
+                           * have gained energy that nothing gives (attempts)            */
     int contacts;         /* in the step problem                                         */
     int joints;           /* joint rows, soft rows not counted                           */
     int asleep;           /* bodies that sleep                                           */
@@ -273,6 +274,7 @@ typedef struct st_StepInfo {
     double force_h;      /* time that they act for: h, but if a scheme of order one met a collision [s] */
     double law_change;   /* friction that depends on speed, liquid bridges: their change in the last repetition,
                           * relative to all impulses, where the repetitions did not converge; else 0 */
+    int attempts;        /* at this step; more than 1: those before gained energy that nothing gave (energy limit) */
 } st_StepInfo;
 
 /* An empty report with `size` set. */

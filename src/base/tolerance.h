@@ -59,6 +59,10 @@
  * velocity, invisible, and makes a pinched body solvable. Below 1e-12 the pinch is solved to no digits. */
 #define STI_OVERLAP_COMPLIANCE 1e-8
 
+/* Error of a solved contact's normal velocity, in parts of the fastest body's speed. Solves to a residual of 1e-4
+ * leave a thousandth of this among bodies of like mass; smaller, and ratios of 1000 are solved twice without need. */
+#define STI_VELOCITY_ERROR 0.1
+
 /* Contact velocities below this fraction of the system's fastest count as idle: residuals are relative to
  * this at least. At a tolerance of 1e-9 that asks for 1e-15 of the fastest, which is rounding; smaller,
  * and steps in which contacts have nothing to do (a take-off, an impact at rest) never converge.    */

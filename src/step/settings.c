@@ -253,7 +253,10 @@ static const Entry entries[] = {
     {CHOICE(events, events_words,
             "off: fixed step; collisions: located where a new contact closes; all: take-off, stick and slip, too"),
      AT(events), NULL, 0},
-    {CHOICE(energy, energy_words, "impacts that would add energy: are kept and reported, or get less restitution"),
+    {CHOICE(energy, energy_words,
+            "limit: impacts that would add energy get less restitution, and a step that gains energy which nothing "
+            "gives is made "
+            "again or ends the run; report: both are kept and reported, up to a gain of 1e6 times the energy at hand"),
      AT(energy), NULL, 0},
     {CHOICE(
          initial, initial_words,

@@ -7,6 +7,7 @@
  *     stick_slip.c  take-off, stick and slip within the step       collision_event.c    collisions within the step
  *     collision_response.c     what a collision does, with impact.c           projection.c  drift correction
  *     sleep.c       islands at rest, which are left out of all this
+ *     energy_guard.c           steps that gain energy which nothing gives are made again
  *     flow.c        bodies that come and go before the step        measure.c     what is measured of grains
  *
  * With events off a step is one piece, and contacts that may close within it are in its problem (speculative_step).
@@ -17,6 +18,7 @@
 #include "base/range.h"
 #include "base/tolerance.h"
 #include "step/contact/contact_model.h"
+#include "step/energy_guard.h"
 #include "step/flow.h"
 #include "step/sleep.h"
 
@@ -126,7 +128,6 @@ static void accept(st_System *system, double t, double taken, bool event)
     sti_State *state = &system->state;
     sti_StepWork *work = &system->work;
     sti_History *history = &state->history;
-    sti_work_less_potential(system);
     sti_mean_remember(system, taken);
     history->known = !event && !work->stages.rough;
     history->h = taken;
@@ -147,17 +148,10 @@ static void accept(st_System *system, double t, double taken, bool event)
     sti_works_add(&state->works, 1, &work->step.done);
 }
 
-/* Kinetic and potential, at the state [J]. */
-static double energy(st_System *system)
-{
-    return sti_energy_kinetic(&system->model, &system->work, system->state.q, system->state.v) +
-           sti_energy_potential(system, &system->work.here, system->state.t, system->state.q);
-}
-
 /* ---- the step --------------------------------------------------------------------------------- */
 
-/* Piece by piece to the end of the step; with an integrator of order one, the first piece. If this fails, the caller
- * restores the state.                                                                              */
+/* Piece by piece to the end of the step; with an integrator of order one, the first piece. If this fails, or a piece
+ * gains energy that nothing gives (guard.tripped), the caller restores the state.                    */
 static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     sti_State *state = &system->state;
@@ -165,6 +159,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     const bool goes_on = sti_goes_on(&system->model), speculative = sti_speculative(&system->model);
     sti_impulses_begin(&system->model, work);
     if (state->fresh) STI_TRY(sti_meet_motors(system, err));
+    if (state->fresh) (void)sti_energy(system);
     const int stalled = state->stalled;
     const double start = state->t, end = sti_next_time(state, h);
     work->h_asked = h;
@@ -172,15 +167,20 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     work->events.over_limit = false;
     double rest = h;
     do {
-        double taken = rest;
+        const double length = goes_on ? fmin(rest, work->guard.part * h) : rest;
+        double taken = length;
         bool event = false;
         work->events.before = (sti_Works){0};
-        STI_TRY(speculative ? speculative_step(system, rest, info, err)
-                            : located_piece(system, rest, &taken, &event, info, err));
+        STI_TRY(speculative ? speculative_step(system, length, info, err)
+                            : located_piece(system, length, &taken, &event, info, err));
         const bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;
+        sti_work_less_potential(system);
+        work->guard.tripped = !sti_energy_explained(system, length, taken);
+        if (work->guard.tripped) return ST_OK;
         STI_TRY(sti_keep_waiting(system, true, err));
         STI_TRY(sti_sum_piece(system, err));
         accept(system, ends ? end : state->t + taken, taken, event);
+        if (goes_on) (void)sti_energy(system);
         rest = end - state->t;
     } while (goes_on && rest > 0);
     if (state->t == end)
@@ -188,6 +188,28 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     else
         sti_time_set(state, state->t);
     return goes_on ? sti_count_exhausted(system, stalled, err) : ST_OK;
+}
+
+/* The step, and again with one remedy more after each attempt that gains energy (energy_guard.c). */
+static st_Status take_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
+{
+    const sti_EnergyGuard *guard = &system->work.guard;
+    sti_guard_begin(system);
+    info->attempts = 1;
+    STI_TRY(take_pieces(system, h, info, err));
+    for (int attempts = 2; guard->tripped; attempts++) {
+        bool any;
+        const double tried = guard->part * h;
+        STI_TRY(sti_guard_remedy(system, &any, err));
+        if (!any) return sti_guard_fail(system, tried, err);
+        sti_restore(system);
+        STI_TRY(sti_save(system, err));
+        (void)sti_energy(system);
+        *info = st_step_info();
+        info->attempts = attempts;
+        STI_TRY(take_pieces(system, sti_goes_on(&system->model) ? h : guard->part * h, info, err));
+    }
+    return ST_OK;
 }
 
 static void report_step(st_System *system, double h, st_StepInfo *info)
@@ -201,8 +223,8 @@ static void report_step(st_System *system, double h, st_StepInfo *info)
     info->asleep = work->sleep.n_asleep > 0 ? work->sleep.n_asleep - sti_rotors_asleep(model->world) : 0;
     info->penetration = fmax(sti_row_buffer_penetration(&work->here, model->def.threads), work->sleep.penetration);
     info->joint_error = sti_row_buffer_joint_error(&work->here);
-    info->kinetic = sti_energy_kinetic(model, work, state->q, state->v);
-    info->potential = sti_energy_potential(system, &work->here, state->t, state->q);
+    info->kinetic = work->guard.kinetic;
+    info->potential = work->guard.potential;
     info->friction = state->works.friction;
     info->work = state->works.given;
     info->damping = state->works.damping;
@@ -242,19 +264,19 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     const double start = state->t, end = sti_next_time(state, h);
     const bool flows =
         system->model.rigid && system->model.world->scene->n_inlets + system->model.world->scene->n_outlets > 0;
-    const double energy_then = flows ? energy(system) : 0;
+    const double energy_then = flows ? sti_energy(system) : 0;
     STI_TRY(sti_flow_step(system, err));
     if (flows)
-        state->works.given += energy(system) - energy_then; /* what comes brings its energy, what goes takes it */
+        state->works.given += sti_energy(system) - energy_then; /* what comes brings its energy, what goes takes it */
     sti_measures_before_step(system);
     STI_TRY(sti_refresh_rows(system, err));
     STI_TRY(sti_sleep_begin(system, h, err)); /* depends on the state alone, and stays if the step fails */
     STI_TRY(sti_save(system, err));
     const bool jump = state->fresh && sti_starts_with_jump(system);
-    const double energy_before = energy(system), explained = sti_works_sum(&state->works);
+    const double energy_before = sti_energy(system), explained = sti_works_sum(&state->works);
     system->work.law_change = 0;
     sti_cancel_begin(&system->model, &system->work);
-    const st_Status status = take_pieces(system, h, &local, err);
+    const st_Status status = take_step(system, h, &local, err);
     sti_cancel_end(system, status, err);
     if (status != ST_OK) {
         sti_restore(system);
@@ -265,7 +287,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     state->fresh = false;
     sti_measures_after_step(system);
     sti_note_strikes(system, jump);
-    state->works.unexplained += energy(system) - energy_before - (sti_works_sum(&state->works) - explained);
+    state->works.unexplained += sti_energy(system) - energy_before - (sti_works_sum(&state->works) - explained);
     sti_sleep_end(system, state->t - start);
     report_step(system, state->t == end ? h : state->t - start, &local);
     tell(&local, info);

@@ -256,6 +256,7 @@ static st_Status create_system(const st_SystemDef *def, const st_Model *model, s
                            .world = world,
                            .rigid = !sti_world_is_empty(world)};
     sti_scale_settings(&s->model);
+    s->work.guard = (sti_EnergyGuard){.recovery = 1, .part = 1};
     s->work.stop = sti_alloc(&def->allocator, 1, sizeof *s->work.stop);
     st_Status status = s->work.stop != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
     if (status == ST_OK) sti_stop_begin(s->work.stop, NULL, NULL);
@@ -424,6 +425,7 @@ void st_system_destroy(st_System *s)
     sti_impulses_free(s);
     sti_strikes_free(&s->model, &s->work);
     sti_islands_destroy(s->work.islands);
+    sti_islands_destroy(s->work.guard.other_islands);
     sti_free(&a, s->work.stop, 1, sizeof *s->work.stop);
     st_solver_destroy(s->work.projection.solver);
     sti_least_norm_destroy(&a, s->work.least_norm);

@@ -189,7 +189,7 @@ typedef struct sti_Stages {
     double *applied, *turning;                 /* of the stage: k, and the impulse of the gyroscopic term          */
     sti_Works carried;                         /* in the stages of the piece so far                                */
     bool rough;                                /* the step became one of Euler's: no history for the next          */
-    bool straight;                             /* its velocity is taken as linear in time (bdf2)                   */
+    bool straight;                             /* its velocity is taken as linear in time: bdf2, rough steps      */
 } sti_Stages;
 
 /* Drift `mean`: discrete_gradient.c. All NULL without it. */
@@ -266,6 +266,18 @@ typedef struct sti_TimeGrid {
     double start, h; /* [s]; h = 0: no step yet                                                    */
     int64_t steps;
 } sti_TimeGrid;
+
+/* energy_guard.c: energies before the piece at hand, and what is done about a step that gains energy. */
+typedef struct sti_EnergyGuard {
+    double kinetic, potential;  /* [J]                                                              */
+    double rise, given, limit;  /* of a piece that tripped: of the energy, of it by forces, what is allowed [J] */
+    bool tripped;               /* the piece is not accepted                                        */
+    int attempt;                /* remedies that were tried in this step                            */
+    bool rough;                 /* remedies: Euler's method                                         */
+    double recovery, part;      /* share of drift correction; of the step's length                  */
+    bool is_tight;              /* `islands` of the work are the exact ones, until the next step begins */
+    sti_Islands *other_islands; /* exact, made when they are needed; or those of the settings meanwhile */
+} sti_EnergyGuard;
 
 /* strike.c: what impacts reached that nobody located, in the last step. */
 typedef struct sti_Strikes {
@@ -406,6 +418,7 @@ typedef struct sti_StepWork {
     sti_Mean mean;
     sti_ImpulseSums impulses;
     sti_Strikes strikes;
+    sti_EnergyGuard guard;
     sti_Ahead ahead;
     sti_Events events;
     sti_Rebounds rebounds;

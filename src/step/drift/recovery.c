@@ -71,6 +71,7 @@ st_Status sti_bound_recovery(st_System *system, double h, st_StepInfo *info, st_
     const double cap = system->model.def.correction_speed;
     const size_t size = (size_t)system->model.n_v * sizeof *system->state.v;
     if (!sti_closes_gaps(&system->model.def) || system->model.def.contact != ST_CONTACT_RIGID || !(h > 0)) return ST_OK;
+    if (system->work.recovery == 0) return ST_OK; /* the energy guard's */
     if (!may_be_fast(system, h)) return ST_OK;
     STI_TRY(STI_GROW(&system->model.allocator, system->work.v_recovered, system->work.v_recovered_capacity,
                      3 * (int64_t)system->model.n_v, err));

@@ -35,7 +35,7 @@ static st_Status step_from(st_System *system, const double *v, bool rebound, dou
     }
     for (int i = 0; system->work.a_new != NULL && i < system->model.n_v; i++)
         system->work.a_new[i] = (system->work.v_new[i] - v[i]) / h;
-    return sti_total_impulses(system, 1.0, 1.0, err);
+    return sti_total_impulses(system, 1.0, system->work.stages.straight ? 0.5 : 1.0, err);
 }
 
 st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
@@ -47,6 +47,8 @@ st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Erro
 {
     bool rebounds;
     system->work.stages.rough = true;
+    system->work.stages.straight =
+        true; /* v(s) = v + s (v+ - v): the cubic through d = h v+ runs ahead of the forces */
     sti_carry_nothing(&system->model, &system->work);
     STI_TRY(sti_rebound(system, h, &rebounds, info, err));
     return step_from(system, rebounds ? system->work.stages.v_base : system->state.v, false, h, info, err);

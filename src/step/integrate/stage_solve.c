@@ -1,5 +1,6 @@
 /* step/integrate/stage_solve.c -- the solution of the step problem, island by island, and what follows from it at once.
  */
+#include "base/tolerance.h"
 #include "math/parallel.h"
 #include "solve/islands.h"
 #include "step/contact/contact_model.h"
@@ -9,6 +10,8 @@
 /* Where a step solves several problems and the first took all of step_work_limit, the next ones get so many visits of
  * each contact: a sweep or two, and the judge.                                                    */
 #define FEWEST_VISITS 4.0
+/* A problem without solution is not looked at for ever: energy_guard.c. */
+#define TIGHT_VISITS 3e3
 
 st_Status sti_solve_problem(st_System *system, st_Solver *solver, const st_Problem *problem, st_Solution *solution,
                             st_SolveInfo *info, st_Error *err)
@@ -32,8 +35,9 @@ st_Status sti_solve_islands(st_System *system, st_Solution *solution, st_SolveIn
     st_SolveInfo found = {0};
     if (!system->model.rigid) STI_TRY(st_problem_check(problem, err));
     sti_islands_recall(system->work.islands, left_at, &system->work.step);
+    const double limit = system->model.def.step_work_limit - system->work.work_done;
     sti_islands_limit(system->work.islands,
-                      fmax(system->model.def.step_work_limit - system->work.work_done, FEWEST_VISITS));
+                      fmax(fmin(limit, system->work.guard.is_tight ? TIGHT_VISITS : limit), FEWEST_VISITS));
     bool done;
     STI_TRY(sti_joint_coordinates_solve(system, solution, &found, &done, err));
     if (!done)
@@ -48,14 +52,19 @@ st_Status sti_solve_islands(st_System *system, st_Solution *solution, st_SolveIn
 /* Overlaps that no impulse opens: joints hold the bodies, or a motor without limit drives them together, and W_nn is 0
  * (docs/methods.md 4 has 1e-8 W_nn for the compliance of an overlap). Ours, which is of the mobility without joints,
  * has then taken all of the push, with forces as large as it is small; their friction would lock a wheel. Such contacts
- * are rigid, and not pushed.                                                                          */
-static bool leave_immovable(sti_Assembly *out)
+ * are rigid, and not pushed. So are those without joints that carry a load 1e8 times as heavy as their lighter body: it
+ * would sink at C r - |w|, a tenth of the fastest speed at least. (A body pinched between two like overlaps has C r =
+ * |w|.)                            */
+static bool leave_immovable(sti_Assembly *out, double fastest)
 {
+    const bool joints = out->problem.n_l > 0;
+    const double most = joints ? 0.5 : 2, least = joints ? 0 : STI_VELOCITY_ERROR * fastest;
     bool any = false;
-    if (out->overlapping == 0 || out->problem.n_l == 0) return false;
+    if (out->overlapping == 0) return false;
     for (int c = 0; c < out->n_gaps; c++) {
         const int row = out->law[c].first; /* C is diagonal */
-        if (!(out->C[row] > 0) || !(out->C[row] * out->r[row] > 0.5 * fabs(out->w[row]))) continue;
+        const double sinks = out->C[row] * out->r[row];
+        if (!(out->C[row] > 0) || !(sinks > most * fabs(out->w[row])) || !(sinks > least)) continue;
         out->C[row] = 0;
         out->w[row] = fmax(out->w[row], 0);
         memset(out->r + row, 0, (size_t)out->law[c].dim * sizeof *out->r);
@@ -128,7 +137,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     else
         STI_TRY(sti_solve_islands(system, &solution, info, err));
     join_loaded(out);
-    if (leave_immovable(out)) STI_TRY(sti_solve_islands(system, &solution, info, err));
+    if (leave_immovable(out, system->state.fastest.speed)) STI_TRY(sti_solve_islands(system, &solution, info, err));
     if (!impact) STI_TRY(solve_dependent_laws(system, &solution, info, err));
     if (system->model.def.rigid_limit && system->model.def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));

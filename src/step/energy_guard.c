@@ -1,0 +1,227 @@
+/* step/energy_guard.c -- a step that gains energy which nothing gives is not accepted.
+ *
+ * Let T and V be the kinetic and potential energy. Of the works of a step (stage_work.c) these may add energy: what
+ * forces, motors, moved joints and belts give, restitution, and drift correction. The rise that nothing explains is
+ *
+ *     R = T(v+) + V(q+) - T(v) - V(q) - given - max(impact, 0) - min(max(correction, 0), B)
+ *
+ * where B bounds what drift correction can give if it moves no point faster than c = correction_speed (recovery.c):
+ * with velocities D of the correction, |D|_M <= c sqrt(m), it is |D|_M |v|_M + |D|_M^2/2. Friction, dampers and the
+ * scheme's own damping take energy: they explain no rise. A solve that ends early makes works of correction without
+ * bound.
+ *
+ * A scheme has a truncation error as well. Euler's methods make 1/2 |v+ - v|_M^2 of it, and 1/2 k (moved)^2 of a
+ * spring; schemes of order two make less. In a step that runs away both are as large as the rise itself and prove
+ * nothing. So with the energy at hand before the step, S = T(v) + springs + |h k|^2/2M + |given|,
+ *
+ *     accept if R <= 10 min(1/2 |v+ - v|_M^2 + 1/2 k (moved)^2, S/100),  or if R <= S/1000 (solver, rounding)
+ *
+ * A step that is not accepted is made again from the same state. Each attempt adds one remedy, in the order of
+ * `remedies` below. If none helps, the step fails with the numbers and the place. With energy `report` (the presets
+ * named after papers) every step is accepted, unless R > 1e6 S: then it fails.
+ *
+ * A piece that a located collision cuts short has with Euler's methods the velocity of the whole step (Anitescu & Potra
+ * 2002): there is no balance, and the piece is accepted. So are steps with compliant or regularized contacts.
+ */
+#include "step/energy_guard.h"
+
+#include "step/contact/contact_model.h"
+
+#include <stdio.h>
+
+#define ESTIMATE_FACTOR 10.0
+#define ESTIMATE_SHARE  0.01  /* of the energy at hand, at most */
+#define SOLVER_SHARE    1e-3  /* of the energy at hand: what a solve within its tolerance may add */
+#define ROUNDING        1e-11 /* of all energies that are subtracted from each other */
+#define STAGES_FACTOR   6.0   /* two stages extrapolate a correction to 2.4 times its speed (recovery.c) */
+#define RUNAWAY         1e6   /* times the energy at hand: no step may gain as much */
+
+/* ---- does a step explain its energy? ---------------------------------------------------------------- */
+
+static double positive(double x)
+{
+    return x > 0 ? x : 0;
+}
+
+double sti_energy(st_System *s)
+{
+    s->work.guard.kinetic = sti_energy_kinetic(&s->model, &s->work, s->state.q, s->state.v);
+    s->work.guard.potential = sti_energy_potential(s, &s->work.here, s->state.t, s->state.q);
+    return s->work.guard.kinetic + s->work.guard.potential;
+}
+
+/* S without the work of forces, and the mass that moves. */
+static double energy_at_hand(const st_System *s, double h, double *mass)
+{
+    const st_Sink *here = &s->work.here;
+    const double pulled = h * s->state.fastest.pull;
+    double elastic = 0;
+    *mass = 0;
+    for (int k = 0; k < here->soft_rows.n_rows; k++)
+        elastic += 0.5 * here->soft[k].stiffness * here->soft[k].value * here->soft[k].value;
+    for (int b = 0; b < s->model.n_blocks; b++) {
+        const int first = s->model.first[b], end = s->model.first[b + 1];
+        double most = 0; /* of a body its mass, not its inertia */
+        for (int i = first; i < end && (!s->model.rigid || i < first + 3); i++)
+            most = fmax(most, sti_mass_of(&s->model, s->work.step.M, i));
+        *mass += most;
+    }
+    return s->work.guard.kinetic + elastic + 0.5 * *mass * pulled * pulled;
+}
+
+/* 1/2 |v+ - v|_M^2 + 1/2 k (moved)^2. */
+static double truncation(st_System *s)
+{
+    const st_Sink *here = &s->work.here, *trial = &s->work.trial;
+    double *change = s->work.v_work;
+    for (int i = 0; i < s->model.n_v; i++)
+        change[i] = s->work.v_new[i] - s->state.v[i];
+    double sum = sti_energy_kinetic(&s->model, &s->work, s->state.q, change);
+    for (int k = 0; k < here->soft_rows.n_rows && k < trial->soft_rows.n_rows; k++) {
+        const double moved = trial->soft[k].value - here->soft[k].value;
+        sum += 0.5 * here->soft[k].stiffness * moved * moved;
+    }
+    return sum;
+}
+
+bool sti_energy_explained(st_System *s, double h, double taken)
+{
+    sti_EnergyGuard *guard = &s->work.guard;
+    const int order = sti_integrator(&s->model)->order;
+    const bool cut = taken < h && order == 1;
+    if (s->model.def.contact != ST_CONTACT_RIGID || cut) return true;
+    sti_Works works = s->work.events.before;
+    sti_works_add(&works, 1, &s->work.step.done);
+    const double kinetic =
+                     sti_energy_kinetic(&s->model, &s->work, s->state.q, s->work.v_new), /* k has the terms of M(q) */
+        potential = sti_energy_potential(s, &s->work.trial, s->state.t + taken, s->work.q_new),
+                 rise = kinetic - guard->kinetic + (potential - guard->potential),
+                 unexplained = rise - works.given - positive(works.impact),
+                 rounding = ROUNDING * (kinetic + guard->kinetic + fabs(potential) + fabs(guard->potential));
+    if (unexplained <= rounding) return true; /* nearly every step ends here */
+    double mass;
+    const double at_hand = energy_at_hand(s, h, &mass) + fabs(works.given);
+    const double D = s->model.def.correction_speed * sqrt(mass), most = D * (sqrt(2 * at_hand) + 0.5 * D);
+    const double R = unexplained - fmin((order > 1 ? STAGES_FACTOR : 1) * positive(works.correction), most);
+    guard->rise = rise;
+    guard->given = works.given;
+    guard->limit = rounding + RUNAWAY * at_hand;
+    if (s->model.def.energy == ST_ENERGY_LIMIT)
+        guard->limit =
+            rounding + fmax(SOLVER_SHARE * at_hand, ESTIMATE_FACTOR * fmin(ESTIMATE_SHARE * at_hand, truncation(s)));
+    guard->limit += rise - R; /* of the rise itself */
+    return rise <= guard->limit;
+}
+
+/* ---- a step that does not ----------------------------------------------------------------------------- */
+
+/* What the attempts do: the step problem to 1e-13, without a limit of work; Euler's method, which damps jumps that
+ * schemes of order two extrapolate; joint errors and overlaps stay as they are; an eighth of the step, a 64th. */
+static const struct Remedy {
+    const char *words;
+    bool tight, rough, no_recovery;
+    double part; /* of the step                                                                    */
+} remedies[] = {
+    {"by Euler's method", false, true, false, 1},
+    {"to a residual of 1e-13", true, true, false, 1},
+    {"without drift correction", true, true, true, 1},
+    {"with an eighth of the step", true, true, true, 0.125},
+    {"with a 64th of the step", true, true, true, 1.0 / 64},
+};
+enum { N_REMEDIES = sizeof remedies / sizeof remedies[0] };
+
+st_Status sti_solve_tightly(st_System *s, st_Error *err)
+{
+    sti_EnergyGuard *guard = &s->work.guard;
+    if (guard->is_tight) return ST_OK;
+    if (guard->other_islands == NULL) {
+        st_SolverDef def = st_solver_def();
+        def.name = s->model.def.solver;
+        def.tolerance = 1e-13;
+        def.max_iterations = s->model.def.max_iterations;
+        def.effort = ST_EFFORT_EXACT;
+        def.warm_start = true;
+        def.threads = s->model.def.threads;
+        def.allocator = s->model.allocator;
+        STI_TRY(sti_islands_create(&def, s->model.def.islands, s->work.stop, &guard->other_islands, err));
+    }
+    STI_EXCHANGE(sti_Islands *, s->work.islands, guard->other_islands);
+    guard->is_tight = true;
+    return ST_OK;
+}
+
+void sti_guard_begin(st_System *s)
+{
+    sti_EnergyGuard *guard = &s->work.guard;
+    if (guard->is_tight) STI_EXCHANGE(sti_Islands *, s->work.islands, guard->other_islands);
+    guard->is_tight = guard->tripped = guard->rough = false;
+    guard->recovery = guard->part = 1;
+    guard->attempt = 0;
+}
+
+st_Status sti_guard_remedy(st_System *s, bool *any, st_Error *err)
+{
+    sti_EnergyGuard *guard = &s->work.guard;
+    *any = false;
+    guard->tripped = false;
+    if (s->model.def.energy != ST_ENERGY_LIMIT) return ST_OK;
+    if (guard->attempt == 0 && sti_integrator(&s->model)->order == 1) guard->attempt++;
+    if (guard->attempt == N_REMEDIES) return ST_OK;
+    const struct Remedy *remedy = &remedies[guard->attempt++];
+    guard->rough = remedy->rough && sti_integrator(&s->model)->order > 1;
+    guard->recovery = remedy->no_recovery ? 0 : 1;
+    guard->part = remedy->part;
+    *any = true;
+    return remedy->tight ? sti_solve_tightly(s, err) : ST_OK;
+}
+
+/* The contact or joint with the largest positive work in the step at hand. */
+static void describe_source(st_System *s, char *out, size_t size)
+{
+    const sti_Assembly *step = &s->work.step;
+    double most = 0;
+    snprintf(out, size, "no contact or joint gives any of it");
+    for (int c = 0; c < step->n_gaps; c++) {
+        double work = 0;
+        for (int k = 0; k < step->law[c].dim; k++) {
+            sti_RowView row;
+            sti_view_row(&s->model, &s->work, c, k, &row);
+            for (int e = 0; e < row.n; e++)
+                work +=
+                    0.5 * step->r[step->law[c].first + k] * row.x[e] * (s->work.v_new[row.i[e]] + s->state.v[row.i[e]]);
+        }
+        if (!(work > most)) continue;
+        char pair[600];
+        most = work;
+        sti_describe_contact(&s->model, &step->chosen[c].entry, pair, sizeof pair);
+        snprintf(out, size, "the contact of %s gives %.3g J, its gap is %.3g m", pair, work, step->chosen[c].entry.gap);
+    }
+    for (int k = 0; s->model.rigid && k < s->model.world->n_joints; k++) {
+        const sti_Joint *joint = &s->model.world->joint[k];
+        double work = 0, error = 0;
+        for (int row = joint->first_row; row < joint->first_row + joint->n_rows && row < step->G.n_rows; row++) {
+            work += 0.5 * step->l[row] *
+                    (sti_row_dot(&step->G, row, s->work.v_new) + sti_row_dot(&step->G, row, s->state.v));
+            error = fmax(error, fabs(s->work.here.joint[row].value));
+        }
+        if (!(work > most)) continue;
+        most = work;
+        snprintf(out, size, "joint \"%s\" gives %.3g J, its error is %.3g m or rad",
+                 s->model.world->scene->joint[k].name, work, error);
+    }
+}
+
+st_Status sti_guard_fail(st_System *s, double h, st_Error *err)
+{
+    const sti_EnergyGuard *guard = &s->work.guard;
+    char source[800];
+    describe_source(s, source, sizeof source);
+    const bool again = s->model.def.energy == ST_ENERGY_LIMIT;
+    return sti_fail(
+        err, ST_ERR_NUMERIC,
+        "diverged at step %lld, t = %g: the energy rises by %.3g J in one step of %g s, where %.3g J can be "
+        "explained (forces and motors give %.3g J); %s; %s",
+        (long long)s->state.n_steps + 1, s->state.t, guard->rise, h, guard->limit, guard->given, source,
+        again ? "solving it again exactly, without drift correction and with shorter steps did not help"
+              : "try a smaller h or an implicit integrator");
+}

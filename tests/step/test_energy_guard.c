@@ -1,0 +1,160 @@
+/* Steps that gain energy which nothing gives (src/step/energy_guard.c): made again, or the end of the run. */
+#include "step/scene_run.h"
+
+static void parse(Run *run, const char *text)
+{
+    memset(run, 0, sizeof *run);
+    check_ok(st_scene_parse(text, strlen(text), "test", NULL, 0, &run->scene, &run->def, &run->err), run->err);
+    check_ok(st_system_create(run->scene, &run->def, &run->sys, &run->err), run->err);
+}
+
+static double energy(const Run *run)
+{
+    return run->info.kinetic + run->info.potential;
+}
+
+/* Painleve's chalk: no finite force keeps it sliding, it stops at once. Two stages extrapolate that jump: 2.2 mJ more
+ * than the 9.2 mJ at the start. Nothing gives energy here, so that no step may gain any. */
+static void jump_in_a_step(void **state)
+{
+    (void)state;
+    Run run;
+    int repeated = 0;
+    run_open(&run, "examples/toys/painleve-chalk.json", "simulation/preset=accurate", "simulation/end=0.05", NULL);
+    run.info = st_step_info();
+    check_ok(st_system_energy(run.sys, &run.info.kinetic, &run.info.potential, &run.err), run.err);
+    for (double before = energy(&run); !run_finished(&run); before = energy(&run)) {
+        run_step(&run);
+        check_below(energy(&run), before + 1e-6 * 9.25e-3);
+        repeated += run.info.attempts > 1;
+    }
+    assert_true(repeated > 0);
+    run_close(&run);
+}
+
+/* Capsules on hinges that start at one point and are to touch: no velocity opens these overlaps, and a solver with a
+ * budget ends anywhere: 507 J in one step of a tree that has 82 J. What drift correction gives is bounded: it moves no
+ * point faster than c, so that |D|_M <= c sqrt(m) and the energy it adds is at most |D| |v| + |D|^2/2 in that norm. */
+static void overlapping_siblings(void **state)
+{
+    (void)state;
+    const char *const presets[] = {"real-time", "default"};
+    const double r = 0.04, density = 1000, PI = 3.14159265358979323846, length[] = {0.3, 0.3, 0.3, hypot(0.3, 0.1)};
+    double mass = density * PI * 0.05 * 0.05 * (0.4 + 4.0 / 3 * 0.05); /* the capsules' */
+    for (int k = 0; k < 4; k++)
+        mass += density * PI * r * r * (length[k] + 4.0 / 3 * r);
+    for (int k = 0; k < 2; k++) {
+        const double c = 1.5, h = 0.002;
+        char text[500];
+        Run run;
+        snprintf(
+            text, sizeof text,
+            "{\"simulation\": {\"preset\": \"%s\", \"h\": %g, \"end\": 0.2, \"correction_speed\": %g}, \"robots\": "
+            "[{\"name\": \"r\", \"file\": \"tests/data/robots/siblings-overlap.xml\", \"overlaps\": true}]}",
+            presets[k], h, c);
+        parse(&run, text);
+        run.info = st_step_info();
+        check_ok(st_system_energy(run.sys, &run.info.kinetic, &run.info.potential, &run.err), run.err);
+        while (!run_finished(&run)) {
+            const double before = energy(&run), fall = 9.81 * h, D = c * sqrt(mass);
+            const double at_hand = run.info.kinetic + 0.5 * mass * fall * fall;
+            run_step(&run);
+            check_below(energy(&run) - before, D * (sqrt(2 * at_hand) + 0.5 * D) + 0.1 * at_hand + 1e-9);
+        }
+        run_close(&run);
+    }
+}
+
+/* A user's spring whose row points the wrong way: it pushes away from its rest, and its energy grows with the motion.
+ * No attempt helps, so that the step fails, with numbers. */
+static st_Status unit_mass(void *ctx, const double *q, double *M, st_Error *err)
+{
+    (void)ctx, (void)q, (void)err;
+    M[0] = 1;
+    return ST_OK;
+}
+
+static st_Status no_force(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err)
+{
+    (void)ctx, (void)t, (void)q, (void)v, (void)err;
+    k[0] = 0;
+    return ST_OK;
+}
+
+static st_Status wrong_spring(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err)
+{
+    (void)t;
+    const int index = 0;
+    const double gradient = *(const double *)ctx;
+    const st_SoftRow row = {
+        .value = q[0], .stiffness = 100, .damping = 0, .count = 1, .index = &index, .gradient = &gradient};
+    return st_push_soft(sink, &row, err);
+}
+
+static void wrong_gradient_is_named(void **state)
+{
+    (void)state;
+    for (int right = 0; right < 2; right++) {
+        double gradient = right ? 1 : -1, q = 1, v = 1;
+        st_Model model = st_model_def();
+        st_SystemDef def = st_system_def();
+        st_System *system;
+        st_Error err = {0};
+        st_StepInfo info = st_step_info();
+        model.ctx = &gradient, model.n_q = model.n_v = 1;
+        model.mass = unit_mass, model.force = no_force, model.soft = wrong_spring;
+        def.h = 0.01;
+        check_ok(st_system_create_model(&model, &q, &v, &def, &system, &err), err);
+        st_Status status = ST_OK;
+        for (int k = 0; k < 20 && status == ST_OK; k++)
+            status = st_system_step(system, def.h, &info, &err);
+        if (right) {
+            check_ok(status, err);
+            assert_int_equal(info.attempts, 1);
+        } else {
+            assert_int_equal(status, ST_ERR_NUMERIC);
+            assert_non_null(strstr(err.message, "the energy rises by"));
+        }
+        st_system_destroy(system);
+    }
+}
+
+/* Explicit Euler on a spring with h omega = 1e4 gains (h omega)^2 of the spring's energy a step. The papers' presets
+ * report what they do; a gain of more than a million times the energy at hand ends the run. */
+static void papers_end_as_diverged(void **state)
+{
+    (void)state;
+    const struct {
+        double stiffness; /* of 1 kg at h = 0.1 s */
+        bool diverges;
+    } cases[] = {{1e4, false}, {1e10, true}};
+    for (int k = 0; k < 2; k++) {
+        Run run;
+        char text[600];
+        snprintf(
+            text, sizeof text,
+            "{\"simulation\": {\"preset\": \"anitescu-potra-1997\", \"h\": 0.1, \"end\": 0.2, \"gravity\": [0, 0, 0]}, "
+            "\"bodies\": [{\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1], \"position\": [1, 0, 0], "
+            "\"velocity\": [0.1, 0, 0]}], \"springs\": [{\"b\": \"b\", \"point_a\": [0, 0, 0], \"stiffness\": %g, "
+            "\"rest\": 0.999}]}",
+            cases[k].stiffness);
+        parse(&run, text);
+        st_Status status = ST_OK;
+        for (int step = 0; step < 2 && status == ST_OK; step++)
+            status = st_system_step(run.sys, 0.1, &run.info, &run.err);
+        assert_int_equal(status, cases[k].diverges ? ST_ERR_NUMERIC : ST_OK);
+        if (cases[k].diverges) assert_non_null(strstr(run.err.message, "the energy rises by"));
+        run_close(&run);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jump_in_a_step),
+        cmocka_unit_test(overlapping_siblings),
+        cmocka_unit_test(wrong_gradient_is_named),
+        cmocka_unit_test(papers_end_as_diverged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
