@@ -35,6 +35,7 @@ typedef struct st_SoftRow {
     int count;
     const int *index;
     const double *gradient;
+    double energy; /* stored beside stiffness value^2/2, where the spring is not linear [J]  */
 } st_SoftRow;
 
 /* Elastic constants of one body in a compliant contact. */
@@ -88,6 +89,15 @@ typedef struct st_ContactRow {
     st_Vec3 tangent;       /* of the second row; the third is along normal x tangent   */
 } st_ContactRow;
 
+/* A block of the derivatives of the forces: how k of the velocities `row` changes with those of `col`. With q they
+ * change along velocities: column j of dq is the derivative by h of k at move(q, e_j, h).               */
+typedef struct st_ForceDerivative {
+    int n_rows, n_cols;
+    const int *row, *col;
+    const double *dq; /* n_rows x n_cols, row-major; NULL: 0                                */
+    const double *dv; /* likewise                                                           */
+} st_ForceDerivative;
+
 typedef struct st_Sink st_Sink;
 /* Pass one row to the sink. Valid only inside the model function that received the sink. ST_ERR_ARGUMENT if an index or
  * a number is not valid.                                                                          */
@@ -98,6 +108,9 @@ ST_API st_Status st_push_soft(st_Sink *sink, const st_SoftRow *row, st_Error *er
 ST_API st_Status st_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err);
 /* Pass one contact to the sink, as st_push_joint. */
 ST_API st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err);
+
+/* Pass one block of derivatives to the sink, as st_push_joint. Blocks that meet are added. */
+ST_API st_Status st_push_force_derivative(st_Sink *sink, const st_ForceDerivative *block, st_Error *err);
 
 /* The table of functions. Start from st_model_def(). NULL is allowed where the comment says so. Each function receives
  * `ctx` first, writes to its output arguments only, and may be called at any (t, q, v) near the motion. */
@@ -112,6 +125,9 @@ typedef struct st_Model {
     bool constant_mass; /* M does not depend on q: it is evaluated once                    */
     /* k(t, q, v): all forces but springs, dampers, joints and contacts; Coriolis terms included. */
     st_Status (*force)(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err);
+    /* dk/dq and dk/dv, not necessarily symmetric and not all of them: every implicit integrator takes what is passed
+     * here at the new state, and the rest of k as it is (docs/methods.md 5). NULL: none.                    */
+    st_Status (*force_derivative)(void *ctx, double t, const double *q, const double *v, st_Sink *sink, st_Error *err);
     /* Springs and dampers, always the same ones in the same order. NULL: none. */
     st_Status (*soft)(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err);
     /* Joint rows, always the same ones in the same order. NULL: none. */
@@ -140,6 +156,10 @@ typedef struct st_Model {
 
 /* A table with all functions NULL; fill in at least n_q, n_v, mass and force. */
 ST_API st_Model st_model_def(void);
+/* Compare force_derivative with central differences of force. ST_ERR_ARGUMENT, with the entry named, if they differ by
+ * more than 1e-5 of the largest one; *error (or NULL) is the largest difference in these parts.        */
+ST_API st_Status st_model_check_derivatives(const st_Model *model, double t, const double *q, const double *v,
+                                            double *error, st_Error *err);
 
 #ifdef __cplusplus
 }

@@ -345,17 +345,28 @@ typedef struct st_SpringDef {
     st_Quat frame;                          /* bushing: its x, y, z, in the world                     */
     st_Vec3 stiffness_along, damping_along; /* bushing: along x, y, z [N/m, N s/m]      */
     st_Vec3 stiffness_about, damping_about; /* bushing: about x, y, z [N m/rad, N m s/rad] */
+    /* bushing: full matrices beside these, row-major, symmetric and positive semi-definite, over displacements along
+     * and rotations about x, y, z [N/m, N, N m/rad]; all 0: none                                       */
+    double stiffness_matrix[36], damping_matrix[36];
+    st_Profile table; /* linear, angular: force [N or N m] over the elongation [m or rad], as times and values, in place
+                       * of stiffness; linear between, held before and after; n_table = 0: none. Copied             */
     const char *name;
     uint32_t cookie;
 } st_SpringDef;
 
-/* force(t) = force * profile(t) at a point of the body, and torque(t) likewise. */
+/* force(t) = force * profile(t) at a point of the body, and torque(t) likewise. Beside it, at the same point, which has
+ * the velocity u: drag -drag |u - wind| (u - wind), and in a magnetic field B the force charge u x B and the torque
+ * moment x B. These are linearised in implicit integrators: they may be stiff.                     */
 typedef struct st_ForceDef {
     st_BodyId body;
     st_Vec3 point;  /* in the body [m]                                                */
     st_Vec3 force;  /* [N]                                                            */
     st_Vec3 torque; /* [N m]                                                          */
     bool body_axes; /* force and torque turn with the body; else world axes           */
+    double drag;    /* [N s^2/m^2], density x area x coefficient/2; >= 0              */
+    double charge;  /* [C]                                                            */
+    st_Vec3 moment; /* magnetic, in the body [A m^2]                                  */
+    st_Vec3 field;  /* B, in the world [T]                                            */
     st_Profile profile;
     const char *name;
     uint32_t cookie;

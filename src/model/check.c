@@ -272,7 +272,45 @@ static st_Status check_bushing(Subject s, st_SpringDef *def)
         STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.z));
         any = any || any_positive(parts[k].value);
     }
+    const struct {
+        const char *what;
+        const double *value;
+    } matrices[] = {{"stiffness_matrix", def->stiffness_matrix}, {"damping_matrix", def->damping_matrix}};
+    for (int k = 0; k < 2; k++) {
+        const double *A = matrices[k].value;
+        double d[6], mode[6][6], largest = 0;
+        for (int e = 0; e < 36; e++) {
+            STI_TRY(check_number(s, matrices[k].what, A[e]));
+            largest = fmax(largest, fabs(A[e]));
+        }
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < i; j++)
+                if (fabs(A[6 * i + j] - A[6 * j + i]) > 1e-9 * largest)
+                    return BAD(s, "%s is not symmetric: entry (%d, %d) is %g, entry (%d, %d) is %g", matrices[k].what,
+                               i + 1, j + 1, A[6 * i + j], j + 1, i + 1, A[6 * j + i]);
+        if (!sti_matrix_modes(A, d, mode)) return BAD(s, "%s is not positive semi-definite", matrices[k].what);
+        any = any || largest > 0;
+    }
     return any ? ST_OK : BAD(s, "all its stiffnesses and dampings are %g, one must be > 0", 0.0);
+}
+
+/* Force over elongation. */
+static st_Status check_spring_table(Subject s, const st_SpringDef *def)
+{
+    const st_Profile *table = &def->table;
+    if (table->n_table < 2 || table->times == NULL || table->values == NULL)
+        return BAD(s, "its table has %d entries, must have at least 2", table->n_table);
+    if (def->stiffness != 0)
+        return BAD(s, "it has a table and a stiffness of %g, must have one of both", def->stiffness);
+    for (int k = 0; k < table->n_table; k++) {
+        if (!sti_within(table->times[k], STI_LARGEST) || !sti_within(table->values[k], STI_LARGEST))
+            return BAD(s, "table entry %d is (%g, %g), each must be from %g to %g", k + 1, table->times[k],
+                       table->values[k], -STI_LARGEST, STI_LARGEST);
+        if (k > 0 && table->times[k] <= table->times[k - 1])
+            return BAD(s, "table elongation %d is %g after %g, must increase", k + 1, table->times[k],
+                       table->times[k - 1]);
+    }
+    return ST_OK;
 }
 
 st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def)
@@ -281,7 +319,9 @@ st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def)
     if (def->type == ST_SPRING_BUSHING) return check_bushing(s, def);
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));
-    if (def->stiffness == 0 && def->damping == 0)
+    if (def->table.n_table != 0)
+        STI_TRY(check_spring_table(s, def));
+    else if (def->stiffness == 0 && def->damping == 0)
         return BAD(s, "stiffness and damping are both %g, one must be > 0", 0.0);
     if (!isnan(def->rest)) STI_TRY(check_number(s, "rest", def->rest));
     if (def->type == ST_SPRING_ANGULAR) return check_direction(s, "axis", &def->axis);
@@ -291,6 +331,8 @@ st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def)
     double length = norm(sub(def->point_b, def->point_a));
     if (isnan(def->rest)) def->rest = length;
     STI_TRY(check_length(s, "rest length", def->rest));
+    if (def->table.n_table != 0 && def->rest == 0)
+        return BAD(s, "a spring by table needs a rest length > 0, it is %g", def->rest);
     if (length == 0 && def->rest > 0)
         return BAD(s, "its two ends coincide and its rest length is %g: it has no direction", def->rest);
     return ST_OK;
@@ -302,6 +344,10 @@ st_Status sti_check_force(const st_Scene *scene, Subject s, const st_ForceDef *d
     STI_TRY(check_place(s, "point", def->point));
     STI_TRY(check_vector(s, "force", def->force));
     STI_TRY(check_vector(s, "torque", def->torque));
+    STI_TRY(check_not_negative(s, "drag", def->drag));
+    STI_TRY(check_number(s, "charge", def->charge));
+    STI_TRY(check_vector(s, "moment", def->moment));
+    STI_TRY(check_vector(s, "field", def->field));
     if (scene->body[def->body.index1].fixed)
         return BAD(s, "acts on \"%s\", which does not move", scene->names[STI_BODY].name[def->body.index1]);
     return check_profile(s, &def->profile);

@@ -26,7 +26,7 @@ static bool has_spring(const st_JointDef *def)
 /* Soft rows of joints stand after those of the springs. */
 static int count_soft_rows(const sti_Spring *spring)
 {
-    int n = 0, most = spring->type == ST_SPRING_BUSHING ? 6 : 1;
+    int n = 0, most = spring->type == ST_SPRING_BUSHING ? STI_SPRING_ROWS : 1;
     for (int k = 0; k < most; k++)
         if (spring->stiffness[k] > 0 || spring->damping[k] > 0) n++;
     return spring->type == ST_SPRING_LINEAR && spring->rest == 0 ? 3 : n;

@@ -101,6 +101,7 @@ void sti_row_buffer_free(st_Sink *sink)
     STI_RELEASE(a, sink->soft, sink->soft_capacity);
     STI_RELEASE(a, sink->bounded, sink->bounded_capacity);
     STI_RELEASE(a, sink->contact, sink->contact_capacity);
+    STI_RELEASE(a, sink->derivative, sink->derivative_capacity);
     for (int64_t k = 0; k < sink->surface_capacity; k++)
         sti_free(a, sink->surface[k], SURFACES, sizeof **sink->surface);
     STI_RELEASE(a, sink->surface, sink->surface_capacity); /* NOLINT(bugprone-sizeof-expression): of pointers */
@@ -153,7 +154,7 @@ st_Status st_push_soft(st_Sink *sink, const st_SoftRow *row, st_Error *err)
             n, row->value, row->stiffness, row->damping);
     STI_TRY(STI_GROW(&sink->allocator, sink->soft, sink->soft_capacity, n + 1, err));
     STI_TRY(sti_rows_append(&sink->allocator, &sink->soft_rows, row->count, row->index, row->gradient, err));
-    sink->soft[n] = (sti_SoftEntry){row->value, row->stiffness, row->damping};
+    sink->soft[n] = (sti_SoftEntry){row->value, row->stiffness, row->damping, row->energy};
     return ST_OK;
 }
 
@@ -371,5 +372,29 @@ st_Status sti_row_buffer_append(st_Sink *sink, const st_Sink *from, st_Error *er
         if (entry->own_surface) STI_TRY(sti_row_buffer_keep_surface(sink, entry, entry->surface, err));
     }
     sink->n_contacts += from->n_contacts;
+    return ST_OK;
+}
+
+st_Status st_push_force_derivative(st_Sink *sink, const st_ForceDerivative *block, st_Error *err)
+{
+    STI_NEED(sink, err);
+    STI_NEED(block, err);
+    const int64_t n = (int64_t)block->n_rows * block->n_cols;
+    if (block->n_rows < 0 || block->n_cols < 0 || block->n_rows > sink->n_v || block->n_cols > sink->n_v ||
+        (n > 0 && (block->row == NULL || block->col == NULL)))
+        return sti_fail(err, ST_ERR_ARGUMENT, "a force derivative has %d x %d numbers, there are %d velocities",
+                        block->n_rows, block->n_cols, sink->n_v);
+    STI_TRY(STI_GROW(&sink->allocator, sink->derivative, sink->derivative_capacity, sink->n_derivatives + n, err));
+    for (int64_t e = 0; e < n; e++) {
+        const int i = block->row[e / block->n_cols], j = block->col[e % block->n_cols];
+        const double dq = block->dq != NULL ? block->dq[e] : 0, dv = block->dv != NULL ? block->dv[e] : 0;
+        if (i < 0 || i >= sink->n_v || j < 0 || j >= sink->n_v)
+            return sti_fail(err, ST_ERR_ARGUMENT, "a force derivative names velocity %d, there are %d",
+                            i < 0 || i >= sink->n_v ? i : j, sink->n_v);
+        if (!isfinite(dq) || !isfinite(dv))
+            return sti_fail(err, ST_ERR_ARGUMENT, "the derivative of force %d by velocity %d is %g and %g", i, j, dq,
+                            dv);
+        if (dq != 0 || dv != 0) sink->derivative[sink->n_derivatives++] = (sti_DerivativeEntry){i, j, dq, dv};
+    }
     return ST_OK;
 }

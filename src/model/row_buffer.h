@@ -25,7 +25,14 @@ typedef struct sti_JointEntry {
 
 typedef struct sti_SoftEntry {
     double value, stiffness, damping;
+    double energy; /* beside stiffness value^2/2                                                   */
 } sti_SoftEntry;
+
+/* One number of each of dk/dq and dk/dv: of k_i by velocity j. */
+typedef struct sti_DerivativeEntry {
+    int i, j;
+    double dq, dv;
+} sti_DerivativeEntry;
 
 typedef struct sti_BoundedEntry {
     uint64_t id;
@@ -99,8 +106,11 @@ struct st_Sink {
     bool constraints_known; /* all but contacts is there, for the position asked for next (sti_evaluate_ahead)   */
     bool laid_out; /* joint_rows has the entries of a world's joints, which stay: only numbers change            */
     int64_t still; /* a world's: rows of joints that sleep are as they were evaluated when it had this number; 0: not */
-    int64_t still_bounded; /* likewise of friction in joints                                       */
-    bool rows_later;       /* the world may leave the rows of contacts to whoever wants them             */
+    int64_t still_bounded;           /* likewise of friction in joints                                       */
+    bool rows_later;                 /* the world may leave the rows of contacts to whoever wants them             */
+    sti_DerivativeEntry *derivative; /* of the forces, where the sink is for them: force_derivatives.c   */
+    int n_derivatives;
+    int64_t derivative_capacity;
     int64_t joint_capacity, soft_capacity, bounded_capacity, contact_capacity, surface_capacity;
 };
 

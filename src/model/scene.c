@@ -44,6 +44,8 @@ void st_scene_destroy(st_Scene *scene)
     st_Allocator a = scene->allocator;
     for (int k = 0; k < scene->n_forces; k++)
         sti_profile_free(&a, &scene->force[k].profile);
+    for (int k = 0; k < scene->n_springs; k++)
+        sti_profile_free(&a, &scene->spring[k].table);
     for (int k = 0; k < scene->n_joints; k++) {
         sti_profile_free(&a, &scene->joint[k].motor.profile);
         if (scene->joint[k].n_path > 0)
@@ -226,7 +228,8 @@ st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, st_Sprin
     st_SpringDef spring = *def;
     STI_TRY(sti_check_spring(scene, subject_of(STI_SPRING, def->name, err), &spring));
     STI_TRY(STI_GROW(&scene->allocator, scene->spring, scene->spring_capacity, scene->n_springs + 1, err));
-    STI_TRY(sti_scene_add_name(scene, STI_SPRING, 0, def->name, &spring.name, err));
+    spring.table.type = ST_PROFILE_TABLE;
+    STI_TRY(add_name_and_table(scene, STI_SPRING, def->name, &spring.name, &spring.table, err));
     scene->spring[scene->n_springs++] = spring;
     if (out != NULL) out->index1 = scene->n_springs;
     return ST_OK;

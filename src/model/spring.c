@@ -1,6 +1,7 @@
 /* model/spring.c -- springs and dampers between two points, about an axis or in all six directions, as
  * soft rows: elongation phi and its gradient a; the force is -(k phi + d a'v) a.
  */
+#include "model/time_factor.h"
 #include "model/world.h"
 
 void sti_spring_compile(sti_World *world, int index)
@@ -14,7 +15,7 @@ void sti_spring_compile(sti_World *world, int index)
     out->anchor_b = rotate_back(b.q, sub(point_b, b.p));
     out->relative = quat_product(quat_conjugate(a.q), b.q);
     out->rest = isnan(def->rest) ? 0.0 : def->rest; /* angular; a linear spring's is settled in the scene */
-    out->stiffness[0] = def->stiffness;
+    out->stiffness[0] = def->table.n_table > 0 ? 1 : def->stiffness; /* a table's is made at each elongation */
     out->damping[0] = def->damping;
     if (def->type == ST_SPRING_ANGULAR) out->angle = sti_angle_add(world, out->a, out->b, def->axis, def->axis);
     if (def->type != ST_SPRING_BUSHING) return;
@@ -24,6 +25,55 @@ void sti_spring_compile(sti_World *world, int index)
     vec3_store(out->stiffness + 3, def->stiffness_about);
     vec3_store(out->damping, def->damping_along);
     vec3_store(out->damping + 3, def->damping_about);
+    (void)sti_matrix_modes(def->stiffness_matrix, out->stiffness + 6, out->mode);
+    (void)sti_matrix_modes(def->damping_matrix, out->damping + 12, out->mode + 6);
+}
+
+/* A symmetric matrix of six rows as the sum of d_k m_k m_k', by L D L'. False: it is not positive semi-definite. */
+bool sti_matrix_modes(const double A[36], double d[6], double mode[][6])
+{
+    double rest[36], largest = 0;
+    for (int e = 0; e < 36; e++) {
+        rest[e] = 0.5 * (A[e] + A[e % 6 * 6 + e / 6]);
+        largest = fmax(largest, fabs(rest[e]));
+    }
+    for (int k = 0; k < 6; k++) {
+        const double pivot = rest[7 * k];
+        if (pivot < -1e-12 * largest) return false;
+        d[k] = pivot > 1e-12 * largest ? pivot : 0;
+        for (int i = 0; i < 6; i++) {
+            if (d[k] == 0 && fabs(rest[6 * i + k]) > 1e-6 * largest) return false;
+            mode[k][i] = d[k] > 0 ? rest[6 * i + k] / pivot : 0;
+        }
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < 6; j++)
+                rest[6 * i + j] -= d[k] * mode[k][i] * mode[k][j];
+    }
+    return true;
+}
+
+static void add_half(sti_Half *sum, double factor, sti_Half half)
+{
+    sum->linear = add(sum->linear, scale(factor, half.linear));
+    sum->angular = add(sum->angular, scale(factor, half.angular));
+}
+
+/* Force and its slope at an elongation, from a table; energy from 0 to there. */
+static double table_energy(const st_Profile *table, double x)
+{
+    /* trapezoids between 0, the entries on the way, and x */
+    const double end = fabs(x), sign = x < 0 ? -1 : 1;
+    double at = 0, sum = 0;
+    while (at < end) {
+        double next = end;
+        for (int k = 0; k < table->n_table; k++) {
+            const double entry = sign * table->times[k];
+            if (entry > at && entry < next) next = entry;
+        }
+        sum += 0.5 * sign * (next - at) * (sti_profile_value(table, sign * at) + sti_profile_value(table, sign * next));
+        at = next;
+    }
+    return sum;
 }
 
 static bool translates(const sti_Body *body, int axis)
@@ -46,13 +96,14 @@ static st_Vec3 any_direction(const sti_World *world, const sti_Spring *spring)
 
 /* With rest length 0 the force -k (p_b - p_a) is smooth through coincidence as three rows along the world axes; along
  * the line it would have no direction there. A component of a bushing without stiffness and damping is no row. */
-int sti_spring_measures(const sti_World *world, int index, const double *q, sti_Measure out[6], int component[6])
+int sti_spring_measures(const sti_World *world, int index, const double *q, sti_Measure out[STI_SPRING_ROWS],
+                        int component[STI_SPRING_ROWS])
 {
     const sti_Spring *s = &world->spring[index];
     const st_Pose a = sti_pose(q, s->a), b = sti_pose(q, s->b);
     const st_Vec3 p_a = pose_point(a, s->anchor_a), p_b = pose_point(b, s->anchor_b), d = sub(p_b, p_a);
     int n = 0;
-    for (int k = 0; component != NULL && k < 6; k++)
+    for (int k = 0; component != NULL && k < STI_SPRING_ROWS; k++)
         component[k] = 0;
     if (s->type != ST_SPRING_BUSHING && s->stiffness[0] == 0 && s->damping[0] == 0) return 0;
     if (s->type == ST_SPRING_ANGULAR) {
@@ -71,22 +122,49 @@ int sti_spring_measures(const sti_World *world, int index, const double *q, sti_
         out[0] = sti_measure_along(a, b, p_b, n_ab, p_a, length - s->rest);
         return 1;
     }
+    sti_Measure direction[6];
     for (int k = 0; k < 6; k++) {
-        if (s->stiffness[k] == 0 && s->damping[k] == 0) continue;
         const st_Vec3 axis = k < 3 ? rotate(a.q, s->frame_a[k]) : s->frame_a[k - 3];
+        direction[k] = k < 3 ? sti_measure_along(a, b, p_b, axis, p_b, dot(axis, d))
+                             : sti_measure_rotation(a.q, b.q, s->relative, axis);
+    }
+    for (int k = 0; k < STI_SPRING_ROWS; k++) {
+        if (s->stiffness[k] == 0 && s->damping[k] == 0) continue;
         if (component != NULL) component[n] = k;
-        out[n++] = k < 3 ? sti_measure_along(a, b, p_b, axis, p_b, dot(axis, d))
-                         : sti_measure_rotation(a.q, b.q, s->relative, axis);
+        out[n] = direction[k < 6 ? k : 0];
+        if (k >= 6) out[n] = (sti_Measure){.value = 0};
+        for (int i = 0; k >= 6 && i < 6; i++) {
+            const double factor = s->mode[k - 6][i];
+            out[n].value += factor * direction[i].value;
+            out[n].rate += factor * direction[i].rate;
+            add_half(&out[n].on_a, factor, direction[i].on_a);
+            add_half(&out[n].on_b, factor, direction[i].on_b);
+        }
+        n++;
     }
     return n;
+}
+
+/* F(x + dx) = F + F' dx as a spring of stiffness F' at an elongation of F/F'. Where the force does not rise with the
+ * elongation a stiffness of nearly 0 serves: the force is explicit then.                              */
+static void by_table(const st_Profile *table, st_SoftRow *row)
+{
+    const double x = row->value, force = sti_profile_value(table, x);
+    double steepest = 0, least;
+    for (int k = 0; k + 1 < table->n_table; k++)
+        steepest = fmax(steepest, (table->values[k + 1] - table->values[k]) / (table->times[k + 1] - table->times[k]));
+    least = 1e-6 * (steepest > 0 ? steepest : fmax(fabs(force), 1));
+    row->stiffness = fmax(sti_profile_rate(table, x), least);
+    row->value = force / row->stiffness;
+    row->energy = table_energy(table, x) - 0.5 * row->stiffness * row->value * row->value;
 }
 
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err)
 {
     for (int index = 0; index < world->n_springs; index++) {
         const sti_Spring *spring = &world->spring[index];
-        sti_Measure measure[6];
-        int component[6];
+        sti_Measure measure[STI_SPRING_ROWS];
+        int component[STI_SPRING_ROWS];
         const int n = sti_spring_measures(world, index, q, measure, component);
         for (int k = 0; k < n; k++) {
             sti_Rows rows;
@@ -97,6 +175,7 @@ st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sin
                               .count = rows.count,
                               .index = rows.index,
                               .gradient = rows.gradient};
+            if (world->scene->spring[index].table.n_table > 0) by_table(&world->scene->spring[index].table, &row);
             STI_TRY(st_push_soft(sink, &row, err));
         }
     }

@@ -318,7 +318,15 @@ static st_Status world_force(void *ctx, double t, const double *q, const double 
     const sti_World *world = ctx;
     sti_forces(world, t, q, k);
     if (world->has_medium) sti_fluid_add(world, q, v, k);
+    if (world->has_fields) sti_fields_add(world, q, v, k);
     return world->n_force_motors > 0 ? sti_motor_forces_add(world, t, q, k, err) : ST_OK;
+}
+
+static st_Status world_force_derivative(void *ctx, double t, const double *q, const double *v, st_Sink *sink,
+                                        st_Error *err)
+{
+    (void)t;
+    return sti_fields_derivative(ctx, q, v, sink, err);
 }
 
 static st_Status world_soft(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err)
@@ -602,6 +610,8 @@ st_Model sti_world_model(sti_World *world)
     model.mass = world_mass;
     model.constant_mass = true; /* in body axes */
     model.force = world_force;
+    world->has_fields = sti_has_fields(world->scene);
+    model.force_derivative = world->has_fields ? world_force_derivative : NULL;
     model.soft = world->n_springs + world->n_joint_springs > 0 ? world_soft : NULL;
     model.joints = world->n_joints > 0 ? world_joints : NULL;
     model.bounded = world->n_bounded > 0 ? world_bounded : NULL;

@@ -78,14 +78,18 @@ typedef struct sti_Joint {
     int rotor, rotor_row;        /* armature: a body, among the joint rows; 0, -1: none             */
 } sti_Joint;
 
+enum { STI_SPRING_ROWS = 18 }; /* of a bushing: six directions, and six modes of each of its matrices */
+
 typedef struct sti_Spring {
     st_SpringType type;
     int a, b;
     st_Vec3 anchor_a, anchor_b;
-    int angle;                       /* angular: in the world's angles                                          */
-    st_Quat relative;                /* bushing: as in sti_Angle                                                */
-    st_Vec3 frame_a[3];              /* bushing                                                                 */
-    double stiffness[6], damping[6]; /* one, or of the bushing: along x, y, z, about x, y, z       */
+    int angle;          /* angular: in the world's angles                                          */
+    st_Quat relative;   /* bushing: as in sti_Angle                                                */
+    st_Vec3 frame_a[3]; /* bushing                                                                 */
+    double stiffness[STI_SPRING_ROWS], damping[STI_SPRING_ROWS]; /* one, or of the bushing: along x, y, z, about x, y,
+                                                                  * z; then of its modes           */
+    double mode[12][6]; /* bushing: matrices as sums of these, d m m'                              */
     double rest;
     int soft_row; /* the first of its soft rows                                                    */
 } sti_Spring;
@@ -253,6 +257,7 @@ typedef struct sti_World {
     st_Vec3 gravity;
     st_Medium medium;
     bool has_medium;
+    bool has_fields;         /* drag or magnetic forces                                                     */
     int threads;             /* of a team over many pairs; the result does not depend on it                 */
     sti_Stop *stop;          /* ends a search for contacts early, with ST_ERR_CANCELLED; NULL: nothing does */
     unsigned char *presence; /* sti_Presence of each body: presence.c                                      */
@@ -322,6 +327,9 @@ typedef struct sti_Measure {
     sti_Half on_a, on_b;
 } sti_Measure;
 
+/* spring.c: a symmetric matrix as a sum of d m m'; false: it is not positive semi-definite. */
+bool sti_matrix_modes(const double A[36], double d[6], double mode[][6]);
+
 /* measure.c */
 sti_Measure sti_measure_along(st_Pose a, st_Pose b, st_Vec3 p_b, st_Vec3 n, st_Vec3 at, double value);
 sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q);
@@ -374,7 +382,8 @@ double sti_motor_force(const sti_World *world, int joint, double t);
 st_Status sti_motor_forces_add(const sti_World *world, double t, const double *q, double *k, st_Error *err);
 void sti_spring_compile(sti_World *world, int index);
 /* Its rows at q, how many: elongations with their gradients; component (or NULL): which of its stiffnesses each has. */
-int sti_spring_measures(const sti_World *world, int index, const double *q, sti_Measure out[6], int component[6]);
+int sti_spring_measures(const sti_World *world, int index, const double *q, sti_Measure out[STI_SPRING_ROWS],
+                        int component[STI_SPRING_ROWS]);
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
 /* A contact of the position `from`, as the position q sees it: with the point where it was on body b, and the gap that
@@ -408,6 +417,10 @@ void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti
 /* Of shapes i and j: in the table, or in `room`. */
 const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j, sti_Surface *room);
 void sti_forces(const sti_World *world, double t, const double *q, double *k);
+/* force.c: drag and magnetic forces, and their derivatives. */
+bool sti_has_fields(const st_Scene *scene);
+void sti_fields_add(const sti_World *world, const double *q, const double *v, double *k);
+st_Status sti_fields_derivative(const sti_World *world, const double *q, const double *v, st_Sink *sink, st_Error *err);
 /* fluid.c: the drag of a medium, added to k. */
 void sti_fluid_compile(sti_World *world, const st_Medium *medium);
 void sti_fluid_add(const sti_World *world, const double *q, const double *v, double *k);

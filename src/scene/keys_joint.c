@@ -269,6 +269,16 @@ static const sti_Key spring_keys[] = {
      "about the bushing's x, y, z", NULL, NULL},
     {"angular_damping", STI_VALUE_VECTOR, BUSHING, 0, STI_NOT_NEGATIVE, FIELD(Spring, damping_about), "N m s/rad",
      "about the bushing's x, y, z", NULL, NULL},
+    {"stiffness_matrix", STI_VALUE_MATRIX6, BUSHING, 0, STI_FINITE, FIELD(Spring, stiffness_matrix), "N/m, N, N m/rad",
+     "a full matrix beside these, over displacements along and rotations about x, y, z; symmetric, positive "
+     "semi-definite",
+     "0", NULL},
+    {"damping_matrix", STI_VALUE_MATRIX6, BUSHING, 0, STI_FINITE, FIELD(Spring, damping_matrix),
+     "N s/m, N s, N m s/rad", "likewise", "0", NULL},
+    {"table", STI_VALUE_TABLE, LINEAR | ANGULAR, 0, STI_FINITE, FIELD(Spring, table), "m or rad, N or N m",
+     "[[elongation, force], ...] in place of a stiffness, elongations increasing: linear between, held before and "
+     "after",
+     "none", NULL},
 };
 
 static const char *spring_word(int variant)
@@ -307,6 +317,16 @@ static const sti_Key force_keys[] = {
     {"torque", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Force, torque), "N m", "times the profile", NULL, NULL},
     {"axes", STI_VALUE_AXES, STI_ANY, 0, STI_FINITE, FIELD(Force, body_axes), "",
      "of force and torque: those of the world, or of the body, turning with it", NULL, NULL},
+    {"drag", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Force, drag), "N s^2/m^2",
+     "at the point, against the square of its velocity relative to the `wind`: density times area times coefficient, "
+     "halved; not times the profile",
+     NULL, NULL},
+    {"charge", STI_VALUE_NUMBER, STI_ANY, 0, STI_FINITE, FIELD(Force, charge), "C",
+     "at the point: its velocity x `field` is a force; not times the profile", NULL, NULL},
+    {"moment", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Force, moment), "A m^2",
+     "of a magnet, in the body: moment x `field` is a torque; not times the profile", NULL, NULL},
+    {"field", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Force, field), "T", "magnetic field, in the world", NULL,
+     NULL},
     {"profile", STI_VALUE_VARIANT, STI_ANY, 0, STI_FINITE, FIELD(Force, profile.type), "",
      "in time: 1, cos(frequency t + phase), a table, or t itself", NULL, NULL},
     {"frequency", STI_VALUE_NUMBER, HARMONIC, HARMONIC, STI_FINITE, FIELD(Force, profile.frequency), "rad/s", "", NULL,

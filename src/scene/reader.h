@@ -39,6 +39,7 @@
     ROW(ALONG,      read_along,         vector_schema,     "three numbers [x, y, z], not all 0") /* st_Quat of x */    \
     ROW(INERTIA,    read_inertia,       inertia_schema,    "a number > 0, [Ixx, Iyy, Izz]"                             \
                                                            " or three rows of three numbers") /* st_Mat3 */            \
+    ROW(MATRIX6,    read_matrix6,       matrix6_schema,    "six rows of six numbers") /* double[36] */                 \
     ROW(LOCKS,      read_locks,         locks_schema,      "a list of x, y, z, rx, ry, rz, rotation"                   \
                                                            ", planar-xy, planar-xz, planar-yz") /* uint32_t */         \
     ROW(AXES,       read_axes,          axes_schema,       "\"world\" or \"body\"") /* bool */                         \

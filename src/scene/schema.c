@@ -87,6 +87,11 @@ static json_t *inertia_schema(const Described *d)
     return json_pack("{s:[o, o, o]}", "anyOf", alone, json_deep_copy(row), a_list(row, 3, 3));
 }
 
+static json_t *matrix6_schema(const Described *d)
+{
+    return a_list(some_numbers(6, STI_FINITE, d->key->unit), 6, 6);
+}
+
 static json_t *locks_schema(const Described *d)
 {
     (void)d;

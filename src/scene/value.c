@@ -202,6 +202,20 @@ static st_Status read_inertia(const sti_Value *v, void *field)
     return ST_OK;
 }
 
+static st_Status read_matrix6(const sti_Value *v, void *field)
+{
+    double *out = field;
+    if (!json_is_array(v->json) || json_array_size(v->json) != 6) return wrong(v);
+    for (size_t row = 0; row < 6; row++) {
+        sti_Place at = {v->place, NULL, row};
+        char name[96];
+        snprintf(name, sizeof name, "%s[%zu]", v->key->key, row);
+        STI_TRY(
+            read_numbers(v->object, name, json_array_get(v->json, row), &at, 6, "a row of six numbers", out + 6 * row));
+    }
+    return ST_OK;
+}
+
 static st_Status read_lock(const sti_Value *v, const json_t *word, const sti_Place *place, uint32_t *out)
 {
     sti_Nearest nearest = {.word = json_is_string(word) ? json_string_value(word) : ""};
@@ -428,7 +442,9 @@ st_Status sti_pairs_read(const sti_Value *v, const char *first, const char *expe
 static st_Status read_table(const sti_Value *v, void *field)
 {
     st_Profile *out = field;
-    STI_TRY(sti_pairs_read(v, "time", "a pair [time, value]"));
+    const bool in_time = v->key->unit[0] == 's';
+    STI_TRY(in_time ? sti_pairs_read(v, "time", "a pair [time, value]")
+                    : sti_pairs_read(v, "elongation", "a pair [elongation, force]"));
     out->n_table = (int)json_array_size(v->json);
     out->times = v->object->table;
     out->values = out->times + out->n_table;

@@ -99,7 +99,7 @@ double sti_energy_potential(const st_System *system, const st_Sink *sink, double
     const st_Model *model = &system->model.table;
     double sum = model->potential != NULL ? model->potential(model->ctx, t, q) : 0.0;
     for (int k = 0; k < sink->soft_rows.n_rows; k++)
-        sum += 0.5 * sink->soft[k].stiffness * sink->soft[k].value * sink->soft[k].value;
+        sum += 0.5 * sink->soft[k].stiffness * sink->soft[k].value * sink->soft[k].value + sink->soft[k].energy;
     if (system->model.def.contact == ST_CONTACT_REGULARIZED)
         sum += sti_regularized_energy(&system->model, &system->work, sink);
     if (system->model.def.contact == ST_CONTACT_COMPLIANT) sum += sti_patches_energy(&system->state, &system->work);

@@ -295,7 +295,7 @@ void sti_spring_impulse(const sti_Model *model, const sti_StepWork *work, const 
     const sti_World *world = model->world;
     const double *q = work->step.q;
     const sti_Spring *spring = &world->spring[index];
-    sti_Measure row[6];
+    sti_Measure row[STI_SPRING_ROWS];
     const int n = sti_spring_measures(world, index, q, row, NULL);
     const st_Vec3 lever = rotate(sti_pose(q, spring->b).q, spring->anchor_b);
     *out = (sti_SpringImpulse){{0, 0, 0}, {0, 0, 0}};
@@ -360,6 +360,7 @@ st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, cons
     }
     for (int i = 0; i < n_v; i++) {
         of[STI_LOAD_APPLIED][i] += weight * step->eta * ends->applied[i];
+        if (work->linearised.on) of[STI_LOAD_APPLIED][i] += weight * work->linearised.impulse[i];
         of[STI_LOAD_GYROSCOPIC][i] += weight * ends->turning[i];
         if (ends->lag != NULL) of[STI_LOAD_JOINT][i] += weight * ends->lag[i];
     }

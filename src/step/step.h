@@ -159,6 +159,9 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
 /* stage_work.c: the work of a solution, into step.done; what of it the potential gave is no work of forces. */
 st_Status sti_stage_work(st_System *system, const sti_Stage *stage, const double *v, st_Error *err);
 void sti_work_less_potential(st_System *system);
+/* force_derivatives.c: the impulse of linearised forces beside eta k, of a solution v. */
+void sti_linearised_impulse(sti_StepWork *work, const double *v);
+void sti_linearised_free(const st_Allocator *allocator, sti_Linearised *out);
 /* A problem made by this library; of a user's own model it is checked. */
 st_Status sti_solve_problem(st_System *system, st_Solver *solver, const st_Problem *problem, st_Solution *solution,
                             st_SolveInfo *info, st_Error *err);

@@ -424,6 +424,7 @@ void st_system_destroy(st_System *s)
     sti_mean_free(&s->model, &s->work);
     sti_impulses_free(s);
     sti_strikes_free(&s->model, &s->work);
+    sti_linearised_free(&a, &s->work.linearised);
     sti_islands_destroy(s->work.islands);
     sti_islands_destroy(s->work.guard.other_islands);
     sti_free(&a, s->work.stop, 1, sizeof *s->work.stop);

@@ -149,6 +149,20 @@ typedef struct sti_Assembly {
     sti_Works done; /* by the solution                                                             */
 } sti_Assembly;
 
+/* Forces that are linearised: force_derivatives.c. */
+typedef struct sti_Linearised {
+    bool on; /* the step problem at hand has A below instead of M                              */
+    bool symmetric;
+    st_Sink sink;         /* dk/dq, dk/dv                                                                   */
+    double by_q, by_v;    /* A = M - by_q dk/dq - by_v dk/dv                                         */
+    double *A, *room;     /* full blocks, `used` numbers; room for one                               */
+    int64_t used, *start; /* where each begins                                                       */
+    int n_blocks, whole[2];
+    const int *first;
+    double *in_f, *impulse; /* n_v: part of f; impulse of the forces beside eta k(q*, v*)            */
+    int64_t A_capacity, room_capacity, in_f_capacity, impulse_capacity, start_capacity;
+} sti_Linearised;
+
 /* How fast things are, or would be after the step: what the residual is measured against when contacts have nothing to
  * do.                                                                                             */
 typedef struct sti_Speeds {
@@ -412,6 +426,7 @@ typedef struct sti_StepWork {
     double h_asked;    /* length of the whole step                                                  */
     sti_IdSet wanted;  /* contacts of the step problem                                             */
     sti_Assembly step; /* the last step problem, with its solution                                 */
+    sti_Linearised linearised;
     sti_Warm warm;
     sti_Compliant compliant;
     sti_Sleep sleep;

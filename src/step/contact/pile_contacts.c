@@ -15,7 +15,7 @@ bool sti_is_pile(const sti_Model *model, const sti_StepWork *work, const sti_Sta
     const bool alone = sink->joint_rows.n_rows + sink->soft_rows.n_rows + sink->bounded_rows.n_rows == 0;
     return plain && alone && sink->rows_later && sink->contact_rows.n_rows == 0 && work->wanted.n >= STI_FEW_ROWS &&
            model->world->all_free && !model->world->slender && model->def.contact == ST_CONTACT_RIGID &&
-           work->least_norm == NULL;
+           work->least_norm == NULL && !work->linearised.on;
 }
 
 /* ---- the contacts ------------------------------------------------------------------------------ */

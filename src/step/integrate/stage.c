@@ -304,6 +304,11 @@ static void finish_problem(sti_StageWork *work)
         .contact = out->law,
         .u_scale = STI_IDLE_SPEED * work->system->state.fastest.speed,
     };
+    const sti_Linearised *linear = &work->system->work.linearised;
+    if (linear->on) {
+        out->problem.A = (st_BlockDiag){.n_blocks = linear->n_blocks, .first = linear->first, .x = linear->A};
+        out->problem.symmetric = linear->symmetric;
+    }
     if (work->piled) out->problem.H = (st_Sparse){.n_rows = model->n_v, .n_cols = out->H.n_rows};
     if (out->compliant) out->problem.C = (st_BlockDiag){.n_blocks = out->n_C, .first = out->C_first, .x = out->C};
 }
@@ -359,10 +364,12 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
                           .err = err};
     STI_TRY(sti_keep_waiting(system, false, err));
     STI_TRY(assemble_momentum(&work));
-    if (stage->q_base != stage->q_star && needs_shift(&work)) {
+    const bool linearises = system->model.table.force_derivative != NULL && !impact;
+    if (stage->q_base != stage->q_star && (linearises || needs_shift(&work))) {
         sti_difference(&system->model, stage->q_star, stage->q_base, system->work.stages.shift);
         work.shift = system->work.stages.shift;
     }
+    STI_TRY(sti_linearise_forces(&work));
     STI_TRY(assemble_constraints(&work));
     STI_TRY(sti_stage_contacts(&work));
     sti_stage_adhesion(&work);

@@ -25,6 +25,8 @@ typedef struct sti_StageWork {
     st_Error *err;
 } sti_StageWork;
 
+/* force_derivatives.c: A and a part of f, after the shift is known. */
+st_Status sti_linearise_forces(sti_StageWork *work);
 /* stage_contacts.c: the wanted contacts and, after them, the bounded rows: H, w, C and the laws. */
 st_Status sti_stage_contacts(sti_StageWork *work);
 /* pile_contacts.c: are the contacts of this stage a pile's, many between free bodies? Then they become arrays. */

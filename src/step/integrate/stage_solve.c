@@ -38,8 +38,8 @@ st_Status sti_solve_islands(st_System *system, st_Solution *solution, st_SolveIn
     const double limit = system->model.def.step_work_limit - system->work.work_done;
     sti_islands_limit(system->work.islands,
                       fmax(fmin(limit, system->work.guard.is_tight ? TIGHT_VISITS : limit), FEWEST_VISITS));
-    bool done;
-    STI_TRY(sti_joint_coordinates_solve(system, solution, &found, &done, err));
+    bool done = false;
+    if (!system->work.linearised.on) STI_TRY(sti_joint_coordinates_solve(system, solution, &found, &done, err));
     if (!done)
         STI_TRY(sti_islands_solve(system->work.islands, problem, pile,
                                   system->work.sleep.n_asleep > 0 ? &system->work.sleep.awake : NULL, solution, &found,
@@ -145,6 +145,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, err));
     if (!impact) STI_TRY(sti_sleep_keep_joints(&system->model, &system->work, stage->eta, err));
     if (!impact) sti_patches_follow(&system->work);
+    sti_linearised_impulse(&system->work, v);
     STI_TRY(sti_stage_work(system, stage, v, err));
     sti_lap(&system->work, ST_STAGE_SOLVE);
     return ST_OK;

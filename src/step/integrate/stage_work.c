@@ -176,11 +176,16 @@ st_Status sti_stage_work(st_System *s, const sti_Stage *stage, const double *v, 
     work_of_joints(s, stage, way, sum);
     work_of_springs(s, stage, way, &springs, sum);
     STI_TRY(work_of_forces(s, stage, way, &forces, err));
+    const sti_Linearised *linear = &s->work.linearised;
+    double of_f = 0; /* without forces they are weight: their work is that of the potential */
+    for (int i = 0; linear->on && stage->eta > 0 && i < s->model.n_v; i++) {
+        forces += linear->impulse[i] * way[i];
+        of_f += (linear->impulse[i] - linear->in_f[i]) * v[i];
+    }
     const double adhesion = sti_adhesion_work(s, way);
     sum->given += forces + adhesion;
     springs += adhesion; /* it is part of f, too */
     if (sti_integrator(&s->model)->order > 1 || stage->eta == 0 || stage->means != NULL) return ST_OK;
-    double of_f = 0; /* without forces they are weight: their work is that of the potential */
     for (int i = 0; i < s->model.n_v; i++)
         of_f += out->f[i] * v[i];
     if (!has_forces(s)) {

@@ -1,0 +1,167 @@
+/* step/integrate/force_derivatives.c -- forces that are linearised: stiff forces of any kind (Anitescu & Potra 2002,
+ * eq. 10-11; Potra et al. 2006, eq. 2.7, 2.14).
+ *
+ * Where a model gives K_q = dk/dq and K_v = dk/dv at (q*, v*), a stage takes in place of k(q*, v*)
+ *
+ *     k(q_b + eta v, v) = k(q*, v*) + K_q (q_b - q* + eta v) + K_v (v - v*)
+ *
+ * so that A = M - eta K_v - eta^2 K_q, and f has eta (K_q (q_b - q*) - K_v v*) more. In the trapezoid's form I, where
+ * springs follow the mean of v_b and v, (q_b + eta/4 (v_b + v), (v_b + v)/2) takes the place of (q_b + eta v, v). A
+ * need not be symmetric (magnetic forces); its symmetric part must be positive definite. Where K_q destroys that (a
+ * step that is too long for a force that pushes away) it is left out of A, and if that does not help K_v as well: the
+ * force is explicit then.
+ *
+ * Entries inside the blocks of M keep A in blocks. Others make A one full block.
+ */
+#include "step/integrate/stage.h"
+
+/* The block of a velocity. */
+static int block_of(const sti_Model *model, int i)
+{
+    int lo = 0, hi = model->n_blocks;
+    while (hi - lo > 1) {
+        const int middle = lo + (hi - lo) / 2;
+        *(model->first[middle] <= i ? &lo : &hi) = middle;
+    }
+    return lo;
+}
+
+/* Is the symmetric part of a block of n rows positive definite? By Cholesky's factors, in `room`. */
+static bool is_definite(const double *A, int n, double *room)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = 0.5 * (A[i * n + j] + A[j * n + i]);
+            for (int k = 0; k < j; k++)
+                sum -= room[i * n + k] * room[j * n + k];
+            if (i == j && !(sum > 1e-14 * fabs(A[i * n + i]))) return false;
+            room[i * n + j] = i == j ? sqrt(sum) : sum / room[j * n + j];
+        }
+    return true;
+}
+
+/* M in the blocks of A. */
+static void put_mass(const sti_Model *model, sti_Linearised *out, const double *M, bool within)
+{
+    double *A = out->A;
+    memset(A, 0, (size_t)out->used * sizeof *A);
+    for (int b = 0; b < model->n_blocks; b++) {
+        const int first = model->first[b], n = model->first[b + 1] - first;
+        const bool diagonal = model->mass.marked != NULL && model->mass.marked[b];
+        const int width = within ? n : model->n_v;
+        double *to = within ? A : out->A + (ptrdiff_t)first * width + first;
+        for (int i = 0; i < n; i++)
+            for (int j = diagonal ? i : 0; j < (diagonal ? i + 1 : n); j++)
+                to[(ptrdiff_t)i * width + j] = diagonal ? M[i] : M[i * n + j];
+        M += diagonal ? n : n * n;
+        A += (ptrdiff_t)n * n;
+    }
+}
+
+static bool all_definite(const sti_Linearised *out)
+{
+    const double *A = out->A;
+    for (int b = 0; b < out->n_blocks; b++) {
+        const int n = out->first[b + 1] - out->first[b];
+        if (!is_definite(A, n, out->room)) return false;
+        A += (ptrdiff_t)n * n;
+    }
+    return true;
+}
+
+static bool all_symmetric(const sti_Linearised *out)
+{
+    const double *A = out->A;
+    for (int b = 0; b < out->n_blocks; b++) {
+        const int n = out->first[b + 1] - out->first[b];
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < i; j++)
+                if (A[i * n + j] != A[j * n + i]) return false;
+        A += (ptrdiff_t)n * n;
+    }
+    return true;
+}
+
+/* K_q and K_v at the stage, A and the part of f; nothing where the model has none. */
+st_Status sti_linearise_forces(sti_StageWork *work)
+{
+    st_System *s = work->system;
+    const sti_Model *model = &s->model;
+    const st_Model *table = &model->table;
+    const sti_Stage *stage = work->stage;
+    sti_Linearised *out = &s->work.linearised;
+    out->on = false;
+    if (table->force_derivative == NULL || work->impact || !work->implicit_forces || stage->means != NULL) return ST_OK;
+    st_Sink *sink = &out->sink;
+    const int n_v = model->n_v;
+    sink->allocator = model->allocator;
+    sink->n_v = n_v;
+    sink->n_derivatives = 0;
+    STI_TRY(table->force_derivative(table->ctx, stage->t, stage->q_star, stage->v_star, sink, work->err));
+    if (sink->n_derivatives == 0) return ST_OK;
+    bool within = true;
+    int64_t used = 0, largest = 0;
+    for (int k = 0; k < sink->n_derivatives && within; k++)
+        within = block_of(model, sink->derivative[k].i) == block_of(model, sink->derivative[k].j);
+    out->whole[0] = 0, out->whole[1] = n_v;
+    out->n_blocks = within ? model->n_blocks : 1;
+    out->first = within ? model->first : out->whole;
+    STI_TRY(STI_GROW(work->allocator, out->start, out->start_capacity, out->n_blocks, work->err));
+    for (int b = 0; b < out->n_blocks; b++) {
+        const int64_t n = out->first[b + 1] - out->first[b];
+        out->start[b] = used;
+        used += n * n;
+        largest = n * n > largest ? n * n : largest;
+    }
+    out->used = used;
+    STI_TRY(STI_GROW(work->allocator, out->A, out->A_capacity, used, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->room, out->room_capacity, largest, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->in_f, out->in_f_capacity, n_v, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->impulse, out->impulse_capacity, n_v, work->err));
+    const double eta = stage->eta, *shift = work->shift;
+    for (int attempt = 0; attempt < 2 && !out->on; attempt++) {
+        out->by_q = attempt == 1 ? 0 : stage->mean ? 0.25 * eta * eta : eta * eta;
+        out->by_v = stage->mean ? 0.5 * eta : eta;
+        put_mass(model, out, work->out->M, within);
+        memset(out->in_f, 0, (size_t)n_v * sizeof *out->in_f);
+        for (int k = 0; k < sink->n_derivatives; k++) {
+            const sti_DerivativeEntry *entry = &sink->derivative[k];
+            const int i = entry->i, j = entry->j, first = within ? model->first[block_of(model, i)] : 0;
+            const int n = within ? model->first[block_of(model, i) + 1] - first : n_v;
+            const int64_t at = within ? out->start[block_of(model, i)] : 0;
+            out->A[at + (int64_t)(i - first) * n + j - first] -= out->by_q * entry->dq + out->by_v * entry->dv;
+            const double v_base = stage->mean ? stage->v_base[j] : 0;
+            const double moved = (shift != NULL ? shift[j] : 0) + 0.25 * eta * v_base;
+            out->in_f[i] +=
+                eta * ((attempt == 1 ? 0 : entry->dq * moved) + entry->dv * (0.5 * v_base - stage->v_star[j]));
+        }
+        out->on = all_definite(out);
+    }
+    for (int i = 0; out->on && i < n_v; i++)
+        work->out->f[i] += out->in_f[i];
+    out->symmetric = all_symmetric(out);
+    return ST_OK;
+}
+
+/* What the forces of the solution v have beside eta k(q*, v*): (M - A) v and their part of f. */
+void sti_linearised_impulse(sti_StepWork *work, const double *v)
+{
+    sti_Linearised *out = &work->linearised;
+    const st_Sink *sink = &out->sink;
+    if (!out->on) return;
+    memcpy(out->impulse, out->in_f, (size_t)sink->n_v * sizeof *out->impulse);
+    for (int k = 0; k < sink->n_derivatives; k++) {
+        const sti_DerivativeEntry *entry = &sink->derivative[k];
+        out->impulse[entry->i] += (out->by_q * entry->dq + out->by_v * entry->dv) * v[entry->j];
+    }
+}
+
+void sti_linearised_free(const st_Allocator *allocator, sti_Linearised *out)
+{
+    sti_row_buffer_free(&out->sink);
+    STI_RELEASE(allocator, out->A, out->A_capacity);
+    STI_RELEASE(allocator, out->start, out->start_capacity);
+    STI_RELEASE(allocator, out->room, out->room_capacity);
+    STI_RELEASE(allocator, out->in_f, out->in_f_capacity);
+    STI_RELEASE(allocator, out->impulse, out->impulse_capacity);
+}
