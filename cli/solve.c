@@ -5,6 +5,7 @@
 #include "json.h"
 #include "load.h"
 #include "outputs.h"
+#include "terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +28,26 @@ static const Option options[] = {
     {"force", 0, OPTION_FLAG, NULL, "go on although W is not positive semi-definite", offsetof(SolveOptions, force)},
     {"plot", 0, OPTION_TEXT, "FILE", "of a folder: draw the performance profiles:\n" DRAWING_HELP,
      offsetof(SolveOptions, plot)},
+    {"parameter", 'p', OPTION_LIST, "NAME=VALUE",
+     "a parameter of the solver, or SOLVER.NAME=VALUE with --all and auto; listed below",
+     offsetof(SolveOptions, parameters)},
+    {"history", 0, OPTION_TEXT, "FILE", "of one file: write the residual after every iteration as CSV",
+     offsetof(SolveOptions, history)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document", offsetof(SolveOptions, json)},
 };
+
+static void list_parameters(FILE *out)
+{
+    const st_SolverParameter *p;
+    fprintf(out, "parameters of solvers:\n");
+    for (int k = 0; k < st_solver_count(); k++)
+        for (int i = 0; (p = st_solver_parameter(st_solver_name(k), i)) != NULL; i++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s.%s=%g", st_solver_name(k), p->name, p->value);
+            fprintf(out, "  %-24s", name);
+            print_wrapped_at(out, p->help, 26, 26);
+        }
+}
 
 static int solve_main(int argc, char *const *argv);
 
@@ -49,6 +68,7 @@ const Command solve_command = {
         "1 not; 2 something is wrong with the command line or the file.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
+    .more_help = list_parameters,
     .main = solve_main,
 };
 
@@ -97,6 +117,44 @@ static int write_answer(SolvedFile *solved, const SolveOptions *o)
     return ok ? STATUS_OK : complain(STATUS_FAILED, "%s", err.message);
 }
 
+/* NAME=VALUE; -1: fine. Whether there is such a parameter the solver says. */
+static int read_parameters(SolveOptions *o)
+{
+    o->values = calloc((size_t)o->parameters.count + 1, sizeof *o->values);
+    if (o->values == NULL) return complain(STATUS_FAILED, "out of memory");
+    for (int k = 0; k < o->parameters.count; k++) {
+        char *text = strdup(o->parameters.item[k]), *end = NULL;
+        char *equals = text != NULL ? strchr(text, '=') : NULL;
+        if (text == NULL) return complain(STATUS_FAILED, "out of memory");
+        if (equals != NULL) {
+            *equals = '\0';
+            o->values[k] = (st_SolverValue){.name = text, .value = strtod(equals + 1, &end)};
+        }
+        if (equals == NULL || end == equals + 1 || *end != '\0') {
+            free(text);
+            o->values[k].name = NULL;
+            return complain(STATUS_INPUT, "solve: --parameter is \"%s\", must be NAME=NUMBER", o->parameters.item[k]);
+        }
+    }
+    st_SolverDef def = st_solver_def();
+    st_Solver *solver = NULL;
+    st_Error err = {0};
+    def.name = o->solver != NULL ? o->solver : "auto";
+    def.values = o->values;
+    def.n_values = o->parameters.count;
+    if (st_solver_create(&def, &solver, &err) != ST_OK) return complain(STATUS_INPUT, "solve: %s", err.message);
+    st_solver_destroy(solver);
+    return -1;
+}
+
+static void free_parameters(SolveOptions *o)
+{
+    for (int k = 0; o->values != NULL && k < o->parameters.count; k++)
+        free((void *)o->values[k].name);
+    free(o->values);
+    free((void *)o->parameters.item);
+}
+
 static int solve_one(const char *path, const SolveOptions *o)
 {
     SolvedFile solved = {0};
@@ -136,23 +194,38 @@ static int solve_one(const char *path, const SolveOptions *o)
     return status;
 }
 
+static int solve_words(const char *path, SolveOptions *o)
+{
+    struct stat info;
+    if (o->tolerance <= 0) o->tolerance = 1e-8;
+    if (o->time_limit <= 0) o->time_limit = 10;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        if (o->output != NULL) return complain(STATUS_INPUT, "solve: -o is for one file, %s is a folder", path);
+        if (o->determine && !o->json)
+            return complain(STATUS_INPUT, "solve: --determine on a folder is told with --json only, %s is one", path);
+        if (o->history != NULL) return complain(STATUS_INPUT, "solve: --history is for one file, %s is a folder", path);
+        return solve_folder(path, o);
+    }
+    if (o->history == NULL) return solve_one(path, o);
+    if (!output_possible(o->history)) return STATUS_INPUT;
+    o->lines = fopen(o->history, "w");
+    if (o->lines == NULL) return complain(STATUS_INPUT, "%s: cannot be written", o->history);
+    fprintf(o->lines, "asked,solver,iteration,residual,work\n");
+    int status = solve_one(path, o);
+    if (fclose(o->lines) != 0) status = complain(STATUS_FAILED, "%s: could not be written", o->history);
+    return status;
+}
+
 static int solve_main(int argc, char *const *argv)
 {
     SolveOptions o = {0};
     const char *words[MAX_WORDS];
-    struct stat info;
     const int status = command_read(&solve_command, argc, argv, &o, words);
     if (status >= 0) return status;
     if (o.all && o.solver != NULL) return complain(STATUS_INPUT, "solve: --solver and --all exclude each other");
     if (o.solver != NULL && st_solver_help(o.solver) == NULL) return unknown_solver(o.solver);
-    if (o.tolerance <= 0) o.tolerance = 1e-8;
-    if (o.time_limit <= 0) o.time_limit = 10;
-    if (stat(words[0], &info) == 0 && S_ISDIR(info.st_mode)) {
-        if (o.output != NULL) return complain(STATUS_INPUT, "solve: -o is for one file, %s is a folder", words[0]);
-        if (o.determine && !o.json)
-            return complain(STATUS_INPUT, "solve: --determine on a folder is told with --json only, %s is one",
-                            words[0]);
-        return solve_folder(words[0], &o);
-    }
-    return solve_one(words[0], &o);
+    int result = read_parameters(&o);
+    if (result < 0) result = solve_words(words[0], &o);
+    free_parameters(&o);
+    return result;
 }

@@ -7,9 +7,12 @@
 #include <stiction/io.h>
 
 typedef struct SolveOptions {
-    const char *solver, *output, *plot;
+    const char *solver, *output, *plot, *history;
     bool all, json, force, determine;
     double tolerance, time_limit;
+    TextList parameters;    /* NAME=VALUE                               */
+    st_SolverValue *values; /* the same, read                           */
+    FILE *lines;            /* where the history goes; NULL: nowhere    */
 } SolveOptions;
 
 typedef enum SolveStatus {

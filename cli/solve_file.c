@@ -50,6 +50,7 @@ typedef struct Work {
     double *r;
     st_SolveInfo info;
     st_LcpInfo lcp_info;
+    const char *name; /* of the solver, as asked for */
 } Work;
 
 static st_Status solve_once(Work *work, st_Error *err)
@@ -177,7 +178,14 @@ static bool make_local(Work *work)
     return true;
 }
 
-static st_Status make_solver(Work *work, const char *name, st_Error *err)
+static void put_line(void *ctx, const st_Progress *line)
+{
+    const Work *work = ctx;
+    fprintf(work->options->lines, "%s,%s,%d,%.9g,%.9g\n", work->name, line->solver, line->iteration, line->residual,
+            line->work);
+}
+
+static st_Status make_solver(Work *work, const char *name, bool with_history, st_Error *err)
 {
     st_SolverDef def = st_solver_def();
     def.name = name;
@@ -186,6 +194,12 @@ static st_Status make_solver(Work *work, const char *name, st_Error *err)
     def.all_errors = true;
     def.cancel = deadline_passed;
     def.cancel_ctx = &work->deadline;
+    def.values = work->options->values;
+    def.n_values = work->options->parameters.count;
+    if (with_history) {
+        def.progress = put_line;
+        def.progress_ctx = work;
+    }
     return st_solver_create(&def, &work->solver, err);
 }
 
@@ -196,7 +210,7 @@ static bool is_pivoting(const char *name)
 
 static void run_solver(const SolvedFile *solved, const SolveOptions *options, const char *name, SolveResult *result)
 {
-    Work work = {.solved = solved, .options = options};
+    Work work = {.solved = solved, .options = options, .name = name};
     st_Error err = {0};
     *result = (SolveResult){.solver = name, .worst = -1, .error = NAN, .error_rho = NAN, .seconds = NAN};
     result->violation = result->complementarity = result->equality = result->certified = NAN;
@@ -204,7 +218,7 @@ static void run_solver(const SolvedFile *solved, const SolveOptions *options, co
     st_Status status = work.r != NULL ? ST_OK : ST_ERR_MEMORY;
     if (status != ST_OK) snprintf(err.message, sizeof err.message, "out of memory");
     const bool pivoting = solved->friction == NULL && is_pivoting(name);
-    if (status == ST_OK && !pivoting) status = make_solver(&work, name, &err);
+    if (status == ST_OK && !pivoting) status = make_solver(&work, name, false, &err);
     if (status == ST_OK && !pivoting && solved->friction == NULL && !make_local(&work)) status = ST_ERR_MEMORY;
     if (status == ST_OK) status = solve_timed(&work, &result->seconds, &err);
     if (status == ST_OK) {
@@ -214,6 +228,12 @@ static void run_solver(const SolvedFile *solved, const SolveOptions *options, co
     } else {
         result->status = status == ST_ERR_UNSUPPORTED ? NOT_TAKEN : FAILED;
         snprintf(result->message, sizeof result->message, "%.250s", err.message);
+    }
+    if (status == ST_OK && options->lines != NULL && !pivoting) { /* again: the lines would be timed, too */
+        st_solver_destroy(work.solver);
+        work.solver = NULL;
+        work.r = calloc((size_t)solved->file->n + 1, sizeof *work.r);
+        if (work.r != NULL && make_solver(&work, name, true, &err) == ST_OK) (void)solve_once(&work, &err);
     }
     st_solver_destroy(work.solver);
     free(work.contact);

@@ -4,6 +4,7 @@
 #include "module.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct FrictionObject {
@@ -226,34 +227,53 @@ static st_Status solve_and_judge(FrictionObject *self, const st_SolverDef *asked
 
 static PyObject *friction_solve(FrictionObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"solver", "tolerance", "max_iterations", "start", "all_errors", "threads", NULL};
+    static char *names[] = {"solver",  "tolerance",  "max_iterations", "start", "all_errors",
+                            "threads", "parameters", "history",        NULL};
     const State *state = state_of((PyObject *)self);
     PyObject *start = Py_None, *tolerance = Py_None, *most = Py_None, *result = NULL;
+    PyObject *solver = NULL, *parameters = NULL, *holder = NULL;
+    Choice *choice = NULL;
+    History history = {0};
     SolutionRow row = {0};
     st_Solution solution = {0};
     st_SolverDef def = st_solver_def();
     st_Error err = {0};
-    int all_errors = 1;
+    int all_errors = 1, keep_history = 0;
     double *first = NULL, iterations = def.max_iterations;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|sOOOpi:solve", names, &def.name, &tolerance, &most, &start,
-                                     &all_errors, &def.threads) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOOOpiOp:solve", names, &solver, &tolerance, &most, &start,
+                                     &all_errors, &def.threads, &parameters, &keep_history) ||
         !read_optional(tolerance, "tolerance", &def.tolerance) || !read_optional(most, "max_iterations", &iterations))
         return NULL;
     if (!(iterations >= 1 && iterations <= INT_MAX))
         return PyErr_Format(PyExc_ValueError, "max_iterations must be 1 to %d", INT_MAX);
     def.max_iterations = (int)iterations;
     def.all_errors = all_errors != 0;
-    if (start != Py_None && !read_doubles(start, "start", n_rows(self), &first, NULL)) return NULL;
+    const bool own = solver != NULL && PyCallable_Check(solver);
+    if (solver != NULL && !own && (def.name = text_of(solver, "solver, the name of one or a function,")) == NULL)
+        return NULL;
+    holder = choice_new(state, own ? solver : NULL, parameters, &choice);
+    if (holder == NULL) return NULL;
+    def.own = choice_own(choice);
+    def.values = choice_values(choice, &def.n_values);
+    if (keep_history != 0) def.progress = history_add, def.progress_ctx = &history;
+    if (start != Py_None && !read_doubles(start, "start", n_rows(self), &first, NULL)) {
+        Py_DECREF(holder);
+        return NULL;
+    }
     if (is_free(self) && make_arrays(self, &row, &solution)) {
         if (first != NULL && n_rows(self) > 0) memcpy(solution.r, first, (size_t)n_rows(self) * sizeof *first);
         def.warm_start = first != NULL;
         st_Status status = solve_and_judge(self, &def, &solution, &row, &err);
-        if (PyErr_Occurred()) /* interrupted */
+        if (status == ST_OK && keep_history != 0 && !PyErr_Occurred()) row.history = history_list(state, &history);
+        if (PyErr_Occurred()) /* interrupted, or raised by the solver */
             result = NULL;
         else
             result = status == ST_OK ? row_new(state, ROW_SOLUTION, &row) : raise_error(state, status, &err);
     }
     PyMem_Free(first);
+    free(history.line);
+    Py_DECREF(holder);
+    Py_XDECREF(row.history);
     Py_XDECREF(row.r);
     Py_XDECREF(row.u);
     Py_XDECREF(row.v);
@@ -428,10 +448,13 @@ static PyObject *friction_repr(FrictionObject *self)
 static PyMethodDef friction_methods[] = {
     {"solve", WITH_KEYWORDS(friction_solve),
      "solve($self, /, solver='auto', tolerance=None, max_iterations=None, start=None, all_errors=True, "
-     "threads=1)\n--\n\n"
+     "threads=1, parameters=None, history=False)\n--\n\n"
      "Solve it: a Solution, judged by code that no solver shares. Not converging is no exception: look at "
      "converged.\n\n"
-     "start: impulses to begin with. all_errors=False: the tolerance holds for the natural residual alone. Other\n"
+     "solver: a name, or a function that is called with a ReducedProblem and the impulses to begin with, and returns\n"
+     "impulses. parameters: numbers by name, solver_parameters() lists them. history=True: the residual after every\n"
+     "iteration. start: impulses to begin with. all_errors=False: the tolerance holds for the natural residual alone. "
+     "Other\n"
      "threads run meanwhile, and Ctrl-C ends it."},
     {"error", (PyCFunction)friction_error, METH_O, "error($self, r, /)\n--\n\nHow good r is: a FrictionError."},
     {"accepts", (PyCFunction)friction_accepts, METH_O,

@@ -68,6 +68,9 @@ static PyMethodDef functions[] = {
      "settings($module, /)\n--\n\nEvery setting of a simulation: a list of Setting."},
     {"presets", presets_table, METH_NOARGS, "presets($module, /)\n--\n\nWhat each preset is, a dict."},
     {"solvers", solvers_table, METH_NOARGS, "solvers($module, /)\n--\n\nWhat each solver is for, a dict."},
+    {"solver_parameters", solver_parameters, METH_NOARGS,
+     "solver_parameters($module, /)\n--\n\n"
+     "Parameters of solvers for solve(parameters={...}): a dict of (value, least, most, meaning) by \"SOLVER.NAME\"."},
     {"schema", schema, METH_NOARGS, "schema($module, /)\n--\n\nThe JSON Schema of scenes, a dict."},
     {"read_problem", read_problem, METH_O,
      "read_problem($module, path, /)\n--\n\nA FrictionProblem, or an LcpProblem, from a problem file "
@@ -110,14 +113,15 @@ static int module_exec(PyObject *module)
               add_error(module, state) && add_array_type(module, state) && add_table_types(module, state) &&
               add_scene_type(module, state) && add_system_type(module, state) && add_batch_type(module, state) &&
               add_articulation_type(module, state) && add_recorder_type(module, state) &&
-              add_recording_type(module, state) && add_friction_type(module, state) && add_lcp_type(module, state);
+              add_recording_type(module, state) && add_friction_type(module, state) && add_lcp_type(module, state) &&
+              add_reduced_type(module, state);
     return ok ? 0 : -1;
 }
 
 #define TYPES(state)                                                                                                   \
     {                                                                                                                  \
         &(state)->array, &(state)->table, &(state)->scene, &(state)->system, &(state)->batch, &(state)->articulation,  \
-            &(state)->recorder, &(state)->recording, &(state)->friction, &(state)->lcp                                 \
+            &(state)->recorder, &(state)->recording, &(state)->friction, &(state)->lcp, &(state)->reduced              \
     }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)

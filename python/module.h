@@ -28,7 +28,8 @@
 /* Of the module: its types and the exception. */
 typedef struct State {
     PyObject *error;
-    PyTypeObject *array, *table, *scene, *system, *batch, *articulation, *recorder, *recording, *friction, *lcp;
+    PyTypeObject *array, *table, *scene, *system, *batch, *articulation, *recorder, *recording, *friction, *lcp,
+        *reduced;
     PyTypeObject *row[N_ROWS];
 } State;
 
@@ -89,6 +90,7 @@ PyObject *settings_sets(const State *state, const st_SystemDef *from, const st_S
 PyObject *settings_table(PyObject *module, PyObject *unused);
 PyObject *presets_table(PyObject *module, PyObject *unused);
 PyObject *solvers_table(PyObject *module, PyObject *unused);
+PyObject *solver_parameters(PyObject *module, PyObject *unused);
 
 /* ---- scene.c */
 
@@ -122,6 +124,7 @@ typedef struct SystemObject {
     st_SystemDef def;
     bool busy;                /* in use without the interpreter's lock                      */
     RecorderObject *recorder; /* not owned: it owns the system, and clears this             */
+    PyObject *choice;         /* owns the solver of its own and its parameters; or NULL     */
 } SystemObject;
 
 bool add_system_type(PyObject *module, State *state);
@@ -164,6 +167,24 @@ PyObject *friction_from_file(const State *state, st_ProblemFile *file);  /* take
 PyObject *friction_from_copy(const State *state, st_FrictionCopy *copy); /* takes the copy */
 bool add_lcp_type(PyObject *module, State *state);
 PyObject *lcp_from_file(const State *state, st_ProblemFile *file); /* takes the file */
+
+/* ---- own_solver.c: a Python function as a solver, parameters of solvers, the history of a solve */
+
+typedef struct Choice Choice;
+bool add_reduced_type(PyObject *module, State *state);
+/* A capsule that owns *out. function NULL: one of ours; parameters: a dict, None or NULL. A function that refers to the
+ * object that holds the capsule is not freed before the interpreter ends.                           */
+PyObject *choice_new(const State *state, PyObject *function, PyObject *parameters, Choice **out);
+const st_OwnSolver *choice_own(const Choice *choice); /* or NULL */
+const st_SolverValue *choice_values(const Choice *choice, int *n);
+
+typedef struct History {
+    st_Progress *line; /* free() it */
+    int count, capacity;
+} History;
+
+void history_add(void *history, const st_Progress *line); /* st_SolverDef.progress */
+PyObject *history_list(const State *state, const History *history);
 
 /* ---- away.c: work without the interpreter's lock, and Ctrl-C meanwhile */
 

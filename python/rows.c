@@ -373,6 +373,15 @@ static const Field solution[] = {
     JUDGED(penetration, "the most negative normal velocity, as a number >= 0 [m/s]"),
     JUDGED(complementarity, "sum over contacts of |r . u| [J]"),
     JUDGED(worst_contact, "the one with the largest share of the error, from 0; -1: none"),
+    OBJECT(SolutionRow, history, "with history=True: a list of Progress, one for each iteration; else None"),
+};
+
+#define P(member, help) FIELD(st_Progress, member, help)
+static const Field progress[] = {
+    P(solver, "the one at work: of auto the one whose turn it is"),
+    P(iteration, "counted over the whole solve"),
+    P(residual, "what the tolerance is compared with"),
+    P(work, "visits of each contact so far, factor operations included"),
 };
 
 #define F(member, help) FIELD(st_FrictionError, member, help)
@@ -451,6 +460,7 @@ static const RowKind kinds[N_ROWS] = {
         KIND("FrictionError", st_FrictionError, friction_error, "How good an answer is, from r alone."),
     [ROW_DETERMINED] = KIND("Determined", DeterminedRow, determined, "Which impulses rigid bodies determine."),
     [ROW_LCP_SOLUTION] = KIND("LcpSolution", LcpRow, lcp_solution, "The answer to a linear complementarity problem."),
+    [ROW_PROGRESS] = KIND("Progress", st_Progress, progress, "One line of the history of a solve."),
 };
 
 const RowKind *row_kind(Row row)

@@ -202,3 +202,19 @@ PyObject *solvers_table(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)
 {
     return dict_of_texts(st_solver_count(), st_solver_name, solver_help);
 }
+
+PyObject *solver_parameters(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    PyObject *table = PyDict_New();
+    for (int k = 0; table != NULL && k < st_solver_count(); k++) {
+        const st_SolverParameter *p;
+        for (int i = 0; table != NULL && (p = st_solver_parameter(st_solver_name(k), i)) != NULL; i++) {
+            PyObject *name = PyUnicode_FromFormat("%s.%s", st_solver_name(k), p->name);
+            PyObject *row = Py_BuildValue("(ddds)", p->value, p->min, p->max, p->help);
+            if (name == NULL || row == NULL || PyDict_SetItem(table, name, row) != 0) Py_CLEAR(table);
+            Py_XDECREF(name);
+            Py_XDECREF(row);
+        }
+    }
+    return table;
+}

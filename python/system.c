@@ -21,6 +21,7 @@ PyObject *system_make(const State *state, SceneObject *scene, const st_SystemDef
     self->def = *def;
     self->busy = false;
     self->recorder = NULL;
+    self->choice = NULL;
     return (PyObject *)self;
 }
 
@@ -33,9 +34,29 @@ static PyObject *system_new(PyTypeObject *type, PyObject *args, PyObject *settin
     if (!PyArg_ParseTuple(args, "O!:System", state->scene, &object)) return NULL;
     SceneObject *scene = (SceneObject *)object;
     st_SystemDef def = scene->def;
-    if (!settings_apply(state, settings, &def)) return NULL;
-    st_Status status = st_system_create(scene->scene, &def, &system, &err);
-    return status == ST_OK ? system_make(state, scene, &def, system) : raise_error(state, status, &err);
+    PyObject *rest = settings != NULL ? PyDict_Copy(settings) : PyDict_New(), *choice = NULL, *result = NULL;
+    if (rest == NULL) return NULL;
+    PyObject *solver = PyDict_GetItemString(rest, "solver"), *parameters = PyDict_GetItemString(rest, "parameters");
+    const bool own = solver != NULL && PyCallable_Check(solver);
+    Choice *chosen = NULL;
+    if ((own || parameters != NULL) && (choice = choice_new(state, own ? solver : NULL, parameters, &chosen)) == NULL) {
+        Py_DECREF(rest);
+        return NULL;
+    }
+    if (chosen != NULL) {
+        def.own_solver = choice_own(chosen);
+        def.solver_values = choice_values(chosen, &def.n_solver_values);
+    }
+    if (own) PyDict_DelItemString(rest, "solver");
+    if (parameters != NULL) PyDict_DelItemString(rest, "parameters");
+    if (settings_apply(state, rest, &def)) {
+        st_Status status = st_system_create(scene->scene, &def, &system, &err);
+        result = status == ST_OK ? system_make(state, scene, &def, system) : raise_error(state, status, &err);
+    }
+    if (result != NULL) ((SystemObject *)result)->choice = Py_XNewRef(choice);
+    Py_XDECREF(choice);
+    Py_DECREF(rest);
+    return result;
 }
 
 static void system_dealloc(SystemObject *self)
@@ -43,6 +64,7 @@ static void system_dealloc(SystemObject *self)
     PyTypeObject *type = Py_TYPE((PyObject *)self);
     st_system_destroy(self->system);
     Py_XDECREF((PyObject *)self->scene);
+    Py_XDECREF(self->choice);
     PyObject_Free(self);
     Py_DECREF((PyObject *)type);
 }
@@ -54,7 +76,10 @@ static PyObject *system_clone(SystemObject *self, PyObject *Py_UNUSED(unused))
     st_Error err = {0};
     if (!system_free(self)) return NULL;
     st_Status status = st_system_clone(self->system, &system, &err);
-    return status == ST_OK ? system_make(state, self->scene, &self->def, system) : raise_error(state, status, &err);
+    if (status != ST_OK) return raise_error(state, status, &err);
+    PyObject *clone = system_make(state, self->scene, &self->def, system);
+    if (clone != NULL) ((SystemObject *)clone)->choice = Py_XNewRef(self->choice);
+    return clone;
 }
 
 static PyObject *system_change(SystemObject *self, PyObject *scene)
@@ -258,7 +283,8 @@ static PyGetSetDef system_getters[] = {
 static const char system_doc[] =
     "System(scene, /, **settings)\n--\n\n"
     "A scene that moves. settings override those of the scene, by name: System(scene, preset=\"accurate\", h=1e-3);\n"
-    "stiction.settings() lists them. A preset sets all choices, the settings beside it override it.\n\n"
+    "stiction.settings() lists them. A preset sets all choices, the settings beside it override it. solver may be a\n"
+    "function (FrictionProblem.solve says which), and parameters={...} sets parameters of the solver.\n\n"
     "What is handed out is a copy and stays as it is. A system is used by one thread at a time: while it steps, other\n"
     "threads run, and those that touch it get a RuntimeError.";
 

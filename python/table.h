@@ -98,6 +98,7 @@ typedef enum Row {
     ROW_FRICTION_ERROR,
     ROW_DETERMINED,
     ROW_LCP_SOLUTION,
+    ROW_PROGRESS,
     N_ROWS
 } Row;
 
@@ -155,6 +156,7 @@ typedef struct SolutionRow {
     PyObject *r, *u, *v, *l;
     st_SolveInfo info;
     st_FrictionError judged;
+    PyObject *history;
 } SolutionRow;
 
 typedef struct DeterminedRow {

@@ -143,6 +143,65 @@ typedef enum st_Effort {
     ST_EFFORT_REAL_TIME     /* a small fixed number of operations per contact                                */
 } st_Effort;
 
+/* One line of the history of a solve (st_SolverDef.progress). */
+typedef struct st_Progress {
+    const char *solver; /* the one at work: of "auto" the one whose turn it is                 */
+    int iteration;      /* counted over the whole solve                                        */
+    double residual;    /* of the r it has now: what the tolerance is compared with            */
+    double work;        /* visits of each contact so far, factor operations included           */
+} st_Progress;
+
+/* A parameter of a solver: its default and range. */
+typedef struct st_SolverParameter {
+    const char *name, *help;
+    double value, min, max;
+} st_SolverParameter;
+
+/* A value for a parameter. The name of a parameter of the solver itself, or SOLVER.PARAMETER: "ipm.border" is what
+ * "auto" lets ipm use.                                                                             */
+typedef struct st_SolverValue {
+    const char *name;
+    double value;
+} st_SolverValue;
+
+/* The problem that a solver of one's own gets: find r in the laws' sets with u = W r + b and law( r, u ) for each
+ * contact. Velocities, joints and soft rows are eliminated. Valid during the call only.            */
+typedef struct st_Reduced {
+    int n_r, n_contacts;
+    const st_ContactLaw *contact; /* n_contacts                                                */
+    const double *b;              /* n_r                                                       */
+    const double *diagonal;       /* W_cc of every contact, dim x dim row-major, one after another */
+    const double *rho;            /* n_contacts: dim / trace(W_cc), a step length              */
+    bool symmetric;               /* W is                                                      */
+    double tolerance;             /* on the residual                                           */
+    int max_iterations;
+    void *inside; /* leave alone                                                               */
+} st_Reduced;
+
+/* u = W r + b (n_r each), without forming W. */
+ST_API void st_reduced_apply(const st_Reduced *problem, const double *r, double *u);
+/* W by columns. The arrays stay the problem's. Fails with ST_ERR_UNSUPPORTED if W has more than a million blocks. */
+ST_API st_Status st_reduced_matrix(const st_Reduced *problem, st_Sparse *W, st_Error *err);
+/* The residual of r, which stopping and reporting use. Counts as an iteration: progress is called, and the best r is
+ * kept as the answer in case the solver returns a worse one.                                         */
+ST_API double st_reduced_residual(const st_Reduced *problem, const double *r);
+/* True if the solve was cancelled or its budget is spent: return with the best so far. */
+ST_API bool st_reduced_ends(const st_Reduced *problem);
+/* x <- P(x), the projection on the contact's set of impulses (dim numbers). */
+ST_API void st_law_project(const st_ContactLaw *contact, double *x);
+
+/* A solver of one's own. With several threads (st_SolverDef.threads, islands of a system) `solve` is called by several
+ * at once.                                                                                         */
+typedef struct st_OwnSolver {
+    const char *name; /* in st_SolveInfo and in messages                                       */
+    /* Whether it takes contacts of this law and size. NULL: all.                              */
+    bool (*accepts)(void *ctx, st_Law law, int dim, bool symmetric);
+    /* r comes in as the start: 0, or the impulses of the step before. Returns ST_OK whether or not it converged: r is
+     * judged afterwards.                                                                           */
+    st_Status (*solve)(void *ctx, const st_Reduced *problem, double *r, st_Error *err);
+    void *ctx;
+} st_OwnSolver;
+
 typedef struct st_SolverDef {
     const char *name;          /* a name of st_solver_name(), "auto" by default               */
     double tolerance;          /* on st_Residual.natural                                      */
@@ -154,6 +213,12 @@ typedef struct st_SolverDef {
     double max_work;           /* visits of each contact; factor operations count as visits. INFINITY by default */
     bool (*cancel)(void *ctx); /* asked often: true ends the solve with the best so far; NULL: never */
     void *cancel_ctx;
+    void (*progress)(void *ctx, const st_Progress *line); /* called after every iteration, for which a residual is
+                                                           * computed; the answer keeps its bits. NULL: not */
+    void *progress_ctx;
+    const st_SolverValue *values; /* n_values parameters by name; copied                      */
+    int n_values;
+    const st_OwnSolver *own; /* a solver of one's own instead of `name`; it must outlive this one. NULL: none */
     st_Allocator allocator;
     uint32_t cookie; /* set by st_solver_def(); leave alone                            */
 } st_SolverDef;
@@ -185,6 +250,9 @@ ST_API const char *st_solver_name(int index);
 ST_API const char *st_solver_help(const char *name);
 /* True if the named solver accepts this law and dimension, and a symmetric or general A. */
 ST_API bool st_solver_accepts(const char *name, st_Law law, int dim, bool symmetric);
+
+/* Parameter `index` of the named solver, static; NULL beyond the last, and if there is no such solver. */
+ST_API const st_SolverParameter *st_solver_parameter(const char *name, int index);
 
 /* Create a solver with its workspace. Free it with st_solver_destroy. */
 ST_API st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *err);

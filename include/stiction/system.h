@@ -102,8 +102,11 @@ typedef struct st_SystemDef {
     double h;   /* step [s]                                                             */
     double end; /* end time [s]                                                         */
     st_Vec3 gravity;
-    st_Medium medium;         /* what bodies move through; density and viscosity 0: nothing       */
-    const char *solver;       /* a name of st_solver_name()                              */
+    st_Medium medium;                    /* what bodies move through; density and viscosity 0: nothing       */
+    const char *solver;                  /* a name of st_solver_name()                              */
+    const st_OwnSolver *own_solver;      /* a solver of one's own instead; it must outlive the system. NULL: none */
+    const st_SolverValue *solver_values; /* parameters of the solver, as in st_SolverDef; they must outlive it, too */
+    int n_solver_values;
     double tolerance;         /* of the solver, on the residual                          */
     double residual_limit;    /* a step with a residual above this counts as failed    */
     int max_iterations;       /* of iterative solvers                                    */

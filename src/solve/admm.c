@@ -17,9 +17,13 @@
 #include "problem/law.h"
 #include "solve/factored.h"
 
-static const double beta_start = 0.3, tiny_pivot = 1e-300;
-/* Residuals are judged, and beta is looked at, every so many iterations. */
-enum { JUDGE_EVERY = 5 };
+static const double tiny_pivot = 1e-300;
+enum { PENALTY, JUDGE_EVERY };
+static const st_SolverParameter admm_parameters[] = {
+    {"penalty", "the first beta; it adapts", 0.3, 1e-12, 1e12},
+    {"judge_every", "iterations after which the residual is computed and beta is looked at", 5, 1, 1e9},
+    {0},
+};
 
 typedef struct Admm {
     sti_Factored *base;
@@ -82,13 +86,15 @@ static st_Status run(Admm *s, sti_Task *task, st_Error *err)
     double apart = 0.0, moved = 0.0;
     int next_change = 10;
     sti_factored_judge(s->base, task, s->z); /* z is what is returned */
-    s->beta = beta_start;
+    s->beta = task->parameter[PENALTY];
     STI_TRY(factorise(s, p, err));
     while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_work_ends(task->work)) {
         iterate(s, task, &apart, &moved);
         sti_work_visits(task->work, p->n_contacts);
         task->iterations++;
-        if (task->iterations % JUDGE_EVERY != 0 && task->iterations != task->max_iterations) continue;
+        sti_task_report(task, s->z);
+        if (task->iterations % (int)task->parameter[JUDGE_EVERY] != 0 && task->iterations != task->max_iterations)
+            continue;
         if (!isfinite(sti_factored_judge(s->base, task, s->z))) break;
         if (task->iterations < next_change || (apart <= 5.0 * moved && moved <= 5.0 * apart)) continue;
         const double factor = apart > moved ? 4.0 : 0.25;
@@ -136,6 +142,7 @@ static bool accepts(st_Law law, int dim, bool symmetric)
 const sti_SolverKind sti_admm = {
     .name = "admm",
     .columns = true,
+    .parameters = admm_parameters,
     .help = "alternating directions: one factorisation reused, adaptive penalty; towers and walls that stick",
     .accepts = accepts,
     .solve = solve,

@@ -20,11 +20,14 @@
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
 
-/* The judge looks every so many iterations; so is the shift renewed at the earliest. */
-enum { JUDGE_EVERY = 10 };
-/* Backtracking: a step is halved at most so often in one iteration; after each one the next try is this much longer. */
+enum { JUDGE_EVERY, LENGTHEN };
+static const st_SolverParameter apgd_parameters[] = {
+    {"judge_every", "iterations after which the residual is computed and the shift renewed", 10, 1, 1e9},
+    {"lengthen", "factor by which the next step may be longer", 1.05, 1, 10},
+    {0},
+};
+/* Backtracking: a step is halved at most so often in one iteration. */
 enum { MAX_HALVINGS = 40 };
-static const double lengthen = 1.05;
 
 typedef struct Apgd {
     st_Allocator allocator;
@@ -121,13 +124,15 @@ static void iterate(Apgd *s, sti_Task *task, double *least)
             s->gradient[p->contact[c].first] += s->shift[c];
         for (int k = 0; k < MAX_HALVINGS && !try_step(s, task); k++)
             s->length *= 0.5;
-        s->length *= lengthen;
+        s->length *= task->parameter[LENGTHEN];
         task->iterations++;
+        sti_task_report(task, task->r);
         const double beta = momentum(s, task, &theta);
         for (int row = 0; row < p->n_r; row++)
             s->y[row] = task->r[row] + beta * (task->r[row] - s->r_last[row]);
         memcpy(s->r_last, task->r, bytes);
-        if (task->iterations % JUDGE_EVERY != 0 && task->iterations != task->max_iterations) continue;
+        if (task->iterations % (int)task->parameter[JUDGE_EVERY] != 0 && task->iterations != task->max_iterations)
+            continue;
         if (!isfinite(judge(s, task, least))) break;
         if (renew_shift(s, p, s->step_u) > 1e-3) theta = 1.0; /* another problem: the momentum is of the last */
     }
@@ -195,6 +200,7 @@ static void destroy(void *workspace)
 const sti_SolverKind sti_apgd = {
     .name = "apgd",
     .columns = true,
+    .parameters = apgd_parameters,
     .help = "accelerated projected gradient, matrix-free; large piles to moderate tolerances",
     .accepts = accepts,
     .create = create,

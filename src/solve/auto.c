@@ -152,6 +152,8 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     part.iterations = 0;
     part.start = -1.0;
     part.attempt = turn.attempt;
+    part.solver = kinds[turn.who]->name;
+    part.before = a->iterations;
     /* newton is next, and needs no good start; of a large problem a step is dear */
     part.impatient = a->gave_up < 0 && task->problem->n_r <= LARGE_ROWS;
     if (turn.from == ZERO) memset(task->r, 0, bytes);

@@ -28,7 +28,12 @@
 static const double tiny_pivot = 1e-300;
 /* In the arc's length, a step of 1 in log nu counts as this share of |r|. */
 static const double tau_weight = 0.3;
-static const double first_step = 0.3, least_step = 1e-7;
+static const double least_step = 1e-7;
+enum { FIRST_STEP };
+static const st_SolverParameter homotopy_parameters[] = {
+    {"first_step", "length of the first step along the curve", 0.3, 1e-6, 10},
+    {0},
+};
 /* Of nu: how far a correction may still move x. Of the one before: how far it must have shrunk. */
 static const double on_curve = 0.5, shrinks = 0.7;
 enum { CORRECTIONS = 8, BLOCK = ST_MAX_DIM * ST_MAX_DIM };
@@ -200,7 +205,7 @@ static st_Status follow(Homotopy *s, sti_Task *task, int most_iterations, st_Err
     const int n = task->problem->n_r;
     const size_t bytes = sizeof(double) * (size_t)n;
     const double size_first = size_of(s, n, task->r);
-    double h = first_step;
+    double h = task->parameter[FIRST_STEP];
     for (bool is_first = true; h > least_step && task->iterations < most_iterations && !sti_work_ends(task->work);) {
         const double tau = s->tau;
         int corrections = 0;
@@ -215,7 +220,7 @@ static st_Status follow(Homotopy *s, sti_Task *task, int most_iterations, st_Err
             h *= 0.4;
         }
         if (corrections == 0) return ST_OK;
-        sti_factored_judge_projected(s->base, task, task->r, s->at);
+        sti_task_report_residual(task, sti_factored_judge_projected(s->base, task, task->r, s->at));
         if (s->base->least <= task->tolerance) return ST_OK;
         h *= corrections <= 2 ? 2.0 : corrections <= 4 ? 1.0 : 0.7;
     }
@@ -309,6 +314,7 @@ static bool accepts(st_Law law, int dim, bool symmetric)
 const sti_SolverKind sti_homotopy = {
     .name = "homotopy",
     .columns = true,
+    .parameters = homotopy_parameters,
     .help = "follows the solutions of rounded laws round their folds; the last resort, and hardly ever in vain",
     .accepts = accepts,
     .solve = solve,

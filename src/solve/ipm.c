@@ -24,10 +24,12 @@
 #include "solve/factored.h"
 
 static const double tiny_pivot = 1e-300;
-/* How much of the way to the border a step may go. */
-static const double border = 0.995;
-/* Steps without a better residual before it is called stalled. */
-enum { PATIENCE = 30 };
+enum { BORDER, PATIENCE };
+static const st_SolverParameter ipm_parameters[] = {
+    {"border", "how much of the way to the border of the cones a step may go", 0.995, 0.1, 0.999999},
+    {"patience", "steps without a better residual before it is called stalled", 30, 1, 1e9},
+    {0},
+};
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
 /* The cone of mu = 0 has no inside; this one is as good to all digits. */
 static const double least_mu = 1e-10;
@@ -383,14 +385,14 @@ static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
     int last_better = 0;
     sti_factored_judge_projected(s->base, task, task->r, s->trial);
     while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_work_ends(task->work) &&
-           task->iterations - last_better < PATIENCE) {
+           task->iterations - last_better < task->parameter[PATIENCE]) {
         evaluate(s, task);
         STI_TRY(factorise(s, task, err));
         task->iterations++;
         predict(s, task);
         const double sigma = centring(s, step_length(s, 1.0));
         correct(s, task, sigma);
-        const double t = step_length(s, border);
+        const double t = step_length(s, task->parameter[BORDER]);
         if (!(t > 1e-12)) break; /* at the border, or not a number */
         for (int row = 0; row < n; row++)
             task->r[row] += t * s->side[row];
@@ -400,7 +402,7 @@ static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
                 s->cone[k].y[i] += t * s->cone[k].dy[i];
             }
         const double before = s->base->least;
-        sti_factored_judge_projected(s->base, task, task->r, s->trial);
+        sti_task_report_residual(task, sti_factored_judge_projected(s->base, task, task->r, s->trial));
         if (s->base->least < 0.9 * before) last_better = task->iterations;
     }
     return ST_OK;
@@ -438,6 +440,7 @@ static bool accepts(st_Law law, int dim, bool symmetric)
 const sti_SolverKind sti_ipm = {
     .name = "ipm",
     .columns = true,
+    .parameters = ipm_parameters,
     .help = "interior point on second-order cones; the steadiest where contacts are redundant",
     .accepts = accepts,
     .solve = solve,

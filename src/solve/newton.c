@@ -51,7 +51,11 @@ static const double sweep_within = 10.0, swept_out = 0.1;
 static const double few_left = 0.5;
 enum { SWEEPS = 32 };
 /* Problems (1) without progress before it is called stalled. */
-enum { PATIENCE = 30 };
+enum { PATIENCE };
+static const st_SolverParameter newton_parameters[] = {
+    {"patience", "proximal problems without progress before it is called stalled", 30, 1, 1e9},
+    {0},
+};
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
 /* Pivots of (2), whose rows are scaled to about 1. */
 static const double tiny_pivot = 1e-15;
@@ -283,6 +287,7 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
         task->iterations++;
         if (!isfinite(search(s, task, bound, k < watched ? 1 : LINE_STEPS))) return ST_OK;
         judge(s, task);
+        sti_task_report_residual(task, s->measure);
         *solved = s->done;
         if (s->done) return ST_OK;
         rounded = is_rounding(s, last) ? rounded + 1 : 0;
@@ -307,7 +312,8 @@ static st_Status iterate(Newton *s, sti_Task *task, st_Error *err)
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     int failures = 0;
     s->alpha = alpha_start[task->attempt % 4];
-    while (!s->done && task->iterations < task->max_iterations && failures < PATIENCE && !sti_work_ends(task->work)) {
+    while (!s->done && task->iterations < task->max_iterations && failures < task->parameter[PATIENCE] &&
+           !sti_work_ends(task->work)) {
         const double before = s->base->least;
         const int start = task->iterations;
         bool solved = false;
@@ -439,6 +445,7 @@ const sti_SolverKind sti_newton = {
     .name = "newton",
     .columns = true,
     .by_bodies = true,
+    .parameters = newton_parameters,
     .help = "proximal semismooth Newton with sparse factors; to 1e-8 and beyond, redundant contacts included",
     .accepts = accepts,
     .solve = solve,

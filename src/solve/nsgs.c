@@ -28,8 +28,13 @@
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
 
-/* A judgement costs about two sweeps; every so many sweeps, whatever the changes say, one is made. */
-enum { JUDGE_EVERY = 50 };
+enum { JUDGE_EVERY, ACCELERATE };
+static const st_SolverParameter nsgs_parameters[] = {
+    /* a judgement costs about two sweeps */
+    {"judge_every", "sweeps after which the residual is computed, whatever the changes say", 50, 1, 1e9},
+    {"accelerate", "1: Anderson's acceleration after every pair of sweeps; 0: plain sweeps", 1, 0, 1},
+    {0},
+};
 /* The judge is called first when the change of r is so many times the tolerance. */
 static const double FIRST_DUE = 2.0;
 /* In fewer sweeps than this the acceleration learns little, and costs as much as two of them; and its vectors half a kB
@@ -286,7 +291,9 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
     sti_Graph *graph = task->reduction->graph;
     const int n = graph->n_dirs * STI_LANES * graph->n_rooms;
     const double scale = sti_residual_scale(task->reduction);
-    const bool accelerated = task->max_iterations >= (task->problem->n_contacts > MANY ? FEWEST_OF_MANY : FEWEST);
+    const int judge_every = (int)task->parameter[JUDGE_EVERY];
+    const bool accelerated = task->parameter[ACCELERATE] >= 0.5 &&
+                             task->max_iterations >= (task->problem->n_contacts > MANY ? FEWEST_OF_MANY : FEWEST);
     double due = FIRST_DUE * task->tolerance, least = INFINITY;
     if (accelerated) {
         GROW(last, n);
@@ -301,7 +308,11 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
         const double change = sti_graph_sweep(graph) / (scale > 0.0 ? scale : 1.0);
         sti_work_visits(task->work, task->problem->n_contacts);
         task->iterations = k;
-        if (change <= due || k % JUDGE_EVERY == 0 || k == task->max_iterations || !(change > 0.0)) {
+        if (task->def->progress != NULL) {
+            sti_graph_give(graph, task->r);
+            sti_task_report(task, task->r);
+        }
+        if (change <= due || k % judge_every == 0 || k == task->max_iterations || !(change > 0.0)) {
             bool ends = k == task->max_iterations || !(change > 0.0);
             STI_TRY(judge_graph(s, task, &ends, &least, &due, change, err));
             if (ends) return ST_OK;
@@ -323,6 +334,8 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     if (task->reduction->graph != NULL) return solve_graph(s, task, err);
     STI_TRY(prepare(s, task, err));
 
+    const int judge_every = (int)task->parameter[JUDGE_EVERY];
+    const bool accelerated = task->parameter[ACCELERATE] >= 0.5;
     double due = task->tolerance, least = INFINITY; /* a change as small as `due` calls for the judge */
     memcpy(s->best, task->r, bytes);
     if (task->problem->n_contacts == 1) /* one sweep is the answer: exact, and to be judged once */
@@ -335,13 +348,14 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
         const double change = sweep(s, task, backwards);
         sti_work_visits(task->work, task->problem->n_contacts);
         task->iterations = k;
-        if (change <= due || k <= 2 || k % JUDGE_EVERY == 0 || k == task->max_iterations || is_halfway(task, k)) {
+        sti_task_report(task, task->r);
+        if (change <= due || k <= 2 || k % judge_every == 0 || k == task->max_iterations || is_halfway(task, k)) {
             if (judge(s, task, s->v, &least) <= task->tolerance) break;
             if (!(change > 0.0)) break; /* nothing moves any more (or NaN): sweeps have no more to give */
             if (is_hopeless(task, k, least)) break;
             if (change <= due) due = 0.5 * change;
         }
-        if (backwards) accelerate(s, task);
+        if (backwards && accelerated) accelerate(s, task);
     }
     memcpy(task->r, s->best, bytes);
     return ST_OK;
@@ -385,6 +399,7 @@ static void destroy(void *workspace)
 
 const sti_SolverKind sti_nsgs = {
     .name = "nsgs",
+    .parameters = nsgs_parameters,
     .help = "Gauss-Seidel over contacts, each solved exactly; all laws; the baseline",
     .accepts = accepts,
     .create = create,

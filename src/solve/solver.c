@@ -32,7 +32,8 @@ struct st_Solver {
     sti_Stop own_stop; /* the def's cancel                                                         */
     sti_Work work;     /* of the solve under way                                                   */
     double left;       /* sti_solver_recall                                                        */
-    double *r;         /* the answer, until it is handed over; its v, l and u are in reduction->judged      */
+    double parameter[N_KINDS][STI_MOST_PARAMETERS];
+    double *r; /* the answer, until it is handed over; its v, l and u are in reduction->judged      */
     int64_t r_size;
 };
 
@@ -78,6 +79,34 @@ bool st_solver_accepts(const char *name, st_Law law, int dim, bool symmetric)
     return kind != NULL && kind->accepts(law, dim, symmetric);
 }
 
+const st_SolverParameter *st_solver_parameter(const char *name, int index)
+{
+    const sti_SolverKind *kind = find_kind(name);
+    if (kind == NULL || kind->parameters == NULL || index < 0) return NULL;
+    for (int k = 0; k < index; k++)
+        if (kind->parameters[k].name == NULL) return NULL;
+    return kind->parameters[index].name != NULL ? &kind->parameters[index] : NULL;
+}
+
+void sti_task_report_residual(const sti_Task *task, double residual)
+{
+    if (task->def->progress == NULL) return;
+    const int contacts = task->problem->n_contacts;
+    task->def->progress(task->def->progress_ctx,
+                        &(st_Progress){.solver = task->solver,
+                                       .iteration = task->before + task->iterations,
+                                       .residual = residual,
+                                       .work = task->work->spent / (contacts > 0 ? contacts : 1)});
+}
+
+void sti_task_report(const sti_Task *task, const double *r)
+{
+    if (task->def->progress == NULL) return;
+    st_Residual residual;
+    sti_residual(task->reduction, r, NULL, NULL, NULL, &residual);
+    sti_task_report_residual(task, sti_residual_measure(task->reduction, &residual));
+}
+
 /* Laws of neighbours are mostly the same: asked once. */
 bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int *refused)
 {
@@ -104,6 +133,8 @@ static bool start_is_answer(const sti_SolverKind *kind, sti_Task *task)
 
 st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err)
 {
+    for (int k = 0; k < N_KINDS; k++)
+        if (kinds[k] == kind) task->parameter = task->parameters[k];
     if (start_is_answer(kind, task)) return ST_OK;
     const bool by_bodies = kind->by_bodies && task->reduction->graph != NULL;
     if (kind->columns && !by_bodies) STI_TRY(sti_reduction_columns(task->reduction, err));
@@ -130,7 +161,12 @@ void sti_solver_close(const sti_SolverKind *kind, void *workspace)
 static st_Status check_def(const st_SolverDef *def, st_Error *err)
 {
     STI_CHECK_DEF(def, "st_solver_def", err);
-    if (find_kind(def->name) == NULL) {
+    if (def->own != NULL && (def->own->solve == NULL || def->own->name == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT, "the solver of one's own has no %s",
+                        def->own->name == NULL ? "name" : "function `solve`");
+    if (def->n_values > 0 && def->values == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "values is NULL, expected %d parameters", def->n_values);
+    if (def->own == NULL && find_kind(def->name) == NULL) {
         char names[128] = "";
         for (int k = 0; k < N_KINDS; k++) {
             strncat(names, k > 0 ? ", " : "", sizeof names - strlen(names) - 1);
@@ -154,6 +190,32 @@ static st_Status check_def(const st_SolverDef *def, st_Error *err)
     return ST_OK;
 }
 
+/* "ipm.border", or "border" of the solver itself: to its place. */
+static st_Status take_value(st_Solver *solver, const st_SolverValue *value, st_Error *err)
+{
+    const char *name = value->name != NULL ? value->name : "(null)", *dot = strchr(name, '.');
+    const char *part = dot != NULL ? dot + 1 : name;
+    bool known = false;
+    for (int k = 0; k < N_KINDS; k++) {
+        const size_t length = strlen(kinds[k]->name);
+        const bool means = dot == NULL ? kinds[k] == solver->kind
+                                       : (size_t)(dot - name) == length && strncmp(name, kinds[k]->name, length) == 0;
+        if (!means) continue;
+        known = true;
+        const st_SolverParameter *p;
+        for (int i = 0; (p = st_solver_parameter(kinds[k]->name, i)) != NULL; i++) {
+            if (strcmp(p->name, part) != 0) continue;
+            if (!(value->value >= p->min && value->value <= p->max))
+                return sti_fail(err, ST_ERR_ARGUMENT, "parameter \"%.60s\" is %g, must be from %g to %g", name,
+                                value->value, p->min, p->max);
+            solver->parameter[k][i] = value->value;
+            return ST_OK;
+        }
+    }
+    return sti_fail(err, ST_ERR_ARGUMENT, "solver \"%.40s\" has no parameter \"%.60s\"",
+                    known || solver->def.own == NULL ? solver->def.name : solver->def.own->name, name);
+}
+
 st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *err)
 {
     STI_TRY(check_def(def, err));
@@ -161,11 +223,19 @@ st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *e
     st_Solver *solver = sti_alloc(&def->allocator, 1, sizeof *solver);
     if (solver == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver \"%s\"", def->name);
     solver->def = *def;
-    solver->kind = find_kind(def->name);
-    solver->def.name = solver->kind->name; /* the caller's string may go */
+    solver->kind = def->own != NULL ? &sti_own : find_kind(def->name);
+    solver->def.name = def->own != NULL ? def->own->name : solver->kind->name; /* the caller's string may go */
+    for (int k = 0; k < N_KINDS; k++)
+        for (int i = 0; st_solver_parameter(kinds[k]->name, i) != NULL; i++)
+            solver->parameter[k][i] = st_solver_parameter(kinds[k]->name, i)->value;
     solver->work.stop = &solver->own_stop;
     solver->left = INFINITY;
-    st_Status status = sti_reduction_create(&def->allocator, &solver->reduction, err);
+    st_Status status = ST_OK;
+    for (int k = 0; k < def->n_values && status == ST_OK; k++)
+        status = take_value(solver, &def->values[k], err);
+    solver->def.values = NULL;
+    solver->def.n_values = 0;
+    if (status == ST_OK) status = sti_reduction_create(&def->allocator, &solver->reduction, err);
     if (status == ST_OK) solver->reduction->all_errors = def->all_errors;
     if (status == ST_OK) solver->reduction->threads = def->threads;
     if (status == ST_OK && def->effort != ST_EFFORT_THOROUGH)
@@ -245,9 +315,15 @@ static st_Status check_fit(const st_Solver *solver, const st_Problem *problem, c
                            st_Error *err)
 {
     int c = 0;
-    if (!sti_solver_takes(solver->kind, problem, &c))
+    bool takes = sti_solver_takes(solver->kind, problem, &c);
+    const st_OwnSolver *own = solver->def.own;
+    for (int k = 0; takes && own != NULL && own->accepts != NULL && k < problem->n_contacts; k++) {
+        takes = own->accepts(own->ctx, problem->contact[k].law, problem->contact[k].dim, problem->symmetric);
+        c = k;
+    }
+    if (!takes)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "solver \"%s\" does not take contact %d: law %s, dim %d, %s A",
-                        solver->kind->name, c, st_law_name(problem->contact[c].law), problem->contact[c].dim,
+                        solver->def.name, c, st_law_name(problem->contact[c].law), problem->contact[c].dim,
                         problem->symmetric ? "symmetric" : "nonsymmetric");
     if (problem->n_r > 0 && solution->r == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "solution.r is NULL, expected room for %d numbers", problem->n_r);
@@ -280,10 +356,10 @@ static st_Status check_finite(const st_Solver *solver, const st_Problem *problem
     for (int j = 0; j < problem->n_r; j++)
         if (!isfinite(solver->r[j]) || !isfinite(of->u[j]))
             return sti_fail(err, ST_ERR_NUMERIC, "solver \"%s\": row %d came out as impulse %g, velocity %g",
-                            solver->kind->name, j, solver->r[j], of->u[j]);
+                            solver->def.name, j, solver->r[j], of->u[j]);
     for (int i = 0; i < problem->n_v; i++)
         if (!isfinite(of->v[i]))
-            return sti_fail(err, ST_ERR_NUMERIC, "solver \"%s\": velocity %d came out as %g", solver->kind->name, i,
+            return sti_fail(err, ST_ERR_NUMERIC, "solver \"%s\": velocity %d came out as %g", solver->def.name, i,
                             of->v[i]);
     return ST_OK;
 }
@@ -316,7 +392,9 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                      .left = solver->left,
                      .aim = solver->def.tolerance,
                      .start = -1.0,
-                     .solver = solver->kind->name};
+                     .solver = solver->def.name,
+                     .def = &solver->def,
+                     .parameters = solver->parameter};
     solver->left = INFINITY;
     if (solver->work.stop == &solver->own_stop)
         sti_stop_begin(&solver->own_stop, solver->def.cancel, solver->def.cancel_ctx);
@@ -357,7 +435,7 @@ static st_Status solve_contacts(st_Solver *solver, st_Solution *solution, st_Sol
         return solve_reduced(solver, solution, info, err);
     }
     if (n_r > 0) memset(solver->r, 0, (size_t)n_r * sizeof *solver->r);
-    st_SolveInfo found = {.solver = solver->kind->name,
+    st_SolveInfo found = {.solver = solver->def.name,
                           .converged = sti_joints_are_met(reduction->problem, reduction->judged->v, joint,
                                                           solver->def.tolerance, solver->def.all_errors),
                           .start = -1.0,

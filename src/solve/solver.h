@@ -7,6 +7,8 @@
 
 typedef struct sti_Factored sti_Factored; /* factored.h */
 
+enum { STI_MOST_PARAMETERS = 4 };
+
 /* What a solver works on: the reduced problem, and r to be found. It reports iterations and whether
  * it believes itself done; solver.c computes the residual and decides.                            */
 typedef struct sti_Task {
@@ -24,17 +26,22 @@ typedef struct sti_Task {
     double *r;        /* in: where to start (0 unless warm); out: the answer                              */
     double left;      /* residual of the answer that r comes from; INFINITY: not known                  */
     int iterations;
-    double aim;           /* out: the residual it aimed at; the tolerance before the call            */
-    double start;         /* out: the measure of the r it began with; -1: not looked at              */
-    const char *solver;   /* out: the one that answered; set to the kind's own name before the call */
-    const char *fallback; /* out: the one that gave up before it, or NULL                          */
+    double aim;              /* out: the residual it aimed at; the tolerance before the call            */
+    double start;            /* out: the measure of the r it began with; -1: not looked at              */
+    const char *solver;      /* out: the one that answered; set to the kind's own name before the call */
+    const char *fallback;    /* out: the one that gave up before it, or NULL                          */
+    const st_SolverDef *def; /* who asked: its progress, its own solver                       */
+    double (*parameters)[STI_MOST_PARAMETERS]; /* of all kinds, in the order of STI_SOLVERS                     */
+    const double *parameter;                   /* of the kind at work, in the order of its table                 */
+    int before;                                /* iterations of earlier turns: what the history counts           */
 } sti_Task;
 
 typedef struct sti_SolverKind {
     const char *name;
     const char *help; /* one line: what it takes and what for                                      */
-    bool columns;     /* it works on the columns of H and Y, also where the problem stands as a graph */
-    bool by_bodies;   /* but does without them there: body_space_newton.h                                   */
+    const st_SolverParameter *parameters; /* ends with a NULL name; at most STI_MOST_PARAMETERS. NULL: none */
+    bool columns;   /* it works on the columns of H and Y, also where the problem stands as a graph */
+    bool by_bodies; /* but does without them there: body_space_newton.h                                   */
     bool (*accepts)(st_Law law, int dim, bool symmetric);
     /* What it keeps between solves; both NULL: nothing. */
     st_Status (*create)(const st_Allocator *allocator, void **workspace, st_Error *err);
@@ -43,11 +50,19 @@ typedef struct sti_SolverKind {
     st_Status (*solve)(void *workspace, sti_Task *task, st_Error *err);
 } sti_SolverKind;
 
+/* A solver of the caller's own, task->def->own. Not in the list. */
+extern const sti_SolverKind sti_own;
+
 /* All solvers, each in the file of its name: a new one is its file, with a sti_SolverKind sti_NAME, and its name here.
  * The first is the default.                                                                        */
 #define STI_SOLVERS(X)           X(auto) X(lemke) X(nsgs) X(newton) X(homotopy) X(ipm) X(admm) X(apgd)
 #define STI_DECLARE_SOLVER(name) extern const sti_SolverKind sti_##name;
 STI_SOLVERS(STI_DECLARE_SOLVER)
+
+/* A line of the history for r, whose residual is computed; or for a residual that is known. Nothing unless asked for.
+ */
+void sti_task_report(const sti_Task *task, const double *r);
+void sti_task_report_residual(const sti_Task *task, double residual);
 
 /* A kind's workspace, NULL where it keeps none. */
 st_Status sti_solver_open(const sti_SolverKind *kind, const st_Allocator *allocator, void **workspace, st_Error *err);

@@ -37,10 +37,12 @@ static st_Status check_system_def(const st_SystemDef *def, st_Error *err)
     for (int k = 0; k < 3; k++) {
         st_Law law = dims[k] == 1 ? ST_LAW_FRICTIONLESS : def->law;
         if (law == ST_LAW_FRICTIONLESS && k > 0) continue;
-        if (!st_solver_accepts(def->solver, law, dims[k], true))
+        const st_OwnSolver *own = def->own_solver;
+        if (own != NULL ? own->accepts != NULL && !own->accepts(own->ctx, law, dims[k], true)
+                        : !st_solver_accepts(def->solver, law, dims[k], true))
             return sti_fail(err, ST_ERR_UNSUPPORTED,
-                            "solver \"%s\" does not take the law \"%s\": choose another solver (%s)", def->solver,
-                            st_law_name(law), "\"auto\" picks one");
+                            "solver \"%s\" does not take the law \"%s\": choose another solver (%s)",
+                            own != NULL ? own->name : def->solver, st_law_name(law), "\"auto\" picks one");
     }
     return ST_OK;
 }
@@ -71,7 +73,8 @@ static st_Status check_model(const st_Model *model, st_Error *err)
 
 static st_Status check_bounded(const st_Model *model, const st_SystemDef *def, st_Error *err)
 {
-    if (model->bounded == NULL || st_solver_accepts(def->solver, ST_LAW_BOUNDED, 1, true)) return ST_OK;
+    if (model->bounded == NULL || def->own_solver != NULL || st_solver_accepts(def->solver, ST_LAW_BOUNDED, 1, true))
+        return ST_OK;
     return sti_fail(err, ST_ERR_UNSUPPORTED,
                     "solver \"%s\" does not take forces with bounds, which motors and friction in joints need: choose "
                     "another solver (\"auto\" picks one)",
@@ -225,8 +228,11 @@ static st_Status start_system(st_System *s, double t, const double *q0, const do
                      err)); /* the first one must not find us without */
     s->work.here.allocator = s->work.trial.allocator = s->work.stages.middle.allocator = s->model.allocator;
     s->work.here.n_v = s->work.trial.n_v = s->work.stages.middle.n_v = s->model.n_v;
-    const st_SolverDef solver = solver_def(&s->model.def, s->model.def.solver),
-                       projector = solver_def(&s->model.def, "auto");
+    st_SolverDef solver = solver_def(&s->model.def, s->model.def.solver);
+    const st_SolverDef projector = solver_def(&s->model.def, "auto");
+    solver.own = s->model.def.own_solver;
+    solver.values = s->model.def.solver_values;
+    solver.n_values = s->model.def.n_solver_values;
     STI_TRY(sti_islands_create(&solver, s->model.def.islands, s->work.stop, &s->work.islands, err));
     STI_TRY(sti_mean_create(&s->model, &s->work, err));
     STI_TRY(sti_impulses_create(s, err));

@@ -182,6 +182,14 @@ static void refusals(void **state)
     check_contains(p->err, "--plot is for folders");
     RUN(p, "solve", p->folder, "-o", out);
     check_status(p, 2);
+    RUN(p, "solve", OBJECT, "--parameter", "border");
+    check_contains(p->err, "must be NAME=NUMBER");
+    RUN(p, "solve", OBJECT, "--parameter", "ipm.bordr=1");
+    check_contains(p->err, "no parameter \"ipm.bordr\"");
+    RUN(p, "solve", OBJECT, "--solver", "ipm", "--parameter", "border=7");
+    check_contains(p->err, "must be from 0.1");
+    RUN(p, "solve", p->folder, "--history", "/dev/null");
+    check_contains(p->err, "--history is for one file");
     RUN(p, "solve", "tests/data/problems/lcp_CPS_1.hdf5", "--determine");
     check_status(p, 2);
     check_contains(p->err, "--determine is about friction problems");

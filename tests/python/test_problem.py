@@ -251,6 +251,115 @@ class Files(unittest.TestCase):
             stiction.read_problem(__file__)
 
 
+def gradients(problem, start):
+    """Projected gradients with the shift mu |u_T|: slow, and independent of the library's solvers."""
+    r = list(start)
+    for _ in range(20000):
+        if problem.residual(r) <= problem.tolerance:
+            break
+        u = list(problem.apply(r))
+        for (_, first, dim, mu, *_), rho in zip(problem.contacts, problem.rho):
+            u[first] += mu * math.sqrt(sum(x * x for x in u[first + 1 : first + dim]))
+            for i in range(first, first + dim):
+                r[i] -= 0.3 * rho * u[i]
+        r = list(problem.project(r))
+    return r
+
+
+class Solvers(unittest.TestCase):
+    """For people who work on solvers."""
+
+    def setUp(self):
+        rng = random.Random(4)
+        B = [[rng.uniform(-0.4, 0.4) for _ in range(12)] for _ in range(12)]
+        W = [[sum(a * b for a, b in zip(x, y)) + (i == j) for j, y in enumerate(B)] for i, x in enumerate(B)]
+        q = [rng.uniform(-1, 0.3) if k % 3 == 0 else rng.uniform(-1, 1) for k in range(12)]
+        self.problem = stiction.FrictionProblem([0.4] * 4, W=W, q=q)
+
+    def test_history(self):
+        for name in ("auto", "nsgs", "newton", "admm"):
+            plain = self.problem.solve(name, tolerance=1e-8)
+            told = self.problem.solve(name, tolerance=1e-8, history=True)
+            self.assertIsNone(plain.history)
+            self.assertEqual(list(plain.r), list(told.r))
+            self.assertEqual(told.history[-1].iteration, told.iterations)
+            self.assertLessEqual(told.history[-1].residual, 1e-8)
+
+    def test_parameters(self):
+        plain = self.problem.solve("nsgs", parameters={"accelerate": 0})
+        self.assertGreater(plain.iterations, self.problem.solve("nsgs").iterations)
+        self.assertTrue(self.problem.solve(parameters={"ipm.border": 0.9}).converged)
+        self.assertEqual(stiction.solver_parameters()["ipm.border"][:3], (0.995, 0.1, 0.999999))
+        for wrong in ({"bordr": 1}, {"border": 7}):
+            with self.assertRaises(stiction.Error):
+                self.problem.solve("ipm", parameters=wrong)
+        for wrong in (3, {"border": "x"}, {1: 2}):
+            with self.assertRaises(TypeError):
+                self.problem.solve("ipm", parameters=wrong)
+
+    def test_a_solver_of_ones_own(self):
+        own, ours = self.problem.solve(gradients, tolerance=1e-9), self.problem.solve(tolerance=1e-9)
+        self.assertTrue(own.converged)
+        self.assertEqual(own.solver, "gradients")
+        for a, b in zip(own.r, ours.r):  # W is definite and mu small: there is one solution
+            self.assertAlmostEqual(a, b, 7)
+        data, rows, first = None, None, None
+
+        def matrix(problem, start):
+            nonlocal data, rows, first
+            data, rows, first = problem.matrix()
+            return start
+
+        self.assertFalse(self.problem.solve(matrix).converged)  # what it returns is judged, not believed
+        self.assertEqual(len(first), 13)
+        W = stiction.FrictionProblem([0.4] * 4, W=(data, rows, first), q=[0.0] * 12).W
+        self.assertEqual(list(W[0]), list(self.problem.W[0]))
+
+    def test_wrong_solvers(self):
+        kept = []
+
+        def thief(problem, start):
+            kept.append(problem)
+            return start
+
+        def angry(problem, start):
+            raise KeyError("no")
+
+        self.problem.solve(thief)
+        with self.assertRaises(RuntimeError):
+            kept[0].apply([0.0] * 12)
+        with self.assertRaises(KeyError):
+            self.problem.solve(angry)
+        for wrong, error in ((lambda p, r: [1.0], ValueError), (lambda p, r: None, TypeError), (lambda p: 1, TypeError)):
+            with self.assertRaises(error):
+                self.problem.solve(wrong)
+        with self.assertRaises(stiction.Error):
+            self.problem.solve(lambda p, r: [math.nan] * 12)
+
+    def test_in_steps(self):
+        # a box that slides to rest: v^2/(2 mu g), up to the scheme's h v/2
+        scene = stiction.Scene.from_json(
+            '{"bodies": [{"name": "floor", "fixed": true, "shapes": [{"type": "plane", "friction": 0.5}]},'
+            '{"name": "box", "position": [0, 0, 0.1], "velocity": [1, 0, 0],'
+            '"shapes": [{"type": "box", "size": [0.2, 0.2, 0.2], "friction": 0.5}]}]}'
+        )
+        system = stiction.System(scene, solver=gradients, h=2e-3, tolerance=1e-8)
+        info = system.step(steps=100)
+        self.assertEqual(info.unconverged, 0)
+        clone = system.clone()
+        del system
+        clone.step(steps=50)
+        self.assertAlmostEqual(clone.pose("box").position[0], 1 / (2 * 0.5 * 9.81), delta=2e-3)
+
+        def angry(problem, start):
+            raise KeyError("no")
+
+        with self.assertRaises(KeyError):
+            stiction.System(scene, solver=angry).step()
+        with self.assertRaises(stiction.Error):
+            stiction.System(scene, parameters={"ipm.x": 1})
+
+
 class Lcp(unittest.TestCase):
     def test_known_answers(self):
         # Murty's: M = [[2, 1], [0, 2]], q = (-1, -1) has z = (1/4, 1/2)

@@ -399,6 +399,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
         form_r(lemke, task->problem->n_r, lemke->r);
         bool by_W = residual_by_W(lemke, task, reference) <= good;
         sti_residual(task->reduction, lemke->r, NULL, NULL, lemke->u, &judged);
+        sti_task_report(task, lemke->r);
         if (judged.natural < best) {
             best = judged.natural;
             memcpy(task->r, lemke->r, bytes);
