@@ -68,7 +68,7 @@ static double determinant(const double *x, int m)
 {
     if (m == 1) return x[0] * x[0];
     const double t = m == 2 ? fabs(x[1]) : hypot(x[1], x[2]);
-    return (x[0] - t) * (x[0] + t);
+    return fmax((x[0] - t) * (x[0] + t), 1e-30 * x[0] * x[0]); /* rounding may put it on the border */
 }
 
 /* x o y = (x'y, x0 y1 + y0 x1) */
@@ -179,14 +179,21 @@ static void make_cones(Ipm *s, const sti_Task *task)
 {
     const st_Problem *p = task->problem;
     s->n_cones = 0;
-    double speed = 0.0;
-    for (int row = 0; row < p->n_r; row++)
-        speed += s->W->b[row] * s->W->b[row];
-    speed = speed > 0.0 ? sqrt(speed / p->n_r) : 1.0;
+    double square = 0.0, energy = 0.0;
+    for (int c = 0; c < p->n_contacts; c++)
+        for (int row = p->contact[c].first; row < p->contact[c].first + p->contact[c].dim; row++) {
+            square += s->W->b[row] * s->W->b[row];
+            energy += task->reduction->rho[c] * s->W->b[row] * s->W->b[row];
+        }
+    square = square > 0.0 ? sqrt(square / p->n_r) : 1.0;
+    energy = energy > 0.0 ? sqrt(energy / p->n_r) : 1.0;
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         const int f = contact->first;
-        const double size = task->reduction->rho[c] * speed;
+        /* later attempts begin on the central path, z'y the same for all, however unequal masses are */
+        const double rho = task->reduction->rho[c], root = sqrt(rho);
+        const bool central = task->attempt > 0;
+        const double size = central ? root * energy : rho * square, speed = central ? energy / root : square;
         const double lo = sti_law_lowest(contact), hi = sti_law_highest(contact);
         sti_Group group[STI_MAX_GROUPS];
         const int n = sti_law_of(contact)->discs(contact, group);
@@ -402,7 +409,9 @@ static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
                 s->cone[k].y[i] += t * s->cone[k].dy[i];
             }
         const double before = s->base->least;
-        sti_task_report_residual(task, sti_factored_judge_projected(s->base, task, task->r, s->trial));
+        const double measure = sti_factored_judge_projected(s->base, task, task->r, s->trial);
+        sti_task_report_residual(task, measure);
+        if (!isfinite(measure)) break;
         if (s->base->least < 0.9 * before) last_better = task->iterations;
     }
     return ST_OK;
