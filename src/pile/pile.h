@@ -195,6 +195,7 @@ typedef struct sti_GraphCode {
                    sti_Pass pass);
     void (*judge)(const sti_Batch *batch, sti_LaneMap map, int n_batches, const double *weight, const double *v,
                   double *r_to_u, sti_LaneJudgement *out);
+    const struct sti_SmallCode *small; /* small_island.h */
 } sti_GraphCode;
 extern const sti_GraphCode sti_graph_plain, sti_graph_avx2, sti_graph_avx512;
 const sti_GraphCode *sti_graph_code(void); /* the fastest that this processor can run */
@@ -285,6 +286,9 @@ void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6]);
 void sti_graph_turn_rows(const sti_Graph *graph, int c, double rows[2][3][6]);
 double sti_graph_compliance(const sti_Graph *graph, int c, int row);
 double sti_graph_rho(const sti_Graph *graph, int c);
+
+/* Batches get the inverses that visits need, if they have none yet. */
+void sti_graph_invert(sti_Graph *graph);
 
 /* All contacts once, in the order of colours; returns | change of r |. */
 double sti_graph_sweep(sti_Graph *graph);

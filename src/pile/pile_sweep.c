@@ -113,10 +113,15 @@ static void invert_range(void *ctx, int64_t first, int64_t end)
 }
 
 /* Things at rest are judged in every step, and swept in few. */
-double sti_graph_sweep(sti_Graph *graph)
+void sti_graph_invert(sti_Graph *graph)
 {
     if (!graph->inverted) sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, invert_range, graph);
     graph->inverted = true;
+}
+
+double sti_graph_sweep(sti_Graph *graph)
+{
+    sti_graph_invert(graph);
     return sqrt(pass_over(graph, graph->r, graph->v, STI_SWEEP));
 }
 

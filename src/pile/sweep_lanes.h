@@ -15,6 +15,7 @@
  */
 #include "math/tsan.h"
 #include "pile/pile.h"
+#include "pile/small_island.h"
 #include "problem/law.h"
 
 /* One loop for each kind of lanes, with nothing called in it; but for sanitizers, which would take minutes to compile.
@@ -803,9 +804,9 @@ static void prepare(sti_Batch *batch, sti_LaneMap map, const double *v_free, dou
 /* ------------------------------------------------------------------ the judge */
 
 /* The point of the cone that is nearest to x. */
-INLINE void project(int at, const sti_Batch *batch, const Lanes x[3], Lanes out[3])
+INLINE void project(Lanes mu, const Lanes x[3], Lanes out[3])
 {
-    const Lanes zero = {0}, mu = load(at, batch->mu), square = x[1] * x[1] + x[2] * x[2], length = square_root(square);
+    const Lanes zero = {0}, square = x[1] * x[1] + x[2] * x[2], length = square_root(square);
     const Mask inside = (length <= mu * x[0]) & (x[0] >= zero);
     const Lanes on = (x[0] + mu * length) / (1.0 + mu * mu), normal = choose(on > zero, on, zero);
     const Lanes part = mu * normal / choose(square > zero, length, zero + 1.0);
@@ -820,15 +821,28 @@ INLINE Lanes sum_of_squares(Lanes a, Lanes b, Lanes c)
 }
 
 /* The square of the natural map where mu is steep: law.c. */
-INLINE Lanes steep_share(int at, const sti_Batch *batch, const Lanes r[3], const Lanes u[3], Lanes rho)
+INLINE Lanes steep_share(Lanes mu, const Lanes r[3], const Lanes u[3], Lanes rho)
 {
     const Lanes zero = {0}, normal = choose(r[0] < rho * u[0], r[0], rho * u[0]);
-    const Lanes limit = load(at, batch->mu) * choose(r[0] > zero, r[0], zero);
+    const Lanes limit = mu * choose(r[0] > zero, r[0], zero);
     const Lanes x1 = r[1] - rho * u[1], x2 = r[2] - rho * u[2], square = x1 * x1 + x2 * x2;
     const Mask outside = square > limit * limit;
     const Lanes part = limit / square_root(choose(outside, square, zero + 1.0));
     const Lanes t = choose(outside, r[1] - part * x1, rho * u[1]), o = choose(outside, r[2] - part * x2, rho * u[2]);
     return sum_of_squares(normal, t, o);
+}
+
+/* The square of the natural map: residual.c. */
+INLINE Lanes natural_share(Lanes mu, const Lanes r[3], const Lanes u[3], Lanes rho)
+{
+    const Lanes shifted[3] = {rho * (u[0] + mu * square_root(u[1] * u[1] + u[2] * u[2])), rho * u[1], rho * u[2]};
+    const Lanes x[3] = {r[0] - shifted[0], r[1] - shifted[1], r[2] - shifted[2]};
+    Lanes P[3];
+    project(mu, x, P);
+    const Mask large_r = sum_of_squares(r[0], r[1], r[2]) > sum_of_squares(shifted[0], shifted[1], shifted[2]);
+    for (int d = 0; d < 3; d++) /* the larger of r and rho u^ last: digits that cancel are not lost */
+        P[d] = choose(large_r, shifted[d] + (x[d] - P[d]), r[d] - P[d]);
+    return choose(mu > STI_STEEP, steep_share(mu, r, u, rho), sum_of_squares(P[0], P[1], P[2]));
 }
 
 /* NaN is the worst of all. */
@@ -848,26 +862,16 @@ INLINE void add_judgement(int at, const sti_Batch *batch, Lanes share, Lanes pow
 INLINE void judge_batch(int at, const sti_Batch *batch, sti_LaneMap map, const Lanes r[3], Lanes rho, const double *v,
                         Lanes u[3], sti_LaneJudgement *out)
 {
-    Lanes x[2][STI_NODE], shifted[3], P[3];
+    const Lanes mu = load(at, batch->mu);
+    Lanes x[2][STI_NODE], P[3];
     gather(at, v, batch->body[0], x[0]);
     gather(at, v, batch->body[1], x[1]);
     velocity(at, map, r, x, u);
-    shifted[0] = u[0] + load(at, batch->mu) * square_root(u[1] * u[1] + u[2] * u[2]);
-    shifted[1] = u[1];
-    shifted[2] = u[2];
-    const Lanes power = r[0] * shifted[0] + r[1] * shifted[1] + r[2] * shifted[2];
-    project(at, batch, r, P);
+    const Lanes shifted = u[0] + mu * square_root(u[1] * u[1] + u[2] * u[2]);
+    const Lanes power = r[0] * shifted + r[1] * u[1] + r[2] * u[2];
+    project(mu, r, P);
     const Lanes outside = square_root(sum_of_squares(r[0] - P[0], r[1] - P[1], r[2] - P[2]));
-    for (int d = 0; d < 3; d++) {
-        shifted[d] = rho * shifted[d];
-        x[0][d] = r[d] - shifted[d];
-    }
-    project(at, batch, x[0], P);
-    const Mask large_r = sum_of_squares(r[0], r[1], r[2]) > sum_of_squares(shifted[0], shifted[1], shifted[2]);
-    for (int d = 0; d < 3; d++) /* the larger of r and rho u^ last: digits that cancel are not lost */
-        P[d] = choose(large_r, shifted[d] + (x[0][d] - P[d]), r[d] - P[d]);
-    const Mask steep = load(at, batch->mu) > STI_STEEP;
-    const Lanes share = choose(steep, steep_share(at, batch, r, u, rho), sum_of_squares(P[0], P[1], P[2]));
+    const Lanes share = natural_share(mu, r, u, rho);
     add_judgement(at, batch, share, power, outside, out);
 }
 
@@ -988,8 +992,10 @@ static void judge(const sti_Batch *batch, sti_LaneMap map, int n_batches, const 
     BY_KIND(map, judge_each(batch, map, n_batches, weight, v, r_to_u, out));
 }
 
+#include "pile/small_lanes.h"
+
 #define STI_GRAPH_CODE                                                                                                 \
     {                                                                                                                  \
         .fill = fill, .fill_points = fill_points, .prepare = prepare, .invert = invert, .pass = pass_over,             \
-        .judge = judge                                                                                                 \
+        .judge = judge, .small = &small_code                                                                           \
     }

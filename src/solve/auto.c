@@ -18,7 +18,7 @@
  * No decision depends on the clock: turns are counted in sweeps and steps, work in visits of a contact by a sweep.
  */
 #include "base/tolerance.h"
-#include "pile/pile.h"
+#include "pile/small_island.h"
 #include "reduce/residual.h"
 #include "solve/factored.h"
 #include "solve/solver.h"
@@ -67,9 +67,9 @@ typedef struct Turn {
     enum { BEST, ZERO, LAST } from; /* the best so far; 0; where the turn before ended, better or not */
 } Turn;
 
-enum { LEMKE, NSGS, NEWTON, IPM, HOMOTOPY, ADMM, N_SOLVERS };
-static const sti_SolverKind *const kinds[N_SOLVERS] = {&sti_lemke, &sti_nsgs,     &sti_newton,
-                                                       &sti_ipm,   &sti_homotopy, &sti_admm};
+enum { LEMKE, NSGS, NEWTON, IPM, HOMOTOPY, ADMM, SMALL, N_SOLVERS };
+static const sti_SolverKind *const kinds[N_SOLVERS] = {&sti_lemke,    &sti_nsgs, &sti_newton,      &sti_ipm,
+                                                       &sti_homotopy, &sti_admm, &sti_newton_small};
 
 /* A step of newton costs a factorisation, some hundred sweeps' worth in the worst case. */
 static const Turn turns[] = {
@@ -201,6 +201,8 @@ static st_Status reserve(Auto *a, const sti_Task *task, st_Error *err)
     for (int k = NEWTON; k <= (newton_alone ? NEWTON : HOMOTOPY); k++)
         if (sti_solver_takes(kinds[k], task->problem, &refused))
             STI_TRY(sti_solver_run(kinds[k], a->space[k], &none, err));
+    if (newton_alone && sti_small_fits(task->reduction->graph))
+        STI_TRY(sti_solver_run(kinds[SMALL], a->space[SMALL], &none, err));
     task->work->spent = spent;
     a->reserved = n;
     return ST_OK;
@@ -351,13 +353,15 @@ static st_Status take_turns(Auto *a, sti_Task *task, bool cold, st_Error *err)
 static const double good = 1e-4, fair = 1e-3, enough = 0.05;
 /* Work is counted in sweeps. A visit of a contact by a sweep takes as long as so many multiplications of a
  * factorisation, and a step of newton as long as ten sweeps without its factors. */
-static const double products_per_visit = 60.0, sweeps_per_step = 10.0;
+static const double products_per_visit = 60.0, sweeps_per_step = 10.0, sweeps_per_small_step = 5.0;
 /* A solve may take so many sweeps, and so many visits on top of that, which lets small problems be exact. */
 static const double most_sweeps = 1000.0, visits_on_top = 20000.0;
 /* Steps of newton that cost no more than so many sweeps are cheap: it goes on to the tolerance then. Not of more rows
  * than that: to count the work takes an analysis of the pattern, as long as a sweep or two.               */
 static const double cheap_price = 40.0;
 enum { PRICED_BODIES = 300 };
+/* Free bodies that are few, whatever rows they have: newton_small.c. */
+enum { EXACT_BODIES = 12 };
 /* Sweeps that bodies in motion get before newton. */
 enum { MOVING_SWEEPS = 36 };
 /* A start is an answer if it is so many times what was left at most, or so small a part of the tolerance. */
@@ -395,7 +399,9 @@ static st_Status pay(Auto *a, sti_Task *task, Budget *budget, Turn turn, st_Erro
 {
     int refused;
     const int before = a->iterations, most = task->max_iterations - before;
-    const double price = turn.who == NSGS ? 1.0 : turn.who == NEWTON ? budget->price : 3.0 * budget->price;
+    const double price = turn.who == NSGS                          ? 1.0
+                         : turn.who == NEWTON || turn.who == SMALL ? budget->price
+                                                                   : 3.0 * budget->price;
     if (a->least <= budget->enough || sti_work_ends(task->work)) return ST_OK;
     if (turn.iterations > budget->left / price) turn.iterations = (int)(budget->left / price);
     if (turn.iterations > most) turn.iterations = most;
@@ -413,30 +419,35 @@ static bool start_is_answer(const Auto *a, const sti_Task *task, double limit)
     return a->least <= limit && (a->least <= jump * task->left || a->least <= below * task->tolerance);
 }
 
-/* Few rows are solved exactly, by newton, as long as the budget lasts. So are more of them where counting shows that
- * its factors cost little, and stacks, which have many more rows than velocities, if they were solved exactly before or
- * have just been built: sweeps would take as many rounds as a stack has courses, squared. What is in motion changes its
- * contacts from step to step, newton would take ten steps to find which, and to what is good enough sweeps are quicker;
- * from there on newton polishes what is near. Piles are swept, and what a dozen sweeps leave is the start of the next
- * step. Whatever is still bad after that gets more of everything that it can pay.                          */
+/* Few rows, or few free bodies, are solved exactly, by newton, as long as the budget lasts. So are more of them where
+ * counting shows that its factors cost little, and stacks, which have many more rows than velocities, if they were
+ * solved exactly before or have just been built: sweeps would take as many rounds as a stack has courses, squared. What
+ * is in motion changes its contacts from step to step, newton would take ten steps to find which, and to what is good
+ * enough sweeps are quicker; from there on newton polishes what is near. Piles are swept, and what a dozen sweeps leave
+ * is the start of the next step. Whatever is still bad after that gets more of everything that it can pay. */
 static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
 {
     const double exact = task->tolerance;
     const int rows = task->problem->n_r;
-    const bool few = rows <= EVEN_ROWS, cold = is_cold(task), brief = task->effort == ST_EFFORT_REAL_TIME;
+    const bool small = task->reduction->graph != NULL && sti_small_fits(task->reduction->graph);
+    const bool few = rows <= EVEN_ROWS || (small && task->reduction->graph->n_nodes <= EXACT_BODIES),
+               cold = is_cold(task), brief = task->effort == ST_EFFORT_REAL_TIME;
     const bool stack = task->reduction->graph != NULL && rows > EVEN_REDUNDANCY * task->problem->n_v;
     const bool was_exact = task->left <= STI_EXACT;
     Budget budget = {.left = (brief ? 0.1 : 1.0) * (most_sweeps + visits_on_top / task->problem->n_contacts),
                      .price = INFINITY};
     weigh(a, task, NSGS);
     task->start = a->least;
-    task->aim = few ? exact : fmax(exact, good);
+    task->aim = rows <= EVEN_ROWS ? exact : fmax(exact, good);
     if (start_is_answer(a, task,
                         few || (was_exact && rows <= CHEAP_ROWS) ? exact
                         : was_exact                              ? fmax(exact, STI_EXACT)
                                                                  : task->aim))
         return ST_OK;
-    STI_TRY(price_of_newton(task, &budget.price, err));
+    if (small)
+        budget.price = sweeps_per_small_step;
+    else
+        STI_TRY(price_of_newton(task, &budget.price, err));
     const bool cheap = few || (rows <= CHEAP_ROWS && budget.price <= cheap_price);
     const bool near_exact = was_exact && task->start <= fair;
     const bool strives = few || ((cheap || stack) && (cold || near_exact));
@@ -454,11 +465,11 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     }
     if (strives) task->tolerance = budget.enough = fmin(exact, 0.05 * task->start);
     if ((cheap || stack) && !falls)
-        STI_TRY(pay(a, task, &budget, (Turn){NEWTON, few ? 30 : cold ? 60 : 12, 0, BEST}, err));
+        STI_TRY(pay(a, task, &budget, (Turn){small ? SMALL : NEWTON, few ? 30 : cold ? 60 : 12, 0, BEST}, err));
     task->tolerance = task->aim;
     budget.enough = few ? exact : cheap ? fair : good;
     STI_TRY(pay(a, task, &budget, (Turn){NSGS, 12, 0, BEST}, err));
-    if (few) STI_TRY(pay(a, task, &budget, (Turn){NEWTON, 30, 1, ZERO}, err)); /* another path */
+    if (few) STI_TRY(pay(a, task, &budget, (Turn){small ? SMALL : NEWTON, 30, 1, ZERO}, err)); /* another path */
     budget.enough = few ? good : cheap ? fair : enough;
     STI_TRY(pay(a, task, &budget, (Turn){NSGS, 24, 0, BEST}, err));
     STI_TRY(pay(a, task, &budget, falls ? (Turn){NSGS, 100, 0, BEST} : (Turn){NEWTON, 20, 1, BEST}, err));

@@ -58,6 +58,8 @@ extern const sti_SolverKind sti_own;
 #define STI_SOLVERS(X)           X(auto) X(lemke) X(nsgs) X(newton) X(homotopy) X(ipm) X(admm) X(apgd)
 #define STI_DECLARE_SOLVER(name) extern const sti_SolverKind sti_##name;
 STI_SOLVERS(STI_DECLARE_SOLVER)
+/* Of graphs that fit (pile/small_island.h); not for users. */
+extern const sti_SolverKind sti_newton_small;
 
 /* A line of the history for r, whose residual is computed; or for a residual that is known. Nothing unless asked for.
  */

@@ -2,7 +2,8 @@
  * and it ends where the general sweep ends. */
 #include "bodies.h"
 #include "check.h"
-#include "pile/pile.h"
+#include "pile/small_island.h"
+#include "reduce/alart_curnier.h"
 #include "reduce/reduce.h"
 #include "reduce/residual.h"
 
@@ -325,6 +326,109 @@ static void test_more_contacts_than_colours(void **state)
     st_solver_destroy(solver);
 }
 
+/* ---- small islands: pile/small_island.h ---- */
+
+/* A wall whose contacts stick, slide and open: impulses of two sweeps, some of them changed. */
+static void make_small(Wall *wall, sti_Small *small, const sti_GraphCode *code)
+{
+    st_Error err = {0};
+    make_wall(wall, 5);
+    *small = (sti_Small){.allocator = st_default_allocator(), .alpha = 1e-3};
+    assert_true(sti_small_fits(wall->reduction->graph));
+    check_ok(sti_small_take(small, wall->reduction->graph, &err), err);
+    small->code = code;
+    memset(small->r, 0, (size_t)small->n_packs * sizeof *small->r);
+    code->small->judge(small, small->r, small->u);
+    for (int k = 0; k < 2; k++)
+        code->small->sweep(small, small->r);
+    for (int c = 0; c < small->n; c += 3)
+        small->r[c / STI_LANES].x[1 + c % 2][c % STI_LANES] += 0.3;
+    memcpy(small->center, small->r, (size_t)small->n_packs * sizeof *small->r);
+    small->center[0].x[0][0] += 0.25;
+}
+
+/* One step of Newton's, with one version of the kernels: d, W d, and what is measured. */
+static void step_small(sti_Small *small, double measured[2])
+{
+    measured[0] = small->code->small->judge(small, small->r, small->u);
+    measured[1] = small->code->small->law(small, small->r, small->u, true);
+    assert_true(small->code->small->solve(small));
+    small->code->small->step(small);
+}
+
+static void test_small_islands_on_every_vector_unit(void **state)
+{
+    (void)state;
+    const sti_GraphCode *codes[3] = {&sti_graph_plain};
+    int n = 1;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) codes[n++] = &sti_graph_avx2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) codes[n++] = &sti_graph_avx512;
+#endif
+    Wall first, other;
+    sti_Small a, b;
+    double measured[2], again[2];
+    make_small(&first, &a, codes[0]);
+    step_small(&a, measured);
+    for (int k = 1; k < n; k++) {
+        make_small(&other, &b, codes[k]);
+        step_small(&b, again);
+        assert_memory_equal(measured, again, sizeof measured);
+        for (int c = 0; c < a.n; c++)
+            for (int d = 0; d < 3; d++) {
+                const int pack = c / STI_LANES, lane = c % STI_LANES;
+                assert_true(a.step[pack].x[d][lane] == b.step[pack].x[d][lane]);
+                assert_true(a.step_u[pack].x[d][lane] == b.step_u[pack].x[d][lane]);
+            }
+        sti_small_release(&b);
+        free_wall(&other);
+    }
+    sti_small_release(&a);
+    free_wall(&first);
+}
+
+/* The residual is that of residual.c; and the step solves Newton's equations as alart_curnier.c and the problem's own
+ * W state them, contact by contact.                                                                 */
+static void test_small_islands_solve_newtons_equations(void **state)
+{
+    (void)state;
+    Wall wall;
+    sti_Small s;
+    double measured[2], r[1024], u[1024], moved[1024], step[1024];
+    int kinds[3] = {0};
+    st_Residual residual;
+    make_small(&wall, &s, sti_graph_code());
+    const st_Problem *p = &wall.problem;
+    assert_true(p->n_r <= 1024);
+    step_small(&s, measured);
+    sti_small_get(&s, p, s.r, r);
+    sti_small_get(&s, p, s.step, step);
+    sti_residual(wall.reduction, r, NULL, NULL, u, &residual);
+    check_close(sqrt(measured[0]) / sti_residual_scale(wall.reduction), residual.natural, 1e-12);
+    for (int j = 0; j < p->n_r; j++)
+        moved[j] = r[j] + step[j];
+    sti_residual(wall.reduction, moved, NULL, NULL, moved, &residual);
+    for (int c = 0; c < s.n; c++) {
+        const int pack = c / STI_LANES, lane = c % STI_LANES, first = p->contact[c].first;
+        const double rho[3] = {s.pack[pack].rho_n[lane], s.pack[pack].rho_t[lane], s.pack[pack].rho_t[lane]};
+        double shifted[3], F[3], A[9], B[9];
+        for (int d = 0; d < 3; d++)
+            shifted[d] = u[first + d] + s.alpha / rho[d] * (r[first + d] - s.center[pack].x[d][lane]);
+        const bool active = sti_slope(&p->contact[c], r + first, shifted, rho, F, A, B);
+        kinds[!active ? 0 : B[3] == 0.0 ? 1 : 2]++;
+        for (int i = 0; i < 3; i++) {
+            double sum = F[i];
+            for (int k = 0; k < 3; k++)
+                sum += A[3 * i + k] * step[first + k] +
+                       B[3 * i + k] * (moved[first + k] - u[first + k] + s.alpha / rho[k] * step[first + k]);
+            assert_true(fabs(sum) < 1e-9);
+        }
+    }
+    assert_true(kinds[0] > 0 && kinds[1] > 0 && kinds[2] > 0); /* open, sticking, sliding */
+    sti_small_release(&s);
+    free_wall(&wall);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +439,8 @@ int main(void)
         cmocka_unit_test(test_velocities_follow_the_impulses),
         cmocka_unit_test(test_agrees_with_the_columns),
         cmocka_unit_test(test_more_contacts_than_colours),
+        cmocka_unit_test(test_small_islands_on_every_vector_unit),
+        cmocka_unit_test(test_small_islands_solve_newtons_equations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
