@@ -2,7 +2,7 @@
  *
  * A proximal point method around a semismooth Newton method, as in newton.c, which says why. Islands of some ten
  * contacts are most of what a bin or a heap of rubble has while it falls, and there the work of newton.c was memory,
- * lists and calls: 12 us per step of 12 contacts, 1 us here. Two to four sweeps first find most of the contacts that
+ * lists and calls: 11 us per step of 12 contacts. Two sweeps first find most of the contacts that
  * open and slide.
  */
 #include "pile/small_island.h"
