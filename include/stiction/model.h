@@ -24,7 +24,8 @@ typedef struct st_JointRow {
     int count;
     const int *index;
     const double *gradient;
-    bool velocity; /* the row is gradient' v + rate = 0 only: there is no theta and no drift to correct */
+    bool velocity;    /* the row is gradient' v + rate = 0 only: there is no theta and no drift to correct */
+    double stiffness; /* regularized, and weight of forces least_norm [N/m or N m/rad]; 0: the setting's */
 } st_JointRow;
 
 /* A spring and damper in parallel: force -(stiffness phi + damping dphi/dt) along the gradient. */

@@ -318,6 +318,8 @@ typedef struct st_JointDef {
     double rest;                     /* of the spring [m or rad]; NaN: as it is at the start   */
     double slack;                    /* tendon: the spring has no force from rest to rest + slack [m] */
     double armature;                 /* inertia that turns or slides with it: a rotor's [kg m^2 or kg] */
+    double joint_stiffness; /* contact regularized: of what holds it; forces least_norm: its weight is the inverse
+                             * [N/m, or N m/rad for rotations]; 0: the setting of this name */
     st_MotorDef motor;
     bool collide; /* the shapes of the two bodies collide with each other; shapes of the ground always do */
     const char *name;

@@ -225,6 +225,7 @@ st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st
 {
     double start = 0;
     if (st_joint_type_name(def->type) == NULL) return BAD(s, "type is %d, not a joint", (int)def->type);
+    STI_TRY(check_not_negative(s, "joint_stiffness", def->joint_stiffness));
     if (def->type == ST_JOINT_GEAR) {
         STI_TRY(check_gear(scene, s, def));
     } else if (def->type == ST_JOINT_TENDON) {

@@ -466,7 +466,8 @@ static st_Status push_joint(const sti_World *world, int index, double t, const d
     int count = sink->laid_out ? a->n_dofs + b->n_dofs : sti_rows_index(world, joint->a, joint->b, touched);
     STI_TRY(sti_row_buffer_add_joint(sink, joint->n_rows, count, touched, &entry, &gradient, err));
     for (int k = 0; k < joint->n_rows; k++) {
-        entry[k] = (sti_JointEntry){row[k].value, row[k].rate, joint->at_speed && k == joint->n_rows - 1};
+        entry[k] = (sti_JointEntry){row[k].value, row[k].rate, joint->at_speed && k == joint->n_rows - 1,
+                                    world->scene->joint[index].joint_stiffness};
         gradient = sti_put_half(a, scale(-1, row[k].along), row[k].on_a, gradient);
         gradient = sti_put_half(b, row[k].along, row[k].on_b, gradient);
     }

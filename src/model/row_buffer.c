@@ -133,9 +133,12 @@ st_Status st_push_joint(st_Sink *sink, const st_JointRow *row, st_Error *err)
     if (!isfinite(row->value) || !isfinite(row->rate))
         return sti_fail(err, ST_ERR_NUMERIC, "the model's joint row %d has value %g and rate %g", n, row->value,
                         row->rate);
+    if (!(row->stiffness >= 0) || !isfinite(row->stiffness))
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model's joint row %d has a stiffness of %g, must be >= 0", n,
+                        row->stiffness);
     STI_TRY(STI_GROW(&sink->allocator, sink->joint, sink->joint_capacity, n + 1, err));
     STI_TRY(sti_rows_append(&sink->allocator, &sink->joint_rows, row->count, row->index, row->gradient, err));
-    sink->joint[n] = (sti_JointEntry){row->value, row->rate, row->velocity};
+    sink->joint[n] = (sti_JointEntry){row->value, row->rate, row->velocity, row->stiffness};
     return ST_OK;
 }
 

@@ -21,6 +21,7 @@ typedef struct sti_RowList {
 typedef struct sti_JointEntry {
     double value, rate;
     int64_t velocity; /* 1: of velocities alone, there is no drift                                 */
+    double stiffness; /* regularized; 0: the setting's                                             */
 } sti_JointEntry;
 
 typedef struct sti_SoftEntry {

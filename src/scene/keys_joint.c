@@ -98,6 +98,11 @@ static const sti_Key joint_keys[] = {
      "the spring has no force from rest to rest + slack", NULL, NULL},
     {"armature", STI_VALUE_NUMBER, DRIVEN, 0, STI_NOT_NEGATIVE, FIELD(Joint, armature), "kg m^2 or kg",
      "inertia that moves with the coordinate alone: of a motor's rotor, times the square of its gears", NULL, NULL},
+    {"joint_stiffness", STI_VALUE_NUMBER, STI_ANY & ~TENDON, 0, STI_NOT_NEGATIVE, FIELD(Joint, joint_stiffness),
+     "N/m or N m/rad",
+     "contact regularized: of the springs in place of this joint; forces least_norm: joints share loads as these have "
+     "it",
+     "the simulation's", NULL},
     {"motor", STI_VALUE_MOTOR, DRIVEN, 0, STI_FINITE, FIELD(Joint, motor), "", "what drives it", "none",
      &sti_motor_kind},
     {"collide", STI_VALUE_BOOLEAN, STI_ANY & ~TENDON, 0, STI_FINITE, FIELD(Joint, collide), "",

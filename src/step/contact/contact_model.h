@@ -21,7 +21,7 @@ typedef struct sti_Compliance {
     double normal, tangent;
 } sti_Compliance;
 sti_Compliance sti_contact_compliance(const st_SystemDef *def, const sti_ContactEntry *entry, double h);
-double sti_joint_compliance(const st_SystemDef *def, double h);
+double sti_joint_compliance(const st_SystemDef *def, const sti_JointEntry *joint, double h);
 /* Compliances and drift of all contacts and joints of the step problem. */
 void sti_regularize(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage);
 /* What the springs of contacts and joints hold [J]; nothing where they stand for rigid ones. */

@@ -117,7 +117,7 @@ static st_Status gather_contacts(const sti_Model *model, sti_StepWork *work, dou
             (st_ContactLaw){.law = ST_LAW_BOUNDED, .dim = 1, .first = n_r + k, .lo = -INFINITY, .hi = INFINITY};
         least->r[n_r + k] = step->l[k];
         least->u[n_r + k] = 0;
-        least->weight[n_r + k] = sti_joint_compliance(&model->def, h);
+        least->weight[n_r + k] = sti_joint_compliance(&model->def, &work->here.joint[k], h);
     }
     *n_contacts = n + n_joints;
     return ST_OK;

@@ -31,9 +31,14 @@ sti_Compliance sti_contact_compliance(const st_SystemDef *def, const sti_Contact
     return (sti_Compliance){.normal = 1.0 / (k * h * h), .tangent = 1.0 / (gamma * h)};
 }
 
-double sti_joint_compliance(const st_SystemDef *def, double h)
+static double joint_stiffness(const st_SystemDef *def, const sti_JointEntry *joint)
 {
-    return 1.0 / (def->joint_stiffness * h * h);
+    return joint->stiffness > 0 ? joint->stiffness : def->joint_stiffness;
+}
+
+double sti_joint_compliance(const st_SystemDef *def, const sti_JointEntry *joint, double h)
+{
+    return 1.0 / (joint_stiffness(def, joint) * h * h);
 }
 
 static void soften_contact(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, int c)
@@ -56,7 +61,7 @@ static void soften_joints(const sti_Model *model, sti_StepWork *work, const sti_
     double h = stage->eta;
     const int n_rotors = sti_rotor_count(model->world); /* their rows are no joints */
     for (int k = 0; k < sink->joint_rows.n_rows - n_rotors; k++) {
-        out->Cb[k] = sti_joint_compliance(&model->def, h);
+        out->Cb[k] = sti_joint_compliance(&model->def, &sink->joint[k], h);
         out->g[k] = sink->joint[k].rate + sink->joint[k].value / h;
     }
 }
@@ -79,7 +84,7 @@ double sti_regularized_energy(const sti_Model *model, const sti_StepWork *work, 
         sum += 0.5 * k * depth * depth;
     }
     for (int j = 0; j < sink->joint_rows.n_rows; j++)
-        sum += 0.5 * model->def.joint_stiffness * sink->joint[j].value * sink->joint[j].value;
+        sum += 0.5 * joint_stiffness(&model->def, &sink->joint[j]) * sink->joint[j].value * sink->joint[j].value;
     return sum;
 }
 
