@@ -102,8 +102,9 @@ static double worst_velocity_error(const st_System *system)
     for (int c = 0; c < step->n_gaps; c++) {
         const double u = step->u[step->law[c].first], r = step->r[step->law[c].first];
         double error = fabs(u);
-        if (error <= worst || error <= STI_VELOCITY_ERROR * system->state.fastest.speed || (u > 0 && !(r > 0)))
-            continue;
+        if (error <= worst || error <= STI_VELOCITY_ERROR * system->state.fastest.speed ||
+            (u > 0 && (!(r > 0) || step->law[c].law == ST_LAW_CONE)))
+            continue; /* the cone law lifts what slides */
         if (u > 0) {
             sti_RowView row;
             double W = 0;
@@ -124,11 +125,13 @@ enum { FEW_CONTACTS = 64 };
 static st_Status solve_again_if_blind(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info,
                                       st_Error *err)
 {
-    const bool rigid = system->model.def.contact == ST_CONTACT_RIGID && stage->means == NULL;
-    const bool many = system->work.step.n_gaps > FEW_CONTACTS; /* the budget of a pile is what it is */
+    const bool rigid = system->model.def.contact == ST_CONTACT_RIGID && stage->means == NULL &&
+                       system->model.def.energy == ST_ENERGY_LIMIT; /* the papers' presets are as they are */
+    const bool many = system->work.step.n_gaps > FEW_CONTACTS;      /* the budget of a pile is what it is */
     if (!rigid || many || worst_velocity_error(system) <= STI_VELOCITY_ERROR) return ST_OK;
     STI_TRY(sti_solve_tightly(system, err));
     STI_TRY(sti_stage_solve(system, stage, v, info, err));
+    info->converged = info->converged || info->residual.natural <= sti_larger(system->model.def.tolerance, 1e-9);
     const double left = worst_velocity_error(system);
     if (left <= STI_VELOCITY_ERROR) return ST_OK;
     info->converged = false;
