@@ -16,6 +16,8 @@
  *
  *     accept if R <= 10 min(1/2 |v+ - v|_M^2 + 1/2 k (moved)^2, S/100),  or if R <= S/1000 (solver, rounding)
  *
+ * and what all have at the speed of 1e-9 widths in a step, which is rounding of coordinates, is no rise.
+ *
  * A step that is not accepted is made again from the same state. Each attempt adds one remedy, in the order of
  * `remedies` below. If none helps, the step fails with the numbers and the place. With energy `report` (the presets
  * named after papers) every step is accepted, unless R > 1e6 S: then it fails.
@@ -106,12 +108,14 @@ bool sti_energy_explained(st_System *s, double h, double taken)
     const double R = unexplained - fmin((order > 1 ? STAGES_FACTOR : 1) * positive(works.correction), most);
     guard->rise = rise;
     guard->given = works.given;
-    guard->limit = rounding + RUNAWAY * at_hand;
+    const double idle = s->model.overlap / h; /* [m/s] ways this short are rounding of coordinates (scales.c) */
+    const double noise = rounding + 0.5 * mass * idle * idle;
+    guard->limit = noise + RUNAWAY * at_hand;
     if (s->model.def.energy == ST_ENERGY_LIMIT) {
         const double largest =
             ESTIMATE_SHARE * at_hand; /* bdf2 takes forces at the end of the step: so is their work */
         const double estimate = s->model.def.integrator == ST_INTEGRATOR_BDF2 ? largest : fmin(largest, truncation(s));
-        guard->limit = rounding + fmax(SOLVER_SHARE * at_hand, ESTIMATE_FACTOR * estimate);
+        guard->limit = noise + fmax(SOLVER_SHARE * at_hand, ESTIMATE_FACTOR * estimate);
     }
     guard->limit += rise - R; /* of the rise itself */
     return rise <= guard->limit;
