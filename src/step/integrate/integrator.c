@@ -98,11 +98,13 @@ st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err)
 static double worst_velocity_error(const st_System *system)
 {
     const sti_Assembly *step = &system->work.step;
+    const double rounding = system->model.overlap / step->eta; /* ways of 1e-9 widths in a step are (scales.c) */
+    const double fastest = sti_larger(system->state.fastest.speed, rounding);
     double worst = 0;
     for (int c = 0; c < step->n_gaps; c++) {
         const double u = step->u[step->law[c].first], r = step->r[step->law[c].first];
         double error = fabs(u);
-        if (error <= worst || error <= STI_VELOCITY_ERROR * system->state.fastest.speed ||
+        if (error <= worst || error <= STI_VELOCITY_ERROR * fastest ||
             (u > 0 && (!(r > 0) || step->law[c].law == ST_LAW_CONE)))
             continue; /* the cone law lifts what slides */
         if (u > 0) {
@@ -115,7 +117,7 @@ static double worst_velocity_error(const st_System *system)
         }
         worst = sti_larger(error, worst);
     }
-    return worst > 0 ? worst / sti_larger(system->state.fastest.speed, worst) : 0;
+    return worst > 0 ? worst / sti_larger(fastest, worst) : 0;
 }
 
 enum { FEW_CONTACTS = 64 };
