@@ -429,7 +429,7 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
 {
     const double exact = task->tolerance;
     const int rows = task->problem->n_r;
-    const bool small = task->reduction->graph != NULL && sti_small_fits(task->reduction->graph);
+    const bool small = rows > EVEN_ROWS && task->reduction->graph != NULL && sti_small_fits(task->reduction->graph);
     const bool few = rows <= EVEN_ROWS || (small && task->reduction->graph->n_nodes <= EXACT_BODIES),
                cold = is_cold(task), brief = task->effort == ST_EFFORT_REAL_TIME;
     const bool stack = task->reduction->graph != NULL && rows > EVEN_REDUNDANCY * task->problem->n_v;
