@@ -268,8 +268,9 @@ static bool same_shape(const sti_Net *net, const st_Problem *p)
     if (p->A.n_blocks == 0) return true; /* nothing that could differ */
     if (memcmp(net->first, p->A.first, ((size_t)p->A.n_blocks + 1) * sizeof *net->first) != 0) return false;
     if (p->n_l == 0) return true;
+    const size_t entries = (size_t)p->G.p[n_l]; /* 0: all rows are asleep, and there are no arrays */
     return memcmp(net->p, p->G.p, (n_l + 1) * sizeof *net->p) == 0 &&
-           memcmp(net->i, p->G.i, (size_t)p->G.p[n_l] * sizeof *net->i) == 0;
+           (entries == 0 || memcmp(net->i, p->G.i, entries * sizeof *net->i) == 0);
 }
 
 static st_Status keep_shape(sti_Net *net, st_Error *err)
@@ -284,7 +285,7 @@ static st_Status keep_shape(sti_Net *net, st_Error *err)
     GROW(p, p->n_l + 1);
     GROW(i, p->G.p[p->n_l]);
     memcpy(net->p, p->G.p, ((size_t)p->n_l + 1) * sizeof *net->p);
-    memcpy(net->i, p->G.i, (size_t)p->G.p[p->n_l] * sizeof *net->i);
+    if (p->G.p[p->n_l] > 0) memcpy(net->i, p->G.i, (size_t)p->G.p[p->n_l] * sizeof *net->i);
     return ST_OK;
 }
 
