@@ -71,6 +71,17 @@ typedef struct sti_Span {
     }
 void *sti_alloc_spans(const st_Allocator *allocator, const sti_Span *span, size_t n);
 void sti_free_spans(const st_Allocator *allocator, void *block, const sti_Span *span, size_t n);
+
+/* arena.c: small blocks of one object, taken from few large ones of the allocator below. Larger ones than this come
+ * from the allocator below one by one.                                                            */
+#define STI_ARENA_LARGEST (32 << 10)
+st_Status sti_arena_open(const st_Allocator *below, st_Allocator *out, st_Error *err);
+/* All its blocks are gone with it, freed or not. */
+void sti_arena_close(const st_Allocator *arena);
+void *sti_arena_alloc(void *ctx, size_t size, size_t align);
+/* Of an arena; other allocators: themselves. */
+st_Allocator sti_allocator_below(const st_Allocator *allocator);
+
 #define STI_PI 3.14159265358979323846 /* M_PI is not C17 */
 
 /* A growing array as a member: its capacity beside it. */

@@ -25,7 +25,7 @@
 /* Large arrays come from the system page by page: pages that nobody writes to cost nothing, and what an array leaves
  * behind when it grows goes back at once. From the heap both would stay, as calloc clears what was in use before. Under
  * a sanitizer the end of an array is the end of its memory, and pages that move would take their past with them. */
-static bool is_large(size_t size)
+static bool memory_is_large(size_t size)
 {
 #if defined(STI_PAGES)
     return size >= 1 << 17;
@@ -70,7 +70,7 @@ static void *lengthen_pages(void *pages, size_t size, size_t longer)
 static void *default_alloc(void *ctx, size_t size, size_t align)
 {
     (void)ctx;
-    if (is_large(size) && align <= 4096) return take_pages(size);
+    if (memory_is_large(size) && align <= 4096) return take_pages(size);
     size_t rounded = (size + align - 1) / align * align; /* aligned_alloc wants a multiple */
     return rounded < size ? NULL : aligned_alloc(align, rounded);
 }
@@ -78,7 +78,7 @@ static void *default_alloc(void *ctx, size_t size, size_t align)
 static void default_free(void *ctx, void *memory, size_t size, size_t align)
 {
     (void)ctx;
-    if (memory != NULL && is_large(size) && align <= 4096)
+    if (memory != NULL && memory_is_large(size) && align <= 4096)
         return_pages(memory, size);
     else
         free(memory);
@@ -89,19 +89,28 @@ st_Allocator st_default_allocator(void)
     return (st_Allocator){.alloc = default_alloc, .free = default_free, .ctx = NULL};
 }
 
+/* Arrays that are too large for an arena have the allocator below it. */
+static st_Allocator source_of(const st_Allocator *allocator, size_t bytes)
+{
+    return bytes > STI_ARENA_LARGEST ? sti_allocator_below(allocator) : *allocator;
+}
+
 void *sti_alloc(const st_Allocator *allocator, int64_t count, size_t size)
 {
     if (count <= 0 || size == 0 || (uint64_t)count > (SIZE_MAX - STI_ALIGN) / size) return NULL;
     size_t bytes = (size_t)count * size;
-    void *memory = allocator->alloc(allocator->ctx, bytes, STI_ALIGN);
-    const bool zero = allocator->alloc == default_alloc && is_large(bytes);
+    const st_Allocator from = source_of(allocator, bytes);
+    void *memory = from.alloc(from.ctx, bytes, STI_ALIGN);
+    const bool zero = from.alloc == default_alloc && memory_is_large(bytes);
     if (memory != NULL && !zero) memset(memory, 0, bytes);
     return memory;
 }
 
 void sti_free(const st_Allocator *allocator, void *memory, int64_t count, size_t size)
 {
-    if (memory != NULL) allocator->free(allocator->ctx, memory, (size_t)count * size, STI_ALIGN);
+    if (memory == NULL) return;
+    const st_Allocator from = source_of(allocator, (size_t)count * size);
+    from.free(from.ctx, memory, (size_t)count * size, STI_ALIGN);
 }
 
 /* Bytes of a span in its block, with a gap after it that a sanitizer can guard; 0: too many. */
@@ -150,8 +159,8 @@ void sti_free_spans(const st_Allocator *allocator, void *block, const sti_Span *
 /* The first `count` elements in room for `wanted`, the rest zeros; the old room is gone. NULL: refused, it is not. */
 static void *move_to_larger(const st_Allocator *allocator, void *memory, int64_t count, int64_t wanted, size_t size)
 {
-    if (allocator->alloc == default_alloc && (uint64_t)wanted <= (SIZE_MAX - STI_ALIGN) / size &&
-        is_large((size_t)count * size))
+    if (source_of(allocator, (size_t)count * size).alloc == default_alloc &&
+        (uint64_t)wanted <= (SIZE_MAX - STI_ALIGN) / size && memory_is_large((size_t)count * size))
         return lengthen_pages(memory, (size_t)count * size, (size_t)wanted * size);
     void *larger = sti_alloc(allocator, wanted, size);
     if (larger == NULL) return NULL;

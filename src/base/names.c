@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* FNV-1a, the scope first. */
-static uint64_t hash(int scope, const char *text)
+static uint64_t names_hash(int scope, const char *text)
 {
     uint64_t h = (0xcbf29ce484222325u ^ (uint64_t)scope) * 0x100000001b3u;
     for (; *text != '\0'; text++)
@@ -19,9 +19,9 @@ static bool is_entry(const sti_Names *names, int index, int scope, const char *n
 }
 
 /* The slot that holds `name`, or the empty one where it would go. */
-static int64_t probe(const sti_Names *names, int scope, const char *name)
+static int64_t names_probe(const sti_Names *names, int scope, const char *name)
 {
-    int64_t s = (int64_t)(hash(scope, name) & (uint64_t)(names->n_slots - 1));
+    int64_t s = (int64_t)(names_hash(scope, name) & (uint64_t)(names->n_slots - 1));
     while (names->slot[s] != 0 && !is_entry(names, names->slot[s] - 1, scope, name))
         s = (s + 1) & (names->n_slots - 1);
     return s;
@@ -30,10 +30,10 @@ static int64_t probe(const sti_Names *names, int scope, const char *name)
 int sti_names_find(const sti_Names *names, int scope, const char *name)
 {
     if (names->n_slots == 0 || name == NULL) return -1;
-    return names->slot[probe(names, scope, name)] - 1;
+    return names->slot[names_probe(names, scope, name)] - 1;
 }
 
-static st_Status grow_slots(const st_Allocator *allocator, sti_Names *names, st_Error *err)
+static st_Status names_grow_slots(const st_Allocator *allocator, sti_Names *names, st_Error *err)
 {
     if (2 * (int64_t)(names->n + 1) < names->n_slots) return ST_OK;
     sti_Names larger = *names;
@@ -41,7 +41,7 @@ static st_Status grow_slots(const st_Allocator *allocator, sti_Names *names, st_
     larger.slot = sti_alloc(allocator, larger.n_slots, sizeof *larger.slot);
     if (larger.slot == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d names", names->n + 1);
     for (int k = 0; k < names->n; k++)
-        larger.slot[probe(&larger, names->scope[k], names->name[k])] = k + 1;
+        larger.slot[names_probe(&larger, names->scope[k], names->name[k])] = k + 1;
     sti_free(allocator, names->slot, names->n_slots, sizeof *names->slot);
     *names = larger;
     return ST_OK;
@@ -90,7 +90,7 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
                             names->n + 1 - names->uncounted, k);
     if (sti_names_find(names, scope, name) >= 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s \"%s\": there are two of this name", kind, name);
-    STI_TRY(grow_slots(allocator, names, err));
+    STI_TRY(names_grow_slots(allocator, names, err));
     STI_TRY(STI_GROW(allocator, names->name, names->capacity, names->n + 1, err));
     STI_TRY(STI_GROW(allocator, names->scope, names->scope_capacity, names->n + 1, err));
     STI_TRY(grow_blocks(allocator, names, (int)length, err));
@@ -99,7 +99,7 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
     block->used += (int)length + 1;
     names->name[names->n] = copy;
     names->scope[names->n] = scope;
-    names->slot[probe(names, scope, copy)] = names->n + 1;
+    names->slot[names_probe(names, scope, copy)] = names->n + 1;
     names->n++;
     return ST_OK;
 }
@@ -107,7 +107,7 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
 void sti_names_remove_last(sti_Names *names)
 {
     char *name = names->name[--names->n];
-    names->slot[probe(names, names->scope[names->n], name)] =
+    names->slot[names_probe(names, names->scope[names->n], name)] =
         0; /* the last one added: no later probe runs through its slot */
     names->block[names->n_blocks - 1].used -= (int)strlen(name) + 1;
 }

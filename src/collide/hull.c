@@ -31,7 +31,7 @@ typedef struct HalfEdge {
     bool turned;   /* the loop runs from high to low                                               */
 } HalfEdge;
 
-static int by_ends(const void *x, const void *y)
+static int hull_by_ends(const void *x, const void *y)
 {
     const HalfEdge *a = x, *b = y;
     if (a->low != b->low) return a->low < b->low ? -1 : 1;
@@ -46,7 +46,7 @@ typedef struct Room {
     int *face_first, *face_vertex, *edge, *spoke_first, *spoke;
 } Room;
 
-static st_Status make_room(const st_Allocator *allocator, int n, sti_Hull *hull, Room *room, st_Error *err)
+static st_Status hull_make_room(const st_Allocator *allocator, int n, sti_Hull *hull, Room *room, st_Error *err)
 {
     size_t vectors = (size_t)n * 3 * sizeof(st_Vec3), numbers = (size_t)n * 2 * sizeof(double);
     size_t integers = (size_t)n * (3 + 7 + 4 * 3 + 2 + 2 * 3) * sizeof(int);
@@ -146,7 +146,7 @@ static void find_beside(const sti_Facets *f, const Room *room, const Work *work)
             work->half[k] = (HalfEdge){i < j ? i : j, i < j ? j : i, a, k, i > j};
             work->beside[k] = -1;
         }
-    qsort(work->half, (size_t)n, sizeof *work->half, by_ends);
+    qsort(work->half, (size_t)n, sizeof *work->half, hull_by_ends);
     for (int k = 0; k + 1 < n; k++) {
         const HalfEdge *x = &work->half[k], *y = x + 1;
         if (x->low != y->low || x->high != y->high || x->turned == y->turned) continue;
@@ -209,7 +209,7 @@ static st_Status take_result(qhT *qh, const st_Vec3 *points, int n, const st_All
 {
     Room room = {0};
     Work work = {.n = n, .vertices = qh->num_vertices};
-    STI_TRY(make_room(allocator, qh->num_vertices, hull, &room, err));
+    STI_TRY(hull_make_room(allocator, qh->num_vertices, hull, &room, err));
     st_Status status = make_work(allocator, &work, err);
     if (status == ST_OK) status = take_faces(qh, points, &work, hull, &room, err);
     free_work(allocator, &work);

@@ -109,9 +109,9 @@ typedef enum sti_Family {
     STI_N_FAMILIES
 } sti_Family;
 
-struct sti_Core;    /* narrow/support.h */
-struct sti_Ray;     /* ray.h            */
-struct sti_Surface; /* surface.h        */
+struct sti_Core;           /* narrow/support.h */
+struct sti_Ray;            /* ray.h            */
+struct sti_SurfaceBuilder; /* surface.h        */
 
 typedef struct sti_ShapeDescriptor {
     const char *word;  /* in scene files and messages                                                */
@@ -132,7 +132,7 @@ typedef struct sti_ShapeDescriptor {
     /* Cuts the ray, in shape axes, to its part inside. NULL: rays pass. */
     void (*ray)(const sti_Shape *shape, struct sti_Ray *ray);
     /* Triangles for drawing. `size` is what thin shapes and planes are measured by. */
-    void (*surface)(const st_ShapeDef *def, double size, struct sti_Surface *out);
+    void (*surface)(const st_ShapeDef *def, double size, struct sti_SurfaceBuilder *out);
 } sti_ShapeDescriptor;
 
 #define STI_DECLARE_SHAPE(type, descriptor) extern const sti_ShapeDescriptor descriptor;

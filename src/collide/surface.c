@@ -5,7 +5,7 @@
 
 #define ROUND 24 /* corners of a circle */
 
-static void *make_surface_room(sti_Surface *s, void *memory, int64_t *room, int64_t n, size_t size)
+static void *make_surface_room(sti_SurfaceBuilder *s, void *memory, int64_t *room, int64_t n, size_t size)
 {
     if (s->status != ST_OK || n < *room) return memory;
     const int64_t more = *room + *room / 2 + 64;
@@ -18,7 +18,7 @@ static void *make_surface_room(sti_Surface *s, void *memory, int64_t *room, int6
     return grown;
 }
 
-int sti_surface_point(sti_Surface *s, st_Vec3 p)
+int sti_surface_point(sti_SurfaceBuilder *s, st_Vec3 p)
 {
     s->made.points = make_surface_room(s, s->made.points, &s->point_room, s->made.n_points, sizeof *s->made.points);
     if (s->status != ST_OK) return 0;
@@ -26,7 +26,7 @@ int sti_surface_point(sti_Surface *s, st_Vec3 p)
     return s->made.n_points++;
 }
 
-void sti_surface_triangle(sti_Surface *s, int i, int j, int k)
+void sti_surface_triangle(sti_SurfaceBuilder *s, int i, int j, int k)
 {
     s->made.triangles =
         make_surface_room(s, s->made.triangles, &s->triangle_room, s->made.n_triangles, 3 * sizeof *s->made.triangles);
@@ -35,7 +35,7 @@ void sti_surface_triangle(sti_Surface *s, int i, int j, int k)
     corner[0] = i, corner[1] = j, corner[2] = k;
 }
 
-void sti_surface_box(sti_Surface *s, st_Vec3 half)
+void sti_surface_box(sti_SurfaceBuilder *s, st_Vec3 half)
 {
     static const int corner[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
                                      {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
@@ -49,7 +49,7 @@ void sti_surface_box(sti_Surface *s, st_Vec3 half)
     }
 }
 
-void sti_surface_turned(sti_Surface *s, const double (*profile)[2], int n, double sx, double sy)
+void sti_surface_turned(sti_SurfaceBuilder *s, const double (*profile)[2], int n, double sx, double sy)
 {
     int first = s->made.n_points;
     for (int k = 0; k < n; k++)
@@ -65,7 +65,7 @@ void sti_surface_turned(sti_Surface *s, const double (*profile)[2], int n, doubl
         }
 }
 
-void sti_surface_ellipsoid(sti_Surface *s, st_Vec3 half)
+void sti_surface_ellipsoid(sti_SurfaceBuilder *s, st_Vec3 half)
 {
     enum { RINGS = STI_SURFACE_RINGS };
     double profile[RINGS + 1][2];
@@ -84,7 +84,7 @@ st_Status st_shape_surface(const st_ShapeDef *shape, double size, st_Surface *ou
     STI_CHECK_DEF(shape, "st_sphere_def, st_box_def or another of the shapes", err);
     const sti_ShapeDescriptor *of = sti_shape_descriptor(shape->type);
     if (of == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the shape's type is %d, not a shape", (int)shape->type);
-    sti_Surface surface = {.err = err};
+    sti_SurfaceBuilder surface = {.err = err};
     of->surface(shape, size, &surface);
     if (surface.status == ST_OK)
         *out = surface.made;

@@ -5,19 +5,19 @@
 #include "collide/shape.h"
 
 /* Points and triangles so far. Once memory is refused, nothing more is added and `status` says so. */
-typedef struct sti_Surface {
+typedef struct sti_SurfaceBuilder {
     st_Surface made;
     int64_t point_room, triangle_room;
     st_Status status;
     st_Error *err;
-} sti_Surface;
+} sti_SurfaceBuilder;
 
-int sti_surface_point(sti_Surface *s, st_Vec3 p); /* its number */
-void sti_surface_triangle(sti_Surface *s, int i, int j, int k);
-void sti_surface_box(sti_Surface *s, st_Vec3 half);
-void sti_surface_ellipsoid(sti_Surface *s, st_Vec3 half);
+int sti_surface_point(sti_SurfaceBuilder *s, st_Vec3 p); /* its number */
+void sti_surface_triangle(sti_SurfaceBuilder *s, int i, int j, int k);
+void sti_surface_box(sti_SurfaceBuilder *s, st_Vec3 half);
+void sti_surface_ellipsoid(sti_SurfaceBuilder *s, st_Vec3 half);
 /* A profile (radius, z), from below to above, turned about z; x and y stretched. */
-void sti_surface_turned(sti_Surface *s, const double (*profile)[2], int n, double sx, double sy);
+void sti_surface_turned(sti_SurfaceBuilder *s, const double (*profile)[2], int n, double sx, double sy);
 #define STI_SURFACE_RINGS 12 /* of a ball, from pole to pole */
 
 #endif

@@ -37,7 +37,7 @@ static void range(const st_PlotPanel *panel, bool of_x, double *lo, double *hi)
 }
 
 /* Later curves are drawn with dashes of their own, so that curves that coincide all show. */
-static void draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curve, int number)
+static void lines_draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curve, int number)
 {
     bool open = false;
     for (int k = 0; k < curve->n; k++) {
@@ -59,7 +59,7 @@ static void draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curv
 }
 
 /* In as many lines as it needs; returns the height of those after the first. file NULL: only that. */
-static double draw_legend(FILE *file, const st_PlotPanel *panel, double first)
+static double lines_draw_legend(FILE *file, const st_PlotPanel *panel, double first)
 {
     double x = LEFT, y = first;
     for (int c = 0; c < panel->n_curves; c++) {
@@ -85,16 +85,16 @@ st_Status st_plot_lines(const char *path, const char *title, const char *x_label
         STI_TRY(sti_check_curves(panels[p].curves, panels[p].n_curves, err));
     STI_TRY(sti_file_open(path, &file, err));
     const double first = title != NULL && strchr(title, '\n') != NULL ? 62 : 44; /* of the legend */
-    double top = TOP + draw_legend(NULL, &panels[0], first), height = top + n_panels * (PANEL_H + GAP);
+    double top = TOP + lines_draw_legend(NULL, &panels[0], first), height = top + n_panels * (PANEL_H + GAP);
     sti_svg_begin(file, WIDTH, height, STI_PAPER, title);
-    draw_legend(file, &panels[0], first);
+    lines_draw_legend(file, &panels[0], first);
     for (int p = 0; p < n_panels; p++) {
         sti_Window window = {.box = {LEFT, top + 20 + p * (PANEL_H + GAP), WIDTH - LEFT - RIGHT, PANEL_H}};
         range(&panels[p], true, &window.x0, &window.x1);
         range(&panels[p], false, &window.y0, &window.y1);
         sti_svg_axes(file, &window, x_label != NULL ? x_label : "", panels[p].label != NULL ? panels[p].label : "");
         for (int c = 0; c < panels[p].n_curves; c++)
-            draw_curve(file, &window, &panels[p].curves[c], c);
+            lines_draw_curve(file, &window, &panels[p].curves[c], c);
     }
     fputs("</svg>\n", file);
     return sti_file_close(file, path, err);

@@ -11,7 +11,7 @@
 /* What is so far below the largest value is rounding: it is left out as zeros are, or the rest would have no room. */
 #define NOTHING 1e-12
 
-static double largest(const st_PlotCurve *curves, int n)
+static double loglog_largest(const st_PlotCurve *curves, int n)
 {
     double most = 0;
     for (int c = 0; c < n; c++)
@@ -35,12 +35,12 @@ static void decades(const st_PlotCurve *curves, int n, bool of_x, double least, 
     *lo = floor(*lo - 0.02), *hi = ceil(*hi + 0.02);
 }
 
-static void tick_text(char *out, size_t size, int power)
+static void loglog_tick_text(char *out, size_t size, int power)
 {
     snprintf(out, size, "1e%d", power);
 }
 
-static void draw_axes(FILE *file, const sti_Window *w, const char *x_label, const char *y_label)
+static void loglog_draw_axes(FILE *file, const sti_Window *w, const char *x_label, const char *y_label)
 {
     const sti_Rect *box = &w->box;
     char text[24];
@@ -48,13 +48,13 @@ static void draw_axes(FILE *file, const sti_Window *w, const char *x_label, cons
     for (int p = (int)w->x0; p <= (int)w->x1; p++) {
         double x = sti_window_x(w, p);
         sti_svg_line(file, x, box->y, x, box->y + box->h, STI_GRID, 1);
-        tick_text(text, sizeof text, p);
+        loglog_tick_text(text, sizeof text, p);
         sti_svg_text(file, x, box->y + box->h + 16, 11, STI_MIDDLE, STI_SOFT, text);
     }
     for (int p = (int)w->y0; p <= (int)w->y1; p += skip_y) {
         double y = sti_window_y(w, p);
         sti_svg_line(file, box->x, y, box->x + box->w, y, STI_GRID, 1);
-        tick_text(text, sizeof text, p);
+        loglog_tick_text(text, sizeof text, p);
         sti_svg_text(file, box->x - 7, y + 4, 11, STI_END, STI_SOFT, text);
     }
     sti_svg_line(file, box->x, box->y, box->x, box->y + box->h, STI_SOFT, 1);
@@ -87,7 +87,7 @@ static void draw_slopes(FILE *file, const sti_Window *w, const st_PlotCurve *cur
     }
 }
 
-static void draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curve, double least, int number)
+static void loglog_draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curve, double least, int number)
 {
     double x_before = NAN, y_before = NAN;
     for (int k = 0; k < curve->n; k++) {
@@ -100,7 +100,7 @@ static void draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curv
 }
 
 /* On a line of its own above the chart: nothing is under it. A curve that is nothing but rounding is said to be so. */
-static void draw_legend(FILE *file, const sti_Window *w, const st_PlotCurve *curves, int n, double least)
+static void loglog_draw_legend(FILE *file, const sti_Window *w, const st_PlotCurve *curves, int n, double least)
 {
     double x = w->box.x + 14;
     for (int c = 0; c < n; c++) {
@@ -123,16 +123,16 @@ st_Status st_plot_loglog(const char *path, const char *title, const char *x_labe
         return sti_fail(err, ST_ERR_ARGUMENT, "st_plot_loglog: a path and at least one curve must be given");
     STI_TRY(sti_check_curves(curves, n_curves, err));
     sti_Window window = {.box = {70, 96, WIDTH - 100, HEIGHT - 156}};
-    const double most = largest(curves, n_curves), least = NOTHING * most;
+    const double most = loglog_largest(curves, n_curves), least = NOTHING * most;
     decades(curves, n_curves, true, 0, &window.x0, &window.x1);
     decades(curves, n_curves, false, least, &window.y0, &window.y1);
     STI_TRY(sti_file_open(path, &file, err));
     sti_svg_begin(file, WIDTH, HEIGHT, STI_PAPER, title);
-    draw_axes(file, &window, x_label != NULL ? x_label : "", y_label != NULL ? y_label : "");
+    loglog_draw_axes(file, &window, x_label != NULL ? x_label : "", y_label != NULL ? y_label : "");
     draw_slopes(file, &window, curves, n_curves, most);
     for (int c = 0; c < n_curves; c++)
-        draw_curve(file, &window, &curves[c], least, c);
-    draw_legend(file, &window, curves, n_curves, least);
+        loglog_draw_curve(file, &window, &curves[c], least, c);
+    loglog_draw_legend(file, &window, curves, n_curves, least);
     fputs("</svg>\n", file);
     return sti_file_close(file, path, err);
 }

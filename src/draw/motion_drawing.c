@@ -91,7 +91,7 @@ static const double *last_row(const sti_Strobe *strobe)
 }
 
 /* A point given in the world as the body stands in its def, carried along with the body. */
-static st_Vec3 carried(const sti_Strobe *strobe, const double *row, st_BodyId body, st_Vec3 p)
+static st_Vec3 motion_carried(const sti_Strobe *strobe, const double *row, st_BodyId body, st_Vec3 p)
 {
     st_BodyDef def;
     if (body.index1 <= 0 || st_scene_body(strobe->scene, body, &def) != ST_OK) return p;
@@ -123,8 +123,8 @@ static int joint_ends(const sti_Strobe *strobe, const st_JointDef *joint, Point 
     const bool rod = joint->type == ST_JOINT_DISTANCE;
     const st_BodyId first = rod || joint->a.index1 > 0 ? joint->a : joint->b;
     if (joint->type == ST_JOINT_GEAR || joint->type == ST_JOINT_TENDON) return 0; /* has no place of its own */
-    end[0] = seen(strobe->view, carried(strobe, last_row(strobe), first, joint->point));
-    if (rod) end[1] = seen(strobe->view, carried(strobe, last_row(strobe), joint->b, joint->point_b));
+    end[0] = seen(strobe->view, motion_carried(strobe, last_row(strobe), first, joint->point));
+    if (rod) end[1] = seen(strobe->view, motion_carried(strobe, last_row(strobe), joint->b, joint->point_b));
     return rod ? 2 : 1;
 }
 
@@ -156,7 +156,7 @@ static bool find_stick(const sti_Strobe *strobe, const double *row, int i, int *
     if (*body < 0 || !strobe->bare[*body] || !shape_moves(strobe, of)) return false;
     const st_Pose pose = sti_pose_read(row, *body);
     end[0] = seen(strobe->view, pose.p);
-    end[1] = seen(strobe->view, i < n ? carried(strobe, row, of, to) : pose_point(pose, to));
+    end[1] = seen(strobe->view, i < n ? motion_carried(strobe, row, of, to) : pose_point(pose, to));
     return isfinite(end[0].x + end[0].y + end[1].x + end[1].y) && (end[0].x != end[1].x || end[0].y != end[1].y);
 }
 
@@ -166,7 +166,7 @@ typedef struct Bounds {
     double x0, x1, y0, y1;
 } Bounds;
 
-static void include(Bounds *bounds, Point p, double radius)
+static void motion_include(Bounds *bounds, Point p, double radius)
 {
     if (!isfinite(p.x) || !isfinite(p.y)) return;
     bounds->x0 = fmin(bounds->x0, p.x - radius);
@@ -185,11 +185,11 @@ static void include_shapes(const sti_Strobe *strobe, const double *row, Bounds *
         if (shape.type == ST_SHAPE_PLANE) continue;
         int n = sti_outline(&shape, pose_product(sti_pose_read(row, body.index1 - 1), shape.pose), corner);
         for (int k = 0; k < n; k++)
-            include(bounds, seen(strobe->view, corner[k]), shape.type == ST_SHAPE_SPHERE ? shape.radius : 0);
+            motion_include(bounds, seen(strobe->view, corner[k]), shape.type == ST_SHAPE_SPHERE ? shape.radius : 0);
     }
     Point end[2];
     for (int i = 0, body = 0; i < stick_count(strobe); i++)
-        if (find_stick(strobe, row, i, &body, end)) include(bounds, end[1], 0);
+        if (find_stick(strobe, row, i, &body, end)) motion_include(bounds, end[1], 0);
 }
 
 /* A ground line in sight belongs in the picture; one far below a flying body does not. */
@@ -208,7 +208,7 @@ static void include_planes(const sti_Strobe *strobe, Bounds *bounds)
         if (size < 0.1) continue; /* seen from above */
         double distance = (n.x * (c.x - p.x) + n.y * (c.y - p.y)) / size;
         if (fabs(distance) <= reach)
-            include(bounds, (Point){c.x - distance * n.x / size, c.y - distance * n.y / size}, 0);
+            motion_include(bounds, (Point){c.x - distance * n.x / size, c.y - distance * n.y / size}, 0);
     }
 }
 
@@ -218,22 +218,24 @@ static Bounds find_bounds(const sti_Strobe *strobe)
     int frames = sti_strobe_frames(strobe);
     for (int k = 0; k < sti_track_count(strobe->poses); k++)
         for (int i = 0; i < strobe->n_bodies; i++)
-            include(&bounds, seen(strobe->view, sti_pose_read(sti_track_row(strobe->poses, k), i).p), 0);
+            motion_include(&bounds, seen(strobe->view, sti_pose_read(sti_track_row(strobe->poses, k), i).p), 0);
     for (int k = 0; k < frames; k++)
         include_shapes(strobe, frame_row(strobe, k, frames), &bounds);
     for (int i = 1; i <= st_scene_spring_count(strobe->scene); i++) {
         st_SpringDef spring;
         if (st_scene_spring(strobe->scene, (st_SpringId){i}, &spring) != ST_OK) continue;
         if (spring.type != ST_SPRING_LINEAR) continue;
-        include(&bounds, seen(strobe->view, carried(strobe, last_row(strobe), spring.a, spring.point_a)), 0);
-        include(&bounds, seen(strobe->view, carried(strobe, last_row(strobe), spring.b, spring.point_b)), 0);
+        motion_include(&bounds, seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.a, spring.point_a)),
+                       0);
+        motion_include(&bounds, seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.b, spring.point_b)),
+                       0);
     }
     for (int i = 1; i <= st_scene_joint_count(strobe->scene); i++) {
         st_JointDef joint;
         Point end[2];
         if (st_scene_joint(strobe->scene, (st_JointId){i}, &joint) != ST_OK) continue;
         for (int k = 0, n = joint_ends(strobe, &joint, end); k < n; k++)
-            include(&bounds, end[k], 0);
+            motion_include(&bounds, end[k], 0);
     }
     if (!(bounds.x0 <= bounds.x1)) bounds = (Bounds){-1, 1, -1, 1};
     include_planes(strobe, &bounds);
@@ -364,7 +366,7 @@ static bool clip_line(const sti_Rect *box, Point p, Point d, double *s0, double 
     return *s0 < *s1 && isfinite(*s1 - *s0);
 }
 
-static void draw_plane(FILE *file, const sti_Strobe *strobe, const sti_Window *window, st_Pose pose)
+static void motion_draw_plane(FILE *file, const sti_Strobe *strobe, const sti_Window *window, st_Pose pose)
 {
     Point n = seen(strobe->view, rotate(pose.q, vec3(0, 0, 1))), p = pixel(window, seen(strobe->view, pose.p));
     double size = hypot(n.x, n.y), s0 = 0, s1 = 0;
@@ -387,7 +389,8 @@ static void draw_plane(FILE *file, const sti_Strobe *strobe, const sti_Window *w
 }
 
 /* All shapes that move (or all that do not), as they stand in `row`. */
-static void draw_shapes(FILE *file, const sti_Strobe *strobe, const sti_Window *window, const double *row, bool moving)
+static void motion_draw_shapes(FILE *file, const sti_Strobe *strobe, const sti_Window *window, const double *row,
+                               bool moving)
 {
     for (int i = 1; i <= st_scene_shape_count(strobe->scene); i++) {
         st_ShapeDef shape;
@@ -397,7 +400,7 @@ static void draw_shapes(FILE *file, const sti_Strobe *strobe, const sti_Window *
         st_Pose pose = pose_product(sti_pose_read(row, body.index1 - 1), shape.pose);
         if (!vec3_finite(pose.p)) continue;
         if (shape.type == ST_SHAPE_PLANE)
-            draw_plane(file, strobe, window, pose);
+            motion_draw_plane(file, strobe, window, pose);
         else
             draw_shape(file, strobe, window, &shape, pose, moving ? sti_colour(body.index1 - 1) : STI_SOFT);
     }
@@ -471,8 +474,9 @@ static void draw_springs(FILE *file, const sti_Strobe *strobe, const sti_Window 
         st_SpringDef spring;
         if (st_scene_spring(strobe->scene, (st_SpringId){i}, &spring) != ST_OK) continue;
         if (spring.type != ST_SPRING_LINEAR) continue;
-        draw_spring(file, window, seen(strobe->view, carried(strobe, last_row(strobe), spring.a, spring.point_a)),
-                    seen(strobe->view, carried(strobe, last_row(strobe), spring.b, spring.point_b)),
+        draw_spring(file, window,
+                    seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.a, spring.point_a)),
+                    seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.b, spring.point_b)),
                     spring.stiffness > 0);
     }
 }
@@ -503,13 +507,13 @@ void sti_strobe_draw(FILE *file, const sti_Strobe *strobe, const sti_Window *win
             "<clipPath id=\"scene\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></clipPath>\n"
             "<g clip-path=\"url(#scene)\">\n",
             box->x, box->y, box->w, box->h);
-    draw_shapes(file, strobe, window, last_row(strobe), false);
+    motion_draw_shapes(file, strobe, window, last_row(strobe), false);
     for (int i = 0; i < strobe->n_bodies && strobe->n_bodies <= 60; i++)
         if (shape_moves(strobe, (st_BodyId){i + 1})) draw_path(file, strobe, window, i);
     for (int k = 0; k < frames; k++) {
         sti_svg(file, "<g class=\"frame\" opacity=\"%.3f\">\n", sti_strobe_opacity(k, frames));
         draw_sticks(file, strobe, window, frame_row(strobe, k, frames));
-        draw_shapes(file, strobe, window, frame_row(strobe, k, frames), true);
+        motion_draw_shapes(file, strobe, window, frame_row(strobe, k, frames), true);
         fputs("</g>\n", file);
     }
     draw_springs(file, strobe, window);

@@ -28,7 +28,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void draw_axes(FILE *file, const sti_Window *w)
+static void profile_draw_axes(FILE *file, const sti_Window *w)
 {
     char text[32];
     for (int k = 0; k <= 4; k++) {
@@ -48,7 +48,7 @@ static void draw_axes(FILE *file, const sti_Window *w)
 }
 
 /* A staircase: up by 1/n at every ratio. */
-static void draw_curve(FILE *file, const sti_Window *w, const double *sorted, int n, const char *colour)
+static void profile_draw_curve(FILE *file, const sti_Window *w, const double *sorted, int n, const char *colour)
 {
     double share = 0.0;
     sti_svg(file, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" points=\"", colour);
@@ -84,12 +84,12 @@ st_Status st_profile_write(const char *path, const char *title, int n_solvers, c
     const sti_Window w = {
         .box = {64, 48, 560, 340}, .x0 = 0.0, .x1 = fmin(ceil(log10(most)), DECADES_MOST), .y0 = 0.0, .y1 = 1.0};
     sti_svg_begin(file, 780, 450, STI_PAPER, title != NULL ? title : "share solved");
-    draw_axes(file, &w);
+    profile_draw_axes(file, &w);
     for (int s = 0; s < n_solvers; s++) {
         for (int k = 0; k < n_problems; k++)
             sorted[k] = ratio(n_solvers, n_problems, seconds, s, k);
         qsort(sorted, (size_t)n_problems, sizeof *sorted, by_size);
-        draw_curve(file, &w, sorted, n_problems, sti_colour(s));
+        profile_draw_curve(file, &w, sorted, n_problems, sti_colour(s));
         const double y = w.box.y + 12 + LINE * s;
         sti_svg_line(file, 648, y - 4, 672, y - 4, sti_colour(s), 3.0);
         sti_svg_text(file, 680, y, 13, STI_START, STI_INK, names[s]);

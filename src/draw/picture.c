@@ -94,7 +94,7 @@ void st_picture_destroy(st_Picture *picture)
 }
 
 /* The angle about the one free axis, counted on from the row before: whole turns stay. */
-static double turned(const st_Picture *picture, const double *before, st_Quat q)
+static double picture_turned(const st_Picture *picture, const double *before, st_Quat q)
 {
     if (picture->turn_axis < 0) return 0;
     st_Vec3 axis = vec3_axis(picture->turn_axis);
@@ -114,7 +114,7 @@ st_Status st_picture_add(st_Picture *picture, const st_System *system, const st_
         st_Pose pose = {0};
         if (st_system_pose(system, (st_BodyId){i + 1}, &pose) != ST_OK)
             return sti_fail(err, ST_ERR_ARGUMENT, "the system has no body number %d: not the picture's scene", i + 1);
-        double angle = turned(picture, p, pose.q);
+        double angle = picture_turned(picture, p, pose.q);
         vec3_store(p, pose.p);
         p[STI_POSE_Q] = pose.q.w;
         vec3_store(p + STI_POSE_Q + 1, vec3(pose.q.x, pose.q.y, pose.q.z));
@@ -141,7 +141,7 @@ static double body_time(const void *ctx, int sample)
     return sti_track_row(((const BodyCurves *)ctx)->poses, sample)[0];
 }
 
-static double body_value(const void *ctx, int curve, int sample)
+static double picture_body_value(const void *ctx, int curve, int sample)
 {
     const BodyCurves *curves = ctx;
     const double *row = sti_track_row(curves->poses, sample);
@@ -209,7 +209,7 @@ static void draw_coordinate(FILE *file, const st_Picture *picture, const sti_Vie
                          .samples = sti_track_count(&picture->poses),
                          .ctx = &ctx,
                          .time = body_time,
-                         .value = body_value};
+                         .value = picture_body_value};
     sti_svg_chart(file, panel, &curves);
 }
 
@@ -267,7 +267,7 @@ static double travel(const st_Picture *picture, const sti_View *view, Quantity q
         BodyCurves ctx = {.poses = &picture->poses, .view = view, .quantity = quantity, .body = {i}};
         double lo = INFINITY, hi = -INFINITY;
         for (int k = 0; k < sti_track_count(&picture->poses); k++) {
-            double value = body_value(&ctx, 0, k);
+            double value = picture_body_value(&ctx, 0, k);
             lo = fmin(lo, value);
             hi = fmax(hi, value);
         }

@@ -34,13 +34,13 @@ static double chart_time(const void *ctx, int sample)
     return of_frames(plot->chart[0]) ? plot->frame_time[sample] : plot->step_time[sample];
 }
 
-static double chart_value(const void *ctx, int curve, int sample)
+static double plot_chart_value(const void *ctx, int curve, int sample)
 {
     return ((const Plot *)ctx)->chart[curve]->value[sample];
 }
 
 /* Same unit and same times: one chart. */
-static bool together(const sti_Curve *a, const sti_Curve *b)
+static bool plot_together(const sti_Curve *a, const sti_Curve *b)
 {
     return strcmp(a->unit, b->unit) == 0 && of_frames(a) == of_frames(b) &&
            (a->unit[0] != '\0' || strcmp(a->name, b->name) == 0);
@@ -52,7 +52,7 @@ static int count_charts(const Plot *plot)
     for (int c = 0; c < plot->n; c++) {
         bool first = true;
         for (int k = 0; k < c; k++)
-            first = first && !together(&plot->curve[k], &plot->curve[c]);
+            first = first && !plot_together(&plot->curve[k], &plot->curve[c]);
         n += first;
     }
     return n;
@@ -78,7 +78,7 @@ static void draw_chart(Plot *plot, FILE *file, int first, int row)
     const sti_Curve *head = &plot->curve[first];
     int n = 0;
     for (int c = first; c < plot->n; c++) {
-        if (!together(head, &plot->curve[c])) continue;
+        if (!plot_together(head, &plot->curve[c])) continue;
         names[n] = plot->curve[c].name;
         colours[n] = sti_colour(n);
         plot->chart[n++] = &plot->curve[c];
@@ -97,11 +97,11 @@ static void draw_chart(Plot *plot, FILE *file, int first, int row)
                          .ctx = plot,
                          .time = chart_time,
                          .over = plot->over[0] != '\0' ? plot->over : NULL,
-                         .value = chart_value};
+                         .value = plot_chart_value};
     sti_svg_chart(file, (sti_Rect){64, TITLE + 34 + CHART * row, 640, 190}, &curves);
 }
 
-static st_Status draw(Plot *plot, const char *path, st_Error *err)
+static st_Status plot_draw(Plot *plot, const char *path, st_Error *err)
 {
     FILE *file = NULL;
     int charts = count_charts(plot), row = 0;
@@ -112,14 +112,14 @@ static st_Status draw(Plot *plot, const char *path, st_Error *err)
     for (int c = 0; c < plot->n; c++) {
         bool first = true;
         for (int k = 0; k < c; k++)
-            first = first && !together(&plot->curve[k], &plot->curve[c]);
+            first = first && !plot_together(&plot->curve[k], &plot->curve[c]);
         if (first) draw_chart(plot, file, c, row++);
     }
     fputs("</svg>\n", file);
     return sti_file_close(file, path, err);
 }
 
-static st_Status allocate(Plot *plot, st_Error *err)
+static st_Status plot_allocate(Plot *plot, st_Error *err)
 {
     int64_t steps = plot->info->n_steps + 1, frames = plot->info->n_frames + 1;
     plot->step_time = sti_alloc(&plot->allocator, steps, sizeof(double));
@@ -133,7 +133,7 @@ static st_Status allocate(Plot *plot, st_Error *err)
     return ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
 }
 
-static void release(Plot *plot)
+static void plot_release(Plot *plot)
 {
     const st_Allocator *a = &plot->allocator;
     int64_t steps = plot->info->n_steps + 1, frames = plot->info->n_frames + 1;
@@ -171,10 +171,10 @@ st_Status st_recording_write_plot(st_Recording *recording, const char *over, con
         STI_TRY(sti_curve_find(plot.info, curves[k], &plot.curve[k], err));
     plot.n = plot.n_read = n_curves;
     STI_TRY(find_over(&plot, over, err));
-    st_Status status = allocate(&plot, err);
+    st_Status status = plot_allocate(&plot, err);
     if (status == ST_OK)
         status = sti_curves_read(recording, plot.curve, plot.n_read, plot.step_time, plot.frame_time, err);
-    if (status == ST_OK) status = draw(&plot, path, err);
-    release(&plot);
+    if (status == ST_OK) status = plot_draw(&plot, path, err);
+    plot_release(&plot);
     return status;
 }

@@ -48,7 +48,7 @@ st_Camera st_camera(void)
     return (st_Camera){.up = {0, 0, 1}, .angle = 0.6};
 }
 
-static bool is_zero(st_Vec3 v)
+static bool raster_is_zero(st_Vec3 v)
 {
     return v.x == 0 && v.y == 0 && v.z == 0;
 }
@@ -77,7 +77,7 @@ static Seen see(const Projection *p, st_Vec3 at)
     return (Seen){0.5 * p->width + s * dot(d, p->right), 0.5 * p->height + s * dot(d, p->down), z};
 }
 
-static void fill(Canvas *c, const Seen v[3], const float colour[3])
+static void raster_fill(Canvas *c, const Seen v[3], const float colour[3])
 {
     const Projection *p = &c->view;
     const double area = (v[1].x - v[0].x) * (v[2].y - v[0].y) - (v[2].x - v[0].x) * (v[1].y - v[0].y);
@@ -123,7 +123,7 @@ static void draw_triangle(Canvas *c, const st_Vec3 corner[3], double near, const
     }
     for (int k = 2; k < n; k++) {
         const Seen v[3] = {see(p, cut[0]), see(p, cut[k - 1]), see(p, cut[k])};
-        fill(c, v, colour);
+        raster_fill(c, v, colour);
     }
 }
 
@@ -142,7 +142,7 @@ static bool shape_at(const Picture *picture, int k, st_ShapeDef *shape, st_BodyI
     return true;
 }
 
-static st_Status draw_shapes(Picture *picture, st_Error *err)
+static st_Status raster_draw_shapes(Picture *picture, st_Error *err)
 {
     for (int k = 1; k <= st_scene_shape_count(picture->scene); k++) {
         st_ShapeDef shape;
@@ -190,7 +190,7 @@ static st_Vec3 ray_of(const Projection *p, double x, double y)
 }
 
 /* The colour of a plane: squares, which fade towards the horizon. */
-static void draw_plane(Picture *picture, st_Pose pose, const float base[3])
+static void raster_draw_plane(Picture *picture, st_Pose pose, const float base[3])
 {
     Canvas *c = &picture->main;
     const Projection *p = &c->view;
@@ -264,7 +264,7 @@ static st_Status place_camera(Picture *picture, const st_Camera *camera, st_Erro
     st_Vec3 middle = bounds(picture, &radius, err);
     st_Vec3 eye = camera->eye, target = camera->target;
     Projection *p = &picture->main.view;
-    if (is_zero(eye) && is_zero(target)) {
+    if (raster_is_zero(eye) && raster_is_zero(target)) {
         /* from the front right and above, seen along the axes of the world if up is z */
         const st_Vec3 up = scale(1 / norm(camera->up), camera->up),
                       x = fabs(up.x) < 0.9 ? vec3(1, 0, 0) : vec3(0, 1, 0);
@@ -312,7 +312,7 @@ static void draw_sky(Canvas *c)
         }
 }
 
-static void reduce(const Canvas *c, int width, int height, unsigned char *rgb)
+static void raster_reduce(const Canvas *c, int width, int height, unsigned char *rgb)
 {
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
@@ -331,7 +331,7 @@ static void reduce(const Canvas *c, int width, int height, unsigned char *rgb)
             }
 }
 
-static st_Status draw(Picture *picture, const st_Camera *camera, st_Error *err)
+static st_Status raster_draw(Picture *picture, const st_Camera *camera, st_Error *err)
 {
     STI_TRY(place_camera(picture, camera, err));
     if (!make_canvas(picture, &picture->main, true) || !make_canvas(picture, &picture->light, false))
@@ -340,14 +340,14 @@ static st_Status draw(Picture *picture, const st_Camera *camera, st_Error *err)
     for (size_t k = 0; k < (size_t)MAP * MAP; k++)
         picture->light.depth[k] = -INFINITY;
     draw_sky(&picture->main);
-    STI_TRY(draw_shapes(picture, err));
+    STI_TRY(raster_draw_shapes(picture, err));
     shade(picture);
     for (int k = 1; k <= st_scene_shape_count(picture->scene); k++) {
         st_ShapeDef shape;
         st_BodyId body;
         st_Pose pose;
         if (shape_at(picture, k, &shape, &body, &pose) && shape.type == ST_SHAPE_PLANE)
-            draw_plane(picture, pose, body.index1 > 0 ? palette[(body.index1 - 1) % 7] : ground_colour);
+            raster_draw_plane(picture, pose, body.index1 > 0 ? palette[(body.index1 - 1) % 7] : ground_colour);
     }
     return ST_OK;
 }
@@ -369,11 +369,11 @@ st_Status st_render(const st_Scene *scene, const st_System *system, const st_Cam
         if (!isfinite(numbers[k])) return sti_fail(err, ST_ERR_ARGUMENT, "a camera with a %g in it", numbers[k]);
     if (!(camera->angle > 0.01 && camera->angle < 3))
         return sti_fail(err, ST_ERR_ARGUMENT, "a camera with an angle of %g rad, must be 0.01 to 3", camera->angle);
-    if (is_zero(camera->up)) return sti_fail(err, ST_ERR_ARGUMENT, "up of the camera is 0, must have a length");
+    if (raster_is_zero(camera->up)) return sti_fail(err, ST_ERR_ARGUMENT, "up of the camera is 0, must have a length");
     Picture picture = {.allocator = st_default_allocator(), .scene = scene, .system = system, .size = 1};
     picture.main.view.width = FINER * width, picture.main.view.height = FINER * height;
-    const st_Status status = draw(&picture, camera, err);
-    if (status == ST_OK) reduce(&picture.main, width, height, rgb);
+    const st_Status status = raster_draw(&picture, camera, err);
+    if (status == ST_OK) raster_reduce(&picture.main, width, height, rgb);
     free_canvas(&picture, &picture.main);
     free_canvas(&picture, &picture.light);
     return status;

@@ -104,7 +104,7 @@ void sti_round_range(double *lo, double *hi)
 }
 
 /* As many digits as tell one tick from the next; plain notation where it is not too long. */
-static const char *tick_text(char out[STI_NUMBER_SIZE], double value, double step)
+static const char *svg_tick_text(char out[STI_NUMBER_SIZE], double value, double step)
 {
     double size = floor(log10(fabs(value)) + 1e-9), fine = floor(log10(step) + 1e-9), digits = size - fine + 1;
     if (fabs(value) < 1e-9 * step) return "0";
@@ -125,7 +125,7 @@ static void x_ticks(FILE *file, const sti_Window *window)
         if (value > window->x1 + 1e-9 * step) break;
         sti_svg_line(file, x, box->y, x, box->y + box->h, STI_GRID, 1);
         sti_svg_line(file, x, box->y + box->h, x, box->y + box->h + 4, STI_SOFT, 1);
-        sti_svg_text(file, x, box->y + box->h + 16, 11, STI_MIDDLE, STI_SOFT, tick_text(text, value, step));
+        sti_svg_text(file, x, box->y + box->h + 16, 11, STI_MIDDLE, STI_SOFT, svg_tick_text(text, value, step));
     }
 }
 
@@ -150,7 +150,7 @@ static void y_ticks(FILE *file, const sti_Window *window)
         if (value > window->y1 + 1e-9 * step) break;
         sti_svg_line(file, box->x, y, box->x + box->w, y, STI_GRID, 1);
         sti_svg_line(file, box->x - 4, y, box->x, y, STI_SOFT, 1);
-        sti_svg_text(file, box->x - 7, y + 4, 11, STI_END, STI_SOFT, tick_text(text, value, step));
+        sti_svg_text(file, box->x - 7, y + 4, 11, STI_END, STI_SOFT, svg_tick_text(text, value, step));
     }
 }
 
@@ -170,7 +170,7 @@ void sti_svg_axes(FILE *file, const sti_Window *window, const char *x_label, con
 /* ---- charts ----------------------------------------------------------------------------------- */
 
 /* What is drawn of a value: itself, or its power of ten. */
-static double chart_value(const sti_Curves *curves, int curve, int sample)
+static double svg_chart_value(const sti_Curves *curves, int curve, int sample)
 {
     const double value = curves->value(curves->ctx, curve, sample);
     return !curves->log ? value : value > 0 ? log10(value) : NAN;
@@ -181,7 +181,7 @@ static sti_Window chart_window(sti_Rect panel, const sti_Curves *curves)
     sti_Window window = {.box = panel, .x0 = 0, .x1 = 1, .y0 = INFINITY, .y1 = -INFINITY, .log_y = curves->log};
     for (int c = 0; c < curves->n; c++)
         for (int i = 0; i < curves->samples; i++) {
-            double value = chart_value(curves, c, i);
+            double value = svg_chart_value(curves, c, i);
             if (!isfinite(value)) continue;
             window.y0 = fmin(window.y0, value);
             window.y1 = fmax(window.y1, value);
@@ -204,13 +204,13 @@ static sti_Window chart_window(sti_Rect panel, const sti_Curves *curves)
 }
 
 /* Points nearer than a third of a pixel to the one before say nothing. */
-static void draw_curve(FILE *file, const sti_Window *window, const sti_Curves *curves, int curve)
+static void svg_draw_curve(FILE *file, const sti_Window *window, const sti_Curves *curves, int curve)
 {
     double last_x = -INFINITY, last_y = -INFINITY;
     sti_svg(file, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.4\" stroke-linejoin=\"round\"%s points=\"",
             curves->colour[curve], curve == curves->dashed ? " stroke-dasharray=\"6 4\"" : "");
     for (int i = 0; i < curves->samples; i++) {
-        double value = chart_value(curves, curve, i);
+        double value = svg_chart_value(curves, curve, i);
         const double at = curves->time(curves->ctx, i); /* or what is drawn over */
         if (!isfinite(value) || !isfinite(at)) continue;
         double x = sti_window_x(window, at), y = sti_window_y(window, value);
@@ -223,7 +223,7 @@ static void draw_curve(FILE *file, const sti_Window *window, const sti_Curves *c
 }
 
 /* Right to left on the line above the chart. */
-static void draw_legend(FILE *file, sti_Rect panel, const sti_Curves *curves)
+static void svg_draw_legend(FILE *file, sti_Rect panel, const sti_Curves *curves)
 {
     double x = panel.x + panel.w;
     for (int c = curves->n - 1; c >= 0 && curves->name != NULL; c--) {
@@ -241,7 +241,7 @@ void sti_svg_chart(FILE *file, sti_Rect panel, const sti_Curves *curves)
     fputs("<g class=\"chart\">\n", file);
     sti_svg_axes(file, &window, curves->over != NULL ? curves->over : "t [s]", curves->title);
     for (int c = 0; c < curves->n; c++)
-        draw_curve(file, &window, curves, c);
-    draw_legend(file, panel, curves);
+        svg_draw_curve(file, &window, curves, c);
+    svg_draw_legend(file, panel, curves);
     fputs("</g>\n", file);
 }

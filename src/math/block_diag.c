@@ -22,7 +22,7 @@ static int64_t ldl(const double *a, int64_t n, double *l, double *pivot)
 }
 
 /* Of a symmetric block one half tells. */
-static bool is_diagonal(const double *a, int64_t n, bool symmetric)
+static bool diag_is_diagonal(const double *a, int64_t n, bool symmetric)
 {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = symmetric ? i + 1 : 0; j < n; j++)
@@ -58,12 +58,12 @@ static int64_t lu(const double *a, int64_t n, double *f, double *pivot)
 }
 
 /* The symmetric part decides whether a nonsymmetric block may be factorised at all. */
-static int64_t factor_block(const sti_BlockFactor *factor, int k, double *pivot)
+static int64_t diag_factor_block(const sti_BlockFactor *factor, int k, double *pivot)
 {
     const int64_t n = factor->first[k + 1] - factor->first[k], at = factor->start[k];
     const double *a = factor->matrix->x + at;
     double *f = factor->numbers == factor->value ? factor->value + at : NULL;
-    factor->single[k] = sti_block_marked(factor->matrix, k) || is_diagonal(a, n, factor->symmetric);
+    factor->single[k] = sti_block_marked(factor->matrix, k) || diag_is_diagonal(a, n, factor->symmetric);
     if (factor->single[k] || f == NULL) return copy_diagonal(a, n, sti_block_stride(factor->matrix, k), f, pivot);
     if (factor->symmetric) return ldl(a, n, f, pivot);
     for (int64_t i = 0; i < n; i++)
@@ -97,7 +97,7 @@ st_Status sti_block_factor(sti_BlockFactor *factor, const st_BlockDiag *matrix, 
     factor->first = matrix->first;
     for (int k = 0; k < n_blocks; k++) {
         double pivot = 0.0;
-        const int64_t bad = factor_block(factor, k, &pivot);
+        const int64_t bad = diag_factor_block(factor, k, &pivot);
         if (bad >= 0)
             return sti_fail(err, ST_ERR_NUMERIC,
                             "%s block %d (rows %d to %d) is not positive definite: pivot %lld is %g", name, k,

@@ -86,14 +86,14 @@ void sti_block_ldl_destroy(sti_BlockLdl *ldl)
     sti_free(&allocator, ldl, 1, sizeof *ldl);
 }
 
-static int block_size(const sti_BlockLdl *ldl, int rank)
+static int ldl_block_size(const sti_BlockLdl *ldl, int rank)
 {
     return ldl->at[rank + 1] - ldl->at[rank];
 }
 
 /* ------------------------------------------------------------------ analysis, once a pattern */
 
-static bool same_pattern(const sti_BlockLdl *ldl, const sti_BlockPattern *s)
+static bool ldl_same_pattern(const sti_BlockLdl *ldl, const sti_BlockPattern *s)
 {
     const size_t n = (size_t)s->n_blocks;
     return ldl->n == s->n_blocks && memcmp(ldl->p, s->p, (n + 1) * sizeof *s->p) == 0 &&
@@ -101,7 +101,7 @@ static bool same_pattern(const sti_BlockLdl *ldl, const sti_BlockPattern *s)
            (s->p[n] == 0 || memcmp(ldl->i, s->i, (size_t)s->p[n] * sizeof *s->i) == 0);
 }
 
-static st_Status keep_pattern(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error *err)
+static st_Status ldl_keep_pattern(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error *err)
 {
     const int n = s->n_blocks;
     GROW(first, n + 1);
@@ -194,7 +194,7 @@ static st_Status place_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_E
     int64_t end = 0, largest = 1;
     for (int k = 0; k < n; k++)
         for (int64_t e = ldl->by.column[k]; e < ldl->by.column[k + 1]; e++) {
-            const int64_t size = (int64_t)block_size(ldl, k) * block_size(ldl, ldl->by.row[e]);
+            const int64_t size = (int64_t)ldl_block_size(ldl, k) * ldl_block_size(ldl, ldl->by.row[e]);
             ldl->value_start[e] = end;
             end += size;
             largest = size > largest ? size : largest;
@@ -221,11 +221,11 @@ static st_Status place_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_E
     return ST_OK;
 }
 
-static st_Status analyse(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error *err)
+static st_Status ldl_analyse(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error *err)
 {
     const int n = s->n_blocks;
     ldl->n = -1; /* until all of it stands */
-    STI_TRY(keep_pattern(ldl, s, err));
+    STI_TRY(ldl_keep_pattern(ldl, s, err));
     STI_TRY(sti_elimination_by_amd(&ldl->by, n, s->p, s->i, err));
     STI_TRY(sti_elimination_columns(&ldl->by, n, s->p, s->i, err)); /* for the trees */
     STI_TRY(gather_trees(ldl, n, err));
@@ -261,18 +261,18 @@ static void load_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, const doub
 /* Column j: subtract what every column k with L_jk != 0 contributes. */
 static void update_column(sti_BlockLdl *ldl, int j)
 {
-    const int size = block_size(ldl, j);
+    const int size = ldl_block_size(ldl, j);
     for (int64_t e = ldl->by.column[j]; e < ldl->by.column[j + 1]; e++)
         ldl->where[ldl->by.row[e]] = ldl->value_start[e];
     for (int64_t t = ldl->row_first[j]; t < ldl->row_first[j + 1]; t++) {
-        const int k = ldl->row_column[t], inner = block_size(ldl, k);
+        const int k = ldl->row_column[t], inner = ldl_block_size(ldl, k);
         const double *pivot = ldl->pivot + ldl->at[k], *ljk = ldl->value + ldl->value_start[ldl->row_entry[t]];
         for (int a = 0; a < size; a++)
             for (int b = 0; b < inner; b++)
                 ldl->product[a * inner + b] = ljk[a * inner + b] * pivot[b];
         for (int64_t e = ldl->row_entry[t]; e < ldl->by.column[k + 1]; e++)
-            sti_product_add(-1.0, ldl->value + ldl->value_start[e], block_size(ldl, ldl->by.row[e]), ldl->product, size,
-                            inner, ldl->value + ldl->where[ldl->by.row[e]], size);
+            sti_product_add(-1.0, ldl->value + ldl->value_start[e], ldl_block_size(ldl, ldl->by.row[e]), ldl->product,
+                            size, inner, ldl->value + ldl->where[ldl->by.row[e]], size);
     }
 }
 
@@ -372,11 +372,11 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
         ldl->n = 0;
         return ST_OK;
     }
-    if (!same_pattern(ldl, pattern)) STI_TRY(analyse(ldl, pattern, err));
+    if (!ldl_same_pattern(ldl, pattern)) STI_TRY(ldl_analyse(ldl, pattern, err));
     load_values(ldl, pattern, x);
     int skipped = 0;
     for (int j = 0; j < ldl->n; j++) {
-        const int size = block_size(ldl, j);
+        const int size = ldl_block_size(ldl, j);
         double *diagonal = ldl->value + ldl->value_start[ldl->by.column[j]];
         double *pivot = ldl->pivot + ldl->at[j], *inverse = ldl->inverse + ldl->at[j], *own = ldl->work + ldl->at[j];
         for (int c = 0; c < size; c++)
@@ -390,7 +390,8 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
                                 pattern->name != NULL ? pattern->name[row] : row, pivot[c]);
             }
         for (int64_t e = ldl->by.column[j] + 1; e < ldl->by.column[j + 1]; e++)
-            divide_block(ldl->value + ldl->value_start[e], block_size(ldl, ldl->by.row[e]), diagonal, size, inverse);
+            divide_block(ldl->value + ldl->value_start[e], ldl_block_size(ldl, ldl->by.row[e]), diagonal, size,
+                         inverse);
     }
     if (redundant_rows != NULL) *redundant_rows = skipped;
     return ST_OK;

@@ -12,7 +12,7 @@ STI_INLINE void NAME(forward_column)(const sti_BlockLdl *ldl, int k, int size, N
             z[c] -= diagonal[c * size + b] * z[b];
     for (int64_t e = ldl->by.column[k] + 1; e < ldl->by.column[k + 1]; e++) {
         const double *l = ldl->value + ldl->value_start[e];
-        const int rows = block_size(ldl, ldl->by.row[e]);
+        const int rows = ldl_block_size(ldl, ldl->by.row[e]);
         NUMBER *below = work + ldl->at[ldl->by.row[e]];
         for (int a = 0; a < rows; a++) {
             NUMBER sum;
@@ -26,7 +26,7 @@ STI_INLINE void NAME(forward_column)(const sti_BlockLdl *ldl, int k, int size, N
 STI_INLINE void NAME(solve_forward)(const sti_BlockLdl *ldl, int begin, int end, NUMBER *work)
 {
     for (int k = begin; k < end; k++) {
-        const int size = block_size(ldl, k);
+        const int size = ldl_block_size(ldl, k);
         if (size == 3)
             NAME(forward_column)(ldl, k, 3, work);
         else if (size == 5)
@@ -49,7 +49,7 @@ STI_INLINE void NAME(backward_column)(const sti_BlockLdl *ldl, int k, int size, 
     for (int64_t e = ldl->by.column[k] + 1; e < ldl->by.column[k + 1]; e++) {
         const double *l = ldl->value + ldl->value_start[e];
         const NUMBER *below = work + ldl->at[ldl->by.row[e]];
-        const int rows = block_size(ldl, ldl->by.row[e]);
+        const int rows = ldl_block_size(ldl, ldl->by.row[e]);
         for (int a = 0; a < rows; a++)
             for (int b = 0; b < size; b++)
                 z[b] -= l[a * size + b] * below[a];
@@ -63,7 +63,7 @@ STI_INLINE void NAME(backward_column)(const sti_BlockLdl *ldl, int k, int size, 
 STI_INLINE void NAME(solve_backward)(const sti_BlockLdl *ldl, int begin, int end, NUMBER *work)
 {
     for (int k = end - 1; k >= begin; k--) {
-        const int size = block_size(ldl, k);
+        const int size = ldl_block_size(ldl, k);
         if (size == 3)
             NAME(backward_column)(ldl, k, 3, work);
         else if (size == 5)
@@ -81,12 +81,12 @@ CLONES
 static void NAME(solve_ranks)(const sti_BlockLdl *ldl, int begin, int end, NUMBER *work, NUMBER *y)
 {
     for (int k = begin; k < end; k++)
-        for (int c = 0; c < block_size(ldl, k); c++)
+        for (int c = 0; c < ldl_block_size(ldl, k); c++)
             work[ldl->at[k] + c] = y[ldl->first[ldl->by.order[k]] + c];
     NAME(solve_forward)(ldl, begin, end, work);
     NAME(solve_backward)(ldl, begin, end, work);
     for (int k = begin; k < end; k++)
-        for (int c = 0; c < block_size(ldl, k); c++)
+        for (int c = 0; c < ldl_block_size(ldl, k); c++)
             y[ldl->first[ldl->by.order[k]] + c] = work[ldl->at[k] + c];
 }
 

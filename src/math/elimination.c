@@ -23,7 +23,7 @@ void sti_elimination_release(sti_Elimination *of)
 
 /* ------------------------------------------------------------------ order */
 
-static st_Status make_room(sti_Elimination *of, int n, st_Error *err)
+static st_Status elimination_make_room(sti_Elimination *of, int n, st_Error *err)
 {
     GROW(order, n);
     GROW(rank, n);
@@ -44,7 +44,7 @@ void sti_elimination_reordered(sti_Elimination *of, int n)
 
 st_Status sti_elimination_as_it_is(sti_Elimination *of, int n, st_Error *err)
 {
-    STI_TRY(make_room(of, n, err));
+    STI_TRY(elimination_make_room(of, n, err));
     for (int k = 0; k < n; k++)
         of->order[k] = k;
     sti_elimination_reordered(of, n);
@@ -56,7 +56,7 @@ st_Status sti_elimination_by_amd(sti_Elimination *of, int n, const int64_t *p, c
     if (p[n] > INT_MAX)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a matrix of %lld blocks: the ordering takes at most %d",
                         (long long)p[n], INT_MAX);
-    STI_TRY(make_room(of, n, err));
+    STI_TRY(elimination_make_room(of, n, err));
     for (int j = 0; j <= n; j++)
         of->child[j] = (int)p[j]; /* AMD's offsets are int */
     const int status = amd_order(n, of->child, i, of->order, NULL, NULL);

@@ -31,7 +31,7 @@ void sti_team_wait(int n_threads)
 
 /* ---- hands ------------------------------------------------------------------------------------ */
 
-static int first_of(uint64_t left)
+static int parallel_first_of(uint64_t left)
 {
     return (int)(uint32_t)left;
 }
@@ -49,18 +49,18 @@ void sti_hand_fill(sti_Hand *hand, int first, int end)
 static int take_front(sti_Hand *hand)
 {
     uint64_t left = atomic_load_explicit(&hand->left, memory_order_relaxed);
-    while (first_of(left) < end_of(left))
+    while (parallel_first_of(left) < end_of(left))
         if (atomic_compare_exchange_weak_explicit(&hand->left, &left, left + 1, memory_order_relaxed,
                                                   memory_order_relaxed))
-            return first_of(left);
+            return parallel_first_of(left);
     return -1;
 }
 
-static int take_back(sti_Hand *hand)
+static int parallel_take_back(sti_Hand *hand)
 {
     const uint64_t one = (uint64_t)1 << 32;
     uint64_t left = atomic_load_explicit(&hand->left, memory_order_relaxed);
-    while (first_of(left) < end_of(left))
+    while (parallel_first_of(left) < end_of(left))
         if (atomic_compare_exchange_weak_explicit(&hand->left, &left, left - one, memory_order_relaxed,
                                                   memory_order_relaxed))
             return end_of(left) - 1;
@@ -71,7 +71,7 @@ int sti_hand_take(sti_Hand *hands, int thread, int n_threads)
 {
     int item = take_front(&hands[thread]);
     for (int k = 1; k < n_threads && item < 0; k++)
-        item = take_back(&hands[(thread + k) % n_threads]);
+        item = parallel_take_back(&hands[(thread + k) % n_threads]);
     return item;
 }
 

@@ -99,7 +99,7 @@ void sti_sparse_lu_destroy(sti_SparseLu *lu)
 
 /* ------------------------------------------------------------------ analysis, once a pattern */
 
-static bool same_pattern(const sti_SparseLu *lu, const sti_BlockRows *a)
+static bool lu_same_pattern(const sti_SparseLu *lu, const sti_BlockRows *a)
 {
     const size_t n = (size_t)a->n_blocks;
     return lu->n == a->n_blocks && memcmp(lu->p, a->p, (n + 1) * sizeof *a->p) == 0 &&
@@ -107,7 +107,7 @@ static bool same_pattern(const sti_SparseLu *lu, const sti_BlockRows *a)
            (a->p[n] == 0 || memcmp(lu->j, a->j, (size_t)a->p[n] * sizeof *a->j) == 0);
 }
 
-static st_Status keep_pattern(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *err)
+static st_Status lu_keep_pattern(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *err)
 {
     const int n = a->n_blocks;
     lu->n = -1; /* until the analysis is done */
@@ -165,7 +165,7 @@ static bool postorder(sti_SparseLu *lu, int n)
     return moved;
 }
 
-static int span(const sti_SparseLu *lu, int rank_begin, int rank_end)
+static int lu_span(const sti_SparseLu *lu, int rank_begin, int rank_end)
 {
     return lu->at[rank_end] - lu->at[rank_begin];
 }
@@ -175,14 +175,14 @@ static int column_width(const sti_SparseLu *lu, int rank)
 {
     int width = 0;
     for (int64_t e = lu->by.column[rank]; e < lu->by.column[rank + 1]; e++)
-        width += span(lu, lu->by.row[e], lu->by.row[e] + 1);
+        width += lu_span(lu, lu->by.row[e], lu->by.row[e] + 1);
     return width;
 }
 
 /* Rank by rank: begin a supernode, then take in those before it that hang on it, as long as the zeros that all
  * merges together bring stay a small share of the front, or the front is small. The structure of a
  * supernode beyond its own ranks is that of its last rank.                                         */
-static st_Status find_nodes(sti_SparseLu *lu, int n, st_Error *err)
+static st_Status lu_find_nodes(sti_SparseLu *lu, int n, st_Error *err)
 {
     GROW(node_first, n + 1);
     GROW(node_reached, n);
@@ -191,12 +191,12 @@ static st_Status find_nodes(sti_SparseLu *lu, int n, st_Error *err)
     int nodes = 0;
     for (int k = 0; k < n; k++) {
         int begin = k;
-        const int reached = column_width(lu, k) - span(lu, k, k + 1);
+        const int reached = column_width(lu, k) - lu_span(lu, k, k + 1);
         double zeros = 0.0;
         while (nodes > 0 && lu->by.parent[begin - 1] >= 0 && lu->by.parent[begin - 1] <= k) {
-            const int child = lu->node_first[nodes - 1], own = span(lu, child, k + 1);
-            const int gap = span(lu, begin, k + 1) + reached - lu->node_reached[nodes - 1];
-            const double all = zeros + lu->work[nodes - 1] + (double)span(lu, child, begin) * gap;
+            const int child = lu->node_first[nodes - 1], own = lu_span(lu, child, k + 1);
+            const int gap = lu_span(lu, begin, k + 1) + reached - lu->node_reached[nodes - 1];
+            const double all = zeros + lu->work[nodes - 1] + (double)lu_span(lu, child, begin) * gap;
             if (all > merge_zeros * own * (0.5 * own + reached) && (own > MERGE_SMALL || gap > MERGE_SMALL)) break;
             zeros = all;
             begin = child;
@@ -258,7 +258,7 @@ static st_Status lay_out_nodes(sti_SparseLu *lu, st_Error *err)
             int *low = &lu->node_low[lu->node_of[lu->by.parent[last]]];
             *low = lu->node_low[s] < *low ? lu->node_low[s] : *low;
         }
-        const int64_t k = span(lu, lu->node_first[s], last + 1), m = k + lu->node_reached[s];
+        const int64_t k = lu_span(lu, lu->node_first[s], last + 1), m = k + lu->node_reached[s];
         lu->value_first[s + 1] = lu->value_first[s] + k * (m + lu->node_reached[s]);
         widest = m > widest ? m : widest;
         if (lu->node_low[s] < s) top = lu->stack_start[first_child(lu, s)]; /* the children are taken off ... */
@@ -298,10 +298,10 @@ static st_Status deal_entries(sti_SparseLu *lu, int n, st_Error *err)
     return ST_OK;
 }
 
-static st_Status analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *err)
+static st_Status lu_analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *err)
 {
     const int n = a->n_blocks;
-    STI_TRY(keep_pattern(lu, a, err));
+    STI_TRY(lu_keep_pattern(lu, a, err));
     STI_TRY(order_blocks(lu, n, err));
     STI_TRY(sti_elimination_columns(&lu->by, n, lu->p, lu->j, err));
     if (postorder(lu, n)) STI_TRY(sti_elimination_columns(&lu->by, n, lu->p, lu->j, err));
@@ -310,7 +310,7 @@ static st_Status analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *err
     for (int k = 0; k < n; k++)
         lu->at[k + 1] = lu->at[k] + a->first[lu->by.order[k] + 1] - a->first[lu->by.order[k]];
     lu->n_scalar = lu->at[n];
-    STI_TRY(find_nodes(lu, n, err));
+    STI_TRY(lu_find_nodes(lu, n, err));
     STI_TRY(lay_out_nodes(lu, err));
     STI_TRY(deal_entries(lu, n, err));
     lu->n = n;
@@ -325,11 +325,11 @@ static void place_ranks(sti_SparseLu *lu, int s)
     int at = 0;
     for (int k = lu->node_first[s]; k < lu->node_first[s + 1]; k++) {
         lu->where[k] = at;
-        at += span(lu, k, k + 1);
+        at += lu_span(lu, k, k + 1);
     }
     for (int64_t e = lu->reach_first[s]; e < lu->reach_first[s + 1]; e++) {
         lu->where[lu->reach[e]] = at;
-        at += span(lu, lu->reach[e], lu->reach[e] + 1);
+        at += lu_span(lu, lu->reach[e], lu->reach[e] + 1);
     }
 }
 
@@ -353,10 +353,10 @@ static void add_child(sti_SparseLu *lu, int c, int64_t stride)
     const double *from = lu->stack + lu->stack_start[c];
     for (int64_t a = lu->reach_first[c]; a < lu->reach_first[c + 1]; a++) {
         double *f = lu->front + lu->where[lu->reach[a]] * stride;
-        for (int r = span(lu, lu->reach[a], lu->reach[a] + 1); r > 0; r--, f += stride)
+        for (int r = lu_span(lu, lu->reach[a], lu->reach[a] + 1); r > 0; r--, f += stride)
             for (int64_t b = lu->reach_first[c]; b < lu->reach_first[c + 1]; b++) {
                 double *to = f + lu->where[lu->reach[b]];
-                for (int q = span(lu, lu->reach[b], lu->reach[b] + 1); q > 0; q--)
+                for (int q = lu_span(lu, lu->reach[b], lu->reach[b] + 1); q > 0; q--)
                     *to++ += *from++;
             }
     }
@@ -387,10 +387,10 @@ st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const d
                                st_Error *err)
 {
     sti_Stop *stop = lu->work_done != NULL ? lu->work_done->stop : NULL;
-    if (!same_pattern(lu, a)) STI_TRY(analyse(lu, a, err));
+    if (!lu_same_pattern(lu, a)) STI_TRY(lu_analyse(lu, a, err));
     *replaced = 0;
     for (int s = 0; s < lu->n_nodes; s++) {
-        const int k = span(lu, lu->node_first[s], lu->node_first[s + 1]), m = k + lu->node_reached[s];
+        const int k = lu_span(lu, lu->node_first[s], lu->node_first[s + 1]), m = k + lu->node_reached[s];
         int64_t stride = (m + 3) / 4 * 4;
         if (stride % 32 == 0) stride += 8; /* rows a power of two apart would fall on the same cache lines */
         memset(lu->front, 0, (size_t)(m * stride) * sizeof *lu->front);
@@ -408,13 +408,13 @@ st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const d
 
 st_Status sti_sparse_lu_reserve(sti_SparseLu *lu, const sti_BlockRows *pattern, st_Error *err)
 {
-    return same_pattern(lu, pattern) ? ST_OK : analyse(lu, pattern, err);
+    return lu_same_pattern(lu, pattern) ? ST_OK : lu_analyse(lu, pattern, err);
 }
 
 /* ------------------------------------------------------------------ solve */
 
 /* Gather or scatter-subtract the reach of node s between y (by rank) and t (packed). */
-static void gather(const sti_SparseLu *lu, int s, const double *y, double *t)
+static void lu_gather(const sti_SparseLu *lu, int s, const double *y, double *t)
 {
     for (int64_t e = lu->reach_first[s]; e < lu->reach_first[s + 1]; e++)
         for (int q = lu->at[lu->reach[e]]; q < lu->at[lu->reach[e] + 1]; q++)
@@ -429,7 +429,7 @@ static void subtract(const sti_SparseLu *lu, int s, const double *t, double *y)
 }
 
 /* In four sums, always the same ones: one after another would wait for each addition. */
-static double dot(const double *a, const double *b, int n)
+static double lu_dot(const double *a, const double *b, int n)
 {
     double sum[4] = {0.0, 0.0, 0.0, 0.0};
     int k = 0;
@@ -443,7 +443,7 @@ static double dot(const double *a, const double *b, int n)
 
 static void forward(const sti_SparseLu *lu, int s, double *y, double *t)
 {
-    const int begin = lu->at[lu->node_first[s]], k = span(lu, lu->node_first[s], lu->node_first[s + 1]);
+    const int begin = lu->at[lu->node_first[s]], k = lu_span(lu, lu->node_first[s], lu->node_first[s + 1]);
     const int reached = lu->node_reached[s];
     const double *value = lu->value + lu->value_first[s], *L21 = value + (int64_t)k * (k + reached);
     double *own = y + begin;
@@ -454,22 +454,22 @@ static void forward(const sti_SparseLu *lu, int s, double *y, double *t)
         own[other] = x;
     }
     for (int i = 1; i < k; i++)
-        own[i] -= dot(value + (int64_t)i * (k + reached), own, i);
+        own[i] -= lu_dot(value + (int64_t)i * (k + reached), own, i);
     for (int i = 0; i < reached; i++)
-        t[i] = dot(L21 + (int64_t)i * k, own, k);
+        t[i] = lu_dot(L21 + (int64_t)i * k, own, k);
     subtract(lu, s, t, y);
 }
 
 static void backward(const sti_SparseLu *lu, int s, double *y, double *t)
 {
-    const int begin = lu->at[lu->node_first[s]], k = span(lu, lu->node_first[s], lu->node_first[s + 1]);
+    const int begin = lu->at[lu->node_first[s]], k = lu_span(lu, lu->node_first[s], lu->node_first[s + 1]);
     const int reached = lu->node_reached[s], m = k + reached;
     const double *value = lu->value + lu->value_first[s];
     double *own = y + begin;
-    gather(lu, s, y, t);
+    lu_gather(lu, s, y, t);
     for (int i = k - 1; i >= 0; i--) {
         const double *row = value + (int64_t)i * m;
-        own[i] = (own[i] - dot(row + k, t, reached) - dot(row + i + 1, own + i + 1, k - 1 - i)) / row[i];
+        own[i] = (own[i] - lu_dot(row + k, t, reached) - lu_dot(row + i + 1, own + i + 1, k - 1 - i)) / row[i];
     }
 }
 

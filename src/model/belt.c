@@ -11,8 +11,8 @@
  */
 #include "model/world.h"
 
-static void add_shape(const sti_World *world, const double *q, int shape, st_Vec3 point, double sign, st_Vec3 *slide,
-                      st_Vec3 *turn)
+static void belt_add_shape(const sti_World *world, const double *q, int shape, st_Vec3 point, double sign,
+                           st_Vec3 *slide, st_Vec3 *turn)
 {
     const st_ShapeDef *def = sti_shape_def(world->scene, shape);
     const st_Pose body = sti_pose(q, world->scene->shape_body[shape]), *in_body = sti_shape_pose(world->scene, shape);
@@ -28,7 +28,7 @@ sti_Belt sti_contact_belt(const sti_World *world, const double *q, const sti_Con
     if (sti_world_is_empty(world)) return entry->surface->belt;
     st_Vec3 slide = {0, 0, 0}, turn = {0, 0, 0};
     const st_Vec3 t = entry->tangent, o = cross(entry->normal, t);
-    add_shape(world, q, entry->shape_a - 1, entry->point, -1, &slide, &turn);
-    add_shape(world, q, entry->shape_b - 1, entry->point, 1, &slide, &turn);
+    belt_add_shape(world, q, entry->shape_a - 1, entry->point, -1, &slide, &turn);
+    belt_add_shape(world, q, entry->shape_b - 1, entry->point, 1, &slide, &turn);
     return (sti_Belt){{dot(slide, t), dot(slide, o)}, {dot(turn, entry->normal), dot(turn, t), dot(turn, o)}};
 }

@@ -14,7 +14,7 @@ static int find_before(const sti_World *world, const sti_Before *before, sti_Obj
 /* ---- bodies ----------------------------------------------------------------------------------- */
 
 /* All six velocities of a body, without those that are locked now. */
-static void full_velocity(const st_BodyDef *def, const sti_Body *body, const double *v, double full[6])
+static void carry_full_velocity(const st_BodyDef *def, const sti_Body *body, const double *v, double full[6])
 {
     memset(full, 0, 6 * sizeof *full);
     for (int k = 0; k < body->n_dofs; k++)
@@ -28,7 +28,7 @@ void sti_carry_bodies(sti_World *world, const sti_Before *before)
         const int was = find_before(world, before, STI_BODY, b);
         double full[6];
         if (was < 1) continue;
-        full_velocity(def, &before->world->body[was], before->v, full);
+        carry_full_velocity(def, &before->world->body[was], before->v, full);
         def->pose = sti_pose(before->q, was);
         def->velocity = vec3_load(full);
         def->spin = vec3_load(full + 3);

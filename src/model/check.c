@@ -21,7 +21,7 @@ static st_Status check_ends(const st_Scene *scene, Subject s, st_BodyId a, st_Bo
     return ST_OK;
 }
 
-static st_Status check_profile(Subject s, const st_Profile *profile)
+static st_Status check_own_profile(Subject s, const st_Profile *profile)
 {
     switch (profile->type) {
     case ST_PROFILE_CONSTANT:
@@ -130,7 +130,7 @@ static st_Status check_coordinate(Subject s, st_JointDef *def)
 }
 
 /* `which`: "", or "other_" for the limits of the other coordinate. */
-static st_Status check_limits(Subject s, const char *which, st_Coordinate coordinate, double lower, double upper)
+static st_Status check_own_limits(Subject s, const char *which, st_Coordinate coordinate, double lower, double upper)
 {
     const char *of = st_coordinate_name(coordinate);
     if ((!sti_within(lower, STI_LARGEST) && lower != -INFINITY) ||
@@ -169,7 +169,7 @@ static st_Status check_motor(Subject s, st_MotorDef *motor, double start)
     if (motor->type == ST_MOTOR_NONE) return ST_OK;
     STI_TRY(check_number(s, "motor: target", motor->target));
     STI_TRY(check_number(s, "motor: offset", motor->offset));
-    STI_TRY(check_profile(s, &motor->profile));
+    STI_TRY(check_own_profile(s, &motor->profile));
     if (motor->max_force != INFINITY) STI_TRY(check_positive(s, "motor: max_force", motor->max_force));
     STI_TRY(check_number(s, "motor: mid_force", motor->mid_force));
     if (motor->type == ST_MOTOR_POSITION) STI_TRY(check_positive(s, "motor: stiffness", motor->stiffness));
@@ -207,8 +207,8 @@ static st_Status check_drives(Subject s, st_JointDef *def, double start)
     if (is_limit(def->other_lower, def->other_upper) && other == ST_COORDINATE_DEFAULT)
         return BAD(s, "a %s joint has no other coordinate to limit, besides its %s", st_joint_type_name(def->type),
                    st_coordinate_name(def->coordinate));
-    STI_TRY(check_limits(s, "", def->coordinate, def->lower, def->upper));
-    STI_TRY(check_limits(s, "other_", other, def->other_lower, def->other_upper));
+    STI_TRY(check_own_limits(s, "", def->coordinate, def->lower, def->upper));
+    STI_TRY(check_own_limits(s, "other_", other, def->other_lower, def->other_upper));
     STI_TRY(check_swing(s, def));
     STI_TRY(check_not_negative(s, "friction", def->friction));
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
@@ -351,5 +351,5 @@ st_Status sti_check_force(const st_Scene *scene, Subject s, const st_ForceDef *d
     STI_TRY(check_vector(s, "field", def->field));
     if (scene->body[def->body.index1].fixed)
         return BAD(s, "acts on \"%s\", which does not move", scene->names[STI_BODY].name[def->body.index1]);
-    return check_profile(s, &def->profile);
+    return check_own_profile(s, &def->profile);
 }

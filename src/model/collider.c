@@ -52,7 +52,7 @@ static bool are_to_touch(const sti_World *world, int i, int j)
     return !is_excluded(&world->collider, owner[i], owner[j]);
 }
 
-static bool may_touch(const void *ctx, int i, int j, sti_PairKey *out)
+static bool collider_may_touch(const void *ctx, int i, int j, sti_PairKey *out)
 {
     const sti_World *world = ctx;
     const st_ShapeType a = sti_shape_def(world->scene, i)->type, b = sti_shape_def(world->scene, j)->type;
@@ -112,7 +112,7 @@ static bool same_pose(const st_Pose *a, const st_Pose *b)
            a->q.y == b->q.y && a->q.z == b->q.z;
 }
 
-static unsigned char class_of(st_ShapeType type)
+static unsigned char collider_class_of(st_ShapeType type)
 {
     if (type == ST_SHAPE_PLANE) return STI_CLASS_PLANE;
     return type == ST_SHAPE_SPHERE ? STI_CLASS_BALL : STI_CLASS_OTHER;
@@ -123,7 +123,7 @@ static unsigned char class_of(st_ShapeType type)
 /* The arrays that are compiled; those of each world. */
 enum { N_COMPILED = 9, N_PLACING = 9 };
 
-static sti_Span *list_compiled(sti_World *world, sti_Span span[N_COMPILED])
+static sti_Span *collider_list_compiled(sti_World *world, sti_Span span[N_COMPILED])
 {
     sti_Collider *c = &world->collider;
     const int64_t n = c->n_shapes, n_bodies = world->n_bodies;
@@ -158,7 +158,7 @@ static sti_Span *list_placing(sti_World *world, sti_Span span[N_PLACING])
 
 /* What margins and dead bands of a shape are parts of [m]: its least width; of a mesh, of the box around it; of a bar
  * its length. In a plane widths across it do not count.                                                */
-static double size_of(const sti_Shape *shape, const st_Pose *pose, unsigned planar)
+static double collider_size_of(const sti_Shape *shape, const st_Pose *pose, unsigned planar)
 {
     if (planar != 0 && shape->type != ST_SHAPE_PLANE && shape->type != ST_SHAPE_SPHERE) {
         const sti_Bounds box = sti_shape_bounds(shape, *pose);
@@ -186,8 +186,8 @@ static void compile_shape(sti_World *world, int k)
     const st_Pose *pose = sti_shape_pose(world->scene, k);
     const sti_Shape *shape = sti_shape_of(c, k);
     int body = world->scene->shape_body[k];
-    c->class[k] = class_of(def->type);
-    c->size[k] = size_of(shape, pose, world->body[body].planar);
+    c->class[k] = collider_class_of(def->type);
+    c->size[k] = collider_size_of(shape, pose, world->body[body].planar);
     if (world->body[body].n_dofs > 0) c->largest = fmax(c->largest, c->size[k]);
     c->plain[k] = same_pose(pose, &origin);
     c->rolls[body] = c->rolls[body] && c->class[k] == STI_CLASS_BALL && norm(pose->p) == 0;
@@ -205,7 +205,7 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
         return sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d shapes, at most %d", c->n_shapes, MAX_SHAPES);
     c->n_kinds = world->scene->shape_cache.n;
     c->kind = world->scene->cached_shape;
-    c->compiled = sti_alloc_spans(&world->allocator, list_compiled(world, span), N_COMPILED);
+    c->compiled = sti_alloc_spans(&world->allocator, collider_list_compiled(world, span), N_COMPILED);
     if (c->compiled == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", c->n_shapes);
     for (int b = 0; b < world->n_bodies; b++)
         c->rolls[b] = true;
@@ -229,7 +229,7 @@ void sti_collider_free(sti_World *world)
     for (int k = 0; k < c->n_kinds; k++)
         sti_shape_free(a, &c->made[k]);
     sti_surfaces_free(world->scene, a, &c->surfaces);
-    sti_free_spans(a, c->compiled, list_compiled(world, span), N_COMPILED);
+    sti_free_spans(a, c->compiled, collider_list_compiled(world, span), N_COMPILED);
 }
 
 st_Status sti_collider_open(sti_World *world, st_Error *err)
@@ -252,7 +252,7 @@ st_Status sti_collider_open(sti_World *world, st_Error *err)
                     : body->n_dofs == 0     ? STI_EXTENT_FIXED
                                             : STI_EXTENT_BOUNDED;
     }
-    if (status == ST_OK) status = sti_pairs_create(&c->pairs, n, extent, may_touch, world, a, err);
+    if (status == ST_OK) status = sti_pairs_create(&c->pairs, n, extent, collider_may_touch, world, a, err);
     sti_free(a, extent, n + 1, sizeof *extent);
     return status;
 }
@@ -276,7 +276,7 @@ void sti_collider_close(sti_World *world)
 #define PATH_ROUNDING 4e-16
 
 /* Where a body was placed first is no way. */
-static double way_to(const st_Pose *from, const st_Pose *to, double reach)
+static double collider_way_to(const st_Pose *from, const st_Pose *to, double reach)
 {
     const bool first = from->q.w == 0 && from->q.x == 0 && from->q.y == 0 && from->q.z == 0;
     return first ? 0 : sti_way_between(from, to, reach);
@@ -304,7 +304,7 @@ static st_Status place_body(sti_World *world, const double *q, int b, st_Error *
     if (scene->first_shape[b] >= 0 && (!vec3_finite(pose.p) || !isfinite(quat_norm(pose.q))))
         return sti_fail(err, ST_ERR_NUMERIC, "body \"%s\" is at (%g, %g, %g)", scene->names[STI_BODY].name[b], pose.p.x,
                         pose.p.y, pose.p.z);
-    c->path[b] += way_to(&c->body_pose[b], &pose, c->body_reach[b]) + PATH_ROUNDING * c->path[b];
+    c->path[b] += collider_way_to(&c->body_pose[b], &pose, c->body_reach[b]) + PATH_ROUNDING * c->path[b];
     c->body_pose[b] = pose;
     c->axes[b] = quat_matrix(pose.q);
     for (int k = scene->first_shape[b]; k >= 0; k = scene->next_shape[k])
@@ -359,7 +359,7 @@ static sti_Bounds bounds_shifted(sti_Bounds b, st_Vec3 by)
  * aside at half its speed. That covers every contact which closing_speed (contact.c) foresees: a way of length d passes
  * a point at the distance x along a direction in which it goes farther than x by at most x sin(angle) <= d/2. So the
  * pairs do not depend on how large the fat boxes happen to be, and a clone finds the contacts of the original. */
-static sti_Bounds sweep(const sti_World *world, int shape)
+static sti_Bounds collider_sweep(const sti_World *world, int shape)
 {
     const sti_Collider *c = &world->collider;
     int owner = world->scene->shape_body[shape];
@@ -392,7 +392,7 @@ static void foresee_body(sti_World *world, int b)
     sti_Collider *c = &world->collider;
     c->travel[b] = travel_of(world, b);
     for (int k = world->scene->first_shape[b]; k >= 0; k = world->scene->next_shape[k])
-        c->swept[k] = sweep(world, k);
+        c->swept[k] = collider_sweep(world, k);
 }
 
 static void foresee_range(void *ctx, int64_t first, int64_t end)

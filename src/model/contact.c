@@ -47,7 +47,7 @@ typedef struct ContactTask {
 
 /* How fast a contact along n may close: bodies go on as foreseen, or one of them does and the other is stopped, or
  * one is thrown aside: in a collapsing pile at half its speed, hardly ever faster.                */
-static double closing_speed(const ContactTask *task, st_Vec3 n)
+static double contact_closing_speed(const ContactTask *task, st_Vec3 n)
 {
     const sti_World *world = task->world;
     const sti_Foresight *ahead = &world->collider.ahead;
@@ -94,7 +94,7 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
     }
     double closing = 0;
     if (!(point->gap < task->pair_margin)) {
-        if (!task->foreseen) task->closing = closing_speed(task, n);
+        if (!task->foreseen) task->closing = contact_closing_speed(task, n);
         task->foreseen = true;
         closing = task->closing;
         if (!(point->gap < task->pair_margin + c->ahead.h * closing)) return ST_OK;
@@ -206,7 +206,7 @@ static void centre_across(const ContactTask *task, sti_Points *points)
 /* The length of two bodies' paths, with room for its rounding on either side. */
 #define PATH_ROUNDING 1e-9
 
-static st_Status push_points(ContactTask *task, sti_Pair *at)
+static st_Status contact_push_points(ContactTask *task, sti_Pair *at)
 {
     const sti_Collider *c = &task->world->collider;
     int i = task->pair.i, j = task->pair.j;
@@ -281,7 +281,7 @@ static st_Status push_pair(ContactTask *task, sti_Pair *pair)
         const sti_Bounds grown = bounds_grown(c->bounds[i], margin);
         if (!bounds_overlap(&grown, &c->bounds[j])) return ST_OK;
     }
-    return push_points(task, pair);
+    return contact_push_points(task, pair);
 }
 
 /* ---- a range of pairs ---------------------------------------------------------------------------- */

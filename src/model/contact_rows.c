@@ -47,7 +47,7 @@ int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int 
 /* ---- elsewhere ----------------------------------------------------------------------------------- */
 
 /* A point that moves with a body, from one position to another. */
-static st_Vec3 carried(const double *from, const double *to, int body, st_Vec3 point)
+static st_Vec3 contact_rows_carried(const double *from, const double *to, int body, st_Vec3 point)
 {
     const st_Pose a = sti_pose(from, body);
     return pose_point(sti_pose(to, body), rotate_back(a.q, sub(point, a.p)));
@@ -55,12 +55,13 @@ static st_Vec3 carried(const double *from, const double *to, int body, st_Vec3 p
 
 double sti_contact_gap_after(const sti_ContactEntry *entry, const double *q, const double *to)
 {
-    const st_Vec3 on_a = carried(q, to, entry->a, entry->point), on_b = carried(q, to, entry->b, entry->point);
+    const st_Vec3 on_a = contact_rows_carried(q, to, entry->a, entry->point),
+                  on_b = contact_rows_carried(q, to, entry->b, entry->point);
     return entry->gap + dot(entry->normal, sub(on_b, on_a));
 }
 
 void sti_contact_bring_back(const double *from, const double *q, sti_ContactEntry *entry)
 {
-    entry->point = carried(from, q, entry->b, entry->point);
+    entry->point = contact_rows_carried(from, q, entry->b, entry->point);
     entry->gap = 2 * entry->gap - sti_contact_gap_after(entry, q, from);
 }

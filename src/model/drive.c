@@ -113,7 +113,7 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
 /* ---- limits ----------------------------------------------------------------------------------- */
 
 /* How fast a limit comes nearer at most, by what is foreseen; 0: nothing is. rows: of its gap. */
-static double closing_speed(const sti_World *world, const sti_Rows *rows)
+static double drive_closing_speed(const sti_World *world, const sti_Rows *rows)
 {
     const sti_Foresight *ahead = &world->collider.ahead;
     double fastest = 0;
@@ -132,7 +132,7 @@ static st_Status push_limit(const sti_World *world, int index, int which, const 
 {
     const sti_Joint *joint = &world->joint[index];
     const double gap = upper ? joint->upper[which] - x->value : x->value - joint->lower[which];
-    const double closing = closing_speed(world, rows);
+    const double closing = drive_closing_speed(world, rows);
     if (!(gap < margin + world->collider.ahead.h * closing)) return ST_OK;
     bool shifts = dot(x->on_b.linear, x->on_b.linear) > 0; /* a displacement or a distance, not an angle */
     st_ContactRow row = {.id = STI_LIMIT_ID + 4 * (uint64_t)index + 2 * (uint64_t)which + (upper ? 1 : 0),

@@ -14,7 +14,7 @@ static void add_wrench(const sti_Body *body, st_Vec3 force, st_Vec3 torque, doub
 }
 
 /* Force and torque of applied force f at t, in the axes of its def. */
-static void force_value(const sti_World *world, int f, double t, st_Vec3 *force, st_Vec3 *torque)
+static void force_own_value(const sti_World *world, int f, double t, st_Vec3 *force, st_Vec3 *torque)
 {
     const st_ForceDef *def = &world->scene->force[f];
     const sti_Control *control = &world->control[world->n_joints + f];
@@ -147,7 +147,7 @@ void sti_forces(const sti_World *world, double t, const double *q, double *k)
         if (sti_sleeps(world, def->body.index1)) continue;
         st_Quat orientation = sti_pose(q, def->body.index1).q;
         st_Vec3 force, torque;
-        force_value(world, f, t, &force, &torque);
+        force_own_value(world, f, t, &force, &torque);
         st_Vec3 force_world = def->body_axes ? rotate(orientation, force) : force;
         st_Vec3 force_body = def->body_axes ? force : rotate_back(orientation, force);
         st_Vec3 torque_body = def->body_axes ? torque : rotate_back(orientation, torque);

@@ -101,13 +101,13 @@ static void set_frame(st_Quat orientation, st_Vec3 z, st_Vec3 frame[3])
 }
 
 /* A motor that needs no bounds is a joint row: a motion, or a speed whatever the force. */
-static bool is_held(const st_MotorDef *motor)
+static bool joint_is_held(const st_MotorDef *motor)
 {
     const bool limited = isfinite(motor->max_force) || motor->damping > 0;
     return motor->type == ST_MOTOR_MOTION || (motor->type == ST_MOTOR_SPEED && !limited);
 }
 
-static int count_rows(const Recipe *recipe)
+static int joint_count_rows(const Recipe *recipe)
 {
     return (recipe->meet ? 3 : 0) + recipe->n_slide + recipe->n_align + (recipe->span ? 1 : 0) +
            (recipe->screw ? 1 : 0) + (recipe->gear ? 1 : 0);
@@ -145,9 +145,9 @@ void sti_joint_compile(sti_World *world, int index)
                        .upper = {def->upper, def->other_upper},
                        .geared = {def->joint_a.index1 - 1, def->joint_b.index1 - 1},
                        .ratio = def->ratio,
-                       .held = is_held(&def->motor),
-                       .at_speed = is_held(&def->motor) && def->motor.type == ST_MOTOR_SPEED,
-                       .n_rows = count_rows(recipe)};
+                       .held = joint_is_held(&def->motor),
+                       .at_speed = joint_is_held(&def->motor) && def->motor.type == ST_MOTOR_SPEED,
+                       .n_rows = joint_count_rows(recipe)};
     if (index > 0) out->first_row = world->joint[index - 1].first_row + world->joint[index - 1].n_rows;
     if (out->held) out->n_rows++;
     out->anchor_a = rotate_back(a.q, sub(def->point, a.p));
@@ -184,7 +184,7 @@ typedef struct Place {
     st_Vec3 p_a, p_b;       /* anchors                                                             */
 } Place;
 
-static void place(const sti_World *world, int index, const double *q, Place *p)
+static void joint_place(const sti_World *world, int index, const double *q, Place *p)
 {
     const sti_Joint *joint = &world->joint[index];
     p->world = world;
@@ -207,14 +207,14 @@ static sti_Measure measure_of(const Place *p, const Row *row)
                          .on_b = {row->along, mat3_mul(&p->axes_b, row->on_b)}};
 }
 
-static void row_of(const Place *p, const sti_Measure *measure, Row *out)
+static void joint_row_of(const Place *p, const sti_Measure *measure, Row *out)
 {
     *out = (Row){measure->value, measure->rate, measure->on_b.linear, mat3_mul_back(&p->axes_a, measure->on_a.angular),
                  mat3_mul_back(&p->axes_b, measure->on_b.angular)};
 }
 
 /* Along world axis k, which is row k of either orientation seen from its body. */
-static inline void meet(const Place *p, int k, double value, Row *out)
+static inline void joint_meet(const Place *p, int k, double value, Row *out)
 {
     out->value = value;
     out->rate = 0;
@@ -223,7 +223,7 @@ static inline void meet(const Place *p, int k, double value, Row *out)
     out->on_b = cross(p->joint->anchor_b, vec3_load(p->axes_b.m + 3 * k));
 }
 
-static void slide(const Place *p, int axis, Row *out)
+static void joint_slide(const Place *p, int axis, Row *out)
 {
     st_Vec3 own = p->joint->frame_a[axis], t = mat3_mul(&p->axes_a, own);
     *out = (Row){.value = dot(t, sub(p->p_b, p->p_a)),
@@ -243,7 +243,7 @@ static inline void align(const Place *p, const st_Mat3 *a_in_b, const int axes[2
     out->on_b = cross(t, s_in_b);
 }
 
-static st_Status span(const Place *p, sti_Measure *out, st_Error *err)
+static st_Status joint_span(const Place *p, sti_Measure *out, st_Error *err)
 {
     st_Vec3 d = sub(p->p_b, p->p_a);
     double distance = norm(d);
@@ -254,7 +254,7 @@ static st_Status span(const Place *p, sti_Measure *out, st_Error *err)
     return ST_OK;
 }
 
-static sti_Half combine(sti_Half x, double factor, sti_Half y)
+static sti_Half joint_combine(sti_Half x, double factor, sti_Half y)
 {
     return (sti_Half){add(x.linear, scale(factor, y.linear)), add(x.angular, scale(factor, y.angular))};
 }
@@ -263,14 +263,14 @@ static sti_Half combine(sti_Half x, double factor, sti_Half y)
 static sti_Measure couple(sti_Measure x, double lead, sti_Measure y)
 {
     return (sti_Measure){.value = x.value - lead * y.value,
-                         .on_a = combine(x.on_a, -lead, y.on_a),
-                         .on_b = combine(x.on_b, -lead, y.on_b)};
+                         .on_a = joint_combine(x.on_a, -lead, y.on_a),
+                         .on_b = joint_combine(x.on_b, -lead, y.on_b)};
 }
 
-static sti_Measure displacement(const Place *p)
+static sti_Measure joint_displacement(const Place *p)
 {
     Row row;
-    slide(p, 2, &row);
+    joint_slide(p, 2, &row);
     return measure_of(p, &row);
 }
 
@@ -307,10 +307,10 @@ static st_Status gauge(const Place *p, st_Coordinate coordinate, sti_Measure *ou
         *out = swing(p);
         return ST_OK;
     case ST_COORDINATE_DISPLACEMENT:
-        *out = displacement(p);
+        *out = joint_displacement(p);
         return ST_OK;
     case ST_COORDINATE_DISTANCE:
-        return span(p, out, err);
+        return joint_span(p, out, err);
     }
     *out = (sti_Measure){.value = 0};
     return ST_OK;
@@ -320,7 +320,7 @@ st_Status sti_joint_gauge(const sti_World *world, int index, int which, const do
                           st_Error *err)
 {
     Place p;
-    place(world, index, q, &p);
+    joint_place(world, index, q, &p);
     return gauge(&p, p.joint->coordinate[which], out, err);
 }
 
@@ -348,17 +348,17 @@ static st_Status other_rows(const Place *p, double t, Row *out, st_Error *err)
     sti_Measure x;
     if (recipe->screw) {
         const int angle = p->joint->angle[ST_COORDINATE_ANGLE];
-        x = couple(displacement(p), p->joint->lead, sti_measure_angle(p->world, angle, p->q));
-        row_of(p, &x, out++);
+        x = couple(joint_displacement(p), p->joint->lead, sti_measure_angle(p->world, angle, p->q));
+        joint_row_of(p, &x, out++);
     }
     if (recipe->span) {
-        STI_TRY(span(p, &x, err));
+        STI_TRY(joint_span(p, &x, err));
         x.value -= p->joint->length;
-        row_of(p, &x, out++);
+        joint_row_of(p, &x, out++);
     }
     if (p->joint->held) {
         STI_TRY(held(p, t, &x, err));
-        row_of(p, &x, out);
+        joint_row_of(p, &x, out);
     }
     return ST_OK;
 }
@@ -369,12 +369,12 @@ static st_Status rows_of(const Place *p, double t, Row *out, st_Error *err)
     int n = 0;
     if (recipe->meet) {
         st_Vec3 d = sub(p->p_b, p->p_a);
-        meet(p, 0, d.x, &out[n++]);
-        meet(p, 1, d.y, &out[n++]);
-        meet(p, 2, d.z, &out[n++]);
+        joint_meet(p, 0, d.x, &out[n++]);
+        joint_meet(p, 1, d.y, &out[n++]);
+        joint_meet(p, 2, d.z, &out[n++]);
     }
     for (int k = 0; k < recipe->n_slide; k++)
-        slide(p, recipe->slide[k], &out[n++]);
+        joint_slide(p, recipe->slide[k], &out[n++]);
     if (recipe->n_align > 0) {
         const st_Mat3 b_back = mat3_transpose(&p->axes_b), a_in_b = mat3_product(&b_back, &p->axes_a);
         for (int k = 0; k < recipe->n_align; k++)
@@ -388,7 +388,7 @@ st_Status sti_joint_measures(const sti_World *world, int index, double t, const 
 {
     Place p;
     Row row[STI_JOINT_ROWS];
-    place(world, index, q, &p);
+    joint_place(world, index, q, &p);
     if (p.joint->n_rows == 0 || recipes[p.joint->type].gear || p.joint->type == ST_JOINT_TENDON) return ST_OK;
     STI_TRY(rows_of(&p, t, row, err));
     for (int k = 0; k < p.joint->n_rows; k++)
@@ -461,7 +461,7 @@ static st_Status push_joint(const sti_World *world, int index, double t, const d
     double *gradient;
     int touched[12];
     if (joint->n_rows == 0) return ST_OK;
-    place(world, index, q, &p);
+    joint_place(world, index, q, &p);
     STI_TRY(rows_of(&p, t, row, err));
     int count = sink->laid_out ? a->n_dofs + b->n_dofs : sti_rows_index(world, joint->a, joint->b, touched);
     STI_TRY(sti_row_buffer_add_joint(sink, joint->n_rows, count, touched, &entry, &gradient, err));

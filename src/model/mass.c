@@ -4,7 +4,7 @@
 
 /* Add the shape, turned and moved to where it stands in the body: with d = centre of the shape in the body,
  * c in the shape, J about the shape's origin,  J_c = J - m (|c|^2 1 - c c'),  then Steiner with d.  */
-static void add_shape(st_Mat3 *inertia, st_Pose pose, const sti_MassProperties *shape)
+static void mass_add_shape(st_Mat3 *inertia, st_Pose pose, const sti_MassProperties *shape)
 {
     st_Mat3 R = quat_matrix(pose.q);
     st_Vec3 moved = pose_point(pose, shape->centre);
@@ -25,7 +25,7 @@ static void add_shape(st_Mat3 *inertia, st_Pose pose, const sti_MassProperties *
         }
 }
 
-static bool is_zero(const st_Mat3 *A)
+static bool mass_is_zero(const st_Mat3 *A)
 {
     for (int k = 0; k < 9; k++)
         if (A->m[k] != 0) return false;
@@ -58,7 +58,7 @@ static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_M
         const st_Pose pose = *sti_shape_pose(scene, k);
         if (!known->known) return fail_mass(scene, k, err);
         const sti_MassProperties shape = known->of;
-        add_shape(inertia, pose, &shape);
+        mass_add_shape(inertia, pose, &shape);
         st_Vec3 at = pose_point(pose, shape.centre);
         *centre = add(*centre, scale(shape.mass, at));
         *mass += shape.mass;
@@ -105,7 +105,7 @@ st_Status sti_body_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *
     const st_BodyDef *def = &scene->body[body];
     *mass = def->mass;
     *inertia = def->inertia;
-    if (is_zero(inertia) || *mass == 0) {
+    if (mass_is_zero(inertia) || *mass == 0) {
         st_Vec3 centre;
         double from_shapes;
         STI_TRY(shapes_mass(scene, body, &from_shapes, inertia, &centre, err));

@@ -27,7 +27,7 @@ st_MaterialPairDef st_material_pair_def(void)
 }
 
 /* Numbers that may be NaN: not given. */
-static st_Status check_more(Subject s, const st_SurfaceLaw *law)
+static st_Status material_check_more(Subject s, const st_SurfaceLaw *law)
 {
     const struct {
         const char *key;
@@ -62,7 +62,7 @@ st_Status st_scene_add_material(st_Scene *scene, const st_MaterialDef *def, st_M
     const double liquid = def->more.liquid_volume + def->more.surface_tension + def->more.wetting_angle;
     if (isnan(needed + def->more.stribeck_speed + liquid))
         return BAD(s, "adhesion, stribeck_speed or a number of its liquid is %g", NAN);
-    STI_TRY(check_more(s, &def->more));
+    STI_TRY(material_check_more(s, &def->more));
     if (!isnan(def->more.kinetic) && !(def->more.stribeck_speed > 0))
         return BAD(s, "kinetic_friction is %g and there is no stribeck_speed", def->more.kinetic);
     STI_TRY(STI_GROW(&scene->allocator, scene->material, scene->material_capacity, scene->n_materials + 1, err));
@@ -106,7 +106,7 @@ st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *
     if (!isnan(def->restitution)) STI_TRY(check_restitution(s, def->restitution));
     if (!isnan(def->rolling)) STI_TRY(check_length(s, "rolling_friction", def->rolling));
     if (!isnan(def->spinning)) STI_TRY(check_length(s, "spinning_friction", def->spinning));
-    STI_TRY(check_more(s, more));
+    STI_TRY(material_check_more(s, more));
     const double speed = isnan(more->stribeck_speed) ? fmax(scene->material[id[0] - 1].more.stribeck_speed,
                                                             scene->material[id[1] - 1].more.stribeck_speed)
                                                      : more->stribeck_speed;

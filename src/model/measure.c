@@ -27,7 +27,7 @@ static sti_Measure turning(st_Quat a, double value, st_Vec3 g)
     return (sti_Measure){.value = value, .on_a = {.angular = scale(-1, world)}, .on_b = {.angular = world}};
 }
 
-static st_Quat turned(st_Quat a, st_Quat b, st_Quat relative)
+static st_Quat measure_turned(st_Quat a, st_Quat b, st_Quat relative)
 {
     return quat_product(quat_product(quat_conjugate(a), b), quat_conjugate(relative));
 }
@@ -66,7 +66,7 @@ sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q
 {
     const sti_Angle *angle_of = &world->angle[angle];
     if (angle_of->is_hand) return hand(angle_of, q);
-    st_Quat a = sti_pose(q, angle_of->a).q, r = turned(a, sti_pose(q, angle_of->b).q, angle_of->relative);
+    st_Quat a = sti_pose(q, angle_of->a).q, r = measure_turned(a, sti_pose(q, angle_of->b).q, angle_of->relative);
     st_Vec3 n = angle_of->axis_a, v = vec3(r.x, r.y, r.z), g = n;
     double s = dot(n, v), c = r.w, square = c * c + s * s;
     if (square > 1e-12) /* half a turn about an orthogonal axis has no twist */
@@ -76,7 +76,7 @@ sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q
 
 sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a)
 {
-    st_Vec3 phi = quat_log(turned(a, b, relative)), across = cross(phi, axis_a);
+    st_Vec3 phi = quat_log(measure_turned(a, b, relative)), across = cross(phi, axis_a);
     double angle = norm(phi), half = 0.5 * angle;
     double k = angle < 1e-3 ? 1.0 / 12 + angle * angle / 720 : (1 - half / tan(half)) / (angle * angle);
     return turning(a, dot(axis_a, phi), add(axis_a, add(scale(0.5, across), scale(k, cross(phi, across)))));

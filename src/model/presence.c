@@ -29,7 +29,7 @@ st_Status sti_scene_keep_inlet(st_Scene *scene, const sti_Inlet *inlet, st_Error
 }
 
 /* Patterns and names of other things: each has a scope of its own. */
-static st_Status keep_pattern(st_Scene *scene, const char **pattern, st_Error *err)
+static st_Status presence_keep_pattern(st_Scene *scene, const char **pattern, st_Error *err)
 {
     if (*pattern == NULL) return ST_OK;
     return sti_scene_keep_name(scene, STI_PATTERN_SCOPE + scene->grain_names.n, "pattern", pattern, err);
@@ -39,7 +39,7 @@ st_Status sti_scene_keep_outlet(st_Scene *scene, const sti_Outlet *outlet, st_Er
 {
     sti_Outlet kept = *outlet;
     STI_TRY(STI_GROW(&scene->allocator, scene->outlet, scene->outlet_capacity, scene->n_outlets + 1, err));
-    STI_TRY(keep_pattern(scene, &kept.bodies, err)); /* a text that is kept in vain is harmless */
+    STI_TRY(presence_keep_pattern(scene, &kept.bodies, err)); /* a text that is kept in vain is harmless */
     STI_TRY(sti_scene_keep_name(scene, STI_OUTLET_SCOPE, "outlet", &kept.name, err));
     scene->outlet[scene->n_outlets++] = kept;
     return ST_OK;
@@ -49,12 +49,12 @@ st_Status sti_scene_keep_measure(st_Scene *scene, const sti_MeasureEntry *measur
 {
     sti_MeasureEntry kept = *measure;
     STI_TRY(STI_GROW(&scene->allocator, scene->measure, scene->measure_capacity, scene->n_measures + 1, err));
-    STI_TRY(keep_pattern(scene, &kept.bodies, err));
-    STI_TRY(keep_pattern(scene, &kept.wall, err));
-    STI_TRY(keep_pattern(scene, &kept.shape, err));
-    STI_TRY(keep_pattern(scene, &kept.body, err));
-    STI_TRY(keep_pattern(scene, &kept.reference, err));
-    STI_TRY(keep_pattern(scene, &kept.joint, err));
+    STI_TRY(presence_keep_pattern(scene, &kept.bodies, err));
+    STI_TRY(presence_keep_pattern(scene, &kept.wall, err));
+    STI_TRY(presence_keep_pattern(scene, &kept.shape, err));
+    STI_TRY(presence_keep_pattern(scene, &kept.body, err));
+    STI_TRY(presence_keep_pattern(scene, &kept.reference, err));
+    STI_TRY(presence_keep_pattern(scene, &kept.joint, err));
     STI_TRY(sti_scene_keep_name(scene, STI_MEASURE_SCOPE, "measure", &kept.name, err));
     scene->measure[scene->n_measures++] = kept;
     return ST_OK;

@@ -19,7 +19,8 @@ st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int 
 }
 
 /* Room for more rows and entries: asked for once, not row by row. */
-static st_Status reserve(const st_Allocator *allocator, sti_RowList *rows, int n_rows, int64_t n_entries, st_Error *err)
+static st_Status rows_reserve(const st_Allocator *allocator, sti_RowList *rows, int n_rows, int64_t n_entries,
+                              st_Error *err)
 {
     if (rows->n_rows + n_rows < rows->p_capacity && n_entries <= rows->i_capacity && n_entries <= rows->x_capacity)
         return ST_OK;
@@ -32,7 +33,7 @@ st_Status sti_rows_room(const st_Allocator *allocator, sti_RowList *rows, int n,
                         st_Error *err)
 {
     int64_t start = rows->n_rows > 0 ? rows->p[rows->n_rows] : 0;
-    STI_TRY(reserve(allocator, rows, n, start + (int64_t)n * most, err));
+    STI_TRY(rows_reserve(allocator, rows, n, start + (int64_t)n * most, err));
     *gradient = rows->x + start;
     return ST_OK;
 }
@@ -58,7 +59,7 @@ st_Status sti_rows_append_rows(const st_Allocator *allocator, sti_RowList *to, c
 {
     if (n == 0) return ST_OK;
     int64_t start = to->n_rows > 0 ? to->p[to->n_rows] : 0, begin = from->p[first], count = from->p[first + n] - begin;
-    STI_TRY(reserve(allocator, to, n, start + count, err));
+    STI_TRY(rows_reserve(allocator, to, n, start + count, err));
     if (count > 0) {
         memcpy(to->i + start, from->i + begin, (size_t)count * sizeof *to->i);
         memcpy(to->x + start, from->x + begin, (size_t)count * sizeof *to->x);
@@ -198,7 +199,7 @@ st_Status sti_row_buffer_add_joint(st_Sink *sink, int n_rows, int count, const i
         return ST_OK;
     }
     STI_TRY(STI_GROW(&sink->allocator, sink->joint, sink->joint_capacity, first_row + n_rows, err));
-    STI_TRY(reserve(&sink->allocator, rows, n_rows, start + (int64_t)n_rows * count, err));
+    STI_TRY(rows_reserve(&sink->allocator, rows, n_rows, start + (int64_t)n_rows * count, err));
     *entry = sink->joint + first_row;
     *gradient = rows->x + start;
     sti_rows_close(rows, n_rows, count, index);
@@ -215,7 +216,7 @@ st_Status sti_row_buffer_room(st_Sink *sink, int n_rows, int count, sti_ContactE
     return n_rows > 0 ? sti_rows_room(&sink->allocator, &sink->contact_rows, n_rows, count, gradient, err) : ST_OK;
 }
 
-static bool same_surface(const sti_Surface *a, const sti_Surface *b)
+static bool rows_same_surface(const sti_Surface *a, const sti_Surface *b)
 {
     bool same = a->mu == b->mu && a->restitution == b->restitution && a->rolling == b->rolling &&
                 a->spinning == b->spinning && a->stiffness == b->stiffness && a->damping == b->damping &&
@@ -233,7 +234,7 @@ st_Status sti_row_buffer_keep_surface(st_Sink *sink, sti_ContactEntry *contact, 
 {
     int n = sink->n_surfaces, last = n - 1;
     contact->own_surface = true;
-    if (n > 0 && same_surface(&sink->surface[last / SURFACES][last % SURFACES], surface)) {
+    if (n > 0 && rows_same_surface(&sink->surface[last / SURFACES][last % SURFACES], surface)) {
         contact->surface = &sink->surface[last / SURFACES][last % SURFACES];
         return ST_OK;
     }
@@ -256,7 +257,7 @@ void sti_row_buffer_add_contact(st_Sink *sink, int n_rows, int count, const int 
     if (n_rows > 0) sti_rows_close(&sink->contact_rows, n_rows, count, index);
 }
 
-static st_Status check_turning(const st_ContactRow *row, int n, const char *kind, double value, st_Error *err)
+static st_Status rows_check_turning(const st_ContactRow *row, int n, const char *kind, double value, st_Error *err)
 {
     if (value >= 0 && isfinite(value) && (value == 0 || row->turning != NULL)) return ST_OK;
     return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has a %s friction of %g%s", n, kind, value,
@@ -303,8 +304,8 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
         return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d slides at (%g, %g), must be finite", n,
                         row->slide[0], row->slide[1]);
     STI_TRY(check_compliance(row, n, err));
-    STI_TRY(check_turning(row, n, "rolling", row->rolling, err));
-    STI_TRY(check_turning(row, n, "spinning", row->spinning, err));
+    STI_TRY(rows_check_turning(row, n, "rolling", row->rolling, err));
+    STI_TRY(rows_check_turning(row, n, "spinning", row->spinning, err));
     if (row->turning != NULL) STI_TRY(check_row(sink, "contact", n, 3, row->count, row->index, row->turning, err));
     if (n > 0 && row->id <= sink->contact[n - 1].id)
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %d has id %llu after %llu, ids must increase", n,

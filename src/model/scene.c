@@ -22,6 +22,13 @@ st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st
     st_Allocator a = *allocator;
     st_Scene *scene = sti_alloc(&a, 1, sizeof *scene);
     if (scene == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a scene");
+    if (a.alloc != sti_arena_alloc) { /* the copy of a compiled scene is in the arena of that */
+        scene->owns_arena = sti_arena_open(allocator, &a, err) == ST_OK;
+        if (!scene->owns_arena) {
+            sti_free(allocator, scene, 1, sizeof *scene);
+            return ST_ERR_MEMORY;
+        }
+    }
     scene->allocator = a;
     st_BodyDef ground = st_body_def();
     ground.fixed = true;
@@ -75,7 +82,9 @@ void st_scene_destroy(st_Scene *scene)
     for (int k = 0; k < scene->n_keyframes; k++)
         sti_keyframe_free(&a, &scene->keyframe[k]);
     STI_RELEASE(&a, scene->keyframe, scene->keyframe_capacity);
-    sti_free(&a, scene, 1, sizeof *scene);
+    const st_Allocator below = sti_allocator_below(&a);
+    if (scene->owns_arena) sti_arena_close(&a);
+    sti_free(scene->owns_arena ? &below : &a, scene, 1, sizeof *scene);
 }
 
 /* ---- adding ----------------------------------------------------------------------------------- */

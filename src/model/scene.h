@@ -89,7 +89,8 @@ void sti_keyframe_free(const st_Allocator *allocator, sti_KeyframeEntry *keyfram
 enum { STI_INLET_SCOPE, STI_OUTLET_SCOPE, STI_MEASURE_SCOPE, STI_KEYFRAME_SCOPE, STI_PATTERN_SCOPE };
 
 struct st_Scene {
-    st_Allocator allocator;
+    st_Allocator allocator; /* an arena                                                            */
+    bool owns_arena;
     sti_Names names[STI_N_KINDS];
     st_BodyDef *body; /* NULL in the world's own copy, which has compiled them                     */
     sti_ShapeCache shape_cache;

@@ -140,19 +140,20 @@ st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err)
     if (scene == NULL || out == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_copy: scene and out must be given");
     *out = NULL;
-    return sti_scene_copy(scene, &scene->allocator, out, err);
+    const st_Allocator below = sti_allocator_below(&scene->allocator); /* the copy has an arena of its own */
+    return sti_scene_copy(scene, &below, out, err);
 }
 
 /* ---- taking out ------------------------------------------------------------------------------- */
 
-static void free_map(const st_Scene *scene, Map *map)
+static void free_map(const st_Allocator *a, Map *map)
 {
     for (int kind = 0; kind < STI_N_KINDS; kind++)
-        sti_free(&scene->allocator, map->to[kind], map->count[kind], sizeof *map->to[kind]);
+        sti_free(a, map->to[kind], map->count[kind], sizeof *map->to[kind]);
 }
 
 /* All of them stay. */
-static st_Status make_map(const st_Scene *scene, Map *map, st_Error *err)
+static st_Status make_map(const st_Scene *scene, const st_Allocator *a, Map *map, st_Error *err)
 {
     *map = (Map){.count = {[STI_BODY] = scene->n_bodies,
                            [STI_SHAPE] = scene->n_shapes,
@@ -161,9 +162,9 @@ static st_Status make_map(const st_Scene *scene, Map *map, st_Error *err)
                            [STI_FORCE] = scene->n_forces}};
     for (int kind = 0; kind < STI_N_KINDS; kind++) {
         if (map->count[kind] == 0) continue;
-        map->to[kind] = sti_alloc(&scene->allocator, map->count[kind], sizeof *map->to[kind]);
+        map->to[kind] = sti_alloc(a, map->count[kind], sizeof *map->to[kind]);
         if (map->to[kind] != NULL) continue;
-        free_map(scene, map);
+        free_map(a, map);
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a scene of %d bodies", scene->n_bodies - 1);
     }
     return ST_OK;
@@ -206,7 +207,8 @@ static st_Status rebuild(st_Scene *scene, Map *map, st_Error *err)
     st_Scene *copy;
     take_along(scene, map);
     number(map);
-    STI_TRY(copy_mapped(scene, map, &scene->allocator, &copy, err));
+    const st_Allocator below = sti_allocator_below(&scene->allocator);
+    STI_TRY(copy_mapped(scene, map, &below, &copy, err));
     st_Scene old = *scene;
     *scene = *copy;
     *copy = old;
@@ -222,7 +224,8 @@ static st_Status remove_objects(st_Scene *scene, sti_ObjectKind kind, const int3
     const int first = kind == STI_BODY ? 1 : 0; /* the ground stays */
     if (scene == NULL || n < 0 || (n > 0 && ids == NULL))
         return sti_fail(err, ST_ERR_ARGUMENT, "nothing to remove from: scene and ids must be given");
-    STI_TRY(make_map(scene, &map, err));
+    const st_Allocator a = sti_allocator_below(&scene->allocator); /* its arena goes when it is rebuilt */
+    STI_TRY(make_map(scene, &a, &map, err));
     for (int k = 0; k < n && status == ST_OK; k++) {
         const int at = ids[k] - 1 + first;
         if (ids[k] < 1 || at >= map.count[kind])
@@ -232,7 +235,7 @@ static st_Status remove_objects(st_Scene *scene, sti_ObjectKind kind, const int3
             map.to[kind][at] = -1;
     }
     if (status == ST_OK && n > 0) status = rebuild(scene, &map, err);
-    free_map(scene, &map);
+    free_map(&a, &map);
     return status;
 }
 

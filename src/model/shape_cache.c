@@ -23,7 +23,7 @@ static void numbers_of(const st_ShapeDef *d, double x[N_NUMBERS])
 }
 
 /* FNV-1a, by numbers */
-static uint64_t hash(uint64_t h, const double *x, int64_t n)
+static uint64_t shape_cache_hash(uint64_t h, const double *x, int64_t n)
 {
     for (int64_t k = 0; k < n; k++) {
         uint64_t bits;
@@ -37,13 +37,13 @@ static uint64_t hash(uint64_t h, const double *x, int64_t n)
 /* The same for same defs. A thousand hulls of twenty points each differ in their points alone. */
 static uint64_t hash_def(const st_ShapeDef *def, const double x[N_NUMBERS])
 {
-    uint64_t h = hash(0xcbf29ce484222325u, x, N_NUMBERS);
+    uint64_t h = shape_cache_hash(0xcbf29ce484222325u, x, N_NUMBERS);
     for (int k = 0; def->points != NULL && k < def->n_points; k++) { /* it has not been checked yet */
         const double p[3] = {def->points[k].x, def->points[k].y, def->points[k].z};
-        h = hash(h, p, 3);
+        h = shape_cache_hash(h, p, 3);
     }
     const bool field = def->heights != NULL && def->n_x > 0 && def->n_y > 0;
-    return hash(h, def->heights, field ? (int64_t)def->n_x * def->n_y : 0);
+    return shape_cache_hash(h, def->heights, field ? (int64_t)def->n_x * def->n_y : 0);
 }
 
 static bool same_array(const void *a, const void *b, int64_t count, size_t size)
@@ -62,7 +62,7 @@ static bool is_same(const st_ShapeDef *a, const double x[N_NUMBERS], const st_Sh
 }
 
 /* The slot of a kind like `def`, or the empty one where it would go. */
-static int64_t probe(const sti_ShapeCache *cache, const st_ShapeDef *def)
+static int64_t shape_cache_probe(const sti_ShapeCache *cache, const st_ShapeDef *def)
 {
     double x[N_NUMBERS];
     numbers_of(def, x);
@@ -74,17 +74,17 @@ static int64_t probe(const sti_ShapeCache *cache, const st_ShapeDef *def)
 
 int sti_shape_cache_find(const sti_ShapeCache *cache, const st_ShapeDef *def)
 {
-    return cache->n_slots > 0 ? cache->slot[probe(cache, def)] - 1 : -1;
+    return cache->n_slots > 0 ? cache->slot[shape_cache_probe(cache, def)] - 1 : -1;
 }
 
 static void fill_slots(sti_ShapeCache *cache)
 {
     memset(cache->slot, 0, (size_t)cache->n_slots * sizeof *cache->slot);
     for (int k = 0; k < cache->n; k++)
-        cache->slot[probe(cache, &cache->def[k])] = k + 1;
+        cache->slot[shape_cache_probe(cache, &cache->def[k])] = k + 1;
 }
 
-static st_Status grow_slots(const st_Allocator *allocator, sti_ShapeCache *cache, st_Error *err)
+static st_Status shape_cache_grow_slots(const st_Allocator *allocator, sti_ShapeCache *cache, st_Error *err)
 {
     if (2 * (int64_t)(cache->n + 1) < cache->n_slots) return ST_OK;
     const int64_t n = cache->n_slots == 0 ? 16 : 2 * cache->n_slots;
@@ -137,13 +137,13 @@ st_Status sti_shape_cache_take(const st_Allocator *allocator, sti_ShapeCache *ca
     if (*kind >= 0) return ST_OK;
     STI_TRY(STI_GROW(allocator, cache->def, cache->capacity, cache->n + 1, err));
     STI_TRY(STI_GROW(allocator, cache->mass, cache->mass_capacity, cache->n + 1, err));
-    STI_TRY(grow_slots(allocator, cache, err));
+    STI_TRY(shape_cache_grow_slots(allocator, cache, err));
     STI_TRY(own_arrays(allocator, &own, err));
     own.pose = pose_identity();
     own.name = NULL;
     cache->def[cache->n] = own;
     cache->mass[cache->n] = *mass;
-    cache->slot[probe(cache, &own)] = cache->n + 1;
+    cache->slot[shape_cache_probe(cache, &own)] = cache->n + 1;
     *kind = cache->n++;
     return ST_OK;
 }

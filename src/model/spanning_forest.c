@@ -20,7 +20,7 @@ typedef struct Union {
     bool *tied; /* by first body: one of them must be the root                                      */
 } Union;
 
-static int first_of(Union *sets, int body)
+static int forest_first_of(Union *sets, int body)
 {
     while (sets->above[body] != body)
         body = sets->above[body] = sets->above[sets->above[body]];
@@ -58,7 +58,7 @@ static bool is_edge(const sti_World *world, int index, const double *q, Union *s
 {
     const sti_Joint *joint = &world->joint[index];
     if (joint->type == ST_JOINT_FREE || sti_joint_n_v(joint->type) < 0) return false;
-    const int a = first_of(sets, joint->a), b = first_of(sets, joint->b);
+    const int a = forest_first_of(sets, joint->a), b = forest_first_of(sets, joint->b);
     if (a == b) return false;
     if (sets->tied[a] && sets->tied[b] && !keeps_plane(world, joint, q, 0) && !keeps_plane(world, joint, q, 1) &&
         !keeps_plane(world, joint, q, 2))
@@ -138,8 +138,8 @@ static unsigned locks_of(const sti_Body *body)
 }
 
 /* A body joins its tree, through a joint of `from` or freely (joint -1). */
-static st_Status add_node(const sti_World *world, const double *q, sti_SpanningForest *of, sti_Node *nodes, int *n,
-                          int body, int joint_index, st_Error *err)
+static st_Status forest_add_node(const sti_World *world, const double *q, sti_SpanningForest *of, sti_Node *nodes,
+                                 int *n, int body, int joint_index, st_Error *err)
 {
     const sti_Body *self = &world->body[body];
     sti_Node *node = &nodes[*n];
@@ -207,7 +207,7 @@ static st_Status add_neighbours(const sti_World *world, const double *q, const I
         const sti_Joint *joint = &world->joint[entry / 2];
         const int other = entry % 2 == 0 ? joint->b : joint->a;
         if (is_fixed(world, other) || of->node[other] != 0) continue;
-        STI_TRY(add_node(world, q, of, nodes, n, other, entry / 2, err));
+        STI_TRY(forest_add_node(world, q, of, nodes, n, other, entry / 2, err));
     }
     return ST_OK;
 }
@@ -222,8 +222,8 @@ static bool has_parent(const Incidence *list, int body)
 
 /* The trees from their roots, breadth first: from the ground; then from bodies with locks, from bodies that are b of no
  * joint, and from any.                                                                            */
-static st_Status grow(const sti_World *world, const double *q, const Incidence *list, Union *sets,
-                      sti_SpanningForest *of, sti_Node *nodes, int *n, st_Error *err)
+static st_Status forest_grow(const sti_World *world, const double *q, const Incidence *list, Union *sets,
+                             sti_SpanningForest *of, sti_Node *nodes, int *n, st_Error *err)
 {
     const int last = sti_first_rotor(world);
     int done = 1;
@@ -234,10 +234,10 @@ static st_Status grow(const sti_World *world, const double *q, const Incidence *
             if (pass == 0) {
                 STI_TRY(add_neighbours(world, q, list, of, nodes, n, b, err));
             } else {
-                const bool tied = sets->tied[first_of(sets, b)];
+                const bool tied = sets->tied[forest_first_of(sets, b)];
                 if (tied && world->body[b].n_dofs == 6) continue; /* another one must be the root */
                 if ((pass == 1 && !tied) || (pass == 2 && has_parent(list, b))) continue;
-                STI_TRY(add_node(world, q, of, nodes, n, b, -1, err));
+                STI_TRY(forest_add_node(world, q, of, nodes, n, b, -1, err));
             }
             for (; done < *n; done++)
                 STI_TRY(add_neighbours(world, q, list, of, nodes, n, of->body[done], err));
@@ -286,7 +286,7 @@ st_Status sti_spanning_forest_create(const sti_World *world, const double *q, bo
     if (status == ST_OK) {
         choose_edges(world, q, &sets, edge);
         list_edges(world, edge, &list);
-        status = grow(world, q, &list, &sets, out, nodes, &n, err);
+        status = forest_grow(world, q, &list, &sets, out, nodes, &n, err);
     }
     if (status == ST_OK) status = note_loops(world, edge, out, err);
     if (status == ST_OK) status = sti_forest_create(a, nodes, n, &out->forest, err);

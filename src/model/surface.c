@@ -13,14 +13,14 @@ static double in_series(double a, double b)
     return a > 0 && b > 0 ? a * b / (a + b) : fmax(a, b);
 }
 
-static bool is_zero(st_Vec3 v)
+static bool surface_is_zero(st_Vec3 v)
 {
     return v.x == 0 && v.y == 0 && v.z == 0;
 }
 
 static bool is_belt(const st_ShapeDef *shape)
 {
-    return !is_zero(shape->surface_velocity) || !is_zero(shape->surface_spin);
+    return !surface_is_zero(shape->surface_velocity) || !surface_is_zero(shape->surface_spin);
 }
 
 /* mu along over mu across; 1: friction is the same in all directions. */
@@ -54,7 +54,7 @@ static sti_Surface combined(const st_Scene *scene, const st_ShapeDef *a, const s
                          .turns = pair.rolling > 0 || pair.spinning > 0 || a->young > 0 || b->young > 0};
 }
 
-static bool same_surface(const st_ShapeDef *a, const st_ShapeDef *b)
+static bool surface_same_surface(const st_ShapeDef *a, const st_ShapeDef *b)
 {
     return a->material.index1 == b->material.index1 && a->mu == b->mu && a->restitution == b->restitution &&
            a->rolling == b->rolling && a->spinning == b->spinning && a->stiffness == b->stiffness &&
@@ -69,7 +69,7 @@ static bool find_kinds(const st_Scene *scene, sti_Surfaces *out, int first[MAX_K
     out->n_kinds = 0;
     for (int k = 0; k < scene->n_shapes; k++) {
         int kind = 0;
-        while (kind < out->n_kinds && !same_surface(sti_shape_def(scene, first[kind]), sti_shape_def(scene, k)))
+        while (kind < out->n_kinds && !surface_same_surface(sti_shape_def(scene, first[kind]), sti_shape_def(scene, k)))
             kind++;
         if (kind == MAX_KINDS) return false;
         if (kind == out->n_kinds) first[out->n_kinds++] = k;

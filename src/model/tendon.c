@@ -21,7 +21,7 @@ typedef struct Circle {
     bool has_side;
 } Circle;
 
-static double turned(double angle) /* into 0 .. 2 pi */
+static double tendon_turned(double angle) /* into 0 .. 2 pi */
 {
     const double x = fmod(angle, 2 * STI_PI);
     return x < 0 ? x + 2 * STI_PI : x;
@@ -43,7 +43,7 @@ static bool wrap_circle(const Circle *c, double t[2][2], double *arc)
     double best = INFINITY;
     *arc = 0;
     for (int sign = -1; sign <= 1; sign += 2) {
-        const double from = at_a + sign * open_a, to = at_b - sign * open_b, angle = turned(sign * (to - from));
+        const double from = at_a + sign * open_a, to = at_b - sign * open_b, angle = tendon_turned(sign * (to - from));
         const double middle = from + sign * angle / 2;
         /* the straight pieces of a path more than half around meet at this distance from the circle: no taut way */
         const double meet = angle > STI_PI ? c->R * tan(STI_PI - angle / 2) : INFINITY;

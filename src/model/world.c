@@ -21,7 +21,7 @@ static unsigned char planar_axes(const st_BodyDef *def)
 }
 
 /* Entry (i, j) of a body's 6 x 6 mass matrix. */
-static double mass_entry(const sti_Body *body, int i, int j)
+static double world_mass_entry(const sti_Body *body, int i, int j)
 {
     if (i < 3 || j < 3) return i == j ? body->mass : 0.0;
     return sti_inertia(body).m[3 * (i - 3) + (j - 3)];
@@ -32,7 +32,7 @@ static bool is_principal(const sti_Body *body)
 {
     for (int i = 0; i < body->n_dofs; i++)
         for (int j = 0; j < body->n_dofs; j++)
-            if (i != j && mass_entry(body, body->dof[i], body->dof[j]) != 0) return false;
+            if (i != j && world_mass_entry(body, body->dof[i], body->dof[j]) != 0) return false;
     return true;
 }
 
@@ -87,7 +87,7 @@ static st_Status initial_state(sti_World *world, st_Error *err)
 }
 
 /* The arrays of a compiled scene; of a world opened from it. */
-static sti_Span *list_compiled(sti_World *world, sti_Span span[6])
+static sti_Span *world_list_compiled(sti_World *world, sti_Span span[6])
 {
     const int64_t n = world->n_bodies, angles = 2 * (int64_t)world->n_joints + world->n_springs;
     const sti_Span all[6] = {STI_SPAN(world->body, n),
@@ -105,7 +105,7 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
     const st_Allocator *a = &world->allocator;
     const int n = world->n_bodies, angles = 2 * world->n_joints + world->n_springs;
     sti_Span span[6];
-    world->block = sti_alloc_spans(a, list_compiled(world, span), 6);
+    world->block = sti_alloc_spans(a, world_list_compiled(world, span), 6);
     world->v0 = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v0);
     world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + angles, sizeof *world->q0);
     if (world->block == NULL || world->v0 == NULL || world->q0 == NULL)
@@ -168,15 +168,20 @@ static void forget_start(sti_World *world)
 static st_Status compile_scene(const st_Scene *scene, const st_Allocator *allocator, sti_Before *before,
                                st_CompiledScene **out, st_Error *err)
 {
-    st_CompiledScene *compiled = sti_alloc(allocator, 1, sizeof *compiled);
-    if (compiled == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a compiled scene");
+    st_Allocator arena;
+    STI_TRY(sti_arena_open(allocator, &arena, err));
+    st_CompiledScene *compiled = sti_alloc(&arena, 1, sizeof *compiled);
+    if (compiled == NULL) {
+        sti_arena_close(&arena);
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a compiled scene");
+    }
     atomic_init(&compiled->references, 1);
     sti_World *world = &compiled->world;
-    world->allocator = *allocator;
+    world->allocator = arena;
     world->compiled = compiled;
     world->n_joints = scene->n_joints;
     world->n_springs = scene->n_springs;
-    st_Status status = sti_scene_copy(scene, allocator, &world->scene, err);
+    st_Status status = sti_scene_copy(scene, &arena, &world->scene, err);
     if (status == ST_OK) status = sti_rotors_add(world->scene, err);
     if (world->scene != NULL) world->n_bodies = world->scene->n_bodies;
     if (status == ST_OK) status = compile(world, before, err);
@@ -211,25 +216,31 @@ void st_compiled_release(st_CompiledScene *compiled)
     sti_Span span[6];
     sti_collider_free(world);
     forget_start(world);
-    sti_free_spans(&a, world->block, list_compiled(world, span), 6);
+    sti_free_spans(&a, world->block, world_list_compiled(world, span), 6);
     st_scene_destroy(world->scene);
     sti_free(&a, compiled, 1, sizeof *compiled);
+    sti_arena_close(&a);
 }
 
 st_Status sti_world_open(st_CompiledScene *compiled, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
                          st_Error *err)
 {
     *out = NULL;
-    sti_World *world = sti_alloc(allocator, 1, sizeof *world);
-    if (world == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world");
+    st_Allocator arena;
+    STI_TRY(sti_arena_open(allocator, &arena, err));
+    sti_World *world = sti_alloc(&arena, 1, sizeof *world);
+    if (world == NULL) {
+        sti_arena_close(&arena);
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world");
+    }
     *world = compiled->world;
     world->compiled = st_compiled_retain(compiled);
-    world->allocator = *allocator;
+    world->allocator = arena;
     world->gravity = gravity;
     world->threads = 1;
-    world->asleep = sti_alloc(allocator, world->n_bodies, sizeof *world->asleep);
-    world->presence = sti_alloc(allocator, world->n_bodies, sizeof *world->presence);
-    world->control = sti_alloc(allocator, sti_control_count(world) + 1, sizeof *world->control);
+    world->asleep = sti_alloc(&arena, world->n_bodies, sizeof *world->asleep);
+    world->presence = sti_alloc(&arena, world->n_bodies, sizeof *world->presence);
+    world->control = sti_alloc(&arena, sti_control_count(world) + 1, sizeof *world->control);
     st_Status status = ST_OK;
     if (world->asleep == NULL || world->presence == NULL || world->control == NULL)
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", world->n_bodies);
@@ -242,8 +253,8 @@ st_Status sti_world_open(st_CompiledScene *compiled, st_Vec3 gravity, const st_A
     return status;
 }
 
-static st_Status create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_Before *before,
-                        sti_World **out, st_Error *err)
+static st_Status world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_Before *before,
+                              sti_World **out, st_Error *err)
 {
     st_CompiledScene *compiled;
     *out = NULL;
@@ -256,12 +267,12 @@ static st_Status create(const st_Scene *scene, st_Vec3 gravity, const st_Allocat
 st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
                            st_Error *err)
 {
-    return create(scene, gravity, allocator, NULL, out, err);
+    return world_create(scene, gravity, allocator, NULL, out, err);
 }
 
 st_Status sti_world_create_after(const st_Scene *scene, sti_Before *before, sti_World **out, st_Error *err)
 {
-    STI_TRY(create(scene, before->world->gravity, &before->world->allocator, before, out, err));
+    STI_TRY(world_create(scene, before->world->gravity, &before->world->allocator, before, out, err));
     sti_presence_carry(*out, before->world);
     return ST_OK;
 }
@@ -284,6 +295,7 @@ void sti_world_destroy(sti_World *world)
     STI_RELEASE(&a, world->push, world->push_capacity);
     st_compiled_release(world->compiled);
     sti_free(&a, world, 1, sizeof *world);
+    sti_arena_close(&a);
 }
 
 /* ---- the system interface --------------------------------------------------------------------- */
@@ -296,7 +308,7 @@ static st_Status world_mass(void *ctx, const double *q, double *M, st_Error *err
         const sti_Body *body = &world->body[b];
         for (int i = 0; i < body->n_dofs; i++)
             for (int j = 0; j < body->n_dofs; j++)
-                *M++ = mass_entry(body, body->dof[i], body->dof[j]);
+                *M++ = world_mass_entry(body, body->dof[i], body->dof[j]);
     }
     return ST_OK;
 }
@@ -309,7 +321,7 @@ void sti_world_masses(const sti_World *world, double *M)
         const bool principal = world->principal[block++];
         for (int i = 0; i < body->n_dofs; i++)
             for (int j = principal ? i : 0; j < (principal ? i + 1 : body->n_dofs); j++)
-                *M++ = mass_entry(body, body->dof[i], body->dof[j]);
+                *M++ = world_mass_entry(body, body->dof[i], body->dof[j]);
     }
 }
 

@@ -8,8 +8,8 @@
 /* ---- simulation ------------------------------------------------------------------------------- */
 
 /* A word must be one of the setting's; gives the table's own copy, which lives as long as the library. */
-static st_Status read_word(const sti_Object *object, const st_Setting *setting, const json_t *value,
-                           const sti_Place *place, const char **out)
+static st_Status build_read_word(const sti_Object *object, const st_Setting *setting, const json_t *value,
+                                 const sti_Place *place, const char **out)
 {
     const char *word = json_string_value(value);
     sti_Nearest nearest = {.word = word != NULL ? word : ""};
@@ -43,7 +43,7 @@ static st_Status setting_value(const sti_Object *object, const st_Setting *setti
     *out = (st_SettingValue){.number = json_number_value(value)};
     switch (setting->kind) {
     case ST_SETTING_CHOICE:
-        return read_word(object, setting, value, place, &out->word);
+        return build_read_word(object, setting, value, place, &out->word);
     case ST_SETTING_NUMBER:
         return number ? ST_OK : sti_wrong(object, place, setting->key, value, "a number");
     case ST_SETTING_INTEGER:
@@ -126,7 +126,7 @@ static st_Status add_material_pair(sti_Reader *reader, sti_Object *object, st_Bo
     return sti_complete(object, st_scene_add_material_pair(reader->scene, &object->def.material_pair, reader->err));
 }
 
-static st_Status add_shape(sti_Reader *reader, sti_Object *object, st_BodyId owner)
+static st_Status build_add_shape(sti_Reader *reader, sti_Object *object, st_BodyId owner)
 {
     STI_TRY(sti_shape_finish(object));
     return sti_complete(object, st_scene_add_shape(reader->scene, owner, &object->def.shape, NULL, reader->err));
@@ -189,7 +189,7 @@ static st_Status add_force(sti_Reader *reader, sti_Object *object, st_BodyId unu
     return sti_complete(object, st_scene_add_force(reader->scene, &object->def.force, NULL, reader->err));
 }
 
-static void check_shapes(sti_Reader *reader, const sti_Object *body);
+static void build_check_shapes(sti_Reader *reader, const sti_Object *body);
 
 /* Read and add every member of a list; `add` NULL: only read. `family` ("of body \"left\"") and `owner`: whose shapes
  * they are.                                                                                        */
@@ -204,7 +204,7 @@ static st_Status add_list(sti_Reader *reader, const json_t *list, const sti_Plac
         if (bad == ST_OK && add != NULL)
             bad = add(reader, &object, owner);
         else if (bad != ST_OK && kind == &sti_body_kind && STI_GO_ON(reader, bad))
-            check_shapes(reader, &object);
+            build_check_shapes(reader, &object);
         sti_object_free(&object);
         if (bad != ST_OK) status = bad;
         if (bad != ST_OK && !STI_GO_ON(reader, bad)) break;
@@ -213,7 +213,7 @@ static st_Status add_list(sti_Reader *reader, const json_t *list, const sti_Plac
 }
 
 /* The shapes of a body that has errors of its own. */
-static void check_shapes(sti_Reader *reader, const sti_Object *body)
+static void build_check_shapes(sti_Reader *reader, const sti_Object *body)
 {
     sti_Place place = {body->place, "shapes", 0};
     char family[sizeof body->who + 4];
@@ -253,7 +253,7 @@ static st_Status check_mass(sti_Reader *reader, const sti_Object *object, st_Bod
                       object->who, wanted, mass);
 }
 
-static st_Status add_body(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+static st_Status build_add_body(sti_Reader *reader, sti_Object *object, st_BodyId unused)
 {
     (void)unused;
     const st_BodyDef *def = &object->def.body;
@@ -267,8 +267,8 @@ static st_Status add_body(sti_Reader *reader, sti_Object *object, st_BodyId unus
     STI_TRY(check_locked_velocity(object));
     STI_TRY(sti_complete(object, st_scene_add_body(reader->scene, def, &id, reader->err)));
     snprintf(family, sizeof family, "of %s", object->who);
-    STI_TRY(add_list(reader, json_object_get(object->json, "shapes"), &shapes_place, &sti_shape_kind, add_shape, family,
-                     id));
+    STI_TRY(add_list(reader, json_object_get(object->json, "shapes"), &shapes_place, &sti_shape_kind, build_add_shape,
+                     family, id));
     STI_TRY(check_mass(reader, object, id));
     if (json_is_true(json_object_get(object->json, "recentre")))
         STI_TRY(sti_complete(object, st_scene_centre_body(reader->scene, id, NULL, reader->err)));
@@ -302,7 +302,7 @@ static st_Status add_outlet(sti_Reader *reader, sti_Object *object, st_BodyId un
     return sti_complete(object, st_scene_add_outlet(reader->scene, &object->def.outlet, reader->err));
 }
 
-static st_Status add_measure(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+static st_Status build_add_measure(sti_Reader *reader, sti_Object *object, st_BodyId unused)
 {
     (void)unused;
     return sti_complete(object, st_scene_add_measure(reader->scene, &object->def.measure, reader->err));
@@ -401,13 +401,13 @@ st_Status sti_build(sti_Reader *reader)
         /* what is referred to comes first */
         {"materials", &sti_material_kind, add_material, ""},
         {"material_pairs", &sti_material_pair_kind, add_material_pair, ""},
-        {"ground", &sti_shape_kind, add_shape, "of the ground"},
+        {"ground", &sti_shape_kind, build_add_shape, "of the ground"},
         {"regions", &sti_region_kind, keep_region, ""},
-        {"bodies", &sti_body_kind, add_body, ""},
+        {"bodies", &sti_body_kind, build_add_body, ""},
         {"fills", &sti_fill_kind, add_fill, ""},
         {"inlets", &sti_inlet_kind, add_inlet, ""},
         {"outlets", &sti_outlet_kind, add_outlet, ""},
-        {"measures", &sti_measure_kind, add_measure, ""},
+        {"measures", &sti_measure_kind, build_add_measure, ""},
         {"joints", &sti_joint_kind, add_joint, ""},
         {"springs", &sti_spring_kind, add_spring, ""},
         {"forces", &sti_force_kind, add_force, ""},

@@ -6,7 +6,7 @@ json_t *sti_json_number(double x)
     return floor(x) == x && fabs(x) < 1e15 ? json_integer((json_int_t)x) : json_real(x);
 }
 
-static json_t *vector(const double *x, int n)
+static json_t *document_vector(const double *x, int n)
 {
     json_t *list = json_array();
     for (int i = 0; i < n; i++)
@@ -26,9 +26,9 @@ json_t *sti_default_value(const sti_Kind *kind, const sti_Key *key, int variant)
     case STI_VALUE_BOOLEAN:
         return json_boolean(*(const bool *)field);
     case STI_VALUE_VECTOR:
-        return vector(&((const st_Vec3 *)field)->x, 3);
+        return document_vector(&((const st_Vec3 *)field)->x, 3);
     case STI_VALUE_ROTATION:
-        return vector(&((const st_Quat *)field)->w, 4);
+        return document_vector(&((const st_Quat *)field)->w, 4);
     case STI_VALUE_LOCKS:
         return *(const uint32_t *)field == 0 ? json_array() : json_null();
     case STI_VALUE_AXES:
@@ -56,7 +56,7 @@ json_t *sti_default_setting(const st_Setting *setting)
     case ST_SETTING_BOOLEAN:
         return json_boolean(value.number != 0);
     case ST_SETTING_VECTOR:
-        return vector(&value.vector.x, 3);
+        return document_vector(&value.vector.x, 3);
     }
     return json_null();
 }

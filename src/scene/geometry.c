@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static st_Status no_memory(const sti_Object *object, const sti_Place *place, size_t n)
+static st_Status geometry_no_memory(const sti_Object *object, const sti_Place *place, size_t n)
 {
     return sti_report(object->reader, place, ST_ERR_MEMORY, "%s: out of memory for %zu entries", object->who, n);
 }
 
-static st_Status wrong(const sti_Value *v)
+static st_Status geometry_wrong(const sti_Value *v)
 {
     return sti_wrong(v->object, v->place, v->key->key, v->json, sti_expected(v->key));
 }
@@ -38,9 +38,9 @@ st_Status sti_points_read(const sti_Value *v, void *field)
     (void)field;
     sti_Object *object = v->object;
     size_t n = json_array_size(v->json);
-    if (n == 0 || n > INT_MAX / 4) return wrong(v);
+    if (n == 0 || n > INT_MAX / 4) return geometry_wrong(v);
     object->model.points = malloc(n * sizeof *object->model.points);
-    if (object->model.points == NULL) return no_memory(object, v->place, n);
+    if (object->model.points == NULL) return geometry_no_memory(object, v->place, n);
     for (size_t i = 0; i < n; i++) {
         double x[3];
         STI_TRY(read_row(v, i, 3, x));
@@ -55,9 +55,9 @@ st_Status sti_triangles_read(const sti_Value *v, void *field)
     (void)field;
     sti_Object *object = v->object;
     size_t n = json_array_size(v->json);
-    if (n == 0 || n > INT_MAX / 4) return wrong(v);
+    if (n == 0 || n > INT_MAX / 4) return geometry_wrong(v);
     object->model.triangles = malloc(3 * n * sizeof *object->model.triangles);
-    if (object->model.triangles == NULL) return no_memory(object, v->place, n);
+    if (object->model.triangles == NULL) return geometry_no_memory(object, v->place, n);
     for (size_t i = 0; i < n; i++) {
         double x[3];
         STI_TRY(read_row(v, i, 3, x));
@@ -80,9 +80,9 @@ st_Status sti_heights_read(const sti_Value *v, void *field)
     (void)field;
     sti_Object *object = v->object;
     size_t rows = json_array_size(v->json), columns = json_array_size(json_array_get(v->json, 0));
-    if (rows < 2 || columns < 2 || rows > 100000 || columns > 100000) return wrong(v);
+    if (rows < 2 || columns < 2 || rows > 100000 || columns > 100000) return geometry_wrong(v);
     object->table = malloc(rows * columns * sizeof *object->table);
-    if (object->table == NULL) return no_memory(object, v->place, rows * columns);
+    if (object->table == NULL) return geometry_no_memory(object, v->place, rows * columns);
     for (size_t i = 0; i < rows; i++)
         STI_TRY(read_row(v, i, columns, object->table + i * columns));
     object->def.shape.heights = object->table;
@@ -99,7 +99,7 @@ st_Status sti_file_read(const sti_Value *v, void *field)
     const char *name = json_string_value(v->json), *label = object->reader->label;
     const char *slash = label != NULL ? strrchr(label, '/') : NULL;
     char path[4096];
-    if (name == NULL || name[0] == '\0') return wrong(v);
+    if (name == NULL || name[0] == '\0') return geometry_wrong(v);
     int folder = slash != NULL && name[0] != '/' ? (int)(slash - label) + 1 : 0;
     if (snprintf(path, sizeof path, "%.*s%s", folder, folder > 0 ? label : "", name) >= (int)sizeof path)
         return sti_wrong(v->object, v->place, v->key->key, v->json, "a shorter path");
@@ -116,7 +116,7 @@ st_Status sti_file_read(const sti_Value *v, void *field)
 st_Status sti_bits_read(const sti_Value *v, void *field)
 {
     uint32_t *out = field;
-    if (!json_is_array(v->json)) return wrong(v);
+    if (!json_is_array(v->json)) return geometry_wrong(v);
     *out = 0;
     for (size_t i = 0; i < json_array_size(v->json); i++) {
         const json_t *number = json_array_get(v->json, i);

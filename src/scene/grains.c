@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static st_Status wrong(const sti_Value *v)
+static st_Status grains_wrong(const sti_Value *v)
 {
     return sti_wrong(v->object, v->place, v->key->key, v->json, sti_expected(v->key));
 }
@@ -23,7 +23,7 @@ st_Status sti_region_read(const sti_Value *v, void *field)
         *(st_RegionDef *)field = inner.def.region;
         return ST_OK;
     }
-    if (name == NULL) return wrong(v);
+    if (name == NULL) return grains_wrong(v);
     sti_Nearest nearest = {.word = name};
     for (int k = 0; k < reader->n_regions; k++) {
         if (strcmp(reader->regions[k].name, name) == 0) {
@@ -62,9 +62,9 @@ st_Status sti_sizes_read(const sti_Value *v, void *field)
     st_SizeDef *out = field;
     if (json_is_number(v->json)) {
         *out = (st_SizeDef){.type = ST_SIZE_FIXED, .mean = json_number_value(v->json)};
-        return out->mean > 0 ? ST_OK : wrong(v);
+        return out->mean > 0 ? ST_OK : grains_wrong(v);
     }
-    if (!json_is_object(v->json)) return wrong(v);
+    if (!json_is_object(v->json)) return grains_wrong(v);
     sti_Object inner;
     const st_Status status = sti_inner_read(v, &inner);
     *out = inner.def.size;

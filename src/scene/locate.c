@@ -16,7 +16,7 @@ static void skip_space(Cursor *c)
         c->at++;
 }
 
-static bool take(Cursor *c, char wanted)
+static bool locate_take(Cursor *c, char wanted)
 {
     skip_space(c);
     if (c->at >= c->end || *c->at != wanted) return false;
@@ -70,9 +70,9 @@ static bool same_key(const char *at, const char *after, const char *key)
 
 /* Enter the object or list at the cursor and stop at the start of the part's value; `start` gets where
  * the part itself begins. False: there is no such part.                                               */
-static bool enter(Cursor *c, const sti_Place *part, const char **start)
+static bool locate_enter(Cursor *c, const sti_Place *part, const char **start)
 {
-    if (!take(c, part->key != NULL ? '{' : '[')) return false;
+    if (!locate_take(c, part->key != NULL ? '{' : '[')) return false;
     for (size_t i = 0; c->at < c->end; i++) {
         skip_space(c);
         if (c->at >= c->end || *c->at == '}' || *c->at == ']') return false;
@@ -81,7 +81,7 @@ static bool enter(Cursor *c, const sti_Place *part, const char **start)
             if (*begin != '"') return false;
             skip_string(c);
             bool found = same_key(begin, c->at, part->key);
-            if (!take(c, ':')) return false;
+            if (!locate_take(c, ':')) return false;
             if (found) {
                 *start = begin;
                 return true;
@@ -91,12 +91,12 @@ static bool enter(Cursor *c, const sti_Place *part, const char **start)
             return true;
         }
         skip_value(c);
-        if (!take(c, ',')) return false;
+        if (!locate_take(c, ',')) return false;
     }
     return false;
 }
 
-static int line_of(const char *text, const char *at)
+static int locate_line_of(const char *text, const char *at)
 {
     int line = 1;
     for (const char *newline; (newline = memchr(text, '\n', (size_t)(at - text))) != NULL; text = newline + 1)
@@ -114,9 +114,9 @@ int sti_locate(const char *text, size_t length, const sti_Place *place)
     Cursor cursor = {text, text + length};
     skip_space(&cursor);
     const char *start = cursor.at < cursor.end ? cursor.at : text;
-    while (depth > 0 && enter(&cursor, chain[depth - 1], &start))
+    while (depth > 0 && locate_enter(&cursor, chain[depth - 1], &start))
         depth--;
-    return line_of(text, start);
+    return locate_line_of(text, start);
 }
 
 /* ---- the inverse: position to path ---- */
@@ -150,7 +150,7 @@ static void read_string(Cursor *c, Frame *frame)
     }
 }
 
-static void add_part(char *out, size_t size, const char *text, size_t length)
+static void locate_add_part(char *out, size_t size, const char *text, size_t length)
 {
     size_t used = strlen(out);
     int width = length < 200 ? (int)length : 200; /* a broken file may hold a "key" of megabytes */
@@ -196,11 +196,11 @@ void sti_path_at(const char *text, size_t length, size_t position, char *out, si
             char number[24];
             snprintf(number, sizeof number, "%zu", f->index);
             if (inside != NULL && inside->name.length > 0)
-                add_part(out, size, inside->name.at, inside->name.length);
+                locate_add_part(out, size, inside->name.at, inside->name.length);
             else
-                add_part(out, size, number, strlen(number));
+                locate_add_part(out, size, number, strlen(number));
         } else if (f->key.length > 0) {
-            add_part(out, size, f->key.at, f->key.length);
+            locate_add_part(out, size, f->key.at, f->key.length);
         }
     }
 }

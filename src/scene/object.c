@@ -78,7 +78,7 @@ static void what_it_is(const sti_Object *object, char *out, size_t size)
         snprintf(out, size, "a %s of %s %s", object->kind->word, key->key, variant);
 }
 
-static const sti_Key *find_key(const sti_Object *object, const char *name, bool *elsewhere)
+static const sti_Key *object_find_key(const sti_Object *object, const char *name, bool *elsewhere)
 {
     *elsewhere = false;
     for (int k = 0; k < object->kind->n_keys; k++) {
@@ -99,7 +99,7 @@ static st_Status check_known(const sti_Object *object)
     json_object_foreach((json_t *)object->json, name, value)
     {
         bool elsewhere;
-        if (find_key(object, name, &elsewhere) != NULL) continue;
+        if (object_find_key(object, name, &elsewhere) != NULL) continue;
         sti_Nearest nearest = {.word = name};
         for (int k = 0; k < object->kind->n_keys; k++)
             if (sti_key_in(object->kind, &object->kind->keys[k], object->variant))

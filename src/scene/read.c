@@ -41,7 +41,7 @@ static const char *hint_for(const json_error_t *error, const char *text, size_t 
     return "";
 }
 
-static st_Status report_syntax(const sti_Reader *reader, const json_error_t *error)
+static st_Status read_report_syntax(const sti_Reader *reader, const json_error_t *error)
 {
     char path[160], where[200] = "";
     size_t position = error->position > 0 ? (size_t)error->position - 1 : 0;
@@ -63,7 +63,7 @@ static bool is_blank(const char *text, size_t length)
     return length == 0;
 }
 
-static st_Status read_tree(sti_Reader *reader)
+static st_Status read_own_tree(sti_Reader *reader)
 {
     json_error_t error;
     if (reader->length >= 2 && (memcmp(reader->text, "\xff\xfe", 2) == 0 || memcmp(reader->text, "\xfe\xff", 2) == 0))
@@ -76,7 +76,7 @@ static st_Status read_tree(sti_Reader *reader)
         return sti_report_line(reader, 1, ST_ERR_FORMAT, "the scene is empty, must be a JSON object");
     /* Every number as a double: 100000000000000000000 is a fine stiffness. */
     reader->root = json_loadb(reader->text, reader->length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
-    return reader->root != NULL ? ST_OK : report_syntax(reader, &error);
+    return reader->root != NULL ? ST_OK : read_report_syntax(reader, &error);
 }
 
 /* ---- text to tree ----------------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ st_Status sti_tree_read(sti_Reader *reader, const char *const *sets, int n_sets)
         reader->root = sti_robot_scene(reader->label);
         if (reader->root == NULL) return sti_report_line(reader, 1, ST_ERR_MEMORY, "out of memory");
     } else {
-        STI_TRY(read_tree(reader));
+        STI_TRY(read_own_tree(reader));
     }
     for (int k = 0; k < n_sets; k++)
         if (speaks_of_robots(sets[k])) STI_TRY(sti_set_apply(reader, sets[k]));

@@ -61,7 +61,7 @@ static st_Status no_such_part(const Walk *walk, const json_t *parent, const char
 }
 
 /* Note the place at walk->path as given by this override. */
-static st_Status note(Walk *walk)
+static st_Status sets_note(Walk *walk)
 {
     sti_Reader *reader = walk->reader;
     walk->reached++;
@@ -81,19 +81,19 @@ static st_Status note(Walk *walk)
 }
 
 /* The value replaces a member, or is added where it is a key of an object. */
-static st_Status put(Walk *walk, json_t *parent, const char *key, size_t index)
+static st_Status sets_put(Walk *walk, json_t *parent, const char *key, size_t index)
 {
     json_t *value = json_deep_copy(walk->value);
     if (value == NULL) return sti_report_line(walk->reader, 0, ST_ERR_MEMORY, "out of memory for overrides");
     const int failed =
         json_is_array(parent) ? json_array_set_new(parent, index, value) : json_object_set_new(parent, key, value);
-    return failed ? REFUSE(walk, "the key is not UTF-8, or memory is short") : note(walk);
+    return failed ? REFUSE(walk, "the key is not UTF-8, or memory is short") : sets_note(walk);
 }
 
 static st_Status descend(Walk *walk, json_t *parent, const char *path);
 
 /* One member of `parent`: the value goes there, or `rest` of the path goes on below it. */
-static st_Status enter(Walk *walk, json_t *parent, const char *key, size_t index, const char *rest)
+static st_Status sets_enter(Walk *walk, json_t *parent, const char *key, size_t index, const char *rest)
 {
     const size_t length = strlen(walk->path);
     const char *slash = length > 0 ? "/" : "";
@@ -102,7 +102,7 @@ static st_Status enter(Walk *walk, json_t *parent, const char *key, size_t index
     else
         sti_append(walk->path, walk->size, "%s%s", slash, key);
     json_t *child = json_is_array(parent) ? json_array_get(parent, index) : json_object_get(parent, key);
-    st_Status status = rest != NULL ? descend(walk, child, rest) : put(walk, parent, key, index);
+    st_Status status = rest != NULL ? descend(walk, child, rest) : sets_put(walk, parent, key, index);
     if (status == ST_OK) walk->path[length] = '\0';
     return status;
 }
@@ -114,12 +114,12 @@ static st_Status enter_all(Walk *walk, json_t *parent, const char *pattern, cons
     json_t *child;
     for (size_t i = 0; i < json_array_size(parent); i++) {
         const char *name = json_string_value(json_object_get(json_array_get(parent, i), "name"));
-        if (sti_name_matches(pattern, name != NULL ? name : "")) STI_TRY(enter(walk, parent, NULL, i, rest));
+        if (sti_name_matches(pattern, name != NULL ? name : "")) STI_TRY(sets_enter(walk, parent, NULL, i, rest));
     }
     if (!json_is_object(parent)) return ST_OK;
     json_object_foreach(parent, key, child)
     {
-        if (sti_name_matches(pattern, key)) STI_TRY(enter(walk, parent, key, 0, rest));
+        if (sti_name_matches(pattern, key)) STI_TRY(sets_enter(walk, parent, key, 0, rest));
     }
     return ST_OK;
 }
@@ -147,7 +147,7 @@ static st_Status descend(Walk *walk, json_t *parent, const char *path)
     }
     there = there || (rest == NULL && json_is_object(parent));
     if (!there && walk->wild) return ST_OK;
-    return there ? enter(walk, parent, part, index, rest) : no_such_part(walk, parent, part);
+    return there ? sets_enter(walk, parent, part, index, rest) : no_such_part(walk, parent, part);
 }
 
 /* JSON where it is JSON, else a word: `nsgs` needs no quotes. NULL: neither JSON nor UTF-8. */

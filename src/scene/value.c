@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static st_Status wrong(const sti_Value *v)
+static st_Status value_wrong(const sti_Value *v)
 {
     return sti_wrong(v->object, v->place, v->key->key, v->json, sti_expected(v->key));
 }
@@ -65,7 +65,7 @@ static st_Status read_name(const sti_Value *v, void *field)
 {
     const char **out = field;
     const char *name = json_string_value(v->json);
-    if (name == NULL) return wrong(v);
+    if (name == NULL) return value_wrong(v);
     bool control = false;
     for (const char *c = name; *c != '\0'; c++)
         control = control || iscntrl((unsigned char)*c);
@@ -78,11 +78,11 @@ static st_Status read_name(const sti_Value *v, void *field)
 static st_Status read_number(const sti_Value *v, void *field)
 {
     double *out = field;
-    if (!json_is_number(v->json)) return wrong(v);
+    if (!json_is_number(v->json)) return value_wrong(v);
     double x = json_number_value(v->json);
     if ((v->key->range == STI_POSITIVE && !(x > 0)) || (v->key->range == STI_NOT_NEGATIVE && !(x >= 0)) ||
         (v->key->range == STI_FRACTION && !(x >= 0 && x <= 1)))
-        return wrong(v);
+        return value_wrong(v);
     *out = x;
     return ST_OK;
 }
@@ -90,7 +90,7 @@ static st_Status read_number(const sti_Value *v, void *field)
 static st_Status read_boolean(const sti_Value *v, void *field)
 {
     bool *out = field;
-    if (!json_is_boolean(v->json)) return wrong(v);
+    if (!json_is_boolean(v->json)) return value_wrong(v);
     *out = json_is_true(v->json);
     return ST_OK;
 }
@@ -112,10 +112,10 @@ static st_Status read_scale(const sti_Value *v, void *field)
     if (json_is_array(v->json))
         STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
     else if (!(x[0] > 0))
-        return wrong(v);
+        return value_wrong(v);
     v->object->scale = (st_Vec3){x[0], x[1], x[2]};
     for (int k = 0; k < 3; k++) {
-        if (x[k] == 0) return wrong(v);
+        if (x[k] == 0) return value_wrong(v);
         if (!sti_between(fabs(x[k]), STI_SMALLEST, STI_LARGEST))
             return out_of_range(v, v->place, v->key->key, x[k], STI_SMALLEST, STI_LARGEST);
     }
@@ -182,11 +182,11 @@ static st_Status read_inertia(const sti_Value *v, void *field)
     *out = (st_Mat3){{0}};
     if (json_is_number(v->json)) {
         double about = json_number_value(v->json);
-        if (!(about > 0)) return wrong(v);
+        if (!(about > 0)) return value_wrong(v);
         out->m[0] = out->m[4] = out->m[8] = about;
         return ST_OK;
     }
-    if (!json_is_array(v->json) || json_array_size(v->json) != 3) return wrong(v);
+    if (!json_is_array(v->json) || json_array_size(v->json) != 3) return value_wrong(v);
     if (!json_is_array(json_array_get(v->json, 0))) {
         STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
         out->m[0] = x[0], out->m[4] = x[1], out->m[8] = x[2];
@@ -205,7 +205,7 @@ static st_Status read_inertia(const sti_Value *v, void *field)
 static st_Status read_matrix6(const sti_Value *v, void *field)
 {
     double *out = field;
-    if (!json_is_array(v->json) || json_array_size(v->json) != 6) return wrong(v);
+    if (!json_is_array(v->json) || json_array_size(v->json) != 6) return value_wrong(v);
     for (size_t row = 0; row < 6; row++) {
         sti_Place at = {v->place, NULL, row};
         char name[96];
@@ -240,7 +240,7 @@ static st_Status read_locks(const sti_Value *v, void *field)
     uint32_t *out = field;
     *out = 0;
     if (json_is_string(v->json)) return read_lock(v, v->json, v->place, out);
-    if (!json_is_array(v->json)) return wrong(v);
+    if (!json_is_array(v->json)) return value_wrong(v);
     for (size_t i = 0; i < json_array_size(v->json); i++) {
         sti_Place at = {v->place, NULL, i};
         STI_TRY(read_lock(v, json_array_get(v->json, i), &at, out));
@@ -252,7 +252,7 @@ static st_Status read_axes(const sti_Value *v, void *field)
 {
     bool *body_axes = field;
     const char *word = json_string_value(v->json);
-    if (word == NULL || (strcmp(word, "world") != 0 && strcmp(word, "body") != 0)) return wrong(v);
+    if (word == NULL || (strcmp(word, "world") != 0 && strcmp(word, "body") != 0)) return value_wrong(v);
     *body_axes = strcmp(word, "body") == 0;
     return ST_OK;
 }
@@ -265,19 +265,19 @@ typedef struct Named {
     const char *(*name)(const st_Scene *scene, int index1); /* NULL past the last                  */
 } Named;
 
-static int find_body(const st_Scene *scene, const char *name)
+static int value_find_body(const st_Scene *scene, const char *name)
 {
     return st_scene_find_body(scene, name).index1;
 }
 
-static const char *body_name(const st_Scene *scene, int index1)
+static const char *value_body_name(const st_Scene *scene, int index1)
 {
     st_BodyDef def;
     return index1 <= st_scene_body_count(scene) && st_scene_body(scene, (st_BodyId){index1}, &def) == ST_OK ? def.name
                                                                                                             : NULL;
 }
 
-static int find_joint(const st_Scene *scene, const char *name)
+static int value_find_joint(const st_Scene *scene, const char *name)
 {
     return st_scene_find_joint(scene, name).index1;
 }
@@ -299,8 +299,8 @@ static const char *material_name(const st_Scene *scene, int index1)
     return st_scene_material(scene, (st_MaterialId){index1}, &def) == ST_OK ? def.name : NULL;
 }
 
-static const Named bodies = {"bodies", "bodies", "body", find_body, body_name};
-static const Named joints = {"joints", "joints before it", "joint", find_joint, joint_name};
+static const Named bodies = {"bodies", "bodies", "body", value_find_body, value_body_name};
+static const Named joints = {"joints", "joints before it", "joint", value_find_joint, joint_name};
 static const Named materials = {"materials", "materials", "material", find_material, material_name};
 
 /* Is it in the scene's text? Then it has an error of its own, and that suffices. */
@@ -318,7 +318,7 @@ static st_Status read_reference(const sti_Value *v, const Named *named, int32_t 
 {
     const st_Scene *scene = v->object->reader->scene;
     const char *name = json_string_value(v->json), *other;
-    if (name == NULL) return wrong(v);
+    if (name == NULL) return value_wrong(v);
     *index1 = named->find(scene, name);
     if (*index1 > 0 || (named == &bodies && strcmp(name, "ground") == 0)) return ST_OK;
     const sti_ErrorList *errors = v->object->reader->errors;
@@ -368,7 +368,7 @@ static st_Status read_choice(const sti_Value *v, void *field)
 }
 
 /* What a profile is made of stands beside it, and nothing else: a frequency of a constant would be passed over. */
-static st_Status check_profile(const sti_Object *motor)
+static st_Status value_check_profile(const sti_Object *motor)
 {
     static const struct {
         const char *key;
@@ -405,7 +405,7 @@ static st_Status read_motor(const sti_Value *v, void *field)
 {
     sti_Object *object = v->object, inner;
     st_Status status = sti_inner_read(v, &inner);
-    if (status == ST_OK) status = check_profile(&inner);
+    if (status == ST_OK) status = value_check_profile(&inner);
     *(st_MotorDef *)field = inner.def.motor;
     free(object->table);
     object->table = inner.table;
@@ -418,7 +418,7 @@ st_Status sti_pairs_read(const sti_Value *v, const char *first, const char *expe
     sti_Object *object = v->object;
     const char *key = v->key->key;
     size_t n = json_array_size(v->json); /* 0 for anything but a list */
-    if (n == 0 || n > INT_MAX / 2) return wrong(v);
+    if (n == 0 || n > INT_MAX / 2) return value_wrong(v);
     object->table = malloc(2 * n * sizeof *object->table);
     if (object->table == NULL)
         return sti_report(object->reader, v->place, ST_ERR_MEMORY, "out of memory for a %s of %zu rows", key, n);
@@ -454,7 +454,7 @@ static st_Status read_table(const sti_Value *v, void *field)
 static st_Status read_count(const sti_Value *v, void *field)
 {
     const double x = json_number_value(v->json);
-    if (!json_is_number(v->json) || !(x >= 1 && x <= 1e9) || floor(x) != x) return wrong(v);
+    if (!json_is_number(v->json) || !(x >= 1 && x <= 1e9) || floor(x) != x) return value_wrong(v);
     *(int *)field = (int)x;
     return ST_OK;
 }
@@ -464,7 +464,7 @@ static st_Status read_positions(const sti_Value *v, void *field)
     (void)field;
     const char *joint;
     json_t *number;
-    if (!json_is_object(v->json)) return wrong(v);
+    if (!json_is_object(v->json)) return value_wrong(v);
     json_object_foreach((json_t *)v->json, joint, number)
     {
         sti_Place at = {v->place, joint, 0};
@@ -481,7 +481,7 @@ static st_Status read_words(const sti_Value *v, void *field)
     bool all = json_is_array(v->json);
     for (size_t i = 0; all && i < json_array_size(v->json); i++)
         all = json_is_string(json_array_get(v->json, i));
-    return all ? ST_OK : wrong(v);
+    return all ? ST_OK : value_wrong(v);
 }
 
 static st_Status read_turned(const sti_Value *v, st_Quat (*turn)(st_Vec3), st_Quat *out)
@@ -507,25 +507,25 @@ static st_Status read_along(const sti_Value *v, void *field)
 static st_Status read_text(const sti_Value *v, void *field)
 {
     (void)field;
-    return json_is_string(v->json) ? ST_OK : wrong(v);
+    return json_is_string(v->json) ? ST_OK : value_wrong(v);
 }
 
 static st_Status read_flag(const sti_Value *v, void *field)
 {
     (void)field;
-    return json_is_boolean(v->json) ? ST_OK : wrong(v);
+    return json_is_boolean(v->json) ? ST_OK : value_wrong(v);
 }
 
 static st_Status read_list(const sti_Value *v, void *field)
 {
     (void)field;
-    return json_is_array(v->json) && (v->key->needed == 0 || json_array_size(v->json) > 0) ? ST_OK : wrong(v);
+    return json_is_array(v->json) && (v->key->needed == 0 || json_array_size(v->json) > 0) ? ST_OK : value_wrong(v);
 }
 
 static st_Status read_object(const sti_Value *v, void *field)
 {
     (void)field;
-    return json_is_object(v->json) ? ST_OK : wrong(v);
+    return json_is_object(v->json) ? ST_OK : value_wrong(v);
 }
 
 static st_Status read_nothing(const sti_Value *v, void *field)

@@ -61,7 +61,7 @@ void sti_found_text(const json_t *value, char *out, size_t size)
 
 #define LONGEST 63
 
-static int least(int a, int b)
+static int words_least(int a, int b)
 {
     return a < b ? a : b;
 }
@@ -80,9 +80,9 @@ static int edit_distance(const char *a, const char *b)
         now[0] = (int)i;
         for (size_t j = 1; j <= m; j++) {
             int cost = a[i - 1] == b[j - 1] ? 0 : 1;
-            now[j] = least(least(last[j] + 1, now[j - 1] + 1), last[j - 1] + cost);
+            now[j] = words_least(words_least(last[j] + 1, now[j - 1] + 1), last[j - 1] + cost);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = least(now[j], before[j - 2] + 1);
+                now[j] = words_least(now[j], before[j - 2] + 1);
         }
     }
     return row[n % 3][m];
@@ -91,7 +91,7 @@ static int edit_distance(const char *a, const char *b)
 void sti_nearest_try(sti_Nearest *nearest, const char *candidate)
 {
     /* A third of the letters may be wrong: "masss" finds "mass", "foo" finds nothing. */
-    int limit = (int)least((int)strlen(nearest->word) / 3 + 1, 8);
+    int limit = (int)words_least((int)strlen(nearest->word) / 3 + 1, 8);
     int distance = edit_distance(nearest->word, candidate);
     if (distance <= limit && (nearest->best == NULL || distance < nearest->distance)) {
         nearest->best = candidate;

@@ -249,11 +249,11 @@ static st_Status start_system(st_System *s, double t, const double *q0, const do
 static st_Status create_system(const st_SystemDef *def, const st_Model *model, sti_World *world, double t,
                                const double *q0, const double *v0, st_System **out, st_Error *err)
 {
-    st_System *s = sti_alloc(&def->allocator, 1, sizeof *s);
+    st_System *s = sti_alloc(&def->allocator, 1, sizeof *s); /* its parts are in the arena of its world */
     if (s == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
     s->model = (sti_Model){.def = *def,
                            .given = *def,
-                           .allocator = def->allocator,
+                           .allocator = world->allocator,
                            .table = *model,
                            .n_q = model->n_q,
                            .n_v = model->n_v,
@@ -261,9 +261,10 @@ static st_Status create_system(const st_SystemDef *def, const st_Model *model, s
                            .first = model->first,
                            .world = world,
                            .rigid = !sti_world_is_empty(world)};
+    s->model.def.allocator = world->allocator;
     sti_scale_settings(&s->model);
     s->work.guard = (sti_EnergyGuard){.recovery = 1, .part = 1};
-    s->work.stop = sti_alloc(&def->allocator, 1, sizeof *s->work.stop);
+    s->work.stop = sti_alloc(&world->allocator, 1, sizeof *s->work.stop);
     st_Status status = s->work.stop != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
     if (status == ST_OK) sti_stop_begin(s->work.stop, NULL, NULL);
     if (status == ST_OK) status = sti_sleep_create(&s->model, &s->work, err);
@@ -438,6 +439,7 @@ void st_system_destroy(st_System *s)
     sti_least_norm_destroy(&a, s->work.least_norm);
     sti_joint_coordinates_free(s);
     sti_world_destroy(s->model.world);
+    a = s->model.given.allocator;
     sti_free(&a, s, 1, sizeof *s);
 }
 

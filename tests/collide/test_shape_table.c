@@ -51,7 +51,7 @@ static void check_type(const sti_ShapeDescriptor *of, const st_ShapeDef *def)
     sti_Shape shape = {.of = of, .type = def->type};
     sti_MassProperties mass;
     check_Random random = {7};
-    sti_Surface surface = {.err = &err};
+    sti_SurfaceBuilder surface = {.err = &err};
     check_ok(of->compile(def, &allocator, &shape, &err), err);
     check_ok(sti_shape_mass(def, &shape, &mass, &err), err);
     of->surface(def, 1e-9, &surface);
@@ -176,7 +176,7 @@ static void quartic_ray(const sti_Shape *shape, sti_Ray *ray)
 }
 
 /* Points of a fine cube, moved to the surface. */
-static void quartic_surface(const st_ShapeDef *def, double size, sti_Surface *out)
+static void quartic_surface(const st_ShapeDef *def, double size, sti_SurfaceBuilder *out)
 {
     (void)size;
     enum { N = 16 };

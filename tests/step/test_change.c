@@ -687,7 +687,7 @@ static void no_memory_changes_nothing(void **state)
         assert_int_equal(st_scene_joint_count(run.scene), 1);
         assert_int_equal(count.held, held);
     }
-    assert_true(refusals > 10);
+    assert_true(CHECK_ARENAS || refusals > 10);
     const uint64_t hash = st_system_hash(run.sys);
     const int64_t left = count.held;
     for (refusals = 1;; refusals++) {
@@ -697,7 +697,7 @@ static void no_memory_changes_nothing(void **state)
         assert_int_equal(st_system_hash(run.sys), hash);
         assert_int_equal(count.held, left);
     }
-    assert_true(refusals > 50);
+    assert_true(CHECK_ARENAS || refusals > 50);
     for (refusals = 1;; refusals++) {
         st_System *clone;
         count.calls = 0, count.refuse_at = refusals;
@@ -712,7 +712,7 @@ static void no_memory_changes_nothing(void **state)
         st_compiled_release(compiled);
         break;
     }
-    assert_true(refusals > 10);
+    assert_true(CHECK_ARENAS || refusals > 10);
     run.err.status = ST_OK;
     count.refuse_at = 0;
     step(&run, 10);

@@ -494,7 +494,7 @@ static void attempts_that_fail_change_nothing(void **state)
         end(&b);
     }
     assert_int_equal(status, ST_OK);
-    assert_true(behind_the_first > 0);
+    assert_true(CHECK_ARENAS || behind_the_first > 0);
 }
 
 /* m dv/dt = 3 + t, in a world and as a model of one's own. */

@@ -162,13 +162,13 @@ static void refused_memory_leaves_the_state(void **state)
     w.def.allocator = allocator;
     assert_false(make_steps(&w, &count, 0));
     const long long calls = atomic_load(&count.calls);
-    assert_true(calls > 200);
+    assert_true(CHECK_ARENAS || calls > 200);
     w.def.threads = 3;
     for (long long k = 1; k <= calls; k += 1 + calls / 100) {
         failures += make_steps(&w, &count, k);
         assert_true(atomic_load(&count.held) == 0);
     }
-    assert_true(failures > 50); /* others were asked for what can be done without */
+    assert_true(CHECK_ARENAS || failures > 50); /* others were asked for what can be done without */
     st_scene_destroy(w.scene);
 }
 

@@ -79,7 +79,7 @@ static bool add_fresh(const Search *search, int other)
 }
 
 /* Two that both moved find each other twice: once is enough. */
-static bool meet(void *ctx, int other)
+static bool broad_meet(void *ctx, int other)
 {
     const Search *search = ctx;
     const sti_Pairs *p = search->pairs;
@@ -89,7 +89,7 @@ static bool meet(void *ctx, int other)
 }
 
 /* Does the fat box of a shape come within half the margin of a plane? The other half is in the box. */
-static bool is_over(const sti_Pairs *p, const sti_PairPlane *plane, int shape)
+static bool broad_is_over(const sti_Pairs *p, const sti_PairPlane *plane, int shape)
 {
     const sti_Bounds *b = &p->tree.bounds[shape];
     st_Vec3 n = plane->normal;
@@ -104,7 +104,7 @@ static void meet_plane(const sti_Pairs *p, const sti_PairPlane *plane, struct st
     const bool all = p->moved[plane->shape];
     for (int e = 0; e < (all ? p->n_shapes : p->n_movers) && of->status == ST_OK; e++) {
         const int i = all ? e : p->mover[e];
-        if (p->extent[i] != STI_EXTENT_PLANE && is_over(p, plane, i)) (void)add_fresh(&search, i);
+        if (p->extent[i] != STI_EXTENT_PLANE && broad_is_over(p, plane, i)) (void)add_fresh(&search, i);
     }
 }
 
@@ -128,7 +128,7 @@ static void search_share(void *ctx, int thread, int n_threads)
     if (thread == 0) team->n = n_threads;
     for (int e = (int)sti_share(p->n_movers, thread, n_threads); e < end && of->status == ST_OK; e++) {
         Search search = {p, p->mover[e], of};
-        sti_tree_query(&p->tree, &p->tree.bounds[p->mover[e]], meet, &search);
+        sti_tree_query(&p->tree, &p->tree.bounds[p->mover[e]], broad_meet, &search);
     }
 }
 
@@ -165,7 +165,7 @@ static st_Status take_fresh(sti_Pairs *p, const struct sti_PairSearch *from, st_
     return fail_as(from, err);
 }
 
-static st_Status gather(sti_Pairs *p, const Team *team, st_Error *err)
+static st_Status broad_gather(sti_Pairs *p, const Team *team, st_Error *err)
 {
     STI_TRY(take_fresh(p, &team->first, err));
     for (int k = 0; k < team->n - 1; k++) {
@@ -186,7 +186,7 @@ static st_Status find_fresh(sti_Pairs *p, st_Error *err)
     if (threads > 1) STI_TRY(make_searches(p, threads - 1, err));
     lend_fresh(p, &team.first);
     sti_team_run(threads, search_share, &team);
-    STI_TRY(gather(p, &team, err));
+    STI_TRY(broad_gather(p, &team, err));
     lend_fresh(p, &team.first);
     for (int k = 0; k < p->n_planes; k++)
         meet_plane(p, &p->plane[k], &team.first);
@@ -233,7 +233,7 @@ static int64_t sift(sti_Pairs *p)
 }
 
 /* Old pairs and new ones, in order: from the back, where there is room. */
-static st_Status merge(sti_Pairs *p, st_Error *err)
+static st_Status broad_merge(sti_Pairs *p, st_Error *err)
 {
     if (p->n_fresh > 1) qsort(p->fresh, (size_t)p->n_fresh, sizeof *p->fresh, by_shapes);
     int64_t old = sift(p), fresh = p->n_fresh, at = old + fresh;
@@ -262,7 +262,7 @@ static void drop_all(sti_Pairs *p)
 static st_Status find_again(sti_Pairs *p, st_Error *err)
 {
     STI_TRY(find_fresh(p, err));
-    return merge(p, err);
+    return broad_merge(p, err);
 }
 
 /* ---- boxes --------------------------------------------------------------------------------------- */
@@ -345,7 +345,7 @@ static st_Status all_pairs(sti_Pairs *p, st_Error *err)
             (void)add_fresh(&search, j);
     }
     STI_TRY(take_fresh(p, &all, err));
-    return merge(p, err);
+    return broad_merge(p, err);
 }
 
 /* Shapes with their true boxes, by a team; in which parts have some left their fat ones? */

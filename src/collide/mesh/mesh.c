@@ -17,7 +17,7 @@ typedef struct HalfEdge {
     bool turned; /* the triangle runs from `to` to `from`                                          */
 } HalfEdge;
 
-static int by_ends(const void *x, const void *y)
+static int mesh_by_ends(const void *x, const void *y)
 {
     const HalfEdge *a = x, *b = y;
     if (a->from != b->from) return a->from < b->from ? -1 : 1;
@@ -56,7 +56,7 @@ static void link_neighbours(sti_Mesh *mesh, HalfEdge *edge)
         mesh->triangle[t].neighbour[k % 3] = -1;
         mesh->triangle[t].bend[k % 3] = STI_EDGE_BOUNDARY;
     }
-    qsort(edge, (size_t)n, sizeof *edge, by_ends);
+    qsort(edge, (size_t)n, sizeof *edge, mesh_by_ends);
     for (int k = 0; k < n;) {
         int end = k + 1;
         while (end < n && edge[end].from == edge[k].from && edge[end].to == edge[k].to)
@@ -111,8 +111,8 @@ static st_Status check_triangles(sti_Mesh *mesh, const int *triangles, st_Error 
     return ST_OK;
 }
 
-static st_Status build(sti_Mesh *mesh, const st_Vec3 *points, const int *triangles, const st_Allocator *allocator,
-                       st_Error *err)
+static st_Status mesh_build(sti_Mesh *mesh, const st_Vec3 *points, const int *triangles, const st_Allocator *allocator,
+                            st_Error *err)
 {
     int64_t n = mesh->n_triangles;
     mesh->vertex = sti_alloc(allocator, mesh->n_vertices, sizeof *mesh->vertex);
@@ -157,7 +157,7 @@ st_Status sti_mesh_create(const st_Vec3 *points, int n_points, const int *triang
     if (mesh == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a mesh");
     mesh->n_vertices = n_points;
     mesh->n_triangles = n_triangles;
-    st_Status status = build(mesh, points, triangles, allocator, err);
+    st_Status status = mesh_build(mesh, points, triangles, allocator, err);
     if (status == ST_OK) {
         ST_VALIDATE(sti_mesh_is_valid(mesh));
         *out = mesh;

@@ -90,7 +90,7 @@ typedef struct Way {
 } Way;
 
 /* Equally near: the lower number, in whatever order they are met. */
-static bool try_way(void *ctx, int item)
+static bool overlap_try_way(void *ctx, int item)
 {
     Way *way = ctx;
     const sti_Triangle *t = &way->mesh->triangle[item];
@@ -106,17 +106,17 @@ static bool try_way(void *ctx, int item)
 }
 
 /* From p to the surface of solid `other`, no farther than `within`. */
-static Way way_to(const Overlap *o, int other, st_Vec3 p, bool inside, double within, const Feature *feature)
+static Way overlap_way_to(const Overlap *o, int other, st_Vec3 p, bool inside, double within, const Feature *feature)
 {
     Way way = {
         .overlap = o, .feature = feature, .mesh = o->mesh[other], .inside = inside, .within = within, .triangle = -1};
     way.p = in_axes_of(o, other, p);
     sti_Bounds at = {way.p, way.p};
-    sti_tree_near(&way.mesh->tree, &at, &way.within, try_way, &way);
+    sti_tree_near(&way.mesh->tree, &at, &way.within, overlap_try_way, &way);
     return way;
 }
 
-static bool is_inside(const Overlap *o, int other, st_Vec3 p)
+static bool overlap_is_inside(const Overlap *o, int other, st_Vec3 p)
 {
     st_Vec3 local = in_axes_of(o, other, p);
     return sti_mesh_holds(o->mesh[other], local);
@@ -125,7 +125,7 @@ static bool is_inside(const Overlap *o, int other, st_Vec3 p)
 /* Is p inside the other solid, and at least g from its surface? */
 static bool is_deep(const Overlap *o, int other, st_Vec3 p, double g)
 {
-    return way_to(o, other, p, true, g * (1 - 1e-9), NULL).triangle < 0 && is_inside(o, other, p);
+    return overlap_way_to(o, other, p, true, g * (1 - 1e-9), NULL).triangle < 0 && overlap_is_inside(o, other, p);
 }
 
 static st_Vec3 towards(st_Vec3 p, st_Vec3 target, double by)
@@ -152,7 +152,7 @@ static bool is_warranted(const Overlap *o, const Feature *f, double g)
 
 /* ---- points ---------------------------------------------------------------------------------------- */
 
-static st_Status add_point(const Overlap *o, double gap, st_Vec3 on_b, st_Vec3 n, uint32_t feature)
+static st_Status overlap_add_point(const Overlap *o, double gap, st_Vec3 on_b, st_Vec3 n, uint32_t feature)
 {
     st_Vec3 at = add(o->origin, on_b);
     for (int k = o->first; k < o->out->n; k++)
@@ -167,14 +167,14 @@ static st_Status add_way(const Overlap *o, int of, st_Vec3 p, const Way *way, ui
     int other = 1 - of;
     st_Vec3 n = rotate(o->pose[other].q, way->n), on = pose_point(o->pose[other], way->on);
     double gap = way->inside ? -way->within : way->within;
-    return add_point(o, gap, of == 1 ? p : on, of == 1 ? n : scale(-1, n), feature);
+    return overlap_add_point(o, gap, of == 1 ? p : on, of == 1 ? n : scale(-1, n), feature);
 }
 
-static st_Status try_corner(const Overlap *o, int of, int vertex)
+static st_Status overlap_try_corner(const Overlap *o, int of, int vertex)
 {
     Feature f = {.of = of, .p = placed(o, of, vertex), .slack = STICKS_OUT, .vertex = vertex};
-    bool inside = is_inside(o, 1 - of, f.p);
-    Way way = way_to(o, 1 - of, f.p, inside, inside ? INFINITY : o->margin, &f);
+    bool inside = overlap_is_inside(o, 1 - of, f.p);
+    Way way = overlap_way_to(o, 1 - of, f.p, inside, inside ? INFINITY : o->margin, &f);
     if (way.triangle < 0 || (!inside && !(way.within < o->margin))) return ST_OK;
     if (inside && way.within > TINY * o->size && !is_warranted(o, &f, way.within)) return ST_OK;
     return add_way(o, of, f.p, &way, (uint32_t)of << 18 | ((uint32_t)vertex & 0x3ffff));
@@ -237,7 +237,7 @@ static bool is_nearest(const Overlap *o, const Edge *e, st_Vec3 p, st_Vec3 n, do
     const sti_Triangle *t = &o->mesh[e->of]->triangle[e->triangle];
     st_Vec3 d = rotate_back(o->pose[e->of].q, n);
     double own = g * fmin(dot(d, t->normal), dot(d, o->mesh[e->of]->triangle[t->neighbour[e->side]].normal));
-    return own > 0.01 * g && way_to(o, e->of, p, true, own * (1 - 1e-6), NULL).triangle < 0;
+    return own > 0.01 * g && overlap_way_to(o, e->of, p, true, own * (1 - 1e-6), NULL).triangle < 0;
 }
 
 static st_Status try_crossing(const Overlap *o, const Edge *a, const Edge *b)
@@ -253,17 +253,17 @@ static st_Status try_crossing(const Overlap *o, const Edge *a, const Edge *b)
     double gap = dot(n, sub(on_b.p, on_a.p));
     if (!(gap < o->margin) || !sticks_out(o, &on_a, n) || !sticks_out(o, &on_b, scale(-1, n))) return ST_OK;
     if (gap < -TINY * o->size) {
-        if (!is_inside(o, 0, on_b.p) || !is_inside(o, 1, on_a.p)) return ST_OK;
+        if (!overlap_is_inside(o, 0, on_b.p) || !overlap_is_inside(o, 1, on_a.p)) return ST_OK;
         bool nearest = is_nearest(o, a, on_b.p, n, -gap) && is_nearest(o, b, on_a.p, scale(-1, n), -gap);
         if (!nearest && !is_warranted(o, &on_a, -gap) && !is_warranted(o, &on_b, -gap)) return ST_OK;
     }
     uint32_t number = (uint32_t)(3 * a->triangle + a->side) * 611u + (uint32_t)(3 * b->triangle + b->side);
-    return add_point(o, gap, on_b.p, n, 2u << 18 | (number & 0x7ffff));
+    return overlap_add_point(o, gap, on_b.p, n, 2u << 18 | (number & 0x7ffff));
 }
 
 /* ---- all of them ----------------------------------------------------------------------------------- */
 
-static int by_number(const void *x, const void *y)
+static int overlap_by_number(const void *x, const void *y)
 {
     int a = *(const int *)x, b = *(const int *)y;
     return a < b ? -1 : a > b;
@@ -275,7 +275,7 @@ typedef struct Found {
     st_Error *err;
 } Found;
 
-static bool note(void *ctx, int item)
+static bool overlap_note(void *ctx, int item)
 {
     Found *found = ctx;
     sti_Points *p = found->points;
@@ -289,13 +289,13 @@ st_Status sti_mesh_near(const sti_Mesh *mesh, const sti_Bounds *bounds, sti_Poin
     Found found = {points, ST_OK, err};
     int first = points->n_list;
     if (sti_stopped(points->stop)) return sti_fail(err, ST_ERR_CANCELLED, "cancelled while looking for contacts");
-    sti_tree_query(&mesh->tree, bounds, note, &found);
+    sti_tree_query(&mesh->tree, bounds, overlap_note, &found);
     if (points->n_list > first + 1)
-        qsort(points->list + first, (size_t)(points->n_list - first), sizeof *points->list, by_number);
+        qsort(points->list + first, (size_t)(points->n_list - first), sizeof *points->list, overlap_by_number);
     return found.status;
 }
 
-static st_Status gather(const Overlap *o, int of, const sti_Bounds *bounds)
+static st_Status overlap_gather(const Overlap *o, int of, const sti_Bounds *bounds)
 {
     return sti_mesh_near(o->mesh[of], bounds, o->out, o->err);
 }
@@ -310,7 +310,7 @@ static st_Status gather_vertices(const Overlap *o, int of, int first, int end)
     for (int k = first; k < end; k++)
         for (int i = 0; i < 3; i++)
             p->list[p->n_list++] = o->mesh[of]->triangle[p->list[k]].vertex[i];
-    if (p->n_list > from) qsort(p->list + from, (size_t)(p->n_list - from), sizeof(int), by_number);
+    if (p->n_list > from) qsort(p->list + from, (size_t)(p->n_list - from), sizeof(int), overlap_by_number);
     for (int k = from; k < p->n_list; k++)
         if (k == from || p->list[k] != p->list[kept - 1]) p->list[kept++] = p->list[k];
     p->n_list = kept;
@@ -335,11 +335,11 @@ static st_Status corners(const Overlap *o, int of)
 {
     sti_Bounds bounds = bounds_grown(bounds_in(o, 1 - of, of), o->margin);
     o->out->n_list = 0;
-    STI_TRY(gather(o, of, &bounds));
+    STI_TRY(overlap_gather(o, of, &bounds));
     int triangles = o->out->n_list;
     STI_TRY(gather_vertices(o, of, 0, triangles));
     for (int k = triangles; k < o->out->n_list; k++)
-        STI_TRY(try_corner(o, of, o->out->list[k]));
+        STI_TRY(overlap_try_corner(o, of, o->out->list[k]));
     return ST_OK;
 }
 
@@ -349,7 +349,7 @@ static st_Status edge_crossings(const Overlap *o, const Edge *b)
     st_Vec3 p = in_axes_of(o, 0, b->end[0]), q = in_axes_of(o, 0, b->end[1]);
     sti_Bounds bounds = bounds_grown(bounds_union((sti_Bounds){p, p}, (sti_Bounds){q, q}), o->margin);
     int first = o->out->n_list;
-    STI_TRY(gather(o, 0, &bounds));
+    STI_TRY(overlap_gather(o, 0, &bounds));
     for (int k = first; k < o->out->n_list; k++)
         for (int side = 0; side < 3; side++) {
             if (!is_convex_edge(o->mesh[0], o->out->list[k], side)) continue;
@@ -365,7 +365,7 @@ static st_Status crossings(const Overlap *o)
     sti_Bounds bounds = bounds_grown(bounds_in(o, 0, 1), o->margin);
     const sti_Mesh *mesh = o->mesh[1];
     o->out->n_list = 0;
-    STI_TRY(gather(o, 1, &bounds));
+    STI_TRY(overlap_gather(o, 1, &bounds));
     int triangles = o->out->n_list;
     for (int k = 0; k < triangles; k++)
         for (int side = 0; side < 3; side++) {
@@ -388,13 +388,13 @@ static st_Status deepest_corner(const Overlap *o)
     for (int of = 0; of < 2; of++) {
         sti_Bounds bounds = bounds_in(o, 1 - of, of);
         o->out->n_list = 0;
-        STI_TRY(gather(o, of, &bounds));
+        STI_TRY(overlap_gather(o, of, &bounds));
         int triangles = o->out->n_list;
         STI_TRY(gather_vertices(o, of, 0, triangles));
         for (int k = triangles; k < o->out->n_list; k++) {
             st_Vec3 p = placed(o, of, o->out->list[k]);
-            if (!is_inside(o, 1 - of, p)) continue;
-            Way way = way_to(o, 1 - of, p, true, INFINITY, NULL);
+            if (!overlap_is_inside(o, 1 - of, p)) continue;
+            Way way = overlap_way_to(o, 1 - of, p, true, INFINITY, NULL);
             if (way.triangle >= 0 && (deepest.triangle < 0 || way.within > deepest.within))
                 deepest = way, at = p, whose = of;
         }
@@ -403,19 +403,19 @@ static st_Status deepest_corner(const Overlap *o)
 }
 
 /* Between the surfaces, where they are known to meet: out of whichever is nearer; at least a sign. */
-static st_Status middle(const Overlap *o, const st_Vec3 meeting[2])
+static st_Status overlap_middle(const Overlap *o, const st_Vec3 meeting[2])
 {
     st_Vec3 p = meeting[0];
     Way way[2];
     for (int other = 0; other < 2; other++)
-        way[other] = way_to(o, other, p, true, INFINITY, NULL);
+        way[other] = overlap_way_to(o, other, p, true, INFINITY, NULL);
     int other = way[0].triangle >= 0 && !(way[1].triangle >= 0 && way[1].within < way[0].within) ? 0 : 1;
-    if (is_inside(o, 0, p) && is_inside(o, 1, p) && way[other].triangle >= 0)
+    if (overlap_is_inside(o, 0, p) && overlap_is_inside(o, 1, p) && way[other].triangle >= 0)
         return add_way(o, 1 - other, p, &way[other], 0);
     p = meeting[1];
-    Way near = way_to(o, 0, p, false, INFINITY, NULL);
+    Way near = overlap_way_to(o, 0, p, false, INFINITY, NULL);
     st_Vec3 n = near.triangle >= 0 ? o->mesh[0]->triangle[near.triangle].normal : vec3(0, 0, 1);
-    return add_point(o, -TINY * o->size, p, rotate(o->pose[0].q, n), 0);
+    return overlap_add_point(o, -TINY * o->size, p, rotate(o->pose[0].q, n), 0);
 }
 
 /* ---- what another way out settles ------------------------------------------------------------------ */
@@ -432,7 +432,7 @@ static bool is_settled_by(const Overlap *o, const sti_ContactPoint *p, const sti
 {
     st_Vec3 on_b = sub(p->point, o->origin), on_a = sub(on_b, scale(p->gap, p->normal));
     st_Vec3 way = scale(-other->gap, other->normal);
-    return !is_inside(o, 0, add(on_b, way)) && !is_inside(o, 1, sub(on_a, way));
+    return !overlap_is_inside(o, 0, add(on_b, way)) && !overlap_is_inside(o, 1, sub(on_a, way));
 }
 
 /* Of overlapping points, from the shallow to the deep, those stay that no shallower one's way out settles: of two
@@ -471,6 +471,6 @@ st_Status sti_overlap(const sti_Mesh *a, st_Pose pose_a, const sti_Mesh *b, st_P
     STI_TRY(crossings(&o));
     drop_settled(&o);
     if (meeting != NULL && !has_overlap(&o)) STI_TRY(deepest_corner(&o));
-    if (meeting != NULL && !has_overlap(&o)) STI_TRY(middle(&o, meeting));
+    if (meeting != NULL && !has_overlap(&o)) STI_TRY(overlap_middle(&o, meeting));
     return ST_OK;
 }

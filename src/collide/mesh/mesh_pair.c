@@ -97,7 +97,7 @@ static bool vertex_allows(const Side *side, const Face *face, int k, st_Vec3 n)
 /* ---- points -------------------------------------------------------------------------------------- */
 
 /* A point found from two triangles is one point. */
-static bool is_known(const Side *side, st_Vec3 p, st_Vec3 n)
+static bool mesh_pair_is_known(const Side *side, st_Vec3 p, st_Vec3 n)
 {
     for (int k = side->first; k < side->out->n; k++)
         if (norm(sub(side->out->point[k].point, p)) <= SAME_PLACE * side->size &&
@@ -107,15 +107,15 @@ static bool is_known(const Side *side, st_Vec3 p, st_Vec3 n)
 }
 
 /* p on the core, which has its radius around it. */
-static st_Status add_point(Side *side, double core_gap, st_Vec3 p, st_Vec3 n, uint32_t feature)
+static st_Status mesh_pair_add_point(Side *side, double core_gap, st_Vec3 p, st_Vec3 n, uint32_t feature)
 {
     double gap = core_gap - side->core->radius;
     st_Vec3 at = add(side->origin, sub(p, scale(side->core->radius, n)));
-    if (!(gap < side->how->margin) || is_known(side, at, n)) return ST_OK;
+    if (!(gap < side->how->margin) || mesh_pair_is_known(side, at, n)) return ST_OK;
     return sti_points_add(side->out, (sti_ContactPoint){gap, at, n, feature}, side->err);
 }
 
-static bool is_over(const Face *face, st_Vec3 p, double slack)
+static bool mesh_pair_is_over(const Face *face, st_Vec3 p, double slack)
 {
     for (int k = 0; k < 3; k++) {
         st_Vec3 way = sub(face->v[(k + 1) % 3], face->v[k]);
@@ -135,7 +135,7 @@ static bool is_nearer_beside(const Side *side, const Face *face, st_Vec3 p, doub
 }
 
 /* Corners of the shape over the triangle, and cuts by edges where the surface ends or falls away. */
-static st_Status add_patch(Side *side, const Face *face, bool inside)
+static st_Status mesh_pair_add_patch(Side *side, const Face *face, bool inside)
 {
     sti_Feature incident, reference = {.n = 3, .normal = face->up};
     sti_core_feature(side->core, scale(-1, face->n), &incident);
@@ -152,15 +152,15 @@ static st_Status add_patch(Side *side, const Face *face, bool inside)
         double gap = dot(face->n, sub(at->point, face->v[0]));
         if (inside && is_nearer_beside(side, face, at->point, gap)) continue;
         uint32_t id = cut < 0 ? at->id : (at->id | ((uint32_t)(face->index * 3 + cut) % 511 + 1));
-        STI_TRY(add_point(side, gap, at->point, face->n, 1u << 18 | id));
+        STI_TRY(mesh_pair_add_point(side, gap, at->point, face->n, 1u << 18 | id));
         least = fmin(least, gap);
     }
     /* a round shape's lowest point is no corner; a corner alone was not clipped */
     st_Vec3 lowest = sti_support(side->core, scale(-1, face->n));
     double gap = dot(face->n, sub(lowest, face->v[0]));
     bool corner = core_is_polytope(side->core) || (inside && is_nearer_beside(side, face, lowest, gap));
-    if (!corner && gap < least - 1e-10 * side->size && is_over(face, lowest, 1e-12 * side->size))
-        return add_point(side, gap, lowest, face->n, 0);
+    if (!corner && gap < least - 1e-10 * side->size && mesh_pair_is_over(face, lowest, 1e-12 * side->size))
+        return mesh_pair_add_point(side, gap, lowest, face->n, 0);
     return ST_OK;
 }
 
@@ -186,14 +186,14 @@ static st_Status apart(Side *side, const Face *face, const sti_Distance *d)
     if (where >= 0 && where < 3 && !edge_allows(side, face, where, d->normal)) return ST_OK;
     if (where >= 3 && !vertex_allows(side, face, where - 3, d->normal)) return ST_OK;
     if (where < 0 || front > 1 - 1e-12) return ST_OK; /* along the normal: the patch has it */
-    return add_point(side, d->gap, d->b, d->normal, 0);
+    return mesh_pair_add_point(side, d->gap, d->b, d->normal, 0);
 }
 
 /* ---- overlapping --------------------------------------------------------------------------------- */
 
 /* Edge k as a thing of its own, out of the shape the shortest way: a contact where the edge allows that way. It is as
  * deep as the edge is in the shape, and where it is; under a face of the shape, at both ends of what is under it. */
-static st_Status try_edge(Side *side, const Face *face, int k)
+static st_Status mesh_pair_try_edge(Side *side, const Face *face, int k)
 {
     const st_Vec3 v = face->v[k], w = face->v[(k + 1) % 3], way = sub(w, v);
     const st_Vec3 inward = scale(1 / norm(way), cross(face->up, way));
@@ -213,28 +213,29 @@ static st_Status try_edge(Side *side, const Face *face, int k)
     for (int i = 0; i < clipped.n; i++) {
         const double gap = dot(over.normal, sub(over.point[0], clipped.at[i].point)) / dot(over.normal, d.normal);
         const st_Vec3 p = add(clipped.at[i].point, scale(fmax(gap, d.gap), d.normal));
-        STI_TRY(add_point(side, fmax(gap, d.gap), p, d.normal, 2u << 18 | (uint32_t)i));
+        STI_TRY(mesh_pair_add_point(side, fmax(gap, d.gap), p, d.normal, 2u << 18 | (uint32_t)i));
     }
-    return add_point(side, d.gap, d.b, d.normal, 0);
+    return mesh_pair_add_point(side, d.gap, d.b, d.normal, 0);
 }
 
 /* Corner k, likewise. */
-static st_Status try_corner(Side *side, const Face *face, int k)
+static st_Status mesh_pair_try_corner(Side *side, const Face *face, int k)
 {
     const sti_Core corner = {.kind = STI_CORE_POINT, .p = face->v[k]};
     sti_Distance d;
     sti_core_distance(&corner, side->core, side->how->margin + side->core->radius, NULL, &d);
     if (d.beyond || !vertex_allows(side, face, k, d.normal)) return ST_OK;
-    return add_point(side, d.gap, d.b, d.normal, 0);
+    return mesh_pair_add_point(side, d.gap, d.b, d.normal, 0);
 }
 
 static st_Status overlapping(Side *side, const Face *face)
 {
     const int first = side->out->n;
-    STI_TRY(add_patch(side, face, true));
+    STI_TRY(mesh_pair_add_patch(side, face, true));
     for (int k = 0; k < 3; k++) {
-        if (bend(face, k) == STI_EDGE_CONVEX || bend(face, k) == STI_EDGE_BOUNDARY) STI_TRY(try_edge(side, face, k));
-        STI_TRY(try_corner(side, face, k));
+        if (bend(face, k) == STI_EDGE_CONVEX || bend(face, k) == STI_EDGE_BOUNDARY)
+            STI_TRY(mesh_pair_try_edge(side, face, k));
+        STI_TRY(mesh_pair_try_corner(side, face, k));
     }
     for (int k = first; k < side->out->n; k++)
         if (side->out->point[k].gap < 0) return ST_OK;
@@ -246,7 +247,7 @@ static st_Status overlapping(Side *side, const Face *face)
 
 /* ---- a triangle ---------------------------------------------------------------------------------- */
 
-static void place(const Side *side, int index, Face *face)
+static void mesh_pair_place(const Side *side, int index, Face *face)
 {
     *face = (Face){.index = index, .triangle = &side->mesh->triangle[index]};
     for (int k = 0; k < 3; k++)
@@ -277,10 +278,10 @@ static int pierced(const st_Vec3 v[3], const st_Vec3 w[3], st_Vec3 n, st_Vec3 *s
     return count;
 }
 
-static st_Status try_triangle(Side *side, int index)
+static st_Status mesh_pair_try_triangle(Side *side, int index)
 {
     Face face;
-    place(side, index, &face);
+    mesh_pair_place(side, index, &face);
     const sti_Core *core = side->core;
     double lowest = depth_along(side, face.n, face.v[0]);
     double highest = dot(face.n, sub(sti_support(core, face.n), face.v[0]));
@@ -296,8 +297,9 @@ static st_Status try_triangle(Side *side, int index)
     bool separate = sti_gjk(&face.core, core, 1e-9 * (core->size + face.core.size), INFINITY, &simplex, &d);
     if (separate && d.gap - core->radius >= side->how->margin) return ST_OK;
     if (separate && dot(d.normal, face.n) < 0 && lowest < 0 && highest <= 0)
-        return core->radius > 0 ? add_patch(side, &face, false) : ST_OK; /* the middle is behind, the skin is not */
-    if (!separate && side->solids) {                                     /* mesh_overlap.c */
+        return core->radius > 0 ? mesh_pair_add_patch(side, &face, false)
+                                : ST_OK; /* the middle is behind, the skin is not */
+    if (!separate && side->solids) {     /* mesh_overlap.c */
         const st_Vec3 *w = core->corner;
         side->crosses = true;
         side->n_meetings += pierced(w, face.v, face.up, &side->meeting[0], &side->meeting[1]);
@@ -307,7 +309,7 @@ static st_Status try_triangle(Side *side, int index)
     }
     if (!separate) return overlapping(side, &face);
     STI_TRY(apart(side, &face, &d));
-    return lowest >= 0 ? add_patch(side, &face, false) : ST_OK;
+    return lowest >= 0 ? mesh_pair_add_patch(side, &face, false) : ST_OK;
 }
 
 /* ---- wholly inside ------------------------------------------------------------------------------- */
@@ -394,7 +396,7 @@ static void reduce_by_normal(sti_Points *points, int first)
     points->n = kept;
 }
 
-static st_Pose inverse(st_Pose pose)
+static st_Pose mesh_pair_inverse(st_Pose pose)
 {
     st_Quat q = quat_conjugate(pose.q);
     return (st_Pose){scale(-1, rotate(q, pose.p)), q};
@@ -409,16 +411,17 @@ static st_Status collide_core(Side *side, const sti_Bounds *bounds)
     int first = points->n_list;
     st_Status status = sti_mesh_near(side->mesh, bounds, points, side->err);
     for (int k = first; k < points->n_list && status == ST_OK; k++)
-        status = try_triangle(side, points->list[k]);
+        status = mesh_pair_try_triangle(side, points->list[k]);
     points->n_list = first;
     bool seen = !(side->spare.gap < 0);
     for (int k = side->first; k < points->n && !seen; k++)
         seen = points->point[k].gap < 0;
-    if (status == ST_OK && !seen) return add_point(side, side->spare.gap, side->spare.b, side->spare.normal, 0);
+    if (status == ST_OK && !seen)
+        return mesh_pair_add_point(side, side->spare.gap, side->spare.b, side->spare.normal, 0);
     return status;
 }
 
-static st_Status finish(sti_Points *out, int first, const sti_Collide *how, st_Status status)
+static st_Status mesh_pair_finish(sti_Points *out, int first, const sti_Collide *how, st_Status status)
 {
     if (status != ST_OK) return status;
     if (!how->keep_all) reduce_by_normal(out, first);
@@ -429,7 +432,7 @@ static st_Status finish(sti_Points *out, int first, const sti_Collide *how, st_S
 st_Status sti_mesh_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
                           const sti_Collide *how, sti_Points *out, st_Error *err)
 {
-    st_Pose in_mesh = pose_product(inverse(pose_a), pose_b);
+    st_Pose in_mesh = pose_product(mesh_pair_inverse(pose_a), pose_b);
     sti_Bounds bounds = bounds_grown(sti_shape_bounds(b, in_mesh), fmax(how->margin, 0));
     st_Vec3 origin = pose_b.p; /* everything about the shape's place */
     pose_a.p = sub(pose_a.p, origin);
@@ -452,7 +455,7 @@ st_Status sti_mesh_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
         way_out.point = add(way_out.point, origin);
         status = sti_points_add(out, way_out, err);
     }
-    return finish(out, side.first, how, status);
+    return mesh_pair_finish(out, side.first, how, status);
 }
 
 /* Each triangle of b as a thin convex shape against a, whose near triangles are looked for in a's axes. */
@@ -485,7 +488,8 @@ static st_Status collide_plates(Side *side, const sti_Mesh *b, st_Pose pose_b, s
 st_Status sti_mesh_mesh(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
                         sti_Points *out, st_Error *err)
 {
-    st_Pose to_b = pose_product(inverse(pose_b), pose_a), to_a = pose_product(inverse(pose_a), pose_b);
+    st_Pose to_b = pose_product(mesh_pair_inverse(pose_b), pose_a),
+            to_a = pose_product(mesh_pair_inverse(pose_a), pose_b);
     sti_Bounds bounds = bounds_grown(sti_shape_bounds(a, to_b), fmax(how->margin, 0));
     st_Vec3 origin = pose_b.p;
     pose_a.p = sub(pose_a.p, origin);
@@ -516,5 +520,5 @@ st_Status sti_mesh_mesh(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, 
         way_out.point = add(way_out.point, origin);
         if (a_inside || b_inside) out->n = side.first, status = sti_points_add(out, way_out, err);
     }
-    return finish(out, side.first, how, status);
+    return mesh_pair_finish(out, side.first, how, status);
 }

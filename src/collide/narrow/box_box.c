@@ -31,7 +31,7 @@ typedef struct Axis {
 } Axis;
 enum { FACE_A = -1, FACE_B = -2 };
 
-static void prepare(Boxes *x)
+static void box_box_prepare(Boxes *x)
 {
     x->centre = sub(x->b->p, x->a->p);
     vec3_store(x->ha, x->a->half);
@@ -45,7 +45,7 @@ static void prepare(Boxes *x)
     }
 }
 
-static void take(Axis *best, double gap, double along, st_Vec3 axis, int edge_a, int edge_b)
+static void box_box_take(Axis *best, double gap, double along, st_Vec3 axis, int edge_a, int edge_b)
 {
     if (!(gap > best->gap)) return;
     *best = (Axis){gap, scale(along < 0 ? -1 : 1, axis), edge_a, edge_b};
@@ -57,16 +57,16 @@ static double face_gap(double along, double half, const double half_other[3], do
     return fabs(along) - (half + half_other[0] * c0 + half_other[1] * c1 + half_other[2] * c2);
 }
 
-static void try_faces(const Boxes *x, Axis *best)
+static void box_box_try_faces(const Boxes *x, Axis *best)
 {
     for (int i = 0; i < 3; i++) {
         const double gap = face_gap(x->t[i], x->ha[i], x->hb, x->Q[i][0], x->Q[i][1], x->Q[i][2]);
-        take(best, gap, x->t[i], x->a->axis[i], FACE_A, i);
+        box_box_take(best, gap, x->t[i], x->a->axis[i], FACE_A, i);
     }
     for (int j = 0; j < 3; j++) {
         const double along = dot(x->b->axis[j], x->centre);
         const double gap = face_gap(along, x->hb[j], x->ha, x->Q[0][j], x->Q[1][j], x->Q[2][j]);
-        take(best, gap, along, x->b->axis[j], FACE_B, j);
+        box_box_take(best, gap, along, x->b->axis[j], FACE_B, j);
     }
 }
 
@@ -78,7 +78,7 @@ static void try_nearly_parallel(const Boxes *x, int i, int j, Axis *best)
     double along = dot(n, x->centre), reach = 0;
     for (int k = 0; k < 3; k++)
         reach += x->ha[k] * fabs(dot(n, x->a->axis[k])) + x->hb[k] * fabs(dot(n, x->b->axis[k]));
-    take(best, fabs(along) - reach, along, n, i, j);
+    box_box_take(best, fabs(along) - reach, along, n, i, j);
 }
 
 /* |A_i x B_j|^2 */
@@ -88,7 +88,7 @@ static double sine_square(const Boxes *x, int i, int j)
     return x->R[i1][j] * x->R[i1][j] + x->R[i2][j] * x->R[i2][j];
 }
 
-static void try_edges(const Boxes *x, Axis *best)
+static void box_box_try_edges(const Boxes *x, Axis *best)
 {
     double size = x->a->size + x->b->size, rounding = 1e-14 * size;
     double tie = STI_TIE * size; /* a face that is as good is the better answer */
@@ -109,8 +109,8 @@ static void try_edges(const Boxes *x, Axis *best)
                 continue;
             }
             if (!((fabs(along) - reach) / length > best->gap)) continue;
-            take(best, (fabs(along) - reach) / length, along, scale(1 / length, cross(x->a->axis[i], x->b->axis[j])), i,
-                 j);
+            box_box_take(best, (fabs(along) - reach) / length, along,
+                         scale(1 / length, cross(x->a->axis[i], x->b->axis[j])), i, j);
         }
     if (best->edge_a < 0) best->gap = of_face;
 }
@@ -145,7 +145,7 @@ static bool edge_points(const Boxes *x, const Axis *axis, sti_Distance *d)
  * by
  * (|c| + sizes) f more across one of each, not as a unit; one is compared with the other.
  * Faces that are parallel but for rounding are one axis, of which the larger separation counts.   */
-static double room_of_face(const Boxes *x, const Axis *axis)
+static double box_box_room_of_face(const Boxes *x, const Axis *axis)
 {
     const double size = x->a->size + x->b->size, smaller = fmin(x->a->size, x->b->size);
     const bool of_a = axis->edge_a == FACE_A;
@@ -212,10 +212,10 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
     if (met) return ST_OK;
     if (how->cached != NULL) how->cached->room = 0;
     Boxes x = {.a = placed.a, .b = placed.b};
-    prepare(&x);
+    box_box_prepare(&x);
     Axis axis = {.gap = -INFINITY, .edge_a = FACE_A};
-    try_faces(&x, &axis);
-    if (axis.gap < how->margin) try_edges(&x, &axis);
+    box_box_try_faces(&x, &axis);
+    if (axis.gap < how->margin) box_box_try_edges(&x, &axis);
     if (how->planar >= 0 && !sti_is_in_plane(axis.normal, how->planar)) /* one of them stands obliquely */
         return sti_convex_convex(a, pose_a, b, pose_b, how, out, err);
     if (!(axis.gap < how->margin)) {
@@ -224,7 +224,7 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
     }
     sti_Distance d = {.gap = axis.gap, .normal = axis.normal, .swing = 1};
     if (axis.edge_a < 0) {
-        if (how->cached != NULL) d.room = room_of_face(&x, &axis);
+        if (how->cached != NULL) d.room = box_box_room_of_face(&x, &axis);
         STI_TRY(sti_manifold_along(x.a, x.b, &d, placed.origin, how, out, &met, err));
         if (met) return ST_OK;
     }

@@ -48,17 +48,17 @@ enum { FACE_CORNER = 1, CORNER_FACE, EDGE_EDGE };
 #define INDEX_BITS 15
 #define MOST_INDEX (1 << INDEX_BITS)
 
-static uint32_t pack(int kind, int i, int j)
+static uint32_t features_pack(int kind, int i, int j)
 {
     if (i < 0 || j < 0 || i >= MOST_INDEX || j >= MOST_INDEX) return 0;
     return (uint32_t)kind << 2 * INDEX_BITS | (uint32_t)i << INDEX_BITS | (uint32_t)j;
 }
 
-static int kind_of(uint32_t features)
+static int features_kind_of(uint32_t features)
 {
     return (int)(features >> 2 * INDEX_BITS);
 }
-static int first_of(uint32_t features)
+static int features_first_of(uint32_t features)
 {
     return (int)(features >> INDEX_BITS & (MOST_INDEX - 1u));
 }
@@ -119,9 +119,9 @@ uint32_t sti_features_along(const sti_Core *a, const sti_Core *b, st_Vec3 n)
     const double within = 0.5 * LIFT * (a->size + b->size);
     const int n_a = top_corners(a, n, within, of_a), n_b = top_corners(b, scale(-1, n), within, of_b);
     if (n_a == 2 && n_b == 2)
-        return pack(EDGE_EDGE, sti_edge_between(a->facets, of_a), sti_edge_between(b->facets, of_b));
-    if (n_a > 2 && n_b == 1) return pack(FACE_CORNER, facing(a, n), of_b[0]);
-    if (n_a == 1 && n_b > 2) return pack(CORNER_FACE, of_a[0], facing(b, scale(-1, n)));
+        return features_pack(EDGE_EDGE, sti_edge_between(a->facets, of_a), sti_edge_between(b->facets, of_b));
+    if (n_a > 2 && n_b == 1) return features_pack(FACE_CORNER, facing(a, n), of_b[0]);
+    if (n_a == 1 && n_b > 2) return features_pack(CORNER_FACE, of_a[0], facing(b, scale(-1, n)));
     return 0;
 }
 
@@ -291,7 +291,7 @@ static bool edge_and_edge(const sti_Core *a, int i, const sti_Core *b, int j, bo
 bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, st_Vec3 *n)
 {
     if (features == 0 || a->facets == NULL || b->facets == NULL) return false;
-    const int kind = kind_of(features), i = first_of(features), j = second_of(features);
+    const int kind = features_kind_of(features), i = features_first_of(features), j = second_of(features);
     st_Vec3 end_a[2], end_b[2];
     if (kind == EDGE_EDGE) return axis_of_edges(a, i, b, j, end_a, end_b, n) > CROSSING;
     sti_core_face(kind == FACE_CORNER ? a : b, kind == FACE_CORNER ? i : j, n, &end_a[0]);
@@ -304,7 +304,7 @@ static bool distance_of(const sti_Core *a, const sti_Core *b, uint32_t features,
 {
     if (features == 0) return false;
     if (a->facets == NULL || b->facets == NULL) return sti_parts_distance(a, b, features, beyond, out);
-    const int kind = kind_of(features), i = first_of(features), j = second_of(features);
+    const int kind = features_kind_of(features), i = features_first_of(features), j = second_of(features);
     const bool certain = kind == FACE_CORNER   ? face_and_corner(a, i, b, j, 1, proved, out)
                          : kind == CORNER_FACE ? face_and_corner(b, j, a, i, -1, proved, out)
                                                : edge_and_edge(a, i, b, j, proved, out);
@@ -330,7 +330,7 @@ void sti_features_split(uint32_t features, sti_Farthest *of_a, sti_Farthest *of_
                                                  [FACE_CORNER] = {STI_FARTHEST_FACE, STI_FARTHEST_CORNER},
                                                  [CORNER_FACE] = {STI_FARTHEST_CORNER, STI_FARTHEST_FACE},
                                                  [EDGE_EDGE] = {STI_FARTHEST_EDGE, STI_FARTHEST_EDGE}};
-    const int kind = kind_of(features);
-    *of_a = (sti_Farthest){kinds[kind][0], first_of(features)};
+    const int kind = features_kind_of(features);
+    *of_a = (sti_Farthest){kinds[kind][0], features_first_of(features)};
     *of_b = (sti_Farthest){kinds[kind][1], second_of(features)};
 }

@@ -57,7 +57,7 @@ bool sti_place_pair(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_P
  * numbers of 16 bits, good to 1e-4 rad. 0 stands for no vector.                                    */
 #define STEPS 32766.0
 
-static uint32_t pack(st_Vec3 n)
+static uint32_t convex_pack(st_Vec3 n)
 {
     double sum = fabs(n.x) + fabs(n.y) + fabs(n.z), x = n.x / sum, y = n.y / sum;
     if (!isfinite(x) || !isfinite(y)) return 0;
@@ -68,7 +68,7 @@ static uint32_t pack(st_Vec3 n)
     return (uint32_t)lround(32768 + STEPS * x) << 16 | (uint32_t)lround(32768 + STEPS * y);
 }
 
-static bool unpack(const sti_Hint *hint, sti_Guess *out)
+static bool convex_unpack(const sti_Hint *hint, sti_Guess *out)
 {
     uint32_t bits = hint->normal;
     if (bits == 0) return false;
@@ -96,9 +96,9 @@ st_Status sti_convex_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape 
         return distance.beyond ? ST_OK : sti_manifold_again(core_a, core_b, &distance, placed.origin, how, out, err);
     }
     if (how->cached != NULL) how->cached->room = 0;
-    bool guessed = how->hint != NULL && unpack(how->hint, &guess);
+    bool guessed = how->hint != NULL && convex_unpack(how->hint, &guess);
     sti_core_distance(core_a, core_b, how->margin + radii, guessed ? &guess : NULL, &distance);
-    if (how->hint != NULL) *how->hint = (sti_Hint){pack(distance.normal), distance.features};
+    if (how->hint != NULL) *how->hint = (sti_Hint){convex_pack(distance.normal), distance.features};
     if (how->planar >= 0) sti_distance_in_plane(core_a, core_b, how->planar, how->margin + radii, &distance);
     if (distance.beyond && how->apart != NULL) *how->apart = distance.gap - radii;
     if (distance.beyond) return ST_OK;

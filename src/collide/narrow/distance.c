@@ -7,7 +7,7 @@
  * axes know better; their gap differs from the distance by less than this.                        */
 #define TOUCHING 2e-10
 
-static void witness(const sti_Simplex *s, sti_Distance *out)
+static void distance_witness(const sti_Simplex *s, sti_Distance *out)
 {
     out->a = out->b = vec3(0, 0, 0);
     for (int k = 0; k < s->n; k++) {
@@ -46,7 +46,7 @@ static st_Vec3 way_out(const sti_Core *a, const sti_Core *b, const sti_Simplex *
     return core_separation(a, b, across) > core_separation(a, b, best) ? across : best;
 }
 
-static bool is_inside(const sti_Core *core, st_Vec3 p, double slack)
+static bool distance_is_inside(const sti_Core *core, st_Vec3 p, double slack)
 {
     const sti_Facets *f = core->facets;
     st_Vec3 local = core_to_local(core, sub(p, core->p)), h = core->half;
@@ -62,7 +62,7 @@ static bool overlap_is_shown(const sti_Core *a, const sti_Core *b, const sti_Dis
 {
     const st_Vec3 point[3] = {d->b, d->a, scale(0.5, add(d->a, d->b))};
     for (int k = 0; k < 3; k++)
-        if (is_inside(a, point[k], slack) && is_inside(b, point[k], slack)) return true;
+        if (distance_is_inside(a, point[k], slack) && distance_is_inside(b, point[k], slack)) return true;
     return false;
 }
 
@@ -116,7 +116,7 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, cons
         sti_sat(a, b, way_out(a, b, &simplex), out);
         out->rounds = rounds;
         /* at touching several axes are equally good, and not all have points over each other: GJK's do */
-        if (fabs(out->gap) <= 4 * touching) witness(&simplex, out);
+        if (fabs(out->gap) <= 4 * touching) distance_witness(&simplex, out);
         out->features = sti_features_along(a, b, out->normal);
         if (a->facets == NULL || b->facets == NULL) (void)make_exact(a, b, beyond, out);
         return;

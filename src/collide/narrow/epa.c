@@ -28,7 +28,7 @@ typedef struct Polytope {
     Face face[MAX_FACES];
 } Polytope;
 
-static bool add_face(Polytope *p, int i, int j, int k)
+static bool epa_add_face(Polytope *p, int i, int j, int k)
 {
     if (p->n_faces == MAX_FACES) return false;
     Face f = {.v = {i, j, k}};
@@ -51,7 +51,7 @@ static int add_support(Polytope *p, const sti_Core *a, const sti_Core *b, st_Vec
 }
 
 /* A tetrahedron from what GJK left: points are added along directions that the simplex does not span. */
-static bool begin(Polytope *p, const sti_Core *a, const sti_Core *b, const sti_Simplex *s)
+static bool epa_begin(Polytope *p, const sti_Core *a, const sti_Core *b, const sti_Simplex *s)
 {
     double size = a->size + b->size;
     p->n_vertices = p->n_faces = 0;
@@ -95,7 +95,7 @@ static bool begin(Polytope *p, const sti_Core *a, const sti_Core *b, const sti_S
     static const int loops[2][4][3] = {{{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {0, 3, 2}},
                                        {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {0, 2, 3}}};
     for (int k = 0; k < 4; k++)
-        if (!add_face(p, loops[right][k][0], loops[right][k][1], loops[right][k][2])) return false;
+        if (!epa_add_face(p, loops[right][k][0], loops[right][k][1], loops[right][k][2])) return false;
     return true;
 }
 
@@ -108,7 +108,7 @@ static int nearest_face(const Polytope *p)
 }
 
 /* Replace all faces that see vertex k by faces from their rim to it. */
-static bool expand(Polytope *p, int k, double size)
+static bool epa_expand(Polytope *p, int k, double size)
 {
     int rim[2 * MAX_VERTICES][2], n_rim = 0;
     for (int f = 0; f < p->n_faces; f++) {
@@ -135,7 +135,7 @@ static bool expand(Polytope *p, int k, double size)
         if (!p->face[f].dead) p->face[alive++] = p->face[f];
     p->n_faces = alive;
     for (int r = 0; r < n_rim; r++)
-        if (!add_face(p, rim[r][0], rim[r][1], k)) return false;
+        if (!epa_add_face(p, rim[r][0], rim[r][1], k)) return false;
     return true;
 }
 
@@ -188,7 +188,7 @@ void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Dis
     *out = (sti_Distance){
         .normal = vec3(0, 0, 1), .error = INFINITY, .a = simplex->a[0], .b = simplex->b[0], .rounds = out->rounds};
     others->n = 0;
-    if (!begin(&p, a, b, simplex)) return;
+    if (!epa_begin(&p, a, b, simplex)) return;
     while (p.n_vertices < MAX_VERTICES) {
         int f = nearest_face(&p);
         if (f < 0) break;
@@ -204,7 +204,7 @@ void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Dis
             points_from(&p, &face, size, out);
             out->error = h - lower;
         }
-        if (h - face.distance <= ACCURACY * size || !expand(&p, k, size)) break;
+        if (h - face.distance <= ACCURACY * size || !epa_expand(&p, k, size)) break;
     }
     out->error = fmax(0, upper - lower);
     if (out->error > CERTAIN * size) gather_others(&p, out->normal, upper, others);

@@ -21,16 +21,16 @@ static void set_edge(sti_Feature *out, st_Vec3 p, int i, st_Vec3 q, int j)
     out->point[1] = q, out->id[1] = j;
 }
 
-static double smaller(double a, double b)
+static double feature_smaller(double a, double b)
 {
     return a < b ? a : b;
 }
 
 /* How far a direction may turn until a face that it is `along` (a cosine) begins or ceases to face it: d cos(t) is
  * sin(t) dt, and sin(t) below 0.3 around FACING.                                                   */
-static double room_of_face(double along)
+static double feature_room_of_face(double along)
 {
-    return smaller(fabs(along - FACING_COSINE) / 0.3, MOST_ROOM);
+    return feature_smaller(fabs(along - FACING_COSINE) / 0.3, MOST_ROOM);
 }
 
 static void box_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out, double *room)
@@ -44,7 +44,7 @@ static void box_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out, doubl
         if (c[e] >= 0) corner |= 1 << e;
     }
     const double middle = fabs(c[most != least ? 3 - most - least : (most + 1) % 3]);
-    *room = room_of_face(fabs(c[most]));
+    *room = feature_room_of_face(fabs(c[most]));
     if (fabs(c[most]) >= FACING_COSINE) {
         const sti_Facets *f = core->facets;
         out->face = 2 * most + (c[most] > 0);
@@ -57,10 +57,10 @@ static void box_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out, doubl
     } else if (fabs(c[least]) <= FACING) {
         int i = corner & ~(1 << least), j = corner | 1 << least;
         set_edge(out, sti_core_vertex(core, i), i, sti_core_vertex(core, j), j);
-        *room = smaller(*room, smaller(FACING - fabs(c[least]), 0.5 * (middle - fabs(c[least]))));
+        *room = feature_smaller(*room, feature_smaller(FACING - fabs(c[least]), 0.5 * (middle - fabs(c[least]))));
     } else {
         set_point(out, sti_core_vertex(core, corner), corner);
-        *room = smaller(*room, fabs(c[least]) - FACING);
+        *room = feature_smaller(*room, fabs(c[least]) - FACING);
     }
 }
 
@@ -102,13 +102,13 @@ static void hull_edge_feature(const sti_Core *core, st_Vec3 local, int top, sti_
         if (square < least)
             second = least, least = square, best = f->spoke[s];
         else
-            second = smaller(second, square);
+            second = feature_smaller(second, square);
     }
     const double sine = sqrt(least);
-    *room = smaller(*room, fabs(FACING - sine));
+    *room = feature_smaller(*room, fabs(FACING - sine));
     if (least < FACING * FACING) {
         set_hull_edge(core, best, out);
-        *room = smaller(*room, 0.5 * (sqrt(second) - sine));
+        *room = feature_smaller(*room, 0.5 * (sqrt(second) - sine));
     } else {
         set_point(out, sti_core_vertex(core, top), top);
     }
@@ -128,12 +128,12 @@ static void hull_feature_around(const sti_Core *core, st_Vec3 local, int top, st
         else if (along > second)
             second = along;
     }
-    *room = room_of_face(most);
+    *room = feature_room_of_face(most);
     if (!(most >= FACING_COSINE)) {
         hull_edge_feature(core, local, top, out, room);
         return;
     }
-    *room = smaller(*room, 0.5 * (most - second));
+    *room = feature_smaller(*room, 0.5 * (most - second));
     set_hull_face(core, best, out);
 }
 
@@ -144,9 +144,9 @@ static void hull_feature_beside(const sti_Core *core, st_Vec3 local, int edge, s
     const int *beside = f->edge + (ptrdiff_t)4 * edge + 2;
     const double first = dot(f->normal[beside[0]], local), second = dot(f->normal[beside[1]], local);
     const double most = first >= second ? first : second;
-    *room = room_of_face(most);
+    *room = feature_room_of_face(most);
     if (most >= FACING_COSINE) {
-        *room = smaller(*room, 0.5 * fabs(first - second));
+        *room = feature_smaller(*room, 0.5 * fabs(first - second));
         set_hull_face(core, beside[first >= second ? 0 : 1], out);
     } else {
         set_hull_edge(core, edge, out);

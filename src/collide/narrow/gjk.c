@@ -41,7 +41,7 @@ static void take_better(Nearest *best, const Nearest *other)
     if (other->square < best->square) *best = *other;
 }
 
-static void try_edge(const sti_Simplex *s, int i, int j, Nearest *best)
+static void gjk_try_edge(const sti_Simplex *s, int i, int j, Nearest *best)
 {
     double weight[2];
     Nearest here = {.weight = {0}};
@@ -52,7 +52,7 @@ static void try_edge(const sti_Simplex *s, int i, int j, Nearest *best)
 }
 
 /* Inside the triangle only; its edges are tried for themselves. */
-static void try_triangle(const sti_Simplex *s, int i, int j, int k, Nearest *best)
+static void gjk_try_triangle(const sti_Simplex *s, int i, int j, int k, Nearest *best)
 {
     st_Vec3 a = s->w[i], b = s->w[j], c = s->w[k];
     st_Vec3 u = sub(b, a), v = sub(c, a), n = cross(u, v);
@@ -95,21 +95,21 @@ static bool try_inside(const sti_Simplex *s, Nearest *best)
     return true;
 }
 
-static Nearest nearest_point(const sti_Simplex *s)
+static Nearest gjk_nearest_point(const sti_Simplex *s)
 {
     Nearest best = {.v = s->w[0], .square = dot(s->w[0], s->w[0]), .weight = {1, 0, 0, 0}};
     for (int i = 0; i < s->n; i++)
         for (int j = i + 1; j < s->n; j++) {
-            try_edge(s, i, j, &best);
+            gjk_try_edge(s, i, j, &best);
             for (int k = j + 1; k < s->n; k++)
-                try_triangle(s, i, j, k, &best);
+                gjk_try_triangle(s, i, j, k, &best);
         }
     if (s->n == 4) (void)try_inside(s, &best);
     return best;
 }
 
 /* Drop the points that do not carry the nearest one. */
-static void shrink(sti_Simplex *s, const Nearest *nearest)
+static void gjk_shrink(sti_Simplex *s, const Nearest *nearest)
 {
     int n = 0;
     for (int k = 0; k < s->n; k++) {
@@ -120,7 +120,7 @@ static void shrink(sti_Simplex *s, const Nearest *nearest)
     s->n = n;
 }
 
-static void append(sti_Simplex *s, const sti_Core *a, const sti_Core *b, st_Vec3 d)
+static void gjk_append(sti_Simplex *s, const sti_Core *a, const sti_Core *b, st_Vec3 d)
 {
     s->a[s->n] = sti_support(a, d);
     s->b[s->n] = sti_support(b, scale(-1, d));
@@ -128,7 +128,7 @@ static void append(sti_Simplex *s, const sti_Core *a, const sti_Core *b, st_Vec3
     s->n++;
 }
 
-static bool is_known(const sti_Simplex *s)
+static bool gjk_is_known(const sti_Simplex *s)
 {
     st_Vec3 w = s->w[s->n - 1];
     for (int k = 0; k < s->n - 1; k++)
@@ -136,7 +136,7 @@ static bool is_known(const sti_Simplex *s)
     return false;
 }
 
-static void finish(const sti_Simplex *s, double distance, double lower, st_Vec3 normal, sti_Distance *out)
+static void gjk_finish(const sti_Simplex *s, double distance, double lower, st_Vec3 normal, sti_Distance *out)
 {
     const double gap = fmax(distance, lower); /* where rounding has made v too short */
     *out = (sti_Distance){.gap = gap, .normal = normal, .error = gap - lower, .rounds = out->rounds};
@@ -151,32 +151,32 @@ bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyon
     st_Vec3 d = sub(b->p, a->p);
     if (!(dot(d, d) > 0)) d = vec3(1, 0, 0);
     s->n = 0;
-    append(s, a, b, d);
+    gjk_append(s, a, b, d);
     s->weight[0] = 1;
     Nearest nearest = {.v = s->w[0], .square = dot(s->w[0], s->w[0])};
     double lower = -INFINITY, size = a->size + b->size;
     st_Vec3 normal = d;
     for (out->rounds = 0; out->rounds < MAX_ROUNDS; out->rounds++) {
         if (nearest.square <= touching * touching) return false;
-        append(s, a, b, scale(-1, nearest.v));
+        gjk_append(s, a, b, scale(-1, nearest.v));
         double distance = sqrt(nearest.square), along = dot(nearest.v, s->w[s->n - 1]) / distance;
         if (along >= lower) lower = along, normal = scale(-1 / distance, nearest.v);
         if (core_is_beyond(along, beyond, size)) {
             *out = (sti_Distance){.gap = along, .normal = scale(-1 / distance, nearest.v), .beyond = true};
             return true;
         }
-        bool done = distance - lower <= ROUNDING * (size + distance) || is_known(s);
+        bool done = distance - lower <= ROUNDING * (size + distance) || gjk_is_known(s);
         sti_Simplex tried = *s;
-        Nearest next = nearest_point(&tried);
+        Nearest next = gjk_nearest_point(&tried);
         if (done || !(next.square < nearest.square)) { /* no closer: rounding has the word */
             s->n--;
             break;
         }
         nearest = next;
-        shrink(s, &nearest);
+        gjk_shrink(s, &nearest);
         if (s->n == 4) return false; /* the origin is inside */
     }
     if (nearest.square <= touching * touching) return false;
-    finish(s, sqrt(nearest.square), lower, normal, out);
+    gjk_finish(s, sqrt(nearest.square), lower, normal, out);
     return true;
 }

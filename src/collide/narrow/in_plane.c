@@ -36,7 +36,7 @@ static st_Vec3 from_plane(Flat a, int axis)
     return add(scale(a.x, vec3_axis((axis + 1) % 3)), scale(a.y, vec3_axis((axis + 2) % 3)));
 }
 
-static double flat_dot(Flat a, Flat b)
+static double planar_flat_dot(Flat a, Flat b)
 {
     return a.x * b.x + a.y * b.y;
 }
@@ -77,14 +77,14 @@ typedef struct Way {
 } Way;
 
 /* Corners that coincide but for rounding stand in any order, so all of them are asked; few ways get that far. */
-static void try_way(const Polygon *p, Flat n, int k, bool edge, Way *best)
+static void planar_try_way(const Polygon *p, Flat n, int k, bool edge, Way *best)
 {
     const double length = hypot(n.x, n.y);
     if (!(length > 0)) return;
     n.x /= length, n.y /= length;
     double height = -INFINITY;
     for (int j = 0; j < p->n && height < best->height; j++)
-        height = fmax(height, flat_dot(n, p->corner[(k + j) % p->n].w));
+        height = fmax(height, planar_flat_dot(n, p->corner[(k + j) % p->n].w));
     if (height < best->height) *best = (Way){n, height, k, edge};
 }
 
@@ -93,20 +93,20 @@ static Way lowest_way(const Polygon *p)
     Way best = {.n = {1, 0}, .height = INFINITY};
     for (int k = 0; k < p->n; k++) {
         const Flat w = p->corner[k].w, next = p->corner[(k + 1) % p->n].w;
-        try_way(p, (Flat){next.y - w.y, w.x - next.x}, k, true, &best);
-        try_way(p, (Flat){-w.x, -w.y}, k, false, &best);
+        planar_try_way(p, (Flat){next.y - w.y, w.x - next.x}, k, true, &best);
+        planar_try_way(p, (Flat){-w.x, -w.y}, k, false, &best);
     }
     if (!(best.height < INFINITY)) best.height = 0; /* a point at the origin: any way is as good */
     return best;
 }
 
 /* The points of the cores that the foot of the origin is made of. */
-static void witness(const Polygon *p, const Way *way, sti_Distance *out)
+static void planar_witness(const Polygon *p, const Way *way, sti_Distance *out)
 {
     const Corner *c = &p->corner[way->k], *next = &p->corner[(way->k + 1) % p->n];
     const Flat edge = {next->w.x - c->w.x, next->w.y - c->w.y};
-    const double square = flat_dot(edge, edge);
-    double s = way->edge && square > 0 ? -flat_dot(c->w, edge) / square : 0;
+    const double square = planar_flat_dot(edge, edge);
+    double s = way->edge && square > 0 ? -planar_flat_dot(c->w, edge) / square : 0;
     s = fmin(fmax(s, 0), 1);
     out->a = from_plane((Flat){c->a.x + s * (next->a.x - c->a.x), c->a.y + s * (next->a.y - c->a.y)}, p->axis);
     out->b = from_plane((Flat){c->b.x + s * (next->b.x - c->b.x), c->b.y + s * (next->b.y - c->b.y)}, p->axis);
@@ -114,10 +114,10 @@ static void witness(const Polygon *p, const Way *way, sti_Distance *out)
 
 static double support_height(const Polygon *p, Flat n)
 {
-    return flat_dot(n, support(p, n).w);
+    return planar_flat_dot(n, support(p, n).w);
 }
 
-static Flat turned(Flat n, double angle)
+static Flat planar_turned(Flat n, double angle)
 {
     const double c = cos(angle), s = sin(angle);
     return (Flat){c * n.x - s * n.y, s * n.x + c * n.y};
@@ -130,20 +130,20 @@ static Flat refined(const Polygon *p, Flat n)
     double lo = -TURN, hi = TURN;
     for (int k = 0; k < ROUNDS; k++) {
         const double third = (hi - lo) / 3;
-        if (support_height(p, turned(n, lo + third)) > support_height(p, turned(n, hi - third)))
+        if (support_height(p, planar_turned(n, lo + third)) > support_height(p, planar_turned(n, hi - third)))
             lo += third;
         else
             hi -= third;
     }
-    const Flat better = turned(n, 0.5 * (lo + hi));
+    const Flat better = planar_turned(n, 0.5 * (lo + hi));
     return support_height(p, better) < support_height(p, n) ? better : n;
 }
 
 /* The answer is known: along n, and no point of C is lower than `least`. */
-static void finish(const Polygon *p, Flat n, double least, sti_Distance *out)
+static void planar_finish(const Polygon *p, Flat n, double least, sti_Distance *out)
 {
     const Corner c = support(p, n);
-    const double h = flat_dot(n, c.w);
+    const double h = planar_flat_dot(n, c.w);
     *out = (sti_Distance){.gap = -h,
                           .normal = from_plane(n, p->axis),
                           .a = from_plane(c.a, p->axis),
@@ -153,7 +153,7 @@ static void finish(const Polygon *p, Flat n, double least, sti_Distance *out)
                           .rounds = p->n};
 }
 
-static void search(const sti_Core *a, const sti_Core *b, int axis, sti_Distance *out)
+static void planar_search(const sti_Core *a, const sti_Core *b, int axis, sti_Distance *out)
 {
     const double accuracy = ACCURACY * (a->size + b->size + norm(sub(b->p, a->p)));
     Polygon p = {.a = a, .b = b, .axis = axis};
@@ -164,19 +164,19 @@ static void search(const sti_Core *a, const sti_Core *b, int axis, sti_Distance 
     for (;;) {
         const Way way = lowest_way(&p);
         const Corner beyond = support(&p, way.n);
-        const double h = flat_dot(way.n, beyond.w);
+        const double h = planar_flat_dot(way.n, beyond.w);
         if (h < lowest) lowest = h, best = way.n;
         if (h - way.height <= accuracy) {
-            finish(&p, way.n, way.height, out);
-            witness(&p, &way, out);
+            planar_finish(&p, way.n, way.height, out);
+            planar_witness(&p, &way, out);
             return;
         }
         if (p.n == MAX_CORNERS) {
-            finish(&p, refined(&p, best), way.height, out);
+            planar_finish(&p, refined(&p, best), way.height, out);
             return;
         }
         const Flat w = p.corner[way.k].w, left = {-way.n.y, way.n.x};
-        const bool before = !way.edge && flat_dot(left, beyond.w) < flat_dot(left, w);
+        const bool before = !way.edge && planar_flat_dot(left, beyond.w) < planar_flat_dot(left, w);
         insert(&p, before ? way.k : way.k + 1, beyond);
     }
 }
@@ -201,7 +201,7 @@ void sti_distance_in_plane(const sti_Core *a, const sti_Core *b, int axis, doubl
     /* A way in the plane that is only not known to be the best, and is: with its own points and features, or a contact
      * would be another one wherever GJK ends a little early.                                         */
     const sti_Distance given = *d;
-    search(a, b, axis, d);
+    planar_search(a, b, axis, d);
     if (sti_is_in_plane(given.normal, axis)) {
         const st_Vec3 n = scale(1 / length, flat);
         const double along = core_separation(a, b, n);

@@ -50,7 +50,7 @@ typedef struct Patch {
 
 /* ---- what is kept -------------------------------------------------------------------------------- */
 
-static double smaller(double a, double b)
+static double manifold_smaller(double a, double b)
 {
     return a < b ? a : b;
 }
@@ -58,7 +58,7 @@ static double smaller(double a, double b)
 /* Turning by an angle takes this much of a way, in either core. */
 static double way_of_turn(const Patch *patch, double angle)
 {
-    return angle * smaller(patch->a->size, patch->b->size);
+    return angle * manifold_smaller(patch->a->size, patch->b->size);
 }
 
 static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Feature *other, double sign,
@@ -74,7 +74,7 @@ static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Featur
     }
     if (face->face > INT16_MAX || other->face > INT16_MAX) patch->room = 0;
     /* corners of the other move over the reference by their own way and by how it turns under them */
-    patch->room = smaller(patch->room, room / (1 + sqrt(farthest) / core->size));
+    patch->room = manifold_smaller(patch->room, room / (1 + sqrt(farthest) / core->size));
     if (clipped->n > STI_MAX_CACHED_POINTS) patch->room = 0;
     if (cached == NULL || !(patch->room > 0)) return;
     cached->reference = sign > 0 ? 1 : -1;
@@ -179,7 +179,8 @@ static st_Status patch_again(Patch *patch)
 
 /* ---- points -------------------------------------------------------------------------------------- */
 
-static st_Status add_point(Patch *patch, double core_gap, st_Vec3 core_point, st_Vec3 n, double shift, uint32_t feature)
+static st_Status manifold_add_point(Patch *patch, double core_gap, st_Vec3 core_point, st_Vec3 n, double shift,
+                                    uint32_t feature)
 {
     double radii = patch->a->radius + patch->b->radius;
     double gap = (core_gap > patch->distance->gap ? core_gap : patch->distance->gap) - radii;
@@ -242,7 +243,7 @@ static st_Status edge_patch(Patch *patch, const sti_Feature *a, const sti_Featur
             if (!(gap > 1e-6 * radii)) return ST_OK; /* the axes cross: one point only */
             n = scale(1 / gap, d);
         }
-        STI_TRY(add_point(patch, gap, on_b, n, -patch->b->radius, 3u << 18 | (uint32_t)k));
+        STI_TRY(manifold_add_point(patch, gap, on_b, n, -patch->b->radius, 3u << 18 | (uint32_t)k));
     }
     return ST_OK;
 }
@@ -267,7 +268,7 @@ static st_Status add_exact(Patch *patch)
 }
 
 /* How far the normal of a feature is turned from the pair's own, squared; no face: as far as can be. */
-static double turned(const sti_Feature *feature, st_Vec3 n)
+static double manifold_turned(const sti_Feature *feature, st_Vec3 n)
 {
     if (feature->n <= 2) return INFINITY;
     st_Vec3 turn = sub(feature->normal, n);
@@ -283,7 +284,7 @@ static bool leaves_plane(const Patch *patch, const sti_Feature *feature)
 
 /* The points of the two features that face each other. Where both faces are turned from n by no more than rounding the
  * reference is a's.                                                                               */
-static st_Status add_patch(Patch *patch)
+static st_Status manifold_add_patch(Patch *patch)
 {
     sti_Feature on_a, on_b;
     sti_Farthest of_a, of_b;
@@ -296,12 +297,12 @@ static st_Status add_patch(Patch *patch)
         sti_shadow_feature(patch->a, n, patch->how->planar, &on_a);
         sti_shadow_feature(patch->b, scale(-1, n), patch->how->planar, &on_b);
     }
-    const double turned_a = turned(&on_a, n), turned_b = turned(&on_b, scale(-1, n));
+    const double turned_a = manifold_turned(&on_a, n), turned_b = manifold_turned(&on_b, scale(-1, n));
     const double as_turned = turned_b + SAME_NORMAL * SAME_NORMAL;
     if (patch->room > 0) {
-        double angle = smaller(room_a, room_b);
-        if (on_a.n > 2 && on_b.n > 2) angle = smaller(angle, 0.5 * fabs(sqrt(turned_a) - sqrt(as_turned)));
-        patch->room = smaller(patch->room, way_of_turn(patch, angle / patch->distance->swing));
+        double angle = manifold_smaller(room_a, room_b);
+        if (on_a.n > 2 && on_b.n > 2) angle = manifold_smaller(angle, 0.5 * fabs(sqrt(turned_a) - sqrt(as_turned)));
+        patch->room = manifold_smaller(patch->room, way_of_turn(patch, angle / patch->distance->swing));
     }
     if (on_a.n > 2 && on_b.n > 1 && turned_a <= as_turned) return face_patch(patch, &on_a, &on_b, 1);
     if (on_b.n > 2 && on_a.n > 1) return face_patch(patch, &on_b, &on_a, -1);
@@ -333,7 +334,7 @@ st_Status sti_manifold(const sti_Core *a, const sti_Core *b, const sti_Distance 
     if (!(distance->gap - a->radius - b->radius < how->margin)) return ST_OK;
     Patch patch = {a, b, distance, origin, how, out, out->n, INFINITY, err, 0};
     if (how->cached != NULL) patch.room = distance->room, how->cached->reference = 0;
-    STI_TRY(add_patch(&patch));
+    STI_TRY(manifold_add_patch(&patch));
     STI_TRY(add_exact(&patch));
     finish_patch(&patch);
     keep_patch(&patch);
@@ -368,7 +369,7 @@ st_Status sti_manifold_along(const sti_Core *a, const sti_Core *b, const sti_Dis
 {
     Patch patch = {a, b, axis, origin, how, out, out->n, INFINITY, err, 0};
     if (how->cached != NULL) patch.room = axis->room, how->cached->reference = 0;
-    STI_TRY(add_patch(&patch));
+    STI_TRY(manifold_add_patch(&patch));
     *met = finish_if_met(&patch);
     if (*met) keep_patch(&patch);
     return ST_OK;
@@ -397,7 +398,7 @@ static void to_front(sti_ContactPoint *p, int k, int front)
 
 /* The nearest point; of several that are as near, the one farthest out. When faces lie on one another edge to edge,
  * two edges may cross anywhere along their length, as rounding has it: that point is between corners, not beyond.  */
-static int nearest_point(const sti_ContactPoint *p, int n, double size)
+static int manifold_nearest_point(const sti_ContactPoint *p, int n, double size)
 {
     st_Vec3 middle = p[0].point;
     double least = p[0].gap, farthest = -1;
@@ -424,7 +425,7 @@ void sti_reduce_points(sti_Points *points, int first)
     double size = 0, score = 0;
     for (int k = 0; k < n; k++)
         size = fmax(size, norm(sub(p[k].point, p[0].point)));
-    to_front(p, nearest_point(p, n, size), 0);
+    to_front(p, manifold_nearest_point(p, n, size), 0);
     for (int k = 1; k < n; k++) {
         st_Vec3 d = sub(p[k].point, p[0].point);
         if (dot(d, d) > CLEARLY * score) score = dot(d, d), best = k;

@@ -227,7 +227,7 @@ typedef struct Line {
     double lo, hi; /* where it ends, from `at` along u; of a cone not used                         */
 } Line;
 
-static Line line_of(const sti_Core *core, Part part)
+static Line parts_line_of(const sti_Core *core, Part part)
 {
     if (part.kind == PART_EDGE) {
         st_Vec3 end[2], beside[2];
@@ -354,7 +354,7 @@ static bool meet_parallel(Touch *t, const Line *x, const Line *y)
 /* m . u_x = s_x and m . u_y = -s_y: m = alpha u_x + beta u_y + k u_x x u_y. */
 static bool meet_lines(Touch *t)
 {
-    const Line x = line_of(t->x, t->part_x), y = line_of(t->y, t->part_y);
+    const Line x = parts_line_of(t->x, t->part_x), y = parts_line_of(t->y, t->part_y);
     const st_Vec3 across = cross(x.u, y.u);
     const double square = dot(across, across), cosine = dot(x.u, y.u);
     const bool straight = x.sine == 0 && y.sine == 0;
@@ -381,7 +381,7 @@ static double rim_height(const sti_Core *core, Part part)
 
 static bool meet_rim_on_line(Touch *t)
 {
-    const Line line = line_of(t->x, t->part_x);
+    const Line line = parts_line_of(t->x, t->part_x);
     const double z = rim_height(t->y, t->part_y);
     const st_Vec3 centre = add(t->y->p, scale(z, t->y->axis[2]));
     if (!rim_on_line(t, &line, z, sub(centre, line.at))) return false;
@@ -451,7 +451,7 @@ static bool meet_point(Touch *t)
     const sti_Core *x = t->x;
     t->on_y = corner_of(t->y, t->part_y);
     if (t->part_x.kind == PART_SIDE) {
-        const Line line = line_of(x, t->part_x);
+        const Line line = parts_line_of(x, t->part_x);
         const st_Vec3 over = sub(t->on_y, line.at);
         const double z = dot(over, line.u);
         const st_Vec3 out = sub(over, scale(z, line.u));
@@ -463,7 +463,7 @@ static bool meet_point(Touch *t)
         return at >= x->lo && at <= x->hi;
     }
     if (t->part_x.kind == PART_EDGE) {
-        const Line line = line_of(x, t->part_x);
+        const Line line = parts_line_of(x, t->part_x);
         const double s = dot(line.u, sub(t->on_y, line.at));
         if (!(s >= 0 && s <= line.hi)) return false;
         t->on_x = add(line.at, scale(s, line.u));
@@ -552,7 +552,7 @@ static st_Vec3 sharp_way(const sti_Core *core, Part part, st_Vec3 on, double *be
         *bend = 1 / core->extent, *goes_on = 0.3 * core->extent;
         return scale(1 / core->extent, cross(core->axis[2], sub(on, core->p)));
     }
-    const Line line = line_of(core, part);
+    const Line line = parts_line_of(core, part);
     const double at = dot(line.u, sub(on, line.at));
     *bend = 0, *goes_on = fmin(at, line.hi - at);
     return line.u;

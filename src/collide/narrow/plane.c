@@ -84,7 +84,7 @@ static bool list_corners(void *ctx, int item)
     return true;
 }
 
-static int by_number(const void *x, const void *y)
+static int plane_by_number(const void *x, const void *y)
 {
     const int *a = x, *b = y;
     return *a < *b ? -1 : *a > *b;
@@ -102,7 +102,7 @@ static st_Status try_mesh(const Against *plane, const sti_Mesh *mesh, st_Pose po
     st_Status status = below.status;
     const int n = out->n_list - first_list;
     int *vertex = out->list + first_list;
-    if (n > 0) qsort(vertex, (size_t)n, sizeof *vertex, by_number);
+    if (n > 0) qsort(vertex, (size_t)n, sizeof *vertex, plane_by_number);
     for (int k = 0; k < n && status == ST_OK; k++)
         if (k == 0 || vertex[k] != vertex[k - 1])
             status = try_point(plane, pose_point(pose, mesh->vertex[vertex[k]]), (uint32_t)vertex[k]);

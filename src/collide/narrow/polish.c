@@ -45,7 +45,7 @@ typedef struct Parts {
     Part part[MAX_PARTS];
 } Parts;
 
-static void guess(Parts *parts, Part part)
+static void polish_guess(Parts *parts, Part part)
 {
     if (parts->n < MAX_PARTS) parts->part[parts->n++] = part;
 }
@@ -115,7 +115,7 @@ static bool same_point(st_Vec3 a, st_Vec3 b)
 static void guess_polytope(const sti_Core *core, st_Vec3 m, Parts *parts)
 {
     st_Vec3 top = sti_support(core, m), beside[2];
-    guess(parts, (Part){.kind = PART_VERTEX, .p = top, .q = top});
+    polish_guess(parts, (Part){.kind = PART_VERTEX, .p = top, .q = top});
     for (int k = 0; k < sti_core_edge_count(core); k++) {
         Part edge = {.kind = PART_EDGE};
         st_Vec3 end[2];
@@ -124,18 +124,18 @@ static void guess_polytope(const sti_Core *core, st_Vec3 m, Parts *parts)
         edge.p = end[0], edge.q = end[1];
         if (!(fabs(dot(m, sub(edge.q, edge.p))) <= NEAR * norm(sub(edge.q, edge.p)))) continue;
         st_Vec3 other = same_point(edge.p, top) ? edge.q : edge.p;
-        guess(parts, edge);
-        guess(parts, (Part){.kind = PART_VERTEX, .p = other, .q = other});
+        polish_guess(parts, edge);
+        polish_guess(parts, (Part){.kind = PART_VERTEX, .p = other, .q = other});
     }
 }
 
 static void guess_cylinder(const sti_Core *core, st_Vec3 m, Parts *parts)
 {
     double rise = dot(core->axis[2], m);
-    guess(parts, (Part){.kind = PART_RIM, .z = rise >= 0 ? core->hi : core->lo});
+    polish_guess(parts, (Part){.kind = PART_RIM, .z = rise >= 0 ? core->hi : core->lo});
     if (fabs(rise) > NEAR) return;
-    guess(parts, (Part){.kind = PART_RULING});
-    guess(parts, (Part){.kind = PART_RIM, .z = rise >= 0 ? core->lo : core->hi});
+    polish_guess(parts, (Part){.kind = PART_RULING});
+    polish_guess(parts, (Part){.kind = PART_RIM, .z = rise >= 0 ? core->lo : core->hi});
 }
 
 static void guess_cone(const sti_Core *core, st_Vec3 m, Parts *parts)
@@ -143,10 +143,10 @@ static void guess_cone(const sti_Core *core, st_Vec3 m, Parts *parts)
     st_Vec3 apex = add(core->p, scale(core->hi, core->axis[2])), rim = core_rim_point(core, m, core->lo);
     Part guesses[2] = {{.kind = PART_RIM, .z = core->lo}, {.kind = PART_VERTEX, .p = apex, .q = apex}};
     double rise = dot(m, sub(apex, rim));
-    guess(parts, guesses[rise > 0]);
+    polish_guess(parts, guesses[rise > 0]);
     if (fabs(rise) > NEAR * norm(sub(apex, rim))) return;
-    guess(parts, (Part){.kind = PART_RULING});
-    guess(parts, guesses[!(rise > 0)]);
+    polish_guess(parts, (Part){.kind = PART_RULING});
+    polish_guess(parts, guesses[!(rise > 0)]);
 }
 
 static void guess_parts(const sti_Core *core, st_Vec3 m, Parts *parts)
@@ -159,7 +159,7 @@ static void guess_parts(const sti_Core *core, st_Vec3 m, Parts *parts)
     else if (core->kind == STI_CORE_CONE)
         guess_cone(core, m, parts);
     else
-        guess(parts, (Part){.kind = PART_SMOOTH});
+        polish_guess(parts, (Part){.kind = PART_SMOOTH});
 }
 
 /* ---- Newton -------------------------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ typedef struct Meeting {
     double size;
 } Meeting;
 
-static st_Vec3 turned(const Meeting *meet, const double x[4])
+static st_Vec3 polish_turned(const Meeting *meet, const double x[4])
 {
     st_Vec3 n = add(meet->n, add(scale(x[0], meet->u), scale(x[1], meet->w)));
     return scale(1 / norm(n), n);
@@ -180,7 +180,7 @@ static st_Vec3 turned(const Meeting *meet, const double x[4])
 /* r[0], r[1]: b - a across n; r[2], r[3]: the ways along the parts are across n; a point's place is 0. */
 static void residual(const Meeting *meet, const double x[4], double r[4], st_Vec3 on[2])
 {
-    st_Vec3 n = turned(meet, x);
+    st_Vec3 n = polish_turned(meet, x);
     for (int side = 0; side < 2; side++) {
         st_Vec3 way, m = side == 0 ? n : scale(-1, n);
         on[side] = point_at(meet->core[side], &meet->part[side], m, x[2 + side], &way);
@@ -191,7 +191,7 @@ static void residual(const Meeting *meet, const double x[4], double r[4], st_Vec
 }
 
 /* J x = -r by elimination with full pivoting; what the rank does not reach stays as it is. */
-static void solve(double J[4][5], double x[4])
+static void polish_solve(double J[4][5], double x[4])
 {
     int column[4] = {0, 1, 2, 3}, rank = 0;
     double largest = 0;
@@ -225,7 +225,7 @@ static void solve(double J[4][5], double x[4])
     }
 }
 
-static double size_of(const double r[4])
+static double polish_size_of(const double r[4])
 {
     return fmax(fmax(fabs(r[0]), fabs(r[1])), fmax(fabs(r[2]), fabs(r[3])));
 }
@@ -245,11 +245,11 @@ static void newton_step(Meeting *meet, double x[4], const double r[4])
     }
     for (int i = 0; i < 4; i++)
         J[i][4] = r[i];
-    solve(J, step);
+    polish_solve(J, step);
     double turn = hypot(step[0], step[1]), shorter = turn > MAX_TURN ? MAX_TURN / turn : 1;
     for (int k = 0; k < 4; k++)
         x[k] += shorter * step[k];
-    meet->n = turned(meet, x);
+    meet->n = polish_turned(meet, x);
     meet->u = orthogonal(meet->n), meet->w = cross(meet->n, meet->u);
     x[0] = x[1] = 0;
 }
@@ -265,7 +265,7 @@ static bool try_parts(const sti_Core *a, const sti_Core *b, const Part *on_a, co
     for (int round = 0; round < MAX_ROUNDS; round++) {
         st_Vec3 on[2];
         residual(&meet, x, r, on);
-        double miss = size_of(r);
+        double miss = polish_size_of(r);
         if (!(miss < least)) break; /* rounding has the word */
         bool slow = least <= SOLVED * meet.size && miss > 0.1 * least;
         least = miss;
@@ -284,7 +284,7 @@ static bool try_parts(const sti_Core *a, const sti_Core *b, const Part *on_a, co
     return true;
 }
 
-static bool newton(const sti_Core *a, const sti_Core *b, sti_Distance *d)
+static bool polish_newton(const sti_Core *a, const sti_Core *b, sti_Distance *d)
 {
     Parts on_a, on_b;
     guess_parts(a, d->normal, &on_a);
@@ -423,7 +423,7 @@ void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d)
     for (int round = 0; round < 3; round++) {
         snap(a, b, a, 1, d);
         snap(a, b, b, -1, d);
-        if (newton(a, b, d)) return;
+        if (polish_newton(a, b, d)) return;
         climb(a, b, d);
     }
     st_Vec3 between = sub(d->b, d->a);

@@ -43,7 +43,7 @@ typedef struct Probes {
     double slack; /* clearly: rounding does not decide                                             */
 } Probes;
 
-static bool is_hopeless(const Probes *probes, double separation, const Best *best)
+static bool sat_is_hopeless(const Probes *probes, double separation, const Best *best)
 {
     return separation < (best->gap > probes->least ? best->gap : probes->least) - probes->slack;
 }
@@ -91,14 +91,14 @@ static bool face_counts(const Slab *slab, const sti_Core *core, int face)
 }
 
 /* Faces of a against b; AXIS_FACE_B where a is the second of the pair. */
-static void try_faces(const sti_Core *a, const sti_Core *b, const Slab *slab, const Probes *probes, Axis axis,
-                      Best *best)
+static void sat_try_faces(const sti_Core *a, const sti_Core *b, const Slab *slab, const Probes *probes, Axis axis,
+                          Best *best)
 {
     const double sign = axis == AXIS_FACE_A ? 1 : -1;
     const st_Vec3 between = scale(sign, core_to_local(a, sub(probes->b, probes->a)));
     for (int k = 0; k < sti_core_face_count(a); k++) {
         if (!face_counts(slab, a, k)) continue;
-        if (a->facets != NULL && is_hopeless(probes, dot(a->facets->normal[k], between), best)) continue;
+        if (a->facets != NULL && sat_is_hopeless(probes, dot(a->facets->normal[k], between), best)) continue;
         st_Vec3 n, on;
         sti_core_face(a, k, &n, &on);
         double gap = dot(n, sub(sti_support(b, scale(-1, n)), on));
@@ -165,8 +165,8 @@ static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, 
      * own separation bounds what the axis can give from above: most pairs end here.               */
     for (int sign = -1; sign <= 1; sign += 2) {
         st_Vec3 m = scale(sign, n);
-        if (sign * along <= best->gap || is_hopeless(probes, sign * along, best)) continue;
-        if (is_hopeless(probes, dot(m, sub(probes->b, probes->a)), best)) continue;
+        if (sign * along <= best->gap || sat_is_hopeless(probes, sign * along, best)) continue;
+        if (sat_is_hopeless(probes, dot(m, sub(probes->b, probes->a)), best)) continue;
         double gap = core_separation(core_a, core_b, m);
         /* only the edges that are farthest out: parallel ones behind them give the same axis */
         if (gap > best->gap && sign * along <= gap + 1e-10 * (core_a->size + core_b->size))
@@ -265,8 +265,8 @@ static void try_pairs(const sti_Core *a, const sti_Core *b, Edges *of_a, Edges *
 }
 
 /* In an order that does not depend on which ones count: of equally good axes the first is taken. */
-static void try_edges(const sti_Core *a, const sti_Core *b, const Slab *slab_a, const Slab *slab_b, double within,
-                      const Probes *probes, Best *best)
+static void sat_try_edges(const sti_Core *a, const sti_Core *b, const Slab *slab_a, const Slab *slab_b, double within,
+                          const Probes *probes, Best *best)
 {
     Edges of_a, of_b;
     const bool all = slab_a->all || slab_b->all;
@@ -344,14 +344,14 @@ void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *
     double depth = -dot(guess, sub(probes.b, probes.a));
     if (depth > 0) probes.least = -depth;
     Slab slab_a = slab_under(a, guess, depth, slack), slab_b = slab_under(b, scale(-1, guess), depth, slack);
-    try_faces(a, b, &slab_a, &probes, AXIS_FACE_A, &best);
-    try_faces(b, a, &slab_b, &probes, AXIS_FACE_B, &best);
+    sat_try_faces(a, b, &slab_a, &probes, AXIS_FACE_A, &best);
+    sat_try_faces(b, a, &slab_b, &probes, AXIS_FACE_B, &best);
     if (-best.gap < depth) { /* the faces know a better direction to look from */
         depth = -best.gap;
         slab_a = slab_under(a, best.normal, depth, slack);
         slab_b = slab_under(b, scale(-1, best.normal), depth, slack);
     }
-    try_edges(a, b, &slab_a, &slab_b, depth + slack, &probes, &best);
+    sat_try_edges(a, b, &slab_a, &slab_b, depth + slack, &probes, &best);
     if (!isfinite(best.gap)) try_across(a, b, &best);
     *out = (sti_Distance){.gap = best.gap, .normal = best.normal};
     out->a = sti_support(a, best.normal);

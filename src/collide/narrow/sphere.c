@@ -4,7 +4,7 @@
 #include "collide/narrow/narrow.h"
 
 /* The normal of two points that coincide is any; `fallback` where there is a better guess. */
-static st_Vec3 direction(st_Vec3 d, double length, st_Vec3 fallback)
+static st_Vec3 sphere_direction(st_Vec3 d, double length, st_Vec3 fallback)
 {
     return length > 0 ? scale(1 / length, d) : fallback;
 }
@@ -42,7 +42,7 @@ st_Status sti_sphere_capsule(const sti_Shape *a, st_Pose pose_a, const sti_Shape
     double distance = norm(from_a);
     /* what rounding leaves of a way out has any direction, in a planar scene one across the plane */
     const bool on_it = how->planar >= 0 && distance <= 1e-12 * (b->length + norm(d));
-    st_Vec3 n = direction(from_a, on_it ? 0 : distance, off_axis(axis, how));
+    st_Vec3 n = sphere_direction(from_a, on_it ? 0 : distance, off_axis(axis, how));
     return add_if_near(distance - a->radius - b->radius, sub(on_axis, scale(b->radius, n)), n, 0, how, out, err);
 }
 

@@ -29,7 +29,7 @@ static void bar_core(const sti_Shape *shape, sti_Core *core)
     core_set_segment(core, 0, 0.5 * shape->length);
 }
 
-static void bar_surface(const st_ShapeDef *def, double size, sti_Surface *out)
+static void bar_surface(const st_ShapeDef *def, double size, sti_SurfaceBuilder *out)
 {
     sti_surface_box(out, vec3(def->length / 2, 0.005 * size, 0.005 * size));
 }

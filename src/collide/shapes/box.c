@@ -64,7 +64,7 @@ static void box_ray(const sti_Shape *shape, sti_Ray *ray)
     }
 }
 
-static void box_surface(const st_ShapeDef *def, double size, sti_Surface *out)
+static void box_surface(const st_ShapeDef *def, double size, sti_SurfaceBuilder *out)
 {
     (void)size;
     sti_surface_box(out, def->half);

@@ -54,7 +54,7 @@ static void capsule_ray(const sti_Shape *shape, sti_Ray *ray)
         if (sti_ray_entered(&part[k], INFINITY) && (ray->missed || part[k].enter < ray->enter)) *ray = part[k];
 }
 
-static void capsule_surface(const st_ShapeDef *def, double size, sti_Surface *out)
+static void capsule_surface(const st_ShapeDef *def, double size, sti_SurfaceBuilder *out)
 {
     (void)size;
     enum { RINGS = STI_SURFACE_RINGS };

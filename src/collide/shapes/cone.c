@@ -45,7 +45,7 @@ static void cone_ray(const sti_Shape *shape, sti_Ray *ray)
     sti_ray_cut_half_space(ray, vec3(0, 0, -1), 0.25 * shape->length);
 }
 
-static void cone_surface(const st_ShapeDef *def, double size, sti_Surface *out)
+static void cone_surface(const st_ShapeDef *def, double size, sti_SurfaceBuilder *out)
 {
     (void)size;
     const double r = def->radius, l = def->length;

@@ -44,7 +44,7 @@ static void ellipsoid_ray(const sti_Shape *shape, sti_Ray *ray)
     sti_ray_cut_ellipsoid(ray, shape->half);
 }
 
-static void ellipsoid_surface(const st_ShapeDef *def, double size, sti_Surface *out)
+static void ellipsoid_surface(const st_ShapeDef *def, double size, sti_SurfaceBuilder *out)
 {
     (void)size;
     sti_surface_ellipsoid(out, def->half);

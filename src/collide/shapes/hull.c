@@ -50,7 +50,7 @@ static void hull_ray(const sti_Shape *shape, sti_Ray *ray)
         sti_ray_cut_half_space(ray, f->normal[k], f->offset[k]);
 }
 
-static void hull_surface(const st_ShapeDef *def, double size, sti_Surface *out)
+static void hull_surface(const st_ShapeDef *def, double size, sti_SurfaceBuilder *out)
 {
     (void)size;
     st_Vec3 *corner = NULL;

@@ -42,7 +42,7 @@ typedef struct MeshRay {
 } MeshRay;
 
 /* Moeller & Trumbore 1997; a solid is entered from the front only. */
-static bool try_triangle(void *ctx, int item)
+static bool mesh_try_triangle(void *ctx, int item)
 {
     MeshRay *ray = ctx;
     const sti_Triangle *t = &ray->mesh->triangle[item];
@@ -65,7 +65,7 @@ static void mesh_ray(const sti_Shape *shape, sti_Ray *ray)
     const sti_Mesh *mesh = shape->mesh;
     MeshRay search = {
         .mesh = mesh, .p = ray->p, .d = ray->d, .limit = ray->limit, .both_sides = mesh->field || !mesh->solid};
-    sti_tree_ray(&mesh->tree, ray->p, ray->d, &search.limit, try_triangle, &search);
+    sti_tree_ray(&mesh->tree, ray->p, ray->d, &search.limit, mesh_try_triangle, &search);
     ray->missed = !search.hit;
     ray->enter = search.limit;
     ray->normal = search.normal;
@@ -73,7 +73,7 @@ static void mesh_ray(const sti_Shape *shape, sti_Ray *ray)
 
 /* ---- drawing ------------------------------------------------------------------------------------- */
 
-static void mesh_surface(const st_ShapeDef *def, double size, sti_Surface *out)
+static void mesh_surface(const st_ShapeDef *def, double size, sti_SurfaceBuilder *out)
 {
     (void)size;
     for (int k = 0; k < def->n_points; k++)
@@ -105,7 +105,7 @@ static st_Status field_compile(const st_ShapeDef *def, const st_Allocator *alloc
     return ST_OK;
 }
 
-static void field_surface(const st_ShapeDef *def, double size, sti_Surface *out)
+static void field_surface(const st_ShapeDef *def, double size, sti_SurfaceBuilder *out)
 {
     (void)size;
     const int nx = def->n_x, ny = def->n_y;

@@ -15,7 +15,7 @@ static void plane_ray(const sti_Shape *shape, sti_Ray *ray)
     sti_ray_cut_half_space(ray, vec3(0, 0, 1), 0);
 }
 
-static void plane_surface(const st_ShapeDef *def, double size, sti_Surface *out)
+static void plane_surface(const st_ShapeDef *def, double size, sti_SurfaceBuilder *out)
 {
     (void)def;
     const double h = size / 2;

@@ -7,7 +7,7 @@ static st_Status point_compile(const st_ShapeDef *def, const st_Allocator *alloc
     return ST_OK;
 }
 
-static void point_surface(const st_ShapeDef *def, double size, sti_Surface *out)
+static void point_surface(const st_ShapeDef *def, double size, sti_SurfaceBuilder *out)
 {
     (void)def;
     sti_surface_ellipsoid(out, vec3(0.01 * size, 0.01 * size, 0.01 * size));

@@ -30,7 +30,7 @@ static void sphere_ray(const sti_Shape *shape, sti_Ray *ray)
     sti_ray_cut_ball(ray, vec3(0, 0, 0), shape->radius);
 }
 
-static void sphere_surface(const st_ShapeDef *def, double size, sti_Surface *out)
+static void sphere_surface(const st_ShapeDef *def, double size, sti_SurfaceBuilder *out)
 {
     (void)size;
     sti_surface_ellipsoid(out, vec3(def->radius, def->radius, def->radius));
