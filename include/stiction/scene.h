@@ -19,21 +19,31 @@ extern "C" {
 typedef struct st_Scene st_Scene;
 
 /* Ids of the objects in a scene, numbered in the order they were added: index1 = 1, 2, ... {0} means the ground
- * (bodies) or none (all other kinds).                                                                      */
+ * (bodies) or none (all other kinds).
+ *
+ * The ids that `add` and `find` functions return have a generation, which no other object of the scene ever has. Such
+ * an id stays valid when other objects are removed, in the scene, in its copies and in systems made from them. When its
+ * own object is removed, it is refused. An id without a generation, {k}, is the object that has number k now.
+ */
 typedef struct st_BodyId {
     int32_t index1;
+    uint32_t generation;
 } st_BodyId;
 typedef struct st_ShapeId {
     int32_t index1;
+    uint32_t generation;
 } st_ShapeId;
 typedef struct st_JointId {
     int32_t index1;
+    uint32_t generation;
 } st_JointId;
 typedef struct st_SpringId {
     int32_t index1;
+    uint32_t generation;
 } st_SpringId;
 typedef struct st_ForceId {
     int32_t index1;
+    uint32_t generation;
 } st_ForceId;
 typedef struct st_MaterialId {
     int32_t index1;
@@ -516,15 +526,15 @@ ST_API st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *
 ST_API st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err);
 
 /* Remove n bodies with their shapes, joints, springs and forces, and the gears on those joints. The remaining objects
- * keep their names and are renumbered: find their ids again by name. If one id is not valid, nothing is removed. */
+ * keep their names and their ids, and move up in number. If one id is not valid, nothing is removed. */
 ST_API st_Status st_scene_remove_bodies(st_Scene *scene, const st_BodyId *ids, int n, st_Error *err);
-/* Remove n shapes. Ids change as in st_scene_remove_bodies. */
+/* Remove n shapes. Numbers change as in st_scene_remove_bodies. */
 ST_API st_Status st_scene_remove_shapes(st_Scene *scene, const st_ShapeId *ids, int n, st_Error *err);
-/* Remove n joints and the gears on them. Ids change as in st_scene_remove_bodies. */
+/* Remove n joints and the gears on them. Numbers change as in st_scene_remove_bodies. */
 ST_API st_Status st_scene_remove_joints(st_Scene *scene, const st_JointId *ids, int n, st_Error *err);
-/* Remove n springs. Ids change as in st_scene_remove_bodies. */
+/* Remove n springs. Numbers change as in st_scene_remove_bodies. */
 ST_API st_Status st_scene_remove_springs(st_Scene *scene, const st_SpringId *ids, int n, st_Error *err);
-/* Remove n forces. Ids change as in st_scene_remove_bodies. */
+/* Remove n forces. Numbers change as in st_scene_remove_bodies. */
 ST_API st_Status st_scene_remove_forces(st_Scene *scene, const st_ForceId *ids, int n, st_Error *err);
 
 /* ------------------------------------------------------------------ reading a scene

@@ -93,12 +93,14 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
     STI_TRY(names_grow_slots(allocator, names, err));
     STI_TRY(STI_GROW(allocator, names->name, names->capacity, names->n + 1, err));
     STI_TRY(STI_GROW(allocator, names->scope, names->scope_capacity, names->n + 1, err));
+    STI_TRY(STI_GROW(allocator, names->generation, names->generation_capacity, names->n + 1, err));
     STI_TRY(grow_blocks(allocator, names, (int)length, err));
     sti_NameBlock *block = &names->block[names->n_blocks - 1];
     char *copy = memcpy(block->text + block->used, name, length + 1);
     block->used += (int)length + 1;
     names->name[names->n] = copy;
     names->scope[names->n] = scope;
+    names->generation[names->n] = ++names->last_generation;
     names->slot[names_probe(names, scope, copy)] = names->n + 1;
     names->n++;
     return ST_OK;
@@ -119,8 +121,23 @@ void sti_names_free(const st_Allocator *allocator, sti_Names *names)
     sti_free(allocator, names->block, names->block_capacity, sizeof *names->block);
     sti_free(allocator, names->name, names->capacity, sizeof *names->name);
     sti_free(allocator, names->scope, names->scope_capacity, sizeof *names->scope);
+    sti_free(allocator, names->generation, names->generation_capacity, sizeof *names->generation);
     sti_free(allocator, names->slot, names->n_slots, sizeof *names->slot);
     *names = (sti_Names){0};
+}
+
+int sti_names_place(const sti_Names *names, int index, uint32_t generation)
+{
+    if (generation == 0 || (index >= 0 && index < names->n && names->generation[index] == generation)) return index;
+    int low = 0, high = names->n; /* the first that is not smaller */
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (names->generation[middle] < generation)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < names->n && names->generation[low] == generation ? low : -1;
 }
 
 bool sti_name_matches(const char *pattern, const char *name)

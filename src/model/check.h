@@ -99,6 +99,7 @@ static inline st_Status check_orientation(Subject s, const char *what, st_Quat *
 static inline st_Status check_body_id(const st_Scene *scene, Subject s, const char *what, st_BodyId id)
 {
     if (id.index1 >= 0 && id.index1 < scene->n_bodies) return ST_OK;
+    if (id.index1 == -1) return BAD(s, "%s is a body that was removed", what);
     return BAD(s, "%s is body number %d, there are %d", what, id.index1, scene->n_bodies - 1);
 }
 

@@ -127,6 +127,7 @@ st_Status sti_body_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *
 st_Status st_scene_body_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Mat3 *inertia, st_Error *err)
 {
     STI_NEED(scene, err);
+    id = sti_body_now(scene, id);
     if (id.index1 < 1 || id.index1 >= scene->n_bodies)
         return sti_fail(err, ST_ERR_ARGUMENT, "body number %d, there are %d", id.index1, scene->n_bodies - 1);
     *mass = scene->body[id.index1].mass;
@@ -141,6 +142,7 @@ st_Status st_scene_shapes_mass(const st_Scene *scene, st_BodyId id, double *mass
     STI_NEED(mass, err);
     st_Mat3 inertia;
     st_Vec3 centre;
+    id = sti_body_now(scene, id);
     if (id.index1 < 0 || id.index1 >= scene->n_bodies)
         return sti_fail(err, ST_ERR_ARGUMENT, "body number %d, there are %d", id.index1, scene->n_bodies - 1);
     return shapes_mass(scene, id.index1, mass, &inertia, &centre, err);
@@ -150,6 +152,7 @@ st_Status st_scene_shapes_mass(const st_Scene *scene, st_BodyId id, double *mass
 st_Status st_scene_centre_body(st_Scene *scene, st_BodyId id, st_Vec3 *shift, st_Error *err)
 {
     STI_NEED(scene, err);
+    id = sti_body_now(scene, id);
     if (id.index1 < 1 || id.index1 >= scene->n_bodies)
         return sti_fail(err, ST_ERR_ARGUMENT, "there is no body number %d to centre, there are %d", id.index1,
                         scene->n_bodies - 1);

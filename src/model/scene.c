@@ -110,7 +110,7 @@ st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *o
     STI_TRY(sti_scene_add_name(scene, STI_BODY, 0, def->name, &body.name, err));
     scene->body[scene->n_bodies] = body;
     scene->first_shape[scene->n_bodies] = scene->last_shape[scene->n_bodies] = -1;
-    if (out != NULL) out->index1 = scene->n_bodies;
+    if (out != NULL) *out = sti_body_id(scene, scene->n_bodies);
     scene->n_bodies++;
     return ST_OK;
 }
@@ -152,6 +152,7 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
     STI_CHECK_DEF(def, "st_sphere_def, st_box_def or another of the shapes", err);
     st_ShapeDef shape = *def;
     Subject s = subject_of(STI_SHAPE, def->name, err);
+    body = sti_body_now(scene, body);
     STI_TRY(check_body_id(scene, s, "its body", body));
     if (def->material.index1 < 0 || def->material.index1 > scene->n_materials)
         return BAD(s, "material is number %d, there are %d", def->material.index1, scene->n_materials);
@@ -180,7 +181,7 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
         scene->next_shape[scene->last_shape[body.index1]] = scene->n_shapes;
     scene->last_shape[body.index1] = scene->n_shapes;
     scene->n_shapes++;
-    if (out != NULL) out->index1 = scene->n_shapes;
+    if (out != NULL) *out = sti_shape_id(scene, scene->n_shapes - 1);
     return ST_OK;
 }
 
@@ -188,6 +189,7 @@ st_Status st_scene_exclude(st_Scene *scene, st_BodyId a, st_BodyId b, st_Error *
 {
     STI_NEED(scene, err);
     Subject s = {"excluded pair", "(unnamed)", err};
+    a = sti_body_now(scene, a), b = sti_body_now(scene, b);
     STI_TRY(check_body_id(scene, s, "a", a));
     STI_TRY(check_body_id(scene, s, "b", b));
     STI_TRY(STI_GROW(&scene->allocator, scene->excluded, scene->excluded_capacity, scene->n_excluded + 1, err));
@@ -210,6 +212,8 @@ st_Status st_scene_add_joint(st_Scene *scene, const st_JointDef *def, st_JointId
     STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_joint_def", err);
     st_JointDef joint = *def;
+    joint.a = sti_body_now(scene, def->a), joint.b = sti_body_now(scene, def->b);
+    joint.joint_a = sti_joint_now(scene, def->joint_a), joint.joint_b = sti_joint_now(scene, def->joint_b);
     st_TendonPoint path[STI_TENDON_PARTS], *kept = NULL;
     if (def->type != ST_JOINT_TENDON) joint.n_path = 0, joint.path = NULL;
     STI_TRY(sti_check_joint(scene, subject_of(STI_JOINT, def->name, err), &joint, path));
@@ -226,7 +230,7 @@ st_Status st_scene_add_joint(st_Scene *scene, const st_JointDef *def, st_JointId
         return status;
     }
     scene->joint[scene->n_joints++] = joint;
-    if (out != NULL) out->index1 = scene->n_joints;
+    if (out != NULL) *out = sti_joint_id(scene, scene->n_joints - 1);
     return ST_OK;
 }
 
@@ -235,12 +239,13 @@ st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, st_Sprin
     STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_spring_def", err);
     st_SpringDef spring = *def;
+    spring.a = sti_body_now(scene, def->a), spring.b = sti_body_now(scene, def->b);
     STI_TRY(sti_check_spring(scene, subject_of(STI_SPRING, def->name, err), &spring));
     STI_TRY(STI_GROW(&scene->allocator, scene->spring, scene->spring_capacity, scene->n_springs + 1, err));
     spring.table.type = ST_PROFILE_TABLE;
     STI_TRY(add_name_and_table(scene, STI_SPRING, def->name, &spring.name, &spring.table, err));
     scene->spring[scene->n_springs++] = spring;
-    if (out != NULL) out->index1 = scene->n_springs;
+    if (out != NULL) *out = sti_spring_id(scene, scene->n_springs - 1);
     return ST_OK;
 }
 
@@ -249,11 +254,12 @@ st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId
     STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_force_def", err);
     st_ForceDef force = *def;
-    STI_TRY(sti_check_force(scene, subject_of(STI_FORCE, def->name, err), def));
+    force.body = sti_body_now(scene, def->body);
+    STI_TRY(sti_check_force(scene, subject_of(STI_FORCE, def->name, err), &force));
     STI_TRY(STI_GROW(&scene->allocator, scene->force, scene->force_capacity, scene->n_forces + 1, err));
     STI_TRY(add_name_and_table(scene, STI_FORCE, def->name, &force.name, &force.profile, err));
     scene->force[scene->n_forces++] = force;
-    if (out != NULL) out->index1 = scene->n_forces;
+    if (out != NULL) *out = sti_force_id(scene, scene->n_forces - 1);
     return ST_OK;
 }
 
@@ -296,6 +302,7 @@ int st_scene_force_count(const st_Scene *scene)
 st_Status st_scene_body(const st_Scene *scene, st_BodyId id, st_BodyDef *out)
 {
     if (scene == NULL || out == NULL) return ST_ERR_ARGUMENT;
+    id = sti_body_now(scene, id);
     if (id.index1 < 0 || id.index1 >= scene->n_bodies) return ST_ERR_ARGUMENT;
     *out = scene->body[id.index1];
     return ST_OK;
@@ -304,15 +311,17 @@ st_Status st_scene_body(const st_Scene *scene, st_BodyId id, st_BodyDef *out)
 st_Status st_scene_shape(const st_Scene *scene, st_ShapeId id, st_ShapeDef *out, st_BodyId *body)
 {
     if (scene == NULL || out == NULL) return ST_ERR_ARGUMENT;
+    id = sti_shape_now(scene, id);
     if (id.index1 < 1 || id.index1 > scene->n_shapes) return ST_ERR_ARGUMENT;
     *out = whole_def(scene, id.index1 - 1);
-    if (body != NULL) body->index1 = scene->shape_body[id.index1 - 1];
+    if (body != NULL) *body = sti_body_id(scene, scene->shape_body[id.index1 - 1]);
     return ST_OK;
 }
 
 st_Status st_scene_joint(const st_Scene *scene, st_JointId id, st_JointDef *out)
 {
     if (scene == NULL || out == NULL) return ST_ERR_ARGUMENT;
+    id = sti_joint_now(scene, id);
     if (id.index1 < 1 || id.index1 > scene->n_joints) return ST_ERR_ARGUMENT;
     *out = scene->joint[id.index1 - 1];
     return ST_OK;
@@ -321,6 +330,7 @@ st_Status st_scene_joint(const st_Scene *scene, st_JointId id, st_JointDef *out)
 st_Status st_scene_spring(const st_Scene *scene, st_SpringId id, st_SpringDef *out)
 {
     if (scene == NULL || out == NULL) return ST_ERR_ARGUMENT;
+    id = sti_spring_now(scene, id);
     if (id.index1 < 1 || id.index1 > scene->n_springs) return ST_ERR_ARGUMENT;
     *out = scene->spring[id.index1 - 1];
     return ST_OK;
@@ -329,6 +339,7 @@ st_Status st_scene_spring(const st_Scene *scene, st_SpringId id, st_SpringDef *o
 st_Status st_scene_force(const st_Scene *scene, st_ForceId id, st_ForceDef *out)
 {
     if (scene == NULL || out == NULL) return ST_ERR_ARGUMENT;
+    id = sti_force_now(scene, id);
     if (id.index1 < 1 || id.index1 > scene->n_forces) return ST_ERR_ARGUMENT;
     *out = scene->force[id.index1 - 1];
     return ST_OK;
@@ -348,26 +359,61 @@ sti_Label sti_shape_label(const st_Scene *scene, int shape)
 
 st_BodyId st_scene_find_body(const st_Scene *scene, const char *name)
 {
-    int index = sti_names_find(&scene->names[STI_BODY], 0, name);
-    return (st_BodyId){index > 0 ? index : 0};
+    return sti_body_id(scene, sti_names_find(&scene->names[STI_BODY], 0, name));
 }
 
 st_JointId st_scene_find_joint(const st_Scene *scene, const char *name)
 {
-    return (st_JointId){sti_names_find(&scene->names[STI_JOINT], 0, name) + 1};
+    return sti_joint_id(scene, sti_names_find(&scene->names[STI_JOINT], 0, name));
 }
 
 st_ForceId st_scene_find_force(const st_Scene *scene, const char *name)
 {
-    return (st_ForceId){sti_names_find(&scene->names[STI_FORCE], 0, name) + 1};
+    return sti_force_id(scene, sti_names_find(&scene->names[STI_FORCE], 0, name));
 }
 
 st_SpringId st_scene_find_spring(const st_Scene *scene, const char *name)
 {
-    return (st_SpringId){sti_names_find(&scene->names[STI_SPRING], 0, name) + 1};
+    return sti_spring_id(scene, sti_names_find(&scene->names[STI_SPRING], 0, name));
 }
 
 st_ShapeId st_scene_find_shape(const st_Scene *scene, st_BodyId body, const char *name)
 {
-    return (st_ShapeId){sti_names_find(&scene->names[STI_SHAPE], body.index1, name) + 1};
+    return sti_shape_id(scene, sti_names_find(&scene->names[STI_SHAPE], sti_body_now(scene, body).index1, name));
+}
+
+/* FNV-1a. */
+static uint64_t add_to_fingerprint(uint64_t h, const void *bytes, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        h = (h ^ ((const unsigned char *)bytes)[k]) * 0x100000001b3u;
+    return h;
+}
+
+uint64_t sti_scene_fingerprint(const st_Scene *scene)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (int kind = 0; kind < STI_N_KINDS; kind++) {
+        const sti_Names *names = &scene->names[kind];
+        h = add_to_fingerprint(h, &names->n, sizeof names->n);
+        for (int k = 0; k < names->n; k++)
+            h = add_to_fingerprint(h, names->name[k], strlen(names->name[k]) + 1);
+    }
+    for (int k = 0; k < scene->n_shapes; k++) {
+        const int it[2] = {(int)sti_shape_def(scene, k)->type, scene->shape_body[k]};
+        h = add_to_fingerprint(h, it, sizeof it);
+    }
+    for (int k = 0; k < scene->n_joints; k++) {
+        const st_JointDef *joint = &scene->joint[k];
+        const int it[4] = {(int)joint->type, joint->a.index1, joint->b.index1, (int)joint->motor.type};
+        h = add_to_fingerprint(h, it, sizeof it);
+    }
+    for (int k = 0; k < scene->n_springs; k++) {
+        const st_SpringDef *spring = &scene->spring[k];
+        const int it[3] = {(int)spring->type, spring->a.index1, spring->b.index1};
+        h = add_to_fingerprint(h, it, sizeof it);
+    }
+    for (int k = 0; k < scene->n_forces; k++)
+        h = add_to_fingerprint(h, &scene->force[k].body.index1, sizeof scene->force[k].body.index1);
+    return h;
 }

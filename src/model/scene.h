@@ -123,6 +123,52 @@ struct st_Scene {
     int64_t excluded_capacity, next_shape_capacity, first_shape_capacity, last_shape_capacity;
 };
 
+/* An id as the number that its object has now; index1 = -1: it was removed. And the id of object k, counted from 0. */
+static inline st_BodyId sti_body_now(const st_Scene *scene, st_BodyId id)
+{
+    return (st_BodyId){sti_names_place(&scene->names[STI_BODY], id.index1, id.generation), 0};
+}
+static inline st_BodyId sti_body_id(const st_Scene *scene, int k)
+{
+    return k >= 0 ? (st_BodyId){k, k > 0 ? scene->names[STI_BODY].generation[k] : 0} : (st_BodyId){0, 0};
+}
+static inline st_ShapeId sti_shape_now(const st_Scene *scene, st_ShapeId id)
+{
+    const int k = sti_names_place(&scene->names[STI_SHAPE], id.index1 - 1, id.generation);
+    return (st_ShapeId){id.generation != 0 && k < 0 ? -1 : k + 1, 0};
+}
+static inline st_ShapeId sti_shape_id(const st_Scene *scene, int k)
+{
+    return k >= 0 ? (st_ShapeId){k + 1, scene->names[STI_SHAPE].generation[k]} : (st_ShapeId){0, 0};
+}
+static inline st_JointId sti_joint_now(const st_Scene *scene, st_JointId id)
+{
+    const int k = sti_names_place(&scene->names[STI_JOINT], id.index1 - 1, id.generation);
+    return (st_JointId){id.generation != 0 && k < 0 ? -1 : k + 1, 0};
+}
+static inline st_JointId sti_joint_id(const st_Scene *scene, int k)
+{
+    return k >= 0 ? (st_JointId){k + 1, scene->names[STI_JOINT].generation[k]} : (st_JointId){0, 0};
+}
+static inline st_SpringId sti_spring_now(const st_Scene *scene, st_SpringId id)
+{
+    const int k = sti_names_place(&scene->names[STI_SPRING], id.index1 - 1, id.generation);
+    return (st_SpringId){id.generation != 0 && k < 0 ? -1 : k + 1, 0};
+}
+static inline st_SpringId sti_spring_id(const st_Scene *scene, int k)
+{
+    return k >= 0 ? (st_SpringId){k + 1, scene->names[STI_SPRING].generation[k]} : (st_SpringId){0, 0};
+}
+static inline st_ForceId sti_force_now(const st_Scene *scene, st_ForceId id)
+{
+    const int k = sti_names_place(&scene->names[STI_FORCE], id.index1 - 1, id.generation);
+    return (st_ForceId){id.generation != 0 && k < 0 ? -1 : k + 1, 0};
+}
+static inline st_ForceId sti_force_id(const st_Scene *scene, int k)
+{
+    return k >= 0 ? (st_ForceId){k + 1, scene->names[STI_FORCE].generation[k]} : (st_ForceId){0, 0};
+}
+
 /* What shape k is; where it stands in its body. */
 static inline const st_ShapeDef *sti_shape_def(const st_Scene *scene, int k)
 {
@@ -143,6 +189,9 @@ void sti_scene_set_shape_pose(st_Scene *scene, int k, const st_Pose *pose);
 void sti_scene_drop_bodies(st_Scene *scene);
 
 const char *sti_kind_name(sti_ObjectKind kind); /* "body", ... */
+/* Of the objects' names and types and of what joints, springs and forces act on: equal for scenes whose states have the
+ * same meaning. Masses, coefficients and places are not in it. */
+uint64_t sti_scene_fingerprint(const st_Scene *scene);
 /* Objects of a kind first, its name last: a refusal leaves the scene as it was. */
 st_Status sti_scene_add_name(st_Scene *scene, sti_ObjectKind kind, int scope, const char *name, const char **stored,
                              st_Error *err);

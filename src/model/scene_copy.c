@@ -123,6 +123,15 @@ static st_Status copy_mapped(const st_Scene *scene, const Map *map, const st_All
     STI_TRY(st_scene_create_with(allocator, out, err));
     st_Status status = copy_bodies(scene, map, *out, err);
     if (status == ST_OK) status = copy_connections(scene, map, *out, err);
+    for (int kind = 0; status == ST_OK && kind < STI_N_KINDS; kind++) { /* ids of the scene are ids of the copy */
+        const sti_Names *from = &scene->names[kind];
+        sti_Names *to = &(*out)->names[kind];
+        for (int k = 0; k < from->n; k++) {
+            const int at = kind == STI_MATERIAL ? k : mapped(map, (sti_ObjectKind)kind, k);
+            if (at >= 0 && at < to->n) to->generation[at] = from->generation[k];
+        }
+        to->last_generation = from->last_generation;
+    }
     if (status != ST_OK) {
         st_scene_destroy(*out);
         *out = NULL;
@@ -216,8 +225,19 @@ static st_Status rebuild(st_Scene *scene, Map *map, st_Error *err)
     return ST_OK;
 }
 
-/* ids: n numbers, counted from 1. */
-static st_Status remove_objects(st_Scene *scene, sti_ObjectKind kind, const int32_t *ids, int n, st_Error *err)
+/* An id of any kind. */
+typedef struct ObjectId {
+    int32_t index1;
+    uint32_t generation;
+} ObjectId;
+#define ASSERT_ALIKE(Id) _Static_assert(sizeof(Id) == sizeof(ObjectId), "ids of all kinds are alike")
+ASSERT_ALIKE(st_BodyId);
+ASSERT_ALIKE(st_ShapeId);
+ASSERT_ALIKE(st_JointId);
+ASSERT_ALIKE(st_SpringId);
+ASSERT_ALIKE(st_ForceId);
+
+static st_Status remove_objects(st_Scene *scene, sti_ObjectKind kind, const ObjectId *ids, int n, st_Error *err)
 {
     Map map;
     st_Status status = ST_OK;
@@ -227,10 +247,13 @@ static st_Status remove_objects(st_Scene *scene, sti_ObjectKind kind, const int3
     const st_Allocator a = sti_allocator_below(&scene->allocator); /* its arena goes when it is rebuilt */
     STI_TRY(make_map(scene, &a, &map, err));
     for (int k = 0; k < n && status == ST_OK; k++) {
-        const int at = ids[k] - 1 + first;
-        if (ids[k] < 1 || at >= map.count[kind])
+        const int at = sti_names_place(&scene->names[kind], ids[k].index1 - 1 + first, ids[k].generation);
+        if (at < 0 && ids[k].generation != 0)
+            status = sti_fail(err, ST_ERR_ARGUMENT, "a %s that was number %d was removed before", sti_kind_name(kind),
+                              ids[k].index1);
+        else if (at < first || at >= map.count[kind])
             status = sti_fail(err, ST_ERR_ARGUMENT, "%s number %d cannot be removed, there are %d", sti_kind_name(kind),
-                              ids[k], map.count[kind] - first);
+                              ids[k].index1, map.count[kind] - first);
         else
             map.to[kind][at] = -1;
     }
@@ -239,35 +262,27 @@ static st_Status remove_objects(st_Scene *scene, sti_ObjectKind kind, const int3
     return status;
 }
 
-/* An id is its number and nothing else, so that a list of ids is a list of numbers. */
-#define ASSERT_PLAIN(Id) _Static_assert(sizeof(Id) == sizeof(int32_t), "ids are numbers")
-ASSERT_PLAIN(st_BodyId);
-ASSERT_PLAIN(st_ShapeId);
-ASSERT_PLAIN(st_JointId);
-ASSERT_PLAIN(st_SpringId);
-ASSERT_PLAIN(st_ForceId);
-
 st_Status st_scene_remove_bodies(st_Scene *scene, const st_BodyId *ids, int n, st_Error *err)
 {
-    return remove_objects(scene, STI_BODY, ids != NULL ? &ids->index1 : NULL, n, err);
+    return remove_objects(scene, STI_BODY, (const ObjectId *)ids, n, err);
 }
 
 st_Status st_scene_remove_shapes(st_Scene *scene, const st_ShapeId *ids, int n, st_Error *err)
 {
-    return remove_objects(scene, STI_SHAPE, ids != NULL ? &ids->index1 : NULL, n, err);
+    return remove_objects(scene, STI_SHAPE, (const ObjectId *)ids, n, err);
 }
 
 st_Status st_scene_remove_joints(st_Scene *scene, const st_JointId *ids, int n, st_Error *err)
 {
-    return remove_objects(scene, STI_JOINT, ids != NULL ? &ids->index1 : NULL, n, err);
+    return remove_objects(scene, STI_JOINT, (const ObjectId *)ids, n, err);
 }
 
 st_Status st_scene_remove_springs(st_Scene *scene, const st_SpringId *ids, int n, st_Error *err)
 {
-    return remove_objects(scene, STI_SPRING, ids != NULL ? &ids->index1 : NULL, n, err);
+    return remove_objects(scene, STI_SPRING, (const ObjectId *)ids, n, err);
 }
 
 st_Status st_scene_remove_forces(st_Scene *scene, const st_ForceId *ids, int n, st_Error *err)
 {
-    return remove_objects(scene, STI_FORCE, ids != NULL ? &ids->index1 : NULL, n, err);
+    return remove_objects(scene, STI_FORCE, (const ObjectId *)ids, n, err);
 }

@@ -222,6 +222,7 @@ static st_Status check_joint_part(const st_Scene *scene, Subject s, const st_Ten
 static st_Status check_part(const st_Scene *scene, Subject s, const st_JointDef *def, int k, st_TendonPoint *part)
 {
     const bool round = part->kind == ST_TENDON_SPHERE || part->kind == ST_TENDON_CYLINDER;
+    part->body = sti_body_now(scene, part->body), part->joint = sti_joint_now(scene, part->joint);
     const bool first = def->path[0].kind == ST_TENDON_JOINT;
     if (st_tendon_kind_name(part->kind) == NULL) return BAD(s, "path: %d is no part", (int)part->kind);
     if ((part->kind == ST_TENDON_JOINT) != first) return BAD(s, "path: member %d: all must be joints, or none", k + 1);

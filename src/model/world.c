@@ -189,6 +189,7 @@ static st_Status compile_scene(const st_Scene *scene, const st_Allocator *alloca
         st_compiled_release(compiled);
         return status;
     }
+    world->fingerprint = sti_scene_fingerprint(world->scene);
     sti_scene_drop_bodies(world->scene);
     *out = compiled;
     return ST_OK;

@@ -229,6 +229,7 @@ typedef struct sti_World {
     /* Compiled: shared by all worlds of a compiled scene, and read only. */
     st_CompiledScene *compiled; /* has these arrays, counts its worlds                             */
     st_Scene *scene;            /* own copy: names, shapes, force tables                           */
+    uint64_t fingerprint;       /* of the scene                                                         */
     void *block;                /* of the arrays down to v0                                        */
     int n_bodies;               /* with the ground, which is body 0                                */
     sti_Body *body;

@@ -204,6 +204,7 @@ static st_Status check_finite(const st_Articulation *a, const char *what, const 
 st_Status sti_articulation_node(const st_Articulation *a, st_BodyId body, const char *call, int *node, st_Error *err)
 {
     const int last = sti_first_rotor(a->system->model.world) - 1;
+    body = sti_body_now(a->system->model.world->scene, body);
     if (body.index1 < 0 || body.index1 > last)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: body number %d, must be from 0 to %d", call, body.index1, last);
     *node = a->of.node[body.index1];
@@ -336,6 +337,7 @@ st_Status st_articulation_set_state(st_Articulation *a, const double *q, int n_q
 static st_Status find_joint(const st_Articulation *a, st_JointId joint, const char *call, int *node, st_Error *err)
 {
     const sti_World *world = a->system->model.world;
+    joint = sti_joint_now(world->scene, joint);
     if (joint.index1 < 1 || joint.index1 > world->n_joints)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: joint number %d, must be from 1 to %d", call, joint.index1,
                         world->n_joints);
@@ -568,6 +570,7 @@ st_Status st_articulation_centre_of_mass(st_Articulation *a, st_BodyId body, st_
     STI_NEED(out, err);
     CHECK_LENGTH(matrix, n_v, a->of.forest.n_v, err);
     STI_TRY(sti_articulation_node(a, body, __func__, &chosen, err));
+    body = sti_body_now(a->system->model.world->scene, body);
     if (body.index1 > 0 && chosen == 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: body \"%s\" does not move, so it is in no tree", __func__,
                         a->system->model.world->scene->names[STI_BODY].name[body.index1]);

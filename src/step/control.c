@@ -28,7 +28,7 @@ st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, s
 {
     STI_NEED(system, err);
     sti_World *world = system->model.world;
-    const int joint = id.index1 - 1;
+    const int joint = sti_joint_now(world->scene, id).index1 - 1;
     if (joint < 0 || joint >= world->n_joints)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_set_motor: there is no joint %d", id.index1);
     const st_JointDef *def = &world->scene->joint[joint];
@@ -52,7 +52,7 @@ st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *f
 {
     STI_NEED(system, err);
     sti_World *world = system->model.world;
-    const int f = id.index1 - 1;
+    const int f = sti_force_now(world->scene, id).index1 - 1;
     if (f < 0 || f >= world->scene->n_forces)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_set_force: there is no force %d", id.index1);
     sti_Control control = {.is_set = force != NULL || torque != NULL};
@@ -182,6 +182,7 @@ static st_Status put_push(sti_World *world, const sti_Push *push, st_Error *err)
 st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, const st_Vec3 *torque, st_Error *err)
 {
     STI_NEED(system, err);
+    id = sti_body_now(system->model.world->scene, id);
     sti_Push push = {.body = id.index1};
     STI_TRY(sti_check_movable(&system->model, "st_system_push", id, err));
     sti_World *world = system->model.world;

@@ -231,7 +231,7 @@ st_Status st_articulation_reach(st_Articulation *a, const st_Target *targets, in
     if (status == ST_OK) {
         r.y = r.e + n, r.x = r.y + n;
         for (int k = 0; k < n_targets; k++)
-            r.node[k] = a->of.node[targets[k].body.index1];
+            r.node[k] = a->of.node[sti_body_now(a->system->model.world->scene, targets[k].body).index1];
         memcpy(r.q, a->q, (size_t)n_q * sizeof *r.q);
         status = iterate(&r, def, order, info, err);
         if (status == ST_OK) memset(a->v, 0, (size_t)n_v * sizeof *a->v);

@@ -12,6 +12,7 @@
 st_Status sti_check_movable(const sti_Model *model, const char *call, st_BodyId body, st_Error *err)
 {
     const sti_World *world = model->world;
+    if (body.index1 < 0) return sti_fail(err, ST_ERR_ARGUMENT, "%s: the body of this id was removed", call);
     if (body.index1 < 1 || body.index1 >= world->n_bodies)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: there is no body %d", call, body.index1);
     if (world->body[body.index1].n_dofs == 0)
@@ -110,6 +111,7 @@ st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *p
 {
     STI_NEED(system, err);
     STI_NEED(pose, err);
+    body = sti_body_now(system->model.world->scene, body);
     STI_TRY(sti_check_movable(&system->model, "st_system_set_pose", body, err));
     STI_TRY(check_vector(&system->model, body, "position", pose->p, err));
     const double length = quat_norm(pose->q);
@@ -143,6 +145,7 @@ st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec
     static const char *const direction[6] = {"x", "y", "z", "rx", "ry", "rz"};
     double full[6];
     st_Vec3 v, w;
+    body = sti_body_now(system->model.world->scene, body);
     STI_TRY(sti_check_movable(&system->model, "st_system_set_velocity", body, err));
     const sti_Body *it = &system->model.world->body[body.index1];
     sti_body_velocity(it, system->state.v, &v, &w);

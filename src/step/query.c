@@ -139,7 +139,7 @@ st_Status st_system_distance(st_System *system, st_ShapeId a, st_ShapeId b, st_C
     sti_World *world;
     STI_TRY(placed_world(&system->model, &system->state, &world, err));
     sti_Collider *c = &world->collider;
-    int i = a.index1 - 1, j = b.index1 - 1;
+    const int i = sti_shape_now(world->scene, a).index1 - 1, j = sti_shape_now(world->scene, b).index1 - 1;
     *out = (st_Closest){.gap = INFINITY};
     if (i < 0 || j < 0 || i >= c->n_shapes || j >= c->n_shapes || i == j)
         return sti_fail(err, ST_ERR_ARGUMENT, "distance of shapes %d and %d, must be two of 1 to %d", a.index1,

@@ -189,6 +189,7 @@ st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Ve
 {
     st_Vec3 sum, moment;
     if (system == NULL || !system->model.rigid) return ST_ERR_ARGUMENT;
+    body = sti_body_now(system->model.world->scene, body);
     if (body.index1 < 0 || body.index1 >= system->model.world->n_bodies) return ST_ERR_ARGUMENT;
     STI_TRY(sum_contacts(system, body.index1, 1, &sum, &moment));
     if (force != NULL) *force = sum;
@@ -273,7 +274,7 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     const sti_World *world = system->model.world;
-    int index = id.index1 - 1;
+    const int index = sti_joint_now(world->scene, id).index1 - 1;
     if (index < 0 || index >= world->n_joints || (frame != ST_FRAME_WORLD && frame != ST_FRAME_A))
         return ST_ERR_ARGUMENT;
     const sti_Joint *joint = &world->joint[index];
@@ -298,7 +299,7 @@ st_Status st_system_spring(const st_System *system, st_SpringId id, st_SpringRep
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     const sti_World *world = system->model.world;
-    const int index = id.index1 - 1;
+    const int index = sti_spring_now(world->scene, id).index1 - 1;
     if (index < 0 || index >= world->n_springs) return ST_ERR_ARGUMENT;
     const sti_Spring *spring = &world->spring[index];
     const st_Pose a = sti_pose(system->state.q, spring->a), b = sti_pose(system->state.q, spring->b);

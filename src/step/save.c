@@ -1,6 +1,6 @@
 /* step/save.c -- the state of a system with its history, as bytes.
  *
- *     head:      magic, version, n_q, n_v, changes
+ *     head:      magic, version, n_q, n_v, changes, fingerprint of the scene
  *     sections:  tag[8], bytes of an element, elements, the elements themselves; to the end
  *
  * What a next step depends on and cannot be computed again from (t, q, v) must stand here: one line of
@@ -12,13 +12,14 @@
 
 #define MAGIC 0x5354534156453031u /* "STSAVE01", and the byte order */
 /* 1 had no controls, 2 one residual for all islands, no fresh states, numbered kinds of patches, 3 no pushes, 4 no grid
- * of times, 5 no balance of energy, 6 nobody who comes and goes, and no measures */
-#define VERSION 7
+ * of times, 5 no balance of energy, 6 no bodies that come and go, and no measures, 7 no fingerprint */
+#define VERSION 8
 
 typedef struct Head {
     uint64_t magic;
     int32_t version, n_q, n_v;
-    int32_t changes; /* of its scene, while it ran (replace_scene.c): joints are where they were made then */
+    int32_t changes;      /* of its scene, while it ran (replace_scene.c): joints are where they were made then */
+    uint64_t fingerprint; /* of its scene (model/scene.h)                                                   */
 } Head;
 
 typedef struct Section {
@@ -166,7 +167,12 @@ size_t st_system_save(const st_System *system, void *buffer, size_t size)
         needed += sizeof(Section) + (size_t)part[k].count * sections[k].size;
     if (buffer == NULL || size < needed) return needed;
 
-    Head head = {MAGIC, VERSION, system->model.n_q, system->model.n_v, system->state.n_changes};
+    const Head head = {MAGIC,
+                       VERSION,
+                       system->model.n_q,
+                       system->model.n_v,
+                       system->state.n_changes,
+                       system->model.world->fingerprint};
     char *out = buffer;
     memcpy(out, &head, sizeof head);
     out += sizeof head;
@@ -202,6 +208,10 @@ static st_Status read_head(const sti_Model *model, const sti_State *state, const
             err, ST_ERR_ARGUMENT,
             "the saved state has %d coordinates and %d velocities, the system %d and %d: not the same scene", head.n_q,
             head.n_v, model->n_q, model->n_v);
+    if (head.fingerprint != model->world->fingerprint)
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "the saved state is of a scene with other names, shapes, joints, springs or forces: not the "
+                        "same scene");
     if (head.changes != state->n_changes)
         return sti_fail(err, ST_ERR_ARGUMENT,
                         "the saved state is of a system whose scene was changed %d times while it ran, this one's %d "

@@ -593,6 +593,7 @@ static bool is_body_of(const sti_Model *model, st_BodyId body)
 
 bool st_system_asleep(const st_System *system, st_BodyId body)
 {
+    body = sti_body_now(system->model.world->scene, body);
     return system->work.sleep.on && is_body_of(&system->model, body) && system->model.world->asleep[body.index1] &&
            !system->work.sleep.due[body.index1];
 }
@@ -600,6 +601,7 @@ bool st_system_asleep(const st_System *system, st_BodyId body)
 st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err)
 {
     STI_NEED(system, err);
+    body = sti_body_now(system->model.world->scene, body);
     if (!is_body_of(&system->model, body))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_wake: there is no body %d", body.index1);
     sti_Sleep *s = &system->work.sleep;

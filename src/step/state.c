@@ -138,6 +138,7 @@ static const sti_Body *body_of_id(const sti_Model *model, st_BodyId body)
 st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
+    body = sti_body_now(system->model.world->scene, body);
     if (body_of_id(&system->model, body) == NULL) return ST_ERR_ARGUMENT;
     *out = sti_pose(system->state.q, body.index1);
     return ST_OK;
@@ -146,7 +147,7 @@ st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)
 st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin)
 {
     if (system == NULL) return ST_ERR_ARGUMENT;
-    const sti_Body *b = body_of_id(&system->model, body);
+    const sti_Body *b = body_of_id(&system->model, sti_body_now(system->model.world->scene, body));
     if (b == NULL) return ST_ERR_ARGUMENT;
     double full[6] = {0};
     for (int k = 0; k < b->n_dofs; k++)

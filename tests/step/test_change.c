@@ -771,6 +771,89 @@ static void what_hangs_on_it_goes_with_it(void **state)
     end(&run);
 }
 
+/* Ids outlive the removal of others, in the scene, in its copies and in the system; that of what was removed is refused
+ * everywhere, also when another object has its number. */
+static void ids_of_what_is_gone_are_refused(void **state)
+{
+    Run run;
+    (void)state;
+    create(&run);
+    st_BodyId id[4];
+    st_ShapeId shape[3];
+    st_JointId joint[3];
+    st_ForceId force[3];
+    const char *names[] = {"a", "b", "c"};
+    for (int k = 0; k < 3; k++) {
+        st_BodyDef body = st_body_def();
+        const st_ShapeDef ball = st_sphere_def(0.1);
+        st_JointDef hinge = st_joint_def(ST_JOINT_REVOLUTE);
+        st_ForceDef pull = st_force_def();
+        body.name = hinge.name = pull.name = names[k];
+        body.pose.p = (st_Vec3){k, 0, 0};
+        check_ok(st_scene_add_body(run.scene, &body, &id[k], &run.err), run.err);
+        check_ok(st_scene_add_shape(run.scene, id[k], &ball, &shape[k], &run.err), run.err);
+        hinge.b = pull.body = id[k];
+        hinge.point = (st_Vec3){k, 0, 1};
+        hinge.axis = (st_Vec3){0, 1, 0};
+        check_ok(st_scene_add_joint(run.scene, &hinge, &joint[k], &run.err), run.err);
+        check_ok(st_scene_add_force(run.scene, &pull, &force[k], &run.err), run.err);
+    }
+    start(&run);
+    step(&run, 5);
+    check_ok(st_scene_remove_bodies(run.scene, &id[1], 1, &run.err), run.err);
+    st_Scene *copy = NULL;
+    check_ok(st_scene_copy(run.scene, &copy, &run.err), run.err);
+    st_Scene *both[2] = {run.scene, copy};
+    for (int k = 0; k < 2; k++) {
+        st_BodyDef body;
+        st_ShapeDef ball = st_sphere_def(0.1);
+        st_JointDef hinge = st_joint_def(ST_JOINT_BALL);
+        st_ForceDef pull = st_force_def();
+        check_ok(st_scene_body(both[k], id[2], &body), run.err);
+        assert_string_equal(body.name, "c");
+        check_ok(st_scene_joint(both[k], joint[2], &hinge), run.err);
+        assert_string_equal(hinge.name, "c");
+        assert_int_equal(hinge.b.index1, 2); /* c is the second body now */
+        check_ok(st_scene_force(both[k], force[2], &pull), run.err);
+        assert_string_equal(pull.name, "c");
+        assert_int_equal(st_scene_find_body(both[k], "c").generation, id[2].generation);
+        check_ok(st_scene_body(both[k], (st_BodyId){2}, &body), run.err); /* a number is what has it now */
+        assert_string_equal(body.name, "c");
+        assert_int_equal(st_scene_body(both[k], id[1], &body), ST_ERR_ARGUMENT);
+        assert_int_equal(st_scene_shape(both[k], shape[1], &ball, NULL), ST_ERR_ARGUMENT);
+        assert_int_equal(st_scene_joint(both[k], joint[1], &hinge), ST_ERR_ARGUMENT);
+        assert_int_equal(st_scene_force(both[k], force[1], &pull), ST_ERR_ARGUMENT);
+        ball = st_sphere_def(0.1);
+        assert_int_equal(st_scene_add_shape(both[k], id[1], &ball, NULL, &run.err), ST_ERR_ARGUMENT);
+        assert_non_null(strstr(run.err.message, "a body that was removed"));
+        assert_int_equal(st_scene_remove_bodies(both[k], &id[1], 1, &run.err), ST_ERR_ARGUMENT);
+        assert_non_null(strstr(run.err.message, "was removed before"));
+    }
+    st_scene_destroy(copy);
+    run.err.status = ST_OK;
+    st_Pose was, now;
+    check_ok(st_system_pose(run.sys, id[2], &was), run.err);
+    check_ok(st_system_pose(run.sys, id[1], &now), run.err); /* the system still has it */
+    st_BodyDef body = st_body_def();
+    body.name = "d", body.mass = 1, body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    check_ok(st_scene_add_body(run.scene, &body, &id[3], &run.err), run.err);
+    change(&run);
+    check_ok(st_system_pose(run.sys, id[2], &now), run.err);
+    check_close(now.p.x, was.p.x, 0);
+    check_ok(st_system_pose(run.sys, id[3], &now), run.err);
+    check_close(now.p.x, 0, 0);
+    assert_int_equal(st_system_pose(run.sys, id[1], &now), ST_ERR_ARGUMENT);
+    assert_int_equal(st_system_wake(run.sys, id[1], &run.err), ST_ERR_ARGUMENT);
+    assert_false(st_system_present(run.sys, id[1]));
+    assert_int_equal(st_system_push(run.sys, id[1], &(st_Vec3){1, 0, 0}, NULL, &run.err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(run.err.message, "was removed"));
+    st_JointReport report;
+    check_ok(st_system_joint(run.sys, joint[2], ST_FRAME_WORLD, &report), run.err);
+    assert_int_equal(st_system_joint(run.sys, joint[1], ST_FRAME_WORLD, &report), ST_ERR_ARGUMENT);
+    run.err.status = ST_OK;
+    end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -792,6 +875,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_changes_nothing),
         cmocka_unit_test(no_memory_changes_nothing),
         cmocka_unit_test(what_hangs_on_it_goes_with_it),
+        cmocka_unit_test(ids_of_what_is_gone_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

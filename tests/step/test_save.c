@@ -47,7 +47,7 @@ static void note_parts(Parts *parts, const unsigned char *bytes, size_t size)
 {
     int64_t sizes[2];
     int n = 0;
-    for (size_t at = 24; at < size; at += (size_t)(sizes[0] * sizes[1])) {
+    for (size_t at = 32; at < size; at += (size_t)(sizes[0] * sizes[1])) {
         memcpy(parts->tag[n], bytes + at, 8);
         memcpy(sizes, bytes + at + 8, sizeof sizes);
         parts->filled[n] = parts->filled[n] || sizes[1] > 0;
@@ -164,6 +164,52 @@ static void bad_bytes_change_nothing(void **state)
     st_scene_destroy(scene);
 }
 
+/* A mechanism, a row of bars and a stack that falls asleep, under every preset. */
+static void goes_on_under_every_preset(void **state)
+{
+    (void)state;
+    static const char *const scenes[] = {"mechanisms/door", "anitescu-potra-2002/bars_A0_mu0.15_g10",
+                                         "toys/chain-on-peg"};
+    Parts parts = {.n = 0};
+    int n = 0;
+    for (; st_preset_name(n) != NULL; n++)
+        for (size_t k = 0; k < sizeof scenes / sizeof scenes[0]; k++) {
+            char set[80];
+            snprintf(set, sizeof set, "simulation/preset=%s", st_preset_name(n));
+            go_on(&(Case){scenes[k], set, 25, 15, NULL}, &parts);
+        }
+    assert_true(n >= 8);
+}
+
+/* The numbers fit, the names do not. */
+static void states_of_other_scenes_are_refused(void **state)
+{
+    (void)state;
+    st_System *system[2];
+    st_Error err = {0};
+    size_t size;
+    for (int k = 0; k < 2; k++) {
+        st_Scene *scene = NULL;
+        st_BodyDef body = st_body_def();
+        const st_ShapeDef ball = st_sphere_def(0.1);
+        const st_SystemDef def = st_system_def();
+        st_BodyId id;
+        body.name = k == 0 ? "left" : "right";
+        check_ok(st_scene_create(&scene, &err), err);
+        check_ok(st_scene_add_body(scene, &body, &id, &err), err);
+        check_ok(st_scene_add_shape(scene, id, &ball, NULL, &err), err);
+        check_ok(st_system_create(scene, &def, &system[k], &err), err);
+        st_scene_destroy(scene);
+    }
+    unsigned char *bytes = save(system[0], &size);
+    assert_int_equal(st_system_restore(system[1], bytes, size, &err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(err.message, "other names, shapes, joints"));
+    check_ok(st_system_restore(system[0], bytes, size, &err), err);
+    free(bytes);
+    st_system_destroy(system[0]);
+    st_system_destroy(system[1]);
+}
+
 /* Bytes with one bit turned over are a state, another one, or refused; nobody reads or writes where he must not: not
  * the energy, nor a clone (which moves every id to its own world), nor a step.                     */
 static void damaged_bytes_do_no_harm(void **state)
@@ -184,7 +230,7 @@ static void damaged_bytes_do_no_harm(void **state)
         take_steps(system, def.h, 40);
         unsigned char *bytes = save(system, &size);
         int64_t sizes[2];
-        for (size_t at = 24; at < size; at += (size_t)(sizes[0] * sizes[1])) {
+        for (size_t at = 32; at < size; at += (size_t)(sizes[0] * sizes[1])) {
             bool listed = false;
             for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
                 listed = listed || strcmp((const char *)bytes + at, parts[k]) == 0;
@@ -254,10 +300,9 @@ static void time_is_on_a_grid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_is_on_a_grid),
-        cmocka_unit_test(goes_on_bit_for_bit),
-        cmocka_unit_test(bad_bytes_change_nothing),
-        cmocka_unit_test(damaged_bytes_do_no_harm),
+        cmocka_unit_test(time_is_on_a_grid),          cmocka_unit_test(goes_on_bit_for_bit),
+        cmocka_unit_test(goes_on_under_every_preset), cmocka_unit_test(states_of_other_scenes_are_refused),
+        cmocka_unit_test(bad_bytes_change_nothing),   cmocka_unit_test(damaged_bytes_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
