@@ -140,7 +140,7 @@ static void accept(st_System *system, double t, double taken, bool event)
     STI_EXCHANGE(sti_IdSet, state->loaded, work->loaded_new);
     STI_EXCHANGE(sti_Modes, state->modes, work->modes_new);
     if (!history->known) state->modes.n = 0;
-    STI_EXCHANGE(sti_IdSet, state->active, work->active_new);
+    if (!sti_speculative(&system->model)) STI_EXCHANGE(sti_IdSet, state->active, work->active_new); /* else unused */
     STI_EXCHANGE(st_Sink, work->here, work->trial);
     sti_patches_accept(state, work);
     state->t = t;

@@ -164,21 +164,39 @@ static void bad_bytes_change_nothing(void **state)
     st_scene_destroy(scene);
 }
 
-/* A mechanism, a row of bars and a stack that falls asleep, under every preset. */
+/* Contact "compliant" serves smooth shapes only. */
+static bool is_supported(const char *name, const char *set)
+{
+    st_Scene *scene;
+    st_SystemDef def;
+    st_System *system = NULL;
+    st_Error err = {0};
+    char path[256];
+    snprintf(path, sizeof path, "examples/%s.json", name);
+    check_ok(st_scene_read(path, &set, 1, &scene, &def, &err), err);
+    const st_Status status = st_system_create(scene, &def, &system, &err);
+    st_system_destroy(system);
+    st_scene_destroy(scene);
+    return status != ST_ERR_UNSUPPORTED;
+}
+
+/* A mechanism, a row of bars, a chain and a sphere, under every preset. */
 static void goes_on_under_every_preset(void **state)
 {
     (void)state;
     static const char *const scenes[] = {"mechanisms/door", "anitescu-potra-2002/bars_A0_mu0.15_g10",
-                                         "toys/chain-on-peg"};
+                                         "toys/chain-on-peg", "song-2004/sphere"};
     Parts parts = {.n = 0};
-    int n = 0;
+    int n = 0, runs = 0;
     for (; st_preset_name(n) != NULL; n++)
         for (size_t k = 0; k < sizeof scenes / sizeof scenes[0]; k++) {
             char set[80];
             snprintf(set, sizeof set, "simulation/preset=%s", st_preset_name(n));
+            if (!is_supported(scenes[k], set)) continue;
+            runs++;
             go_on(&(Case){scenes[k], set, 25, 15, NULL}, &parts);
         }
-    assert_true(n >= 8);
+    assert_true(n >= 8 && runs >= 3 * n);
 }
 
 /* The numbers fit, the names do not. */
