@@ -264,21 +264,25 @@ static bool find_id(PyObject *dict, const char *kind, int least, PyObject *which
 
 bool body_id(const SceneObject *scene, PyObject *which, st_BodyId *out)
 {
+    memset(out, 0, sizeof *out); /* no generation: the number as it is now */
     return find_id(scene->bodies, "body", 1, which, &out->index1);
 }
 
 bool joint_id(const SceneObject *scene, PyObject *which, st_JointId *out)
 {
+    memset(out, 0, sizeof *out); /* no generation: the number as it is now */
     return find_id(scene->joints, "joint", 1, which, &out->index1);
 }
 
 bool force_id(const SceneObject *scene, PyObject *which, st_ForceId *out)
 {
+    memset(out, 0, sizeof *out); /* no generation: the number as it is now */
     return find_id(scene->forces, "force", 1, which, &out->index1);
 }
 
 bool shape_id(const SceneObject *scene, PyObject *which, st_ShapeId *out)
 {
+    memset(out, 0, sizeof *out); /* no generation: the number as it is now */
     return find_id(scene->shapes, "shape", 1, which, &out->index1);
 }
 

@@ -177,11 +177,12 @@ static st_Status add_bodies(Fill *f, st_Scene *scene, st_Error *err)
 
 static st_Status remove_from(st_Scene *scene, int first, int n)
 {
-    st_BodyId *id = sti_alloc(&scene->allocator, n, sizeof *id);
+    const st_Allocator a = sti_allocator_below(&scene->allocator); /* its arena goes when it is rebuilt */
+    st_BodyId *id = sti_alloc(&a, n, sizeof *id);
     for (int k = 0; id != NULL && k < n; k++)
         id[k].index1 = first + k;
     const st_Status status = id != NULL ? st_scene_remove_bodies(scene, id, n, NULL) : ST_ERR_MEMORY;
-    sti_free(&scene->allocator, id, n, sizeof *id);
+    sti_free(&a, id, n, sizeof *id);
     return status;
 }
 
@@ -197,7 +198,8 @@ static st_Status add_all(Fill *f, st_Scene *scene, st_Error *err)
 /* What both are made of, checked. After a failure, too: release(). */
 static st_Status begin(Fill *f, st_Scene *scene, const st_FillDef *def, const char *kind, st_Error *err)
 {
-    *f = (Fill){.def = def, .region = def->region, .random = def->seed, .allocator = scene->allocator};
+    *f = (Fill){
+        .def = def, .region = def->region, .random = def->seed, .allocator = sti_allocator_below(&scene->allocator)};
     f->places.region = &f->region;
     if (def->name == NULL || def->name[0] == '\0' || strlen(def->name) > STI_NAME_MAX - 12)
         return sti_fail(err, ST_ERR_ARGUMENT, "the %s has no name, or one of more than %d bytes", kind,
@@ -229,7 +231,7 @@ st_Status st_scene_fill(st_Scene *scene, const st_FillDef *def, st_BodyId *first
     if (status == ST_OK) status = sti_place_balls(&f.allocator, &f.places, def->arrangement, &f.random, &placed, err);
     if (status == ST_OK && placed < f.places.n - f.places.n_known) status = does_not_fit(&f, placed, err);
     if (status == ST_OK) status = add_all(&f, scene, err);
-    if (status == ST_OK && first != NULL) first->index1 = before + 1;
+    if (status == ST_OK && first != NULL) *first = sti_body_id(scene, before + 1);
     if (status == ST_OK && count != NULL) *count = placed;
     release(&f);
     return status;
@@ -277,7 +279,7 @@ st_Status st_scene_add_inlet(st_Scene *scene, const st_InletDef *def, st_BodyId 
         status = sti_scene_keep_inlet(scene, &inlet, err);
         if (status != ST_OK) (void)remove_from(scene, before + 1, n);
     }
-    if (status == ST_OK && first != NULL) first->index1 = before + 1;
+    if (status == ST_OK && first != NULL) *first = sti_body_id(scene, before + 1);
     release(&f);
     return status;
 }
