@@ -23,6 +23,30 @@ static inline st_Scene *scene_of(const char *text, st_SystemDef *def, const char
     return scene;
 }
 
+/* A system of such a text. Destroy both. */
+static inline st_System *system_of(const char *text, const char *const *sets, st_Scene **scene)
+{
+    st_Error err = {0};
+    st_SystemDef def;
+    st_System *system = NULL;
+    *scene = scene_of(text, &def, sets);
+    check_ok(st_system_create(*scene, &def, &system, &err), err);
+    return system;
+}
+
+/* A text that can be read, and of which no system can be made, for a reason with this in it. */
+static inline void check_no_system(const char *text, const char *part)
+{
+    st_Error err = {0};
+    st_SystemDef def;
+    st_System *system = NULL;
+    st_Scene *scene = scene_of(text, &def, NULL);
+    assert_int_equal(st_system_create(scene, &def, &system, &err), ST_ERR_ARGUMENT);
+    assert_null(system);
+    if (strstr(err.message, part) == NULL) fail_msg("%s: without %s", err.message, part);
+    st_scene_destroy(scene);
+}
+
 /* One that must be refused: status, line, and every part (up to a NULL) in the message. */
 static inline void check_refused_(const char *text, const char *const *sets, st_Status status, int line,
                                   const char *const *parts, const char *file, int at)

@@ -27,6 +27,14 @@ static inline void run_open_changed(Run *run, const char *path, const char *cons
 }
 #define run_open(run, path, ...) run_open_changed((run), (path), (const char *const[]){__VA_ARGS__})
 
+/* A scene from a text. */
+static inline void run_parse(Run *run, const char *text)
+{
+    memset(run, 0, sizeof *run);
+    check_ok(st_scene_parse(text, strlen(text), "test.json", NULL, 0, &run->scene, &run->def, &run->err), run->err);
+    check_ok(st_system_create(run->scene, &run->def, &run->sys, &run->err), run->err);
+}
+
 static inline void run_close(Run *run)
 {
     st_system_destroy(run->sys);
@@ -44,6 +52,12 @@ static inline void run_step(Run *run)
     run->info = st_step_info();
     check_ok(st_system_step(run->sys, rest < run->def.h * (1 - 1e-9) ? rest : run->def.h, &run->info, &run->err),
              run->err);
+}
+
+static inline void run_to_end(Run *run)
+{
+    while (!run_finished(run))
+        run_step(run);
 }
 
 /* A step length as an exact text: h=2^-k. */

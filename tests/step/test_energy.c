@@ -3,11 +3,14 @@
  * falls with the order. */
 #include "step/scene_run.h"
 
-static void parse(Run *run, const char *text)
+/* A scene under a preset, to its end. */
+static void finish(Run *run, const char *preset, double h, double end, const char *rest)
 {
-    memset(run, 0, sizeof *run);
-    check_ok(st_scene_parse(text, strlen(text), "test", NULL, 0, &run->scene, &run->def, &run->err), run->err);
-    check_ok(st_system_create(run->scene, &run->def, &run->sys, &run->err), run->err);
+    char text[900];
+    snprintf(text, sizeof text, "{\"simulation\": {\"preset\": \"%s\", \"h\": %g, \"end\": %g}, %s}", preset, h, end,
+             rest);
+    run_parse(run, text);
+    run_to_end(run);
 }
 
 static double energy(const Run *run)
@@ -28,15 +31,10 @@ static void applied_force(void **state)
     (void)state;
     const char *const presets[] = {"default", "accurate", "potra-2006", "anitescu-potra-1997"};
     for (int k = 0; k < 4; k++) {
-        char text[500];
-        snprintf(text, sizeof text,
-                 "{\"simulation\": {\"preset\": \"%s\", \"h\": 0.01, \"end\": 1}, \"bodies\": [{\"name\": \"b\", "
-                 "\"mass\": 2, \"inertia\": [1, 1, 1]}], \"forces\": [{\"body\": \"b\", \"force\": [3, 0, 0]}]}",
-                 presets[k]);
         Run run;
-        parse(&run, text);
-        while (!run_finished(&run))
-            run_step(&run);
+        finish(&run, presets[k], 0.01, 1,
+               "\"bodies\": [{\"name\": \"b\", "
+               "\"mass\": 2, \"inertia\": [1, 1, 1]}], \"forces\": [{\"body\": \"b\", \"force\": [3, 0, 0]}]");
         const double x = run_position(&run, "b").x;
         const bool euler = k == 0 || k == 3;
         check_close(x, euler ? 1.5 * 1e-4 * 100 * 101 / 2 : 0.75, 1e-12);
@@ -54,18 +52,12 @@ static void prescribed_motion(void **state)
     (void)state;
     const char *const presets[] = {"default", "accurate"};
     for (int k = 0; k < 2; k++) {
-        char text[700];
-        snprintf(
-            text, sizeof text,
-            "{\"simulation\": {\"preset\": \"%s\", \"h\": 0.01, \"end\": 1}, \"bodies\": [{\"name\": \"b\", "
-            "\"mass\": 2, \"inertia\": [1, 1, 1]}], \"joints\": [{\"type\": \"prismatic\", \"b\": \"b\", \"point\": "
-            "[0, 0, 0], \"axis\": [0, 0, 1], \"motor\": {\"type\": \"motion\", \"target\": 0.5, \"profile\": "
-            "\"ramp\"}}]}",
-            presets[k]);
         Run run;
-        parse(&run, text);
-        while (!run_finished(&run))
-            run_step(&run);
+        finish(&run, presets[k], 0.01, 1,
+               "\"bodies\": [{\"name\": \"b\", "
+               "\"mass\": 2, \"inertia\": [1, 1, 1]}], \"joints\": [{\"type\": \"prismatic\", \"b\": \"b\", \"point\": "
+               "[0, 0, 0], \"axis\": [0, 0, 1], \"motor\": {\"type\": \"motion\", \"target\": 0.5, \"profile\": "
+               "\"ramp\"}}]");
         check_close(run_position(&run, "b").z, 0.5, 1e-9);
         check_close(run.info.work, 2 * 9.81 * 0.5 + 2 * 0.25, 1e-8);
         check_close(k == 0 ? run.info.scheme : run.info.impacts, -0.25, 1e-8);
@@ -81,19 +73,13 @@ static void belt(void **state)
     (void)state;
     const char *const presets[] = {"default", "accurate"};
     for (int k = 0; k < 2; k++) {
-        char text[700];
-        snprintf(
-            text, sizeof text,
-            "{\"simulation\": {\"preset\": \"%s\", \"h\": 0.001, \"end\": 1}, \"ground\": [{\"type\": \"box\", "
-            "\"size\": [10, 2, 1], \"position\": [0, 0, -0.5], \"friction\": 0.5, \"surface_velocity\": [2, 0, 0]}],"
-            " \"bodies\": [{\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1], \"position\": [-2, 0, 0.1], "
-            "\"locks\": [\"rotation\"], \"shapes\": [{\"type\": \"box\", \"size\": [0.2, 0.2, 0.2], "
-            "\"friction\": 0.5}]}]}",
-            presets[k]);
         Run run;
-        parse(&run, text);
-        while (!run_finished(&run))
-            run_step(&run);
+        finish(&run, presets[k], 0.001, 1,
+               "\"ground\": [{\"type\": \"box\", "
+               "\"size\": [10, 2, 1], \"position\": [0, 0, -0.5], \"friction\": 0.5, \"surface_velocity\": [2, 0, 0]}],"
+               " \"bodies\": [{\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1], \"position\": [-2, 0, 0.1], "
+               "\"locks\": [\"rotation\"], \"shapes\": [{\"type\": \"box\", \"size\": [0.2, 0.2, 0.2], "
+               "\"friction\": 0.5}]}]");
         check_close(run.info.kinetic, 2, 1e-6);
         check_close(run.info.work, 4, 1e-6);
         check_close(run.info.friction, -2, k == 0 ? 0.01 : 1e-4); /* h mu g s/2 */
@@ -108,17 +94,11 @@ static void bounces(void **state)
     (void)state;
     const char *const presets[] = {"accurate", "potra-2006", "default"};
     for (int k = 0; k < 3; k++) {
-        char text[600];
-        snprintf(
-            text, sizeof text,
-            "{\"simulation\": {\"preset\": \"%s\", \"h\": 0.002, \"end\": 0.8}, \"ground\": [{\"type\": \"plane\", "
-            "\"restitution\": 0.5}], \"bodies\": [{\"name\": \"b\", \"mass\": 1, \"position\": [0, 0, 1.1], "
-            "\"shapes\": [{\"type\": \"sphere\", \"radius\": 0.1, \"restitution\": 0.5}]}]}",
-            presets[k]);
         Run run;
-        parse(&run, text);
-        while (!run_finished(&run))
-            run_step(&run);
+        finish(&run, presets[k], 0.002, 0.8,
+               "\"ground\": [{\"type\": \"plane\", "
+               "\"restitution\": 0.5}], \"bodies\": [{\"name\": \"b\", \"mass\": 1, \"position\": [0, 0, 1.1], "
+               "\"shapes\": [{\"type\": \"sphere\", \"radius\": 0.1, \"restitution\": 0.5}]}]");
         check_close(run.info.impacts, -0.75 * 9.81, k == 2 ? 0.1 : 1e-6); /* m g h s of Euler's landing */
         check_close(run.info.unexplained, 0, 1e-9);
         run_close(&run);

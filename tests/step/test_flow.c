@@ -14,16 +14,6 @@
     " \"outlets\": [{\"region\": {\"type\": \"half-space\", \"position\": [0, 0, 0.8]}}],\n"                           \
     " \"simulation\": {\"h\": 0.001}}"
 
-static st_System *system_of(const char *text, const char *const *sets, st_Scene **scene)
-{
-    st_Error err = {0};
-    st_SystemDef def;
-    st_System *system = NULL;
-    *scene = scene_of(text, &def, sets);
-    check_ok(st_system_create(*scene, &def, &system, &err), err);
-    return system;
-}
-
 static int count_present(const st_System *system, const st_Scene *scene)
 {
     int n = 0;
@@ -236,18 +226,6 @@ static void test_energy(void **state)
         if (k == 0) check_close(info.work, 10 * mass * 9.81 * 1, 10 * mass * 9.81 * 0.0006); /* ten, at 1 m */
     }
     st_system_destroy(system);
-    st_scene_destroy(scene);
-}
-
-static void check_no_system(const char *text, const char *part)
-{
-    st_Error err = {0};
-    st_SystemDef def;
-    st_System *system = NULL;
-    st_Scene *scene = scene_of(text, &def, NULL);
-    assert_int_equal(st_system_create(scene, &def, &system, &err), ST_ERR_ARGUMENT);
-    assert_null(system);
-    if (strstr(err.message, part) == NULL) fail_msg("%s: without %s", err.message, part);
     st_scene_destroy(scene);
 }
 

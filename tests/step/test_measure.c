@@ -29,16 +29,6 @@ static double mass_of_ball(void)
     "  {\"name\": \"on_a2\", \"type\": \"wall\", \"wall\": \"a2\", \"bodies\": \"b3\"}]}"
 #define BALL "\"shapes\": [{\"type\": \"sphere\", \"radius\": 0.01, \"density\": 2000}]"
 
-static st_System *system_of(const char *text, st_Scene **scene)
-{
-    st_Error err = {0};
-    st_SystemDef def;
-    st_System *system = NULL;
-    *scene = scene_of(text, &def, NULL);
-    check_ok(st_system_create(*scene, &def, &system, &err), err);
-    return system;
-}
-
 static void steps(st_System *system, int n)
 {
     st_Error err = {0};
@@ -70,7 +60,7 @@ static void test_tower(void **state)
 {
     (void)state;
     st_Scene *scene;
-    st_System *system = system_of(TOWER, &scene);
+    st_System *system = system_of(TOWER, NULL, &scene);
     const double m = mass_of_ball(), V = 0.1 * 0.1 * 0.11;
     steps(system, 20);
 #define VALUE(measure, name) value(system, scene, measure, name)
@@ -108,7 +98,7 @@ static void test_temperature(void **state)
                   "[0.3, 0.5, 0], " BALL "}, {\"position\": [-0.05, 0, 0], \"velocity\": [-0.1, 0.5, 0], " BALL
                   "}], \"measures\": [{\"name\": \"gas\", "
                   "\"type\": \"bulk\", \"region\": {\"type\": \"sphere\", \"radius\": 0.5}}]}",
-                  &scene);
+                  NULL, &scene);
     const double V = 4.0 / 3 * pi * 0.125, m = mass_of_ball();
     steps(system, 1);
     check_close(VALUE("gas", "vx"), 0.1, 1e-12);
@@ -134,7 +124,7 @@ static void test_flow(void **state)
         "-1]}}, {\"name\": \"sink\", \"type\": \"flow\", \"region\": {\"type\": \"half-space\", \"position\": [0, 0, "
         "-0.1]}}], "
         "\"outlets\": [{\"region\": {\"type\": \"half-space\", \"position\": [0, 0, -0.1]}}]}";
-    st_System *system = system_of(text, &scene), *other = NULL;
+    st_System *system = system_of(text, NULL, &scene), *other = NULL;
     steps(system, 50);
     check_close(VALUE("up", "mass"), 0, 0);
     steps(system, 20);
@@ -201,7 +191,7 @@ static void test_recorded(void **state)
     st_Error err = {0};
     st_SystemDef def;
     st_scene_destroy(scene_of(TOWER, &def, NULL));
-    st_System *system = system_of(TOWER, &scene);
+    st_System *system = system_of(TOWER, NULL, &scene);
     st_RecorderDef how = st_recorder_def();
     st_Recorder *recorder = NULL;
     st_Recording *recording = NULL;
@@ -243,18 +233,6 @@ static void test_recorded(void **state)
     st_recording_close(recording);
     unlink(path);
     st_system_destroy(system);
-    st_scene_destroy(scene);
-}
-
-static void check_no_system(const char *text, const char *part)
-{
-    st_Error err = {0};
-    st_SystemDef def;
-    st_System *system = NULL;
-    st_Scene *scene = scene_of(text, &def, NULL);
-    assert_int_equal(st_system_create(scene, &def, &system, &err), ST_ERR_ARGUMENT);
-    assert_null(system);
-    if (strstr(err.message, part) == NULL) fail_msg("%s: without %s", err.message, part);
     st_scene_destroy(scene);
 }
 

@@ -6,25 +6,14 @@
  *     Stribeck   v' = - g mu(v)
  *     ellipse    m v' = - m g D^2 v/|D v|,   D = diag(mu_1, mu_2): of all forces in the ellipse the one with most power
  */
-#include "check.h"
-
-#include <stiction/io.h>
-#include <string.h>
+#include "step/scene_run.h"
 
 #define G 9.81
 static const char *const solvers[] = {"auto", "nsgs", "newton", "admm", "homotopy", "ipm"};
 enum { N_SOLVERS = 6 };
 
-typedef struct Bench {
-    st_Scene *scene;
-    st_SystemDef def;
-    st_System *sys;
-    st_Error err;
-    st_StepInfo info;
-} Bench;
-
 /* A box of 0.2 x 0.1 x 0.04 m and 2 kg, or a ball of radius 0.1 m, on, beside or under a plane with this normal. */
-static st_Status make(Bench *b, const char *solver, const char *more, const char *normal, const char *material,
+static st_Status make(Run *b, const char *solver, const char *more, const char *normal, const char *material,
                       const char *body, const char *shape)
 {
     char text[2048];
@@ -40,13 +29,7 @@ static st_Status make(Bench *b, const char *solver, const char *more, const char
     return status == ST_OK ? st_system_create(b->scene, &b->def, &b->sys, &b->err) : status;
 }
 
-static void end(Bench *b)
-{
-    st_system_destroy(b->sys);
-    st_scene_destroy(b->scene);
-}
-
-static void run(Bench *b, int steps)
+static void run(Run *b, int steps)
 {
     for (int k = 0; k < steps; k++) {
         b->info = st_step_info();
@@ -56,21 +39,21 @@ static void run(Bench *b, int steps)
     }
 }
 
-static st_Vec3 velocity(const Bench *b)
+static st_Vec3 velocity(const Run *b)
 {
     st_Vec3 v, w;
     assert_int_equal(st_system_velocity(b->sys, st_scene_find_body(b->scene, "body"), &v, &w), ST_OK);
     return v;
 }
 
-static st_Vec3 position(const Bench *b)
+static st_Vec3 position(const Run *b)
 {
     st_Pose pose;
     assert_int_equal(st_system_pose(b->sys, st_scene_find_body(b->scene, "body"), &pose), ST_OK);
     return pose.p;
 }
 
-static st_Vec3 contact_force(const Bench *b)
+static st_Vec3 contact_force(const Run *b)
 {
     st_Vec3 force, torque;
     assert_int_equal(st_system_contact_force(b->sys, st_scene_find_body(b->scene, "body"), &force, &torque), ST_OK);
@@ -78,7 +61,7 @@ static st_Vec3 contact_force(const Bench *b)
 }
 
 /* Energy before and after is explained to rounding. */
-static void check_balance(const Bench *b, double scale)
+static void check_balance(const Run *b, double scale)
 {
     check_close(b->info.unexplained, 0, 1e-9 * scale);
 }
@@ -93,7 +76,7 @@ static void hangs_or_falls(void **state)
     (void)state;
     for (int k = 0; k < N_SOLVERS; k++)
         for (int piece = 0; piece < 2; piece++) {
-            Bench b;
+            Run b;
             const char *at = piece == 0 ? "\"position\": [0, 0, -0.1]" : "\"position\": [0, 0, -0.02]";
             const char *shape = piece == 0 ? ball : box;
             check_ok(make(&b, solvers[k], "", "[0, 0, -1]", ", \"adhesion\": 20", at, shape), b.err); /* m g = 19.62 */
@@ -103,7 +86,7 @@ static void hangs_or_falls(void **state)
             check_close(velocity(&b).z, 0, 1e-9);
             check_close(contact_force(&b).z, 2 * G, 1e-6);
             check_balance(&b, 1);
-            end(&b);
+            run_close(&b);
 
             /* F = 19: m v' = F - m g while the gap is within the range, 1e-3 of the size, and then falls with g; */
             check_ok(make(&b, solvers[k], "", "[0, 0, -1]", ", \"adhesion\": 19, \"adhesion_range\": 1e-4", at, shape),
@@ -113,7 +96,7 @@ static void hangs_or_falls(void **state)
             check_close(velocity(&b).z, -0.31 * 0.0254 - G * 0.1746, G * 1.1e-3);
             check_close(contact_force(&b).z, 0, 1e-12);
             check_balance(&b, 1);
-            end(&b);
+            run_close(&b);
         }
 }
 
@@ -123,7 +106,7 @@ static void pressure_times_area(void **state)
     (void)state;
     const double holds[2] = {1.02 * 2 * G / 0.02, 0.98 * 2 * G / 0.02};
     for (int k = 0; k < 2; k++) {
-        Bench b;
+        Run b;
         char glue[64];
         snprintf(glue, sizeof glue, ", \"adhesion_pressure\": %.17g", holds[k]);
         check_ok(make(&b, "auto", "", "[0, 0, -1]", glue, "\"position\": [0, 0, -0.02]", box), b.err);
@@ -132,7 +115,7 @@ static void pressure_times_area(void **state)
             check_close(position(&b).z, -0.02, 1e-9);
         else
             assert_true(position(&b).z < -0.1);
-        end(&b);
+        run_close(&b);
     }
 }
 
@@ -141,7 +124,7 @@ static void friction_feels_adhesion(void **state)
 {
     (void)state;
     for (int k = 0; k < N_SOLVERS; k++) {
-        Bench b;
+        Run b;
         check_ok(make(&b, solvers[k], "", "[0, 0, 1]", ", \"adhesion\": 10, \"friction\": 0.3",
                       "\"position\": [0, 0, 0.02], \"velocity\": [2, 1, 0], \"locks\": [\"rotation\"]", box),
                  b.err);
@@ -151,7 +134,7 @@ static void friction_feels_adhesion(void **state)
         check_close(velocity(&b).y, 1 / v0 * v, 1e-8);
         check_close(contact_force(&b).z, 2 * G, 1e-6); /* the floor pushes with m g + F and pulls with F */
         check_balance(&b, 10);
-        end(&b);
+        run_close(&b);
     }
 }
 
@@ -161,7 +144,7 @@ static void sticks_to_a_wall(void **state)
     (void)state;
     for (int k = 0; k < N_SOLVERS; k++)
         for (int slips = 0; slips < 2; slips++) {
-            Bench b;
+            Run b;
             check_ok(make(&b, solvers[k], "", "[1, 0, 0]",
                           slips ? ", \"adhesion\": 40, \"friction\": 0.3" : ", \"adhesion\": 40, \"friction\": 0.6",
                           "\"position\": [0.1, 0, 0], \"locks\": [\"rotation\"]", ball),
@@ -170,7 +153,7 @@ static void sticks_to_a_wall(void **state)
             check_close(velocity(&b).z, slips ? -(G - 0.3 * 20) * 0.2 : 0, 1e-8);
             check_close(velocity(&b).x, 0, 1e-9);
             check_balance(&b, 10);
-            end(&b);
+            run_close(&b);
         }
 }
 
@@ -180,7 +163,7 @@ static void presets_agree(void **state)
     (void)state;
     const char *presets[] = {"default", "accurate", "anitescu-potra-1997", "anitescu-potra-2002"};
     for (int k = 0; k < 4; k++) {
-        Bench b;
+        Run b;
         char more[96];
         snprintf(more, sizeof more, ", \"preset\": \"%s\"", presets[k]);
         check_ok(make(&b, "auto", more, "[1, 0, 0]", ", \"adhesion\": 40, \"friction\": 0.3",
@@ -189,7 +172,7 @@ static void presets_agree(void **state)
         run(&b, 200);
         check_close(velocity(&b).z, -(G - 0.3 * 20) * 0.2, 1e-6);
         check_close(position(&b).x, 0.1, 1e-6);
-        end(&b);
+        run_close(&b);
     }
 }
 
@@ -205,7 +188,7 @@ static void opposes_sliding_with_most_power(void **state)
     (void)state;
     const double mu[2] = {sqrt(0.6 * 0.3), sqrt(0.15 * 0.3)}, h = 1e-3;
     for (int k = 0; k < N_SOLVERS; k++) {
-        Bench b;
+        Run b;
         char text[1024];
         memset(&b, 0, sizeof b);
         snprintf(
@@ -228,7 +211,7 @@ static void opposes_sliding_with_most_power(void **state)
             check_close(force.y, 2 * (v.y - before.y) / h, 2e-5);
         }
         check_balance(&b, 10);
-        end(&b);
+        run_close(&b);
     }
 }
 
@@ -239,7 +222,7 @@ static void direction_turns_with_the_body(void **state)
     (void)state;
     const double slope = 20 * 3.14159265358979323846 / 180, mu[2] = {sqrt(0.6 * 0.3), sqrt(0.15 * 0.3)};
     for (int across = 0; across < 2; across++) {
-        Bench b;
+        Run b;
         char text[1024];
         memset(&b, 0, sizeof b);
         snprintf(
@@ -255,7 +238,7 @@ static void direction_turns_with_the_body(void **state)
         run(&b, 100);
         check_close(velocity(&b).x, across ? 0.1 * G * (sin(slope) - mu[1] * cos(slope)) : 0, 1e-8);
         check_close(velocity(&b).y, 0, 1e-8);
-        end(&b);
+        run_close(&b);
     }
 }
 
@@ -272,7 +255,7 @@ static void friction_follows_speed(void **state)
 {
     (void)state;
     for (int k = 0; k < 2 * (N_SOLVERS - 1); k++) {
-        Bench b;
+        Run b;
         char material[128];
         const double still = k % 2 == 0 ? 0.6 : 0.2, kinetic = k % 2 == 0 ? 0.2 : 0.6, speed = 0.05, h = 1e-3;
         snprintf(material, sizeof material, ", \"friction\": %g, \"kinetic_friction\": %g, \"stribeck_speed\": %g",
@@ -292,7 +275,7 @@ static void friction_follows_speed(void **state)
         }
         check_close(velocity(&b).x, 0, 1e-8); /* 0.2 m/s at 2 m/s^2 or more */
         check_balance(&b, 1);
-        end(&b);
+        run_close(&b);
     }
 }
 
@@ -301,7 +284,7 @@ static void sticks_and_slides_under_one_load(void **state)
 {
     (void)state;
     for (int k = 0; k < 2 * N_SOLVERS; k++) {
-        Bench b;
+        Run b;
         char more[64];
         snprintf(more, sizeof more, ", \"gravity\": [%.17g, 0, %.17g]", 0.4 * G, -G);
         check_ok(make(&b, solvers[k / 2], more, "[0, 0, 1]",
@@ -312,7 +295,7 @@ static void sticks_and_slides_under_one_load(void **state)
                  b.err);
         run(&b, 100);
         check_close(velocity(&b).x, k % 2 == 0 ? 0 : 1 + 0.1 * 0.2 * G, 1e-7);
-        end(&b);
+        run_close(&b);
     }
 }
 
@@ -321,7 +304,7 @@ static void sticks_and_slides_under_one_load(void **state)
 static void says_where_it_does_not_converge(void **state)
 {
     (void)state;
-    Bench b;
+    Run b;
     check_ok(make(&b, "auto", "", "[0, 0, 1]", ", \"friction\": 0.1, \"kinetic_friction\": 5, \"stribeck_speed\": 1e-6",
                   "\"position\": [0, 0, 0.02], \"velocity\": [0.02, 0, 0], \"locks\": [\"rotation\"]", box),
              b.err);
@@ -329,7 +312,7 @@ static void says_where_it_does_not_converge(void **state)
     check_ok(st_system_step(b.sys, b.def.h, &b.info, &b.err), b.err);
     assert_false(b.info.solve.converged);
     assert_true(b.info.law_change > 1e-3);
-    end(&b);
+    run_close(&b);
 }
 
 /* ---- liquid bridges ----------------------------------------------------------------------------- */
@@ -349,7 +332,7 @@ static void bridge_holds_until_it_breaks(void **state)
     (void)state;
     const double volume = 8e-6, tension = 30, angle = 0.3, h = 1e-3, reach = (1 + angle / 2) * 0.02;
     for (int k = 0; k < N_SOLVERS; k++) {
-        Bench b;
+        Run b;
         const char *wet = ", \"liquid_volume\": 8e-6, \"surface_tension\": 30, \"wetting_angle\": 0.3";
         check_ok(
             make(&b, solvers[k], "", "[0, 0, -1]", wet, "\"position\": [0, 0, -0.1], \"velocity\": [0, 0, -1.5]", ball),
@@ -367,7 +350,7 @@ static void bridge_holds_until_it_breaks(void **state)
         }
         assert_true(broke > 10);
         check_balance(&b, 10);
-        end(&b);
+        run_close(&b);
 
         /* upwards, from 15 mm to 5 mm below the ceiling and down again: no touch, no bridge */
         check_ok(make(&b, solvers[k], "", "[0, 0, -1]", wet, "\"position\": [0, 0, -0.115], \"velocity\": [0, 0, 0.44]",
@@ -375,7 +358,7 @@ static void bridge_holds_until_it_breaks(void **state)
                  b.err);
         run(&b, 90);
         check_close(velocity(&b).z, 0.44 - 0.09 * G, 1e-9);
-        end(&b);
+        run_close(&b);
     }
 }
 
@@ -385,7 +368,7 @@ static void bridge_between_balls(void **state)
     (void)state;
     const double R = 2 / (1 / 0.1 + 1 / 0.05), tension = 50, F = 2 * 3.14159265358979323846 * R * tension;
     for (int heavy = 0; heavy < 2; heavy++) {
-        Bench b;
+        Run b;
         char text[1024];
         memset(&b, 0, sizeof b);
         snprintf(
@@ -403,7 +386,7 @@ static void bridge_between_balls(void **state)
             assert_true(position(&b).z < -0.2);
         else
             check_close(position(&b).z, -0.15, 1e-6);
-        end(&b);
+        run_close(&b);
     }
 }
 
@@ -414,7 +397,7 @@ static void bridge_between_balls(void **state)
 static void heap_balances(void **state)
 {
     (void)state;
-    Bench b;
+    Run b;
     static const char text[] =
         "{ \"simulation\": { \"h\": 0.0005, \"end\": 1 },"
         "  \"materials\": [ { \"name\": \"mud\", \"adhesion\": 0.002, \"friction\": 0.5, \"kinetic_friction\": 0.3,"
@@ -451,17 +434,17 @@ static void heap_balances(void **state)
     }
     assert_true(pulled > 1000);
     check_close(b.info.unexplained, 0, 1e-3 * n * mass * G * 0.024);
-    end(&b);
+    run_close(&b);
 }
 
 /* ---- what is refused ---------------------------------------------------------------------------- */
 
 static void refused(const char *more, const char *material, const char *shape, const char *why)
 {
-    Bench b;
+    Run b;
     assert_int_not_equal(make(&b, "auto", more, "[0, 0, 1]", material, "\"position\": [0, 0, 0.02]", shape), ST_OK);
     if (strstr(b.err.message, why) == NULL) fail_msg("\"%s\" does not mention \"%s\"", b.err.message, why);
-    end(&b);
+    run_close(&b);
 }
 
 static void bad_input(void **state)

@@ -5,25 +5,14 @@
  *     sliding    v' = - mu g, then 5/7 v0    whether it spins or not: sliding and spinning have discs of their own
  *     rolling    v' = - (5/7) (mu_r/R) g     stops after v0^2/(2 |v'|)
  */
-#include "check.h"
 #include "math/quat.h"
-
-#include <stiction/io.h>
-#include <string.h>
+#include "step/scene_run.h"
 
 #define G 9.81
 
 static const double mass = 2, inertia = 0.008, radius = 0.1; /* a ball: 2/5 m R^2 */
 
-typedef struct Bench {
-    st_Scene *scene;
-    st_SystemDef def;
-    st_System *sys;
-    st_Error err;
-    st_StepInfo info;
-} Bench;
-
-static void parse(Bench *b, const char *preset, const char *more, const char *body, const char *shape)
+static void parse(Run *b, const char *preset, const char *more, const char *body, const char *shape)
 {
     char text[2048];
     memset(b, 0, sizeof *b);
@@ -36,19 +25,13 @@ static void parse(Bench *b, const char *preset, const char *more, const char *bo
     check_ok(st_scene_parse(text, strlen(text), "turning", NULL, 0, &b->scene, &b->def, &b->err), b->err);
 }
 
-static void start(Bench *b, const char *preset, const char *more, const char *body, const char *shape)
+static void start(Run *b, const char *preset, const char *more, const char *body, const char *shape)
 {
     parse(b, preset, more, body, shape);
     check_ok(st_system_create(b->scene, &b->def, &b->sys, &b->err), b->err);
 }
 
-static void end(Bench *b)
-{
-    st_system_destroy(b->sys);
-    st_scene_destroy(b->scene);
-}
-
-static void run(Bench *b, int steps)
+static void run(Run *b, int steps)
 {
     for (int k = 0; k < steps; k++) {
         b->info = st_step_info();
@@ -63,7 +46,7 @@ typedef struct Motion {
     double turned; /* about z, from -pi to pi */
 } Motion;
 
-static Motion motion(const Bench *b)
+static Motion motion(const Run *b)
 {
     Motion m;
     st_BodyId id = st_scene_find_body(b->scene, "body");
@@ -85,7 +68,7 @@ static void spin_stops(void **state)
     const char *solvers[] = {"auto", "nsgs", "newton", "ipm", "admm", "apgd"};
     const double a = 0.002 * mass * G / inertia, stop = 5 / a;
     for (int k = 0; k < 6; k++) {
-        Bench b;
+        Run b;
         char set[64];
         snprintf(set, sizeof set, ", \"solver\": \"%s\"", solvers[k]);
         start(&b, "default", set, ball_at_rest, spinning_skin);
@@ -99,7 +82,7 @@ static void spin_stops(void **state)
         run(&b, 1000);
         check_close(motion(&b).turned, stands, 1e-10);
         assert_true(b.info.friction < 0);
-        end(&b);
+        run_close(&b);
     }
 }
 
@@ -108,7 +91,7 @@ static void spin_stops(void **state)
 static void work_is_torque_times_angle(void **state)
 {
     (void)state;
-    Bench b;
+    Run b;
     start(&b, "default", "",
           "\"inertia\": 0.008, \"position\": [0, 0, 0.1], \"velocity\": [1, 0, 0], "
           "\"angular_velocity\": [0, 0, 5]",
@@ -122,14 +105,14 @@ static void work_is_torque_times_angle(void **state)
     check_close(b.info.friction, -mass * G * (0.002 * angle + 0.3 * way), 1e-9);
     double lost = 0.5 * mass + 0.5 * inertia * 25 - b.info.kinetic;
     assert_true(lost > -b.info.friction && lost < -b.info.friction * 1.05);
-    end(&b);
+    run_close(&b);
 }
 
 /* Each as if the other were not there. The spin axis is the normal, so that rolling starts at 5/7 v0 all the same. */
 static void slides_and_spins(void **state)
 {
     (void)state;
-    Bench b;
+    Run b;
     start(&b, "default", "",
           "\"inertia\": 0.008, \"position\": [0, 0, 0.1], \"velocity\": [1, 0, 0], "
           "\"angular_velocity\": [0, 0, 5]",
@@ -141,14 +124,14 @@ static void slides_and_spins(void **state)
     run(&b, 120);
     check_close(motion(&b).v.x, 5.0 / 7, 1e-9);
     check_close(motion(&b).w.z, 5 - 0.2 * a, 1e-8);
-    end(&b);
+    run_close(&b);
 }
 
 /* Six rows: rolls and spins, each with its own resistance. A second ball without resistance shows the difference. */
 static void rolls_and_spins(void **state)
 {
     (void)state;
-    Bench b;
+    Run b;
     start(&b, "default", "",
           "\"inertia\": 0.008, \"position\": [0, 0, 0.1], \"velocity\": [1, 0, 0], "
           "\"angular_velocity\": [0, 10, 5]",
@@ -172,14 +155,14 @@ static void rolls_and_spins(void **state)
     check_close(m.pose.p.x, 1 / (2 * a), 1e-3); /* h v0/2 */
     run(&b, 1000);
     check_close(motion(&b).pose.p.x, m.pose.p.x, 1e-9);
-    end(&b);
+    run_close(&b);
 }
 
 /* A cylinder on its end: its points of contact are on the rim, and slide there. */
 static void disc_spins_down(void **state)
 {
     (void)state;
-    Bench b;
+    Run b;
     start(&b, "default", "",
           "\"inertia\": [0.006, 0.006, 0.01], \"position\": [0, 0, 0.05], "
           "\"angular_velocity\": [0, 0, 20]",
@@ -193,28 +176,28 @@ static void disc_spins_down(void **state)
     double stands = motion(&b).turned;
     run(&b, 1000);
     check_close(motion(&b).turned, stands, 1e-9);
-    end(&b);
+    run_close(&b);
 }
 
 /* A top whose point is held: no direction to slide in is left, and it spins down all the same. */
 static void held_top_spins_down(void **state)
 {
     (void)state;
-    Bench b;
+    Run b;
     start(&b, "default", "",
           "\"inertia\": 0.008, \"position\": [0, 0, 0.1], \"angular_velocity\": [0, 0, 5], "
           "\"locks\": [\"x\", \"y\", \"rx\", \"ry\"]",
           spinning_skin);
     run(&b, 500);
     check_close(motion(&b).w.z, 5 - 0.5 * 0.002 * mass * G / inertia, 1e-9);
-    end(&b);
+    run_close(&b);
 }
 
 /* The cone law has the artefact of sliding in spinning, too: the body rides at mu_s h w. */
 static void cone_law_rides(void **state)
 {
     (void)state;
-    Bench b;
+    Run b;
     start(&b, "negrut-2017", "", ball_at_rest, spinning_skin);
     double worst = 0;
     run(&b, 200);
@@ -224,7 +207,7 @@ static void cone_law_rides(void **state)
         worst = fmax(worst, fabs(m.pose.p.z - radius - 0.002 * b.def.h * m.w.z));
     }
     check_below(worst, 1e-9 * 1e-5 * 100); /* 1e-9 of the ride height, 1e-5 m, and the solver's 1e-12 m/s h */
-    end(&b);
+    run_close(&b);
 }
 
 /* What is said for a pair of materials counts, else the larger of the two. */
@@ -235,7 +218,7 @@ static void pairs_of_materials(void **state)
                           ", \"material_pairs\": [ { \"a\": \"ivory\", \"b\": \"felt\", \"spinning_friction\": %g } ]"};
     for (int k = 0; k < 2; k++) {
         char text[2048], pairs[256];
-        Bench b = {0};
+        Run b = {0};
         double mu = k == 0 ? 0.002 : 0.0005;
         snprintf(pairs, sizeof pairs, pair[k], mu);
         snprintf(text, sizeof text,
@@ -250,7 +233,7 @@ static void pairs_of_materials(void **state)
         check_ok(st_system_create(b.scene, &b.def, &b.sys, &b.err), b.err);
         run(&b, 100);
         check_close(motion(&b).w.z, 5 - 0.1 * mu * mass * G / inertia, 1e-9);
-        end(&b);
+        run_close(&b);
     }
 }
 
@@ -258,7 +241,7 @@ static void pairs_of_materials(void **state)
 static void restart_is_exact(void **state)
 {
     (void)state;
-    Bench b, c;
+    Run b, c;
     static char memory[1 << 16];
     const char *body = "\"inertia\": 0.008, \"position\": [0, 0, 0.1], \"velocity\": [1, 0, 0], "
                        "\"angular_velocity\": [1, 10, 5]";
@@ -273,15 +256,15 @@ static void restart_is_exact(void **state)
     run(&b, 100);
     run(&c, 100);
     assert_int_equal(st_system_hash(b.sys), st_system_hash(c.sys));
-    end(&b);
-    end(&c);
+    run_close(&b);
+    run_close(&c);
 }
 
 /* What a contact does to b beside its force: spinning friction alone is a torque about the normal. */
 static void torque_is_reported(void **state)
 {
     (void)state;
-    Bench b;
+    Run b;
     st_ContactReport contact;
     start(&b, "default", "", ball_at_rest, spinning_skin);
     run(&b, 10);
@@ -289,7 +272,7 @@ static void torque_is_reported(void **state)
     assert_int_equal(st_system_contact(b.sys, 0, &contact), ST_OK);
     assert_int_equal(contact.dim, 4);
     check_close(contact.torque.z, -0.002 * 2 * 9.81, 1e-9); /* against the spin */
-    end(&b);
+    run_close(&b);
 }
 
 /* Two shapes have the larger of their rolling frictions, whichever has it: w falls at r g m / (J + m R^2). */
@@ -298,7 +281,7 @@ static void the_larger_rolling_friction(void **state)
     (void)state;
     static const double pair[3][2] = {{0.01, 0}, {0.002, 0.01}, {0.01, 0.01}};
     for (int k = 0; k < 3; k++) {
-        Bench b = {0};
+        Run b = {0};
         char text[1024];
         snprintf(
             text, sizeof text,
@@ -312,7 +295,7 @@ static void the_larger_rolling_friction(void **state)
         check_ok(st_system_create(b.scene, &b.def, &b.sys, &b.err), b.err);
         run(&b, 100);
         check_close(motion(&b).w.y, 5 - 0.1 * 0.01 * 2 * 9.81 / (0.008 + 2 * 0.1 * 0.1), 1e-6);
-        end(&b);
+        run_close(&b);
     }
 }
 
@@ -327,13 +310,13 @@ static void refusals(void **state)
         {"song-2004", ", \"law\": \"coulomb\"", {"spinning", "compliant"}},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-        Bench b;
+        Run b;
         parse(&b, cases[k].preset, cases[k].more, ball_at_rest, spinning_skin);
         assert_int_equal(st_system_create(b.scene, &b.def, &b.sys, &b.err), ST_ERR_UNSUPPORTED);
         for (int n = 0; n < 2; n++)
             if (strstr(b.err.message, cases[k].says[n]) == NULL)
                 fail_msg("\"%s\" does not say %s", b.err.message, cases[k].says[n]);
-        end(&b);
+        run_close(&b);
     }
     st_Error err = {0};
     st_Scene *scene = NULL;
@@ -361,12 +344,12 @@ static void small_boxes_that_roll(void **state)
         "    \"region\": { \"type\": \"box\", \"position\": [0, 0, 0.06], \"size\": [0.06, 0.06, 0.12] },"
         "    \"shapes\": [ { \"type\": \"box\", \"size\": [0.009, 0.008, 0.007], \"density\": 2500, \"friction\": 0.5,"
         "                  \"rolling_friction\": 0.0005 } ] } ] }";
-    Bench b;
+    Run b;
     memset(&b, 0, sizeof b);
     check_ok(st_scene_parse(text, strlen(text), "boxes", NULL, 0, &b.scene, &b.def, &b.err), b.err);
     check_ok(st_system_create(b.scene, &b.def, &b.sys, &b.err), b.err);
     run(&b, 200);
-    end(&b);
+    run_close(&b);
 }
 
 int main(void)
