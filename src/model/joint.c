@@ -319,9 +319,10 @@ static st_Status gauge(const Place *p, st_Coordinate coordinate, sti_Measure *ou
 st_Status sti_joint_gauge(const sti_World *world, int index, int which, const double *q, sti_Measure *out,
                           st_Error *err)
 {
-    Place p;
-    joint_place(world, index, q, &p);
-    return gauge(&p, p.joint->coordinate[which], out, err);
+    const sti_Joint *joint = &world->joint[index];
+    Place p = {.world = world, .joint = joint, .index = index, .q = q};
+    if (joint->angle[joint->coordinate[which]] < 0) joint_place(world, index, q, &p); /* an angle has its own axes */
+    return gauge(&p, joint->coordinate[which], out, err);
 }
 
 st_Vec3 sti_joint_point(const sti_World *world, int index, const double *q)

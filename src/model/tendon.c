@@ -186,8 +186,31 @@ st_Status sti_coordinate_row(const sti_World *world, int index, int which, const
     const sti_Joint *joint = &world->joint[index];
     *x = (sti_Measure){.value = 0};
     if (joint->type == ST_JOINT_TENDON) return tendon_row(world, index, q, &x->value, rows, err);
-    STI_TRY(sti_joint_gauge(world, index, which, q, x, err));
-    sti_rows_measure(world, q, joint->a, joint->b, x, rows);
+    sti_CoordinateCache *cache = world->coordinate != NULL ? &world->coordinate[2 * index + which] : NULL;
+    if (cache == NULL) {
+        STI_TRY(sti_joint_gauge(world, index, which, q, x, err));
+        sti_rows_measure(world, q, joint->a, joint->b, x, rows);
+        return ST_OK;
+    }
+    /* everything that it depends on, bit by bit */
+    double key[STI_CACHE_KEY] = {0};
+    const int angle = joint->angle[joint->coordinate[which]];
+    if (joint->a > 0) memcpy(key, q + (int64_t)STI_BODY_Q * (joint->a - 1), STI_BODY_Q * sizeof *q);
+    if (joint->b > 0) memcpy(key + STI_BODY_Q, q + (int64_t)STI_BODY_Q * (joint->b - 1), STI_BODY_Q * sizeof *q);
+    if (angle >= 0) key[2 * STI_BODY_Q] = q[world->angle[angle].q];
+    if (memcmp(cache->key, key, sizeof key) != 0) {
+        cache->key[0] = NAN; /* no bits of a place, if there is no row */
+        STI_TRY(sti_joint_gauge(world, index, which, q, &cache->x, err));
+        sti_rows_measure(world, q, joint->a, joint->b, &cache->x, rows);
+        cache->count = rows->count;
+        memcpy(cache->index, rows->index, sizeof cache->index);
+        memcpy(cache->gradient, rows->gradient, sizeof cache->gradient);
+        memcpy(cache->key, key, sizeof key);
+    }
+    *x = cache->x;
+    rows->count = cache->count;
+    memcpy(rows->index, cache->index, sizeof cache->index);
+    memcpy(rows->gradient, cache->gradient, sizeof cache->gradient);
     return ST_OK;
 }
 

@@ -225,6 +225,10 @@ typedef struct sti_Push {
 /* Is a body there? One that an inlet has yet to bring waits; one that an outlet has taken is gone. */
 typedef enum sti_Presence { STI_PRESENT = 0, STI_WAITS, STI_GONE } sti_Presence;
 
+/* The coordinate of a joint and its row at the last place that was asked for: springs, limits, motors, friction and
+ * rotors of one joint read it at the same place.                                                     */
+typedef struct sti_CoordinateCache sti_CoordinateCache;
+
 typedef struct sti_World {
     /* Compiled: shared by all worlds of a compiled scene, and read only. */
     st_CompiledScene *compiled; /* has these arrays, counts its worlds                             */
@@ -269,7 +273,8 @@ typedef struct sti_World {
     int64_t still;        /* another number whenever others sleep, or elsewhere; 0: no row may be taken as it was  */
     sti_Control *control; /* n_joints, then the scene's n_forces                                       */
     int64_t n_controls;   /* that are set                                                              */
-    sti_Push *push;       /* n_pushes, by body                                                         */
+    sti_CoordinateCache *coordinate; /* two per joint: tendon.c                                       */
+    sti_Push *push;                  /* n_pushes, by body                                                         */
     int n_pushes;
     int64_t push_capacity;
     double asleep_potential; /* of bodies that sleep [J]                                               */
@@ -327,6 +332,15 @@ typedef struct sti_Measure {
     double value, rate;
     sti_Half on_a, on_b;
 } sti_Measure;
+
+enum { STI_CACHE_KEY = 2 * STI_BODY_Q + 1 };
+struct sti_CoordinateCache {
+    double key[STI_CACHE_KEY]; /* poses of the two bodies, and the angle with its turns              */
+    sti_Measure x;
+    int count;
+    int index[12];
+    double gradient[12];
+};
 
 /* spring.c: a symmetric matrix as a sum of d m m'; false: it is not positive semi-definite. */
 bool sti_matrix_modes(const double A[36], double d[6], double mode[][6]);
