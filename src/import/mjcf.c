@@ -14,8 +14,21 @@
 
 /* ---- <compiler>, <option> ------------------------------------------------------------------------ */
 
-static st_Status read_meshdir(const sti_Mjcf *m, const sti_Element *at, sti_MjcfContext *context)
+/* What holds for the elements of its own model, attached ones apart. */
+static st_Status read_units(const sti_Mjcf *m, const sti_Element *at, sti_MjcfContext *context)
 {
+    const char *angle = sti_attribute(at, "angle");
+    if (angle != NULL && !sti_mjcf_word("degree radian", angle))
+        return sti_element_fail(m->robot->err, at, "angle is \"%.20s\", must be degree or radian", angle);
+    if (angle != NULL) context->angle = angle[0] == 'r' ? 1 : STI_PI / 180;
+    STI_TRY(sti_mjcf_flag(m, at, "autolimits", &context->autolimits));
+    STI_TRY(sti_mjcf_flag(m, at, "strippath", &context->strip));
+
+    const char *axes = sti_attribute(at, "eulerseq");
+    if (axes != NULL && (strlen(axes) != 3 || strspn(axes, "xyzXYZ") != 3))
+        return sti_element_fail(m->robot->err, at, "eulerseq is \"%.20s\", must be three of x, y, z, X, Y, Z", axes);
+    if (axes != NULL) memcpy(context->eulerseq, axes, 4);
+
     const char *folder = sti_attribute(at, "meshdir");
     if (folder == NULL) folder = sti_attribute(at, "assetdir");
     if (folder == NULL || folder[0] == '\0') return ST_OK;
@@ -25,28 +38,6 @@ static st_Status read_meshdir(const sti_Mjcf *m, const sti_Element *at, sti_Mjcf
         return sti_element_fail(m->robot->err, at, "meshdir is too long");
     context->meshdir = sti_xml_keep_text(m->robot->files, path);
     return context->meshdir != NULL ? ST_OK : sti_robot_memory(m->robot);
-}
-
-static st_Status read_eulerseq(const sti_Mjcf *m, const sti_Element *at, sti_MjcfContext *context)
-{
-    const char *word = sti_attribute(at, "eulerseq");
-    if (word == NULL) return ST_OK;
-    if (strlen(word) != 3 || strspn(word, "xyzXYZ") != 3)
-        return sti_element_fail(m->robot->err, at, "eulerseq is \"%.20s\", must be three of x, y, z, X, Y, Z", word);
-    memcpy(context->eulerseq, word, 4);
-    return ST_OK;
-}
-
-/* What holds for the elements of its own model, attached ones apart. */
-static st_Status read_units(const sti_Mjcf *m, const sti_Element *at, sti_MjcfContext *context)
-{
-    const char *angle = sti_attribute(at, "angle");
-    if (angle != NULL && !sti_mjcf_word("degree radian", angle))
-        return sti_element_fail(m->robot->err, at, "angle is \"%.20s\", must be degree or radian", angle);
-    if (angle != NULL) context->angle = angle[0] == 'r' ? 1 : STI_PI / 180;
-    STI_TRY(sti_mjcf_flag(m, at, "autolimits", &context->autolimits));
-    STI_TRY(read_eulerseq(m, at, context));
-    return read_meshdir(m, at, context);
 }
 
 static sti_MjcfContext *find_context(const sti_Mjcf *m, const char *file)
@@ -99,8 +90,9 @@ st_Status sti_mjcf_same_context(sti_Mjcf *m, const char *file, const char *as)
 static st_Status read_compiler(sti_Mjcf *m, const sti_Element *at)
 {
     static const char read[] = "angle eulerseq autolimits inertiafromgeom meshdir assetdir coordinate boundmass "
-                               "boundinertia settotalmass inertiagrouprange balanceinertia fitaabb exactmeshinertia";
-    static const char passed[] = "texturedir discardvisual fusestatic usethread strippath convexhull alignfree "
+                               "boundinertia settotalmass inertiagrouprange balanceinertia fitaabb exactmeshinertia "
+                               "strippath";
+    static const char passed[] = "texturedir discardvisual fusestatic usethread convexhull alignfree "
                                  "saveinertial conflict";
     const char *from = sti_attribute(at, "inertiafromgeom");
     const char *coordinate = sti_attribute(at, "coordinate");
@@ -127,26 +119,6 @@ static st_Status read_compiler(sti_Mjcf *m, const sti_Element *at)
     return read_units(m, at, m->contexts); /* one of an included file, too, holds for all of the model */
 }
 
-/* What flags switch off; the others are about MuJoCo's numerics. */
-static void read_flags(sti_Mjcf *m, const sti_Element *option, double gravity[3])
-{
-    const sti_Element *flag = sti_child(option, "flag");
-    for (int k = 0; flag != NULL && k < flag->n_attributes; k++) {
-        const char *name = flag->attributes[2 * k], *value = flag->attributes[2 * k + 1];
-        if (strcmp(value, "disable") != 0) continue;
-        const bool all = strcmp(name, "constraint") == 0, passive = strcmp(name, "passive") == 0;
-        if (strcmp(name, "gravity") == 0) gravity[0] = gravity[1] = gravity[2] = 0;
-        m->no_contact = m->no_contact || all || strcmp(name, "contact") == 0;
-        m->no_limits = m->no_limits || all || strcmp(name, "limit") == 0;
-        m->no_equality = m->no_equality || all || strcmp(name, "equality") == 0;
-        m->no_friction = m->no_friction || all || strcmp(name, "frictionloss") == 0;
-        m->no_springs = m->no_springs || passive || strcmp(name, "spring") == 0;
-        m->no_dampers = m->no_dampers || passive || strcmp(name, "damper") == 0;
-        m->no_actuation = m->no_actuation || strcmp(name, "actuation") == 0;
-        m->parents_touch = m->parents_touch || strcmp(name, "filterparent") == 0;
-    }
-}
-
 static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, double gravity[3])
 {
     static const char read[] = "timestep gravity density viscosity wind";
@@ -166,8 +138,22 @@ static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, doub
     if (m->density < 0 || m->viscosity < 0)
         return sti_element_fail(m->robot->err, at, "density and viscosity must be >= 0");
     if (m->density > 0 || m->viscosity > 0)
-        m->robot->def.merge = false; /* MuJoCo's drag is that of each of its bodies */
-    read_flags(m, at, gravity);
+        m->robot->def.merge = false;                 /* MuJoCo's drag is that of each of its bodies */
+    const sti_Element *flag = sti_child(at, "flag"); /* what flags switch off; the others are about MuJoCo's numerics */
+    for (int k = 0; flag != NULL && k < flag->n_attributes; k++) {
+        const char *name = flag->attributes[2 * k], *value = flag->attributes[2 * k + 1];
+        if (strcmp(value, "disable") != 0) continue;
+        const bool all = strcmp(name, "constraint") == 0, passive = strcmp(name, "passive") == 0;
+        if (strcmp(name, "gravity") == 0) gravity[0] = gravity[1] = gravity[2] = 0;
+        m->no_contact = m->no_contact || all || strcmp(name, "contact") == 0;
+        m->no_limits = m->no_limits || all || strcmp(name, "limit") == 0;
+        m->no_equality = m->no_equality || all || strcmp(name, "equality") == 0;
+        m->no_friction = m->no_friction || all || strcmp(name, "frictionloss") == 0;
+        m->no_springs = m->no_springs || passive || strcmp(name, "spring") == 0;
+        m->no_dampers = m->no_dampers || passive || strcmp(name, "damper") == 0;
+        m->no_actuation = m->no_actuation || strcmp(name, "actuation") == 0;
+        m->parents_touch = m->parents_touch || strcmp(name, "filterparent") == 0;
+    }
     return ST_OK;
 }
 
@@ -391,18 +377,6 @@ static st_Status find_body(const sti_Mjcf *m, const sti_Element *at, const char 
     return sti_element_fail(m->robot->err, at, "%s is \"%.60s\", there is no body of that name", attribute, name);
 }
 
-static st_Status read_exclude(sti_Mjcf *m, const sti_Element *at)
-{
-    sti_Robot *robot = m->robot;
-    sti_RobotPair pair = {.at = at};
-    STI_TRY(sti_mjcf_check(m, at, "name body1 body2", ""));
-    STI_TRY(find_body(m, at, "body1", &pair.a));
-    STI_TRY(find_body(m, at, "body2", &pair.b));
-    STI_TRY(STI_GROW(&robot->allocator, robot->apart, robot->apart_size, robot->n_apart + 1, robot->err));
-    robot->apart[robot->n_apart++] = pair;
-    return ST_OK;
-}
-
 static st_Status read_tie(sti_Mjcf *m, const sti_Element *at)
 {
     sti_Robot *robot = m->robot;
@@ -513,7 +487,16 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
 {
     const char *active = sti_mjcf_text(m, at, "active");
     if (sti_element_is(section, "tendon")) return sti_mjcf_tendon(m, at);
-    if (sti_element_is(section, "contact") && sti_element_is(at, "exclude")) return read_exclude(m, at);
+    if (sti_element_is(section, "contact") && sti_element_is(at, "exclude")) {
+        sti_Robot *robot = m->robot;
+        sti_RobotPair pair = {.at = at};
+        STI_TRY(sti_mjcf_check(m, at, "name body1 body2", ""));
+        STI_TRY(find_body(m, at, "body1", &pair.a));
+        STI_TRY(find_body(m, at, "body2", &pair.b));
+        STI_TRY(STI_GROW(&robot->allocator, robot->apart, robot->apart_size, robot->n_apart + 1, robot->err));
+        robot->apart[robot->n_apart++] = pair;
+        return ST_OK;
+    }
     if (sti_element_is(section, "contact") && sti_element_is(at, "pair")) return sti_mjcf_pair(m, at);
     if (sti_element_is(section, "actuator")) return sti_mjcf_actuator(m, at);
     if (sti_element_is(section, "sensor")) return sti_mjcf_sensor(m, at);
@@ -555,32 +538,6 @@ static st_Status check_sections(const sti_Mjcf *m)
     return ST_OK;
 }
 
-static st_Status read_settings(sti_Mjcf *m)
-{
-    double h = 0.002, gravity[3] = {0, 0, -9.81};
-    for (const sti_Element *at = m->root->first; at != NULL; at = at->next) {
-        if (sti_element_is(at, "compiler")) STI_TRY(sti_note_problem(m->robot, read_compiler(m, at)));
-        if (sti_element_is(at, "option")) STI_TRY(sti_note_problem(m->robot, read_option(m, at, &h, gravity)));
-        if (sti_element_is(at, "default")) STI_TRY(sti_mjcf_check_defaults(m, at));
-    }
-    return write_option(m, h, gravity);
-}
-
-/* settotalmass: all masses and inertias by one factor. */
-static void scale_masses(const sti_Mjcf *m)
-{
-    double sum = 0;
-    for (int k = 1; k < m->robot->n_links; k++)
-        sum += m->robot->links[k].mass;
-    if (!(m->total_mass > 0) || !(sum > 0)) return;
-    const double factor = m->total_mass / sum;
-    for (int k = 1; k < m->robot->n_links; k++) {
-        m->robot->links[k].mass *= factor;
-        for (int i = 0; i < 9; i++)
-            m->robot->links[k].inertia.m[i] *= factor;
-    }
-}
-
 st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
 {
     sti_Mjcf m = {.robot = robot, .root = root, .first_group = -1000000000, .last_group = 1000000000};
@@ -592,7 +549,13 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
     STI_TRY(sti_mjcf_expand(&m, root));
     STI_TRY(check_sections(&m));
     STI_TRY(sti_mjcf_check_classes(&m, root));
-    STI_TRY(read_settings(&m));
+    double h = 0.002, gravity[3] = {0, 0, -9.81};
+    for (const sti_Element *at = root->first; at != NULL; at = at->next) {
+        if (sti_element_is(at, "compiler")) STI_TRY(sti_note_problem(robot, read_compiler(&m, at)));
+        if (sti_element_is(at, "option")) STI_TRY(sti_note_problem(robot, read_option(&m, at, &h, gravity)));
+        if (sti_element_is(at, "default")) STI_TRY(sti_mjcf_check_defaults(&m, at));
+    }
+    STI_TRY(write_option(&m, h, gravity));
     sti_RobotLink *world = sti_robot_link(robot, "world", root, -1);
     if (world == NULL) return sti_robot_memory(robot);
     world->world = true;
@@ -602,7 +565,14 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
         STI_TRY(read_bodies(&m, at, 0));
     }
     STI_TRY(sti_mjcf_bound_masses(&m));
-    scale_masses(&m);
+    double sum = 0; /* settotalmass: all masses and inertias by one factor */
+    for (int k = 1; k < robot->n_links; k++)
+        sum += robot->links[k].mass;
+    for (int k = 1; k < robot->n_links && m.total_mass > 0 && sum > 0; k++) {
+        robot->links[k].mass *= m.total_mass / sum;
+        for (int i = 0; i < 9; i++)
+            robot->links[k].inertia.m[i] *= m.total_mass / sum;
+    }
     STI_TRY(sti_mjcf_springdampers(&m));
     STI_TRY(sti_mjcf_armatures(&m));
     static const char *const order[] = {"contact", "tendon", "equality", "actuator", "sensor", "keyframe"};

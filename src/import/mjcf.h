@@ -24,6 +24,7 @@ typedef struct sti_MjcfContext {
     char eulerseq[4];                   /* axes of euler angles; capitals: fixed ones                               */
     bool autolimits;                    /* a range is a limit unless the file says otherwise                        */
     const char *meshdir;                /* "", or a folder with its slash                                           */
+    bool strip;                         /* folders of the files' names do not count: strippath                      */
     struct sti_MjcfContext *next;
 } sti_MjcfContext;
 
@@ -112,7 +113,7 @@ st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element)
 /* ---- bodies: mjcf_joint.c, mjcf_geom.c -------------------------------------------------------------- */
 
 /* What connects a body to its parent: *n joints one after the other, one where a scene has one that does it. */
-#define STI_MJCF_JOINTS 6
+#define STI_MJCF_JOINTS 16
 st_Status sti_mjcf_joints(sti_Mjcf *m, const sti_Element *body, bool in_world, sti_RobotJoint joints[STI_MJCF_JOINTS],
                           int *n);
 st_Status sti_mjcf_geom(sti_Mjcf *m, int link, const sti_Element *geom, bool mass_wanted);
@@ -138,6 +139,8 @@ st_Status sti_mjcf_tendon_inertia(const sti_Mjcf *m, const sti_RobotTendon *tend
 st_Status sti_mjcf_find_joint(const sti_Mjcf *m, const sti_Element *at, const char *attribute, sti_RobotJoint **out);
 /* An asset of a kind by its name, or by that of its file without folder and ending; NULL: none. mjcf_geom.c */
 const sti_Element *sti_mjcf_asset(const sti_Mjcf *m, const char *kind, const char *name);
+/* The path of the file of an asset, below meshdir. mjcf_geom.c */
+st_Status sti_mjcf_asset_path(const sti_Mjcf *m, const sti_Element *at, char *out, size_t size);
 /* The shape of a height field, mjcf_hfield.c. */
 st_Status sti_mjcf_hfield(const sti_Mjcf *m, const sti_Element *geom, json_t **out);
 st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at);

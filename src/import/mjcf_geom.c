@@ -75,6 +75,15 @@ const sti_Element *sti_mjcf_asset(const sti_Mjcf *m, const char *kind, const cha
     return NULL;
 }
 
+st_Status sti_mjcf_asset_path(const sti_Mjcf *m, const sti_Element *at, char *out, size_t size)
+{
+    const sti_MjcfContext *context = sti_mjcf_context(m, at);
+    const char *file = sti_attribute(at, "file"), *slash = strrchr(file, '/');
+    if (context->strip && slash != NULL) file = slash + 1;
+    if ((size_t)snprintf(out, size, "%s%s", file[0] == '/' ? "" : context->meshdir, file) < size) return ST_OK;
+    return sti_element_fail(m->robot->err, at, "the path of its file is too long");
+}
+
 /* A mesh of the file: its shape, without a place, and where that stands in the geom. */
 typedef struct Mesh {
     const sti_Element *at;
@@ -152,9 +161,7 @@ static st_Status find_mesh(sti_Mjcf *m, const sti_Element *geom, Mesh *out)
     if (file == NULL && sti_attribute(mesh, "vertex") == NULL)
         return sti_element_fail(m->robot->err, mesh, "has neither file nor vertex, must have one of them");
     if (file == NULL) return inline_json(m, mesh, scales, &out->json);
-    if (snprintf(path, sizeof path, "%s%s", file[0] == '/' ? "" : sti_mjcf_context(m, mesh)->meshdir, file) >=
-        (int)sizeof path)
-        return sti_element_fail(m->robot->err, mesh, "the path of its file is too long");
+    STI_TRY(sti_mjcf_asset_path(m, mesh, path, sizeof path));
     return sti_robot_mesh(m->robot, mesh, path, scales, &out->json);
 }
 

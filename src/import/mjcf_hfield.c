@@ -1,4 +1,5 @@
-/* import/mjcf_hfield.c -- height fields of MJCF: a grid of elevations, from numbers in the file or from a PNG image.
+/* import/mjcf_hfield.c -- height fields of MJCF: a grid of elevations, from numbers in the file, a PNG image or
+ * MuJoCo's binary files.
  *
  * size is rx ry top base: the grid covers -rx .. rx and -ry .. ry, elevations are brought to 0 .. top, and the solid
  * goes down to -base. Where the samples are as far apart along x as along y it is a height field of a scene; else a
@@ -10,43 +11,79 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 typedef struct Grid {
     int nx, ny;
     double *height; /* ny rows of nx, y increasing; malloc'd */
 } Grid;
 
-static st_Status read_elevations(const sti_Mjcf *m, const sti_Element *at, const char *text, Grid *out)
+/* The four bytes of an integer or float of a file, the lowest first. */
+static uint32_t little(const unsigned char *b)
 {
-    double rows = 0, columns = 0;
-    STI_TRY(sti_numbers(m->robot->err, at, "nrow", 1, true, &rows));
-    STI_TRY(sti_numbers(m->robot->err, at, "ncol", 1, true, &columns));
-    if (!(rows >= 2 && columns >= 2 && rows * columns <= 1 << 24))
-        return sti_element_fail(m->robot->err, at, "nrow and ncol are %g and %g, must be 2 at least", rows, columns);
-    out->nx = (int)columns, out->ny = (int)rows;
-    out->height = calloc((size_t)out->nx * (size_t)out->ny, sizeof *out->height);
-    if (out->height == NULL) return sti_robot_memory(m->robot);
-    if (text == NULL) return ST_OK;        /* a program fills it: flat */
-    for (int y = out->ny - 1; y >= 0; y--) /* the first row of the text is the one of the largest y */
-        for (int x = 0; x < out->nx; x++)
-            if (!sti_next_number(&text, &out->height[(size_t)y * (size_t)out->nx + (size_t)x]))
-                return sti_element_fail(m->robot->err, at, "elevation must be nrow x ncol = %d numbers",
-                                        out->nx * out->ny);
-    return ST_OK;
+    return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-static st_Status read_image(const sti_Mjcf *m, const sti_Element *at, const char *file, Grid *out)
+/* MuJoCo's own format: numbers of rows and columns, then floats; the first row has the smallest y. */
+static st_Status read_binary(const sti_Mjcf *m, const sti_Element *at, const char *path, Grid *out)
 {
+    unsigned char head[8];
+    int64_t rows = 0, columns = 0, n = 0;
+    FILE *file = fopen(path, "rb");
+    bool fine = file != NULL && fread(head, 1, 8, file) == 8;
+    if (fine) rows = little(head), columns = little(head + 4);
+    fine = fine && rows >= 2 && columns >= 2 && rows <= 1 << 24 && columns <= (1 << 24) / rows;
+    if (fine) out->nx = (int)columns, out->ny = (int)rows;
+    if (fine) out->height = calloc((size_t)(rows * columns), sizeof *out->height);
+    for (; fine && out->height != NULL && n < rows * columns; n++) {
+        if (fread(head, 1, 4, file) != 4) break;
+        const uint32_t bits = little(head);
+        float value;
+        memcpy(&value, &bits, 4);
+        if (!isfinite(value)) break;
+        out->height[n] = value;
+    }
+    if (file != NULL) fclose(file);
+    if (fine && out->height == NULL) return sti_robot_memory(m->robot);
+    if (fine && n == rows * columns) return ST_OK;
+    return sti_element_fail(m->robot->err, at,
+                            "\"%.120s\" must be a PNG image, or two integers, rows and columns, and that many finite "
+                            "floats",
+                            path);
+}
+
+static st_Status read_grid(const sti_Mjcf *m, const sti_Element *at, Grid *out)
+{
+    const char *file = sti_attribute(at, "file"), *type = sti_attribute(at, "content_type");
+    const char *text = sti_attribute(at, "elevation");
+    if (file == NULL) {
+        double rows = 0, columns = 0;
+        STI_TRY(sti_numbers(m->robot->err, at, "nrow", 1, true, &rows));
+        STI_TRY(sti_numbers(m->robot->err, at, "ncol", 1, true, &columns));
+        if (!(rows >= 2 && columns >= 2 && rows * columns <= 1 << 24))
+            return sti_element_fail(m->robot->err, at, "nrow and ncol are %g and %g, must be 2 at least", rows,
+                                    columns);
+        out->nx = (int)columns, out->ny = (int)rows;
+        out->height = calloc((size_t)out->nx * (size_t)out->ny, sizeof *out->height);
+        if (out->height == NULL) return sti_robot_memory(m->robot);
+        if (text == NULL) return ST_OK;        /* a program fills it: flat */
+        for (int y = out->ny - 1; y >= 0; y--) /* the first row of the text is the one of the largest y */
+            for (int x = 0; x < out->nx; x++)
+                if (!sti_next_number(&text, &out->height[(size_t)y * (size_t)out->nx + (size_t)x]))
+                    return sti_element_fail(m->robot->err, at, "elevation must be nrow x ncol = %d numbers",
+                                            out->nx * out->ny);
+        return ST_OK;
+    }
     char path[1024], whole[4096];
-    const char *found, *label = m->robot->reader->label, *slash = strrchr(label, '/');
+    const char *found, *label = m->robot->reader->label, *slash = strrchr(label, '/'), *dot = strrchr(file, '.');
     st_Error why = {0};
     double *pixels;
-    if (snprintf(path, sizeof path, "%s%s", file[0] == '/' ? "" : sti_mjcf_context(m, at)->meshdir, file) >=
-        (int)sizeof path)
-        return sti_element_fail(m->robot->err, at, "the path of its file is too long");
+    STI_TRY(sti_mjcf_asset_path(m, at, path, sizeof path));
     STI_TRY(sti_robot_path(m->robot, at, path, &found));
     const int folder = found[0] != '/' && slash != NULL ? (int)(slash - label) + 1 : 0;
     snprintf(whole, sizeof whole, "%.*s%s", folder, label, found);
+    const bool png = type != NULL ? strcmp(type, "image/png") == 0 : dot != NULL && strcasecmp(dot, ".png") == 0;
+    if (!png) return read_binary(m, at, whole, out);
     if (sti_png_read(whole, &out->nx, &out->ny, &pixels, &why) != ST_OK)
         return sti_element_fail(m->robot->err, at, "%.200s", why.message);
     out->height = malloc((size_t)out->nx * (size_t)out->ny * sizeof *out->height);
@@ -55,18 +92,6 @@ static st_Status read_image(const sti_Mjcf *m, const sti_Element *at, const char
                (size_t)out->nx * sizeof *pixels);
     free(pixels);
     return out->height != NULL ? ST_OK : sti_robot_memory(m->robot);
-}
-
-static json_t *field_json(const Grid *g, double spacing)
-{
-    json_t *rows = json_array();
-    for (int y = 0; y < g->ny; y++) {
-        json_t *row = json_array();
-        for (int x = 0; x < g->nx; x++)
-            row = sti_append_to(row, json_real(g->height[(size_t)y * (size_t)g->nx + (size_t)x]));
-        rows = sti_append_to(rows, row);
-    }
-    return sti_with(json_pack("{s:s, s:f}", "type", "height-field", "spacing", spacing), "heights", rows);
 }
 
 static json_t *with_square(json_t *list, int a, int b, int c, int d) /* counter-clockwise from outside */
@@ -119,16 +144,25 @@ st_Status sti_mjcf_hfield(const sti_Mjcf *m, const sti_Element *geom, json_t **o
     STI_TRY(sti_numbers(m->robot->err, at, "size", 4, true, size));
     for (int k = 0; k < 4; k++)
         if (!(size[k] > 0)) return sti_element_fail(m->robot->err, at, "size has %g, must be numbers > 0", size[k]);
-    const char *file = sti_attribute(at, "file");
-    st_Status status =
-        file != NULL ? read_image(m, at, file, &grid) : read_elevations(m, at, sti_attribute(at, "elevation"), &grid);
+    st_Status status = read_grid(m, at, &grid);
     for (int k = 0; k < grid.nx * grid.ny && status == ST_OK; k++)
         low = fmin(low, grid.height[k]), high = fmax(high, grid.height[k]);
     for (int k = 0; k < grid.nx * grid.ny && status == ST_OK; k++)
         grid.height[k] = high > low ? size[2] * (grid.height[k] - low) / (high - low) : 0;
     if (status == ST_OK) {
         const double dx = 2 * size[0] / (grid.nx - 1), dy = 2 * size[1] / (grid.ny - 1);
-        *out = fabs(dx - dy) <= 1e-6 * dx ? field_json(&grid, dx) : mesh_json(&grid, dx, dy, size[3]);
+        if (fabs(dx - dy) <= 1e-6 * dx) {
+            json_t *rows = json_array();
+            for (int y = 0; y < grid.ny; y++) {
+                json_t *row = json_array();
+                for (int x = 0; x < grid.nx; x++)
+                    row = sti_append_to(row, json_real(grid.height[(size_t)y * (size_t)grid.nx + (size_t)x]));
+                rows = sti_append_to(rows, row);
+            }
+            *out = sti_with(json_pack("{s:s, s:f}", "type", "height-field", "spacing", dx), "heights", rows);
+        } else {
+            *out = mesh_json(&grid, dx, dy, size[3]);
+        }
         if (*out == NULL) status = sti_robot_memory(m->robot);
     }
     free(grid.height);

@@ -488,6 +488,20 @@ static void height_fields(void **state)
     assert_int_equal(shape.n_points, 12);
     assert_int_equal(shape.n_triangles, 2 * (2 + 2 + 2 + 2 + 1 + 1));
     st_scene_destroy(robot.scene);
+
+    /* the same samples in a binary file, the row of the smallest y first; its folder in the file's name is stripped */
+    robot = model("<compiler assetdir='tests/data/robots' strippath='true'/>"
+                  "<asset><hfield name='h' file='C:/some/part-field.bin' size='1 0.5 8 1'/></asset>" WORLD(
+                      "<geom name='x' type='hfield' hfield='h'/>" BODY("b", "pos='0 0 20'", "<freejoint/>" INERTIAL)));
+    assert_int_equal(st_scene_shape(robot.scene, st_scene_find_shape(robot.scene, ST_GROUND, "x"), &shape, NULL),
+                     ST_OK);
+    assert_int_equal(shape.type, ST_SHAPE_HEIGHT_FIELD);
+    for (int k = 0; k < 6; k++)
+        check_close(shape.heights[k], expected[k], 1e-15);
+    st_scene_destroy(robot.scene);
+    check_refused("<mujoco><asset>\n<hfield name='h' file='tests/data/robots/part-tri.dae' size='1 1 1 1'/></asset>"
+                  "<worldbody><geom type='hfield' hfield='h'/></worldbody></mujoco>",
+                  2, "<hfield \"h\">", "must be a PNG image, or two integers");
 }
 
 /* The skid touches the floor and nothing else, the ghost falls through it; sites that are held together; a joint that
