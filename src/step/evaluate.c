@@ -18,11 +18,11 @@ st_Status sti_evaluate_constraints(const sti_Model *model, sti_StepWork *work, s
 static st_Status evaluate_rows(st_System *system, st_Sink *sink, double t, const double *q, double margin,
                                st_Error *err)
 {
-    const st_Model *model = &system->model.table;
+    const st_Model *table = &system->model.table;
     if (!sink->constraints_known) STI_TRY(sti_evaluate_constraints(&system->model, &system->work, sink, t, q, err));
     sink->constraints_known = false; /* the next position is another one */
     sti_row_buffer_clear_contacts(sink);
-    if (model->contacts != NULL) STI_TRY(model->contacts(model->ctx, t, q, margin, sink, err));
+    if (table->contacts != NULL) STI_TRY(table->contacts(table->ctx, t, q, margin, sink, err));
     sti_lap(&system->work, ST_STAGE_CONTACTS);
     return sti_go_on(system, err);
 }
@@ -96,8 +96,8 @@ double sti_energy_kinetic(const sti_Model *model, sti_StepWork *work, const doub
 
 double sti_energy_potential(const st_System *system, const st_Sink *sink, double t, const double *q)
 {
-    const st_Model *model = &system->model.table;
-    double sum = model->potential != NULL ? model->potential(model->ctx, t, q) : 0.0;
+    const st_Model *table = &system->model.table;
+    double sum = table->potential != NULL ? table->potential(table->ctx, t, q) : 0.0;
     for (int k = 0; k < sink->soft_rows.n_rows; k++)
         sum += 0.5 * sink->soft[k].stiffness * sink->soft[k].value * sink->soft[k].value + sink->soft[k].energy;
     if (system->model.def.contact == ST_CONTACT_REGULARIZED)

@@ -373,8 +373,8 @@ static void connect_to_last(void *ctx, int body)
 
 static void reset_leader(void *ctx, int body)
 {
-    const st_System *system = ctx;
-    system->work.sleep.above[body] = body;
+    int *above = ctx;
+    above[body] = body;
 }
 
 /* Islands at the state: bodies connected by contacts, joints and springs. */
@@ -393,7 +393,7 @@ static void connect_bodies(st_System *system)
         above[world->joint[k].a] = world->joint[k].a;
         above[world->joint[k].b] = world->joint[k].b;
         above[world->joint[k].rotor] = world->joint[k].rotor;
-        if (world->joint[k].type == ST_JOINT_TENDON) sti_tendon_bodies(world, k, reset_leader, system);
+        if (world->joint[k].type == ST_JOINT_TENDON) sti_tendon_bodies(world, k, reset_leader, above);
     }
     for (int k = 0; k < world->n_springs; k++) {
         above[world->spring[k].a] = world->spring[k].a;
@@ -550,7 +550,7 @@ void sti_sleep_end(st_System *system, double h)
     for (int e = 0; e < world->n_awake; e++) {
         const int b = s->bodies[e];
         st_Vec3 v, w;
-        (void)st_system_velocity(system, (st_BodyId){b}, &v, &w);
+        sti_body_velocity(&world->body[b], system->state.v, &v, &w);
         double reach = world->collider.body_reach[b];
         double turning = isfinite(reach) && reach > 0 ? norm(w) * reach : norm(w);
         s->rest[b] = norm(v) + turning <= system->model.def.sleep_speed ? s->rest[b] + h : 0;

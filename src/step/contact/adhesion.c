@@ -65,11 +65,11 @@ static bool is_within_range(const sti_Model *model, const sti_ContactEntry *entr
     return entry->gap <= (said > 0 ? said : STI_ADHESION_RANGE * size);
 }
 
-void sti_stage_adhesion(sti_StageWork *work)
+void sti_stage_adhesion(sti_StageBuild *build)
 {
-    const st_System *system = work->system;
-    sti_Assembly *out = work->out;
-    if (!system->model.rigid || !system->model.world->adheres || work->impact) return;
+    const st_System *system = build->system;
+    sti_Assembly *out = build->out;
+    if (!system->model.rigid || !system->model.world->adheres || build->impact) return;
     for (int c = 0, n; c < out->n_gaps; c += n) {
         const sti_ContactEntry *one = &out->chosen[c].entry;
         const st_SurfaceLaw *law = &one->surface->more;
@@ -87,11 +87,11 @@ void sti_stage_adhesion(sti_StageWork *work)
             const bool within = is_within_range(&system->model, &chosen->entry);
             if (n == 1 && sti_has_bridge(system, &chosen->entry))
                 chosen->bridge =
-                    work->stage->eta * sti_bridge_force(system->model.world, &chosen->entry, chosen->entry.gap);
+                    build->stage->eta * sti_bridge_force(system->model.world, &chosen->entry, chosen->entry.gap);
             if (!within && !(chosen->bridge > 0)) continue;
             const double pressure = law->adhesion_pressure > 0 ? law->adhesion_pressure * share[k] : 0;
             sti_RowView row;
-            chosen->pull = chosen->bridge + (within ? work->stage->eta * (law->adhesion / near + pressure) : 0);
+            chosen->pull = chosen->bridge + (within ? build->stage->eta * (law->adhesion / near + pressure) : 0);
             sti_view_row(&system->model, &system->work, c + k, 0, &row);
             for (int e = 0; e < row.n; e++)
                 out->f[row.i[e]] -= chosen->pull * row.x[e];

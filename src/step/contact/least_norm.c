@@ -63,19 +63,25 @@ static void add_norm_row(const sti_RowList *rows, int k, double r, double *out)
         out[rows->i[e]] += rows->x[e] * r;
 }
 
+/* What [H G] is made from. */
+typedef struct Movers {
+    const sti_Model *model;
+    const sti_StepWork *work;
+} Movers;
+
 /* [H G] r, each velocity by the root of its mass: momenta that compare. */
 static void momentum_change(void *ctx, const double *r, double *out)
 {
-    const st_System *system = ctx;
-    const sti_Assembly *step = &system->work.step;
-    int n_v = system->model.n_v;
+    const Movers *of = ctx;
+    const sti_Assembly *step = &of->work->step;
+    int n_v = of->model->n_v;
     memset(out, 0, (size_t)n_v * sizeof *out);
     for (int k = 0; k < step->H.n_rows; k++)
         if (r[k] != 0) add_norm_row(&step->H, k, r[k], out);
-    for (int k = 0; k < system->work.here.joint_rows.n_rows; k++)
+    for (int k = 0; k < of->work->here.joint_rows.n_rows; k++)
         if (r[step->H.n_rows + k] != 0) add_norm_row(&step->G, k, r[step->H.n_rows + k], out);
     for (int i = 0; i < n_v; i++)
-        out[i] /= sqrt(sti_mass_of(&system->model, step->M, i));
+        out[i] /= sqrt(sti_mass_of(of->model, step->M, i));
 }
 
 static void weigh_contact(const sti_Model *model, const sti_StepWork *work, double h, int c, double *weight)
@@ -146,7 +152,7 @@ static bool momenta_stay(const st_System *system)
         size += fabs(before) * (k < n_r ? row_moves(&system->model, &system->work, &step->H, k)
                                         : row_moves(&system->model, &system->work, &step->G, k - n_r));
     }
-    momentum_change((void *)system, least->u, least->moved);
+    momentum_change(&(Movers){&system->model, &system->work}, least->u, least->moved);
     for (int i = 0; i < system->model.n_v; i++)
         change += least->moved[i] * least->moved[i];
     return sqrt(change) <= fmax(tolerances_of_change * system->model.def.tolerance, least_change) * size;
@@ -176,7 +182,7 @@ st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *er
                      .tolerance = rank_tolerance,
                      .n_moved = system->model.n_v,
                      .moves = momentum_change,
-                     .ctx = system};
+                     .ctx = &(Movers){&system->model, &system->work}};
     STI_TRY(sti_hyperstatic_find(least->hyperstatic, &open, NULL, least->r, &found, err));
     if (!momenta_stay(system)) {
         step->undetermined = -1;

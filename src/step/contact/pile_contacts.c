@@ -22,7 +22,7 @@ bool sti_is_pile(const sti_Model *model, const sti_StepWork *work, const sti_Sta
 
 /* Nothing is made of them but their laws and gaps: a team writes them, each member a range of the sink. */
 typedef struct Many {
-    sti_StageWork *work;
+    sti_StageBuild *build;
     sti_Places contacts, rows, overlapping;
 } Many;
 
@@ -33,10 +33,10 @@ typedef struct Alike {
     st_ContactLaw law;
 } Alike;
 
-static const st_ContactLaw *law_of(const sti_StageWork *work, const sti_ContactEntry *entry, Alike *last)
+static const st_ContactLaw *law_of(const sti_StageBuild *build, const sti_ContactEntry *entry, Alike *last)
 {
     if (entry->surface != last->surface || entry->dim != last->dim)
-        *last = (Alike){entry->surface, entry->dim, sti_contact_law(&work->system->model, entry, 0)};
+        *last = (Alike){entry->surface, entry->dim, sti_contact_law(&build->system->model, entry, 0)};
     return &last->law;
 }
 
@@ -47,10 +47,10 @@ static int32_t block_of(const sti_World *world, int body)
 }
 
 /* Contact n, whose rows are from `row` on. Returns how many it has. */
-static int add_to_pile(const sti_StageWork *work, int n, int row, const st_ContactLaw *law,
+static int add_to_pile(const sti_StageBuild *build, int n, int row, const st_ContactLaw *law,
                        const sti_ContactEntry *entry)
 {
-    sti_Assembly *out = work->out;
+    sti_Assembly *out = build->out;
     out->law[n] = (st_ContactLaw){.law = law->law, /* one by one: a copy would wait for what was just written */
                                   .dim = law->dim,
                                   .first = row,
@@ -59,10 +59,10 @@ static int add_to_pile(const sti_StageWork *work, int n, int row, const st_Conta
                                   .mu_roll = law->mu_roll,
                                   .mu_spin = law->mu_spin};
     sti_choose(out, n, entry);
-    sti_stage_belt(work, &out->law[n], entry);
-    if (work->gap_drift) out->w[row] = sti_closing_drift(work, entry->gap);
-    out->pile_body[2 * (ptrdiff_t)n] = block_of(work->system->model.world, entry->a);
-    out->pile_body[2 * (ptrdiff_t)n + 1] = block_of(work->system->model.world, entry->b);
+    sti_stage_belt(build, &out->law[n], entry);
+    if (build->gap_drift) out->w[row] = sti_closing_drift(build, entry->gap);
+    out->pile_body[2 * (ptrdiff_t)n] = block_of(build->system->model.world, entry->a);
+    out->pile_body[2 * (ptrdiff_t)n + 1] = block_of(build->system->model.world, entry->b);
     double *frame = out->pile_frame + 9 * (ptrdiff_t)n;
     vec3_store(frame, entry->point);
     vec3_store(frame + 3, entry->normal);
@@ -73,16 +73,16 @@ static int add_to_pile(const sti_StageWork *work, int n, int row, const st_Conta
 static void share_contacts(void *ctx, int thread, int n_threads)
 {
     Many *many = ctx;
-    sti_StageWork *work = many->work;
-    const st_Sink *sink = work->stage->rows;
-    const sti_IdSet *wanted = &work->system->work.wanted;
+    sti_StageBuild *build = many->build;
+    const st_Sink *sink = build->stage->rows;
+    const sti_IdSet *wanted = &build->system->work.wanted;
     const int first = (int)sti_share(sink->n_contacts, thread, n_threads);
     const int end = (int)sti_share(sink->n_contacts, thread + 1, n_threads);
     const int start = first < end ? sti_ids_lower(wanted, sink->contact[first].id) : 0;
     int n = 0, rows = 0, k = start;
     Alike last = {.surface = NULL};
-    for (int c = first; thread < n_threads - 1 && (c = sti_next_wanted(work, c, end, &k)) < end; c++, n++)
-        rows += law_of(work, &sink->contact[c], &last)->dim;
+    for (int c = first; thread < n_threads - 1 && (c = sti_next_wanted(build, c, end, &k)) < end; c++, n++)
+        rows += law_of(build, &sink->contact[c], &last)->dim;
     many->contacts.count[thread] = n; /* for those behind: the last one's are not asked for */
     many->rows.count[thread] = rows;
     many->overlapping.count[thread] = 0;
@@ -90,45 +90,46 @@ static void share_contacts(void *ctx, int thread, int n_threads)
     n = (int)sti_places_before(&many->contacts, thread);
     rows = (int)sti_places_before(&many->rows, thread);
     k = start;
-    for (int c = first; (c = sti_next_wanted(work, c, end, &k)) < end; c++, n++) {
+    for (int c = first; (c = sti_next_wanted(build, c, end, &k)) < end; c++, n++) {
         const sti_ContactEntry *entry = &sink->contact[c];
-        rows += add_to_pile(work, n, rows, law_of(work, entry, &last), entry);
-        many->overlapping.count[thread] += sti_overlaps(work, n);
+        rows += add_to_pile(build, n, rows, law_of(build, entry, &last), entry);
+        many->overlapping.count[thread] += sti_overlaps(build, n);
     }
     if (thread < n_threads - 1) return;
-    work->out->n_gaps = n;
-    work->out->H.n_rows = rows;
+    build->out->n_gaps = n;
+    build->out->H.n_rows = rows;
 }
 
 /* Centres and axes of the bodies, as they were placed for this stage. */
 static void place_bodies(void *ctx, int64_t first, int64_t end)
 {
-    const sti_StageWork *work = ctx;
-    const sti_World *world = work->system->model.world;
+    const sti_StageBuild *build = ctx;
+    const sti_World *world = build->system->model.world;
     for (int e = (int)first; e < (int)end; e++) {
         const int b = sti_awake_body(world, e);
         const ptrdiff_t block = block_of(world, b);
         if (block < 0) continue;
-        vec3_store(work->out->pile_centre + 3 * block, world->collider.body_pose[b].p);
-        memcpy(work->out->pile_axes + 9 * block, world->collider.axes[b].m, sizeof world->collider.axes[b].m);
+        vec3_store(build->out->pile_centre + 3 * block, world->collider.body_pose[b].p);
+        memcpy(build->out->pile_axes + 9 * block, world->collider.axes[b].m, sizeof world->collider.axes[b].m);
     }
 }
 
-st_Status sti_pile_contacts(sti_StageWork *work)
+st_Status sti_pile_contacts(sti_StageBuild *build)
 {
-    sti_Assembly *out = work->out;
-    const st_System *system = work->system;
+    sti_Assembly *out = build->out;
+    const st_System *system = build->system;
     Many many;
-    many.work = work;
+    many.build = build;
     memset(many.overlapping.count, 0, sizeof many.overlapping.count);
     const int64_t n = system->work.wanted.n, n_blocks = system->model.n_blocks;
-    STI_TRY(STI_GROW(work->allocator, out->pile_body, out->pile_body_capacity, 2 * n, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->pile_frame, out->pile_frame_capacity, 9 * n, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->pile_centre, out->pile_centre_capacity, 3 * n_blocks, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->pile_axes, out->pile_axes_capacity, 9 * n_blocks, work->err));
+    STI_TRY(STI_GROW(build->allocator, out->pile_body, out->pile_body_capacity, 2 * n, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->pile_frame, out->pile_frame_capacity, 9 * n, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->pile_centre, out->pile_centre_capacity, 3 * n_blocks, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->pile_axes, out->pile_axes_capacity, 9 * n_blocks, build->err));
     out->pile =
         (sti_PileContacts){out->pile_body, out->pile_frame, out->pile_centre, out->pile_axes, system->model.arm};
-    sti_team_for(system->model.def.threads, sti_awake_count(system->model.world), STI_LEAST_BODIES, place_bodies, work);
+    sti_team_for(system->model.def.threads, sti_awake_count(system->model.world), STI_LEAST_BODIES, place_bodies,
+                 build);
     const int threads = system->work.wanted.n / STI_LEAST_CONTACTS;
     sti_team_run(threads < system->model.def.threads ? threads : system->model.def.threads, share_contacts, &many);
     out->overlapping = (int)sti_places_before(&many.overlapping, STI_MOST_THREADS);

@@ -35,10 +35,10 @@ static double sliding_speed(const sti_Assembly *out, int c, const double *u)
     return sqrt(sum);
 }
 
-void sti_stage_stribeck(sti_StageWork *work)
+void sti_stage_stribeck(sti_StageBuild *build)
 {
-    const st_System *system = work->system;
-    sti_Assembly *out = work->out;
+    const st_System *system = build->system;
+    sti_Assembly *out = build->out;
     if (!system->model.rigid || !system->model.world->stribeck) return;
     for (int c = 0; c < out->n_gaps; c++) {
         double u[ST_MAX_DIM] = {0};

@@ -248,10 +248,10 @@ static double lasting_part(const st_System *system, double left, const st_SolveI
 
 static double most_left(void *ctx, int64_t first, int64_t end)
 {
-    const st_System *system = ctx;
+    const sti_StepWork *work = ctx;
     double most = 0;
     for (int c = (int)first; c < (int)end; c++)
-        if (sti_islands_of(system->work.islands, c) == 0) most = sti_larger(system->work.step.chosen[c].left, most);
+        if (sti_islands_of(work->islands, c) == 0) most = sti_larger(work->step.chosen[c].left, most);
     return most;
 }
 
@@ -264,7 +264,7 @@ static st_Status find_lasting_parts(st_System *system, st_Error *err)
     double *lasting = system->work.warm.lasting;
     for (int k = 0; k < n; k++)
         lasting[k] = 0;
-    if (n == 1) lasting[0] = sti_team_largest(system->model.def.threads, n_contacts, most_left, system);
+    if (n == 1) lasting[0] = sti_team_largest(system->model.def.threads, n_contacts, most_left, &system->work);
     for (int c = 0; n > 1 && c < n_contacts; c++) {
         const int island = sti_islands_of(system->work.islands, c);
         if (island >= 0) lasting[island] = sti_larger(out->chosen[c].left, lasting[island]);

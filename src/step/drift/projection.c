@@ -21,7 +21,7 @@
 #include "step/step.h"
 
 /* The projection under way. */
-typedef struct Work {
+typedef struct Projecting {
     st_System *system;
     sti_Assembly *out;
     double t;
@@ -32,90 +32,91 @@ typedef struct Work {
     bool looked;   /* `trial` is evaluated at q_new: the caller did it                            */
     double error;  /* largest violation at the current position                                    */
     st_Error *err;
-} Work;
+} Projecting;
 
-static st_Status add_constraint(Work *work, sti_RowList *to, const sti_RowList *from, int k)
+static st_Status add_constraint(Projecting *projecting, sti_RowList *to, const sti_RowList *from, int k)
 {
     int64_t start = from->p[k];
-    return sti_rows_append(&work->system->model.allocator, to, (int)(from->p[k + 1] - start), from->i + start,
-                           from->x + start, work->err);
+    return sti_rows_append(&projecting->system->model.allocator, to, (int)(from->p[k + 1] - start), from->i + start,
+                           from->x + start, projecting->err);
 }
 
-static st_Status add_equality(Work *work, const sti_RowList *from, int k, double value)
+static st_Status add_equality(Projecting *projecting, const sti_RowList *from, int k, double value)
 {
-    sti_Assembly *out = work->out;
-    const st_Allocator *a = &work->system->model.allocator;
+    sti_Assembly *out = projecting->out;
+    const st_Allocator *a = &projecting->system->model.allocator;
     int row = out->G.n_rows;
-    STI_TRY(STI_GROW(a, out->g, out->g_capacity, row + 1, work->err));
-    STI_TRY(STI_GROW(a, out->l, out->l_capacity, row + 1, work->err));
-    STI_TRY(add_constraint(work, &out->G, from, k));
+    STI_TRY(STI_GROW(a, out->g, out->g_capacity, row + 1, projecting->err));
+    STI_TRY(STI_GROW(a, out->l, out->l_capacity, row + 1, projecting->err));
+    STI_TRY(add_constraint(projecting, &out->G, from, k));
     out->g[row] = value;
-    work->error = fmax(work->error, fabs(value));
+    projecting->error = fmax(projecting->error, fabs(value));
     return ST_OK;
 }
 
-static st_Status add_joint_constraints(Work *work, const st_Sink *sink)
+static st_Status add_joint_constraints(Projecting *projecting, const st_Sink *sink)
 {
-    sti_Assembly *out = work->out;
-    const st_Allocator *a = &work->system->model.allocator;
+    sti_Assembly *out = projecting->out;
+    const st_Allocator *a = &projecting->system->model.allocator;
     int n = sink->joint_rows.n_rows;
-    STI_TRY(STI_GROW(a, out->g, out->g_capacity, n, work->err));
-    STI_TRY(STI_GROW(a, out->l, out->l_capacity, n, work->err));
-    STI_TRY(sti_rows_append_rows(a, &out->G, &sink->joint_rows, 0, sink->joint_rows.n_rows, work->err));
+    STI_TRY(STI_GROW(a, out->g, out->g_capacity, n, projecting->err));
+    STI_TRY(STI_GROW(a, out->l, out->l_capacity, n, projecting->err));
+    STI_TRY(sti_rows_append_rows(a, &out->G, &sink->joint_rows, 0, sink->joint_rows.n_rows, projecting->err));
     for (int k = 0; k < n; k++) {
         out->g[k] = sink->joint[k].value;
-        work->error = sti_larger(fabs(out->g[k]), work->error);
+        projecting->error = sti_larger(fabs(out->g[k]), projecting->error);
     }
     return ST_OK;
 }
 
-static st_Status add_inequality(Work *work, const sti_RowList *from, int k, double gap)
+static st_Status add_inequality(Projecting *projecting, const sti_RowList *from, int k, double gap)
 {
-    sti_Assembly *out = work->out;
-    const st_Allocator *a = &work->system->model.allocator;
+    sti_Assembly *out = projecting->out;
+    const st_Allocator *a = &projecting->system->model.allocator;
     int row = out->H.n_rows;
-    STI_TRY(STI_GROW(a, out->w, out->w_capacity, row + 1, work->err));
-    STI_TRY(STI_GROW(a, out->r, out->r_capacity, row + 1, work->err));
-    STI_TRY(STI_GROW(a, out->law, out->law_capacity, row + 1, work->err));
-    STI_TRY(add_constraint(work, &out->H, from, k));
+    STI_TRY(STI_GROW(a, out->w, out->w_capacity, row + 1, projecting->err));
+    STI_TRY(STI_GROW(a, out->r, out->r_capacity, row + 1, projecting->err));
+    STI_TRY(STI_GROW(a, out->law, out->law_capacity, row + 1, projecting->err));
+    STI_TRY(add_constraint(projecting, &out->H, from, k));
     out->w[row] = gap;
     out->r[row] = 0;
     out->law[row] = (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1, .first = row};
-    work->error = fmax(work->error, -gap);
+    projecting->error = fmax(projecting->error, -gap);
     return ST_OK;
 }
 
 /* Constraint values and rows at q_new. */
-static st_Status linearise_constraints(Work *work)
+static st_Status linearise_constraints(Projecting *projecting)
 {
-    st_System *s = work->system;
+    st_System *s = projecting->system;
     st_Sink *sink = &s->work.trial;
-    sti_Assembly *out = work->out;
-    if (!work->looked) STI_TRY(sti_evaluate(s, sink, work->t, s->work.q_new, sti_margin(&s->model), work->err));
-    work->looked = false;
+    sti_Assembly *out = projecting->out;
+    if (!projecting->looked)
+        STI_TRY(sti_evaluate(s, sink, projecting->t, s->work.q_new, sti_margin(&s->model), projecting->err));
+    projecting->looked = false;
     out->G.n_rows = out->H.n_rows = 0;
-    work->error = 0;
-    STI_TRY(add_joint_constraints(work, sink));
-    for (int k = 0; work->spring_target != NULL && k < sink->soft_rows.n_rows; k++)
+    projecting->error = 0;
+    STI_TRY(add_joint_constraints(projecting, sink));
+    for (int k = 0; projecting->spring_target != NULL && k < sink->soft_rows.n_rows; k++)
         if (sink->soft[k].stiffness > 0)
-            STI_TRY(add_equality(work, &sink->soft_rows, k, sink->soft[k].value - work->spring_target[k]));
+            STI_TRY(add_equality(projecting, &sink->soft_rows, k, sink->soft[k].value - projecting->spring_target[k]));
     for (int c = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
         if (!sti_ids_contain(&s->work.active_new, contact->id)) continue;
-        if (work->unilateral)
-            STI_TRY(add_inequality(work, &sink->contact_rows, contact->first_row, contact->gap));
+        if (projecting->unilateral)
+            STI_TRY(add_inequality(projecting, &sink->contact_rows, contact->first_row, contact->gap));
         else
-            STI_TRY(add_equality(work, &sink->contact_rows, contact->first_row, contact->gap));
+            STI_TRY(add_equality(projecting, &sink->contact_rows, contact->first_row, contact->gap));
     }
     return ST_OK;
 }
 
 /* f = M e, M having been filled in. */
-static void momentum_of(const Work *work, double *f)
+static void momentum_of(const Projecting *projecting, double *f)
 {
-    const st_System *s = work->system;
+    const st_System *s = projecting->system;
     const st_Model *model = &s->model.table;
-    const double *M = work->out->M;
+    const double *M = projecting->out->M;
     double *e = s->work.projection.error;
     sti_difference(&s->model, s->work.q_new, s->work.projection.q_from, e);
     for (int b = 0; b < model->n_blocks; b++)
@@ -128,18 +129,18 @@ static void momentum_of(const Work *work, double *f)
 }
 
 /* d of one Newton step, into projection.step. */
-static st_Status projection_step(Work *work)
+static st_Status projection_step(Projecting *projecting)
 {
-    st_System *s = work->system;
+    st_System *s = projecting->system;
     const st_Model *model = &s->model.table;
-    sti_Assembly *out = work->out;
-    STI_TRY(STI_GROW(&s->model.allocator, out->G.p, out->G.p_capacity, 1, work->err));
-    STI_TRY(STI_GROW(&s->model.allocator, out->H.p, out->H.p_capacity, 1, work->err));
-    STI_TRY(sti_mass(&s->model, out, s->work.q_new, work->err));
-    if (work->straight)
+    sti_Assembly *out = projecting->out;
+    STI_TRY(STI_GROW(&s->model.allocator, out->G.p, out->G.p_capacity, 1, projecting->err));
+    STI_TRY(STI_GROW(&s->model.allocator, out->H.p, out->H.p_capacity, 1, projecting->err));
+    STI_TRY(sti_mass(&s->model, out, s->work.q_new, projecting->err));
+    if (projecting->straight)
         memset(out->f, 0, (size_t)model->n_v * sizeof *out->f);
     else
-        momentum_of(work, out->f);
+        momentum_of(projecting, out->f);
     st_Problem problem = {
         .n_v = model->n_v,
         .n_l = out->G.n_rows,
@@ -155,36 +156,36 @@ static st_Status projection_step(Work *work)
         .contact = out->law};
     st_Solution solution = {.v = s->work.projection.step, .l = out->l, .r = out->r};
     st_SolveInfo info;
-    STI_TRY(sti_solve_problem(s, s->work.projection.solver, &problem, &solution, &info, work->err));
+    STI_TRY(sti_solve_problem(s, s->work.projection.solver, &problem, &solution, &info, projecting->err));
     sti_lap(&s->work, ST_STAGE_PROJECT);
     return ST_OK;
 }
 
 /* Newton steps from q_from, or straight ones from the best position so far, halved while they do not
  * help; until closed, or three in a row brought nothing. Leaves the best position met in q_best.   */
-static st_Status project_iterate(Work *work, double *best)
+static st_Status project_iterate(Projecting *projecting, double *best)
 {
-    st_System *s = work->system;
+    st_System *s = projecting->system;
     size_t size = (size_t)s->model.n_q * sizeof *s->work.q_new;
     double first = INFINITY;
     for (int round = 0, idle = 0; idle < 3 && round < STI_PROJECTION_ROUNDS; round++) {
-        STI_TRY(linearise_constraints(work));
-        if (round == 0) first = work->error;
-        if (work->error <= STI_PROJECTION_NEAR * first) work->straight = true;
-        work->fresh = false;
-        if (work->error < *best) {
-            *best = work->error;
-            work->fresh = true;
+        STI_TRY(linearise_constraints(projecting));
+        if (round == 0) first = projecting->error;
+        if (projecting->error <= STI_PROJECTION_NEAR * first) projecting->straight = true;
+        projecting->fresh = false;
+        if (projecting->error < *best) {
+            *best = projecting->error;
+            projecting->fresh = true;
             idle = 0;
             memcpy(s->work.projection.q_best, s->work.q_new, size);
-        } else if (idle++, work->straight) { /* half the step that did not help, from where it started */
+        } else if (idle++, projecting->straight) { /* half the step that did not help, from where it started */
             for (int i = 0; i < s->model.n_v; i++)
                 s->work.projection.step[i] *= 0.5;
             sti_move(&s->model, s->work.projection.q_best, s->work.projection.step, 1.0, s->work.q_new);
             continue;
         }
-        if (*best <= STI_PROJECTION_ERROR || !isfinite(work->error)) return ST_OK;
-        STI_TRY(projection_step(work));
+        if (*best <= STI_PROJECTION_ERROR || !isfinite(projecting->error)) return ST_OK;
+        STI_TRY(projection_step(projecting));
         sti_move(&s->model, s->work.q_new, s->work.projection.step, 1.0, s->work.q_new);
     }
     return ST_OK;
@@ -192,45 +193,46 @@ static st_Status project_iterate(Work *work, double *best)
 
 /* To the nearest closed position; where that does not converge, straight to a closed one from the best
  * position met. Leaves it in q_new and `trial` evaluated there.                                    */
-static st_Status close_constraints(Work *work)
+static st_Status close_constraints(Projecting *projecting)
 {
-    st_System *s = work->system;
+    st_System *s = projecting->system;
     size_t size = (size_t)s->model.n_q * sizeof *s->work.q_new;
     double best = INFINITY;
     memcpy(s->work.q_new, s->work.projection.q_from, size);
     for (int pass = 0; pass < 2; pass++) {
-        work->straight = pass == 1;
-        STI_TRY(project_iterate(work, &best));
+        projecting->straight = pass == 1;
+        STI_TRY(project_iterate(projecting, &best));
         memcpy(s->work.q_new, s->work.projection.q_best, size);
         if (best <= STI_PROJECTION_CLOSED) break;
         best = INFINITY; /* the second pass starts with a look at where it is */
     }
-    return work->fresh ? ST_OK : linearise_constraints(work);
+    return projecting->fresh ? ST_OK : linearise_constraints(projecting);
 }
 
 /* phi(q_l) + h a' v+, from the rows at q_l. */
-static st_Status spring_targets(Work *work, double h)
+static st_Status spring_targets(Projecting *projecting, double h)
 {
-    st_System *s = work->system;
+    st_System *s = projecting->system;
     const st_Sink *here = &s->work.here;
     int n = here->soft_rows.n_rows;
     if (!s->model.def.keep_springs || n == 0) return ST_OK;
-    STI_TRY(STI_GROW(&s->model.allocator, work->out->u, work->out->u_capacity, n, work->err));
+    STI_TRY(STI_GROW(&s->model.allocator, projecting->out->u, projecting->out->u_capacity, n, projecting->err));
     for (int k = 0; k < n; k++)
-        work->out->u[k] = here->soft[k].value + h * sti_row_dot(&here->soft_rows, k, s->work.v_new);
-    work->spring_target = work->out->u;
+        projecting->out->u[k] = here->soft[k].value + h * sti_row_dot(&here->soft_rows, k, s->work.v_new);
+    projecting->spring_target = projecting->out->u;
     return ST_OK;
 }
 
 st_Status sti_project(st_System *system, double t, double h, st_Error *err)
 {
-    Work work = {.system = system, .out = &system->work.projection.problem, .t = t, .looked = true, .err = err};
-    STI_TRY(spring_targets(&work, h));
+    Projecting projecting = {
+        .system = system, .out = &system->work.projection.problem, .t = t, .looked = true, .err = err};
+    STI_TRY(spring_targets(&projecting, h));
     memcpy(system->work.projection.q_from, system->work.q_new, (size_t)system->model.n_q * sizeof *system->work.q_new);
-    STI_TRY(close_constraints(&work));
-    if (work.error > STI_PROJECTION_FAILED) {
-        work.unilateral = true;
-        STI_TRY(close_constraints(&work));
+    STI_TRY(close_constraints(&projecting));
+    if (projecting.error > STI_PROJECTION_FAILED) {
+        projecting.unilateral = true;
+        STI_TRY(close_constraints(&projecting));
     }
     sti_lap(&system->work, ST_STAGE_PROJECT);
     return ST_OK;

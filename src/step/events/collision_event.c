@@ -78,17 +78,17 @@ static st_Status smallest_gap(void *ctx, double s, double *F, st_Error *err)
 {
     const Way *way = ctx;
     st_System *system = way->system;
-    const st_Model *model = &system->model.table;
+    const st_Model *table = &system->model.table;
     st_Sink *sink = &system->work.trial;
     if (s < 1)
         sti_path(system, way->h, s, system->work.lookout.q, NULL);
     else
-        memcpy(system->work.lookout.q, system->work.q_new, (size_t)model->n_q * sizeof *system->work.q_new);
+        memcpy(system->work.lookout.q, system->work.q_new, (size_t)table->n_q * sizeof *system->work.q_new);
     sti_row_buffer_clear_contacts(sink);
     if (way->ahead)
         system->model.world->collider.ahead = (sti_Foresight){(1 - s) * way->h, {system->work.v_new, system->state.v}};
     st_Status status =
-        model->contacts(model->ctx, system->state.t + s * way->h, system->work.lookout.q, way->margin, sink, err);
+        table->contacts(table->ctx, system->state.t + s * way->h, system->work.lookout.q, way->margin, sink, err);
     if (way->ahead) system->model.world->collider.ahead = (sti_Foresight){.h = 0};
     *F = smallest_of(way, sink);
     return status;
@@ -97,10 +97,10 @@ static st_Status smallest_gap(void *ctx, double s, double *F, st_Error *err)
 /* How much a gap can change on the way. */
 static double largest_gap_change(const st_System *system, double h)
 {
-    const st_Model *model = &system->model.table;
-    if (model->reach == NULL) return INFINITY;
-    return fmax(model->reach(model->ctx, system->state.q, system->work.v_new, h),
-                model->reach(model->ctx, system->state.q, system->state.v, h));
+    const st_Model *table = &system->model.table;
+    if (table->reach == NULL) return INFINITY;
+    return fmax(table->reach(table->ctx, system->state.q, system->work.v_new, h),
+                table->reach(table->ctx, system->state.q, system->state.v, h));
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------ */

@@ -58,14 +58,14 @@ static void scale_restitution(const sti_Model *model, sti_StepWork *work, double
 /* Work of contacts against what they touch, belts too, in one phase: at the mean of old and new velocity, with `share`
  * (or NULL) in the normal impulses. The difference of kinetic energy, but for what belts and joints that are moved
  * gave. sum: the same of absolute values.                                                                 */
-typedef struct Work {
+typedef struct ImpactWork {
     double total, sum;
-} Work;
+} ImpactWork;
 
-static Work work_of_contacts(const st_System *system, const double *v_before, const double *share)
+static ImpactWork work_of_contacts(const st_System *system, const double *v_before, const double *share)
 {
     const sti_Assembly *step = &system->work.step;
-    Work work = {0, 0};
+    ImpactWork spent = {0, 0};
     for (int c = 0; c < step->n_gaps; c++) {
         double of_contact = 0;
         for (int k = 0; k < step->law[c].dim; k++) {
@@ -75,10 +75,10 @@ static Work work_of_contacts(const st_System *system, const double *v_before, co
                 r *
                 (0.5 * (sti_row_dot(&step->H, row, v_before) + sti_row_dot(&step->H, row, system->work.v_new)) + belt);
         }
-        work.total += of_contact;
-        work.sum += fabs(of_contact);
+        spent.total += of_contact;
+        spent.sum += fabs(of_contact);
     }
-    return work;
+    return spent;
 }
 
 /* Along the normal of contact c, of the velocities before and after. */
@@ -94,19 +94,19 @@ enum { HALVINGS = 6 };
 
 /* Decompression from v_base, by halves to the largest factor of restitution with which the work of both phases is not
  * positive. Without restitution it is that of the compression, which only takes.                     */
-static st_Status decompress(st_System *system, sti_Stage *impact, Work *work, st_StepInfo *info, st_Error *err)
+static st_Status decompress(st_System *system, sti_Stage *impact, ImpactWork *spent, st_StepInfo *info, st_Error *err)
 {
     const bool limit = system->model.def.energy == ST_ENERGY_LIMIT;
-    const Work compression = *work;
+    const ImpactWork compression = *spent;
     double factor = 1, low = 0, high = 1, scaled = 1;
     impact->push = system->work.stages.restitution;
     if (system->model.def.impact == ST_IMPACT_POISSON_FRICTION) impact->loaded = system->work.rebounds.share;
     for (int round = 0;; round++) {
         scale_restitution(&system->model, &system->work, scaled);
         STI_TRY(sti_solve_stage(system, impact, system->work.v_new, info, err));
-        const Work done = work_of_contacts(system, impact->v_base, system->work.rebounds.share);
-        *work = (Work){compression.total + done.total, compression.sum + done.sum};
-        const bool gains = work->total > NO_GAIN * work->sum;
+        const ImpactWork done = work_of_contacts(system, impact->v_base, system->work.rebounds.share);
+        *spent = (ImpactWork){compression.total + done.total, compression.sum + done.sum};
+        const bool gains = spent->total > NO_GAIN * spent->sum;
         if (!limit || (round == 0 && !gains) || round > HALVINGS) return ST_OK;
         if (round == 0) info->rebounds_limited++;
         *(gains ? &high : &low) = factor;
@@ -117,18 +117,18 @@ static st_Status decompress(st_System *system, sti_Stage *impact, Work *work, st
     }
 }
 
-static st_Status solve_impact(st_System *system, sti_Stage *impact, Work *work, st_StepInfo *info, st_Error *err)
+static st_Status solve_impact(st_System *system, sti_Stage *impact, ImpactWork *spent, st_StepInfo *info, st_Error *err)
 {
     bool gives = false;
     STI_TRY(sti_want_contacts(system, 0.0, err));
     STI_TRY(sti_solve_stage(system, impact, system->work.v_new, info, err));
-    *work = work_of_contacts(system, impact->v_base, NULL);
+    *spent = work_of_contacts(system, impact->v_base, NULL);
     if (system->model.def.impact == ST_IMPACT_NEWTON || !has_restitution(system)) return ST_OK;
     STI_TRY(restitution(system, &gives, err));
     if (!gives) return ST_OK;
     STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
     memcpy(system->work.stages.v_base, system->work.v_new, (size_t)system->model.n_v * sizeof *system->work.v_new);
-    STI_TRY(decompress(system, impact, work, info, err));
+    STI_TRY(decompress(system, impact, spent, info, err));
     for (int c = 0; c < system->work.step.n_gaps; c++)
         system->work.step.done.impact += system->work.rebounds.share[c] * mean_speed(system, c, impact->v_base);
     for (int c = 0; c < system->work.step.n_gaps; c++)
@@ -147,14 +147,14 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
                         .v_star = system->work.v_new,
                         .v_base = system->work.stages.v_base,
                         .q_base = system->work.q_new};
-    Work work;
+    ImpactWork spent;
     memcpy(system->work.stages.v_base, system->work.v_new, (size_t)system->model.n_v * sizeof *system->work.v_new);
     const double before =
         sti_energy_kinetic(&system->model, &system->work, system->work.q_new, system->work.stages.v_base);
     system->work.stages.carried = (sti_Works){0};
-    STI_TRY(solve_impact(system, &impact, &work, info, err));
+    STI_TRY(solve_impact(system, &impact, &spent, info, err));
     STI_TRY(sti_total_impulses(system, 1.0, 1.0, err));
     /* a thousand roundings of the energy are no gain */
-    if (work.total > 1e-13 * before) info->impact_gain += work.total;
+    if (spent.total > 1e-13 * before) info->impact_gain += spent.total;
     return ST_OK;
 }

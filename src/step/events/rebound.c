@@ -102,7 +102,7 @@ static double work_of_contact(const st_System *system, const sti_Stage *stage, i
 {
     const sti_Assembly *out = &system->work.step;
     const st_ContactLaw *law = &out->law[c];
-    double work = 0;
+    double done = 0;
     for (int k = 0; k < law->dim; k++) {
         const double r = out->r[law->first + k], w = out->w[law->first + k], u = out->u[law->first + k];
         if (r == 0) continue;
@@ -112,9 +112,9 @@ static double work_of_contact(const st_System *system, const sti_Stage *stage, i
         for (int e = 0; e < row.n; e++)
             before += row.x[e] * stage->v_base[row.i[e]];
         const double part = 0.5 * r * (k == 0 ? u - w + before : u + w + before);
-        work += k == 0 && !leaves ? fmin(part, 0) : part;
+        done += k == 0 && !leaves ? fmin(part, 0) : part;
     }
-    return work;
+    return done;
 }
 
 /* Of all islands in which something rebounds. */
@@ -128,9 +128,9 @@ static void works_of_islands(st_System *system, const sti_Stage *stage)
         const bool leaves = next < rebounds->n && rebounds->at[next].contact == c;
         next += leaves;
         if (k < 0 || !rebounds->island[k].rebounds) continue;
-        const double work = work_of_contact(system, stage, c, leaves);
-        rebounds->island[k].work += work;
-        rebounds->island[k].sum += fabs(work);
+        const double done = work_of_contact(system, stage, c, leaves);
+        rebounds->island[k].work += done;
+        rebounds->island[k].sum += fabs(done);
     }
 }
 

@@ -42,14 +42,14 @@
 #include "step/step.h"
 
 /* The stage being solved. */
-typedef struct Work {
+typedef struct Rounds {
     st_System *system;
     const sti_Stage *stage; /* with these means                                                    */
     sti_MeanRows means;
     double *v; /* the velocity of the last round                                                   */
     double h;
     st_Error *err;
-} Work;
+} Rounds;
 
 st_Status sti_check_mean(const st_SystemDef *def, st_Error *err)
 {
@@ -196,12 +196,12 @@ static void simpson(const sti_RowList *first, sti_RowList *middle, const sti_Row
 }
 
 /* What columns of rotations are to be scaled by; NULL where that makes no difference. */
-static const double *turns(const Work *work)
+static const double *turns(const Rounds *rounds)
 {
-    const st_System *s = work->system;
+    const st_System *s = rounds->system;
     double least = 1;
     if (!s->model.rigid) return NULL;
-    sti_world_turns(s->model.world, work->v, work->h, true, s->work.mean.simpson);
+    sti_world_turns(s->model.world, rounds->v, rounds->h, true, s->work.mean.simpson);
     for (int i = 0; i < s->model.n_v; i++)
         least = s->work.mean.simpson[i] < least ? s->work.mean.simpson[i] : least;
     return 1 - least < STI_TURN ? NULL : s->work.mean.simpson;
@@ -209,18 +209,18 @@ static const double *turns(const Work *work)
 
 /* `middle` becomes the mean of what was evaluated at both ends and in the middle, less half of the rows at the end,
  * which the stage adds; its values those at the start.                                            */
-static void average(Work *work)
+static void average(Rounds *rounds)
 {
-    st_System *s = work->system;
+    st_System *s = rounds->system;
     const st_Sink *first = &s->work.here, *last = &s->work.trial;
     st_Sink *mean = &s->work.stages.middle;
     const bool alike = same_entries(&s->model, &first->joint_rows, &mean->joint_rows) &&
                        same_entries(&s->model, &last->joint_rows, &mean->joint_rows) &&
                        same_entries(&s->model, &first->soft_rows, &mean->soft_rows) &&
                        same_entries(&s->model, &last->soft_rows, &mean->soft_rows);
-    work->means.end = alike ? last : NULL;
+    rounds->means.end = alike ? last : NULL;
     if (!alike) return;
-    const double *factor = turns(work);
+    const double *factor = turns(rounds);
     simpson(&first->joint_rows, &mean->joint_rows, &last->joint_rows, factor);
     simpson(&first->soft_rows, &mean->soft_rows, &last->soft_rows, factor);
     for (int k = 0; k < mean->joint_rows.n_rows; k++)
@@ -228,13 +228,13 @@ static void average(Work *work)
 }
 
 /* Rows in the middle, scaled, for a first round. */
-static void scale_middle(Work *work)
+static void scale_middle(Rounds *rounds)
 {
-    st_System *s = work->system;
-    work->means.end = NULL;
+    st_System *s = rounds->system;
+    rounds->means.end = NULL;
     if (!s->model.rigid) return;
-    sti_world_turns(s->model.world, work->v, work->h, false, s->work.mean.turns);
-    work->means.columns = s->work.mean.turns;
+    sti_world_turns(s->model.world, rounds->v, rounds->h, false, s->work.mean.turns);
+    rounds->means.columns = s->work.mean.turns;
 }
 
 /* The values that drift and springs start from are those at the start. */
@@ -248,33 +248,33 @@ static void take_values(sti_StepWork *work)
         mean->soft[k].value = first->soft[k].value;
 }
 
-static st_Status evaluate_middle(Work *work)
+static st_Status evaluate_middle(Rounds *rounds)
 {
-    st_System *s = work->system;
-    sti_move(&s->model, s->state.q, work->v, 0.5 * work->h, s->work.stages.q_base);
-    STI_TRY(sti_evaluate_constraints(&s->model, &s->work, &s->work.stages.middle, s->state.t + 0.5 * work->h,
-                                     s->work.stages.q_base, work->err));
+    st_System *s = rounds->system;
+    sti_move(&s->model, s->state.q, rounds->v, 0.5 * rounds->h, s->work.stages.q_base);
+    STI_TRY(sti_evaluate_constraints(&s->model, &s->work, &s->work.stages.middle, s->state.t + 0.5 * rounds->h,
+                                     s->work.stages.q_base, rounds->err));
     take_values(&s->work);
     return ST_OK;
 }
 
-static st_Status evaluate_end(Work *work)
+static st_Status evaluate_end(Rounds *rounds)
 {
-    st_System *s = work->system;
-    sti_move(&s->model, s->state.q, work->v, work->h, s->work.q_new);
+    st_System *s = rounds->system;
+    sti_move(&s->model, s->state.q, rounds->v, rounds->h, s->work.q_new);
     sti_lap(&s->work, ST_STAGE_MOVE);
-    return sti_evaluate_constraints(&s->model, &s->work, &s->work.trial, s->state.t + work->h, s->work.q_new,
-                                    work->err);
+    return sti_evaluate_constraints(&s->model, &s->work, &s->work.trial, s->state.t + rounds->h, s->work.q_new,
+                                    rounds->err);
 }
 
 /* Means along the way of v, `whole` long, which goes elsewhere than that of the round before by at most `moved`. */
-static st_Status follow(Work *work, double moved, double whole)
+static st_Status follow(Rounds *rounds, double moved, double whole)
 {
-    st_System *s = work->system;
-    if (moved * (whole + moved) <= 5 * s->model.def.tolerance && s->model.rigid) return evaluate_end(work);
-    STI_TRY(evaluate_middle(work));
-    STI_TRY(evaluate_end(work));
-    average(work);
+    st_System *s = rounds->system;
+    if (moved * (whole + moved) <= 5 * s->model.def.tolerance && s->model.rigid) return evaluate_end(rounds);
+    STI_TRY(evaluate_middle(rounds));
+    STI_TRY(evaluate_end(rounds));
+    average(rounds);
     return ST_OK;
 }
 
@@ -316,14 +316,14 @@ void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const
 /* ---- rounds ----------------------------------------------------------------------------------- */
 
 /* D and A for the next factorisation. */
-static st_Status stiffen(Work *work)
+static st_Status stiffen(Rounds *rounds)
 {
-    st_System *s = work->system;
+    st_System *s = rounds->system;
     sti_Mean *mean = &s->work.mean;
     const st_BlockDiag A = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->model.mass.marked};
-    const double factor = 0.5 * work->h * work->stage->eta;
+    const double factor = 0.5 * rounds->h * rounds->stage->eta;
     double *block = mean->A;
-    STI_TRY(sti_mass(&s->model, &s->work.step, s->state.q, work->err));
+    STI_TRY(sti_mass(&s->model, &s->work.step, s->state.q, rounds->err));
     memcpy(mean->A, s->work.step.M, (size_t)s->model.mass.n * sizeof *mean->A);
     for (int b = 0; b < A.n_blocks; block += sti_block_numbers(&A, b), b++)
         for (int i = A.first[b]; i < A.first[b + 1]; i++) {
@@ -333,13 +333,13 @@ static st_Status stiffen(Work *work)
     return ST_OK;
 }
 
-static void note_tension(Work *work)
+static void note_tension(Rounds *rounds)
 {
-    st_System *s = work->system;
+    st_System *s = rounds->system;
     if (!s->model.rigid) return;
     sti_joints_tension(s->model.world, s->state.q, s->work.step.l, s->work.mean.tension);
     for (int i = 0; i < s->model.n_v; i++)
-        s->work.mean.tension[i] /= work->stage->eta;
+        s->work.mean.tension[i] /= rounds->stage->eta;
 }
 
 /* Six velocities of one body, as most rows have them twice. */
@@ -369,28 +369,28 @@ static double mean_speed(const sti_RowList *mean, const sti_RowList *end, int k,
 
 /* How far the joints are from where they should be after the step, by the means along the way of v; springs from
  * where their force wants them.                                                                   */
-static double rest(const Work *work)
+static double rest(const Rounds *rounds)
 {
-    const st_System *s = work->system;
-    const st_Sink *mean = &s->work.stages.middle, *end = work->means.end;
+    const st_System *s = rounds->system;
+    const st_Sink *mean = &s->work.stages.middle, *end = rounds->means.end;
     const sti_Assembly *out = &s->work.step;
     const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
     double worst = 0;
     for (int k = 0; k < n; k++) {
-        double speed = mean_speed(&mean->joint_rows, end != NULL ? &end->joint_rows : NULL, k, work->v);
+        double speed = mean_speed(&mean->joint_rows, end != NULL ? &end->joint_rows : NULL, k, rounds->v);
         worst = sti_larger(fabs(speed + out->g[k]), worst);
     }
     for (int k = 0, row = n; k < n_soft; k++, row++) {
-        double speed = mean_speed(&mean->soft_rows, end != NULL ? &end->soft_rows : NULL, k, work->v);
+        double speed = mean_speed(&mean->soft_rows, end != NULL ? &end->soft_rows : NULL, k, rounds->v);
         worst = sti_larger(fabs(speed + out->g[row] + out->Cb[row] * out->l[row]), worst);
     }
-    return work->h * worst;
+    return rounds->h * worst;
 }
 
 /* The same for rows in the middle, by the values at the end: what they changed by beside what the rows said. */
-static double mismatch(const Work *work)
+static double mismatch(const Rounds *rounds)
 {
-    const st_System *s = work->system;
+    const st_System *s = rounds->system;
     const st_Sink *first = &s->work.here, *mean = &s->work.stages.middle, *last = &s->work.trial;
     const sti_Assembly *out = &s->work.step;
     const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
@@ -399,111 +399,111 @@ static double mismatch(const Work *work)
     if (n_soft > first->soft_rows.n_rows || n_soft > last->soft_rows.n_rows) return INFINITY;
     for (int k = 0; k < n; k++) {
         double speed = mean->joint[k].rate - out->g[k];
-        worst = sti_larger(fabs(last->joint[k].value - first->joint[k].value - work->h * speed), worst);
+        worst = sti_larger(fabs(last->joint[k].value - first->joint[k].value - rounds->h * speed), worst);
     }
     for (int k = 0, row = n; k < n_soft; k++, row++) {
         double speed = -out->g[row] - out->Cb[row] * out->l[row];
-        worst = sti_larger(fabs(last->soft[k].value - first->soft[k].value - work->h * speed), worst);
+        worst = sti_larger(fabs(last->soft[k].value - first->soft[k].value - rounds->h * speed), worst);
     }
     return worst;
 }
 
 /* The largest displacement from one velocity to another; from NULL: from rest. */
-static double displacement(const Work *work, const double *from)
+static double displacement(const Rounds *rounds, const double *from)
 {
     double worst = 0;
-    for (int i = 0; i < work->system->model.n_v; i++)
-        worst = sti_larger(fabs(work->v[i] - (from != NULL ? from[i] : 0.0)), worst);
-    return work->h * worst;
+    for (int i = 0; i < rounds->system->model.n_v; i++)
+        worst = sti_larger(fabs(rounds->v[i] - (from != NULL ? from[i] : 0.0)), worst);
+    return rounds->h * worst;
 }
 
 /* The stage with the rows as they are. *moved: how far that leads from the way they were taken along. */
-static st_Status solve(Work *work, double *moved, st_StepInfo *info)
+static st_Status solve(Rounds *rounds, double *moved, st_StepInfo *info)
 {
-    st_System *s = work->system;
-    const size_t size = (size_t)s->model.n_v * sizeof *work->v;
-    memcpy(s->work.mean.v_near, work->v, size);
-    if (work->stage->second_order) memcpy(s->work.stages.v_star, work->v, size);
-    STI_TRY(sti_solve_stage(s, work->stage, work->v, info, work->err));
-    *moved = displacement(work, s->work.mean.v_near);
+    st_System *s = rounds->system;
+    const size_t size = (size_t)s->model.n_v * sizeof *rounds->v;
+    memcpy(s->work.mean.v_near, rounds->v, size);
+    if (rounds->stage->second_order) memcpy(s->work.stages.v_star, rounds->v, size);
+    STI_TRY(sti_solve_stage(s, rounds->stage, rounds->v, info, rounds->err));
+    *moved = displacement(rounds, s->work.mean.v_near);
     return ST_OK;
 }
 
 /* The way of v: how far from where joints should be does it end? With the rows of a first round by what is there; where
  * that is too far, and for those of later rounds, by the mean.                                     */
-static st_Status look(Work *work, int round, double moved, double whole, double tolerance, double *left)
+static st_Status look(Rounds *rounds, int round, double moved, double whole, double tolerance, double *left)
 {
     if (round > 0) {
-        STI_TRY(follow(work, moved, whole));
-        *left = rest(work);
+        STI_TRY(follow(rounds, moved, whole));
+        *left = rest(rounds);
         return ST_OK;
     }
-    STI_TRY(evaluate_end(work));
-    *left = mismatch(work);
+    STI_TRY(evaluate_end(rounds));
+    *left = mismatch(rounds);
     if (*left <= tolerance) return ST_OK;
-    STI_TRY(evaluate_middle(work));
-    work->means.columns = NULL;
-    average(work);
+    STI_TRY(evaluate_middle(rounds));
+    rounds->means.columns = NULL;
+    average(rounds);
     return ST_OK;
 }
 
 /* Rounds that do not converge: the stage with rows at one place, and joints closed as with drift `gap`. So it is where
  * a mechanism can go on in several ways, such as four-bars in their flat position, and its rows lose their rank. The
  * trapezoid becomes a step of Euler's first, since there form II keeps velocities that no joint allows, v+ = -v. */
-static st_Status fall_back(Work *work, const sti_Stage *stage, st_StepInfo *info)
+static st_Status fall_back(Rounds *rounds, const sti_Stage *stage, st_StepInfo *info)
 {
-    st_System *s = work->system;
+    st_System *s = rounds->system;
     memset(s->work.mean.tension, 0, (size_t)s->model.n_v * sizeof *s->work.mean.tension);
     memset(s->work.mean.lag, 0, (size_t)s->model.n_v * sizeof *s->work.mean.lag);
-    STI_TRY(sti_solve_stage(s, stage, work->v, info, work->err));
-    return evaluate_end(work);
+    STI_TRY(sti_solve_stage(s, stage, rounds->v, info, rounds->err));
+    return evaluate_end(rounds);
 }
 
 st_Status sti_solve_mean_stage(st_System *s, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
 {
     sti_Stage with_means = *stage;
-    Work work = {.system = s,
-                 .stage = &with_means,
-                 .means = {.constraints = &s->work.stages.middle,
-                           .A = s->work.mean.A,
-                           .D = s->work.mean.D,
-                           .v_near = s->work.mean.v_near},
-                 .v = v,
-                 .h = stage->reach,
-                 .err = err};
-    with_means.means = &work.means;
+    Rounds rounds = {.system = s,
+                     .stage = &with_means,
+                     .means = {.constraints = &s->work.stages.middle,
+                               .A = s->work.mean.A,
+                               .D = s->work.mean.D,
+                               .v_near = s->work.mean.v_near},
+                     .v = v,
+                     .h = stage->reach,
+                     .err = err};
+    with_means.means = &rounds.means;
     double before = 0, moved, left, least = INFINITY; /* of all tolerances: rounds that run away have a large one */
     bool closed = false, lost = false;
     const st_SolveInfo solved = info->solve;
     if (!s->state.history.known) memset(s->work.mean.tension, 0, (size_t)s->model.n_v * sizeof *s->work.mean.tension);
-    if (stage->rows != &s->work.stages.middle) STI_TRY(evaluate_middle(&work));
+    if (stage->rows != &s->work.stages.middle) STI_TRY(evaluate_middle(&rounds));
     take_values(&s->work);
-    scale_middle(&work);
+    scale_middle(&rounds);
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
-        if (!work.means.again) STI_TRY(stiffen(&work));
-        STI_TRY(solve(&work, &moved, info));
-        const double whole = displacement(&work, NULL);
+        if (!rounds.means.again) STI_TRY(stiffen(&rounds));
+        STI_TRY(solve(&rounds, &moved, info));
+        const double whole = displacement(&rounds, NULL);
         const double tolerance = fmax(s->model.def.tolerance * whole, STI_PROJECTION_ERROR);
         least = fmin(least, tolerance);
-        STI_TRY(look(&work, round, moved, whole, tolerance, &left));
-        info->solve.residual.joint = left / work.h;
+        STI_TRY(look(&rounds, round, moved, whole, tolerance, &left));
+        info->solve.residual.joint = left / rounds.h;
         closed = left <= tolerance;
         lost = !(left <= STI_MEAN_LOST * least);
         if (closed) break;
-        work.means.again = s->work.step.problem.n_contacts == 0 && s->work.sleep.n_asleep == 0 &&
-                           moved < STI_MEAN_FAR && (round == 0 || left < 0.1 * before);
-        if (!work.means.again) note_tension(&work);
+        rounds.means.again = s->work.step.problem.n_contacts == 0 && s->work.sleep.n_asleep == 0 &&
+                             moved < STI_MEAN_FAR && (round == 0 || left < 0.1 * before);
+        if (!rounds.means.again) note_tension(&rounds);
         before = left;
     }
     if (lost) {
         info->drift_fallbacks += !s->work.stages.rough;
         info->solve = solved; /* of the rounds nothing is left */
         s->work.stages.rough = true;
-        return stage->second_order ? ST_OK : fall_back(&work, stage, info);
+        return stage->second_order ? ST_OK : fall_back(&rounds, stage, info);
     }
-    note_tension(&work);
+    note_tension(&rounds);
     for (int i = 0; i < s->model.n_v; i++)
         s->work.mean.lag[i] = s->work.mean.D[i] * (s->work.mean.v_near[i] - v[i]);
     if (!closed) info->solve.converged = false; /* solved with other rows than those of the way it leads */
-    return sti_check_velocity(s, v, s->state.t + work.h, err);
+    return sti_check_velocity(s, v, s->state.t + rounds.h, err);
 }

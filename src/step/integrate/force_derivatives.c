@@ -83,21 +83,22 @@ static bool all_symmetric(const sti_Linearised *out)
 }
 
 /* K_q and K_v at the stage, A and the part of f; nothing where the model has none. */
-st_Status sti_linearise_forces(sti_StageWork *work)
+st_Status sti_linearise_forces(sti_StageBuild *build)
 {
-    st_System *s = work->system;
+    st_System *s = build->system;
     const sti_Model *model = &s->model;
     const st_Model *table = &model->table;
-    const sti_Stage *stage = work->stage;
+    const sti_Stage *stage = build->stage;
     sti_Linearised *out = &s->work.linearised;
     out->on = false;
-    if (table->force_derivative == NULL || work->impact || !work->implicit_forces || stage->means != NULL) return ST_OK;
+    if (table->force_derivative == NULL || build->impact || !build->implicit_forces || stage->means != NULL)
+        return ST_OK;
     st_Sink *sink = &out->sink;
     const int n_v = model->n_v;
     sink->allocator = model->allocator;
     sink->n_v = n_v;
     sink->n_derivatives = 0;
-    STI_TRY(table->force_derivative(table->ctx, stage->t, stage->q_star, stage->v_star, sink, work->err));
+    STI_TRY(table->force_derivative(table->ctx, stage->t, stage->q_star, stage->v_star, sink, build->err));
     if (sink->n_derivatives == 0) return ST_OK;
     bool within = true;
     int64_t used = 0, largest = 0;
@@ -106,7 +107,7 @@ st_Status sti_linearise_forces(sti_StageWork *work)
     out->whole[0] = 0, out->whole[1] = n_v;
     out->n_blocks = within ? model->n_blocks : 1;
     out->first = within ? model->first : out->whole;
-    STI_TRY(STI_GROW(work->allocator, out->start, out->start_capacity, out->n_blocks, work->err));
+    STI_TRY(STI_GROW(build->allocator, out->start, out->start_capacity, out->n_blocks, build->err));
     for (int b = 0; b < out->n_blocks; b++) {
         const int64_t n = out->first[b + 1] - out->first[b];
         out->start[b] = used;
@@ -114,15 +115,15 @@ st_Status sti_linearise_forces(sti_StageWork *work)
         largest = n * n > largest ? n * n : largest;
     }
     out->used = used;
-    STI_TRY(STI_GROW(work->allocator, out->A, out->A_capacity, used, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->room, out->room_capacity, largest, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->in_f, out->in_f_capacity, n_v, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->impulse, out->impulse_capacity, n_v, work->err));
-    const double eta = stage->eta, *shift = work->shift;
+    STI_TRY(STI_GROW(build->allocator, out->A, out->A_capacity, used, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->room, out->room_capacity, largest, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->in_f, out->in_f_capacity, n_v, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->impulse, out->impulse_capacity, n_v, build->err));
+    const double eta = stage->eta, *shift = build->shift;
     for (int attempt = 0; attempt < 2 && !out->on; attempt++) {
         out->by_q = attempt == 1 ? 0 : stage->mean ? 0.25 * eta * eta : eta * eta;
         out->by_v = stage->mean ? 0.5 * eta : eta;
-        put_mass(model, out, work->out->M, within);
+        put_mass(model, out, build->out->M, within);
         memset(out->in_f, 0, (size_t)n_v * sizeof *out->in_f);
         for (int k = 0; k < sink->n_derivatives; k++) {
             const sti_DerivativeEntry *entry = &sink->derivative[k];
@@ -138,7 +139,7 @@ st_Status sti_linearise_forces(sti_StageWork *work)
         out->on = all_definite(out);
     }
     for (int i = 0; out->on && i < n_v; i++)
-        work->out->f[i] += out->in_f[i];
+        build->out->f[i] += out->in_f[i];
     out->symmetric = all_symmetric(out);
     return ST_OK;
 }

@@ -12,7 +12,7 @@
 #include "base/tolerance.h"
 #include "step/contact/contact_model.h"
 
-typedef struct sti_StageWork {
+typedef struct sti_StageBuild {
     st_System *system;
     const sti_Stage *stage;
     sti_Assembly *out;
@@ -23,54 +23,54 @@ typedef struct sti_StageWork {
     bool piled;          /* contacts become arrays instead of rows of H: pile_contacts.c           */
     const double *shift; /* q_base - q_star as a velocity, NULL where they are the same            */
     st_Error *err;
-} sti_StageWork;
+} sti_StageBuild;
 
 /* force_derivatives.c: A and a part of f, after the shift is known. */
-st_Status sti_linearise_forces(sti_StageWork *work);
+st_Status sti_linearise_forces(sti_StageBuild *build);
 /* stage_contacts.c: the wanted contacts and, after them, the bounded rows: H, w, C and the laws. */
-st_Status sti_stage_contacts(sti_StageWork *work);
+st_Status sti_stage_contacts(sti_StageBuild *build);
 /* pile_contacts.c: are the contacts of this stage a pile's, many between free bodies? Then they become arrays. */
 bool sti_is_pile(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage);
-st_Status sti_pile_contacts(sti_StageWork *work);
+st_Status sti_pile_contacts(sti_StageBuild *build);
 
 /* adhesion.c: contacts that pull, once the contacts are in the problem: it becomes that of dry ones. */
-void sti_stage_adhesion(sti_StageWork *work);
+void sti_stage_adhesion(sti_StageBuild *build);
 /* stribeck.c: friction at the speeds of the state, where it depends on them. */
-void sti_stage_stribeck(sti_StageWork *work);
+void sti_stage_stribeck(sti_StageBuild *build);
 
 /* The value of row k at q_base. */
-static inline double sti_shifted(const sti_StageWork *work, double value, const sti_RowList *rows, int k)
+static inline double sti_shifted(const sti_StageBuild *build, double value, const sti_RowList *rows, int k)
 {
-    return work->shift != NULL ? value + sti_row_dot(rows, k, work->shift) : value;
+    return build->shift != NULL ? value + sti_row_dot(rows, k, build->shift) : value;
 }
 
-static inline double sti_base_speed(const sti_StageWork *work, const sti_RowList *rows, int k)
+static inline double sti_base_speed(const sti_StageBuild *build, const sti_RowList *rows, int k)
 {
-    return sti_row_dot(rows, k, work->stage->v_base);
+    return sti_row_dot(rows, k, build->stage->v_base);
 }
 
 /* Time in which drift is to be gone: in the short piece of a step beside an event not the piece's own length,
  * which would make a velocity out of a gap of 1e-12 m.                                            */
-static inline double sti_drift_time(const sti_StageWork *work)
+static inline double sti_drift_time(const sti_StageBuild *build)
 {
-    return sti_larger(work->stage->reach, 0.2 * work->system->work.h_asked);
+    return sti_larger(build->stage->reach, 0.2 * build->system->work.h_asked);
 }
 
 /* What a spring and damper oppose to the row's velocity, per unit of time: eta k + d; where they follow the mean
  * of old and new velocity, a half of it from the new one, at half the step.                       */
-static inline double sti_resistance(const sti_StageWork *work, double stiffness, double damping)
+static inline double sti_resistance(const sti_StageBuild *build, double stiffness, double damping)
 {
-    double eta = work->stage->eta;
-    return work->stage->mean ? 0.25 * eta * stiffness + 0.5 * damping : eta * stiffness + damping;
+    double eta = build->stage->eta;
+    return build->stage->mean ? 0.25 * eta * stiffness + 0.5 * damping : eta * stiffness + damping;
 }
 
 /* ---- contacts, as rows or as arrays ----------------------------------------------- */
 
 /* The next contact of the stage's rows, from c on, that is wanted, from *k on; `end`: none. Both stand by id. */
-static inline int sti_next_wanted(const sti_StageWork *work, int c, int end, int *k)
+static inline int sti_next_wanted(const sti_StageBuild *build, int c, int end, int *k)
 {
-    const sti_ContactEntry *contact = work->stage->rows->contact;
-    const sti_IdSet *wanted = &work->system->work.wanted;
+    const sti_ContactEntry *contact = build->stage->rows->contact;
+    const sti_IdSet *wanted = &build->system->work.wanted;
     for (; c < end; c++) {
         while (*k < wanted->n && wanted->id[*k] < contact[c].id)
             ++*k;
@@ -91,7 +91,7 @@ static inline void sti_choose(sti_Assembly *out, int c, const sti_ContactEntry *
 }
 
 /* The same into w of the problem being filled (sti_belt_speeds). */
-void sti_stage_belt(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry);
+void sti_stage_belt(const sti_StageBuild *build, const st_ContactLaw *law, const sti_ContactEntry *entry);
 
 /* What of a gap is to be closed, or opened: within the slop nothing. Faces that rest on one another at many points have
  * more gaps than freedoms; gaps that differ by what the solver left over then ask for forces that no
@@ -102,19 +102,19 @@ static inline double sti_beyond(double gap, double slop)
 }
 
 /* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
-static inline double sti_closing_drift(const sti_StageWork *work, double gap)
+static inline double sti_closing_drift(const sti_StageBuild *build, double gap)
 {
-    const double speed = sti_beyond(gap, work->system->model.def.slop) / sti_drift_time(work);
-    return sti_recover(&work->system->work, sti_larger(speed, -work->system->model.def.correction_speed));
+    const double speed = sti_beyond(gap, build->system->model.def.slop) / sti_drift_time(build);
+    return sti_recover(&build->system->work, sti_larger(speed, -build->system->model.def.correction_speed));
 }
 
 /* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
  * normal compliance (docs/methods.md 4). Within the slop nothing is pushed apart, and nothing pinched; and compliance
  * at some of the contacts that share a load moves it to the others.                               */
-static inline bool sti_overlaps(const sti_StageWork *work, int c)
+static inline bool sti_overlaps(const sti_StageBuild *build, int c)
 {
-    return work->gap_drift &&
-           work->out->chosen[c].entry.gap < -(work->system->model.overlap + work->system->model.def.slop);
+    return build->gap_drift &&
+           build->out->chosen[c].entry.gap < -(build->system->model.overlap + build->system->model.def.slop);
 }
 
 #endif

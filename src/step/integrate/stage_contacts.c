@@ -7,28 +7,28 @@
 
 /* Room for the wanted contacts and all bounded rows. A patch is many contacts and one block of C; with rigid contacts C
  * is diagonal.                                                                                     */
-static st_Status grow_contacts(sti_StageWork *work)
+static st_Status grow_contacts(sti_StageBuild *build)
 {
-    const st_System *system = work->system;
-    sti_Assembly *out = work->out;
-    const bool patches = system->model.def.contact == ST_CONTACT_COMPLIANT && !work->impact;
-    const int dim = work->piled && !system->model.world->turning ? STI_SLIDING : ST_MAX_DIM;
+    const st_System *system = build->system;
+    sti_Assembly *out = build->out;
+    const bool patches = system->model.def.contact == ST_CONTACT_COMPLIANT && !build->impact;
+    const int dim = build->piled && !system->model.world->turning ? STI_SLIDING : ST_MAX_DIM;
     const int64_t elements = patches ? sti_patch_elements(&system->model) : 1,
-                  n_bounded = work->stage->rows->bounded_rows.n_rows,
-                  n_gaps = work->stage->loaded != NULL ? 2 * (int64_t)system->work.wanted.n : system->work.wanted.n;
+                  n_bounded = build->stage->rows->bounded_rows.n_rows,
+                  n_gaps = build->stage->loaded != NULL ? 2 * (int64_t)system->work.wanted.n : system->work.wanted.n;
     const int64_t n = elements * n_gaps + n_bounded, rows = dim * n;
     int64_t n_block = patches ? 9 * elements * elements : ST_MAX_DIM * ST_MAX_DIM;
     if (system->model.def.contact == ST_CONTACT_RIGID) n_block = dim;
     const int64_t n_C = n_block * n_gaps + n_bounded;
-    STI_TRY(STI_GROW(work->allocator, out->w, out->w_capacity, rows, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->r, out->r_capacity, rows, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->start, out->start_capacity, rows, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->u, out->u_capacity, rows, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->law, out->law_capacity, n, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->chosen, out->chosen_capacity, n, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->C, out->C_capacity, n_C, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->C_first, out->C_first_capacity, rows + 1, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->H.p, out->H.p_capacity, 1, work->err));
+    STI_TRY(STI_GROW(build->allocator, out->w, out->w_capacity, rows, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->r, out->r_capacity, rows, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->start, out->start_capacity, rows, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->u, out->u_capacity, rows, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->law, out->law_capacity, n, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->chosen, out->chosen_capacity, n, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->C, out->C_capacity, n_C, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->C_first, out->C_first_capacity, rows + 1, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->H.p, out->H.p_capacity, 1, build->err));
     out->H.n_rows = 0;
     out->n_C = 0;
     out->C_used = 0;
@@ -74,22 +74,22 @@ static int model_row(const st_ContactLaw *law, const sti_ContactEntry *entry, in
 }
 
 /* Rows that were not made when the contact was found. */
-static st_Status new_contact_rows(sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+static st_Status new_contact_rows(sti_StageBuild *build, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
-    const sti_World *world = work->system->model.world;
+    const sti_World *world = build->system->model.world;
     int index[12];
     double *gradient, all[ST_MAX_DIM * 12];
     const int n_own = law->dim < entry->dim ? law->dim : entry->dim;
-    STI_TRY(sti_rows_room(work->allocator, &work->out->H, n_own, 12, &gradient, work->err));
+    STI_TRY(sti_rows_room(build->allocator, &build->out->H, n_own, 12, &gradient, build->err));
     const int count = sti_contact_rows(world, entry, n_own, index, gradient);
-    sti_rows_close(&work->out->H, n_own, count, index);
+    sti_rows_close(&build->out->H, n_own, count, index);
     if (law->dim > n_own) sti_contact_put_rows(world, entry, count, entry->dim, true, all);
     for (int k = entry->dim * count; law->dim > n_own && k < (entry->dim + 3) * count; k++)
-        all[k] *= work->system->model.arm;
+        all[k] *= build->system->model.arm;
     for (int k = n_own; k < law->dim; k++) {
         const int turning = turning_of(law, entry, k);
-        STI_TRY(sti_rows_append(work->allocator, &work->out->H, turning < 0 ? 0 : count, index,
-                                all + (ptrdiff_t)(entry->dim + (turning < 0 ? 0 : turning)) * count, work->err));
+        STI_TRY(sti_rows_append(build->allocator, &build->out->H, turning < 0 ? 0 : count, index,
+                                all + (ptrdiff_t)(entry->dim + (turning < 0 ? 0 : turning)) * count, build->err));
     }
     return ST_OK;
 }
@@ -110,85 +110,85 @@ void sti_belt_speeds(const sti_Model *model, const double *q, const st_ContactLa
     }
 }
 
-void sti_stage_belt(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+void sti_stage_belt(const sti_StageBuild *build, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
-    sti_belt_speeds(&work->system->model, work->stage->q_star, law, entry, work->out->w + law->first);
+    sti_belt_speeds(&build->system->model, build->stage->q_star, law, entry, build->out->w + law->first);
 }
 
-static st_Status contact_rows(sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+static st_Status contact_rows(sti_StageBuild *build, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
-    const sti_RowList *from = &work->stage->rows->contact_rows;
-    sti_RowList *to = &work->out->H;
+    const sti_RowList *from = &build->stage->rows->contact_rows;
+    sti_RowList *to = &build->out->H;
     int n_own = law->dim < entry->dim ? law->dim : entry->dim;
-    sti_stage_belt(work, law, entry);
-    if (entry->first_row < 0) return new_contact_rows(work, law, entry);
-    STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
+    sti_stage_belt(build, law, entry);
+    if (entry->first_row < 0) return new_contact_rows(build, law, entry);
+    STI_TRY(sti_rows_append_rows(build->allocator, to, from, entry->first_row, n_own, build->err));
     for (int k = n_own; k < law->dim; k++) {
         int row = model_row(law, entry, k);
         if (row < 0)
-            STI_TRY(sti_rows_append(work->allocator, to, 0, NULL, NULL, work->err));
+            STI_TRY(sti_rows_append(build->allocator, to, 0, NULL, NULL, build->err));
         else
-            STI_TRY(sti_rows_append_rows(work->allocator, to, from, row, 1, work->err));
+            STI_TRY(sti_rows_append_rows(build->allocator, to, from, row, 1, build->err));
         for (int64_t e = to->p[to->n_rows - 1]; e < to->p[to->n_rows]; e++)
-            to->x[e] *= work->system->model.arm;
+            to->x[e] *= build->system->model.arm;
     }
     return ST_OK;
 }
 
 /* ------------------------------------------------------------------ drift */
 
-static double gap_drift(const sti_StageWork *work, const sti_ContactEntry *entry, int row)
+static double gap_drift(const sti_StageBuild *build, const sti_ContactEntry *entry, int row)
 {
-    const sti_RowList *rows = &work->out->H;
-    const st_Sink *from = work->stage->drift_from;
+    const sti_RowList *rows = &build->out->H;
+    const st_Sink *from = build->stage->drift_from;
     int known = from != NULL ? sti_row_buffer_find(from, entry->id) : -1;
-    double gap = known >= 0 ? from->contact[known].gap : sti_shifted(work, entry->gap, rows, row);
-    if (!work->stage->mean) return sti_closing_drift(work, gap);
-    double cap = work->system->model.def.correction_speed, reach = sti_drift_time(work);
-    const double speed = fmax(2 * sti_beyond(gap, work->system->model.def.slop) / reach, -cap);
-    return sti_recover(&work->system->work, speed) + sti_base_speed(work, rows, row);
+    double gap = known >= 0 ? from->contact[known].gap : sti_shifted(build, entry->gap, rows, row);
+    if (!build->stage->mean) return sti_closing_drift(build, gap);
+    double cap = build->system->model.def.correction_speed, reach = sti_drift_time(build);
+    const double speed = fmax(2 * sti_beyond(gap, build->system->model.def.slop) / reach, -cap);
+    return sti_recover(&build->system->work, speed) + sti_base_speed(build, rows, row);
 }
 
 /* ------------------------------------------------------------------ one by one */
 
-static st_Status add_rigid_contact(sti_StageWork *work, int c, int first, const sti_ContactEntry *entry)
+static st_Status add_rigid_contact(sti_StageBuild *build, int c, int first, const sti_ContactEntry *entry)
 {
-    const st_System *system = work->system;
-    sti_Assembly *out = work->out;
-    bool now = work->stage->rows == &system->work.here;
+    const st_System *system = build->system;
+    sti_Assembly *out = build->out;
+    bool now = build->stage->rows == &system->work.here;
     int before = now ? -1 : sti_row_buffer_find(&system->work.here, entry->id);
     out->law[c] = sti_contact_law(&system->model, entry, first);
     sti_choose(out, c, entry);
     if (before >= 0) out->chosen[c].entry.gap = system->work.here.contact[before].gap;
-    STI_TRY(contact_rows(work, &out->law[c], entry));
-    if (work->gap_drift) out->w[first] = gap_drift(work, entry, first);
+    STI_TRY(contact_rows(build, &out->law[c], entry));
+    if (build->gap_drift) out->w[first] = gap_drift(build, entry, first);
     return ST_OK;
 }
 
 /* A patch of elements; a contact of two rigid bodies (the limit of a joint) stays one. */
-static st_Status add_compliant_contact(sti_StageWork *work, int *n, const sti_ContactEntry *entry)
+static st_Status add_compliant_contact(sti_StageBuild *build, int *n, const sti_ContactEntry *entry)
 {
-    sti_Assembly *out = work->out;
-    if (sti_is_patch(entry)) return sti_patch_add(work->system, work->stage, entry, n, work->err);
-    STI_TRY(add_rigid_contact(work, *n, out->H.n_rows, entry));
+    sti_Assembly *out = build->out;
+    if (sti_is_patch(entry)) return sti_patch_add(build->system, build->stage, entry, n, build->err);
+    STI_TRY(add_rigid_contact(build, *n, out->H.n_rows, entry));
     sti_compliance_block(out, out->law[*n].first, out->law[*n].dim);
     ++*n;
     return ST_OK;
 }
 
 /* The wanted contacts; one that is beyond the margin at q* is left out. */
-static st_Status contacts(sti_StageWork *work)
+static st_Status contacts(sti_StageBuild *build)
 {
-    const st_Sink *sink = work->stage->rows;
-    const bool patches = work->system->model.def.contact == ST_CONTACT_COMPLIANT && !work->impact;
+    const st_Sink *sink = build->stage->rows;
+    const bool patches = build->system->model.def.contact == ST_CONTACT_COMPLIANT && !build->impact;
     int n = 0, k = 0;
-    for (int c = 0; (c = sti_next_wanted(work, c, sink->n_contacts, &k)) < sink->n_contacts; c++) {
+    for (int c = 0; (c = sti_next_wanted(build, c, sink->n_contacts, &k)) < sink->n_contacts; c++) {
         if (patches)
-            STI_TRY(add_compliant_contact(work, &n, &sink->contact[c]));
+            STI_TRY(add_compliant_contact(build, &n, &sink->contact[c]));
         else
-            STI_TRY(add_rigid_contact(work, n++, work->out->H.n_rows, &sink->contact[c]));
+            STI_TRY(add_rigid_contact(build, n++, build->out->H.n_rows, &sink->contact[c]));
     }
-    work->out->n_gaps = n;
+    build->out->n_gaps = n;
     return ST_OK;
 }
 
@@ -196,15 +196,15 @@ static st_Status contacts(sti_StageWork *work)
  * impulse that the contact needs not to close again. That is the sum of two contacts with the same tangents. One is the
  * contact itself, whose r_n is x. The other one has p as its r_n: its normal row is 0, so that r_n (C r_n - C p) = 0
  * gives r_n = p. Slipping, both point against the same velocity.                                          */
-static st_Status loaded_contacts(sti_StageWork *work)
+static st_Status loaded_contacts(sti_StageBuild *build)
 {
-    sti_Assembly *out = work->out;
-    for (int c = 0; work->stage->loaded != NULL && c < out->n_gaps; c++) {
-        if (!(work->stage->loaded[c] > 0) || out->law[c].dim == 1) continue;
+    sti_Assembly *out = build->out;
+    for (int c = 0; build->stage->loaded != NULL && c < out->n_gaps; c++) {
+        if (!(build->stage->loaded[c] > 0) || out->law[c].dim == 1) continue;
         const int n = out->n_gaps + out->n_loaded++, first = out->H.n_rows;
-        out->law[n] = sti_contact_law(&work->system->model, &out->chosen[c].entry, first);
+        out->law[n] = sti_contact_law(&build->system->model, &out->chosen[c].entry, first);
         out->chosen[n] = (sti_Chosen){.entry = {.id = out->chosen[c].entry.id, .dim = 1}, .element = c};
-        STI_TRY(contact_rows(work, &out->law[n], &out->chosen[c].entry));
+        STI_TRY(contact_rows(build, &out->law[n], &out->chosen[c].entry));
         for (int64_t e = out->H.p[first]; e < out->H.p[first + 1]; e++)
             out->H.x[e] = 0;
     }
@@ -213,34 +213,34 @@ static st_Status loaded_contacts(sti_StageWork *work)
 
 /* phi of bounded row k at q_base, so that phi + eta a'v is what it is at the end of the stage: what is wanted moves on
  * at `target` until then, where the row was taken before.                                              */
-static double wanted_value(const sti_StageWork *work, const sti_BoundedEntry *entry, int k)
+static double wanted_value(const sti_StageBuild *build, const sti_BoundedEntry *entry, int k)
 {
-    const bool before = work->stage->rows == &work->system->work.here;
-    const double moved = before ? work->stage->eta * entry->target : 0.0;
-    return sti_shifted(work, entry->value, &work->stage->rows->bounded_rows, k) - moved;
+    const bool before = build->stage->rows == &build->system->work.here;
+    const double moved = before ? build->stage->eta * entry->target : 0.0;
+    return sti_shifted(build, entry->value, &build->stage->rows->bounded_rows, k) - moved;
 }
 
 /* Motors and joint friction: after the contacts, whose ids are smaller. No finite force changes an impact, so that they
  * are left out of one.                                                                             */
-static st_Status bounded_rows(sti_StageWork *work)
+static st_Status bounded_rows(sti_StageBuild *build)
 {
-    const st_Sink *sink = work->stage->rows;
-    sti_Assembly *out = work->out;
-    double eta = work->stage->eta;
-    out->n_bounded = work->impact ? 0 : sink->bounded_rows.n_rows;
+    const st_Sink *sink = build->stage->rows;
+    sti_Assembly *out = build->out;
+    double eta = build->stage->eta;
+    out->n_bounded = build->impact ? 0 : sink->bounded_rows.n_rows;
     for (int k = 0; k < out->n_bounded; k++) {
         const sti_BoundedEntry *entry = &sink->bounded[k];
         int c = out->n_gaps + k, first = out->H.n_rows;
-        double resistance = sti_resistance(work, entry->stiffness, entry->damping);
-        double phi = wanted_value(work, entry, k);
+        double resistance = sti_resistance(build, entry->stiffness, entry->damping);
+        double phi = wanted_value(build, entry, k);
         out->law[c] = (st_ContactLaw){
             .law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = eta * entry->lo, .hi = eta * entry->hi};
         out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}};
-        STI_TRY(sti_rows_append_rows(work->allocator, &out->H, &sink->bounded_rows, k, 1, work->err));
+        STI_TRY(sti_rows_append_rows(build->allocator, &out->H, &sink->bounded_rows, k, 1, build->err));
         out->w[first] = -entry->target;
         if (resistance == 0) continue;
         out->w[first] = (entry->stiffness * phi - entry->damping * entry->target) / resistance;
-        if (work->stage->mean) out->w[first] += sti_base_speed(work, &sink->bounded_rows, k);
+        if (build->stage->mean) out->w[first] += sti_base_speed(build, &sink->bounded_rows, k);
     }
     return ST_OK;
 }
@@ -290,8 +290,8 @@ double *sti_compliance_block(sti_Assembly *out, int first, int size)
 /* Row by row: C is diagonal here. */
 static void soften_range(void *ctx, int64_t first, int64_t end)
 {
-    const sti_StageWork *work = ctx;
-    const sti_Assembly *out = work->out;
+    const sti_StageBuild *build = ctx;
+    const sti_Assembly *out = build->out;
     for (int c = (int)first; c < (int)end; c++) {
         const int row = out->law[c].first;
         for (int k = row; k < row + out->law[c].dim; k++) {
@@ -300,40 +300,40 @@ static void soften_range(void *ctx, int64_t first, int64_t end)
         }
         if (c >= out->n_gaps) {
             const int of = out->chosen[c].element;
-            out->C[row] = sti_contact_mobility(&work->system->model, &work->system->work, of);
-            out->w[row] = -out->C[row] * work->stage->loaded[of];
+            out->C[row] = sti_contact_mobility(&build->system->model, &build->system->work, of);
+            out->w[row] = -out->C[row] * build->stage->loaded[of];
         }
-        if (c >= out->n_gaps || !sti_overlaps(work, c)) continue;
-        out->C[row] = STI_OVERLAP_COMPLIANCE * sti_contact_mobility(&work->system->model, &work->system->work, c);
+        if (c >= out->n_gaps || !sti_overlaps(build, c)) continue;
+        out->C[row] = STI_OVERLAP_COMPLIANCE * sti_contact_mobility(&build->system->model, &build->system->work, c);
     }
 }
 
 /* Where nothing overlaps and no motor is soft there is no C. */
-static void soften_overlaps(sti_StageWork *work)
+static void soften_overlaps(sti_StageBuild *build)
 {
-    sti_Assembly *out = work->out;
-    for (int c = 0; !work->piled && c < out->n_gaps; c++)
-        out->overlapping += sti_overlaps(work, c);
+    sti_Assembly *out = build->out;
+    for (int c = 0; !build->piled && c < out->n_gaps; c++)
+        out->overlapping += sti_overlaps(build, c);
     out->compliant = out->overlapping + out->n_loaded > 0;
     out->n_C = out->H.n_rows - out->n_bounded;
     out->C_used = out->n_C;
     if (out->compliant || out->n_bounded > 0)
-        sti_team_for(work->system->model.def.threads, out->n_gaps + out->n_loaded, STI_LEAST_CONTACTS, soften_range,
-                     work);
+        sti_team_for(build->system->model.def.threads, out->n_gaps + out->n_loaded, STI_LEAST_CONTACTS, soften_range,
+                     build);
 }
 
 /* Compliances of contacts as their model has them; soft bounded rows have that of their spring and damper. */
-static void compliances(sti_StageWork *work)
+static void compliances(sti_StageBuild *build)
 {
-    sti_Assembly *out = work->out;
-    double eta = work->stage->eta;
-    bool rigid = work->impact || work->system->work.least_norm != NULL; /* springs and dampers as weights only */
-    st_ContactModel model = rigid ? ST_CONTACT_RIGID : work->system->model.def.contact;
-    if (model == ST_CONTACT_RIGID) soften_overlaps(work);
-    if (model == ST_CONTACT_REGULARIZED) sti_regularize(&work->system->model, &work->system->work, work->stage);
+    sti_Assembly *out = build->out;
+    double eta = build->stage->eta;
+    bool rigid = build->impact || build->system->work.least_norm != NULL; /* springs and dampers as weights only */
+    st_ContactModel contact = rigid ? ST_CONTACT_RIGID : build->system->model.def.contact;
+    if (contact == ST_CONTACT_RIGID) soften_overlaps(build);
+    if (contact == ST_CONTACT_REGULARIZED) sti_regularize(&build->system->model, &build->system->work, build->stage);
     for (int k = 0; k < out->n_bounded; k++) {
-        const sti_BoundedEntry *entry = &work->stage->rows->bounded[k];
-        double resistance = sti_resistance(work, entry->stiffness, entry->damping);
+        const sti_BoundedEntry *entry = &build->stage->rows->bounded[k];
+        double resistance = sti_resistance(build, entry->stiffness, entry->damping);
         double *C = sti_compliance_block(out, out->law[out->n_gaps + k].first, 1);
         if (resistance > 0) C[0] = 1.0 / (eta * resistance);
         out->compliant = out->compliant || C[0] > 0;
@@ -341,18 +341,18 @@ static void compliances(sti_StageWork *work)
     out->C_first[out->n_C] = out->H.n_rows;
 }
 
-st_Status sti_stage_contacts(sti_StageWork *work)
+st_Status sti_stage_contacts(sti_StageBuild *build)
 {
-    st_System *system = work->system;
-    const sti_Stage *stage = work->stage;
-    work->piled = work->out->piled = sti_is_pile(&system->model, &system->work, stage);
-    if (!system->model.rigid) STI_TRY(sti_check_model_contacts(&system->model.def, stage->rows, work->err));
-    STI_TRY(grow_contacts(work));
+    st_System *system = build->system;
+    const sti_Stage *stage = build->stage;
+    build->piled = build->out->piled = sti_is_pile(&system->model, &system->work, stage);
+    if (!system->model.rigid) STI_TRY(sti_check_model_contacts(&system->model.def, stage->rows, build->err));
+    STI_TRY(grow_contacts(build));
     sti_patches_begin(&system->work);
-    if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->model.world, stage->q_star, work->err));
-    STI_TRY(work->piled ? sti_pile_contacts(work) : contacts(work));
-    STI_TRY(loaded_contacts(work));
-    STI_TRY(bounded_rows(work));
-    compliances(work);
+    if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->model.world, stage->q_star, build->err));
+    STI_TRY(build->piled ? sti_pile_contacts(build) : contacts(build));
+    STI_TRY(loaded_contacts(build));
+    STI_TRY(bounded_rows(build));
+    compliances(build);
     return ST_OK;
 }

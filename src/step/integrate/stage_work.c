@@ -48,10 +48,10 @@ static bool rebounds(const sti_Rebounds *list, int contact)
 }
 
 /* Of rigid contacts: H'v = u - w - C r, where u r_n is 0 in a solution. */
-static void normal_work(const ContactWork *work, int c, sti_Works *sum)
+static void normal_work(const ContactWork *contacts, int c, sti_Works *sum)
 {
-    const sti_Assembly *out = &work->system->work.step;
-    const sti_Stage *stage = work->stage;
+    const sti_Assembly *out = &contacts->system->work.step;
+    const sti_Stage *stage = contacts->stage;
     const int row = out->law[c].first;
     const double r = out->r[row], w = out->w[row];
     if (!(r > 0)) return;
@@ -59,9 +59,9 @@ static void normal_work(const ContactWork *work, int c, sti_Works *sum)
         sum->impact += r * along(out, stage, row, out->u[row] - w, 0);
         return;
     }
-    if (work->system->model.def.contact != ST_CONTACT_RIGID || stage->mean || stage->way != NULL) return;
+    if (contacts->system->model.def.contact != ST_CONTACT_RIGID || stage->mean || stage->way != NULL) return;
     const double soft = out->overlapping > 0 && out->compliant ? out->C[row] * r : 0;
-    if (w > 0 || (w < 0 && rebounds(&work->system->work.rebounds, c)))
+    if (w > 0 || (w < 0 && rebounds(&contacts->system->work.rebounds, c)))
         sum->impact -= r * w;
     else
         sum->correction -= r * (w + soft);
@@ -69,28 +69,28 @@ static void normal_work(const ContactWork *work, int c, sti_Works *sum)
 
 static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
 {
-    ContactWork *work = ctx;
-    const sti_Assembly *out = &work->system->work.step;
-    const sti_Stage *stage = work->stage;
+    ContactWork *contacts = ctx;
+    const sti_Assembly *out = &contacts->system->work.step;
+    const sti_Stage *stage = contacts->stage;
     sti_Works sum = {0};
     for (int c = (int)first; c < (int)end; c++) {
         const st_ContactLaw *law = &out->law[c];
         if (c >= out->n_gaps) {
             const sti_BoundedEntry *entry = &stage->rows->bounded[c - out->n_gaps];
             const bool drives = entry->target != 0 || entry->stiffness + entry->damping > 0;
-            const double speed = drives ? sti_row_dot(&out->H, law->first, work->way)
+            const double speed = drives ? sti_row_dot(&out->H, law->first, contacts->way)
                                         : along(out, stage, law->first, out->u[law->first], 0);
             *(drives ? &sum.given : &sum.friction) += out->r[law->first] * speed;
             continue;
         }
-        normal_work(work, c, &sum);
+        normal_work(contacts, c, &sum);
         for (int k = 1; k < law->dim; k++) {
             const int row = law->first + k;
             sum.friction += out->r[row] * along(out, stage, row, out->u[row], out->w[row]);
             sum.given -= out->r[row] * out->w[row];
         }
     }
-    work->part[part] = sum;
+    contacts->part[part] = sum;
 }
 
 /* Is there any force but weight? */
@@ -163,15 +163,15 @@ static void work_of_springs(const st_System *s, const sti_Stage *stage, const do
 st_Status sti_stage_work(st_System *s, const sti_Stage *stage, const double *v, st_Error *err)
 {
     sti_Assembly *out = &s->work.step;
-    ContactWork work;
+    ContactWork contacts;
     const double *way = way_of(s, stage, v);
-    work.system = s, work.stage = stage, work.way = way;
+    contacts.system = s, contacts.stage = stage, contacts.way = way;
     const int n = out->n_gaps + out->n_bounded;
     sti_Works *sum = &out->done;
     *sum = (sti_Works){0};
-    const int parts = sti_team_parts(s->model.def.threads, n, contacts_of_part, &work);
+    const int parts = sti_team_parts(s->model.def.threads, n, contacts_of_part, &contacts);
     for (int k = 0; k < parts; k++)
-        sti_works_add(sum, 1, &work.part[k]);
+        sti_works_add(sum, 1, &contacts.part[k]);
     double forces, springs;
     work_of_joints(s, stage, way, sum);
     work_of_springs(s, stage, way, &springs, sum);
