@@ -27,14 +27,14 @@ void sti_cancel_begin(const sti_Model *model, sti_StepWork *work)
 }
 
 /* A request that comes too late for this step is for the next one. */
-void sti_cancel_end(st_System *system, st_Status status, st_Error *err)
+void sti_cancel_end(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Status status, st_Error *err)
 {
     if (status == ST_ERR_CANCELLED)
-        (void)sti_go_on(system, err); /* in a step's words, not in those of a factorisation */
-    system->work.stop->deadline = 0;
-    system->work.stepping = false;
-    system->model.world->stop = NULL;
-    if (status == ST_ERR_CANCELLED) sti_stop_set(system->work.stop, STI_GO_ON);
+        (void)sti_go_on(model, state, work, err); /* in a step's words, not in those of a factorisation */
+    work->stop->deadline = 0;
+    work->stepping = false;
+    model->world->stop = NULL;
+    if (status == ST_ERR_CANCELLED) sti_stop_set(work->stop, STI_GO_ON);
 }
 
 void sti_cancel_carry(const st_System *from, st_System *to)
@@ -42,14 +42,13 @@ void sti_cancel_carry(const st_System *from, st_System *to)
     if (atomic_load(&from->work.stop->why) != STI_GO_ON) sti_stop_set(to->work.stop, STI_CANCELLED);
 }
 
-st_Status sti_go_on(st_System *system, st_Error *err)
+st_Status sti_go_on(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    if (!system->work.stepping || !sti_stopped(system->work.stop)) return ST_OK;
-    if (atomic_load(&system->work.stop->why) == STI_OUT_OF_TIME)
+    if (!work->stepping || !sti_stopped(work->stop)) return ST_OK;
+    if (atomic_load(&work->stop->why) == STI_OUT_OF_TIME)
         return sti_fail(err, ST_ERR_CANCELLED,
                         "the step from t = %g s took longer than step_seconds = %g s, and was cancelled: where a run "
                         "ends for this depends on the machine",
-                        system->state.t, system->model.def.step_seconds);
-    return sti_fail(err, ST_ERR_CANCELLED, "the step from t = %g s was cancelled; the state is as before it",
-                    system->state.t);
+                        state->t, model->def.step_seconds);
+    return sti_fail(err, ST_ERR_CANCELLED, "the step from t = %g s was cancelled; the state is as before it", state->t);
 }

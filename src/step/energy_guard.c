@@ -48,7 +48,8 @@ static double positive(double x)
 double sti_energy(st_System *s)
 {
     s->work.guard.kinetic = sti_energy_kinetic(&s->model, &s->work, s->state.q, s->state.v);
-    s->work.guard.potential = sti_energy_potential(s, &s->work.here, s->state.t, s->state.q);
+    s->work.guard.potential =
+        sti_energy_potential(&s->model, &s->state, &s->work, &s->work.here, s->state.t, s->state.q);
     return s->work.guard.kinetic + s->work.guard.potential;
 }
 
@@ -97,7 +98,8 @@ bool sti_energy_explained(st_System *s, double h, double taken)
     sti_works_add(&works, 1, &s->work.step.done);
     const double kinetic =
                      sti_energy_kinetic(&s->model, &s->work, s->state.q, s->work.v_new), /* k has the terms of M(q) */
-        potential = sti_energy_potential(s, &s->work.trial, s->state.t + taken, s->work.q_new),
+        potential =
+            sti_energy_potential(&s->model, &s->state, &s->work, &s->work.trial, s->state.t + taken, s->work.q_new),
                  rise = kinetic - guard->kinetic + (potential - guard->potential),
                  unexplained = rise - works.given - positive(works.impact),
                  rounding = ROUNDING * (kinetic + guard->kinetic + fabs(potential) + fabs(guard->potential));
@@ -138,22 +140,22 @@ static const struct Remedy {
 };
 enum { N_REMEDIES = sizeof remedies / sizeof remedies[0] };
 
-st_Status sti_solve_tightly(st_System *s, st_Error *err)
+st_Status sti_solve_tightly(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
-    sti_EnergyGuard *guard = &s->work.guard;
+    sti_EnergyGuard *guard = &work->guard;
     if (guard->is_tight) return ST_OK;
     if (guard->other_islands == NULL) {
         st_SolverDef def = st_solver_def();
-        def.name = s->model.def.solver;
+        def.name = model->def.solver;
         def.tolerance = 1e-13;
-        def.max_iterations = s->model.def.max_iterations;
+        def.max_iterations = model->def.max_iterations;
         def.effort = ST_EFFORT_EXACT;
         def.warm_start = true;
-        def.threads = s->model.def.threads;
-        def.allocator = s->model.allocator;
-        STI_TRY(sti_islands_create(&def, s->model.def.islands, s->work.stop, &guard->other_islands, err));
+        def.threads = model->def.threads;
+        def.allocator = model->allocator;
+        STI_TRY(sti_islands_create(&def, model->def.islands, work->stop, &guard->other_islands, err));
     }
-    STI_EXCHANGE(sti_Islands *, s->work.islands, guard->other_islands);
+    STI_EXCHANGE(sti_Islands *, work->islands, guard->other_islands);
     guard->is_tight = true;
     return ST_OK;
 }
@@ -180,7 +182,7 @@ st_Status sti_guard_remedy(st_System *s, bool *any, st_Error *err)
     guard->recovery = remedy->no_recovery ? 0 : 1;
     guard->part = remedy->part;
     *any = true;
-    return remedy->tight ? sti_solve_tightly(s, err) : ST_OK;
+    return remedy->tight ? sti_solve_tightly(&s->model, &s->work, err) : ST_OK;
 }
 
 /* The contact or joint with the largest positive work in the step at hand. */

@@ -12,7 +12,7 @@ bool sti_energy_explained(st_System *system, double h, double taken);
 void sti_guard_begin(st_System *system);
 st_Status sti_guard_remedy(st_System *system, bool *any, st_Error *err);
 /* Until the next step begins: step problems to 1e-13, without a limit of work. */
-st_Status sti_solve_tightly(st_System *system, st_Error *err);
+st_Status sti_solve_tightly(const sti_Model *model, sti_StepWork *work, st_Error *err);
 st_Status sti_guard_fail(st_System *system, double h, st_Error *err);
 
 #endif

@@ -15,33 +15,34 @@ st_Status sti_evaluate_constraints(const sti_Model *model, sti_StepWork *work, s
     return ST_OK;
 }
 
-static st_Status evaluate_rows(st_System *system, st_Sink *sink, double t, const double *q, double margin,
-                               st_Error *err)
+static st_Status evaluate_rows(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Sink *sink,
+                               double t, const double *q, double margin, st_Error *err)
 {
-    const st_Model *table = &system->model.table;
-    if (!sink->constraints_known) STI_TRY(sti_evaluate_constraints(&system->model, &system->work, sink, t, q, err));
+    const st_Model *table = &model->table;
+    if (!sink->constraints_known) STI_TRY(sti_evaluate_constraints(model, work, sink, t, q, err));
     sink->constraints_known = false; /* the next position is another one */
     sti_row_buffer_clear_contacts(sink);
     if (table->contacts != NULL) STI_TRY(table->contacts(table->ctx, t, q, margin, sink, err));
-    sti_lap(&system->work, ST_STAGE_CONTACTS);
-    return sti_go_on(system, err);
+    sti_lap(work, ST_STAGE_CONTACTS);
+    return sti_go_on(model, state, work, err);
 }
 
-st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
+st_Status sti_evaluate(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Sink *sink, double t,
+                       const double *q, double margin, st_Error *err)
 {
     sink->constraints_known = sink->rows_later = false;
-    return evaluate_rows(system, sink, t, q, margin, err);
+    return evaluate_rows(model, state, work, sink, t, q, margin, err);
 }
 
-st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
-                             const double *v, const double *other, st_Error *err)
+st_Status sti_evaluate_ahead(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Sink *sink,
+                             double t, const double *q, double margin, double h, const double *v, const double *other,
+                             st_Error *err)
 {
-    if (!system->model.rigid) return sti_evaluate(system, sink, t, q, margin, err);
-    sti_Foresight *ahead = &system->model.world->collider.ahead;
+    if (!model->rigid) return sti_evaluate(model, state, work, sink, t, q, margin, err);
+    sti_Foresight *ahead = &model->world->collider.ahead;
     *ahead = (sti_Foresight){h, {v, other}};
-    sink->rows_later =
-        sti_integrator(&system->model)->order == 1; /* others look at rows beside those of the step problem */
-    st_Status status = evaluate_rows(system, sink, t, q, margin, err);
+    sink->rows_later = sti_integrator(model)->order == 1; /* others look at rows beside those of the step problem */
+    st_Status status = evaluate_rows(model, state, work, sink, t, q, margin, err);
     *ahead = (sti_Foresight){.h = 0};
     return status;
 }
@@ -94,15 +95,15 @@ double sti_energy_kinetic(const sti_Model *model, sti_StepWork *work, const doub
     return sum;
 }
 
-double sti_energy_potential(const st_System *system, const st_Sink *sink, double t, const double *q)
+double sti_energy_potential(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                            const st_Sink *sink, double t, const double *q)
 {
-    const st_Model *table = &system->model.table;
+    const st_Model *table = &model->table;
     double sum = table->potential != NULL ? table->potential(table->ctx, t, q) : 0.0;
     for (int k = 0; k < sink->soft_rows.n_rows; k++)
         sum += 0.5 * sink->soft[k].stiffness * sink->soft[k].value * sink->soft[k].value + sink->soft[k].energy;
-    if (system->model.def.contact == ST_CONTACT_REGULARIZED)
-        sum += sti_regularized_energy(&system->model, &system->work, sink);
-    if (system->model.def.contact == ST_CONTACT_COMPLIANT) sum += sti_patches_energy(&system->state, &system->work);
+    if (model->def.contact == ST_CONTACT_REGULARIZED) sum += sti_regularized_energy(model, work, sink);
+    if (model->def.contact == ST_CONTACT_COMPLIANT) sum += sti_patches_energy(state, work);
     return sum;
 }
 

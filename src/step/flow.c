@@ -68,11 +68,11 @@ static st_Status is_free(st_System *system, int body, st_Vec3 at, bool walls, bo
 
 /* ---- made with the system --------------------------------------------------------------------- */
 
-static st_Status list_grains(const st_System *system, const sti_Inlet *inlet, sti_FlowInlet *out, st_Error *err)
+static st_Status list_grains(const sti_Model *model, const sti_Inlet *inlet, sti_FlowInlet *out, st_Error *err)
 {
-    const sti_World *world = system->model.world;
-    out->body = sti_alloc(&system->model.allocator, inlet->number, sizeof *out->body);
-    out->due = sti_alloc(&system->model.allocator, inlet->number, sizeof *out->due);
+    const sti_World *world = model->world;
+    out->body = sti_alloc(&model->allocator, inlet->number, sizeof *out->body);
+    out->due = sti_alloc(&model->allocator, inlet->number, sizeof *out->due);
     if (out->body == NULL || out->due == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "inlet \"%s\": out of memory for %d grains", inlet->name, inlet->number);
     double mass = 0;
@@ -155,7 +155,7 @@ static st_Status create(st_System *system, st_Error *err)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for inlets");
     find_bound(world, flow->bound);
     for (int k = 0; k < scene->n_inlets; k++) {
-        STI_TRY(list_grains(system, &scene->inlet[k], &flow->inlet[k], err));
+        STI_TRY(list_grains(&system->model, &scene->inlet[k], &flow->inlet[k], err));
         STI_TRY(check_walls(system, &scene->inlet[k], &flow->inlet[k], err));
     }
     for (int k = 0; k < scene->n_outlets; k++)
@@ -197,25 +197,26 @@ void sti_flow_destroy(st_System *system)
 
 /* ---- before a step ---------------------------------------------------------------------------- */
 
-static st_Status add_change(st_System *system, sti_FlowChange change, st_Error *err)
+static st_Status add_change(const sti_Model *model, sti_StepWork *work, sti_FlowChange change, st_Error *err)
 {
-    sti_Flow *flow = system->work.flow;
-    STI_TRY(STI_GROW(&system->model.allocator, flow->change, flow->change_capacity, flow->n_changes + 1, err));
+    sti_Flow *flow = work->flow;
+    STI_TRY(STI_GROW(&model->allocator, flow->change, flow->change_capacity, flow->n_changes + 1, err));
     flow->change[flow->n_changes++] = change;
     return ST_OK;
 }
 
-static st_Status take_out(st_System *system, const sti_Outlet *outlet, st_Error *err)
+static st_Status take_out(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Outlet *outlet,
+                          st_Error *err)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     for (int b = 1; b < world->n_bodies; b++) {
-        if (system->work.flow->bound[b] || sti_is_absent(world, b) || system->work.flow->marked[b] ||
-            !st_region_holds(&outlet->region, sti_pose(system->state.q, b).p))
+        if (work->flow->bound[b] || sti_is_absent(world, b) || work->flow->marked[b] ||
+            !st_region_holds(&outlet->region, sti_pose(state->q, b).p))
             continue;
         if (outlet->bodies != NULL && !sti_name_matches(outlet->bodies, world->scene->names[STI_BODY].name[b]))
             continue;
-        system->work.flow->marked[b] = 1;
-        STI_TRY(add_change(system, (sti_FlowChange){b, STI_GONE, sti_parked(world, b), {0, 0, 0}}, err));
+        work->flow->marked[b] = 1;
+        STI_TRY(add_change(model, work, (sti_FlowChange){b, STI_GONE, sti_parked(world, b), {0, 0, 0}}, err));
     }
     return ST_OK;
 }
@@ -235,16 +236,17 @@ static st_Status bring_in(st_System *system, const sti_Inlet *inlet, const sti_F
         }
         if (!is) return ST_OK; /* the others wait, too */
         system->work.flow->marked[body] = 1;
-        STI_TRY(add_change(system, (sti_FlowChange){body, STI_PRESENT, pose, inlet->velocity}, err));
+        STI_TRY(
+            add_change(&system->model, &system->work, (sti_FlowChange){body, STI_PRESENT, pose, inlet->velocity}, err));
     }
     return ST_OK;
 }
 
-static void set_presence(st_System *system, bool back)
+static void set_presence(const sti_Model *model, sti_StepWork *work, bool back)
 {
-    sti_World *world = system->model.world;
-    for (int k = 0; k < system->work.flow->n_changes; k++) {
-        const sti_FlowChange *change = &system->work.flow->change[k];
+    sti_World *world = model->world;
+    for (int k = 0; k < work->flow->n_changes; k++) {
+        const sti_FlowChange *change = &work->flow->change[k];
         const sti_Presence was = change->to == STI_GONE ? STI_PRESENT : STI_WAITS;
         world->presence[change->body] = (unsigned char)(back ? was : change->to);
     }
@@ -265,9 +267,9 @@ static st_Status apply(st_System *system, st_Error *err)
         vec3_store(p, change->pose.p);
         p[3] = change->pose.q.w, p[4] = change->pose.q.x, p[5] = change->pose.q.y, p[6] = change->pose.q.z;
     }
-    set_presence(system, false);
+    set_presence(&system->model, &system->work, false);
     const st_Status status = sti_bodies_moved(system, q, flow->marked, err);
-    if (status != ST_OK) set_presence(system, true);
+    if (status != ST_OK) set_presence(&system->model, &system->work, true);
     STI_TRY(status);
     for (int k = 0; k < flow->n_changes; k++) {
         const sti_FlowChange *change = &flow->change[k];
@@ -288,7 +290,7 @@ st_Status sti_flow_step(st_System *system, st_Error *err)
     st_Status status = ST_OK;
     flow->n_changes = 0;
     for (int k = 0; k < scene->n_outlets && status == ST_OK; k++)
-        status = take_out(system, &scene->outlet[k], err);
+        status = take_out(&system->model, &system->state, &system->work, &scene->outlet[k], err);
     for (int k = 0; k < scene->n_inlets && status == ST_OK; k++)
         status = bring_in(system, &scene->inlet[k], &flow->inlet[k], err);
     if (status == ST_OK && flow->n_changes > 0) status = apply(system, err);

@@ -70,30 +70,30 @@ static bool remembers(const sti_Model *model)
     return model->def.integrator == ST_INTEGRATOR_BDF2;
 }
 
-st_Status sti_impulses_create(st_System *s, st_Error *err)
+st_Status sti_impulses_create(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    sti_ImpulseSums *sums = &s->work.impulses;
-    if (!sti_has_stages(&s->model)) return ST_OK;
-    sums->n_joints = s->model.world->n_joints;
-    sums->n_springs = s->model.world->n_springs;
-    STI_TRY(make_sums(&s->model, &s->work, &sums->stage, err));
-    STI_TRY(make_sums(&s->model, &s->work, &sums->piece, err));
-    STI_TRY(make_sums(&s->model, &s->work, &sums->way, err));
-    STI_TRY(make_sums(&s->model, &s->work, &sums->total, err));
-    if (!remembers(&s->model)) return ST_OK;
-    STI_TRY(make_sums(&s->model, &s->work, &s->state.past_impulses, err));
-    return make_sums(&s->model, &s->work, &s->work.saved.state.past_impulses, err);
+    sti_ImpulseSums *sums = &work->impulses;
+    if (!sti_has_stages(model)) return ST_OK;
+    sums->n_joints = model->world->n_joints;
+    sums->n_springs = model->world->n_springs;
+    STI_TRY(make_sums(model, work, &sums->stage, err));
+    STI_TRY(make_sums(model, work, &sums->piece, err));
+    STI_TRY(make_sums(model, work, &sums->way, err));
+    STI_TRY(make_sums(model, work, &sums->total, err));
+    if (!remembers(model)) return ST_OK;
+    STI_TRY(make_sums(model, work, &state->past_impulses, err));
+    return make_sums(model, work, &work->saved.state.past_impulses, err);
 }
 
-void sti_impulses_free(st_System *s)
+void sti_impulses_free(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
-    sti_ImpulseSums *sums = &s->work.impulses;
-    release_sums(&s->model, &s->work, &sums->stage);
-    release_sums(&s->model, &s->work, &sums->piece);
-    release_sums(&s->model, &s->work, &sums->way);
-    release_sums(&s->model, &s->work, &sums->total);
-    release_sums(&s->model, &s->work, &s->state.past_impulses);
-    release_sums(&s->model, &s->work, &s->work.saved.state.past_impulses);
+    sti_ImpulseSums *sums = &work->impulses;
+    release_sums(model, work, &sums->stage);
+    release_sums(model, work, &sums->piece);
+    release_sums(model, work, &sums->way);
+    release_sums(model, work, &sums->total);
+    release_sums(model, work, &state->past_impulses);
+    release_sums(model, work, &work->saved.state.past_impulses);
 }
 
 /* ---- sums ----------------------------------------------------------------------------------------- */
@@ -445,23 +445,23 @@ static st_Status take_contacts(const sti_Model *model, const sti_StepWork *work,
 }
 
 /* The step problem at hand, as it was solved. */
-static st_Status take_stage(st_System *s, st_Error *err)
+static st_Status take_stage(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    sti_StepImpulses *sum = &s->work.impulses.stage;
-    const int kind = s->work.step.eta > 0 ? STI_FINITE : STI_IMPACT;
-    const sti_StageEnds ends = {.rows = &s->work.here,
-                                .v = s->state.v,
-                                .applied = s->work.stages.applied,
-                                .turning = s->work.stages.turning,
-                                .lag = s->work.step.means ? s->work.mean.lag : NULL};
-    clear(&s->model, &s->work, sum);
-    sum->time = s->work.step.eta;
-    STI_TRY(sti_stage_loads(&s->model, &s->work, &ends, 1.0, sum->load[kind], s->work.stages.load_room, err));
-    for (int k = 0; k < joint_count(&s->work); k++)
-        STI_TRY(sti_joint_impulse(&s->model, &s->work, &ends, k, &sum->joint[kind][k]));
-    for (int k = 0; k < spring_count(&s->work) && kind == STI_FINITE; k++)
-        sti_spring_impulse(&s->model, &s->work, &ends, k, &sum->spring[k]);
-    return take_contacts(&s->model, &s->work, sum, kind, err);
+    sti_StepImpulses *sum = &work->impulses.stage;
+    const int kind = work->step.eta > 0 ? STI_FINITE : STI_IMPACT;
+    const sti_StageEnds ends = {.rows = &work->here,
+                                .v = state->v,
+                                .applied = work->stages.applied,
+                                .turning = work->stages.turning,
+                                .lag = work->step.means ? work->mean.lag : NULL};
+    clear(model, work, sum);
+    sum->time = work->step.eta;
+    STI_TRY(sti_stage_loads(model, work, &ends, 1.0, sum->load[kind], work->stages.load_room, err));
+    for (int k = 0; k < joint_count(work); k++)
+        STI_TRY(sti_joint_impulse(model, work, &ends, k, &sum->joint[kind][k]));
+    for (int k = 0; k < spring_count(work) && kind == STI_FINITE; k++)
+        sti_spring_impulse(model, work, &ends, k, &sum->spring[k]);
+    return take_contacts(model, work, sum, kind, err);
 }
 
 void sti_carry_nothing(const sti_Model *model, sti_StepWork *work)
@@ -471,27 +471,30 @@ void sti_carry_nothing(const sti_Model *model, sti_StepWork *work)
     clear(model, work, &work->impulses.way);
 }
 
-st_Status sti_carry_impulses(st_System *s, double weight, double way, st_Error *err)
+st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
+                             double way, st_Error *err)
 {
-    sti_works_add(&s->work.stages.carried, weight, &s->work.step.done);
-    if (!is_on(&s->work)) return ST_OK;
-    STI_TRY(take_stage(s, err));
-    STI_TRY(add_sum(&s->model, &s->work, &s->work.impulses.piece, 1, &s->work.impulses.stage, weight, true, err));
-    return add_sum(&s->model, &s->work, &s->work.impulses.way, 1, &s->work.impulses.stage, way, true, err);
+    sti_works_add(&work->stages.carried, weight, &work->step.done);
+    if (!is_on(work)) return ST_OK;
+    STI_TRY(take_stage(model, state, work, err));
+    STI_TRY(add_sum(model, work, &work->impulses.piece, 1, &work->impulses.stage, weight, true, err));
+    return add_sum(model, work, &work->impulses.way, 1, &work->impulses.stage, way, true, err);
 }
 
-st_Status sti_total_impulses(st_System *s, double weight, double way, st_Error *err)
+st_Status sti_total_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
+                             double way, st_Error *err)
 {
-    STI_TRY(sti_carry_impulses(s, weight, way, err));
-    s->work.step.done = s->work.stages.carried;
-    s->work.stages.carried = (sti_Works){0};
+    STI_TRY(sti_carry_impulses(model, state, work, weight, way, err));
+    work->step.done = work->stages.carried;
+    work->stages.carried = (sti_Works){0};
     return ST_OK;
 }
 
-st_Status sti_carry_last(st_System *s, double weight, st_Error *err)
+st_Status sti_carry_last(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
+                         st_Error *err)
 {
-    STI_TRY(add_sum(&s->model, &s->work, &s->work.impulses.piece, 1, &s->state.past_impulses, weight, false, err));
-    return add_sum(&s->model, &s->work, &s->work.impulses.way, 1, &s->state.past_impulses, 0.5 * weight, false, err);
+    STI_TRY(add_sum(model, work, &work->impulses.piece, 1, &state->past_impulses, weight, false, err));
+    return add_sum(model, work, &work->impulses.way, 1, &state->past_impulses, 0.5 * weight, false, err);
 }
 
 /* Contact c of the step problem at hand, in the sums of the piece. */
@@ -561,30 +564,30 @@ void sti_impulses_begin(const sti_Model *model, sti_StepWork *work)
 }
 
 /* v_new is the velocity at the end of the piece. */
-st_Status sti_sum_piece(st_System *s, st_Error *err)
+st_Status sti_sum_piece(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    sti_ImpulseSums *sums = &s->work.impulses;
-    if (!is_on(&s->work)) return ST_OK;
-    for (int c = 0; c < s->work.step.n_gaps; c++) {
-        sti_ContactImpulse *contact = of_piece(&s->work, c);
+    sti_ImpulseSums *sums = &work->impulses;
+    if (!is_on(work)) return ST_OK;
+    for (int c = 0; c < work->step.n_gaps; c++) {
+        sti_ContactImpulse *contact = of_piece(work, c);
         if (contact != NULL)
-            sti_relative_velocity(&s->model, &s->work, s->work.v_new, &s->work.step.law[c],
-                                  &s->work.step.chosen[c].entry, contact->velocity);
+            sti_relative_velocity(model, work, work->v_new, &work->step.law[c], &work->step.chosen[c].entry,
+                                  contact->velocity);
     }
-    STI_TRY(add_sum(&s->model, &s->work, &sums->total, 1, &sums->piece, 1, true, err));
-    if (remembers(&s->model)) STI_EXCHANGE(sti_StepImpulses, s->state.past_impulses, sums->piece);
+    STI_TRY(add_sum(model, work, &sums->total, 1, &sums->piece, 1, true, err));
+    if (remembers(model)) STI_EXCHANGE(sti_StepImpulses, state->past_impulses, sums->piece);
     return ST_OK;
 }
 
 /* Before a step, and after one that failed. */
-st_Status sti_impulses_save(st_System *s, st_Error *err)
+st_Status sti_impulses_save(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    if (!remembers(&s->model)) return ST_OK;
-    clear(&s->model, &s->work, &s->work.saved.state.past_impulses);
-    return add_sum(&s->model, &s->work, &s->work.saved.state.past_impulses, 1, &s->state.past_impulses, 1, true, err);
+    if (!remembers(model)) return ST_OK;
+    clear(model, work, &work->saved.state.past_impulses);
+    return add_sum(model, work, &work->saved.state.past_impulses, 1, &state->past_impulses, 1, true, err);
 }
 
-void sti_impulses_restore(st_System *s)
+void sti_impulses_restore(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
-    if (remembers(&s->model)) STI_EXCHANGE(sti_StepImpulses, s->state.past_impulses, s->work.saved.state.past_impulses);
+    if (remembers(model)) STI_EXCHANGE(sti_StepImpulses, state->past_impulses, work->saved.state.past_impulses);
 }

@@ -161,10 +161,10 @@ void sti_joint_coordinates_free(st_System *s)
 /* ---- solving -------------------------------------------------------------------------------------- */
 
 /* Blocks of trees that are awake, ascending: bodies of one tree sleep together. */
-static sti_Awake awake_blocks(const st_System *s)
+static sti_Awake awake_blocks(const sti_StepWork *work)
 {
-    const sti_JointCoordinates *own = s->work.joint_coordinates;
-    const sti_Awake *awake = &s->work.sleep.awake;
+    const sti_JointCoordinates *own = work->joint_coordinates;
+    const sti_Awake *awake = &work->sleep.awake;
     int n = 0;
     memset(own->awake, 0, (size_t)own->n_blocks);
     for (int k = 0; k < awake->n; k++) {
@@ -176,25 +176,25 @@ static sti_Awake awake_blocks(const st_System *s)
     return (sti_Awake){own->block, n};
 }
 
-st_Status sti_joint_coordinates_solve(st_System *s, st_Solution *solution, st_SolveInfo *info, bool *done,
+st_Status sti_joint_coordinates_solve(sti_StepWork *work, st_Solution *solution, st_SolveInfo *info, bool *done,
                                       st_Error *err)
 {
-    sti_JointCoordinates *own = s->work.joint_coordinates;
-    const st_Problem *problem = &s->work.step.problem, *reduced;
+    sti_JointCoordinates *own = work->joint_coordinates;
+    const st_Problem *problem = &work->step.problem, *reduced;
     st_Solution inner = *solution;
     *done = false;
     if (own == NULL || own->trees == NULL) return ST_OK;
     own->used = false;
-    if (s->work.step.piled) return ST_OK;
+    if (work->step.piled) return ST_OK;
     STI_TRY(sti_tree_coordinates_reduce(own->trees, problem, &reduced, err));
     if (reduced == NULL) return ST_OK;
-    const bool sleeping = s->work.sleep.n_asleep > 0;
-    const sti_Awake awake = sleeping ? awake_blocks(s) : (sti_Awake){0};
+    const bool sleeping = work->sleep.n_asleep > 0;
+    const sti_Awake awake = sleeping ? awake_blocks(work) : (sti_Awake){0};
     sti_tree_coordinates_solution(own->trees, &inner.v, &inner.l);
-    sti_islands_try_dense(s->work.islands, true);
+    sti_islands_try_dense(work->islands, true);
     const st_Status status =
-        sti_islands_solve(s->work.islands, reduced, NULL, sleeping ? &awake : NULL, &inner, info, err);
-    sti_islands_try_dense(s->work.islands, false);
+        sti_islands_solve(work->islands, reduced, NULL, sleeping ? &awake : NULL, &inner, info, err);
+    sti_islands_try_dense(work->islands, false);
     STI_TRY(status);
     info->redundant_rows += sti_tree_coordinates_held(own->trees);
     sti_tree_coordinates_expand(own->trees, sleeping ? own->awake : NULL, solution->r, solution->v, solution->l);

@@ -12,7 +12,7 @@ void sti_joint_coordinates_free(st_System *system);
 /* Bodies and rows of an island of the last step problem, where that was solved in joint coordinates. */
 void sti_joint_coordinates_count(const st_System *system, int island, st_IslandReport *out);
 /* Solve the step problem in joint coordinates; *done false: it is solved as it is instead. */
-st_Status sti_joint_coordinates_solve(st_System *system, st_Solution *solution, st_SolveInfo *info, bool *done,
+st_Status sti_joint_coordinates_solve(sti_StepWork *work, st_Solution *solution, st_SolveInfo *info, bool *done,
                                       st_Error *err);
 
 #endif

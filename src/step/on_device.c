@@ -114,11 +114,11 @@ static int surface_of(const sti_World *world, int shape)
     return world->collider.surfaces.kind != NULL ? world->collider.surfaces.kind[shape] : 0;
 }
 
-static void put_wall(const st_System *s, int shape, sti_FlatWall *wall)
+static void put_wall(const sti_Model *model, const sti_State *state, int shape, sti_FlatWall *wall)
 {
-    const sti_World *world = s->model.world;
+    const sti_World *world = model->world;
     const st_ShapeDef *def = sti_shape_def(world->scene, shape);
-    const st_Pose body = sti_pose(s->state.q, world->scene->shape_body[shape]);
+    const st_Pose body = sti_pose(state->q, world->scene->shape_body[shape]);
     const st_Pose pose = pose_product(body, *sti_shape_pose(world->scene, shape));
     const st_Mat3 R = quat_matrix(pose.q);
     wall->type = def->type == ST_SHAPE_BOX      ? STI_FLAT_BOX
@@ -131,9 +131,9 @@ static void put_wall(const st_System *s, int shape, sti_FlatWall *wall)
     memcpy(wall->axis, R.m, sizeof wall->axis);
 }
 
-static void fill_arrays(const st_System *s, sti_OnDevice *d, const Arrays *to)
+static void fill_arrays(const sti_Model *model, const sti_State *state, sti_OnDevice *d, const Arrays *to)
 {
-    const sti_World *world = s->model.world;
+    const sti_World *world = model->world;
     const st_Scene *scene = world->scene;
     for (int b = 1; b < world->n_bodies; b++) {
         const sti_Body *body = &world->body[b];
@@ -153,7 +153,7 @@ static void fill_arrays(const st_System *s, sti_OnDevice *d, const Arrays *to)
             vec3_store(to->centre + (int64_t)3 * i, sti_shape_pose(scene, k)->p);
         } else {
             d->wall_shape[d->n_walls] = k;
-            put_wall(s, k, &to->wall[d->n_walls++]);
+            put_wall(model, state, k, &to->wall[d->n_walls++]);
         }
     }
     const sti_Surfaces *surfaces = &world->collider.surfaces;
@@ -169,12 +169,13 @@ static bool is_stopped(void *stop)
     return sti_stopped(stop);
 }
 
-static st_Status make_pile(const st_System *s, sti_OnDevice *d, const Arrays *arrays, st_Error *err)
+static st_Status make_pile(const sti_Model *model, const sti_State *state, const sti_StepWork *work, sti_OnDevice *d,
+                           const Arrays *arrays, st_Error *err)
 {
-    const st_SystemDef *def = &s->model.def;
+    const st_SystemDef *def = &model->def;
     const bool patient = def->effort == ST_EFFORT_THOROUGH || def->effort == ST_EFFORT_EXACT;
-    const sti_Surfaces *surfaces = &s->model.world->collider.surfaces;
-    fill_arrays(s, d, arrays);
+    const sti_Surfaces *surfaces = &model->world->collider.surfaces;
+    fill_arrays(model, state, d, arrays);
     const sti_FlatDef flat = {.n_bodies = d->n_bodies,
                               .n_spheres = d->n_spheres,
                               .n_walls = d->n_walls,
@@ -193,38 +194,38 @@ static st_Status make_pile(const st_System *s, sti_OnDevice *d, const Arrays *ar
                               .gravity = {def->gravity.x, def->gravity.y, def->gravity.z},
                               .correction_speed = def->correction_speed,
                               .usual_h = def->h,
-                              .tolerance = s->model.given.tolerance > 0 ? s->model.given.tolerance : 1e-3,
+                              .tolerance = model->given.tolerance > 0 ? model->given.tolerance : 1e-3,
                               .max_sweeps = patient || def->max_iterations < 150 ? def->max_iterations : 150,
                               .threads = def->threads,
                               .stopped = is_stopped,
-                              .stop = s->work.stop,
+                              .stop = work->stop,
                               .ranks = def->ranks};
-    return d->device->create(&flat, &s->model.allocator, &d->pile, err);
+    return d->device->create(&flat, &model->allocator, &d->pile, err);
 }
 
-void sti_device_destroy(st_System *s)
+void sti_device_destroy(const sti_Model *model, sti_StepWork *work)
 {
-    sti_OnDevice *d = s->work.on_device;
-    const st_Allocator *a = &s->model.allocator;
+    sti_OnDevice *d = work->on_device;
+    const st_Allocator *a = &model->allocator;
     if (d == NULL) return;
     if (d->pile != NULL) d->device->destroy(d->pile);
     sti_free(a, d->sphere_shape, d->shape_room, sizeof *d->sphere_shape);
     sti_free(a, d->wall_shape, d->shape_room, sizeof *d->wall_shape);
     sti_free(a, d->hit, d->n_bodies + 1, sizeof *d->hit);
-    sti_free(a, d->q_before, s->model.n_q, sizeof *d->q_before);
-    sti_free(a, d->v_before, s->model.n_v, sizeof *d->v_before);
+    sti_free(a, d->q_before, model->n_q, sizeof *d->q_before);
+    sti_free(a, d->v_before, model->n_v, sizeof *d->v_before);
     sti_free(a, d->q, (int64_t)7 * d->n_bodies + 1, sizeof *d->q);
     sti_free(a, d->v, (int64_t)6 * d->n_bodies + 1, sizeof *d->v);
     STI_RELEASE(a, d->contact, d->contact_capacity);
     sti_free(a, d, 1, sizeof *d);
-    s->work.on_device = NULL;
+    work->on_device = NULL;
 }
 
-st_Status sti_device_create(st_System *s, st_Error *err)
+st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    const st_SystemDef *def = &s->model.def;
-    const sti_World *world = s->model.world;
-    const st_Allocator *a = &s->model.allocator;
+    const st_SystemDef *def = &model->def;
+    const sti_World *world = model->world;
+    const st_Allocator *a = &model->allocator;
     if (def->device == ST_DEVICE_NONE && (def->ranks == NULL || def->ranks->size == 1)) return ST_OK;
     if (def->device == ST_DEVICE_NONE)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
@@ -233,7 +234,7 @@ st_Status sti_device_create(st_System *s, st_Error *err)
     if (def->ranks != NULL && def->ranks->rank != 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "rank %d of %d makes a system, only rank 0 may; st_ranks_serve()",
                         def->ranks->rank, def->ranks->size);
-    if (!s->model.rigid) return refuse(def, err, "a model of one's own", "");
+    if (!model->rigid) return refuse(def, err, "a model of one's own", "");
     STI_TRY(check_settings(def, err));
     STI_TRY(check_world(def, world, err));
     const bool ranked = def->ranks != NULL && def->ranks->size > 1;
@@ -249,7 +250,7 @@ st_Status sti_device_create(st_System *s, st_Error *err)
     }
     sti_OnDevice *d = sti_alloc(a, 1, sizeof *d);
     if (d == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a pile");
-    s->work.on_device = d;
+    work->on_device = d;
     d->device = device;
     d->n_bodies = world->n_bodies - 1;
     const int64_t n = d->n_bodies + 1, shapes = world->scene->n_shapes + 1;
@@ -258,8 +259,8 @@ st_Status sti_device_create(st_System *s, st_Error *err)
     d->sphere_shape = sti_alloc(a, shapes, sizeof *d->sphere_shape);
     d->wall_shape = sti_alloc(a, shapes, sizeof *d->wall_shape);
     d->hit = sti_alloc(a, d->n_bodies + 1, sizeof *d->hit);
-    d->q_before = sti_alloc(a, s->model.n_q, sizeof *d->q_before);
-    d->v_before = sti_alloc(a, s->model.n_v, sizeof *d->v_before);
+    d->q_before = sti_alloc(a, model->n_q, sizeof *d->q_before);
+    d->v_before = sti_alloc(a, model->n_v, sizeof *d->v_before);
     d->q = sti_alloc(a, (int64_t)7 * d->n_bodies + 1, sizeof *d->q);
     d->v = sti_alloc(a, (int64_t)6 * d->n_bodies + 1, sizeof *d->v);
     double *numbers = sti_alloc(a, 7 * n + 7 * shapes + 3 * pairs, sizeof *numbers);
@@ -280,29 +281,29 @@ st_Status sti_device_create(st_System *s, st_Error *err)
                                .body = ints,
                                .surface = ints + shapes,
                                .wall = wall};
-        status = make_pile(s, d, &arrays, err);
+        status = make_pile(model, state, work, d, &arrays, err);
     }
     sti_free(a, numbers, 7 * n + 7 * shapes + 3 * pairs, sizeof *numbers);
     sti_free(a, ints, 2 * shapes, sizeof *ints);
     sti_free(a, wall, shapes, sizeof *wall);
-    if (status != ST_OK) sti_device_destroy(s);
+    if (status != ST_OK) sti_device_destroy(model, work);
     return status;
 }
 
 /* ---- the step --------------------------------------------------------------------------------------- */
 
-static void spread(const st_System *s, sti_OnDevice *d)
+static void spread(const sti_Model *model, const sti_State *state, sti_OnDevice *d)
 {
-    const sti_World *world = s->model.world;
-    memcpy(d->q, s->state.q, (size_t)d->n_bodies * 7 * sizeof *d->q);
+    const sti_World *world = model->world;
+    memcpy(d->q, state->q, (size_t)d->n_bodies * 7 * sizeof *d->q);
     for (int b = 1; b < world->n_bodies; b++)
         for (int k = 0; k < 6; k++)
-            d->v[6 * (int64_t)(b - 1) + k] = world->body[b].n_dofs == 6 ? s->state.v[world->body[b].v_first + k] : 0;
+            d->v[6 * (int64_t)(b - 1) + k] = world->body[b].n_dofs == 6 ? state->v[world->body[b].v_first + k] : 0;
 }
 
-static void gather_velocities(const st_System *s, const sti_OnDevice *d, double *v)
+static void gather_velocities(const sti_Model *model, const sti_OnDevice *d, double *v)
 {
-    const sti_World *world = s->model.world;
+    const sti_World *world = model->world;
     for (int b = 1; b < world->n_bodies; b++)
         if (world->body[b].n_dofs == 6)
             memcpy(v + world->body[b].v_first, d->v + 6 * (int64_t)(b - 1), 6 * sizeof *d->v);
@@ -319,19 +320,19 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
         double kinetic, potential;
         STI_TRY(st_system_energy(s, &kinetic, &potential, err));
         d->energy = kinetic + potential;
-        spread(s, d);
+        spread(&s->model, &s->state, d);
         STI_TRY(d->device->put(d->pile, d->q, d->v, err));
     }
     s->work.device_has_state = false;
     const double before = s->state.t, end = sti_next_time(&s->state, h);
     sti_cancel_begin(&s->model, &s->work);
-    st_Status status = sti_go_on(s, err);
+    st_Status status = sti_go_on(&s->model, &s->state, &s->work, err);
     if (status == ST_OK) status = d->device->step(d->pile, h, &flat, err);
-    sti_cancel_end(s, status, err);
+    sti_cancel_end(&s->model, &s->state, &s->work, status, err);
     if (status == ST_OK) status = d->device->get(d->pile, d->q, d->v, err);
-    if (status == ST_OK) gather_velocities(s, d, s->work.v_new);
-    if (status == ST_OK) status = sti_check_velocity(s, s->work.v_new, end, err);
-    sti_forget_step(s);
+    if (status == ST_OK) gather_velocities(&s->model, d, s->work.v_new);
+    if (status == ST_OK) status = sti_check_velocity(&s->model, &s->state, &s->work, s->work.v_new, end, err);
+    sti_forget_step(&s->model, &s->state, &s->work);
     STI_TRY(status);
     memcpy(d->q_before, s->state.q, (size_t)s->model.n_q * sizeof *d->q_before);
     memcpy(d->v_before, s->state.v, (size_t)s->model.n_v * sizeof *d->v_before);
@@ -374,9 +375,9 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
 
 /* ---- contacts ---------------------------------------------------------------------------------------- */
 
-int sti_device_contact_count(const st_System *s)
+int sti_device_contact_count(const sti_StepWork *work)
 {
-    return s->work.device_has_state ? s->work.on_device->n_contacts : 0;
+    return work->device_has_state ? work->on_device->n_contacts : 0;
 }
 
 st_Status sti_device_contact(const st_System *s, int index, st_ContactReport *out)

@@ -94,7 +94,8 @@ static st_Status hold_touching(st_System *system, const unsigned char *marked, s
 
 st_Status sti_bodies_moved(st_System *system, const double *q, const unsigned char *moved, st_Error *err)
 {
-    STI_TRY(sti_evaluate(system, &system->work.trial, system->state.t, q, sti_margin(&system->model), err));
+    STI_TRY(sti_evaluate(&system->model, &system->state, &system->work, &system->work.trial, system->state.t, q,
+                         sti_margin(&system->model), err));
     STI_TRY(STI_GROW(&system->model.allocator, system->state.active.id, system->state.active.capacity,
                      (int64_t)system->state.active.n + system->work.trial.n_contacts, err));
     STI_TRY(sti_rotors_follow(system->model.world, q, system->state.v, err));
@@ -103,7 +104,7 @@ st_Status sti_bodies_moved(st_System *system, const double *q, const unsigned ch
     forget_contacts(&system->model, &system->state, moved);
     system->work.ahead.foreseen = 0; /* contacts are foreseen anew */
     system->work.events.n = 0;
-    sti_forget_step(system);
+    sti_forget_step(&system->model, &system->state, &system->work);
     return hold_touching(system, moved, err);
 }
 

@@ -66,7 +66,7 @@ static int n_solved(const sti_StepWork *work)
 
 int st_system_contact_count(const st_System *system)
 {
-    if (system->work.on_device != NULL) return sti_device_contact_count(system);
+    if (system->work.on_device != NULL) return sti_device_contact_count(&system->work);
     return n_solved(&system->work) + system->work.sleep.n_contacts;
 }
 
@@ -89,21 +89,22 @@ void sti_relative_velocity(const sti_Model *model, const sti_StepWork *work, con
 }
 
 /* A contact of the step problem of one stage, as a sum over the stages of a step has it. */
-static sti_ContactImpulse contact_of_stage(const st_System *system, int c)
+static sti_ContactImpulse contact_of_stage(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                                           int c)
 {
     sti_ContactImpulse out;
-    sti_contact_impulse(&system->work, c, STI_FINITE, &out);
-    sti_relative_velocity(&system->model, &system->work, system->state.v, &system->work.step.law[c],
-                          &system->work.step.chosen[c].entry, out.velocity);
+    sti_contact_impulse(work, c, STI_FINITE, &out);
+    sti_relative_velocity(model, work, state->v, &work->step.law[c], &work->step.chosen[c].entry, out.velocity);
     return out;
 }
 
-static void solved_contact(const st_System *system, int c, st_ContactReport *out)
+static void solved_contact(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int c,
+                           st_ContactReport *out)
 {
     const sti_ContactImpulse i =
-        in_sums(&system->work) ? system->work.impulses.total.contact[c] : contact_of_stage(system, c);
-    const int joint = system->model.rigid ? sti_limit_joint(i.id) : -1;
-    const double rate = per_second(&system->work);
+        in_sums(work) ? work->impulses.total.contact[c] : contact_of_stage(model, state, work, c);
+    const int joint = model->rigid ? sti_limit_joint(i.id) : -1;
+    const double rate = per_second(work);
     *out = (st_ContactReport){.id = i.id,
                               .a = {i.a},
                               .b = {i.b},
@@ -115,7 +116,7 @@ static void solved_contact(const st_System *system, int c, st_ContactReport *out
                               .tangent = i.tangent,
                               .gap = i.gap,
                               .dim = i.dim,
-                              .struck = sti_is_struck(system, i.id, i.a, i.b)};
+                              .struck = sti_is_struck(model, state, work, i.id, i.a, i.b)};
     memcpy(out->velocity, i.velocity, sizeof out->velocity);
     for (int k = 0; k < i.dim; k++) {
         out->impulse[k] = i.r[STI_FINITE][k] + i.r[STI_IMPACT][k];
@@ -157,7 +158,7 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
     if (index < 0 || index >= st_system_contact_count(system)) return ST_ERR_ARGUMENT;
     if (system->work.on_device != NULL) return sti_device_contact(system, index, out);
     if (index < n)
-        solved_contact(system, index, out);
+        solved_contact(&system->model, &system->state, &system->work, index, out);
     else
         sleeping_contact(&system->state, &system->work.sleep.contact[index - n], out);
     return ST_OK;
@@ -235,22 +236,23 @@ static st_Status joint_impulses(const sti_Model *model, const sti_StepWork *work
     return sti_joint_impulse(model, work, &ends, index, &out[STI_FINITE]);
 }
 
-static st_Status report_transmitted(const st_System *system, int index, st_Frame frame, st_JointReport *out)
+static st_Status report_transmitted(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                                    st_Frame frame, st_JointReport *out)
 {
-    const sti_Joint *joint = &system->model.world->joint[index];
-    const st_Quat a = sti_pose(system->work.step.q, joint->a).q;
+    const sti_Joint *joint = &model->world->joint[index];
+    const st_Quat a = sti_pose(work->step.q, joint->a).q;
     sti_JointImpulse i[2];
-    STI_TRY(joint_impulses(&system->model, &system->work, index, i));
+    STI_TRY(joint_impulses(model, work, index, i));
     for (int k = 0; frame == ST_FRAME_A && k < 2; k++) {
         i[k].linear = rotate_back(a, i[k].linear);
         i[k].angular = rotate_back(a, i[k].angular);
     }
     out->impulse = add(i[STI_FINITE].linear, i[STI_IMPACT].linear);
     out->angular_impulse = add(i[STI_FINITE].angular, i[STI_IMPACT].angular);
-    out->struck = sti_is_struck(system, 0, joint->a, joint->b);
+    out->struck = sti_is_struck(model, state, work, 0, joint->a, joint->b);
     out->impact = out->struck ? out->impulse : i[STI_IMPACT].linear;
     out->angular_impact = out->struck ? out->angular_impulse : i[STI_IMPACT].angular;
-    const double time = per_second(&system->work), rate = out->struck ? 0.0 : time;
+    const double time = per_second(work), rate = out->struck ? 0.0 : time;
     out->force = scale(rate, i[STI_FINITE].linear);
     out->torque = scale(rate, i[STI_FINITE].angular);
     out->motor = (joint->held ? rate : time) * i[STI_FINITE].motor;
@@ -262,11 +264,11 @@ static st_Status report_transmitted(const st_System *system, int index, st_Frame
     return ST_OK;
 }
 
-static double joint_error(const st_System *system, const sti_Joint *joint)
+static double joint_error(const sti_StepWork *work, const sti_Joint *joint)
 {
     double worst = 0;
     for (int k = joint->first_row; k < joint->first_row + joint->n_rows; k++)
-        worst = fmax(worst, fabs(system->work.here.joint[k].value));
+        worst = fmax(worst, fabs(work->here.joint[k].value));
     return worst;
 }
 
@@ -280,7 +282,7 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
     const sti_Joint *joint = &world->joint[index];
     sti_Measure x;
     sti_Rows rows;
-    *out = (st_JointReport){.error = joint_error(system, joint)};
+    *out = (st_JointReport){.error = joint_error(&system->work, joint)};
     STI_TRY(sti_coordinate_row(world, index, 0, system->state.q, &x, &rows, NULL));
     out->coordinate = x.value;
     for (int k = 0; k < rows.count; k++)
@@ -290,7 +292,7 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
     out->other_speed = measure_speed(&system->model, &system->state, joint->a, joint->b, &x);
     out->point = sti_joint_point(world, index, system->state.q);
     if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
-    return report_transmitted(system, index, frame, out);
+    return report_transmitted(&system->model, &system->state, &system->work, index, frame, out);
 }
 
 /* ---- springs ---------------------------------------------------------------------------------- */
@@ -329,28 +331,29 @@ st_Status st_system_spring(const st_System *system, st_SpringId id, st_SpringRep
 
 /* Impulses by loads, finite and of impacts: those in the sums, or of the one step problem into `room`, which has
  * (STI_N_LOADS + 3) n_v numbers.                                                                   */
-static st_Status loads_of_step(const st_System *system, double *room, const double *out[2], st_Error *err)
+static st_Status loads_of_step(const sti_Model *model, const sti_StepWork *work, double *room, const double *out[2],
+                               st_Error *err)
 {
-    const st_Model *model = &system->model.table;
-    const sti_Assembly *step = &system->work.step;
-    const int n_v = model->n_v;
-    double *applied = room + (ptrdiff_t)STI_N_LOADS * n_v, *turning = applied + n_v, *work = turning + n_v;
-    sti_StageEnds ends = ends_of_step(&system->work);
-    for (int k = 0; k < 2 && in_sums(&system->work); k++)
-        out[k] = system->work.impulses.total.load[k];
-    if (in_sums(&system->work)) return ST_OK;
+    const st_Model *table = &model->table;
+    const sti_Assembly *step = &work->step;
+    const int n_v = table->n_v;
+    double *applied = room + (ptrdiff_t)STI_N_LOADS * n_v, *turning = applied + n_v, *turned = turning + n_v;
+    sti_StageEnds ends = ends_of_step(work);
+    for (int k = 0; k < 2 && in_sums(work); k++)
+        out[k] = work->impulses.total.load[k];
+    if (in_sums(work)) return ST_OK;
     out[STI_FINITE] = room;
     out[STI_IMPACT] = NULL;
     memset(room, 0, (size_t)(STI_N_LOADS + 3) * (size_t)n_v * sizeof *room);
     ends.applied = applied;
     ends.turning = turning;
-    STI_TRY(model->force(model->ctx, step->t, step->q, ends.v, applied, err));
-    memcpy(work, ends.v, (size_t)n_v * sizeof *work);
-    if (model->gyroscopic != NULL) model->gyroscopic(model->ctx, step->eta, step->q, work);
+    STI_TRY(table->force(table->ctx, step->t, step->q, ends.v, applied, err));
+    memcpy(turned, ends.v, (size_t)n_v * sizeof *turned);
+    if (table->gyroscopic != NULL) table->gyroscopic(table->ctx, step->eta, step->q, turned);
     for (int i = 0; i < n_v; i++)
-        work[i] -= ends.v[i];
-    sti_mass_times(&system->model, &system->work, work, turning);
-    return sti_stage_loads(&system->model, &system->work, &ends, 1.0, room, work, err);
+        turned[i] -= ends.v[i];
+    sti_mass_times(model, work, turned, turning);
+    return sti_stage_loads(model, work, &ends, 1.0, room, turned, err);
 }
 
 static const sti_Load internal_load[ST_N_LOADS] = {
@@ -358,14 +361,15 @@ static const sti_Load internal_load[ST_N_LOADS] = {
     [ST_LOAD_GYROSCOPIC] = STI_LOAD_GYROSCOPIC, [ST_LOAD_SPRING] = STI_LOAD_SPRING,
     [ST_LOAD_JOINT] = STI_LOAD_JOINT,           [ST_LOAD_CONTACT] = STI_LOAD_CONTACT};
 
-static void load_of_body(const st_System *system, int index, const double *const load[2], st_BodyLoad *out)
+static void load_of_body(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                         const double *const load[2], st_BodyLoad *out)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     const sti_Body *body = &world->body[index];
-    const ptrdiff_t n_v = system->model.n_v;
-    const double rate = per_second(&system->work);
+    const ptrdiff_t n_v = model->n_v;
+    const double rate = per_second(work);
     st_Vec3 linear, angular;
-    *out = (st_BodyLoad){.struck = body->n_dofs > 0 && sti_is_struck(system, 0, index, index)};
+    *out = (st_BodyLoad){.struck = body->n_dofs > 0 && sti_is_struck(model, state, work, 0, index, index)};
     if (body->n_dofs == 0 || sti_sleeps(world, index)) return;
     for (int k = 0; k < ST_N_LOADS; k++) {
         const ptrdiff_t at = internal_load[k] * n_v;
@@ -408,10 +412,10 @@ st_Status st_system_loads(const st_System *system, st_BodyLoad *out, int count, 
     if (system->work.on_device != NULL) return sti_device_loads(system, out, count);
     if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
     double *room = sti_alloc(&system->model.allocator, n, sizeof *room);
-    st_Status status = room != NULL ? loads_of_step(system, room, load, err)
+    st_Status status = room != NULL ? loads_of_step(&system->model, &system->work, room, load, err)
                                     : sti_fail(err, ST_ERR_MEMORY, "out of memory for the loads of %d bodies", count);
     for (int b = 1; b <= count && status == ST_OK; b++)
-        load_of_body(system, b, load, &out[b - 1]);
+        load_of_body(&system->model, &system->state, &system->work, b, load, &out[b - 1]);
     sti_free(&system->model.allocator, room, n, sizeof *room);
     return status;
 }

@@ -517,7 +517,7 @@ static void restore_sleep(st_System *s, const Part part[N_SECTIONS])
     copy_part(sleep->joint_force, &part[JOINT_FORCES], sizeof *sleep->joint_force);
     sleep->n_contacts = (int)part[SLEEPERS].count;
     sleep->n_joint_forces = (int)part[JOINT_FORCES].count;
-    sti_sleep_restored(s);
+    sti_sleep_restored(&s->model, &s->state, &s->work);
 }
 
 /* The next step makes the rows of motors again. */

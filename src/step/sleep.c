@@ -106,22 +106,21 @@ static void list_awake(const sti_Model *model, sti_StepWork *work)
     model->world->n_awake_shapes = n_shapes;
 }
 
-static void flags_changed(st_System *system)
+static void flags_changed(const sti_Model *model, const sti_State *state, sti_StepWork *work)
 {
-    sti_Sleep *s = &system->work.sleep;
-    sti_World *world = system->model.world;
+    sti_Sleep *s = &work->sleep;
+    sti_World *world = model->world;
     s->n_asleep = 0;
     world->asleep_potential = 0;
     for (int b = 0; b < world->n_bodies; b++) {
         if (!world->asleep[b]) continue;
         s->n_asleep++;
-        world->asleep_potential += sti_body_potential(world, system->state.q, b);
+        world->asleep_potential += sti_body_potential(world, state->q, b);
     }
-    list_awake(&system->model, &system->work);
+    list_awake(model, work);
     world->awake = s->n_asleep > 0 ? s->bodies : NULL;
     world->awake_shape = s->n_asleep > 0 ? s->shapes : NULL;
-    world->still =
-        system->model.def.drift == ST_DRIFT_MEAN ? 0 : ++s->serial; /* discrete_gradient.c writes over rows */
+    world->still = model->def.drift == ST_DRIFT_MEAN ? 0 : ++s->serial; /* discrete_gradient.c writes over rows */
     world->collider.live_serial = -1;
     s->penetration = 0;
     for (int k = 0; k < s->n_contacts; k++)
@@ -129,12 +128,12 @@ static void flags_changed(st_System *system)
 }
 
 /* Bodies that do not move keep their pose in every vector, and their boxes. */
-static void lie_down(st_System *system)
+static void lie_down(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
-    for (int b = 1; b < system->model.world->n_bodies; b++) {
-        if (!stays(system->model.world, b)) continue;
-        sti_still_body(system, b);
-        sti_collider_settle(system->model.world, system->state.q, b);
+    for (int b = 1; b < model->world->n_bodies; b++) {
+        if (!stays(model->world, b)) continue;
+        sti_still_body(model, state, work, b);
+        sti_collider_settle(model->world, state->q, b);
     }
 }
 
@@ -148,12 +147,12 @@ void sti_sleep_rouse(const sti_Model *model, sti_StepWork *work)
 }
 
 /* Shapes and boxes may be where a state that was refused had them, those around sleepers, too. */
-void sti_sleep_resume(st_System *system)
+void sti_sleep_resume(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
-    if (!system->work.sleep.on) return;
-    flags_changed(system);
-    lie_down(system);
-    system->model.world->collider.placed = system->model.world->collider.pairs.started = false;
+    if (!work->sleep.on) return;
+    flags_changed(model, state, work);
+    lie_down(model, state, work);
+    model->world->collider.placed = model->world->collider.pairs.started = false;
 }
 
 /* Contacts among what stays are no contacts of the state any more. */
@@ -166,18 +165,18 @@ static void drop_contacts(const sti_World *world, st_Sink *sink)
     sink->n_contacts = n;
 }
 
-void sti_sleep_forget(st_System *system)
+void sti_sleep_forget(const sti_Model *model, const sti_State *state, sti_StepWork *work)
 {
-    sti_Sleep *s = &system->work.sleep;
+    sti_Sleep *s = &work->sleep;
     if (!s->on) return;
-    for (int b = 0; b < system->model.world->n_bodies; b++) {
-        system->model.world->asleep[b] = s->due[b] = 0;
+    for (int b = 0; b < model->world->n_bodies; b++) {
+        model->world->asleep[b] = s->due[b] = 0;
         s->rest[b] = 0;
         s->ring[b] = b;
     }
     s->n_contacts = s->n_ready = s->n_due = 0;
     s->n_joint_forces = 0;
-    flags_changed(system);
+    flags_changed(model, state, work);
 }
 
 /* Has it been at rest for long enough? A body that moves has rested for 0 s, which is never enough. */
@@ -196,17 +195,17 @@ static void count_ready(const sti_Model *model, sti_StepWork *work)
         s->n_ready += is_ready(model, work, s->bodies[e]);
 }
 
-void sti_sleep_restored(st_System *system)
+void sti_sleep_restored(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
-    sti_Sleep *s = &system->work.sleep;
+    sti_Sleep *s = &work->sleep;
     if (!s->on) return;
     s->n_due = 0;
-    for (int b = 0; b < system->model.world->n_bodies; b++)
+    for (int b = 0; b < model->world->n_bodies; b++)
         s->n_due += s->due[b] != 0;
-    flags_changed(system);
-    lie_down(system);
-    count_ready(&system->model, &system->work);
-    drop_contacts(system->model.world, &system->work.here);
+    flags_changed(model, state, work);
+    lie_down(model, state, work);
+    count_ready(model, work);
+    drop_contacts(model->world, &work->here);
 }
 
 /* ---- waking ----------------------------------------------------------------------------------- */
@@ -217,43 +216,42 @@ static bool comes_before(const sti_Impulse *a, const sti_Impulse *b)
 }
 
 /* The forces of bodies that are awake again join those of the warm start: both lists are sorted by id. */
-static st_Status return_forces(st_System *system, st_Error *err)
+static st_Status return_forces(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    sti_Sleep *s = &system->work.sleep;
+    sti_Sleep *s = &work->sleep;
     int n = 0, from = 0, kept = 0;
-    STI_TRY(
-        STI_GROW(&system->model.allocator, s->merged, s->merged_capacity, system->state.forces.n + s->n_contacts, err));
+    STI_TRY(STI_GROW(&model->allocator, s->merged, s->merged_capacity, state->forces.n + s->n_contacts, err));
     for (int k = 0; k < s->n_contacts; k++) {
         const sti_Sleeper *sleeper = &s->contact[k];
-        if (stays(system->model.world, sleeper->a) && stays(system->model.world, sleeper->b)) {
+        if (stays(model->world, sleeper->a) && stays(model->world, sleeper->b)) {
             s->contact[kept++] = *sleeper;
             continue;
         }
-        while (from < system->state.forces.n && comes_before(&system->state.forces.at[from], &sleeper->impulse))
-            s->merged[n++] = system->state.forces.at[from++];
+        while (from < state->forces.n && comes_before(&state->forces.at[from], &sleeper->impulse))
+            s->merged[n++] = state->forces.at[from++];
         s->merged[n++] = sleeper->impulse;
         if (sleeper->impulse.r[0] > 0)
-            STI_TRY(sti_ids_add(&system->model.allocator, &system->state.loaded, sleeper->impulse.id, err));
+            STI_TRY(sti_ids_add(&model->allocator, &state->loaded, sleeper->impulse.id, err));
     }
-    while (from < system->state.forces.n)
-        s->merged[n++] = system->state.forces.at[from++];
-    sti_Impulse *list = system->state.forces.at;
-    int64_t capacity = system->state.forces.capacity;
-    system->state.forces.at = s->merged, system->state.forces.capacity = s->merged_capacity;
+    while (from < state->forces.n)
+        s->merged[n++] = state->forces.at[from++];
+    sti_Impulse *list = state->forces.at;
+    int64_t capacity = state->forces.capacity;
+    state->forces.at = s->merged, state->forces.capacity = s->merged_capacity;
     s->merged = list, s->merged_capacity = capacity;
-    system->state.forces.n = n;
+    state->forces.n = n;
     s->n_contacts = kept;
     return ST_OK;
 }
 
 /* Wake every body that is due, with its island. */
-static st_Status wake_due(st_System *system, bool *woken, st_Error *err)
+static st_Status wake_due(const sti_Model *model, sti_State *state, sti_StepWork *work, bool *woken, st_Error *err)
 {
-    sti_Sleep *s = &system->work.sleep;
-    unsigned char *asleep = system->model.world->asleep;
+    sti_Sleep *s = &work->sleep;
+    unsigned char *asleep = model->world->asleep;
     *woken = false;
     if (s->n_due == 0) return ST_OK;
-    for (int b = 1; b < system->model.world->n_bodies; b++) {
+    for (int b = 1; b < model->world->n_bodies; b++) {
         if (!s->due[b] || !asleep[b]) continue;
         for (int next = b; asleep[next];) {
             const int at = next;
@@ -265,12 +263,12 @@ static st_Status wake_due(st_System *system, bool *woken, st_Error *err)
         *woken = true;
     }
     s->n_due = 0;
-    for (int b = 1; b < system->model.world->n_bodies; b++)
+    for (int b = 1; b < model->world->n_bodies; b++)
         s->n_due += s->due[b] != 0;
     if (!*woken) return ST_OK;
-    flags_changed(system);
-    STI_TRY(return_forces(system, err));
-    flags_changed(system);
+    flags_changed(model, state, work);
+    STI_TRY(return_forces(model, state, work, err));
+    flags_changed(model, state, work);
     return ST_OK;
 }
 
@@ -281,42 +279,41 @@ static void make_due(sti_StepWork *work, int body)
 }
 
 /* A force that changes within the step. */
-static void note_forces(st_System *system, double h)
+static void note_forces(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     const st_Scene *scene = world->scene;
     for (int f = 0; f < scene->n_forces; f++) {
         const st_Profile *profile = &scene->force[f].profile;
         const int body = scene->force[f].body.index1;
         const bool said = world->control[world->n_joints + f].is_set; /* setting another value wakes it */
         if (world->asleep[body] && !said &&
-            sti_profile_value(profile, system->state.t) != sti_profile_value(profile, system->state.t + h))
-            make_due(&system->work, body);
+            sti_profile_value(profile, state->t) != sti_profile_value(profile, state->t + h))
+            make_due(work, body);
     }
     for (int k = 0; k < world->n_joints && world->n_force_motors > 0; k++) {
         const sti_Joint *joint = &world->joint[k];
         const int body = world->asleep[joint->a] ? joint->a : joint->b;
-        if (world->asleep[body] &&
-            sti_motor_force(world, k, system->state.t) != sti_motor_force(world, k, system->state.t + h))
-            make_due(&system->work, body);
+        if (world->asleep[body] && sti_motor_force(world, k, state->t) != sti_motor_force(world, k, state->t + h))
+            make_due(work, body);
     }
 }
 
-st_Status sti_wake_touched(st_System *system, bool *woken, st_Error *err)
+st_Status sti_wake_touched(const sti_Model *model, sti_State *state, sti_StepWork *work, bool *woken, st_Error *err)
 {
-    const st_Sink *here = &system->work.here;
+    const st_Sink *here = &work->here;
     *woken = false;
-    if (system->work.sleep.n_asleep == 0) return ST_OK;
-    const unsigned char *asleep = system->model.world->asleep;
+    if (work->sleep.n_asleep == 0) return ST_OK;
+    const unsigned char *asleep = model->world->asleep;
     for (int c = 0, k = 0; c < here->n_contacts; c++) { /* both stand by id */
         const sti_ContactEntry *contact = &here->contact[c];
-        while (k < system->work.wanted.n && system->work.wanted.id[k] < contact->id)
+        while (k < work->wanted.n && work->wanted.id[k] < contact->id)
             k++;
-        if (k == system->work.wanted.n || system->work.wanted.id[k] != contact->id) continue;
-        if (asleep[contact->a]) make_due(&system->work, contact->a); /* a body that is awake stays so */
-        if (asleep[contact->b]) make_due(&system->work, contact->b);
+        if (k == work->wanted.n || work->wanted.id[k] != contact->id) continue;
+        if (asleep[contact->a]) make_due(work, contact->a); /* a body that is awake stays so */
+        if (asleep[contact->b]) make_due(work, contact->b);
     }
-    return wake_due(system, woken, err);
+    return wake_due(model, state, work, woken, err);
 }
 
 static bool is_same_row(const sti_BoundedEntry *a, const sti_BoundedEntry *b)
@@ -359,15 +356,16 @@ static void join_if_moving(const sti_Model *model, sti_StepWork *work, int a, in
 
 /* The bodies of a tendon, one after the other. */
 typedef struct Tie {
-    st_System *system;
+    const sti_Model *model;
+    sti_StepWork *work;
     int last; /* that moves; the ground: none so far */
 } Tie;
 
 static void connect_to_last(void *ctx, int body)
 {
     Tie *tie = ctx;
-    if (tie->system->model.world->body[body].n_dofs == 0) return;
-    join_if_moving(&tie->system->model, &tie->system->work, tie->last, body);
+    if (tie->model->world->body[body].n_dofs == 0) return;
+    join_if_moving(tie->model, tie->work, tie->last, body);
     tie->last = body;
 }
 
@@ -378,13 +376,13 @@ static void reset_leader(void *ctx, int body)
 }
 
 /* Islands at the state: bodies connected by contacts, joints and springs. */
-static void connect_bodies(st_System *system)
+static void connect_bodies(const sti_Model *model, sti_StepWork *work)
 {
-    const sti_World *world = system->model.world;
-    const st_Sink *here = &system->work.here;
-    int *above = system->work.sleep.above;
+    const sti_World *world = model->world;
+    const st_Sink *here = &work->here;
+    int *above = work->sleep.above;
     for (int e = 0; e < world->n_awake; e++)
-        above[system->work.sleep.bodies[e]] = system->work.sleep.bodies[e];
+        above[work->sleep.bodies[e]] = work->sleep.bodies[e];
     for (int c = 0; c < here->n_contacts; c++) { /* and sleepers that they touch */
         above[here->contact[c].a] = here->contact[c].a;
         above[here->contact[c].b] = here->contact[c].b;
@@ -400,22 +398,22 @@ static void connect_bodies(st_System *system)
         above[world->spring[k].b] = world->spring[k].b;
     }
     for (int c = 0; c < here->n_contacts; c++)
-        if (here->contact[c].gap < sti_margin_of(&system->model, &here->contact[c]))
-            join_if_moving(&system->model, &system->work, here->contact[c].a, here->contact[c].b);
+        if (here->contact[c].gap < sti_margin_of(model, &here->contact[c]))
+            join_if_moving(model, work, here->contact[c].a, here->contact[c].b);
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
-        join_if_moving(&system->model, &system->work, joint->a, joint->b);
-        join_if_moving(&system->model, &system->work, joint->a, joint->rotor); /* the ground where there is none */
-        join_if_moving(&system->model, &system->work, joint->b, joint->rotor);
+        join_if_moving(model, work, joint->a, joint->b);
+        join_if_moving(model, work, joint->a, joint->rotor); /* the ground where there is none */
+        join_if_moving(model, work, joint->b, joint->rotor);
         for (int e = 0; e < 2 && joint->type == ST_JOINT_GEAR; e++) {
-            join_if_moving(&system->model, &system->work, joint->a, world->joint[joint->geared[e]].a);
-            join_if_moving(&system->model, &system->work, joint->b, world->joint[joint->geared[e]].b);
+            join_if_moving(model, work, joint->a, world->joint[joint->geared[e]].a);
+            join_if_moving(model, work, joint->b, world->joint[joint->geared[e]].b);
         }
-        Tie tie = {system, 0};
+        Tie tie = {model, work, 0};
         if (joint->type == ST_JOINT_TENDON) sti_tendon_bodies(world, k, connect_to_last, &tie);
     }
     for (int k = 0; k < world->n_springs; k++)
-        join_if_moving(&system->model, &system->work, world->spring[k].a, world->spring[k].b);
+        join_if_moving(model, work, world->spring[k].a, world->spring[k].b);
 }
 
 /* A joint that is moved in time, however slowly, keeps its bodies awake. */
@@ -464,19 +462,17 @@ static bool bodies_of(const sti_World *world, const sti_Impulse *impulse, int *a
 
 /* Forces among bodies that sleep now go from the last step's list to the sleepers', which has room: both are sorted by
  * id. */
-static void keep_forces(st_System *system)
+static void keep_forces(const sti_Model *model, const sti_State *state, sti_StepWork *work)
 {
-    sti_Sleep *s = &system->work.sleep;
+    sti_Sleep *s = &work->sleep;
     int n = 0, from = 0;
-    for (int k = 0; k < system->state.forces.n; k++) {
-        const sti_Impulse *impulse = &system->state.forces.at[k];
-        int a, b, here = sti_row_buffer_find(&system->work.here, impulse->id);
-        if (!bodies_of(system->model.world, impulse, &a, &b) || !stays(system->model.world, a) ||
-            !stays(system->model.world, b))
-            continue;
+    for (int k = 0; k < state->forces.n; k++) {
+        const sti_Impulse *impulse = &state->forces.at[k];
+        int a, b, here = sti_row_buffer_find(&work->here, impulse->id);
+        if (!bodies_of(model->world, impulse, &a, &b) || !stays(model->world, a) || !stays(model->world, b)) continue;
         while (from < s->n_contacts && comes_before(&s->contact[from].impulse, impulse))
             s->spare[n++] = s->contact[from++];
-        s->spare[n++] = (sti_Sleeper){*impulse, a, b, here >= 0 ? system->work.here.contact[here].gap : 0.0};
+        s->spare[n++] = (sti_Sleeper){*impulse, a, b, here >= 0 ? work->here.contact[here].gap : 0.0};
     }
     while (from < s->n_contacts)
         s->spare[n++] = s->contact[from++];
@@ -488,16 +484,15 @@ static void keep_forces(st_System *system)
 }
 
 /* Islands of bodies that have all rested long enough. */
-static st_Status fall_asleep(st_System *system, st_Error *err)
+static st_Status fall_asleep(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    sti_Sleep *s = &system->work.sleep;
-    sti_World *world = system->model.world;
+    sti_Sleep *s = &work->sleep;
+    sti_World *world = model->world;
     bool any = false;
     if (s->n_ready == 0) return ST_OK;
-    connect_bodies(system);
-    mark_restless(&system->model, &system->work);
-    STI_TRY(
-        STI_GROW(&system->model.allocator, s->spare, s->spare_capacity, s->n_contacts + system->state.forces.n, err));
+    connect_bodies(model, work);
+    mark_restless(model, work);
+    STI_TRY(STI_GROW(&model->allocator, s->spare, s->spare_capacity, s->n_contacts + state->forces.n, err));
     for (int e = 0; e < world->n_awake; e++) {
         const int b = s->bodies[e], leader = sti_leader(s->above, b); /* the smallest: it comes first */
         if (s->restless[leader]) continue;
@@ -507,56 +502,56 @@ static st_Status fall_asleep(st_System *system, st_Error *err)
         s->ring[leader] = b;
     }
     if (!any) return ST_OK;
-    keep_forces(system);
-    drop_contacts(world, &system->work.here);
-    flags_changed(system);
-    lie_down(system);
-    count_ready(&system->model, &system->work);
+    keep_forces(model, state, work);
+    drop_contacts(world, &work->here);
+    flags_changed(model, state, work);
+    lie_down(model, state, work);
+    count_ready(model, work);
     return ST_OK;
 }
 
 /* ---- around a step ---------------------------------------------------------------------------- */
 
 /* Wake what is due; if anything woke, evaluate `here` again, as far ahead as the next step needs. */
-static st_Status wake_and_look(st_System *system, st_Error *err)
+static st_Status wake_and_look(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
     bool woken;
-    STI_TRY(wake_due(system, &woken, err));
+    STI_TRY(wake_due(model, state, work, &woken, err));
     if (!woken) return ST_OK;
-    system->work.ahead.foreseen = 0;
-    return sti_evaluate(system, &system->work.here, system->state.t, system->state.q, sti_margin(&system->model), err);
+    work->ahead.foreseen = 0;
+    return sti_evaluate(model, state, work, &work->here, state->t, state->q, sti_margin(model), err);
 }
 
-st_Status sti_sleep_begin(st_System *system, double h, st_Error *err)
+st_Status sti_sleep_begin(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_Error *err)
 {
-    if (!system->work.sleep.on) return ST_OK;
-    note_forces(system, h);
-    STI_TRY(wake_and_look(system, err));
-    return fall_asleep(system, err);
+    if (!work->sleep.on) return ST_OK;
+    note_forces(model, state, work, h);
+    STI_TRY(wake_and_look(model, state, work, err));
+    return fall_asleep(model, state, work, err);
 }
 
 st_Status sti_wake_now(st_System *system, int body, st_Error *err)
 {
     if (!system->work.sleep.on) return ST_OK;
     STI_TRY(st_system_wake(system, (st_BodyId){body}, err));
-    return wake_and_look(system, err);
+    return wake_and_look(&system->model, &system->state, &system->work, err);
 }
 
-void sti_sleep_end(st_System *system, double h)
+void sti_sleep_end(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h)
 {
-    sti_Sleep *s = &system->work.sleep;
-    const sti_World *world = system->model.world;
+    sti_Sleep *s = &work->sleep;
+    const sti_World *world = model->world;
     if (!s->on) return;
     for (int e = 0; e < world->n_awake; e++) {
         const int b = s->bodies[e];
         st_Vec3 v, w;
-        sti_body_velocity(&world->body[b], system->state.v, &v, &w);
+        sti_body_velocity(&world->body[b], state->v, &v, &w);
         double reach = world->collider.body_reach[b];
         double turning = isfinite(reach) && reach > 0 ? norm(w) * reach : norm(w);
-        s->rest[b] = norm(v) + turning <= system->model.def.sleep_speed ? s->rest[b] + h : 0;
+        s->rest[b] = norm(v) + turning <= model->def.sleep_speed ? s->rest[b] + h : 0;
     }
-    count_ready(&system->model, &system->work);
-    if (s->n_asleep > 0) note_joints(&system->model, &system->work);
+    count_ready(model, work);
+    if (s->n_asleep > 0) note_joints(model, work);
 }
 
 /* Of joint rows, and of motors and friction in joints, which stay in the step problem: rows that are left out keep what

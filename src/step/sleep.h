@@ -10,21 +10,21 @@ st_Status sti_sleep_create(const sti_Model *model, sti_StepWork *work, st_Error 
 void sti_sleep_free(const sti_Model *model, sti_StepWork *work);
 
 /* Before a step of length h: bodies that are due wake, islands that rested long enough fall asleep. */
-st_Status sti_sleep_begin(st_System *system, double h, st_Error *err);
+st_Status sti_sleep_begin(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_Error *err);
 /* Wake sleepers that wanted contacts touch; the contacts at the state must then be found again. */
-st_Status sti_wake_touched(st_System *system, bool *woken, st_Error *err);
+st_Status sti_wake_touched(const sti_Model *model, sti_State *state, sti_StepWork *work, bool *woken, st_Error *err);
 /* Wake a body and its island at once; if any woke, the contacts at the state are found again. */
 st_Status sti_wake_now(st_System *system, int body, st_Error *err);
 /* After a step of length h: times at rest, and sleepers whose joints are about to move. */
-void sti_sleep_end(st_System *system, double h);
+void sti_sleep_end(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h);
 
 /* A new state is tried, with all bodies awake; it was refused, and sleepers sleep on. */
 void sti_sleep_rouse(const sti_Model *model, sti_StepWork *work);
-void sti_sleep_resume(st_System *system);
+void sti_sleep_resume(const sti_Model *model, sti_State *state, sti_StepWork *work);
 /* A new state was set: all bodies are awake, with no time at rest. */
-void sti_sleep_forget(st_System *system);
+void sti_sleep_forget(const sti_Model *model, const sti_State *state, sti_StepWork *work);
 /* Flags and lists were read from a saved state: what follows from them. */
-void sti_sleep_restored(st_System *system);
+void sti_sleep_restored(const sti_Model *model, sti_State *state, sti_StepWork *work);
 
 /* Impulses of sleepers, for the reports of a step problem over a time eta. */
 void sti_sleep_impulses(sti_StepWork *work, double eta);

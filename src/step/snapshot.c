@@ -24,26 +24,25 @@ static st_Status copy_modes(const st_Allocator *allocator, sti_Modes *to, const 
     return ST_OK;
 }
 
-st_Status sti_save(st_System *s, st_Error *err)
+st_Status sti_save(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    sti_Snapshot *saved = &s->work.saved;
-    saved->state.t = s->state.t;
-    saved->state.grid = s->state.grid;
-    saved->state.works = s->state.works;
-    saved->state.fastest = s->state.fastest;
-    saved->state.stalled = s->state.stalled;
+    sti_Snapshot *saved = &work->saved;
+    saved->state.t = state->t;
+    saved->state.grid = state->grid;
+    saved->state.works = state->works;
+    saved->state.fastest = state->fastest;
+    saved->state.stalled = state->stalled;
     saved->kept = saved->lost = false;
-    if (!sti_speculative(&s->model))
-        STI_TRY(sti_ids_copy(&s->model.allocator, &saved->state.active, &s->state.active, err));
-    if (s->work.mean.past != NULL)
-        memcpy(s->work.mean.before, s->work.mean.past, (size_t)sti_mean_past(&s->model) * sizeof(double));
-    if (!sti_has_stages(&s->model)) return ST_OK;
-    STI_TRY(sti_ids_copy(&s->model.allocator, &saved->state.loaded, &s->state.loaded, err));
-    STI_TRY(copy_modes(&s->model.allocator, &saved->state.modes, &s->state.modes, err));
-    memcpy(saved->state.q, s->state.q, (size_t)s->model.n_q * sizeof *s->state.q);
-    memcpy(saved->state.v, s->state.v, (size_t)s->model.n_v * sizeof *s->state.v);
-    copy_history(&s->model, &saved->state.history, &s->state.history);
-    return sti_impulses_save(s, err);
+    if (!sti_speculative(model)) STI_TRY(sti_ids_copy(&model->allocator, &saved->state.active, &state->active, err));
+    if (work->mean.past != NULL)
+        memcpy(work->mean.before, work->mean.past, (size_t)sti_mean_past(model) * sizeof(double));
+    if (!sti_has_stages(model)) return ST_OK;
+    STI_TRY(sti_ids_copy(&model->allocator, &saved->state.loaded, &state->loaded, err));
+    STI_TRY(copy_modes(&model->allocator, &saved->state.modes, &state->modes, err));
+    memcpy(saved->state.q, state->q, (size_t)model->n_q * sizeof *state->q);
+    memcpy(saved->state.v, state->v, (size_t)model->n_v * sizeof *state->v);
+    copy_history(model, &saved->state.history, &state->history);
+    return sti_impulses_save(model, state, work, err);
 }
 
 void sti_save_impulses(sti_State *state, sti_StepWork *work)
@@ -54,28 +53,28 @@ void sti_save_impulses(sti_State *state, sti_StepWork *work)
 }
 
 /* Nothing here can fail but the rows at the old position, which were there before. */
-void sti_restore(st_System *s)
+void sti_restore(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
-    const sti_Snapshot *saved = &s->work.saved;
-    s->state.t = saved->state.t;
-    s->state.grid = saved->state.grid;
-    s->state.works = saved->state.works;
-    s->state.fastest = saved->state.fastest;
-    s->state.stalled = saved->state.stalled;
-    if (saved->kept) STI_EXCHANGE(sti_Impulses, s->state.forces, s->work.saved.state.forces);
-    s->work.warm.to_keep = 0;
-    if (saved->lost) s->state.forces.n = 0;
-    s->work.ahead.foreseen = 0; /* `here` may hold what an attempt has run into: it is looked at anew */
-    if (!sti_speculative(&s->model)) STI_EXCHANGE(sti_IdSet, s->state.active, s->work.saved.state.active);
-    if (s->work.mean.past != NULL)
-        memcpy(s->work.mean.past, s->work.mean.before, (size_t)sti_mean_past(&s->model) * sizeof(double));
-    if (!sti_has_stages(&s->model)) return;
-    STI_EXCHANGE(sti_IdSet, s->state.loaded, s->work.saved.state.loaded);
-    STI_EXCHANGE(sti_Modes, s->state.modes, s->work.saved.state.modes);
-    memcpy(s->state.q, saved->state.q, (size_t)s->model.n_q * sizeof *s->state.q);
-    memcpy(s->state.v, saved->state.v, (size_t)s->model.n_v * sizeof *s->state.v);
-    copy_history(&s->model, &s->state.history, &saved->state.history);
-    sti_impulses_restore(s);
-    if (sti_goes_on(&s->model))
-        (void)sti_evaluate(s, &s->work.here, s->state.t, s->state.q, sti_margin(&s->model), NULL);
+    const sti_Snapshot *saved = &work->saved;
+    state->t = saved->state.t;
+    state->grid = saved->state.grid;
+    state->works = saved->state.works;
+    state->fastest = saved->state.fastest;
+    state->stalled = saved->state.stalled;
+    if (saved->kept) STI_EXCHANGE(sti_Impulses, state->forces, work->saved.state.forces);
+    work->warm.to_keep = 0;
+    if (saved->lost) state->forces.n = 0;
+    work->ahead.foreseen = 0; /* `here` may hold what an attempt has run into: it is looked at anew */
+    if (!sti_speculative(model)) STI_EXCHANGE(sti_IdSet, state->active, work->saved.state.active);
+    if (work->mean.past != NULL)
+        memcpy(work->mean.past, work->mean.before, (size_t)sti_mean_past(model) * sizeof(double));
+    if (!sti_has_stages(model)) return;
+    STI_EXCHANGE(sti_IdSet, state->loaded, work->saved.state.loaded);
+    STI_EXCHANGE(sti_Modes, state->modes, work->saved.state.modes);
+    memcpy(state->q, saved->state.q, (size_t)model->n_q * sizeof *state->q);
+    memcpy(state->v, saved->state.v, (size_t)model->n_v * sizeof *state->v);
+    copy_history(model, &state->history, &saved->state.history);
+    sti_impulses_restore(model, state, work);
+    if (sti_goes_on(model))
+        (void)sti_evaluate(model, state, work, &work->here, state->t, state->q, sti_margin(model), NULL);
 }

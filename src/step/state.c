@@ -25,25 +25,26 @@ static st_Status check_orientations(const sti_Model *model, const double *q, st_
 }
 
 /* What is found at a new state, and what touches there. */
-static st_Status look_around(st_System *s, double t, const double *q, double margin, st_Error *err)
+static st_Status look_around(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, const double *q,
+                             double margin, st_Error *err)
 {
-    STI_TRY(sti_evaluate(s, &s->work.trial, t, q, margin, err));
-    s->work.active_new.n = 0;
-    for (int c = 0; c < s->work.trial.n_contacts; c++)
-        if (s->work.trial.contact[c].gap <= s->model.def.active_gap)
-            STI_TRY(sti_ids_add(&s->model.allocator, &s->work.active_new, s->work.trial.contact[c].id, err));
-    return sti_ids_copy(&s->model.allocator, &s->state.active, &s->work.active_new, err);
+    STI_TRY(sti_evaluate(model, state, work, &work->trial, t, q, margin, err));
+    work->active_new.n = 0;
+    for (int c = 0; c < work->trial.n_contacts; c++)
+        if (work->trial.contact[c].gap <= model->def.active_gap)
+            STI_TRY(sti_ids_add(&model->allocator, &work->active_new, work->trial.contact[c].id, err));
+    return sti_ids_copy(&model->allocator, &state->active, &work->active_new, err);
 }
 
-void sti_forget_step(st_System *s)
+void sti_forget_step(const sti_Model *model, const sti_State *state, sti_StepWork *work)
 {
-    s->work.step.problem = (st_Problem){0};
-    s->work.step.piled = false;
-    s->work.step.n_gaps = s->work.step.n_bounded = 0;
-    s->work.step.q = s->state.q;
-    sti_impulses_begin(&s->model, &s->work);
-    sti_forget_strikes(&s->work);
-    s->work.device_has_state = false;
+    work->step.problem = (st_Problem){0};
+    work->step.piled = false;
+    work->step.n_gaps = work->step.n_bounded = 0;
+    work->step.q = state->q;
+    sti_impulses_begin(model, work);
+    sti_forget_strikes(work);
+    work->device_has_state = false;
 }
 
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)
@@ -58,8 +59,8 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     STI_TRY(check_numbers("velocity", v, s->model.n_v, err));
     STI_TRY(check_orientations(&s->model, q, err));
     sti_sleep_rouse(&s->model, &s->work); /* anybody may be somewhere else */
-    st_Status status = look_around(s, t, q, margin, err);
-    if (status != ST_OK) sti_sleep_resume(s);
+    st_Status status = look_around(&s->model, &s->state, &s->work, t, q, margin, err);
+    if (status != ST_OK) sti_sleep_resume(&s->model, &s->state, &s->work);
     STI_TRY(status);
     memmove(s->state.q, q, (size_t)s->model.n_q * sizeof *q);
     memmove(s->state.v, v, (size_t)s->model.n_v * sizeof *v);
@@ -67,13 +68,13 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     STI_EXCHANGE(st_Sink, s->work.here, s->work.trial);
     sti_time_set(&s->state, t);
     s->state.fresh = true;
-    sti_sleep_forget(s);
+    sti_sleep_forget(&s->model, &s->state, &s->work);
     s->state.stalled = s->state.forces.n = s->state.modes.n = s->work.events.n = s->state.loaded.n = 0;
     s->state.patches.n = 0, s->state.patches.n_delta = 0;
     s->state.history.known = false;
     s->work.ahead.foreseen = 0;
     s->state.works = (sti_Works){0};
-    sti_forget_step(s);
+    sti_forget_step(&s->model, &s->state, &s->work);
     return ST_OK;
 }
 
@@ -120,7 +121,8 @@ st_Status st_system_energy(st_System *system, double *kinetic, double *potential
 {
     STI_NEED(system, err);
     double k = sti_energy_kinetic(&system->model, &system->work, system->state.q, system->state.v);
-    double p = sti_energy_potential(system, &system->work.here, system->state.t, system->state.q);
+    double p = sti_energy_potential(&system->model, &system->state, &system->work, &system->work.here, system->state.t,
+                                    system->state.q);
     if (kinetic != NULL) *kinetic = k;
     if (potential != NULL) *potential = p;
     if (!isfinite(k) || !isfinite(p)) return sti_fail(err, ST_ERR_NUMERIC, "the energy is %g + %g, not finite", k, p);

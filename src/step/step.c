@@ -33,11 +33,11 @@ static st_Status look_again(st_System *system, double h, int round, st_Error *er
     sti_StepWork *work = &system->work;
     double margin = sti_margin(model);
     work->ahead.foreseen = 0;
-    if (!sti_speculative(model)) return sti_evaluate(system, &work->here, state->t, state->q, margin, err);
+    if (!sti_speculative(model)) return sti_evaluate(model, state, work, &work->here, state->t, state->q, margin, err);
     if (round > 0 && !model->rigid)
         margin = model->table.reach == NULL ? INFINITY
                                             : margin + model->table.reach(model->table.ctx, state->q, work->v_new, h);
-    STI_TRY(sti_evaluate_ahead(system, &work->here, state->t, state->q, margin, h, state->v,
+    STI_TRY(sti_evaluate_ahead(model, state, work, &work->here, state->t, state->q, margin, h, state->v,
                                round > 0 ? work->v_new : NULL, err));
     return sti_bring_back(work, err);
 }
@@ -46,12 +46,13 @@ static st_Status look_again(st_System *system, double h, int round, st_Error *er
 static st_Status want_contacts(st_System *system, double h, int round, st_Error *err)
 {
     bool woken;
-    STI_TRY(sti_want_contacts(system, h, err));
-    STI_TRY(sti_wake_touched(system, &woken, err));
+    STI_TRY(sti_want_contacts(&system->model, &system->state, &system->work, h, err));
+    STI_TRY(sti_wake_touched(&system->model, &system->state, &system->work, &woken, err));
     if (!woken) return ST_OK;
     STI_TRY(look_again(system, h, round, err));
-    if (!sti_speculative(&system->model)) STI_TRY(sti_refresh_active(system, err));
-    return sti_want_contacts(system, h, err);
+    if (!sti_speculative(&system->model))
+        STI_TRY(sti_refresh_active(&system->model, &system->state, &system->work, err));
+    return sti_want_contacts(&system->model, &system->state, &system->work, h, err);
 }
 
 /* ---- one piece of a step: from the state to (q_new, v_new) --------------------------------------- */
@@ -66,13 +67,13 @@ static st_Status speculative_step(st_System *system, double h, st_StepInfo *info
     work->ahead.missed.n = 0;
     work->ahead.n_found = 0;
     for (int round = 0, again = 1, most = 4; again > 0 && round < most; round++) {
-        if (round > 0) STI_TRY(sti_keep_tried(system, err));
+        if (round > 0) STI_TRY(sti_keep_tried(model, &system->state, work, err));
         if (round > 0 || (model->rigid && work->ahead.foreseen < h)) STI_TRY(look_again(system, h, round, err));
         STI_TRY(want_contacts(system, h, round, err));
-        STI_TRY(sti_integrate(system, h, info, err));
-        STI_TRY(sti_evaluate_ahead(system, &work->trial, system->state.t + h, work->q_new, sti_margin(model), h,
-                                   work->v_new, NULL, err));
-        STI_TRY(sti_note_missed(system, h, &again, err));
+        STI_TRY(sti_integrate(model, &system->state, work, h, info, err));
+        STI_TRY(sti_evaluate_ahead(model, &system->state, work, &work->trial, system->state.t + h, work->q_new,
+                                   sti_margin(model), h, work->v_new, NULL, err));
+        STI_TRY(sti_note_missed(model, &system->state, work, h, &again, err));
         most = info->solve.converged || work->ahead.missed_far ? 4 : 2;
     }
     work->ahead.foreseen = h;
@@ -89,37 +90,37 @@ static st_Status located_piece(st_System *system, double h, double *taken, bool 
     const st_Events events = model->def.events;
     double transition = 1, collision = 1;
 
-    STI_TRY(sti_refresh_active(system, err));
+    STI_TRY(sti_refresh_active(model, state, work, err));
     STI_TRY(want_contacts(system, h, 0, err));
-    STI_TRY(sti_integrate(system, h, info, err));
+    STI_TRY(sti_integrate(model, state, work, h, info, err));
     if (events == ST_EVENTS_ALL && !work->events.over_limit)
-        STI_TRY(sti_find_transition(system, h, &transition, info, err));
+        STI_TRY(sti_find_transition(model, state, work, h, &transition, info, err));
     *taken = transition * h;
     if (events != ST_EVENTS_OFF && !sti_exhausted(model, work))
-        STI_TRY(sti_find_collision(system, *taken, &collision, err));
+        STI_TRY(sti_find_collision(model, state, work, *taken, &collision, err));
     sti_lap(work, ST_STAGE_EVENTS);
     *event = transition < 1 || collision < 1;
     if (collision < 1) {
         h = *taken, *taken = collision * h;
         if (transition < 1) work->events.n--, info->transitions--; /* not reached */
-        return sti_collide_at(system, h, collision, info, err);
+        return sti_collide_at(model, state, work, h, collision, info, err);
     }
-    if (transition < 1) STI_TRY(sti_count_event(system, state->t + *taken, transition, info, err));
+    if (transition < 1) STI_TRY(sti_count_event(model, state, work, state->t + *taken, transition, info, err));
 
     /* No collision: the contacts that are held, and the position at which they are held. */
     const double t = state->t + *taken;
     if (transition == 1) state->stalled = 0;
     STI_TRY(sti_drop_separated(model, work, err));
     STI_TRY(sti_note_loaded(model, work, err));
-    if (events == ST_EVENTS_ALL) STI_TRY(sti_note_modes(system, transition, err));
-    STI_TRY(sti_evaluate(system, &work->trial, t, work->q_new, sti_margin(model), err));
+    if (events == ST_EVENTS_ALL) STI_TRY(sti_note_modes(model, state, work, transition, err));
+    STI_TRY(sti_evaluate(model, state, work, &work->trial, t, work->q_new, sti_margin(model), err));
     if (model->def.drift != ST_DRIFT_PROJECTION) return ST_OK;
     if (events == ST_EVENTS_OFF) STI_TRY(sti_activate_touching(model, work, 0.0, err));
-    STI_TRY(sti_project(system, t, *taken, err));
+    STI_TRY(sti_project(model, state, work, t, *taken, err));
     if (transition < 1 || events == ST_EVENTS_OFF || !sti_ran_into_something(model, work)) return ST_OK;
     *event = true;
     work->events.before = work->step.done;
-    return sti_land(system, t, *taken, info, err);
+    return sti_land(model, state, work, t, *taken, info, err);
 }
 
 /* The end of the piece becomes the state; after an event, or a step made rough by one, history starts anew. */
@@ -128,7 +129,7 @@ static void accept(st_System *system, double t, double taken, bool event)
     sti_State *state = &system->state;
     sti_StepWork *work = &system->work;
     sti_History *history = &state->history;
-    sti_mean_remember(system, taken);
+    sti_mean_remember(&system->model, state, work, taken);
     history->known = !event && !work->stages.rough;
     history->h = taken;
     STI_EXCHANGE(double *, history->a, work->a_new);
@@ -174,11 +175,11 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         STI_TRY(speculative ? speculative_step(system, length, info, err)
                             : located_piece(system, length, &taken, &event, info, err));
         const bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;
-        sti_work_less_potential(system);
+        sti_work_less_potential(&system->model, state, work);
         work->guard.tripped = !sti_energy_explained(system, length, taken);
         if (work->guard.tripped) return ST_OK;
-        STI_TRY(sti_keep_waiting(system, true, err));
-        STI_TRY(sti_sum_piece(system, err));
+        STI_TRY(sti_keep_waiting(&system->model, state, work, true, err));
+        STI_TRY(sti_sum_piece(&system->model, state, work, err));
         accept(system, ends ? end : state->t + taken, taken, event);
         if (goes_on) (void)sti_energy(system);
         rest = end - state->t;
@@ -187,7 +188,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         sti_time_reached(&state->grid, start, h);
     else
         sti_time_set(state, state->t);
-    return goes_on ? sti_count_exhausted(system, stalled, err) : ST_OK;
+    return goes_on ? sti_count_exhausted(&system->model, state, work, stalled, err) : ST_OK;
 }
 
 /* The step, and again with one remedy more after each attempt that gains energy (energy_guard.c). */
@@ -202,8 +203,8 @@ static st_Status take_step(st_System *system, double h, st_StepInfo *info, st_Er
         const double tried = guard->part * h;
         STI_TRY(sti_guard_remedy(system, &any, err));
         if (!any) return sti_guard_fail(system, tried, err);
-        sti_restore(system);
-        STI_TRY(sti_save(system, err));
+        sti_restore(&system->model, &system->state, &system->work);
+        STI_TRY(sti_save(&system->model, &system->state, &system->work, err));
         (void)sti_energy(system);
         *info = st_step_info();
         info->attempts = attempts;
@@ -270,25 +271,26 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
         state->works.given += sti_energy(system) - energy_then; /* what comes brings its energy, what goes takes it */
     sti_measures_before_step(system);
     STI_TRY(sti_refresh_rows(system, err));
-    STI_TRY(sti_sleep_begin(system, h, err)); /* depends on the state alone, and stays if the step fails */
-    STI_TRY(sti_save(system, err));
+    STI_TRY(sti_sleep_begin(&system->model, state, &system->work, h,
+                            err)); /* depends on the state alone, and stays if the step fails */
+    STI_TRY(sti_save(&system->model, state, &system->work, err));
     const bool jump = state->fresh && sti_starts_with_jump(system);
     const double energy_before = sti_energy(system), explained = sti_works_sum(&state->works);
     system->work.law_change = 0;
     sti_cancel_begin(&system->model, &system->work);
     const st_Status status = take_step(system, h, &local, err);
-    sti_cancel_end(system, status, err);
+    sti_cancel_end(&system->model, state, &system->work, status, err);
     if (status != ST_OK) {
-        sti_restore(system);
-        sti_forget_step(system);
+        sti_restore(&system->model, state, &system->work);
+        sti_forget_step(&system->model, state, &system->work);
         return status;
     }
     state->n_steps++;
     state->fresh = false;
     sti_measures_after_step(system);
-    sti_note_strikes(system, jump);
+    sti_note_strikes(&system->model, state, &system->work, jump);
     state->works.unexplained += sti_energy(system) - energy_before - (sti_works_sum(&state->works) - explained);
-    sti_sleep_end(system, state->t - start);
+    sti_sleep_end(&system->model, state, &system->work, state->t - start);
     report_step(system, state->t == end ? h : state->t - start, &local);
     tell(&local, info);
     return ST_OK;

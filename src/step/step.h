@@ -13,9 +13,9 @@ st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double 
                               st_System **out, st_Error *err);
 /* More than one stage a step, or events in it? Room for projection, where there is none yet. */
 bool sti_has_stages(const sti_Model *model);
-st_Status sti_prepare_projection(st_System *system, st_Error *err);
+st_Status sti_prepare_projection(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
 /* A body that does not move for a while: its pose, or 0, goes to every vector. */
-void sti_still_body(st_System *system, int body);
+void sti_still_body(const sti_Model *model, sti_State *state, sti_StepWork *work, int body);
 
 /* initial.c: the first state, made consistent or refused as the def says. */
 st_Status sti_check_initial(st_System *system, st_Error *err);
@@ -34,17 +34,18 @@ st_Status sti_bodies_moved(st_System *system, const double *q, const unsigned ch
 st_Status sti_check_movable(const sti_Model *model, const char *call, st_BodyId body, st_Error *err);
 
 /* snapshot.c: the state to go back to, and back to it; its impulses, before others take their place. */
-st_Status sti_save(st_System *system, st_Error *err);
-void sti_restore(st_System *system);
+st_Status sti_save(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err);
+void sti_restore(const sti_Model *model, sti_State *state, sti_StepWork *work);
 void sti_save_impulses(sti_State *state, sti_StepWork *work);
 
 /* state.c: no step yet, or one that failed: there is nothing to report. */
-void sti_forget_step(st_System *system);
+void sti_forget_step(const sti_Model *model, const sti_State *state, sti_StepWork *work);
 
 /* strike.c: contacts that closed in the step just made, and what they reach; `jump`: it began with one in the
  * velocities of joints. Is a contact, or a joint (contact 0), among that?                                      */
-void sti_note_strikes(st_System *system, bool jump);
-bool sti_is_struck(const st_System *system, uint64_t contact, int a, int b);
+void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *work, bool jump);
+bool sti_is_struck(const sti_Model *model, const sti_State *state, const sti_StepWork *work, uint64_t contact, int a,
+                   int b);
 void sti_forget_strikes(sti_StepWork *work);
 st_Status sti_strikes_create(const sti_Model *model, sti_StepWork *work, st_Error *err);
 void sti_strikes_free(const sti_Model *model, sti_StepWork *work);
@@ -54,8 +55,9 @@ void sti_describe_contact(const sti_Model *model, const sti_ContactEntry *contac
 
 /* cancel.c: a step begins, with a deadline if there is one, and ends. ST_ERR_CANCELLED once it is to stop. */
 void sti_cancel_begin(const sti_Model *model, sti_StepWork *work);
-void sti_cancel_end(st_System *system, st_Status status, st_Error *err);
-st_Status sti_go_on(st_System *system, st_Error *err);
+void sti_cancel_end(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Status status,
+                    st_Error *err);
+st_Status sti_go_on(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err);
 /* A request that `from` has got is one for `to`. */
 void sti_cancel_carry(const st_System *from, st_System *to);
 
@@ -70,20 +72,23 @@ void sti_lap(sti_StepWork *work, st_Stage stage);
 /* ---- the model, and the contacts that count --------------------------------------------------------- */
 
 /* evaluate.c: fill a sink at (t, q). */
-st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err);
+st_Status sti_evaluate(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Sink *sink, double t,
+                       const double *q, double margin, st_Error *err);
 /* All of it but contacts, which stay. */
 st_Status sti_evaluate_constraints(const sti_Model *model, sti_StepWork *work, st_Sink *sink, double t, const double *q,
                                    st_Error *err);
 /* All of it, with the contacts that bodies with velocities v, or as a second guess `other` (or NULL), may run into
  * within h. A model of the user's tells of none.                                                  */
-st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
-                             const double *v, const double *other, st_Error *err);
+st_Status sti_evaluate_ahead(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Sink *sink,
+                             double t, const double *q, double margin, double h, const double *v, const double *other,
+                             st_Error *err);
 double sti_row_buffer_joint_error(const st_Sink *sink);
 double sti_row_buffer_penetration(st_Sink *sink, int threads);
 /* M at q, unless it is known already. */
 st_Status sti_mass(const sti_Model *model, sti_Assembly *out, const double *q, st_Error *err);
 double sti_energy_kinetic(const sti_Model *model, sti_StepWork *work, const double *q, const double *v);
-double sti_energy_potential(const st_System *system, const st_Sink *sink, double t, const double *q);
+double sti_energy_potential(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                            const st_Sink *sink, double t, const double *q);
 void sti_move(const sti_Model *model, const double *q, const double *v, double h, double *q_out);
 void sti_difference(const sti_Model *model, const double *q0, const double *q1, double *d);
 
@@ -110,13 +115,15 @@ bool sti_closes_gaps(const st_SystemDef *def);
 bool sti_speculative(const sti_Model *model);
 double sti_margin(const sti_Model *model);
 double sti_margin_of(const sti_Model *model, const sti_ContactEntry *contact);
-st_Status sti_refresh_active(st_System *system, st_Error *err);
-st_Status sti_want_contacts(st_System *system, double h, st_Error *err);
-st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err);
+st_Status sti_refresh_active(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
+st_Status sti_want_contacts(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h,
+                            st_Error *err);
+st_Status sti_note_missed(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h, int *n_new,
+                          st_Error *err);
 /* Those of the missed that the state does not show are put among its contacts. */
 st_Status sti_bring_back(sti_StepWork *work, st_Error *err);
 st_Status sti_drop_separated(const sti_Model *model, sti_StepWork *work, st_Error *err);
-st_Status sti_drop_rebounding(st_System *system, st_Error *err);
+st_Status sti_drop_rebounding(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
 st_Status sti_activate_touching(const sti_Model *model, sti_StepWork *work, double gap, st_Error *err);
 st_Status sti_note_loaded(const sti_Model *model, sti_StepWork *work, st_Error *err);
 
@@ -154,19 +161,23 @@ typedef struct sti_Stage {
 } sti_Stage;
 
 /* stage.c, stage_solve.c: fill the step problem with the `wanted` contacts; solve it. */
-st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err);
-st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err);
+st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                             st_Error *err);
+st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                          double *v, st_SolveInfo *info, st_Error *err);
 /* stage_work.c: the work of a solution, into step.done; what of it the potential gave is no work of forces. */
-st_Status sti_stage_work(st_System *system, const sti_Stage *stage, const double *v, st_Error *err);
-void sti_work_less_potential(st_System *system);
+st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, const double *v,
+                         st_Error *err);
+void sti_work_less_potential(const sti_Model *model, const sti_State *state, sti_StepWork *work);
 /* force_derivatives.c: the impulse of linearised forces beside eta k, of a solution v. */
 void sti_linearised_impulse(sti_StepWork *work, const double *v);
 void sti_linearised_free(const st_Allocator *allocator, sti_Linearised *out);
 /* A problem made by this library; of a user's own model it is checked. */
-st_Status sti_solve_problem(st_System *system, st_Solver *solver, const st_Problem *problem, st_Solution *solution,
-                            st_SolveInfo *info, st_Error *err);
+st_Status sti_solve_problem(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Solver *solver,
+                            const st_Problem *problem, st_Solution *solution, st_SolveInfo *info, st_Error *err);
 /* The step problem, island by island. */
-st_Status sti_solve_islands(st_System *system, st_Solution *solution, st_SolveInfo *info, st_Error *err);
+st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Solution *solution,
+                            st_SolveInfo *info, st_Error *err);
 
 /* stage_contacts.c: w along a contact's tangents, at q: the velocity of a belt, and 0 without one. */
 void sti_belt_speeds(const sti_Model *model, const double *q, const st_ContactLaw *law, const sti_ContactEntry *entry,
@@ -190,10 +201,12 @@ double sti_contact_mobility(const sti_Model *model, const sti_StepWork *work, in
 double sti_row_mobility(const sti_Model *model, const sti_StepWork *work, const sti_RowList *rows, int row);
 
 /* warm_start.c: the forces of the last step as a start for this one, and kept for the next. */
-void sti_warm_start(st_System *system, const sti_Stage *stage);
-st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err);
-st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err); /* those that wait to be kept, if any */
-st_Status sti_keep_tried(st_System *system, st_Error *err);                  /* likewise, for another attempt */
+void sti_warm_start(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage);
+st_Status sti_keep_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, double eta, st_Error *err);
+st_Status sti_keep_waiting(const sti_Model *model, sti_State *state, sti_StepWork *work, bool for_good,
+                           st_Error *err); /* those that wait to be kept, if any */
+st_Status sti_keep_tried(const sti_Model *model, sti_State *state, sti_StepWork *work,
+                         st_Error *err); /* likewise, for another attempt */
 
 /* ---- integrators: stages make a step ---------------------------------------------------------------- */
 
@@ -201,44 +214,60 @@ st_Status sti_keep_tried(st_System *system, st_Error *err);                  /* 
 typedef struct sti_Integrator {
     int order;
     /* (q, v) at t to (q_new, v_new) at t + h, with the acceleration at the end in a_new. */
-    st_Status (*step)(st_System *system, double h, st_StepInfo *info, st_Error *err);
+    st_Status (*step)(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                      st_Error *err);
 } sti_Integrator;
 
 const sti_Integrator *sti_integrator(const sti_Model *model);
 bool sti_goes_on(const sti_Model *model);
-st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err);      /* by the one of the def */
-st_Status sti_integrate_once(st_System *system, double h, st_StepInfo *info, st_Error *err); /* recovery as it is */
-st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
-st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
-st_Status sti_sdirk2_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
-st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+st_Status sti_integrate(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                        st_Error *err); /* by the one of the def */
+st_Status sti_integrate_once(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                             st_Error *err); /* recovery as it is */
+st_Status sti_euler_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                         st_Error *err);
+st_Status sti_trapezoid_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                             st_Error *err);
+st_Status sti_sdirk2_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                          st_Error *err);
+st_Status sti_bdf2_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                        st_Error *err);
 
 /* What they share. Rows of a stage at (t, q_star), into `middle`; the problem and its solution, checked; a first stage
  * again with the velocity it gave, where nothing was known of it.                                  */
-st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err);
-st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
-st_Status sti_check_velocity(const st_System *system, const double *v, double t, st_Error *err);
-st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+st_Status sti_rows_of_stage(const sti_Model *model, const sti_State *state, sti_StepWork *work, double t,
+                            st_Error *err);
+st_Status sti_solve_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                          double *v, st_StepInfo *info, st_Error *err);
+st_Status sti_check_velocity(const sti_Model *model, const sti_State *state, const sti_StepWork *work, const double *v,
+                             double t, st_Error *err);
+st_Status sti_solve_first_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                                double *v, st_StepInfo *info, st_Error *err);
 /* Does a contact close inside the step? euler.c: then it is one of Euler's, and a new start behind it. */
-bool sti_closes_within(const st_System *system, double h);
-st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+bool sti_closes_within(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h);
+st_Status sti_rough_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                         st_Error *err);
 
 /* impulses.c: of the stages of a piece, weighed and added: what they change v by, and the mean velocity on the way. The
  * last stage of a scheme; what bdf2 has from the piece before; more along the normal of contact c.  */
 void sti_carry_nothing(const sti_Model *model, sti_StepWork *work);
-st_Status sti_carry_impulses(st_System *system, double weight, double way, st_Error *err);
-st_Status sti_total_impulses(st_System *system, double weight, double way, st_Error *err);
-st_Status sti_carry_last(st_System *system, double weight, st_Error *err);
+st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
+                             double way, st_Error *err);
+st_Status sti_total_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
+                             double way, st_Error *err);
+st_Status sti_carry_last(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
+                         st_Error *err);
 st_Status sti_carry_normal(const sti_Model *model, sti_StepWork *work, int c, double impulse, st_Error *err);
 const double *sti_impact_impulse(const sti_StepWork *work, int c); /* of contact c of an impact, all of it */
 /* A step begins; a collision cuts its piece at a fraction of it; a piece is accepted. */
 void sti_impulses_begin(const sti_Model *model, sti_StepWork *work);
 st_Status sti_cut_piece(const sti_Model *model, sti_StepWork *work, double at, st_Error *err);
-st_Status sti_sum_piece(st_System *system, st_Error *err);
-st_Status sti_impulses_save(st_System *system, st_Error *err); /* with the snapshot */
-void sti_impulses_restore(st_System *system);
-st_Status sti_impulses_create(st_System *system, st_Error *err);
-void sti_impulses_free(st_System *system);
+st_Status sti_sum_piece(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
+st_Status sti_impulses_save(const sti_Model *model, const sti_State *state, sti_StepWork *work,
+                            st_Error *err); /* with the snapshot */
+void sti_impulses_restore(const sti_Model *model, sti_State *state, sti_StepWork *work);
+st_Status sti_impulses_create(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
+void sti_impulses_free(const sti_Model *model, sti_State *state, sti_StepWork *work);
 
 /* What the step problem at hand was made from: rows of springs and velocity at its start; k, gyroscopic impulse; what
  * drift mean adds to the impulses of joints, or NULL.                                               */
@@ -274,31 +303,32 @@ void sti_unknowns_of(const sti_Assembly *step, int c, double *r);
 double sti_follow_speeds(sti_Assembly *step, double part);
 /* liquid_bridge.c: is a contact bridged, the force of a bridge across a gap [N]; forces at the gaps that velocities v
  * lead to, a part of the way there. Returns the sum of the squares of their changes [N s].              */
-bool sti_has_bridge(const st_System *system, const sti_ContactEntry *entry);
+bool sti_has_bridge(const sti_Model *model, const sti_State *state, const sti_ContactEntry *entry);
 double sti_bridge_force(const sti_World *world, const sti_ContactEntry *entry, double gap);
-double sti_follow_gaps(st_System *system, const double *v, double part);
+double sti_follow_gaps(const sti_Model *model, sti_StepWork *work, const double *v, double part);
 /* adhesion.c: the work of the stage's adhesion along a velocity [J]. */
-double sti_adhesion_work(const st_System *system, const double *way);
+double sti_adhesion_work(const sti_Model *model, const sti_StepWork *work, const double *way);
 
 /* discrete_gradient.c: a stage whose velocity v moves q_base for `reach`, with joints and springs as means over that
  * way; v begins as a prediction. Leaves q_new and the constraints of `trial` there.                             */
-st_Status sti_solve_mean_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+st_Status sti_solve_mean_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                               double *v, st_StepInfo *info, st_Error *err);
 /* The numbers of rows of its constraints, and with half of those of `half`, if there are any. */
 void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const sti_RowList *half,
                        const sti_JointEntry *joint, double *x);
 /* The mean velocity over the next h, as the last steps let expect it; before a step of length h becomes history. */
-void sti_predict_mean(const st_System *system, double h, double *v);
-void sti_mean_remember(st_System *system, double h);
+void sti_predict_mean(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h, double *v);
+void sti_mean_remember(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h);
 st_Status sti_check_mean(const st_SystemDef *def, st_Error *err);
 st_Status sti_mean_create(const sti_Model *model, sti_StepWork *work, st_Error *err);
 void sti_mean_free(const sti_Model *model, sti_StepWork *work);
 int64_t sti_mean_past(const sti_Model *model); /* numbers in `past` */
 
 /* on_device.c: the step of a pile on flat arrays, where the settings say so; its contacts. */
-st_Status sti_device_create(st_System *system, st_Error *err);
-void sti_device_destroy(st_System *system);
+st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err);
+void sti_device_destroy(const sti_Model *model, sti_StepWork *work);
 st_Status sti_device_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
-int sti_device_contact_count(const st_System *system);
+int sti_device_contact_count(const sti_StepWork *work);
 st_Status sti_device_contact(const st_System *system, int index, st_ContactReport *out);
 st_Status sti_device_loads(const st_System *system, st_BodyLoad *out, int count); /* from 0 */
 
@@ -306,17 +336,21 @@ st_Status sti_device_loads(const st_System *system, st_BodyLoad *out, int count)
 
 /* stick_slip.c: does a contact take off, stick or slip within the step just tried? Then the step is made
  * again up to there, and *s is its fraction; else s = 1.                                          */
-st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInfo *info, st_Error *err);
-st_Status sti_note_modes(st_System *system, double s, st_Error *err);
+st_Status sti_find_transition(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, double *s,
+                              st_StepInfo *info, st_Error *err);
+st_Status sti_note_modes(const sti_Model *model, const sti_State *state, sti_StepWork *work, double s, st_Error *err);
 
 /* collision_event.c: the way from q to q_new; the first new contact on it, as the fraction s of the step; 1 if there
  * is none.                                                                                        */
-void sti_path(const st_System *system, double h, double s, double *q, double *v);
-st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err);
+void sti_path(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h, double s, double *q,
+              double *v);
+st_Status sti_find_collision(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h, double *s,
+                             st_Error *err);
 st_Status sti_add_event(const sti_Model *model, sti_StepWork *work, const st_EventReport *event, st_Error *err);
 /* conservative_advancement.c: the fraction of the way at which shapes that are not held can overlap, where they are
  * what `sink` shows at the fraction s; INFINITY: never. `patience`: how many skins deep. */
-double sti_earliest_touch(const st_System *system, const st_Sink *sink, double h, double s, double patience);
+double sti_earliest_touch(const sti_Model *model, const sti_State *state, const sti_StepWork *work, const st_Sink *sink,
+                          double h, double s, double patience);
 
 /* root.c: a root of F in [lo, hi], where F(lo) > 0 > F(hi); ends on the side where F >= 0. */
 typedef st_Status sti_Function(void *ctx, double s, double *F, st_Error *err);
@@ -325,24 +359,30 @@ st_Status sti_find_root(sti_Function *F, void *ctx, double lo, double hi, double
 
 /* collision_response.c: the collision at fraction s of the step; an impact at q_new, where something was run into; too
  * many events?                                                                                    */
-st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *info, st_Error *err);
-st_Status sti_land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err);
+st_Status sti_collide_at(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, double s,
+                         st_StepInfo *info, st_Error *err);
+st_Status sti_land(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double h, st_StepInfo *info,
+                   st_Error *err);
 bool sti_ran_into_something(const sti_Model *model, const sti_StepWork *work);
 bool sti_exhausted(const sti_Model *model, const sti_StepWork *work);
-st_Status sti_count_exhausted(st_System *system, int stalled, st_Error *err);
-st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err);
+st_Status sti_count_exhausted(const sti_Model *model, sti_State *state, sti_StepWork *work, int stalled, st_Error *err);
+st_Status sti_count_event(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double s,
+                          st_StepInfo *info, st_Error *err);
 
 /* impact.c: the velocity after the impact of the active contacts at (t, q_new), from and to v_new; rows in
  * `here`.                                                                                         */
-st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *err);
+st_Status sti_impact(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, st_StepInfo *info,
+                     st_Error *err);
 
 /* rebound.c: do contacts that close within a step rebound, without event location? Their targets in the problem of a
  * stage whose contacts are there; after its solution, less restitution where it added energy.      */
 bool sti_rebounds_unseen(const sti_Model *model);
 st_Status sti_add_rebounds(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, st_Error *err);
-st_Status sti_limit_rebounds(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                             double *v, st_StepInfo *info, st_Error *err);
 /* Order two: those that do, at the state: the velocity after it in v_base, its impulses carried.   */
-st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *info, st_Error *err);
+st_Status sti_rebound(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, bool *rebounds,
+                      st_StepInfo *info, st_Error *err);
 
 /* recovery.c: of the speed w that closes a gap (w > 0) or removes overlap (w < 0), what this attempt asks for. After a
  * step: less recovery if it moves something faster than correction_speed.                          */
@@ -350,10 +390,12 @@ static inline double sti_recover(const sti_StepWork *work, double w)
 {
     return w < 0 ? work->recovery * w : w;
 }
-st_Status sti_bound_recovery(st_System *system, double h, st_StepInfo *info, st_Error *err);
+st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                             st_Error *err);
 
 /* projection.c: the position nearest q_new (in M) with joints and active gaps closed; `trial` is evaluated at
  * q_new before, and where it ends behind. h and v_new serve eq. 46 (keep_springs). */
-st_Status sti_project(st_System *system, double t, double h, st_Error *err);
+st_Status sti_project(const sti_Model *model, const sti_State *state, sti_StepWork *work, double t, double h,
+                      st_Error *err);
 
 #endif

@@ -55,10 +55,10 @@ void sti_forget_strikes(sti_StepWork *work)
     strikes->any = false;
 }
 
-static void hit(st_System *s, int body)
+static void hit(const sti_Model *model, sti_StepWork *work, int body)
 {
-    if (!s->model.rigid || s->model.world->body[body].n_dofs == 0) return;
-    s->work.strikes.hit[s->work.strikes.mechanism[body]] = 1;
+    if (!model->rigid || model->world->body[body].n_dofs == 0) return;
+    work->strikes.hit[work->strikes.mechanism[body]] = 1;
 }
 
 /* Of a's material against b's at a contact's point, along its normal: how fast they separate. */
@@ -78,33 +78,32 @@ static double separation(const sti_Model *model, const sti_StepWork *work, const
 }
 
 /* Did contact c of the step problem close in the step, from the velocity `before`? */
-static bool closes(const st_System *s, int c, const double *before)
+static bool closes(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int c,
+                   const double *before)
 {
-    const sti_Assembly *step = &s->work.step;
+    const sti_Assembly *step = &work->step;
     const sti_ContactEntry *entry = &step->chosen[c].entry;
     const int row = step->law[c].first;
-    const double fast = sti_larger(STI_SEPARATION_SPEED, 2 * step->eta * s->state.fastest.pull);
-    if (!(step->r[row] > 0) || sti_ids_contain(&s->work.loaded_new, entry->id)) return false; /* it carried before */
-    const bool limit = !s->model.rigid || sti_limit_joint(entry->id) >= 0;
-    const double approach =
-        limit ? -sti_row_dot(&step->H, row, before) : -separation(&s->model, &s->work, entry, before);
+    const double fast = sti_larger(STI_SEPARATION_SPEED, 2 * step->eta * state->fastest.pull);
+    if (!(step->r[row] > 0) || sti_ids_contain(&work->loaded_new, entry->id)) return false; /* it carried before */
+    const bool limit = !model->rigid || sti_limit_joint(entry->id) >= 0;
+    const double approach = limit ? -sti_row_dot(&step->H, row, before) : -separation(model, work, entry, before);
     return sti_larger(approach, -step->w[row]) > fast;
 }
 
 /* A fixed step takes the work of a normal impulse at the velocity after it, and what the impact takes is in the
  * scheme's share, |v+ - v|^2/2: it is moved to where it belongs.                                           */
-static void note_loss(st_System *s, int c, const double *before)
+static void note_loss(const sti_Model *model, sti_State *state, sti_StepWork *work, int c, const double *before)
 {
-    const sti_Assembly *step = &s->work.step;
+    const sti_Assembly *step = &work->step;
     const sti_ContactEntry *entry = &step->chosen[c].entry;
-    const bool limit = !s->model.rigid || sti_limit_joint(entry->id) >= 0;
+    const bool limit = !model->rigid || sti_limit_joint(entry->id) >= 0;
     const int row = step->law[c].first;
-    if (sti_integrator(&s->model)->order > 1) return;
-    const double jump =
-        limit ? sti_row_dot(&step->H, row, s->state.v) - sti_row_dot(&step->H, row, before)
-              : separation(&s->model, &s->work, entry, s->state.v) - separation(&s->model, &s->work, entry, before);
-    s->state.works.impact -= 0.5 * step->r[row] * jump;
-    s->state.works.scheme += 0.5 * step->r[row] * jump;
+    if (sti_integrator(model)->order > 1) return;
+    const double jump = limit ? sti_row_dot(&step->H, row, state->v) - sti_row_dot(&step->H, row, before)
+                              : separation(model, work, entry, state->v) - separation(model, work, entry, before);
+    state->works.impact -= 0.5 * step->r[row] * jump;
+    state->works.scheme += 0.5 * step->r[row] * jump;
 }
 
 static const double *velocity_before(const sti_Model *model, const sti_StepWork *work)
@@ -112,32 +111,34 @@ static const double *velocity_before(const sti_Model *model, const sti_StepWork 
     return sti_has_stages(model) ? work->saved.state.v : work->v_new; /* exchanged with v */
 }
 
-void sti_note_strikes(st_System *s, bool jump)
+void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *work, bool jump)
 {
-    const sti_Assembly *step = &s->work.step;
-    sti_forget_strikes(&s->work);
-    for (int k = 0; jump && k < s->model.world->n_joints; k++) {
-        hit(s, s->model.world->joint[k].a);
-        hit(s, s->model.world->joint[k].b);
-        s->work.strikes.any = true;
+    const sti_Assembly *step = &work->step;
+    sti_forget_strikes(work);
+    for (int k = 0; jump && k < model->world->n_joints; k++) {
+        hit(model, work, model->world->joint[k].a);
+        hit(model, work, model->world->joint[k].b);
+        work->strikes.any = true;
     }
-    if (s->model.def.events != ST_EVENTS_OFF) return;
+    if (model->def.events != ST_EVENTS_OFF) return;
     for (int c = 0; c < step->n_gaps; c++) {
-        if (!closes(s, c, velocity_before(&s->model, &s->work))) continue;
-        note_loss(s, c, velocity_before(&s->model, &s->work));
-        hit(s, step->chosen[c].entry.a);
-        hit(s, step->chosen[c].entry.b);
-        s->work.strikes.contacts++;
-        s->work.strikes.any = true;
+        if (!closes(model, state, work, c, velocity_before(model, work))) continue;
+        note_loss(model, state, work, c, velocity_before(model, work));
+        hit(model, work, step->chosen[c].entry.a);
+        hit(model, work, step->chosen[c].entry.b);
+        work->strikes.contacts++;
+        work->strikes.any = true;
     }
 }
 
-bool sti_is_struck(const st_System *s, uint64_t contact, int a, int b)
+bool sti_is_struck(const sti_Model *model, const sti_State *state, const sti_StepWork *work, uint64_t contact, int a,
+                   int b)
 {
-    const sti_Strikes *strikes = &s->work.strikes;
+    const sti_Strikes *strikes = &work->strikes;
     if (!strikes->any) return false;
-    if (s->model.rigid) return strikes->hit[strikes->mechanism[a]] != 0 || strikes->hit[strikes->mechanism[b]] != 0;
-    for (int c = 0; c < s->work.step.n_gaps; c++)
-        if (s->work.step.chosen[c].entry.id == contact) return closes(s, c, velocity_before(&s->model, &s->work));
+    if (model->rigid) return strikes->hit[strikes->mechanism[a]] != 0 || strikes->hit[strikes->mechanism[b]] != 0;
+    for (int c = 0; c < work->step.n_gaps; c++)
+        if (work->step.chosen[c].entry.id == contact)
+            return closes(model, state, work, c, velocity_before(model, work));
     return false;
 }

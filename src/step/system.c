@@ -106,40 +106,39 @@ typedef struct Vectors {
     bool is_position[32], is_velocity[32];
 } Vectors;
 
-static Vectors vectors_of(st_System *s, Need need)
+static Vectors vectors_of(const sti_Model *model, sti_State *state, sti_StepWork *work, Need need)
 {
-    const int n_q = s->model.n_q, n_v = s->model.n_v;
-    sti_State *state = &s->state, *saved = &s->work.saved.state;
-    sti_StepWork *w = &s->work;
-    double **q[N_NEEDS][8] = {{&state->q, &w->q_new},
-                              {&w->step.place, &w->stages.q_star, &w->stages.q_base, &state->history.q, &saved->q,
-                               &saved->history.q, &w->lookout.q, &w->events.q_shifted},
-                              {&w->projection.q_from, &w->projection.q_best}};
-    double **v[N_NEEDS][24] = {{&state->v, &w->v_new, &w->v_turned, &w->v_work, &w->step.f},
-                               {&w->a_new,
-                                &w->stages.v_star,
-                                &w->stages.v_base,
-                                &w->stages.restitution,
-                                &w->stages.f_before,
-                                &w->stages.way,
-                                &w->stages.mean,
-                                &w->stages.k_later,
-                                &w->stages.shift,
-                                &w->stages.row_sum,
-                                &w->stages.load_room,
-                                &w->stages.applied,
-                                &w->stages.turning,
+    const int n_q = model->n_q, n_v = model->n_v;
+    sti_State *saved = &work->saved.state;
+    double **q[N_NEEDS][8] = {{&state->q, &work->q_new},
+                              {&work->step.place, &work->stages.q_star, &work->stages.q_base, &state->history.q,
+                               &saved->q, &saved->history.q, &work->lookout.q, &work->events.q_shifted},
+                              {&work->projection.q_from, &work->projection.q_best}};
+    double **v[N_NEEDS][24] = {{&state->v, &work->v_new, &work->v_turned, &work->v_work, &work->step.f},
+                               {&work->a_new,
+                                &work->stages.v_star,
+                                &work->stages.v_base,
+                                &work->stages.restitution,
+                                &work->stages.f_before,
+                                &work->stages.way,
+                                &work->stages.mean,
+                                &work->stages.k_later,
+                                &work->stages.shift,
+                                &work->stages.row_sum,
+                                &work->stages.load_room,
+                                &work->stages.applied,
+                                &work->stages.turning,
                                 &state->history.v,
                                 &state->history.a,
                                 &saved->v,
                                 &saved->history.v,
                                 &saved->history.a,
-                                &w->lookout.path,
-                                &w->lookout.moved,
-                                &w->events.v_shifted,
-                                &w->events.moved},
-                               {&w->projection.problem.f, &w->projection.step, &w->projection.error}};
-    double **M[N_NEEDS] = {&w->step.M, NULL, &w->projection.problem.M};
+                                &work->lookout.path,
+                                &work->lookout.moved,
+                                &work->events.v_shifted,
+                                &work->events.moved},
+                               {&work->projection.problem.f, &work->projection.step, &work->projection.error}};
+    double **M[N_NEEDS] = {&work->step.M, NULL, &work->projection.problem.M};
     Vectors all = {0};
     for (int k = 0; k < 8 && q[need][k] != NULL; k++, all.n++) {
         all.is_position[all.n] = true;
@@ -149,28 +148,29 @@ static Vectors vectors_of(st_System *s, Need need)
         all.is_velocity[all.n] = true;
         all.span[all.n] = (sti_Span){(void **)v[need][k], n_v, sizeof(double)};
     }
-    if (M[need] != NULL) all.span[all.n++] = (sti_Span){(void **)M[need], s->model.mass.n, sizeof(double)};
+    if (M[need] != NULL) all.span[all.n++] = (sti_Span){(void **)M[need], model->mass.n, sizeof(double)};
     return all;
 }
 
-static st_Status allocate_vectors(st_System *s, Need need, st_Error *err)
+static st_Status allocate_vectors(const sti_Model *model, sti_State *state, sti_StepWork *work, Need need,
+                                  st_Error *err)
 {
-    if (s->work.vectors[need] != NULL) return ST_OK;
-    const Vectors all = vectors_of(s, need);
-    s->work.vectors[need] = sti_alloc_spans(&s->model.allocator, all.span, all.n);
-    if (s->work.vectors[need] != NULL) return ST_OK;
-    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", s->model.n_v);
+    if (work->vectors[need] != NULL) return ST_OK;
+    const Vectors all = vectors_of(model, state, work, need);
+    work->vectors[need] = sti_alloc_spans(&model->allocator, all.span, all.n);
+    if (work->vectors[need] != NULL) return ST_OK;
+    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", model->n_v);
 }
 
-void sti_still_body(st_System *s, int b)
+void sti_still_body(const sti_Model *model, sti_State *state, sti_StepWork *work, int b)
 {
-    const sti_Body *body = &s->model.world->body[b];
+    const sti_Body *body = &model->world->body[b];
     const int64_t at = (int64_t)STI_BODY_Q * (b - 1);
     for (int need = 0; need < N_NEEDS; need++) {
-        const Vectors all = vectors_of(s, (Need)need);
-        for (size_t k = 0; k < all.n && s->work.vectors[need] != NULL; k++) {
+        const Vectors all = vectors_of(model, state, work, (Need)need);
+        for (size_t k = 0; k < all.n && work->vectors[need] != NULL; k++) {
             double *x = *all.span[k].at;
-            if (all.is_position[k] && x != s->state.q) memcpy(x + at, s->state.q + at, STI_BODY_Q * sizeof *x);
+            if (all.is_position[k] && x != state->q) memcpy(x + at, state->q + at, STI_BODY_Q * sizeof *x);
             for (int d = 0; d < body->n_dofs && all.is_velocity[k]; d++)
                 x[body->v_first + d] = 0;
         }
@@ -183,9 +183,9 @@ bool sti_has_stages(const sti_Model *model)
            model->def.contact == ST_CONTACT_COMPLIANT || model->def.drift == ST_DRIFT_MEAN;
 }
 
-st_Status sti_prepare_projection(st_System *system, st_Error *err)
+st_Status sti_prepare_projection(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    return allocate_vectors(system, PROJECTION, err);
+    return allocate_vectors(model, state, work, PROJECTION, err);
 }
 
 /* ---- birth --------------------------------------------------------------------------------------- */
@@ -219,11 +219,11 @@ static st_Status lay_out_mass(sti_Model *m, st_Error *err)
 static st_Status start_system(st_System *s, double t, const double *q0, const double *v0, st_Error *err)
 {
     STI_TRY(lay_out_mass(&s->model, err));
-    STI_TRY(allocate_vectors(s, ALWAYS, err));
-    if (sti_has_stages(&s->model)) STI_TRY(allocate_vectors(s, STAGES, err));
+    STI_TRY(allocate_vectors(&s->model, &s->state, &s->work, ALWAYS, err));
+    if (sti_has_stages(&s->model)) STI_TRY(allocate_vectors(&s->model, &s->state, &s->work, STAGES, err));
     if (sti_has_stages(&s->model) || s->model.def.drift == ST_DRIFT_PROJECTION ||
         !s->model.rigid) /* for its energy M(q), too */
-        STI_TRY(sti_prepare_projection(s, err));
+        STI_TRY(sti_prepare_projection(&s->model, &s->state, &s->work, err));
     STI_TRY(STI_GROW(&s->model.allocator, s->work.events.report, s->work.events.capacity, 32,
                      err)); /* the first one must not find us without */
     s->work.here.allocator = s->work.trial.allocator = s->work.stages.middle.allocator = s->model.allocator;
@@ -235,7 +235,7 @@ static st_Status start_system(st_System *s, double t, const double *q0, const do
     solver.n_values = s->model.def.n_solver_values;
     STI_TRY(sti_islands_create(&solver, s->model.def.islands, s->work.stop, &s->work.islands, err));
     STI_TRY(sti_mean_create(&s->model, &s->work, err));
-    STI_TRY(sti_impulses_create(s, err));
+    STI_TRY(sti_impulses_create(&s->model, &s->state, &s->work, err));
     STI_TRY(sti_strikes_create(&s->model, &s->work, err));
     STI_TRY(st_solver_create(&projector, &s->work.projection.solver, err));
     sti_solver_be_rough(s->work.projection.solver);
@@ -269,7 +269,7 @@ static st_Status create_system(const st_SystemDef *def, const st_Model *model, s
     if (status == ST_OK) sti_stop_begin(s->work.stop, NULL, NULL);
     if (status == ST_OK) status = sti_sleep_create(&s->model, &s->work, err);
     if (status == ST_OK) status = start_system(s, t, q0, v0, err);
-    if (status == ST_OK) status = sti_device_create(s, err);
+    if (status == ST_OK) status = sti_device_create(&s->model, &s->state, &s->work, err);
     if (status != ST_OK) {
         s->model.world = NULL; /* still the caller's */
         st_system_destroy(s);
@@ -395,10 +395,10 @@ void st_system_destroy(st_System *s)
 {
     if (s == NULL) return;
     st_Allocator a = s->model.allocator;
-    sti_device_destroy(s);
+    sti_device_destroy(&s->model, &s->work);
     sti_flow_destroy(s);
     for (int need = 0; need < N_NEEDS; need++) {
-        const Vectors all = vectors_of(s, (Need)need);
+        const Vectors all = vectors_of(&s->model, &s->state, &s->work, (Need)need);
         sti_free_spans(&a, s->work.vectors[need], all.span, all.n);
     }
     sti_free(&a, s->model.mass.diagonal, s->model.n_v, sizeof *s->model.mass.diagonal);
@@ -426,10 +426,10 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->work.rebounds.island, s->work.rebounds.island_capacity);
     STI_RELEASE(&a, s->work.rebounds.share, s->work.rebounds.share_capacity);
     STI_RELEASE(&a, s->work.saved.state.modes.at, s->work.saved.state.modes.capacity);
-    sti_patches_free(s);
+    sti_patches_free(&s->model, &s->state, &s->work);
     sti_sleep_free(&s->model, &s->work);
     sti_mean_free(&s->model, &s->work);
-    sti_impulses_free(s);
+    sti_impulses_free(&s->model, &s->state, &s->work);
     sti_strikes_free(&s->model, &s->work);
     sti_linearised_free(&a, &s->work.linearised);
     sti_islands_destroy(s->work.islands);

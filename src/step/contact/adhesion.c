@@ -67,9 +67,11 @@ static bool is_within_range(const sti_Model *model, const sti_ContactEntry *entr
 
 void sti_stage_adhesion(sti_StageBuild *build)
 {
-    const st_System *system = build->system;
+    const sti_Model *model = build->model;
+    const sti_State *state = build->state;
+    const sti_StepWork *work = build->work;
     sti_Assembly *out = build->out;
-    if (!system->model.rigid || !system->model.world->adheres || build->impact) return;
+    if (!model->rigid || !model->world->adheres || build->impact) return;
     for (int c = 0, n; c < out->n_gaps; c += n) {
         const sti_ContactEntry *one = &out->chosen[c].entry;
         const st_SurfaceLaw *law = &one->surface->more;
@@ -81,33 +83,32 @@ void sti_stage_adhesion(sti_StageBuild *build)
         if (law->adhesion_pressure > 0) share_area(out, c, n, share);
         int near = 0;
         for (int k = 0; k < n; k++)
-            near += is_within_range(&system->model, &out->chosen[c + k].entry);
+            near += is_within_range(model, &out->chosen[c + k].entry);
         for (int k = 0; k < n; k++) {
             sti_Chosen *chosen = &out->chosen[c + k];
-            const bool within = is_within_range(&system->model, &chosen->entry);
-            if (n == 1 && sti_has_bridge(system, &chosen->entry))
-                chosen->bridge =
-                    build->stage->eta * sti_bridge_force(system->model.world, &chosen->entry, chosen->entry.gap);
+            const bool within = is_within_range(model, &chosen->entry);
+            if (n == 1 && sti_has_bridge(model, state, &chosen->entry))
+                chosen->bridge = build->stage->eta * sti_bridge_force(model->world, &chosen->entry, chosen->entry.gap);
             if (!within && !(chosen->bridge > 0)) continue;
             const double pressure = law->adhesion_pressure > 0 ? law->adhesion_pressure * share[k] : 0;
             sti_RowView row;
             chosen->pull = chosen->bridge + (within ? build->stage->eta * (law->adhesion / near + pressure) : 0);
-            sti_view_row(&system->model, &system->work, c + k, 0, &row);
+            sti_view_row(model, work, c + k, 0, &row);
             for (int e = 0; e < row.n; e++)
                 out->f[row.i[e]] -= chosen->pull * row.x[e];
         }
     }
 }
 
-double sti_adhesion_work(const st_System *system, const double *way)
+double sti_adhesion_work(const sti_Model *model, const sti_StepWork *work, const double *way)
 {
-    const sti_Assembly *out = &system->work.step;
+    const sti_Assembly *out = &work->step;
     double sum = 0;
-    if (!system->model.rigid || !system->model.world->adheres || out->eta == 0) return 0;
+    if (!model->rigid || !model->world->adheres || out->eta == 0) return 0;
     for (int c = 0; c < out->n_gaps; c++) {
         sti_RowView row;
         if (!(out->chosen[c].pull > 0)) continue;
-        sti_view_row(&system->model, &system->work, c, 0, &row);
+        sti_view_row(model, work, c, 0, &row);
         for (int e = 0; e < row.n; e++)
             sum -= out->chosen[c].pull * row.x[e] * way[row.i[e]];
     }

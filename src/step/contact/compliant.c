@@ -259,25 +259,25 @@ static const sti_Patch *find_patch(const sti_Patches *patches, uint64_t id)
 
 /* The patch's state at the start of the step, from the step before; a new one is not deformed. Its tangent is the
  * one it had, turned with the normal.                                                             */
-static st_Status begin_patch(st_System *system, const sti_ContactEntry *entry, const sti_PatchKey *key, sti_Patch **out,
-                             st_Error *err)
+static st_Status begin_patch(const sti_Model *model, const sti_State *state, sti_StepWork *work,
+                             const sti_ContactEntry *entry, const sti_PatchKey *key, sti_Patch **out, st_Error *err)
 {
-    sti_Patches *now = &system->work.compliant.next;
-    const sti_Patch *old = find_patch(&system->state.patches, entry->id);
+    sti_Patches *now = &work->compliant.next;
+    const sti_Patch *old = find_patch(&state->patches, entry->id);
     int size = key->dim * key->n_elements;
-    STI_TRY(STI_GROW(&system->model.allocator, now->patch, now->patch_capacity, now->n + 1, err));
-    STI_TRY(STI_GROW(&system->model.allocator, now->delta, now->delta_capacity, now->n_delta + size, err));
+    STI_TRY(STI_GROW(&model->allocator, now->patch, now->patch_capacity, now->n + 1, err));
+    STI_TRY(STI_GROW(&model->allocator, now->delta, now->delta_capacity, now->n_delta + size, err));
     sti_Patch *patch = &now->patch[now->n++];
     *patch = (sti_Patch){.id = entry->id,
                          .first = now->n_delta,
                          .size = size,
-                         .row = system->work.step.H.n_rows,
+                         .row = work->step.H.n_rows,
                          .key = *key,
                          .tangent = entry->tangent};
     double *delta = now->delta + now->n_delta;
     bool known = old != NULL && old->size == size;
     for (int k = 0; k < size; k++)
-        delta[k] = known ? system->state.patches.delta[old->first + k] : 0.0;
+        delta[k] = known ? state->patches.delta[old->first + k] : 0.0;
     if (known && entry->dim == 3) {
         st_Vec3 t = sub(old->tangent, scale(dot(old->tangent, entry->normal), entry->normal));
         if (norm(t) > 0.1) patch->tangent = scale(1 / norm(t), t);
@@ -351,39 +351,38 @@ static void fill_compliance(sti_StepWork *work, const sti_PatchKind *kind, const
     work->step.compliant = true;
 }
 
-st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_ContactEntry *entry, int *n, st_Error *err)
+st_Status sti_patch_add(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                        const sti_ContactEntry *entry, int *n, st_Error *err)
 {
-    sti_Assembly *out = &system->work.step;
-    const sti_PatchKey key = patch_key_of(&system->model, entry);
+    sti_Assembly *out = &work->step;
+    const sti_PatchKey key = patch_key_of(model, entry);
     sti_PatchKind *kind;
     sti_Patch *patch;
     if (sti_turning_row(entry) < 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %llu is elastic and has no rows `turning`",
                         (unsigned long long)entry->id);
-    STI_TRY(need_kind(&system->model, &system->work, &key, &kind, err));
-    set_step(kind, system->model.def.patch_mass, stage->eta);
-    STI_TRY(begin_patch(system, entry, &key, &patch, err));
+    STI_TRY(need_kind(model, work, &key, &kind, err));
+    set_step(kind, model->def.patch_mass, stage->eta);
+    STI_TRY(begin_patch(model, state, work, entry, &key, &patch, err));
     st_Vec3 second = cross(entry->normal, entry->tangent);
-    double rho = system->model.def.patch_spacing, a, b;
+    double rho = model->def.patch_spacing, a, b;
     double c = entry->dim == 3 ? dot(patch->tangent, entry->tangent) : 1;
     double s = entry->dim == 3 ? dot(patch->tangent, second) : 0;
     for (int e = 0; e < key.n_elements; e++, ++*n) {
-        out->law[*n] = sti_contact_law(&system->model, entry, out->H.n_rows);
+        out->law[*n] = sti_contact_law(model, entry, out->H.n_rows);
         out->chosen[*n] = (sti_Chosen){.entry = *entry, .element = e};
-        place_patch(&system->model.def, key.n_elements, e, &a, &b);
+        place_patch(&model->def, key.n_elements, e, &a, &b);
         a *= rho, b *= rho;
-        STI_TRY(
-            element_rows(&system->model, &system->work, &stage->rows->contact_rows, entry, key.dim, c, s, a, b, err));
+        STI_TRY(element_rows(model, work, &stage->rows->contact_rows, entry, key.dim, c, s, a, b, err));
         st_Vec3 offset = add(scale(a * c - b * s, entry->tangent), scale(a * s + b * c, second));
         out->chosen[*n].entry.point = add(entry->point, offset);
         out->chosen[*n].entry.tangent = patch->tangent;
     }
-    fill_drift(&system->model, &system->work, kind, patch, entry, stage->eta);
-    const sti_Belt belt =
-        entry->surface->moves ? sti_contact_belt(system->model.world, stage->q_star, entry) : (sti_Belt){0};
+    fill_drift(model, work, kind, patch, entry, stage->eta);
+    const sti_Belt belt = entry->surface->moves ? sti_contact_belt(model->world, stage->q_star, entry) : (sti_Belt){0};
     for (int e = 0; entry->surface->moves && e < key.n_elements; e++)
-        add_belt(&system->model, &system->work, patch, &belt, e, c, s);
-    fill_compliance(&system->work, kind, patch, stage->eta);
+        add_belt(model, work, patch, &belt, e, c, s);
+    fill_compliance(work, kind, patch, stage->eta);
     return ST_OK;
 }
 
@@ -441,17 +440,17 @@ static void free_patches(const st_Allocator *allocator, sti_Patches *patches)
     STI_RELEASE(allocator, patches->delta, patches->delta_capacity);
 }
 
-void sti_patches_free(st_System *system)
+void sti_patches_free(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
-    const st_Allocator *allocator = &system->model.allocator;
-    free_patches(allocator, &system->state.patches);
-    free_patches(allocator, &system->work.compliant.next);
-    for (int k = 0; k < (int)system->work.compliant.kind_capacity; k++) { /* also one that was not finished */
-        sti_PatchKind *kind = &system->work.compliant.kind[k];
+    const st_Allocator *allocator = &model->allocator;
+    free_patches(allocator, &state->patches);
+    free_patches(allocator, &work->compliant.next);
+    for (int k = 0; k < (int)work->compliant.kind_capacity; k++) { /* also one that was not finished */
+        sti_PatchKind *kind = &work->compliant.kind[k];
         STI_RELEASE(allocator, kind->x, kind->x_capacity);
         STI_RELEASE(allocator, kind->V, kind->V_capacity);
         STI_RELEASE(allocator, kind->B, kind->B_capacity);
         STI_RELEASE(allocator, kind->D, kind->D_capacity);
     }
-    STI_RELEASE(allocator, system->work.compliant.kind, system->work.compliant.kind_capacity);
+    STI_RELEASE(allocator, work->compliant.kind, work->compliant.kind_capacity);
 }

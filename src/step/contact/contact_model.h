@@ -27,13 +27,14 @@ void sti_regularize(const sti_Model *model, sti_StepWork *work, const sti_Stage 
 /* What the springs of contacts and joints hold [J]; nothing where they stand for rigid ones. */
 double sti_regularized_energy(const sti_Model *model, const sti_StepWork *work, const st_Sink *sink);
 /* The solution again and again with smaller compliances, to the rigid limit; from and to the problem's solution. */
-st_Status sti_rigid_limit(st_System *system, const sti_Stage *stage, st_Solution *solution, st_SolveInfo *info,
-                          st_Error *err);
+st_Status sti_rigid_limit(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                          st_Solution *solution, st_SolveInfo *info, st_Error *err);
 
 /* least_norm.c: of the solutions of the step problem the one with the least forces; r and l are replaced. */
 st_Status sti_least_norm_create(const st_Allocator *allocator, sti_LeastNorm **out, st_Error *err);
 void sti_least_norm_destroy(const st_Allocator *allocator, sti_LeastNorm *least); /* NULL is fine */
-st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *err);
+st_Status sti_least_norm(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                         st_Error *err);
 
 /* compliant.c: patches. Can it be one of this system, as a file has it; the matrices of all of them, before they become
  * the state by another way than a step.                                                           */
@@ -44,12 +45,12 @@ st_Status sti_patches_know(const sti_Model *model, sti_StepWork *work, const sti
 int sti_patch_elements(const sti_Model *model);
 bool sti_is_patch(const sti_ContactEntry *entry);
 void sti_patches_begin(sti_StepWork *work);
-st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_ContactEntry *entry, int *n,
-                        st_Error *err);
+st_Status sti_patch_add(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                        const sti_ContactEntry *entry, int *n, st_Error *err);
 void sti_patches_follow(sti_StepWork *work);
 void sti_patches_accept(sti_State *state, sti_StepWork *work);
 double sti_patches_energy(const sti_State *state, const sti_StepWork *work); /* of their deformations [J] */
-void sti_patches_free(st_System *system);
+void sti_patches_free(const sti_Model *model, sti_State *state, sti_StepWork *work);
 
 /* stage_contacts.c: the law of a contact, with coefficients of turning over `arm`; a zeroed block of C for `size` rows
  * from `first` on, in the order of rows. */

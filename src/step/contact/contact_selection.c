@@ -39,11 +39,11 @@ double sti_margin_of(const sti_Model *model, const sti_ContactEntry *contact)
 /* Potra et al. 2006 (7.1): a contact is active up to a gap of max(eps_a, eps_b h^3). With drift `velocity` nothing else
  * ends a contact that was held while its gap opened: it would carry its body in mid-air for good. Gaps of O(h^3) are
  * the scheme's own error, and stay active.                                                             */
-static void drop_open(st_System *system, double h)
+static void drop_open(const sti_Model *model, sti_State *state, sti_StepWork *work, double h)
 {
-    const double most = fmax(system->model.def.active_gap, STI_ACTIVE_GAP_GROWTH * h * h * h);
-    const st_Sink *here = &system->work.here;
-    sti_IdSet *active = &system->state.active;
+    const double most = fmax(model->def.active_gap, STI_ACTIVE_GAP_GROWTH * h * h * h);
+    const st_Sink *here = &work->here;
+    sti_IdSet *active = &state->active;
     int n = 0;
     for (int k = 0; k < active->n; k++) {
         const int c = sti_row_buffer_find(here, active->id[k]);
@@ -63,20 +63,20 @@ static bool opens_slowly(const sti_Model *model)
 
 /* With events off the active set has no memory: it is what touches now. With events located, a gap may also
  * close without an impact, at less than the speed at which rebounds begin.                         */
-st_Status sti_refresh_active(st_System *system, st_Error *err)
+st_Status sti_refresh_active(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    const st_Sink *here = &system->work.here;
-    st_Events events = system->model.def.events;
-    if (events == ST_EVENTS_OFF) system->state.active.n = 0;
-    if (system->model.def.drift == ST_DRIFT_VELOCITY) drop_open(system, system->work.h_asked);
-    if (events == ST_EVENTS_COLLISIONS && sti_integrator(&system->model)->order == 1) return ST_OK;
+    const st_Sink *here = &work->here;
+    st_Events events = model->def.events;
+    if (events == ST_EVENTS_OFF) state->active.n = 0;
+    if (model->def.drift == ST_DRIFT_VELOCITY) drop_open(model, state, work, work->h_asked);
+    if (events == ST_EVENTS_COLLISIONS && sti_integrator(model)->order == 1) return ST_OK;
     for (int c = 0; c < here->n_contacts; c++) {
         const sti_ContactEntry *contact = &here->contact[c];
-        if (contact->gap > system->model.def.active_gap) continue;
-        double speed = sti_row_dot(&here->contact_rows, contact->first_row, system->state.v);
-        if (events != ST_EVENTS_OFF && fabs(speed) > system->model.def.restitution_speed) continue;
-        if (events != ST_EVENTS_OFF && opens_slowly(&system->model) && speed > STI_SEPARATION_SPEED) continue;
-        STI_TRY(sti_ids_add(&system->model.allocator, &system->state.active, contact->id, err));
+        if (contact->gap > model->def.active_gap) continue;
+        double speed = sti_row_dot(&here->contact_rows, contact->first_row, state->v);
+        if (events != ST_EVENTS_OFF && fabs(speed) > model->def.restitution_speed) continue;
+        if (events != ST_EVENTS_OFF && opens_slowly(model) && speed > STI_SEPARATION_SPEED) continue;
+        STI_TRY(sti_ids_add(&model->allocator, &state->active, contact->id, err));
     }
     return ST_OK;
 }
@@ -93,7 +93,9 @@ static int team_of(const sti_Model *model, int n_contacts)
 /* Contacts are wanted by their gap at the state and by the velocities there, and not by what else was looked at: a
  * run that goes on and one that starts here again must agree. What one attempt wanted the next wants, too. */
 typedef struct Want {
-    st_System *system;
+    const sti_Model *model;
+    const sti_State *state;
+    sti_StepWork *work;
     double h;
     bool speculative;
     sti_Places places;
@@ -102,16 +104,18 @@ typedef struct Want {
 
 static bool is_wanted(const Want *want, const sti_ContactEntry *contact)
 {
-    const st_System *system = want->system;
-    if (!want->speculative) return sti_ids_contain(&system->state.active, contact->id);
-    return contact->gap < sti_margin_of(&system->model, contact) || contact->gap < want->h * contact->closing ||
-           sti_ids_contain(&system->work.ahead.missed, contact->id);
+    const sti_Model *model = want->model;
+    const sti_State *state = want->state;
+    const sti_StepWork *work = want->work;
+    if (!want->speculative) return sti_ids_contain(&state->active, contact->id);
+    return contact->gap < sti_margin_of(model, contact) || contact->gap < want->h * contact->closing ||
+           sti_ids_contain(&work->ahead.missed, contact->id);
 }
 
 static void want_share(void *ctx, int thread, int n_threads)
 {
     Want *want = ctx;
-    const st_Sink *here = &want->system->work.here;
+    const st_Sink *here = &want->work->here;
     const int first = (int)sti_share(here->n_contacts, thread, n_threads);
     const int end = (int)sti_share(here->n_contacts, thread + 1, n_threads);
     int count = 0;
@@ -119,23 +123,22 @@ static void want_share(void *ctx, int thread, int n_threads)
         count += is_wanted(want, &here->contact[c]);
     want->places.count[thread] = count; /* for those behind: the last one's is not asked for */
     sti_team_wait(n_threads);
-    uint64_t *to = want->system->work.wanted.id + sti_places_before(&want->places, thread);
+    uint64_t *to = want->work->wanted.id + sti_places_before(&want->places, thread);
     for (int c = first; c < end; c++)
         if (is_wanted(want, &here->contact[c])) *to++ = here->contact[c].id; /* they stand by id */
-    if (thread == n_threads - 1) want->n = (int)(to - want->system->work.wanted.id);
+    if (thread == n_threads - 1) want->n = (int)(to - want->work->wanted.id);
 }
 
-st_Status sti_want_contacts(st_System *system, double h, st_Error *err)
+st_Status sti_want_contacts(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h, st_Error *err)
 {
     Want want;
-    want.system = system, want.h = h, want.n = 0;
-    want.speculative = sti_speculative(&system->model);
-    system->work.wanted.n = 0;
-    if (system->work.here.n_contacts == 0) return ST_OK;
-    STI_TRY(STI_GROW(&system->model.allocator, system->work.wanted.id, system->work.wanted.capacity,
-                     system->work.here.n_contacts, err));
-    sti_team_run(team_of(&system->model, system->work.here.n_contacts), want_share, &want);
-    system->work.wanted.n = want.n;
+    want.model = model, want.state = state, want.work = work, want.h = h, want.n = 0;
+    want.speculative = sti_speculative(model);
+    work->wanted.n = 0;
+    if (work->here.n_contacts == 0) return ST_OK;
+    STI_TRY(STI_GROW(&model->allocator, work->wanted.id, work->wanted.capacity, work->here.n_contacts, err));
+    sti_team_run(team_of(model, work->here.n_contacts), want_share, &want);
+    work->wanted.n = want.n;
     return ST_OK;
 }
 
@@ -156,11 +159,11 @@ static bool held_nearby(const sti_Model *model, const sti_StepWork *work, int at
 
 /* How deep an attempt may have run into what it did not know of. Velocities are asked for to a relative tolerance, and
  * so is where they lead.                                                                          */
-static double allowed_miss(const st_System *system, double h)
+static double allowed_miss(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h)
 {
-    const st_Model *model = &system->model.table;
-    double way = model->reach != NULL ? 0.5 * model->reach(model->ctx, system->state.q, system->work.v_new, h) : 0;
-    return fmax(system->model.overlap, isfinite(way) ? system->model.def.tolerance * way : 0);
+    const st_Model *table = &model->table;
+    double way = table->reach != NULL ? 0.5 * table->reach(table->ctx, state->q, work->v_new, h) : 0;
+    return fmax(model->overlap, isfinite(way) ? model->def.tolerance * way : 0);
 }
 
 /* Is it no surprise that an attempt ended as deep as that in a contact: a contact of the same two shapes, among those
@@ -181,14 +184,14 @@ static bool is_explained(const sti_State *state, const sti_StepWork *work, int a
 
 /* A point that the narrow phase does not see from the state, since other faces or edges are nearer there: a corner that
  * turns into its neighbour within the step. It is kept as a contact of the state.                  */
-static st_Status keep_found(st_System *system, const sti_ContactEntry *contact, uint64_t id, st_Error *err)
+static st_Status keep_found(const sti_Model *model, const sti_State *state, sti_StepWork *work,
+                            const sti_ContactEntry *contact, uint64_t id, st_Error *err)
 {
-    STI_TRY(STI_GROW(&system->model.allocator, system->work.ahead.found, system->work.ahead.found_capacity,
-                     system->work.ahead.n_found + 1, err));
-    sti_ContactEntry *found = &system->work.ahead.found[system->work.ahead.n_found++];
+    STI_TRY(STI_GROW(&model->allocator, work->ahead.found, work->ahead.found_capacity, work->ahead.n_found + 1, err));
+    sti_ContactEntry *found = &work->ahead.found[work->ahead.n_found++];
     *found = *contact;
     found->id = id;
-    sti_contact_bring_back(system->work.q_new, system->state.q, found);
+    sti_contact_bring_back(work->q_new, state->q, found);
     return ST_OK;
 }
 
@@ -212,28 +215,30 @@ static bool is_movable(const sti_Model *model, const sti_StepWork *work, const s
     return model->rigid && work->here.rows_later && contact->first_row < 0;
 }
 
-static Miss look_at(const st_System *system, const sti_ContactEntry *contact, int at)
+static Miss look_at(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                    const sti_ContactEntry *contact, int at)
 {
-    const st_Sink *here = &system->work.here;
+    const st_Sink *here = &work->here;
     const bool known = at < here->n_contacts && here->contact[at].id == contact->id;
-    const bool held = known && sti_ids_contain(&system->work.wanted, contact->id);
-    const bool other = held && is_movable(&system->model, &system->work, contact) &&
-                       contact->gap < -sti_margin_of(&system->model, contact) &&
-                       !is_explained(&system->state, &system->work, at, contact);
-    const bool fine = (held && !other) || (!known && held_nearby(&system->model, &system->work, at, contact));
+    const bool held = known && sti_ids_contain(&work->wanted, contact->id);
+    const bool other = held && is_movable(model, work, contact) && contact->gap < -sti_margin_of(model, contact) &&
+                       !is_explained(state, work, at, contact);
+    const bool fine = (held && !other) || (!known && held_nearby(model, work, at, contact));
     return (Miss){!fine, known, other};
 }
 
 /* Contacts of the end of an attempt, in parts: in which of them is one that it missed? */
 typedef struct Search {
-    st_System *system;
+    const sti_Model *model;
+    const sti_State *state;
+    sti_StepWork *work;
     double allowed;
     bool any[STI_PARTS];
 } Search;
 
 static bool is_deeper_than_margin(const Search *search, const sti_ContactEntry *contact)
 {
-    return !(contact->gap >= -search->allowed) && !sti_ids_contain(&search->system->work.ahead.missed, contact->id);
+    return !(contact->gap >= -search->allowed) && !sti_ids_contain(&search->work->ahead.missed, contact->id);
 }
 
 /* The first contact of the state, from `at` on, with this id or a larger one. */
@@ -247,44 +252,49 @@ static int first_behind(const st_Sink *sink, int at, uint64_t id)
 static void search_part(void *ctx, int part, int64_t first, int64_t end)
 {
     Search *search = ctx;
-    const st_System *system = search->system;
+    const sti_Model *model = search->model;
+    const sti_State *state = search->state;
+    const sti_StepWork *work = search->work;
     search->any[part] = false;
     for (int c = (int)first, at = -1; c < (int)end && !search->any[part]; c++) {
-        const sti_ContactEntry *contact = &system->work.trial.contact[c];
+        const sti_ContactEntry *contact = &work->trial.contact[c];
         if (!is_deeper_than_margin(search, contact)) continue;
-        at = at < 0 ? sti_row_buffer_lower(&system->work.here, contact->id)
-                    : first_behind(&system->work.here, at, contact->id);
-        search->any[part] = look_at(system, contact, at).missed;
+        at = at < 0 ? sti_row_buffer_lower(&work->here, contact->id) : first_behind(&work->here, at, contact->id);
+        search->any[part] = look_at(model, state, work, contact, at).missed;
     }
 }
 
 static st_Status note_part(const Search *search, int first, int end, int *n_new, st_Error *err)
 {
-    st_System *system = search->system;
+    const sti_Model *model = search->model;
+    const sti_State *state = search->state;
+    sti_StepWork *work = search->work;
     for (int c = first; c < end; c++) {
-        const sti_ContactEntry *contact = &system->work.trial.contact[c];
+        const sti_ContactEntry *contact = &work->trial.contact[c];
         if (!is_deeper_than_margin(search, contact)) continue;
-        const Miss miss = look_at(system, contact, sti_row_buffer_lower(&system->work.here, contact->id));
+        const Miss miss = look_at(model, state, work, contact, sti_row_buffer_lower(&work->here, contact->id));
         const uint64_t id = miss.other ? other_name(contact->id) : contact->id;
-        if (!miss.missed || (miss.other && sti_ids_contain(&system->work.ahead.missed, id))) continue;
-        STI_TRY(sti_ids_add(&system->model.allocator, &system->work.ahead.missed, id, err));
-        if (is_movable(&system->model, &system->work, contact) && (miss.other || !miss.known))
-            STI_TRY(keep_found(system, contact, id, err));
-        if (contact->gap < -sti_margin_of(&system->model, contact)) system->work.ahead.missed_far = true;
+        if (!miss.missed || (miss.other && sti_ids_contain(&work->ahead.missed, id))) continue;
+        STI_TRY(sti_ids_add(&model->allocator, &work->ahead.missed, id, err));
+        if (is_movable(model, work, contact) && (miss.other || !miss.known))
+            STI_TRY(keep_found(model, state, work, contact, id, err));
+        if (contact->gap < -sti_margin_of(model, contact)) work->ahead.missed_far = true;
         ++*n_new;
     }
     return ST_OK;
 }
 
 /* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. */
-st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err)
+st_Status sti_note_missed(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h, int *n_new,
+                          st_Error *err)
 {
-    const int n = system->work.trial.n_contacts;
+    const int n = work->trial.n_contacts;
     Search search;
-    search.system = system, search.allowed = allowed_miss(system, h);
+    search.model = model, search.state = state, search.work = work,
+    search.allowed = allowed_miss(model, state, work, h);
     *n_new = 0;
-    system->work.ahead.missed_far = false;
-    const int parts = sti_team_parts(system->model.def.threads, n, search_part, &search);
+    work->ahead.missed_far = false;
+    const int parts = sti_team_parts(model->def.threads, n, search_part, &search);
     for (int k = 0; k < parts; k++)
         if (search.any[k])
             STI_TRY(note_part(&search, (int)sti_part_first(n, k), (int)sti_part_first(n, k + 1), n_new, err));
@@ -337,20 +347,20 @@ st_Status sti_drop_separated(const sti_Model *model, sti_StepWork *work, st_Erro
 /* After an impact, contacts that rebound leave the active set, or a bounce shorter than the step would be held
  * down. The trapezoid's form II keeps them to the end of the step, as its paper does, and with v+ = -v its position
  * stays. Form I would end such a step with v+ = 0 at the height h v/2. Contacts without restitution stay, see above. */
-st_Status sti_drop_rebounding(st_System *system, st_Error *err)
+st_Status sti_drop_rebounding(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    const sti_Assembly *step = &system->work.step;
-    const st_SystemDef *def = &system->model.def;
-    const bool keeps = sti_integrator(&system->model)->order == 1 ||
-                       (def->integrator == ST_INTEGRATOR_TRAPEZOID && def->form == ST_FORM_II);
-    const double slow = opens_slowly(&system->model) ? STI_SEPARATION_SPEED : def->restitution_speed;
-    if (keeps || system->work.events.over_limit) return ST_OK;
-    system->state.active.n = 0;
+    const sti_Assembly *step = &work->step;
+    const st_SystemDef *def = &model->def;
+    const bool keeps =
+        sti_integrator(model)->order == 1 || (def->integrator == ST_INTEGRATOR_TRAPEZOID && def->form == ST_FORM_II);
+    const double slow = opens_slowly(model) ? STI_SEPARATION_SPEED : def->restitution_speed;
+    if (keeps || work->events.over_limit) return ST_OK;
+    state->active.n = 0;
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;
-        double speed = sti_row_dot(&step->H, step->law[c].first, system->work.v_new);
+        double speed = sti_row_dot(&step->H, step->law[c].first, work->v_new);
         if (entry->surface->restitution > 0 && speed > slow) continue;
-        STI_TRY(sti_ids_add(&system->model.allocator, &system->state.active, entry->id, err));
+        STI_TRY(sti_ids_add(&model->allocator, &state->active, entry->id, err));
     }
     return ST_OK;
 }

@@ -140,29 +140,30 @@ static double row_moves(const sti_Model *model, const sti_StepWork *work, const 
 
 /* v and u stay, and so must the momenta that the forces give: a contact taken for open that bears a load is not to be
  * relieved of it. `u` is not needed any more, and takes the change.                                */
-static bool momenta_stay(const st_System *system)
+static bool momenta_stay(const sti_Model *model, const sti_StepWork *work)
 {
-    const sti_LeastNorm *least = system->work.least_norm;
-    const sti_Assembly *step = &system->work.step;
-    const int n_r = step->H.n_rows, n_joints = system->work.here.joint_rows.n_rows;
+    const sti_LeastNorm *least = work->least_norm;
+    const sti_Assembly *step = &work->step;
+    const int n_r = step->H.n_rows, n_joints = work->here.joint_rows.n_rows;
     double size = 0, change = 0;
     for (int k = 0; k < n_r + n_joints; k++) {
         const double before = k < n_r ? step->r[k] : step->l[k - n_r];
         least->u[k] = least->r[k] - before;
-        size += fabs(before) * (k < n_r ? row_moves(&system->model, &system->work, &step->H, k)
-                                        : row_moves(&system->model, &system->work, &step->G, k - n_r));
+        size +=
+            fabs(before) * (k < n_r ? row_moves(model, work, &step->H, k) : row_moves(model, work, &step->G, k - n_r));
     }
-    momentum_change(&(Movers){&system->model, &system->work}, least->u, least->moved);
-    for (int i = 0; i < system->model.n_v; i++)
+    momentum_change(&(Movers){model, work}, least->u, least->moved);
+    for (int i = 0; i < model->n_v; i++)
         change += least->moved[i] * least->moved[i];
-    return sqrt(change) <= fmax(tolerances_of_change * system->model.def.tolerance, least_change) * size;
+    return sqrt(change) <= fmax(tolerances_of_change * model->def.tolerance, least_change) * size;
 }
 
-st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *err)
+st_Status sti_least_norm(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                         st_Error *err)
 {
-    sti_LeastNorm *least = system->work.least_norm;
-    sti_Assembly *step = &system->work.step;
-    int n_joints = system->work.here.joint_rows.n_rows, n_r = step->H.n_rows + n_joints, n_contacts;
+    sti_LeastNorm *least = work->least_norm;
+    sti_Assembly *step = &work->step;
+    int n_joints = work->here.joint_rows.n_rows, n_r = step->H.n_rows + n_joints, n_contacts;
     st_Determined found = {0};
     step->undetermined = 0;
     if (step->n_gaps == 0 && n_joints == 0) return ST_OK;
@@ -170,21 +171,20 @@ st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *er
         step->undetermined = -1;
         return ST_OK;
     }
-    STI_TRY(gather_contacts(&system->model, &system->work, stage->eta, &n_contacts, err));
+    STI_TRY(gather_contacts(model, work, stage->eta, &n_contacts, err));
     sti_Open open = {.n_r = n_r,
                      .n_contacts = n_contacts,
                      .contact = least->law,
                      .r = least->r,
                      .u = least->u,
                      .weight = least->weight,
-                     .still =
-                         fmax(still, tolerances_of_still * system->model.def.tolerance) * system->state.fastest.speed,
+                     .still = fmax(still, tolerances_of_still * model->def.tolerance) * state->fastest.speed,
                      .tolerance = rank_tolerance,
-                     .n_moved = system->model.n_v,
+                     .n_moved = model->n_v,
                      .moves = momentum_change,
-                     .ctx = &(Movers){&system->model, &system->work}};
+                     .ctx = &(Movers){model, work}};
     STI_TRY(sti_hyperstatic_find(least->hyperstatic, &open, NULL, least->r, &found, err));
-    if (!momenta_stay(system)) {
+    if (!momenta_stay(model, work)) {
         step->undetermined = -1;
         return ST_OK;
     }

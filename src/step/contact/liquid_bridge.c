@@ -50,28 +50,27 @@ static double last_impulse(const sti_State *state, uint64_t id)
     return lo < state->forces.n && state->forces.at[lo].id == id ? state->forces.at[lo].r[0] : 0;
 }
 
-bool sti_has_bridge(const st_System *system, const sti_ContactEntry *entry)
+bool sti_has_bridge(const sti_Model *model, const sti_State *state, const sti_ContactEntry *entry)
 {
     const st_SurfaceLaw *law = &entry->surface->more;
     if (!(law->liquid_volume > 0) || !(law->surface_tension > 0)) return false;
-    const double size = sti_pair_size(&system->model.world->collider, entry->shape_a - 1, entry->shape_b - 1);
-    return entry->gap <= TOUCHES * size ||
-           (entry->gap <= rupture_gap(law) && last_impulse(&system->state, entry->id) != 0);
+    const double size = sti_pair_size(&model->world->collider, entry->shape_a - 1, entry->shape_b - 1);
+    return entry->gap <= TOUCHES * size || (entry->gap <= rupture_gap(law) && last_impulse(state, entry->id) != 0);
 }
 
-double sti_follow_gaps(st_System *system, const double *v, double part)
+double sti_follow_gaps(const sti_Model *model, sti_StepWork *work, const double *v, double part)
 {
-    sti_Assembly *out = &system->work.step;
+    sti_Assembly *out = &work->step;
     double changed = 0;
     for (int c = 0; c < out->n_gaps; c++) {
         sti_Chosen *chosen = &out->chosen[c];
         if (!(chosen->bridge > 0)) continue;
         sti_RowView row;
         double u = 0;
-        sti_view_row(&system->model, &system->work, c, 0, &row);
+        sti_view_row(model, work, c, 0, &row);
         for (int e = 0; e < row.n; e++)
             u += row.x[e] * v[row.i[e]];
-        const double force = sti_bridge_force(system->model.world, &chosen->entry, chosen->entry.gap + out->eta * u);
+        const double force = sti_bridge_force(model->world, &chosen->entry, chosen->entry.gap + out->eta * u);
         const double change = out->eta * force - chosen->bridge;
         changed += change * change;
         if (part == 0) continue;

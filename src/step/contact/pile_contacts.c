@@ -36,7 +36,7 @@ typedef struct Alike {
 static const st_ContactLaw *law_of(const sti_StageBuild *build, const sti_ContactEntry *entry, Alike *last)
 {
     if (entry->surface != last->surface || entry->dim != last->dim)
-        *last = (Alike){entry->surface, entry->dim, sti_contact_law(&build->system->model, entry, 0)};
+        *last = (Alike){entry->surface, entry->dim, sti_contact_law(build->model, entry, 0)};
     return &last->law;
 }
 
@@ -61,8 +61,8 @@ static int add_to_pile(const sti_StageBuild *build, int n, int row, const st_Con
     sti_choose(out, n, entry);
     sti_stage_belt(build, &out->law[n], entry);
     if (build->gap_drift) out->w[row] = sti_closing_drift(build, entry->gap);
-    out->pile_body[2 * (ptrdiff_t)n] = block_of(build->system->model.world, entry->a);
-    out->pile_body[2 * (ptrdiff_t)n + 1] = block_of(build->system->model.world, entry->b);
+    out->pile_body[2 * (ptrdiff_t)n] = block_of(build->model->world, entry->a);
+    out->pile_body[2 * (ptrdiff_t)n + 1] = block_of(build->model->world, entry->b);
     double *frame = out->pile_frame + 9 * (ptrdiff_t)n;
     vec3_store(frame, entry->point);
     vec3_store(frame + 3, entry->normal);
@@ -75,7 +75,7 @@ static void share_contacts(void *ctx, int thread, int n_threads)
     Many *many = ctx;
     sti_StageBuild *build = many->build;
     const st_Sink *sink = build->stage->rows;
-    const sti_IdSet *wanted = &build->system->work.wanted;
+    const sti_IdSet *wanted = &build->work->wanted;
     const int first = (int)sti_share(sink->n_contacts, thread, n_threads);
     const int end = (int)sti_share(sink->n_contacts, thread + 1, n_threads);
     const int start = first < end ? sti_ids_lower(wanted, sink->contact[first].id) : 0;
@@ -104,7 +104,7 @@ static void share_contacts(void *ctx, int thread, int n_threads)
 static void place_bodies(void *ctx, int64_t first, int64_t end)
 {
     const sti_StageBuild *build = ctx;
-    const sti_World *world = build->system->model.world;
+    const sti_World *world = build->model->world;
     for (int e = (int)first; e < (int)end; e++) {
         const int b = sti_awake_body(world, e);
         const ptrdiff_t block = block_of(world, b);
@@ -117,21 +117,20 @@ static void place_bodies(void *ctx, int64_t first, int64_t end)
 st_Status sti_pile_contacts(sti_StageBuild *build)
 {
     sti_Assembly *out = build->out;
-    const st_System *system = build->system;
+    const sti_Model *model = build->model;
+    const sti_StepWork *work = build->work;
     Many many;
     many.build = build;
     memset(many.overlapping.count, 0, sizeof many.overlapping.count);
-    const int64_t n = system->work.wanted.n, n_blocks = system->model.n_blocks;
+    const int64_t n = work->wanted.n, n_blocks = model->n_blocks;
     STI_TRY(STI_GROW(build->allocator, out->pile_body, out->pile_body_capacity, 2 * n, build->err));
     STI_TRY(STI_GROW(build->allocator, out->pile_frame, out->pile_frame_capacity, 9 * n, build->err));
     STI_TRY(STI_GROW(build->allocator, out->pile_centre, out->pile_centre_capacity, 3 * n_blocks, build->err));
     STI_TRY(STI_GROW(build->allocator, out->pile_axes, out->pile_axes_capacity, 9 * n_blocks, build->err));
-    out->pile =
-        (sti_PileContacts){out->pile_body, out->pile_frame, out->pile_centre, out->pile_axes, system->model.arm};
-    sti_team_for(system->model.def.threads, sti_awake_count(system->model.world), STI_LEAST_BODIES, place_bodies,
-                 build);
-    const int threads = system->work.wanted.n / STI_LEAST_CONTACTS;
-    sti_team_run(threads < system->model.def.threads ? threads : system->model.def.threads, share_contacts, &many);
+    out->pile = (sti_PileContacts){out->pile_body, out->pile_frame, out->pile_centre, out->pile_axes, model->arm};
+    sti_team_for(model->def.threads, sti_awake_count(model->world), STI_LEAST_BODIES, place_bodies, build);
+    const int threads = work->wanted.n / STI_LEAST_CONTACTS;
+    sti_team_run(threads < model->def.threads ? threads : model->def.threads, share_contacts, &many);
     out->overlapping = (int)sti_places_before(&many.overlapping, STI_MOST_THREADS);
     return ST_OK;
 }

@@ -123,16 +123,16 @@ static void scale_compliances(sti_StepWork *work, const sti_Stage *stage, double
         out->Cb[k] *= s;
 }
 
-st_Status sti_rigid_limit(st_System *system, const sti_Stage *stage, st_Solution *solution, st_SolveInfo *info,
-                          st_Error *err)
+st_Status sti_rigid_limit(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                          st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
-    double left = softness(&system->model, &system->work, stage);
+    double left = softness(model, work, stage);
     for (int round = 0; round < 40 && left > STI_RIGID_LIMIT; round++) { /* from any softness below 1e32 */
         double s = fmax(0.1, STI_RIGID_LIMIT / left);
-        scale_compliances(&system->work, stage, s);
+        scale_compliances(work, stage, s);
         left *= s;
         int before = info->iterations;
-        STI_TRY(sti_solve_islands(system, solution, info, err));
+        STI_TRY(sti_solve_islands(model, state, work, solution, info, err));
         info->iterations += before;
     }
     return ST_OK;

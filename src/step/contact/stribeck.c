@@ -37,18 +37,20 @@ static double sliding_speed(const sti_Assembly *out, int c, const double *u)
 
 void sti_stage_stribeck(sti_StageBuild *build)
 {
-    const st_System *system = build->system;
+    const sti_Model *model = build->model;
+    const sti_State *state = build->state;
+    const sti_StepWork *work = build->work;
     sti_Assembly *out = build->out;
-    if (!system->model.rigid || !system->model.world->stribeck) return;
+    if (!model->rigid || !model->world->stribeck) return;
     for (int c = 0; c < out->n_gaps; c++) {
         double u[ST_MAX_DIM] = {0};
         if (!depends_on_speed(out, c)) continue;
         for (int k = 1; k < out->law[c].dim && k < 3; k++) {
             sti_RowView row;
-            sti_view_row(&system->model, &system->work, c, k, &row);
+            sti_view_row(model, work, c, k, &row);
             u[k] = out->w[out->law[c].first + k];
             for (int e = 0; e < row.n; e++)
-                u[k] += row.x[e] * system->state.v[row.i[e]];
+                u[k] += row.x[e] * state->v[row.i[e]];
         }
         out->law[c].mu = friction_at(out->chosen[c].entry.surface, sliding_speed(out, c, u));
     }

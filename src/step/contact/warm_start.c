@@ -108,7 +108,9 @@ static int first_force(const sti_State *state, const sti_StepWork *work, int c)
 }
 
 typedef struct Start {
-    const st_System *system;
+    const sti_Model *model;
+    const sti_State *state;
+    const sti_StepWork *work;
     double eta;
 } Start;
 
@@ -116,27 +118,29 @@ typedef struct Start {
 static void start_range(void *ctx, int64_t begin, int64_t stop)
 {
     const Start *start = ctx;
-    const st_System *system = start->system;
-    const sti_Assembly *out = &system->work.step;
-    const bool by_place = system->model.def.contact != ST_CONTACT_COMPLIANT;
+    const sti_Model *model = start->model;
+    const sti_State *state = start->state;
+    const sti_StepWork *work = start->work;
+    const sti_Assembly *out = &work->step;
+    const bool by_place = model->def.contact != ST_CONTACT_COMPLIANT;
     uint64_t taken = 0;
     int c = (int)begin, first = 0, end = 0;
     while (c < out->problem.n_contacts && goes_on(out, c))
         c++;
-    if (c > 0 && c < out->problem.n_contacts) end = first_force(&system->state, &system->work, c);
+    if (c > 0 && c < out->problem.n_contacts) end = first_force(state, work, c);
     for (; c < out->problem.n_contacts; c++) {
         const sti_ContactEntry *wanted = &out->chosen[c].entry;
         const bool same = goes_on(out, c);
         if (!same && c >= stop) return;
         if (!same) {
-            find_group(&system->state, &system->work, c, &first, &end);
+            find_group(state, work, c, &first, &end);
             taken = 0;
         }
         const bool few = by_place && wanted->shape_a > 0 && end - first <= 64;
-        const int from = few ? nearest(&system->state, first, end, taken, wanted, out->law[c].dim)
-                             : same_id(&system->state, first, end, &out->chosen[c], out->law[c].dim);
+        const int from = few ? nearest(state, first, end, taken, wanted, out->law[c].dim)
+                             : same_id(state, first, end, &out->chosen[c], out->law[c].dim);
         if (few && from >= 0) taken |= (uint64_t)1 << (from - first);
-        set_start(&system->state, &system->work, c, start->eta, from);
+        set_start(state, work, c, start->eta, from);
     }
 }
 
@@ -165,9 +169,9 @@ static double fall_of(const sti_Model *model, const sti_StepWork *work, const st
 static const double lifted = 1e-3, least_band = 1e-9;
 
 /* Has contact c a speed to leave at (rebound.c)? They are listed by contact. */
-static bool rebounds(const st_System *system, int c)
+static bool rebounds(const sti_StepWork *work, int c)
 {
-    const sti_Rebounds *list = &system->work.rebounds;
+    const sti_Rebounds *list = &work->rebounds;
     int lo = 0, hi = list->n;
     while (lo < hi) {
         const int middle = lo + (hi - lo) / 2;
@@ -180,7 +184,8 @@ static bool rebounds(const st_System *system, int c)
 }
 
 typedef struct Band {
-    const st_System *system;
+    const sti_Model *model;
+    const sti_StepWork *work;
     const sti_Stage *stage;
 } Band;
 
@@ -194,55 +199,53 @@ typedef struct Band {
 static void band_range(void *ctx, int64_t first, int64_t end)
 {
     const Band *band = ctx;
-    const st_System *system = band->system;
-    const sti_Assembly *out = &system->work.step;
-    const double reach = sti_larger(band->stage->reach, 0.2 * system->work.h_asked),
-                 cap = system->model.def.correction_speed;
+    const sti_Model *model = band->model;
+    const sti_StepWork *work = band->work;
+    const sti_Assembly *out = &work->step;
+    const double reach = sti_larger(band->stage->reach, 0.2 * work->h_asked), cap = model->def.correction_speed;
     for (int c = (int)first; c < (int)end; c++) {
         const sti_ContactEntry *entry = &out->chosen[c].entry;
         const int row = out->law[c].first;
-        if (entry->shape_a == 0 || rebounds(system, c)) continue;
+        if (entry->shape_a == 0 || rebounds(work, c)) continue;
         if (entry->gap > 0 && !(out->r[row] > 0)) continue;
-        const double width = sti_pair_size(&system->model.world->collider, entry->shape_a - 1, entry->shape_b - 1);
-        const double fall = 4 * sti_larger(fall_of(&system->model, &system->work, band->stage, entry->a),
-                                           fall_of(&system->model, &system->work, band->stage, entry->b));
+        const double width = sti_pair_size(&model->world->collider, entry->shape_a - 1, entry->shape_b - 1);
+        const double fall =
+            4 * sti_larger(fall_of(model, work, band->stage, entry->a), fall_of(model, work, band->stage, entry->b));
         const double least = least_band * width, most = fmin(fall, STI_RELATIVE_BAND * width);
         const double size = sti_larger(least, out->chosen[c].band * most);
         const double tiny = sti_larger(least, lifted * size);
         out->w[row] =
             entry->gap > tiny
                 ? (entry->gap - tiny) / reach
-                : (entry->gap + size < 0 ? sti_recover(&system->work, sti_larger((entry->gap + size) / reach, -cap))
-                                         : 0.0);
+                : (entry->gap + size < 0 ? sti_recover(work, sti_larger((entry->gap + size) / reach, -cap)) : 0.0);
         if (out->compliant && entry->gap + size >= 0) out->C[row] = 0.0;
     }
 }
 
-static void apply_band(st_System *system, const sti_Stage *stage)
+static void apply_band(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage)
 {
     const bool plain = stage->q_base == stage->q_star && !stage->mean && stage->drift_from == NULL;
-    Band band = {system, stage};
-    if (!system->model.banded || !plain || !(stage->eta > 0) || !sti_closes_gaps(&system->model.def)) return;
-    if (system->model.def.contact != ST_CONTACT_RIGID) return;
-    sti_team_for(system->model.def.threads, system->work.step.n_gaps, LEAST, band_range, &band);
+    Band band = {model, work, stage};
+    if (!model->banded || !plain || !(stage->eta > 0) || !sti_closes_gaps(&model->def)) return;
+    if (model->def.contact != ST_CONTACT_RIGID) return;
+    sti_team_for(model->def.threads, work->step.n_gaps, LEAST, band_range, &band);
 }
 
 /* Only ids of a world tell the shapes. */
-void sti_warm_start(st_System *system, const sti_Stage *stage)
+void sti_warm_start(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage)
 {
-    Start start = {system, stage->eta};
-    sti_team_for(system->model.rigid ? system->model.def.threads : 1, system->work.step.problem.n_contacts, LEAST,
-                 start_range, &start);
-    apply_band(system, stage);
+    Start start = {model, state, work, stage->eta};
+    sti_team_for(model->rigid ? model->def.threads : 1, work->step.problem.n_contacts, LEAST, start_range, &start);
+    apply_band(model, work, stage);
 }
 
 /* Which part of what the solver changed is a force, and needed again? The rest of it stops, once, the velocity that
  * the last solve left over and that was still there when this one began. Things at rest are solved every now and then
  * only, when a start is no longer good enough: kept in full, the impulse that stops what crept until then would throw
  * them the other way. After an exact solve nothing moves any more, and the next one finds the forces (auto.c).   */
-static double lasting_part(const st_System *system, double left, const st_SolveInfo *info)
+static double lasting_part(const sti_Model *model, double left, const st_SolveInfo *info)
 {
-    if (system->model.banded && info->residual.natural <= STI_EXACT) return 1;
+    if (model->banded && info->residual.natural <= STI_EXACT) return 1;
     return info->start > left ? 1 - left / info->start : 1;
 }
 
@@ -256,39 +259,41 @@ static double most_left(void *ctx, int64_t first, int64_t end)
 }
 
 /* Island by island: what their contacts have left from the last step, when they may have belonged to others. */
-static st_Status find_lasting_parts(st_System *system, st_Error *err)
+static st_Status find_lasting_parts(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
-    const sti_Assembly *out = &system->work.step;
-    const int n_contacts = out->problem.n_contacts, n = sti_islands_count(system->work.islands);
-    STI_TRY(STI_GROW(&system->model.allocator, system->work.warm.lasting, system->work.warm.lasting_capacity, n, err));
-    double *lasting = system->work.warm.lasting;
+    const sti_Assembly *out = &work->step;
+    const int n_contacts = out->problem.n_contacts, n = sti_islands_count(work->islands);
+    STI_TRY(STI_GROW(&model->allocator, work->warm.lasting, work->warm.lasting_capacity, n, err));
+    double *lasting = work->warm.lasting;
     for (int k = 0; k < n; k++)
         lasting[k] = 0;
-    if (n == 1) lasting[0] = sti_team_largest(system->model.def.threads, n_contacts, most_left, &system->work);
+    if (n == 1) lasting[0] = sti_team_largest(model->def.threads, n_contacts, most_left, work);
     for (int c = 0; n > 1 && c < n_contacts; c++) {
-        const int island = sti_islands_of(system->work.islands, c);
+        const int island = sti_islands_of(work->islands, c);
         if (island >= 0) lasting[island] = sti_larger(out->chosen[c].left, lasting[island]);
     }
     for (int k = 0; k < n; k++)
-        lasting[k] = lasting_part(system, lasting[k], &sti_islands_get(system->work.islands, k)->info);
+        lasting[k] = lasting_part(model, lasting[k], &sti_islands_get(work->islands, k)->info);
     return ST_OK;
 }
 
 typedef struct Keep {
-    st_System *system;
+    sti_State *state;
+    sti_StepWork *work;
     double eta;
 } Keep;
 
 static void keep_range(void *ctx, int64_t first, int64_t end)
 {
     const Keep *keep = ctx;
-    const st_System *system = keep->system;
-    const sti_Assembly *out = &system->work.step;
+    sti_State *state = keep->state;
+    const sti_StepWork *work = keep->work;
+    const sti_Assembly *out = &work->step;
     for (int64_t c = first; c < end; c++) {
         const sti_ContactEntry *entry = &out->chosen[c].entry;
-        const int island = sti_islands_of(system->work.islands, (int)c);
-        const double part = island >= 0 ? system->work.warm.lasting[island] : 1;
-        sti_Impulse *kept = &system->state.forces.at[c];
+        const int island = sti_islands_of(work->islands, (int)c);
+        const double part = island >= 0 ? work->warm.lasting[island] : 1;
+        sti_Impulse *kept = &state->forces.at[c];
         kept->id = entry->id;
         kept->element = out->chosen[c].element;
         kept->dim = out->law[c].dim;
@@ -297,7 +302,7 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
         kept->point = entry->point;
         kept->normal = entry->normal;
         kept->tangent = entry->tangent;
-        kept->left = island >= 0 ? sti_islands_get(system->work.islands, island)->info.residual.natural
+        kept->left = island >= 0 ? sti_islands_get(work->islands, island)->info.residual.natural
                                  : out->chosen[c].left; /* nobody solved for it */
         const bool exact = kept->left <= STI_EXACT;     /* goes on asleep */
         kept->band = exact ? sti_larger(out->chosen[c].band - STI_BAND_SHRINK, 0) : 1.0;
@@ -312,38 +317,39 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
 }
 
 /* for_good: the step stands, and those it started from are not wanted any more. */
-static st_Status keep_impulses(st_System *system, double eta, bool for_good, st_Error *err)
+static st_Status keep_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, double eta, bool for_good,
+                               st_Error *err)
 {
-    const int n = system->work.step.problem.n_contacts;
-    Keep keep = {system, eta};
-    STI_TRY(find_lasting_parts(system, err));
-    if (!for_good) sti_save_impulses(&system->state, &system->work);
-    STI_TRY(STI_GROW(&system->model.allocator, system->state.forces.at, system->state.forces.capacity, n, err));
-    system->state.forces.n = n;
-    sti_team_for(system->model.def.threads, n, LEAST, keep_range, &keep);
+    const int n = work->step.problem.n_contacts;
+    Keep keep = {state, work, eta};
+    STI_TRY(find_lasting_parts(model, work, err));
+    if (!for_good) sti_save_impulses(state, work);
+    STI_TRY(STI_GROW(&model->allocator, state->forces.at, state->forces.capacity, n, err));
+    state->forces.n = n;
+    sti_team_for(model->def.threads, n, LEAST, keep_range, &keep);
     return ST_OK;
 }
 
 /* Speculative steps wait with it until another stage begins or the step stands, which mostly comes first: then there is
  * but one list. In others what was solved for is overwritten on the way.                          */
-st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err)
+st_Status sti_keep_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, double eta, st_Error *err)
 {
-    if (!sti_speculative(&system->model)) return keep_impulses(system, eta, false, err);
-    system->work.warm.to_keep = eta;
+    if (!sti_speculative(model)) return keep_impulses(model, state, work, eta, false, err);
+    work->warm.to_keep = eta;
     return ST_OK;
 }
 
-st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err)
+st_Status sti_keep_waiting(const sti_Model *model, sti_State *state, sti_StepWork *work, bool for_good, st_Error *err)
 {
-    const double eta = system->work.warm.to_keep;
-    system->work.warm.to_keep = 0;
-    return eta > 0 ? keep_impulses(system, eta, for_good, err) : ST_OK;
+    const double eta = work->warm.to_keep;
+    work->warm.to_keep = 0;
+    return eta > 0 ? keep_impulses(model, state, work, eta, for_good, err) : ST_OK;
 }
 
 /* In place of those that the step began with: a second list of them would be 3 MB for 8,000 spheres, for the rare step
  * that fails after its first attempt.                                                             */
-st_Status sti_keep_tried(st_System *system, st_Error *err)
+st_Status sti_keep_tried(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    system->work.saved.lost = system->work.saved.lost || (system->work.warm.to_keep > 0 && !system->work.saved.kept);
-    return sti_keep_waiting(system, true, err);
+    work->saved.lost = work->saved.lost || (work->warm.to_keep > 0 && !work->saved.kept);
+    return sti_keep_waiting(model, state, work, true, err);
 }

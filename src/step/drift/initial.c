@@ -55,13 +55,13 @@ static st_Status project_position(st_System *system, st_Error *err)
     size_t size = (size_t)system->model.n_q * sizeof *system->state.q;
     memcpy(system->work.q_new, system->state.q, size);
     memcpy(system->work.v_new, system->state.v, (size_t)system->model.n_v * sizeof *system->state.v);
-    STI_TRY(sti_evaluate(system, &system->work.trial, system->state.t, system->work.q_new, sti_margin(&system->model),
-                         err));
+    STI_TRY(sti_evaluate(&system->model, &system->state, &system->work, &system->work.trial, system->state.t,
+                         system->work.q_new, sti_margin(&system->model), err));
     system->work.active_new.n = 0;
     for (int round = 0, held = -1; round < 8 && held != system->work.active_new.n; round++) {
         held = system->work.active_new.n;
         STI_TRY(sti_activate_touching(&system->model, &system->work, -STI_CONSISTENT, err));
-        STI_TRY(sti_project(system, system->state.t, 0.0, err));
+        STI_TRY(sti_project(&system->model, &system->state, &system->work, system->state.t, 0.0, err));
     }
     double *moved = system->work.projection.step;
     sti_difference(&system->model, system->state.q, system->work.q_new, moved);
@@ -82,7 +82,7 @@ static st_Status find_velocity(st_System *system, double *moved, st_Error *err)
                        .v_base = system->state.v,
                        .q_base = system->state.q};
     system->work.wanted.n = 0;
-    STI_TRY(sti_solve_stage(system, &stage, system->work.v_new, &info, err));
+    STI_TRY(sti_solve_stage(&system->model, &system->state, &system->work, &stage, system->work.v_new, &info, err));
     *moved = 0;
     for (int i = 0; i < system->model.n_v; i++)
         *moved = fmax(*moved, fabs(system->work.v_new[i] - system->state.v[i]));
@@ -120,7 +120,7 @@ st_Status sti_check_initial(st_System *system, st_Error *err)
     if (system->model.def.initial == ST_INITIAL_KEEP || !has_flaws(&flaws)) return ST_OK;
     if (system->model.def.initial == ST_INITIAL_REFUSE)
         return refuse(&system->model, &system->work, &flaws, "is inconsistent", err);
-    STI_TRY(sti_prepare_projection(system, err));
+    STI_TRY(sti_prepare_projection(&system->model, &system->state, &system->work, err));
     STI_TRY(project_position(system, err));
     STI_TRY(project_velocity(system, err));
     flaws = look_for_flaws(&system->state, &system->work);
@@ -153,8 +153,8 @@ st_Status sti_meet_motors(st_System *system, st_Error *err)
     if (worst <= STI_CONSISTENT) return ST_OK;
     STI_TRY(find_velocity(system, &moved, err));
     sti_carry_nothing(&system->model, &system->work);
-    STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
-    STI_TRY(sti_sum_piece(system, err));
+    STI_TRY(sti_carry_impulses(&system->model, &system->state, &system->work, 1.0, 1.0, err));
+    STI_TRY(sti_sum_piece(&system->model, &system->state, &system->work, err));
     sti_works_add(&system->state.works, 1, &system->work.step.done);
     memcpy(system->state.v, system->work.v_new, (size_t)system->model.n_v * sizeof *system->state.v);
     system->state.history.known = false;

@@ -22,7 +22,9 @@
 
 /* The projection under way. */
 typedef struct Projecting {
-    st_System *system;
+    const sti_Model *model;
+    const sti_State *state;
+    sti_StepWork *work;
     sti_Assembly *out;
     double t;
     bool unilateral; /* gaps >= 0 instead of = 0                                                   */
@@ -37,14 +39,14 @@ typedef struct Projecting {
 static st_Status add_constraint(Projecting *projecting, sti_RowList *to, const sti_RowList *from, int k)
 {
     int64_t start = from->p[k];
-    return sti_rows_append(&projecting->system->model.allocator, to, (int)(from->p[k + 1] - start), from->i + start,
+    return sti_rows_append(&projecting->model->allocator, to, (int)(from->p[k + 1] - start), from->i + start,
                            from->x + start, projecting->err);
 }
 
 static st_Status add_equality(Projecting *projecting, const sti_RowList *from, int k, double value)
 {
     sti_Assembly *out = projecting->out;
-    const st_Allocator *a = &projecting->system->model.allocator;
+    const st_Allocator *a = &projecting->model->allocator;
     int row = out->G.n_rows;
     STI_TRY(STI_GROW(a, out->g, out->g_capacity, row + 1, projecting->err));
     STI_TRY(STI_GROW(a, out->l, out->l_capacity, row + 1, projecting->err));
@@ -57,7 +59,7 @@ static st_Status add_equality(Projecting *projecting, const sti_RowList *from, i
 static st_Status add_joint_constraints(Projecting *projecting, const st_Sink *sink)
 {
     sti_Assembly *out = projecting->out;
-    const st_Allocator *a = &projecting->system->model.allocator;
+    const st_Allocator *a = &projecting->model->allocator;
     int n = sink->joint_rows.n_rows;
     STI_TRY(STI_GROW(a, out->g, out->g_capacity, n, projecting->err));
     STI_TRY(STI_GROW(a, out->l, out->l_capacity, n, projecting->err));
@@ -72,7 +74,7 @@ static st_Status add_joint_constraints(Projecting *projecting, const st_Sink *si
 static st_Status add_inequality(Projecting *projecting, const sti_RowList *from, int k, double gap)
 {
     sti_Assembly *out = projecting->out;
-    const st_Allocator *a = &projecting->system->model.allocator;
+    const st_Allocator *a = &projecting->model->allocator;
     int row = out->H.n_rows;
     STI_TRY(STI_GROW(a, out->w, out->w_capacity, row + 1, projecting->err));
     STI_TRY(STI_GROW(a, out->r, out->r_capacity, row + 1, projecting->err));
@@ -88,11 +90,13 @@ static st_Status add_inequality(Projecting *projecting, const sti_RowList *from,
 /* Constraint values and rows at q_new. */
 static st_Status linearise_constraints(Projecting *projecting)
 {
-    st_System *s = projecting->system;
-    st_Sink *sink = &s->work.trial;
+    const sti_Model *model = projecting->model;
+    const sti_State *state = projecting->state;
+    sti_StepWork *work = projecting->work;
+    st_Sink *sink = &work->trial;
     sti_Assembly *out = projecting->out;
     if (!projecting->looked)
-        STI_TRY(sti_evaluate(s, sink, projecting->t, s->work.q_new, sti_margin(&s->model), projecting->err));
+        STI_TRY(sti_evaluate(model, state, work, sink, projecting->t, work->q_new, sti_margin(model), projecting->err));
     projecting->looked = false;
     out->G.n_rows = out->H.n_rows = 0;
     projecting->error = 0;
@@ -102,7 +106,7 @@ static st_Status linearise_constraints(Projecting *projecting)
             STI_TRY(add_equality(projecting, &sink->soft_rows, k, sink->soft[k].value - projecting->spring_target[k]));
     for (int c = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
-        if (!sti_ids_contain(&s->work.active_new, contact->id)) continue;
+        if (!sti_ids_contain(&work->active_new, contact->id)) continue;
         if (projecting->unilateral)
             STI_TRY(add_inequality(projecting, &sink->contact_rows, contact->first_row, contact->gap));
         else
@@ -114,16 +118,17 @@ static st_Status linearise_constraints(Projecting *projecting)
 /* f = M e, M having been filled in. */
 static void momentum_of(const Projecting *projecting, double *f)
 {
-    const st_System *s = projecting->system;
-    const st_Model *model = &s->model.table;
+    const sti_Model *model = projecting->model;
+    const sti_StepWork *work = projecting->work;
+    const st_Model *table = &model->table;
     const double *M = projecting->out->M;
-    double *e = s->work.projection.error;
-    sti_difference(&s->model, s->work.q_new, s->work.projection.q_from, e);
-    for (int b = 0; b < model->n_blocks; b++)
-        for (int i = model->first[b]; i < model->first[b + 1]; i++) {
-            const bool marked = s->model.mass.marked != NULL && s->model.mass.marked[b];
+    double *e = work->projection.error;
+    sti_difference(model, work->q_new, work->projection.q_from, e);
+    for (int b = 0; b < table->n_blocks; b++)
+        for (int i = table->first[b]; i < table->first[b + 1]; i++) {
+            const bool marked = model->mass.marked != NULL && model->mass.marked[b];
             f[i] = 0;
-            for (int j = marked ? i : model->first[b]; j < (marked ? i + 1 : model->first[b + 1]); j++, M++)
+            for (int j = marked ? i : table->first[b]; j < (marked ? i + 1 : table->first[b + 1]); j++, M++)
                 f[i] += *M * e[j];
         }
 }
@@ -131,33 +136,36 @@ static void momentum_of(const Projecting *projecting, double *f)
 /* d of one Newton step, into projection.step. */
 static st_Status projection_step(Projecting *projecting)
 {
-    st_System *s = projecting->system;
-    const st_Model *model = &s->model.table;
+    const sti_Model *model = projecting->model;
+    const sti_State *state = projecting->state;
+    sti_StepWork *work = projecting->work;
+    const st_Model *table = &model->table;
     sti_Assembly *out = projecting->out;
-    STI_TRY(STI_GROW(&s->model.allocator, out->G.p, out->G.p_capacity, 1, projecting->err));
-    STI_TRY(STI_GROW(&s->model.allocator, out->H.p, out->H.p_capacity, 1, projecting->err));
-    STI_TRY(sti_mass(&s->model, out, s->work.q_new, projecting->err));
+    STI_TRY(STI_GROW(&model->allocator, out->G.p, out->G.p_capacity, 1, projecting->err));
+    STI_TRY(STI_GROW(&model->allocator, out->H.p, out->H.p_capacity, 1, projecting->err));
+    STI_TRY(sti_mass(model, out, work->q_new, projecting->err));
     if (projecting->straight)
-        memset(out->f, 0, (size_t)model->n_v * sizeof *out->f);
+        memset(out->f, 0, (size_t)table->n_v * sizeof *out->f);
     else
         momentum_of(projecting, out->f);
     st_Problem problem = {
-        .n_v = model->n_v,
+        .n_v = table->n_v,
         .n_l = out->G.n_rows,
         .n_r = out->H.n_rows,
         .n_contacts = out->H.n_rows,
-        .A = {.n_blocks = model->n_blocks, .first = model->first, .x = out->M, .diagonal = s->model.mass.marked},
+        .A = {.n_blocks = table->n_blocks, .first = table->first, .x = out->M, .diagonal = model->mass.marked},
         .symmetric = true,
-        .G = {model->n_v, out->G.n_rows, out->G.p, out->G.i, out->G.x},
-        .H = {model->n_v, out->H.n_rows, out->H.p, out->H.i, out->H.x},
+        .G = {table->n_v, out->G.n_rows, out->G.p, out->G.i, out->G.x},
+        .H = {table->n_v, out->H.n_rows, out->H.p, out->H.i, out->H.x},
         .f = out->f,
         .g = out->g,
         .w = out->w,
         .contact = out->law};
-    st_Solution solution = {.v = s->work.projection.step, .l = out->l, .r = out->r};
+    st_Solution solution = {.v = work->projection.step, .l = out->l, .r = out->r};
     st_SolveInfo info;
-    STI_TRY(sti_solve_problem(s, s->work.projection.solver, &problem, &solution, &info, projecting->err));
-    sti_lap(&s->work, ST_STAGE_PROJECT);
+    STI_TRY(
+        sti_solve_problem(model, state, work, work->projection.solver, &problem, &solution, &info, projecting->err));
+    sti_lap(work, ST_STAGE_PROJECT);
     return ST_OK;
 }
 
@@ -165,8 +173,9 @@ static st_Status projection_step(Projecting *projecting)
  * help; until closed, or three in a row brought nothing. Leaves the best position met in q_best.   */
 static st_Status project_iterate(Projecting *projecting, double *best)
 {
-    st_System *s = projecting->system;
-    size_t size = (size_t)s->model.n_q * sizeof *s->work.q_new;
+    const sti_Model *model = projecting->model;
+    sti_StepWork *work = projecting->work;
+    size_t size = (size_t)model->n_q * sizeof *work->q_new;
     double first = INFINITY;
     for (int round = 0, idle = 0; idle < 3 && round < STI_PROJECTION_ROUNDS; round++) {
         STI_TRY(linearise_constraints(projecting));
@@ -177,16 +186,16 @@ static st_Status project_iterate(Projecting *projecting, double *best)
             *best = projecting->error;
             projecting->fresh = true;
             idle = 0;
-            memcpy(s->work.projection.q_best, s->work.q_new, size);
+            memcpy(work->projection.q_best, work->q_new, size);
         } else if (idle++, projecting->straight) { /* half the step that did not help, from where it started */
-            for (int i = 0; i < s->model.n_v; i++)
-                s->work.projection.step[i] *= 0.5;
-            sti_move(&s->model, s->work.projection.q_best, s->work.projection.step, 1.0, s->work.q_new);
+            for (int i = 0; i < model->n_v; i++)
+                work->projection.step[i] *= 0.5;
+            sti_move(model, work->projection.q_best, work->projection.step, 1.0, work->q_new);
             continue;
         }
         if (*best <= STI_PROJECTION_ERROR || !isfinite(projecting->error)) return ST_OK;
         STI_TRY(projection_step(projecting));
-        sti_move(&s->model, s->work.q_new, s->work.projection.step, 1.0, s->work.q_new);
+        sti_move(model, work->q_new, work->projection.step, 1.0, work->q_new);
     }
     return ST_OK;
 }
@@ -195,14 +204,15 @@ static st_Status project_iterate(Projecting *projecting, double *best)
  * position met. Leaves it in q_new and `trial` evaluated there.                                    */
 static st_Status close_constraints(Projecting *projecting)
 {
-    st_System *s = projecting->system;
-    size_t size = (size_t)s->model.n_q * sizeof *s->work.q_new;
+    const sti_Model *model = projecting->model;
+    sti_StepWork *work = projecting->work;
+    size_t size = (size_t)model->n_q * sizeof *work->q_new;
     double best = INFINITY;
-    memcpy(s->work.q_new, s->work.projection.q_from, size);
+    memcpy(work->q_new, work->projection.q_from, size);
     for (int pass = 0; pass < 2; pass++) {
         projecting->straight = pass == 1;
         STI_TRY(project_iterate(projecting, &best));
-        memcpy(s->work.q_new, s->work.projection.q_best, size);
+        memcpy(work->q_new, work->projection.q_best, size);
         if (best <= STI_PROJECTION_CLOSED) break;
         best = INFINITY; /* the second pass starts with a look at where it is */
     }
@@ -212,28 +222,35 @@ static st_Status close_constraints(Projecting *projecting)
 /* phi(q_l) + h a' v+, from the rows at q_l. */
 static st_Status spring_targets(Projecting *projecting, double h)
 {
-    st_System *s = projecting->system;
-    const st_Sink *here = &s->work.here;
+    const sti_Model *model = projecting->model;
+    sti_StepWork *work = projecting->work;
+    const st_Sink *here = &work->here;
     int n = here->soft_rows.n_rows;
-    if (!s->model.def.keep_springs || n == 0) return ST_OK;
-    STI_TRY(STI_GROW(&s->model.allocator, projecting->out->u, projecting->out->u_capacity, n, projecting->err));
+    if (!model->def.keep_springs || n == 0) return ST_OK;
+    STI_TRY(STI_GROW(&model->allocator, projecting->out->u, projecting->out->u_capacity, n, projecting->err));
     for (int k = 0; k < n; k++)
-        projecting->out->u[k] = here->soft[k].value + h * sti_row_dot(&here->soft_rows, k, s->work.v_new);
+        projecting->out->u[k] = here->soft[k].value + h * sti_row_dot(&here->soft_rows, k, work->v_new);
     projecting->spring_target = projecting->out->u;
     return ST_OK;
 }
 
-st_Status sti_project(st_System *system, double t, double h, st_Error *err)
+st_Status sti_project(const sti_Model *model, const sti_State *state, sti_StepWork *work, double t, double h,
+                      st_Error *err)
 {
-    Projecting projecting = {
-        .system = system, .out = &system->work.projection.problem, .t = t, .looked = true, .err = err};
+    Projecting projecting = {.model = model,
+                             .state = state,
+                             .work = work,
+                             .out = &work->projection.problem,
+                             .t = t,
+                             .looked = true,
+                             .err = err};
     STI_TRY(spring_targets(&projecting, h));
-    memcpy(system->work.projection.q_from, system->work.q_new, (size_t)system->model.n_q * sizeof *system->work.q_new);
+    memcpy(work->projection.q_from, work->q_new, (size_t)model->n_q * sizeof *work->q_new);
     STI_TRY(close_constraints(&projecting));
     if (projecting.error > STI_PROJECTION_FAILED) {
         projecting.unilateral = true;
         STI_TRY(close_constraints(&projecting));
     }
-    sti_lap(&system->work, ST_STAGE_PROJECT);
+    sti_lap(work, ST_STAGE_PROJECT);
     return ST_OK;
 }

@@ -24,12 +24,13 @@ static double fastest_point(const sti_Model *model, const sti_State *state, cons
     return largest;
 }
 
-static double fastest_difference(st_System *system, const double *v, const double *from)
+static double fastest_difference(const sti_Model *model, const sti_State *state, sti_StepWork *work, const double *v,
+                                 const double *from)
 {
-    double *d = system->work.v_recovered + 2 * (ptrdiff_t)system->model.n_v;
-    for (int i = 0; i < system->model.n_v; i++)
+    double *d = work->v_recovered + 2 * (ptrdiff_t)model->n_v;
+    for (int i = 0; i < model->n_v; i++)
         d[i] = v[i] - from[i];
-    return fastest_point(&system->model, &system->state, d);
+    return fastest_point(model, state, d);
 }
 
 /* A row of mobility W that asks for the speed w and got the impulse r: r w is the work of its correction, and the speed
@@ -41,55 +42,53 @@ static double speed_of_work(double r, double w, double W)
 
 /* May drift correction be what moves something faster than half of the cap? With two stages, impulses of the last
  * one show little: what is asked for decides alone.                                                  */
-static bool may_be_fast(const st_System *system, double h)
+static bool may_be_fast(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h)
 {
-    const sti_Assembly *step = &system->work.step;
-    const st_Sink *here = &system->work.here;
-    const double cap = system->model.def.correction_speed, time = fmax(h, 0.2 * system->work.h_asked);
-    const bool starts =
-        system->model.def.integrator == ST_INTEGRATOR_BDF2 && !system->state.history.known; /* by sdirk2 */
-    const bool one_stage = system->model.def.integrator != ST_INTEGRATOR_SDIRK2 && !starts;
+    const sti_Assembly *step = &work->step;
+    const st_Sink *here = &work->here;
+    const double cap = model->def.correction_speed, time = fmax(h, 0.2 * work->h_asked);
+    const bool starts = model->def.integrator == ST_INTEGRATOR_BDF2 && !state->history.known; /* by sdirk2 */
+    const bool one_stage = model->def.integrator != ST_INTEGRATOR_SDIRK2 && !starts;
     for (int c = 0; c < step->n_gaps; c++) {
         const int row = step->law[c].first;
-        const double w = fmin(-(step->chosen[c].entry.gap + system->model.def.slop) / time, cap);
+        const double w = fmin(-(step->chosen[c].entry.gap + model->def.slop) / time, cap);
         if (!(w > 0.01 * cap)) continue;
-        const double W = sti_contact_mobility(&system->model, &system->work, c);
+        const double W = sti_contact_mobility(model, work, c);
         if (!one_stage || speed_of_work(step->r[row], w, W) > 0.5 * cap) return true;
     }
     for (int k = 0; k < here->joint_rows.n_rows; k++) {
         const double w = here->joint[k].velocity ? 0 : fmin(fabs(here->joint[k].value) / time, cap);
         if (!(w > 0.01 * cap)) continue;
-        if (!one_stage ||
-            speed_of_work(step->l[k], w, sti_row_mobility(&system->model, &system->work, &step->G, k)) > 0.5 * cap)
+        if (!one_stage || speed_of_work(step->l[k], w, sti_row_mobility(model, work, &step->G, k)) > 0.5 * cap)
             return true;
     }
     return false;
 }
 
-st_Status sti_bound_recovery(st_System *system, double h, st_StepInfo *info, st_Error *err)
+st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                             st_Error *err)
 {
-    const double cap = system->model.def.correction_speed;
-    const size_t size = (size_t)system->model.n_v * sizeof *system->state.v;
-    if (!sti_closes_gaps(&system->model.def) || system->model.def.contact != ST_CONTACT_RIGID || !(h > 0)) return ST_OK;
-    if (system->work.recovery == 0) return ST_OK; /* the energy guard's */
-    if (!may_be_fast(system, h)) return ST_OK;
-    STI_TRY(STI_GROW(&system->model.allocator, system->work.v_recovered, system->work.v_recovered_capacity,
-                     3 * (int64_t)system->model.n_v, err));
-    if (fastest_difference(system, system->work.v_new, system->state.v) < 0.5 * cap) return ST_OK;
-    double *with = system->work.v_recovered, *without = with + system->model.n_v;
-    memcpy(with, system->work.v_new, size);
-    system->work.recovery = 0;
-    STI_TRY(sti_integrate_once(system, h, info, err));
-    memcpy(without, system->work.v_new, size);
-    double share = 1, moved = fastest_difference(system, with, without);
+    const double cap = model->def.correction_speed;
+    const size_t size = (size_t)model->n_v * sizeof *state->v;
+    if (!sti_closes_gaps(&model->def) || model->def.contact != ST_CONTACT_RIGID || !(h > 0)) return ST_OK;
+    if (work->recovery == 0) return ST_OK; /* the energy guard's */
+    if (!may_be_fast(model, state, work, h)) return ST_OK;
+    STI_TRY(STI_GROW(&model->allocator, work->v_recovered, work->v_recovered_capacity, 3 * (int64_t)model->n_v, err));
+    if (fastest_difference(model, state, work, work->v_new, state->v) < 0.5 * cap) return ST_OK;
+    double *with = work->v_recovered, *without = with + model->n_v;
+    memcpy(with, work->v_new, size);
+    work->recovery = 0;
+    STI_TRY(sti_integrate_once(model, state, work, h, info, err));
+    memcpy(without, work->v_new, size);
+    double share = 1, moved = fastest_difference(model, state, work, with, without);
     for (int round = 0; round < 3; round++) {
         if (moved > cap) share *= 0.999 * cap / moved;
-        system->work.recovery = share;
-        STI_TRY(sti_integrate_once(system, h, info, err));
-        moved = fastest_difference(system, system->work.v_new, without);
+        work->recovery = share;
+        STI_TRY(sti_integrate_once(model, state, work, h, info, err));
+        moved = fastest_difference(model, state, work, work->v_new, without);
         if (moved <= cap) break;
     }
-    if (moved > 0.1 * cap) system->work.stages.rough = true; /* a jump: bdf2 would extrapolate it */
+    if (moved > 0.1 * cap) work->stages.rough = true; /* a jump: bdf2 would extrapolate it */
     if (share < 1) info->recovery = fmin(info->recovery, share);
     return ST_OK;
 }

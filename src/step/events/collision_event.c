@@ -19,36 +19,37 @@
 #include "base/tolerance.h"
 #include "step/step.h"
 
-static void prepare_path(st_System *system)
+static void prepare_path(const sti_Model *model, const sti_State *state, sti_StepWork *work)
 {
-    if (sti_integrator(&system->model)->order > 1)
-        sti_difference(&system->model, system->state.q, system->work.q_new, system->work.lookout.path);
+    if (sti_integrator(model)->order > 1) sti_difference(model, state->q, work->q_new, work->lookout.path);
 }
 
 /* q(s), and v(s) where v is not NULL; v may be v_new. */
-void sti_path(const st_System *system, double h, double s, double *q, double *v)
+void sti_path(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h, double s, double *q,
+              double *v)
 {
-    if (sti_integrator(&system->model)->order == 1) {
-        sti_move(&system->model, system->state.q, system->work.v_new, s * h, q);
+    if (sti_integrator(model)->order == 1) {
+        sti_move(model, state->q, work->v_new, s * h, q);
         return;
     }
-    double *x = system->work.lookout.moved;
-    const double *v0 = system->state.v, *v1 = system->work.v_new, *d = system->work.lookout.path;
+    double *x = work->lookout.moved;
+    const double *v0 = state->v, *v1 = work->v_new, *d = work->lookout.path;
     double at_v0 = s * (1 - s) * (1 - s), at_d = s * s * (3 - 2 * s), at_v1 = s * s * (s - 1);
-    for (int i = 0; i < system->model.n_v; i++)
+    for (int i = 0; i < model->n_v; i++)
         x[i] = h * (at_v0 * v0[i] + at_v1 * v1[i]) + at_d * d[i];
-    sti_move(&system->model, system->state.q, x, 1.0, q);
+    sti_move(model, state->q, x, 1.0, q);
     double rate_v0 = (1 - s) * (1 - 3 * s), rate_d = 6 * s * (1 - s), rate_v1 = s * (3 * s - 2);
-    for (int i = 0; v != NULL && i < system->model.n_v; i++) {
-        const double mean =
-            system->work.stages.straight ? 0.5 * (v0[i] + v1[i]) : d[i] / h; /* impulses.c adds up to it */
+    for (int i = 0; v != NULL && i < model->n_v; i++) {
+        const double mean = work->stages.straight ? 0.5 * (v0[i] + v1[i]) : d[i] / h; /* impulses.c adds up to it */
         v[i] = rate_v0 * v0[i] + rate_v1 * v1[i] + rate_d * mean;
     }
 }
 
 /* The step along which F is looked at. */
 typedef struct Way {
-    st_System *system;
+    const sti_Model *model;
+    const sti_State *state;
+    sti_StepWork *work;
     double h, margin;
     bool ahead;   /* contacts beyond the margin matter, too, as far as the rest of the way leads       */
     bool passing; /* what overlaps at the start does not count: it may have come out at the end        */
@@ -61,12 +62,12 @@ typedef struct Bracket {
 
 static double smallest_of(const Way *way, const st_Sink *sink)
 {
-    const st_System *system = way->system;
+    const sti_State *state = way->state;
+    const sti_StepWork *work = way->work;
     double F = way->margin;
     for (int c = 0; c < sink->n_contacts; c++) {
         const uint64_t id = sink->contact[c].id;
-        if (sti_ids_contain(&system->state.active, id) ||
-            (way->passing && sti_ids_contain(&system->work.lookout.under, id)))
+        if (sti_ids_contain(&state->active, id) || (way->passing && sti_ids_contain(&work->lookout.under, id)))
             continue;
         F = fmin(F, sink->contact[c].gap);
     }
@@ -77,30 +78,29 @@ static double smallest_of(const Way *way, const st_Sink *sink)
 static st_Status smallest_gap(void *ctx, double s, double *F, st_Error *err)
 {
     const Way *way = ctx;
-    st_System *system = way->system;
-    const st_Model *table = &system->model.table;
-    st_Sink *sink = &system->work.trial;
+    const sti_Model *model = way->model;
+    const sti_State *state = way->state;
+    sti_StepWork *work = way->work;
+    const st_Model *table = &model->table;
+    st_Sink *sink = &work->trial;
     if (s < 1)
-        sti_path(system, way->h, s, system->work.lookout.q, NULL);
+        sti_path(model, state, work, way->h, s, work->lookout.q, NULL);
     else
-        memcpy(system->work.lookout.q, system->work.q_new, (size_t)table->n_q * sizeof *system->work.q_new);
+        memcpy(work->lookout.q, work->q_new, (size_t)table->n_q * sizeof *work->q_new);
     sti_row_buffer_clear_contacts(sink);
-    if (way->ahead)
-        system->model.world->collider.ahead = (sti_Foresight){(1 - s) * way->h, {system->work.v_new, system->state.v}};
-    st_Status status =
-        table->contacts(table->ctx, system->state.t + s * way->h, system->work.lookout.q, way->margin, sink, err);
-    if (way->ahead) system->model.world->collider.ahead = (sti_Foresight){.h = 0};
+    if (way->ahead) model->world->collider.ahead = (sti_Foresight){(1 - s) * way->h, {work->v_new, state->v}};
+    st_Status status = table->contacts(table->ctx, state->t + s * way->h, work->lookout.q, way->margin, sink, err);
+    if (way->ahead) model->world->collider.ahead = (sti_Foresight){.h = 0};
     *F = smallest_of(way, sink);
     return status;
 }
 
 /* How much a gap can change on the way. */
-static double largest_gap_change(const st_System *system, double h)
+static double largest_gap_change(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h)
 {
-    const st_Model *table = &system->model.table;
+    const st_Model *table = &model->table;
     if (table->reach == NULL) return INFINITY;
-    return fmax(table->reach(table->ctx, system->state.q, system->work.v_new, h),
-                table->reach(table->ctx, system->state.q, system->state.v, h));
+    return fmax(table->reach(table->ctx, state->q, work->v_new, h), table->reach(table->ctx, state->q, state->v, h));
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------ */
@@ -109,13 +109,13 @@ static double largest_gap_change(const st_System *system, double h)
 enum { CAREFUL = 32, LOOKS = 100 };
 
 /* What overlaps at the start, and is not held. */
-static st_Status note_under(st_System *system, const st_Sink *sink, st_Error *err)
+static st_Status note_under(const sti_Model *model, const sti_State *state, sti_StepWork *work, const st_Sink *sink,
+                            st_Error *err)
 {
-    system->work.lookout.under.n = 0;
+    work->lookout.under.n = 0;
     for (int c = 0; c < sink->n_contacts; c++)
-        if (sink->contact[c].gap < -system->model.def.active_gap &&
-            !sti_ids_contain(&system->state.active, sink->contact[c].id))
-            STI_TRY(sti_ids_add(&system->model.allocator, &system->work.lookout.under, sink->contact[c].id, err));
+        if (sink->contact[c].gap < -model->def.active_gap && !sti_ids_contain(&state->active, sink->contact[c].id))
+            STI_TRY(sti_ids_add(&model->allocator, &work->lookout.under, sink->contact[c].id, err));
     return ST_OK;
 }
 
@@ -123,7 +123,7 @@ static st_Status note_under(st_System *system, const st_Sink *sink, st_Error *er
 static st_Status look_on(Way *way, int look, const st_Sink *seen, Bracket *bracket, st_Error *err)
 {
     const double patience = look <= CAREFUL ? 1 : exp2(look - CAREFUL);
-    const double next = sti_earliest_touch(way->system, seen, way->h, bracket->hi, patience);
+    const double next = sti_earliest_touch(way->model, way->state, way->work, seen, way->h, bracket->hi, patience);
     bracket->lo = bracket->hi, bracket->F_lo = bracket->F_hi;
     bracket->hi = next < 1 && look < LOOKS ? next : 1;
     if (bracket->hi == 1) way->margin = 0, way->ahead = way->passing = false; /* nothing comes behind it */
@@ -133,23 +133,24 @@ static st_Status look_on(Way *way, int look, const st_Sink *seen, Bracket *brack
 /* From place to place along the way, to the first overlap or to the end. */
 static st_Status follow_shapes(Way *way, Bracket *bracket, st_Error *err)
 {
-    st_System *system = way->system;
-    const st_Sink *seen = &system->work.here;
-    way->margin = sti_margin(&system->model);
-    way->ahead = largest_gap_change(system, way->h) > way->margin;
+    const sti_Model *model = way->model;
+    const sti_State *state = way->state;
+    sti_StepWork *work = way->work;
+    const st_Sink *seen = &work->here;
+    way->margin = sti_margin(model);
+    way->ahead = largest_gap_change(model, state, work, way->h) > way->margin;
     *bracket = (Bracket){.F_hi = smallest_of(way, seen)};
     if (way->ahead) {
         STI_TRY(smallest_gap(way, 0, &bracket->F_hi, err));
-        seen = &system->work.trial;
+        seen = &work->trial;
     }
     const double F_start = bracket->F_hi;
-    STI_TRY(note_under(system, seen, err));
+    STI_TRY(note_under(model, state, work, seen, err));
     way->passing = true;
     bracket->F_hi = smallest_of(way, seen);
-    for (int look = 0; bracket->hi < 1 && bracket->F_hi >= -system->model.def.active_gap;
-         look++, seen = &system->work.trial)
+    for (int look = 0; bracket->hi < 1 && bracket->F_hi >= -model->def.active_gap; look++, seen = &work->trial)
         STI_TRY(look_on(way, look, seen, bracket, err));
-    if (system->work.lookout.under.n > 0 && !way->passing) bracket->lo = 0, bracket->F_lo = F_start;
+    if (work->lookout.under.n > 0 && !way->passing) bracket->lo = 0, bracket->F_lo = F_start;
     return ST_OK;
 }
 
@@ -168,18 +169,16 @@ static double lowest_of_cubic(double p0, double m0, double p1, double m1, double
 }
 
 /* Gaps of `trial`, at the end of the way, that open there. */
-static st_Status note_opening(st_System *system, st_Error *err)
+static st_Status note_opening(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    const st_Sink *sink = &system->work.trial;
-    system->work.lookout.n_opening = 0;
-    STI_TRY(STI_GROW(&system->model.allocator, system->work.lookout.opening, system->work.lookout.capacity,
-                     sink->n_contacts, err));
+    const st_Sink *sink = &work->trial;
+    work->lookout.n_opening = 0;
+    STI_TRY(STI_GROW(&model->allocator, work->lookout.opening, work->lookout.capacity, sink->n_contacts, err));
     for (int c = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
-        const double rate = sti_row_dot(&sink->contact_rows, contact->first_row, system->work.v_new);
-        if (rate > 0 && !sti_ids_contain(&system->state.active, contact->id))
-            system->work.lookout.opening[system->work.lookout.n_opening++] =
-                (sti_Opening){contact->id, contact->gap, rate};
+        const double rate = sti_row_dot(&sink->contact_rows, contact->first_row, work->v_new);
+        if (rate > 0 && !sti_ids_contain(&state->active, contact->id))
+            work->lookout.opening[work->lookout.n_opening++] = (sti_Opening){contact->id, contact->gap, rate};
     }
     return ST_OK;
 }
@@ -188,20 +187,22 @@ static st_Status note_opening(st_System *system, st_Error *err)
  * there is none. Both lists stand by id.                                                         */
 static double first_dip(const Way *way)
 {
-    const st_System *system = way->system;
-    const st_Sink *sink = &system->work.trial;
-    const double *v = sti_integrator(&system->model)->order == 1 ? system->work.v_new : system->state.v;
+    const sti_Model *model = way->model;
+    const sti_State *state = way->state;
+    const sti_StepWork *work = way->work;
+    const st_Sink *sink = &work->trial;
+    const double *v = sti_integrator(model)->order == 1 ? work->v_new : state->v;
     double first = 1, least;
     for (int c = 0, k = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
-        while (k < system->work.lookout.n_opening && system->work.lookout.opening[k].id < contact->id)
+        while (k < work->lookout.n_opening && work->lookout.opening[k].id < contact->id)
             k++;
-        if (k == system->work.lookout.n_opening || system->work.lookout.opening[k].id != contact->id) continue;
+        if (k == work->lookout.n_opening || work->lookout.opening[k].id != contact->id) continue;
         const double rate = sti_row_dot(&sink->contact_rows, contact->first_row, v);
         if (rate >= 0) continue;
-        const sti_Opening *end = &system->work.lookout.opening[k];
+        const sti_Opening *end = &work->lookout.opening[k];
         double s = lowest_of_cubic(contact->gap, way->h * rate, end->gap, way->h * end->rate, &least);
-        if (least < -system->model.def.active_gap) first = fmin(first, s);
+        if (least < -model->def.active_gap) first = fmin(first, s);
     }
     return first;
 }
@@ -209,18 +210,20 @@ static double first_dip(const Way *way)
 /* The end of the step, and before it the first gap that closes and opens again. */
 static st_Status look_between(Way *way, Bracket *bracket, st_Error *err)
 {
-    st_System *system = way->system;
-    way->margin = fmax(largest_gap_change(system, way->h), sti_margin(&system->model));
+    const sti_Model *model = way->model;
+    const sti_State *state = way->state;
+    sti_StepWork *work = way->work;
+    way->margin = fmax(largest_gap_change(model, state, work, way->h), sti_margin(model));
     bracket->lo = 0, bracket->hi = 1;
     STI_TRY(smallest_gap(way, 1, &bracket->F_hi, err));
-    STI_TRY(note_opening(system, err));
-    if (bracket->F_hi >= -system->model.def.active_gap && system->work.lookout.n_opening == 0) return ST_OK;
+    STI_TRY(note_opening(model, state, work, err));
+    if (bracket->F_hi >= -model->def.active_gap && work->lookout.n_opening == 0) return ST_OK;
     STI_TRY(smallest_gap(way, 0, &bracket->F_lo, err));
     const double dip = first_dip(way);
     if (dip < 1) {
         double F;
         STI_TRY(smallest_gap(way, dip, &F, err));
-        if (F < -system->model.def.active_gap) bracket->hi = dip, bracket->F_hi = F;
+        if (F < -model->def.active_gap) bracket->hi = dip, bracket->F_hi = F;
     }
     return ST_OK;
 }
@@ -230,7 +233,7 @@ static st_Status look_between(Way *way, Bracket *bracket, st_Error *err)
 /* A contact that rebounds starts at gap 0, opens and closes again: look for the place behind which it closes. */
 static st_Status leave(Way *way, Bracket *bracket, st_Error *err)
 {
-    if (sti_integrator(&way->system->model)->order == 1) return ST_OK;
+    if (sti_integrator(way->model)->order == 1) return ST_OK;
     double width = bracket->hi - bracket->lo, s = bracket->lo, F = 0;
     for (int k = 0; k < 40 && !(F > STI_COLLISION_GAP); k++) {
         width *= 0.5;
@@ -241,15 +244,16 @@ static st_Status leave(Way *way, Bracket *bracket, st_Error *err)
     return ST_OK;
 }
 
-st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err)
+st_Status sti_find_collision(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h, double *s,
+                             st_Error *err)
 {
-    const double tolerance = system->model.def.active_gap;
-    Way way = {.system = system, .h = h};
+    const double tolerance = model->def.active_gap;
+    Way way = {.model = model, .state = state, .work = work, .h = h};
     Bracket at = {.hi = 1};
     *s = 1;
-    if (system->model.table.contacts == NULL) return ST_OK;
-    prepare_path(system);
-    STI_TRY(system->model.rigid ? follow_shapes(&way, &at, err) : look_between(&way, &at, err));
+    if (model->table.contacts == NULL) return ST_OK;
+    prepare_path(model, state, work);
+    STI_TRY(model->rigid ? follow_shapes(&way, &at, err) : look_between(&way, &at, err));
     if (at.F_hi >= -tolerance) return ST_OK;
     way.ahead = false;
     way.margin = fmax(-at.F_hi, tolerance); /* enough for the secants to see where the gap closes */

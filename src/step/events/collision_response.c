@@ -7,13 +7,14 @@
 #include "base/tolerance.h"
 #include "step/step.h"
 
-static st_Status stuck(const st_System *system, double t, int count, st_Error *err)
+static st_Status stuck(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double t, int count,
+                       st_Error *err)
 {
     char pair[600] = "contacts";
-    for (int c = 0; c < system->work.trial.n_contacts; c++)
-        if (system->work.trial.contact[c].gap <= system->model.def.active_gap &&
-            !sti_ids_contain(&system->state.active, system->work.trial.contact[c].id))
-            sti_describe_contact(&system->model, &system->work.trial.contact[c], pair, sizeof pair);
+    for (int c = 0; c < work->trial.n_contacts; c++)
+        if (work->trial.contact[c].gap <= model->def.active_gap &&
+            !sti_ids_contain(&state->active, work->trial.contact[c].id))
+            sti_describe_contact(model, &work->trial.contact[c], pair, sizeof pair);
     return sti_fail(err, ST_ERR_EVENTS,
                     "stuck at t = %g: %d collisions in a row without progress, the last of %s; try events off", t,
                     count, pair);
@@ -29,21 +30,20 @@ bool sti_exhausted(const sti_Model *model, const sti_StepWork *work)
 }
 
 /* Behind a step; stalled: how many before it were exhausted. */
-st_Status sti_count_exhausted(st_System *system, int stalled, st_Error *err)
+st_Status sti_count_exhausted(const sti_Model *model, sti_State *state, sti_StepWork *work, int stalled, st_Error *err)
 {
-    system->state.stalled = sti_exhausted(&system->model, &system->work) ? stalled + 1 : 0;
-    return system->state.stalled > STI_MAX_STALLED ? stuck(system, system->state.t, system->work.events.n_stops, err)
-                                                   : ST_OK;
+    state->stalled = sti_exhausted(model, work) ? stalled + 1 : 0;
+    return state->stalled > STI_MAX_STALLED ? stuck(model, state, work, state->t, work->events.n_stops, err) : ST_OK;
 }
 
-st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err)
+st_Status sti_count_event(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double s,
+                          st_StepInfo *info, st_Error *err)
 {
-    if (!sti_goes_on(&system->model)) {
-        system->state.stalled = s < 1e-9 ? system->state.stalled + 1 : 0;
-        return system->state.stalled > STI_MAX_STALLED ? stuck(system, t, STI_MAX_STALLED, err) : ST_OK;
+    if (!sti_goes_on(model)) {
+        state->stalled = s < 1e-9 ? state->stalled + 1 : 0;
+        return state->stalled > STI_MAX_STALLED ? stuck(model, state, work, t, STI_MAX_STALLED, err) : ST_OK;
     }
-    if (++system->work.events.n_stops > system->model.def.max_events)
-        system->work.events.over_limit = info->accumulated = true;
+    if (++work->events.n_stops > model->def.max_events) work->events.over_limit = info->accumulated = true;
     return ST_OK;
 }
 
@@ -72,13 +72,14 @@ static st_Status note_collisions(const sti_Model *model, sti_StepWork *work, dou
 }
 
 /* With the rows and the active set at the collision: its impact. */
-static st_Status collide_there(st_System *system, double t, st_StepInfo *info, st_Error *err)
+static st_Status collide_there(const sti_Model *model, sti_State *state, sti_StepWork *work, double t,
+                               st_StepInfo *info, st_Error *err)
 {
-    memcpy(system->work.a_new, system->work.v_new, (size_t)system->model.n_v * sizeof *system->work.v_new);
-    STI_TRY(sti_impact(system, t, info, err));
-    STI_TRY(sti_note_loaded(&system->model, &system->work, err));
-    STI_TRY(note_collisions(&system->model, &system->work, t, system->work.a_new, err));
-    return sti_drop_rebounding(system, err);
+    memcpy(work->a_new, work->v_new, (size_t)model->n_v * sizeof *work->v_new);
+    STI_TRY(sti_impact(model, state, work, t, info, err));
+    STI_TRY(sti_note_loaded(model, work, err));
+    STI_TRY(note_collisions(model, work, t, work->a_new, err));
+    return sti_drop_rebounding(model, state, work, err);
 }
 
 /* Does a contact that is not held overlap at q_new? */
@@ -92,41 +93,44 @@ bool sti_ran_into_something(const sti_Model *model, const sti_StepWork *work)
 }
 
 /* Hold what touches at q_new. A projection may push yet another contact into overlap: hold that, too. */
-static st_Status close_contacts(st_System *system, double t, double h, st_Error *err)
+static st_Status close_contacts(const sti_Model *model, const sti_State *state, sti_StepWork *work, double t, double h,
+                                st_Error *err)
 {
     for (int round = 0; round < 4; round++) {
-        STI_TRY(sti_activate_touching(&system->model, &system->work, system->model.def.active_gap, err));
-        if (system->model.def.drift != ST_DRIFT_PROJECTION) break;
-        STI_TRY(sti_project(system, t, h, err));
-        if (!sti_ran_into_something(&system->model, &system->work)) break;
+        STI_TRY(sti_activate_touching(model, work, model->def.active_gap, err));
+        if (model->def.drift != ST_DRIFT_PROJECTION) break;
+        STI_TRY(sti_project(model, state, work, t, h, err));
+        if (!sti_ran_into_something(model, work)) break;
     }
     return ST_OK;
 }
 
 /* The contacts that touch at q_new are closed, and the impact gives the velocity behind it. */
-st_Status sti_land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err)
+st_Status sti_land(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double h, st_StepInfo *info,
+                   st_Error *err)
 {
-    STI_TRY(close_contacts(system, t, h, err));
-    STI_EXCHANGE(st_Sink, system->work.here, system->work.trial);
-    STI_EXCHANGE(sti_IdSet, system->state.active, system->work.active_new);
-    st_Status status = collide_there(system, t, info, err);
-    STI_EXCHANGE(sti_IdSet, system->state.active, system->work.active_new);
-    STI_EXCHANGE(st_Sink, system->work.here, system->work.trial);
+    STI_TRY(close_contacts(model, state, work, t, h, err));
+    STI_EXCHANGE(st_Sink, work->here, work->trial);
+    STI_EXCHANGE(sti_IdSet, state->active, work->active_new);
+    st_Status status = collide_there(model, state, work, t, info, err);
+    STI_EXCHANGE(sti_IdSet, state->active, work->active_new);
+    STI_EXCHANGE(st_Sink, work->here, work->trial);
     info->collisions++;
     return status;
 }
 
 /* Go to the collision at fraction s of the step, and land there. */
-st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *info, st_Error *err)
+st_Status sti_collide_at(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, double s,
+                         st_StepInfo *info, st_Error *err)
 {
-    double t = system->state.t + s * h;
-    sti_path(system, h, s, system->work.q_new, system->work.v_new);
-    STI_TRY(sti_cut_piece(&system->model, &system->work, s, err));
-    STI_TRY(sti_evaluate(system, &system->work.trial, t, system->work.q_new, sti_margin(&system->model), err));
-    STI_TRY(sti_count_event(system, t, s, info, err));
-    STI_TRY(sti_ids_copy(&system->model.allocator, &system->work.active_new, &system->state.active, err));
-    sti_lap(&system->work, ST_STAGE_EVENTS);
-    system->work.events.before = (sti_Works){0};
-    sti_works_add(&system->work.events.before, s, &system->work.step.done);
-    return sti_land(system, t, s * h, info, err);
+    double t = state->t + s * h;
+    sti_path(model, state, work, h, s, work->q_new, work->v_new);
+    STI_TRY(sti_cut_piece(model, work, s, err));
+    STI_TRY(sti_evaluate(model, state, work, &work->trial, t, work->q_new, sti_margin(model), err));
+    STI_TRY(sti_count_event(model, state, work, t, s, info, err));
+    STI_TRY(sti_ids_copy(&model->allocator, &work->active_new, &state->active, err));
+    sti_lap(work, ST_STAGE_EVENTS);
+    work->events.before = (sti_Works){0};
+    sti_works_add(&work->events.before, s, &work->step.done);
+    return sti_land(model, state, work, t, s * h, info, err);
 }

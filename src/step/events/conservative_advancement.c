@@ -33,17 +33,18 @@ static double skin_of(const sti_Model *model, const sti_ContactEntry *contact)
 }
 
 /* A body's own part, in the direction n [m/s]. */
-static double approach(const st_System *system, int b, st_Vec3 n, double h)
+static double approach(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int b, st_Vec3 n,
+                       double h)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     const sti_Body *body = &world->body[b];
-    const bool straight = sti_integrator(&system->model)->order == 1;
+    const bool straight = sti_integrator(model)->order == 1;
     st_Vec3 v[3], w[3];
     if (body->n_dofs == 0) return 0;
-    sti_body_velocity(body, system->work.v_new, &v[0], &w[0]);
+    sti_body_velocity(body, work->v_new, &v[0], &w[0]);
     if (!straight) {
-        sti_body_velocity(body, system->state.v, &v[1], &w[1]);
-        sti_body_velocity(body, system->work.lookout.path, &v[2], &w[2]);
+        sti_body_velocity(body, state->v, &v[1], &w[1]);
+        sti_body_velocity(body, work->lookout.path, &v[2], &w[2]);
         v[2] = sub(scale(3 / h, v[2]), add(v[0], v[1]));
         w[2] = sub(scale(3 / h, w[2]), add(w[0], w[1]));
     }
@@ -53,18 +54,18 @@ static double approach(const st_System *system, int b, st_Vec3 n, double h)
     return fastest;
 }
 
-double sti_earliest_touch(const st_System *system, const st_Sink *sink, double h, double s, double patience)
+double sti_earliest_touch(const sti_Model *model, const sti_State *state, const sti_StepWork *work, const st_Sink *sink,
+                          double h, double s, double patience)
 {
     double earliest = INFINITY;
     for (int c = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
-        if (contact->shape_a == 0 || sti_ids_contain(&system->state.active, contact->id) ||
-            sti_ids_contain(&system->work.lookout.under, contact->id))
+        if (contact->shape_a == 0 || sti_ids_contain(&state->active, contact->id) ||
+            sti_ids_contain(&work->lookout.under, contact->id))
             continue;
-        const double way = h * (approach(system, contact->a, contact->normal, h) +
-                                approach(system, contact->b, scale(-1, contact->normal), h));
-        if (way > 0)
-            earliest = fmin(earliest, s + (fmax(contact->gap, 0) + patience * skin_of(&system->model, contact)) / way);
+        const double way = h * (approach(model, state, work, contact->a, contact->normal, h) +
+                                approach(model, state, work, contact->b, scale(-1, contact->normal), h));
+        if (way > 0) earliest = fmin(earliest, s + (fmax(contact->gap, 0) + patience * skin_of(model, contact)) / way);
     }
     return earliest;
 }

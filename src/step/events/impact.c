@@ -16,23 +16,22 @@
  */
 #include "step/step.h"
 
-static bool has_restitution(const st_System *system)
+static bool has_restitution(const sti_Model *model, const sti_StepWork *work)
 {
-    return system->model.def.impact != ST_IMPACT_INELASTIC && !system->work.events.over_limit;
+    return model->def.impact != ST_IMPACT_INELASTIC && !work->events.over_limit;
 }
 
 /* What every contact gives back after the compression just solved; false: none does. */
-static st_Status restitution(st_System *system, bool *any, st_Error *err)
+static st_Status restitution(const sti_Model *model, sti_StepWork *work, bool *any, st_Error *err)
 {
-    const sti_Assembly *step = &system->work.step;
-    sti_Rebounds *rebound = &system->work.rebounds;
-    STI_TRY(STI_GROW(&system->model.allocator, rebound->share, rebound->share_capacity, step->n_gaps, err));
+    const sti_Assembly *step = &work->step;
+    sti_Rebounds *rebound = &work->rebounds;
+    STI_TRY(STI_GROW(&model->allocator, rebound->share, rebound->share_capacity, step->n_gaps, err));
     *any = false;
     for (int c = 0; c < step->n_gaps; c++) {
         const int row = step->law[c].first;
         const double r = step->r[row], e = step->chosen[c].entry.surface->restitution;
-        const bool gives =
-            e > 0 && r * sti_mobility(&system->model, &system->work, row) > system->model.def.restitution_speed;
+        const bool gives = e > 0 && r * sti_mobility(model, work, row) > model->def.restitution_speed;
         rebound->share[c] = gives ? e * r : 0;
         *any = *any || gives;
     }
@@ -62,9 +61,9 @@ typedef struct ImpactWork {
     double total, sum;
 } ImpactWork;
 
-static ImpactWork work_of_contacts(const st_System *system, const double *v_before, const double *share)
+static ImpactWork work_of_contacts(const sti_StepWork *work, const double *v_before, const double *share)
 {
-    const sti_Assembly *step = &system->work.step;
+    const sti_Assembly *step = &work->step;
     ImpactWork spent = {0, 0};
     for (int c = 0; c < step->n_gaps; c++) {
         double of_contact = 0;
@@ -72,8 +71,7 @@ static ImpactWork work_of_contacts(const st_System *system, const double *v_befo
             const int row = step->law[c].first + k;
             const double r = step->r[row] + (k == 0 && share != NULL ? share[c] : 0), belt = k > 0 ? step->w[row] : 0;
             of_contact +=
-                r *
-                (0.5 * (sti_row_dot(&step->H, row, v_before) + sti_row_dot(&step->H, row, system->work.v_new)) + belt);
+                r * (0.5 * (sti_row_dot(&step->H, row, v_before) + sti_row_dot(&step->H, row, work->v_new)) + belt);
         }
         spent.total += of_contact;
         spent.sum += fabs(of_contact);
@@ -82,11 +80,11 @@ static ImpactWork work_of_contacts(const st_System *system, const double *v_befo
 }
 
 /* Along the normal of contact c, of the velocities before and after. */
-static double mean_speed(const st_System *system, int c, const double *v_before)
+static double mean_speed(const sti_StepWork *work, int c, const double *v_before)
 {
-    const sti_Assembly *step = &system->work.step;
+    const sti_Assembly *step = &work->step;
     const int row = step->law[c].first;
-    return 0.5 * (sti_row_dot(&step->H, row, v_before) + sti_row_dot(&step->H, row, system->work.v_new));
+    return 0.5 * (sti_row_dot(&step->H, row, v_before) + sti_row_dot(&step->H, row, work->v_new));
 }
 
 enum { HALVINGS = 6 };
@@ -94,17 +92,18 @@ enum { HALVINGS = 6 };
 
 /* Decompression from v_base, by halves to the largest factor of restitution with which the work of both phases is not
  * positive. Without restitution it is that of the compression, which only takes.                     */
-static st_Status decompress(st_System *system, sti_Stage *impact, ImpactWork *spent, st_StepInfo *info, st_Error *err)
+static st_Status decompress(const sti_Model *model, sti_State *state, sti_StepWork *work, sti_Stage *impact,
+                            ImpactWork *spent, st_StepInfo *info, st_Error *err)
 {
-    const bool limit = system->model.def.energy == ST_ENERGY_LIMIT;
+    const bool limit = model->def.energy == ST_ENERGY_LIMIT;
     const ImpactWork compression = *spent;
     double factor = 1, low = 0, high = 1, scaled = 1;
-    impact->push = system->work.stages.restitution;
-    if (system->model.def.impact == ST_IMPACT_POISSON_FRICTION) impact->loaded = system->work.rebounds.share;
+    impact->push = work->stages.restitution;
+    if (model->def.impact == ST_IMPACT_POISSON_FRICTION) impact->loaded = work->rebounds.share;
     for (int round = 0;; round++) {
-        scale_restitution(&system->model, &system->work, scaled);
-        STI_TRY(sti_solve_stage(system, impact, system->work.v_new, info, err));
-        const ImpactWork done = work_of_contacts(system, impact->v_base, system->work.rebounds.share);
+        scale_restitution(model, work, scaled);
+        STI_TRY(sti_solve_stage(model, state, work, impact, work->v_new, info, err));
+        const ImpactWork done = work_of_contacts(work, impact->v_base, work->rebounds.share);
         *spent = (ImpactWork){compression.total + done.total, compression.sum + done.sum};
         const bool gains = spent->total > NO_GAIN * spent->sum;
         if (!limit || (round == 0 && !gains) || round > HALVINGS) return ST_OK;
@@ -117,43 +116,43 @@ static st_Status decompress(st_System *system, sti_Stage *impact, ImpactWork *sp
     }
 }
 
-static st_Status solve_impact(st_System *system, sti_Stage *impact, ImpactWork *spent, st_StepInfo *info, st_Error *err)
+static st_Status solve_impact(const sti_Model *model, sti_State *state, sti_StepWork *work, sti_Stage *impact,
+                              ImpactWork *spent, st_StepInfo *info, st_Error *err)
 {
     bool gives = false;
-    STI_TRY(sti_want_contacts(system, 0.0, err));
-    STI_TRY(sti_solve_stage(system, impact, system->work.v_new, info, err));
-    *spent = work_of_contacts(system, impact->v_base, NULL);
-    if (system->model.def.impact == ST_IMPACT_NEWTON || !has_restitution(system)) return ST_OK;
-    STI_TRY(restitution(system, &gives, err));
+    STI_TRY(sti_want_contacts(model, state, work, 0.0, err));
+    STI_TRY(sti_solve_stage(model, state, work, impact, work->v_new, info, err));
+    *spent = work_of_contacts(work, impact->v_base, NULL);
+    if (model->def.impact == ST_IMPACT_NEWTON || !has_restitution(model, work)) return ST_OK;
+    STI_TRY(restitution(model, work, &gives, err));
     if (!gives) return ST_OK;
-    STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
-    memcpy(system->work.stages.v_base, system->work.v_new, (size_t)system->model.n_v * sizeof *system->work.v_new);
-    STI_TRY(decompress(system, impact, spent, info, err));
-    for (int c = 0; c < system->work.step.n_gaps; c++)
-        system->work.step.done.impact += system->work.rebounds.share[c] * mean_speed(system, c, impact->v_base);
-    for (int c = 0; c < system->work.step.n_gaps; c++)
-        if (system->work.rebounds.share[c] > 0)
-            STI_TRY(sti_carry_normal(&system->model, &system->work, c, system->work.rebounds.share[c], err));
+    STI_TRY(sti_carry_impulses(model, state, work, 1.0, 1.0, err));
+    memcpy(work->stages.v_base, work->v_new, (size_t)model->n_v * sizeof *work->v_new);
+    STI_TRY(decompress(model, state, work, impact, spent, info, err));
+    for (int c = 0; c < work->step.n_gaps; c++)
+        work->step.done.impact += work->rebounds.share[c] * mean_speed(work, c, impact->v_base);
+    for (int c = 0; c < work->step.n_gaps; c++)
+        if (work->rebounds.share[c] > 0) STI_TRY(sti_carry_normal(model, work, c, work->rebounds.share[c], err));
     return ST_OK;
 }
 
-st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *err)
+st_Status sti_impact(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, st_StepInfo *info,
+                     st_Error *err)
 {
     sti_Stage impact = {.t = t,
                         .eta = 0,
-                        .rebound = system->model.def.impact == ST_IMPACT_NEWTON && has_restitution(system),
-                        .rows = &system->work.here,
-                        .q_star = system->work.q_new,
-                        .v_star = system->work.v_new,
-                        .v_base = system->work.stages.v_base,
-                        .q_base = system->work.q_new};
+                        .rebound = model->def.impact == ST_IMPACT_NEWTON && has_restitution(model, work),
+                        .rows = &work->here,
+                        .q_star = work->q_new,
+                        .v_star = work->v_new,
+                        .v_base = work->stages.v_base,
+                        .q_base = work->q_new};
     ImpactWork spent;
-    memcpy(system->work.stages.v_base, system->work.v_new, (size_t)system->model.n_v * sizeof *system->work.v_new);
-    const double before =
-        sti_energy_kinetic(&system->model, &system->work, system->work.q_new, system->work.stages.v_base);
-    system->work.stages.carried = (sti_Works){0};
-    STI_TRY(solve_impact(system, &impact, &spent, info, err));
-    STI_TRY(sti_total_impulses(system, 1.0, 1.0, err));
+    memcpy(work->stages.v_base, work->v_new, (size_t)model->n_v * sizeof *work->v_new);
+    const double before = sti_energy_kinetic(model, work, work->q_new, work->stages.v_base);
+    work->stages.carried = (sti_Works){0};
+    STI_TRY(solve_impact(model, state, work, &impact, &spent, info, err));
+    STI_TRY(sti_total_impulses(model, state, work, 1.0, 1.0, err));
     /* a thousand roundings of the energy are no gain */
     if (spent.total > 1e-13 * before) info->impact_gain += spent.total;
     return ST_OK;

@@ -98,9 +98,10 @@ st_Status sti_add_rebounds(const sti_Model *model, sti_StepWork *work, const sti
 
 /* Work of contact c at the mean of old and new velocity, relative to belts. A contact that does not rebound works
  * against the motion; where it pushes overlap apart that is the work of drift correction and not counted.          */
-static double work_of_contact(const st_System *system, const sti_Stage *stage, int c, bool leaves)
+static double work_of_contact(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int c,
+                              bool leaves)
 {
-    const sti_Assembly *out = &system->work.step;
+    const sti_Assembly *out = &work->step;
     const st_ContactLaw *law = &out->law[c];
     double done = 0;
     for (int k = 0; k < law->dim; k++) {
@@ -108,7 +109,7 @@ static double work_of_contact(const st_System *system, const sti_Stage *stage, i
         if (r == 0) continue;
         sti_RowView row;
         double before = 0;
-        sti_view_row(&system->model, &system->work, c, k, &row);
+        sti_view_row(model, work, c, k, &row);
         for (int e = 0; e < row.n; e++)
             before += row.x[e] * stage->v_base[row.i[e]];
         const double part = 0.5 * r * (k == 0 ? u - w + before : u + w + before);
@@ -118,17 +119,17 @@ static double work_of_contact(const st_System *system, const sti_Stage *stage, i
 }
 
 /* Of all islands in which something rebounds. */
-static void works_of_islands(st_System *system, const sti_Stage *stage)
+static void works_of_islands(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage)
 {
-    const sti_Rebounds *rebounds = &system->work.rebounds;
-    for (int k = 0; k < sti_islands_count(system->work.islands); k++)
+    const sti_Rebounds *rebounds = &work->rebounds;
+    for (int k = 0; k < sti_islands_count(work->islands); k++)
         rebounds->island[k].work = rebounds->island[k].sum = 0;
-    for (int c = 0, next = 0; c < system->work.step.n_gaps; c++) {
-        const int k = sti_islands_of(system->work.islands, c);
+    for (int c = 0, next = 0; c < work->step.n_gaps; c++) {
+        const int k = sti_islands_of(work->islands, c);
         const bool leaves = next < rebounds->n && rebounds->at[next].contact == c;
         next += leaves;
         if (k < 0 || !rebounds->island[k].rebounds) continue;
-        const double done = work_of_contact(system, stage, c, leaves);
+        const double done = work_of_contact(model, work, stage, c, leaves);
         rebounds->island[k].work += done;
         rebounds->island[k].sum += fabs(done);
     }
@@ -164,15 +165,16 @@ enum { HALVINGS = 6 };
 
 /* After a solve: by halves to the largest factor of each island that adds no energy. Without restitution a step adds
  * none: 0 is such a factor.                                                                        */
-st_Status sti_limit_rebounds(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                             double *v, st_StepInfo *info, st_Error *err)
 {
-    const sti_Rebounds *rebounds = &system->work.rebounds;
-    if (rebounds->n == 0 || system->model.def.energy != ST_ENERGY_LIMIT) return ST_OK;
-    STI_TRY(list_islands(&system->model, &system->work, err));
+    const sti_Rebounds *rebounds = &work->rebounds;
+    if (rebounds->n == 0 || model->def.energy != ST_ENERGY_LIMIT) return ST_OK;
+    STI_TRY(list_islands(model, work, err));
     for (int round = 0; round <= HALVINGS + 1; round++) {
         int limited = 0;
-        works_of_islands(system, stage);
-        for (int k = 0; k < sti_islands_count(system->work.islands); k++) {
+        works_of_islands(model, work, stage);
+        for (int k = 0; k < sti_islands_count(work->islands); k++) {
             sti_ReboundIsland *island = &rebounds->island[k];
             const bool gains = island->work > 1e-9 * island->sum;
             if (round == 0) island->rebounds = island->rebounds && gains; /* the others are done */
@@ -183,9 +185,9 @@ st_Status sti_limit_rebounds(st_System *system, const sti_Stage *stage, double *
         }
         if (round == 0) info->rebounds_limited += limited;
         if (limited == 0 || round > HALVINGS) break;
-        set_factors(&system->work);
+        set_factors(work);
         st_SolveInfo again;
-        STI_TRY(sti_stage_solve(system, stage, v, &again, err));
+        STI_TRY(sti_stage_solve(model, state, work, stage, v, &again, err));
         info->problems++;
     }
     return ST_OK;
@@ -194,24 +196,25 @@ st_Status sti_limit_rebounds(st_System *system, const sti_Stage *stage, double *
 /* ---- order two: the rebound before the step ------------------------------------------------------- */
 
 /* Does a contact close within h fast enough to rebound? */
-static bool closes_fast(const st_System *system, const sti_ContactEntry *contact, double h)
+static bool closes_fast(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                        const sti_ContactEntry *contact, double h)
 {
-    const double approach = sti_row_dot(&system->work.here.contact_rows, contact->first_row, system->state.v);
-    return contact->surface->restitution > 0 && approach < -system->model.def.restitution_speed &&
+    const double approach = sti_row_dot(&work->here.contact_rows, contact->first_row, state->v);
+    return contact->surface->restitution > 0 && approach < -model->def.restitution_speed &&
            contact->gap + h * approach < 0;
 }
 
 /* Of the contacts of the step problem those that rebound, and those that touch and may pass it on. */
-static bool want_rebounding(st_System *system, double h)
+static bool want_rebounding(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h)
 {
-    const st_Sink *here = &system->work.here;
-    sti_IdSet *wanted = &system->work.wanted;
-    const double touching = fmax(system->model.def.slop, system->model.def.active_gap);
+    const st_Sink *here = &work->here;
+    sti_IdSet *wanted = &work->wanted;
+    const double touching = fmax(model->def.slop, model->def.active_gap);
     bool any = false;
     int n = 0;
     for (int k = 0; k < wanted->n; k++) {
         const int c = sti_row_buffer_find(here, wanted->id[k]);
-        const bool rebounds = c >= 0 && closes_fast(system, &here->contact[c], h);
+        const bool rebounds = c >= 0 && closes_fast(model, state, work, &here->contact[c], h);
         if (rebounds || (c >= 0 && here->contact[c].gap <= touching)) wanted->id[n++] = wanted->id[k];
         any = any || rebounds;
     }
@@ -219,18 +222,19 @@ static bool want_rebounding(st_System *system, double h)
     return any;
 }
 
-st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *info, st_Error *err)
+st_Status sti_rebound(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, bool *rebounds,
+                      st_StepInfo *info, st_Error *err)
 {
-    const sti_Stage impact = {.t = system->state.t,
+    const sti_Stage impact = {.t = state->t,
                               .eta = 0,
                               .rebound = true,
-                              .rows = &system->work.here,
-                              .q_star = system->state.q,
-                              .v_star = system->state.v,
-                              .v_base = system->state.v,
-                              .q_base = system->state.q};
-    *rebounds = sti_rebounds_unseen(&system->model) && want_rebounding(system, h);
-    if (*rebounds) STI_TRY(sti_solve_stage(system, &impact, system->work.stages.v_base, info, err));
-    if (*rebounds) STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
-    return sti_rebounds_unseen(&system->model) ? sti_want_contacts(system, h, err) : ST_OK;
+                              .rows = &work->here,
+                              .q_star = state->q,
+                              .v_star = state->v,
+                              .v_base = state->v,
+                              .q_base = state->q};
+    *rebounds = sti_rebounds_unseen(model) && want_rebounding(model, state, work, h);
+    if (*rebounds) STI_TRY(sti_solve_stage(model, state, work, &impact, work->stages.v_base, info, err));
+    if (*rebounds) STI_TRY(sti_carry_impulses(model, state, work, 1.0, 1.0, err));
+    return sti_rebounds_unseen(model) ? sti_want_contacts(model, state, work, h, err) : ST_OK;
 }

@@ -45,11 +45,12 @@ static bool is_of_means(const sti_Model *model)
     return model->def.integrator == ST_INTEGRATOR_TRAPEZOID && model->def.form == ST_FORM_II;
 }
 
-static Contact look_for_change(const st_System *system, int c, double s)
+static Contact look_for_change(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int c,
+                               double s)
 {
-    const sti_Assembly *step = &system->work.step;
+    const sti_Assembly *step = &work->step;
     const st_ContactLaw *law = &step->law[c];
-    double rho = sti_mobility(&system->model, &system->work, law->first) / s;
+    double rho = sti_mobility(model, work, law->first) / s;
     Contact contact = {.law = law};
     if (law->law == ST_LAW_BOUNDED) {
         double r = step->r[law->first];
@@ -59,13 +60,13 @@ static Contact look_for_change(const st_System *system, int c, double s)
         return contact;
     }
     contact.n[0] = rho * step->r[law->first];
-    contact.n[1] = sti_row_dot(&step->H, law->first, system->work.v_new);
+    contact.n[1] = sti_row_dot(&step->H, law->first, work->v_new);
     for (int k = 1; k < law->dim && k < 3; k++) {
         const double belt = step->w[law->first + k];
         contact.T[k - 1] = rho * step->r[law->first + k];
-        contact.u[k - 1] = contact.held[k - 1] = sti_row_dot(&step->H, law->first + k, system->work.v_new) + belt;
-        if (!is_of_means(&system->model)) continue;
-        contact.held[k - 1] = 0.5 * (contact.u[k - 1] + sti_row_dot(&step->H, law->first + k, system->state.v) + belt);
+        contact.u[k - 1] = contact.held[k - 1] = sti_row_dot(&step->H, law->first + k, work->v_new) + belt;
+        if (!is_of_means(model)) continue;
+        contact.held[k - 1] = 0.5 * (contact.u[k - 1] + sti_row_dot(&step->H, law->first + k, state->v) + belt);
     }
     return contact;
 }
@@ -198,22 +199,24 @@ static double nothing(const sti_Model *model, const sti_StepWork *work)
     return STI_SEPARATION_SPEED * (1 + fastest);
 }
 
-st_Status sti_note_modes(st_System *system, double s, st_Error *err)
+st_Status sti_note_modes(const sti_Model *model, const sti_State *state, sti_StepWork *work, double s, st_Error *err)
 {
-    int n = system->work.step.problem.n_contacts;
-    STI_TRY(STI_GROW(&system->model.allocator, system->work.modes_new.at, system->work.modes_new.capacity, n, err));
-    double nil = nothing(&system->model, &system->work);
+    int n = work->step.problem.n_contacts;
+    STI_TRY(STI_GROW(&model->allocator, work->modes_new.at, work->modes_new.capacity, n, err));
+    double nil = nothing(model, work);
     for (int c = 0; c < n; c++) {
-        Contact contact = look_for_change(system, c, s);
-        system->work.modes_new.at[c] = mode_of(&contact, system->work.step.chosen[c].entry.id, nil);
+        Contact contact = look_for_change(model, state, work, c, s);
+        work->modes_new.at[c] = mode_of(&contact, work->step.chosen[c].entry.id, nil);
     }
-    system->work.modes_new.n = n;
+    work->modes_new.n = n;
     return ST_OK;
 }
 
 /* The step being looked through. */
 typedef struct Search {
-    st_System *system;
+    const sti_Model *model;
+    sti_State *state;
+    sti_StepWork *work;
     double h;
     st_StepInfo *info;
     int contact; /* the one with the smallest F                                                    */
@@ -223,17 +226,19 @@ typedef struct Search {
 /* F of the solution at hand: both lists stand by id. */
 static double smallest(Search *search, double s)
 {
-    const st_System *system = search->system;
-    const sti_Assembly *step = &system->work.step;
-    double F = INFINITY, nil = nothing(&system->model, &system->work);
+    const sti_Model *model = search->model;
+    const sti_State *state = search->state;
+    const sti_StepWork *work = search->work;
+    const sti_Assembly *step = &work->step;
+    double F = INFINITY, nil = nothing(model, work);
     for (int c = 0, m = 0; c < step->problem.n_contacts; c++) {
         uint64_t id = step->chosen[c].entry.id;
-        while (m < system->state.modes.n && system->state.modes.at[m].id < id)
+        while (m < state->modes.n && state->modes.at[m].id < id)
             m++;
-        if (m == system->state.modes.n || system->state.modes.at[m].id != id) continue;
+        if (m == state->modes.n || state->modes.at[m].id != id) continue;
         st_EventKind kind = ST_EVENT_TAKEOFF;
-        Contact contact = look_for_change(system, c, s);
-        double F_c = indicator(&contact, &system->state.modes.at[m], nil, &kind);
+        Contact contact = look_for_change(model, state, work, c, s);
+        double F_c = indicator(&contact, &state->modes.at[m], nil, &kind);
         if (F_c < F) F = F_c, search->contact = c, search->kind = kind;
     }
     return F;
@@ -243,7 +248,7 @@ static double smallest(Search *search, double s)
 static st_Status F_at(void *ctx, double s, double *F, st_Error *err)
 {
     Search *search = ctx;
-    STI_TRY(sti_integrate(search->system, s * search->h, search->info, err));
+    STI_TRY(sti_integrate(search->model, search->state, search->work, s * search->h, search->info, err));
     *F = smallest(search, s);
     return ST_OK;
 }
@@ -254,19 +259,21 @@ static st_Status F_at(void *ctx, double s, double *F, st_Error *err)
 static st_Status F_shifted(void *ctx, double s, double *F, st_Error *err)
 {
     Search *search = ctx;
-    st_System *system = search->system;
-    const sti_History *history = &system->state.history;
-    double t = system->state.t, *q = system->state.q, *v = system->state.v;
-    sti_difference(&system->model, history->q, q, system->work.events.moved);
-    sti_move(&system->model, history->q, system->work.events.moved, s, system->work.events.q_shifted);
-    for (int i = 0; i < system->model.n_v; i++)
-        system->work.events.v_shifted[i] = history->v[i] + s * (v[i] - history->v[i]);
-    system->state.t = t - (1 - s) * search->h;
-    system->state.q = system->work.events.q_shifted, system->state.v = system->work.events.v_shifted;
-    st_Status status = sti_integrate(system, search->h, search->info, err);
+    const sti_Model *model = search->model;
+    sti_State *state = search->state;
+    sti_StepWork *work = search->work;
+    const sti_History *history = &state->history;
+    double t = state->t, *q = state->q, *v = state->v;
+    sti_difference(model, history->q, q, work->events.moved);
+    sti_move(model, history->q, work->events.moved, s, work->events.q_shifted);
+    for (int i = 0; i < model->n_v; i++)
+        work->events.v_shifted[i] = history->v[i] + s * (v[i] - history->v[i]);
+    state->t = t - (1 - s) * search->h;
+    state->q = work->events.q_shifted, state->v = work->events.v_shifted;
+    st_Status status = sti_integrate(model, state, work, search->h, search->info, err);
     if (status == ST_OK) *F = smallest(search, 1.0);
-    system->state.t = t;
-    system->state.q = q, system->state.v = v;
+    state->t = t;
+    state->q = q, state->v = v;
     return status;
 }
 
@@ -284,20 +291,23 @@ static bool can_shift(const sti_State *state, double h)
 /* After an event nothing is known of the modes: a very short step shows them. */
 static st_Status probe_modes(Search *search, st_Error *err)
 {
-    st_System *system = search->system;
+    const sti_Model *model = search->model;
+    sti_State *state = search->state;
+    sti_StepWork *work = search->work;
     double F;
-    system->state.modes.n = 0;
-    STI_TRY(F_at(search, system->model.def.event_step, &F, err));
-    STI_TRY(sti_note_modes(system, system->model.def.event_step, err));
-    STI_EXCHANGE(sti_Modes, system->state.modes, system->work.modes_new);
+    state->modes.n = 0;
+    STI_TRY(F_at(search, model->def.event_step, &F, err));
+    STI_TRY(sti_note_modes(model, state, work, model->def.event_step, err));
+    STI_EXCHANGE(sti_Modes, state->modes, work->modes_new);
     return F_at(search, 1.0, &F, err);
 }
 
 static st_Status add_transition(const Search *search, double t, st_Error *err)
 {
-    st_System *system = search->system;
-    const sti_ContactEntry *entry = &system->work.step.chosen[search->contact].entry;
-    double speed = sti_row_dot(&system->work.step.H, system->work.step.law[search->contact].first, system->work.v_new);
+    const sti_Model *model = search->model;
+    sti_StepWork *work = search->work;
+    const sti_ContactEntry *entry = &work->step.chosen[search->contact].entry;
+    double speed = sti_row_dot(&work->step.H, work->step.law[search->contact].first, work->v_new);
     st_EventReport event = {.kind = search->kind,
                             .time = t,
                             .contact = entry->id,
@@ -308,37 +318,39 @@ static st_Status add_transition(const Search *search, double t, st_Error *err)
                             .before = speed,
                             .after = speed};
     search->info->transitions++;
-    return sti_add_event(&system->model, &system->work, &event, err);
+    return sti_add_event(model, work, &event, err);
 }
 
 /* The first transition, between the shortest step and the whole one. */
 static st_Status locate(Search *search, sti_Function *function, double F_first, double F_last, double *s, st_Error *err)
 {
-    st_System *system = search->system;
+    const sti_Model *model = search->model;
+    sti_State *state = search->state;
     double F;
-    STI_TRY(sti_find_root(function, search, system->model.def.event_step, 1.0, F_first, F_last, 1e-13, 0.0, s, err));
+    STI_TRY(sti_find_root(function, search, model->def.event_step, 1.0, F_first, F_last, 1e-13, 0.0, s, err));
     STI_TRY(F_at(search, *s, &F, err));
-    return add_transition(search, system->state.t + *s * search->h, err);
+    return add_transition(search, state->t + *s * search->h, err);
 }
 
-st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInfo *info, st_Error *err)
+st_Status sti_find_transition(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, double *s,
+                              st_StepInfo *info, st_Error *err)
 {
-    Search search = {.system = system, .h = h, .info = info};
-    double shortest = system->model.def.event_step, F, F_first;
+    Search search = {.model = model, .state = state, .work = work, .h = h, .info = info};
+    double shortest = model->def.event_step, F, F_first;
     *s = 1;
-    if (system->work.step.problem.n_contacts == 0) return ST_OK;
-    if (papers_form(&system->model) && info->transitions > 0) return ST_OK; /* the rest of the step in one piece */
-    if (!system->state.history.known) STI_TRY(probe_modes(&search, err));
+    if (work->step.problem.n_contacts == 0) return ST_OK;
+    if (papers_form(model) && info->transitions > 0) return ST_OK; /* the rest of the step in one piece */
+    if (!state->history.known) STI_TRY(probe_modes(&search, err));
     F = smallest(&search, 1.0);
     if (!(F < -STI_SEPARATION_SPEED)) return ST_OK;
 
-    sti_Function *function = papers_form(&system->model) && can_shift(&system->state, h) ? F_shifted : F_at;
+    sti_Function *function = papers_form(model) && can_shift(state, h) ? F_shifted : F_at;
     STI_TRY(function(&search, shortest, &F_first, err));
     if (F_first > 0) return locate(&search, function, F_first, F, s, err);
     /* It has begun, where the last event was or at the end of the last step. A load that went over to another
      * contact, as loads of redundant ones do, is nothing to tell. */
-    if (search.kind != ST_EVENT_TAKEOFF) STI_TRY(add_transition(&search, system->state.t, err));
-    if (papers_form(&system->model)) return F_at(&search, 1.0, &F, err);
+    if (search.kind != ST_EVENT_TAKEOFF) STI_TRY(add_transition(&search, state->t, err));
+    if (papers_form(model)) return F_at(&search, 1.0, &F, err);
     /* What has changed already must not hide what changes later in the step: with the modes as they are now. */
     STI_TRY(probe_modes(&search, err));
     F = smallest(&search, 1.0);

@@ -12,43 +12,44 @@
 
 #define LARGEST_RATIO 2.4
 
-st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
+st_Status sti_bdf2_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                        st_Error *err)
 {
-    const sti_History *history = &system->state.history;
-    if (!history->known || h > LARGEST_RATIO * history->h) return sti_sdirk2_step(system, h, info, err);
+    const sti_History *history = &state->history;
+    if (!history->known || h > LARGEST_RATIO * history->h) return sti_sdirk2_step(model, state, work, h, info, err);
 
     double rho = h / history->h, back = rho * rho / (1 + 2 * rho), eta = h * (1 + rho) / (1 + 2 * rho);
-    double *way = system->work.stages.way, *v_base = system->work.stages.v_base, *v_star = system->work.stages.v_star;
-    sti_Stage stage = {.t = system->state.t + h,
+    double *way = work->stages.way, *v_base = work->stages.v_base, *v_star = work->stages.v_star;
+    sti_Stage stage = {.t = state->t + h,
                        .eta = eta,
                        .reach = eta,
                        .second_order = true,
-                       .rows = &system->work.stages.middle,
-                       .q_star = system->work.stages.q_star,
+                       .rows = &work->stages.middle,
+                       .q_star = work->stages.q_star,
                        .v_star = v_star,
                        .v_base = v_base,
-                       .q_base = system->work.stages.q_base,
+                       .q_base = work->stages.q_base,
                        .way = way,
                        .length = h};
-    sti_difference(&system->model, system->state.q, history->q, way);
-    for (int i = 0; i < system->model.n_v; i++) {
+    sti_difference(model, state->q, history->q, way);
+    for (int i = 0; i < model->n_v; i++) {
         way[i] *= -back;
-        v_base[i] = system->state.v[i] + back * (system->state.v[i] - history->v[i]);
-        v_star[i] = system->state.v[i] + h * history->a[i];
+        v_base[i] = state->v[i] + back * (state->v[i] - history->v[i]);
+        v_star[i] = state->v[i] + h * history->a[i];
     }
-    sti_move(&system->model, system->state.q, way, 1.0, system->work.stages.q_base);
-    sti_move(&system->model, system->state.q, system->state.v, h, system->work.stages.q_star);
-    STI_TRY(sti_rows_of_stage(system, stage.t, err));
-    STI_TRY(sti_solve_stage(system, &stage, system->work.v_new, info, err));
-    if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
-    for (int i = 0; i < system->model.n_v; i++) {
-        way[i] += eta * system->work.v_new[i];
-        system->work.a_new[i] = (system->work.v_new[i] - v_base[i]) / eta;
+    sti_move(model, state->q, way, 1.0, work->stages.q_base);
+    sti_move(model, state->q, state->v, h, work->stages.q_star);
+    STI_TRY(sti_rows_of_stage(model, state, work, stage.t, err));
+    STI_TRY(sti_solve_stage(model, state, work, &stage, work->v_new, info, err));
+    if (sti_closes_within(model, state, work, h)) return sti_rough_step(model, state, work, h, info, err);
+    for (int i = 0; i < model->n_v; i++) {
+        way[i] += eta * work->v_new[i];
+        work->a_new[i] = (work->v_new[i] - v_base[i]) / eta;
     }
-    sti_move(&system->model, system->state.q, way, 1.0, system->work.q_new);
-    system->work.stages.straight = true;
-    STI_TRY(sti_total_impulses(system, 1.0, 0.5, err));
-    const sti_Works of_stage = system->work.step.done; /* of the forces at the end, along all of the step */
-    sti_works_add(&system->work.step.done, h / eta - 1, &of_stage);
-    return sti_carry_last(system, back, err);
+    sti_move(model, state->q, way, 1.0, work->q_new);
+    work->stages.straight = true;
+    STI_TRY(sti_total_impulses(model, state, work, 1.0, 0.5, err));
+    const sti_Works of_stage = work->step.done; /* of the forces at the end, along all of the step */
+    sti_works_add(&work->step.done, h / eta - 1, &of_stage);
+    return sti_carry_last(model, state, work, back, err);
 }

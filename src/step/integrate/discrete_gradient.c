@@ -43,7 +43,9 @@
 
 /* The stage being solved. */
 typedef struct Rounds {
-    st_System *system;
+    const sti_Model *model;
+    sti_State *state;
+    sti_StepWork *work;
     const sti_Stage *stage; /* with these means                                                    */
     sti_MeanRows means;
     double *v; /* the velocity of the last round                                                   */
@@ -130,40 +132,40 @@ static double extrapolate(int order, const double *const a[STI_MEAN_PAST + 1], i
 }
 
 /* The better the prediction, the fewer the rounds. */
-void sti_predict_mean(const st_System *s, double h, double *v)
+void sti_predict_mean(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h, double *v)
 {
-    const double *const a[] = {s->state.history.a, s->work.mean.a[0], s->work.mean.a[1], s->work.mean.a[2]};
-    const int order = same_length(&s->state, h) ? (int)s->work.mean.past[1] : 0;
-    for (int i = 0; i < s->model.n_v; i++)
-        v[i] = s->state.v[i] + (s->state.history.known ? 0.5 * h * extrapolate(order, a, i) : 0.0);
+    const double *const a[] = {state->history.a, work->mean.a[0], work->mean.a[1], work->mean.a[2]};
+    const int order = same_length(state, h) ? (int)work->mean.past[1] : 0;
+    for (int i = 0; i < model->n_v; i++)
+        v[i] = state->v[i] + (state->history.known ? 0.5 * h * extrapolate(order, a, i) : 0.0);
 }
 
 /* The highest order that did not do worse than others in the step just made serves the next: in a swing that is the
  * highest, in the crack of a whip the lowest.                                                     */
-static int best_order(const st_System *s, int highest)
+static int best_order(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int highest)
 {
-    const double *const a[] = {s->state.history.a, s->work.mean.a[0], s->work.mean.a[1], s->work.mean.a[2]};
+    const double *const a[] = {state->history.a, work->mean.a[0], work->mean.a[1], work->mean.a[2]};
     double error[STI_MEAN_PAST + 1] = {0};
     for (int order = 0; order <= highest; order++)
-        for (int i = 0; i < s->model.n_v; i++)
-            error[order] = sti_larger(fabs(extrapolate(order, a, i) - s->work.a_new[i]), error[order]);
+        for (int i = 0; i < model->n_v; i++)
+            error[order] = sti_larger(fabs(extrapolate(order, a, i) - work->a_new[i]), error[order]);
     int best = highest;
     for (int order = highest - 1; order >= 0; order--)
         if (2 * error[order] < error[best]) best = order;
     return best;
 }
 
-void sti_mean_remember(st_System *s, double h)
+void sti_mean_remember(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h)
 {
-    sti_Mean *mean = &s->work.mean;
-    const size_t size = (size_t)s->model.n_v * sizeof *mean->past;
+    sti_Mean *mean = &work->mean;
+    const size_t size = (size_t)model->n_v * sizeof *mean->past;
     if (mean->past == NULL) return;
-    const bool same = same_length(&s->state, h);
-    mean->past[1] = same ? best_order(s, (int)mean->past[0]) : 0;
+    const bool same = same_length(state, h);
+    mean->past[1] = same ? best_order(model, state, work, (int)mean->past[0]) : 0;
     mean->past[0] = same ? fmin(mean->past[0] + 1, STI_MEAN_PAST) : 0;
     for (int k = STI_MEAN_PAST - 1; k > 0; k--)
         memcpy(mean->a[k], mean->a[k - 1], size);
-    memcpy(mean->a[0], s->state.history.a, size);
+    memcpy(mean->a[0], state->history.a, size);
 }
 
 /* ---- the mean --------------------------------------------------------------------------------- */
@@ -198,26 +200,28 @@ static void simpson(const sti_RowList *first, sti_RowList *middle, const sti_Row
 /* What columns of rotations are to be scaled by; NULL where that makes no difference. */
 static const double *turns(const Rounds *rounds)
 {
-    const st_System *s = rounds->system;
+    const sti_Model *model = rounds->model;
+    const sti_StepWork *work = rounds->work;
     double least = 1;
-    if (!s->model.rigid) return NULL;
-    sti_world_turns(s->model.world, rounds->v, rounds->h, true, s->work.mean.simpson);
-    for (int i = 0; i < s->model.n_v; i++)
-        least = s->work.mean.simpson[i] < least ? s->work.mean.simpson[i] : least;
-    return 1 - least < STI_TURN ? NULL : s->work.mean.simpson;
+    if (!model->rigid) return NULL;
+    sti_world_turns(model->world, rounds->v, rounds->h, true, work->mean.simpson);
+    for (int i = 0; i < model->n_v; i++)
+        least = work->mean.simpson[i] < least ? work->mean.simpson[i] : least;
+    return 1 - least < STI_TURN ? NULL : work->mean.simpson;
 }
 
 /* `middle` becomes the mean of what was evaluated at both ends and in the middle, less half of the rows at the end,
  * which the stage adds; its values those at the start.                                            */
 static void average(Rounds *rounds)
 {
-    st_System *s = rounds->system;
-    const st_Sink *first = &s->work.here, *last = &s->work.trial;
-    st_Sink *mean = &s->work.stages.middle;
-    const bool alike = same_entries(&s->model, &first->joint_rows, &mean->joint_rows) &&
-                       same_entries(&s->model, &last->joint_rows, &mean->joint_rows) &&
-                       same_entries(&s->model, &first->soft_rows, &mean->soft_rows) &&
-                       same_entries(&s->model, &last->soft_rows, &mean->soft_rows);
+    const sti_Model *model = rounds->model;
+    sti_StepWork *work = rounds->work;
+    const st_Sink *first = &work->here, *last = &work->trial;
+    st_Sink *mean = &work->stages.middle;
+    const bool alike = same_entries(model, &first->joint_rows, &mean->joint_rows) &&
+                       same_entries(model, &last->joint_rows, &mean->joint_rows) &&
+                       same_entries(model, &first->soft_rows, &mean->soft_rows) &&
+                       same_entries(model, &last->soft_rows, &mean->soft_rows);
     rounds->means.end = alike ? last : NULL;
     if (!alike) return;
     const double *factor = turns(rounds);
@@ -230,11 +234,12 @@ static void average(Rounds *rounds)
 /* Rows in the middle, scaled, for a first round. */
 static void scale_middle(Rounds *rounds)
 {
-    st_System *s = rounds->system;
+    const sti_Model *model = rounds->model;
+    sti_StepWork *work = rounds->work;
     rounds->means.end = NULL;
-    if (!s->model.rigid) return;
-    sti_world_turns(s->model.world, rounds->v, rounds->h, false, s->work.mean.turns);
-    rounds->means.columns = s->work.mean.turns;
+    if (!model->rigid) return;
+    sti_world_turns(model->world, rounds->v, rounds->h, false, work->mean.turns);
+    rounds->means.columns = work->mean.turns;
 }
 
 /* The values that drift and springs start from are those at the start. */
@@ -250,28 +255,31 @@ static void take_values(sti_StepWork *work)
 
 static st_Status evaluate_middle(Rounds *rounds)
 {
-    st_System *s = rounds->system;
-    sti_move(&s->model, s->state.q, rounds->v, 0.5 * rounds->h, s->work.stages.q_base);
-    STI_TRY(sti_evaluate_constraints(&s->model, &s->work, &s->work.stages.middle, s->state.t + 0.5 * rounds->h,
-                                     s->work.stages.q_base, rounds->err));
-    take_values(&s->work);
+    const sti_Model *model = rounds->model;
+    sti_State *state = rounds->state;
+    sti_StepWork *work = rounds->work;
+    sti_move(model, state->q, rounds->v, 0.5 * rounds->h, work->stages.q_base);
+    STI_TRY(sti_evaluate_constraints(model, work, &work->stages.middle, state->t + 0.5 * rounds->h, work->stages.q_base,
+                                     rounds->err));
+    take_values(work);
     return ST_OK;
 }
 
 static st_Status evaluate_end(Rounds *rounds)
 {
-    st_System *s = rounds->system;
-    sti_move(&s->model, s->state.q, rounds->v, rounds->h, s->work.q_new);
-    sti_lap(&s->work, ST_STAGE_MOVE);
-    return sti_evaluate_constraints(&s->model, &s->work, &s->work.trial, s->state.t + rounds->h, s->work.q_new,
-                                    rounds->err);
+    const sti_Model *model = rounds->model;
+    sti_State *state = rounds->state;
+    sti_StepWork *work = rounds->work;
+    sti_move(model, state->q, rounds->v, rounds->h, work->q_new);
+    sti_lap(work, ST_STAGE_MOVE);
+    return sti_evaluate_constraints(model, work, &work->trial, state->t + rounds->h, work->q_new, rounds->err);
 }
 
 /* Means along the way of v, `whole` long, which goes elsewhere than that of the round before by at most `moved`. */
 static st_Status follow(Rounds *rounds, double moved, double whole)
 {
-    st_System *s = rounds->system;
-    if (moved * (whole + moved) <= 5 * s->model.def.tolerance && s->model.rigid) return evaluate_end(rounds);
+    const sti_Model *model = rounds->model;
+    if (moved * (whole + moved) <= 5 * model->def.tolerance && model->rigid) return evaluate_end(rounds);
     STI_TRY(evaluate_middle(rounds));
     STI_TRY(evaluate_end(rounds));
     average(rounds);
@@ -318,13 +326,15 @@ void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const
 /* D and A for the next factorisation. */
 static st_Status stiffen(Rounds *rounds)
 {
-    st_System *s = rounds->system;
-    sti_Mean *mean = &s->work.mean;
-    const st_BlockDiag A = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->model.mass.marked};
+    const sti_Model *model = rounds->model;
+    sti_State *state = rounds->state;
+    sti_StepWork *work = rounds->work;
+    sti_Mean *mean = &work->mean;
+    const st_BlockDiag A = {.n_blocks = model->n_blocks, .first = model->first, .diagonal = model->mass.marked};
     const double factor = 0.5 * rounds->h * rounds->stage->eta;
     double *block = mean->A;
-    STI_TRY(sti_mass(&s->model, &s->work.step, s->state.q, rounds->err));
-    memcpy(mean->A, s->work.step.M, (size_t)s->model.mass.n * sizeof *mean->A);
+    STI_TRY(sti_mass(model, &work->step, state->q, rounds->err));
+    memcpy(mean->A, work->step.M, (size_t)model->mass.n * sizeof *mean->A);
     for (int b = 0; b < A.n_blocks; block += sti_block_numbers(&A, b), b++)
         for (int i = A.first[b]; i < A.first[b + 1]; i++) {
             mean->D[i] = mean->tension[i] > 0 ? factor * mean->tension[i] : 0.0;
@@ -335,11 +345,13 @@ static st_Status stiffen(Rounds *rounds)
 
 static void note_tension(Rounds *rounds)
 {
-    st_System *s = rounds->system;
-    if (!s->model.rigid) return;
-    sti_joints_tension(s->model.world, s->state.q, s->work.step.l, s->work.mean.tension);
-    for (int i = 0; i < s->model.n_v; i++)
-        s->work.mean.tension[i] /= rounds->stage->eta;
+    const sti_Model *model = rounds->model;
+    sti_State *state = rounds->state;
+    sti_StepWork *work = rounds->work;
+    if (!model->rigid) return;
+    sti_joints_tension(model->world, state->q, work->step.l, work->mean.tension);
+    for (int i = 0; i < model->n_v; i++)
+        work->mean.tension[i] /= rounds->stage->eta;
 }
 
 /* Six velocities of one body, as most rows have them twice. */
@@ -371,9 +383,9 @@ static double mean_speed(const sti_RowList *mean, const sti_RowList *end, int k,
  * where their force wants them.                                                                   */
 static double rest(const Rounds *rounds)
 {
-    const st_System *s = rounds->system;
-    const st_Sink *mean = &s->work.stages.middle, *end = rounds->means.end;
-    const sti_Assembly *out = &s->work.step;
+    const sti_StepWork *work = rounds->work;
+    const st_Sink *mean = &work->stages.middle, *end = rounds->means.end;
+    const sti_Assembly *out = &work->step;
     const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
     double worst = 0;
     for (int k = 0; k < n; k++) {
@@ -390,9 +402,9 @@ static double rest(const Rounds *rounds)
 /* The same for rows in the middle, by the values at the end: what they changed by beside what the rows said. */
 static double mismatch(const Rounds *rounds)
 {
-    const st_System *s = rounds->system;
-    const st_Sink *first = &s->work.here, *mean = &s->work.stages.middle, *last = &s->work.trial;
-    const sti_Assembly *out = &s->work.step;
+    const sti_StepWork *work = rounds->work;
+    const st_Sink *first = &work->here, *mean = &work->stages.middle, *last = &work->trial;
+    const sti_Assembly *out = &work->step;
     const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
     double worst = 0;
     if (first->joint_rows.n_rows != n || last->joint_rows.n_rows != n) return INFINITY;
@@ -412,7 +424,7 @@ static double mismatch(const Rounds *rounds)
 static double displacement(const Rounds *rounds, const double *from)
 {
     double worst = 0;
-    for (int i = 0; i < rounds->system->model.n_v; i++)
+    for (int i = 0; i < rounds->model->n_v; i++)
         worst = sti_larger(fabs(rounds->v[i] - (from != NULL ? from[i] : 0.0)), worst);
     return rounds->h * worst;
 }
@@ -420,12 +432,14 @@ static double displacement(const Rounds *rounds, const double *from)
 /* The stage with the rows as they are. *moved: how far that leads from the way they were taken along. */
 static st_Status solve(Rounds *rounds, double *moved, st_StepInfo *info)
 {
-    st_System *s = rounds->system;
-    const size_t size = (size_t)s->model.n_v * sizeof *rounds->v;
-    memcpy(s->work.mean.v_near, rounds->v, size);
-    if (rounds->stage->second_order) memcpy(s->work.stages.v_star, rounds->v, size);
-    STI_TRY(sti_solve_stage(s, rounds->stage, rounds->v, info, rounds->err));
-    *moved = displacement(rounds, s->work.mean.v_near);
+    const sti_Model *model = rounds->model;
+    sti_State *state = rounds->state;
+    sti_StepWork *work = rounds->work;
+    const size_t size = (size_t)model->n_v * sizeof *rounds->v;
+    memcpy(work->mean.v_near, rounds->v, size);
+    if (rounds->stage->second_order) memcpy(work->stages.v_star, rounds->v, size);
+    STI_TRY(sti_solve_stage(model, state, work, rounds->stage, rounds->v, info, rounds->err));
+    *moved = displacement(rounds, work->mean.v_near);
     return ST_OK;
 }
 
@@ -452,22 +466,27 @@ static st_Status look(Rounds *rounds, int round, double moved, double whole, dou
  * trapezoid becomes a step of Euler's first, since there form II keeps velocities that no joint allows, v+ = -v. */
 static st_Status fall_back(Rounds *rounds, const sti_Stage *stage, st_StepInfo *info)
 {
-    st_System *s = rounds->system;
-    memset(s->work.mean.tension, 0, (size_t)s->model.n_v * sizeof *s->work.mean.tension);
-    memset(s->work.mean.lag, 0, (size_t)s->model.n_v * sizeof *s->work.mean.lag);
-    STI_TRY(sti_solve_stage(s, stage, rounds->v, info, rounds->err));
+    const sti_Model *model = rounds->model;
+    sti_State *state = rounds->state;
+    sti_StepWork *work = rounds->work;
+    memset(work->mean.tension, 0, (size_t)model->n_v * sizeof *work->mean.tension);
+    memset(work->mean.lag, 0, (size_t)model->n_v * sizeof *work->mean.lag);
+    STI_TRY(sti_solve_stage(model, state, work, stage, rounds->v, info, rounds->err));
     return evaluate_end(rounds);
 }
 
-st_Status sti_solve_mean_stage(st_System *s, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+st_Status sti_solve_mean_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                               double *v, st_StepInfo *info, st_Error *err)
 {
     sti_Stage with_means = *stage;
-    Rounds rounds = {.system = s,
+    Rounds rounds = {.model = model,
+                     .state = state,
+                     .work = work,
                      .stage = &with_means,
-                     .means = {.constraints = &s->work.stages.middle,
-                               .A = s->work.mean.A,
-                               .D = s->work.mean.D,
-                               .v_near = s->work.mean.v_near},
+                     .means = {.constraints = &work->stages.middle,
+                               .A = work->mean.A,
+                               .D = work->mean.D,
+                               .v_near = work->mean.v_near},
                      .v = v,
                      .h = stage->reach,
                      .err = err};
@@ -475,35 +494,35 @@ st_Status sti_solve_mean_stage(st_System *s, const sti_Stage *stage, double *v, 
     double before = 0, moved, left, least = INFINITY; /* of all tolerances: rounds that run away have a large one */
     bool closed = false, lost = false;
     const st_SolveInfo solved = info->solve;
-    if (!s->state.history.known) memset(s->work.mean.tension, 0, (size_t)s->model.n_v * sizeof *s->work.mean.tension);
-    if (stage->rows != &s->work.stages.middle) STI_TRY(evaluate_middle(&rounds));
-    take_values(&s->work);
+    if (!state->history.known) memset(work->mean.tension, 0, (size_t)model->n_v * sizeof *work->mean.tension);
+    if (stage->rows != &work->stages.middle) STI_TRY(evaluate_middle(&rounds));
+    take_values(work);
     scale_middle(&rounds);
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
         if (!rounds.means.again) STI_TRY(stiffen(&rounds));
         STI_TRY(solve(&rounds, &moved, info));
         const double whole = displacement(&rounds, NULL);
-        const double tolerance = fmax(s->model.def.tolerance * whole, STI_PROJECTION_ERROR);
+        const double tolerance = fmax(model->def.tolerance * whole, STI_PROJECTION_ERROR);
         least = fmin(least, tolerance);
         STI_TRY(look(&rounds, round, moved, whole, tolerance, &left));
         info->solve.residual.joint = left / rounds.h;
         closed = left <= tolerance;
         lost = !(left <= STI_MEAN_LOST * least);
         if (closed) break;
-        rounds.means.again = s->work.step.problem.n_contacts == 0 && s->work.sleep.n_asleep == 0 &&
-                             moved < STI_MEAN_FAR && (round == 0 || left < 0.1 * before);
+        rounds.means.again = work->step.problem.n_contacts == 0 && work->sleep.n_asleep == 0 && moved < STI_MEAN_FAR &&
+                             (round == 0 || left < 0.1 * before);
         if (!rounds.means.again) note_tension(&rounds);
         before = left;
     }
     if (lost) {
-        info->drift_fallbacks += !s->work.stages.rough;
+        info->drift_fallbacks += !work->stages.rough;
         info->solve = solved; /* of the rounds nothing is left */
-        s->work.stages.rough = true;
+        work->stages.rough = true;
         return stage->second_order ? ST_OK : fall_back(&rounds, stage, info);
     }
     note_tension(&rounds);
-    for (int i = 0; i < s->model.n_v; i++)
-        s->work.mean.lag[i] = s->work.mean.D[i] * (s->work.mean.v_near[i] - v[i]);
+    for (int i = 0; i < model->n_v; i++)
+        work->mean.lag[i] = work->mean.D[i] * (work->mean.v_near[i] - v[i]);
     if (!closed) info->solve.converged = false; /* solved with other rows than those of the way it leads */
-    return sti_check_velocity(s, v, s->state.t + rounds.h, err);
+    return sti_check_velocity(model, state, work, v, state->t + rounds.h, err);
 }

@@ -13,43 +13,45 @@
 #include "step/step.h"
 
 /* From the state with the velocity v. */
-static st_Status step_from(st_System *system, const double *v, bool rebound, double h, st_StepInfo *info, st_Error *err)
+static st_Status step_from(const sti_Model *model, sti_State *state, sti_StepWork *work, const double *v, bool rebound,
+                           double h, st_StepInfo *info, st_Error *err)
 {
-    sti_Stage stage = {.t = system->state.t,
+    sti_Stage stage = {.t = state->t,
                        .eta = h,
                        .reach = h,
                        .rebound = rebound,
-                       .rows = &system->work.here,
-                       .q_star = system->state.q,
+                       .rows = &work->here,
+                       .q_star = state->q,
                        .v_star = v,
                        .v_base = v,
-                       .q_base = system->state.q};
-    if (system->model.def.drift == ST_DRIFT_MEAN) {
-        const sti_History *history = &system->state.history;
-        for (int i = 0; i < system->model.n_v; i++)
-            system->work.v_new[i] = v[i] + (history->known ? h * history->a[i] : 0.0);
-        STI_TRY(sti_solve_mean_stage(system, &stage, system->work.v_new, info, err));
+                       .q_base = state->q};
+    if (model->def.drift == ST_DRIFT_MEAN) {
+        const sti_History *history = &state->history;
+        for (int i = 0; i < model->n_v; i++)
+            work->v_new[i] = v[i] + (history->known ? h * history->a[i] : 0.0);
+        STI_TRY(sti_solve_mean_stage(model, state, work, &stage, work->v_new, info, err));
     } else {
-        STI_TRY(sti_solve_stage(system, &stage, system->work.v_new, info, err));
-        sti_move(&system->model, system->state.q, system->work.v_new, h, system->work.q_new);
+        STI_TRY(sti_solve_stage(model, state, work, &stage, work->v_new, info, err));
+        sti_move(model, state->q, work->v_new, h, work->q_new);
     }
-    for (int i = 0; system->work.a_new != NULL && i < system->model.n_v; i++)
-        system->work.a_new[i] = (system->work.v_new[i] - v[i]) / h;
-    return sti_total_impulses(system, 1.0, system->work.stages.straight ? 0.5 : 1.0, err);
+    for (int i = 0; work->a_new != NULL && i < model->n_v; i++)
+        work->a_new[i] = (work->v_new[i] - v[i]) / h;
+    return sti_total_impulses(model, state, work, 1.0, work->stages.straight ? 0.5 : 1.0, err);
 }
 
-st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
+st_Status sti_euler_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                         st_Error *err)
 {
-    return step_from(system, system->state.v, sti_rebounds_unseen(&system->model), h, info, err);
+    return step_from(model, state, work, state->v, sti_rebounds_unseen(model), h, info, err);
 }
 
-st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
+st_Status sti_rough_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                         st_Error *err)
 {
     bool rebounds;
-    system->work.stages.rough = true;
-    system->work.stages.straight =
-        true; /* v(s) = v + s (v+ - v): the cubic through d = h v+ runs ahead of the forces */
-    sti_carry_nothing(&system->model, &system->work);
-    STI_TRY(sti_rebound(system, h, &rebounds, info, err));
-    return step_from(system, rebounds ? system->work.stages.v_base : system->state.v, false, h, info, err);
+    work->stages.rough = true;
+    work->stages.straight = true; /* v(s) = v + s (v+ - v): the cubic through d = h v+ runs ahead of the forces */
+    sti_carry_nothing(model, work);
+    STI_TRY(sti_rebound(model, state, work, h, &rebounds, info, err));
+    return step_from(model, state, work, rebounds ? work->stages.v_base : state->v, false, h, info, err);
 }

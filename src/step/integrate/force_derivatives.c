@@ -85,11 +85,11 @@ static bool all_symmetric(const sti_Linearised *out)
 /* K_q and K_v at the stage, A and the part of f; nothing where the model has none. */
 st_Status sti_linearise_forces(sti_StageBuild *build)
 {
-    st_System *s = build->system;
-    const sti_Model *model = &s->model;
+    const sti_Model *model = build->model;
+    sti_StepWork *work = build->work;
     const st_Model *table = &model->table;
     const sti_Stage *stage = build->stage;
-    sti_Linearised *out = &s->work.linearised;
+    sti_Linearised *out = &work->linearised;
     out->on = false;
     if (table->force_derivative == NULL || build->impact || !build->implicit_forces || stage->means != NULL)
         return ST_OK;

@@ -27,20 +27,22 @@ bool sti_goes_on(const sti_Model *model)
     return sti_integrator(model)->order > 1 && model->def.events != ST_EVENTS_OFF;
 }
 
-st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err)
+st_Status sti_integrate(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                        st_Error *err)
 {
-    system->work.recovery = system->work.guard.recovery;
-    STI_TRY(sti_integrate_once(system, h, info, err));
-    return sti_bound_recovery(system, h, info, err);
+    work->recovery = work->guard.recovery;
+    STI_TRY(sti_integrate_once(model, state, work, h, info, err));
+    return sti_bound_recovery(model, state, work, h, info, err);
 }
 
-st_Status sti_integrate_once(st_System *system, double h, st_StepInfo *info, st_Error *err)
+st_Status sti_integrate_once(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                             st_Error *err)
 {
-    system->work.stages.rough = system->work.stages.straight = false;
-    sti_carry_nothing(&system->model, &system->work); /* of an attempt that failed half way */
-    STI_TRY(system->work.guard.rough ? sti_rough_step(system, h, info, err)
-                                     : sti_integrator(&system->model)->step(system, h, info, err));
-    sti_lap(&system->work, ST_STAGE_MOVE);
+    work->stages.rough = work->stages.straight = false;
+    sti_carry_nothing(model, work); /* of an attempt that failed half way */
+    STI_TRY(work->guard.rough ? sti_rough_step(model, state, work, h, info, err)
+                              : sti_integrator(model)->step(model, state, work, h, info, err));
+    sti_lap(work, ST_STAGE_MOVE);
     return ST_OK;
 }
 
@@ -52,26 +54,26 @@ static const char *remedy(const sti_Model *model)
 }
 
 /* A velocity that no one can have meant ends the run, with the name of whose it is. */
-st_Status sti_check_velocity(const st_System *system, const double *v, double t, st_Error *err)
+st_Status sti_check_velocity(const sti_Model *model, const sti_State *state, const sti_StepWork *work, const double *v,
+                             double t, st_Error *err)
 {
-    const int *first = system->model.first;
-    const bool all = sti_block_count(&system->model, &system->work) == system->model.n_blocks;
-    if (all && sti_team_within(system->model.def.threads, v, system->model.n_v, system->model.def.speed_limit))
-        return ST_OK;
-    for (int e = 0, i = 0; e < sti_block_count(&system->model, &system->work); e++) {
-        const int b = sti_block(&system->work, e);
-        for (i = first[b]; i < first[b + 1] && fabs(v[i]) <= system->model.def.speed_limit;) /* false for NaN */
+    const int *first = model->first;
+    const bool all = sti_block_count(model, work) == model->n_blocks;
+    if (all && sti_team_within(model->def.threads, v, model->n_v, model->def.speed_limit)) return ST_OK;
+    for (int e = 0, i = 0; e < sti_block_count(model, work); e++) {
+        const int b = sti_block(work, e);
+        for (i = first[b]; i < first[b + 1] && fabs(v[i]) <= model->def.speed_limit;) /* false for NaN */
             i++;
         if (i == first[b + 1]) continue;
         char who[320];
-        if (system->model.table.name != NULL)
-            system->model.table.name(system->model.table.ctx, i, who, sizeof who);
+        if (model->table.name != NULL)
+            model->table.name(model->table.ctx, i, who, sizeof who);
         else
             snprintf(who, sizeof who, "velocity %d", i);
         return sti_fail(
             err, ST_ERR_NUMERIC,
             "diverged at step %lld, t = %g: %s reached a velocity of %g, the limit is %g; try a smaller h%s",
-            (long long)system->state.n_steps + 1, t, who, v[i], system->model.def.speed_limit, remedy(&system->model));
+            (long long)state->n_steps + 1, t, who, v[i], model->def.speed_limit, remedy(model));
     }
     return ST_OK;
 }
@@ -85,21 +87,20 @@ static double largest_speed(const sti_Model *model, const sti_State *state)
 }
 
 /* The margin grows by what the prediction may have moved: a contact held closed must not be lost. */
-st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err)
+st_Status sti_rows_of_stage(const sti_Model *model, const sti_State *state, sti_StepWork *work, double t, st_Error *err)
 {
-    double margin =
-        sti_margin(&system->model) + 2 * fabs(t - system->state.t) * largest_speed(&system->model, &system->state);
-    return sti_evaluate(system, &system->work.stages.middle, t, system->work.stages.q_star, margin, err);
+    double margin = sti_margin(model) + 2 * fabs(t - state->t) * largest_speed(model, state);
+    return sti_evaluate(model, state, work, &work->stages.middle, t, work->stages.q_star, margin, err);
 }
 
 /* The residual of an island is relative to its largest impulse. Beside a body of 1e12 kg one of 1 kg falls through the
  * floor at a residual of 1e-9. Hence a second look, at velocities: along the normal either u >= 0 or no impulse, and
  * min(u, W r) is the velocity by which the worst contact misses that, here in parts of the fastest body's.     */
-static double worst_velocity_error(const st_System *system)
+static double worst_velocity_error(const sti_Model *model, const sti_State *state, const sti_StepWork *work)
 {
-    const sti_Assembly *step = &system->work.step;
-    const double rounding = system->model.overlap / step->eta; /* ways of 1e-9 widths in a step are (scales.c) */
-    const double fastest = sti_larger(system->state.fastest.speed, rounding);
+    const sti_Assembly *step = &work->step;
+    const double rounding = model->overlap / step->eta; /* ways of 1e-9 widths in a step are (scales.c) */
+    const double fastest = sti_larger(state->fastest.speed, rounding);
     double worst = 0;
     for (int c = 0; c < step->n_gaps; c++) {
         const double u = step->u[step->law[c].first], r = step->r[step->law[c].first];
@@ -110,9 +111,9 @@ static double worst_velocity_error(const st_System *system)
         if (u > 0) {
             sti_RowView row;
             double W = 0;
-            sti_view_row(&system->model, &system->work, c, 0, &row);
+            sti_view_row(model, work, c, 0, &row);
             for (int e = 0; e < row.n; e++)
-                W += row.x[e] * row.x[e] / sti_mass_of(&system->model, step->M, row.i[e]);
+                W += row.x[e] * row.x[e] / sti_mass_of(model, step->M, row.i[e]);
             error = fmin(u, W * r);
         }
         worst = sti_larger(error, worst);
@@ -124,76 +125,77 @@ enum { FEW_CONTACTS = 64 };
 
 /* A solution that passes by its residual and not by velocities is looked for again, to rounding; if that does not help
  * the step counts as not solved.                                                                     */
-static st_Status solve_again_if_blind(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info,
-                                      st_Error *err)
+static st_Status solve_again_if_blind(const sti_Model *model, sti_State *state, sti_StepWork *work,
+                                      const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
 {
-    const bool rigid = system->model.def.contact == ST_CONTACT_RIGID && stage->means == NULL &&
-                       system->model.def.energy == ST_ENERGY_LIMIT; /* the papers' presets are as they are */
-    const bool many = system->work.step.n_gaps > FEW_CONTACTS;      /* the budget of a pile is what it is */
-    if (!rigid || many || worst_velocity_error(system) <= STI_VELOCITY_ERROR) return ST_OK;
-    STI_TRY(sti_solve_tightly(system, err));
-    STI_TRY(sti_stage_solve(system, stage, v, info, err));
-    info->converged = info->converged || info->residual.natural <= sti_larger(system->model.def.tolerance, 1e-9);
-    const double left = worst_velocity_error(system);
+    const bool rigid = model->def.contact == ST_CONTACT_RIGID && stage->means == NULL &&
+                       model->def.energy == ST_ENERGY_LIMIT; /* the papers' presets are as they are */
+    const bool many = work->step.n_gaps > FEW_CONTACTS;      /* the budget of a pile is what it is */
+    if (!rigid || many || worst_velocity_error(model, state, work) <= STI_VELOCITY_ERROR) return ST_OK;
+    STI_TRY(sti_solve_tightly(model, work, err));
+    STI_TRY(sti_stage_solve(model, state, work, stage, v, info, err));
+    info->converged = info->converged || info->residual.natural <= sti_larger(model->def.tolerance, 1e-9);
+    const double left = worst_velocity_error(model, state, work);
     if (left <= STI_VELOCITY_ERROR) return ST_OK;
     info->converged = false;
     info->residual.natural = sti_larger(left, info->residual.natural);
     return ST_OK;
 }
 
-st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+st_Status sti_solve_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                          double *v, st_StepInfo *info, st_Error *err)
 {
-    const sti_Assembly *step = &system->work.step;
+    const sti_Assembly *step = &work->step;
     st_SolveInfo solved;
-    STI_TRY(sti_stage_assemble(system, stage, err));
-    if (stage->f_before != NULL && memcmp(stage->f_before, step->f, (size_t)system->model.n_v * sizeof *v) == 0)
-        return ST_OK;
-    STI_TRY(sti_stage_solve(system, stage, v, &solved, err));
-    STI_TRY(solve_again_if_blind(system, stage, v, &solved, err));
-    STI_TRY(sti_limit_rebounds(system, stage, v, info, err));
+    STI_TRY(sti_stage_assemble(model, state, work, stage, err));
+    if (stage->f_before != NULL && memcmp(stage->f_before, step->f, (size_t)model->n_v * sizeof *v) == 0) return ST_OK;
+    STI_TRY(sti_stage_solve(model, state, work, stage, v, &solved, err));
+    STI_TRY(solve_again_if_blind(model, state, work, stage, v, &solved, err));
+    STI_TRY(sti_limit_rebounds(model, state, work, stage, v, info, err));
     const double joint = sti_larger(solved.residual.joint, info->solve.solver != NULL ? info->solve.residual.joint : 0);
     if (info->solve.solver == NULL || !(solved.residual.natural <= info->solve.residual.natural)) info->solve = solved;
     info->solve.residual.joint = joint; /* the worst of all stages, as is the rest */
     info->contacts = step->n_gaps > info->contacts ? step->n_gaps : info->contacts;
     info->overlapping = step->overlapping;
-    info->islands = sti_islands_count(system->work.islands);
+    info->islands = sti_islands_count(work->islands);
     info->undetermined = step->undetermined;
     info->problems++;
     const bool is_last = stage->eta > 0 && stage->means == NULL; /* rounds of drift mean may run away */
-    return is_last ? sti_check_velocity(system, v, system->state.t + stage->reach, err) : ST_OK;
+    return is_last ? sti_check_velocity(model, state, work, v, state->t + stage->reach, err) : ST_OK;
 }
 
 /* A first stage predicts its velocity by the acceleration of the step before. After an event there is none: the stage
  * is solved with v* = v, which is only of order one, and again with the velocity that gives, unless no force depends
  * on velocity.                                                                                     */
-st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+st_Status sti_solve_first_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                                double *v, st_StepInfo *info, st_Error *err)
 {
-    const size_t size = (size_t)system->model.n_v * sizeof *v;
+    const size_t size = (size_t)model->n_v * sizeof *v;
     sti_Stage again = *stage;
-    STI_TRY(sti_solve_stage(system, stage, v, info, err));
-    if (system->state.history.known) return ST_OK;
-    memcpy(system->work.stages.v_star, v, size);
-    memcpy(system->work.stages.f_before, system->work.step.f, size);
-    again.f_before = system->work.stages.f_before;
-    return sti_solve_stage(system, &again, v, info, err);
+    STI_TRY(sti_solve_stage(model, state, work, stage, v, info, err));
+    if (state->history.known) return ST_OK;
+    memcpy(work->stages.v_star, v, size);
+    memcpy(work->stages.f_before, work->step.f, size);
+    again.f_before = work->stages.f_before;
+    return sti_solve_stage(model, state, work, &again, v, info, err);
 }
 
 /* Does the step of length h that was just tried run into a contact that carried nothing before? An impact that
  * was not located would, extrapolated by a scheme of order two, rebound with energy (docs/methods.md 6): such a
  * step is an Euler one. So is the next, if the contact still approaches faster than forces make it: it closed the
  * gap in the first and comes to rest in the second.                                                */
-bool sti_closes_within(const st_System *system, double h)
+bool sti_closes_within(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h)
 {
-    const sti_Assembly *step = &system->work.step;
-    const st_Sink *here = &system->work.here;
-    double still = STI_SEPARATION_SPEED * (1 + largest_speed(&system->model, &system->state)),
-           pulled = fmax(still, 2 * h * system->state.fastest.pull);
+    const sti_Assembly *step = &work->step;
+    const st_Sink *here = &work->here;
+    double still = STI_SEPARATION_SPEED * (1 + largest_speed(model, state)),
+           pulled = fmax(still, 2 * h * state->fastest.pull);
     for (int c = 0; c < step->n_gaps; c++) {
         uint64_t id = step->chosen[c].entry.id;
         int before = sti_row_buffer_find(here, id);
-        bool carried = sti_ids_contain(&system->state.loaded, id);
-        if (!(step->r[step->law[c].first] > 0) || before < 0 || (carried && system->state.history.known)) continue;
-        double speed = sti_row_dot(&here->contact_rows, here->contact[before].first_row, system->state.v);
+        bool carried = sti_ids_contain(&state->loaded, id);
+        if (!(step->r[step->law[c].first] > 0) || before < 0 || (carried && state->history.known)) continue;
+        double speed = sti_row_dot(&here->contact_rows, here->contact[before].first_row, state->v);
         if (speed < -(carried ? pulled : still)) return true;
     }
     return false;

@@ -16,66 +16,69 @@
 #define GAMMA 0.29289321881345248 /* 1 - 1/sqrt(2) */
 
 /* Stage 1, into v_base. */
-static st_Status first_stage(st_System *system, double h, st_StepInfo *info, st_Error *err)
+static st_Status first_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                             st_Error *err)
 {
     double eta = GAMMA * h;
-    const sti_History *history = &system->state.history;
-    sti_Stage stage = {.t = system->state.t + eta,
+    const sti_History *history = &state->history;
+    sti_Stage stage = {.t = state->t + eta,
                        .eta = eta,
                        .reach = h,
-                       .drift_from = &system->work.here,
+                       .drift_from = &work->here,
                        .second_order = true,
-                       .rows = &system->work.stages.middle,
-                       .q_star = system->work.stages.q_star,
-                       .v_star = system->work.stages.v_star,
-                       .v_base = system->state.v,
-                       .q_base = system->state.q};
-    sti_move(&system->model, system->state.q, system->state.v, eta, system->work.stages.q_star);
-    for (int i = 0; i < system->model.n_v; i++)
-        system->work.stages.v_star[i] = system->state.v[i] + (history->known ? eta * history->a[i] : 0.0);
-    STI_TRY(sti_rows_of_stage(system, stage.t, err));
-    return sti_solve_first_stage(system, &stage, system->work.stages.v_base, info, err);
+                       .rows = &work->stages.middle,
+                       .q_star = work->stages.q_star,
+                       .v_star = work->stages.v_star,
+                       .v_base = state->v,
+                       .q_base = state->q};
+    sti_move(model, state->q, state->v, eta, work->stages.q_star);
+    for (int i = 0; i < model->n_v; i++)
+        work->stages.v_star[i] = state->v[i] + (history->known ? eta * history->a[i] : 0.0);
+    STI_TRY(sti_rows_of_stage(model, state, work, stage.t, err));
+    return sti_solve_first_stage(model, state, work, &stage, work->stages.v_base, info, err);
 }
 
 /* Stage 2 from v1 = v_base; leaves v+ in v_new and (1-gamma) v1 + gamma v+ in v_star. */
-static st_Status second_stage(st_System *system, double h, st_StepInfo *info, st_Error *err)
+static st_Status second_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                              st_Error *err)
 {
     double eta = GAMMA * h;
-    double *v_base = system->work.stages.v_base, *v_star = system->work.stages.v_star, *mean = system->work.stages.mean;
-    sti_Stage stage = {.t = system->state.t + h,
+    double *v_base = work->stages.v_base, *v_star = work->stages.v_star, *mean = work->stages.mean;
+    sti_Stage stage = {.t = state->t + h,
                        .eta = eta,
                        .reach = h,
-                       .drift_from = &system->work.here,
+                       .drift_from = &work->here,
                        .second_order = true,
-                       .rows = &system->work.stages.middle,
-                       .q_star = system->work.stages.q_star,
+                       .rows = &work->stages.middle,
+                       .q_star = work->stages.q_star,
                        .v_star = v_star,
                        .v_base = v_base,
-                       .q_base = system->work.stages.q_base};
-    sti_move(&system->model, system->state.q, v_base, (1 - GAMMA) * h, system->work.stages.q_base);
-    for (int i = 0; i < system->model.n_v; i++) {
-        double v = system->state.v[i], v1 = v_base[i], alpha = (v1 - v) / eta;
+                       .q_base = work->stages.q_base};
+    sti_move(model, state->q, v_base, (1 - GAMMA) * h, work->stages.q_base);
+    for (int i = 0; i < model->n_v; i++) {
+        double v = state->v[i], v1 = v_base[i], alpha = (v1 - v) / eta;
         v_star[i] = v + h * alpha;
         v_base[i] = v + (1 - GAMMA) * h * alpha;
         mean[i] = (1 - GAMMA) * v1;
     }
-    sti_move(&system->model, system->work.stages.q_base, v_star, eta, system->work.stages.q_star);
-    STI_TRY(sti_rows_of_stage(system, stage.t, err));
-    STI_TRY(sti_solve_stage(system, &stage, system->work.v_new, info, err));
-    for (int i = 0; i < system->model.n_v; i++) {
-        v_star[i] = mean[i] + GAMMA * system->work.v_new[i];
-        system->work.a_new[i] = (system->work.v_new[i] - v_base[i]) / eta;
+    sti_move(model, work->stages.q_base, v_star, eta, work->stages.q_star);
+    STI_TRY(sti_rows_of_stage(model, state, work, stage.t, err));
+    STI_TRY(sti_solve_stage(model, state, work, &stage, work->v_new, info, err));
+    for (int i = 0; i < model->n_v; i++) {
+        v_star[i] = mean[i] + GAMMA * work->v_new[i];
+        work->a_new[i] = (work->v_new[i] - v_base[i]) / eta;
     }
     return ST_OK;
 }
 
-st_Status sti_sdirk2_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
+st_Status sti_sdirk2_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                          st_Error *err)
 {
-    STI_TRY(first_stage(system, h, info, err));
-    if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
-    STI_TRY(sti_carry_impulses(system, (1 - GAMMA) / GAMMA, 2 * (1 - GAMMA), err));
-    STI_TRY(second_stage(system, h, info, err));
-    if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
-    sti_move(&system->model, system->state.q, system->work.stages.v_star, h, system->work.q_new);
-    return sti_total_impulses(system, 1.0, GAMMA, err);
+    STI_TRY(first_stage(model, state, work, h, info, err));
+    if (sti_closes_within(model, state, work, h)) return sti_rough_step(model, state, work, h, info, err);
+    STI_TRY(sti_carry_impulses(model, state, work, (1 - GAMMA) / GAMMA, 2 * (1 - GAMMA), err));
+    STI_TRY(second_stage(model, state, work, h, info, err));
+    if (sti_closes_within(model, state, work, h)) return sti_rough_step(model, state, work, h, info, err);
+    sti_move(model, state->q, work->stages.v_star, h, work->q_new);
+    return sti_total_impulses(model, state, work, 1.0, GAMMA, err);
 }

@@ -45,17 +45,17 @@ static const st_Sink *end_rows_of(const sti_StageBuild *build)
 /* k1 at (q*, v*), at one time or as the mean of two. */
 static st_Status add_forces(sti_StageBuild *build, double *k)
 {
-    const st_Model *table = &build->system->model.table;
+    const st_Model *table = &build->model->table;
     const sti_Stage *stage = build->stage;
     STI_TRY(table->force(table->ctx, stage->t, stage->q_star, stage->v_star, k, build->err));
-    const sti_World *world = build->system->model.world;
-    if (stage->ahead > 0 && (!build->system->model.rigid || world->scene->n_forces + world->n_force_motors > 0)) {
-        double *last = build->system->work.stages.k_later;
+    const sti_World *world = build->model->world;
+    if (stage->ahead > 0 && (!build->model->rigid || world->scene->n_forces + world->n_force_motors > 0)) {
+        double *last = build->work->stages.k_later;
         STI_TRY(table->force(table->ctx, stage->t + stage->ahead, stage->q_star, stage->v_star, last, build->err));
         for (int i = 0; i < table->n_v; i++)
             k[i] = 0.5 * (k[i] + last[i]);
     }
-    double *applied = build->system->work.stages.applied, *turning = build->system->work.stages.turning;
+    double *applied = build->work->stages.applied, *turning = build->work->stages.turning;
     if (applied != NULL) memcpy(applied, k, (size_t)table->n_v * sizeof *k);
     if (stage->second_order && table->gyroscopic_force != NULL)
         table->gyroscopic_force(table->ctx, stage->q_star, stage->v_star, k);
@@ -73,12 +73,12 @@ static sti_Speeds faster(sti_Speeds a, sti_Speeds b)
  * presets keep both, and their bits.                                                                */
 static sti_Speeds speeds_of(const sti_StageBuild *build, int b, const double *v, const double *k)
 {
-    const st_System *s = build->system;
-    const int first = s->model.first[b], n = s->model.first[b + 1] - first;
-    const bool centre = s->model.rigid && n == 6 && s->model.def.effort != ST_EFFORT_THOROUGH;
+    const sti_Model *model = build->model;
+    const int first = model->first[b], n = model->first[b + 1] - first;
+    const bool centre = model->rigid && n == 6 && model->def.effort != ST_EFFORT_THOROUGH;
     sti_Speeds fastest = {0, 0};
     for (int i = first; i < first + (centre ? 3 : n); i++) {
-        double pull = fabs(k[i]) / sti_mass_of(&s->model, build->out->M, i);
+        double pull = fabs(k[i]) / sti_mass_of(model, build->out->M, i);
         fastest = faster((sti_Speeds){fabs(v[i]) + build->stage->eta * pull, pull}, fastest);
     }
     return fastest;
@@ -87,10 +87,10 @@ static sti_Speeds speeds_of(const sti_StageBuild *build, int b, const double *v,
 /* f = eta f + M v of one block. */
 static void add_momentum(const sti_StageBuild *build, int b, const double *v, double *f)
 {
-    const st_System *s = build->system;
-    const int first = s->model.first[b], end = s->model.first[b + 1], n = end - first;
-    const bool marked = s->model.mass.marked != NULL && s->model.mass.marked[b];
-    const double *M = build->out->M + (s->model.mass.diagonal != NULL ? s->model.mass.diagonal[first] : first);
+    const sti_Model *model = build->model;
+    const int first = model->first[b], end = model->first[b + 1], n = end - first;
+    const bool marked = model->mass.marked != NULL && model->mass.marked[b];
+    const double *M = build->out->M + (model->mass.diagonal != NULL ? model->mass.diagonal[first] : first);
     for (int i = first; i < end; i++)
         f[i] *= build->stage->eta;
     for (int i = 0; i < n && marked; i++)
@@ -110,9 +110,10 @@ typedef struct Momenta {
 static void begin_momenta(void *ctx, int64_t first, int64_t end)
 {
     const Momenta *momenta = ctx;
-    const st_System *s = momenta->build->system;
+    const sti_Model *model = momenta->build->model;
+    const sti_StepWork *work = momenta->build->work;
     for (int e = (int)first; e < (int)end; e++)
-        for (int i = s->model.first[sti_block(&s->work, e)]; i < s->model.first[sti_block(&s->work, e) + 1]; i++)
+        for (int i = model->first[sti_block(work, e)]; i < model->first[sti_block(work, e) + 1]; i++)
             momenta->v[i] = momenta->build->stage->v_base[i], momenta->f[i] = 0;
 }
 
@@ -122,7 +123,7 @@ static void end_momenta(void *ctx, int part, int64_t first, int64_t end)
     const sti_StageBuild *build = momenta->build;
     sti_Speeds fastest = {0, 0};
     for (int e = (int)first; e < (int)end; e++) {
-        const int b = sti_block(&build->system->work, e);
+        const int b = sti_block(build->work, e);
         fastest = faster(speeds_of(build, b, momenta->v, momenta->f), fastest);
         add_momentum(build, b, momenta->v, momenta->f);
     }
@@ -141,25 +142,27 @@ static void note_turning(const sti_Model *model, sti_StepWork *work, const doubl
 /* f = M v_b* + eta k1 + push, A = M. An impact has no forces to tell its speed; there the step before counts, too. */
 static st_Status assemble_momentum(sti_StageBuild *build)
 {
-    st_System *s = build->system;
-    const st_Model *table = &s->model.table;
+    const sti_Model *model = build->model;
+    sti_State *state = build->state;
+    sti_StepWork *work = build->work;
+    const st_Model *table = &model->table;
     const sti_Stage *stage = build->stage;
-    double *f = build->out->f, *v = s->work.v_turned;
+    double *f = build->out->f, *v = work->v_turned;
     Momenta momenta;
     momenta.build = build, momenta.v = v, momenta.f = f;
-    STI_TRY(sti_mass(&s->model, build->out, stage->q_star, build->err));
-    sti_team_for(s->model.def.threads, sti_block_count(&s->model, &s->work), STI_LEAST_BODIES, begin_momenta, &momenta);
+    STI_TRY(sti_mass(model, build->out, stage->q_star, build->err));
+    sti_team_for(model->def.threads, sti_block_count(model, work), STI_LEAST_BODIES, begin_momenta, &momenta);
     if (!build->impact) {
         if (table->gyroscopic != NULL && !stage->second_order)
             table->gyroscopic(table->ctx, stage->eta, stage->q_star, v);
-        if (s->work.stages.turning != NULL && !stage->second_order) note_turning(&s->model, &s->work, stage->v_base, v);
+        if (work->stages.turning != NULL && !stage->second_order) note_turning(model, work, stage->v_base, v);
         STI_TRY(add_forces(build, f));
-        s->state.fastest = (sti_Speeds){0, 0};
+        state->fastest = (sti_Speeds){0, 0};
     }
-    const int parts = sti_team_parts(s->model.def.threads, sti_block_count(&s->model, &s->work), end_momenta, &momenta);
+    const int parts = sti_team_parts(model->def.threads, sti_block_count(model, work), end_momenta, &momenta);
     for (int k = 0; k < parts; k++) {
-        s->state.fastest.speed = sti_larger(momenta.speeds[k].speed, s->state.fastest.speed);
-        if (!build->impact) s->state.fastest.pull = sti_larger(momenta.speeds[k].pull, s->state.fastest.pull);
+        state->fastest.speed = sti_larger(momenta.speeds[k].speed, state->fastest.speed);
+        if (!build->impact) state->fastest.pull = sti_larger(momenta.speeds[k].pull, state->fastest.pull);
     }
     for (int i = 0; stage->means != NULL && i < table->n_v; i++)
         f[i] += stage->means->D[i] * stage->means->v_near[i];
@@ -191,7 +194,7 @@ static double capped(double speed, double cap)
 static double at_base(const sti_StageBuild *build, int k)
 {
     const st_Sink *sink = constraints_of(build);
-    const bool later = build->stage->t > build->system->state.t; /* the row is taken at the end of the stage */
+    const bool later = build->stage->t > build->state->t; /* the row is taken at the end of the stage */
     const double moved = later ? build->stage->eta * sink->joint[k].rate : 0.0;
     return sti_shifted(build, sink->joint[k].value, &sink->joint_rows, k) - moved;
 }
@@ -199,11 +202,11 @@ static double at_base(const sti_StageBuild *build, int k)
 static double joint_drift(const sti_StageBuild *build, int k, double reach)
 {
     const sti_RowList *rows = &constraints_of(build)->joint_rows;
-    double cap = build->system->model.def.correction_speed;
+    double cap = build->model->def.correction_speed;
     const st_Sink *from = build->stage->drift_from;
     if (constraints_of(build)->joint[k].velocity) return 0;
     double value = from != NULL ? from->joint[k].value : at_base(build, k);
-    const double share = build->system->work.recovery;
+    const double share = build->work->recovery;
     return build->stage->mean ? share * capped(2 * value / reach, cap) + sti_base_speed(build, rows, k)
                               : share * capped(value / reach, cap);
 }
@@ -282,7 +285,7 @@ static st_Sparse sparse(const sti_RowList *rows, int n_v)
 
 static void finish_problem(sti_StageBuild *build)
 {
-    const st_Model *table = &build->system->model.table;
+    const st_Model *table = &build->model->table;
     sti_Assembly *out = build->out;
     int n_contacts = out->n_gaps + out->n_bounded + out->n_loaded;
     out->problem = (st_Problem){
@@ -293,7 +296,7 @@ static void finish_problem(sti_StageBuild *build)
         .A = {.n_blocks = table->n_blocks,
               .first = table->first,
               .x = build->stage->means != NULL ? build->stage->means->A : out->M,
-              .diagonal = build->system->model.mass.marked},
+              .diagonal = build->model->mass.marked},
         .symmetric = true,
         .G = sparse(&out->G, table->n_v),
         .H = sparse(&out->H, table->n_v),
@@ -302,9 +305,9 @@ static void finish_problem(sti_StageBuild *build)
         .g = out->g,
         .w = out->w,
         .contact = out->law,
-        .u_scale = STI_IDLE_SPEED * build->system->state.fastest.speed,
+        .u_scale = STI_IDLE_SPEED * build->state->fastest.speed,
     };
-    const sti_Linearised *linear = &build->system->work.linearised;
+    const sti_Linearised *linear = &build->work->linearised;
     if (linear->on) {
         out->problem.A = (st_BlockDiag){.n_blocks = linear->n_blocks, .first = linear->first, .x = linear->A};
         out->problem.symmetric = linear->symmetric;
@@ -318,21 +321,21 @@ static void keep_place(sti_StageBuild *build)
 {
     const sti_Stage *stage = build->stage;
     build->out->eta = stage->eta;
-    build->out->arm = build->system->model.arm;
+    build->out->arm = build->model->arm;
     build->out->t = stage->t;
     build->out->ahead = stage->ahead;
     build->out->means = stage->means != NULL;
     build->out->q = stage->q_star; /* with one stage nobody writes there before the next */
     if (build->out->place == NULL) return;
     build->out->q = build->out->place;
-    memcpy(build->out->place, stage->q_star, (size_t)build->system->model.n_q * sizeof *stage->q_star);
+    memcpy(build->out->place, stage->q_star, (size_t)build->model->n_q * sizeof *stage->q_star);
 }
 
 /* Is anything linearised from q_star to q_base? */
 static bool needs_shift(const sti_StageBuild *build)
 {
     const st_Sink *rows = build->stage->rows;
-    if (build->system->work.wanted.n + rows->bounded_rows.n_rows > 0) return true;
+    if (build->work->wanted.n + rows->bounded_rows.n_rows > 0) return true;
     if (build->stage->means != NULL) return false;
     return rows->soft_rows.n_rows > 0 || (build->gap_drift && build->stage->drift_from == NULL);
 }
@@ -346,28 +349,31 @@ static st_Status assemble_constraints(sti_StageBuild *build)
     STI_TRY(grow_constraints(build, (int64_t)sink->joint_rows.n_rows + n_soft));
     STI_TRY(assemble_joints(build));
     if (n_soft > 0) STI_TRY(assemble_springs(build));
-    out->laid_out = build->system->model.rigid ? out->G.n_rows : 0;
+    out->laid_out = build->model->rigid ? out->G.n_rows : 0;
     if (!build->impact && !build->implicit_forces) add_explicit_springs(build);
     return ST_OK;
 }
 
-st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err)
+st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                             st_Error *err)
 {
     const bool impact = stage->eta == 0;
-    sti_StageBuild build = {.system = system,
+    sti_StageBuild build = {.model = model,
+                            .state = state,
+                            .work = work,
                             .stage = stage,
-                            .out = &system->work.step,
-                            .allocator = &system->model.allocator,
+                            .out = &work->step,
+                            .allocator = &model->allocator,
                             .impact = impact,
-                            .implicit_forces = system->model.def.integrator != ST_INTEGRATOR_EULER,
-                            .gap_drift = sti_closes_gaps(&system->model.def) && !impact,
+                            .implicit_forces = model->def.integrator != ST_INTEGRATOR_EULER,
+                            .gap_drift = sti_closes_gaps(&model->def) && !impact,
                             .err = err};
-    STI_TRY(sti_keep_waiting(system, false, err));
+    STI_TRY(sti_keep_waiting(model, state, work, false, err));
     STI_TRY(assemble_momentum(&build));
-    const bool linearises = system->model.table.force_derivative != NULL && !impact;
+    const bool linearises = model->table.force_derivative != NULL && !impact;
     if (stage->q_base != stage->q_star && (linearises || needs_shift(&build))) {
-        sti_difference(&system->model, stage->q_star, stage->q_base, system->work.stages.shift);
-        build.shift = system->work.stages.shift;
+        sti_difference(model, stage->q_star, stage->q_base, work->stages.shift);
+        build.shift = work->stages.shift;
     }
     STI_TRY(sti_linearise_forces(&build));
     STI_TRY(assemble_constraints(&build));
@@ -376,7 +382,7 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     sti_stage_stribeck(&build);
     finish_problem(&build);
     keep_place(&build);
-    STI_TRY(sti_add_rebounds(&system->model, &system->work, stage, err));
-    sti_lap(&system->work, ST_STAGE_ASSEMBLE);
+    STI_TRY(sti_add_rebounds(model, work, stage, err));
+    sti_lap(work, ST_STAGE_ASSEMBLE);
     return ST_OK;
 }

@@ -13,7 +13,9 @@
 #include "step/contact/contact_model.h"
 
 typedef struct sti_StageBuild {
-    st_System *system;
+    const sti_Model *model;
+    sti_State *state;
+    sti_StepWork *work;
     const sti_Stage *stage;
     sti_Assembly *out;
     const st_Allocator *allocator;
@@ -53,7 +55,7 @@ static inline double sti_base_speed(const sti_StageBuild *build, const sti_RowLi
  * which would make a velocity out of a gap of 1e-12 m.                                            */
 static inline double sti_drift_time(const sti_StageBuild *build)
 {
-    return sti_larger(build->stage->reach, 0.2 * build->system->work.h_asked);
+    return sti_larger(build->stage->reach, 0.2 * build->work->h_asked);
 }
 
 /* What a spring and damper oppose to the row's velocity, per unit of time: eta k + d; where they follow the mean
@@ -70,7 +72,7 @@ static inline double sti_resistance(const sti_StageBuild *build, double stiffnes
 static inline int sti_next_wanted(const sti_StageBuild *build, int c, int end, int *k)
 {
     const sti_ContactEntry *contact = build->stage->rows->contact;
-    const sti_IdSet *wanted = &build->system->work.wanted;
+    const sti_IdSet *wanted = &build->work->wanted;
     for (; c < end; c++) {
         while (*k < wanted->n && wanted->id[*k] < contact[c].id)
             ++*k;
@@ -104,8 +106,8 @@ static inline double sti_beyond(double gap, double slop)
 /* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
 static inline double sti_closing_drift(const sti_StageBuild *build, double gap)
 {
-    const double speed = sti_beyond(gap, build->system->model.def.slop) / sti_drift_time(build);
-    return sti_recover(&build->system->work, sti_larger(speed, -build->system->model.def.correction_speed));
+    const double speed = sti_beyond(gap, build->model->def.slop) / sti_drift_time(build);
+    return sti_recover(build->work, sti_larger(speed, -build->model->def.correction_speed));
 }
 
 /* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
@@ -113,8 +115,7 @@ static inline double sti_closing_drift(const sti_StageBuild *build, double gap)
  * at some of the contacts that share a load moves it to the others.                               */
 static inline bool sti_overlaps(const sti_StageBuild *build, int c)
 {
-    return build->gap_drift &&
-           build->out->chosen[c].entry.gap < -(build->system->model.overlap + build->system->model.def.slop);
+    return build->gap_drift && build->out->chosen[c].entry.gap < -(build->model->overlap + build->model->def.slop);
 }
 
 #endif

@@ -9,16 +9,17 @@
  * is diagonal.                                                                                     */
 static st_Status grow_contacts(sti_StageBuild *build)
 {
-    const st_System *system = build->system;
+    const sti_Model *model = build->model;
+    const sti_StepWork *work = build->work;
     sti_Assembly *out = build->out;
-    const bool patches = system->model.def.contact == ST_CONTACT_COMPLIANT && !build->impact;
-    const int dim = build->piled && !system->model.world->turning ? STI_SLIDING : ST_MAX_DIM;
-    const int64_t elements = patches ? sti_patch_elements(&system->model) : 1,
+    const bool patches = model->def.contact == ST_CONTACT_COMPLIANT && !build->impact;
+    const int dim = build->piled && !model->world->turning ? STI_SLIDING : ST_MAX_DIM;
+    const int64_t elements = patches ? sti_patch_elements(model) : 1,
                   n_bounded = build->stage->rows->bounded_rows.n_rows,
-                  n_gaps = build->stage->loaded != NULL ? 2 * (int64_t)system->work.wanted.n : system->work.wanted.n;
+                  n_gaps = build->stage->loaded != NULL ? 2 * (int64_t)work->wanted.n : work->wanted.n;
     const int64_t n = elements * n_gaps + n_bounded, rows = dim * n;
     int64_t n_block = patches ? 9 * elements * elements : ST_MAX_DIM * ST_MAX_DIM;
-    if (system->model.def.contact == ST_CONTACT_RIGID) n_block = dim;
+    if (model->def.contact == ST_CONTACT_RIGID) n_block = dim;
     const int64_t n_C = n_block * n_gaps + n_bounded;
     STI_TRY(STI_GROW(build->allocator, out->w, out->w_capacity, rows, build->err));
     STI_TRY(STI_GROW(build->allocator, out->r, out->r_capacity, rows, build->err));
@@ -76,7 +77,7 @@ static int model_row(const st_ContactLaw *law, const sti_ContactEntry *entry, in
 /* Rows that were not made when the contact was found. */
 static st_Status new_contact_rows(sti_StageBuild *build, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
-    const sti_World *world = build->system->model.world;
+    const sti_World *world = build->model->world;
     int index[12];
     double *gradient, all[ST_MAX_DIM * 12];
     const int n_own = law->dim < entry->dim ? law->dim : entry->dim;
@@ -85,7 +86,7 @@ static st_Status new_contact_rows(sti_StageBuild *build, const st_ContactLaw *la
     sti_rows_close(&build->out->H, n_own, count, index);
     if (law->dim > n_own) sti_contact_put_rows(world, entry, count, entry->dim, true, all);
     for (int k = entry->dim * count; law->dim > n_own && k < (entry->dim + 3) * count; k++)
-        all[k] *= build->system->model.arm;
+        all[k] *= build->model->arm;
     for (int k = n_own; k < law->dim; k++) {
         const int turning = turning_of(law, entry, k);
         STI_TRY(sti_rows_append(build->allocator, &build->out->H, turning < 0 ? 0 : count, index,
@@ -112,7 +113,7 @@ void sti_belt_speeds(const sti_Model *model, const double *q, const st_ContactLa
 
 void sti_stage_belt(const sti_StageBuild *build, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
-    sti_belt_speeds(&build->system->model, build->stage->q_star, law, entry, build->out->w + law->first);
+    sti_belt_speeds(build->model, build->stage->q_star, law, entry, build->out->w + law->first);
 }
 
 static st_Status contact_rows(sti_StageBuild *build, const st_ContactLaw *law, const sti_ContactEntry *entry)
@@ -130,7 +131,7 @@ static st_Status contact_rows(sti_StageBuild *build, const st_ContactLaw *law, c
         else
             STI_TRY(sti_rows_append_rows(build->allocator, to, from, row, 1, build->err));
         for (int64_t e = to->p[to->n_rows - 1]; e < to->p[to->n_rows]; e++)
-            to->x[e] *= build->system->model.arm;
+            to->x[e] *= build->model->arm;
     }
     return ST_OK;
 }
@@ -144,22 +145,23 @@ static double gap_drift(const sti_StageBuild *build, const sti_ContactEntry *ent
     int known = from != NULL ? sti_row_buffer_find(from, entry->id) : -1;
     double gap = known >= 0 ? from->contact[known].gap : sti_shifted(build, entry->gap, rows, row);
     if (!build->stage->mean) return sti_closing_drift(build, gap);
-    double cap = build->system->model.def.correction_speed, reach = sti_drift_time(build);
-    const double speed = fmax(2 * sti_beyond(gap, build->system->model.def.slop) / reach, -cap);
-    return sti_recover(&build->system->work, speed) + sti_base_speed(build, rows, row);
+    double cap = build->model->def.correction_speed, reach = sti_drift_time(build);
+    const double speed = fmax(2 * sti_beyond(gap, build->model->def.slop) / reach, -cap);
+    return sti_recover(build->work, speed) + sti_base_speed(build, rows, row);
 }
 
 /* ------------------------------------------------------------------ one by one */
 
 static st_Status add_rigid_contact(sti_StageBuild *build, int c, int first, const sti_ContactEntry *entry)
 {
-    const st_System *system = build->system;
+    const sti_Model *model = build->model;
+    const sti_StepWork *work = build->work;
     sti_Assembly *out = build->out;
-    bool now = build->stage->rows == &system->work.here;
-    int before = now ? -1 : sti_row_buffer_find(&system->work.here, entry->id);
-    out->law[c] = sti_contact_law(&system->model, entry, first);
+    bool now = build->stage->rows == &work->here;
+    int before = now ? -1 : sti_row_buffer_find(&work->here, entry->id);
+    out->law[c] = sti_contact_law(model, entry, first);
     sti_choose(out, c, entry);
-    if (before >= 0) out->chosen[c].entry.gap = system->work.here.contact[before].gap;
+    if (before >= 0) out->chosen[c].entry.gap = work->here.contact[before].gap;
     STI_TRY(contact_rows(build, &out->law[c], entry));
     if (build->gap_drift) out->w[first] = gap_drift(build, entry, first);
     return ST_OK;
@@ -169,7 +171,8 @@ static st_Status add_rigid_contact(sti_StageBuild *build, int c, int first, cons
 static st_Status add_compliant_contact(sti_StageBuild *build, int *n, const sti_ContactEntry *entry)
 {
     sti_Assembly *out = build->out;
-    if (sti_is_patch(entry)) return sti_patch_add(build->system, build->stage, entry, n, build->err);
+    if (sti_is_patch(entry))
+        return sti_patch_add(build->model, build->state, build->work, build->stage, entry, n, build->err);
     STI_TRY(add_rigid_contact(build, *n, out->H.n_rows, entry));
     sti_compliance_block(out, out->law[*n].first, out->law[*n].dim);
     ++*n;
@@ -180,7 +183,7 @@ static st_Status add_compliant_contact(sti_StageBuild *build, int *n, const sti_
 static st_Status contacts(sti_StageBuild *build)
 {
     const st_Sink *sink = build->stage->rows;
-    const bool patches = build->system->model.def.contact == ST_CONTACT_COMPLIANT && !build->impact;
+    const bool patches = build->model->def.contact == ST_CONTACT_COMPLIANT && !build->impact;
     int n = 0, k = 0;
     for (int c = 0; (c = sti_next_wanted(build, c, sink->n_contacts, &k)) < sink->n_contacts; c++) {
         if (patches)
@@ -202,7 +205,7 @@ static st_Status loaded_contacts(sti_StageBuild *build)
     for (int c = 0; build->stage->loaded != NULL && c < out->n_gaps; c++) {
         if (!(build->stage->loaded[c] > 0) || out->law[c].dim == 1) continue;
         const int n = out->n_gaps + out->n_loaded++, first = out->H.n_rows;
-        out->law[n] = sti_contact_law(&build->system->model, &out->chosen[c].entry, first);
+        out->law[n] = sti_contact_law(build->model, &out->chosen[c].entry, first);
         out->chosen[n] = (sti_Chosen){.entry = {.id = out->chosen[c].entry.id, .dim = 1}, .element = c};
         STI_TRY(contact_rows(build, &out->law[n], &out->chosen[c].entry));
         for (int64_t e = out->H.p[first]; e < out->H.p[first + 1]; e++)
@@ -215,7 +218,7 @@ static st_Status loaded_contacts(sti_StageBuild *build)
  * at `target` until then, where the row was taken before.                                              */
 static double wanted_value(const sti_StageBuild *build, const sti_BoundedEntry *entry, int k)
 {
-    const bool before = build->stage->rows == &build->system->work.here;
+    const bool before = build->stage->rows == &build->work->here;
     const double moved = before ? build->stage->eta * entry->target : 0.0;
     return sti_shifted(build, entry->value, &build->stage->rows->bounded_rows, k) - moved;
 }
@@ -300,11 +303,11 @@ static void soften_range(void *ctx, int64_t first, int64_t end)
         }
         if (c >= out->n_gaps) {
             const int of = out->chosen[c].element;
-            out->C[row] = sti_contact_mobility(&build->system->model, &build->system->work, of);
+            out->C[row] = sti_contact_mobility(build->model, build->work, of);
             out->w[row] = -out->C[row] * build->stage->loaded[of];
         }
         if (c >= out->n_gaps || !sti_overlaps(build, c)) continue;
-        out->C[row] = STI_OVERLAP_COMPLIANCE * sti_contact_mobility(&build->system->model, &build->system->work, c);
+        out->C[row] = STI_OVERLAP_COMPLIANCE * sti_contact_mobility(build->model, build->work, c);
     }
 }
 
@@ -318,8 +321,7 @@ static void soften_overlaps(sti_StageBuild *build)
     out->n_C = out->H.n_rows - out->n_bounded;
     out->C_used = out->n_C;
     if (out->compliant || out->n_bounded > 0)
-        sti_team_for(build->system->model.def.threads, out->n_gaps + out->n_loaded, STI_LEAST_CONTACTS, soften_range,
-                     build);
+        sti_team_for(build->model->def.threads, out->n_gaps + out->n_loaded, STI_LEAST_CONTACTS, soften_range, build);
 }
 
 /* Compliances of contacts as their model has them; soft bounded rows have that of their spring and damper. */
@@ -327,10 +329,10 @@ static void compliances(sti_StageBuild *build)
 {
     sti_Assembly *out = build->out;
     double eta = build->stage->eta;
-    bool rigid = build->impact || build->system->work.least_norm != NULL; /* springs and dampers as weights only */
-    st_ContactModel contact = rigid ? ST_CONTACT_RIGID : build->system->model.def.contact;
+    bool rigid = build->impact || build->work->least_norm != NULL; /* springs and dampers as weights only */
+    st_ContactModel contact = rigid ? ST_CONTACT_RIGID : build->model->def.contact;
     if (contact == ST_CONTACT_RIGID) soften_overlaps(build);
-    if (contact == ST_CONTACT_REGULARIZED) sti_regularize(&build->system->model, &build->system->work, build->stage);
+    if (contact == ST_CONTACT_REGULARIZED) sti_regularize(build->model, build->work, build->stage);
     for (int k = 0; k < out->n_bounded; k++) {
         const sti_BoundedEntry *entry = &build->stage->rows->bounded[k];
         double resistance = sti_resistance(build, entry->stiffness, entry->damping);
@@ -343,13 +345,14 @@ static void compliances(sti_StageBuild *build)
 
 st_Status sti_stage_contacts(sti_StageBuild *build)
 {
-    st_System *system = build->system;
+    const sti_Model *model = build->model;
+    sti_StepWork *work = build->work;
     const sti_Stage *stage = build->stage;
-    build->piled = build->out->piled = sti_is_pile(&system->model, &system->work, stage);
-    if (!system->model.rigid) STI_TRY(sti_check_model_contacts(&system->model.def, stage->rows, build->err));
+    build->piled = build->out->piled = sti_is_pile(model, work, stage);
+    if (!model->rigid) STI_TRY(sti_check_model_contacts(&model->def, stage->rows, build->err));
     STI_TRY(grow_contacts(build));
-    sti_patches_begin(&system->work);
-    if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->model.world, stage->q_star, build->err));
+    sti_patches_begin(work);
+    if (stage->rows->rows_later) STI_TRY(sti_collider_place(model->world, stage->q_star, build->err));
     STI_TRY(build->piled ? sti_pile_contacts(build) : contacts(build));
     STI_TRY(loaded_contacts(build));
     STI_TRY(bounded_rows(build));

@@ -13,12 +13,12 @@
 /* A problem without solution is not looked at for ever: energy_guard.c. */
 #define TIGHT_VISITS 3e3
 
-st_Status sti_solve_problem(st_System *system, st_Solver *solver, const st_Problem *problem, st_Solution *solution,
-                            st_SolveInfo *info, st_Error *err)
+st_Status sti_solve_problem(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Solver *solver,
+                            const st_Problem *problem, st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
-    if (!system->model.rigid) STI_TRY(st_problem_check(problem, err));
+    if (!model->rigid) STI_TRY(st_problem_check(problem, err));
     STI_TRY(sti_solver_solve(solver, problem, NULL, solution, info, err));
-    return sti_go_on(system, err);
+    return sti_go_on(model, state, work, err);
 }
 
 /* What the last solve left over at a contact of the step problem: warm_start.c. */
@@ -28,25 +28,24 @@ static double left_at(const void *ctx, int contact)
     return step->chosen[contact].left;
 }
 
-st_Status sti_solve_islands(st_System *system, st_Solution *solution, st_SolveInfo *info, st_Error *err)
+st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Solution *solution,
+                            st_SolveInfo *info, st_Error *err)
 {
-    const st_Problem *problem = &system->work.step.problem;
-    const sti_PileContacts *pile = system->work.step.piled ? &system->work.step.pile : NULL;
+    const st_Problem *problem = &work->step.problem;
+    const sti_PileContacts *pile = work->step.piled ? &work->step.pile : NULL;
     st_SolveInfo found = {0};
-    if (!system->model.rigid) STI_TRY(st_problem_check(problem, err));
-    sti_islands_recall(system->work.islands, left_at, &system->work.step);
-    const double limit = system->model.def.step_work_limit - system->work.work_done;
-    sti_islands_limit(system->work.islands,
-                      fmax(fmin(limit, system->work.guard.is_tight ? TIGHT_VISITS : limit), FEWEST_VISITS));
+    if (!model->rigid) STI_TRY(st_problem_check(problem, err));
+    sti_islands_recall(work->islands, left_at, &work->step);
+    const double limit = model->def.step_work_limit - work->work_done;
+    sti_islands_limit(work->islands, fmax(fmin(limit, work->guard.is_tight ? TIGHT_VISITS : limit), FEWEST_VISITS));
     bool done = false;
-    if (!system->work.linearised.on) STI_TRY(sti_joint_coordinates_solve(system, solution, &found, &done, err));
+    if (!work->linearised.on) STI_TRY(sti_joint_coordinates_solve(work, solution, &found, &done, err));
     if (!done)
-        STI_TRY(sti_islands_solve(system->work.islands, problem, pile,
-                                  system->work.sleep.n_asleep > 0 ? &system->work.sleep.awake : NULL, solution, &found,
-                                  err));
-    system->work.work_done += found.work;
+        STI_TRY(sti_islands_solve(work->islands, problem, pile, work->sleep.n_asleep > 0 ? &work->sleep.awake : NULL,
+                                  solution, &found, err));
+    work->work_done += found.work;
     if (info != NULL) *info = found;
-    return sti_go_on(system, err);
+    return sti_go_on(model, state, work, err);
 }
 
 /* Overlaps that no impulse opens: joints hold the bodies, or a motor without limit drives them together, and W_nn is 0
@@ -96,14 +95,15 @@ enum { WHOLE_ROUNDS = 6, MOST_ROUNDS = 24 };
 /* Laws whose numbers depend on the solution, friction by speed (stribeck.c) and liquid bridges: again and again with
  * the numbers of the last solution, until these change impulses by no more than the residual that is asked for. Changes
  * that alternate are halved after a few rounds. If the rounds do not suffice, the step is not converged.         */
-static st_Status solve_dependent_laws(st_System *system, st_Solution *solution, st_SolveInfo *info, st_Error *err)
+static st_Status solve_dependent_laws(const sti_Model *model, const sti_State *state, sti_StepWork *work,
+                                      st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
-    sti_Assembly *out = &system->work.step;
-    const sti_World *world = system->model.world;
-    if (!system->model.rigid || !(world->stribeck || world->liquid)) return ST_OK;
+    sti_Assembly *out = &work->step;
+    const sti_World *world = model->world;
+    if (!model->rigid || !(world->stribeck || world->liquid)) return ST_OK;
     double change = 0;
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        const double asked = sti_larger(system->model.def.tolerance, info->residual.natural),
+        const double asked = sti_larger(model->def.tolerance, info->residual.natural),
                      part = round < WHOLE_ROUNDS ? 1 : 0.5;
         double whole = 0;
         for (int c = 0; c < out->n_gaps; c++)
@@ -112,41 +112,43 @@ static st_Status solve_dependent_laws(st_System *system, st_Solution *solution, 
         for (int c = 0; world->liquid && c < out->n_gaps; c++)
             whole += out->chosen[c].pull * out->chosen[c].pull;
         const double changed =
-            sti_follow_speeds(out, 0) + (world->liquid ? sti_follow_gaps(system, solution->v, 0) : 0);
+            sti_follow_speeds(out, 0) + (world->liquid ? sti_follow_gaps(model, work, solution->v, 0) : 0);
         change = changed > 0 && changed >= asked * asked * whole ? sqrt(changed / whole) : 0;
         if (change == 0) break;
         sti_follow_speeds(out, part);
-        if (world->liquid) sti_follow_gaps(system, solution->v, part);
-        STI_TRY(sti_solve_islands(system, solution, info, err));
+        if (world->liquid) sti_follow_gaps(model, work, solution->v, part);
+        STI_TRY(sti_solve_islands(model, state, work, solution, info, err));
     }
     if (change > 0) info->converged = false;
-    system->work.law_change = sti_larger(system->work.law_change, change);
+    work->law_change = sti_larger(work->law_change, change);
     return ST_OK;
 }
 
-st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
+st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                          double *v, st_SolveInfo *info, st_Error *err)
 {
-    sti_Assembly *out = &system->work.step;
+    sti_Assembly *out = &work->step;
     bool impact = stage->eta == 0;
-    sti_warm_start(system, stage); /* an impact starts from 0 */
-    sti_sleep_impulses(&system->work, stage->eta);
-    sti_team_copy(system->model.def.threads, out->start, out->r, out->problem.n_r);
+    sti_warm_start(model, state, work, stage); /* an impact starts from 0 */
+    sti_sleep_impulses(work, stage->eta);
+    sti_team_copy(model->def.threads, out->start, out->r, out->problem.n_r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
     if (stage->means != NULL && stage->means->again)
-        STI_TRY(sti_islands_correct(system->work.islands, &out->problem, &solution, info, err));
+        STI_TRY(sti_islands_correct(work->islands, &out->problem, &solution, info, err));
     else
-        STI_TRY(sti_solve_islands(system, &solution, info, err));
+        STI_TRY(sti_solve_islands(model, state, work, &solution, info, err));
     join_loaded(out);
-    if (leave_immovable(out, system->state.fastest.speed)) STI_TRY(sti_solve_islands(system, &solution, info, err));
-    if (!impact) STI_TRY(solve_dependent_laws(system, &solution, info, err));
-    if (system->model.def.rigid_limit && system->model.def.contact == ST_CONTACT_REGULARIZED && !impact)
-        STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
-    if (system->work.least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));
-    if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, err));
-    if (!impact) STI_TRY(sti_sleep_keep_joints(&system->model, &system->work, stage->eta, err));
-    if (!impact) sti_patches_follow(&system->work);
-    sti_linearised_impulse(&system->work, v);
-    STI_TRY(sti_stage_work(system, stage, v, err));
-    sti_lap(&system->work, ST_STAGE_SOLVE);
+    if (leave_immovable(out, state->fastest.speed))
+        STI_TRY(sti_solve_islands(model, state, work, &solution, info, err));
+    if (!impact) STI_TRY(solve_dependent_laws(model, state, work, &solution, info, err));
+    if (model->def.rigid_limit && model->def.contact == ST_CONTACT_REGULARIZED && !impact)
+        STI_TRY(sti_rigid_limit(model, state, work, stage, &solution, info, err));
+    if (work->least_norm != NULL && !impact) STI_TRY(sti_least_norm(model, state, work, stage, err));
+    if (!impact) STI_TRY(sti_keep_impulses(model, state, work, stage->eta, err));
+    if (!impact) STI_TRY(sti_sleep_keep_joints(model, work, stage->eta, err));
+    if (!impact) sti_patches_follow(work);
+    sti_linearised_impulse(work, v);
+    STI_TRY(sti_stage_work(model, work, stage, v, err));
+    sti_lap(work, ST_STAGE_SOLVE);
     return ST_OK;
 }

@@ -23,7 +23,8 @@
 #include "step/step.h"
 
 typedef struct ContactWork {
-    const st_System *system;
+    const sti_Model *model;
+    const sti_StepWork *work;
     const sti_Stage *stage;
     const double *way; /* the velocity of the displacement                                         */
     sti_Works part[STI_PARTS];
@@ -50,7 +51,7 @@ static bool rebounds(const sti_Rebounds *list, int contact)
 /* Of rigid contacts: H'v = u - w - C r, where u r_n is 0 in a solution. */
 static void normal_work(const ContactWork *contacts, int c, sti_Works *sum)
 {
-    const sti_Assembly *out = &contacts->system->work.step;
+    const sti_Assembly *out = &contacts->work->step;
     const sti_Stage *stage = contacts->stage;
     const int row = out->law[c].first;
     const double r = out->r[row], w = out->w[row];
@@ -59,9 +60,9 @@ static void normal_work(const ContactWork *contacts, int c, sti_Works *sum)
         sum->impact += r * along(out, stage, row, out->u[row] - w, 0);
         return;
     }
-    if (contacts->system->model.def.contact != ST_CONTACT_RIGID || stage->mean || stage->way != NULL) return;
+    if (contacts->model->def.contact != ST_CONTACT_RIGID || stage->mean || stage->way != NULL) return;
     const double soft = out->overlapping > 0 && out->compliant ? out->C[row] * r : 0;
-    if (w > 0 || (w < 0 && rebounds(&contacts->system->work.rebounds, c)))
+    if (w > 0 || (w < 0 && rebounds(&contacts->work->rebounds, c)))
         sum->impact -= r * w;
     else
         sum->correction -= r * (w + soft);
@@ -70,7 +71,7 @@ static void normal_work(const ContactWork *contacts, int c, sti_Works *sum)
 static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
 {
     ContactWork *contacts = ctx;
-    const sti_Assembly *out = &contacts->system->work.step;
+    const sti_Assembly *out = &contacts->work->step;
     const sti_Stage *stage = contacts->stage;
     sti_Works sum = {0};
     for (int c = (int)first; c < (int)end; c++) {
@@ -94,46 +95,48 @@ static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
 }
 
 /* Is there any force but weight? */
-static bool has_forces(const st_System *s)
+static bool has_forces(const sti_Model *model)
 {
-    const sti_World *world = s->model.world;
-    return !s->model.rigid || world->scene->n_forces + world->n_force_motors + world->n_pushes > 0 || world->has_medium;
+    const sti_World *world = model->world;
+    return !model->rigid || world->scene->n_forces + world->n_force_motors + world->n_pushes > 0 || world->has_medium;
 }
 
 /* The velocity of the displacement that follows. */
-static const double *way_of(st_System *s, const sti_Stage *stage, const double *v)
+static const double *way_of(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, const double *v)
 {
-    double *mean = s->work.v_work;
+    double *mean = work->v_work;
     const bool half = stage->eta == 0 || stage->mean;
     if (!half && stage->way == NULL) return v;
-    for (int i = 0; i < s->model.n_v; i++)
+    for (int i = 0; i < model->n_v; i++)
         mean[i] = half ? 0.5 * (v[i] + stage->v_base[i]) : (stage->eta * v[i] + stage->way[i]) / stage->length;
     return mean;
 }
 
 /* eta k'v. With one stage k is not kept, and made once more. */
-static st_Status work_of_forces(st_System *s, const sti_Stage *stage, const double *way, double *sum, st_Error *err)
+static st_Status work_of_forces(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, const double *way,
+                                double *sum, st_Error *err)
 {
-    const st_Model *table = &s->model.table;
-    const double *k = s->work.stages.applied;
+    const st_Model *table = &model->table;
+    const double *k = work->stages.applied;
     *sum = 0;
-    if (stage->eta == 0 || !has_forces(s)) return ST_OK;
+    if (stage->eta == 0 || !has_forces(model)) return ST_OK;
     if (k == NULL) {
-        memset(s->work.v_work, 0, (size_t)s->model.n_v * sizeof *s->work.v_work);
-        STI_TRY(table->force(table->ctx, stage->t, stage->q_star, stage->v_star, s->work.v_work, err));
-        k = s->work.v_work;
+        memset(work->v_work, 0, (size_t)model->n_v * sizeof *work->v_work);
+        STI_TRY(table->force(table->ctx, stage->t, stage->q_star, stage->v_star, work->v_work, err));
+        k = work->v_work;
     }
-    for (int i = 0; i < s->model.n_v; i++)
+    for (int i = 0; i < model->n_v; i++)
         *sum += stage->eta * k[i] * way[i];
     return ST_OK;
 }
 
-static void work_of_joints(const st_System *s, const sti_Stage *stage, const double *way, sti_Works *sum)
+static void work_of_joints(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, const double *way,
+                           sti_Works *sum)
 {
-    const sti_Assembly *out = &s->work.step;
+    const sti_Assembly *out = &work->step;
     const st_Sink *rows = stage->means != NULL ? stage->means->constraints : stage->rows;
     const bool plain = stage->eta > 0 && !stage->mean && stage->way == NULL;
-    for (int k = 0; k < rows->joint_rows.n_rows && s->model.def.contact != ST_CONTACT_REGULARIZED; k++) {
+    for (int k = 0; k < rows->joint_rows.n_rows && model->def.contact != ST_CONTACT_REGULARIZED; k++) {
         const double l = out->l[k], rate = rows->joint[k].rate;
         sum->given -= l * rate;
         *(stage->eta == 0 ? &sum->impact : &sum->correction) -=
@@ -142,12 +145,11 @@ static void work_of_joints(const st_System *s, const sti_Stage *stage, const dou
 }
 
 /* Dampers; and of springs, what the scheme makes of them. */
-static void work_of_springs(const st_System *s, const sti_Stage *stage, const double *way, double *explicit_part,
+static void work_of_springs(const sti_Model *model, const sti_Stage *stage, const double *way, double *explicit_part,
                             sti_Works *sum)
 {
     const st_Sink *rows = stage->means != NULL ? stage->means->constraints : stage->rows;
-    const bool is_explicit = s->model.def.integrator == ST_INTEGRATOR_EULER,
-               first = sti_integrator(&s->model)->order == 1;
+    const bool is_explicit = model->def.integrator == ST_INTEGRATOR_EULER, first = sti_integrator(model)->order == 1;
     const double eta = stage->eta;
     *explicit_part = 0;
     for (int k = 0; eta > 0 && k < rows->soft_rows.n_rows; k++) {
@@ -160,50 +162,51 @@ static void work_of_springs(const st_System *s, const sti_Stage *stage, const do
     }
 }
 
-st_Status sti_stage_work(st_System *s, const sti_Stage *stage, const double *v, st_Error *err)
+st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, const double *v,
+                         st_Error *err)
 {
-    sti_Assembly *out = &s->work.step;
+    sti_Assembly *out = &work->step;
     ContactWork contacts;
-    const double *way = way_of(s, stage, v);
-    contacts.system = s, contacts.stage = stage, contacts.way = way;
+    const double *way = way_of(model, work, stage, v);
+    contacts.model = model, contacts.work = work, contacts.stage = stage, contacts.way = way;
     const int n = out->n_gaps + out->n_bounded;
     sti_Works *sum = &out->done;
     *sum = (sti_Works){0};
-    const int parts = sti_team_parts(s->model.def.threads, n, contacts_of_part, &contacts);
+    const int parts = sti_team_parts(model->def.threads, n, contacts_of_part, &contacts);
     for (int k = 0; k < parts; k++)
         sti_works_add(sum, 1, &contacts.part[k]);
     double forces, springs;
-    work_of_joints(s, stage, way, sum);
-    work_of_springs(s, stage, way, &springs, sum);
-    STI_TRY(work_of_forces(s, stage, way, &forces, err));
-    const sti_Linearised *linear = &s->work.linearised;
+    work_of_joints(model, work, stage, way, sum);
+    work_of_springs(model, stage, way, &springs, sum);
+    STI_TRY(work_of_forces(model, work, stage, way, &forces, err));
+    const sti_Linearised *linear = &work->linearised;
     double of_f = 0; /* without forces they are weight: their work is that of the potential */
-    for (int i = 0; linear->on && stage->eta > 0 && i < s->model.n_v; i++) {
+    for (int i = 0; linear->on && stage->eta > 0 && i < model->n_v; i++) {
         forces += linear->impulse[i] * way[i];
         of_f += (linear->impulse[i] - linear->in_f[i]) * v[i];
     }
-    const double adhesion = sti_adhesion_work(s, way);
+    const double adhesion = sti_adhesion_work(model, work, way);
     sum->given += forces + adhesion;
     springs += adhesion; /* it is part of f, too */
-    if (sti_integrator(&s->model)->order > 1 || stage->eta == 0 || stage->means != NULL) return ST_OK;
-    for (int i = 0; i < s->model.n_v; i++)
+    if (sti_integrator(model)->order > 1 || stage->eta == 0 || stage->means != NULL) return ST_OK;
+    for (int i = 0; i < model->n_v; i++)
         of_f += out->f[i] * v[i];
-    if (!has_forces(s)) {
-        memset(s->work.v_work, 0, (size_t)s->model.n_v * sizeof *s->work.v_work);
-        STI_TRY(s->model.table.force(s->model.table.ctx, stage->t, stage->q_star, stage->v_star, s->work.v_work, err));
-        for (int i = 0; i < s->model.n_v; i++)
-            forces += stage->eta * s->work.v_work[i] * v[i];
+    if (!has_forces(model)) {
+        memset(work->v_work, 0, (size_t)model->n_v * sizeof *work->v_work);
+        STI_TRY(model->table.force(model->table.ctx, stage->t, stage->q_star, stage->v_star, work->v_work, err));
+        for (int i = 0; i < model->n_v; i++)
+            forces += stage->eta * work->v_work[i] * v[i];
     }
-    sum->scheme += of_f - forces - springs - sti_energy_kinetic(&s->model, &s->work, stage->q_star, v) -
-                   sti_energy_kinetic(&s->model, &s->work, stage->q_star, stage->v_base);
+    sum->scheme += of_f - forces - springs - sti_energy_kinetic(model, work, stage->q_star, v) -
+                   sti_energy_kinetic(model, work, stage->q_star, stage->v_base);
     return ST_OK;
 }
 
 /* Forces whose potential is part of the energy did none of what is given: from q to q_new. */
-void sti_work_less_potential(st_System *s)
+void sti_work_less_potential(const sti_Model *model, const sti_State *state, sti_StepWork *work)
 {
-    const st_Model *table = &s->model.table;
-    if (!has_forces(s) || table->potential == NULL) return;
-    s->work.step.done.given +=
-        table->potential(table->ctx, s->state.t, s->work.q_new) - table->potential(table->ctx, s->state.t, s->state.q);
+    const st_Model *table = &model->table;
+    if (!has_forces(model) || table->potential == NULL) return;
+    work->step.done.given +=
+        table->potential(table->ctx, state->t, work->q_new) - table->potential(table->ctx, state->t, state->q);
 }

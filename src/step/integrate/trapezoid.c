@@ -17,44 +17,44 @@
  */
 #include "step/step.h"
 
-st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
+st_Status sti_trapezoid_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                             st_Error *err)
 {
-    bool first_form = system->model.def.form == ST_FORM_I;
-    const sti_History *history = &system->state.history;
-    int n_v = system->model.n_v;
-    sti_Stage stage = {.t = system->state.t,
+    bool first_form = model->def.form == ST_FORM_I;
+    const sti_History *history = &state->history;
+    int n_v = model->n_v;
+    sti_Stage stage = {.t = state->t,
                        .ahead = h,
                        .eta = first_form ? h : 0.5 * h,
                        .reach = h,
-                       .drift_from = &system->work.here,
+                       .drift_from = &work->here,
                        .mean = first_form,
                        .second_order = true,
-                       .rows = &system->work.stages.middle,
-                       .q_star = system->work.stages.q_star,
-                       .v_star = system->work.stages.v_star,
-                       .v_base = system->state.v,
-                       .q_base = system->state.q};
-    double *v = system->work.v_new, *mean = system->work.stages.v_base;
-    const bool by_mean = system->model.def.drift == ST_DRIFT_MEAN;
+                       .rows = &work->stages.middle,
+                       .q_star = work->stages.q_star,
+                       .v_star = work->stages.v_star,
+                       .v_base = state->v,
+                       .q_base = state->q};
+    double *v = work->v_new, *mean = work->stages.v_base;
+    const bool by_mean = model->def.drift == ST_DRIFT_MEAN;
     for (int i = 0; i < n_v; i++)
-        system->work.stages.v_star[i] = system->state.v[i] + (history->known ? 0.5 * h * history->a[i] : 0.0);
-    if (by_mean) sti_predict_mean(system, h, system->work.stages.v_star);
-    sti_move(&system->model, system->state.q, by_mean ? system->work.stages.v_star : system->state.v, 0.5 * h,
-             system->work.stages.q_star);
-    STI_TRY(sti_rows_of_stage(system, system->state.t + 0.5 * h, err));
+        work->stages.v_star[i] = state->v[i] + (history->known ? 0.5 * h * history->a[i] : 0.0);
+    if (by_mean) sti_predict_mean(model, state, work, h, work->stages.v_star);
+    sti_move(model, state->q, by_mean ? work->stages.v_star : state->v, 0.5 * h, work->stages.q_star);
+    STI_TRY(sti_rows_of_stage(model, state, work, state->t + 0.5 * h, err));
     if (by_mean) {
-        memcpy(v, system->work.stages.v_star, (size_t)n_v * sizeof *v);
-        STI_TRY(sti_solve_mean_stage(system, &stage, v, info, err));
-        if (system->work.stages.rough) return sti_rough_step(system, h, info, err);
+        memcpy(v, work->stages.v_star, (size_t)n_v * sizeof *v);
+        STI_TRY(sti_solve_mean_stage(model, state, work, &stage, v, info, err));
+        if (work->stages.rough) return sti_rough_step(model, state, work, h, info, err);
     } else {
-        STI_TRY(sti_solve_first_stage(system, &stage, v, info, err));
+        STI_TRY(sti_solve_first_stage(model, state, work, &stage, v, info, err));
     }
-    if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
+    if (sti_closes_within(model, state, work, h)) return sti_rough_step(model, state, work, h, info, err);
     for (int i = 0; i < n_v; i++) {
-        mean[i] = first_form ? 0.5 * (system->state.v[i] + v[i]) : v[i];
-        if (!first_form) v[i] = 2 * v[i] - system->state.v[i];
-        system->work.a_new[i] = (v[i] - system->state.v[i]) / h;
+        mean[i] = first_form ? 0.5 * (state->v[i] + v[i]) : v[i];
+        if (!first_form) v[i] = 2 * v[i] - state->v[i];
+        work->a_new[i] = (v[i] - state->v[i]) / h;
     }
-    if (!by_mean) sti_move(&system->model, system->state.q, mean, h, system->work.q_new);
-    return sti_total_impulses(system, first_form ? 1.0 : 2.0, first_form ? 0.5 : 1.0, err);
+    if (!by_mean) sti_move(model, state->q, mean, h, work->q_new);
+    return sti_total_impulses(model, state, work, first_form ? 1.0 : 2.0, first_form ? 0.5 : 1.0, err);
 }
