@@ -42,15 +42,9 @@ static const double most_products = 5e11;
  * (body_space_newton.h), and it may be farther away.                                                       */
 static const double near_by_contacts = 1e-5, near_by_bodies = 1e-3;
 enum { STEPS_BY_CONTACTS = 5, STEPS_BY_BODIES = 12 };
-/* Rows up to which newton goes before the sweeps, unless there is one contact only, which a sweep solves exactly.
- * It is as quick there and ends far below the tolerance; and exact friction with more contacts than bodies need has
- * many solutions: sweeps load the contacts they come to first, and where friction needs an even load (a box held
- * between two fingers) it is then lost, in a solution that is not the one meant. newton, a proximal point method, ends
- * near its start, with loads as even as they were or can be.                                       */
-enum { EVEN_ROWS = 60 };
-/* The same between free bodies (body_space_newton.h), up to so many and where there are so many rows a velocity: a wall
- * has five, and from no forces at all sweeps lead newton astray there (7 s instead of 0.04). Spheres have one or two,
- * and sweeps first are a fifth quicker.                                                                       */
+/* newton also goes first between free bodies (body_space_newton.h), up to so many and where there are so many rows a
+ * velocity: a wall has five, and from no forces at all sweeps lead newton astray there (7 s instead of 0.04). Spheres
+ * have one or two, and sweeps first are a fifth quicker. */
 enum { EVEN_BODIES = 300, EVEN_REDUNDANCY = 3 };
 /* Rows up to which ipm, which forms W, goes before long sweeps. */
 enum { STIFF_ROWS = 6000 };
@@ -216,7 +210,7 @@ static st_Status take_up_start(Auto *a, sti_Task *task, st_Error *err)
     int refused;
     const st_Problem *problem = task->problem;
     bool starts = false;
-    if (problem->n_r <= EVEN_ROWS || sti_solver_takes(&sti_lemke, problem, &refused)) return ST_OK;
+    if (problem->n_r <= STI_EVEN_ROWS || sti_solver_takes(&sti_lemke, problem, &refused)) return ST_OK;
     for (int j = 0; j < problem->n_r && !starts; j++)
         starts = task->r[j] != 0.0;
     if (!starts) return ST_OK;
@@ -271,7 +265,7 @@ static bool find_turn(const Auto *a, const sti_Task *task, int k, bool is_stiff,
         return k < TURNS - 1;
     }
     if (graph == NULL) {
-        const bool even = n <= EVEN_ROWS && problem->n_contacts > 1;
+        const bool even = n <= STI_EVEN_ROWS && problem->n_contacts > 1;
         if (k < TURNS) *turn = turns[k < FIRST_TURNS && even ? FIRST_TURNS - 1 - k : k];
         if (k == 0 && n > LARGE_ROWS) turn->iterations *= 4;
         return k < TURNS;
@@ -429,8 +423,8 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
 {
     const double exact = task->tolerance;
     const int rows = task->problem->n_r;
-    const bool small = rows > EVEN_ROWS && task->reduction->graph != NULL && sti_small_fits(task->reduction->graph);
-    const bool few = rows <= EVEN_ROWS || (small && task->reduction->graph->n_nodes <= EXACT_BODIES),
+    const bool small = task->reduction->graph != NULL && sti_small_fits(task->reduction->graph);
+    const bool few = rows <= STI_EVEN_ROWS || (small && task->reduction->graph->n_nodes <= EXACT_BODIES),
                cold = is_cold(task), brief = task->effort == ST_EFFORT_REAL_TIME;
     const bool stack = task->reduction->graph != NULL && rows > EVEN_REDUNDANCY * task->problem->n_v;
     const bool was_exact = task->left <= STI_EXACT;
@@ -438,7 +432,7 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
                      .price = INFINITY};
     weigh(a, task, NSGS);
     task->start = a->least;
-    task->aim = rows <= EVEN_ROWS ? exact : fmax(exact, good);
+    task->aim = rows <= STI_EVEN_ROWS ? exact : fmax(exact, good);
     if (start_is_answer(a, task,
                         few || (was_exact && rows <= CHEAP_ROWS) ? exact
                         : was_exact                              ? fmax(exact, STI_EXACT)

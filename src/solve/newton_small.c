@@ -2,8 +2,8 @@
  *
  * A proximal point method around a semismooth Newton method, as in newton.c, which says why. Islands of some ten
  * contacts are most of what a bin or a heap of rubble has while it falls, and there the work of newton.c was memory,
- * lists and calls: 11 us per step of 12 contacts. Two sweeps first find most of the contacts that
- * open and slide.
+ * lists and calls: 11 us per step of 12 contacts. Where there are more rows than
+ * STI_EVEN_ROWS, two sweeps first find most of the contacts that open and slide.
  */
 #include "pile/small_island.h"
 #include "reduce/residual.h"
@@ -120,7 +120,8 @@ static bool solve_small_proximal(Run *run)
 }
 
 /* From no impulses at all: one linear solve in which all contacts that touch stick, and another one without those that
- * pull (newton.c: start_linear). From others that are far from an answer, a few sweeps.                     */
+ * pull (newton.c: start_linear). From others that are far from an answer, a few sweeps where loads
+ * need not be even.                                                                                */
 static void begin_small(Run *run)
 {
     sti_Small *s = run->small;
@@ -132,7 +133,7 @@ static void begin_small(Run *run)
         fastest = fmax(fastest, -s->u[k].x[0][l]);
     }
     if (!cold) {
-        if (run->measure < near) return;
+        if (run->measure < near || run->task->problem->n_r <= STI_EVEN_ROWS) return;
         for (int k = 0; k < SWEEPS; k++)
             s->code->small->sweep(s, s->r);
         sti_work_visits(run->task->work, SWEEPS * s->n);

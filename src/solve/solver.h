@@ -9,6 +9,13 @@ typedef struct sti_Factored sti_Factored; /* factored.h */
 
 enum { STI_MOST_PARAMETERS = 4 };
 
+/* Rows up to which no sweeps go before newton, unless there is one contact only, which a sweep solves exactly.
+ * newton is as quick there and ends far below the tolerance. Exact friction with more contacts than bodies need has
+ * many solutions. Sweeps load the contacts they visit first; where friction needs an even load (a box between two
+ * fingers, two cards that lean on each other) another solution is then found, in which things slide. newton, a proximal
+ * point method, ends near its start, with loads as even as they were or can be.                       */
+enum { STI_EVEN_ROWS = 60 };
+
 /* What a solver works on: the reduced problem, and r to be found. It reports iterations and whether
  * it believes itself done; solver.c computes the residual and decides.                            */
 typedef struct sti_Task {
