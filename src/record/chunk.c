@@ -43,7 +43,7 @@ static bool repeats(const unsigned char *bytes, size_t count, size_t stride, con
 }
 
 /* Byte b of every element into plane b; four at a time, since elements are mostly numbers of four and eight bytes. */
-static void shuffle(const unsigned char *from, size_t count, size_t width, unsigned char *to)
+static void split_planes(const unsigned char *from, size_t count, size_t width, unsigned char *to)
 {
     size_t b = 0;
     for (; b + 4 <= width; b += 4) {
@@ -61,48 +61,39 @@ static void shuffle(const unsigned char *from, size_t count, size_t width, unsig
             to[b * count + k] = from[k * width + b];
 }
 
-/* All of it into the stream; there is room. */
-static bool feed(z_stream *stream, const unsigned char *bytes, size_t count, int flush)
-{
-    stream->next_in = bytes;
-    stream->avail_in = (uInt)count;
-    int status = deflate(stream, flush);
-    return status == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) && stream->avail_in == 0;
-}
-
-static st_Status compress_planes(sti_Chunker *chunker, const unsigned char *elements, size_t count, size_t width,
-                                 const size_t period[2], st_Error *err)
-{
-    z_stream *stream = &chunker->stream;
-    size_t bytes = count * width, room = compressBound((uLong)bytes) + 16 * (width + bytes / BLOCK + 2);
-    STI_TRY(STI_GROW(&chunker->allocator, chunker->planes, chunker->planes_room, (int64_t)bytes, err));
-    STI_TRY(STI_GROW(&chunker->allocator, chunker->packed, chunker->packed_room, (int64_t)room, err));
-    bool ok = chunker->ready ? deflateReset(stream) == Z_OK : deflateInit(stream, LEVEL) == Z_OK;
-    if (!ok) return sti_fail(err, ST_ERR_MEMORY, "out of memory for compression");
-    chunker->ready = true;
-    shuffle(elements, count, width, chunker->planes);
-    stream->next_out = chunker->packed;
-    stream->avail_out = (uInt)room;
-    for (size_t b = 0; b < width && ok; b++) {
-        const unsigned char *plane = chunker->planes + b * count;
-        stream->avail_in = 0;
-        ok = deflateParams(stream, repeats(plane, count, 1, period) ? LEVEL : 0, Z_DEFAULT_STRATEGY) == Z_OK &&
-             feed(stream, plane, count, b + 1 < width ? Z_NO_FLUSH : Z_FINISH);
-    }
-    if (!ok) return sti_fail(err, ST_ERR_MEMORY, "a chunk of %zu bytes cannot be compressed", bytes);
-    chunker->bytes = chunker->packed;
-    chunker->size = (size_t)stream->total_out;
-    chunker->skipped = 0;
-    return ST_OK;
-}
-
 st_Status sti_chunk_pack(sti_Chunker *chunker, const unsigned char *elements, size_t count, size_t width,
                          const size_t period[2], st_Error *err)
 {
     size_t repeating = 0;
     for (size_t b = 0; b < width; b++)
         repeating += repeats(elements + b, count, width, period);
-    if (2 * repeating >= width) return compress_planes(chunker, elements, count, width, period, err);
+    if (2 * repeating >= width) {
+        z_stream *stream = &chunker->stream;
+        size_t bytes = count * width, room = compressBound((uLong)bytes) + 16 * (width + bytes / BLOCK + 2);
+        STI_TRY(STI_GROW(&chunker->allocator, chunker->planes, chunker->planes_room, (int64_t)bytes, err));
+        STI_TRY(STI_GROW(&chunker->allocator, chunker->packed, chunker->packed_room, (int64_t)room, err));
+        bool ok = chunker->ready ? deflateReset(stream) == Z_OK : deflateInit(stream, LEVEL) == Z_OK;
+        if (!ok) return sti_fail(err, ST_ERR_MEMORY, "out of memory for compression");
+        chunker->ready = true;
+        split_planes(elements, count, width, chunker->planes);
+        stream->next_out = chunker->packed;
+        stream->avail_out = (uInt)room;
+        for (size_t b = 0; b < width && ok; b++) {
+            const unsigned char *plane = chunker->planes + b * count;
+            const bool last = b + 1 == width;
+            stream->avail_in = 0;
+            ok = deflateParams(stream, repeats(plane, count, 1, period) ? LEVEL : 0, Z_DEFAULT_STRATEGY) == Z_OK;
+            if (!ok) break;
+            stream->next_in = plane;
+            stream->avail_in = (uInt)count;
+            ok = deflate(stream, last ? Z_FINISH : Z_NO_FLUSH) == (last ? Z_STREAM_END : Z_OK) && stream->avail_in == 0;
+        }
+        if (!ok) return sti_fail(err, ST_ERR_MEMORY, "a chunk of %zu bytes cannot be compressed", bytes);
+        chunker->bytes = chunker->packed;
+        chunker->size = (size_t)stream->total_out;
+        chunker->skipped = 0;
+        return ST_OK;
+    }
     chunker->bytes = elements;
     chunker->size = count * width;
     chunker->skipped = 3; /* both filters */

@@ -28,18 +28,6 @@ struct st_Csv {
     double flushed; /* when, by the monotonic clock [s]; it never decides a number */
 };
 
-static void write_titles(const st_Csv *csv)
-{
-    for (int64_t k = 0; k < csv->n_columns; k++) {
-        const char *owner = NULL, *name = sti_column_title(csv->columns, k, &owner);
-        if (owner != NULL)
-            sti_write_title(csv->file, owner, name);
-        else
-            fprintf(csv->file, k > 0 ? ",%s" : "%s", name);
-    }
-    fputc('\n', csv->file);
-}
-
 static void release(st_Csv *csv)
 {
     st_Allocator allocator = csv->allocator;
@@ -70,7 +58,14 @@ st_Status st_csv_open(const char *path, const st_System *system, const st_Scene 
     if (status == ST_OK) {
         memcpy(csv->path, path, (size_t)csv->path_size);
         setvbuf(csv->file, csv->buffer, _IOFBF, BUFFER_SIZE);
-        write_titles(csv);
+        for (int64_t k = 0; k < csv->n_columns; k++) {
+            const char *owner = NULL, *name = sti_column_title(csv->columns, k, &owner);
+            if (owner != NULL)
+                sti_write_title(csv->file, owner, name);
+            else
+                fprintf(csv->file, k > 0 ? ",%s" : "%s", name);
+        }
+        fputc('\n', csv->file);
     }
     if (status != ST_OK) {
         release(csv);

@@ -54,13 +54,6 @@ static const Field spring_field[] = {
 
 /* ---- names -------------------------------------------------------------------------------------- */
 
-static int find_field(const Field *fields, const char *name)
-{
-    for (int k = 0; fields[k].name != NULL; k++)
-        if (strcmp(fields[k].name, name) == 0) return k;
-    return -1;
-}
-
 /* The place of a name in a list of the model; -1: it is not there. */
 static int find_name(const json_t *list, const char *name, size_t length)
 {
@@ -79,11 +72,13 @@ static int find_body(const json_t *model, const char *name, size_t length)
     return place < 0 ? -1 : place + 1;
 }
 
-/* Is `name` up to its last dot a thing of this kind, with such a field? */
-static bool take(sti_Curve *curve, sti_CurveKind kind, const Field *fields, const char *field, int a, int b)
+/* Make it a curve of objects a and b, unless one of them does not exist (< 0) or has no such field. */
+static bool set_curve(sti_Curve *curve, sti_CurveKind kind, const Field *fields, const char *field, int a, int b)
 {
-    int k = a >= 0 && b >= 0 ? find_field(fields, field) : -1;
-    if (k < 0) return false;
+    int k = 0;
+    while (fields[k].name != NULL && strcmp(fields[k].name, field) != 0)
+        k++;
+    if (a < 0 || b < 0 || fields[k].name == NULL) return false;
     curve->kind = kind;
     curve->field = k;
     curve->unit = fields[k].unit;
@@ -128,25 +123,11 @@ bool sti_measured_name(const json_t *model, int index, sti_MeasuredName *out)
     return false;
 }
 
-static bool find_measured(const json_t *model, const char *name, size_t length, const char *field, sti_Curve *curve)
-{
-    sti_MeasuredName at;
-    for (int k = 0; sti_measured_name(model, k, &at); k++) {
-        if (strlen(at.measure) != length || strncmp(at.measure, name, length) != 0 || strcmp(at.value, field) != 0)
-            continue;
-        curve->kind = STI_CURVE_MEASURE;
-        curve->a = k;
-        curve->unit = at.unit;
-        return true;
-    }
-    return false;
-}
-
 static bool find_thing(const json_t *model, const char *name, const char *dot, sti_Curve *curve)
 {
     size_t length = (size_t)(dot - name);
     int body = find_body(model, name, length);
-    if (body > 0 && take(curve, STI_CURVE_BODY, body_field, dot + 1, body, 0)) return true;
+    if (body > 0 && set_curve(curve, STI_CURVE_BODY, body_field, dot + 1, body, 0)) return true;
     static const struct {
         sti_CurveKind kind;
         const Field *fields;
@@ -154,15 +135,24 @@ static bool find_thing(const json_t *model, const char *name, const char *dot, s
     } named[] = {{STI_CURVE_JOINT, joint_field, "joints"}, {STI_CURVE_SPRING, spring_field, "springs"}};
     for (int k = 0; k < 2; k++) {
         const json_t *list = json_object_get(model, named[k].list);
-        if (!take(curve, named[k].kind, named[k].fields, dot + 1, find_name(list, name, length), 0)) continue;
+        if (!set_curve(curve, named[k].kind, named[k].fields, dot + 1, find_name(list, name, length), 0)) continue;
         curve->unit = unit_of(json_array_get(list, (size_t)curve->a), curve->unit);
         return true;
     }
-    if (find_measured(model, name, length, dot + 1, curve)) return true;
+    sti_MeasuredName at;
+    for (int k = 0; sti_measured_name(model, k, &at); k++) {
+        if (strlen(at.measure) != length || strncmp(at.measure, name, length) != 0 || strcmp(at.value, dot + 1) != 0)
+            continue;
+        curve->kind = STI_CURVE_MEASURE;
+        curve->a = k;
+        curve->unit = at.unit;
+        return true;
+    }
+
     for (const char *cut = name; cut < dot; cut++)
         if (*cut == '/' &&
-            take(curve, STI_CURVE_PAIR, pair_field, dot + 1, find_body(model, name, (size_t)(cut - name)),
-                 find_body(model, cut + 1, (size_t)(dot - cut - 1))))
+            set_curve(curve, STI_CURVE_PAIR, pair_field, dot + 1, find_body(model, name, (size_t)(cut - name)),
+                      find_body(model, cut + 1, (size_t)(dot - cut - 1))))
             return true;
     return false;
 }
@@ -179,7 +169,7 @@ st_Status sti_curve_find(const st_RecordingInfo *info, const char *name, sti_Cur
 {
     const char *dot = strrchr(name, '.');
     *out = (sti_Curve){.name = name};
-    if (take(out, STI_CURVE_STEP, step_field, name, 0, 0)) return ST_OK;
+    if (set_curve(out, STI_CURVE_STEP, step_field, name, 0, 0)) return ST_OK;
     json_t *model = json_loads(info->model, 0, NULL);
     bool found = dot != NULL && find_thing(model, name, dot, out);
     json_decref(model);
@@ -217,18 +207,6 @@ static void list_names(FILE *out, const json_t *list, const char *title, const F
     fputc('\n', out);
 }
 
-static void list_measures(FILE *out, const json_t *model)
-{
-    sti_MeasuredName at;
-    const char *last = NULL;
-    for (int k = 0; sti_measured_name(model, k, &at); last = at.measure, k++)
-        if (at.measure == last)
-            fprintf(out, " %s", at.value);
-        else
-            fprintf(out, "%s%s. with %s", k > 0 ? "\n" : "", at.measure, at.value);
-    if (last != NULL) fputc('\n', out);
-}
-
 char *st_recording_curve_names(const st_Recording *recording)
 {
     char *text = NULL, steps[200];
@@ -243,7 +221,15 @@ char *st_recording_curve_names(const st_Recording *recording)
           out);
     list_names(out, json_object_get(model, "joints"), "JOINT", joint_field);
     list_names(out, json_object_get(model, "springs"), "SPRING", spring_field);
-    list_measures(out, model);
+    sti_MeasuredName at;
+    const char *last = NULL;
+    for (int k = 0; sti_measured_name(model, k, &at); last = at.measure, k++)
+        if (at.measure == last)
+            fprintf(out, " %s", at.value);
+        else
+            fprintf(out, "%s%s. with %s", k > 0 ? "\n" : "", at.measure, at.value);
+    if (last != NULL) fputc('\n', out);
+
     fclose(out);
     json_decref(model);
     return text;
@@ -251,36 +237,9 @@ char *st_recording_curve_names(const st_Recording *recording)
 
 /* ---- values ------------------------------------------------------------------------------------- */
 
-static double step_value(const st_RecordedStep *s, int field)
-{
-    const double value[] = {s->kinetic,    s->potential,   s->kinetic + s->potential,
-                            s->residual,   s->penetration, s->joint_error,
-                            s->iterations, s->contacts,    s->collisions,
-                            s->asleep,     s->h,           s->joint_residual,
-                            s->friction,   s->work,        s->damping,
-                            s->impacts,    s->correction,  s->scheme,
-                            s->unexplained};
-    return value[field];
-}
-
 static double size_of(const double *v)
 {
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-}
-
-/* One of fx fy fz force. */
-static double force_value(const double *force, int field)
-{
-    return field < 3 ? force[field] : size_of(force);
-}
-
-static double joint_value(const st_RecordedJoint *j, int field)
-{
-    const double value[] = {
-        j->force[0],  j->force[1],        j->force[2],   size_of(j->force), j->torque[0], j->torque[1],
-        j->torque[2], size_of(j->torque), j->coordinate, j->speed,          j->other,     j->other_speed,
-        j->motor,     j->error,           j->friction,   j->limit,          j->spring,    j->gear};
-    return value[field];
 }
 
 typedef struct Frame {
@@ -295,63 +254,44 @@ typedef struct Frame {
     int64_t contact_capacity;
 } Frame;
 
-static double body_value(const Frame *f, int body, int field)
-{
-    st_Vec3 p = f->position[body - 1], v = f->velocity[body - 1], w = f->spin[body - 1];
-    st_Quat q = f->orientation[body - 1];
-    const double value[] = {p.x, p.y, p.z, q.w, q.x, q.y, q.z,
-                            v.x, v.y, v.z, w.x, w.y, w.z, sqrt(v.x * v.x + v.y * v.y + v.z * v.z)};
-    return value[field - N_FORCE_FIELDS];
-}
-
-/* On b of a pair, or on the body. */
-static double contact_value(const Frame *f, const sti_Curve *curve)
-{
-    double force[3] = {0};
-    bool pair = curve->kind == STI_CURVE_PAIR;
-    int on = pair ? curve->b : curve->a;
-    if (!(f->h > 0)) return NAN;
-    for (int c = 0; c < f->row.n_contacts; c++) {
-        const st_RecordedContact *contact = &f->contact[c];
-        int other = contact->b == on ? contact->a : contact->b;
-        if ((contact->a != on && contact->b != on) || (pair && other != curve->a)) continue;
-        if (size_of(contact->impact) > 0 && size_of(contact->impulse) == 0) return NAN;
-        for (int i = 0; i < 3; i++)
-            force[i] += (contact->b == on ? 1 : -1) * contact->impulse[i] / f->h;
-    }
-    return force_value(force, curve->field);
-}
-
 static double frame_value(const Frame *f, const sti_Curve *curve)
 {
-    if (curve->kind == STI_CURVE_JOINT) return joint_value(&f->joint[curve->a], curve->field);
+    if (curve->kind == STI_CURVE_JOINT) {
+        const st_RecordedJoint *j = &f->joint[curve->a];
+        const double value[] = {
+            j->force[0],  j->force[1],        j->force[2],   size_of(j->force), j->torque[0], j->torque[1],
+            j->torque[2], size_of(j->torque), j->coordinate, j->speed,          j->other,     j->other_speed,
+            j->motor,     j->error,           j->friction,   j->limit,          j->spring,    j->gear};
+        return value[curve->field];
+    }
     if (curve->kind == STI_CURVE_SPRING) {
         const st_RecordedSpring *s = &f->spring[curve->a];
         return curve->field == 0 ? s->force : curve->field == 1 ? s->length : s->rate;
     }
     if (curve->kind == STI_CURVE_MEASURE) return f->measured[curve->a];
-    if (curve->kind == STI_CURVE_PAIR || curve->field < N_FORCE_FIELDS) return contact_value(f, curve);
-    return body_value(f, curve->a, curve->field);
-}
-
-static st_Status read_steps(st_Recording *recording, const sti_Curve *curves, int n, double *time, st_Error *err)
-{
-    st_Allocator allocator = st_default_allocator();
-    int64_t all = st_recording_info(recording)->n_steps;
-    st_RecordedStep *batch = sti_alloc(&allocator, BATCH, sizeof *batch);
-    st_Status status = batch != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
-    for (int64_t first = 0; first < all && status == ST_OK; first += BATCH) {
-        int64_t count = all - first < BATCH ? all - first : BATCH;
-        status = st_recording_steps(recording, first, count, batch, err);
-        for (int64_t k = 0; k < count && status == ST_OK; k++) {
-            time[first + k] = batch[k].time;
-            for (int c = 0; c < n; c++)
-                if (curves[c].kind == STI_CURVE_STEP)
-                    curves[c].value[first + k] = step_value(&batch[k], curves[c].field);
+    if (curve->kind == STI_CURVE_PAIR || curve->field < N_FORCE_FIELDS) {
+        /* On b of a pair, or on the body. */
+        double force[3] = {0};
+        bool pair = curve->kind == STI_CURVE_PAIR;
+        int on = pair ? curve->b : curve->a;
+        if (!(f->h > 0)) return NAN;
+        for (int c = 0; c < f->row.n_contacts; c++) {
+            const st_RecordedContact *contact = &f->contact[c];
+            int other = contact->b == on ? contact->a : contact->b;
+            if ((contact->a != on && contact->b != on) || (pair && other != curve->a)) continue;
+            if (size_of(contact->impact) > 0 && size_of(contact->impulse) == 0) return NAN;
+            for (int i = 0; i < 3; i++)
+                force[i] += (contact->b == on ? 1 : -1) * contact->impulse[i] / f->h;
         }
+
+        /* One of fx fy fz force. */
+        return curve->field < 3 ? force[curve->field] : size_of(force);
     }
-    sti_free(&allocator, batch, BATCH, sizeof *batch);
-    return status;
+    st_Vec3 p = f->position[curve->a - 1], v = f->velocity[curve->a - 1], w = f->spin[curve->a - 1];
+    st_Quat q = f->orientation[curve->a - 1];
+    const double value[] = {p.x, p.y, p.z, q.w, q.x, q.y, q.z,
+                            v.x, v.y, v.z, w.x, w.y, w.z, sqrt(v.x * v.x + v.y * v.y + v.z * v.z)};
+    return value[curve->field - N_FORCE_FIELDS];
 }
 
 static st_Status read_frame(st_Recording *recording, int64_t k, Frame *f, const st_Allocator *allocator, st_Error *err)
@@ -409,6 +349,30 @@ st_Status sti_curves_read(st_Recording *recording, const sti_Curve *curves, int 
         steps = steps || curves[c].kind == STI_CURVE_STEP;
         frames = frames || curves[c].kind != STI_CURVE_STEP;
     }
-    if (steps) STI_TRY(read_steps(recording, curves, n, step_time, err));
+    if (steps) {
+        st_Allocator allocator = st_default_allocator();
+        int64_t all = st_recording_info(recording)->n_steps;
+        st_RecordedStep *batch = sti_alloc(&allocator, BATCH, sizeof *batch);
+        st_Status status = batch != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
+        for (int64_t first = 0; first < all && status == ST_OK; first += BATCH) {
+            int64_t count = all - first < BATCH ? all - first : BATCH;
+            status = st_recording_steps(recording, first, count, batch, err);
+            for (int64_t k = 0; k < count && status == ST_OK; k++) {
+                const st_RecordedStep *s = &batch[k];
+                const double value[] = {s->kinetic,    s->potential,   s->kinetic + s->potential,
+                                        s->residual,   s->penetration, s->joint_error,
+                                        s->iterations, s->contacts,    s->collisions,
+                                        s->asleep,     s->h,           s->joint_residual,
+                                        s->friction,   s->work,        s->damping,
+                                        s->impacts,    s->correction,  s->scheme,
+                                        s->unexplained}; /* in the order of step_field */
+                step_time[first + k] = s->time;
+                for (int c = 0; c < n; c++)
+                    if (curves[c].kind == STI_CURVE_STEP) curves[c].value[first + k] = value[curves[c].field];
+            }
+        }
+        sti_free(&allocator, batch, BATCH, sizeof *batch);
+        STI_TRY(status);
+    }
     return frames ? read_frames(recording, curves, n, frame_time, err) : ST_OK;
 }

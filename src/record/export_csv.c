@@ -16,23 +16,6 @@ typedef struct Table {
     double *measured;
 } Table;
 
-static void write_titles(Table *table, const st_RecordingInfo *info)
-{
-    static const char *const columns[] = {"x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"};
-    json_t *model = json_loads(info->model, 0, NULL), *bodies = json_object_get(model, "bodies");
-    fputs("t,h,contacts,collisions,iterations,residual,penetration,joint_error,kinetic,potential,total", table->file);
-    for (int b = 0; b < table->n_bodies; b++) {
-        const char *name = json_string_value(json_object_get(json_array_get(bodies, (size_t)b), "name"));
-        for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++)
-            sti_write_title(table->file, name != NULL ? name : "?", columns[k]);
-    }
-    sti_MeasuredName at;
-    for (int k = 0; k < table->n_values && sti_measured_name(model, k, &at); k++)
-        sti_write_title(table->file, at.measure, at.value);
-    fputc('\n', table->file);
-    json_decref(model);
-}
-
 static st_Status write_frame(Table *t, st_Recording *recording, int64_t index, st_Error *err)
 {
     st_RecordedFrame frame;
@@ -76,7 +59,21 @@ st_Status st_recording_write_csv(st_Recording *recording, const char *path, st_E
         status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     if (status == ST_OK) status = sti_file_open(path, &t.file, err);
     if (t.file != NULL) {
-        write_titles(&t, info);
+        static const char *const columns[] = {"x",  "y",  "z",  "qw", "qx", "qy", "qz",
+                                              "vx", "vy", "vz", "wx", "wy", "wz"};
+        json_t *model = json_loads(info->model, 0, NULL), *bodies = json_object_get(model, "bodies");
+        fputs("t,h,contacts,collisions,iterations,residual,penetration,joint_error,kinetic,potential,total", t.file);
+        for (int b = 0; b < t.n_bodies; b++) {
+            const char *name = json_string_value(json_object_get(json_array_get(bodies, (size_t)b), "name"));
+            for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++)
+                sti_write_title(t.file, name != NULL ? name : "?", columns[k]);
+        }
+        sti_MeasuredName at;
+        for (int k = 0; k < t.n_values && sti_measured_name(model, k, &at); k++)
+            sti_write_title(t.file, at.measure, at.value);
+        fputc('\n', t.file);
+        json_decref(model);
+
         for (int64_t k = 0; k < info->n_frames && status == ST_OK && !ferror(t.file); k++)
             status = write_frame(&t, recording, k, err);
         if (status == ST_OK)

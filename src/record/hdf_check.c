@@ -10,14 +10,6 @@ enum { SUPERBLOCK = 48, NAME_ROOM = 256 };
 /* Memory that a chunk may take whatever is stored of it [bytes]: writers choose up to a megabyte. */
 #define SMALL_CHUNK (1 << 20)
 
-static uint64_t number_at(const unsigned char *bytes, int size)
-{
-    uint64_t x = 0;
-    for (int k = size - 1; k >= 0; k--)
-        x = x << 8 | bytes[k];
-    return x;
-}
-
 /* NULL: a superblock that is sound; else why it is not. */
 static const char *check_superblock(const unsigned char head[SUPERBLOCK], int64_t bytes, bool *cut_off)
 {
@@ -28,7 +20,10 @@ static const char *check_superblock(const unsigned char head[SUPERBLOCK], int64_
     *cut_off = version >= 2 && head[11] != 0;
     const int end_at = version == 0 ? 40 : version == 1 ? 0 : 28; /* of version 1 it is beyond what was read */
     if (end_at == 0 || *cut_off) return NULL;
-    return number_at(head + end_at, 8) > (uint64_t)bytes ? "it is shorter than it says" : NULL;
+    uint64_t x = 0;
+    for (int k = 7; k >= 0; k--)
+        x = x << 8 | head[end_at + k];
+    return x > (uint64_t)bytes ? "it is shorter than it says" : NULL;
 }
 
 st_Status sti_hdf_check_file(const char *path, const char *what, int64_t *bytes, bool *cut_off, st_Error *err)

@@ -18,11 +18,6 @@ static json_t *vector(st_Vec3 v)
     return json_pack("[fff]", v.x, v.y, v.z);
 }
 
-static json_t *quaternion(st_Quat q)
-{
-    return json_pack("[ffff]", q.w, q.x, q.y, q.z);
-}
-
 /* A point of the world, in the body as it stands in its def. */
 static json_t *anchor(const st_Scene *scene, st_BodyId id, st_Vec3 point)
 {
@@ -53,23 +48,6 @@ static json_t *bodies(const st_Scene *scene)
     return list;
 }
 
-static json_t *triangles_of(const st_ShapeDef *shape)
-{
-    st_Surface t = {0};
-    json_t *points = json_array(), *corners = json_array();
-    if (st_shape_surface(shape, 1, &t, NULL) == ST_OK) {
-        for (int k = 0; k < t.n_points; k++) {
-            points = sti_append_to(points, json_real(t.points[k].x));
-            points = sti_append_to(points, json_real(t.points[k].y));
-            points = sti_append_to(points, json_real(t.points[k].z));
-        }
-        for (int k = 0; k < 3 * t.n_triangles; k++)
-            corners = sti_append_to(corners, json_integer(t.triangles[k]));
-    }
-    st_surface_free(&t);
-    return json_pack("{so so}", "points", points, "triangles", corners);
-}
-
 /* Kinds the page draws itself; all others come as triangles. */
 static bool drawn_by_page(st_ShapeType type)
 {
@@ -88,13 +66,28 @@ static json_t *shapes(const st_Scene *scene)
         st_ShapeDef shape;
         st_BodyId body;
         if (st_scene_shape(scene, (st_ShapeId){i}, &shape, &body) != ST_OK) continue;
+        st_Quat q = shape.pose.q;
         json_t *out = json_pack("{si ss so so sf}", "body", body.index1, "type", st_shape_type_name(shape.type), "p",
-                                vector(shape.pose.p), "q", quaternion(shape.pose.q), "mu", shape.mu);
+                                vector(shape.pose.p), "q", json_pack("[ffff]", q.w, q.x, q.y, q.z), "mu", shape.mu);
         if (shape.material.index1 > 0) out = sti_with(out, "material", json_integer(shape.material.index1));
         if (shape.radius > 0) out = sti_with(out, "radius", json_real(shape.radius));
         if (shape.length > 0) out = sti_with(out, "length", json_real(shape.length));
         if (shape.half.x > 0) out = sti_with(out, "half", vector(shape.half));
-        if (!drawn_by_page(shape.type)) out = sti_with(out, "mesh", triangles_of(&shape));
+        if (!drawn_by_page(shape.type)) {
+            st_Surface t = {0};
+            json_t *points = json_array(), *corners = json_array();
+            if (st_shape_surface(&shape, 1, &t, NULL) == ST_OK) {
+                for (int k = 0; k < t.n_points; k++) {
+                    points = sti_append_to(points, json_real(t.points[k].x));
+                    points = sti_append_to(points, json_real(t.points[k].y));
+                    points = sti_append_to(points, json_real(t.points[k].z));
+                }
+                for (int k = 0; k < 3 * t.n_triangles; k++)
+                    corners = sti_append_to(corners, json_integer(t.triangles[k]));
+            }
+            st_surface_free(&t);
+            out = sti_with(out, "mesh", json_pack("{so so}", "points", points, "triangles", corners));
+        }
         list = sti_append_to(list, out);
     }
     return list;

@@ -18,14 +18,6 @@ void sti_pack_free(sti_Pack *pack)
     *pack = (sti_Pack){.allocator = pack->allocator};
 }
 
-/* Bytes of equal significance together: the high ones are mostly equal and vanish. */
-static void shuffle(const unsigned char *from, unsigned char *to, int64_t count, int width)
-{
-    for (int b = 0; b < width; b++)
-        for (int64_t k = 0; k < count; k++)
-            to[b * count + k] = from[k * width + b];
-}
-
 static st_Status add_block(sti_Pack *pack, const char *name, const char *kind, const void *values, int64_t count,
                            int width, int order, int64_t row, st_Error *err)
 {
@@ -36,7 +28,11 @@ static st_Status add_block(sti_Pack *pack, const char *name, const char *kind, c
     if (status == ST_OK)
         status = STI_GROW(&pack->allocator, pack->data, pack->capacity, pack->size + (int64_t)packed, err);
     if (status == ST_OK) {
-        shuffle(values, shuffled, count, width);
+        /* bytes of equal significance together: the high ones are mostly equal and compress well */
+        const unsigned char *from = values;
+        for (int b = 0; b < width; b++)
+            for (int64_t k = 0; k < count; k++)
+                shuffled[b * count + k] = from[k * width + b];
         if (compress2(pack->data + pack->size, &packed, shuffled, (uLong)bytes, LEVEL) != Z_OK)
             status = sti_fail(err, ST_ERR_MEMORY, "\"%s\" cannot be compressed", name);
     }
@@ -54,18 +50,13 @@ st_Status sti_pack_doubles(sti_Pack *pack, const char *name, const double *value
     return add_block(pack, name, "f64", values, count, 8, 0, 1, err);
 }
 
-/* One difference between rows, in place from the end; wrap-around undoes itself on the way back. */
-static void difference(int32_t *values, int64_t count, int64_t row)
-{
-    for (int64_t k = count - 1; k >= row; k--)
-        values[k] = (int32_t)((uint32_t)values[k] - (uint32_t)values[k - row]);
-}
-
 st_Status sti_pack_ints(sti_Pack *pack, const char *name, int32_t *values, int64_t count, int order, int64_t row,
                         st_Error *err)
 {
-    for (int k = 0; k < order; k++)
-        difference(values, count, row);
+    /* differences between rows, in place from the end; wrap-around undoes itself when they are summed again */
+    for (int n = 0; n < order; n++)
+        for (int64_t k = count - 1; k >= row; k--)
+            values[k] = (int32_t)((uint32_t)values[k] - (uint32_t)values[k - row]);
     for (int64_t k = 0; k < count && order > 0; k++) /* sign in the lowest bit: small numbers have zeros above */
         values[k] = (int32_t)(((uint32_t)values[k] << 1) ^ (values[k] < 0 ? 0xffffffffu : 0u));
     return add_block(pack, name, "i32", values, count, 4, order, row, err);

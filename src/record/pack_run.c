@@ -43,55 +43,7 @@ static int64_t frame_at(const Packer *p, int64_t k)
     return k == p->n_kept - 1 || frame > p->info->n_frames - 1 ? p->info->n_frames - 1 : frame;
 }
 
-static void grow_box(Packer *p, st_Vec3 x)
-{
-    p->lo = (st_Vec3){fmin(p->lo.x, x.x), fmin(p->lo.y, x.y), fmin(p->lo.z, x.z)};
-    p->hi = (st_Vec3){fmax(p->hi.x, x.x), fmax(p->hi.y, x.y), fmax(p->hi.z, x.z)};
-}
-
-static st_Status choose_frames(Packer *p, int64_t limit, st_Error *err)
-{
-    int64_t n = p->info->n_frames, bodies = p->info->n_bodies > 0 ? p->info->n_bodies : 1;
-    int64_t most = limit / bodies;
-    if (most > MOST_FRAMES) most = MOST_FRAMES;
-    if (most < 2) most = 2;
-    p->stride = n > most ? (n + most - 2) / (most - 1) : 1;
-    p->n_kept = n > 0 ? (n - 1 + p->stride - 1) / p->stride + 1 : 0;
-    p->frame = sti_alloc(&p->allocator, p->n_kept + 1, sizeof *p->frame);
-    p->frame_h = sti_alloc(&p->allocator, p->n_kept + 1, sizeof *p->frame_h);
-    p->position = sti_alloc(&p->allocator, bodies, sizeof *p->position);
-    p->orientation = sti_alloc(&p->allocator, bodies, sizeof *p->orientation);
-    if (p->frame == NULL || p->frame_h == NULL || p->position == NULL || p->orientation == NULL)
-        return sti_fail(err, ST_ERR_MEMORY, "out of memory for %lld frames", (long long)p->n_kept);
-    int64_t contacts = 0;
-    for (int64_t k = 0; k < p->n_kept; k++) {
-        st_RecordedStep step;
-        STI_TRY(st_recording_frames(p->recording, frame_at(p, k), 1, &p->frame[k], err));
-        STI_TRY(st_recording_steps(p->recording, p->frame[k].step, 1, &step, err));
-        /* An impact has no duration: its impulse is shown as a force over one step as chosen. */
-        p->frame_h[k] = step.collisions > 0 || !(step.h > 0) ? p->h : step.h;
-        contacts += p->frame[k].n_contacts;
-    }
-    int64_t most_contacts = limit > 4 ? limit / 4 : 1;
-    p->contact_stride = contacts > most_contacts ? (contacts + most_contacts - 1) / most_contacts : 1;
-    return ST_OK;
-}
-
 /* ---- poses -------------------------------------------------------------------------------------- */
-
-static st_Status find_box(Packer *p, st_Error *err)
-{
-    p->lo = (st_Vec3){INFINITY, INFINITY, INFINITY};
-    p->hi = (st_Vec3){-INFINITY, -INFINITY, -INFINITY};
-    for (int64_t k = 0; k < p->n_kept; k++) {
-        STI_TRY(st_recording_bodies(p->recording, frame_at(p, k), p->position, NULL, NULL, NULL, err));
-        for (int b = 0; b < p->info->n_bodies; b++)
-            grow_box(p, p->position[b]);
-    }
-    if (!(p->lo.x <= p->hi.x)) p->lo = p->hi = (st_Vec3){0, 0, 0};
-    p->size = fmax(fmax(p->hi.x - p->lo.x, p->hi.y - p->lo.y), fmax(p->hi.z - p->lo.z, 1e-3));
-    return isfinite(p->size) ? ST_OK : sti_fail(err, ST_ERR_FORMAT, "the recording has positions that are not finite");
-}
 
 static st_Status pack_poses(Packer *p, st_Error *err)
 {
@@ -124,17 +76,6 @@ static st_Status pack_poses(Packer *p, st_Error *err)
     if (status == ST_OK) status = sti_pack_ints(&p->pack, "poses", values, count, 2, row > 0 ? row : 1, err);
     sti_free(&p->allocator, values, count + 1, sizeof *values);
     json_object_set_new(p->header, "quantum", json_real(quantum));
-    return status;
-}
-
-static st_Status pack_times(Packer *p, st_Error *err)
-{
-    double *time = sti_alloc(&p->allocator, p->n_kept + 1, sizeof *time);
-    if (time == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory");
-    for (int64_t k = 0; k < p->n_kept; k++)
-        time[k] = p->frame[k].time;
-    st_Status status = sti_pack_doubles(&p->pack, "frame_time", time, p->n_kept, err);
-    sti_free(&p->allocator, time, p->n_kept + 1, sizeof *time);
     return status;
 }
 
@@ -177,11 +118,6 @@ typedef struct Contacts {
     int64_t pair_capacity, point_capacity, force_capacity, normal_capacity, row_capacity, n;
     double lo[3], size; /* of the box of all points */
 } Contacts;
-
-static uint16_t round_point(double x, double lo, double size)
-{
-    return (uint16_t)lround(65535 * fmin(1, fmax(0, (x - lo) / size)));
-}
 
 /* The contacts of frame k of those kept, where it keeps them. */
 static st_Status read_contacts(Packer *p, int64_t k, Contacts *c, int *n, st_Error *err)
@@ -233,7 +169,7 @@ static st_Status add_contacts(Packer *p, int64_t k, Contacts *c, st_Error *err)
         c->pair[2 * c->n] = row->a;
         c->pair[2 * c->n + 1] = row->b;
         for (int x = 0; x < 3; x++) {
-            c->point[3 * c->n + x] = round_point(row->point[x], c->lo[x], c->size);
+            c->point[3 * c->n + x] = (uint16_t)lround(65535 * fmin(1, fmax(0, (row->point[x] - c->lo[x]) / c->size)));
             c->force[3 * c->n + x] = (int16_t)lround(row->impulse[x] / largest * 32767);
             c->normal[3 * c->n + x] = (int16_t)lround(fmin(1, fmax(-1, row->normal[x])) * 32767);
         }
@@ -278,16 +214,6 @@ enum { TIME, H, KINETIC, POTENTIAL, RESIDUAL, PENETRATION, JOINT_ERROR, ITERATIO
 static const char *const series_name[N_SERIES] = {"time",        "h",           "kinetic",    "potential", "residual",
                                                   "penetration", "joint_error", "iterations", "contacts"};
 
-/* A step into the row of its group: states as they are last, everything else as bad as it got. */
-static void add_step(double *series[N_SERIES], int64_t at, const st_RecordedStep *step, bool first)
-{
-    const double value[N_SERIES] = {step->time,        step->h,          step->kinetic,
-                                    step->potential,   step->residual,   step->penetration,
-                                    step->joint_error, step->iterations, step->contacts};
-    for (int s = 0; s < N_SERIES; s++)
-        series[s][at] = first || s < RESIDUAL ? value[s] : fmax(series[s][at], value[s]);
-}
-
 static st_Status pack_steps(Packer *p, st_Error *err)
 {
     int64_t n = p->info->n_steps, group = n > MOST_STEPS ? (n + MOST_STEPS - 1) / MOST_STEPS : 1;
@@ -303,8 +229,14 @@ static st_Status pack_steps(Packer *p, st_Error *err)
         int64_t count = n - first < BATCH ? n - first : BATCH;
         status = st_recording_steps(p->recording, first, count, batch, err);
         for (int64_t k = 0; k < count && status == ST_OK; k++) {
-            int64_t step = first + k, at = step == 0 ? 0 : (step - 1) / group + 1;
-            add_step(series, at, &batch[k], step <= 1 || (step - 1) % group == 0);
+            const int64_t step = first + k, at = step == 0 ? 0 : (step - 1) / group + 1;
+            const bool starts = step <= 1 || (step - 1) % group == 0;
+            /* A group has the state of its last step, and of all other numbers the worst. */
+            const double value[N_SERIES] = {batch[k].time,        batch[k].h,          batch[k].kinetic,
+                                            batch[k].potential,   batch[k].residual,   batch[k].penetration,
+                                            batch[k].joint_error, batch[k].iterations, batch[k].contacts};
+            for (int s = 0; s < N_SERIES; s++)
+                series[s][at] = starts || s < RESIDUAL ? value[s] : fmax(series[s][at], value[s]);
         }
     }
     for (int s = 0; s < N_SERIES; s++) {
@@ -335,24 +267,6 @@ static st_Status put_events(Packer *p, st_Error *err)
     return ST_OK;
 }
 
-static void put_summary(Packer *p)
-{
-    const st_RecordingInfo *i = p->info;
-    json_t *stages = json_object();
-    for (int s = 0; s < ST_N_STAGES; s++)
-        json_object_set_new(stages, st_stage_name((st_Stage)s), json_real(i->stage_seconds[s]));
-    json_object_set_new(p->header, "summary",
-                        json_pack("{ss ss sf so sb sI sI sI sI sI}", "outcome", i->outcome, "message", i->message,
-                                  "wall", i->wall, "stages", stages, "closed", (int)i->closed, "bytes",
-                                  (json_int_t)i->bytes, "frames", (json_int_t)i->n_frames, "steps",
-                                  (json_int_t)i->n_steps, "contacts", (json_int_t)i->n_contacts, "events",
-                                  (json_int_t)i->n_events));
-    json_object_set_new(p->header, "kept",
-                        json_pack("{sI sI sI sI}", "frames", (json_int_t)p->n_kept, "steps", (json_int_t)p->n_steps,
-                                  "contact_stride", (json_int_t)p->contact_stride, "frame_stride",
-                                  (json_int_t)p->stride));
-}
-
 static st_Status put_texts(Packer *p, st_Error *err)
 {
     const st_RecordingInfo *i = p->info;
@@ -378,15 +292,72 @@ static st_Status put_texts(Packer *p, st_Error *err)
 static st_Status pack_all(Packer *p, int64_t limit, st_Error *err)
 {
     STI_TRY(put_texts(p, err));
-    STI_TRY(choose_frames(p, limit, err));
-    STI_TRY(find_box(p, err));
-    STI_TRY(pack_times(p, err));
+    int64_t n = p->info->n_frames, bodies = p->info->n_bodies > 0 ? p->info->n_bodies : 1;
+    int64_t most = limit / bodies;
+    if (most > MOST_FRAMES) most = MOST_FRAMES;
+    if (most < 2) most = 2;
+    p->stride = n > most ? (n + most - 2) / (most - 1) : 1;
+    p->n_kept = n > 0 ? (n - 1 + p->stride - 1) / p->stride + 1 : 0;
+    p->frame = sti_alloc(&p->allocator, p->n_kept + 1, sizeof *p->frame);
+    p->frame_h = sti_alloc(&p->allocator, p->n_kept + 1, sizeof *p->frame_h);
+    p->position = sti_alloc(&p->allocator, bodies, sizeof *p->position);
+    p->orientation = sti_alloc(&p->allocator, bodies, sizeof *p->orientation);
+    if (p->frame == NULL || p->frame_h == NULL || p->position == NULL || p->orientation == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for %lld frames", (long long)p->n_kept);
+    int64_t contacts = 0;
+    for (int64_t k = 0; k < p->n_kept; k++) {
+        st_RecordedStep step;
+        STI_TRY(st_recording_frames(p->recording, frame_at(p, k), 1, &p->frame[k], err));
+        STI_TRY(st_recording_steps(p->recording, p->frame[k].step, 1, &step, err));
+        /* An impact has no duration: its impulse is shown as a force over one step as chosen. */
+        p->frame_h[k] = step.collisions > 0 || !(step.h > 0) ? p->h : step.h;
+        contacts += p->frame[k].n_contacts;
+    }
+    int64_t most_contacts = limit > 4 ? limit / 4 : 1;
+    p->contact_stride = contacts > most_contacts ? (contacts + most_contacts - 1) / most_contacts : 1;
+
+    p->lo = (st_Vec3){INFINITY, INFINITY, INFINITY};
+    p->hi = (st_Vec3){-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t k = 0; k < p->n_kept; k++) {
+        STI_TRY(st_recording_bodies(p->recording, frame_at(p, k), p->position, NULL, NULL, NULL, err));
+        for (int b = 0; b < p->info->n_bodies; b++) {
+            st_Vec3 x = p->position[b];
+            p->lo = (st_Vec3){fmin(p->lo.x, x.x), fmin(p->lo.y, x.y), fmin(p->lo.z, x.z)};
+            p->hi = (st_Vec3){fmax(p->hi.x, x.x), fmax(p->hi.y, x.y), fmax(p->hi.z, x.z)};
+        }
+    }
+    if (!(p->lo.x <= p->hi.x)) p->lo = p->hi = (st_Vec3){0, 0, 0};
+    p->size = fmax(fmax(p->hi.x - p->lo.x, p->hi.y - p->lo.y), fmax(p->hi.z - p->lo.z, 1e-3));
+    if (!(isfinite(p->size))) return sti_fail(err, ST_ERR_FORMAT, "the recording has positions that are not finite");
+
+    double *time = sti_alloc(&p->allocator, p->n_kept + 1, sizeof *time);
+    if (time == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory");
+    for (int64_t k = 0; k < p->n_kept; k++)
+        time[k] = p->frame[k].time;
+    st_Status status = sti_pack_doubles(&p->pack, "frame_time", time, p->n_kept, err);
+    sti_free(&p->allocator, time, p->n_kept + 1, sizeof *time);
+    STI_TRY(status);
+
     STI_TRY(pack_poses(p, err));
     STI_TRY(pack_contacts(p, err));
     STI_TRY(pack_joints(p, limit, err));
     STI_TRY(pack_steps(p, err));
     STI_TRY(put_events(p, err));
-    put_summary(p);
+    const st_RecordingInfo *i = p->info;
+    json_t *stages = json_object();
+    for (int s = 0; s < ST_N_STAGES; s++)
+        json_object_set_new(stages, st_stage_name((st_Stage)s), json_real(i->stage_seconds[s]));
+    json_object_set_new(p->header, "summary",
+                        json_pack("{ss ss sf so sb sI sI sI sI sI}", "outcome", i->outcome, "message", i->message,
+                                  "wall", i->wall, "stages", stages, "closed", (int)i->closed, "bytes",
+                                  (json_int_t)i->bytes, "frames", (json_int_t)i->n_frames, "steps",
+                                  (json_int_t)i->n_steps, "contacts", (json_int_t)i->n_contacts, "events",
+                                  (json_int_t)i->n_events));
+    json_object_set_new(p->header, "kept",
+                        json_pack("{sI sI sI sI}", "frames", (json_int_t)p->n_kept, "steps", (json_int_t)p->n_steps,
+                                  "contact_stride", (json_int_t)p->contact_stride, "frame_stride",
+                                  (json_int_t)p->stride));
+
     json_object_set_new(p->header, "origin", json_pack("[fff]", p->lo.x, p->lo.y, p->lo.z));
     json_object_set_new(p->header, "size", json_real(p->size));
     return ST_OK;

@@ -263,15 +263,6 @@ static st_Status read_entries(sti_HdfReader *reader, const char *group, int64_t 
     return ST_OK;
 }
 
-static st_Status check_entries(sti_HdfReader *reader, const char *group, const Entries *a)
-{
-    for (int64_t e = 0; e < a->count; e++)
-        if (a->row[e] < 0 || a->row[e] >= a->m || a->column[e] < 0 || a->column[e] >= a->n)
-            return sti_hdf_bad(reader, group, "entry %lld is at (%d, %d), outside %d x %d", (long long)e, a->row[e],
-                               a->column[e], a->m, a->n);
-    return ST_OK;
-}
-
 /* The order of entries by key, stable: counting sort. first: n_keys + 1 numbers, work. */
 static void sort_by(const int *key, int n_keys, const int64_t *from, int64_t count, int64_t *first, int64_t *to)
 {
@@ -290,7 +281,10 @@ st_Status sti_hdf_matrix(sti_HdfReader *reader, const char *group, int64_t m, in
     Entries a = {.row = &no_index, .column = &no_index};
     if (!sti_hdf_has(reader, group)) return sti_hdf_bad(reader, group, "is missing");
     STI_TRY(read_entries(reader, group, m, n, &a));
-    STI_TRY(check_entries(reader, group, &a));
+    for (int64_t e = 0; e < a.count; e++)
+        if (a.row[e] < 0 || a.row[e] >= a.m || a.column[e] < 0 || a.column[e] >= a.n)
+            return sti_hdf_bad(reader, group, "entry %lld is at (%d, %d), outside %d x %d", (long long)e, a.row[e],
+                               a.column[e], a.m, a.n);
     const int larger = a.m > a.n ? a.m : a.n;
     int64_t *p = sti_keep(&reader->kept, (int64_t)a.n + 1, sizeof *p),
             *first = sti_keep(&reader->kept, (int64_t)larger + 1, sizeof *first);

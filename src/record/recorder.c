@@ -87,26 +87,6 @@ static st_Status commit(st_Recorder *recorder, st_Error *err)
 
 /* ---- the file ----------------------------------------------------------------------------------- */
 
-static st_Status make_summary(st_Recorder *recorder, st_Error *err)
-{
-    hsize_t n = STI_N_COUNTS;
-    hid_t scalar = H5Screate(H5S_SCALAR), counts = H5Screate_simple(1, &n, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY); /* their place must be there before they are written over */
-    sti_Summary running = {.outcome = "running"};
-    recorder->summary_type = sti_summary_type();
-    recorder->summary =
-        H5Dcreate2(recorder->file, "/summary", recorder->summary_type, scalar, H5P_DEFAULT, how, H5P_DEFAULT);
-    recorder->committed =
-        H5Dcreate2(recorder->file, "/committed", H5T_NATIVE_INT64, counts, H5P_DEFAULT, how, H5P_DEFAULT);
-    H5Pclose(how);
-    H5Sclose(counts);
-    H5Sclose(scalar);
-    if (recorder->summary < 0 || recorder->committed < 0 ||
-        H5Dwrite(recorder->summary, recorder->summary_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &running) < 0)
-        return sti_tables_fail(&recorder->tables, "writing", err);
-    return ST_OK;
-}
-
 static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, const st_Scene *scene,
                            const st_SystemDef *choices, st_Error *err)
 {
@@ -132,16 +112,39 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
         H5Gclose(group);
     }
     STI_TRY(sti_put_head(recorder->file, &recorder->tables, def, scene, choices, err));
-    STI_TRY(make_summary(recorder, err));
+    hsize_t n = STI_N_COUNTS;
+    hid_t scalar = H5Screate(H5S_SCALAR), counts = H5Screate_simple(1, &n, NULL), early = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_alloc_time(early, H5D_ALLOC_TIME_EARLY); /* their place must be there before they are written over */
+    sti_Summary running = {.outcome = "running"};
+    recorder->summary_type = sti_summary_type();
+    recorder->summary =
+        H5Dcreate2(recorder->file, "/summary", recorder->summary_type, scalar, H5P_DEFAULT, early, H5P_DEFAULT);
+    recorder->committed =
+        H5Dcreate2(recorder->file, "/committed", H5T_NATIVE_INT64, counts, H5P_DEFAULT, early, H5P_DEFAULT);
+    H5Pclose(early);
+    H5Sclose(counts);
+    H5Sclose(scalar);
+    if (recorder->summary < 0 || recorder->committed < 0 ||
+        H5Dwrite(recorder->summary, recorder->summary_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &running) < 0)
+        return sti_tables_fail(&recorder->tables, "writing", err);
+
     STI_TRY(sti_tables_open(&recorder->tables, recorder->file, recorder->n_bodies, recorder->n_joints,
                             recorder->n_springs, recorder->n_values, err));
     if (H5Fstart_swmr_write(recorder->file) < 0) return sti_tables_fail(&recorder->tables, "starting", err);
     return commit(recorder, err);
 }
 
-/* A file of one's own beside `path`, and its lock. Nothing that stands there is touched. */
-static st_Status make_own(st_Recorder *recorder, st_Error *err)
+/* The name is locked, and what has it now is empty or a recording: something else is not replaced. */
+static st_Status take_name(st_Recorder *recorder, st_Error *err)
 {
+    STI_TRY(sti_output_lock(recorder->path, false, &recorder->name, err));
+    if (!sti_output_is_empty(&recorder->name) && !sti_is_recording(recorder->path))
+        return sti_fail(err, ST_ERR_FILE,
+                        "%s: exists and is not a recording of stiction, or is a damaged one: choose another name, or "
+                        "remove it",
+                        recorder->path);
+
+    /* A file of one's own beside `path`, and its lock. Nothing that stands there is touched. */
     for (int k = 0; k < 100 && recorder->own < 0; k++) {
         snprintf(recorder->making, (size_t)recorder->making_size, "%s.%ld.%d.part", recorder->path, (long)getpid(), k);
         recorder->own = open(recorder->making, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -157,18 +160,6 @@ static st_Status make_own(st_Recorder *recorder, st_Error *err)
     return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", recorder->path, strerror(reason));
 }
 
-/* The name is locked, and what has it now is empty or a recording: something else is not replaced. */
-static st_Status take_name(st_Recorder *recorder, st_Error *err)
-{
-    STI_TRY(sti_output_lock(recorder->path, false, &recorder->name, err));
-    if (!sti_output_is_empty(&recorder->name) && !sti_is_recording(recorder->path))
-        return sti_fail(err, ST_ERR_FILE,
-                        "%s: exists and is not a recording of stiction, or is a damaged one: choose another name, or "
-                        "remove it",
-                        recorder->path);
-    return make_own(recorder, err);
-}
-
 /* From now on it has its name: so that whatever stands there can be opened, and has the start of the run at least. */
 static st_Status appear(st_Recorder *recorder, st_Error *err)
 {
@@ -181,26 +172,22 @@ static st_Status appear(st_Recorder *recorder, st_Error *err)
     return ST_OK;
 }
 
-/* After a write failed HDF5 cannot close the file: it tries to write the rest again, fails again, and crashes when the
- * program ends. Let it write to nowhere: the file stays as the last flush left it. The chunk that failed goes there
- * too, so that the file seems as long as HDF5 thinks: nowhere cannot be made longer.                    */
-static void abandon_file(st_Recorder *recorder)
-{
-    void *handle = NULL;
-    if (recorder->file <= 0 || H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) < 0 || handle == NULL) return;
-    sti_send_nowhere(*(int *)handle);
-    (void)sti_tables_write(&recorder->tables, NULL);
-}
-
 /* Ends everything; true when HDF5 had nothing against it. */
 static bool release(st_Recorder *recorder)
 {
     st_Allocator allocator = recorder->allocator;
     bool ok = true;
     hsize_t size = 0;
-    if (recorder->tables.failed)
-        abandon_file(recorder);
-    else if (recorder->file > 0 && H5Fget_filesize(recorder->file, &size) >= 0)
+    void *handle = NULL;
+    if (recorder->tables.failed) {
+        /* After a failed write HDF5 cannot close the file: it tries to write the rest again, fails again, and crashes
+         * when the program ends. Send its writes nowhere: the file stays as the last flush left it. The chunk that
+         * failed goes there, too, so that the file is as long as HDF5 expects. */
+        if (recorder->file > 0 && H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) >= 0 && handle != NULL) {
+            sti_send_nowhere(*(int *)handle);
+            (void)sti_tables_write(&recorder->tables, NULL);
+        }
+    } else if (recorder->file > 0 && H5Fget_filesize(recorder->file, &size) >= 0)
         (void)!ftruncate(recorder->own, (off_t)size); /* space that was reserved and not used */
     if (!sti_tables_close(&recorder->tables)) ok = false;
     if (recorder->committed > 0) H5Dclose(recorder->committed);
@@ -216,23 +203,6 @@ static bool release(st_Recorder *recorder)
     sti_free(&allocator, recorder->making, recorder->making_size, 1);
     sti_free(&allocator, recorder, 1, sizeof *recorder);
     return ok;
-}
-
-static st_Status check_open(const char *path, const st_RecorderDef *def, const void *scene, const void *choices,
-                            const void *system, const void *out, st_Error *err)
-{
-    if (path == NULL || scene == NULL || choices == NULL || system == NULL || out == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "st_recorder_open: path, scene, choices, system and out must be given");
-    STI_CHECK_DEF(def, "st_recorder_def", err);
-    const double numbers[] = {def->rate, def->checkpoint, def->flush};
-    static const char *const names[] = {"rate", "checkpoint", "flush"};
-    for (int k = 0; k < 3; k++)
-        if (!(numbers[k] >= 0) || !isfinite(numbers[k]))
-            return sti_fail(err, ST_ERR_ARGUMENT, "st_recorder_open: %s is %g, must be finite and >= 0", names[k],
-                            numbers[k]);
-    if (def->n_sets < 0 || (def->n_sets > 0 && def->sets == NULL))
-        return sti_fail(err, ST_ERR_ARGUMENT, "st_recorder_open: %d overrides, must be given", def->n_sets);
-    return ST_OK;
 }
 
 static st_Status open_at(const char *path, const st_RecorderDef *def, const st_Scene *scene,
@@ -286,7 +256,18 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
                            const st_SystemDef *choices, const st_System *system, st_Recorder **out, st_Error *err)
 {
     char *place = NULL;
-    STI_TRY(check_open(path, def, scene, choices, system, out, err));
+    if (path == NULL || scene == NULL || choices == NULL || system == NULL || out == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_recorder_open: path, scene, choices, system and out must be given");
+    STI_CHECK_DEF(def, "st_recorder_def", err);
+    const double numbers[] = {def->rate, def->checkpoint, def->flush};
+    static const char *const names[] = {"rate", "checkpoint", "flush"};
+    for (int k = 0; k < 3; k++)
+        if (!(numbers[k] >= 0) || !isfinite(numbers[k]))
+            return sti_fail(err, ST_ERR_ARGUMENT, "st_recorder_open: %s is %g, must be finite and >= 0", names[k],
+                            numbers[k]);
+    if (def->n_sets < 0 || (def->n_sets > 0 && def->sets == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_recorder_open: %d overrides, must be given", def->n_sets);
+
     *out = NULL;
     STI_TRY(sti_file_place(path, &place, err));
     const st_Status status = open_at(place, def, scene, choices, system, out, err);
@@ -344,8 +325,11 @@ static st_Status add_contacts(st_Recorder *recorder, const st_System *system, st
     return ST_OK;
 }
 
-static st_Status add_bodies(st_Recorder *recorder, const st_System *system, st_Error *err)
+static st_Status add_frame(st_Recorder *recorder, const st_System *system, st_Error *err)
 {
+    int64_t first = sti_table_rows(&recorder->tables, STI_CONTACTS);
+    recorder->frame_due = false;
+    recorder->n_frames++;
     static const sti_Table order[] = {STI_POSITION, STI_ORIENTATION, STI_VELOCITY, STI_SPIN};
     st_Vec3 *position = sti_table_next(&recorder->tables, STI_POSITION);
     st_Quat *orientation = sti_table_next(&recorder->tables, STI_ORIENTATION);
@@ -362,11 +346,7 @@ static st_Status add_bodies(st_Recorder *recorder, const st_System *system, st_E
     }
     for (int k = 0; k < 4; k++)
         STI_TRY(sti_table_take(&recorder->tables, order[k], 1, err));
-    return ST_OK;
-}
 
-static st_Status add_joints(st_Recorder *recorder, const st_System *system, st_Error *err)
-{
     for (int k = 0; k < recorder->n_joints; k++) {
         st_JointReport r;
         if (st_system_joint(system, (st_JointId){k + 1}, ST_FRAME_WORLD, &r) != ST_OK) r = (st_JointReport){0};
@@ -384,69 +364,32 @@ static st_Status add_joints(st_Recorder *recorder, const st_System *system, st_E
                                                 .spring = r.spring,
                                                 .gear = known * r.gear};
     }
-    return recorder->n_joints > 0 ? sti_table_push(&recorder->tables, STI_JOINTS, recorder->joint, 1, err) : ST_OK;
-}
+    if (recorder->n_joints > 0) STI_TRY(sti_table_push(&recorder->tables, STI_JOINTS, recorder->joint, 1, err));
 
-static st_Status add_springs(st_Recorder *recorder, const st_System *system, st_Error *err)
-{
     st_RecordedSpring *row = sti_table_next(&recorder->tables, STI_SPRINGS);
     for (int k = 0; k < recorder->n_springs; k++) {
         st_SpringReport r;
         if (st_system_spring(system, (st_SpringId){k + 1}, &r) != ST_OK) r = (st_SpringReport){.length = 0};
         row[k] = (st_RecordedSpring){r.length, r.rate, r.force};
     }
-    return recorder->n_springs > 0 ? sti_table_take(&recorder->tables, STI_SPRINGS, 1, err) : ST_OK;
-}
+    if (recorder->n_springs > 0) STI_TRY(sti_table_take(&recorder->tables, STI_SPRINGS, 1, err));
 
-static st_Status add_measures(st_Recorder *recorder, const st_System *system, st_Error *err)
-{
-    if (recorder->n_values == 0) return ST_OK;
-    double *row = sti_table_next(&recorder->tables, STI_MEASURES), values[ST_MEASURE_VALUES];
-    for (int k = 0; k < recorder->n_measures; k++) {
-        int n = 0;
-        STI_TRY(st_system_measure(system, k, values, &n, err));
-        memcpy(row, values, (size_t)n * sizeof *row);
-        row += n;
+    if (recorder->n_values > 0) {
+        double *measured = sti_table_next(&recorder->tables, STI_MEASURES), values[ST_MEASURE_VALUES];
+        for (int k = 0; k < recorder->n_measures; k++) {
+            int n = 0;
+            STI_TRY(st_system_measure(system, k, values, &n, err));
+            memcpy(measured, values, (size_t)n * sizeof *measured);
+            measured += n;
+        }
+        STI_TRY(sti_table_take(&recorder->tables, STI_MEASURES, 1, err));
     }
-    return sti_table_take(&recorder->tables, STI_MEASURES, 1, err);
-}
-
-static st_Status add_frame(st_Recorder *recorder, const st_System *system, st_Error *err)
-{
-    int64_t first = sti_table_rows(&recorder->tables, STI_CONTACTS);
-    recorder->frame_due = false;
-    recorder->n_frames++;
-    STI_TRY(add_bodies(recorder, system, err));
-    STI_TRY(add_joints(recorder, system, err));
-    STI_TRY(add_springs(recorder, system, err));
-    STI_TRY(add_measures(recorder, system, err));
     STI_TRY(add_contacts(recorder, system, err));
     st_RecordedFrame frame = {.time = recorder->last.time,
                               .step = recorder->n_steps - 1,
                               .first_contact = first,
                               .n_contacts = (int32_t)(sti_table_rows(&recorder->tables, STI_CONTACTS) - first)};
     return sti_table_push(&recorder->tables, STI_FRAMES, &frame, 1, err);
-}
-
-static st_Status add_events(st_Recorder *recorder, const st_System *system, const st_StepInfo *info, st_Error *err)
-{
-    int n = info->h > 0 ? st_system_event_count(system) : 0;
-    for (int k = 0; k < n; k++) {
-        st_EventReport e;
-        if (st_system_event(system, k, &e) != ST_OK) continue;
-        st_RecordedEvent row = {.time = e.time,
-                                .step = recorder->n_steps - 1,
-                                .a = e.a.index1,
-                                .b = e.b.index1,
-                                .point = {e.point.x, e.point.y, e.point.z},
-                                .normal = {e.normal.x, e.normal.y, e.normal.z},
-                                .before = e.before,
-                                .after = e.after,
-                                .impulse = e.impulse};
-        strncpy(row.kind, st_event_kind_name(e.kind), sizeof row.kind - 1);
-        STI_TRY(sti_table_push(&recorder->tables, STI_EVENTS, &row, 1, err));
-    }
-    return ST_OK;
 }
 
 static st_Status add_checkpoint(st_Recorder *recorder, const st_System *system, st_Error *err)
@@ -518,7 +461,23 @@ static st_Status add_all(st_Recorder *recorder, const st_System *system, const s
 {
     if (!recorder->started) recorder->next_frame = recorder->next_checkpoint = -INFINITY;
     STI_TRY(add_step(recorder, info, err));
-    STI_TRY(add_events(recorder, system, info, err));
+    int n = info->h > 0 ? st_system_event_count(system) : 0;
+    for (int k = 0; k < n; k++) {
+        st_EventReport e;
+        if (st_system_event(system, k, &e) != ST_OK) continue;
+        st_RecordedEvent row = {.time = e.time,
+                                .step = recorder->n_steps - 1,
+                                .a = e.a.index1,
+                                .b = e.b.index1,
+                                .point = {e.point.x, e.point.y, e.point.z},
+                                .normal = {e.normal.x, e.normal.y, e.normal.z},
+                                .before = e.before,
+                                .after = e.after,
+                                .impulse = e.impulse};
+        strncpy(row.kind, st_event_kind_name(e.kind), sizeof row.kind - 1);
+        STI_TRY(sti_table_push(&recorder->tables, STI_EVENTS, &row, 1, err));
+    }
+
     recorder->frame_due = true;
     if (recorder->rate == 0 || is_due(info->time, recorder->rate, &recorder->next_frame))
         STI_TRY(add_frame(recorder, system, err));

@@ -135,27 +135,6 @@ static herr_t get_values(hid_t file, const char *path, hid_t type, hssize_t coun
     return status;
 }
 
-/* Is it ours, and do we know its layout? */
-static st_Status check_format(st_Recording *recording, st_Error *err)
-{
-    char *format = get_attribute(recording, "format");
-    bool ours = format != NULL && strcmp(format, STI_FORMAT_NAME) == 0;
-    int32_t version = 0;
-    free(format);
-    if (!ours || get_number(recording->file, "format_version", H5T_NATIVE_INT32, &version) < 0)
-        return sti_fail(err, ST_ERR_FORMAT, "%s: an HDF5 file, but not a recording of stiction", recording->path);
-    if (version > STI_FORMAT_VERSION) {
-        char *writer = get_attribute(recording, "stiction_version");
-        st_Status status = sti_fail(
-            err, ST_ERR_FORMAT, "%s: written by a newer stiction (%s, layout %d); this one, %s, reads layout %d",
-            recording->path, writer != NULL ? writer : "?", version, st_version(), STI_FORMAT_VERSION);
-        free(writer);
-        return status;
-    }
-    recording->info.format = version;
-    return ST_OK;
-}
-
 static st_Status read_texts(st_Recording *recording, st_Error *err)
 {
     static const char *const attributes[] = {"stiction_version", "created", "name", "label"};
@@ -198,25 +177,6 @@ static st_Status read_sets(st_Recording *recording, st_Error *err)
     recording->info.sets = (const char *const *)recording->sets;
     recording->info.n_sets = (int)info.nlinks;
     return ok ? ST_OK : damaged(recording, "/overrides", err);
-}
-
-static st_Status read_summary(st_Recording *recording, st_Error *err)
-{
-    sti_Summary stored, *summary = &recording->summary;
-    hid_t type = sti_summary_type();
-    herr_t status = get_values(recording->file, "/summary", type, 1, &stored);
-    H5Tclose(type);
-    if (status < 0) return damaged(recording, "/summary", err);
-    stored.outcome[sizeof stored.outcome - 1] = stored.message[sizeof stored.message - 1] = '\0';
-    *summary = stored;
-    sti_utf8_copy(summary->outcome, sizeof summary->outcome, stored.outcome); /* pages and JSON take nothing else */
-    sti_utf8_copy(summary->message, sizeof summary->message, stored.message);
-    if (!isfinite(summary->wall)) summary->wall = 0;
-    recording->info.outcome = summary->outcome;
-    recording->info.message = summary->message;
-    recording->info.wall = summary->wall;
-    memcpy(recording->info.stage_seconds, summary->stage_seconds, sizeof summary->stage_seconds);
-    return ST_OK;
 }
 
 /* Can a table be so large? Its rows are deflated; and of every body and joint the file has more than a byte in
@@ -280,8 +240,48 @@ static st_Status count_rows(st_Recording *recording, st_Error *err)
     return ST_OK;
 }
 
-static st_Status read_times(st_Recording *recording, st_Error *err)
+static st_Status open_all(st_Recording *recording, st_Error *err)
 {
+    STI_TRY(open_file(recording, err));
+
+    /* Is it ours, and do we know its layout? */
+    char *format = get_attribute(recording, "format");
+    bool ours = format != NULL && strcmp(format, STI_FORMAT_NAME) == 0;
+    int32_t version = 0;
+    free(format);
+    if (!ours || get_number(recording->file, "format_version", H5T_NATIVE_INT32, &version) < 0)
+        return sti_fail(err, ST_ERR_FORMAT, "%s: an HDF5 file, but not a recording of stiction", recording->path);
+    if (version > STI_FORMAT_VERSION) {
+        char *writer = get_attribute(recording, "stiction_version");
+        st_Status status = sti_fail(
+            err, ST_ERR_FORMAT, "%s: written by a newer stiction (%s, layout %d); this one, %s, reads layout %d",
+            recording->path, writer != NULL ? writer : "?", version, st_version(), STI_FORMAT_VERSION);
+        free(writer);
+        return status;
+    }
+    recording->info.format = version;
+
+    STI_TRY(read_texts(recording, err));
+    STI_TRY(read_sets(recording, err));
+    sti_Summary stored, *summary = &recording->summary;
+    hid_t type = sti_summary_type();
+    herr_t status = get_values(recording->file, "/summary", type, 1, &stored);
+    H5Tclose(type);
+    if (status < 0) return damaged(recording, "/summary", err);
+    stored.outcome[sizeof stored.outcome - 1] = stored.message[sizeof stored.message - 1] = '\0';
+    *summary = stored;
+    sti_utf8_copy(summary->outcome, sizeof summary->outcome, stored.outcome); /* pages and JSON take nothing else */
+    sti_utf8_copy(summary->message, sizeof summary->message, stored.message);
+    if (!isfinite(summary->wall)) summary->wall = 0;
+    recording->info.outcome = summary->outcome;
+    recording->info.message = summary->message;
+    recording->info.wall = summary->wall;
+    memcpy(recording->info.stage_seconds, summary->stage_seconds, sizeof summary->stage_seconds);
+
+    STI_TRY(open_table(recording, STI_POSITION, err)); /* says how many bodies there are */
+    for (int k = 0; k < STI_N_TABLES; k++)
+        if (k != STI_POSITION) STI_TRY(open_table(recording, (sti_Table)k, err));
+    STI_TRY(count_rows(recording, err));
     st_RecordingInfo *info = &recording->info;
     st_RecordedFrame frame;
     st_RecordedStep step;
@@ -296,20 +296,6 @@ static st_Status read_times(st_Recording *recording, st_Error *err)
         info->wall = step.wall;
     }
     return ST_OK;
-}
-
-static st_Status open_all(st_Recording *recording, st_Error *err)
-{
-    STI_TRY(open_file(recording, err));
-    STI_TRY(check_format(recording, err));
-    STI_TRY(read_texts(recording, err));
-    STI_TRY(read_sets(recording, err));
-    STI_TRY(read_summary(recording, err));
-    STI_TRY(open_table(recording, STI_POSITION, err)); /* says how many bodies there are */
-    for (int k = 0; k < STI_N_TABLES; k++)
-        if (k != STI_POSITION) STI_TRY(open_table(recording, (sti_Table)k, err));
-    STI_TRY(count_rows(recording, err));
-    return read_times(recording, err);
 }
 
 bool sti_is_recording(const char *path)

@@ -8,15 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* The shortest text with at least 15 digits that gives the same bits back: 100, not 1e+02. */
-static const char *cell(char text[STI_NUMBER_SIZE], double value)
-{
-    const char *end;
-    for (int digits = 15; digits <= 17; digits++)
-        if (sti_number_read(sti_number(text, value, digits), &end) == value) break;
-    return text;
-}
-
 static st_Status write_lines(const char *path, const st_TableColumn *columns, int n_columns, int64_t n_rows,
                              st_Error *err)
 {
@@ -29,9 +20,14 @@ static st_Status write_lines(const char *path, const st_TableColumn *columns, in
             if (c > 0) fputc(',', file);
             if (row < 0)
                 sti_write_field(file, column->name);
-            else if (column->numbers != NULL)
-                fputs(cell(text, column->numbers[row]), file);
-            else
+            else if (column->numbers != NULL) {
+                /* The shortest text with at least 15 digits that gives the same bits back: 100, not 1e+02. */
+                const char *end;
+                for (int digits = 15; digits <= 17; digits++)
+                    if (sti_number_read(sti_number(text, column->numbers[row], digits), &end) == column->numbers[row])
+                        break;
+                fputs(text, file);
+            } else
                 sti_write_field(file, column->texts[row]);
             if (c == n_columns - 1) fputc('\n', file);
         }

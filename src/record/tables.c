@@ -52,12 +52,12 @@ static hsize_t rows_of_chunk(const sti_Stream *s, sti_Table table)
     return rows > 0 ? rows : 1;
 }
 
-/* across: bodies, joints, springs or values of measures; a table of none of them is not made. */
-static st_Status open_table(sti_Tables *tables, sti_Table table, hid_t file, int across, st_Error *err)
+/* across: bodies, joints, springs or values of measures. */
+static st_Status make_table(sti_Tables *tables, sti_Table table, hid_t file, int across, st_Error *err)
 {
     sti_Stream *s = &tables->stream[table];
     int width = sti_table_width(table);
-    if (sti_table_rank(table) == 2 && across == 0) return ST_OK;
+    if (sti_table_rank(table) == 2 && across == 0) return ST_OK; /* not needed */
     hid_t type = sti_table_file_type(table);
     s->rank = sti_table_rank(table);
     s->tail[0] = (hsize_t)across;
@@ -132,7 +132,7 @@ st_Status sti_tables_open(sti_Tables *tables, hid_t file, int n_bodies, int n_jo
                           st_Error *err)
 {
     for (int k = 0; k < STI_N_TABLES; k++)
-        STI_TRY(open_table(tables, (sti_Table)k, file,
+        STI_TRY(make_table(tables, (sti_Table)k, file,
                            k == STI_JOINTS     ? n_joints
                            : k == STI_SPRINGS  ? n_springs
                            : k == STI_MEASURES ? n_values

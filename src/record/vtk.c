@@ -203,32 +203,6 @@ static void write_frame_file(Export *e, SeriesName which, int64_t frame, double 
     list_file(&e->series[which], time, name);
 }
 
-static void open_series(Export *e)
-{
-    static const char *const names[N_SERIES] = {"walls", "bodies", "grains", "contacts", "network"};
-    for (int k = 0; k < N_SERIES && e->status == ST_OK; k++) {
-        Series *s = &e->series[k];
-        s->name = names[k];
-        snprintf(s->list_path, sizeof s->list_path, "%s/%s.pvd", e->folder, names[k]);
-        e->status = sti_file_open(s->list_path, &s->list, e->err);
-        if (e->status != ST_OK) return;
-        fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n", s->list);
-    }
-}
-
-static void close_series(Export *e)
-{
-    for (int k = 0; k < N_SERIES; k++) {
-        Series *s = &e->series[k];
-        if (s->list == NULL) continue;
-        fputs("</Collection>\n</VTKFile>\n", s->list);
-        if (e->status == ST_OK)
-            e->status = sti_file_close(s->list, s->list_path, e->err);
-        else
-            sti_file_give_up(s->list, s->list_path); /* a list names what is there */
-    }
-}
-
 /* ---- what is in a frame ------------------------------------------------------------------------- */
 
 static st_Pose pose_of(const Export *e, int body)
@@ -260,9 +234,64 @@ static void put_surfaces(Export *e, bool moving)
     }
 }
 
-/* All points are one cell. */
-static void put_grains(Export *e)
+static st_Vec3 vector_of(const double *x)
 {
+    return (st_Vec3){x[0], x[1], x[2]};
+}
+
+static void put_contact_points(Export *e, int n, double h)
+{
+    start_columns(e);
+    int force = name_column(e, "force", "Float32", 3), normal = name_column(e, "normal", "Float32", 3);
+    int velocity = name_column(e, "velocity", "Float32", 3), gap = name_column(e, "gap", "Float32", 1);
+    int a = name_column(e, "a", "Int32", 1), b = name_column(e, "b", "Int32", 1);
+    for (int k = 0; k < n; k++) {
+        const st_RecordedContact *c = &e->contact[k];
+        put_vector(e, POINTS, vector_of(c->point));
+        put_int(e, CONNECT, k);
+        put_int(e, OFFSETS, k + 1);
+        put_vector(e, force, scale(1 / h, vector_of(c->impulse)));
+        put_vector(e, normal, vector_of(c->normal));
+        put_vector(e, velocity, vector_of(c->velocity));
+        put_real(e, gap, c->gap);
+        put_int(e, a, c->a);
+        put_int(e, b, c->b);
+    }
+}
+
+/* The files of one frame. */
+static st_Status write_vtk_frame(Export *e, int64_t index)
+{
+    st_RecordedFrame frame;
+    st_RecordedStep step;
+    STI_TRY(st_recording_frames(e->recording, index, 1, &frame, e->err));
+    STI_TRY(st_recording_steps(e->recording, frame.step, 1, &step, e->err));
+    STI_TRY(st_recording_bodies(e->recording, index, e->position, e->orientation, e->velocity, e->spin, e->err));
+    STI_TRY(STI_GROW(&e->allocator, e->contact, e->contact_capacity, frame.n_contacts, e->err));
+    STI_TRY(st_recording_contacts(e->recording, frame.first_contact, frame.n_contacts, e->contact, e->err));
+    /* An impact has no duration: its impulse over one step as chosen. */
+    double h = step.collisions > 0 || !(step.h > 0) ? e->def.h : step.h;
+    if (index == 0) { /* walls are written once, and listed for every frame */
+        put_surfaces(e, false);
+        write_file(e, "walls.vtp", "Polys", false);
+    }
+    list_file(&e->series[WALLS], frame.time, "walls.vtp");
+    put_surfaces(e, true);
+    write_frame_file(e, BODIES, index, frame.time, "Polys", false);
+    /* number and sum of contact forces of each body */
+    memset(e->load, 0, (size_t)(e->info->n_bodies + 1) * sizeof *e->load);
+    for (int k = 0; k < frame.n_contacts; k++) {
+        const st_RecordedContact *c = &e->contact[k];
+        const double force = norm(vector_of(c->impulse)) / h;
+        const int ends[2] = {c->a, c->b};
+        for (int i = 0; i < 2; i++) {
+            if (ends[i] < 0 || ends[i] > e->info->n_bodies) continue; /* a damaged file */
+            e->load[ends[i]].contacts++;
+            e->load[ends[i]].force += force;
+        }
+    }
+
+    /* grains: all points are one cell */
     start_columns(e);
     const int radius = name_column(e, "radius", "Float32", 1), body = name_column(e, "body", "Int32", 1);
     const int turned = name_column(e, "orientation", "Float32", 4), velocity = name_column(e, "velocity", "Float32", 3);
@@ -287,38 +316,15 @@ static void put_grains(Export *e)
         put_real(e, load, e->load[shape->body].force);
     }
     if (n > 0) put_int(e, OFFSETS, n);
-}
 
-static st_Vec3 vector_of(const double *x)
-{
-    return (st_Vec3){x[0], x[1], x[2]};
-}
+    write_frame_file(e, GRAINS, index, frame.time, "Verts", true);
+    put_contact_points(e, frame.n_contacts, h);
+    write_frame_file(e, CONTACTS, index, frame.time, "Verts", true);
 
-static void put_contacts(Export *e, int n, double h)
-{
-    start_columns(e);
-    int force = name_column(e, "force", "Float32", 3), normal = name_column(e, "normal", "Float32", 3);
-    int velocity = name_column(e, "velocity", "Float32", 3), gap = name_column(e, "gap", "Float32", 1);
-    int a = name_column(e, "a", "Int32", 1), b = name_column(e, "b", "Int32", 1);
-    for (int k = 0; k < n; k++) {
-        const st_RecordedContact *c = &e->contact[k];
-        put_vector(e, POINTS, vector_of(c->point));
-        put_int(e, CONNECT, k);
-        put_int(e, OFFSETS, k + 1);
-        put_vector(e, force, scale(1 / h, vector_of(c->impulse)));
-        put_vector(e, normal, vector_of(c->normal));
-        put_vector(e, velocity, vector_of(c->velocity));
-        put_real(e, gap, c->gap);
-        put_int(e, a, c->a);
-        put_int(e, b, c->b);
-    }
-}
-
-static void put_network(Export *e, int n, double h)
-{
+    /* force network: a line between the bodies of each contact */
     start_columns(e);
     int force = name_column(e, "force", "Float32", 1);
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < frame.n_contacts; k++) {
         const st_RecordedContact *c = &e->contact[k];
         const int ends[2] = {c->a, c->b};
         for (int i = 0; i < 2; i++) {
@@ -328,69 +334,12 @@ static void put_network(Export *e, int n, double h)
         put_int(e, OFFSETS, 2 * (k + 1));
         put_real(e, force, norm(vector_of(c->impulse)) / h);
     }
-}
-
-static void sum_loads(Export *e, int n, double h)
-{
-    memset(e->load, 0, (size_t)(e->info->n_bodies + 1) * sizeof *e->load);
-    for (int k = 0; k < n; k++) {
-        const st_RecordedContact *c = &e->contact[k];
-        const double force = norm(vector_of(c->impulse)) / h;
-        const int ends[2] = {c->a, c->b};
-        for (int i = 0; i < 2; i++) {
-            if (ends[i] < 0 || ends[i] > e->info->n_bodies) continue; /* a damaged file */
-            e->load[ends[i]].contacts++;
-            e->load[ends[i]].force += force;
-        }
-    }
-}
-
-static st_Status write_frame(Export *e, int64_t index)
-{
-    st_RecordedFrame frame;
-    st_RecordedStep step;
-    STI_TRY(st_recording_frames(e->recording, index, 1, &frame, e->err));
-    STI_TRY(st_recording_steps(e->recording, frame.step, 1, &step, e->err));
-    STI_TRY(st_recording_bodies(e->recording, index, e->position, e->orientation, e->velocity, e->spin, e->err));
-    STI_TRY(STI_GROW(&e->allocator, e->contact, e->contact_capacity, frame.n_contacts, e->err));
-    STI_TRY(st_recording_contacts(e->recording, frame.first_contact, frame.n_contacts, e->contact, e->err));
-    /* An impact has no duration: its impulse over one step as chosen. */
-    double h = step.collisions > 0 || !(step.h > 0) ? e->def.h : step.h;
-    if (index == 0) { /* walls are written once, and listed for every frame */
-        put_surfaces(e, false);
-        write_file(e, "walls.vtp", "Polys", false);
-    }
-    list_file(&e->series[WALLS], frame.time, "walls.vtp");
-    put_surfaces(e, true);
-    write_frame_file(e, BODIES, index, frame.time, "Polys", false);
-    sum_loads(e, frame.n_contacts, h);
-    put_grains(e);
-    write_frame_file(e, GRAINS, index, frame.time, "Verts", true);
-    put_contacts(e, frame.n_contacts, h);
-    write_frame_file(e, CONTACTS, index, frame.time, "Verts", true);
-    put_network(e, frame.n_contacts, h);
     write_frame_file(e, NETWORK, index, frame.time, "Lines", false);
     return e->status;
 }
 
-/* Planes are drawn as squares a little larger than where bodies are, first and last. */
-static st_Status measure(Export *e)
-{
-    st_Vec3 lo = {INFINITY, INFINITY, INFINITY}, hi = {-INFINITY, -INFINITY, -INFINITY};
-    for (int k = 0; k < 2 && e->info->n_frames > 0; k++) {
-        int64_t frame = k == 0 ? 0 : e->info->n_frames - 1;
-        STI_TRY(st_recording_bodies(e->recording, frame, e->position, NULL, NULL, NULL, e->err));
-        for (int b = 0; b < e->info->n_bodies; b++) {
-            st_Vec3 p = e->position[b];
-            lo = (st_Vec3){fmin(lo.x, p.x), fmin(lo.y, p.y), fmin(lo.z, p.z)};
-            hi = (st_Vec3){fmax(hi.x, p.x), fmax(hi.y, p.y), fmax(hi.z, p.z)};
-        }
-    }
-    e->size = 2 * fmax(1, fmax(hi.x - lo.x, fmax(hi.y - lo.y, hi.z - lo.z)));
-    return ST_OK;
-}
-
-static st_Status prepare(Export *e)
+/* The arrays, the scene, the surfaces of its shapes and the folder. */
+static st_Status prepare_export(Export *e)
 {
     int64_t n = e->info->n_bodies + 1;
     e->position = sti_alloc(&e->allocator, n, sizeof *e->position);
@@ -404,7 +353,20 @@ static st_Status prepare(Export *e)
     if (st_scene_body_count(e->scene) != e->info->n_bodies)
         return sti_fail(e->err, ST_ERR_FORMAT, "damaged: the recording has %d bodies, its scene %d", e->info->n_bodies,
                         st_scene_body_count(e->scene));
-    STI_TRY(measure(e));
+
+    /* Planes are drawn as squares a little larger than where bodies are, first and last. */
+    st_Vec3 lo = {INFINITY, INFINITY, INFINITY}, hi = {-INFINITY, -INFINITY, -INFINITY};
+    for (int k = 0; k < 2 && e->info->n_frames > 0; k++) {
+        int64_t frame = k == 0 ? 0 : e->info->n_frames - 1;
+        STI_TRY(st_recording_bodies(e->recording, frame, e->position, NULL, NULL, NULL, e->err));
+        for (int b = 0; b < e->info->n_bodies; b++) {
+            st_Vec3 p = e->position[b];
+            lo = (st_Vec3){fmin(lo.x, p.x), fmin(lo.y, p.y), fmin(lo.z, p.z)};
+            hi = (st_Vec3){fmax(hi.x, p.x), fmax(hi.y, p.y), fmax(hi.z, p.z)};
+        }
+    }
+    e->size = 2 * fmax(1, fmax(hi.x - lo.x, fmax(hi.y - lo.y, hi.z - lo.z)));
+
     e->n_shapes = st_scene_shape_count(e->scene);
     e->shape = sti_alloc(&e->allocator, e->n_shapes + 1, sizeof *e->shape);
     if (e->shape == NULL) return sti_fail(e->err, ST_ERR_MEMORY, "out of memory for %d shapes", e->n_shapes);
@@ -435,11 +397,28 @@ st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st
                 .folder = folder,
                 .allocator = st_default_allocator(),
                 .err = err};
-    e.status = prepare(&e);
-    if (e.status == ST_OK) open_series(&e);
+    e.status = prepare_export(&e);
+    static const char *const names[N_SERIES] = {"walls", "bodies", "grains", "contacts", "network"};
+    for (int k = 0; k < N_SERIES && e.status == ST_OK; k++) {
+        Series *s = &e.series[k];
+        s->name = names[k];
+        snprintf(s->list_path, sizeof s->list_path, "%s/%s.pvd", folder, names[k]);
+        e.status = sti_file_open(s->list_path, &s->list, err);
+        if (e.status == ST_OK)
+            fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n", s->list);
+    }
     for (int64_t k = 0; k < e.info->n_frames && e.status == ST_OK; k++)
-        e.status = write_frame(&e, k);
-    close_series(&e);
+        e.status = write_vtk_frame(&e, k);
+    for (int k = 0; k < N_SERIES; k++) {
+        Series *s = &e.series[k];
+        if (s->list == NULL) continue;
+        fputs("</Collection>\n</VTKFile>\n", s->list);
+        if (e.status == ST_OK)
+            e.status = sti_file_close(s->list, s->list_path, e.err);
+        else
+            sti_file_give_up(s->list, s->list_path); /* a list names what is there */
+    }
+
     for (int k = 0; k < e.n_shapes && e.shape != NULL; k++)
         st_surface_free(&e.shape[k].surface);
     sti_free(&e.allocator, e.shape, e.n_shapes + 1, sizeof *e.shape);

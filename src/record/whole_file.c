@@ -64,28 +64,23 @@ static FILE *open_beside(const char *path, mode_t mode)
 /* Links that lead nowhere are followed one by one: what realpath() does not do. */
 enum { MOST_LINKS = 40, PATH_ROOM = 4096 };
 
-/* `path` becomes what its link says, relative to the link's folder. False: it is no link, or too long. */
-static bool follow_link(char path[PATH_ROOM])
-{
-    char to[PATH_ROOM], next[2 * PATH_ROOM];
-    const ssize_t n = readlink(path, to, sizeof to - 1);
-    if (n <= 0) return false;
-    to[n] = '\0';
-    const char *slash = strrchr(path, '/');
-    const int folder = to[0] == '/' || slash == NULL ? 0 : (int)(slash - path) + 1;
-    if (snprintf(next, sizeof next, "%.*s%s", folder, path, to) >= PATH_ROOM) return false;
-    memcpy(path, next, PATH_ROOM);
-    return true;
-}
-
 /* The file that `path` leads to, also where it is not there yet: links are followed, so that they stay. malloc'd. */
 static char *end_of_links(const char *path)
 {
     char *real = realpath(path, NULL), at[PATH_ROOM];
     if (real != NULL || strlen(path) >= sizeof at) return real != NULL ? real : strdup(path);
     snprintf(at, sizeof at, "%s", path);
-    for (int k = 0; k < MOST_LINKS && follow_link(at); k++)
-        ;
+    for (int k = 0; k < MOST_LINKS;
+         k++) { /* `at` becomes the target of its link, which is relative to the link's folder */
+        char to[PATH_ROOM], next[2 * PATH_ROOM];
+        const ssize_t n = readlink(at, to, sizeof to - 1);
+        if (n <= 0) break; /* not a link */
+        to[n] = '\0';
+        const char *slash = strrchr(at, '/');
+        const int folder = to[0] == '/' || slash == NULL ? 0 : (int)(slash - at) + 1;
+        if (snprintf(next, sizeof next, "%.*s%s", folder, at, to) >= PATH_ROOM) break; /* too long */
+        memcpy(at, next, PATH_ROOM);
+    }
     return strdup(at);
 }
 
@@ -155,23 +150,6 @@ st_Status sti_file_failed(const char *path, st_Error *err)
     return sti_fail(err, ST_ERR_FILE, "%s: writing failed: %s", path, strerror(errno != 0 ? errno : EIO));
 }
 
-/* A name for the open file, unless it has one. */
-static bool give_name(int fd, const char *name)
-{
-    struct stat info;
-    char open_file[40];
-    if (fstat(fd, &info) != 0) return false;
-    if (info.st_nlink > 0) return true;
-    snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", fd);
-    return linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
-}
-
-/* On the disk before it has its name: a power cut leaves the old file or the new one. Pipes have no disk. */
-static bool is_safe(int fd)
-{
-    return fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
-}
-
 void sti_sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -182,10 +160,15 @@ void sti_sync_folder(const char *path)
     free(folder);
 }
 
-/* Everything is with the system: give it its place. One that was written straight has no part. */
-static bool appear(int fd, const char *path, const char *part)
+/* All bytes are with the system: the open file gets the name `part`, unless it has one, and then its own. A file that
+ * was written directly has no part. */
+static bool move_into_place(int fd, const char *path, const char *part)
 {
-    if (!give_name(fd, part)) return false;
+    struct stat info;
+    char open_file[40];
+    if (fstat(fd, &info) != 0) return false;
+    snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", fd);
+    if (info.st_nlink == 0 && linkat(AT_FDCWD, open_file, AT_FDCWD, part, AT_SYMLINK_FOLLOW) != 0) return false;
     return rename(part, path) == 0 || errno == ENOENT;
 }
 
@@ -210,7 +193,10 @@ static bool finish(FILE *file, const char *path, bool good)
 {
     int reason = errno;
     char *target = end_of_links(path), *part = target != NULL ? name_beside(target) : NULL;
-    bool ok = good && part != NULL && fflush(file) == 0 && is_safe(fileno(file)) && appear(fileno(file), target, part);
+    /* On the disk before it has its name: a power cut leaves the old file or the new one. Pipes have no disk. */
+    bool ok = good && part != NULL && fflush(file) == 0 &&
+              (fsync(fileno(file)) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP) &&
+              move_into_place(fileno(file), target, part);
     if (ok) sti_sync_folder(target);
     if (good && !ok) reason = errno;
     if (!ok && part != NULL) (void)unlink(part);
@@ -230,31 +216,28 @@ st_Status sti_file_close(FILE *file, const char *path, st_Error *err)
     return finish(file, path, !ferror(file)) ? ST_OK : sti_file_failed(path, err);
 }
 
-/* Where the last whole line of an open file ends. */
-static off_t end_of_lines(int fd, off_t size)
-{
-    char block[4096];
-    while (size > 0) {
-        const size_t room = size < (off_t)sizeof block ? (size_t)size : sizeof block;
-        ssize_t n = pread(fd, block, room, size - (off_t)room);
-        if (n != (ssize_t)room) return size;
-        while (n > 0 && block[n - 1] != '\n')
-            n--;
-        size -= (off_t)room - n;
-        if (n > 0) break;
-    }
-    return size;
-}
-
-/* A write failed, in the middle of a line: take that half away. The stream cannot be read, hence a second way in. */
+/* A write failed in the middle of a line: cut the file after its last whole line. The stream cannot be read, hence a
+ * second descriptor. */
 static void cut_half_line(int fd, const char *path)
 {
     struct stat ours, there;
     int again = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (again < 0) return;
     if (fstat(fd, &ours) == 0 && fstat(again, &there) == 0 && S_ISREG(there.st_mode) && ours.st_dev == there.st_dev &&
-        ours.st_ino == there.st_ino)
-        (void)!ftruncate(again, end_of_lines(again, there.st_size));
+        ours.st_ino == there.st_ino) {
+        char block[4096];
+        off_t size = there.st_size;
+        while (size > 0) {
+            const size_t room = size < (off_t)sizeof block ? (size_t)size : sizeof block;
+            ssize_t n = pread(again, block, room, size - (off_t)room);
+            if (n != (ssize_t)room) break;
+            while (n > 0 && block[n - 1] != '\n')
+                n--;
+            size -= (off_t)room - n;
+            if (n > 0) break;
+        }
+        (void)!ftruncate(again, size);
+    }
     close(again);
 }
 
