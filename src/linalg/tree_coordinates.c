@@ -5,9 +5,16 @@
  *     v_b = X v_a + d + N y,     R_b = L Q_1',   N = Q_2,   X = -Q_1 inv(L) R_a,   d = -Q_1 inv(L) g
  *
  * by Householder reflections (Q_1 Q_2) from the right and the independent rows chosen by pivoting. N times any row may
- * be added to X (adopt_rows). From the leaves to the root, with A_c and f_c of all that a link carries,
+ * be added to X (adopt_rows). For a hinge it is added so that X moves b along with a, and can be inverted. Then both
+ * share a frame: velocities V with v = P V,
  *
- *     A_c += X'A_c X,     f_c += X'f_c,     (T'AT)_ij = N_i' (A_c N_j carried up by X')
+ *     P_b = X P_a,     v_b = P_b V_b,     V_b = V_a + S y + c,     S = inv(P_b) N,   c = inv(P_b) d
+ *
+ * where nothing changes between the two but by their own joint. A link of another kind begins a frame, P = 1 and S = N,
+ * and X leads to it from the frame of its parent. From the leaves to the root, with P'A P and P'f of all that a link
+ * carries,
+ *
+ *     A_c += X'A_c X,     f_c += X'f_c,     (T'AT)_ij = S_i' (A_c S_j carried up by X'),     X = 1 within a frame
  *
  * and the impulses of its rows are those that its momentum lacks:  L' l = Q_1' (A v - f - H r - G l of the others).
  */
@@ -45,12 +52,20 @@ typedef struct Link {
     Six L[MOST];      /* rank x rank, lower                                                        */
     int pivot[MOST];  /* rows of the link, in order of L                                           */
     Six R_a[MOST_ROWS];
-    Six X[MOST];             /* n x n of its parent                                                           */
+    Six X[MOST];             /* from the velocities of its parent; from its frame after set_frames            */
     double sign;             /* the first three rows are sign v + B w, the others E w: points that meet; 0: others   */
     double B[3][3], F[2][3]; /* rows of F: dual to those of E                                      */
     bool adopted;            /* X was chosen so that a row of its joint is its coordinate                      */
-    Six A[MOST];             /* of all that it carries                                                         */
-    Six p, f;
+    bool shares;             /* the frame of its parent: a hinge, with XK and XP in place of X        */
+    double XK[3][3], XP[3][3]; /* v = v_a + XK w_a + ..,  w = XP w_a + ..                             */
+    bool plain;                /* S is the unit matrix: a free root                                    */
+    double K[3][3], P[3][3];   /* velocities of the block from those of the frame: v = V + K W, w = P W          */
+    Six S[MOST];               /* columns                                                            */
+    Six A[MOST];               /* in its frame, of all that it carries                                            */
+    Six f;                     /* likewise                                                           */
+    Six d, p;                  /* in its frame: velocity for y = 0, within its joint and altogether              */
+    Six own_p;                 /* the latter of its block                                            */
+    Six V;                     /* velocity in its frame: expand                                       */
 } Link;
 
 /* A soft row on one coordinate, a spring or damper of a joint: x y + Cb l + g = 0 is a part of T'AT and f. */
@@ -62,6 +77,25 @@ typedef struct Folded {
 static inline const double *column_of_N(const Link *link, int c)
 {
     return link->Q[link->of.rank + c];
+}
+
+/* P' h: a force on the block as one on the frame. */
+static inline void force_in_frame(const Link *link, const double *h, double *out)
+{
+    for (int j = 0; j < 3; j++) {
+        out[j] = h[j];
+        out[3 + j] = link->K[0][j] * h[0] + link->K[1][j] * h[1] + link->K[2][j] * h[2] + link->P[0][j] * h[3] +
+                     link->P[1][j] * h[4] + link->P[2][j] * h[5];
+    }
+}
+
+/* P V: the velocity of the block from that of the frame. */
+static inline void velocity_of_frame(const Link *link, const double *V, double *out)
+{
+    for (int i = 0; i < 3; i++) {
+        out[i] = V[i] + link->K[i][0] * V[3] + link->K[i][1] * V[4] + link->K[i][2] * V[5];
+        out[3 + i] = link->P[i][0] * V[3] + link->P[i][1] * V[4] + link->P[i][2] * V[5];
+    }
 }
 
 struct sti_TreeCoordinates {
@@ -80,13 +114,14 @@ struct sti_TreeCoordinates {
     unsigned char *diagonal;
     int64_t *start;   /* n_reduced_blocks + 1: of the numbers of T'AT                             */
     int64_t *numbers; /* by block of the problem: where its numbers start in A                    */
-    double *A, *f, *y, *p;
+    double *A, *f, *y;
     double *lightness;        /* n_y: 1 over the diagonal of T'AT                                          */
     double *own_lightness;    /* by velocity: 1 over the diagonal of A                                     */
     double *row;              /* n_y: a row being made; 0 between                                         */
     int *seen;                /* by reduced block: the last row that touched it                           */
     int n_seen;               /* rows so far                                                              */
     STI_ARRAY(int, row_kind); /* by row of the problem: what it is                                  */
+    STI_ARRAY(int, joint_of); /* by row of G, then of H: the link of its joint; -1: none               */
     STI_ARRAY(int, kept);     /* rows of the problem that stay                                      */
     STI_ARRAY(int64_t, G_p);
     STI_ARRAY(int, G_i);
@@ -178,7 +213,7 @@ st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_T
     t->diagonal = sti_alloc(allocator, n + 1, sizeof *t->diagonal);
     t->start = sti_alloc(allocator, n + 1, sizeof *t->start);
     t->numbers = sti_alloc(allocator, n + 1, sizeof *t->numbers);
-    double **by_velocity[] = {&t->f, &t->y, &t->p, &t->row, &t->lightness, &t->own_lightness};
+    double **by_velocity[] = {&t->f, &t->y, &t->row, &t->lightness, &t->own_lightness};
     for (size_t k = 0; k < sizeof by_velocity / sizeof by_velocity[0]; k++) {
         *by_velocity[k] = sti_alloc(allocator, n_v + 1, sizeof **by_velocity[k]);
         ok = ok && *by_velocity[k] != NULL;
@@ -214,7 +249,7 @@ void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
     const int n = t->n_blocks + 1, n_v = t->first != NULL ? t->first[t->n_blocks] : 0;
     int *by_block[] = {t->first,      t->link_of, t->reduced_block, t->follows,
                        t->tree_first, t->y_first, t->first_reduced, t->seen};
-    double *by_velocity[] = {t->f, t->y, t->p, t->row, t->lightness, t->own_lightness};
+    double *by_velocity[] = {t->f, t->y, t->row, t->lightness, t->own_lightness};
     if (t->A != NULL) sti_free(&a, t->A, t->start[t->n_blocks + 1] + 1, sizeof *t->A);
     for (size_t k = 0; k < sizeof by_velocity / sizeof by_velocity[0]; k++)
         sti_free(&a, by_velocity[k], n_v + 1, sizeof *by_velocity[k]);
@@ -227,6 +262,7 @@ void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
     sti_free(&a, t->link, t->n_links + 1, sizeof *t->link);
     sti_free(&a, t->follower, t->n_followers + 1, sizeof *t->follower);
     STI_RELEASE(&a, t->row_kind, t->row_kind_size);
+    STI_RELEASE(&a, t->joint_of, t->joint_of_size);
     STI_RELEASE(&a, t->kept, t->kept_size);
     STI_RELEASE(&a, t->G_p, t->G_p_size);
     STI_RELEASE(&a, t->G_i, t->G_i_size);
@@ -353,12 +389,12 @@ static bool factor_meeting(const st_Problem *P, Link *link, Six R[MOST_ROWS])
         link->pivot[3 + s] = 3 + s;
         for (int i = 0; i < 3; i++) {
             add6(-link->F[s][i], link->R_a[3 + s], link->X[3 + i]);
-            link->p[3 + i] -= link->F[s][i] * g[3 + s];
+            link->d[3 + i] -= link->F[s][i] * g[3 + s];
         }
     }
     for (int i = 0; i < 3; i++) {
         add6(-sign, link->R_a[i], link->X[i]);
-        link->p[i] = -sign * (g[i] + dot3(link->B[i], link->p + 3));
+        link->d[i] = -sign * (g[i] + dot3(link->B[i], link->d + 3));
         for (int j = 0; j < 3; j++)
             add6(-sign * link->B[i][j], link->X[3 + j], link->X[i]);
     }
@@ -372,17 +408,85 @@ static bool factor_meeting(const st_Problem *P, Link *link, Six R[MOST_ROWS])
     return true;
 }
 
-/* X and d of a link, from its rows; d goes to link->p. */
+/* The parts of a row on a link and on its parent, all six velocities of both: pointers to its numbers. False: it has
+ * other parts, a follower at its end aside.                                                          */
+static bool parts_of_row(const st_Sparse *from, int row, const Link *link, const Link *parent, const double **own,
+                         const double **above)
+{
+    const int64_t e = from->p[row], n = from->p[row + 1] - e;
+    if (n < 2 * MOST || n > 2 * MOST + 1 || link->n != MOST || parent->n != MOST) return false;
+    const int a = from->i[e], b = from->i[e + MOST];
+    if (from->i[e + MOST - 1] != a + MOST - 1 || from->i[e + 2 * MOST - 1] != b + MOST - 1) return false;
+    const bool parent_first = a == parent->first && b == link->first;
+    if (!parent_first && !(a == link->first && b == parent->first)) return false;
+    *own = from->x + e + (parent_first ? MOST : 0);
+    *above = from->x + e + (parent_first ? 0 : MOST);
+    return true;
+}
+
+/* A hinge between two bodies that are free otherwise, in closed form: its rows are
+ *
+ *     sign (v_b - v_a) + B w_b + B_a w_a + g = 0,     E w_b + E_a w_a + g = 0,     two rows of E and E_a
+ *
+ * Seen from a its axis n_a is the product of the rows of E_a as n_b is that of E. b turns with a about it:
+ *
+ *     w_b = XP w_a + n y - F' g,     XP = -F' E_a + n n_a',     v_b = v_a + XK w_a + ..,    XK = -sign (B XP + B_a)
+ *
+ * False: the link is another one.                                                                    */
+static bool factor_hinge(const st_Problem *P, Link *link, const Link *parent)
+{
+    const double *own[5], *above[5], *g = P->g + link->of.first_row;
+    if (link->of.rank != 5 || link->of.n_rows != 5) return false;
+    for (int r = 0; r < 5; r++)
+        if (!parts_of_row(&P->G, link->of.first_row + r, link, parent, &own[r], &above[r])) return false;
+    const double sign = own[0][0];
+    if (fabs(sign) != 1) return false;
+    for (int r = 0; r < 5; r++)
+        for (int j = 0; j < 3; j++)
+            if (own[r][j] != (r == j ? sign : 0) || above[r][j] != (r == j ? -sign : 0)) return false;
+    const double *e = own[3] + 3, *f = own[4] + 3, *e_a = above[3] + 3, *f_a = above[4] + 3;
+    double n[3], n_a[3], d_w[3], *N = link->Q[5];
+    cross3(e, f, n);
+    cross3(e_a, f_a, n_a);
+    const double square = dot3(n, n), over = 1 / sqrt(square);
+    if (!(square > 1e-16 * dot3(e, e) * dot3(f, f)) || !(fabs(dot3(n_a, n_a) - square) < 0.1 * square)) return false;
+    cross3(f, n, link->F[0]);
+    cross3(n, e, link->F[1]);
+    link->sign = sign;
+    for (int i = 0; i < 3; i++) {
+        link->F[0][i] *= over * over;
+        link->F[1][i] *= over * over;
+        N[3 + i] = n[i] * over;
+        d_w[i] = -link->F[0][i] * g[3] - link->F[1][i] * g[4];
+        for (int j = 0; j < 3; j++)
+            link->XP[i][j] = N[3 + i] * over * n_a[j] - link->F[0][i] * e_a[j] - link->F[1][i] * f_a[j];
+    }
+    for (int i = 0; i < 3; i++) {
+        const double *B = own[i] + 3, *B_a = above[i] + 3;
+        memcpy(link->B[i], B, sizeof link->B[i]);
+        N[i] = -sign * dot3(B, N + 3);
+        link->d[i] = -sign * (g[i] + dot3(B, d_w));
+        link->d[3 + i] = d_w[i];
+        for (int j = 0; j < 3; j++)
+            link->XK[i][j] = -sign * (B[0] * link->XP[0][j] + B[1] * link->XP[1][j] + B[2] * link->XP[2][j] + B_a[j]);
+    }
+    return true;
+}
+
+/* X and d of a link, from its rows. */
 static bool factor_link(sti_TreeCoordinates *t, int index)
 {
     const st_Problem *P = t->problem;
     Link *link = &t->link[index];
     const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
+    link->adopted = false;
+    link->shares = parent != NULL && factor_hinge(P, link, parent);
+    if (link->shares) return true;
     Six R[MOST_ROWS] = {{0}}, Z[MOST];
     double z[MOST];
     memset(link->R_a, 0, sizeof link->R_a);
     memset(link->X, 0, sizeof link->X);
-    memset(link->p, 0, sizeof link->p);
+    memset(link->d, 0, sizeof link->d);
     for (int r = 0; r < link->of.n_rows; r++) {
         const int row = link->of.first_row + r;
         for (int64_t e = P->G.p[row]; e < P->G.p[row + 1]; e++) {
@@ -393,7 +497,6 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
                 link->R_a[r][i - parent->first] = P->G.x[e];
         }
     }
-    link->adopted = false;
     if (factor_meeting(P, link, R)) return true;
     if (!factor_rows(link, R)) return false;
     for (int s = 0; s < link->of.rank; s++) { /* Z = inv(L) R_a, z = inv(L) g; then X = -Q_1 Z, d = -Q_1 z */
@@ -409,7 +512,7 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
         z[s] *= over;
         for (int i = 0; i < MOST; i++)
             add6(-link->Q[s][i], Z[s], link->X[i]);
-        add6(-z[s], link->Q[s], link->p);
+        add6(-z[s], link->Q[s], link->d);
     }
     return true;
 }
@@ -417,9 +520,12 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
 /* The link that a row ties to its parent, and touches nothing else but a follower; -1: none. */
 static int link_of_row(const sti_TreeCoordinates *t, const st_Sparse *from, int row)
 {
-    int a = -1, b = -1;
+    int a = -1, b = -1, first = 0, end = 0;
     for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
-        const int block = t->block_of[from->i[e]], k = t->link_of[block];
+        const int i = from->i[e];
+        if (i >= first && i < end) continue; /* the same block as before */
+        const int block = t->block_of[i], k = t->link_of[block];
+        first = t->first[block], end = t->first[block + 1];
         if (t->follows[block] >= 0 || (k >= 0 && (k == a || k == b))) continue;
         if (k < 0 || b >= 0) return -1;
         if (a < 0)
@@ -446,24 +552,112 @@ static void split_row(const sti_TreeCoordinates *t, const st_Sparse *from, int r
     }
 }
 
+/* Is a row on rotations alone? */
+static bool is_angular(const double *on_b, const double *on_a)
+{
+    for (int i = 0; i < 3; i++)
+        if (on_b[i] != 0 || on_a[i] != 0) return false;
+    return true;
+}
+
+/* The part of such a row that the parent of a hinge feels, with b turning along: nothing, if it is about the hinge. */
+static void rest_of_row(const Link *link, const double *on_b, const double *on_a, double rest[3])
+{
+    for (int j = 0; j < 3; j++)
+        rest[j] = on_a[3 + j] + link->XP[0][j] * on_b[3] + link->XP[1][j] * on_b[4] + link->XP[2][j] * on_b[5];
+}
+
 /* X is free in the directions of N. A link with one coordinate takes the first row of its own joint (motor, damper,
  * limit, rotor), so that this row and all that are parallel to it are about its coordinate alone: they are exact where
  * the whole tree moves, and sparse.                                                                  */
-static void adopt_rows(sti_TreeCoordinates *t, const st_Sparse *from, const int *kind)
+static void adopt_rows(sti_TreeCoordinates *t, const st_Sparse *from, const int *kind, int *joint_of)
 {
     for (int row = 0; row < from->n_cols; row++) {
-        const int k = kind != NULL && kind[row] == OF_LINK ? -1 : link_of_row(t, from, row);
+        const int k = joint_of[row] = kind != NULL && kind[row] == OF_LINK ? -1 : link_of_row(t, from, row);
         if (k < 0 || t->link[k].n_y != 1 || t->link[k].adopted) continue;
         Link *link = &t->link[k];
+        const Link *parent = &t->link[link->of.parent];
+        const double *N = column_of_N(link, 0), *on_b, *on_a;
+        if (link->shares) { /* its own angle, but for what the joint is open by */
+            double rest[3], largest = 0, size = 0;
+            if (!parts_of_row(from, row, link, parent, &on_b, &on_a) || !is_angular(on_b, on_a)) continue;
+            const double rate = dot3(on_b + 3, N + 3);
+            if (!(rate * rate > 0.5 * dot3(on_b + 3, on_b + 3))) continue;
+            rest_of_row(link, on_b, on_a, rest);
+            for (int j = 0; j < 3; j++)
+                largest = fmax(largest, fabs(rest[j])), size = fmax(size, fabs(on_a[3 + j]));
+            if (!(largest < 0.1 * size)) continue;
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) {
+                    link->XP[i][j] -= N[3 + i] / rate * rest[j];
+                    link->XK[i][j] -= N[i] / rate * rest[j];
+                }
+            link->adopted = true;
+            continue;
+        }
         Six own, above;
         split_row(t, from, row, k, own, above);
-        const double *N = column_of_N(link, 0), rate = dot6(own, N);
+        const double rate = dot6(own, N);
         if (!(rate * rate > 1e-12 * dot6(own, own) * dot6(N, N))) continue;
         for (int i = 0; i < link->n; i++)
             add6(own[i], link->X[i], above);
         for (int i = 0; i < MOST; i++)
             add6(-N[i] / rate, above, link->X[i]);
         link->adopted = true;
+    }
+}
+
+/* Frames, S, d and p, from the roots to the leaves. */
+static void set_frames(sti_TreeCoordinates *t)
+{
+    for (int k = 0; k < t->n_links; k++) {
+        Link *link = &t->link[k];
+        const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
+        if (link->shares) {
+            const double *N = column_of_N(link, 0);
+            double inverse[3][3], *S = link->S[0], d[MOST];
+            for (int i = 0; i < 3; i++) {
+                const double *K = link->XK[i], *P = link->XP[i];
+                for (int j = 0; j < 3; j++) {
+                    link->K[i][j] =
+                        parent->K[i][j] + K[0] * parent->P[0][j] + K[1] * parent->P[1][j] + K[2] * parent->P[2][j];
+                    link->P[i][j] = P[0] * parent->P[0][j] + P[1] * parent->P[1][j] + P[2] * parent->P[2][j];
+                }
+            }
+            cross3(link->P[1], link->P[2], inverse[0]); /* columns, times the determinant: nearly 1, P is a rotation */
+            cross3(link->P[2], link->P[0], inverse[1]);
+            cross3(link->P[0], link->P[1], inverse[2]);
+            const double over = 1 / dot3(link->P[0], inverse[0]);
+            memcpy(d, link->d, sizeof d);
+            for (int i = 0; i < 3; i++) {
+                S[3 + i] = over * (inverse[0][i] * N[3] + inverse[1][i] * N[4] + inverse[2][i] * N[5]);
+                link->d[3 + i] = over * (inverse[0][i] * d[3] + inverse[1][i] * d[4] + inverse[2][i] * d[5]);
+            }
+            for (int i = 0; i < 3; i++) {
+                S[i] = N[i] - dot3(link->K[i], S + 3);
+                link->d[i] = d[i] - dot3(link->K[i], link->d + 3);
+            }
+            for (int i = 0; i < MOST; i++)
+                link->p[i] = parent->p[i] + link->d[i];
+            velocity_of_frame(link, link->p, link->own_p);
+            continue;
+        }
+        for (int i = 0; i < 3; i++) /* a frame of its own */
+            for (int j = 0; j < 3; j++) {
+                link->K[i][j] = 0;
+                link->P[i][j] = i == j;
+            }
+        link->plain = link->of.rank == 0;
+        for (int c = 0; c < link->n_y; c++)
+            memcpy(link->S[c], column_of_N(link, c), sizeof(Six));
+        memcpy(link->p, link->d, sizeof link->p);
+        for (int i = 0; parent != NULL && i < MOST; i++) {
+            Six x;
+            force_in_frame(parent, link->X[i], x);
+            memcpy(link->X[i], x, sizeof x);
+            link->p[i] += dot6(x, parent->p);
+        }
+        memcpy(link->own_p, link->p, sizeof link->p);
     }
 }
 
@@ -475,18 +669,25 @@ static double mass_entry(const st_BlockDiag *A, const double *numbers, int block
     return numbers[i * n + j];
 }
 
-/* A force h on a link, up to the root, or until it meets `stop`, which it is added to (-1: none; else `onto`). */
+/* A force h in the frame of a link, up to the root, or until it meets `stop`, which it is added to (-1: none; else
+ * `onto`).                                                                                           */
 static void carry_up(sti_TreeCoordinates *t, int from, int stop, Six h, double *onto)
 {
     for (int k = from; k >= 0; k = t->link[k].of.parent) {
         const Link *link = &t->link[k];
-        Six up = {0};
+        double *row = t->row + link->first_y;
         if (k == stop) {
             add6(1, h, onto);
             return;
         }
-        for (int c = 0; c < link->n_y; c++)
-            t->row[link->first_y + c] += dot6(column_of_N(link, c), h);
+        if (link->plain)
+            for (int c = 0; c < link->n_y; c++)
+                row[c] += h[c];
+        else
+            for (int c = 0; c < link->n_y; c++)
+                row[c] += dot6(link->S[c], h);
+        if (link->shares || link->of.parent < 0) continue;
+        Six up = {0};
         for (int i = 0; i < link->n; i++)
             add6(h[i], link->X[i], up);
         memcpy(h, up, sizeof up);
@@ -505,41 +706,63 @@ static int common_link(const sti_TreeCoordinates *t, int a, int b)
     return a == b ? a : -1;
 }
 
-/* One row of G or H on y: adds to t->row; the part on p is returned. */
-static double carry_row(sti_TreeCoordinates *t, const st_Sparse *from, int row)
+/* A row about the coordinate of a hinge alone: its number there, and its part on p. False: another row. */
+static bool hinge_row(const sti_TreeCoordinates *t, const st_Sparse *from, int row, int joint, double *x, double *on_p)
+{
+    if (joint < 0 || !t->link[joint].shares || !t->link[joint].adopted) return false;
+    const Link *link = &t->link[joint], *parent = &t->link[link->of.parent];
+    const double *on_b, *on_a, *N = column_of_N(link, 0);
+    double rest[3], size = 0, largest = 0;
+    if (!parts_of_row(from, row, link, parent, &on_b, &on_a) || !is_angular(on_b, on_a)) return false;
+    rest_of_row(link, on_b, on_a, rest);
+    for (int j = 0; j < 3; j++) {
+        const double a = fabs(on_a[3 + j]), b = fabs(rest[j]);
+        size = a > size ? a : size;
+        largest = b > largest ? b : largest;
+    }
+    if (!(largest <= 1e-14 * size)) return false;
+    *x = dot3(on_b + 3, N + 3);
+    *on_p = dot3(on_b + 3, link->own_p + 3) + dot3(on_a + 3, parent->own_p + 3);
+    return true;
+}
+
+/* One row of G or H on y: adds to t->row; the part on p is returned. joint: the link of its joint; -1: another row. */
+static double carry_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, int joint)
 {
     double on_p = 0;
-    const int joint = link_of_row(t, from, row);
-    if (joint >= 0 && t->link[joint].adopted) {
-        const Link *link = &t->link[joint];
-        Six own, above;
+    if (joint >= 0 && t->link[joint].adopted && !t->link[joint].shares) {
+        const Link *link = &t->link[joint], *parent = &t->link[link->of.parent];
+        Six own, above, h;
         double size = 0;
         bool none = true;
         split_row(t, from, row, joint, own, above);
-        on_p = dot6(own, link->p) + dot6(above, t->link[link->of.parent].p);
+        on_p = dot6(own, link->own_p) + dot6(above, parent->own_p);
         t->row[link->first_y] += dot6(own, column_of_N(link, 0));
+        force_in_frame(parent, above, h);
         for (int i = 0; i < MOST; i++)
-            size = fmax(size, fabs(above[i]));
+            size = fmax(size, fabs(h[i]));
         for (int i = 0; i < link->n; i++)
-            add6(own[i], link->X[i], above);
+            add6(own[i], link->X[i], h);
         for (int i = 0; i < MOST; i++)
-            none = none && fabs(above[i]) <= 1e-14 * size;
-        if (!none) carry_up(t, link->of.parent, -1, above, NULL);
+            none = none && fabs(h[i]) <= 1e-14 * size;
+        if (!none) carry_up(t, link->of.parent, -1, h, NULL);
         return on_p;
     }
     int waiting = -1; /* a link whose force goes on together with that of the next, from where their paths meet */
     Six waits = {0};
     for (int64_t e = from->p[row]; e < from->p[row + 1];) {
-        const int block = t->block_of[from->i[e]], first = t->first[block], index = t->link_of[block];
-        Six h = {0};
+        const int block = t->block_of[from->i[e]], first = t->first[block], end = t->first[block + 1];
+        const int index = t->link_of[block];
+        Six of_block = {0}, h;
         if (index < 0) { /* a block as it is */
-            for (; e < from->p[row + 1] && t->block_of[from->i[e]] == block; e++)
+            for (; e < from->p[row + 1] && from->i[e] >= first && from->i[e] < end; e++)
                 t->row[t->y_first[block] + from->i[e] - first] += from->x[e];
             continue;
         }
-        for (; e < from->p[row + 1] && t->block_of[from->i[e]] == block; e++)
-            h[from->i[e] - first] += from->x[e];
-        on_p += dot6(h, t->link[index].p);
+        for (; e < from->p[row + 1] && from->i[e] >= first && from->i[e] < end; e++)
+            of_block[from->i[e] - first] += from->x[e];
+        force_in_frame(&t->link[index], of_block, h);
+        on_p += dot6(of_block, t->link[index].own_p);
         if (waiting < 0) {
             waiting = index;
             memcpy(waits, h, sizeof waits);
@@ -600,6 +823,53 @@ static st_Status sort_rows(sti_TreeCoordinates *t, st_Error *err)
     return ST_OK;
 }
 
+/* P'A P and P'(f - A p) of a link, from the numbers of its block. */
+static void set_masses(Link *link, const double *numbers, const double *f, bool diagonal)
+{
+    const int n = link->n;
+    Six rest = {0};
+    if (link->shares && diagonal && numbers[0] == numbers[1] && numbers[0] == numbers[2]) {
+        const double m = numbers[0]; /* [m, m K; m K', m K'K + P'I P] */
+        for (int i = 0; i < MOST; i++)
+            rest[i] = f[i] - numbers[i] * link->own_p[i];
+        force_in_frame(link, rest, link->f);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                link->A[i][j] = i == j ? m : 0;
+                link->A[i][3 + j] = link->A[3 + j][i] = m * link->K[i][j];
+            }
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j <= i; j++) {
+                double sum = 0;
+                for (int k = 0; k < 3; k++)
+                    sum += m * link->K[k][i] * link->K[k][j] + numbers[3 + k] * link->P[k][i] * link->P[k][j];
+                link->A[3 + i][3 + j] = link->A[3 + j][3 + i] = sum;
+            }
+        return;
+    }
+    Six A[MOST] = {{0}}, half[MOST];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            A[i][j] = !diagonal ? numbers[i * n + j] : i == j ? numbers[i] : 0;
+    for (int i = 0; i < n; i++)
+        rest[i] = f[i] - dot6(A[i], link->own_p);
+    force_in_frame(link, rest, link->f);
+    if (!link->shares) {
+        memcpy(link->A, A, sizeof A);
+        return;
+    }
+    for (int i = 0; i < MOST; i++) /* A P, row by row; its columns then go through P' */
+        force_in_frame(link, A[i], half[i]);
+    for (int j = 0; j < MOST; j++) {
+        Six column, out;
+        for (int i = 0; i < MOST; i++)
+            column[i] = half[i][j];
+        force_in_frame(link, column, out);
+        for (int i = 0; i < MOST; i++)
+            link->A[i][j] = out[i];
+    }
+}
+
 /* A, f of every link and of what it carries; blocks without links as they are. */
 static void carry_masses(sti_TreeCoordinates *t)
 {
@@ -631,14 +901,7 @@ static void carry_masses(sti_TreeCoordinates *t)
             memcpy(t->f + t->y_first[b], f, (size_t)n * sizeof *f);
             continue;
         }
-        Link *link = &t->link[index];
-        memset(link->A, 0, sizeof link->A);
-        memset(link->f, 0, sizeof link->f);
-        for (int i = 0; i < n; i++) {
-            for (int j = 0; j < n; j++)
-                link->A[i][j] = mass_entry(&P->A, numbers, b, n, i, j);
-            link->f[i] = f[i] - dot6(link->A[i], link->p);
-        }
+        set_masses(&t->link[index], numbers, f, sti_block_marked(&P->A, b));
     }
 }
 
@@ -650,19 +913,19 @@ static void compose(sti_TreeCoordinates *t)
         const int first = t->tree_first[link->tree], size = t->tree_first[link->tree + 1] - first;
         double *M = t->A + t->start[t->reduced_block[link->of.block]];
         for (int c = 0; c < link->n_y; c++) {
-            const double *own = column_of_N(link, c);
             const int row = link->first_y + c - first;
             Six F;
-            t->f[link->first_y + c] += dot6(own, link->f);
+            t->f[link->first_y + c] += dot6(link->S[c], link->f);
             for (int i = 0; i < MOST; i++)
-                F[i] = dot6(link->A[i], own);
+                F[i] = dot6(link->A[i], link->S[c]);
             for (int a = k; a >= 0; a = t->link[a].of.parent) {
                 const Link *of = &t->link[a];
+                const int col = of->first_y - first;
+                for (int d = 0; d < of->n_y; d++)
+                    M[(int64_t)row * size + col + d] = M[(int64_t)(col + d) * size + row] =
+                        of->plain ? F[d] : dot6(of->S[d], F);
+                if (of->shares || of->of.parent < 0) continue;
                 Six up = {0};
-                for (int d = 0; d < of->n_y; d++) {
-                    const int col = of->first_y + d - first;
-                    M[(int64_t)row * size + col] = M[(int64_t)col * size + row] = dot6(column_of_N(of, d), F);
-                }
                 for (int i = 0; i < of->n; i++)
                     add6(F[i], of->X[i], up);
                 memcpy(F, up, sizeof F);
@@ -670,6 +933,12 @@ static void compose(sti_TreeCoordinates *t)
         }
         if (link->of.parent < 0) continue;
         Link *parent = &t->link[link->of.parent];
+        if (link->shares) {
+            for (int i = 0; i < MOST; i++)
+                add6(1, link->A[i], parent->A[i]);
+            add6(1, link->f, parent->f);
+            continue;
+        }
         for (int e = 0; e < link->n; e++) { /* X' (A X), row by row of A X */
             Six AX = {0};
             for (int i = 0; i < MOST; i++)
@@ -688,16 +957,23 @@ static void add_followers(sti_TreeCoordinates *t)
     for (int k = 0; k < t->n_followers; k++) {
         const int block = t->follower[k].block, row = t->follower[k].row, own = t->first[block];
         const double m = P->A.x[t->numbers[block]];
-        double s_p = P->g[row];
+        double s_p = P->g[row], x, on_p;
         int tree_block = -1;
+        if (hinge_row(t, &P->G, row, t->joint_of[row], &x, &on_p)) {
+            const Link *link = &t->link[t->joint_of[row]];
+            tree_block = t->reduced_block[block] = t->reduced_block[link->of.block];
+            const int first = t->first_reduced[tree_block], n = t->first_reduced[tree_block + 1] - first;
+            t->A[t->start[tree_block] + (int64_t)(link->first_y - first) * (n + 1)] += m * x * x;
+            t->f[link->first_y] += x * (P->f[own] - m * (s_p + on_p));
+            continue;
+        }
         for (int64_t e = P->G.p[row]; e < P->G.p[row + 1]; e++) { /* its own velocity is none of a link */
             const int b = t->block_of[P->G.i[e]];
             if (b == block) continue;
             tree_block = t->reduced_block[b];
         }
-        s_p += carry_row(t, &P->G, row);
-        t->row[t->y_first[block]] = 0; /* its own place */
-        t->p[own] = s_p;
+        s_p += carry_row(t, &P->G, row, t->joint_of[row]);
+        t->row[t->y_first[block]] = 0;        /* its own place */
         t->reduced_block[block] = tree_block; /* it sleeps with its tree */
         if (tree_block < 0) continue;
         const int first = t->first_reduced[tree_block], n = t->first_reduced[tree_block + 1] - first;
@@ -769,9 +1045,9 @@ static bool fold_row(sti_TreeCoordinates *t, int row, int coordinate, double x, 
 
 /* Rows of `from` as rows on y, *n of them: all, or the *n of `kept`, from which rows that the trees hold already are
  * taken; their part on p is added to `value`. A row of `all` that the trees hold becomes 0.            */
-static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, int *kept, int *n_rows, int64_t **p,
-                            int64_t *p_size, int **i, int64_t *i_size, double **x, int64_t *x_size, double *value,
-                            st_Error *err)
+static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const int *joint_of, int *kept, int *n_rows,
+                            int64_t **p, int64_t *p_size, int **i, int64_t *i_size, double **x, int64_t *x_size,
+                            double *value, st_Error *err)
 {
     const int n = *n_rows;
     int64_t most = 0, at = 0;
@@ -785,8 +1061,13 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, int *
     for (int k = 0; k < n; k++) {
         const int row = kept != NULL ? kept[k] : k;
         const int64_t before = at;
-        const double on_p = carry_row(t, from, row);
-        close_row(t, from, row, *i, *x, &at);
+        double on_p;
+        if (hinge_row(t, from, row, joint_of[row], *x + at, &on_p)) {
+            (*i)[at++] = t->link[joint_of[row]].first_y;
+        } else {
+            on_p = carry_row(t, from, row, joint_of[row]);
+            close_row(t, from, row, *i, *x, &at);
+        }
         const double part = mobility_of_carried(t, before, at, *i, *x) / mobility_of(t, from, row);
         if (kept != NULL && !(part > HELD) && is_rigid(t->problem, row)) {
             at = before;
@@ -820,15 +1101,10 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
     STI_TRY(sort_rows(t, err));
     for (int k = 0; k < t->n_links; k++)
         if (!factor_link(t, k)) return ST_OK;
-    adopt_rows(t, &problem->G, t->row_kind);
-    adopt_rows(t, &problem->H, NULL);
-    for (int k = 0; k < t->n_links; k++) {
-        Link *link = &t->link[k];
-        if (link->of.parent < 0) continue;
-        const Link *parent = &t->link[link->of.parent];
-        for (int i = 0; i < link->n; i++)
-            link->p[i] += dot6(link->X[i], parent->p);
-    }
+    STI_TRY(STI_GROW(&t->allocator, t->joint_of, t->joint_of_size, (int64_t)problem->n_l + problem->n_r + 1, err));
+    adopt_rows(t, &problem->G, t->row_kind, t->joint_of);
+    adopt_rows(t, &problem->H, NULL, t->joint_of + problem->n_l);
+    set_frames(t);
     carry_masses(t);
     compose(t);
     add_followers(t);
@@ -851,10 +1127,10 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
     STI_TRY(STI_GROW(&t->allocator, t->folded, t->folded_size, n_l + 1, err));
     t->n_folded = t->n_held = 0;
     if (problem->n_r > 0) memcpy(t->w, problem->w, (size_t)problem->n_r * sizeof *t->w);
-    STI_TRY(carry_rows(t, &problem->G, t->kept, &n_l, &t->G_p, &t->G_p_size, &t->G_i, &t->G_i_size, &t->G_x,
-                       &t->G_x_size, t->g, err));
-    STI_TRY(carry_rows(t, &problem->H, NULL, &n_r, &t->H_p, &t->H_p_size, &t->H_i, &t->H_i_size, &t->H_x, &t->H_x_size,
-                       t->w, err));
+    STI_TRY(carry_rows(t, &problem->G, t->joint_of, t->kept, &n_l, &t->G_p, &t->G_p_size, &t->G_i, &t->G_i_size,
+                       &t->G_x, &t->G_x_size, t->g, err));
+    STI_TRY(carry_rows(t, &problem->H, t->joint_of + problem->n_l, NULL, &n_r, &t->H_p, &t->H_p_size, &t->H_i,
+                       &t->H_i_size, &t->H_x, &t->H_x_size, t->w, err));
     t->reduced = *problem;
     t->reduced.n_v = t->n_y;
     t->reduced.n_l = n_l;
@@ -906,7 +1182,7 @@ static bool link_is_awake(const sti_TreeCoordinates *t, const unsigned char *awa
     return awake == NULL || awake[t->reduced_block[link->of.block]];
 }
 
-static void expand_velocities(const sti_TreeCoordinates *t, const unsigned char *awake, double *v)
+static void expand_velocities(sti_TreeCoordinates *t, const unsigned char *awake, double *v)
 {
     const st_Sparse *G = &t->problem->G;
     for (int b = 0; b < t->n_blocks; b++) {
@@ -914,16 +1190,16 @@ static void expand_velocities(const sti_TreeCoordinates *t, const unsigned char 
         if (t->link_of[b] >= 0 || t->follows[b] >= 0 || (awake != NULL && !awake[t->reduced_block[b]])) continue;
         memcpy(v + t->first[b], t->y + t->y_first[b], (size_t)n * sizeof *v);
     }
-    for (int k = 0; k < t->n_links; k++) { /* v_b = X (v_a - p_a) + p_b + N y */
-        const Link *link = &t->link[k], *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
-        Six relative = {0}, own;
+    for (int k = 0; k < t->n_links; k++) { /* V_b = X V_a + d + S y */
+        Link *link = &t->link[k];
+        const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
+        Six own;
         if (!link_is_awake(t, awake, link)) continue;
-        for (int j = 0; parent != NULL && j < parent->n; j++)
-            relative[j] = v[parent->first + j] - parent->p[j];
         for (int i = 0; i < MOST; i++)
-            own[i] = link->p[i] + dot6(link->X[i], relative);
+            link->V[i] = link->d[i] + (parent == NULL ? 0 : link->shares ? parent->V[i] : dot6(link->X[i], parent->V));
         for (int c = 0; c < link->n_y; c++)
-            add6(t->y[link->first_y + c], column_of_N(link, c), own);
+            add6(t->y[link->first_y + c], link->S[c], link->V);
+        velocity_of_frame(link, link->V, own);
         memcpy(v + link->first, own, (size_t)link->n * sizeof *v);
     }
     for (int k = 0; k < t->n_followers; k++) {
@@ -949,11 +1225,12 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *aw
     expand_velocities(t, awake, v);
     for (int k = 0; k < t->n_links; k++) {
         const Link *link = &t->link[k];
-        const int b = link->of.block;
+        const double *A = P->A.x + t->numbers[link->of.block], *own = v + link->first;
+        const bool diagonal = sti_block_marked(&P->A, link->of.block);
         for (int i = 0; i < link->n; i++) {
             double sum = -P->f[link->first + i];
-            for (int j = 0; j < link->n; j++)
-                sum += mass_entry(&P->A, P->A.x + t->numbers[b], b, link->n, i, j) * v[link->first + j];
+            for (int j = diagonal ? i : 0; j < (diagonal ? i + 1 : link->n); j++)
+                sum += *A++ * own[j];
             momentum[link->first + i] = sum;
         }
     }
@@ -991,10 +1268,24 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *aw
                 turning[j] = lacks[3 + j] - (link->B[0][j] * c[0] + link->B[1][j] * c[1] + link->B[2][j] * c[2]);
             for (int s = 3; s < link->of.rank; s++)
                 c[s] = dot3(link->F[s - 3], turning);
-            for (int s = 0; s < link->of.rank; s++) {
+            for (int s = 0; s < link->of.rank; s++)
                 l[link->of.first_row + s] = c[s];
-                subtract_row(&P->G, link->of.first_row + s, c[s], momentum);
+            if (link->of.parent < 0) continue;
+            const Link *parent = &t->link[link->of.parent]; /* its own momentum has all it needs */
+            if (link->shares) {
+                double *above_it = momentum + parent->first;
+                for (int s = 0; s < 5; s++) {
+                    const double *own, *above;
+                    parts_of_row(&P->G, link->of.first_row + s, link, parent, &own, &above);
+                    for (int i = s < 3 ? 0 : 3; i < MOST; i++)
+                        above_it[i] -= c[s] * above[i];
+                }
+                continue;
             }
+            for (int s = 0; s < link->of.rank; s++)
+                for (int64_t e = P->G.p[link->of.first_row + s]; e < P->G.p[link->of.first_row + s + 1]; e++)
+                    if (P->G.i[e] >= parent->first && P->G.i[e] < parent->first + parent->n)
+                        momentum[P->G.i[e]] -= c[s] * P->G.x[e];
             continue;
         }
         for (int s = 0; s < link->of.rank; s++) {
