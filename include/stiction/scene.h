@@ -303,6 +303,10 @@ typedef struct st_MotorDef {
     double mid_force; /* forces are from mid_force - max_force to mid_force + max_force [N or N m]; 0 */
     double stiffness; /* position [N/m or N m/rad], > 0                                */
     double damping;   /* position, speed [N s/m or N m s/rad]                          */
+    /* How a motor follows st_system_set_motor; scenes' own targets are not affected. */
+    double lag;             /* the wanted value approaches what is set with this time constant [s]; 0: at once      */
+    bool integrate;         /* what is set is the rate of the wanted value; then lag is 0                           */
+    double lowest, highest; /* wanted values are moved inside; equal, or infinite: no limits                        */
 } st_MotorDef;
 
 /* A joint between bodies a and b. Points and axes are given in the world, with the bodies at the poses of their defs.

@@ -328,7 +328,8 @@ ST_API bool st_system_asleep(const st_System *system, st_BodyId body);
 ST_API st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err);
 
 /* Control between two steps: set the wanted speed, position or force of the motor of a joint from now on, in place of
- * offset + target profile(t). NaN: return to the value in the scene. A motor of type motion cannot be set. */
+ * offset + target profile(t). NaN: return to the value in the scene. A motor of type motion cannot be set. Its lag,
+ * integrate, lowest and highest say how it follows; the value that it wants is part of the state. */
 ST_API st_Status st_system_set_motor(st_System *system, st_JointId joint, double wanted, st_Error *err);
 /* Set an applied force from now on, in place of force and torque times the profile, in the axes of its def. One of them
  * NULL: 0; both NULL: return to the values in the scene. st_system_save stores the values.         */

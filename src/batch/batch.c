@@ -381,13 +381,10 @@ static st_Status keep_keyframe(st_Batch *b, const st_System *system, int number,
     sense(b, system, to->sensors);
     to->controls = to->sensors + b->width[ST_BATCH_SENSORS];
     to->number = number;
-    st_KeyframeDef said = {0};
-    if (number > 0) STI_TRY(st_scene_keyframe(b->scene, number, &said));
-    for (int c = 0; c < b->width[ST_BATCH_CONTROLS]; c++) {
+    const int n_controls = b->width[ST_BATCH_CONTROLS];
+    for (int c = 0; c < n_controls; c++)
         to->controls[c] = NAN;
-        for (int k = 0; k < said.n_motors; k++)
-            if (b->control[c].joint == said.motors[k].joint.index1) to->controls[c] = said.motors[k].wanted;
-    }
+    if (number > 0) STI_TRY(st_system_controls(system, to->controls, n_controls, err));
     const st_Status status = save_into(b, system, &to->saved, err);
     if (status != ST_OK) {
         sti_free(&b->allocator, to->q, keyframe_width(b), sizeof(double));

@@ -493,8 +493,14 @@ static json_t *motor_json(const json_t *wanted, const json_t *said, double start
         motor = json_deep_copy(said);
         const char *type = json_string_value(json_object_get(motor, "type"));
         double target = json_number_value(json_object_get(motor, "target"));
-        if (type != NULL && (strcmp(type, "position") == 0 || strcmp(type, "motion") == 0))
+        if (type != NULL && (strcmp(type, "position") == 0 || strcmp(type, "motion") == 0)) {
+            static const char *const ends[] = {"lowest", "highest"};
             motor = sti_with(motor, "target", json_real(target - start));
+            for (int k = 0; k < 2; k++) {
+                const json_t *end = json_object_get(motor, ends[k]);
+                if (end != NULL) motor = sti_with(motor, ends[k], json_real(json_number_value(end) - start));
+            }
+        }
     } else {
         motor = json_pack("{s:s, s:f}", "type", "force", "target", 0.0);
     }

@@ -13,8 +13,8 @@
  * where the force has no limits, and a motor of constant force. A joint has one motor; further actuators, and those of
  * tendons, have a tendon of their own. An actuator on a site is an applied force in the axes of its body.
  *
- * dyntype: an activation that follows the control with a time constant, or integrates it, begins at 0. Where the
- * control of the start is 0, too, it stays 0 until a controller says otherwise, and that acts at once here.
+ * dyntype: an activation that follows the control with a time constant, or integrates it, is a motor's lag or
+ * integrate. It begins where the control of the start leads.
  */
 #include "import/mjcf.h"
 #include "math/quat.h"
@@ -217,17 +217,6 @@ static st_Status drive_of(const sti_Mjcf *m, const Actuator *a, Drive *out)
                             out->stiffness, out->damping);
 }
 
-/* What a motor of a scene is, for it; NULL: a force of 0 that a controller can set. */
-static json_t *motor_of(const Drive *d)
-{
-    if (d->stiffness > 0)
-        return json_pack("{s:s, s:f, s:f, s:f}", "type", "position", "target", d->force / d->stiffness, "stiffness",
-                         d->stiffness, "damping", d->damping);
-    if (d->damping > 0)
-        return json_pack("{s:s, s:f, s:f}", "type", "speed", "target", d->force / d->damping, "damping", d->damping);
-    return d->force != 0 ? json_pack("{s:s, s:f}", "type", "force", "target", d->force) : NULL;
-}
-
 /* For sensors and keyframes. d NULL: it has no motor that can be set. */
 static st_Status note_actuator(sti_Mjcf *m, const Actuator *a, const char *joint, const char *tendon, const Drive *d)
 {
@@ -247,13 +236,35 @@ static st_Status note_actuator(sti_Mjcf *m, const Actuator *a, const char *joint
     control->offset = a->gear[0] * a->bias[0] / by;
     control->position = d->stiffness > 0;
     control->low = a->control_low, control->high = a->control_high;
+    control->activated = a->integrates || a->time_constant > 0;
+    control->integrates = a->integrates;
     return ST_OK;
 }
 
-static st_Status give_motor(const sti_Mjcf *m, const Drive *d, json_t **motor, double *effort, double *mid)
+/* The motor of the actuator that was noted last; none: a force of 0 that a controller can set. */
+static st_Status give_motor(const sti_Mjcf *m, const Actuator *a, const Drive *d, json_t **motor, double *effort,
+                            double *mid)
 {
-    *motor = motor_of(d);
-    if (*motor == NULL && (d->stiffness > 0 || d->damping > 0 || d->force != 0)) return sti_robot_memory(m->robot);
+    const sti_RobotControl *control = &m->robot->controls[m->robot->n_controls - 1];
+    const double one = control->offset + control->factor * a->control_low;
+    const double two = control->offset + control->factor * a->control_high;
+    if (d->stiffness > 0)
+        *motor = json_pack("{s:s, s:f, s:f, s:f}", "type", "position", "target", d->force / d->stiffness, "stiffness",
+                           d->stiffness, "damping", d->damping);
+    else if (d->damping > 0)
+        *motor = json_pack("{s:s, s:f, s:f}", "type", "speed", "target", d->force / d->damping, "damping", d->damping);
+    else if (d->force != 0 || control->activated)
+        *motor = json_pack("{s:s, s:f}", "type", "force", "target", d->force);
+    else
+        *motor = NULL;
+    const bool none = *motor == NULL && d->force == 0 && !control->activated;
+    if (*motor == NULL && !none) return sti_robot_memory(m->robot);
+    if (!none && isfinite(one) && isfinite(two) && one != two) {
+        *motor = sti_with(*motor, "lowest", json_real(fmin(one, two)));
+        *motor = sti_with(*motor, "highest", json_real(fmax(one, two)));
+    }
+    if (a->integrates) *motor = sti_with(*motor, "integrate", json_true());
+    if (control->activated && !a->integrates) *motor = sti_with(*motor, "lag", json_real(a->time_constant));
     /* the narrower of two ranges: its own, and that of the joint */
     const double low = fmax(*mid - *effort, d->mid - d->most), high = fmin(*mid + *effort, d->mid + d->most);
     if (isfinite(low) && isfinite(high) && low < high) *effort = (high - low) / 2, *mid = (high + low) / 2;
@@ -284,19 +295,19 @@ static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint,
         joint->driven = true;
         joint->damper_only = damps;
         if (damps) return ST_OK;
-        return give_motor(m, &limited, &joint->motor, &joint->effort, &joint->effort_mid);
+        return give_motor(m, a, &limited, &joint->motor, &joint->effort, &joint->effort_mid);
     }
     if (damps) return ST_OK;
     if (joint->damper_only) {
         joint->damper_only = false;
-        return give_motor(m, &limited, &joint->motor, &joint->effort, &joint->effort_mid);
+        return give_motor(m, a, &limited, &joint->motor, &joint->effort, &joint->effort_mid);
     }
     sti_RobotTendon *tendon;
     STI_TRY(sti_robot_tendon(m->robot, a->name, a->at, 1, &tendon));
     tendon->parts[0] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = joint->name, .coefficient = 1};
     tendon->driven = true;
     STI_TRY(note_actuator(m, a, NULL, tendon->name, &limited));
-    return give_motor(m, &limited, &tendon->motor, &tendon->effort, &tendon->effort_mid);
+    return give_motor(m, a, &limited, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
 static st_Status on_tendon(sti_Mjcf *m, const Actuator *a, sti_RobotTendon *tendon, const Drive *d)
@@ -308,7 +319,7 @@ static st_Status on_tendon(sti_Mjcf *m, const Actuator *a, sti_RobotTendon *tend
     }
     tendon->driven = true;
     STI_TRY(note_actuator(m, a, NULL, tendon->name, d));
-    return give_motor(m, d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
+    return give_motor(m, a, d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
 /* A wrench in the axes of a site, or of the world and the body for a free joint. */
@@ -317,6 +328,9 @@ static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose)
     const double force = a->bias[0] + a->gain[0] * a->control;
     sti_Robot *robot = m->robot;
     STI_TRY(note_actuator(m, a, NULL, NULL, NULL));
+    if (a->time_constant > 0 || a->integrates)
+        STI_TRY(
+            sti_remark(robot, "actuator \"%.60s\" has an activation; forces on bodies are set at once here", a->name));
     STI_TRY(STI_GROW(&robot->allocator, robot->wrenches, robot->wrenches_size, robot->n_wrenches + 1, robot->err));
     robot->wrenches[robot->n_wrenches++] =
         (sti_RobotWrench){.name = a->name,
@@ -349,7 +363,7 @@ static st_Status between_sites(sti_Mjcf *m, Actuator *a, const sti_MjcfPlace *si
     a->gear[0] = a->gear[axis];
     STI_TRY(drive_of(m, a, &d));
     STI_TRY(note_actuator(m, a, NULL, tendon->name, &d));
-    return give_motor(m, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
+    return give_motor(m, a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
 static st_Status on_site(sti_Mjcf *m, Actuator *a)
@@ -360,18 +374,6 @@ static st_Status on_site(sti_Mjcf *m, Actuator *a)
     if (sti_attribute(a->at, "refsite") == NULL) return on_body(m, a, site->link, site->pose);
     STI_TRY(sti_mjcf_find_place(m, a->at, "refsite", "site", &reference));
     return between_sites(m, a, site, reference);
-}
-
-static st_Status read_dynamics(const sti_Mjcf *m, Actuator *a)
-{
-    if (!(a->time_constant > 0) && !a->integrates) return ST_OK;
-    if (a->integrates)
-        return sti_remark(m->robot,
-                          "actuator \"%.60s\" integrates its control: a controller says the "
-                          "integral here",
-                          a->name);
-    return sti_remark(m->robot, "actuator \"%.60s\" follows its control with a time constant of %g s: here at once",
-                      a->name, a->time_constant);
 }
 
 /* dampratio, of what the joints that it pulls at weigh as drawn. */
@@ -400,7 +402,7 @@ static st_Status on_ball(sti_Mjcf *m, Actuator *a, int link, bool in_parent)
     tendon->coordinate = ST_COORDINATE_ANGLE;
     tendon->driven = true;
     STI_TRY(note_actuator(m, a, NULL, tendon->name, &d));
-    return give_motor(m, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
+    return give_motor(m, a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
 static st_Status actuate_joint(sti_Mjcf *m, Actuator *a, const char *attribute)
@@ -467,7 +469,6 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     if (a.name == NULL) a.name = sti_attribute(at, on_what);
     STI_TRY(sti_mjcf_some_numbers(m, at, "gear", 6, &n, a.gear));
     STI_TRY(read_gains(m, &a));
-    STI_TRY(read_dynamics(m, &a));
     if (on_what[0] == 's') return on_site(m, &a);
     if (on_what[0] == 't') return actuate_tendon(m, &a);
     return actuate_joint(m, &a, on_what);

@@ -50,7 +50,7 @@ static st_Status read_list(const sti_Mjcf *m, const sti_Element *at, const char 
     text += strspn(text, " \t\r\n");
     if (read == n && !over && *text == '\0') return ST_OK;
     return sti_element_fail(m->robot->err, at, "%s has %s%d numbers, must have %d: one or more for each %s", key,
-                            over ? "more than " : "", read, n, key[0] == 'c' ? "actuator" : "joint");
+                            over ? "more than " : "", read, n, key[0] == 'q' ? "joint" : "actuator");
 }
 
 static st_Status read_numbers(sti_Mjcf *m, const sti_Element *at, sti_RobotKey *key, double *numbers, int n_q, int n_v)
@@ -91,7 +91,7 @@ st_Status sti_mjcf_keyframe(sti_Mjcf *m, const sti_Element *at)
     char text[40];
     bool given;
     if (!sti_element_is(at, "key")) return sti_mjcf_unknown(m, at, NULL);
-    STI_TRY(sti_mjcf_check(m, at, "name time qpos qvel ctrl", "act mpos mquat"));
+    STI_TRY(sti_mjcf_check(m, at, "name time qpos qvel ctrl act", "mpos mquat"));
     for (int k = 0; k < robot->n_links; k++) {
         n_q += n_coordinates(&robot->links[k].joint);
         n_v += n_velocities(&robot->links[k].joint);
@@ -109,6 +109,17 @@ st_Status sti_mjcf_keyframe(sti_Mjcf *m, const sti_Element *at)
     for (int k = 0; k < robot->n_controls; k++)
         key.control[k] = NAN;
     STI_TRY(read_list(m, at, "ctrl", robot->n_controls, key.control, &given));
+    int n_act = 0, next = 0;
+    for (int k = 0; k < robot->n_controls; k++)
+        n_act += robot->controls[k].activated;
+    double *act = sti_xml_keep(robot->files, ((size_t)n_act + 1) * sizeof *act);
+    if (act == NULL) return sti_robot_memory(robot);
+    STI_TRY(read_list(m, at, "act", n_act, act, &given));
+    for (int k = 0; k < robot->n_controls; k++) { /* a lag is over: there what is wanted is the control */
+        const double value = robot->controls[k].activated ? given ? act[next] : 0 : 0;
+        next += robot->controls[k].activated;
+        if (robot->controls[k].integrates) key.control[k] = value;
+    }
     STI_TRY(STI_GROW(&robot->allocator, robot->keys, robot->keys_size, robot->n_keys + 1, robot->err));
     robot->keys[robot->n_keys++] = key;
     if (robot->n_keys > 8) return ST_OK; /* enough of them are named */

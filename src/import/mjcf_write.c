@@ -450,6 +450,13 @@ static void put_actuators(Writer *w)
                 m->type == ST_MOTOR_POSITION ? -m->stiffness : 0.0, m->type == ST_MOTOR_FORCE ? 0.0 : -m->damping);
         if (isfinite(m->max_force))
             fprintf(w->out, " forcerange=\"%.17g %.17g\"", m->mid_force - m->max_force, m->mid_force + m->max_force);
+        if (m->lag > 0) fprintf(w->out, " dyntype=\"filterexact\" dynprm=\"%.17g\"", m->lag);
+        if (m->integrate) fputs(" dyntype=\"integrator\"", w->out);
+        if (m->lowest < m->highest && isfinite(m->lowest) && isfinite(m->highest))
+            fprintf(w->out,
+                    m->integrate ? " actlimited=\"true\" actrange=\"%.17g %.17g\""
+                                 : " ctrllimited=\"true\" ctrlrange=\"%.17g %.17g\"",
+                    m->lowest - wanted, m->highest - wanted);
         fputs("/>\n", w->out);
     }
     put_forces(w);

@@ -158,6 +158,7 @@ typedef struct sti_RobotControl {
     double factor, offset;      /* from the file's control to what the motor wants                 */
     double low, high;           /* of the control                                                 */
     bool position;              /* what is wanted counts as the coordinate does                   */
+    bool activated, integrates; /* has a number of act in keyframes; which is what is wanted      */
 } sti_RobotControl;
 
 #define STI_MOST_LINKS 10000

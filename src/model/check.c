@@ -174,6 +174,12 @@ static st_Status check_motor(Subject s, st_MotorDef *motor, double start)
     STI_TRY(check_number(s, "motor: mid_force", motor->mid_force));
     if (motor->type == ST_MOTOR_POSITION) STI_TRY(check_positive(s, "motor: stiffness", motor->stiffness));
     STI_TRY(check_not_negative(s, "motor: damping", motor->damping));
+    STI_TRY(check_not_negative(s, "motor: lag", motor->lag));
+    if (motor->integrate && motor->lag > 0)
+        return BAD(s, "motor: its lag is %g, must be 0 where it integrates what is set", motor->lag);
+    if (!(motor->lowest <= motor->highest))
+        return BAD(s, "motor: lowest is %g and highest %g, lowest must not be above highest", motor->lowest,
+                   motor->highest);
     if (motor->type != ST_MOTOR_MOTION) return ST_OK;
     if (isfinite(motor->max_force))
         return BAD(s, "max_force of its motion is %g, but a motion takes whatever it needs: use a position motor",

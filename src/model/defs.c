@@ -114,17 +114,18 @@ st_ShapeDef st_height_field_def(const double *heights, int n_x, int n_y, double 
 
 st_JointDef st_joint_def(st_JointType type)
 {
-    return (st_JointDef){.type = type,
-                         .axis = {0, 0, 1},
-                         .axis_b = {type == ST_JOINT_BALL ? 0 : 1, 0, 0},
-                         .ratio = 1.0,
-                         .lower = -INFINITY,
-                         .upper = INFINITY,
-                         .other_lower = -INFINITY,
-                         .other_upper = INFINITY,
-                         .rest = NAN,
-                         .motor = {.max_force = INFINITY, .profile = {.frequency = 1.0}},
-                         .cookie = STI_COOKIE};
+    return (st_JointDef){
+        .type = type,
+        .axis = {0, 0, 1},
+        .axis_b = {type == ST_JOINT_BALL ? 0 : 1, 0, 0},
+        .ratio = 1.0,
+        .lower = -INFINITY,
+        .upper = INFINITY,
+        .other_lower = -INFINITY,
+        .other_upper = INFINITY,
+        .rest = NAN,
+        .motor = {.max_force = INFINITY, .lowest = -INFINITY, .highest = INFINITY, .profile = {.frequency = 1.0}},
+        .cookie = STI_COOKIE};
 }
 
 st_SpringDef st_spring_def(st_SpringType type)

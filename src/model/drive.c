@@ -8,6 +8,8 @@
  *                   speed with damping   likewise, without a spring
  *                   motion     a joint row, in joint.c, as is a speed without a force limit
  *                   force      no row: a generalised force
+ *               A controller that sets u at time s, where wanted was w, gets from then on:
+ *                   wanted(t) = u;  with a lag  u + (w - u) exp(-(t - s)/lag);  integrated  w + u (t - s)
  *     spring    -(k (x - rest) + d dx/dt): a soft row
  */
 #include "model/time_factor.h"
@@ -183,7 +185,19 @@ double sti_motor_wanted(const sti_World *world, int joint, double t, double *rat
     const sti_Control *control = &world->control[joint];
     const bool said = control->is_set && motor->type != ST_MOTOR_MOTION; /* a motion cannot jump */
     if (rate != NULL) *rate = said ? 0.0 : motor->target * sti_profile_rate(&motor->profile, t);
-    return said ? control->value[0] : motor->offset + motor->target * sti_profile_value(&motor->profile, t);
+    if (!said) return motor->offset + motor->target * sti_profile_value(&motor->profile, t);
+    const double set = control->value[0], from = control->value[1], passed = fmax(0, t - control->value[2]);
+    double wanted = set;
+    if (motor->lag > 0) wanted = set + (from - set) * exp(-passed / motor->lag);
+    if (motor->integrate) wanted = from + set * passed;
+    if (motor->lowest < motor->highest) wanted = fmin(fmax(wanted, motor->lowest), motor->highest);
+    return wanted;
+}
+
+bool sti_motor_takes_time(const sti_World *world, int joint)
+{
+    const st_MotorDef *motor = &world->scene->joint[joint].motor;
+    return world->control[joint].is_set && (motor->lag > 0 || motor->integrate);
 }
 
 double sti_motor_force(const sti_World *world, int joint, double t)

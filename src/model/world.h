@@ -392,6 +392,8 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
 /* What the motor of a joint wants at t: the controller's word, or the scene's; *rate (may be NULL): how fast it
  * changes. */
 double sti_motor_wanted(const sti_World *world, int joint, double t, double *rate);
+/* Does the wanted value of a motor change with time because of what a controller set? */
+bool sti_motor_takes_time(const sti_World *world, int joint);
 /* Of a motor of type force, within its limits; of any other 0. */
 double sti_motor_force(const sti_World *world, int joint, double t);
 st_Status sti_motor_forces_add(const sti_World *world, double t, const double *q, double *k, st_Error *err);

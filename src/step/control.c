@@ -40,11 +40,40 @@ st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, s
     if (control.is_set && !sti_within(wanted, STI_LARGEST))
         return sti_fail(err, ST_ERR_ARGUMENT, "joint \"%s\": its motor is told %g, must be from %g to %g", def->name,
                         wanted, -STI_LARGEST, STI_LARGEST);
+    if (control.is_set && !def->motor.integrate && def->motor.lowest < def->motor.highest)
+        wanted = fmin(fmax(wanted, def->motor.lowest), def->motor.highest);
     if (control.is_set) control.value[0] = wanted;
+    if (control.is_set && (def->motor.lag > 0 || def->motor.integrate)) { /* it goes on from where it is */
+        if (world->control[joint].is_set && world->control[joint].value[0] == wanted) return ST_OK;
+        control.value[1] = sti_motor_wanted(world, joint, system->state.t, NULL);
+        control.value[2] = system->state.t;
+    }
     STI_TRY(say(system, joint, control, world->joint[joint].a, world->joint[joint].b, err));
     if (!world->joint[joint].held) return ST_OK;
     STI_TRY(sti_refresh_rows(system, err));
     return sti_meet_motors(system, err);
+}
+
+void sti_motors_restart(st_System *system, double t)
+{
+    sti_World *world = system->model.world;
+    for (int j = 0; world != NULL && j < world->n_joints; j++) {
+        if (!sti_motor_takes_time(world, j)) continue;
+        world->control[j].value[1] = sti_motor_wanted(world, j, system->state.t, NULL);
+        world->control[j].value[2] = t;
+        system->work.rows_stale = true;
+    }
+}
+
+void sti_motor_settle(st_System *system, int joint, double wanted)
+{
+    sti_World *world = system->model.world;
+    sti_Control *control = &world->control[joint];
+    if (!sti_motor_takes_time(world, joint)) return;
+    control->value[0] = world->scene->joint[joint].motor.integrate ? 0 : wanted;
+    control->value[1] = wanted;
+    control->value[2] = system->state.t;
+    system->work.rows_stale = true;
 }
 
 st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *force, const st_Vec3 *torque,

@@ -1,5 +1,5 @@
 /* step/keyframe.c -- a system put into a state that its scene has a name for. */
-#include "step/system.h"
+#include "step/step.h"
 
 st_Status st_system_set_keyframe(st_System *s, int number, st_Error *err)
 {
@@ -30,8 +30,10 @@ st_Status st_system_set_keyframe(st_System *s, int number, st_Error *err)
     sti_angles_update(world, q);
     sti_angles_settle(world, q);
     st_Status status = st_system_set_state(s, to->t, q, v, err);
-    for (int k = 0; k < to->n_motors && status == ST_OK; k++)
+    for (int k = 0; k < to->n_motors && status == ST_OK; k++) {
         status = st_system_set_motor(s, to->motors[k].joint, to->motors[k].wanted, err);
+        if (status == ST_OK) sti_motor_settle(s, to->motors[k].joint.index1 - 1, to->motors[k].wanted);
+    }
     sti_free(&s->model.allocator, q, (int64_t)n_q + n_v, sizeof *q);
     return status;
 }

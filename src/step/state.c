@@ -1,6 +1,7 @@
 /* step/state.c -- the state of a simulation, set and asked for: time, coordinates, velocities, energy, poses. */
 #include "base/tolerance.h"
 #include "step/sleep.h"
+#include "step/step.h"
 
 /* ---- another state ------------------------------------------------------------------------------ */
 
@@ -66,6 +67,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     memmove(s->state.v, v, (size_t)s->model.n_v * sizeof *v);
     STI_TRY(sti_rotors_follow(s->model.world, s->state.q, s->state.v, err)); /* rows were evaluated there */
     STI_EXCHANGE(st_Sink, s->work.here, s->work.trial);
+    sti_motors_restart(s, t);
     sti_time_set(&s->state, t);
     s->state.fresh = true;
     sti_sleep_forget(&s->model, &s->state, &s->work);

@@ -306,6 +306,10 @@ double sti_follow_speeds(sti_Assembly *step, double part);
 bool sti_has_bridge(const sti_Model *model, const sti_State *state, const sti_ContactEntry *entry);
 double sti_bridge_force(const sti_World *world, const sti_ContactEntry *entry, double gap);
 double sti_follow_gaps(const sti_Model *model, sti_StepWork *work, const double *v, double part);
+/* control.c: motors that follow a controller with a lag go on from their wanted values when the time becomes t; and one
+ * wants a value at once, as in a keyframe. */
+void sti_motors_restart(st_System *system, double t);
+void sti_motor_settle(st_System *system, int joint, double wanted);
 /* adhesion.c: the work of the stage's adhesion along a velocity [J]. */
 double sti_adhesion_work(const sti_Model *model, const sti_StepWork *work, const double *way);
 

@@ -349,6 +349,89 @@ static void keyframes(void **state)
                   2, "qpos has more than 1 numbers", "must have 1");
 }
 
+/* Activations. A force of 6 N that is approached with tau = 0.1 s gives 2 kg the speed 3 (t - tau (1 - exp(-t/tau)));
+ * one that grows by 5 N/s gives them 5 t^2/4, until it is at its largest. A controller's value is moved inside
+ * ctrlrange. A saved state has them, a keyframe sets them, and they go on where the time is set back. */
+static double speed_of(const Robot *robot, const st_System *system, const char *name)
+{
+    st_Vec3 v, w;
+    assert_int_equal(st_system_velocity(system, st_scene_find_body(robot->scene, name), &v, &w), ST_OK);
+    return v.x;
+}
+
+static void activations(void **state)
+{
+    (void)state;
+    Robot robot = model("<option gravity='0 0 0' timestep='1e-4'/>" WORLD(
+        BODY("f", "", INERTIAL "<joint name='f' type='slide' axis='1 0 0'/>")
+            BODY("i", "pos='0 9 0'", INERTIAL "<joint name='i' type='slide' axis='1 0 0'/>") BODY(
+                "p", "pos='0 18 0'",
+                INERTIAL
+                "<joint name='p' type='slide' axis='1 0 0' ref='1'/>")) "<actuator><general joint='f' dyntype='filter' "
+                                                                        "dynprm='0.1' gainprm='6' ctrlrange='-1 1'/>"
+                                                                        "<general joint='i' dyntype='integrator' "
+                                                                        "gainprm='4' actrange='-1 0.5'/>"
+                                                                        "<position joint='p' kp='3' ctrlrange='-1 "
+                                                                        "2'/></actuator>"
+                                                                        "<keyframe><key name='k' ctrl='0.5 7 9' act='0 "
+                                                                        "0.25'/></keyframe>");
+    check_close(joint(&robot, "f").motor.lag, 0.1, 0);
+    check_close(joint(&robot, "f").motor.highest, 6, 0);
+    assert_true(joint(&robot, "i").motor.integrate);
+    check_close(joint(&robot, "i").motor.highest, 2, 0);
+    check_close(joint(&robot, "p").motor.highest, 2 - 1, 1e-15); /* from where it is drawn, 1 */
+
+    st_System *system = NULL, *other = NULL;
+    st_Error err = {0};
+    const double tau = 0.1, h = 1e-4, wanted[] = {100, 5, 50};
+    double set[3];
+    assert_int_equal(st_system_create(robot.scene, &robot.def, &system, &err), ST_OK);
+    assert_int_equal(st_system_set_controls(system, wanted, 3, &err), ST_OK);
+    assert_int_equal(st_system_controls(system, set, 3, &err), ST_OK);
+    check_close(set[0], 6, 0);
+    check_close(set[1], 5, 0); /* a rate, which has no range */
+    check_close(set[2], 1, 1e-15);
+    for (int k = 0; k < 3000; k++) {
+        if (k == 1000) { /* in the middle: into another system, and once more what is set already */
+            const size_t size = st_system_save(system, NULL, 0);
+            unsigned char *saved = malloc(size);
+            assert_int_equal(st_system_save(system, saved, size), size);
+            assert_int_equal(st_system_create(robot.scene, &robot.def, &other, &err), ST_OK);
+            assert_int_equal(st_system_restore(other, saved, size, &err), ST_OK);
+            free(saved);
+            st_system_destroy(system);
+            system = other;
+            assert_int_equal(st_system_set_controls(system, wanted, 3, &err), ST_OK);
+        }
+        assert_int_equal(st_system_step(system, h, NULL, &err), ST_OK);
+    }
+    const double T = 0.3;
+    check_close(speed_of(&robot, system, "f"), 3 * (T - tau * (1 - exp(-T / tau))), 3 * h);
+    check_close(speed_of(&robot, system, "i"), 5 * T * T / 4, 5 * h);
+    double q[21 + 3], v[18];
+    assert_true(st_system_n_q(system) <= 24 && st_system_n_v(system) <= 18);
+    st_system_state(system, q, v);
+    const double before = speed_of(&robot, system, "f");
+    assert_int_equal(st_system_set_state(system, 0, q, v, &err), ST_OK);
+    for (int k = 0; k < 2000; k++)
+        assert_int_equal(st_system_step(system, h, NULL, &err), ST_OK);
+    const double a = 3 * (1 - exp(-T / tau)), t = 0.2; /* on from there */
+    check_close(speed_of(&robot, system, "f"), before + 3 * t + (a - 3) * tau * (1 - exp(-t / tau)), 3 * h);
+    check_close(speed_of(&robot, system, "i"), 5 * 0.4 * 0.4 / 4 + 0.1 * 2 / 2, 5 * h); /* 2 N from 0.4 s on */
+    assert_int_equal(st_system_set_keyframe(system, 1, &err), ST_OK);
+    for (int k = 0; k < 100; k++)
+        assert_int_equal(st_system_step(system, h, NULL, &err), ST_OK);
+    check_close(speed_of(&robot, system, "f"), 3 * 0.01 / 2, 1e-9); /* the control 0.5, reached */
+    check_close(speed_of(&robot, system, "i"), 1 * 0.01 / 2, 1e-9); /* act 0.25 */
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+    check_refused(
+        "<mujoco><worldbody><body>" INERTIAL
+        "<joint name='j'/></body></worldbody><actuator><motor joint='j'/></actuator><keyframe>\n<key act='1'/>"
+        "</keyframe></mujoco>",
+        2, "act has more than 0 numbers");
+}
+
 /* A tetrahedron with the corners 0 and the unit vectors has V = 1/6 and its centre at 1/4 each; without its slanted
  * face MuJoCo's way, tetrahedra to the middle of the surface, still has a mass; a square has none but that of its
  * surface. */
@@ -674,6 +757,7 @@ int main(void)
         cmocka_unit_test(balls_and_belts),
         cmocka_unit_test(sensors_at_rest),
         cmocka_unit_test(keyframes),
+        cmocka_unit_test(activations),
         cmocka_unit_test(masses_of_meshes),
         cmocka_unit_test(shapes_around_meshes),
         cmocka_unit_test(shells),
