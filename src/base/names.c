@@ -64,20 +64,16 @@ static st_Status grow_blocks(const st_Allocator *allocator, sti_Names *names, in
     return ST_OK;
 }
 
-/* "<kind><number>", the first number that is free from `start` on. */
-static void invent(const sti_Names *names, const char *kind, int scope, int start, char *out, size_t size)
-{
-    do
-        snprintf(out, size, "%s%d", kind, start++);
-    while (sti_names_find(names, scope, out) >= 0);
-}
-
 st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const char *kind, int scope, const char *name,
                         st_Error *err)
 {
     char invented[64];
     if (name == NULL || name[0] == '\0') {
-        invent(names, kind, scope, names->n + 1 - names->uncounted, invented, sizeof invented);
+        /* "<kind><number>", the first number that is free from `start` on. */
+        int start = names->n + 1 - names->uncounted;
+        do
+            snprintf(invented, sizeof invented, "%s%d", kind, start++);
+        while (sti_names_find(names, scope, invented) >= 0);
         name = invented;
     }
     size_t length = strlen(name);

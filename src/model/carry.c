@@ -13,14 +13,6 @@ static int find_before(const sti_World *world, const sti_Before *before, sti_Obj
 
 /* ---- bodies ----------------------------------------------------------------------------------- */
 
-/* All six velocities of a body, without those that are locked now. */
-static void carry_full_velocity(const st_BodyDef *def, const sti_Body *body, const double *v, double full[6])
-{
-    memset(full, 0, 6 * sizeof *full);
-    for (int k = 0; k < body->n_dofs; k++)
-        if (!def->fixed && (def->locks >> body->dof[k] & 1u) == 0) full[body->dof[k]] = v[body->v_first + k];
-}
-
 void sti_carry_bodies(sti_World *world, const sti_Before *before)
 {
     for (int b = 1; b < world->n_bodies; b++) {
@@ -28,7 +20,12 @@ void sti_carry_bodies(sti_World *world, const sti_Before *before)
         const int was = find_before(world, before, STI_BODY, b);
         double full[6];
         if (was < 1) continue;
-        carry_full_velocity(def, &before->world->body[was], before->v, full);
+        /* All six velocities of a body, without those that are locked now. */
+        const sti_Body *body = &before->world->body[was];
+        memset(full, 0, 6 * sizeof *full);
+        for (int k = 0; k < body->n_dofs; k++)
+            if (!def->fixed && (def->locks >> body->dof[k] & 1u) == 0)
+                full[body->dof[k]] = before->v[body->v_first + k];
         def->pose = sti_pose(before->q, was);
         def->velocity = vec3_load(full);
         def->spin = vec3_load(full + 3);
@@ -36,12 +33,6 @@ void sti_carry_bodies(sti_World *world, const sti_Before *before)
 }
 
 /* ---- joints and springs ----------------------------------------------------------------------- */
-
-/* Every copy of a scene makes directions unit vectors once more: the last digits may differ. */
-static bool same_number(double a, double b)
-{
-    return a == b || fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b)) || (isnan(a) && isnan(b));
-}
 
 static bool same_vector(st_Vec3 a, st_Vec3 b)
 {
@@ -56,10 +47,12 @@ static bool same_body(const sti_World *world, int now, const sti_Before *before,
 static bool joint_stays(const sti_World *world, int now, const sti_Before *before, int was)
 {
     const st_JointDef *a = &world->scene->joint[now], *b = &before->world->scene->joint[was];
+    /* Every copy of a scene makes directions unit vectors once more: the last digits may differ. */
     return a->type == b->type && same_body(world, a->a.index1, before, b->a.index1) &&
            same_body(world, a->b.index1, before, b->b.index1) && same_vector(a->point, b->point) &&
            same_vector(a->point_b, b->point_b) && same_vector(a->axis, b->axis) && same_vector(a->axis_b, b->axis_b) &&
-           same_number(a->length, b->length);
+           (a->length == b->length || fabs(a->length - b->length) <= 1e-12 * fmax(fabs(a->length), fabs(b->length)) ||
+            (isnan(a->length) && isnan(b->length)));
 }
 
 static bool spring_stays(const sti_World *world, int now, const sti_Before *before, int was)
@@ -83,19 +76,6 @@ static void carry_angle(sti_World *world, int now, const sti_Before *before, int
     world->q0[angle->q] = before->q[before->world->angle[was].q];
 }
 
-static void carry_joint(sti_World *world, int now, const sti_Before *before, int was)
-{
-    sti_Joint *joint = &world->joint[now];
-    const sti_Joint *old = &before->world->joint[was];
-    joint->anchor_a = old->anchor_a;
-    joint->anchor_b = old->anchor_b;
-    joint->length = old->length;
-    memcpy(joint->frame_a, old->frame_a, sizeof joint->frame_a);
-    memcpy(joint->frame_b, old->frame_b, sizeof joint->frame_b);
-    for (int k = 0; k < ST_N_COORDINATES; k++)
-        carry_angle(world, joint->angle[k], before, old->angle[k]);
-}
-
 static void carry_spring(sti_World *world, int now, const sti_Before *before, int was)
 {
     sti_Spring *spring = &world->spring[now];
@@ -112,7 +92,17 @@ void sti_carry_attachments(sti_World *world, sti_Before *before)
     for (int k = 0; k < world->n_joints; k++) {
         const int was = find_before(world, before, STI_JOINT, k);
         before->joint[k] = was >= 0 && joint_stays(world, k, before, was) ? was : -1;
-        if (before->joint[k] >= 0) carry_joint(world, k, before, was);
+        if (before->joint[k] >= 0) {
+            sti_Joint *joint = &world->joint[k];
+            const sti_Joint *old = &before->world->joint[was];
+            joint->anchor_a = old->anchor_a;
+            joint->anchor_b = old->anchor_b;
+            joint->length = old->length;
+            memcpy(joint->frame_a, old->frame_a, sizeof joint->frame_a);
+            memcpy(joint->frame_b, old->frame_b, sizeof joint->frame_b);
+            for (int j = 0; j < ST_N_COORDINATES; j++)
+                carry_angle(world, joint->angle[j], before, old->angle[j]);
+        }
     }
     for (int k = 0; k < world->n_springs; k++) {
         const int was = find_before(world, before, STI_SPRING, k);

@@ -48,27 +48,6 @@ static st_Status check_own_profile(Subject s, const st_Profile *profile)
 
 /* ---- joints ----------------------------------------------------------------------------------- */
 
-static st_Status check_gear(const st_Scene *scene, Subject s, st_JointDef *def)
-{
-    const st_JointId id[2] = {def->joint_a, def->joint_b};
-    for (int k = 0; k < 2; k++) {
-        if (id[k].index1 < 1 || id[k].index1 > scene->n_joints)
-            return BAD(s, "joint_%c is joint number %d, there are %d before it", 'a' + k, id[k].index1,
-                       scene->n_joints);
-        const st_JointDef *joint = &scene->joint[id[k].index1 - 1];
-        if (joint->coordinate == ST_COORDINATE_DEFAULT)
-            return BAD(s, "joint_%c is \"%s\", a %s joint, which has no angle or displacement to couple", 'a' + k,
-                       joint->name, st_joint_type_name(joint->type));
-        if (joint->coordinate == ST_COORDINATE_SWING)
-            return BAD(s, "joint_%c is \"%s\", whose swing has no direction to couple", 'a' + k, joint->name);
-    }
-    if (id[0].index1 == id[1].index1)
-        return BAD(s, "couples \"%s\" to itself, must couple two joints", scene->joint[id[0].index1 - 1].name);
-    STI_TRY(check_not_zero(s, "ratio", def->ratio, STI_SMALLEST, STI_LARGEST));
-    def->a = def->b = ST_GROUND; /* it acts on the bodies of its two joints */
-    return ST_OK;
-}
-
 static st_Status check_distance(Subject s, const st_JointDef *def)
 {
     double apart = norm(sub(def->point_b, def->point));
@@ -77,24 +56,6 @@ static st_Status check_distance(Subject s, const st_JointDef *def)
         return BAD(s, "point and point_b coincide at (%g, %g, %g): a distance of 0 has no direction, use a ball joint",
                    def->point.x, def->point.y, def->point.z);
     return ST_OK; /* a length that does not fit the positions: step/drift/initial.c */
-}
-
-static st_Status check_universal(Subject s, st_JointDef *def)
-{
-    STI_TRY(check_direction(s, "axis_b", &def->axis_b));
-    double cosine = dot(def->axis, def->axis_b);
-    if (fabs(cosine) > RIGHT_ANGLE)
-        return BAD(s, "the angle between axis and axis_b is %g degrees, must be 90",
-                   acos(fmin(fmax(cosine, -1.0), 1.0)) * 180 / STI_PI);
-    def->axis_b = sub(def->axis_b, scale(cosine, def->axis));
-    return check_direction(s, "axis_b", &def->axis_b);
-}
-
-/* A ball joint's axes matter where something acts on its swing or twist. */
-static st_Status check_ball(Subject s, st_JointDef *def)
-{
-    if (def->axis_b.x == 0 && def->axis_b.y == 0 && def->axis_b.z == 0) def->axis_b = def->axis;
-    return check_direction(s, "axis_b", &def->axis_b);
 }
 
 static bool is_limit(double lower, double upper)
@@ -148,51 +109,6 @@ static st_Status check_own_limits(Subject s, const char *which, st_Coordinate co
     return ST_OK;
 }
 
-/* The swing has no direction where the axes agree, which is where a force along it is wanted most. */
-static st_Status check_swing(Subject s, const st_JointDef *def)
-{
-    const char *what = def->motor.type != ST_MOTOR_NONE           ? "motor"
-                       : def->friction != 0                       ? "friction"
-                       : def->armature != 0                       ? "armature"
-                       : def->stiffness != 0 || def->damping != 0 ? "spring"
-                                                                  : NULL;
-    if (def->coordinate != ST_COORDINATE_SWING || what == NULL) return ST_OK;
-    return BAD(s,
-               "a ball joint's swing has no direction for a %s: choose the coordinate \"twist\", or add a bushing "
-               "about its point",
-               what);
-}
-
-static st_Status check_motor(Subject s, st_MotorDef *motor, double start)
-{
-    if (st_motor_type_name(motor->type) == NULL) return BAD(s, "motor is %d, not a motor", (int)motor->type);
-    if (motor->type == ST_MOTOR_NONE) return ST_OK;
-    STI_TRY(check_number(s, "motor: target", motor->target));
-    STI_TRY(check_number(s, "motor: offset", motor->offset));
-    STI_TRY(check_own_profile(s, &motor->profile));
-    if (motor->max_force != INFINITY) STI_TRY(check_positive(s, "motor: max_force", motor->max_force));
-    STI_TRY(check_number(s, "motor: mid_force", motor->mid_force));
-    if (motor->type == ST_MOTOR_POSITION) STI_TRY(check_positive(s, "motor: stiffness", motor->stiffness));
-    STI_TRY(check_not_negative(s, "motor: damping", motor->damping));
-    STI_TRY(check_not_negative(s, "motor: lag", motor->lag));
-    if (motor->integrate && motor->lag > 0)
-        return BAD(s, "motor: its lag is %g, must be 0 where it integrates what is set", motor->lag);
-    if (!(motor->lowest <= motor->highest))
-        return BAD(s, "motor: lowest is %g and highest %g, lowest must not be above highest", motor->lowest,
-                   motor->highest);
-    if (motor->type != ST_MOTOR_MOTION) return ST_OK;
-    if (isfinite(motor->max_force))
-        return BAD(s, "max_force of its motion is %g, but a motion takes whatever it needs: use a position motor",
-                   motor->max_force);
-    double wanted = motor->offset + motor->target * sti_profile_value(&motor->profile, 0);
-    if (fabs(wanted - start) > MOTION_MISMATCH)
-        return BAD(s,
-                   "motor: its motion starts at %g, but the joint stands at %g at the start: see offset, target and "
-                   "profile",
-                   wanted, start);
-    return ST_OK;
-}
-
 /* Limits, friction, spring and motor: all need something to act on. */
 static st_Status check_drives(Subject s, st_JointDef *def, double start)
 {
@@ -215,7 +131,17 @@ static st_Status check_drives(Subject s, st_JointDef *def, double start)
                    st_coordinate_name(def->coordinate));
     STI_TRY(check_own_limits(s, "", def->coordinate, def->lower, def->upper));
     STI_TRY(check_own_limits(s, "other_", other, def->other_lower, def->other_upper));
-    STI_TRY(check_swing(s, def));
+    /* The swing has no direction where the axes agree, which is where a force along it is wanted most. */
+    const char *what = def->motor.type != ST_MOTOR_NONE           ? "motor"
+                       : def->friction != 0                       ? "friction"
+                       : def->armature != 0                       ? "armature"
+                       : def->stiffness != 0 || def->damping != 0 ? "spring"
+                                                                  : NULL;
+    if (def->coordinate == ST_COORDINATE_SWING && what != NULL)
+        return BAD(s,
+                   "a ball joint's swing has no direction for a %s: choose the coordinate \"twist\", or add a bushing "
+                   "about its point",
+                   what);
     STI_TRY(check_not_negative(s, "friction", def->friction));
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));
@@ -224,7 +150,32 @@ static st_Status check_drives(Subject s, st_JointDef *def, double start)
         return BAD(s, "armature is %g, must be 0, or from %g to %g", def->armature, STI_LEAST_INERTIA,
                    STI_MOST_INERTIA);
     if (isnan(def->rest)) def->rest = start;
-    return check_motor(s, &def->motor, start);
+    if (st_motor_type_name(def->motor.type) == NULL) return BAD(s, "motor is %d, not a motor", (int)def->motor.type);
+    if (def->motor.type == ST_MOTOR_NONE) return ST_OK;
+    STI_TRY(check_number(s, "motor: target", def->motor.target));
+    STI_TRY(check_number(s, "motor: offset", def->motor.offset));
+    STI_TRY(check_own_profile(s, &def->motor.profile));
+    if (def->motor.max_force != INFINITY) STI_TRY(check_positive(s, "motor: max_force", def->motor.max_force));
+    STI_TRY(check_number(s, "motor: mid_force", def->motor.mid_force));
+    if (def->motor.type == ST_MOTOR_POSITION) STI_TRY(check_positive(s, "motor: stiffness", def->motor.stiffness));
+    STI_TRY(check_not_negative(s, "motor: damping", def->motor.damping));
+    STI_TRY(check_not_negative(s, "motor: lag", def->motor.lag));
+    if (def->motor.integrate && def->motor.lag > 0)
+        return BAD(s, "motor: its lag is %g, must be 0 where it integrates what is set", def->motor.lag);
+    if (!(def->motor.lowest <= def->motor.highest))
+        return BAD(s, "motor: lowest is %g and highest %g, lowest must not be above highest", def->motor.lowest,
+                   def->motor.highest);
+    if (def->motor.type != ST_MOTOR_MOTION) return ST_OK;
+    if (isfinite(def->motor.max_force))
+        return BAD(s, "max_force of its motion is %g, but a motion takes whatever it needs: use a position motor",
+                   def->motor.max_force);
+    double wanted = def->motor.offset + def->motor.target * sti_profile_value(&def->motor.profile, 0);
+    if (fabs(wanted - start) > MOTION_MISMATCH)
+        return BAD(s,
+                   "motor: its motion starts at %g, but the joint stands at %g at the start: see offset, target and "
+                   "profile",
+                   wanted, start);
+    return ST_OK;
 }
 
 st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st_TendonPoint *path)
@@ -233,7 +184,22 @@ st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st
     if (st_joint_type_name(def->type) == NULL) return BAD(s, "type is %d, not a joint", (int)def->type);
     STI_TRY(check_not_negative(s, "joint_stiffness", def->joint_stiffness));
     if (def->type == ST_JOINT_GEAR) {
-        STI_TRY(check_gear(scene, s, def));
+        const st_JointId id[2] = {def->joint_a, def->joint_b};
+        for (int k = 0; k < 2; k++) {
+            if (id[k].index1 < 1 || id[k].index1 > scene->n_joints)
+                return BAD(s, "joint_%c is joint number %d, there are %d before it", 'a' + k, id[k].index1,
+                           scene->n_joints);
+            const st_JointDef *joint = &scene->joint[id[k].index1 - 1];
+            if (joint->coordinate == ST_COORDINATE_DEFAULT)
+                return BAD(s, "joint_%c is \"%s\", a %s joint, which has no angle or displacement to couple", 'a' + k,
+                           joint->name, st_joint_type_name(joint->type));
+            if (joint->coordinate == ST_COORDINATE_SWING)
+                return BAD(s, "joint_%c is \"%s\", whose swing has no direction to couple", 'a' + k, joint->name);
+        }
+        if (id[0].index1 == id[1].index1)
+            return BAD(s, "couples \"%s\" to itself, must couple two joints", scene->joint[id[0].index1 - 1].name);
+        STI_TRY(check_not_zero(s, "ratio", def->ratio, STI_SMALLEST, STI_LARGEST));
+        def->a = def->b = ST_GROUND; /* it acts on the bodies of its two joints */
     } else if (def->type == ST_JOINT_TENDON) {
         STI_TRY(sti_tendon_check(scene, s, def, path, &start));
         def->collide = true; /* nothing is joined */
@@ -244,8 +210,20 @@ st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st
     }
     STI_TRY(check_coordinate(s, def));
     if (sti_joint_has_axis(def->type)) STI_TRY(check_direction(s, "axis", &def->axis));
-    if (def->type == ST_JOINT_UNIVERSAL) STI_TRY(check_universal(s, def));
-    if (def->type == ST_JOINT_BALL) STI_TRY(check_ball(s, def));
+    if (def->type == ST_JOINT_UNIVERSAL) {
+        STI_TRY(check_direction(s, "axis_b", &def->axis_b));
+        double cosine = dot(def->axis, def->axis_b);
+        if (fabs(cosine) > RIGHT_ANGLE)
+            return BAD(s, "the angle between axis and axis_b is %g degrees, must be 90",
+                       acos(fmin(fmax(cosine, -1.0), 1.0)) * 180 / STI_PI);
+        def->axis_b = sub(def->axis_b, scale(cosine, def->axis));
+        STI_TRY(check_direction(s, "axis_b", &def->axis_b));
+    }
+    if (def->type == ST_JOINT_BALL) {
+        /* A ball joint's axes matter where something acts on its swing or twist. */
+        if (def->axis_b.x == 0 && def->axis_b.y == 0 && def->axis_b.z == 0) def->axis_b = def->axis;
+        STI_TRY(check_direction(s, "axis_b", &def->axis_b));
+    }
     if (def->type == ST_JOINT_DISTANCE) STI_TRY(check_distance(s, def));
     if (def->type == ST_JOINT_SCREW) STI_TRY(check_not_zero(s, "pitch", def->pitch, STI_SHORTEST, STI_LONGEST));
     if (def->coordinate == ST_COORDINATE_DISTANCE && norm(sub(def->point_b, def->point)) == 0)
@@ -261,74 +239,65 @@ static bool any_positive(st_Vec3 v)
     return v.x > 0 || v.y > 0 || v.z > 0;
 }
 
-static st_Status check_bushing(Subject s, st_SpringDef *def)
-{
-    const struct {
-        const char *what;
-        st_Vec3 value;
-    } parts[] = {{"stiffness", def->stiffness_along},
-                 {"damping", def->damping_along},
-                 {"angular_stiffness", def->stiffness_about},
-                 {"angular_damping", def->damping_about}};
-    bool any = false;
-    STI_TRY(check_place(s, "point", def->point_a));
-    STI_TRY(check_orientation(s, "frame", &def->frame));
-    for (int k = 0; k < 4; k++) {
-        STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.x));
-        STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.y));
-        STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.z));
-        any = any || any_positive(parts[k].value);
-    }
-    const struct {
-        const char *what;
-        const double *value;
-    } matrices[] = {{"stiffness_matrix", def->stiffness_matrix}, {"damping_matrix", def->damping_matrix}};
-    for (int k = 0; k < 2; k++) {
-        const double *A = matrices[k].value;
-        double d[6], mode[6][6], largest = 0;
-        for (int e = 0; e < 36; e++) {
-            STI_TRY(check_number(s, matrices[k].what, A[e]));
-            largest = fmax(largest, fabs(A[e]));
-        }
-        for (int i = 0; i < 6; i++)
-            for (int j = 0; j < i; j++)
-                if (fabs(A[6 * i + j] - A[6 * j + i]) > 1e-9 * largest)
-                    return BAD(s, "%s is not symmetric: entry (%d, %d) is %g, entry (%d, %d) is %g", matrices[k].what,
-                               i + 1, j + 1, A[6 * i + j], j + 1, i + 1, A[6 * j + i]);
-        if (!sti_matrix_modes(A, d, mode)) return BAD(s, "%s is not positive semi-definite", matrices[k].what);
-        any = any || largest > 0;
-    }
-    return any ? ST_OK : BAD(s, "all its stiffnesses and dampings are %g, one must be > 0", 0.0);
-}
-
-/* Force over elongation. */
-static st_Status check_spring_table(Subject s, const st_SpringDef *def)
-{
-    const st_Profile *table = &def->table;
-    if (table->n_table < 2 || table->times == NULL || table->values == NULL)
-        return BAD(s, "its table has %d entries, must have at least 2", table->n_table);
-    if (def->stiffness != 0)
-        return BAD(s, "it has a table and a stiffness of %g, must have one of both", def->stiffness);
-    for (int k = 0; k < table->n_table; k++) {
-        if (!sti_within(table->times[k], STI_LARGEST) || !sti_within(table->values[k], STI_LARGEST))
-            return BAD(s, "table entry %d is (%g, %g), each must be from %g to %g", k + 1, table->times[k],
-                       table->values[k], -STI_LARGEST, STI_LARGEST);
-        if (k > 0 && table->times[k] <= table->times[k - 1])
-            return BAD(s, "table elongation %d is %g after %g, must increase", k + 1, table->times[k],
-                       table->times[k - 1]);
-    }
-    return ST_OK;
-}
-
 st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def)
 {
     STI_TRY(check_ends(scene, s, def->a, def->b));
-    if (def->type == ST_SPRING_BUSHING) return check_bushing(s, def);
+    if (def->type == ST_SPRING_BUSHING) {
+        const struct {
+            const char *what;
+            st_Vec3 value;
+        } parts[] = {{"stiffness", def->stiffness_along},
+                     {"damping", def->damping_along},
+                     {"angular_stiffness", def->stiffness_about},
+                     {"angular_damping", def->damping_about}};
+        bool any = false;
+        STI_TRY(check_place(s, "point", def->point_a));
+        STI_TRY(check_orientation(s, "frame", &def->frame));
+        for (int k = 0; k < 4; k++) {
+            STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.x));
+            STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.y));
+            STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.z));
+            any = any || any_positive(parts[k].value);
+        }
+        const struct {
+            const char *what;
+            const double *value;
+        } matrices[] = {{"stiffness_matrix", def->stiffness_matrix}, {"damping_matrix", def->damping_matrix}};
+        for (int k = 0; k < 2; k++) {
+            const double *A = matrices[k].value;
+            double d[6], mode[6][6], largest = 0;
+            for (int e = 0; e < 36; e++) {
+                STI_TRY(check_number(s, matrices[k].what, A[e]));
+                largest = fmax(largest, fabs(A[e]));
+            }
+            for (int i = 0; i < 6; i++)
+                for (int j = 0; j < i; j++)
+                    if (fabs(A[6 * i + j] - A[6 * j + i]) > 1e-9 * largest)
+                        return BAD(s, "%s is not symmetric: entry (%d, %d) is %g, entry (%d, %d) is %g",
+                                   matrices[k].what, i + 1, j + 1, A[6 * i + j], j + 1, i + 1, A[6 * j + i]);
+            if (!sti_matrix_modes(A, d, mode)) return BAD(s, "%s is not positive semi-definite", matrices[k].what);
+            any = any || largest > 0;
+        }
+        return any ? ST_OK : BAD(s, "all its stiffnesses and dampings are %g, one must be > 0", 0.0);
+    }
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));
-    if (def->table.n_table != 0)
-        STI_TRY(check_spring_table(s, def));
-    else if (def->stiffness == 0 && def->damping == 0)
+    if (def->table.n_table != 0) {
+        /* Force over elongation. */
+        const st_Profile *table = &def->table;
+        if (table->n_table < 2 || table->times == NULL || table->values == NULL)
+            return BAD(s, "its table has %d entries, must have at least 2", table->n_table);
+        if (def->stiffness != 0)
+            return BAD(s, "it has a table and a stiffness of %g, must have one of both", def->stiffness);
+        for (int k = 0; k < table->n_table; k++) {
+            if (!sti_within(table->times[k], STI_LARGEST) || !sti_within(table->values[k], STI_LARGEST))
+                return BAD(s, "table entry %d is (%g, %g), each must be from %g to %g", k + 1, table->times[k],
+                           table->values[k], -STI_LARGEST, STI_LARGEST);
+            if (k > 0 && table->times[k] <= table->times[k - 1])
+                return BAD(s, "table elongation %d is %g after %g, must increase", k + 1, table->times[k],
+                           table->times[k - 1]);
+        }
+    } else if (def->stiffness == 0 && def->damping == 0)
         return BAD(s, "stiffness and damping are both %g, one must be > 0", 0.0);
     if (!isnan(def->rest)) STI_TRY(check_number(s, "rest", def->rest));
     if (def->type == ST_SPRING_ANGULAR) return check_direction(s, "axis", &def->axis);

@@ -17,10 +17,26 @@ static bool is_not_negative(double a, double b, double c, double d, double e, do
            a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e) >= 0;
 }
 
-/* Principal moments obey I1 + I2 >= I3: equivalently tr(I)/2 1 - I has no negative eigenvalue. Where one is not given,
- * because nothing turns about its axis, I itself has none. Up to rounding, relative to the trace.  */
-static st_Status check_inertia(Subject s, const st_BodyDef *def)
+static bool mat3_is_zero(const st_Mat3 *A)
 {
+    for (int k = 0; k < 9; k++)
+        if (A->m[k] != 0) return false;
+    return true;
+}
+
+st_Status sti_check_body(Subject s, st_BodyDef *def)
+{
+    STI_TRY(check_pose(s, &def->pose));
+    STI_TRY(check_vector(s, "velocity", def->velocity));
+    STI_TRY(check_vector(s, "angular_velocity", def->spin));
+    STI_TRY(check_not_negative(s, "mass", def->mass));
+    STI_TRY(check_number(s, "gravity", def->gravity));
+    STI_TRY(check_not_negative(s, "medium", def->medium));
+    if ((def->locks & ~(uint32_t)ST_LOCK_ALL) != 0) return BAD(s, "locks are 0x%x, an unknown bit", def->locks);
+    if (mat3_is_zero(&def->inertia)) return ST_OK;
+    if (def->mass == 0 && !def->fixed) return BAD(s, "inertia is given (%g ...) and mass is not", def->inertia.m[0]);
+    /* Principal moments obey I1 + I2 >= I3: equivalently tr(I)/2 1 - I has no negative eigenvalue. Where one is not
+     * given, because nothing turns about its axis, I itself has none. Up to rounding, relative to the trace.  */
     const double *m = def->inertia.m;
     double trace = m[0] + m[4] + m[8];
     bool complete = true;
@@ -50,36 +66,6 @@ static st_Status check_inertia(Subject s, const st_BodyDef *def)
     return ST_OK;
 }
 
-static bool mat3_is_zero(const st_Mat3 *A)
-{
-    for (int k = 0; k < 9; k++)
-        if (A->m[k] != 0) return false;
-    return true;
-}
-
-st_Status sti_check_body(Subject s, st_BodyDef *def)
-{
-    STI_TRY(check_pose(s, &def->pose));
-    STI_TRY(check_vector(s, "velocity", def->velocity));
-    STI_TRY(check_vector(s, "angular_velocity", def->spin));
-    STI_TRY(check_not_negative(s, "mass", def->mass));
-    STI_TRY(check_number(s, "gravity", def->gravity));
-    STI_TRY(check_not_negative(s, "medium", def->medium));
-    if ((def->locks & ~(uint32_t)ST_LOCK_ALL) != 0) return BAD(s, "locks are 0x%x, an unknown bit", def->locks);
-    if (mat3_is_zero(&def->inertia)) return ST_OK;
-    if (def->mass == 0 && !def->fixed) return BAD(s, "inertia is given (%g ...) and mass is not", def->inertia.m[0]);
-    return check_inertia(s, def);
-}
-
-/* Arrays that the type does not use. */
-static void drop_unused(st_ShapeDef *def)
-{
-    const uint32_t members = st_shape_type_members(def->type);
-    if ((members & ST_MEMBER_POINTS) == 0) def->n_points = 0;
-    if ((members & ST_MEMBER_TRIANGLES) == 0) def->n_triangles = 0;
-    if ((members & ST_MEMBER_HEIGHTS) == 0) def->n_x = def->n_y = 0;
-}
-
 st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, sti_CachedMass *mass)
 {
     STI_TRY(check_pose(s, &def->pose));
@@ -104,7 +90,11 @@ st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, st
     STI_TRY(check_vector(s, "surface_angular_velocity", def->surface_spin));
     STI_TRY(check_not_negative(s, "density", def->density));
     if (st_shape_type_name(def->type) == NULL) return BAD(s, "type is %d, not a shape", (int)def->type);
-    drop_unused(def);
+    /* Arrays that the type does not use. */
+    const uint32_t members = st_shape_type_members(def->type);
+    if ((members & ST_MEMBER_POINTS) == 0) def->n_points = 0;
+    if ((members & ST_MEMBER_TRIANGLES) == 0) def->n_triangles = 0;
+    if ((members & ST_MEMBER_HEIGHTS) == 0) def->n_x = def->n_y = 0;
     if (sti_shape_cache_find(&scene->shape_cache, def) >= 0) return ST_OK;
     /* Compiled here to see that it can be: what is wrong is said where it is given. That it has no volume is wrong only
      * where its mass is needed (mass.c).                                                           */

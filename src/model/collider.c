@@ -20,21 +20,6 @@ static uint64_t body_pair(int a, int b)
     return a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
 }
 
-/* Bodies joined by a joint, unless it says so; pairs that the scene excludes. The ground touches all. */
-static void compile_excluded(sti_World *world)
-{
-    const st_Scene *scene = world->scene;
-    sti_Collider *c = &world->collider;
-    for (int k = 0; k < scene->n_joints; k++) {
-        const st_JointDef *joint = &scene->joint[k];
-        if (!joint->collide && joint->a.index1 != 0 && joint->b.index1 != 0)
-            c->excluded[c->n_excluded++] = body_pair(joint->a.index1, joint->b.index1);
-    }
-    for (int k = 0; k < scene->n_excluded; k++)
-        c->excluded[c->n_excluded++] = body_pair(scene->excluded[k].a, scene->excluded[k].b);
-    if (c->n_excluded > 1) qsort(c->excluded, (size_t)c->n_excluded, sizeof *c->excluded, by_key);
-}
-
 static bool is_excluded(const sti_Collider *c, int a, int b)
 {
     uint64_t key = body_pair(a, b);
@@ -83,25 +68,6 @@ static bool is_loose(const sti_World *world, int body)
     for (int k = 0; loose && k < scene->n_springs; k++)
         loose = scene->spring[k].a.index1 != body && scene->spring[k].b.index1 != body;
     return loose;
-}
-
-static st_Status check_endless(const sti_World *world, st_Error *err)
-{
-    const st_Scene *scene = world->scene;
-    for (int i = 0; i < scene->n_shapes; i++) {
-        const st_ShapeType type = sti_shape_def(scene, i)->type;
-        if (!is_endless(sti_shape_def(scene, i)) || !is_loose(world, scene->shape_body[i])) continue;
-        for (int j = 0; j < scene->n_shapes; j++)
-            if (sti_shape_def(scene, j)->type == type && are_to_touch(world, i, j))
-                return sti_fail(
-                    err, ST_ERR_ARGUMENT,
-                    "body \"%s\" is only a %s and cannot rest on the %s \"%s\" of \"%s\": two such shapes do not "
-                    "touch. Give it a box, or put them in groups that do not touch",
-                    scene->names[STI_BODY].name[scene->shape_body[i]], st_shape_type_name(type),
-                    st_shape_type_name(type), sti_shape_name(scene, j),
-                    scene->names[STI_BODY].name[scene->shape_body[j]]);
-    }
-    return ST_OK;
 }
 
 static const st_Pose origin = {{0, 0, 0}, {1, 0, 0, 0}};
@@ -216,8 +182,30 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
     for (int k = 0; k < c->n_shapes; k++)
         c->cacheable[k] = sti_shape_is_cacheable(world, k);
     STI_TRY(sti_surfaces_compile(world->scene, &world->allocator, &c->surfaces, err));
-    compile_excluded(world);
-    return check_endless(world, err);
+    /* Bodies joined by a joint, unless it says so; pairs that the scene excludes. The ground touches all. */
+    const st_Scene *scene = world->scene;
+    for (int k = 0; k < scene->n_joints; k++) {
+        const st_JointDef *joint = &scene->joint[k];
+        if (!joint->collide && joint->a.index1 != 0 && joint->b.index1 != 0)
+            c->excluded[c->n_excluded++] = body_pair(joint->a.index1, joint->b.index1);
+    }
+    for (int k = 0; k < scene->n_excluded; k++)
+        c->excluded[c->n_excluded++] = body_pair(scene->excluded[k].a, scene->excluded[k].b);
+    if (c->n_excluded > 1) qsort(c->excluded, (size_t)c->n_excluded, sizeof *c->excluded, by_key);
+    for (int i = 0; i < scene->n_shapes; i++) {
+        const st_ShapeType type = sti_shape_def(scene, i)->type;
+        if (!is_endless(sti_shape_def(scene, i)) || !is_loose(world, scene->shape_body[i])) continue;
+        for (int j = 0; j < scene->n_shapes; j++)
+            if (sti_shape_def(scene, j)->type == type && are_to_touch(world, i, j))
+                return sti_fail(
+                    err, ST_ERR_ARGUMENT,
+                    "body \"%s\" is only a %s and cannot rest on the %s \"%s\" of \"%s\": two such shapes do not "
+                    "touch. Give it a box, or put them in groups that do not touch",
+                    scene->names[STI_BODY].name[scene->shape_body[i]], st_shape_type_name(type),
+                    st_shape_type_name(type), sti_shape_name(scene, j),
+                    scene->names[STI_BODY].name[scene->shape_body[j]]);
+    }
+    return ST_OK;
 }
 
 void sti_collider_free(sti_World *world)
@@ -375,8 +363,9 @@ static sti_Bounds collider_sweep(const sti_World *world, int shape)
     return bounds_grown(box, room);
 }
 
-static double travel_of(const sti_World *world, int b)
+static void foresee_body(sti_World *world, int b)
 {
+    sti_Collider *c = &world->collider;
     const sti_Foresight *ahead = &world->collider.ahead;
     double travel = 0;
     for (int k = 0; ahead->h > 0 && k < 2 && ahead->v[k] != NULL && world->body[b].n_dofs > 0; k++) {
@@ -384,13 +373,7 @@ static double travel_of(const sti_World *world, int b)
         sti_body_velocity(&world->body[b], ahead->v[k], &linear, &w);
         travel = fmax(travel, ahead->h * (norm(linear) + sti_turning_speed(world, b, w)));
     }
-    return travel;
-}
-
-static void foresee_body(sti_World *world, int b)
-{
-    sti_Collider *c = &world->collider;
-    c->travel[b] = travel_of(world, b);
+    c->travel[b] = travel;
     for (int k = world->scene->first_shape[b]; k >= 0; k = world->scene->next_shape[k])
         c->swept[k] = collider_sweep(world, k);
 }

@@ -165,26 +165,6 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
 
 /* ---- in the plane -------------------------------------------------------------------------------- */
 
-/* In the plane the points of a face stand one behind the other: keep the first of each. */
-static void merge_across(sti_Points *points, int axis)
-{
-    double size = 0;
-    int n = 0;
-    st_Vec3 e = vec3_axis(axis);
-    for (int k = 0; k < points->n; k++)
-        size = fmax(size, norm(sub(points->point[k].point, points->point[0].point)));
-    for (int k = 0; k < points->n; k++) {
-        bool seen = false;
-        for (int j = 0; j < n && !seen; j++) {
-            st_Vec3 d = sub(points->point[k].point, points->point[j].point);
-            d = sub(d, scale(dot(d, e), e));
-            seen = norm(d) <= 1e-9 * size && norm(sub(points->point[k].normal, points->point[j].normal)) <= 1e-9;
-        }
-        if (!seen) points->point[n++] = points->point[k];
-    }
-    points->n = n;
-}
-
 /* Where a point stands across the plane is all one to the motion: halfway where both shapes are, for the eye. */
 static void centre_across(const ContactTask *task, sti_Points *points)
 {
@@ -234,7 +214,23 @@ static st_Status contact_push_points(ContactTask *task, sti_Pair *at)
     if (entry != NULL && entry->patch.room > 0 && entry->patch.room != room)
         sti_contact_cache_store(c, entry, task->a, task->b);
     if (task->how.planar >= 0) {
-        merge_across(task->points, task->how.planar);
+        /* In the plane the points of a face stand one behind the other: keep the first of each. */
+        double size = 0;
+        int n = 0;
+        st_Vec3 e = vec3_axis(task->how.planar);
+        for (int k = 0; k < task->points->n; k++)
+            size = fmax(size, norm(sub(task->points->point[k].point, task->points->point[0].point)));
+        for (int k = 0; k < task->points->n; k++) {
+            bool seen = false;
+            for (int m = 0; m < n && !seen; m++) {
+                st_Vec3 d = sub(task->points->point[k].point, task->points->point[m].point);
+                d = sub(d, scale(dot(d, e), e));
+                seen = norm(d) <= 1e-9 * size &&
+                       norm(sub(task->points->point[k].normal, task->points->point[m].normal)) <= 1e-9;
+            }
+            if (!seen) task->points->point[n++] = task->points->point[k];
+        }
+        task->points->n = n;
         centre_across(task, task->points);
     }
     for (int p = 0; p < task->points->n; p++)
@@ -306,22 +302,6 @@ static int list_near(const sti_World *world, const sti_Pair *pair, int n, double
     return count;
 }
 
-/* Pairs with a body that is awake: listed again when the pairs have changed, or the bodies that sleep. */
-static st_Status list_live(sti_World *world, st_Error *err)
-{
-    sti_Collider *c = &world->collider;
-    const int *owner = world->scene->shape_body;
-    if (c->live_serial == c->pairs.serial) return ST_OK;
-    STI_TRY(STI_GROW(&world->allocator, c->live, c->live_capacity, c->pairs.n_pairs, err));
-    c->n_live = 0;
-    for (int64_t k = 0; k < c->pairs.n_pairs; k++) {
-        const sti_Pair *pair = &c->pairs.pair[k];
-        if (!sti_stays(world, owner[pair->i]) || !sti_stays(world, owner[pair->j])) c->live[c->n_live++] = k;
-    }
-    c->live_serial = c->pairs.serial;
-    return ST_OK;
-}
-
 /* How many pairs there are to look at, and a range of them. */
 static int64_t count_pairs(const sti_World *world)
 {
@@ -373,19 +353,6 @@ void sti_helpers_free(sti_World *world)
     sti_free(&world->allocator, c->helper, c->n_helpers, sizeof *c->helper);
     c->helper = NULL;
     c->n_helpers = 0;
-}
-
-static st_Status make_helpers(sti_World *world, int n, st_Error *err)
-{
-    sti_Collider *c = &world->collider;
-    if (n <= c->n_helpers) return ST_OK;
-    sti_helpers_free(world);
-    c->helper = sti_alloc(&world->allocator, n, sizeof *c->helper);
-    if (c->helper == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d threads", n + 1);
-    c->n_helpers = n;
-    for (int k = 0; k < n; k++)
-        c->helper[k].points.allocator = c->helper[k].sink.allocator = world->allocator;
-    return ST_OK;
 }
 
 typedef struct Team {
@@ -468,7 +435,19 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
     ST_VALIDATE(sti_pairs_are_valid(&c->pairs) && sti_tree_is_valid(&c->pairs.tree));
     STI_TRY(sti_contact_cache_update(world, err));
     ST_VALIDATE(sti_contact_cache_is_valid(c));
-    if (world->awake != NULL) STI_TRY(list_live(world, err));
+    if (world->awake != NULL) {
+        /* Pairs with a body that is awake: listed again when the pairs have changed, or the bodies that sleep. */
+        const int *owner = world->scene->shape_body;
+        if (c->live_serial != c->pairs.serial) {
+            STI_TRY(STI_GROW(&world->allocator, c->live, c->live_capacity, c->pairs.n_pairs, err));
+            c->n_live = 0;
+            for (int64_t k = 0; k < c->pairs.n_pairs; k++) {
+                const sti_Pair *pair = &c->pairs.pair[k];
+                if (!sti_stays(world, owner[pair->i]) || !sti_stays(world, owner[pair->j])) c->live[c->n_live++] = k;
+            }
+            c->live_serial = c->pairs.serial;
+        }
+    }
     ContactTask task = {.world = world,
                         .sink = sink,
                         .err = err,
@@ -480,6 +459,14 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
     int64_t threads = count_pairs(world) / LEAST_PAIRS;
     if (threads > world->threads) threads = world->threads;
     if (threads <= 1) return push_range(&task, 0, count_pairs(world));
-    STI_TRY(make_helpers(world, (int)threads - 1, err));
+    const int n = (int)threads - 1;
+    if (n > c->n_helpers) {
+        sti_helpers_free(world);
+        c->helper = sti_alloc(&world->allocator, n, sizeof *c->helper);
+        if (c->helper == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d threads", n + 1);
+        c->n_helpers = n;
+        for (int k = 0; k < n; k++)
+            c->helper[k].points.allocator = c->helper[k].sink.allocator = world->allocator;
+    }
     return push_by_team(&task, (int)threads, err);
 }

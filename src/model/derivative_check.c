@@ -12,23 +12,19 @@ typedef struct Probe {
     double *q_moved, *v_moved, *k, *k_other;
 } Probe;
 
-static void move_along(const Probe *probe, int j, double step)
-{
-    const st_Model *model = probe->model;
-    memset(probe->v_moved, 0, (size_t)model->n_v * sizeof *probe->v_moved);
-    probe->v_moved[j] = step;
-    if (model->move != NULL)
-        model->move(model->ctx, probe->q, probe->v_moved, 1.0, probe->q_moved);
-    else
-        for (int i = 0; i < model->n_v; i++)
-            probe->q_moved[i] = probe->q[i] + probe->v_moved[i];
-}
-
 static st_Status forces_beside(const Probe *probe, int j, bool by_q, double step, double *k, st_Error *err)
 {
     const st_Model *model = probe->model;
     memcpy(probe->q_moved, probe->q, (size_t)model->n_q * sizeof *probe->q);
-    if (by_q) move_along(probe, j, step);
+    if (by_q) {
+        memset(probe->v_moved, 0, (size_t)model->n_v * sizeof *probe->v_moved);
+        probe->v_moved[j] = step;
+        if (model->move != NULL)
+            model->move(model->ctx, probe->q, probe->v_moved, 1.0, probe->q_moved);
+        else
+            for (int i = 0; i < model->n_v; i++)
+                probe->q_moved[i] = probe->q[i] + probe->v_moved[i];
+    }
     memcpy(probe->v_moved, probe->v, (size_t)model->n_v * sizeof *probe->v);
     if (!by_q) probe->v_moved[j] += step;
     memset(k, 0, (size_t)model->n_v * sizeof *k);

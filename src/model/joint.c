@@ -107,12 +107,6 @@ static bool joint_is_held(const st_MotorDef *motor)
     return motor->type == ST_MOTOR_MOTION || (motor->type == ST_MOTOR_SPEED && !limited);
 }
 
-static int joint_count_rows(const Recipe *recipe)
-{
-    return (recipe->meet ? 3 : 0) + recipe->n_slide + recipe->n_align + (recipe->span ? 1 : 0) +
-           (recipe->screw ? 1 : 0) + (recipe->gear ? 1 : 0);
-}
-
 /* Coordinates that count whole turns stand in q. Those of a universal joint: b's axis turns about a's, and seen from
  * b a's axis turns back about b's.                                                                */
 static void compile_angle(sti_World *world, const st_JointDef *def, sti_Joint *out, st_Coordinate coordinate)
@@ -147,7 +141,8 @@ void sti_joint_compile(sti_World *world, int index)
                        .ratio = def->ratio,
                        .held = joint_is_held(&def->motor),
                        .at_speed = joint_is_held(&def->motor) && def->motor.type == ST_MOTOR_SPEED,
-                       .n_rows = joint_count_rows(recipe)};
+                       .n_rows = ((recipe->meet ? 3 : 0) + recipe->n_slide + recipe->n_align + (recipe->span ? 1 : 0) +
+                                  (recipe->screw ? 1 : 0) + (recipe->gear ? 1 : 0))};
     if (index > 0) out->first_row = world->joint[index - 1].first_row + world->joint[index - 1].n_rows;
     if (out->held) out->n_rows++;
     out->anchor_a = rotate_back(a.q, sub(def->point, a.p));

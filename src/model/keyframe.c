@@ -15,8 +15,13 @@ void sti_keyframe_free(const st_Allocator *allocator, sti_KeyframeEntry *keyfram
     sti_free(allocator, keyframe->motors, keyframe->n_motors, sizeof *keyframe->motors);
 }
 
-static st_Status check_keyframe(const st_Scene *scene, const char *who, const st_KeyframeDef *def, st_Error *err)
+st_Status st_scene_add_keyframe(st_Scene *scene, const st_KeyframeDef *def, st_Error *err)
 {
+    STI_NEED(scene, err);
+    STI_CHECK_DEF(def, "st_keyframe_def", err);
+    char who[STI_NAME_MAX + 16];
+    const st_Allocator *a = &scene->allocator;
+    snprintf(who, sizeof who, "keyframe \"%.200s\"", def->name != NULL ? def->name : "");
     if (!sti_within(def->t, STI_LARGEST)) return sti_fail(err, ST_ERR_ARGUMENT, "%s: time is %g", who, def->t);
     if (def->n_bodies < 0 || def->n_motors < 0 || (def->n_bodies > 0 && def->bodies == NULL) ||
         (def->n_motors > 0 && def->motors == NULL))
@@ -43,17 +48,6 @@ static st_Status check_keyframe(const st_Scene *scene, const char *who, const st
             return sti_fail(err, ST_ERR_ARGUMENT, "%s: motor of \"%s\" wants %g", who,
                             scene->names[STI_JOINT].name[id - 1], def->motors[k].wanted);
     }
-    return ST_OK;
-}
-
-st_Status st_scene_add_keyframe(st_Scene *scene, const st_KeyframeDef *def, st_Error *err)
-{
-    STI_NEED(scene, err);
-    STI_CHECK_DEF(def, "st_keyframe_def", err);
-    char who[STI_NAME_MAX + 16];
-    const st_Allocator *a = &scene->allocator;
-    snprintf(who, sizeof who, "keyframe \"%.200s\"", def->name != NULL ? def->name : "");
-    STI_TRY(check_keyframe(scene, who, def, err));
     STI_TRY(STI_GROW(a, scene->keyframe, scene->keyframe_capacity, scene->n_keyframes + 1, err));
     sti_KeyframeEntry kept = {.name = def->name, .t = def->t, .n_bodies = def->n_bodies, .n_motors = def->n_motors};
     kept.bodies = sti_alloc(a, kept.n_bodies, sizeof *kept.bodies);

@@ -2,29 +2,6 @@
 #include "base/range.h"
 #include "model/world.h"
 
-/* Add the shape, turned and moved to where it stands in the body: with d = centre of the shape in the body,
- * c in the shape, J about the shape's origin,  J_c = J - m (|c|^2 1 - c c'),  then Steiner with d.  */
-static void mass_add_shape(st_Mat3 *inertia, st_Pose pose, const sti_MassProperties *shape)
-{
-    st_Mat3 R = quat_matrix(pose.q);
-    st_Vec3 moved = pose_point(pose, shape->centre);
-    double c[3], d[3], m = shape->mass, about[9];
-    vec3_store(c, shape->centre);
-    vec3_store(d, moved);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            about[3 * i + j] =
-                shape->inertia.m[3 * i + j] - m * ((i == j ? dot(shape->centre, shape->centre) : 0) - c[i] * c[j]);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            double sum = m * ((i == j ? dot(moved, moved) : 0) - d[i] * d[j]);
-            for (int k = 0; k < 3; k++)
-                for (int l = 0; l < 3; l++)
-                    sum += R.m[3 * i + k] * about[3 * k + l] * R.m[3 * j + l];
-            inertia->m[3 * i + j] += sum;
-        }
-}
-
 static bool mass_is_zero(const st_Mat3 *A)
 {
     for (int k = 0; k < 9; k++)
@@ -58,7 +35,25 @@ static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_M
         const st_Pose pose = *sti_shape_pose(scene, k);
         if (!known->known) return fail_mass(scene, k, err);
         const sti_MassProperties shape = known->of;
-        mass_add_shape(inertia, pose, &shape);
+        /* Add the shape, turned and moved to where it stands in the body: with d = centre of the shape in the body,
+         * c in the shape, J about the shape's origin,  J_c = J - m (|c|^2 1 - c c'),  then Steiner with d.  */
+        st_Mat3 R = quat_matrix(pose.q);
+        st_Vec3 moved = pose_point(pose, shape.centre);
+        double c[3], d[3], m = shape.mass, about[9];
+        vec3_store(c, shape.centre);
+        vec3_store(d, moved);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                about[3 * i + j] =
+                    shape.inertia.m[3 * i + j] - m * ((i == j ? dot(shape.centre, shape.centre) : 0) - c[i] * c[j]);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                double sum = m * ((i == j ? dot(moved, moved) : 0) - d[i] * d[j]);
+                for (int e = 0; e < 3; e++)
+                    for (int l = 0; l < 3; l++)
+                        sum += R.m[3 * i + e] * about[3 * e + l] * R.m[3 * j + l];
+                inertia->m[3 * i + j] += sum;
+            }
         st_Vec3 at = pose_point(pose, shape.centre);
         *centre = add(*centre, scale(shape.mass, at));
         *mass += shape.mass;

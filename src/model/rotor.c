@@ -22,28 +22,24 @@ static bool has_rotor(const st_JointDef *def)
     return def->armature > 0;
 }
 
-static st_Status add_rotor(st_Scene *scene, const st_JointDef *joint, st_Error *err)
-{
-    char name[STI_NAME_MAX + 16];
-    const double A = joint->armature;
-    st_BodyDef def = st_body_def();
-    snprintf(name, sizeof name, "%s rotor", joint->name);
-    if (sti_names_find(&scene->names[STI_BODY], 0, name) >= 0)
-        return sti_fail(err, ST_ERR_ARGUMENT,
-                        "joint \"%s\": its armature is a body \"%s\", and that name is taken: rename that body",
-                        joint->name, name);
-    def.name = name;
-    def.mass = 1; /* never moves from its place */
-    def.inertia = (st_Mat3){{A, 0, 0, 0, A, 0, 0, 0, A}};
-    def.locks = ST_LOCK_ALL & ~(uint32_t)ST_LOCK_RX;
-    return st_scene_add_body(scene, &def, NULL, err);
-}
-
 st_Status sti_rotors_add(st_Scene *scene, st_Error *err)
 {
     for (int k = 0; k < scene->n_joints; k++) {
         if (!has_rotor(&scene->joint[k])) continue;
-        STI_TRY(add_rotor(scene, &scene->joint[k], err));
+        const st_JointDef *joint = &scene->joint[k];
+        char name[STI_NAME_MAX + 16];
+        const double A = joint->armature;
+        st_BodyDef def = st_body_def();
+        snprintf(name, sizeof name, "%s rotor", joint->name);
+        if (sti_names_find(&scene->names[STI_BODY], 0, name) >= 0)
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "joint \"%s\": its armature is a body \"%s\", and that name is taken: rename that body",
+                            joint->name, name);
+        def.name = name;
+        def.mass = 1; /* never moves from its place */
+        def.inertia = (st_Mat3){{A, 0, 0, 0, A, 0, 0, 0, A}};
+        def.locks = ST_LOCK_ALL & ~(uint32_t)ST_LOCK_RX;
+        STI_TRY(st_scene_add_body(scene, &def, NULL, err));
         scene->n_rotors++;
     }
     return ST_OK;

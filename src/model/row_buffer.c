@@ -264,9 +264,23 @@ static st_Status rows_check_turning(const st_ContactRow *row, int n, const char 
                     value > 0 ? " and no rows `turning`" : ", must be >= 0");
 }
 
-/* What compliant and regularized contacts are made of, and where they are. */
-static st_Status check_compliance(const st_ContactRow *row, int n, st_Error *err)
+st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err)
 {
+    STI_NEED(sink, err);
+    STI_NEED(row, err);
+    int n = sink->n_contacts;
+    if (row->dim < 1 || row->dim > 3)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %d has dim %d, must be 1, 2 or 3", n, row->dim);
+    STI_TRY(check_row(sink, "contact", n, row->dim, row->count, row->index, row->gradient, err));
+    if (!isfinite(row->gap) || !isfinite(row->mu) || row->mu < 0)
+        return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has gap %g and friction %g", n, row->gap, row->mu);
+    if (!(row->restitution >= 0 && row->restitution <= 1))
+        return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has a restitution of %g, must be from 0 to 1", n,
+                        row->restitution);
+    if (!isfinite(row->slide[0]) || !isfinite(row->slide[1]))
+        return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d slides at (%g, %g), must be finite", n,
+                        row->slide[0], row->slide[1]);
+    /* What compliant and regularized contacts are made of, and where they are. */
     for (int side = 0; side < 2; side++) {
         const st_Elastic *e = &row->elastic[side];
         if (!(e->young >= 0 && isfinite(e->young)))
@@ -284,26 +298,6 @@ static st_Status check_compliance(const st_ContactRow *row, int n, st_Error *err
     if (!vec3_finite(row->point) || !vec3_finite(row->normal) || !vec3_finite(row->tangent))
         return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has a point, normal or tangent that is not finite",
                         n);
-    return ST_OK;
-}
-
-st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err)
-{
-    STI_NEED(sink, err);
-    STI_NEED(row, err);
-    int n = sink->n_contacts;
-    if (row->dim < 1 || row->dim > 3)
-        return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %d has dim %d, must be 1, 2 or 3", n, row->dim);
-    STI_TRY(check_row(sink, "contact", n, row->dim, row->count, row->index, row->gradient, err));
-    if (!isfinite(row->gap) || !isfinite(row->mu) || row->mu < 0)
-        return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has gap %g and friction %g", n, row->gap, row->mu);
-    if (!(row->restitution >= 0 && row->restitution <= 1))
-        return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has a restitution of %g, must be from 0 to 1", n,
-                        row->restitution);
-    if (!isfinite(row->slide[0]) || !isfinite(row->slide[1]))
-        return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d slides at (%g, %g), must be finite", n,
-                        row->slide[0], row->slide[1]);
-    STI_TRY(check_compliance(row, n, err));
     STI_TRY(rows_check_turning(row, n, "rolling", row->rolling, err));
     STI_TRY(rows_check_turning(row, n, "spinning", row->spinning, err));
     if (row->turning != NULL) STI_TRY(check_row(sink, "contact", n, 3, row->count, row->index, row->turning, err));

@@ -134,18 +134,6 @@ void sti_scene_drop_bodies(st_Scene *scene)
     STI_RELEASE(&scene->allocator, scene->body, scene->body_capacity);
 }
 
-/* Room for what is kept of one more shape. */
-static st_Status grow_shapes(st_Scene *scene, st_Error *err)
-{
-    const st_Allocator *a = &scene->allocator;
-    const int n = scene->n_shapes + 1;
-    STI_TRY(STI_GROW(a, scene->cached_shape, scene->shape_kind_capacity, n, err));
-    STI_TRY(STI_GROW(a, scene->shape_pose, scene->shape_pose_capacity, n, err));
-    STI_TRY(STI_GROW(a, scene->shape_body, scene->shape_body_capacity, n, err));
-    STI_TRY(STI_GROW(a, scene->next_shape, scene->next_shape_capacity, n, err));
-    return sti_scene_reserve_pose(scene, 1, err);
-}
-
 st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef *def, st_ShapeId *out, st_Error *err)
 {
     STI_NEED(scene, err);
@@ -166,7 +154,14 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
     sti_CachedMass mass = {0};
     STI_TRY(sti_check_shape(scene, s, &shape, &mass));
     int kind;
-    STI_TRY(grow_shapes(scene, err));
+    /* Room for what is kept of one more shape. */
+    const st_Allocator *a = &scene->allocator;
+    const int n = scene->n_shapes + 1;
+    STI_TRY(STI_GROW(a, scene->cached_shape, scene->shape_kind_capacity, n, err));
+    STI_TRY(STI_GROW(a, scene->shape_pose, scene->shape_pose_capacity, n, err));
+    STI_TRY(STI_GROW(a, scene->shape_body, scene->shape_body_capacity, n, err));
+    STI_TRY(STI_GROW(a, scene->next_shape, scene->next_shape_capacity, n, err));
+    STI_TRY(sti_scene_reserve_pose(scene, 1, err));
     STI_TRY(sti_shape_cache_take(&scene->allocator, &scene->shape_cache, &shape, &mass, &kind,
                                  err)); /* one too many, if the name is refused: no harm */
     STI_TRY(sti_scene_add_name(scene, STI_SHAPE, body.index1, def->name, &shape.name, err));

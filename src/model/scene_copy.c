@@ -161,27 +161,11 @@ static void free_map(const st_Allocator *a, Map *map)
         sti_free(a, map->to[kind], map->count[kind], sizeof *map->to[kind]);
 }
 
-/* All of them stay. */
-static st_Status make_map(const st_Scene *scene, const st_Allocator *a, Map *map, st_Error *err)
+/* The scene without what the map takes out. */
+static st_Status rebuild(st_Scene *scene, Map *map, st_Error *err)
 {
-    *map = (Map){.count = {[STI_BODY] = scene->n_bodies,
-                           [STI_SHAPE] = scene->n_shapes,
-                           [STI_JOINT] = scene->n_joints,
-                           [STI_SPRING] = scene->n_springs,
-                           [STI_FORCE] = scene->n_forces}};
-    for (int kind = 0; kind < STI_N_KINDS; kind++) {
-        if (map->count[kind] == 0) continue;
-        map->to[kind] = sti_alloc(a, map->count[kind], sizeof *map->to[kind]);
-        if (map->to[kind] != NULL) continue;
-        free_map(a, map);
-        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a scene of %d bodies", scene->n_bodies - 1);
-    }
-    return ST_OK;
-}
-
-/* With a body goes what is fixed to it, with a joint the gears and tendons on it, which were added behind it. */
-static void take_along(const st_Scene *scene, Map *map)
-{
+    st_Scene *copy;
+    /* With a body goes what is fixed to it, with a joint the gears and tendons on it, which were added behind it. */
     const int *body = map->to[STI_BODY];
     int *joint = map->to[STI_JOINT];
     for (int k = 0; k < scene->n_shapes; k++)
@@ -201,21 +185,9 @@ static void take_along(const st_Scene *scene, Map *map)
         if (body[scene->spring[k].a.index1] < 0 || body[scene->spring[k].b.index1] < 0) map->to[STI_SPRING][k] = -1;
     for (int k = 0; k < scene->n_forces; k++)
         if (body[scene->force[k].body.index1] < 0) map->to[STI_FORCE][k] = -1;
-}
-
-static void number(Map *map)
-{
     for (int kind = 0; kind < STI_N_KINDS; kind++)
         for (int k = 0, next = 0; k < map->count[kind]; k++)
             if (map->to[kind][k] >= 0) map->to[kind][k] = next++;
-}
-
-/* The scene without what the map takes out. */
-static st_Status rebuild(st_Scene *scene, Map *map, st_Error *err)
-{
-    st_Scene *copy;
-    take_along(scene, map);
-    number(map);
     const st_Allocator below = sti_allocator_below(&scene->allocator);
     STI_TRY(copy_mapped(scene, map, &below, &copy, err));
     st_Scene old = *scene;
@@ -245,7 +217,19 @@ static st_Status remove_objects(st_Scene *scene, sti_ObjectKind kind, const Obje
     if (scene == NULL || n < 0 || (n > 0 && ids == NULL))
         return sti_fail(err, ST_ERR_ARGUMENT, "nothing to remove from: scene and ids must be given");
     const st_Allocator a = sti_allocator_below(&scene->allocator); /* its arena goes when it is rebuilt */
-    STI_TRY(make_map(scene, &a, &map, err));
+    /* All of them stay. */
+    map = (Map){.count = {[STI_BODY] = scene->n_bodies,
+                          [STI_SHAPE] = scene->n_shapes,
+                          [STI_JOINT] = scene->n_joints,
+                          [STI_SPRING] = scene->n_springs,
+                          [STI_FORCE] = scene->n_forces}};
+    for (int j = 0; j < STI_N_KINDS; j++) {
+        if (map.count[j] == 0) continue;
+        map.to[j] = sti_alloc(&a, map.count[j], sizeof *map.to[j]);
+        if (map.to[j] != NULL) continue;
+        free_map(&a, &map);
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a scene of %d bodies", scene->n_bodies - 1);
+    }
     for (int k = 0; k < n && status == ST_OK; k++) {
         const int at = sti_names_place(&scene->names[kind], ids[k].index1 - 1 + first, ids[k].generation);
         if (at < 0 && ids[k].generation != 0)

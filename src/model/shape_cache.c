@@ -84,19 +84,6 @@ static void fill_slots(sti_ShapeCache *cache)
         cache->slot[shape_cache_probe(cache, &cache->def[k])] = k + 1;
 }
 
-static st_Status shape_cache_grow_slots(const st_Allocator *allocator, sti_ShapeCache *cache, st_Error *err)
-{
-    if (2 * (int64_t)(cache->n + 1) < cache->n_slots) return ST_OK;
-    const int64_t n = cache->n_slots == 0 ? 16 : 2 * cache->n_slots;
-    int *slot = sti_alloc(allocator, n, sizeof *slot);
-    if (slot == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d distinct shapes", cache->n + 1);
-    sti_free(allocator, cache->slot, cache->n_slots, sizeof *cache->slot);
-    cache->slot = slot;
-    cache->n_slots = n;
-    fill_slots(cache);
-    return ST_OK;
-}
-
 /* Points, triangles and heights of a kind are its own. */
 static void free_arrays(const st_Allocator *a, st_ShapeDef *shape)
 {
@@ -137,7 +124,15 @@ st_Status sti_shape_cache_take(const st_Allocator *allocator, sti_ShapeCache *ca
     if (*kind >= 0) return ST_OK;
     STI_TRY(STI_GROW(allocator, cache->def, cache->capacity, cache->n + 1, err));
     STI_TRY(STI_GROW(allocator, cache->mass, cache->mass_capacity, cache->n + 1, err));
-    STI_TRY(shape_cache_grow_slots(allocator, cache, err));
+    if (2 * (int64_t)(cache->n + 1) >= cache->n_slots) {
+        const int64_t n = cache->n_slots == 0 ? 16 : 2 * cache->n_slots;
+        int *slot = sti_alloc(allocator, n, sizeof *slot);
+        if (slot == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d distinct shapes", cache->n + 1);
+        sti_free(allocator, cache->slot, cache->n_slots, sizeof *cache->slot);
+        cache->slot = slot;
+        cache->n_slots = n;
+        fill_slots(cache);
+    }
     STI_TRY(own_arrays(allocator, &own, err));
     own.pose = pose_identity();
     own.name = NULL;

@@ -145,20 +145,6 @@ int sti_spring_measures(const sti_World *world, int index, const double *q, sti_
     return n;
 }
 
-/* F(x + dx) = F + F' dx as a spring of stiffness F' at an elongation of F/F'. Where the force does not rise with the
- * elongation a stiffness of nearly 0 serves: the force is explicit then.                              */
-static void by_table(const st_Profile *table, st_SoftRow *row)
-{
-    const double x = row->value, force = sti_profile_value(table, x);
-    double steepest = 0, least;
-    for (int k = 0; k + 1 < table->n_table; k++)
-        steepest = fmax(steepest, (table->values[k + 1] - table->values[k]) / (table->times[k + 1] - table->times[k]));
-    least = 1e-6 * (steepest > 0 ? steepest : fmax(fabs(force), 1));
-    row->stiffness = fmax(sti_profile_rate(table, x), least);
-    row->value = force / row->stiffness;
-    row->energy = table_energy(table, x) - 0.5 * row->stiffness * row->value * row->value;
-}
-
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err)
 {
     for (int index = 0; index < world->n_springs; index++) {
@@ -175,7 +161,20 @@ st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sin
                               .count = rows.count,
                               .index = rows.index,
                               .gradient = rows.gradient};
-            if (world->scene->spring[index].table.n_table > 0) by_table(&world->scene->spring[index].table, &row);
+            if (world->scene->spring[index].table.n_table > 0) {
+                /* F(x + dx) = F + F' dx as a spring of stiffness F' at an elongation of F/F'. Where the force does not
+                 * rise with the elongation a stiffness of nearly 0 serves: the force is explicit then. */
+                const st_Profile *table = &world->scene->spring[index].table;
+                const double x = row.value, force = sti_profile_value(table, x);
+                double steepest = 0, least;
+                for (int j = 0; j + 1 < table->n_table; j++)
+                    steepest = fmax(steepest, (table->values[j + 1] - table->values[j]) /
+                                                  (table->times[j + 1] - table->times[j]));
+                least = 1e-6 * (steepest > 0 ? steepest : fmax(fabs(force), 1));
+                row.stiffness = fmax(sti_profile_rate(table, x), least);
+                row.value = force / row.stiffness;
+                row.energy = table_energy(table, x) - 0.5 * row.stiffness * row.value * row.value;
+            }
             STI_TRY(st_push_soft(sink, &row, err));
         }
     }

@@ -6,20 +6,6 @@
 
 /* ---- compiling -------------------------------------------------------------------------------- */
 
-/* Bit e: the body moves only across world axis e. All rotations locked, or all but the one about e
- * with the body's own e axis along the world's (rotation locks are about body axes).              */
-static unsigned char planar_axes(const st_BodyDef *def)
-{
-    unsigned axes = 0;
-    for (int e = 0; e < 3; e++) {
-        uint32_t needed = (uint32_t)(ST_LOCK_X << e) | (ST_LOCK_ROTATION & ~(uint32_t)(ST_LOCK_RX << e));
-        bool turns = (def->locks & (uint32_t)(ST_LOCK_RX << e)) == 0;
-        double along = fabs(dot(rotate(def->pose.q, vec3_axis(e)), vec3_axis(e)));
-        if (def->fixed || ((def->locks & needed) == needed && (!turns || along > 1.0 - 1e-12))) axes |= 1u << e;
-    }
-    return (unsigned char)axes;
-}
-
 /* Entry (i, j) of a body's 6 x 6 mass matrix. */
 static double world_mass_entry(const sti_Body *body, int i, int j)
 {
@@ -41,7 +27,16 @@ static st_Status compile_body(sti_World *world, int index, st_Error *err)
     const st_BodyDef *def = &world->scene->body[index];
     sti_Body *body = &world->body[index];
     body->v_first = world->n_v;
-    body->planar = planar_axes(def);
+    /* Bit e: the body moves only across world axis e. All rotations locked, or all but the one about e
+     * with the body's own e axis along the world's (rotation locks are about body axes).              */
+    unsigned axes = 0;
+    for (int e = 0; e < 3; e++) {
+        uint32_t needed = (uint32_t)(ST_LOCK_X << e) | (ST_LOCK_ROTATION & ~(uint32_t)(ST_LOCK_RX << e));
+        bool turns = (def->locks & (uint32_t)(ST_LOCK_RX << e)) == 0;
+        double along = fabs(dot(rotate(def->pose.q, vec3_axis(e)), vec3_axis(e)));
+        if (def->fixed || ((def->locks & needed) == needed && (!turns || along > 1.0 - 1e-12))) axes |= 1u << e;
+    }
+    body->planar = (unsigned char)axes;
     if (def->fixed || def->locks == ST_LOCK_ALL) {
         body->planar = 7;
         return ST_OK;
@@ -59,30 +54,6 @@ static st_Status compile_body(sti_World *world, int index, st_Error *err)
     world->n_v += body->n_dofs;
     world->principal[world->n_blocks] = is_principal(body);
     world->block_first[++world->n_blocks] = world->n_v;
-    return ST_OK;
-}
-
-/* A velocity along a locked degree of freedom would be lost: refuse it. */
-static st_Status initial_state(sti_World *world, st_Error *err)
-{
-    static const char *const dof_name[6] = {"x", "y", "z", "rx", "ry", "rz"};
-    for (int b = 1; b < world->n_bodies; b++) {
-        const st_BodyDef *def = &world->scene->body[b];
-        const sti_Body *body = &world->body[b];
-        double *q = world->q0 + (int64_t)STI_BODY_Q * (b - 1), full[6];
-        vec3_store(q, def->pose.p);
-        q[3] = def->pose.q.w, q[4] = def->pose.q.x, q[5] = def->pose.q.y, q[6] = def->pose.q.z;
-        vec3_store(full, def->velocity);
-        vec3_store(full + 3, def->spin);
-        for (int k = 0; k < body->n_dofs; k++) {
-            world->v0[body->v_first + k] = full[body->dof[k]];
-            full[body->dof[k]] = 0;
-        }
-        for (int d = 0; d < 6; d++)
-            if (full[d] != 0)
-                return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": its velocity along %s is %g, but %s", def->name,
-                                dof_name[d], full[d], def->fixed ? "it is fixed" : "that is locked, must be 0");
-    }
     return ST_OK;
 }
 
@@ -146,7 +117,25 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
         sti_spring_compile(world, k);
     sti_drives_compile(world);
     STI_TRY(sti_collider_compile(world, err));
-    STI_TRY(initial_state(world, err));
+    /* A velocity along a locked degree of freedom would be lost: refuse it. */
+    static const char *const dof_name[6] = {"x", "y", "z", "rx", "ry", "rz"};
+    for (int b = 1; b < world->n_bodies; b++) {
+        const st_BodyDef *def = &world->scene->body[b];
+        const sti_Body *body = &world->body[b];
+        double *q = world->q0 + (int64_t)STI_BODY_Q * (b - 1), full[6];
+        vec3_store(q, def->pose.p);
+        q[3] = def->pose.q.w, q[4] = def->pose.q.x, q[5] = def->pose.q.y, q[6] = def->pose.q.z;
+        vec3_store(full, def->velocity);
+        vec3_store(full + 3, def->spin);
+        for (int k = 0; k < body->n_dofs; k++) {
+            world->v0[body->v_first + k] = full[body->dof[k]];
+            full[body->dof[k]] = 0;
+        }
+        for (int d = 0; d < 6; d++)
+            if (full[d] != 0)
+                return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": its velocity along %s is %g, but %s", def->name,
+                                dof_name[d], full[d], def->fixed ? "it is fixed" : "that is locked, must be 0");
+    }
     sti_presence_park(world, before != NULL ? before->world : NULL);
     if (before != NULL) sti_carry_attachments(world, before);
     sti_gears_compile(world);
@@ -368,24 +357,6 @@ static st_Status world_contacts(void *ctx, double t, const double *q, double mar
     return sti_limits_push(ctx, q, margin, sink, err);
 }
 
-/* Solve A x = y for 1 to 3 unknowns by elimination; the pivots are positive: the symmetric part of A is
- * an inertia.                                                                                     */
-static void solve_small(int n, double A[3][3], double *y)
-{
-    for (int k = 0; k < n; k++)
-        for (int i = k + 1; i < n; i++) {
-            double factor = A[i][k] / A[k][k];
-            for (int j = k; j < n; j++)
-                A[i][j] -= factor * A[k][j];
-            y[i] -= factor * y[k];
-        }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++)
-            y[k] -= A[k][j] * y[j];
-        y[k] /= A[k][k];
-    }
-}
-
 /* (J - [a]x) w* = J w with a = h J w: |w*|_J <= |w|_J for any h (docs/methods.md 2). In space w* = w + x with
  * (J - [a]x) x = a x w, and J being symmetric
  *
@@ -423,7 +394,20 @@ static void gyroscopic_body(const sti_Body *body, double h, double *v)
             A[i][j] = J.m[3 * axis[i] + axis[j]] - h * skew[axis[i]][axis[j]];
         y[i] = L[axis[i]];
     }
-    solve_small(n, A, y);
+    /* Solve A x = y for 1 to 3 unknowns by elimination; the pivots are positive: the symmetric part of A is
+     * an inertia.                                                                                     */
+    for (int k = 0; k < n; k++)
+        for (int i = k + 1; i < n; i++) {
+            double factor = A[i][k] / A[k][k];
+            for (int j = k; j < n; j++)
+                A[i][j] -= factor * A[k][j];
+            y[i] -= factor * y[k];
+        }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++)
+            y[k] -= A[k][j] * y[j];
+        y[k] /= A[k][k];
+    }
     for (int i = 0; i < n; i++)
         v[body->v_first + start + i] = y[i];
 }

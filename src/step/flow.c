@@ -68,24 +68,6 @@ static st_Status is_free(st_System *system, int body, st_Vec3 at, bool walls, bo
 
 /* ---- made with the system --------------------------------------------------------------------- */
 
-static st_Status list_grains(const sti_Model *model, const sti_Inlet *inlet, sti_FlowInlet *out, st_Error *err)
-{
-    const sti_World *world = model->world;
-    out->body = sti_alloc(&model->allocator, inlet->number, sizeof *out->body);
-    out->due = sti_alloc(&model->allocator, inlet->number, sizeof *out->due);
-    if (out->body == NULL || out->due == NULL)
-        return sti_fail(err, ST_ERR_MEMORY, "inlet \"%s\": out of memory for %d grains", inlet->name, inlet->number);
-    double mass = 0;
-    for (int k = 1; k <= inlet->number; k++) {
-        const int body = sti_inlet_body(world, inlet, k);
-        if (body < 0) continue;
-        out->due[out->n] = inlet->start + (inlet->rate > 0 ? out->n / inlet->rate : mass / inlet->mass_rate);
-        out->body[out->n++] = body;
-        mass += world->body[body].mass;
-    }
-    return ST_OK;
-}
-
 /* A place for the largest grain, whatever moves aside. */
 static st_Status check_walls(st_System *system, const sti_Inlet *inlet, const sti_FlowInlet *grains, st_Error *err)
 {
@@ -101,23 +83,6 @@ static st_Status check_walls(st_System *system, const sti_Inlet *inlet, const st
     return sti_fail(err, ST_ERR_ARGUMENT,
                     "inlet \"%s\": its region has no place for a grain of %g m: walls and fixed bodies are in the way",
                     inlet->name, 2 * reach[grains->body[largest]]);
-}
-
-/* Bodies that others hold on to, or that cannot move. */
-static void find_bound(const sti_World *world, unsigned char *bound)
-{
-    const st_Scene *scene = world->scene;
-    for (int b = 0; b < world->n_bodies; b++)
-        bound[b] = world->body[b].n_dofs == 0;
-    for (int k = 0; k < scene->n_joints; k++) {
-        bound[scene->joint[k].a.index1] = bound[scene->joint[k].b.index1] = 1;
-        for (int i = 0; i < scene->joint[k].n_path; i++)
-            bound[scene->joint[k].path[i].body.index1] = 1;
-    }
-    for (int k = 0; k < scene->n_springs; k++)
-        bound[scene->spring[k].a.index1] = bound[scene->spring[k].b.index1] = 1;
-    for (int k = 0; k < scene->n_forces; k++)
-        bound[scene->force[k].body.index1] = 1;
 }
 
 /* A pattern that is more than a star says what is meant. */
@@ -153,9 +118,34 @@ static st_Status create(st_System *system, st_Error *err)
     flow->marked = sti_alloc(a, world->n_bodies, sizeof *flow->marked);
     if (flow->inlet == NULL || flow->bound == NULL || flow->marked == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for inlets");
-    find_bound(world, flow->bound);
+    /* Bodies that others hold on to, or that cannot move. */
+    for (int b = 0; b < world->n_bodies; b++)
+        flow->bound[b] = world->body[b].n_dofs == 0;
+    for (int k = 0; k < scene->n_joints; k++) {
+        flow->bound[scene->joint[k].a.index1] = flow->bound[scene->joint[k].b.index1] = 1;
+        for (int i = 0; i < scene->joint[k].n_path; i++)
+            flow->bound[scene->joint[k].path[i].body.index1] = 1;
+    }
+    for (int k = 0; k < scene->n_springs; k++)
+        flow->bound[scene->spring[k].a.index1] = flow->bound[scene->spring[k].b.index1] = 1;
+    for (int k = 0; k < scene->n_forces; k++)
+        flow->bound[scene->force[k].body.index1] = 1;
     for (int k = 0; k < scene->n_inlets; k++) {
-        STI_TRY(list_grains(&system->model, &scene->inlet[k], &flow->inlet[k], err));
+        const sti_Inlet *inlet = &scene->inlet[k];
+        sti_FlowInlet *out = &flow->inlet[k];
+        out->body = sti_alloc(&system->model.allocator, inlet->number, sizeof *out->body);
+        out->due = sti_alloc(&system->model.allocator, inlet->number, sizeof *out->due);
+        if (out->body == NULL || out->due == NULL)
+            return sti_fail(err, ST_ERR_MEMORY, "inlet \"%s\": out of memory for %d grains", inlet->name,
+                            inlet->number);
+        double mass = 0;
+        for (int j = 1; j <= inlet->number; j++) {
+            const int body = sti_inlet_body(world, inlet, j);
+            if (body < 0) continue;
+            out->due[out->n] = inlet->start + (inlet->rate > 0 ? out->n / inlet->rate : mass / inlet->mass_rate);
+            out->body[out->n++] = body;
+            mass += world->body[body].mass;
+        }
         STI_TRY(check_walls(system, &scene->inlet[k], &flow->inlet[k], err));
     }
     for (int k = 0; k < scene->n_outlets; k++)

@@ -117,25 +117,6 @@ static void combine_sums(double *to, double scale_to, const double *from, double
         to[i] = scale_to * to[i] + factor * from[i];
 }
 
-/* The place of a contact in a list, made where there is none; *at: where to look from on. */
-static st_Status find_contact(const sti_Model *model, sti_StepImpulses *sum, uint64_t id, int element, int *at,
-                              sti_ContactImpulse **out, st_Error *err)
-{
-    int k = *at;
-    while (k < sum->n && (sum->contact[k].id < id || (sum->contact[k].id == id && sum->contact[k].element < element)))
-        k++;
-    *at = k;
-    if (k == sum->n || sum->contact[k].id != id || sum->contact[k].element != element) {
-        STI_TRY(STI_GROW(&model->allocator, sum->contact, sum->capacity, sum->n + 1, err));
-        memmove(sum->contact + k + 1, sum->contact + k, (size_t)(sum->n++ - k) * sizeof *sum->contact);
-        memset(sum->contact + k, 0, sizeof *sum->contact);
-        sum->contact[k].id = id;
-        sum->contact[k].element = element;
-    }
-    *out = sum->contact + k;
-    return ST_OK;
-}
-
 static void combine_contact(sti_ContactImpulse *to, double scale_to, const sti_ContactImpulse *from, double factor)
 {
     for (int k = 0; k < 2; k++) {
@@ -143,16 +124,6 @@ static void combine_contact(sti_ContactImpulse *to, double scale_to, const sti_C
         to->linear[k] = add(scale(scale_to, to->linear[k]), scale(factor, from->linear[k]));
         to->angular[k] = add(scale(scale_to, to->angular[k]), scale(factor, from->angular[k]));
     }
-}
-
-/* What a contact is, without its impulses. */
-static void take_geometry(sti_ContactImpulse *to, const sti_ContactImpulse *from)
-{
-    sti_ContactImpulse was = *to;
-    *to = *from;
-    memcpy(to->r, was.r, sizeof to->r);
-    memcpy(to->linear, was.linear, sizeof to->linear);
-    memcpy(to->angular, was.angular, sizeof to->angular);
 }
 
 /* to = scale to + factor from; newer: contacts are where `from` has them. */
@@ -172,8 +143,29 @@ static st_Status add_sum(const sti_Model *model, const sti_StepWork *work, sti_S
     for (int c = 0, at = 0; c < from->n; c++) {
         sti_ContactImpulse *contact;
         const int n = to->n;
-        STI_TRY(find_contact(model, to, from->contact[c].id, from->contact[c].element, &at, &contact, err));
-        if (newer || to->n > n) take_geometry(contact, &from->contact[c]);
+        /* The place of a contact in a list, made where there is none; *at: where to look from on. */
+        const uint64_t id = from->contact[c].id;
+        const int element = from->contact[c].element;
+        int k = at;
+        while (k < to->n && (to->contact[k].id < id || (to->contact[k].id == id && to->contact[k].element < element)))
+            k++;
+        at = k;
+        if (k == to->n || to->contact[k].id != id || to->contact[k].element != element) {
+            STI_TRY(STI_GROW(&model->allocator, to->contact, to->capacity, to->n + 1, err));
+            memmove(to->contact + k + 1, to->contact + k, (size_t)(to->n++ - k) * sizeof *to->contact);
+            memset(to->contact + k, 0, sizeof *to->contact);
+            to->contact[k].id = id;
+            to->contact[k].element = element;
+        }
+        contact = to->contact + k;
+        if (newer || to->n > n) {
+            /* What a contact is, without its impulses. */
+            sti_ContactImpulse was = *contact;
+            *contact = from->contact[c];
+            memcpy(contact->r, was.r, sizeof contact->r);
+            memcpy(contact->linear, was.linear, sizeof contact->linear);
+            memcpy(contact->angular, was.angular, sizeof contact->angular);
+        }
         combine_contact(contact, 1, &from->contact[c], factor);
     }
     return ST_OK;
@@ -433,20 +425,19 @@ void sti_contact_impulse(const sti_StepWork *work, int c, int kind, sti_ContactI
     out->angular[kind] = sti_contact_about(dim, r, entry->normal, entry->tangent);
 }
 
-static st_Status take_contacts(const sti_Model *model, const sti_StepWork *work, sti_StepImpulses *sum, int kind,
-                               st_Error *err)
+void sti_carry_nothing(const sti_Model *model, sti_StepWork *work)
 {
-    const sti_Assembly *step = &work->step;
-    STI_TRY(STI_GROW(&model->allocator, sum->contact, sum->capacity, step->n_gaps, err));
-    sum->n = step->n_gaps;
-    for (int c = 0; c < step->n_gaps; c++)
-        sti_contact_impulse(work, c, kind, &sum->contact[c]);
-    return ST_OK;
+    work->stages.carried = (sti_Works){0};
+    clear(model, work, &work->impulses.piece);
+    clear(model, work, &work->impulses.way);
 }
 
-/* The step problem at hand, as it was solved. */
-static st_Status take_stage(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
+st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
+                             double way, st_Error *err)
 {
+    sti_works_add(&work->stages.carried, weight, &work->step.done);
+    if (!is_on(work)) return ST_OK;
+    /* The step problem at hand, as it was solved. */
     sti_StepImpulses *sum = &work->impulses.stage;
     const int kind = work->step.eta > 0 ? STI_FINITE : STI_IMPACT;
     const sti_StageEnds ends = {.rows = &work->here,
@@ -461,22 +452,11 @@ static st_Status take_stage(const sti_Model *model, const sti_State *state, sti_
         STI_TRY(sti_joint_impulse(model, work, &ends, k, &sum->joint[kind][k]));
     for (int k = 0; k < spring_count(work) && kind == STI_FINITE; k++)
         sti_spring_impulse(model, work, &ends, k, &sum->spring[k]);
-    return take_contacts(model, work, sum, kind, err);
-}
-
-void sti_carry_nothing(const sti_Model *model, sti_StepWork *work)
-{
-    work->stages.carried = (sti_Works){0};
-    clear(model, work, &work->impulses.piece);
-    clear(model, work, &work->impulses.way);
-}
-
-st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
-                             double way, st_Error *err)
-{
-    sti_works_add(&work->stages.carried, weight, &work->step.done);
-    if (!is_on(work)) return ST_OK;
-    STI_TRY(take_stage(model, state, work, err));
+    const sti_Assembly *step = &work->step;
+    STI_TRY(STI_GROW(&model->allocator, sum->contact, sum->capacity, step->n_gaps, err));
+    sum->n = step->n_gaps;
+    for (int c = 0; c < step->n_gaps; c++)
+        sti_contact_impulse(work, c, kind, &sum->contact[c]);
     STI_TRY(add_sum(model, work, &work->impulses.piece, 1, &work->impulses.stage, weight, true, err));
     return add_sum(model, work, &work->impulses.way, 1, &work->impulses.stage, way, true, err);
 }

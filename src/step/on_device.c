@@ -292,15 +292,6 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
 
 /* ---- the step --------------------------------------------------------------------------------------- */
 
-static void spread(const sti_Model *model, const sti_State *state, sti_OnDevice *d)
-{
-    const sti_World *world = model->world;
-    memcpy(d->q, state->q, (size_t)d->n_bodies * 7 * sizeof *d->q);
-    for (int b = 1; b < world->n_bodies; b++)
-        for (int k = 0; k < 6; k++)
-            d->v[6 * (int64_t)(b - 1) + k] = world->body[b].n_dofs == 6 ? state->v[world->body[b].v_first + k] : 0;
-}
-
 static void gather_velocities(const sti_Model *model, const sti_OnDevice *d, double *v)
 {
     const sti_World *world = model->world;
@@ -320,7 +311,12 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
         double kinetic, potential;
         STI_TRY(st_system_energy(s, &kinetic, &potential, err));
         d->energy = kinetic + potential;
-        spread(&s->model, &s->state, d);
+        const sti_World *world = s->model.world;
+        memcpy(d->q, s->state.q, (size_t)d->n_bodies * 7 * sizeof *d->q);
+        for (int b = 1; b < world->n_bodies; b++)
+            for (int k = 0; k < 6; k++)
+                d->v[6 * (int64_t)(b - 1) + k] =
+                    world->body[b].n_dofs == 6 ? s->state.v[world->body[b].v_first + k] : 0;
         STI_TRY(d->device->put(d->pile, d->q, d->v, err));
     }
     s->work.device_has_state = false;

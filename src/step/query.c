@@ -126,12 +126,6 @@ static st_Status least_gap(const sti_Shape *a, st_Pose pose_a, const sti_Shape *
     return ST_OK;
 }
 
-static st_Status no_distance(const sti_Shape *a, const sti_Shape *b, st_Error *err)
-{
-    return sti_fail(err, ST_ERR_UNSUPPORTED, "a %s and a %s do not touch, so have no distance here",
-                    st_shape_type_name(a->type), st_shape_type_name(b->type));
-}
-
 st_Status st_system_distance(st_System *system, st_ShapeId a, st_ShapeId b, st_Closest *out, st_Error *err)
 {
     STI_NEED(system, err);
@@ -146,7 +140,8 @@ st_Status st_system_distance(st_System *system, st_ShapeId a, st_ShapeId b, st_C
                         b.index1, c->n_shapes);
     if (!sti_collide_supports(sti_shape_of(c, i)->type, sti_shape_of(c, j)->type) &&
         !sti_collide_supports(sti_shape_of(c, j)->type, sti_shape_of(c, i)->type))
-        return no_distance(sti_shape_of(c, i), sti_shape_of(c, j), err);
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "a %s and a %s do not touch, so have no distance here",
+                        st_shape_type_name(sti_shape_of(c, i)->type), st_shape_type_name(sti_shape_of(c, j)->type));
     bool found;
     STI_TRY(least_gap(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), c->pose[j], INFINITY, &c->points, out, &found,
                       err));

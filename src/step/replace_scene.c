@@ -18,24 +18,6 @@ typedef struct Moved {
     int *shape_from, *joint_from; /* now's                                                         */
 } Moved;
 
-static st_Status reserve_lists(const sti_World *was, const st_Scene *scene, Moved *moved, st_Error *err)
-{
-    const int n_shapes = was->scene->n_shapes;
-    *moved = (Moved){.was = was};
-    moved->n_room = (int64_t)n_shapes + was->n_joints + was->n_bounded + scene->n_shapes + scene->n_joints + 1;
-    moved->room = sti_alloc(&was->allocator, moved->n_room, sizeof *moved->room);
-    if (moved->room == NULL)
-        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a scene of %d bodies", scene->n_bodies - 1);
-    for (int64_t k = 0; k < moved->n_room; k++)
-        moved->room[k] = -1;
-    moved->shape = moved->room;
-    moved->joint = moved->shape + n_shapes;
-    moved->bounded = moved->joint + was->n_joints;
-    moved->shape_from = moved->bounded + was->n_bounded;
-    moved->joint_from = moved->shape_from + scene->n_shapes;
-    return ST_OK;
-}
-
 /* ---- who is who ------------------------------------------------------------------------------- */
 
 /* Shapes bear names that are unique in their body. */
@@ -101,29 +83,6 @@ static st_Status carry_ids(const sti_Model *model, const Moved *moved, const sti
     return ST_OK;
 }
 
-/* Contacts held closed: those that were, and what touches now and was not there. */
-static st_Status carry_active(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
-{
-    int n = 0;
-    for (int k = 0; k < now->state.active.n; k++)
-        if (is_new(moved, now->state.active.id[k])) now->state.active.id[n++] = now->state.active.id[k];
-    now->state.active.n = n;
-    return carry_ids(&now->model, moved, &was->state.active, &now->state.active, err);
-}
-
-/* Contacts that carried at the end of the last step, those under sleepers, too: without them integrators of order two
- * take what rests for what has just landed, and their next step is a rough one.                   */
-static st_Status carry_loaded(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
-{
-    STI_TRY(carry_ids(&now->model, moved, &was->state.loaded, &now->state.loaded, err));
-    for (int k = 0; k < was->work.sleep.n_contacts; k++) {
-        uint64_t id = was->work.sleep.contact[k].impulse.id;
-        if (was->work.sleep.contact[k].impulse.r[0] > 0 && move_id(moved, &id))
-            STI_TRY(sti_ids_add(&now->model.allocator, &now->state.loaded, id, err));
-    }
-    return ST_OK;
-}
-
 static int by_id_and_element(const void *a, const void *b)
 {
     const sti_Impulse *x = a, *y = b;
@@ -158,24 +117,6 @@ static int by_id(const void *a, const void *b)
 {
     const sti_Patch *x = a, *y = b;
     return (x->id > y->id) - (x->id < y->id);
-}
-
-/* Patches say where their deformations stand: these are copied as they are, with those of contacts that are gone. */
-static st_Status carry_patches(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
-{
-    const sti_Patches *from = &was->state.patches;
-    sti_Patches *to = &now->state.patches;
-    if (from->n == 0) return ST_OK;
-    STI_TRY(STI_GROW(&now->model.allocator, to->patch, to->patch_capacity, from->n, err));
-    STI_TRY(STI_GROW(&now->model.allocator, to->delta, to->delta_capacity, from->n_delta, err));
-    memcpy(to->delta, from->delta, (size_t)from->n_delta * sizeof *to->delta);
-    to->n_delta = from->n_delta;
-    for (int k = 0; k < from->n; k++) {
-        sti_Patch patch = from->patch[k];
-        if (move_id(moved, &patch.id)) to->patch[to->n++] = patch;
-    }
-    if (to->n > 1) qsort(to->patch, (size_t)to->n, sizeof *to->patch, by_id);
-    return sti_patches_know(&now->model, &now->work, to, err);
 }
 
 /* A motor of another type wants something else. */
@@ -216,10 +157,37 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
     moved->now = now->model.world;
     find_shapes(moved);
     find_joints(moved);
-    STI_TRY(carry_active(was, now, moved, err));
-    STI_TRY(carry_loaded(was, now, moved, err));
+    /* Contacts held closed: those that were, and what touches now and was not there. */
+    int n = 0;
+    for (int k = 0; k < now->state.active.n; k++)
+        if (is_new(moved, now->state.active.id[k])) now->state.active.id[n++] = now->state.active.id[k];
+    now->state.active.n = n;
+    STI_TRY(carry_ids(&now->model, moved, &was->state.active, &now->state.active, err));
+    /* Contacts that carried at the end of the last step, those under sleepers, too: without them integrators of order
+     * two take what rests for what has just landed, and their next step is a rough one.                   */
+    STI_TRY(carry_ids(&now->model, moved, &was->state.loaded, &now->state.loaded, err));
+    for (int k = 0; k < was->work.sleep.n_contacts; k++) {
+        uint64_t id = was->work.sleep.contact[k].impulse.id;
+        if (was->work.sleep.contact[k].impulse.r[0] > 0 && move_id(moved, &id))
+            STI_TRY(sti_ids_add(&now->model.allocator, &now->state.loaded, id, err));
+    }
     STI_TRY(carry_forces(was, now, moved, err));
-    STI_TRY(carry_patches(was, now, moved, err));
+    /* Patches say where their deformations stand: these are copied as they are, with those of contacts that are gone.
+     */
+    const sti_Patches *from = &was->state.patches;
+    sti_Patches *to = &now->state.patches;
+    if (from->n != 0) {
+        STI_TRY(STI_GROW(&now->model.allocator, to->patch, to->patch_capacity, from->n, err));
+        STI_TRY(STI_GROW(&now->model.allocator, to->delta, to->delta_capacity, from->n_delta, err));
+        memcpy(to->delta, from->delta, (size_t)from->n_delta * sizeof *to->delta);
+        to->n_delta = from->n_delta;
+        for (int k = 0; k < from->n; k++) {
+            sti_Patch patch = from->patch[k];
+            if (move_id(moved, &patch.id)) to->patch[to->n++] = patch;
+        }
+        if (to->n > 1) qsort(to->patch, (size_t)to->n, sizeof *to->patch, by_id);
+        STI_TRY(sti_patches_know(&now->model, &now->work, to, err));
+    }
     carry_controls(moved, now->model.world);
     STI_TRY(carry_pushes(moved, now->model.world, err));
     now->work.rows_stale = now->model.world->n_controls > 0;
@@ -238,28 +206,6 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
 
 /* ---- the next system -------------------------------------------------------------------------- */
 
-static st_Status create_next(const st_System *system, const st_Scene *scene, st_System **out, st_Error *err)
-{
-    Moved moved;
-    sti_World *world;
-    STI_TRY(reserve_lists(system->model.world, scene, &moved, err));
-    sti_Before before = {system->model.world, system->state.q, system->state.v, moved.joint_from};
-    st_Status status = sti_world_create_after(scene, &before, &world, err);
-    if (status == ST_OK) {
-        status = sti_system_of_world(&system->model.given, world, system->state.t, world->q0, world->v0, out, err);
-        if (status != ST_OK) sti_world_destroy(world);
-    }
-    if (status == ST_OK) {
-        status = carry(system, *out, &moved, err);
-        if (status != ST_OK) {
-            st_system_destroy(*out);
-            *out = NULL;
-        }
-    }
-    sti_free(&system->model.allocator, moved.room, moved.n_room, sizeof *moved.room);
-    return status;
-}
-
 st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *err)
 {
     st_System *next;
@@ -267,7 +213,37 @@ st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *e
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_change: system and scene must be given");
     if (!system->model.rigid)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of the user's is not made from a scene and cannot change it");
-    STI_TRY(create_next(system, scene, &next, err));
+    Moved moved;
+    sti_World *world;
+    const sti_World *was = system->model.world;
+    const int n_shapes = was->scene->n_shapes;
+    moved = (Moved){.was = was};
+    moved.n_room = (int64_t)n_shapes + was->n_joints + was->n_bounded + scene->n_shapes + scene->n_joints + 1;
+    moved.room = sti_alloc(&was->allocator, moved.n_room, sizeof *moved.room);
+    if (moved.room == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a scene of %d bodies", scene->n_bodies - 1);
+    for (int64_t k = 0; k < moved.n_room; k++)
+        moved.room[k] = -1;
+    moved.shape = moved.room;
+    moved.joint = moved.shape + n_shapes;
+    moved.bounded = moved.joint + was->n_joints;
+    moved.shape_from = moved.bounded + was->n_bounded;
+    moved.joint_from = moved.shape_from + scene->n_shapes;
+    sti_Before before = {system->model.world, system->state.q, system->state.v, moved.joint_from};
+    st_Status status = sti_world_create_after(scene, &before, &world, err);
+    if (status == ST_OK) {
+        status = sti_system_of_world(&system->model.given, world, system->state.t, world->q0, world->v0, &next, err);
+        if (status != ST_OK) sti_world_destroy(world);
+    }
+    if (status == ST_OK) {
+        status = carry(system, next, &moved, err);
+        if (status != ST_OK) {
+            st_system_destroy(next);
+            next = NULL;
+        }
+    }
+    sti_free(&system->model.allocator, moved.room, moved.n_room, sizeof *moved.room);
+    STI_TRY(status);
     next->state.n_changes++;
     st_System old = *system;
     *system = *next;

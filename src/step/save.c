@@ -110,58 +110,52 @@ typedef struct Part {
     int64_t count;
 } Part;
 
-static int64_t past_loads(const sti_Model *model, const sti_State *state)
-{
-    return state->past_impulses.spring != NULL ? (int64_t)STI_N_LOADS * model->n_v : 0;
-}
-
-static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
-{
-    *past = (Past){s->state.history.h, s->state.fastest.speed, s->state.fastest.pull,
-                   s->state.works,     s->state.history.known, s->state.fresh};
-    part[TIME] = (Part){&s->state.t, 1};
-    part[TIME_GRID] = (Part){&s->state.grid, 1};
-    part[COORDINATES] = (Part){s->state.q, s->model.n_q};
-    part[VELOCITIES] = (Part){s->state.v, s->model.n_v};
-    part[STEPS] = (Part){&s->state.n_steps, 1};
-    part[STALLED] = (Part){&s->state.stalled, 1};
-    part[ACTIVE] = (Part){s->state.active.id, s->state.active.n};
-    part[IMPULSES] = (Part){s->state.forces.at, s->state.forces.n};
-    part[PAST] = (Part){past, 1};
-    const bool past_kept = sti_has_stages(&s->model);
-    part[PAST_COORDINATES] = (Part){s->state.history.q, past_kept ? s->model.n_q : 0};
-    part[PAST_VELOCITIES] = (Part){s->state.history.v, past_kept ? s->model.n_v : 0};
-    part[PAST_ACCELERATIONS] = (Part){s->state.history.a, past_kept ? s->model.n_v : 0};
-    const sti_StepImpulses *last = &s->state.past_impulses; /* bdf2: what it reports depends on the step before */
-    part[PAST_LOADS] = (Part){last->load[STI_FINITE], past_loads(&s->model, &s->state)};
-    part[PAST_JOINTS] = (Part){last->joint[STI_FINITE], last->spring != NULL ? s->work.impulses.n_joints : 0};
-    part[PAST_SPRINGS] = (Part){last->spring, last->spring != NULL ? s->work.impulses.n_springs : 0};
-    part[PAST_CONTACTS] = (Part){last->contact, last->n};
-    part[LOADED] = (Part){s->state.loaded.id, s->state.loaded.n};
-    part[MODES] = (Part){s->state.modes.at, s->state.modes.n};
-    part[PATCHES] = (Part){s->state.patches.patch, s->state.patches.n};
-    part[DEFORMATIONS] = (Part){s->state.patches.delta, s->state.patches.n_delta};
-    part[ASLEEP] = (Part){s->work.sleep.on ? s->model.world->asleep : NULL, s->work.sleep.n_bodies};
-    part[DUE] = (Part){s->work.sleep.due, s->work.sleep.n_bodies};
-    part[RINGS] = (Part){s->work.sleep.ring, s->work.sleep.n_bodies};
-    part[RESTS] = (Part){s->work.sleep.rest, s->work.sleep.n_bodies};
-    part[SLEEPERS] = (Part){s->work.sleep.contact, s->work.sleep.n_contacts};
-    part[JOINT_FORCES] = (Part){s->work.sleep.joint_force, s->work.sleep.n_joint_forces};
-    part[MEAN] = (Part){s->work.mean.past, sti_mean_past(&s->model)};
-    const bool controlled = s->model.world->n_controls > 0;
-    part[CONTROLS] =
-        (Part){controlled ? s->model.world->control : NULL, controlled ? sti_control_count(s->model.world) : 0};
-    part[PRESENCE] = s->work.flow != NULL ? (Part){s->model.world->presence, s->model.world->n_bodies} : (Part){"", 0};
-    part[MEASURED] =
-        s->work.flow != NULL ? (Part){s->work.flow->totals, 2 * s->model.world->scene->n_measures} : (Part){"", 0};
-    part[PUSHES] = (Part){s->model.world->push, s->model.world->n_pushes};
-}
-
 size_t st_system_save(const st_System *system, void *buffer, size_t size)
 {
     Part part[N_SECTIONS];
     Past past;
-    list_parts(system, &past, part);
+    past = (Past){system->state.history.h, system->state.fastest.speed, system->state.fastest.pull,
+                  system->state.works,     system->state.history.known, system->state.fresh};
+    part[TIME] = (Part){&system->state.t, 1};
+    part[TIME_GRID] = (Part){&system->state.grid, 1};
+    part[COORDINATES] = (Part){system->state.q, system->model.n_q};
+    part[VELOCITIES] = (Part){system->state.v, system->model.n_v};
+    part[STEPS] = (Part){&system->state.n_steps, 1};
+    part[STALLED] = (Part){&system->state.stalled, 1};
+    part[ACTIVE] = (Part){system->state.active.id, system->state.active.n};
+    part[IMPULSES] = (Part){system->state.forces.at, system->state.forces.n};
+    part[PAST] = (Part){&past, 1};
+    const bool past_kept = sti_has_stages(&system->model);
+    part[PAST_COORDINATES] = (Part){system->state.history.q, past_kept ? system->model.n_q : 0};
+    part[PAST_VELOCITIES] = (Part){system->state.history.v, past_kept ? system->model.n_v : 0};
+    part[PAST_ACCELERATIONS] = (Part){system->state.history.a, past_kept ? system->model.n_v : 0};
+    const sti_StepImpulses *last = &system->state.past_impulses; /* bdf2: what it reports depends on the step before */
+    part[PAST_LOADS] =
+        (Part){last->load[STI_FINITE],
+               (system->state.past_impulses.spring != NULL ? (int64_t)STI_N_LOADS * system->model.n_v : 0)};
+    part[PAST_JOINTS] = (Part){last->joint[STI_FINITE], last->spring != NULL ? system->work.impulses.n_joints : 0};
+    part[PAST_SPRINGS] = (Part){last->spring, last->spring != NULL ? system->work.impulses.n_springs : 0};
+    part[PAST_CONTACTS] = (Part){last->contact, last->n};
+    part[LOADED] = (Part){system->state.loaded.id, system->state.loaded.n};
+    part[MODES] = (Part){system->state.modes.at, system->state.modes.n};
+    part[PATCHES] = (Part){system->state.patches.patch, system->state.patches.n};
+    part[DEFORMATIONS] = (Part){system->state.patches.delta, system->state.patches.n_delta};
+    part[ASLEEP] = (Part){system->work.sleep.on ? system->model.world->asleep : NULL, system->work.sleep.n_bodies};
+    part[DUE] = (Part){system->work.sleep.due, system->work.sleep.n_bodies};
+    part[RINGS] = (Part){system->work.sleep.ring, system->work.sleep.n_bodies};
+    part[RESTS] = (Part){system->work.sleep.rest, system->work.sleep.n_bodies};
+    part[SLEEPERS] = (Part){system->work.sleep.contact, system->work.sleep.n_contacts};
+    part[JOINT_FORCES] = (Part){system->work.sleep.joint_force, system->work.sleep.n_joint_forces};
+    part[MEAN] = (Part){system->work.mean.past, sti_mean_past(&system->model)};
+    const bool controlled = system->model.world->n_controls > 0;
+    part[CONTROLS] = (Part){controlled ? system->model.world->control : NULL,
+                            controlled ? sti_control_count(system->model.world) : 0};
+    part[PRESENCE] = system->work.flow != NULL ? (Part){system->model.world->presence, system->model.world->n_bodies}
+                                               : (Part){"", 0};
+    part[MEASURED] = system->work.flow != NULL
+                         ? (Part){system->work.flow->totals, 2 * system->model.world->scene->n_measures}
+                         : (Part){"", 0};
+    part[PUSHES] = (Part){system->model.world->push, system->model.world->n_pushes};
     size_t needed = sizeof(Head);
     for (int k = 0; k < N_SECTIONS; k++)
         needed += sizeof(Section) + (size_t)part[k].count * sections[k].size;
@@ -302,30 +296,6 @@ static st_Status check_patches(const sti_Model *model, const Part part[N_SECTION
     return ST_OK;
 }
 
-/* Those of a system without sleep are empty: there all are awake. */
-static st_Status check_sleep(const sti_Model *model, const sti_StepWork *work, const Part part[N_SECTIONS],
-                             st_Error *err)
-{
-    const int64_t n = part[ASLEEP].count;
-    if (n > 0 && !work->sleep.on)
-        return sti_fail(err, ST_ERR_ARGUMENT, "the saved state knows who sleeps, and the system has `sleep` off");
-    if ((n > 0 && n != work->sleep.n_bodies) || part[DUE].count != n || part[RINGS].count != n ||
-        part[RESTS].count != n || (n == 0 && part[SLEEPERS].count > 0))
-        return state_damaged(err);
-    for (int64_t b = 0; b < n; b++) {
-        int next;
-        READ(&part[RINGS], b, &next);
-        if (next < 0 || next >= n) return state_damaged(err);
-    }
-    for (int64_t k = 0; k < part[SLEEPERS].count; k++) {
-        sti_Sleeper sleeper;
-        READ(&part[SLEEPERS], k, &sleeper);
-        if (sleeper.a < 0 || sleeper.a >= n || sleeper.b < 0 || sleeper.b >= n || !is_impulse(model, &sleeper.impulse))
-            return state_damaged(err);
-    }
-    return ST_OK;
-}
-
 /* Of bdf2; those of a system without it are empty. */
 static st_Status check_past_impulses(const sti_Model *model, const Part part[N_SECTIONS], st_Error *err)
 {
@@ -440,43 +410,30 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
     STI_TRY(check_pushes(model, &part[PUSHES], err));
     STI_TRY(check_presence(model, work, &part[PRESENCE], err));
     STI_TRY(check_measured(model, work, &part[MEASURED], err));
-    return check_sleep(model, work, part, err);
+    /* Those of a system without sleep are empty: there all are awake. */
+    const int64_t n = part[ASLEEP].count;
+    if (n > 0 && !work->sleep.on)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the saved state knows who sleeps, and the system has `sleep` off");
+    if ((n > 0 && n != work->sleep.n_bodies) || part[DUE].count != n || part[RINGS].count != n ||
+        part[RESTS].count != n || (n == 0 && part[SLEEPERS].count > 0))
+        return state_damaged(err);
+    for (int64_t b = 0; b < n; b++) {
+        int next;
+        READ(&part[RINGS], b, &next);
+        if (next < 0 || next >= n) return state_damaged(err);
+    }
+    for (int64_t k = 0; k < part[SLEEPERS].count; k++) {
+        sti_Sleeper sleeper;
+        READ(&part[SLEEPERS], k, &sleeper);
+        if (sleeper.a < 0 || sleeper.a >= n || sleeper.b < 0 || sleeper.b >= n || !is_impulse(model, &sleeper.impulse))
+            return state_damaged(err);
+    }
+    return ST_OK;
 }
 
 static void copy_part(void *to, const Part *part, size_t size)
 {
     if (part->count > 0) memcpy(to, part->data, (size_t)part->count * size);
-}
-
-/* Deformations of compliant contacts, into the set that is not the state yet. */
-static st_Status restore_patches(const sti_Model *model, sti_StepWork *work, const Part part[N_SECTIONS], st_Error *err)
-{
-    sti_Patches *to = &work->compliant.next;
-    int64_t n = part[PATCHES].count, n_delta = part[DEFORMATIONS].count;
-    STI_TRY(STI_GROW(&model->allocator, to->patch, to->patch_capacity, n, err));
-    STI_TRY(STI_GROW(&model->allocator, to->delta, to->delta_capacity, n_delta, err));
-    copy_part(to->patch, &part[PATCHES], sizeof *to->patch);
-    copy_part(to->delta, &part[DEFORMATIONS], sizeof *to->delta);
-    to->n = (int)n;
-    to->n_delta = n_delta;
-    return sti_patches_know(model, work, to, err);
-}
-
-static st_Status reserve_state(st_System *s, const Part part[N_SECTIONS], st_Error *err)
-{
-    sti_World *world = s->model.world;
-    STI_TRY(STI_GROW(&world->allocator, world->push, world->push_capacity, part[PUSHES].count, err));
-    sti_StepImpulses *last = &s->state.past_impulses;
-    if (last->spring != NULL)
-        STI_TRY(STI_GROW(&s->model.allocator, last->contact, last->capacity, part[PAST_CONTACTS].count, err));
-    STI_TRY(STI_GROW(&s->model.allocator, s->state.active.id, s->state.active.capacity, part[ACTIVE].count, err));
-    STI_TRY(STI_GROW(&s->model.allocator, s->state.forces.at, s->state.forces.capacity, part[IMPULSES].count, err));
-    STI_TRY(STI_GROW(&s->model.allocator, s->state.loaded.id, s->state.loaded.capacity, part[LOADED].count, err));
-    STI_TRY(STI_GROW(&s->model.allocator, s->work.sleep.contact, s->work.sleep.contact_capacity, part[SLEEPERS].count,
-                     err));
-    STI_TRY(STI_GROW(&s->model.allocator, s->work.sleep.joint_force, s->work.sleep.joint_force_capacity,
-                     part[JOINT_FORCES].count, err));
-    return STI_GROW(&s->model.allocator, s->state.modes.at, s->state.modes.capacity, part[MODES].count, err);
 }
 
 static void restore_past(st_System *s, const Part part[N_SECTIONS])
@@ -505,34 +462,6 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     last->time = past.h;
 }
 
-static void restore_sleep(st_System *s, const Part part[N_SECTIONS])
-{
-    sti_Sleep *sleep = &s->work.sleep;
-    if (!sleep->on || part[ASLEEP].count == 0) return;
-    copy_part(s->model.world->asleep, &part[ASLEEP], sizeof *s->model.world->asleep);
-    copy_part(sleep->due, &part[DUE], sizeof *sleep->due);
-    copy_part(sleep->ring, &part[RINGS], sizeof *sleep->ring);
-    copy_part(sleep->rest, &part[RESTS], sizeof *sleep->rest);
-    copy_part(sleep->contact, &part[SLEEPERS], sizeof *sleep->contact);
-    copy_part(sleep->joint_force, &part[JOINT_FORCES], sizeof *sleep->joint_force);
-    sleep->n_contacts = (int)part[SLEEPERS].count;
-    sleep->n_joint_forces = (int)part[JOINT_FORCES].count;
-    sti_sleep_restored(&s->model, &s->state, &s->work);
-}
-
-/* The next step makes the rows of motors again. */
-static void restore_controls(const sti_Model *model, sti_StepWork *work, const Part *part)
-{
-    sti_World *world = model->world;
-    if (part->count == 0 && world->n_controls == 0) return;
-    world->n_controls = 0;
-    memset(world->control, 0, (size_t)sti_control_count(world) * sizeof *world->control);
-    copy_part(world->control, part, sizeof *world->control);
-    for (int k = 0; k < sti_control_count(world); k++)
-        world->n_controls += world->control[k].is_set;
-    work->rows_stale = true;
-}
-
 static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *state, st_Error *err)
 {
     double t;
@@ -540,8 +469,29 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     copy_part(&t, &part[TIME], sizeof t);
     copy_part(q, &part[COORDINATES], sizeof *q);
     copy_part(v, &part[VELOCITIES], sizeof *v);
-    STI_TRY(reserve_state(s, part, err));
-    STI_TRY(restore_patches(&s->model, &s->work, part, err));
+    sti_World *world = s->model.world;
+    STI_TRY(STI_GROW(&world->allocator, world->push, world->push_capacity, part[PUSHES].count, err));
+    sti_StepImpulses *last = &s->state.past_impulses;
+    if (last->spring != NULL)
+        STI_TRY(STI_GROW(&s->model.allocator, last->contact, last->capacity, part[PAST_CONTACTS].count, err));
+    STI_TRY(STI_GROW(&s->model.allocator, s->state.active.id, s->state.active.capacity, part[ACTIVE].count, err));
+    STI_TRY(STI_GROW(&s->model.allocator, s->state.forces.at, s->state.forces.capacity, part[IMPULSES].count, err));
+    STI_TRY(STI_GROW(&s->model.allocator, s->state.loaded.id, s->state.loaded.capacity, part[LOADED].count, err));
+    STI_TRY(STI_GROW(&s->model.allocator, s->work.sleep.contact, s->work.sleep.contact_capacity, part[SLEEPERS].count,
+                     err));
+    STI_TRY(STI_GROW(&s->model.allocator, s->work.sleep.joint_force, s->work.sleep.joint_force_capacity,
+                     part[JOINT_FORCES].count, err));
+    STI_TRY(STI_GROW(&s->model.allocator, s->state.modes.at, s->state.modes.capacity, part[MODES].count, err));
+    /* Deformations of compliant contacts, into the set that is not the state yet. */
+    sti_Patches *to = &s->work.compliant.next;
+    int64_t n = part[PATCHES].count, n_delta = part[DEFORMATIONS].count;
+    STI_TRY(STI_GROW(&s->model.allocator, to->patch, to->patch_capacity, n, err));
+    STI_TRY(STI_GROW(&s->model.allocator, to->delta, to->delta_capacity, n_delta, err));
+    copy_part(to->patch, &part[PATCHES], sizeof *to->patch);
+    copy_part(to->delta, &part[DEFORMATIONS], sizeof *to->delta);
+    to->n = (int)n;
+    to->n_delta = n_delta;
+    STI_TRY(sti_patches_know(&s->model, &s->work, to, err));
     if (s->work.flow != NULL) copy_part(s->model.world->presence, &part[PRESENCE], sizeof *s->model.world->presence);
     STI_TRY(st_system_set_state(s, t, q, v, err));                /* the last thing that may fail; it keeps the room */
     copy_part(s->state.v, &part[VELOCITIES], sizeof *s->state.v); /* of rotors, too, which follow what is set */
@@ -554,7 +504,15 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     s->state.forces.n = (int)part[IMPULSES].count;
     s->state.loaded.n = (int)part[LOADED].count;
     s->state.modes.n = (int)part[MODES].count;
-    restore_controls(&s->model, &s->work, &part[CONTROLS]);
+    /* The next step makes the rows of motors again. */
+    if (part[CONTROLS].count != 0 || world->n_controls != 0) {
+        world->n_controls = 0;
+        memset(world->control, 0, (size_t)sti_control_count(world) * sizeof *world->control);
+        copy_part(world->control, &part[CONTROLS], sizeof *world->control);
+        for (int k = 0; k < sti_control_count(world); k++)
+            world->n_controls += world->control[k].is_set;
+        s->work.rows_stale = true;
+    }
     if (s->work.flow != NULL) copy_part(s->work.flow->totals, &part[MEASURED], sizeof *s->work.flow->totals);
     copy_part(s->model.world->push, &part[PUSHES], sizeof *s->model.world->push);
     s->model.world->n_pushes = (int)part[PUSHES].count;
@@ -562,7 +520,18 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     copy_part(&s->state.grid, &part[TIME_GRID], sizeof s->state.grid);
     copy_part(&s->state.stalled, &part[STALLED], sizeof s->state.stalled);
     restore_past(s, part);
-    restore_sleep(s, part);
+    sti_Sleep *sleep = &s->work.sleep;
+    if (sleep->on && part[ASLEEP].count != 0) {
+        copy_part(s->model.world->asleep, &part[ASLEEP], sizeof *s->model.world->asleep);
+        copy_part(sleep->due, &part[DUE], sizeof *sleep->due);
+        copy_part(sleep->ring, &part[RINGS], sizeof *sleep->ring);
+        copy_part(sleep->rest, &part[RESTS], sizeof *sleep->rest);
+        copy_part(sleep->contact, &part[SLEEPERS], sizeof *sleep->contact);
+        copy_part(sleep->joint_force, &part[JOINT_FORCES], sizeof *sleep->joint_force);
+        sleep->n_contacts = (int)part[SLEEPERS].count;
+        sleep->n_joint_forces = (int)part[JOINT_FORCES].count;
+        sti_sleep_restored(&s->model, &s->state, &s->work);
+    }
     return ST_OK;
 }
 

@@ -100,22 +100,17 @@ const char *st_preset_help(int index)
     return index >= 0 && index < N_PRESETS ? presets[index].help : NULL;
 }
 
-/* "a", "b" or "c": a list of words for messages. */
-static void list_words(const char *const *words, char *out, size_t size)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (int k = 0; words[k] != NULL && used < size; k++) {
-        const char *separator = k == 0 ? "" : (words[k + 1] == NULL ? " or " : ", ");
-        int n = snprintf(out + used, size - used, "%s\"%s\"", separator, words[k]);
-        used += n > 0 ? (size_t)n : 0;
-    }
-}
-
 static st_Status bad_word(const char *key, const char *found, const char *const *words, st_Error *err)
 {
     char list[300];
-    list_words(words, list, sizeof list);
+    /* "a", "b" or "c": a list of words for messages. */
+    size_t used = 0;
+    list[0] = '\0';
+    for (int k = 0; words[k] != NULL && used < sizeof list; k++) {
+        const char *separator = k == 0 ? "" : (words[k + 1] == NULL ? " or " : ", ");
+        int n = snprintf(list + used, sizeof list - used, "%s\"%s\"", separator, words[k]);
+        used += n > 0 ? (size_t)n : 0;
+    }
     return sti_fail(err, ST_ERR_ARGUMENT, "%s is \"%s\", must be %s", key, found != NULL ? found : "", list);
 }
 

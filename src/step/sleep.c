@@ -85,11 +85,18 @@ static bool stays(const sti_World *world, int body)
     return world->asleep[body] || world->body[body].n_dofs == 0;
 }
 
-/* Lists of what is awake, for all that goes through bodies, blocks and shapes. */
-static void list_awake(const sti_Model *model, sti_StepWork *work)
+static void flags_changed(const sti_Model *model, const sti_State *state, sti_StepWork *work)
 {
     sti_Sleep *s = &work->sleep;
-    const sti_World *world = model->world;
+    sti_World *world = model->world;
+    s->n_asleep = 0;
+    world->asleep_potential = 0;
+    for (int b = 0; b < world->n_bodies; b++) {
+        if (!world->asleep[b]) continue;
+        s->n_asleep++;
+        world->asleep_potential += sti_body_potential(world, state->q, b);
+    }
+    /* Lists of what is awake, for all that goes through bodies, blocks and shapes. */
     int n = 0, n_shapes = 0, n_blocks = 0;
     for (int b = 0, block = 0; b < world->n_bodies; b++) {
         if (world->body[b].n_dofs == 0) continue;
@@ -104,20 +111,6 @@ static void list_awake(const sti_Model *model, sti_StepWork *work)
     s->awake = (sti_Awake){s->blocks, n_blocks};
     model->world->n_awake = n;
     model->world->n_awake_shapes = n_shapes;
-}
-
-static void flags_changed(const sti_Model *model, const sti_State *state, sti_StepWork *work)
-{
-    sti_Sleep *s = &work->sleep;
-    sti_World *world = model->world;
-    s->n_asleep = 0;
-    world->asleep_potential = 0;
-    for (int b = 0; b < world->n_bodies; b++) {
-        if (!world->asleep[b]) continue;
-        s->n_asleep++;
-        world->asleep_potential += sti_body_potential(world, state->q, b);
-    }
-    list_awake(model, work);
     world->awake = s->n_asleep > 0 ? s->bodies : NULL;
     world->awake_shape = s->n_asleep > 0 ? s->shapes : NULL;
     world->still = model->def.drift == ST_DRIFT_MEAN ? 0 : ++s->serial; /* discrete_gradient.c writes over rows */
@@ -215,35 +208,6 @@ static bool comes_before(const sti_Impulse *a, const sti_Impulse *b)
     return a->id < b->id || (a->id == b->id && a->element < b->element);
 }
 
-/* The forces of bodies that are awake again join those of the warm start: both lists are sorted by id. */
-static st_Status return_forces(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
-{
-    sti_Sleep *s = &work->sleep;
-    int n = 0, from = 0, kept = 0;
-    STI_TRY(STI_GROW(&model->allocator, s->merged, s->merged_capacity, state->forces.n + s->n_contacts, err));
-    for (int k = 0; k < s->n_contacts; k++) {
-        const sti_Sleeper *sleeper = &s->contact[k];
-        if (stays(model->world, sleeper->a) && stays(model->world, sleeper->b)) {
-            s->contact[kept++] = *sleeper;
-            continue;
-        }
-        while (from < state->forces.n && comes_before(&state->forces.at[from], &sleeper->impulse))
-            s->merged[n++] = state->forces.at[from++];
-        s->merged[n++] = sleeper->impulse;
-        if (sleeper->impulse.r[0] > 0)
-            STI_TRY(sti_ids_add(&model->allocator, &state->loaded, sleeper->impulse.id, err));
-    }
-    while (from < state->forces.n)
-        s->merged[n++] = state->forces.at[from++];
-    sti_Impulse *list = state->forces.at;
-    int64_t capacity = state->forces.capacity;
-    state->forces.at = s->merged, state->forces.capacity = s->merged_capacity;
-    s->merged = list, s->merged_capacity = capacity;
-    state->forces.n = n;
-    s->n_contacts = kept;
-    return ST_OK;
-}
-
 /* Wake every body that is due, with its island. */
 static st_Status wake_due(const sti_Model *model, sti_State *state, sti_StepWork *work, bool *woken, st_Error *err)
 {
@@ -267,7 +231,29 @@ static st_Status wake_due(const sti_Model *model, sti_State *state, sti_StepWork
         s->n_due += s->due[b] != 0;
     if (!*woken) return ST_OK;
     flags_changed(model, state, work);
-    STI_TRY(return_forces(model, state, work, err));
+    /* The forces of bodies that are awake again join those of the warm start: both lists are sorted by id. */
+    int n = 0, from = 0, kept = 0;
+    STI_TRY(STI_GROW(&model->allocator, s->merged, s->merged_capacity, state->forces.n + s->n_contacts, err));
+    for (int k = 0; k < s->n_contacts; k++) {
+        const sti_Sleeper *sleeper = &s->contact[k];
+        if (stays(model->world, sleeper->a) && stays(model->world, sleeper->b)) {
+            s->contact[kept++] = *sleeper;
+            continue;
+        }
+        while (from < state->forces.n && comes_before(&state->forces.at[from], &sleeper->impulse))
+            s->merged[n++] = state->forces.at[from++];
+        s->merged[n++] = sleeper->impulse;
+        if (sleeper->impulse.r[0] > 0)
+            STI_TRY(sti_ids_add(&model->allocator, &state->loaded, sleeper->impulse.id, err));
+    }
+    while (from < state->forces.n)
+        s->merged[n++] = state->forces.at[from++];
+    sti_Impulse *list = state->forces.at;
+    int64_t capacity = state->forces.capacity;
+    state->forces.at = s->merged, state->forces.capacity = s->merged_capacity;
+    s->merged = list, s->merged_capacity = capacity;
+    state->forces.n = n;
+    s->n_contacts = kept;
     flags_changed(model, state, work);
     return ST_OK;
 }
@@ -276,27 +262,6 @@ static void make_due(sti_StepWork *work, int body)
 {
     work->sleep.n_due += work->sleep.due[body] == 0;
     work->sleep.due[body] = 1;
-}
-
-/* A force that changes within the step. */
-static void note_forces(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h)
-{
-    const sti_World *world = model->world;
-    const st_Scene *scene = world->scene;
-    for (int f = 0; f < scene->n_forces; f++) {
-        const st_Profile *profile = &scene->force[f].profile;
-        const int body = scene->force[f].body.index1;
-        const bool said = world->control[world->n_joints + f].is_set; /* setting another value wakes it */
-        if (world->asleep[body] && !said &&
-            sti_profile_value(profile, state->t) != sti_profile_value(profile, state->t + h))
-            make_due(work, body);
-    }
-    for (int k = 0; k < world->n_joints && world->n_force_motors > 0; k++) {
-        const sti_Joint *joint = &world->joint[k];
-        const int body = world->asleep[joint->a] ? joint->a : joint->b;
-        if (world->asleep[body] && sti_motor_force(world, k, state->t) != sti_motor_force(world, k, state->t + h))
-            make_due(work, body);
-    }
 }
 
 st_Status sti_wake_touched(const sti_Model *model, sti_State *state, sti_StepWork *work, bool *woken, st_Error *err)
@@ -334,16 +299,6 @@ static bool joint_changes(const sti_StepWork *work, const sti_Joint *joint)
     for (int k = 0; k < 2; k++)
         if (bounded[k] >= 0 && !is_same_row(&now->bounded[bounded[k]], &before->bounded[bounded[k]])) return true;
     return false;
-}
-
-static void note_joints(const sti_Model *model, sti_StepWork *work)
-{
-    const sti_World *world = model->world;
-    for (int k = 0; k < world->n_joints; k++) {
-        const sti_Joint *joint = &world->joint[k];
-        const int body = world->asleep[joint->a] ? joint->a : joint->b;
-        if (world->asleep[body] && joint_changes(work, joint)) make_due(work, body);
-    }
 }
 
 /* ---- falling asleep --------------------------------------------------------------------------- */
@@ -424,32 +379,6 @@ static bool is_moved_in_time(const sti_StepWork *work, const sti_Joint *joint)
     return false;
 }
 
-/* Mark the leaders of islands that cannot sleep yet: a body moves, or touches a sleeper and is about to wake it, or
- * touches a running belt, which moves it however slowly.                                           */
-static void mark_restless(const sti_Model *model, sti_StepWork *work)
-{
-    const sti_World *world = model->world;
-    int *above = work->sleep.above;
-    bool *restless = work->sleep.restless;
-    const int *bodies = work->sleep.bodies;
-    for (int e = 0; e < world->n_awake; e++)
-        restless[sti_leader(above, bodies[e])] = false;
-    for (int e = 0; e < world->n_awake; e++)
-        if (!is_ready(model, work, bodies[e])) restless[sti_leader(above, bodies[e])] = true;
-    for (int c = 0; c < work->here.n_contacts; c++) {
-        const sti_ContactEntry *contact = &work->here.contact[c];
-        if (world->asleep[contact->a]) restless[sti_leader(above, contact->a)] = true;
-        if (world->asleep[contact->b]) restless[sti_leader(above, contact->b)] = true;
-        if (!contact->surface->moves || contact->gap >= sti_margin_of(model, contact)) continue;
-        restless[sti_leader(above, contact->a)] = restless[sti_leader(above, contact->b)] = true;
-    }
-    for (int k = 0; k < world->n_joints; k++) {
-        const sti_Joint *joint = &world->joint[k];
-        const int body = world->body[joint->a].n_dofs > 0 ? joint->a : joint->b;
-        if (!stays(world, body) && is_moved_in_time(work, joint)) restless[sti_leader(above, body)] = true;
-    }
-}
-
 /* The bodies of an impulse; false for bounded rows, which stay in the step problem. */
 static bool bodies_of(const sti_World *world, const sti_Impulse *impulse, int *a, int *b)
 {
@@ -491,7 +420,27 @@ static st_Status fall_asleep(const sti_Model *model, sti_State *state, sti_StepW
     bool any = false;
     if (s->n_ready == 0) return ST_OK;
     connect_bodies(model, work);
-    mark_restless(model, work);
+    /* Mark the leaders of islands that cannot sleep yet: a body moves, or touches a sleeper and is about to wake it, or
+     * touches a running belt, which moves it however slowly.                                           */
+    int *above = work->sleep.above;
+    bool *restless = work->sleep.restless;
+    const int *bodies = work->sleep.bodies;
+    for (int e = 0; e < world->n_awake; e++)
+        restless[sti_leader(above, bodies[e])] = false;
+    for (int e = 0; e < world->n_awake; e++)
+        if (!is_ready(model, work, bodies[e])) restless[sti_leader(above, bodies[e])] = true;
+    for (int c = 0; c < work->here.n_contacts; c++) {
+        const sti_ContactEntry *contact = &work->here.contact[c];
+        if (world->asleep[contact->a]) restless[sti_leader(above, contact->a)] = true;
+        if (world->asleep[contact->b]) restless[sti_leader(above, contact->b)] = true;
+        if (!contact->surface->moves || contact->gap >= sti_margin_of(model, contact)) continue;
+        restless[sti_leader(above, contact->a)] = restless[sti_leader(above, contact->b)] = true;
+    }
+    for (int k = 0; k < world->n_joints; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        const int body = world->body[joint->a].n_dofs > 0 ? joint->a : joint->b;
+        if (!stays(world, body) && is_moved_in_time(work, joint)) restless[sti_leader(above, body)] = true;
+    }
     STI_TRY(STI_GROW(&model->allocator, s->spare, s->spare_capacity, s->n_contacts + state->forces.n, err));
     for (int e = 0; e < world->n_awake; e++) {
         const int b = s->bodies[e], leader = sti_leader(s->above, b); /* the smallest: it comes first */
@@ -525,7 +474,23 @@ static st_Status wake_and_look(const sti_Model *model, sti_State *state, sti_Ste
 st_Status sti_sleep_begin(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_Error *err)
 {
     if (!work->sleep.on) return ST_OK;
-    note_forces(model, state, work, h);
+    /* A force that changes within the step. */
+    const sti_World *world = model->world;
+    const st_Scene *scene = world->scene;
+    for (int f = 0; f < scene->n_forces; f++) {
+        const st_Profile *profile = &scene->force[f].profile;
+        const int body = scene->force[f].body.index1;
+        const bool said = world->control[world->n_joints + f].is_set; /* setting another value wakes it */
+        if (world->asleep[body] && !said &&
+            sti_profile_value(profile, state->t) != sti_profile_value(profile, state->t + h))
+            make_due(work, body);
+    }
+    for (int k = 0; k < world->n_joints && world->n_force_motors > 0; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        const int body = world->asleep[joint->a] ? joint->a : joint->b;
+        if (world->asleep[body] && sti_motor_force(world, k, state->t) != sti_motor_force(world, k, state->t + h))
+            make_due(work, body);
+    }
     STI_TRY(wake_and_look(model, state, work, err));
     return fall_asleep(model, state, work, err);
 }
@@ -551,7 +516,13 @@ void sti_sleep_end(const sti_Model *model, const sti_State *state, sti_StepWork 
         s->rest[b] = norm(v) + turning <= model->def.sleep_speed ? s->rest[b] + h : 0;
     }
     count_ready(model, work);
-    if (s->n_asleep > 0) note_joints(model, work);
+    if (s->n_asleep > 0) {
+        for (int k = 0; k < world->n_joints; k++) {
+            const sti_Joint *joint = &world->joint[k];
+            const int body = world->asleep[joint->a] ? joint->a : joint->b;
+            if (world->asleep[body] && joint_changes(work, joint)) make_due(work, body);
+        }
+    }
 }
 
 /* Of joint rows, and of motors and friction in joints, which stay in the step problem: rows that are left out keep what

@@ -16,14 +16,6 @@ static void copy_history(const sti_Model *model, sti_History *to, const sti_Hist
     memcpy(to->a, from->a, (size_t)model->n_v * sizeof *to->a);
 }
 
-static st_Status copy_modes(const st_Allocator *allocator, sti_Modes *to, const sti_Modes *from, st_Error *err)
-{
-    STI_TRY(STI_GROW(allocator, to->at, to->capacity, from->n, err));
-    if (from->n > 0) memcpy(to->at, from->at, (size_t)from->n * sizeof *to->at);
-    to->n = from->n;
-    return ST_OK;
-}
-
 st_Status sti_save(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
 {
     sti_Snapshot *saved = &work->saved;
@@ -38,7 +30,10 @@ st_Status sti_save(const sti_Model *model, const sti_State *state, sti_StepWork 
         memcpy(work->mean.before, work->mean.past, (size_t)sti_mean_past(model) * sizeof(double));
     if (!sti_has_stages(model)) return ST_OK;
     STI_TRY(sti_ids_copy(&model->allocator, &saved->state.loaded, &state->loaded, err));
-    STI_TRY(copy_modes(&model->allocator, &saved->state.modes, &state->modes, err));
+    sti_Modes *to = &saved->state.modes;
+    STI_TRY(STI_GROW(&model->allocator, to->at, to->capacity, state->modes.n, err));
+    if (state->modes.n > 0) memcpy(to->at, state->modes.at, (size_t)state->modes.n * sizeof *to->at);
+    to->n = state->modes.n;
     memcpy(saved->state.q, state->q, (size_t)model->n_q * sizeof *state->q);
     memcpy(saved->state.v, state->v, (size_t)model->n_v * sizeof *state->v);
     copy_history(model, &saved->state.history, &state->history);

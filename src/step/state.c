@@ -12,19 +12,6 @@ static st_Status check_numbers(const char *what, const double *x, int n, st_Erro
     return ST_OK;
 }
 
-/* Orientations are unit quaternions; rounded digits pass, as they do in a scene. */
-static st_Status check_orientations(const sti_Model *model, const double *q, st_Error *err)
-{
-    for (int b = 1; b < model->world->n_bodies; b++) {
-        const double length = quat_norm(sti_pose(q, b).q);
-        if (!(fabs(length - 1.0) <= STI_UNIT))
-            return sti_fail(err, ST_ERR_ARGUMENT,
-                            "body \"%s\": its orientation has length %g, must be a unit quaternion",
-                            model->world->scene->names[STI_BODY].name[b], length);
-    }
-    return ST_OK;
-}
-
 /* What is found at a new state, and what touches there. */
 static st_Status look_around(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, const double *q,
                              double margin, st_Error *err)
@@ -58,7 +45,14 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     STI_TRY(check_numbers("time", &t, 1, err));
     STI_TRY(check_numbers("coordinate", q, s->model.n_q, err));
     STI_TRY(check_numbers("velocity", v, s->model.n_v, err));
-    STI_TRY(check_orientations(&s->model, q, err));
+    /* Orientations are unit quaternions; rounded digits pass, as they do in a scene. */
+    for (int b = 1; b < s->model.world->n_bodies; b++) {
+        const double length = quat_norm(sti_pose(q, b).q);
+        if (!(fabs(length - 1.0) <= STI_UNIT))
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "body \"%s\": its orientation has length %g, must be a unit quaternion",
+                            s->model.world->scene->names[STI_BODY].name[b], length);
+    }
     sti_sleep_rouse(&s->model, &s->work); /* anybody may be somewhere else */
     st_Status status = look_around(&s->model, &s->state, &s->work, t, q, margin, err);
     if (status != ST_OK) sti_sleep_resume(&s->model, &s->state, &s->work);

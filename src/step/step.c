@@ -123,32 +123,6 @@ static st_Status located_piece(st_System *system, double h, double *taken, bool 
     return sti_land(model, state, work, t, *taken, info, err);
 }
 
-/* The end of the piece becomes the state; after an event, or a step made rough by one, history starts anew. */
-static void accept(st_System *system, double t, double taken, bool event)
-{
-    sti_State *state = &system->state;
-    sti_StepWork *work = &system->work;
-    sti_History *history = &state->history;
-    sti_mean_remember(&system->model, state, work, taken);
-    history->known = !event && !work->stages.rough;
-    history->h = taken;
-    STI_EXCHANGE(double *, history->a, work->a_new);
-    if (history->q != NULL) memcpy(history->q, state->q, (size_t)system->model.n_q * sizeof *state->q);
-    if (history->v != NULL) memcpy(history->v, state->v, (size_t)system->model.n_v * sizeof *state->v);
-    STI_EXCHANGE(double *, state->q, work->q_new);
-    STI_EXCHANGE(double *, state->v, work->v_new);
-    sti_angles_settle(system->model.world, state->q);
-    STI_EXCHANGE(sti_IdSet, state->loaded, work->loaded_new);
-    STI_EXCHANGE(sti_Modes, state->modes, work->modes_new);
-    if (!history->known) state->modes.n = 0;
-    if (!sti_speculative(&system->model)) STI_EXCHANGE(sti_IdSet, state->active, work->active_new); /* else unused */
-    STI_EXCHANGE(st_Sink, work->here, work->trial);
-    sti_patches_accept(state, work);
-    state->t = t;
-    sti_works_add(&state->works, 1, &work->events.before);
-    sti_works_add(&state->works, 1, &work->step.done);
-}
-
 /* ---- the step --------------------------------------------------------------------------------- */
 
 /* Piece by piece to the end of the step; with an integrator of order one, the first piece. If this fails, or a piece
@@ -180,7 +154,27 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         if (work->guard.tripped) return ST_OK;
         STI_TRY(sti_keep_waiting(&system->model, state, work, true, err));
         STI_TRY(sti_sum_piece(&system->model, state, work, err));
-        accept(system, ends ? end : state->t + taken, taken, event);
+        /* The end of the piece becomes the state; after an event, or a step made rough by one, history starts anew. */
+        sti_History *history = &state->history;
+        sti_mean_remember(&system->model, state, work, taken);
+        history->known = !event && !work->stages.rough;
+        history->h = taken;
+        STI_EXCHANGE(double *, history->a, work->a_new);
+        if (history->q != NULL) memcpy(history->q, state->q, (size_t)system->model.n_q * sizeof *state->q);
+        if (history->v != NULL) memcpy(history->v, state->v, (size_t)system->model.n_v * sizeof *state->v);
+        STI_EXCHANGE(double *, state->q, work->q_new);
+        STI_EXCHANGE(double *, state->v, work->v_new);
+        sti_angles_settle(system->model.world, state->q);
+        STI_EXCHANGE(sti_IdSet, state->loaded, work->loaded_new);
+        STI_EXCHANGE(sti_Modes, state->modes, work->modes_new);
+        if (!history->known) state->modes.n = 0;
+        if (!sti_speculative(&system->model))
+            STI_EXCHANGE(sti_IdSet, state->active, work->active_new); /* else unused */
+        STI_EXCHANGE(st_Sink, work->here, work->trial);
+        sti_patches_accept(state, work);
+        state->t = ends ? end : state->t + taken;
+        sti_works_add(&state->works, 1, &work->events.before);
+        sti_works_add(&state->works, 1, &work->step.done);
         if (goes_on) (void)sti_energy(system);
         rest = end - state->t;
     } while (goes_on && rest > 0);

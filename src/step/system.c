@@ -47,30 +47,6 @@ static st_Status check_system_def(const st_SystemDef *def, st_Error *err)
     return ST_OK;
 }
 
-static st_Status check_model(const st_Model *model, st_Error *err)
-{
-    STI_CHECK_DEF(model, "st_model_def", err);
-    if (model->n_v < 1 || model->n_q < 1)
-        return sti_fail(err, ST_ERR_ARGUMENT, "the model has %d coordinates and %d velocities, must have at least 1",
-                        model->n_q, model->n_v);
-    if (model->mass == NULL || model->force == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "the model has no function for %s",
-                        model->mass == NULL ? "mass" : "force");
-    if (model->n_q != model->n_v && (model->move == NULL || model->difference == NULL))
-        return sti_fail(err, ST_ERR_ARGUMENT,
-                        "the model has %d coordinates and %d velocities, so it needs `move` and `difference`",
-                        model->n_q, model->n_v);
-    if (model->n_blocks > 0 &&
-        (model->first == NULL || model->first[0] != 0 || model->first[model->n_blocks] != model->n_v))
-        return sti_fail(err, ST_ERR_ARGUMENT, "the model's %d mass blocks do not cover its %d velocities",
-                        model->n_blocks, model->n_v);
-    for (int b = 0; b < model->n_blocks; b++)
-        if (model->first[b + 1] <= model->first[b])
-            return sti_fail(err, ST_ERR_ARGUMENT, "the model's mass block %d starts at %d and ends at %d", b,
-                            model->first[b], model->first[b + 1]);
-    return ST_OK;
-}
-
 static st_Status check_bounded(const st_Model *model, const st_SystemDef *def, st_Error *err)
 {
     if (model->bounded == NULL || def->own_solver != NULL || st_solver_accepts(def->solver, ST_LAW_BOUNDED, 1, true))
@@ -190,35 +166,30 @@ st_Status sti_prepare_projection(const sti_Model *model, sti_State *state, sti_S
 
 /* ---- birth --------------------------------------------------------------------------------------- */
 
-/* The layout of M: one block where the model names none. */
-static st_Status lay_out_mass(sti_Model *m, st_Error *err)
-{
-    if (m->n_blocks == 0) {
-        m->mass.whole[1] = m->n_v;
-        m->table.n_blocks = m->n_blocks = 1;
-        m->table.first = m->first = m->mass.whole;
-    }
-    m->mass.marked = m->rigid ? m->world->principal : NULL;
-    const st_BlockDiag M = {.n_blocks = m->n_blocks, .first = m->first, .diagonal = m->mass.marked};
-    for (int b = 0; b < m->n_blocks; b++)
-        m->mass.n += sti_block_numbers(&M, b);
-    if (m->mass.n == m->n_v) return ST_OK;
-    m->mass.diagonal = sti_alloc(&m->allocator, m->n_v, sizeof *m->mass.diagonal);
-    if (m->mass.diagonal == NULL)
-        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", m->n_v);
-    int64_t start = 0;
-    for (int b = 0; b < m->n_blocks; b++) {
-        int first = m->first[b], n = m->first[b + 1] - first;
-        for (int k = 0; k < n; k++)
-            m->mass.diagonal[first + k] = start + k * sti_block_stride(&M, b);
-        start += sti_block_numbers(&M, b);
-    }
-    return ST_OK;
-}
-
 static st_Status start_system(st_System *s, double t, const double *q0, const double *v0, st_Error *err)
 {
-    STI_TRY(lay_out_mass(&s->model, err));
+    /* The layout of M: one block where the model names none. */
+    if (s->model.n_blocks == 0) {
+        s->model.mass.whole[1] = s->model.n_v;
+        s->model.table.n_blocks = s->model.n_blocks = 1;
+        s->model.table.first = s->model.first = s->model.mass.whole;
+    }
+    s->model.mass.marked = s->model.rigid ? s->model.world->principal : NULL;
+    const st_BlockDiag M = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->model.mass.marked};
+    for (int b = 0; b < s->model.n_blocks; b++)
+        s->model.mass.n += sti_block_numbers(&M, b);
+    if (s->model.mass.n != s->model.n_v) {
+        s->model.mass.diagonal = sti_alloc(&s->model.allocator, s->model.n_v, sizeof *s->model.mass.diagonal);
+        if (s->model.mass.diagonal == NULL)
+            return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", s->model.n_v);
+        int64_t start = 0;
+        for (int b = 0; b < s->model.n_blocks; b++) {
+            int first = s->model.first[b], n = s->model.first[b + 1] - first;
+            for (int k = 0; k < n; k++)
+                s->model.mass.diagonal[first + k] = start + k * sti_block_stride(&M, b);
+            start += sti_block_numbers(&M, b);
+        }
+    }
     STI_TRY(allocate_vectors(&s->model, &s->state, &s->work, ALWAYS, err));
     if (sti_has_stages(&s->model)) STI_TRY(allocate_vectors(&s->model, &s->state, &s->work, STAGES, err));
     if (sti_has_stages(&s->model) || s->model.def.drift == ST_DRIFT_PROJECTION ||
@@ -352,7 +323,25 @@ st_Status st_system_create_model(const st_Model *model, const double *q0, const 
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_create_model: q0, v0 and out must be given");
     *out = NULL;
     STI_TRY(check_system_def(def, err));
-    STI_TRY(check_model(model, err));
+    STI_CHECK_DEF(model, "st_model_def", err);
+    if (model->n_v < 1 || model->n_q < 1)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model has %d coordinates and %d velocities, must have at least 1",
+                        model->n_q, model->n_v);
+    if (model->mass == NULL || model->force == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model has no function for %s",
+                        model->mass == NULL ? "mass" : "force");
+    if (model->n_q != model->n_v && (model->move == NULL || model->difference == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "the model has %d coordinates and %d velocities, so it needs `move` and `difference`",
+                        model->n_q, model->n_v);
+    if (model->n_blocks > 0 &&
+        (model->first == NULL || model->first[0] != 0 || model->first[model->n_blocks] != model->n_v))
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model's %d mass blocks do not cover its %d velocities",
+                        model->n_blocks, model->n_v);
+    for (int b = 0; b < model->n_blocks; b++)
+        if (model->first[b + 1] <= model->first[b])
+            return sti_fail(err, ST_ERR_ARGUMENT, "the model's mass block %d starts at %d and ends at %d", b,
+                            model->first[b], model->first[b + 1]);
     STI_TRY(sti_check_mean(def, err));
     STI_TRY(check_bounded(model, def, err));
     st_Scene *scene; /* an empty one: for whatever belongs to scenes there is nothing to find */

@@ -105,26 +105,6 @@ static void jacobi_rotation(double *A, double *V, int n, int p, int q)
     }
 }
 
-/* A = V diag(x) V' by Jacobi's method, which keeps small eigenvalues accurate; A is destroyed. */
-static void eigen(double *A, int n, double *V, double *x)
-{
-    memset(V, 0, (size_t)n * (size_t)n * sizeof *V);
-    for (int i = 0; i < n; i++)
-        V[i * n + i] = 1;
-    for (int sweep = 0; sweep < 60; sweep++) { /* quadratic from about the fifth on */
-        double off = 0, diagonal = 0;
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++)
-                *(i == j ? &diagonal : &off) += A[i * n + j] * A[i * n + j];
-        if (off <= 1e-34 * diagonal) break;
-        for (int p = 0; p < n - 1; p++)
-            for (int q = p + 1; q < n; q++)
-                jacobi_rotation(A, V, n, p, q);
-    }
-    for (int i = 0; i < n; i++)
-        x[i] = A[i * n + i];
-}
-
 /* out = V diag(f) V'. */
 static void compose(const double *V, const double *f, int n, double *out)
 {
@@ -161,7 +141,22 @@ static st_Status make_kind(const sti_Model *model, sti_PatchKind *kind, st_Error
     STI_TRY(STI_GROW(allocator, kind->B, kind->B_capacity, n * n, err));
     STI_TRY(STI_GROW(allocator, kind->D, kind->D_capacity, n * n, err));
     fill_influence(&model->def, kind, kind->B);
-    eigen(kind->B, kind->size, kind->V, kind->x);
+    /* A = V diag(x) V' by Jacobi's method, which keeps small eigenvalues accurate; A is destroyed. */
+    memset(kind->V, 0, (size_t)kind->size * (size_t)kind->size * sizeof *kind->V);
+    for (int i = 0; i < kind->size; i++)
+        kind->V[i * kind->size + i] = 1;
+    for (int sweep = 0; sweep < 60; sweep++) { /* quadratic from about the fifth on */
+        double off = 0, diagonal = 0;
+        for (int i = 0; i < kind->size; i++)
+            for (int j = 0; j < kind->size; j++)
+                *(i == j ? &diagonal : &off) += kind->B[i * kind->size + j] * kind->B[i * kind->size + j];
+        if (off <= 1e-34 * diagonal) break;
+        for (int p = 0; p < kind->size - 1; p++)
+            for (int q = p + 1; q < kind->size; q++)
+                jacobi_rotation(kind->B, kind->V, kind->size, p, q);
+    }
+    for (int i = 0; i < kind->size; i++)
+        kind->x[i] = kind->B[i * kind->size + i];
     for (int i = 0; i < n; i++)
         if (!(kind->x[i] > 0))
             return sti_fail(err, ST_ERR_NUMERIC,
@@ -329,28 +324,6 @@ static void add_belt(const sti_Model *model, sti_StepWork *work, const sti_Patch
     if (dim > 2) w[2] += c * belt->slide[1] - s * belt->slide[0] + a * turn;
 }
 
-/* w = -D delta, and with drift gap the separation of the surfaces over h. */
-static void fill_drift(const sti_Model *model, sti_StepWork *work, const sti_PatchKind *kind, const sti_Patch *patch,
-                       const sti_ContactEntry *entry, double h)
-{
-    const double *delta = work->compliant.next.delta + patch->first;
-    double *w = work->step.w + patch->row, cap = model->def.correction_speed;
-    for (int i = 0; i < kind->size; i++) {
-        w[i] = 0;
-        for (int j = 0; j < kind->size; j++)
-            w[i] -= kind->D[i * kind->size + j] * delta[j];
-        if (i % kind->key.dim == 0 && model->def.drift == ST_DRIFT_GAP) w[i] += fmax((entry->gap + delta[i]) / h, -cap);
-    }
-}
-
-static void fill_compliance(sti_StepWork *work, const sti_PatchKind *kind, const sti_Patch *patch, double h)
-{
-    double *C = sti_compliance_block(&work->step, patch->row, kind->size);
-    for (int64_t k = 0; k < (int64_t)kind->size * kind->size; k++)
-        C[k] = kind->B[k] / h;
-    work->step.compliant = true;
-}
-
 st_Status sti_patch_add(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                         const sti_ContactEntry *entry, int *n, st_Error *err)
 {
@@ -378,11 +351,23 @@ st_Status sti_patch_add(const sti_Model *model, const sti_State *state, sti_Step
         out->chosen[*n].entry.point = add(entry->point, offset);
         out->chosen[*n].entry.tangent = patch->tangent;
     }
-    fill_drift(model, work, kind, patch, entry, stage->eta);
+    /* w = -D delta, and with drift gap the separation of the surfaces over h. */
+    const double *delta = work->compliant.next.delta + patch->first;
+    double *w = work->step.w + patch->row, cap = model->def.correction_speed;
+    for (int i = 0; i < kind->size; i++) {
+        w[i] = 0;
+        for (int j = 0; j < kind->size; j++)
+            w[i] -= kind->D[i * kind->size + j] * delta[j];
+        if (i % kind->key.dim == 0 && model->def.drift == ST_DRIFT_GAP)
+            w[i] += fmax((entry->gap + delta[i]) / stage->eta, -cap);
+    }
     const sti_Belt belt = entry->surface->moves ? sti_contact_belt(model->world, stage->q_star, entry) : (sti_Belt){0};
     for (int e = 0; entry->surface->moves && e < key.n_elements; e++)
         add_belt(model, work, patch, &belt, e, c, s);
-    fill_compliance(work, kind, patch, stage->eta);
+    double *C = sti_compliance_block(&work->step, patch->row, kind->size);
+    for (int64_t k = 0; k < (int64_t)kind->size * kind->size; k++)
+        C[k] = kind->B[k] / stage->eta;
+    work->step.compliant = true;
     return ST_OK;
 }
 

@@ -9,48 +9,6 @@ static const char *model_name(st_ContactModel contact)
     return contact == ST_CONTACT_COMPLIANT ? "compliant" : "regularized";
 }
 
-static st_Status check_choices(const st_SystemDef *def, st_Error *err)
-{
-    const char *name = model_name(def->contact);
-    if (def->contact == ST_CONTACT_RIGID) return ST_OK;
-    if (def->integrator != ST_INTEGRATOR_EULER && def->integrator != ST_INTEGRATOR_IMPLICIT)
-        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\" needs the integrator \"euler\" or \"implicit\"", name);
-    if (def->events != ST_EVENTS_OFF)
-        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\" has no impacts to locate: events must be \"off\"",
-                        name);
-    if (def->drift == ST_DRIFT_PROJECTION || def->drift == ST_DRIFT_MEAN ||
-        (def->contact == ST_CONTACT_REGULARIZED && def->drift != ST_DRIFT_GAP))
-        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\": drift must be %s", name,
-                        def->contact == ST_CONTACT_COMPLIANT ? "\"velocity\" or \"gap\"" : "\"gap\"");
-    return ST_OK;
-}
-
-/* The relaxed law lets what slides rise at mu |u_T|, and only a contact that is in the problem with its gap, before it
- * touches, is kept at mu h |u_T|. An active set would take it for a flight: thrown up with the first step, caught by a
- * collision that never was.                                                                       */
-static st_Status check_events(const st_SystemDef *def, st_Error *err)
-{
-    if (def->law != ST_LAW_CONE || def->events == ST_EVENTS_OFF) return ST_OK;
-    return sti_fail(
-        err, ST_ERR_UNSUPPORTED,
-        "law \"cone\" lets what slides rise, which is no event: events must be \"off\", or the law \"coulomb\"");
-}
-
-static st_Status check_forces(const st_SystemDef *def, st_Error *err)
-{
-    if (def->forces == ST_FORCES_ANY) return ST_OK;
-    if (def->contact == ST_CONTACT_COMPLIANT)
-        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"compliant\" leaves no forces open: forces must be \"any\"");
-    if (def->law == ST_LAW_PYRAMID || def->law == ST_LAW_BOX)
-        return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "forces \"least_norm\" needs the law \"coulomb\", \"cone\" or \"none\", not \"%s\"",
-                        st_law_name(def->law));
-    if (def->rigid_limit)
-        return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "rigid_limit goes step by step to what forces \"least_norm\" finds at once: leave one out");
-    return ST_OK;
-}
-
 static sti_Label label(const sti_World *world, int shape)
 {
     return sti_shape_label(world->scene, shape);
@@ -89,23 +47,6 @@ static st_Status check_more(const st_SystemDef *def, const char *who, const st_S
                     what, model_name(def->contact));
 }
 
-static st_Status check_direction(const st_SystemDef *def, const sti_World *world, int shape, st_Error *err)
-{
-    const char *name = sti_shape_label(world->scene, shape).text;
-    if (!(sti_shape_def(world->scene, shape)->friction_across > 0)) return ST_OK;
-    if (def->contact != ST_CONTACT_RIGID)
-        return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "shape %s has friction_across, which contact \"%s\" does not know: choose \"rigid\"", name,
-                        model_name(def->contact));
-    for (int b = 1; b < world->n_bodies; b++)
-        if (world->body[b].n_dofs > 0 && world->body[b].planar != 0)
-            return sti_fail(err, ST_ERR_UNSUPPORTED,
-                            "shape %s has friction_across, and body \"%s\" moves in a plane, where friction has one "
-                            "direction: leave it out",
-                            name, world->scene->names[STI_BODY].name[b]);
-    return ST_OK;
-}
-
 static st_Status check_surfaces(const st_SystemDef *def, const sti_World *world, st_Error *err)
 {
     const st_Scene *scene = world->scene;
@@ -114,7 +55,20 @@ static st_Status check_surfaces(const st_SystemDef *def, const sti_World *world,
         const st_ShapeDef *shape = sti_shape_def(scene, k);
         snprintf(who, sizeof who, "shape %s", sti_shape_label(scene, k).text);
         STI_TRY(check_turning(def, who, shape->rolling, shape->spinning, err));
-        STI_TRY(check_direction(def, world, k, err));
+        const char *name = sti_shape_label(world->scene, k).text;
+        if (sti_shape_def(world->scene, k)->friction_across > 0) {
+            if (def->contact != ST_CONTACT_RIGID)
+                return sti_fail(err, ST_ERR_UNSUPPORTED,
+                                "shape %s has friction_across, which contact \"%s\" does not know: choose \"rigid\"",
+                                name, model_name(def->contact));
+            for (int b = 1; b < world->n_bodies; b++)
+                if (world->body[b].n_dofs > 0 && world->body[b].planar != 0)
+                    return sti_fail(
+                        err, ST_ERR_UNSUPPORTED,
+                        "shape %s has friction_across, and body \"%s\" moves in a plane, where friction has one "
+                        "direction: leave it out",
+                        name, world->scene->names[STI_BODY].name[b]);
+        }
     }
     for (int k = 0; k < scene->n_materials; k++) {
         snprintf(who, sizeof who, "material \"%s\"", scene->material[k].name);
@@ -148,24 +102,22 @@ static st_Status check_patch(const st_SystemDef *def, const sti_World *world, in
     return ST_OK;
 }
 
-static st_Status check_pair(const st_SystemDef *def, const sti_World *world, sti_PairKey pair, st_Error *err)
-{
-    STI_TRY(check_patch(def, world, pair.i, err));
-    STI_TRY(check_patch(def, world, pair.j, err));
-    if (sti_shape_def(world->scene, pair.i)->young > 0 || sti_shape_def(world->scene, pair.j)->young > 0) return ST_OK;
-    return sti_fail(err, ST_ERR_ARGUMENT,
-                    "shapes %s and %s can touch and both are rigid: contact \"compliant\" needs Young's modulus "
-                    "(young) of one of them",
-                    label(world, pair.i).text, label(world, pair.j).text);
-}
-
 static st_Status check_pairs(const st_SystemDef *def, const sti_World *world, st_Error *err)
 {
     const sti_Pairs *pairs = &world->collider.pairs;
     for (int i = 0; i < world->scene->n_shapes; i++)
         for (int j = 0; j < i; j++) {
             sti_PairKey pair;
-            if (pairs->filter(pairs->ctx, j, i, &pair)) STI_TRY(check_pair(def, world, pair, err));
+            if (pairs->filter(pairs->ctx, j, i, &pair)) {
+                STI_TRY(check_patch(def, world, pair.i, err));
+                STI_TRY(check_patch(def, world, pair.j, err));
+                if (!(sti_shape_def(world->scene, pair.i)->young > 0 || sti_shape_def(world->scene, pair.j)->young > 0))
+                    return sti_fail(
+                        err, ST_ERR_ARGUMENT,
+                        "shapes %s and %s can touch and both are rigid: contact \"compliant\" needs Young's modulus "
+                        "(young) of one of them",
+                        label(world, pair.i).text, label(world, pair.j).text);
+            }
         }
     return ST_OK;
 }
@@ -184,9 +136,38 @@ st_Status sti_check_model_contacts(const st_SystemDef *def, const st_Sink *sink,
 
 st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err)
 {
-    STI_TRY(check_choices(def, err));
-    STI_TRY(check_events(def, err));
-    STI_TRY(check_forces(def, err));
+    const char *name = model_name(def->contact);
+    if (def->contact != ST_CONTACT_RIGID) {
+        if (def->integrator != ST_INTEGRATOR_EULER && def->integrator != ST_INTEGRATOR_IMPLICIT)
+            return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\" needs the integrator \"euler\" or \"implicit\"",
+                            name);
+        if (def->events != ST_EVENTS_OFF)
+            return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\" has no impacts to locate: events must be \"off\"",
+                            name);
+        if (def->drift == ST_DRIFT_PROJECTION || def->drift == ST_DRIFT_MEAN ||
+            (def->contact == ST_CONTACT_REGULARIZED && def->drift != ST_DRIFT_GAP))
+            return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\": drift must be %s", name,
+                            def->contact == ST_CONTACT_COMPLIANT ? "\"velocity\" or \"gap\"" : "\"gap\"");
+    }
+    /* The relaxed law lets what slides rise at mu |u_T|, and only a contact that is in the problem with its gap, before
+     * it touches, is kept at mu h |u_T|. An active set would take it for a flight: thrown up with the first step,
+     * caught by a collision that never was.                                                                       */
+    if (def->law == ST_LAW_CONE && def->events != ST_EVENTS_OFF)
+        return sti_fail(
+            err, ST_ERR_UNSUPPORTED,
+            "law \"cone\" lets what slides rise, which is no event: events must be \"off\", or the law \"coulomb\"");
+    if (def->forces != ST_FORCES_ANY) {
+        if (def->contact == ST_CONTACT_COMPLIANT)
+            return sti_fail(err, ST_ERR_UNSUPPORTED,
+                            "contact \"compliant\" leaves no forces open: forces must be \"any\"");
+        if (def->law == ST_LAW_PYRAMID || def->law == ST_LAW_BOX)
+            return sti_fail(err, ST_ERR_UNSUPPORTED,
+                            "forces \"least_norm\" needs the law \"coulomb\", \"cone\" or \"none\", not \"%s\"",
+                            st_law_name(def->law));
+        if (def->rigid_limit)
+            return sti_fail(err, ST_ERR_UNSUPPORTED,
+                            "rigid_limit goes step by step to what forces \"least_norm\" finds at once: leave one out");
+    }
     STI_TRY(check_surfaces(def, world, err));
     return def->contact == ST_CONTACT_COMPLIANT ? check_pairs(def, world, err) : ST_OK;
 }

@@ -36,22 +36,6 @@ double sti_margin_of(const sti_Model *model, const sti_ContactEntry *contact)
     return sti_pair_margin(&model->world->collider, contact->shape_a - 1, contact->shape_b - 1, margin);
 }
 
-/* Potra et al. 2006 (7.1): a contact is active up to a gap of max(eps_a, eps_b h^3). With drift `velocity` nothing else
- * ends a contact that was held while its gap opened: it would carry its body in mid-air for good. Gaps of O(h^3) are
- * the scheme's own error, and stay active.                                                             */
-static void drop_open(const sti_Model *model, sti_State *state, sti_StepWork *work, double h)
-{
-    const double most = fmax(model->def.active_gap, STI_ACTIVE_GAP_GROWTH * h * h * h);
-    const st_Sink *here = &work->here;
-    sti_IdSet *active = &state->active;
-    int n = 0;
-    for (int k = 0; k < active->n; k++) {
-        const int c = sti_row_buffer_find(here, active->id[k]);
-        if (c >= 0 && here->contact[c].gap <= most) active->id[n++] = active->id[k];
-    }
-    active->n = n;
-}
-
 /* Form II holds what opens: with v+ = -v its position stays. Form I and stages end with v+ = 0, above the contact where
  * no drift correction closes the gap again.                                                           */
 static bool opens_slowly(const sti_Model *model)
@@ -68,7 +52,20 @@ st_Status sti_refresh_active(const sti_Model *model, sti_State *state, sti_StepW
     const st_Sink *here = &work->here;
     st_Events events = model->def.events;
     if (events == ST_EVENTS_OFF) state->active.n = 0;
-    if (model->def.drift == ST_DRIFT_VELOCITY) drop_open(model, state, work, work->h_asked);
+    if (model->def.drift == ST_DRIFT_VELOCITY) {
+        /* Potra et al. 2006 (7.1): a contact is active up to a gap of max(eps_a, eps_b h^3). With drift `velocity`
+         * nothing else ends a contact that was held while its gap opened: it would carry its body in mid-air for good.
+         * Gaps of O(h^3) are the scheme's own error, and stay active. */
+        const double most =
+            fmax(model->def.active_gap, STI_ACTIVE_GAP_GROWTH * work->h_asked * work->h_asked * work->h_asked);
+        sti_IdSet *active = &state->active;
+        int n = 0;
+        for (int k = 0; k < active->n; k++) {
+            const int c = sti_row_buffer_find(here, active->id[k]);
+            if (c >= 0 && here->contact[c].gap <= most) active->id[n++] = active->id[k];
+        }
+        active->n = n;
+    }
     if (events == ST_EVENTS_COLLISIONS && sti_integrator(model)->order == 1) return ST_OK;
     for (int c = 0; c < here->n_contacts; c++) {
         const sti_ContactEntry *contact = &here->contact[c];
@@ -195,12 +192,6 @@ static st_Status keep_found(const sti_Model *model, const sti_State *state, sti_
     return ST_OK;
 }
 
-/* The last number of a feature, which no patch uses: for a point that has the name of another one. */
-static uint64_t other_name(uint64_t id)
-{
-    return id | (((uint64_t)1 << STI_FEATURE_BITS) - 1);
-}
-
 /* What an attempt made of a contact of its end. */
 typedef struct Miss {
     bool missed;
@@ -273,7 +264,8 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
         const sti_ContactEntry *contact = &work->trial.contact[c];
         if (!is_deeper_than_margin(search, contact)) continue;
         const Miss miss = look_at(model, state, work, contact, sti_row_buffer_lower(&work->here, contact->id));
-        const uint64_t id = miss.other ? other_name(contact->id) : contact->id;
+        /* The last number of a feature, which no patch uses: for a point that has the name of another one. */
+        const uint64_t id = miss.other ? (contact->id | (((uint64_t)1 << STI_FEATURE_BITS) - 1)) : contact->id;
         if (!miss.missed || (miss.other && sti_ids_contain(&work->ahead.missed, id))) continue;
         STI_TRY(sti_ids_add(&model->allocator, &work->ahead.missed, id, err));
         if (is_movable(model, work, contact) && (miss.other || !miss.known))

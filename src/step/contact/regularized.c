@@ -54,8 +54,10 @@ static void soften_contact(const sti_Model *model, sti_StepWork *work, const sti
     out->w[out->law[c].first] = entry->gap / stage->eta;
 }
 
-static void soften_joints(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage)
+void sti_regularize(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage)
 {
+    for (int c = 0; c < work->step.n_gaps; c++)
+        soften_contact(model, work, stage, c);
     sti_Assembly *out = &work->step;
     const st_Sink *sink = stage->rows;
     double h = stage->eta;
@@ -64,13 +66,6 @@ static void soften_joints(const sti_Model *model, sti_StepWork *work, const sti_
         out->Cb[k] = sti_joint_compliance(&model->def, &sink->joint[k], h);
         out->g[k] = sink->joint[k].rate + sink->joint[k].value / h;
     }
-}
-
-void sti_regularize(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage)
-{
-    for (int c = 0; c < work->step.n_gaps; c++)
-        soften_contact(model, work, stage, c);
-    soften_joints(model, work, stage);
     work->step.compliant = true;
 }
 
@@ -109,27 +104,22 @@ static double softness(const sti_Model *model, const sti_StepWork *work, const s
     return most;
 }
 
-static void scale_compliances(sti_StepWork *work, const sti_Stage *stage, double s)
-{
-    sti_Assembly *out = &work->step;
-    double *C = out->C;
-    for (int c = 0; c < out->n_gaps; c++) {
-        int dim = out->law[c].dim;
-        for (int k = 0; k < dim * dim; k++)
-            C[k] *= s;
-        C += dim * dim;
-    }
-    for (int k = 0; k < stage->rows->joint_rows.n_rows; k++)
-        out->Cb[k] *= s;
-}
-
 st_Status sti_rigid_limit(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                           st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
     double left = softness(model, work, stage);
     for (int round = 0; round < 40 && left > STI_RIGID_LIMIT; round++) { /* from any softness below 1e32 */
         double s = fmax(0.1, STI_RIGID_LIMIT / left);
-        scale_compliances(work, stage, s);
+        sti_Assembly *out = &work->step;
+        double *C = out->C;
+        for (int c = 0; c < out->n_gaps; c++) {
+            int dim = out->law[c].dim;
+            for (int k = 0; k < dim * dim; k++)
+                C[k] *= s;
+            C += dim * dim;
+        }
+        for (int k = 0; k < stage->rows->joint_rows.n_rows; k++)
+            out->Cb[k] *= s;
         left *= s;
         int before = info->iterations;
         STI_TRY(sti_solve_islands(model, state, work, solution, info, err));

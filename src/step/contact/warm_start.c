@@ -52,22 +52,6 @@ static void turn_tangents(const sti_Impulse *old, const sti_ContactEntry *now, d
     r[1] = dot(x, other);
 }
 
-static void set_start(const sti_State *state, const sti_StepWork *work, int c, double eta, int from)
-{
-    const sti_Assembly *out = &work->step;
-    const sti_ContactEntry *now = &out->chosen[c].entry;
-    const int dim = out->law[c].dim;
-    double *r = out->r + out->law[c].first;
-    out->chosen[c].left = from >= 0 ? state->forces.at[from].left : 0.0;
-    out->chosen[c].band = from >= 0 ? state->forces.at[from].band : 1.0;
-    for (int k = 0; k < dim; k++)
-        r[k] = from >= 0 ? eta * state->forces.at[from].r[k] : 0.0;
-    if (from < 0 || now->shape_a == 0) return;
-    if (dim >= 3) turn_tangents(&state->forces.at[from], now, r + 1);
-    sti_unknowns_of(out, c, r);
-    if (dim >= 5) turn_tangents(&state->forces.at[from], now, r + 3); /* rolling */
-}
-
 /* The old forces of the shapes of contact c, or of a contact without shapes that with its id, from *end on. */
 static void find_group(const sti_State *state, const sti_StepWork *work, int c, int *first, int *end)
 {
@@ -140,7 +124,18 @@ static void start_range(void *ctx, int64_t begin, int64_t stop)
         const int from = few ? nearest(state, first, end, taken, wanted, out->law[c].dim)
                              : same_id(state, first, end, &out->chosen[c], out->law[c].dim);
         if (few && from >= 0) taken |= (uint64_t)1 << (from - first);
-        set_start(state, work, c, start->eta, from);
+        const sti_ContactEntry *now = &out->chosen[c].entry;
+        const int dim = out->law[c].dim;
+        double *r = out->r + out->law[c].first;
+        out->chosen[c].left = from >= 0 ? state->forces.at[from].left : 0.0;
+        out->chosen[c].band = from >= 0 ? state->forces.at[from].band : 1.0;
+        for (int k = 0; k < dim; k++)
+            r[k] = from >= 0 ? start->eta * state->forces.at[from].r[k] : 0.0;
+        if (from >= 0 && now->shape_a != 0) {
+            if (dim >= 3) turn_tangents(&state->forces.at[from], now, r + 1);
+            sti_unknowns_of(out, c, r);
+            if (dim >= 5) turn_tangents(&state->forces.at[from], now, r + 3); /* rolling */
+        }
     }
 }
 

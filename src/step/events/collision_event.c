@@ -19,11 +19,6 @@
 #include "base/tolerance.h"
 #include "step/step.h"
 
-static void prepare_path(const sti_Model *model, const sti_State *state, sti_StepWork *work)
-{
-    if (sti_integrator(model)->order > 1) sti_difference(model, state->q, work->q_new, work->lookout.path);
-}
-
 /* q(s), and v(s) where v is not NULL; v may be v_new. */
 void sti_path(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h, double s, double *q,
               double *v)
@@ -108,17 +103,6 @@ static double largest_gap_change(const sti_Model *model, const sti_State *state,
 /* Looks that go no farther than they must; behind them each may go twice as far into a shape as the one before. */
 enum { CAREFUL = 32, LOOKS = 100 };
 
-/* What overlaps at the start, and is not held. */
-static st_Status note_under(const sti_Model *model, const sti_State *state, sti_StepWork *work, const st_Sink *sink,
-                            st_Error *err)
-{
-    work->lookout.under.n = 0;
-    for (int c = 0; c < sink->n_contacts; c++)
-        if (sink->contact[c].gap < -model->def.active_gap && !sti_ids_contain(&state->active, sink->contact[c].id))
-            STI_TRY(sti_ids_add(&model->allocator, &work->lookout.under, sink->contact[c].id, err));
-    return ST_OK;
-}
-
 /* The next look, behind those that led to bracket->hi without overlap and showed `seen`. */
 static st_Status look_on(Way *way, int look, const st_Sink *seen, Bracket *bracket, st_Error *err)
 {
@@ -145,7 +129,11 @@ static st_Status follow_shapes(Way *way, Bracket *bracket, st_Error *err)
         seen = &work->trial;
     }
     const double F_start = bracket->F_hi;
-    STI_TRY(note_under(model, state, work, seen, err));
+    /* What overlaps at the start, and is not held. */
+    work->lookout.under.n = 0;
+    for (int c = 0; c < seen->n_contacts; c++)
+        if (seen->contact[c].gap < -model->def.active_gap && !sti_ids_contain(&state->active, seen->contact[c].id))
+            STI_TRY(sti_ids_add(&model->allocator, &work->lookout.under, seen->contact[c].id, err));
     way->passing = true;
     bracket->F_hi = smallest_of(way, seen);
     for (int look = 0; bracket->hi < 1 && bracket->F_hi >= -model->def.active_gap; look++, seen = &work->trial)
@@ -166,21 +154,6 @@ static double lowest_of_cubic(double p0, double m0, double p1, double m1, double
     const double other = 1 - s;
     *least = (1 + 2 * s) * other * other * p0 + s * other * other * m0 + s * s * (3 - 2 * s) * p1 - s * s * other * m1;
     return s;
-}
-
-/* Gaps of `trial`, at the end of the way, that open there. */
-static st_Status note_opening(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
-{
-    const st_Sink *sink = &work->trial;
-    work->lookout.n_opening = 0;
-    STI_TRY(STI_GROW(&model->allocator, work->lookout.opening, work->lookout.capacity, sink->n_contacts, err));
-    for (int c = 0; c < sink->n_contacts; c++) {
-        const sti_ContactEntry *contact = &sink->contact[c];
-        const double rate = sti_row_dot(&sink->contact_rows, contact->first_row, work->v_new);
-        if (rate > 0 && !sti_ids_contain(&state->active, contact->id))
-            work->lookout.opening[work->lookout.n_opening++] = (sti_Opening){contact->id, contact->gap, rate};
-    }
-    return ST_OK;
 }
 
 /* The first place where a gap that closes at the start, in `trial`, and opens at the end may be negative in between; 1:
@@ -216,7 +189,16 @@ static st_Status look_between(Way *way, Bracket *bracket, st_Error *err)
     way->margin = fmax(largest_gap_change(model, state, work, way->h), sti_margin(model));
     bracket->lo = 0, bracket->hi = 1;
     STI_TRY(smallest_gap(way, 1, &bracket->F_hi, err));
-    STI_TRY(note_opening(model, state, work, err));
+    /* Gaps of `trial`, at the end of the way, that open there. */
+    const st_Sink *sink = &work->trial;
+    work->lookout.n_opening = 0;
+    STI_TRY(STI_GROW(&model->allocator, work->lookout.opening, work->lookout.capacity, sink->n_contacts, err));
+    for (int c = 0; c < sink->n_contacts; c++) {
+        const sti_ContactEntry *contact = &sink->contact[c];
+        const double rate = sti_row_dot(&sink->contact_rows, contact->first_row, work->v_new);
+        if (rate > 0 && !sti_ids_contain(&state->active, contact->id))
+            work->lookout.opening[work->lookout.n_opening++] = (sti_Opening){contact->id, contact->gap, rate};
+    }
     if (bracket->F_hi >= -model->def.active_gap && work->lookout.n_opening == 0) return ST_OK;
     STI_TRY(smallest_gap(way, 0, &bracket->F_lo, err));
     const double dip = first_dip(way);
@@ -252,7 +234,7 @@ st_Status sti_find_collision(const sti_Model *model, const sti_State *state, sti
     Bracket at = {.hi = 1};
     *s = 1;
     if (model->table.contacts == NULL) return ST_OK;
-    prepare_path(model, state, work);
+    if (sti_integrator(model)->order > 1) sti_difference(model, state->q, work->q_new, work->lookout.path);
     STI_TRY(model->rigid ? follow_shapes(&way, &at, err) : look_between(&way, &at, err));
     if (at.F_hi >= -tolerance) return ST_OK;
     way.ahead = false;

@@ -47,10 +47,14 @@ st_Status sti_count_event(const sti_Model *model, sti_State *state, sti_StepWork
     return ST_OK;
 }
 
-/* The contacts that closed, with their velocities before (v_before) and after the impact. */
-static st_Status note_collisions(const sti_Model *model, sti_StepWork *work, double t, const double *v_before,
-                                 st_Error *err)
+/* With the rows and the active set at the collision: its impact. */
+static st_Status collide_there(const sti_Model *model, sti_State *state, sti_StepWork *work, double t,
+                               st_StepInfo *info, st_Error *err)
 {
+    memcpy(work->a_new, work->v_new, (size_t)model->n_v * sizeof *work->v_new);
+    STI_TRY(sti_impact(model, state, work, t, info, err));
+    STI_TRY(sti_note_loaded(model, work, err));
+    /* The contacts that closed, with their velocities before (v_before) and after the impact. */
     const sti_Assembly *step = &work->step;
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;
@@ -63,22 +67,11 @@ static st_Status note_collisions(const sti_Model *model, sti_StepWork *work, dou
                                 .b = {entry->b},
                                 .point = entry->point,
                                 .normal = entry->normal,
-                                .before = sti_row_dot(&step->H, row, v_before),
+                                .before = sti_row_dot(&step->H, row, work->a_new),
                                 .after = sti_row_dot(&step->H, row, work->v_new),
                                 .impulse = sti_impact_impulse(work, c)[0]};
         STI_TRY(sti_add_event(model, work, &event, err));
     }
-    return ST_OK;
-}
-
-/* With the rows and the active set at the collision: its impact. */
-static st_Status collide_there(const sti_Model *model, sti_State *state, sti_StepWork *work, double t,
-                               st_StepInfo *info, st_Error *err)
-{
-    memcpy(work->a_new, work->v_new, (size_t)model->n_v * sizeof *work->v_new);
-    STI_TRY(sti_impact(model, state, work, t, info, err));
-    STI_TRY(sti_note_loaded(model, work, err));
-    STI_TRY(note_collisions(model, work, t, work->a_new, err));
     return sti_drop_rebounding(model, state, work, err);
 }
 
@@ -92,24 +85,17 @@ bool sti_ran_into_something(const sti_Model *model, const sti_StepWork *work)
     return false;
 }
 
-/* Hold what touches at q_new. A projection may push yet another contact into overlap: hold that, too. */
-static st_Status close_contacts(const sti_Model *model, const sti_State *state, sti_StepWork *work, double t, double h,
-                                st_Error *err)
+/* The contacts that touch at q_new are closed, and the impact gives the velocity behind it. */
+st_Status sti_land(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double h, st_StepInfo *info,
+                   st_Error *err)
 {
+    /* Hold what touches at q_new. A projection may push yet another contact into overlap: hold that, too. */
     for (int round = 0; round < 4; round++) {
         STI_TRY(sti_activate_touching(model, work, model->def.active_gap, err));
         if (model->def.drift != ST_DRIFT_PROJECTION) break;
         STI_TRY(sti_project(model, state, work, t, h, err));
         if (!sti_ran_into_something(model, work)) break;
     }
-    return ST_OK;
-}
-
-/* The contacts that touch at q_new are closed, and the impact gives the velocity behind it. */
-st_Status sti_land(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double h, st_StepInfo *info,
-                   st_Error *err)
-{
-    STI_TRY(close_contacts(model, state, work, t, h, err));
     STI_EXCHANGE(st_Sink, work->here, work->trial);
     STI_EXCHANGE(sti_IdSet, state->active, work->active_new);
     st_Status status = collide_there(model, state, work, t, info, err);

@@ -38,22 +38,6 @@ static st_Status restitution(const sti_Model *model, sti_StepWork *work, bool *a
     return ST_OK;
 }
 
-/* All shares, times a factor, and the impulse that they are. */
-static void scale_restitution(const sti_Model *model, sti_StepWork *work, double factor)
-{
-    const sti_Assembly *step = &work->step;
-    const sti_RowList *H = &step->H;
-    double *push = work->stages.restitution;
-    memset(push, 0, (size_t)model->n_v * sizeof *push);
-    for (int c = 0; c < step->n_gaps; c++) {
-        const int row = step->law[c].first;
-        double *share = &work->rebounds.share[c];
-        *share *= factor;
-        for (int64_t k = H->p[row]; *share > 0 && k < H->p[row + 1]; k++)
-            push[H->i[k]] += *share * H->x[k];
-    }
-}
-
 /* Work of contacts against what they touch, belts too, in one phase: at the mean of old and new velocity, with `share`
  * (or NULL) in the normal impulses. The difference of kinetic energy, but for what belts and joints that are moved
  * gave. sum: the same of absolute values.                                                                 */
@@ -101,7 +85,18 @@ static st_Status decompress(const sti_Model *model, sti_State *state, sti_StepWo
     impact->push = work->stages.restitution;
     if (model->def.impact == ST_IMPACT_POISSON_FRICTION) impact->loaded = work->rebounds.share;
     for (int round = 0;; round++) {
-        scale_restitution(model, work, scaled);
+        /* All shares, times a factor, and the impulse that they are. */
+        const sti_Assembly *step = &work->step;
+        const sti_RowList *H = &step->H;
+        double *push = work->stages.restitution;
+        memset(push, 0, (size_t)model->n_v * sizeof *push);
+        for (int c = 0; c < step->n_gaps; c++) {
+            const int row = step->law[c].first;
+            double *share = &work->rebounds.share[c];
+            *share *= scaled;
+            for (int64_t k = H->p[row]; *share > 0 && k < H->p[row + 1]; k++)
+                push[H->i[k]] += *share * H->x[k];
+        }
         STI_TRY(sti_solve_stage(model, state, work, impact, work->v_new, info, err));
         const ImpactWork done = work_of_contacts(work, impact->v_base, work->rebounds.share);
         *spent = (ImpactWork){compression.total + done.total, compression.sum + done.sum};

@@ -39,12 +39,6 @@ typedef struct Contact {
     double slack;            /* bounded: rho/s times the distance to the nearer bound               */
 } Contact;
 
-/* Form II, whose laws speak of (v + v+)/2. */
-static bool is_of_means(const sti_Model *model)
-{
-    return model->def.integrator == ST_INTEGRATOR_TRAPEZOID && model->def.form == ST_FORM_II;
-}
-
 static Contact look_for_change(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int c,
                                double s)
 {
@@ -65,15 +59,11 @@ static Contact look_for_change(const sti_Model *model, const sti_State *state, c
         const double belt = step->w[law->first + k];
         contact.T[k - 1] = rho * step->r[law->first + k];
         contact.u[k - 1] = contact.held[k - 1] = sti_row_dot(&step->H, law->first + k, work->v_new) + belt;
-        if (!is_of_means(model)) continue;
+        /* Form II, whose laws speak of (v + v+)/2. */
+        if (!(model->def.integrator == ST_INTEGRATOR_TRAPEZOID && model->def.form == ST_FORM_II)) continue;
         contact.held[k - 1] = 0.5 * (contact.u[k - 1] + sti_row_dot(&step->H, law->first + k, state->v) + belt);
     }
     return contact;
-}
-
-static bool is_frictional(const st_ContactLaw *law)
-{
-    return law->dim > 1 || law->law == ST_LAW_BOUNDED;
 }
 
 static bool has_facets(const st_ContactLaw *law)
@@ -140,7 +130,7 @@ static double facet_indicator(const Contact *contact, int k, double lambda)
 static sti_Mode mode_of(const Contact *contact, uint64_t id, double nil)
 {
     sti_Mode mode = {.id = id, .closed = contact->n[0] - contact->n[1] > nil};
-    if (!mode.closed || !is_frictional(contact->law)) return mode;
+    if (!mode.closed || !(contact->law->dim > 1 || contact->law->law == ST_LAW_BOUNDED)) return mode;
     mode.sticking = reserve_modes(contact) > nil;
     mode.slipping = !mode.sticking && sliding_speed(contact, contact->held) > nil;
     if (!mode.slipping) return mode;
@@ -282,12 +272,6 @@ static bool papers_form(const sti_Model *model)
     return model->def.integrator == ST_INTEGRATOR_TRAPEZOID && model->def.form == ST_FORM_I;
 }
 
-/* The interpolants reach over two steps of one length. */
-static bool can_shift(const sti_State *state, double h)
-{
-    return state->history.known && fabs(state->history.h - h) < 1e-9 * h;
-}
-
 /* After an event nothing is known of the modes: a very short step shows them. */
 static st_Status probe_modes(Search *search, st_Error *err)
 {
@@ -343,8 +327,10 @@ st_Status sti_find_transition(const sti_Model *model, sti_State *state, sti_Step
     if (!state->history.known) STI_TRY(probe_modes(&search, err));
     F = smallest(&search, 1.0);
     if (!(F < -STI_SEPARATION_SPEED)) return ST_OK;
+    /* The interpolants reach over two steps of one length. */
 
-    sti_Function *function = papers_form(model) && can_shift(state, h) ? F_shifted : F_at;
+    sti_Function *function =
+        papers_form(model) && (state->history.known && fabs(state->history.h - h) < 1e-9 * h) ? F_shifted : F_at;
     STI_TRY(function(&search, shortest, &F_first, err));
     if (F_first > 0) return locate(&search, function, F_first, F, s, err);
     /* It has begun, where the last event was or at the end of the last step. A load that went over to another

@@ -379,26 +379,6 @@ static double mean_speed(const sti_RowList *mean, const sti_RowList *end, int k,
     return sum;
 }
 
-/* How far the joints are from where they should be after the step, by the means along the way of v; springs from
- * where their force wants them.                                                                   */
-static double rest(const Rounds *rounds)
-{
-    const sti_StepWork *work = rounds->work;
-    const st_Sink *mean = &work->stages.middle, *end = rounds->means.end;
-    const sti_Assembly *out = &work->step;
-    const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
-    double worst = 0;
-    for (int k = 0; k < n; k++) {
-        double speed = mean_speed(&mean->joint_rows, end != NULL ? &end->joint_rows : NULL, k, rounds->v);
-        worst = sti_larger(fabs(speed + out->g[k]), worst);
-    }
-    for (int k = 0, row = n; k < n_soft; k++, row++) {
-        double speed = mean_speed(&mean->soft_rows, end != NULL ? &end->soft_rows : NULL, k, rounds->v);
-        worst = sti_larger(fabs(speed + out->g[row] + out->Cb[row] * out->l[row]), worst);
-    }
-    return rounds->h * worst;
-}
-
 /* The same for rows in the middle, by the values at the end: what they changed by beside what the rows said. */
 static double mismatch(const Rounds *rounds)
 {
@@ -449,7 +429,22 @@ static st_Status look(Rounds *rounds, int round, double moved, double whole, dou
 {
     if (round > 0) {
         STI_TRY(follow(rounds, moved, whole));
-        *left = rest(rounds);
+        /* How far the joints are from where they should be after the step, by the means along the way of v; springs
+         * from where their force wants them.                                                                   */
+        const sti_StepWork *work = rounds->work;
+        const st_Sink *mean = &work->stages.middle, *end = rounds->means.end;
+        const sti_Assembly *out = &work->step;
+        const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
+        double worst = 0;
+        for (int k = 0; k < n; k++) {
+            double speed = mean_speed(&mean->joint_rows, end != NULL ? &end->joint_rows : NULL, k, rounds->v);
+            worst = sti_larger(fabs(speed + out->g[k]), worst);
+        }
+        for (int k = 0, row = n; k < n_soft; k++, row++) {
+            double speed = mean_speed(&mean->soft_rows, end != NULL ? &end->soft_rows : NULL, k, rounds->v);
+            worst = sti_larger(fabs(speed + out->g[row] + out->Cb[row] * out->l[row]), worst);
+        }
+        *left = rounds->h * worst;
         return ST_OK;
     }
     STI_TRY(evaluate_end(rounds));

@@ -15,29 +15,6 @@
 
 #define GAMMA 0.29289321881345248 /* 1 - 1/sqrt(2) */
 
-/* Stage 1, into v_base. */
-static st_Status first_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
-                             st_Error *err)
-{
-    double eta = GAMMA * h;
-    const sti_History *history = &state->history;
-    sti_Stage stage = {.t = state->t + eta,
-                       .eta = eta,
-                       .reach = h,
-                       .drift_from = &work->here,
-                       .second_order = true,
-                       .rows = &work->stages.middle,
-                       .q_star = work->stages.q_star,
-                       .v_star = work->stages.v_star,
-                       .v_base = state->v,
-                       .q_base = state->q};
-    sti_move(model, state->q, state->v, eta, work->stages.q_star);
-    for (int i = 0; i < model->n_v; i++)
-        work->stages.v_star[i] = state->v[i] + (history->known ? eta * history->a[i] : 0.0);
-    STI_TRY(sti_rows_of_stage(model, state, work, stage.t, err));
-    return sti_solve_first_stage(model, state, work, &stage, work->stages.v_base, info, err);
-}
-
 /* Stage 2 from v1 = v_base; leaves v+ in v_new and (1-gamma) v1 + gamma v+ in v_star. */
 static st_Status second_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                               st_Error *err)
@@ -74,7 +51,24 @@ static st_Status second_stage(const sti_Model *model, sti_State *state, sti_Step
 st_Status sti_sdirk2_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                           st_Error *err)
 {
-    STI_TRY(first_stage(model, state, work, h, info, err));
+    /* Stage 1, into v_base. */
+    double eta = GAMMA * h;
+    const sti_History *history = &state->history;
+    sti_Stage stage = {.t = state->t + eta,
+                       .eta = eta,
+                       .reach = h,
+                       .drift_from = &work->here,
+                       .second_order = true,
+                       .rows = &work->stages.middle,
+                       .q_star = work->stages.q_star,
+                       .v_star = work->stages.v_star,
+                       .v_base = state->v,
+                       .q_base = state->q};
+    sti_move(model, state->q, state->v, eta, work->stages.q_star);
+    for (int i = 0; i < model->n_v; i++)
+        work->stages.v_star[i] = state->v[i] + (history->known ? eta * history->a[i] : 0.0);
+    STI_TRY(sti_rows_of_stage(model, state, work, stage.t, err));
+    STI_TRY(sti_solve_first_stage(model, state, work, &stage, work->stages.v_base, info, err));
     if (sti_closes_within(model, state, work, h)) return sti_rough_step(model, state, work, h, info, err);
     STI_TRY(sti_carry_impulses(model, state, work, (1 - GAMMA) / GAMMA, 2 * (1 - GAMMA), err));
     STI_TRY(second_stage(model, state, work, h, info, err));

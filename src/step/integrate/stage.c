@@ -130,15 +130,6 @@ static void end_momenta(void *ctx, int part, int64_t first, int64_t end)
     momenta->speeds[part] = fastest;
 }
 
-/* The impulse of the gyroscopic term, where it is inside v_b*. */
-static void note_turning(const sti_Model *model, sti_StepWork *work, const double *v_base, const double *v)
-{
-    double *difference = work->stages.applied; /* k comes there next */
-    for (int i = 0; i < model->n_v; i++)
-        difference[i] = v[i] - v_base[i];
-    sti_mass_times(model, work, difference, work->stages.turning);
-}
-
 /* f = M v_b* + eta k1 + push, A = M. An impact has no forces to tell its speed; there the step before counts, too. */
 static st_Status assemble_momentum(sti_StageBuild *build)
 {
@@ -155,7 +146,13 @@ static st_Status assemble_momentum(sti_StageBuild *build)
     if (!build->impact) {
         if (table->gyroscopic != NULL && !stage->second_order)
             table->gyroscopic(table->ctx, stage->eta, stage->q_star, v);
-        if (work->stages.turning != NULL && !stage->second_order) note_turning(model, work, stage->v_base, v);
+        if (work->stages.turning != NULL && !stage->second_order) {
+            /* The impulse of the gyroscopic term, where it is inside v_b*. */
+            double *difference = work->stages.applied; /* k comes there next */
+            for (int i = 0; i < model->n_v; i++)
+                difference[i] = v[i] - stage->v_base[i];
+            sti_mass_times(model, work, difference, work->stages.turning);
+        }
         STI_TRY(add_forces(build, f));
         state->fastest = (sti_Speeds){0, 0};
     }
@@ -264,56 +261,9 @@ static st_Status assemble_springs(sti_StageBuild *build)
     return ST_OK;
 }
 
-static st_Status grow_constraints(sti_StageBuild *build, int64_t n)
-{
-    sti_Assembly *out = build->out;
-    STI_TRY(STI_GROW(build->allocator, out->g, out->g_capacity, n, build->err));
-    STI_TRY(STI_GROW(build->allocator, out->l, out->l_capacity, n, build->err));
-    STI_TRY(STI_GROW(build->allocator, out->Cb, out->Cb_capacity, n, build->err));
-    STI_TRY(STI_GROW(build->allocator, out->Cb_first, out->Cb_first_capacity, n + 1, build->err));
-    STI_TRY(STI_GROW(build->allocator, out->G.p, out->G.p_capacity, 1, build->err));
-    out->G.n_rows = 0;
-    for (int k = 0; k <= n; k++)
-        out->Cb_first[k] = k;
-    return ST_OK;
-}
-
 static st_Sparse sparse(const sti_RowList *rows, int n_v)
 {
     return (st_Sparse){.n_rows = n_v, .n_cols = rows->n_rows, .p = rows->p, .i = rows->i, .x = rows->x};
-}
-
-static void finish_problem(sti_StageBuild *build)
-{
-    const st_Model *table = &build->model->table;
-    sti_Assembly *out = build->out;
-    int n_contacts = out->n_gaps + out->n_bounded + out->n_loaded;
-    out->problem = (st_Problem){
-        .n_v = table->n_v,
-        .n_l = out->G.n_rows,
-        .n_r = out->H.n_rows,
-        .n_contacts = n_contacts,
-        .A = {.n_blocks = table->n_blocks,
-              .first = table->first,
-              .x = build->stage->means != NULL ? build->stage->means->A : out->M,
-              .diagonal = build->model->mass.marked},
-        .symmetric = true,
-        .G = sparse(&out->G, table->n_v),
-        .H = sparse(&out->H, table->n_v),
-        .Cb = {.n_blocks = out->G.n_rows, .first = out->Cb_first, .x = out->Cb},
-        .f = out->f,
-        .g = out->g,
-        .w = out->w,
-        .contact = out->law,
-        .u_scale = STI_IDLE_SPEED * build->state->fastest.speed,
-    };
-    const sti_Linearised *linear = &build->work->linearised;
-    if (linear->on) {
-        out->problem.A = (st_BlockDiag){.n_blocks = linear->n_blocks, .first = linear->first, .x = linear->A};
-        out->problem.symmetric = linear->symmetric;
-    }
-    if (build->piled) out->problem.H = (st_Sparse){.n_rows = table->n_v, .n_cols = out->H.n_rows};
-    if (out->compliant) out->problem.C = (st_BlockDiag){.n_blocks = out->n_C, .first = out->C_first, .x = out->C};
 }
 
 /* Where the rows are taken, for the reports of what they transmit. */
@@ -340,20 +290,6 @@ static bool needs_shift(const sti_StageBuild *build)
     return rows->soft_rows.n_rows > 0 || (build->gap_drift && build->stage->drift_from == NULL);
 }
 
-/* Joints and springs: G, g and Cb, or forces where springs are explicit. */
-static st_Status assemble_constraints(sti_StageBuild *build)
-{
-    const st_Sink *sink = constraints_of(build);
-    sti_Assembly *out = build->out;
-    const int n_soft = build->impact || !build->implicit_forces ? 0 : sink->soft_rows.n_rows;
-    STI_TRY(grow_constraints(build, (int64_t)sink->joint_rows.n_rows + n_soft));
-    STI_TRY(assemble_joints(build));
-    if (n_soft > 0) STI_TRY(assemble_springs(build));
-    out->laid_out = build->model->rigid ? out->G.n_rows : 0;
-    if (!build->impact && !build->implicit_forces) add_explicit_springs(build);
-    return ST_OK;
-}
-
 st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                              st_Error *err)
 {
@@ -376,11 +312,54 @@ st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepW
         build.shift = work->stages.shift;
     }
     STI_TRY(sti_linearise_forces(&build));
-    STI_TRY(assemble_constraints(&build));
+    /* Joints and springs: G, g and Cb, or forces where springs are explicit. */
+    const st_Sink *sink = constraints_of(&build);
+    sti_Assembly *out = build.out;
+    const int n_soft = build.impact || !build.implicit_forces ? 0 : sink->soft_rows.n_rows;
+    const int64_t n = (int64_t)sink->joint_rows.n_rows + n_soft;
+    STI_TRY(STI_GROW(build.allocator, out->g, out->g_capacity, n, build.err));
+    STI_TRY(STI_GROW(build.allocator, out->l, out->l_capacity, n, build.err));
+    STI_TRY(STI_GROW(build.allocator, out->Cb, out->Cb_capacity, n, build.err));
+    STI_TRY(STI_GROW(build.allocator, out->Cb_first, out->Cb_first_capacity, n + 1, build.err));
+    STI_TRY(STI_GROW(build.allocator, out->G.p, out->G.p_capacity, 1, build.err));
+    out->G.n_rows = 0;
+    for (int k = 0; k <= n; k++)
+        out->Cb_first[k] = k;
+    STI_TRY(assemble_joints(&build));
+    if (n_soft > 0) STI_TRY(assemble_springs(&build));
+    out->laid_out = build.model->rigid ? out->G.n_rows : 0;
+    if (!build.impact && !build.implicit_forces) add_explicit_springs(&build);
     STI_TRY(sti_stage_contacts(&build));
     sti_stage_adhesion(&build);
     sti_stage_stribeck(&build);
-    finish_problem(&build);
+    const st_Model *table = &build.model->table;
+    int n_contacts = out->n_gaps + out->n_bounded + out->n_loaded;
+    out->problem = (st_Problem){
+        .n_v = table->n_v,
+        .n_l = out->G.n_rows,
+        .n_r = out->H.n_rows,
+        .n_contacts = n_contacts,
+        .A = {.n_blocks = table->n_blocks,
+              .first = table->first,
+              .x = build.stage->means != NULL ? build.stage->means->A : out->M,
+              .diagonal = build.model->mass.marked},
+        .symmetric = true,
+        .G = sparse(&out->G, table->n_v),
+        .H = sparse(&out->H, table->n_v),
+        .Cb = {.n_blocks = out->G.n_rows, .first = out->Cb_first, .x = out->Cb},
+        .f = out->f,
+        .g = out->g,
+        .w = out->w,
+        .contact = out->law,
+        .u_scale = STI_IDLE_SPEED * build.state->fastest.speed,
+    };
+    const sti_Linearised *linear = &build.work->linearised;
+    if (linear->on) {
+        out->problem.A = (st_BlockDiag){.n_blocks = linear->n_blocks, .first = linear->first, .x = linear->A};
+        out->problem.symmetric = linear->symmetric;
+    }
+    if (build.piled) out->problem.H = (st_Sparse){.n_rows = table->n_v, .n_cols = out->H.n_rows};
+    if (out->compliant) out->problem.C = (st_BlockDiag){.n_blocks = out->n_C, .first = out->C_first, .x = out->C};
     keep_place(&build);
     STI_TRY(sti_add_rebounds(model, work, stage, err));
     sti_lap(work, ST_STAGE_ASSEMBLE);

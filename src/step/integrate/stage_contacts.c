@@ -5,40 +5,6 @@
 #include "math/parallel.h"
 #include "step/integrate/stage.h"
 
-/* Room for the wanted contacts and all bounded rows. A patch is many contacts and one block of C; with rigid contacts C
- * is diagonal.                                                                                     */
-static st_Status grow_contacts(sti_StageBuild *build)
-{
-    const sti_Model *model = build->model;
-    const sti_StepWork *work = build->work;
-    sti_Assembly *out = build->out;
-    const bool patches = model->def.contact == ST_CONTACT_COMPLIANT && !build->impact;
-    const int dim = build->piled && !model->world->turning ? STI_SLIDING : ST_MAX_DIM;
-    const int64_t elements = patches ? sti_patch_elements(model) : 1,
-                  n_bounded = build->stage->rows->bounded_rows.n_rows,
-                  n_gaps = build->stage->loaded != NULL ? 2 * (int64_t)work->wanted.n : work->wanted.n;
-    const int64_t n = elements * n_gaps + n_bounded, rows = dim * n;
-    int64_t n_block = patches ? 9 * elements * elements : ST_MAX_DIM * ST_MAX_DIM;
-    if (model->def.contact == ST_CONTACT_RIGID) n_block = dim;
-    const int64_t n_C = n_block * n_gaps + n_bounded;
-    STI_TRY(STI_GROW(build->allocator, out->w, out->w_capacity, rows, build->err));
-    STI_TRY(STI_GROW(build->allocator, out->r, out->r_capacity, rows, build->err));
-    STI_TRY(STI_GROW(build->allocator, out->start, out->start_capacity, rows, build->err));
-    STI_TRY(STI_GROW(build->allocator, out->u, out->u_capacity, rows, build->err));
-    STI_TRY(STI_GROW(build->allocator, out->law, out->law_capacity, n, build->err));
-    STI_TRY(STI_GROW(build->allocator, out->chosen, out->chosen_capacity, n, build->err));
-    STI_TRY(STI_GROW(build->allocator, out->C, out->C_capacity, n_C, build->err));
-    STI_TRY(STI_GROW(build->allocator, out->C_first, out->C_first_capacity, rows + 1, build->err));
-    STI_TRY(STI_GROW(build->allocator, out->H.p, out->H.p_capacity, 1, build->err));
-    out->H.n_rows = 0;
-    out->n_C = 0;
-    out->C_used = 0;
-    out->overlapping = 0;
-    out->n_loaded = 0;
-    out->compliant = false;
-    return ST_OK;
-}
-
 /* ------------------------------------------------------------------ laws and rows */
 
 st_ContactLaw sti_contact_law(const sti_Model *model, const sti_ContactEntry *entry, int first)
@@ -311,27 +277,60 @@ static void soften_range(void *ctx, int64_t first, int64_t end)
     }
 }
 
-/* Where nothing overlaps and no motor is soft there is no C. */
-static void soften_overlaps(sti_StageBuild *build)
+st_Status sti_stage_contacts(sti_StageBuild *build)
 {
+    const sti_Model *model = build->model;
+    sti_StepWork *work = build->work;
+    const sti_Stage *stage = build->stage;
+    build->piled = build->out->piled = sti_is_pile(model, work, stage);
+    if (!model->rigid) STI_TRY(sti_check_model_contacts(&model->def, stage->rows, build->err));
+    /* Room for the wanted contacts and all bounded rows. A patch is many contacts and one block of C; with rigid
+     * contacts C is diagonal.                                                                                     */
     sti_Assembly *out = build->out;
-    for (int c = 0; !build->piled && c < out->n_gaps; c++)
-        out->overlapping += sti_overlaps(build, c);
-    out->compliant = out->overlapping + out->n_loaded > 0;
-    out->n_C = out->H.n_rows - out->n_bounded;
-    out->C_used = out->n_C;
-    if (out->compliant || out->n_bounded > 0)
-        sti_team_for(build->model->def.threads, out->n_gaps + out->n_loaded, STI_LEAST_CONTACTS, soften_range, build);
-}
-
-/* Compliances of contacts as their model has them; soft bounded rows have that of their spring and damper. */
-static void compliances(sti_StageBuild *build)
-{
-    sti_Assembly *out = build->out;
+    const bool patches = model->def.contact == ST_CONTACT_COMPLIANT && !build->impact;
+    const int dim = build->piled && !model->world->turning ? STI_SLIDING : ST_MAX_DIM;
+    const int64_t elements = patches ? sti_patch_elements(model) : 1,
+                  n_bounded = build->stage->rows->bounded_rows.n_rows,
+                  n_gaps = build->stage->loaded != NULL ? 2 * (int64_t)work->wanted.n : work->wanted.n;
+    const int64_t n = elements * n_gaps + n_bounded, rows = dim * n;
+    int64_t n_block = patches ? 9 * elements * elements : ST_MAX_DIM * ST_MAX_DIM;
+    if (model->def.contact == ST_CONTACT_RIGID) n_block = dim;
+    const int64_t n_C = n_block * n_gaps + n_bounded;
+    STI_TRY(STI_GROW(build->allocator, out->w, out->w_capacity, rows, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->r, out->r_capacity, rows, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->start, out->start_capacity, rows, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->u, out->u_capacity, rows, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->law, out->law_capacity, n, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->chosen, out->chosen_capacity, n, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->C, out->C_capacity, n_C, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->C_first, out->C_first_capacity, rows + 1, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->H.p, out->H.p_capacity, 1, build->err));
+    out->H.n_rows = 0;
+    out->n_C = 0;
+    out->C_used = 0;
+    out->overlapping = 0;
+    out->n_loaded = 0;
+    out->compliant = false;
+    sti_patches_begin(work);
+    if (stage->rows->rows_later) STI_TRY(sti_collider_place(model->world, stage->q_star, build->err));
+    STI_TRY(build->piled ? sti_pile_contacts(build) : contacts(build));
+    STI_TRY(loaded_contacts(build));
+    STI_TRY(bounded_rows(build));
+    /* Compliances of contacts as their model has them; soft bounded rows have that of their spring and damper. */
     double eta = build->stage->eta;
     bool rigid = build->impact || build->work->least_norm != NULL; /* springs and dampers as weights only */
     st_ContactModel contact = rigid ? ST_CONTACT_RIGID : build->model->def.contact;
-    if (contact == ST_CONTACT_RIGID) soften_overlaps(build);
+    if (contact == ST_CONTACT_RIGID) {
+        /* Where nothing overlaps and no motor is soft there is no C. */
+        for (int c = 0; !build->piled && c < out->n_gaps; c++)
+            out->overlapping += sti_overlaps(build, c);
+        out->compliant = out->overlapping + out->n_loaded > 0;
+        out->n_C = out->H.n_rows - out->n_bounded;
+        out->C_used = out->n_C;
+        if (out->compliant || out->n_bounded > 0)
+            sti_team_for(build->model->def.threads, out->n_gaps + out->n_loaded, STI_LEAST_CONTACTS, soften_range,
+                         build);
+    }
     if (contact == ST_CONTACT_REGULARIZED) sti_regularize(build->model, build->work, build->stage);
     for (int k = 0; k < out->n_bounded; k++) {
         const sti_BoundedEntry *entry = &build->stage->rows->bounded[k];
@@ -341,21 +340,5 @@ static void compliances(sti_StageBuild *build)
         out->compliant = out->compliant || C[0] > 0;
     }
     out->C_first[out->n_C] = out->H.n_rows;
-}
-
-st_Status sti_stage_contacts(sti_StageBuild *build)
-{
-    const sti_Model *model = build->model;
-    sti_StepWork *work = build->work;
-    const sti_Stage *stage = build->stage;
-    build->piled = build->out->piled = sti_is_pile(model, work, stage);
-    if (!model->rigid) STI_TRY(sti_check_model_contacts(&model->def, stage->rows, build->err));
-    STI_TRY(grow_contacts(build));
-    sti_patches_begin(work);
-    if (stage->rows->rows_later) STI_TRY(sti_collider_place(model->world, stage->q_star, build->err));
-    STI_TRY(build->piled ? sti_pile_contacts(build) : contacts(build));
-    STI_TRY(loaded_contacts(build));
-    STI_TRY(bounded_rows(build));
-    compliances(build);
     return ST_OK;
 }

@@ -73,22 +73,6 @@ static bool leave_immovable(sti_Assembly *out, double fastest)
     return any;
 }
 
-/* Friction of restitution becomes a part of its contact's, as if the problem had had one contact. */
-static void join_loaded(sti_Assembly *out)
-{
-    for (int k = 0; k < out->n_loaded; k++) {
-        const st_ContactLaw *law = &out->law[out->n_gaps + k], *of = &out->law[out->chosen[out->n_gaps + k].element];
-        for (int i = 1; i < law->dim; i++)
-            out->r[of->first + i] += out->r[law->first + i];
-    }
-    if (out->n_loaded == 0) return;
-    const int n_r = out->law[out->n_gaps].first;
-    out->problem.n_contacts = out->n_gaps;
-    out->problem.n_r = out->problem.H.n_cols = out->H.n_rows = n_r;
-    out->problem.C.n_blocks = 0; /* rigid in an impact, but for what is joined */
-    out->n_loaded = 0;
-}
-
 /* Rounds of a fixed point of which the changes are taken whole, and rounds at most. */
 enum { WHOLE_ROUNDS = 6, MOST_ROUNDS = 24 };
 
@@ -137,7 +121,19 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
         STI_TRY(sti_islands_correct(work->islands, &out->problem, &solution, info, err));
     else
         STI_TRY(sti_solve_islands(model, state, work, &solution, info, err));
-    join_loaded(out);
+    /* Friction of restitution becomes a part of its contact's, as if the problem had had one contact. */
+    for (int k = 0; k < out->n_loaded; k++) {
+        const st_ContactLaw *law = &out->law[out->n_gaps + k], *of = &out->law[out->chosen[out->n_gaps + k].element];
+        for (int i = 1; i < law->dim; i++)
+            out->r[of->first + i] += out->r[law->first + i];
+    }
+    if (out->n_loaded != 0) {
+        const int n_r = out->law[out->n_gaps].first;
+        out->problem.n_contacts = out->n_gaps;
+        out->problem.n_r = out->problem.H.n_cols = out->H.n_rows = n_r;
+        out->problem.C.n_blocks = 0; /* rigid in an impact, but for what is joined */
+        out->n_loaded = 0;
+    }
     if (leave_immovable(out, state->fastest.speed))
         STI_TRY(sti_solve_islands(model, state, work, &solution, info, err));
     if (!impact) STI_TRY(solve_dependent_laws(model, state, work, &solution, info, err));

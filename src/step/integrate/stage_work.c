@@ -112,38 +112,6 @@ static const double *way_of(const sti_Model *model, sti_StepWork *work, const st
     return mean;
 }
 
-/* eta k'v. With one stage k is not kept, and made once more. */
-static st_Status work_of_forces(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, const double *way,
-                                double *sum, st_Error *err)
-{
-    const st_Model *table = &model->table;
-    const double *k = work->stages.applied;
-    *sum = 0;
-    if (stage->eta == 0 || !has_forces(model)) return ST_OK;
-    if (k == NULL) {
-        memset(work->v_work, 0, (size_t)model->n_v * sizeof *work->v_work);
-        STI_TRY(table->force(table->ctx, stage->t, stage->q_star, stage->v_star, work->v_work, err));
-        k = work->v_work;
-    }
-    for (int i = 0; i < model->n_v; i++)
-        *sum += stage->eta * k[i] * way[i];
-    return ST_OK;
-}
-
-static void work_of_joints(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, const double *way,
-                           sti_Works *sum)
-{
-    const sti_Assembly *out = &work->step;
-    const st_Sink *rows = stage->means != NULL ? stage->means->constraints : stage->rows;
-    const bool plain = stage->eta > 0 && !stage->mean && stage->way == NULL;
-    for (int k = 0; k < rows->joint_rows.n_rows && model->def.contact != ST_CONTACT_REGULARIZED; k++) {
-        const double l = out->l[k], rate = rows->joint[k].rate;
-        sum->given -= l * rate;
-        *(stage->eta == 0 ? &sum->impact : &sum->correction) -=
-            l * ((plain ? out->g[k] : -sti_row_dot(&out->G, k, way)) - rate);
-    }
-}
-
 /* Dampers; and of springs, what the scheme makes of them. */
 static void work_of_springs(const sti_Model *model, const sti_Stage *stage, const double *way, double *explicit_part,
                             sti_Works *sum)
@@ -176,9 +144,28 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
     for (int k = 0; k < parts; k++)
         sti_works_add(sum, 1, &contacts.part[k]);
     double forces, springs;
-    work_of_joints(model, work, stage, way, sum);
+    const st_Sink *rows = stage->means != NULL ? stage->means->constraints : stage->rows;
+    const bool plain = stage->eta > 0 && !stage->mean && stage->way == NULL;
+    for (int k = 0; k < rows->joint_rows.n_rows && model->def.contact != ST_CONTACT_REGULARIZED; k++) {
+        const double l = out->l[k], rate = rows->joint[k].rate;
+        sum->given -= l * rate;
+        *(stage->eta == 0 ? &sum->impact : &sum->correction) -=
+            l * ((plain ? out->g[k] : -sti_row_dot(&out->G, k, way)) - rate);
+    }
     work_of_springs(model, stage, way, &springs, sum);
-    STI_TRY(work_of_forces(model, work, stage, way, &forces, err));
+    /* eta k'v. With one stage k is not kept, and made once more. */
+    const st_Model *table = &model->table;
+    const double *k = work->stages.applied;
+    forces = 0;
+    if (stage->eta != 0 && has_forces(model)) {
+        if (k == NULL) {
+            memset(work->v_work, 0, (size_t)model->n_v * sizeof *work->v_work);
+            STI_TRY(table->force(table->ctx, stage->t, stage->q_star, stage->v_star, work->v_work, err));
+            k = work->v_work;
+        }
+        for (int i = 0; i < model->n_v; i++)
+            forces += stage->eta * k[i] * way[i];
+    }
     const sti_Linearised *linear = &work->linearised;
     double of_f = 0; /* without forces they are weight: their work is that of the potential */
     for (int i = 0; linear->on && stage->eta > 0 && i < model->n_v; i++) {
