@@ -46,15 +46,6 @@ static void *take_pages(size_t size)
 #endif
 }
 
-static void return_pages(void *pages, size_t size)
-{
-#if defined(STI_PAGES)
-    (void)munmap(pages, size);
-#else
-    (void)pages, (void)size;
-#endif
-}
-
 /* The same pages in a longer row: what nobody has written to is not copied, and goes on costing nothing. NULL: no. */
 static void *lengthen_pages(void *pages, size_t size, size_t longer)
 {
@@ -78,9 +69,13 @@ static void *default_alloc(void *ctx, size_t size, size_t align)
 static void default_free(void *ctx, void *memory, size_t size, size_t align)
 {
     (void)ctx;
-    if (memory != NULL && memory_is_large(size) && align <= 4096)
-        return_pages(memory, size);
-    else
+    if (memory != NULL && memory_is_large(size) && align <= 4096) {
+#if defined(STI_PAGES)
+        (void)munmap(memory, size);
+#else
+        (void)memory, (void)size;
+#endif
+    } else
         free(memory);
 }
 

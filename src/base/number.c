@@ -35,14 +35,6 @@ const char *sti_number_text(char out[STI_NUMBER_SIZE], double value)
     return out;
 }
 
-static size_t word_length(const char *text, size_t sign)
-{
-    static const char *const words[] = {"infinity", "inf", "nan"};
-    for (int k = 0; k < 3; k++)
-        if (strncasecmp(text + sign, words[k], strlen(words[k])) == 0) return sign + strlen(words[k]);
-    return 0;
-}
-
 /* Bytes of the number at `text`; 0: there is none. *whole: of them, those before its point. */
 static size_t number_length(const char *text, size_t *whole)
 {
@@ -54,7 +46,12 @@ static size_t number_length(const char *text, size_t *whole)
         digits += fraction;
         n += 1 + fraction;
     }
-    if (digits == 0) return word_length(text, sign);
+    if (digits == 0) {
+        static const char *const words[] = {"infinity", "inf", "nan"};
+        for (int k = 0; k < 3; k++)
+            if (strncasecmp(text + sign, words[k], strlen(words[k])) == 0) return sign + strlen(words[k]);
+        return 0;
+    }
     if (text[n] == 'e' || text[n] == 'E') {
         const size_t mark = text[n + 1] == '+' || text[n + 1] == '-' ? 2 : 1, power = strspn(text + n + mark, DIGITS);
         if (power > 0) n += mark + power;

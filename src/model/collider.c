@@ -78,12 +78,6 @@ static bool same_pose(const st_Pose *a, const st_Pose *b)
            a->q.y == b->q.y && a->q.z == b->q.z;
 }
 
-static unsigned char collider_class_of(st_ShapeType type)
-{
-    if (type == ST_SHAPE_PLANE) return STI_CLASS_PLANE;
-    return type == ST_SHAPE_SPHERE ? STI_CLASS_BALL : STI_CLASS_OTHER;
-}
-
 /* ---- life ---------------------------------------------------------------------------------------- */
 
 /* The arrays that are compiled; those of each world. */
@@ -145,23 +139,6 @@ static double collider_size_of(const sti_Shape *shape, const st_Pose *pose, unsi
     }
 }
 
-static void compile_shape(sti_World *world, int k)
-{
-    sti_Collider *c = &world->collider;
-    const st_ShapeDef *def = sti_shape_def(world->scene, k);
-    const st_Pose *pose = sti_shape_pose(world->scene, k);
-    const sti_Shape *shape = sti_shape_of(c, k);
-    int body = world->scene->shape_body[k];
-    c->class[k] = collider_class_of(def->type);
-    c->size[k] = collider_size_of(shape, pose, world->body[body].planar);
-    if (world->body[body].n_dofs > 0) c->largest = fmax(c->largest, c->size[k]);
-    c->plain[k] = same_pose(pose, &origin);
-    c->rolls[body] = c->rolls[body] && c->class[k] == STI_CLASS_BALL && norm(pose->p) == 0;
-    c->core_of[k] =
-        shape->of->family >= STI_FAMILY_POINTS && shape->of->family != STI_FAMILY_SPHERES ? c->n_cores++ : -1;
-    c->body_reach[body] = fmax(c->body_reach[body], norm(pose_point(*pose, shape->middle)) + shape->reach);
-}
-
 st_Status sti_collider_compile(sti_World *world, st_Error *err)
 {
     sti_Collider *c = &world->collider;
@@ -177,8 +154,22 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
         c->rolls[b] = true;
     for (int k = 0; k < c->n_kinds; k++)
         STI_TRY(sti_shape_compile(&world->scene->shape_cache.def[k], &world->allocator, &c->made[k], err));
-    for (int k = 0; k < c->n_shapes; k++)
-        compile_shape(world, k);
+    for (int k = 0; k < c->n_shapes; k++) {
+        const st_ShapeDef *def = sti_shape_def(world->scene, k);
+        const st_Pose *pose = sti_shape_pose(world->scene, k);
+        const sti_Shape *shape = sti_shape_of(c, k);
+        int body = world->scene->shape_body[k];
+        c->class[k] = def->type == ST_SHAPE_PLANE    ? STI_CLASS_PLANE
+                      : def->type == ST_SHAPE_SPHERE ? STI_CLASS_BALL
+                                                     : STI_CLASS_OTHER;
+        c->size[k] = collider_size_of(shape, pose, world->body[body].planar);
+        if (world->body[body].n_dofs > 0) c->largest = fmax(c->largest, c->size[k]);
+        c->plain[k] = same_pose(pose, &origin);
+        c->rolls[body] = c->rolls[body] && c->class[k] == STI_CLASS_BALL && norm(pose->p) == 0;
+        c->core_of[k] =
+            shape->of->family >= STI_FAMILY_POINTS && shape->of->family != STI_FAMILY_SPHERES ? c->n_cores++ : -1;
+        c->body_reach[body] = fmax(c->body_reach[body], norm(pose_point(*pose, shape->middle)) + shape->reach);
+    }
     for (int k = 0; k < c->n_shapes; k++)
         c->cacheable[k] = sti_shape_is_cacheable(world, k);
     STI_TRY(sti_surfaces_compile(world->scene, &world->allocator, &c->surfaces, err));

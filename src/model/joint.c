@@ -470,16 +470,6 @@ static st_Status push_joint(const sti_World *world, int index, double t, const d
     return ST_OK;
 }
 
-static st_Status push_gear(const sti_World *world, const sti_Joint *gear, const double *q, st_Sink *sink, st_Error *err)
-{
-    sti_Rows rows;
-    double value;
-    STI_TRY(gear_row(world, gear, q, &value, &rows, err));
-    st_JointRow row = {
-        .value = value - gear->offset, .count = rows.count, .index = rows.index, .gradient = rows.gradient};
-    return st_push_joint(sink, &row, err);
-}
-
 /* A tendon that is held: its length, or its speed. */
 static st_Status push_tendon(const sti_World *world, int index, double t, const double *q, st_Sink *sink, st_Error *err)
 {
@@ -505,9 +495,14 @@ st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_
     sink->still = 0;
     for (int index = 0; index < world->n_joints; index++) {
         const sti_Joint *joint = &world->joint[index];
-        if (recipes[joint->type].gear)
-            STI_TRY(push_gear(world, joint, q, sink, err));
-        else if (joint->type == ST_JOINT_TENDON)
+        if (recipes[joint->type].gear) {
+            sti_Rows rows;
+            double value;
+            STI_TRY(gear_row(world, joint, q, &value, &rows, err));
+            st_JointRow row = {
+                .value = value - joint->offset, .count = rows.count, .index = rows.index, .gradient = rows.gradient};
+            STI_TRY(st_push_joint(sink, &row, err));
+        } else if (joint->type == ST_JOINT_TENDON)
             STI_TRY(push_tendon(world, index, t, q, sink, err));
         else if (known && !joint->held && sti_both_stay(world, joint->a, joint->b))
             sink->joint_rows.n_rows += joint->n_rows;

@@ -9,19 +9,6 @@ static bool mass_is_zero(const st_Mat3 *A)
     return true;
 }
 
-/* Of a kind whose mass is not known: what is wrong with it. */
-static st_Status fail_mass(const st_Scene *scene, int shape, st_Error *err)
-{
-    const st_ShapeDef *def = sti_shape_def(scene, shape);
-    sti_Shape compiled;
-    sti_MassProperties unused;
-    st_Error why = {0};
-    st_Status status = sti_shape_compile(def, &scene->allocator, &compiled, &why);
-    if (status == ST_OK) status = sti_shape_mass(def, &compiled, &unused, &why);
-    sti_shape_free(&scene->allocator, &compiled);
-    return sti_fail(err, status, "shape \"%s\": %s", sti_shape_name(scene, shape), why.message);
-}
-
 /* Sum over the shapes of a body: inertia about its origin, centre of mass; failures name the shape. */
 static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *inertia, st_Vec3 *centre,
                              st_Error *err)
@@ -33,7 +20,17 @@ static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_M
     for (int k = scene->first_shape[body]; k >= 0; k = scene->next_shape[k]) {
         const sti_CachedMass *known = &scene->shape_cache.mass[scene->cached_shape[k]];
         const st_Pose pose = *sti_shape_pose(scene, k);
-        if (!known->known) return fail_mass(scene, k, err);
+        if (!known->known) {
+            /* Of a kind whose mass is not known: what is wrong with it. */
+            const st_ShapeDef *def = sti_shape_def(scene, k);
+            sti_Shape compiled;
+            sti_MassProperties unused;
+            st_Error why = {0};
+            st_Status status = sti_shape_compile(def, &scene->allocator, &compiled, &why);
+            if (status == ST_OK) status = sti_shape_mass(def, &compiled, &unused, &why);
+            sti_shape_free(&scene->allocator, &compiled);
+            return sti_fail(err, status, "shape \"%s\": %s", sti_shape_name(scene, k), why.message);
+        }
         const sti_MassProperties shape = known->of;
         /* Add the shape, turned and moved to where it stands in the body: with d = centre of the shape in the body,
          * c in the shape, J about the shape's origin,  J_c = J - m (|c|^2 1 - c c'),  then Steiner with d.  */

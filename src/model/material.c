@@ -118,12 +118,6 @@ st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *
     return ST_OK;
 }
 
-static const st_MaterialPairDef *pair_of_shapes(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
-{
-    if (scene->n_material_pairs == 0 || a->material.index1 == 0 || b->material.index1 == 0) return NULL;
-    return find_pair(scene, a->material.index1, b->material.index1);
-}
-
 static double geometric_mean(double a, double b)
 {
     return a == b ? a : sqrt(a * b); /* no rounding where they agree */
@@ -140,7 +134,9 @@ static st_SurfaceLaw law_of_shape(const st_Scene *scene, const st_ShapeDef *shap
 
 st_MaterialPairDef sti_pair_of(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
 {
-    const st_MaterialPairDef *said = pair_of_shapes(scene, a, b);
+    const st_MaterialPairDef *said = scene->n_material_pairs == 0 || a->material.index1 == 0 || b->material.index1 == 0
+                                         ? NULL
+                                         : find_pair(scene, a->material.index1, b->material.index1);
     st_MaterialPairDef pair = said != NULL ? *said : st_material_pair_def();
     const st_SurfaceLaw of_a = law_of_shape(scene, a), of_b = law_of_shape(scene, b);
     st_SurfaceLaw *more = &pair.more;

@@ -50,35 +50,6 @@ static st_Status copy_bodies(const st_Scene *scene, const Map *map, st_Scene *co
     return ST_OK;
 }
 
-/* What is taken out is left out. */
-static st_Status copy_keyframe(const sti_KeyframeEntry *from, const Map *map, st_Scene *copy, st_Error *err)
-{
-    const st_Allocator *a = &copy->allocator;
-    st_KeyframeBody *bodies = sti_alloc(a, from->n_bodies, sizeof *bodies);
-    st_KeyframeMotor *motors = sti_alloc(a, from->n_motors, sizeof *motors);
-    st_KeyframeDef def = st_keyframe_def();
-    st_Status status = ST_OK;
-    if ((bodies == NULL && from->n_bodies > 0) || (motors == NULL && from->n_motors > 0))
-        status = sti_fail(err, ST_ERR_MEMORY, "out of memory for keyframe \"%s\"", from->name);
-    def.name = from->name, def.t = from->t, def.bodies = bodies, def.motors = motors;
-    for (int k = 0; k < from->n_bodies && status == ST_OK; k++) {
-        const st_BodyId id = mapped_body(map, from->bodies[k].body);
-        if (id.index1 < 0) continue;
-        bodies[def.n_bodies] = from->bodies[k];
-        bodies[def.n_bodies++].body = id;
-    }
-    for (int k = 0; k < from->n_motors && status == ST_OK; k++) {
-        const st_JointId id = mapped_joint(map, from->motors[k].joint);
-        if (id.index1 <= 0) continue;
-        motors[def.n_motors] = from->motors[k];
-        motors[def.n_motors++].joint = id;
-    }
-    if (status == ST_OK) status = st_scene_add_keyframe(copy, &def, err);
-    sti_free(a, bodies, from->n_bodies, sizeof *bodies);
-    sti_free(a, motors, from->n_motors, sizeof *motors);
-    return status;
-}
-
 static st_Status copy_connections(const st_Scene *scene, const Map *map, st_Scene *copy, st_Error *err)
 {
     for (int k = 0; k < scene->n_joints; k++) {
@@ -112,8 +83,34 @@ static st_Status copy_connections(const st_Scene *scene, const Map *map, st_Scen
         STI_TRY(sti_scene_keep_outlet(copy, &scene->outlet[k], err));
     for (int k = 0; k < scene->n_measures; k++)
         STI_TRY(sti_scene_keep_measure(copy, &scene->measure[k], err));
-    for (int k = 0; k < scene->n_keyframes; k++)
-        STI_TRY(copy_keyframe(&scene->keyframe[k], map, copy, err));
+    for (int k = 0; k < scene->n_keyframes; k++) {
+        /* What is taken out is left out. */
+        const sti_KeyframeEntry *from = &scene->keyframe[k];
+        const st_Allocator *a = &copy->allocator;
+        st_KeyframeBody *bodies = sti_alloc(a, from->n_bodies, sizeof *bodies);
+        st_KeyframeMotor *motors = sti_alloc(a, from->n_motors, sizeof *motors);
+        st_KeyframeDef def = st_keyframe_def();
+        st_Status status = ST_OK;
+        if ((bodies == NULL && from->n_bodies > 0) || (motors == NULL && from->n_motors > 0))
+            status = sti_fail(err, ST_ERR_MEMORY, "out of memory for keyframe \"%s\"", from->name);
+        def.name = from->name, def.t = from->t, def.bodies = bodies, def.motors = motors;
+        for (int j = 0; j < from->n_bodies && status == ST_OK; j++) {
+            const st_BodyId id = mapped_body(map, from->bodies[j].body);
+            if (id.index1 < 0) continue;
+            bodies[def.n_bodies] = from->bodies[j];
+            bodies[def.n_bodies++].body = id;
+        }
+        for (int j = 0; j < from->n_motors && status == ST_OK; j++) {
+            const st_JointId id = mapped_joint(map, from->motors[j].joint);
+            if (id.index1 <= 0) continue;
+            motors[def.n_motors] = from->motors[j];
+            motors[def.n_motors++].joint = id;
+        }
+        if (status == ST_OK) status = st_scene_add_keyframe(copy, &def, err);
+        sti_free(a, bodies, from->n_bodies, sizeof *bodies);
+        sti_free(a, motors, from->n_motors, sizeof *motors);
+        STI_TRY(status);
+    }
     return ST_OK;
 }
 

@@ -230,18 +230,6 @@ void sti_tendon_bodies(const sti_World *world, int index, void (*visit)(void *ct
 
 /* ---- checks ------------------------------------------------------------------------------------ */
 
-static st_Status check_joint_part(const st_Scene *scene, Subject s, const st_TendonPoint *part)
-{
-    if (part->joint.index1 < 1 || part->joint.index1 > scene->n_joints)
-        return BAD(s, "path names joint number %d, there are %d before it", part->joint.index1, scene->n_joints);
-    const st_JointDef *joint = &scene->joint[part->joint.index1 - 1];
-    if (joint->type == ST_JOINT_TENDON || joint->coordinate == ST_COORDINATE_DEFAULT ||
-        joint->coordinate == ST_COORDINATE_SWING)
-        return BAD(s, "path names \"%s\", a %s joint, must be one with an angle or a displacement", joint->name,
-                   st_joint_type_name(joint->type));
-    return check_not_zero(s, "path: coefficient", part->coefficient, STI_SMALLEST, STI_LARGEST);
-}
-
 static st_Status check_part(const st_Scene *scene, Subject s, const st_JointDef *def, int k, st_TendonPoint *part)
 {
     const bool round = part->kind == ST_TENDON_SPHERE || part->kind == ST_TENDON_CYLINDER;
@@ -249,7 +237,16 @@ static st_Status check_part(const st_Scene *scene, Subject s, const st_JointDef 
     const bool first = def->path[0].kind == ST_TENDON_JOINT;
     if (st_tendon_kind_name(part->kind) == NULL) return BAD(s, "path: %d is no part", (int)part->kind);
     if ((part->kind == ST_TENDON_JOINT) != first) return BAD(s, "path: member %d: all must be joints, or none", k + 1);
-    if (part->kind == ST_TENDON_JOINT) return check_joint_part(scene, s, part);
+    if (part->kind == ST_TENDON_JOINT) {
+        if (part->joint.index1 < 1 || part->joint.index1 > scene->n_joints)
+            return BAD(s, "path names joint number %d, there are %d before it", part->joint.index1, scene->n_joints);
+        const st_JointDef *joint = &scene->joint[part->joint.index1 - 1];
+        if (joint->type == ST_JOINT_TENDON || joint->coordinate == ST_COORDINATE_DEFAULT ||
+            joint->coordinate == ST_COORDINATE_SWING)
+            return BAD(s, "path names \"%s\", a %s joint, must be one with an angle or a displacement", joint->name,
+                       st_joint_type_name(joint->type));
+        return check_not_zero(s, "path: coefficient", part->coefficient, STI_SMALLEST, STI_LARGEST);
+    }
     if (part->kind == ST_TENDON_PULLEY) return check_positive(s, "path: divisor", part->coefficient);
     STI_TRY(check_body_id(scene, s, "path: body", part->body));
     STI_TRY(check_place(s, "path: point", part->point));

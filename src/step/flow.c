@@ -85,27 +85,6 @@ static st_Status check_walls(st_System *system, const sti_Inlet *inlet, const st
                     inlet->name, 2 * reach[grains->body[largest]]);
 }
 
-/* A pattern that is more than a star says what is meant. */
-static st_Status check_outlet(const sti_World *world, const sti_Outlet *outlet, const unsigned char *bound,
-                              st_Error *err)
-{
-    if (outlet->bodies == NULL || strcmp(outlet->bodies, "*") == 0) return ST_OK;
-    int n = 0;
-    for (int b = 1; b < world->n_bodies; b++) {
-        const char *name = world->scene->names[STI_BODY].name[b];
-        if (!sti_name_matches(outlet->bodies, name)) continue;
-        n++;
-        if (bound[b])
-            return sti_fail(err, ST_ERR_ARGUMENT,
-                            "outlet \"%s\": bodies is \"%s\", but body \"%s\" is fixed, or has joints, springs or "
-                            "forces, and cannot be taken out",
-                            outlet->name, outlet->bodies, name);
-    }
-    if (n > 0) return ST_OK;
-    return sti_fail(err, ST_ERR_ARGUMENT, "outlet \"%s\": bodies is \"%s\", no body has such a name", outlet->name,
-                    outlet->bodies);
-}
-
 static st_Status create(st_System *system, st_Error *err)
 {
     const sti_World *world = system->model.world;
@@ -148,8 +127,27 @@ static st_Status create(st_System *system, st_Error *err)
         }
         STI_TRY(check_walls(system, &scene->inlet[k], &flow->inlet[k], err));
     }
-    for (int k = 0; k < scene->n_outlets; k++)
-        STI_TRY(check_outlet(world, &scene->outlet[k], flow->bound, err));
+    for (int k = 0; k < scene->n_outlets; k++) {
+        /* A pattern that is more than a star says what is meant. */
+        const sti_Outlet *outlet = &scene->outlet[k];
+        if (outlet->bodies != NULL && strcmp(outlet->bodies, "*") != 0) {
+            int n = 0;
+            for (int b = 1; b < world->n_bodies; b++) {
+                const char *name = world->scene->names[STI_BODY].name[b];
+                if (!sti_name_matches(outlet->bodies, name)) continue;
+                n++;
+                if (flow->bound[b])
+                    return sti_fail(
+                        err, ST_ERR_ARGUMENT,
+                        "outlet \"%s\": bodies is \"%s\", but body \"%s\" is fixed, or has joints, springs or "
+                        "forces, and cannot be taken out",
+                        outlet->name, outlet->bodies, name);
+            }
+            if (n <= 0)
+                return sti_fail(err, ST_ERR_ARGUMENT, "outlet \"%s\": bodies is \"%s\", no body has such a name",
+                                outlet->name, outlet->bodies);
+        }
+    }
     return sti_measures_create(system, err);
 }
 

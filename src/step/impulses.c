@@ -496,19 +496,6 @@ static sti_ContactImpulse *of_piece(const sti_StepWork *work, int c)
     return found ? &piece->contact[lo] : NULL;
 }
 
-/* To the impact of a joint's limit. */
-static st_Status add_to_limit(const sti_Model *model, sti_StepWork *work, uint64_t id, double impulse, st_Error *err)
-{
-    const int joint = sti_limit_joint(id), which = sti_limit_which(id);
-    const double l = (id & 1u) != 0 ? -impulse : impulse, *q = work->step.q;
-    sti_JointImpulse *sum = &work->impulses.piece.joint[STI_IMPACT][joint];
-    sti_Measure x;
-    STI_TRY(sti_joint_gauge(model->world, joint, which, q, &x, err));
-    add_measure(sum, sub(sti_joint_point(model->world, joint, q), sti_pose(q, model->world->joint[joint].b).p), l, &x);
-    *(which == 0 ? &sum->limit : &sum->other_limit) += l;
-    return ST_OK;
-}
-
 st_Status sti_carry_normal(const sti_Model *model, sti_StepWork *work, int c, double impulse, st_Error *err)
 {
     sti_ContactImpulse *contact = of_piece(work, c);
@@ -520,7 +507,16 @@ st_Status sti_carry_normal(const sti_Model *model, sti_StepWork *work, int c, do
     contact->r[STI_IMPACT][0] += impulse;
     contact->linear[STI_IMPACT] = add(contact->linear[STI_IMPACT], scale(impulse, contact->normal));
     add_row_load(&H, work->step.law[c].first, impulse, load);
-    return limit ? add_to_limit(model, work, contact->id, impulse, err) : ST_OK;
+    /* To the impact of a joint's limit. */
+    if (!limit) return ST_OK;
+    const int joint = sti_limit_joint(contact->id), which = sti_limit_which(contact->id);
+    const double l = (contact->id & 1u) != 0 ? -impulse : impulse, *q = work->step.q;
+    sti_JointImpulse *sum = &work->impulses.piece.joint[STI_IMPACT][joint];
+    sti_Measure x;
+    STI_TRY(sti_joint_gauge(model->world, joint, which, q, &x, err));
+    add_measure(sum, sub(sti_joint_point(model->world, joint, q), sti_pose(q, model->world->joint[joint].b).p), l, &x);
+    *(which == 0 ? &sum->limit : &sum->other_limit) += l;
+    return ST_OK;
 }
 
 const double *sti_impact_impulse(const sti_StepWork *work, int c)

@@ -37,20 +37,6 @@ static st_Status refuse(const st_SystemDef *def, st_Error *err, const char *what
                     quote);
 }
 
-static st_Status check_settings(const st_SystemDef *def, st_Error *err)
-{
-    if (def->integrator != ST_INTEGRATOR_IMPLICIT && def->integrator != ST_INTEGRATOR_EULER)
-        return refuse(def, err, "an integrator of order two", "");
-    if (def->contact != ST_CONTACT_RIGID) return refuse(def, err, "compliant or regularized contact", "");
-    if (def->law != ST_LAW_COULOMB) return refuse(def, err, "the friction law", st_law_name(def->law));
-    if (def->drift != ST_DRIFT_GAP) return refuse(def, err, "another drift than \"gap\"", "");
-    if (def->events != ST_EVENTS_OFF) return refuse(def, err, "the location of events", "");
-    if (def->sleep) return refuse(def, err, "sleep", "");
-    if (def->forces != ST_FORCES_ANY) return refuse(def, err, "a choice of forces", "");
-    if (def->medium.density > 0 || def->medium.viscosity > 0) return refuse(def, err, "a medium", "");
-    return ST_OK;
-}
-
 static st_Status check_world(const st_SystemDef *def, const sti_World *world, st_Error *err)
 {
     const st_Scene *scene = world->scene;
@@ -235,7 +221,15 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
         return sti_fail(err, ST_ERR_ARGUMENT, "rank %d of %d makes a system, only rank 0 may; st_ranks_serve()",
                         def->ranks->rank, def->ranks->size);
     if (!model->rigid) return refuse(def, err, "a model of one's own", "");
-    STI_TRY(check_settings(def, err));
+    if (def->integrator != ST_INTEGRATOR_IMPLICIT && def->integrator != ST_INTEGRATOR_EULER)
+        return refuse(def, err, "an integrator of order two", "");
+    if (def->contact != ST_CONTACT_RIGID) return refuse(def, err, "compliant or regularized contact", "");
+    if (def->law != ST_LAW_COULOMB) return refuse(def, err, "the friction law", st_law_name(def->law));
+    if (def->drift != ST_DRIFT_GAP) return refuse(def, err, "another drift than \"gap\"", "");
+    if (def->events != ST_EVENTS_OFF) return refuse(def, err, "the location of events", "");
+    if (def->sleep) return refuse(def, err, "sleep", "");
+    if (def->forces != ST_FORCES_ANY) return refuse(def, err, "a choice of forces", "");
+    if (def->medium.density > 0 || def->medium.viscosity > 0) return refuse(def, err, "a medium", "");
     STI_TRY(check_world(def, world, err));
     const bool ranked = def->ranks != NULL && def->ranks->size > 1;
     const sti_FlatDevice *device = ranked ? &sti_flat_host_ranks : &sti_flat_host;

@@ -127,30 +127,6 @@ static void solved_contact(const sti_Model *model, const sti_State *state, const
     out->torque = scale(rate, i.angular[STI_FINITE]);
 }
 
-/* One among bodies that sleep: no velocity, and the force it fell asleep with. */
-static void sleeping_contact(const sti_State *state, const sti_Sleeper *sleeper, st_ContactReport *out)
-{
-    const sti_Impulse *i = &sleeper->impulse;
-    int joint = sti_limit_joint(i->id);
-    *out = (st_ContactReport){.id = i->id,
-                              .a = {sleeper->a},
-                              .b = {sleeper->b},
-                              .shape_a = {i->shape_a},
-                              .shape_b = {i->shape_b},
-                              .joint = {joint + 1},
-                              .point = i->point,
-                              .normal = i->normal,
-                              .tangent = i->tangent,
-                              .gap = sleeper->gap,
-                              .dim = i->dim,
-                              .asleep = true};
-    for (int k = 0; k < i->dim; k++)
-        out->impulse[k] = state->history.h * i->r[k];
-    if (joint >= 0) return;
-    out->force = sti_contact_along(i->dim, i->r, i->normal, i->tangent);
-    out->torque = sti_contact_about(i->dim, i->r, i->normal, i->tangent);
-}
-
 st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
@@ -159,8 +135,30 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
     if (system->work.on_device != NULL) return sti_device_contact(system, index, out);
     if (index < n)
         solved_contact(&system->model, &system->state, &system->work, index, out);
-    else
-        sleeping_contact(&system->state, &system->work.sleep.contact[index - n], out);
+    else {
+        /* One among bodies that sleep: no velocity, and the force it fell asleep with. */
+        const sti_Sleeper *sleeper = &system->work.sleep.contact[index - n];
+        const sti_Impulse *i = &sleeper->impulse;
+        int joint = sti_limit_joint(i->id);
+        *out = (st_ContactReport){.id = i->id,
+                                  .a = {sleeper->a},
+                                  .b = {sleeper->b},
+                                  .shape_a = {i->shape_a},
+                                  .shape_b = {i->shape_b},
+                                  .joint = {joint + 1},
+                                  .point = i->point,
+                                  .normal = i->normal,
+                                  .tangent = i->tangent,
+                                  .gap = sleeper->gap,
+                                  .dim = i->dim,
+                                  .asleep = true};
+        for (int k = 0; k < i->dim; k++)
+            out->impulse[k] = system->state.history.h * i->r[k];
+        if (joint < 0) {
+            out->force = sti_contact_along(i->dim, i->r, i->normal, i->tangent);
+            out->torque = sti_contact_about(i->dim, i->r, i->normal, i->tangent);
+        }
+    }
     return ST_OK;
 }
 

@@ -187,55 +187,6 @@ static st_Status state_damaged(st_Error *err)
     return sti_fail(err, ST_ERR_FORMAT, "the saved state is damaged or cut short");
 }
 
-static st_Status read_head(const sti_Model *model, const sti_State *state, const void *buffer, size_t size,
-                           st_Error *err)
-{
-    Head head;
-    if (buffer == NULL || size < sizeof head) return state_damaged(err);
-    memcpy(&head, buffer, sizeof head);
-    if (head.magic != MAGIC) return sti_fail(err, ST_ERR_FORMAT, "these bytes are no saved state of this machine");
-    if (head.version != VERSION)
-        return sti_fail(err, ST_ERR_FORMAT, "the saved state has version %d, this library reads %d", head.version,
-                        VERSION);
-    if (head.n_q != model->n_q || head.n_v != model->n_v)
-        return sti_fail(
-            err, ST_ERR_ARGUMENT,
-            "the saved state has %d coordinates and %d velocities, the system %d and %d: not the same scene", head.n_q,
-            head.n_v, model->n_q, model->n_v);
-    if (head.fingerprint != model->world->fingerprint)
-        return sti_fail(err, ST_ERR_ARGUMENT,
-                        "the saved state is of a scene with other names, shapes, joints, springs or forces: not the "
-                        "same scene");
-    if (head.changes != state->n_changes)
-        return sti_fail(err, ST_ERR_ARGUMENT,
-                        "the saved state is of a system whose scene was changed %d times while it ran, this one's %d "
-                        "times: not the same scene",
-                        head.changes, state->n_changes);
-    return ST_OK;
-}
-
-/* Find every section; unknown ones are a newer library's. */
-static st_Status read_sections(const char *buffer, size_t size, Part part[N_SECTIONS], st_Error *err)
-{
-    for (size_t at = sizeof(Head); at < size;) {
-        Section section;
-        int k = 0;
-        if (size - at < sizeof section) return state_damaged(err);
-        memcpy(&section, buffer + at, sizeof section);
-        at += sizeof section;
-        section.tag[sizeof section.tag - 1] = '\0';
-        while (k < N_SECTIONS && strcmp(section.tag, sections[k].tag) != 0)
-            k++;
-        if (k == N_SECTIONS || section.size != (int64_t)sections[k].size)
-            return sti_fail(err, ST_ERR_FORMAT, "the saved state is of another version of the library: \"%s\"",
-                            section.tag);
-        if (section.count < 0 || (uint64_t)section.count > (size - at) / sections[k].size) return state_damaged(err);
-        part[k] = (Part){buffer + at, section.count};
-        at += (size_t)section.count * sections[k].size;
-    }
-    return ST_OK;
-}
-
 /* Element k of a part; the bytes need not be aligned. */
 #define READ(part, k, to) memcpy((to), (const char *)(part)->data + (size_t)(k) * sizeof *(to), sizeof *(to))
 
@@ -267,33 +218,6 @@ static bool is_impulse(const sti_Model *model, const sti_Impulse *impulse)
     return is_of_world(model, impulse->id) && impulse->dim >= 1 && impulse->dim <= ST_MAX_DIM &&
            impulse->shape_a >= least && impulse->shape_a <= most && impulse->shape_b >= least &&
            impulse->shape_b <= most;
-}
-
-static st_Status check_impulses(const sti_Model *model, const Part *part, st_Error *err)
-{
-    for (int64_t k = 0; k < part->count; k++) {
-        sti_Impulse impulse;
-        READ(part, k, &impulse);
-        if (!is_impulse(model, &impulse)) return state_damaged(err);
-    }
-    return ST_OK;
-}
-
-static st_Status check_patches(const sti_Model *model, const Part part[N_SECTIONS], st_Error *err)
-{
-    sti_Patch patch;
-    uint64_t last = 0;
-    for (int64_t k = 0; k < part[PATCHES].count; k++, last = patch.id) {
-        READ(&part[PATCHES], k, &patch);
-        if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size ||
-            !is_of_world(model, patch.id) || (k > 0 && patch.id <= last))
-            return state_damaged(err);
-        if (!sti_patch_fits(model, &patch))
-            return sti_fail(err, ST_ERR_ARGUMENT,
-                            "the saved state has a patch of %d elements, which the contacts of this system have not",
-                            patch.key.n_elements);
-    }
-    return ST_OK;
 }
 
 /* Of bdf2; those of a system without it are empty. */
@@ -400,8 +324,23 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
     if ((n_past != 0 && n_past != n_q) || part[PAST_VELOCITIES].count != (n_past > 0 ? n_v : 0) ||
         part[PAST_ACCELERATIONS].count != part[PAST_VELOCITIES].count)
         return state_damaged(err);
-    STI_TRY(check_patches(model, part, err));
-    STI_TRY(check_impulses(model, &part[IMPULSES], err));
+    sti_Patch patch;
+    uint64_t last = 0;
+    for (int64_t k = 0; k < part[PATCHES].count; k++, last = patch.id) {
+        READ(&part[PATCHES], k, &patch);
+        if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size ||
+            !is_of_world(model, patch.id) || (k > 0 && patch.id <= last))
+            return state_damaged(err);
+        if (!sti_patch_fits(model, &patch))
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "the saved state has a patch of %d elements, which the contacts of this system have not",
+                            patch.key.n_elements);
+    }
+    for (int64_t k = 0; k < part[IMPULSES].count; k++) {
+        sti_Impulse impulse;
+        READ(&part[IMPULSES], k, &impulse);
+        if (!is_impulse(model, &impulse)) return state_damaged(err);
+    }
     STI_TRY(check_ids(model, &part[ACTIVE], err));
     STI_TRY(check_ids(model, &part[LOADED], err));
     STI_TRY(check_mean(&part[MEAN], n_v, err));
@@ -434,32 +373,6 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
 static void copy_part(void *to, const Part *part, size_t size)
 {
     if (part->count > 0) memcpy(to, part->data, (size_t)part->count * size);
-}
-
-static void restore_past(st_System *s, const Part part[N_SECTIONS])
-{
-    Past past;
-    copy_part(&past, &part[PAST], sizeof past);
-    s->state.history.h = past.h;
-    s->state.history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(&s->model));
-    s->state.fresh = past.fresh != 0;
-    s->work.device_has_state = false;
-    s->state.works = past.works;
-    s->state.fastest.speed = past.speed;
-    s->state.fastest.pull = past.pull;
-    if (!sti_has_stages(&s->model)) return;
-    copy_part(s->state.history.q, &part[PAST_COORDINATES], sizeof(double));
-    copy_part(s->state.history.v, &part[PAST_VELOCITIES], sizeof(double));
-    copy_part(s->state.history.a, &part[PAST_ACCELERATIONS], sizeof(double));
-    if (s->work.mean.past != NULL) copy_part(s->work.mean.past, &part[MEAN], sizeof(double));
-    sti_StepImpulses *last = &s->state.past_impulses;
-    if (last->spring == NULL || part[PAST_LOADS].count == 0) return;
-    copy_part(last->load[STI_FINITE], &part[PAST_LOADS], sizeof(double));
-    copy_part(last->joint[STI_FINITE], &part[PAST_JOINTS], sizeof(sti_JointImpulse));
-    copy_part(last->spring, &part[PAST_SPRINGS], sizeof(sti_SpringImpulse));
-    copy_part(last->contact, &part[PAST_CONTACTS], sizeof(sti_ContactImpulse));
-    last->n = (int)part[PAST_CONTACTS].count;
-    last->time = past.h;
 }
 
 static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *state, st_Error *err)
@@ -519,7 +432,29 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     copy_part(&s->state.n_steps, &part[STEPS], sizeof s->state.n_steps);
     copy_part(&s->state.grid, &part[TIME_GRID], sizeof s->state.grid);
     copy_part(&s->state.stalled, &part[STALLED], sizeof s->state.stalled);
-    restore_past(s, part);
+    Past past;
+    copy_part(&past, &part[PAST], sizeof past);
+    s->state.history.h = past.h;
+    s->state.history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(&s->model));
+    s->state.fresh = past.fresh != 0;
+    s->work.device_has_state = false;
+    s->state.works = past.works;
+    s->state.fastest.speed = past.speed;
+    s->state.fastest.pull = past.pull;
+    if (sti_has_stages(&s->model)) {
+        copy_part(s->state.history.q, &part[PAST_COORDINATES], sizeof(double));
+        copy_part(s->state.history.v, &part[PAST_VELOCITIES], sizeof(double));
+        copy_part(s->state.history.a, &part[PAST_ACCELERATIONS], sizeof(double));
+        if (s->work.mean.past != NULL) copy_part(s->work.mean.past, &part[MEAN], sizeof(double));
+        if (last->spring != NULL && part[PAST_LOADS].count != 0) {
+            copy_part(last->load[STI_FINITE], &part[PAST_LOADS], sizeof(double));
+            copy_part(last->joint[STI_FINITE], &part[PAST_JOINTS], sizeof(sti_JointImpulse));
+            copy_part(last->spring, &part[PAST_SPRINGS], sizeof(sti_SpringImpulse));
+            copy_part(last->contact, &part[PAST_CONTACTS], sizeof(sti_ContactImpulse));
+            last->n = (int)part[PAST_CONTACTS].count;
+            last->time = past.h;
+        }
+    }
     sti_Sleep *sleep = &s->work.sleep;
     if (sleep->on && part[ASLEEP].count != 0) {
         copy_part(s->model.world->asleep, &part[ASLEEP], sizeof *s->model.world->asleep);
@@ -539,8 +474,45 @@ st_Status st_system_restore(st_System *system, const void *buffer, size_t size, 
 {
     Part part[N_SECTIONS] = {{0}};
     if (system == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_system_restore: system must be given");
-    STI_TRY(read_head(&system->model, &system->state, buffer, size, err));
-    STI_TRY(read_sections(buffer, size, part, err));
+    Head head;
+    if (buffer == NULL || size < sizeof head) return state_damaged(err);
+    memcpy(&head, buffer, sizeof head);
+    if (head.magic != MAGIC) return sti_fail(err, ST_ERR_FORMAT, "these bytes are no saved state of this machine");
+    if (head.version != VERSION)
+        return sti_fail(err, ST_ERR_FORMAT, "the saved state has version %d, this library reads %d", head.version,
+                        VERSION);
+    if (head.n_q != system->model.n_q || head.n_v != system->model.n_v)
+        return sti_fail(
+            err, ST_ERR_ARGUMENT,
+            "the saved state has %d coordinates and %d velocities, the system %d and %d: not the same scene", head.n_q,
+            head.n_v, system->model.n_q, system->model.n_v);
+    if (head.fingerprint != system->model.world->fingerprint)
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "the saved state is of a scene with other names, shapes, joints, springs or forces: not the "
+                        "same scene");
+    if (head.changes != system->state.n_changes)
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "the saved state is of a system whose scene was changed %d times while it ran, this one's %d "
+                        "times: not the same scene",
+                        head.changes, system->state.n_changes);
+    /* Find every section; unknown ones are a newer library's. */
+    const char *bytes = buffer;
+    for (size_t at = sizeof(Head); at < size;) {
+        Section section;
+        int k = 0;
+        if (size - at < sizeof section) return state_damaged(err);
+        memcpy(&section, bytes + at, sizeof section);
+        at += sizeof section;
+        section.tag[sizeof section.tag - 1] = '\0';
+        while (k < N_SECTIONS && strcmp(section.tag, sections[k].tag) != 0)
+            k++;
+        if (k == N_SECTIONS || section.size != (int64_t)sections[k].size)
+            return sti_fail(err, ST_ERR_FORMAT, "the saved state is of another version of the library: \"%s\"",
+                            section.tag);
+        if (section.count < 0 || (uint64_t)section.count > (size - at) / sections[k].size) return state_damaged(err);
+        part[k] = (Part){bytes + at, section.count};
+        at += (size_t)section.count * sections[k].size;
+    }
     STI_TRY(check_parts(&system->model, &system->work, part, err));
     int64_t n = (int64_t)system->model.n_q + system->model.n_v;
     double *state = sti_alloc(&system->model.allocator, n, sizeof *state);

@@ -102,26 +102,6 @@ static st_Status check_patch(const st_SystemDef *def, const sti_World *world, in
     return ST_OK;
 }
 
-static st_Status check_pairs(const st_SystemDef *def, const sti_World *world, st_Error *err)
-{
-    const sti_Pairs *pairs = &world->collider.pairs;
-    for (int i = 0; i < world->scene->n_shapes; i++)
-        for (int j = 0; j < i; j++) {
-            sti_PairKey pair;
-            if (pairs->filter(pairs->ctx, j, i, &pair)) {
-                STI_TRY(check_patch(def, world, pair.i, err));
-                STI_TRY(check_patch(def, world, pair.j, err));
-                if (!(sti_shape_def(world->scene, pair.i)->young > 0 || sti_shape_def(world->scene, pair.j)->young > 0))
-                    return sti_fail(
-                        err, ST_ERR_ARGUMENT,
-                        "shapes %s and %s can touch and both are rigid: contact \"compliant\" needs Young's modulus "
-                        "(young) of one of them",
-                        label(world, pair.i).text, label(world, pair.j).text);
-            }
-        }
-    return ST_OK;
-}
-
 st_Status sti_check_model_contacts(const st_SystemDef *def, const st_Sink *sink, st_Error *err)
 {
     for (int c = 0; c < sink->n_contacts; c++) {
@@ -169,5 +149,21 @@ st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *worl
                             "rigid_limit goes step by step to what forces \"least_norm\" finds at once: leave one out");
     }
     STI_TRY(check_surfaces(def, world, err));
-    return def->contact == ST_CONTACT_COMPLIANT ? check_pairs(def, world, err) : ST_OK;
+    if (def->contact != ST_CONTACT_COMPLIANT) return ST_OK;
+    const sti_Pairs *pairs = &world->collider.pairs;
+    for (int i = 0; i < world->scene->n_shapes; i++)
+        for (int j = 0; j < i; j++) {
+            sti_PairKey pair;
+            if (pairs->filter(pairs->ctx, j, i, &pair)) {
+                STI_TRY(check_patch(def, world, pair.i, err));
+                STI_TRY(check_patch(def, world, pair.j, err));
+                if (!(sti_shape_def(world->scene, pair.i)->young > 0 || sti_shape_def(world->scene, pair.j)->young > 0))
+                    return sti_fail(
+                        err, ST_ERR_ARGUMENT,
+                        "shapes %s and %s can touch and both are rigid: contact \"compliant\" needs Young's modulus "
+                        "(young) of one of them",
+                        label(world, pair.i).text, label(world, pair.j).text);
+            }
+        }
+    return ST_OK;
 }

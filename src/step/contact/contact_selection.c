@@ -179,19 +179,6 @@ static bool is_explained(const sti_State *state, const sti_StepWork *work, int a
     return false;
 }
 
-/* A point that the narrow phase does not see from the state, since other faces or edges are nearer there: a corner that
- * turns into its neighbour within the step. It is kept as a contact of the state.                  */
-static st_Status keep_found(const sti_Model *model, const sti_State *state, sti_StepWork *work,
-                            const sti_ContactEntry *contact, uint64_t id, st_Error *err)
-{
-    STI_TRY(STI_GROW(&model->allocator, work->ahead.found, work->ahead.found_capacity, work->ahead.n_found + 1, err));
-    sti_ContactEntry *found = &work->ahead.found[work->ahead.n_found++];
-    *found = *contact;
-    found->id = id;
-    sti_contact_bring_back(work->q_new, state->q, found);
-    return ST_OK;
-}
-
 /* What an attempt made of a contact of its end. */
 typedef struct Miss {
     bool missed;
@@ -268,8 +255,16 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
         const uint64_t id = miss.other ? (contact->id | (((uint64_t)1 << STI_FEATURE_BITS) - 1)) : contact->id;
         if (!miss.missed || (miss.other && sti_ids_contain(&work->ahead.missed, id))) continue;
         STI_TRY(sti_ids_add(&model->allocator, &work->ahead.missed, id, err));
-        if (is_movable(model, work, contact) && (miss.other || !miss.known))
-            STI_TRY(keep_found(model, state, work, contact, id, err));
+        if (is_movable(model, work, contact) && (miss.other || !miss.known)) {
+            /* A point that the narrow phase does not see from the state, since other faces or edges are nearer there: a
+             * corner that turns into its neighbour within the step. It is kept as a contact of the state. */
+            STI_TRY(STI_GROW(&model->allocator, work->ahead.found, work->ahead.found_capacity, work->ahead.n_found + 1,
+                             err));
+            sti_ContactEntry *found = &work->ahead.found[work->ahead.n_found++];
+            *found = *contact;
+            found->id = id;
+            sti_contact_bring_back(work->q_new, state->q, found);
+        }
         if (contact->gap < -sti_margin_of(model, contact)) work->ahead.missed_far = true;
         ++*n_new;
     }

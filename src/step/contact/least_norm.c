@@ -84,18 +84,6 @@ static void momentum_change(void *ctx, const double *r, double *out)
         out[i] /= sqrt(sti_mass_of(of->model, step->M, i));
 }
 
-static void weigh_contact(const sti_Model *model, const sti_StepWork *work, double h, int c, double *weight)
-{
-    const st_ContactLaw *law = &work->step.law[c];
-    const sti_Compliance of = sti_contact_compliance(&model->def, &work->step.chosen[c].entry, h);
-    for (int j = 0; j < law->dim; j++)
-        weight[j] = j == 0 ? of.normal : of.tangent;
-    for (int j = 3; j < law->dim; j++) {
-        double limit = law->dim >= 5 && j < 5 ? law->mu_roll : law->mu_spin;
-        weight[j] *= law->mu * law->mu / (limit * limit);
-    }
-}
-
 /* Contacts and bounded rows as they are, the latter held; then the joints, which have no bounds. */
 static st_Status gather_contacts(const sti_Model *model, sti_StepWork *work, double h, int *n_contacts, st_Error *err)
 {
@@ -112,8 +100,17 @@ static st_Status gather_contacts(const sti_Model *model, sti_StepWork *work, dou
         least->law[c] = step->law[c];
     for (int k = 0; k < n_r; k++)
         least->r[k] = step->r[k], least->u[k] = step->u[k];
-    for (int c = 0; c < step->n_gaps; c++)
-        weigh_contact(model, work, h, c, least->weight + step->law[c].first);
+    for (int c = 0; c < step->n_gaps; c++) {
+        double *weight = least->weight + step->law[c].first;
+        const st_ContactLaw *law = &work->step.law[c];
+        const sti_Compliance of = sti_contact_compliance(&model->def, &work->step.chosen[c].entry, h);
+        for (int j = 0; j < law->dim; j++)
+            weight[j] = j == 0 ? of.normal : of.tangent;
+        for (int j = 3; j < law->dim; j++) {
+            double limit = law->dim >= 5 && j < 5 ? law->mu_roll : law->mu_spin;
+            weight[j] *= law->mu * law->mu / (limit * limit);
+        }
+    }
     for (int c = step->n_gaps; c < n; c++) {
         least->law[c].lo = least->law[c].hi = 0;
         least->weight[step->law[c].first] = 1;

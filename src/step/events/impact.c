@@ -111,26 +111,6 @@ static st_Status decompress(const sti_Model *model, sti_State *state, sti_StepWo
     }
 }
 
-static st_Status solve_impact(const sti_Model *model, sti_State *state, sti_StepWork *work, sti_Stage *impact,
-                              ImpactWork *spent, st_StepInfo *info, st_Error *err)
-{
-    bool gives = false;
-    STI_TRY(sti_want_contacts(model, state, work, 0.0, err));
-    STI_TRY(sti_solve_stage(model, state, work, impact, work->v_new, info, err));
-    *spent = work_of_contacts(work, impact->v_base, NULL);
-    if (model->def.impact == ST_IMPACT_NEWTON || !has_restitution(model, work)) return ST_OK;
-    STI_TRY(restitution(model, work, &gives, err));
-    if (!gives) return ST_OK;
-    STI_TRY(sti_carry_impulses(model, state, work, 1.0, 1.0, err));
-    memcpy(work->stages.v_base, work->v_new, (size_t)model->n_v * sizeof *work->v_new);
-    STI_TRY(decompress(model, state, work, impact, spent, info, err));
-    for (int c = 0; c < work->step.n_gaps; c++)
-        work->step.done.impact += work->rebounds.share[c] * mean_speed(work, c, impact->v_base);
-    for (int c = 0; c < work->step.n_gaps; c++)
-        if (work->rebounds.share[c] > 0) STI_TRY(sti_carry_normal(model, work, c, work->rebounds.share[c], err));
-    return ST_OK;
-}
-
 st_Status sti_impact(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, st_StepInfo *info,
                      st_Error *err)
 {
@@ -146,7 +126,23 @@ st_Status sti_impact(const sti_Model *model, sti_State *state, sti_StepWork *wor
     memcpy(work->stages.v_base, work->v_new, (size_t)model->n_v * sizeof *work->v_new);
     const double before = sti_energy_kinetic(model, work, work->q_new, work->stages.v_base);
     work->stages.carried = (sti_Works){0};
-    STI_TRY(solve_impact(model, state, work, &impact, &spent, info, err));
+    bool gives = false;
+    STI_TRY(sti_want_contacts(model, state, work, 0.0, err));
+    STI_TRY(sti_solve_stage(model, state, work, &impact, work->v_new, info, err));
+    spent = work_of_contacts(work, impact.v_base, NULL);
+    if (model->def.impact != ST_IMPACT_NEWTON && has_restitution(model, work)) {
+        STI_TRY(restitution(model, work, &gives, err));
+        if (gives) {
+            STI_TRY(sti_carry_impulses(model, state, work, 1.0, 1.0, err));
+            memcpy(work->stages.v_base, work->v_new, (size_t)model->n_v * sizeof *work->v_new);
+            STI_TRY(decompress(model, state, work, &impact, &spent, info, err));
+            for (int c = 0; c < work->step.n_gaps; c++)
+                work->step.done.impact += work->rebounds.share[c] * mean_speed(work, c, impact.v_base);
+            for (int c = 0; c < work->step.n_gaps; c++)
+                if (work->rebounds.share[c] > 0)
+                    STI_TRY(sti_carry_normal(model, work, c, work->rebounds.share[c], err));
+        }
+    }
     STI_TRY(sti_total_impulses(model, state, work, 1.0, 1.0, err));
     /* a thousand roundings of the energy are no gain */
     if (spent.total > 1e-13 * before) info->impact_gain += spent.total;

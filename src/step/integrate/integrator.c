@@ -46,13 +46,6 @@ st_Status sti_integrate_once(const sti_Model *model, sti_State *state, sti_StepW
     return ST_OK;
 }
 
-/* Stiff springs run away explicitly, fast spins at order two (gyroscopic_force). */
-static const char *remedy(const sti_Model *model)
-{
-    if (model->def.integrator == ST_INTEGRATOR_EULER) return " or an implicit integrator";
-    return model->def.integrator != ST_INTEGRATOR_IMPLICIT ? ", or integrator \"implicit\" if it spins fast" : "";
-}
-
 /* A velocity that no one can have meant ends the run, with the name of whose it is. */
 st_Status sti_check_velocity(const sti_Model *model, const sti_State *state, const sti_StepWork *work, const double *v,
                              double t, st_Error *err)
@@ -70,10 +63,14 @@ st_Status sti_check_velocity(const sti_Model *model, const sti_State *state, con
             model->table.name(model->table.ctx, i, who, sizeof who);
         else
             snprintf(who, sizeof who, "velocity %d", i);
+        /* Stiff springs run away explicitly, fast spins at order two (gyroscopic_force). */
         return sti_fail(
             err, ST_ERR_NUMERIC,
             "diverged at step %lld, t = %g: %s reached a velocity of %g, the limit is %g; try a smaller h%s",
-            (long long)state->n_steps + 1, t, who, v[i], model->def.speed_limit, remedy(model));
+            (long long)state->n_steps + 1, t, who, v[i], model->def.speed_limit,
+            (model->def.integrator == ST_INTEGRATOR_EULER      ? " or an implicit integrator"
+             : model->def.integrator != ST_INTEGRATOR_IMPLICIT ? ", or integrator \"implicit\" if it spins fast"
+                                                               : ""));
     }
     return ST_OK;
 }
