@@ -36,28 +36,6 @@ static void range(const st_PlotPanel *panel, bool of_x, double *lo, double *hi)
     if (!of_x || *lo == *hi) sti_round_range(lo, hi);
 }
 
-/* Later curves are drawn with dashes of their own, so that curves that coincide all show. */
-static void lines_draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curve, int number)
-{
-    bool open = false;
-    for (int k = 0; k < curve->n; k++) {
-        if (!isfinite(curve->x[k]) || !isfinite(curve->y[k])) continue;
-        if (curve->points) {
-            sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"2.4\" fill=\"%s\" fill-opacity=\"0.65\"/>\n",
-                    sti_window_x(w, curve->x[k]), sti_window_y(w, curve->y[k]), sti_colour(number));
-            continue;
-        }
-        if (!open)
-            sti_svg(file,
-                    "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\" stroke-dasharray=\"%d %d\" points=\"",
-                    sti_colour(number), number == 0 ? 2.6 : 1.5, 10, number == 0 ? 0 : 1 + 3 * number);
-        sti_svg(file, "%.2f ", sti_window_x(w, curve->x[k]));
-        sti_svg(file, "%.2f ", sti_window_y(w, curve->y[k]));
-        open = true;
-    }
-    if (open) fputs("\"/>\n", file);
-}
-
 /* In as many lines as it needs; returns the height of those after the first. file NULL: only that. */
 static double lines_draw_legend(FILE *file, const st_PlotPanel *panel, double first)
 {
@@ -93,8 +71,28 @@ st_Status st_plot_lines(const char *path, const char *title, const char *x_label
         range(&panels[p], true, &window.x0, &window.x1);
         range(&panels[p], false, &window.y0, &window.y1);
         sti_svg_axes(file, &window, x_label != NULL ? x_label : "", panels[p].label != NULL ? panels[p].label : "");
-        for (int c = 0; c < panels[p].n_curves; c++)
-            lines_draw_curve(file, &window, &panels[p].curves[c], c);
+        for (int c = 0; c < panels[p].n_curves; c++) {
+            /* Later curves are drawn with dashes of their own, so that curves that coincide all show. */
+            const st_PlotCurve *curve = &panels[p].curves[c];
+            bool open = false;
+            for (int k = 0; k < curve->n; k++) {
+                if (!isfinite(curve->x[k]) || !isfinite(curve->y[k])) continue;
+                if (curve->points) {
+                    sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"2.4\" fill=\"%s\" fill-opacity=\"0.65\"/>\n",
+                            sti_window_x(&window, curve->x[k]), sti_window_y(&window, curve->y[k]), sti_colour(c));
+                    continue;
+                }
+                if (!open)
+                    sti_svg(file,
+                            "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\" stroke-dasharray=\"%d %d\" "
+                            "points=\"",
+                            sti_colour(c), c == 0 ? 2.6 : 1.5, 10, c == 0 ? 0 : 1 + 3 * c);
+                sti_svg(file, "%.2f ", sti_window_x(&window, curve->x[k]));
+                sti_svg(file, "%.2f ", sti_window_y(&window, curve->y[k]));
+                open = true;
+            }
+            if (open) fputs("\"/>\n", file);
+        }
     }
     fputs("</svg>\n", file);
     return sti_file_close(file, path, err);

@@ -87,34 +87,6 @@ static void draw_slopes(FILE *file, const sti_Window *w, const st_PlotCurve *cur
     }
 }
 
-static void loglog_draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curve, double least, int number)
-{
-    double x_before = NAN, y_before = NAN;
-    for (int k = 0; k < curve->n; k++) {
-        if (!(curve->x[k] > 0 && curve->y[k] > least) || !isfinite(curve->y[k])) continue;
-        double x = sti_window_x(w, log10(curve->x[k])), y = sti_window_y(w, log10(curve->y[k]));
-        if (!isnan(x_before)) sti_svg_line(file, x_before, y_before, x, y, sti_colour(number), 1.6);
-        sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.2\" fill=\"%s\"/>\n", x, y, sti_colour(number));
-        x_before = x, y_before = y;
-    }
-}
-
-/* On a line of its own above the chart: nothing is under it. A curve that is nothing but rounding is said to be so. */
-static void loglog_draw_legend(FILE *file, const sti_Window *w, const st_PlotCurve *curves, int n, double least)
-{
-    double x = w->box.x + 14;
-    for (int c = 0; c < n; c++) {
-        char text[160];
-        bool seen = false;
-        for (int k = 0; k < curves[c].n; k++)
-            seen = seen || (isfinite(curves[c].y[k]) && curves[c].y[k] > least);
-        snprintf(text, sizeof text, "%.120s%s", curves[c].name != NULL ? curves[c].name : "", seen ? "" : ": rounding");
-        sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.2\" fill=\"%s\"/>\n", x, w->box.y - 14, sti_colour(c));
-        sti_svg_text(file, x + 9, w->box.y - 10, 12, STI_START, STI_INK, text);
-        x += 26 + 6.6 * (double)strlen(text);
-    }
-}
-
 st_Status st_plot_loglog(const char *path, const char *title, const char *x_label, const char *y_label,
                          const st_PlotCurve *curves, int n_curves, st_Error *err)
 {
@@ -130,9 +102,32 @@ st_Status st_plot_loglog(const char *path, const char *title, const char *x_labe
     sti_svg_begin(file, WIDTH, HEIGHT, STI_PAPER, title);
     loglog_draw_axes(file, &window, x_label != NULL ? x_label : "", y_label != NULL ? y_label : "");
     draw_slopes(file, &window, curves, n_curves, most);
-    for (int c = 0; c < n_curves; c++)
-        loglog_draw_curve(file, &window, &curves[c], least, c);
-    loglog_draw_legend(file, &window, curves, n_curves, least);
+    for (int c = 0; c < n_curves; c++) {
+        const st_PlotCurve *curve = &curves[c];
+        double x_before = NAN, y_before = NAN;
+        for (int k = 0; k < curve->n; k++) {
+            if (!(curve->x[k] > 0 && curve->y[k] > least) || !isfinite(curve->y[k])) continue;
+            double x = sti_window_x(&window, log10(curve->x[k])), y = sti_window_y(&window, log10(curve->y[k]));
+            if (!isnan(x_before)) sti_svg_line(file, x_before, y_before, x, y, sti_colour(c), 1.6);
+            sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.2\" fill=\"%s\"/>\n", x, y, sti_colour(c));
+            x_before = x, y_before = y;
+        }
+    }
+
+    /* On a line of its own above the chart: nothing is under it. A curve that is nothing but rounding is said to be so.
+     */
+    double x = window.box.x + 14;
+    for (int c = 0; c < n_curves; c++) {
+        char text[160];
+        bool seen = false;
+        for (int k = 0; k < curves[c].n; k++)
+            seen = seen || (isfinite(curves[c].y[k]) && curves[c].y[k] > least);
+        snprintf(text, sizeof text, "%.120s%s", curves[c].name != NULL ? curves[c].name : "", seen ? "" : ": rounding");
+        sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.2\" fill=\"%s\"/>\n", x, window.box.y - 14, sti_colour(c));
+        sti_svg_text(file, x + 9, window.box.y - 10, 12, STI_START, STI_INK, text);
+        x += 26 + 6.6 * (double)strlen(text);
+    }
+
     fputs("</svg>\n", file);
     return sti_file_close(file, path, err);
 }

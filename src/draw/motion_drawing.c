@@ -192,11 +192,34 @@ static void include_shapes(const sti_Strobe *strobe, const double *row, Bounds *
         if (find_stick(strobe, row, i, &body, end)) motion_include(bounds, end[1], 0);
 }
 
-/* A ground line in sight belongs in the picture; one far below a flying body does not. */
-static void include_planes(const sti_Strobe *strobe, Bounds *bounds)
+sti_Window sti_strobe_window(const sti_Strobe *strobe, double x, double y, double width, double most)
 {
-    Point c = {0.5 * (bounds->x0 + bounds->x1), 0.5 * (bounds->y0 + bounds->y1)};
-    double reach = 1.0 * hypot(bounds->x1 - bounds->x0, bounds->y1 - bounds->y0);
+    Bounds b = {INFINITY, -INFINITY, INFINITY, -INFINITY};
+    int frames = sti_strobe_frames(strobe);
+    for (int k = 0; k < sti_track_count(strobe->poses); k++)
+        for (int i = 0; i < strobe->n_bodies; i++)
+            motion_include(&b, seen(strobe->view, sti_pose_read(sti_track_row(strobe->poses, k), i).p), 0);
+    for (int k = 0; k < frames; k++)
+        include_shapes(strobe, frame_row(strobe, k, frames), &b);
+    for (int i = 1; i <= st_scene_spring_count(strobe->scene); i++) {
+        st_SpringDef spring;
+        if (st_scene_spring(strobe->scene, (st_SpringId){i}, &spring) != ST_OK) continue;
+        if (spring.type != ST_SPRING_LINEAR) continue;
+        motion_include(&b, seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.a, spring.point_a)), 0);
+        motion_include(&b, seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.b, spring.point_b)), 0);
+    }
+    for (int i = 1; i <= st_scene_joint_count(strobe->scene); i++) {
+        st_JointDef joint;
+        Point end[2];
+        if (st_scene_joint(strobe->scene, (st_JointId){i}, &joint) != ST_OK) continue;
+        for (int k = 0, n = joint_ends(strobe, &joint, end); k < n; k++)
+            motion_include(&b, end[k], 0);
+    }
+    if (!(b.x0 <= b.x1)) b = (Bounds){-1, 1, -1, 1};
+
+    /* A ground line in sight belongs in the picture; one far below a flying body does not. */
+    Point c = {0.5 * (b.x0 + b.x1), 0.5 * (b.y0 + b.y1)};
+    double reach = hypot(b.x1 - b.x0, b.y1 - b.y0);
     for (int i = 1; i <= st_scene_shape_count(strobe->scene); i++) {
         st_ShapeDef shape;
         st_BodyId body;
@@ -208,43 +231,8 @@ static void include_planes(const sti_Strobe *strobe, Bounds *bounds)
         if (size < 0.1) continue; /* seen from above */
         double distance = (n.x * (c.x - p.x) + n.y * (c.y - p.y)) / size;
         if (fabs(distance) <= reach)
-            motion_include(bounds, (Point){c.x - distance * n.x / size, c.y - distance * n.y / size}, 0);
+            motion_include(&b, (Point){c.x - distance * n.x / size, c.y - distance * n.y / size}, 0);
     }
-}
-
-static Bounds find_bounds(const sti_Strobe *strobe)
-{
-    Bounds bounds = {INFINITY, -INFINITY, INFINITY, -INFINITY};
-    int frames = sti_strobe_frames(strobe);
-    for (int k = 0; k < sti_track_count(strobe->poses); k++)
-        for (int i = 0; i < strobe->n_bodies; i++)
-            motion_include(&bounds, seen(strobe->view, sti_pose_read(sti_track_row(strobe->poses, k), i).p), 0);
-    for (int k = 0; k < frames; k++)
-        include_shapes(strobe, frame_row(strobe, k, frames), &bounds);
-    for (int i = 1; i <= st_scene_spring_count(strobe->scene); i++) {
-        st_SpringDef spring;
-        if (st_scene_spring(strobe->scene, (st_SpringId){i}, &spring) != ST_OK) continue;
-        if (spring.type != ST_SPRING_LINEAR) continue;
-        motion_include(&bounds, seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.a, spring.point_a)),
-                       0);
-        motion_include(&bounds, seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.b, spring.point_b)),
-                       0);
-    }
-    for (int i = 1; i <= st_scene_joint_count(strobe->scene); i++) {
-        st_JointDef joint;
-        Point end[2];
-        if (st_scene_joint(strobe->scene, (st_JointId){i}, &joint) != ST_OK) continue;
-        for (int k = 0, n = joint_ends(strobe, &joint, end); k < n; k++)
-            motion_include(&bounds, end[k], 0);
-    }
-    if (!(bounds.x0 <= bounds.x1)) bounds = (Bounds){-1, 1, -1, 1};
-    include_planes(strobe, &bounds);
-    return bounds;
-}
-
-sti_Window sti_strobe_window(const sti_Strobe *strobe, double x, double y, double width, double most)
-{
-    Bounds b = find_bounds(strobe);
     double size = fmax(b.x1 - b.x0, b.y1 - b.y0), middle_x = 0.5 * (b.x0 + b.x1), middle_y = 0.5 * (b.y0 + b.y1);
     /* A body at rest has no size of its own to show: a metre, or what rounding leaves of one far away. */
     if (!(size > 1e-9 * (fabs(middle_x) + fabs(middle_y)))) size = 1 + 0.1 * (fabs(middle_x) + fabs(middle_y));
@@ -258,16 +246,6 @@ sti_Window sti_strobe_window(const sti_Strobe *strobe, double x, double y, doubl
 }
 
 /* ---- shapes ----------------------------------------------------------------------------------- */
-
-static void sort_points(Point *p, int n)
-{
-    for (int i = 1; i < n; i++) /* by x, then y: few hundred at most */
-        for (int j = i; j > 0 && (p[j].x < p[j - 1].x || (p[j].x == p[j - 1].x && p[j].y < p[j - 1].y)); j--) {
-            Point swap = p[j];
-            p[j] = p[j - 1];
-            p[j - 1] = swap;
-        }
-}
 
 static bool turns_left(Point a, Point b, Point c)
 {
@@ -283,68 +261,35 @@ static int extend_hull(Point *hull, int first, int size, Point q)
     return size + 1;
 }
 
-/* Andrew's monotone chain: rightward below, leftward above. `hull` holds 2 n; returns the number of corners. */
-static int convex_hull(Point *p, int n, Point *hull)
-{
-    int size = 0;
-    sort_points(p, n);
-    for (int i = 0; i < n; i++)
-        size = extend_hull(hull, 0, size, p[i]);
-    int first = size - 1;
-    for (int i = n - 2; i >= 0; i--)
-        size = extend_hull(hull, first, size, p[i]);
-    return size > 1 ? size - 1 : size; /* the first point came round again */
-}
-
 static void draw_outline(FILE *file, const sti_Window *window, Point *corner, int count, const char *colour)
 {
     Point hull[2 * STI_OUTLINE_POINTS + 2] = {{0, 0}};
     for (int k = 0; k < count; k++)
         corner[k] = pixel(window, corner[k]);
-    int n = convex_hull(corner, count, hull);
+
+    /* Andrew's monotone chain: rightward below, leftward above. `hull` holds 2 n; returns the number of corners. */
+    int size = 0;
+    for (int i = 1; i < count; i++) /* by x, then y: few hundred at most */
+        for (int j = i; j > 0 && (corner[j].x < corner[j - 1].x ||
+                                  (corner[j].x == corner[j - 1].x && corner[j].y < corner[j - 1].y));
+             j--) {
+            Point swap = corner[j];
+            corner[j] = corner[j - 1];
+            corner[j - 1] = swap;
+        }
+
+    for (int i = 0; i < count; i++)
+        size = extend_hull(hull, 0, size, corner[i]);
+    int first = size - 1;
+    for (int i = count - 2; i >= 0; i--)
+        size = extend_hull(hull, first, size, corner[i]);
+    int n = size > 1 ? size - 1 : size;
+
     sti_svg(file, "<polygon stroke=\"%s\" stroke-width=\"1.4\" fill=\"%s\" fill-opacity=\"0.10\" points=\"", colour,
             colour);
     for (int k = 0; k < n; k++)
         sti_svg(file, "%.2f %.2f ", hull[k].x, hull[k].y);
     fputs("\"/>\n", file);
-}
-
-static void draw_sphere(FILE *file, const sti_Strobe *strobe, const sti_Window *window, st_Pose pose, double radius,
-                        const char *colour)
-{
-    Point c = pixel(window, seen(strobe->view, pose.p));
-    Point rim = pixel(window, seen(strobe->view, pose_point(pose, scale(radius, strobe->view->right))));
-    double r = radius * window->box.w / (window->x1 - window->x0);
-    sti_svg(file,
-            "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" stroke=\"%s\" stroke-width=\"1.4\" fill=\"%s\" "
-            "fill-opacity=\"0.10\"/>\n",
-            c.x, c.y, fmax(r, 0.5), colour, colour);
-    sti_svg_line(file, c.x, c.y, rim.x, rim.y, colour, 1);
-}
-
-static void draw_shape(FILE *file, const sti_Strobe *strobe, const sti_Window *window, const st_ShapeDef *shape,
-                       st_Pose pose, const char *colour)
-{
-    st_Vec3 corner[STI_OUTLINE_POINTS];
-    Point p[STI_OUTLINE_POINTS];
-    int n = sti_outline(shape, pose, corner);
-    for (int k = 0; k < n; k++)
-        p[k] = seen(strobe->view, corner[k]);
-    if (shape->type == ST_SHAPE_SPHERE) {
-        draw_sphere(file, strobe, window, pose, shape->radius, colour);
-    } else if (shape->type == ST_SHAPE_BAR) {
-        Point a = pixel(window, p[0]), b = pixel(window, p[1]);
-        sti_svg(
-            file,
-            "<line class=\"bar\" x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"2.4\" "
-            "stroke-linecap=\"round\"/>\n",
-            a.x, a.y, b.x, b.y, colour);
-    } else if (shape->type == ST_SHAPE_POINT) {
-        Point a = pixel(window, p[0]);
-        sti_svg(file, "<circle class=\"point\" cx=\"%.2f\" cy=\"%.2f\" r=\"3.6\" fill=\"%s\"/>\n", a.x, a.y, colour);
-    } else if (n > 2) {
-        draw_outline(file, window, p, n, colour);
-    }
 }
 
 /* The part of the line p + s d inside the window's box, as s0 <= s <= s1; false: none. */
@@ -401,40 +346,42 @@ static void motion_draw_shapes(FILE *file, const sti_Strobe *strobe, const sti_W
         if (!vec3_finite(pose.p)) continue;
         if (shape.type == ST_SHAPE_PLANE)
             motion_draw_plane(file, strobe, window, pose);
-        else
-            draw_shape(file, strobe, window, &shape, pose, moving ? sti_colour(body.index1 - 1) : STI_SOFT);
-    }
-}
-
-static void draw_sticks(FILE *file, const sti_Strobe *strobe, const sti_Window *window, const double *row)
-{
-    Point end[2];
-    for (int i = 0, body = 0; i < stick_count(strobe); i++) {
-        if (!find_stick(strobe, row, i, &body, end)) continue;
-        const Point a = pixel(window, end[0]), b = pixel(window, end[1]);
-        sti_svg(file,
-                "<line class=\"stick\" x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" "
-                "stroke-width=\"1.6\" stroke-linecap=\"round\"/>\n",
-                a.x, a.y, b.x, b.y, sti_colour(body));
+        else {
+            const char *colour = moving ? sti_colour(body.index1 - 1) : STI_SOFT;
+            st_Vec3 corner[STI_OUTLINE_POINTS];
+            Point p[STI_OUTLINE_POINTS];
+            int n = sti_outline(&shape, pose, corner);
+            for (int k = 0; k < n; k++)
+                p[k] = seen(strobe->view, corner[k]);
+            if (shape.type == ST_SHAPE_SPHERE) {
+                Point c = pixel(window, seen(strobe->view, pose.p));
+                Point rim =
+                    pixel(window, seen(strobe->view, pose_point(pose, scale(shape.radius, strobe->view->right))));
+                double r = shape.radius * window->box.w / (window->x1 - window->x0);
+                sti_svg(file,
+                        "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" stroke=\"%s\" stroke-width=\"1.4\" fill=\"%s\" "
+                        "fill-opacity=\"0.10\"/>\n",
+                        c.x, c.y, fmax(r, 0.5), colour, colour);
+                sti_svg_line(file, c.x, c.y, rim.x, rim.y, colour, 1);
+            } else if (shape.type == ST_SHAPE_BAR) {
+                Point a = pixel(window, p[0]), b = pixel(window, p[1]);
+                sti_svg(file,
+                        "<line class=\"bar\" x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" "
+                        "stroke-width=\"2.4\" "
+                        "stroke-linecap=\"round\"/>\n",
+                        a.x, a.y, b.x, b.y, colour);
+            } else if (shape.type == ST_SHAPE_POINT) {
+                Point a = pixel(window, p[0]);
+                sti_svg(file, "<circle class=\"point\" cx=\"%.2f\" cy=\"%.2f\" r=\"3.6\" fill=\"%s\"/>\n", a.x, a.y,
+                        colour);
+            } else if (n > 2) {
+                draw_outline(file, window, p, n, colour);
+            }
+        }
     }
 }
 
 /* ---- paths, springs, joints ------------------------------------------------------------------- */
-
-static void draw_path(FILE *file, const sti_Strobe *strobe, const sti_Window *window, int body)
-{
-    Point last = {-INFINITY, -INFINITY};
-    sti_svg(file,
-            "<polyline class=\"path\" fill=\"none\" stroke=\"%s\" stroke-width=\"0.8\" opacity=\"0.45\" points=\"",
-            sti_colour(body));
-    for (int k = 0; k < sti_track_count(strobe->poses); k++) {
-        Point p = pixel(window, seen(strobe->view, sti_pose_read(sti_track_row(strobe->poses, k), body).p));
-        if (hypot(p.x - last.x, p.y - last.y) < 0.5) continue;
-        sti_svg(file, "%.1f %.1f ", p.x, p.y);
-        last = p;
-    }
-    fputs("\"/>\n", file);
-}
 
 /* A knot of a drawn line: where along (a share of the symbol's length) and across [px]; pen up: a new line. */
 typedef struct Knot {
@@ -442,47 +389,78 @@ typedef struct Knot {
     double along, across;
 } Knot;
 
-/* A zigzag, or the piston and cup of a damper where there is no stiffness. */
-static void draw_spring(FILE *file, const sti_Window *window, Point a, Point b, bool stiff)
+void sti_strobe_draw(FILE *file, const sti_Strobe *strobe, const sti_Window *window)
 {
-    static const Knot zigzag[] = {{false, 0, 0},     {false, 0.06, 5}, {false, 0.19, -5}, {false, 0.31, 5},
-                                  {false, 0.44, -5}, {false, 0.56, 5}, {false, 0.69, -5}, {false, 0.81, 5},
-                                  {false, 0.94, -5}, {false, 1, 0}};
-    static const Knot damper[] = {{false, 0, 0}, {true, 1, -6},    {false, 0, -6},   {false, 0, 6},
-                                  {false, 1, 6}, {true, 0.65, -4}, {false, 0.65, 4}, {true, 0.65, 0}};
-    const Knot *knot = stiff ? zigzag : damper;
-    int n = stiff ? (int)(sizeof zigzag / sizeof zigzag[0]) : (int)(sizeof damper / sizeof damper[0]);
-    a = pixel(window, a);
-    b = pixel(window, b);
-    double length = hypot(b.x - a.x, b.y - a.y), size = stiff ? 0.8 * length : fmin(0.6 * length, 22);
-    if (!(length > 2)) return;
-    Point along = {(b.x - a.x) / length, (b.y - a.y) / length};
-    fprintf(file, "<path class=\"spring\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.1\" stroke-linejoin=\"round\" ",
-            STI_INK);
-    sti_svg(file, "d=\"M%.2f %.2f", a.x, a.y);
-    for (int k = 0; k < n; k++) {
-        double s = 0.5 * (length - size) + knot[k].along * size, y = knot[k].across;
-        sti_svg(file, "%c%.2f %.2f", knot[k].up ? 'M' : 'L', a.x + s * along.x - y * along.y,
-                a.y + s * along.y + y * along.x);
-    }
-    sti_svg(file, "L%.2f %.2f\"/>\n", b.x, b.y);
-}
+    const sti_Rect *box = &window->box;
+    int frames = sti_strobe_frames(strobe);
+    sti_svg(file,
+            "<clipPath id=\"scene\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></clipPath>\n"
+            "<g clip-path=\"url(#scene)\">\n",
+            box->x, box->y, box->w, box->h);
+    motion_draw_shapes(file, strobe, window, last_row(strobe), false);
+    for (int i = 0; i < strobe->n_bodies && strobe->n_bodies <= 60; i++)
+        if (shape_moves(strobe, (st_BodyId){i + 1})) {
+            Point last = {-INFINITY, -INFINITY};
+            sti_svg(
+                file,
+                "<polyline class=\"path\" fill=\"none\" stroke=\"%s\" stroke-width=\"0.8\" opacity=\"0.45\" points=\"",
+                sti_colour(i));
+            for (int k = 0; k < sti_track_count(strobe->poses); k++) {
+                Point p = pixel(window, seen(strobe->view, sti_pose_read(sti_track_row(strobe->poses, k), i).p));
+                if (hypot(p.x - last.x, p.y - last.y) < 0.5) continue;
+                sti_svg(file, "%.1f %.1f ", p.x, p.y);
+                last = p;
+            }
+            fputs("\"/>\n", file);
+        }
+    for (int k = 0; k < frames; k++) {
+        sti_svg(file, "<g class=\"frame\" opacity=\"%.3f\">\n", sti_strobe_opacity(k, frames));
+        Point end[2];
+        for (int i = 0, body = 0; i < stick_count(strobe); i++) {
+            if (!find_stick(strobe, frame_row(strobe, k, frames), i, &body, end)) continue;
+            const Point a = pixel(window, end[0]), b = pixel(window, end[1]);
+            sti_svg(file,
+                    "<line class=\"stick\" x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" "
+                    "stroke-width=\"1.6\" stroke-linecap=\"round\"/>\n",
+                    a.x, a.y, b.x, b.y, sti_colour(body));
+        }
 
-static void draw_springs(FILE *file, const sti_Strobe *strobe, const sti_Window *window)
-{
+        motion_draw_shapes(file, strobe, window, frame_row(strobe, k, frames), true);
+        fputs("</g>\n", file);
+    }
     for (int i = 1; i <= st_scene_spring_count(strobe->scene); i++) {
         st_SpringDef spring;
         if (st_scene_spring(strobe->scene, (st_SpringId){i}, &spring) != ST_OK) continue;
         if (spring.type != ST_SPRING_LINEAR) continue;
-        draw_spring(file, window,
-                    seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.a, spring.point_a)),
-                    seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.b, spring.point_b)),
-                    spring.stiffness > 0);
-    }
-}
 
-static void draw_joints(FILE *file, const sti_Strobe *strobe, const sti_Window *window)
-{
+        /* A zigzag, or the piston and cup of a damper where there is no stiffness. */
+        Point a = seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.a, spring.point_a));
+        Point b = seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.b, spring.point_b));
+        bool stiff = spring.stiffness > 0;
+        static const Knot zigzag[] = {{false, 0, 0},     {false, 0.06, 5}, {false, 0.19, -5}, {false, 0.31, 5},
+                                      {false, 0.44, -5}, {false, 0.56, 5}, {false, 0.69, -5}, {false, 0.81, 5},
+                                      {false, 0.94, -5}, {false, 1, 0}};
+        static const Knot damper[] = {{false, 0, 0}, {true, 1, -6},    {false, 0, -6},   {false, 0, 6},
+                                      {false, 1, 6}, {true, 0.65, -4}, {false, 0.65, 4}, {true, 0.65, 0}};
+        const Knot *knot = stiff ? zigzag : damper;
+        int n = stiff ? (int)(sizeof zigzag / sizeof zigzag[0]) : (int)(sizeof damper / sizeof damper[0]);
+        a = pixel(window, a);
+        b = pixel(window, b);
+        double length = hypot(b.x - a.x, b.y - a.y), size = stiff ? 0.8 * length : fmin(0.6 * length, 22);
+        if (!(length > 2)) continue;
+        Point along = {(b.x - a.x) / length, (b.y - a.y) / length};
+        fprintf(file,
+                "<path class=\"spring\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.1\" stroke-linejoin=\"round\" ",
+                STI_INK);
+        sti_svg(file, "d=\"M%.2f %.2f", a.x, a.y);
+        for (int k = 0; k < n; k++) {
+            double s = 0.5 * (length - size) + knot[k].along * size, y = knot[k].across;
+            sti_svg(file, "%c%.2f %.2f", knot[k].up ? 'M' : 'L', a.x + s * along.x - y * along.y,
+                    a.y + s * along.y + y * along.x);
+        }
+        sti_svg(file, "L%.2f %.2f\"/>\n", b.x, b.y);
+    }
+
     for (int i = 1; i <= st_scene_joint_count(strobe->scene); i++) {
         st_JointDef joint;
         if (st_scene_joint(strobe->scene, (st_JointId){i}, &joint) != ST_OK) continue;
@@ -497,26 +475,6 @@ static void draw_joints(FILE *file, const sti_Strobe *strobe, const sti_Window *
                     "stroke-width=\"1.3\"/>\n",
                     p[k].x, p[k].y, STI_INK);
     }
-}
 
-void sti_strobe_draw(FILE *file, const sti_Strobe *strobe, const sti_Window *window)
-{
-    const sti_Rect *box = &window->box;
-    int frames = sti_strobe_frames(strobe);
-    sti_svg(file,
-            "<clipPath id=\"scene\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></clipPath>\n"
-            "<g clip-path=\"url(#scene)\">\n",
-            box->x, box->y, box->w, box->h);
-    motion_draw_shapes(file, strobe, window, last_row(strobe), false);
-    for (int i = 0; i < strobe->n_bodies && strobe->n_bodies <= 60; i++)
-        if (shape_moves(strobe, (st_BodyId){i + 1})) draw_path(file, strobe, window, i);
-    for (int k = 0; k < frames; k++) {
-        sti_svg(file, "<g class=\"frame\" opacity=\"%.3f\">\n", sti_strobe_opacity(k, frames));
-        draw_sticks(file, strobe, window, frame_row(strobe, k, frames));
-        motion_draw_shapes(file, strobe, window, frame_row(strobe, k, frames), true);
-        fputs("</g>\n", file);
-    }
-    draw_springs(file, strobe, window);
-    draw_joints(file, strobe, window);
     fputs("</g>\n", file);
 }

@@ -35,19 +35,6 @@ struct st_Picture {
     double *row; /* the newest row of poses: also where angles are counted on from       */
 };
 
-/* Bodies without a shape, or with points only: `bare`, zeroed, by body. */
-static void find_bare(const st_Scene *scene, int n_bodies, bool *bare)
-{
-    for (int i = 0; i < n_bodies; i++)
-        bare[i] = true;
-    for (int i = 1; i <= st_scene_shape_count(scene); i++) {
-        st_ShapeDef shape;
-        st_BodyId body;
-        if (st_scene_shape(scene, (st_ShapeId){i}, &shape, &body) != ST_OK || body.index1 <= 0) continue;
-        if (shape.type != ST_SHAPE_POINT) bare[body.index1 - 1] = false;
-    }
-}
-
 st_Status st_picture_create(const st_Scene *scene, const st_SystemDef *def, st_Picture **out, st_Error *err)
 {
     if (scene == NULL || def == NULL || out == NULL)
@@ -77,7 +64,17 @@ st_Status st_picture_create(const st_Scene *scene, const st_SystemDef *def, st_P
         st_picture_destroy(picture);
         return status;
     }
-    find_bare(scene, picture->n_bodies, picture->bare);
+
+    /* Bodies without a shape, or with points only: `bare`, zeroed, by body. */
+    for (int i = 0; i < picture->n_bodies; i++)
+        picture->bare[i] = true;
+    for (int i = 1; i <= st_scene_shape_count(scene); i++) {
+        st_ShapeDef shape;
+        st_BodyId body;
+        if (st_scene_shape(scene, (st_ShapeId){i}, &shape, &body) != ST_OK || body.index1 <= 0) continue;
+        if (shape.type != ST_SHAPE_POINT) picture->bare[body.index1 - 1] = false;
+    }
+
     *out = picture;
     return ST_OK;
 }
@@ -164,22 +161,6 @@ static double energy_value(const void *ctx, int curve, int sample)
                         : row[ENERGY_KINETIC] + row[ENERGY_POTENTIAL];
 }
 
-static void draw_energies(FILE *file, const st_Picture *picture, sti_Rect panel)
-{
-    static const char *const names[] = {"kinetic", "potential", "total"};
-    static const char *const colours[] = {"#d1495b", "#1f5fa8", STI_INK};
-    sti_Curves curves = {.title = "energy [J]",
-                         .n = 3,
-                         .name = names,
-                         .colour = colours,
-                         .dashed = 2,
-                         .samples = sti_track_count(&picture->energies),
-                         .ctx = &picture->energies,
-                         .time = energy_time,
-                         .value = energy_value};
-    sti_svg_chart(file, panel, &curves);
-}
-
 static void draw_coordinate(FILE *file, const st_Picture *picture, const sti_View *view, Quantity quantity,
                             sti_Rect panel)
 {
@@ -247,18 +228,6 @@ static void draw_times(FILE *file, const sti_Strobe *strobe)
     sti_svg_text(file, x, TOP - 9, 11, STI_END, STI_INK, line);
 }
 
-static void open_page(FILE *file, double height)
-{
-    sti_svg(file,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" ",
-            WIDTH, height, WIDTH, height);
-    fputs("role=\"img\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n"
-          "<title>A run: its motion, coordinates and energies</title>\n",
-          file);
-    sti_svg(file, "<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", STI_PAPER);
-}
-
 /* Largest less smallest value of a quantity over all bodies' own histories. */
 static double travel(const st_Picture *picture, const sti_View *view, Quantity quantity)
 {
@@ -288,9 +257,16 @@ static int choose_quantities(const st_Picture *picture, const sti_View *view, Qu
     return n;
 }
 
-/* Coordinates that change, in reading order, two a line; energies last, over what room is left. */
-static void draw_page(FILE *file, const st_Picture *picture)
+st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error *err)
 {
+    FILE *file = NULL;
+    if (picture == NULL || path == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_picture_write: picture and path must not be NULL");
+    if (sti_track_count(&picture->poses) == 0)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: nothing was added to the picture", path);
+    STI_TRY(sti_file_open(path, &file, err));
+
+    /* Coordinates that change, in reading order, two a line; energies last, over what room is left. */
     sti_View view = sti_view_choose(picture->scene, picture->def.gravity, &picture->poses, picture->n_bodies);
     sti_Strobe strobe = {picture->scene, &view, &picture->poses, picture->n_bodies, picture->bare, 0};
     strobe.end = sti_strobe_end(&strobe);
@@ -300,7 +276,16 @@ static void draw_page(FILE *file, const st_Picture *picture)
     int n = choose_quantities(picture, &view, quantity);
     int lines = (n + 2) / 2;
     double below = TOP + window.box.h + GAP, half = 0.5 * (WIDTH - LEFT - RIGHT - GAP);
-    open_page(file, below + lines * (CHART_H + GAP) - 24);
+    double height = below + lines * (CHART_H + GAP) - 24;
+    sti_svg(file,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" ",
+            WIDTH, height, WIDTH, height);
+    fputs("role=\"img\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n"
+          "<title>A run: its motion, coordinates and energies</title>\n",
+          file);
+    sti_svg(file, "<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", STI_PAPER);
+
     draw_heading(file, picture);
     draw_times(file, &strobe);
     snprintf(right, sizeof right, "%s [m]", view.right_name);
@@ -313,20 +298,22 @@ static void draw_page(FILE *file, const st_Picture *picture)
         sti_Rect panel = {x, y, k == n && k % 2 == 0 ? WIDTH - LEFT - RIGHT : half, CHART_H};
         if (k < n)
             draw_coordinate(file, picture, &view, quantity[k], panel);
-        else
-            draw_energies(file, picture, panel);
+        else {
+            static const char *const names[] = {"kinetic", "potential", "total"};
+            static const char *const colours[] = {"#d1495b", "#1f5fa8", STI_INK};
+            sti_Curves curves = {.title = "energy [J]",
+                                 .n = 3,
+                                 .name = names,
+                                 .colour = colours,
+                                 .dashed = 2,
+                                 .samples = sti_track_count(&picture->energies),
+                                 .ctx = &picture->energies,
+                                 .time = energy_time,
+                                 .value = energy_value};
+            sti_svg_chart(file, panel, &curves);
+        }
     }
     fputs("</svg>\n", file);
-}
 
-st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error *err)
-{
-    FILE *file = NULL;
-    if (picture == NULL || path == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "st_picture_write: picture and path must not be NULL");
-    if (sti_track_count(&picture->poses) == 0)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: nothing was added to the picture", path);
-    STI_TRY(sti_file_open(path, &file, err));
-    draw_page(file, picture);
     return sti_file_close(file, path, err);
 }

@@ -46,18 +46,6 @@ static bool plot_together(const sti_Curve *a, const sti_Curve *b)
            (a->unit[0] != '\0' || strcmp(a->name, b->name) == 0);
 }
 
-static int count_charts(const Plot *plot)
-{
-    int n = 0;
-    for (int c = 0; c < plot->n; c++) {
-        bool first = true;
-        for (int k = 0; k < c; k++)
-            first = first && !plot_together(&plot->curve[k], &plot->curve[c]);
-        n += first;
-    }
-    return n;
-}
-
 /* Errors go over powers of ten: on an even axis only the worst step would be seen. */
 static bool in_powers(const Plot *plot, int n)
 {
@@ -101,20 +89,26 @@ static void draw_chart(Plot *plot, FILE *file, int first, int row)
     sti_svg_chart(file, (sti_Rect){64, TITLE + 34 + CHART * row, 640, 190}, &curves);
 }
 
+/* Is curve c the first of those that are drawn together? */
+static bool starts_chart(const Plot *plot, int c)
+{
+    for (int k = 0; k < c; k++)
+        if (plot_together(&plot->curve[k], &plot->curve[c])) return false;
+    return true;
+}
+
 static st_Status plot_draw(Plot *plot, const char *path, st_Error *err)
 {
     FILE *file = NULL;
-    int charts = count_charts(plot), row = 0;
+    int charts = 0, row = 0;
+    for (int c = 0; c < plot->n; c++)
+        charts += starts_chart(plot, c);
     STI_TRY(sti_file_open(path, &file, err));
     char title[160];
     snprintf(title, sizeof title, "%.150s", plot->info->name[0] != '\0' ? plot->info->name : "run");
     sti_svg_begin(file, 730, TITLE + CHART * charts + 6, "#ffffff", title);
-    for (int c = 0; c < plot->n; c++) {
-        bool first = true;
-        for (int k = 0; k < c; k++)
-            first = first && !plot_together(&plot->curve[k], &plot->curve[c]);
-        if (first) draw_chart(plot, file, c, row++);
-    }
+    for (int c = 0; c < plot->n; c++)
+        if (starts_chart(plot, c)) draw_chart(plot, file, c, row++);
     fputs("</svg>\n", file);
     return sti_file_close(file, path, err);
 }
@@ -131,16 +125,6 @@ static st_Status plot_allocate(Plot *plot, st_Error *err)
         ok = ok && curve->value != NULL;
     }
     return ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
-}
-
-static void plot_release(Plot *plot)
-{
-    const st_Allocator *a = &plot->allocator;
-    int64_t steps = plot->info->n_steps + 1, frames = plot->info->n_frames + 1;
-    sti_free(a, plot->step_time, steps, sizeof(double));
-    sti_free(a, plot->frame_time, frames, sizeof(double));
-    for (int c = 0; c < plot->n_read; c++)
-        sti_free(a, plot->curve[c].value, of_frames(&plot->curve[c]) ? frames : steps, sizeof(double));
 }
 
 /* What the curves are drawn over. Some are known once a step, others once a frame: not one over the other. */
@@ -175,6 +159,12 @@ st_Status st_recording_write_plot(st_Recording *recording, const char *over, con
     if (status == ST_OK)
         status = sti_curves_read(recording, plot.curve, plot.n_read, plot.step_time, plot.frame_time, err);
     if (status == ST_OK) status = plot_draw(&plot, path, err);
-    plot_release(&plot);
+    const st_Allocator *a = &plot.allocator;
+    int64_t steps = plot.info->n_steps + 1, frames = plot.info->n_frames + 1;
+    sti_free(a, plot.step_time, steps, sizeof(double));
+    sti_free(a, plot.frame_time, frames, sizeof(double));
+    for (int c = 0; c < plot.n_read; c++)
+        sti_free(a, plot.curve[c].value, of_frames(&plot.curve[c]) ? frames : steps, sizeof(double));
+
     return status;
 }

@@ -142,35 +142,6 @@ static bool shape_at(const Picture *picture, int k, st_ShapeDef *shape, st_BodyI
     return true;
 }
 
-static st_Status raster_draw_shapes(Picture *picture, st_Error *err)
-{
-    for (int k = 1; k <= st_scene_shape_count(picture->scene); k++) {
-        st_ShapeDef shape;
-        st_BodyId body;
-        st_Pose pose;
-        if (!shape_at(picture, k, &shape, &body, &pose) || shape.type == ST_SHAPE_PLANE) continue;
-        st_Surface surface;
-        STI_TRY(st_shape_surface(&shape, picture->size, &surface, err));
-        const float *base = body.index1 > 0 ? palette[(body.index1 - 1) % 7] : ground_colour;
-        for (int t = 0; t < surface.n_triangles; t++) {
-            st_Vec3 corner[3];
-            for (int i = 0; i < 3; i++)
-                corner[i] = add(pose.p, rotate(pose.q, surface.points[surface.triangles[3 * t + i]]));
-            st_Vec3 normal = cross(sub(corner[1], corner[0]), sub(corner[2], corner[0]));
-            if (!(norm(normal) > 0)) continue;
-            normal = scale(1 / norm(normal), normal);
-            if (dot(normal, sub(corner[0], picture->main.view.eye)) > 0)
-                normal = scale(-1, normal); /* a sheet's back */
-            const float light = (float)lightness(picture, normal);
-            const float colour[3] = {base[0] * light, base[1] * light, base[2] * light};
-            draw_triangle(&picture->main, corner, 1e-3 * picture->size, colour);
-            draw_triangle(&picture->light, corner, 0, colour);
-        }
-        st_surface_free(&surface);
-    }
-    return ST_OK;
-}
-
 /* ---- planes and shadows ---------------------------------------------------------------------------- */
 
 /* Is something between the point and the light? */
@@ -258,7 +229,22 @@ static st_Vec3 bounds(Picture *picture, double *radius, st_Error *err)
     return scale(0.5, add(low, high));
 }
 
-static st_Status place_camera(Picture *picture, const st_Camera *camera, st_Error *err)
+static bool make_canvas(const Picture *picture, Canvas *c, bool coloured)
+{
+    const int64_t n = (int64_t)c->view.width * c->view.height;
+    c->depth = sti_alloc(&picture->allocator, n, sizeof *c->depth);
+    if (coloured) c->colour = sti_alloc(&picture->allocator, n, sizeof *c->colour);
+    return c->depth != NULL && (!coloured || c->colour != NULL);
+}
+
+static void free_canvas(const Picture *picture, Canvas *c)
+{
+    const int64_t n = (int64_t)c->view.width * c->view.height;
+    sti_free(&picture->allocator, c->depth, n, sizeof *c->depth);
+    sti_free(&picture->allocator, c->colour, n, sizeof *c->colour);
+}
+
+static st_Status raster_draw(Picture *picture, const st_Camera *camera, st_Error *err)
 {
     double radius;
     st_Vec3 middle = bounds(picture, &radius, err);
@@ -284,63 +270,45 @@ static st_Status place_camera(Picture *picture, const st_Camera *camera, st_Erro
     aim(&picture->light.view, add(middle, scale(4 * radius, picture->to_light)), middle, p->right);
     picture->light.view.width = picture->light.view.height = MAP;
     picture->light.view.parallel = 0.5 * MAP / (1.3 * radius);
-    return ST_OK;
-}
 
-static bool make_canvas(const Picture *picture, Canvas *c, bool coloured)
-{
-    const int64_t n = (int64_t)c->view.width * c->view.height;
-    c->depth = sti_alloc(&picture->allocator, n, sizeof *c->depth);
-    if (coloured) c->colour = sti_alloc(&picture->allocator, n, sizeof *c->colour);
-    return c->depth != NULL && (!coloured || c->colour != NULL);
-}
-
-static void free_canvas(const Picture *picture, Canvas *c)
-{
-    const int64_t n = (int64_t)c->view.width * c->view.height;
-    sti_free(&picture->allocator, c->depth, n, sizeof *c->depth);
-    sti_free(&picture->allocator, c->colour, n, sizeof *c->colour);
-}
-
-static void draw_sky(Canvas *c)
-{
+    if (!make_canvas(picture, &picture->main, true) || !make_canvas(picture, &picture->light, false))
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a picture of %d x %d", picture->main.view.width / FINER,
+                        picture->main.view.height / FINER);
+    for (size_t k = 0; k < (size_t)MAP * MAP; k++)
+        picture->light.depth[k] = -INFINITY;
+    Canvas *c = &picture->main;
     for (int y = 0; y < c->view.height; y++)
         for (int x = 0; x < c->view.width; x++) {
             const float t = (float)y / (float)c->view.height;
             float *to = c->colour[(size_t)y * (size_t)c->view.width + (size_t)x];
             to[0] = 0.80f + 0.16f * t, to[1] = 0.87f + 0.10f * t, to[2] = 0.95f + 0.03f * t;
         }
-}
 
-static void raster_reduce(const Canvas *c, int width, int height, unsigned char *rgb)
-{
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++)
-            for (int k = 0; k < 3; k++) {
-                float sum = 0;
-                for (int i = 0; i < FINER * FINER; i++) {
-                    const size_t row = (size_t)(FINER * y + i / FINER), column = (size_t)(FINER * x + i % FINER);
-                    sum += c->colour[row * (size_t)c->view.width + column][k];
-                }
-                const float mean = sum / (FINER * FINER);
-                rgb[3 * ((size_t)y * (size_t)width + (size_t)x) + (size_t)k] =
-                    (unsigned char)(255 * (mean < 0   ? 0
-                                           : mean > 1 ? 1
-                                                      : mean) +
-                                    0.5f);
-            }
-}
+    for (int k = 1; k <= st_scene_shape_count(picture->scene); k++) {
+        st_ShapeDef shape;
+        st_BodyId body;
+        st_Pose pose;
+        if (!shape_at(picture, k, &shape, &body, &pose) || shape.type == ST_SHAPE_PLANE) continue;
+        st_Surface surface;
+        STI_TRY(st_shape_surface(&shape, picture->size, &surface, err));
+        const float *base = body.index1 > 0 ? palette[(body.index1 - 1) % 7] : ground_colour;
+        for (int t = 0; t < surface.n_triangles; t++) {
+            st_Vec3 corner[3];
+            for (int i = 0; i < 3; i++)
+                corner[i] = add(pose.p, rotate(pose.q, surface.points[surface.triangles[3 * t + i]]));
+            st_Vec3 normal = cross(sub(corner[1], corner[0]), sub(corner[2], corner[0]));
+            if (!(norm(normal) > 0)) continue;
+            normal = scale(1 / norm(normal), normal);
+            if (dot(normal, sub(corner[0], picture->main.view.eye)) > 0)
+                normal = scale(-1, normal); /* a sheet's back */
+            const float light = (float)lightness(picture, normal);
+            const float colour[3] = {base[0] * light, base[1] * light, base[2] * light};
+            draw_triangle(&picture->main, corner, 1e-3 * picture->size, colour);
+            draw_triangle(&picture->light, corner, 0, colour);
+        }
+        st_surface_free(&surface);
+    }
 
-static st_Status raster_draw(Picture *picture, const st_Camera *camera, st_Error *err)
-{
-    STI_TRY(place_camera(picture, camera, err));
-    if (!make_canvas(picture, &picture->main, true) || !make_canvas(picture, &picture->light, false))
-        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a picture of %d x %d", picture->main.view.width / FINER,
-                        picture->main.view.height / FINER);
-    for (size_t k = 0; k < (size_t)MAP * MAP; k++)
-        picture->light.depth[k] = -INFINITY;
-    draw_sky(&picture->main);
-    STI_TRY(raster_draw_shapes(picture, err));
     shade(picture);
     for (int k = 1; k <= st_scene_shape_count(picture->scene); k++) {
         st_ShapeDef shape;
@@ -373,7 +341,23 @@ st_Status st_render(const st_Scene *scene, const st_System *system, const st_Cam
     Picture picture = {.allocator = st_default_allocator(), .scene = scene, .system = system, .size = 1};
     picture.main.view.width = FINER * width, picture.main.view.height = FINER * height;
     const st_Status status = raster_draw(&picture, camera, err);
-    if (status == ST_OK) raster_reduce(&picture.main, width, height, rgb);
+    if (status == ST_OK) {
+        for (int y = 0; y < height; y++)
+            for (int x = 0; x < width; x++)
+                for (int k = 0; k < 3; k++) {
+                    float sum = 0;
+                    for (int i = 0; i < FINER * FINER; i++) {
+                        const size_t row = (size_t)(FINER * y + i / FINER), column = (size_t)(FINER * x + i % FINER);
+                        sum += picture.main.colour[row * (size_t)picture.main.view.width + column][k];
+                    }
+                    const float mean = sum / (FINER * FINER);
+                    rgb[3 * ((size_t)y * (size_t)width + (size_t)x) + (size_t)k] =
+                        (unsigned char)(255 * (mean < 0   ? 0
+                                               : mean > 1 ? 1
+                                                          : mean) +
+                                        0.5f);
+                }
+    }
     free_canvas(&picture, &picture.main);
     free_canvas(&picture, &picture.light);
     return status;

@@ -176,7 +176,7 @@ static double svg_chart_value(const sti_Curves *curves, int curve, int sample)
     return !curves->log ? value : value > 0 ? log10(value) : NAN;
 }
 
-static sti_Window chart_window(sti_Rect panel, const sti_Curves *curves)
+void sti_svg_chart(FILE *file, sti_Rect panel, const sti_Curves *curves)
 {
     sti_Window window = {.box = panel, .x0 = 0, .x1 = 1, .y0 = INFINITY, .y1 = -INFINITY, .log_y = curves->log};
     for (int c = 0; c < curves->n; c++)
@@ -200,31 +200,29 @@ static sti_Window chart_window(sti_Rect panel, const sti_Curves *curves)
         window.x1 = fmax(window.x1, x);
     }
     if (!(window.x1 > window.x0)) window.x1 = window.x0 + 1;
-    return window;
-}
 
-/* Points nearer than a third of a pixel to the one before say nothing. */
-static void svg_draw_curve(FILE *file, const sti_Window *window, const sti_Curves *curves, int curve)
-{
-    double last_x = -INFINITY, last_y = -INFINITY;
-    sti_svg(file, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.4\" stroke-linejoin=\"round\"%s points=\"",
-            curves->colour[curve], curve == curves->dashed ? " stroke-dasharray=\"6 4\"" : "");
-    for (int i = 0; i < curves->samples; i++) {
-        double value = svg_chart_value(curves, curve, i);
-        const double at = curves->time(curves->ctx, i); /* or what is drawn over */
-        if (!isfinite(value) || !isfinite(at)) continue;
-        double x = sti_window_x(window, at), y = sti_window_y(window, value);
-        if (i < curves->samples - 1 && fabs(x - last_x) < 0.33 && fabs(y - last_y) < 0.33) continue;
-        sti_svg(file, "%.1f %.1f ", x, y);
-        last_x = x;
-        last_y = y;
+    fputs("<g class=\"chart\">\n", file);
+    sti_svg_axes(file, &window, curves->over != NULL ? curves->over : "t [s]", curves->title);
+    for (int c = 0; c < curves->n; c++) {
+        /* Points nearer than a third of a pixel to the one before say nothing. */
+        double last_x = -INFINITY, last_y = -INFINITY;
+        sti_svg(file,
+                "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.4\" stroke-linejoin=\"round\"%s points=\"",
+                curves->colour[c], c == curves->dashed ? " stroke-dasharray=\"6 4\"" : "");
+        for (int i = 0; i < curves->samples; i++) {
+            double value = svg_chart_value(curves, c, i);
+            const double at = curves->time(curves->ctx, i); /* or what is drawn over */
+            if (!isfinite(value) || !isfinite(at)) continue;
+            double x = sti_window_x(&window, at), y = sti_window_y(&window, value);
+            if (i < curves->samples - 1 && fabs(x - last_x) < 0.33 && fabs(y - last_y) < 0.33) continue;
+            sti_svg(file, "%.1f %.1f ", x, y);
+            last_x = x;
+            last_y = y;
+        }
+        fputs("\"/>\n", file);
     }
-    fputs("\"/>\n", file);
-}
 
-/* Right to left on the line above the chart. */
-static void svg_draw_legend(FILE *file, sti_Rect panel, const sti_Curves *curves)
-{
+    /* Right to left on the line above the chart. */
     double x = panel.x + panel.w;
     for (int c = curves->n - 1; c >= 0 && curves->name != NULL; c--) {
         double width = 6.1 * (double)strlen(curves->name[c]);
@@ -233,15 +231,6 @@ static void svg_draw_legend(FILE *file, sti_Rect panel, const sti_Curves *curves
         sti_svg_line(file, x - width - 20, panel.y - 13, x - width - 5, panel.y - 13, curves->colour[c], 2);
         x -= width + 32;
     }
-}
 
-void sti_svg_chart(FILE *file, sti_Rect panel, const sti_Curves *curves)
-{
-    sti_Window window = chart_window(panel, curves);
-    fputs("<g class=\"chart\">\n", file);
-    sti_svg_axes(file, &window, curves->over != NULL ? curves->over : "t [s]", curves->title);
-    for (int c = 0; c < curves->n; c++)
-        svg_draw_curve(file, &window, curves, c);
-    svg_draw_legend(file, panel, curves);
     fputs("</g>\n", file);
 }

@@ -37,32 +37,6 @@ static const char *axis_name(st_Vec3 direction, const char *otherwise)
     return otherwise;
 }
 
-/* The horizontal direction in which positions are spread most: the larger principal axis of
- *     [ sum a a  sum a b ]
- *     [ sum a b  sum b b ]      with a, b the distances from the mean along two horizontal vectors. */
-static st_Vec3 largest_motion(const sti_Track *poses, int n_bodies, st_Vec3 up)
-{
-    st_Vec3 e1 = fabs(up.x) < 0.9 ? sub(vec3(1, 0, 0), scale(up.x, up)) : orthogonal(up);
-    e1 = scale(1 / norm(e1), e1);
-    st_Vec3 e2 = cross(up, e1);
-    double aa = 0, ab = 0, bb = 0;
-    const double *first = sti_track_row(poses, 0);
-    for (int k = 0; k < sti_track_count(poses); k++)
-        for (int i = 0; i < n_bodies; i++) {
-            /* From where the body started, so that a row of bodies at rest does not count as motion. */
-            st_Vec3 d = sub(sti_pose_read(sti_track_row(poses, k), i).p, sti_pose_read(first, i).p);
-            double a = dot(e1, d), b = dot(e2, d);
-            aa += a * a;
-            ab += a * b;
-            bb += b * b;
-        }
-    double angle = aa + bb > 0 && isfinite(aa + bb) ? 0.5 * atan2(2 * ab, aa - bb) : 0;
-    /* Within 20 degrees of an axis of the horizontal plane the axis itself reads better. */
-    double quarter = acos(-1.0) / 2, nearest = quarter * round(angle / quarter);
-    if (fabs(angle - nearest) < acos(-1.0) / 9) angle = nearest < 0 ? quarter : nearest;
-    return add(scale(cos(angle), e1), scale(sin(angle), e2));
-}
-
 static int largest_axis(st_Vec3 a)
 {
     double x = fabs(a.x), y = fabs(a.y), z = fabs(a.z);
@@ -104,7 +78,30 @@ sti_View sti_view_choose(const st_Scene *scene, st_Vec3 gravity, const sti_Track
         break;
     default: /* in space, or nothing moves */
         view.up = norm(gravity) > 0 ? scale(-1 / norm(gravity), gravity) : vec3_axis(2);
-        view.right = largest_motion(poses, n_bodies, view.up);
+
+        /* The horizontal direction in which positions are spread most: the larger principal axis of
+         *     [ sum a a  sum a b ]
+         *     [ sum a b  sum b b ]      with a, b the distances from the mean along two horizontal vectors. */
+        st_Vec3 e1 = fabs(view.up.x) < 0.9 ? sub(vec3(1, 0, 0), scale(view.up.x, view.up)) : orthogonal(view.up);
+        e1 = scale(1 / norm(e1), e1);
+        st_Vec3 e2 = cross(view.up, e1);
+        double aa = 0, ab = 0, bb = 0;
+        const double *first = sti_track_row(poses, 0);
+        for (int k = 0; k < sti_track_count(poses); k++)
+            for (int i = 0; i < n_bodies; i++) {
+                /* From where the body started, so that a row of bodies at rest does not count as motion. */
+                st_Vec3 d = sub(sti_pose_read(sti_track_row(poses, k), i).p, sti_pose_read(first, i).p);
+                double a = dot(e1, d), b = dot(e2, d);
+                aa += a * a;
+                ab += a * b;
+                bb += b * b;
+            }
+        double angle = aa + bb > 0 && isfinite(aa + bb) ? 0.5 * atan2(2 * ab, aa - bb) : 0;
+        /* Within 20 degrees of an axis of the horizontal plane the axis itself reads better. */
+        double quarter = acos(-1.0) / 2, nearest = quarter * round(angle / quarter);
+        if (fabs(angle - nearest) < acos(-1.0) / 9) angle = nearest < 0 ? quarter : nearest;
+        view.right = add(scale(cos(angle), e1), scale(sin(angle), e2));
+
         break;
     }
     snprintf(view.right_name, sizeof view.right_name, "%s", axis_name(view.right, "s"));
