@@ -128,24 +128,6 @@ static st_Status local_create(st_Friction *friction, st_Error *err)
     return ST_OK;
 }
 
-static st_Status local_fill(st_Friction *friction, st_Error *err)
-{
-    AsLocal *local = friction->local;
-    const int n = friction->n_r;
-    double *unit = local->b;
-    STI_TRY(sti_friction_map_factor(friction->map, err));
-    friction->factored = true;
-    memset(unit, 0, (size_t)n * sizeof *unit);
-    for (int j = 0; j < n; j++) {
-        unit[j] = 1.0;
-        sti_friction_map_apply(friction->map, unit, true, NULL, NULL, local->x + (int64_t)j * n);
-        unit[j] = 0.0;
-    }
-    sti_friction_map_apply(friction->map, unit, false, NULL, NULL, friction->q);
-    memcpy(local->b, friction->q, (size_t)n * sizeof *unit);
-    return ST_OK;
-}
-
 /* ------------------------------------------------------------------ create, destroy, solve */
 
 static st_Status make_contacts(st_Friction *friction, st_Error *err)
@@ -165,11 +147,6 @@ static st_Status make_contacts(st_Friction *friction, st_Error *err)
     return ST_OK;
 }
 
-static bool is_plain_local(const st_FrictionProblem *p)
-{
-    return p->form == ST_FORM_LOCAL && p->n_l == 0;
-}
-
 st_Status st_friction_create(const st_FrictionProblem *problem, st_Friction **out, st_Error *err)
 {
     STI_TRY(st_friction_check(problem, err));
@@ -184,7 +161,8 @@ st_Status st_friction_create(const st_FrictionProblem *problem, st_Friction **ou
     if (status == ST_OK) status = sti_friction_map_create(problem, &friction->map, err);
     if (status == ST_OK && problem->form == ST_FORM_GLOBAL)
         status = sti_as_step_create(problem, friction->contact, &friction->step, err);
-    if (status == ST_OK && !is_plain_local(problem) && friction->step == NULL) status = local_create(friction, err);
+    if (status == ST_OK && !(problem->form == ST_FORM_LOCAL && problem->n_l == 0) && friction->step == NULL)
+        status = local_create(friction, err);
     if (status != ST_OK) {
         st_friction_destroy(friction);
         return status;
@@ -273,57 +251,62 @@ static st_Status solve_once(st_Friction *friction, st_Solver *solver, st_Solutio
     return st_solver_solve_local(solver, &local, &found, info, err);
 }
 
-/* r into its cones, friction by a few units in the last place less than the most it may be. */
-static void put_inside(const st_Friction *friction, double *r)
-{
-    for (int c = 0; c < friction->problem->n_contacts; c++) {
-        const st_ContactLaw *contact = &friction->contact[c];
-        sti_law_project(contact, r + contact->first);
-        for (int d = 1; d < contact->dim; d++)
-            r[contact->first + d] *= 1.0 - 2.0 * DBL_EPSILON;
-    }
-}
-
-/* The solver's judge has too few digits to tell whether r is good enough: the exact one tells. Where r misses the
- * tolerance by little, mostly because it is outside its cone by a unit in the last place, it is put inside, and else
- * solved for again with a tolerance that leaves room for rounding.                                 */
-static st_Status certify(st_Friction *friction, st_Solver *solver, st_Solution *solution, st_SolveInfo *info,
-                         st_Error *err)
-{
-    const st_SolverDef def = sti_solver_def(solver);
-    st_Status status = ST_OK;
-    st_FrictionError judged = {0};
-    for (int round = 0; status == ST_OK && round < CERTIFIED_ROUNDS; round++) {
-        status = st_friction_error(friction, solution->r, solution->u, NULL, &judged, err);
-        if (status != ST_OK || judged.certified <= def.tolerance || !(judged.certified <= WITHIN_REACH * def.tolerance))
-            break;
-        st_SolveInfo again = {0};
-        if (round % 2 == 0) {
-            put_inside(friction, solution->r);
-        } else {
-            sti_solver_adjust(solver, ldexp(def.tolerance, -round - 1), true);
-            status = solve_once(friction, solver, solution, &again, err);
-            info->iterations += again.iterations;
-        }
-    }
-    sti_solver_adjust(solver, def.tolerance, def.warm_start);
-    info->converged = judged.certified <= def.tolerance;
-    info->residual.error = judged.error;
-    info->residual.error_rho = judged.error_rho;
-    info->residual.rounding = judged.rounding;
-    return status;
-}
-
 st_Status st_friction_solve(st_Friction *friction, st_Solver *solver, st_Solution *solution, st_SolveInfo *info,
                             st_Error *err)
 {
     if (friction == NULL || solution == NULL) return BAD("the problem or the solution is NULL");
     st_SolveInfo done = {0};
     double equality;
-    if (friction->local != NULL) STI_TRY(local_fill(friction, err));
+    if (friction->local != NULL) {
+        AsLocal *local = friction->local;
+        const int n = friction->n_r;
+        double *unit = local->b;
+        STI_TRY(sti_friction_map_factor(friction->map, err));
+        friction->factored = true;
+        memset(unit, 0, (size_t)n * sizeof *unit);
+        for (int j = 0; j < n; j++) {
+            unit[j] = 1.0;
+            sti_friction_map_apply(friction->map, unit, true, NULL, NULL, local->x + (int64_t)j * n);
+            unit[j] = 0.0;
+        }
+        sti_friction_map_apply(friction->map, unit, false, NULL, NULL, friction->q);
+        memcpy(local->b, friction->q, (size_t)n * sizeof *unit);
+    }
     STI_TRY(solve_once(friction, solver, solution, &done, err));
-    if (done.residual.rounding > 0.0 && sti_solver_def(solver).all_errors)
-        STI_TRY(certify(friction, solver, solution, &done, err));
+    if (done.residual.rounding > 0.0 && sti_solver_def(solver).all_errors) {
+        /* The solver's judge has too few digits to tell whether r is good enough: the exact one tells. Where r misses
+         * the tolerance by little, mostly because it is outside its cone by a unit in the last place, it is put inside,
+         * and else solved for again with a tolerance that leaves room for rounding.                                 */
+        const st_SolverDef def = sti_solver_def(solver);
+        st_Status status = ST_OK;
+        st_FrictionError judged = {0};
+        for (int round = 0; status == ST_OK && round < CERTIFIED_ROUNDS; round++) {
+            status = st_friction_error(friction, solution->r, solution->u, NULL, &judged, err);
+            if (status != ST_OK || judged.certified <= def.tolerance ||
+                !(judged.certified <= WITHIN_REACH * def.tolerance))
+                break;
+            st_SolveInfo again = {0};
+            if (round % 2 == 0) {
+                /* r into its cones, friction by a few units in the last place less than the most it may be. */
+                for (int c = 0; c < friction->problem->n_contacts; c++) {
+                    const st_ContactLaw *contact = &friction->contact[c];
+                    sti_law_project(contact, solution->r + contact->first);
+                    for (int d = 1; d < contact->dim; d++)
+                        solution->r[contact->first + d] *= 1.0 - 2.0 * DBL_EPSILON;
+                }
+            } else {
+                sti_solver_adjust(solver, ldexp(def.tolerance, -round - 1), true);
+                status = solve_once(friction, solver, solution, &again, err);
+                done.iterations += again.iterations;
+            }
+        }
+        sti_solver_adjust(solver, def.tolerance, def.warm_start);
+        done.converged = judged.certified <= def.tolerance;
+        done.residual.error = judged.error;
+        done.residual.error_rho = judged.error_rho;
+        done.residual.rounding = judged.rounding;
+        STI_TRY(status);
+    }
     STI_TRY(fill_velocities(friction, solution, &equality, err));
     if (!(equality <= sti_solver_def(solver).tolerance)) done.converged = false;
     if (info != NULL) *info = done;

@@ -61,23 +61,6 @@ static bool is_zero(const st_BlockDiag *m)
     return true;
 }
 
-/* Contacts of a file are all of one size: that which holds what any of them has. */
-static st_Status find_dimension(const st_Problem *step, int *dim, st_Error *err)
-{
-    bool rolls = false, spins = false;
-    *dim = 2;
-    for (int c = 0; c < step->n_contacts; c++) {
-        if (step->contact[c].law == ST_LAW_BOUNDED)
-            return sti_fail(err, ST_ERR_UNSUPPORTED,
-                            "contact %d is a row with bounds (a motor or a limit): the FCLIB layout cannot hold it", c);
-        rolls = rolls || step->contact[c].dim >= 5;
-        spins = spins || step->contact[c].dim == 4 || step->contact[c].dim == 6;
-        if (step->contact[c].dim > *dim) *dim = step->contact[c].dim;
-    }
-    if (rolls && spins) *dim = 6;
-    return ST_OK;
-}
-
 /* Row k of a contact in a file of `dim` rows each, as one of the contact's own `has`; -1: it does not have it.
  * Spinning stands last, behind rolling or not.                                                    */
 static int own_row(int has, int k, int dim)
@@ -235,7 +218,20 @@ st_Status st_friction_from_step(const st_Problem *step, bool local, st_FrictionC
     if (out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the destination is NULL");
     if (step->n_contacts == 0) return sti_fail(err, ST_ERR_ARGUMENT, "the step problem has no contacts");
     int dim = 0;
-    STI_TRY(find_dimension(step, &dim, err));
+
+    /* Contacts of a file are all of one size: that which holds what any of them has. */
+    bool rolls = false, spins = false;
+    dim = 2;
+    for (int c = 0; c < step->n_contacts; c++) {
+        if (step->contact[c].law == ST_LAW_BOUNDED)
+            return sti_fail(err, ST_ERR_UNSUPPORTED,
+                            "contact %d is a row with bounds (a motor or a limit): the FCLIB layout cannot hold it", c);
+        rolls = rolls || step->contact[c].dim >= 5;
+        spins = spins || step->contact[c].dim == 4 || step->contact[c].dim == 6;
+        if (step->contact[c].dim > dim) dim = step->contact[c].dim;
+    }
+    if (rolls && spins) dim = 6;
+
     const st_Allocator allocator = st_default_allocator();
     st_FrictionCopy *copy = sti_alloc(&allocator, 1, sizeof *copy);
     if (copy == NULL) return no_memory(err);

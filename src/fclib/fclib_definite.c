@@ -22,16 +22,6 @@ static double dot(const double *x, const double *y, int n)
     return sum;
 }
 
-/* y = (A + A')x/2. */
-static void apply_symmetric(const st_Sparse *A, const double *x, double *y)
-{
-    memset(y, 0, (size_t)A->n_cols * sizeof *y);
-    sti_sparse_add(A, x, y);
-    sti_sparse_add_transposed(A, x, y);
-    for (int k = 0; k < A->n_cols; k++)
-        y[k] *= 0.5;
-}
-
 static void tridiagonalise(const st_Sparse *A, Lanczos *z)
 {
     const int n = z->n;
@@ -45,7 +35,14 @@ static void tridiagonalise(const st_Sparse *A, Lanczos *z)
         double *x = z->basis + (int64_t)step * n, *next = x + n;
         for (int k = 0; k < n; k++)
             x[k] /= length;
-        apply_symmetric(A, x, next);
+
+        /* y = (A + A')x/2. */
+        memset(next, 0, (size_t)A->n_cols * sizeof *next);
+        sti_sparse_add(A, x, next);
+        sti_sparse_add_transposed(A, x, next);
+        for (int k = 0; k < A->n_cols; k++)
+            next[k] *= 0.5;
+
         z->alpha[step] = dot(x, next, n);
         z->steps = step + 1;
         for (int pass = 0; pass < 2; pass++)

@@ -16,14 +16,6 @@
 /* What adding up the squares of one contact after another loses, relative to the sum. */
 static const double own_rounding = 4.0 * DBL_EPSILON;
 
-static double norm(const double *x, int n)
-{
-    double sum = 0.0;
-    for (int k = 0; k < n; k++)
-        sum += x[k] * x[k];
-    return sqrt(sum);
-}
-
 /* One contact of the file: parts of the tangential impulse, each with rows of its own and a bound on its length. */
 typedef struct Part {
     int first, count;
@@ -34,52 +26,12 @@ typedef struct Contact {
     Part part[3]; /* sliding; rolling (dim 5, 6); spinning (dim 4, 6) */
 } Contact;
 
-static Contact contact_of(const st_FrictionProblem *p, int c)
-{
-    Contact contact = {.dim = p->dim, .n = 1, .part = {{1, p->dim == 2 ? 1 : 2, p->mu[c]}}};
-    if (p->dim >= 5) contact.part[contact.n++] = (Part){3, 2, p->mu_roll[c]};
-    if (p->dim == 4) contact.part[contact.n++] = (Part){3, 1, p->mu_spin[c]};
-    if (p->dim == 6) contact.part[contact.n++] = (Part){5, 1, p->mu_spin[c]};
-    return contact;
-}
-
 static sti_Dd dd_length(const sti_Dd *x, int n)
 {
     sti_Dd sum = sti_dd(0.0);
     for (int k = 0; k < n; k++)
         sum = sti_dd_add(sum, sti_dd_multiply(x[k], x[k]));
     return sti_dd_sqrt(sum);
-}
-
-/* The normal component of the projection of x, whose parts are `length` long: minimise
- * (a - x_n)^2 + sum max(0, length - mu a)^2 over a >= 0, by trying which terms are active. The right set is the one
- * whose terms are those above 0, up to rounding. (To compare the values of the minimum would not do: it is flat, and
- * sets whose a differ by 1e-8 have the same.)                                                       */
-static sti_Dd nearest_normal(const Contact *contact, sti_Dd x_n, const sti_Dd *length)
-{
-    sti_Dd best = sti_dd(0.0);
-    double least = HUGE_VAL;
-    for (int active = 0; active < 1 << contact->n; active++) {
-        sti_Dd sum = x_n, share = sti_dd(1.0);
-        for (int k = 0; k < contact->n; k++)
-            if ((active >> k & 1) != 0) {
-                const sti_Dd mu = sti_dd(contact->part[k].mu);
-                sum = sti_dd_add(sum, sti_dd_multiply(mu, length[k]));
-                share = sti_dd_add(share, sti_dd_multiply(mu, mu));
-            }
-        const sti_Dd a = sum.hi > 0.0 ? sti_dd_divide(sum, share) : sti_dd(0.0);
-        double wrong = 0.0;
-        for (int k = 0; k < contact->n; k++) {
-            const sti_Dd limit = sti_dd_multiply(sti_dd(contact->part[k].mu), a);
-            const double over = sti_dd_value(sti_dd_subtract(length[k], limit));
-            wrong = fmax(wrong, (active >> k & 1) != 0 ? -over : over);
-        }
-        if (wrong < least) {
-            least = wrong;
-            best = a;
-        }
-    }
-    return best;
 }
 
 /* Every part shortened to at most mu times `normal`. */
@@ -109,7 +61,35 @@ static void project(const Contact *contact, sti_Dd *x)
     for (int k = 0; k < contact->n; k++)
         inside = inside && !sti_dd_less(sti_dd_multiply(sti_dd(contact->part[k].mu), x[0]), length[k]);
     if (inside) return;
-    x[0] = nearest_normal(contact, x[0], length);
+
+    /* The normal component of the projection of x, whose parts are `length` long: minimise
+     * (a - x_n)^2 + sum max(0, length - mu a)^2 over a >= 0, by trying which terms are active. The right set is the one
+     * whose terms are those above 0, up to rounding. (To compare the values of the minimum would not do: it is flat,
+     * and sets whose a differ by 1e-8 have the same.)                                                       */
+    sti_Dd best = sti_dd(0.0);
+    double least = HUGE_VAL;
+    for (int active = 0; active < 1 << contact->n; active++) {
+        sti_Dd sum = x[0], share = sti_dd(1.0);
+        for (int k = 0; k < contact->n; k++)
+            if ((active >> k & 1) != 0) {
+                const sti_Dd mu = sti_dd(contact->part[k].mu);
+                sum = sti_dd_add(sum, sti_dd_multiply(mu, length[k]));
+                share = sti_dd_add(share, sti_dd_multiply(mu, mu));
+            }
+        const sti_Dd a = sum.hi > 0.0 ? sti_dd_divide(sum, share) : sti_dd(0.0);
+        double wrong = 0.0;
+        for (int k = 0; k < contact->n; k++) {
+            const sti_Dd limit = sti_dd_multiply(sti_dd(contact->part[k].mu), a);
+            const double over = sti_dd_value(sti_dd_subtract(length[k], limit));
+            wrong = fmax(wrong, (active >> k & 1) != 0 ? -over : over);
+        }
+        if (wrong < least) {
+            least = wrong;
+            best = a;
+        }
+    }
+    x[0] = best;
+
     shorten(contact, x[0], length, x);
 }
 
@@ -176,7 +156,10 @@ static void judge(const st_Friction *friction, const double *r, const sti_Dd *u,
     for (int c = 0; c < p->n_contacts; c++) {
         const double *rc = r + (int64_t)c * dim, *bound = u_bound + (int64_t)c * dim;
         const sti_Dd *uc = u + (int64_t)c * dim;
-        const Contact contact = contact_of(p, c);
+        Contact contact = {.dim = p->dim, .n = 1, .part = {{1, p->dim == 2 ? 1 : 2, p->mu[c]}}};
+        if (p->dim >= 5) contact.part[contact.n++] = (Part){3, 2, p->mu_roll[c]};
+        if (p->dim == 4) contact.part[contact.n++] = (Part){3, 1, p->mu_spin[c]};
+        if (p->dim == 6) contact.part[contact.n++] = (Part){5, 1, p->mu_spin[c]};
         sti_Dd outside[ST_MAX_DIM] = {{0}}, length[3], power = sti_dd(0.0), shifted = uc[0];
         const double share = natural(&contact, rc, uc, 1.0), off = natural_bound(&contact, rc, uc, bound, 1.0),
                      off_rho = natural_bound(&contact, rc, uc, bound, friction->rho);
@@ -202,7 +185,10 @@ static void judge(const st_Friction *friction, const double *r, const sti_Dd *u,
         out->cone_violation = fmax(out->cone_violation, sti_dd_value(dd_length(outside, dim)));
         out->penetration = fmax(out->penetration, -uc[0].hi);
     }
-    const double length = norm(friction->q, friction->n_r), scale = length > 0.0 ? length : 1.0;
+    double sum = 0.0;
+    for (int k = 0; k < friction->n_r; k++)
+        sum += friction->q[k] * friction->q[k];
+    const double length = sqrt(sum), scale = length > 0.0 ? length : 1.0;
     out->error = sqrt(plain) / scale;
     out->error_rho = sqrt(scaled) / (friction->rho * scale);
     out->rounding = fmax(sqrt(plain_off), sqrt(scaled_off) / friction->rho) / scale +

@@ -115,43 +115,6 @@ static void full_pivot_solve(const FullPivot *f, double *y, double *x)
 
 /* ------------------------------------------------------------------ create, destroy */
 
-/* M, which comes by columns, by rows; missing diagonal entries are added as zeros. */
-static void transpose_M(sti_FrictionMap *map)
-{
-    const st_Sparse *M = &map->problem->M;
-    const int n = M->n_rows;
-    for (int j = 0; j < n; j++) {
-        bool diagonal = false;
-        for (int64_t e = M->p[j]; e < M->p[j + 1]; e++) {
-            map->p[M->i[e] + 1]++;
-            if (M->i[e] == j) diagonal = true;
-        }
-        if (!diagonal) map->p[j + 1]++;
-    }
-    for (int i = 0; i < n; i++)
-        map->p[i + 1] += map->p[i];
-    int64_t *next = map->start; /* for now: where the next entry of row i goes, kept in the first n places */
-    memcpy(next, map->p, (size_t)n * sizeof *next);
-    for (int j = 0; j < n; j++) {
-        bool diagonal = false;
-        for (int64_t e = M->p[j]; e < M->p[j + 1]; e++) {
-            const int64_t at = next[M->i[e]]++;
-            map->j[at] = j;
-            map->x[at] = M->x[e];
-            if (M->i[e] == j) diagonal = true;
-        }
-        if (!diagonal) {
-            const int64_t at = next[j]++;
-            map->j[at] = j;
-            map->x[at] = 0.0;
-        }
-    }
-    for (int64_t e = 0; e < map->n_entries; e++)
-        map->start[e] = e;
-    for (int i = 0; i <= n; i++)
-        map->first[i] = i;
-}
-
 static int64_t count_entries(const st_Sparse *M)
 {
     int64_t n = M->p[M->n_cols];
@@ -201,7 +164,40 @@ st_Status sti_friction_map_create(const st_FrictionProblem *p, sti_FrictionMap *
     ok = ok && (map->x = sti_alloc(&a, map->n_entries + 1, sizeof *map->x)) != NULL;
     st_Status status = ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory: a friction problem");
     if (status == ST_OK && p->form == ST_FORM_GLOBAL) {
-        transpose_M(map);
+        /* M, which comes by columns, by rows; missing diagonal entries are added as zeros. */
+        const st_Sparse *M = &map->problem->M;
+        const int n = M->n_rows;
+        for (int j = 0; j < n; j++) {
+            bool diagonal = false;
+            for (int64_t e = M->p[j]; e < M->p[j + 1]; e++) {
+                map->p[M->i[e] + 1]++;
+                if (M->i[e] == j) diagonal = true;
+            }
+            if (!diagonal) map->p[j + 1]++;
+        }
+        for (int i = 0; i < n; i++)
+            map->p[i + 1] += map->p[i];
+        int64_t *next = map->start; /* for now: where the next entry of row i goes, kept in the first n places */
+        memcpy(next, map->p, (size_t)n * sizeof *next);
+        for (int j = 0; j < n; j++) {
+            bool diagonal = false;
+            for (int64_t e = M->p[j]; e < M->p[j + 1]; e++) {
+                const int64_t at = next[M->i[e]]++;
+                map->j[at] = j;
+                map->x[at] = M->x[e];
+                if (M->i[e] == j) diagonal = true;
+            }
+            if (!diagonal) {
+                const int64_t at = next[j]++;
+                map->j[at] = j;
+                map->x[at] = 0.0;
+            }
+        }
+        for (int64_t e = 0; e < map->n_entries; e++)
+            map->start[e] = e;
+        for (int i = 0; i <= n; i++)
+            map->first[i] = i;
+
         status = sti_sparse_lu_create(&a, NULL, &map->lu, err);
     }
     if (status != ST_OK) {

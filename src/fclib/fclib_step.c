@@ -131,24 +131,6 @@ static bool is_symmetric(const sti_AsStep *step)
     return true;
 }
 
-static void fill_blocks(sti_AsStep *step, const st_FrictionProblem *p, int64_t *start, const int *block)
-{
-    int64_t at = 0;
-    for (int k = 0; k < step->problem.A.n_blocks; k++) {
-        start[k] = at;
-        at += (int64_t)(step->first[k + 1] - step->first[k]) * (step->first[k + 1] - step->first[k]);
-    }
-    for (int j = 0; j < p->n_v; j++) {
-        const int k = step->place[j] >= 0 ? block[j] : -1;
-        if (k < 0) continue;
-        const int n = step->first[k + 1] - step->first[k];
-        step->f[step->place[j]] = p->f[j];
-        for (int64_t e = p->M.p[j]; e < p->M.p[j + 1]; e++)
-            step->x[start[k] + (int64_t)(step->place[p->M.i[e]] - step->first[k]) * n + step->place[j] -
-                    step->first[k]] += p->M.x[e];
-    }
-}
-
 static void renumber(const st_Sparse *A, const int *place, int64_t *p, int *i, double *x)
 {
     for (int j = 0; j <= A->n_cols; j++)
@@ -159,8 +141,13 @@ static void renumber(const st_Sparse *A, const int *place, int64_t *p, int *i, d
     }
 }
 
-static st_Status allocate(sti_AsStep *step, const st_FrictionProblem *p, st_Error *err)
+/* With room for the bodies found: *fits false means that M is of another make. */
+static st_Status build(sti_AsStep *step, const st_FrictionProblem *p, const st_ContactLaw *contact, int *parent,
+                       int *count, int64_t *start, bool *fits, st_Error *err)
 {
+    sti_friction_bodies(&p->M, p->dim, parent);
+    *fits = number_velocities(step, p, parent, count);
+    if (!*fits) return ST_OK;
     const st_Allocator *a = &step->allocator;
     step->n_r = p->dim * p->n_contacts;
     step->n_l = p->n_l;
@@ -174,23 +161,28 @@ static st_Status allocate(sti_AsStep *step, const st_FrictionProblem *p, st_Erro
     ok = ok && (step->Gp = sti_alloc(a, (int64_t)step->n_l + 1, sizeof *step->Gp)) != NULL;
     ok = ok && (step->Gi = sti_alloc(a, step->ng + 1, sizeof *step->Gi)) != NULL;
     ok = ok && (step->Gx = sti_alloc(a, step->ng + 1, sizeof *step->Gx)) != NULL;
-    return ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory: a problem of %d velocities", p->n_v);
-}
+    if (!ok) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a problem of %d velocities", p->n_v);
 
-/* With room for the bodies found: *fits false means that M is of another make. */
-static st_Status build(sti_AsStep *step, const st_FrictionProblem *p, const st_ContactLaw *contact, int *parent,
-                       int *count, int64_t *start, bool *fits, st_Error *err)
-{
-    sti_friction_bodies(&p->M, p->dim, parent);
-    *fits = number_velocities(step, p, parent, count);
-    if (!*fits) return ST_OK;
-    STI_TRY(allocate(step, p, err));
     for (int i = 0; i < p->n_v; i++)
         if (root_of(parent, i) != i) count[i] = count[root_of(parent, i)];
     for (int i = 0; i < p->n_v; i++)
         count[i]--; /* now the block of every velocity */
     step->n_v = step->first[step->problem.A.n_blocks];
-    fill_blocks(step, p, start, count);
+    int64_t at = 0;
+    for (int k = 0; k < step->problem.A.n_blocks; k++) {
+        start[k] = at;
+        at += (int64_t)(step->first[k + 1] - step->first[k]) * (step->first[k + 1] - step->first[k]);
+    }
+    for (int j = 0; j < p->n_v; j++) {
+        const int k = step->place[j] >= 0 ? count[j] : -1;
+        if (k < 0) continue;
+        const int n = step->first[k + 1] - step->first[k];
+        step->f[step->place[j]] = p->f[j];
+        for (int64_t e = p->M.p[j]; e < p->M.p[j + 1]; e++)
+            step->x[start[k] + (int64_t)(step->place[p->M.i[e]] - step->first[k]) * n + step->place[j] -
+                    step->first[k]] += p->M.x[e];
+    }
+
     *fits = is_symmetric(step);
     renumber(&p->H, step->place, step->Hp, step->Hi, step->Hx);
     if (p->n_l > 0) renumber(&p->G, step->place, step->Gp, step->Gi, step->Gx);

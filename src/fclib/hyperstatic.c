@@ -64,33 +64,18 @@ static double norm(const double *x, int n)
 
 /* ------------------------------------------------------------------ active directions */
 
-/* One group of a contact. Slides: part of the normal's direction; else free directions of its own. */
-static void add_group(Active *a, int row, const sti_Group *group)
+static bool takes_part(const Active *a, const st_ContactLaw *contact)
 {
-    const double *u = a->open->u, speed = norm(u + row + group->first, group->count);
-    for (int k = row + group->first; k < row + group->first + group->count; k++)
-        if (speed > a->open->still)
-            a->along[k] = -group->mu * u[k] / speed;
-        else if (group->mu > 0.0)
-            a->unit[a->n++] = k;
-}
+    if (contact->law == ST_LAW_BOUNDED) return contact->lo == -INFINITY && contact->hi == INFINITY;
 
-/* How far the contact is from being closed: u_n, for the cone law less what a sliding one lifts off with. */
-static double opening(const Active *a, const st_ContactLaw *contact)
-{
+    /* How far the contact is from being closed: u_n, for the cone law less what a sliding one lifts off with. */
     const double *u = a->open->u + contact->first;
     sti_Group group[STI_MAX_GROUPS];
     const int n = contact->law == ST_LAW_CONE ? sti_law_groups(contact, group) : 0;
     double sum = u[0];
     for (int g = 0; g < n; g++)
         sum -= group[g].mu * norm(u + group[g].first, group[g].count);
-    return sum;
-}
-
-static bool takes_part(const Active *a, const st_ContactLaw *contact)
-{
-    if (contact->law == ST_LAW_BOUNDED) return contact->lo == -INFINITY && contact->hi == INFINITY;
-    return fabs(opening(a, contact)) <= a->open->still;
+    return fabs(sum) <= a->open->still;
 }
 
 static st_Status find_directions(Active *a, st_Error *err)
@@ -109,8 +94,15 @@ static st_Status find_directions(Active *a, st_Error *err)
         if (!takes_part(a, contact)) continue;
         a->along[contact->first] = 1.0;
         a->unit[a->n++] = -1;
-        for (int g = 0; g < n; g++)
-            add_group(a, contact->first, &group[g]);
+        for (int g = 0; g < n; g++) {
+            /* One group of a contact. Slides: part of the normal's direction; else free directions of its own. */
+            const double *u = a->open->u, speed = norm(u + contact->first + group[g].first, group[g].count);
+            for (int k = contact->first + group[g].first; k < contact->first + group[g].first + group[g].count; k++)
+                if (speed > a->open->still)
+                    a->along[k] = -group[g].mu * u[k] / speed;
+                else if (group[g].mu > 0.0)
+                    a->unit[a->n++] = k;
+        }
     }
     a->first[open->n_contacts] = a->n;
     return ST_OK;
@@ -213,24 +205,6 @@ static void qr_with_pivots(Active *a)
     }
 }
 
-/* R11 n1 = -R12 e_j for every dependent column j. */
-static void null_space(Active *a)
-{
-    const int64_t m = a->open->n_moved;
-    if (a->n > a->rank) memset(a->N, 0, (size_t)(a->n - a->rank) * (size_t)a->n * sizeof *a->N);
-    for (int j = a->rank; j < a->n; j++) {
-        double *N = a->N + (int64_t)(j - a->rank) * a->n;
-        const double *column = a->A + a->order[j] * m;
-        N[a->order[j]] = 1.0;
-        for (int i = a->rank - 1; i >= 0; i--) {
-            double sum = -column[i];
-            for (int k = i + 1; k < a->rank; k++)
-                sum -= a->A[a->order[k] * m + i] * N[a->order[k]];
-            N[a->order[i]] = sum / a->A[a->order[i] * m + i];
-        }
-    }
-}
-
 static void find_determined(const Active *a, bool *determined, st_Determined *out)
 {
     const sti_Open *open = a->open;
@@ -256,38 +230,6 @@ static void find_determined(const Active *a, bool *determined, st_Determined *ou
 }
 
 /* ------------------------------------------------------------------ the least */
-
-/* Projection of the directions of contact c on its cone: normal z_n >= 0, each group of free tangents at most
- * mu z_n. Tangents that slide go with the normal and have no length of their own.                  */
-static void project_contact(const Active *a, int c, double *z)
-{
-    const int n = a->first[c], end = a->first[c + 1], row = a->open->contact[c].first;
-    double x[ST_MAX_DIM] = {0};
-    if (n == end) return;
-    x[0] = z[n];
-    for (int j = n + 1; j < end; j++)
-        x[a->unit[j] - row] = z[j];
-    sti_law_project(&a->open->contact[c], x);
-    z[n] = x[0];
-    for (int j = n + 1; j < end; j++)
-        z[j] = x[a->unit[j] - row];
-}
-
-/* L L' = N' (D + sigma) N, lower triangle in `factor`. */
-static void factor_reduced(Active *a, double sigma)
-{
-    const int k = a->n - a->rank;
-    for (int i = 0; i < k; i++)
-        for (int j = 0; j <= i; j++) {
-            const double *x = a->N + (int64_t)i * a->n, *y = a->N + (int64_t)j * a->n;
-            double sum = 0.0;
-            for (int t = 0; t < a->n; t++)
-                sum += x[t] * (a->d[t] + sigma) * y[t];
-            for (int t = 0; t < j; t++)
-                sum -= a->factor[(int64_t)i * k + t] * a->factor[(int64_t)j * k + t];
-            a->factor[(int64_t)i * k + j] = i == j ? sqrt(sum) : sum / a->factor[(int64_t)j * k + j];
-        }
-}
 
 /* x = z0 + N y with the least (x, D x)/2 + sigma/2 |x - target|^2. */
 static void quadratic_step(Active *a, double sigma, const double *target)
@@ -319,7 +261,20 @@ static void find_least(Active *a)
     double sigma = 0.0, scale = norm(a->z0, a->n);
     for (int j = 0; j < a->n; j++)
         sigma += a->d[j] / a->n;
-    factor_reduced(a, sigma);
+
+    /* L L' = N' (D + sigma) N, lower triangle in `factor`. */
+    const int k = a->n - a->rank;
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j <= i; j++) {
+            const double *x = a->N + (int64_t)i * a->n, *y = a->N + (int64_t)j * a->n;
+            double sum = 0.0;
+            for (int t = 0; t < a->n; t++)
+                sum += x[t] * (a->d[t] + sigma) * y[t];
+            for (int t = 0; t < j; t++)
+                sum -= a->factor[(int64_t)i * k + t] * a->factor[(int64_t)j * k + t];
+            a->factor[(int64_t)i * k + j] = i == j ? sqrt(sum) : sum / a->factor[(int64_t)j * k + j];
+        }
+
     memcpy(a->k, a->z0, (size_t)a->n * sizeof *a->k);
     double *target = a->target;
     memset(a->l, 0, (size_t)a->n * sizeof *a->l);
@@ -332,8 +287,20 @@ static void find_least(Active *a)
             target[j] = a->k[j];
             a->k[j] = a->x[j] + a->l[j];
         }
-        for (int c = 0; c < a->open->n_contacts; c++)
-            project_contact(a, c, a->k);
+        for (int c = 0; c < a->open->n_contacts; c++) {
+            /* Projection of the directions of contact c on its cone: normal z_n >= 0, each group of free tangents at
+             * most mu z_n. Tangents that slide go with the normal and have no length of their own.                  */
+            const int n = a->first[c], end = a->first[c + 1], row = a->open->contact[c].first;
+            double x[ST_MAX_DIM] = {0};
+            if (n == end) continue;
+            x[0] = a->k[n];
+            for (int j = n + 1; j < end; j++)
+                x[a->unit[j] - row] = a->k[j];
+            sti_law_project(&a->open->contact[c], x);
+            a->k[n] = x[0];
+            for (int j = n + 1; j < end; j++)
+                a->k[j] = x[a->unit[j] - row];
+        }
         for (int j = 0; j < a->n; j++) {
             a->l[j] += a->x[j] - a->k[j];
             apart = fmax(apart, fabs(a->x[j] - a->k[j]));
@@ -377,26 +344,6 @@ void sti_hyperstatic_destroy(sti_Hyperstatic *a)
     sti_free(&allocator, a, 1, sizeof *a);
 }
 
-static st_Status reserve(Active *a, st_Error *err)
-{
-    const int64_t n = a->n;
-    if (n > STI_MOST_DIRECTIONS)
-        return sti_fail(err, ST_ERR_UNSUPPORTED, "%d active directions are too many to find their rank, at most %d",
-                        a->n, (int)STI_MOST_DIRECTIONS);
-    GROW(vector, a->open->n_r);
-    GROW(A, n * a->open->n_moved);
-    GROW(tau, n);
-    GROW(order, n);
-    GROW(z0, n);
-    GROW(d, n);
-    GROW(x, n);
-    GROW(k, n);
-    GROW(l, n);
-    GROW(target, n);
-    GROW(y, n);
-    return ST_OK;
-}
-
 /* What takes part gets the least; bounded rows that do not keep what they have, open contacts have nothing. */
 static void write_least(const Active *a, double *least)
 {
@@ -415,14 +362,44 @@ st_Status sti_hyperstatic_find(sti_Hyperstatic *a, const sti_Open *open, bool *d
 {
     a->open = open;
     STI_TRY(find_directions(a, err));
-    STI_TRY(reserve(a, err));
+    const int64_t n = a->n;
+    if (n > STI_MOST_DIRECTIONS)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "%d active directions are too many to find their rank, at most %d",
+                        a->n, (int)STI_MOST_DIRECTIONS);
+    GROW(vector, a->open->n_r);
+    GROW(A, n * a->open->n_moved);
+    GROW(tau, n);
+    GROW(order, n);
+    GROW(z0, n);
+    GROW(d, n);
+    GROW(x, n);
+    GROW(k, n);
+    GROW(l, n);
+    GROW(target, n);
+    GROW(y, n);
+
     start(a);
     form_columns(a);
     qr_with_pivots(a);
     const int64_t n_null = a->n - a->rank;
     GROW(N, n_null * a->n);
     GROW(factor, n_null * n_null);
-    null_space(a);
+
+    /* R11 n1 = -R12 e_j for every dependent column j. */
+    const int64_t m = a->open->n_moved;
+    if (a->n > a->rank) memset(a->N, 0, (size_t)(a->n - a->rank) * (size_t)a->n * sizeof *a->N);
+    for (int j = a->rank; j < a->n; j++) {
+        double *N = a->N + (int64_t)(j - a->rank) * a->n;
+        const double *column = a->A + a->order[j] * m;
+        N[a->order[j]] = 1.0;
+        for (int i = a->rank - 1; i >= 0; i--) {
+            double sum = -column[i];
+            for (int k = i + 1; k < a->rank; k++)
+                sum -= a->A[a->order[k] * m + i] * N[a->order[k]];
+            N[a->order[i]] = sum / a->A[a->order[i] * m + i];
+        }
+    }
+
     st_Determined found;
     find_determined(a, determined, &found);
     if (out != NULL) *out = found;
