@@ -112,14 +112,6 @@ static void project_pyramid(const st_ContactLaw *contact, double *x)
     x[2] = mu * on_ray * at.d[1];
 }
 
-/* On the polygon limit conv(d_j). */
-static void cut_to_polygon(const st_ContactLaw *contact, double limit, double *t)
-{
-    const Sector at = sector_of(contact, t);
-    if (at.a <= at.c * limit && at.s <= at.k * limit) return;
-    from_sector(&at, fmin(at.a, at.c * limit), fmin(at.s, at.k * limit), t);
-}
-
 /* max_j (-d_j' u_T): the facets are balanced, so the sign is free. */
 static double widest_facet(const st_ContactLaw *contact, const double *u)
 {
@@ -136,7 +128,12 @@ static void bound_pyramid(const st_ContactLaw *contact, double normal, double *x
         return;
     }
     x[0] = fmax(0.0, x[0]);
-    cut_to_polygon(contact, contact->mu * normal, x + 1);
+
+    /* On the polygon limit conv(d_j). */
+    double limit = contact->mu * normal;
+    const Sector at = sector_of(contact, x + 1);
+    if (at.a <= at.c * limit && at.s <= at.k * limit) return;
+    from_sector(&at, fmin(at.a, at.c * limit), fmin(at.s, at.k * limit), x + 1);
 }
 
 static double pyramid_shift(const st_ContactLaw *contact, const double *u)

@@ -40,17 +40,6 @@ static void boost(const double y[2], const double x[3], double out[3])
     out[2] = x[2] + y[1] * (gamma * x[0] + bend * along);
 }
 
-/* W scaled to the light cone, the proximal term added. */
-static void scaled_matrix(const sti_Local *local, double W[3][3])
-{
-    const double mu = local->contact->mu;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            W[i][j] = local->W[3 * i + j] / ((i == 0 ? mu : 1.0) * (j == 0 ? mu : 1.0));
-    W[1][1] += local->prox;
-    W[2][2] += local->prox;
-}
-
 /* lambda_1: the root of  p(lambda) = W_ss - lambda - w' inv(W_TT + lambda I) w,  concave, by Newton's
  * method from the right; y = -inv(W_TT + lambda I) w is the slope of z.                           */
 static double null_vector(double W[3][3], double y[2])
@@ -73,7 +62,15 @@ static double null_vector(double W[3][3], double y[2])
 void sti_local_cone_prepare(sti_Local *local)
 {
     double W[3][3], *keep = local->lorentz, column[3][3], image[3];
-    scaled_matrix(local, W);
+
+    /* W scaled to the light cone, the proximal term added. */
+    const double mu = local->contact->mu;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            W[i][j] = local->W[3 * i + j] / ((i == 0 ? mu : 1.0) * (j == 0 ? mu : 1.0));
+    W[1][1] += local->prox;
+    W[2][2] += local->prox;
+
     keep[LAMBDA] = null_vector(W, keep + SLOPE);
     const double room = 1.0 - keep[SLOPE] * keep[SLOPE] - keep[SLOPE + 1] * keep[SLOPE + 1];
     if (!(room > 1e-12)) return; /* z on the cone itself: left to Newton's method */
@@ -92,18 +89,6 @@ void sti_local_cone_prepare(sti_Local *local)
     local->solve = sti_local_cone;
 }
 
-/* G of (1), its slope, and y_2. */
-static double light_cone_excess(const double *keep, const double beta[3], double lambda, double y[2], double *slope)
-{
-    const double T[4] = {keep[REST], keep[REST + 1], keep[REST + 1], keep[REST + 2]};
-    double dy[2] = {0.0, 0.0};
-    sti_local_solve2(T, lambda, beta + 1, y);
-    sti_local_solve2(T, lambda, y, dy);
-    const double length2 = y[0] * y[0] + y[1] * y[1], length = sqrt(length2);
-    *slope = 1.0 + beta[0] * (y[0] * dy[0] + y[1] * dy[1]) / (length2 * length);
-    return lambda - keep[LAMBDA] - beta[0] / length;
-}
-
 /* y = (|y_2|, y_2) at the root of (1). False: there is none, b is in K*. */
 static bool boundary(const double *keep, const double beta[3], double y[3])
 {
@@ -118,7 +103,15 @@ static bool boundary(const double *keep, const double beta[3], double y[3])
     double low[2] = {0.0, 0.0}, high[2] = {0.0, 0.0};
     int seen = 0; /* bit 0: a point below the root, bit 1: one above */
     for (int k = 0; k < max_root_steps; k++) {
-        const double G = light_cone_excess(keep, beta, lambda, y + 1, &slope);
+        /* G of (1), its slope, and y_2. */
+        const double T[4] = {keep[REST], keep[REST + 1], keep[REST + 1], keep[REST + 2]};
+        double dy[2] = {0.0, 0.0};
+        sti_local_solve2(T, lambda, beta + 1, y + 1);
+        sti_local_solve2(T, lambda, y + 1, dy);
+        const double length2 = y[1] * y[1] + y[2] * y[2], length = sqrt(length2);
+        slope = 1.0 + beta[0] * (y[1] * dy[0] + y[2] * dy[1]) / (length2 * length);
+        const double G = lambda - keep[LAMBDA] - beta[0] / length;
+
         memcpy(G < 0.0 ? low : high, y + 1, sizeof low);
         seen |= G < 0.0 ? 1 : 2;
         if (G < 0.0)

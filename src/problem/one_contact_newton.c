@@ -246,44 +246,6 @@ static double friction_at(const Equations *e, double n, double *r)
     return normal_velocity(e, u);
 }
 
-/* Halve a bracket of the normal impulse; Newton's method is tried from every fourth point on. */
-static double bracketed(const Equations *e, double *r)
-{
-    double lo = 0.0, hi = -e->b[0] / e->local->W[0], x[MAX_DIM] = {0}, least = INFINITY;
-    if (!(hi > 0.0)) hi = disc_length(&e->disc[0], e->b) * e->rho[1];
-    for (int k = 0; k < MAX_DOUBLINGS && friction_at(e, hi, x) < -1e-13 * (fabs(e->b[0]) + e->local->W[0] * hi); k++) {
-        lo = hi;
-        hi *= 2.0;
-    }
-    for (int k = 0; k < MAX_BISECTIONS && least > e->tolerance; k++) {
-        const double middle = 0.5 * (lo + hi);
-        if (friction_at(e, middle, x) < 0.0)
-            lo = middle;
-        else
-            hi = middle;
-        if (k % 4 != 3) continue;
-        double y[MAX_DIM];
-        memcpy(y, x, sizeof y);
-        const double size = newton(e, y);
-        if (size < least) {
-            least = size;
-            memcpy(r, y, sizeof(double) * (size_t)e->dim);
-        }
-    }
-    return least;
-}
-
-/* Exactly inside the law's set. */
-static void finish(const Equations *e, double *r)
-{
-    r[0] = fmax(0.0, r[0]);
-    for (int k = 0; k < e->n_discs; k++) {
-        const double length = disc_length(&e->disc[k], r), radius = e->disc[k].mu * r[0];
-        for (int a = 0; a < e->disc[k].count && length > radius; a++)
-            r[e->disc[k].first + a] *= radius / length;
-    }
-}
-
 void sti_local_newton(const sti_Local *local, const double *b, double *r)
 {
     const st_ContactLaw *contact = local->contact;
@@ -298,8 +260,39 @@ void sti_local_newton(const sti_Local *local, const double *b, double *r)
     const double reached = newton(&e, best);
     if (reached > e.tolerance) {
         double slow[MAX_DIM];
-        if (bracketed(&e, slow) < reached) memcpy(best, slow, sizeof(double) * (size_t)dim);
+
+        /* Halve a bracket of the normal impulse; Newton's method is tried from every fourth point on. */
+        double lo = 0.0, hi = -e.b[0] / e.local->W[0], x[MAX_DIM] = {0}, least = INFINITY;
+        if (!(hi > 0.0)) hi = disc_length(&e.disc[0], e.b) * e.rho[1];
+        for (int k = 0; k < MAX_DOUBLINGS && friction_at(&e, hi, x) < -1e-13 * (fabs(e.b[0]) + e.local->W[0] * hi);
+             k++) {
+            lo = hi;
+            hi *= 2.0;
+        }
+        for (int k = 0; k < MAX_BISECTIONS && least > e.tolerance; k++) {
+            const double middle = 0.5 * (lo + hi);
+            if (friction_at(&e, middle, x) < 0.0)
+                lo = middle;
+            else
+                hi = middle;
+            if (k % 4 != 3) continue;
+            double y[MAX_DIM];
+            memcpy(y, x, sizeof y);
+            const double size = newton(&e, y);
+            if (size < least) {
+                least = size;
+                memcpy(slow, y, sizeof(double) * (size_t)e.dim);
+            }
+        }
+        if (least < reached) memcpy(best, slow, sizeof(double) * (size_t)dim);
     }
     memcpy(r, best, sizeof(double) * (size_t)dim);
-    finish(&e, r);
+
+    /* Exactly inside the law's set. */
+    r[0] = fmax(0.0, r[0]);
+    for (int k = 0; k < e.n_discs; k++) {
+        const double length = disc_length(&e.disc[k], r), radius = e.disc[k].mu * r[0];
+        for (int a = 0; a < e.disc[k].count && length > radius; a++)
+            r[e.disc[k].first + a] *= radius / length;
+    }
 }

@@ -21,9 +21,13 @@ static st_Status check_vector(const char *name, const double *x, int n, st_Error
     return ST_OK;
 }
 
-/* Offsets first: the entries may only be read once these hold. */
-static st_Status check_offsets(const char *name, const st_Sparse *s, st_Error *err)
+static st_Status check_sparse(const char *name, const st_Sparse *s, int n_rows, int n_cols, st_Error *err)
 {
+    if (n_cols == 0 && s->n_cols == 0 && s->p == NULL) return ST_OK; /* left out altogether */
+    if (s->n_rows != n_rows || s->n_cols != n_cols)
+        return BAD("%s is %d x %d, must be %d x %d", name, s->n_rows, s->n_cols, n_rows, n_cols);
+
+    /* Offsets first: the entries may only be read once these hold. */
     if (s->p == NULL) return BAD("%s.p is missing: NULL, expected %d column offsets", name, s->n_cols + 1);
     if (s->p[0] != 0) return BAD("%s.p[0] is %lld, must be 0", name, (long long)s->p[0]);
     for (int j = 0; j < s->n_cols; j++)
@@ -33,44 +37,26 @@ static st_Status check_offsets(const char *name, const st_Sparse *s, st_Error *e
     if (s->p[s->n_cols] > 0 && (s->i == NULL || s->x == NULL))
         return BAD("%s.%s is missing: NULL, expected %lld entries", name, s->i == NULL ? "i" : "x",
                    (long long)s->p[s->n_cols]);
-    return ST_OK;
-}
 
-static st_Status check_entry(const char *name, const st_Sparse *s, int j, int64_t e, st_Error *err)
-{
-    if (s->i[e] < 0 || s->i[e] >= s->n_rows)
-        return BAD("%s: entry %lld of column %d has row %d, must be 0 to %d", name, (long long)(e - s->p[j]), j,
-                   s->i[e], s->n_rows - 1);
-    if (!isfinite(s->x[e])) return BAD("%s(%d, %d) is %g, must be finite", name, s->i[e], j, s->x[e]);
-    return ST_OK;
-}
-
-/* Has the row of entry e come before in its column? Columns are short (a contact touches two bodies)
- * and mostly sorted, so look back only when the order breaks.                                      */
-static st_Status check_duplicates(const char *name, const st_Sparse *s, int j, st_Error *err)
-{
-    int largest = -1;
-    for (int64_t e = s->p[j]; e < s->p[j + 1]; e++) {
-        if (s->i[e] > largest) {
-            largest = s->i[e];
-            continue;
-        }
-        for (int64_t k = s->p[j]; k < e; k++)
-            if (s->i[k] == s->i[e]) return BAD("%s: row %d comes twice in column %d", name, s->i[e], j);
-    }
-    return ST_OK;
-}
-
-static st_Status check_sparse(const char *name, const st_Sparse *s, int n_rows, int n_cols, st_Error *err)
-{
-    if (n_cols == 0 && s->n_cols == 0 && s->p == NULL) return ST_OK; /* left out altogether */
-    if (s->n_rows != n_rows || s->n_cols != n_cols)
-        return BAD("%s is %d x %d, must be %d x %d", name, s->n_rows, s->n_cols, n_rows, n_cols);
-    STI_TRY(check_offsets(name, s, err));
     for (int j = 0; j < n_cols; j++) {
-        for (int64_t e = s->p[j]; e < s->p[j + 1]; e++)
-            STI_TRY(check_entry(name, s, j, e, err));
-        STI_TRY(check_duplicates(name, s, j, err));
+        for (int64_t e = s->p[j]; e < s->p[j + 1]; e++) {
+            if (s->i[e] < 0 || s->i[e] >= s->n_rows)
+                return BAD("%s: entry %lld of column %d has row %d, must be 0 to %d", name, (long long)(e - s->p[j]), j,
+                           s->i[e], s->n_rows - 1);
+            if (!isfinite(s->x[e])) return BAD("%s(%d, %d) is %g, must be finite", name, s->i[e], j, s->x[e]);
+        }
+
+        /* Has the row of entry e come before in its column? Columns are short (a contact touches two bodies)
+         * and mostly sorted, so look back only when the order breaks.                                      */
+        int largest = -1;
+        for (int64_t e = s->p[j]; e < s->p[j + 1]; e++) {
+            if (s->i[e] > largest) {
+                largest = s->i[e];
+                continue;
+            }
+            for (int64_t k = s->p[j]; k < e; k++)
+                if (s->i[k] == s->i[e]) return BAD("%s: row %d comes twice in column %d", name, s->i[e], j);
+        }
     }
     return ST_OK;
 }
@@ -139,25 +125,22 @@ static st_Status check_blocks(const Kind *kind, const st_BlockDiag *m, int n, st
     return ST_OK;
 }
 
-static st_Status check_contact(const st_ContactLaw *c, int k, int first, st_Error *err)
-{
-    if ((int)c->law < 0 || (int)c->law >= ST_N_LAWS)
-        return BAD("contact %d: law is %d, must be 0 to %d", k, (int)c->law, ST_N_LAWS - 1);
-    if (!sti_law_has_dim(c->law, c->dim))
-        return BAD("contact %d: law %s has no dimension %d", k, st_law_name(c->law), c->dim);
-    if (c->first != first)
-        return BAD("contact %d: first row is %d, must be %d (contacts in the order of their rows, no gaps)", k,
-                   c->first, first);
-    const sti_LawKind *kind = sti_law_of(c);
-    return kind->check != NULL ? kind->check(c, k, err) : ST_OK;
-}
-
 static st_Status check_contacts(const st_ContactLaw *contact, int n_contacts, int n_r, st_Error *err)
 {
     if (n_contacts > 0 && contact == NULL) return BAD("contact is missing: NULL, expected %d contacts", n_contacts);
     int row = 0;
     for (int k = 0; k < n_contacts; k++) {
-        STI_TRY(check_contact(&contact[k], k, row, err));
+        const st_ContactLaw *c = &contact[k];
+        if ((int)c->law < 0 || (int)c->law >= ST_N_LAWS)
+            return BAD("contact %d: law is %d, must be 0 to %d", k, (int)c->law, ST_N_LAWS - 1);
+        if (!sti_law_has_dim(c->law, c->dim))
+            return BAD("contact %d: law %s has no dimension %d", k, st_law_name(c->law), c->dim);
+        if (c->first != row)
+            return BAD("contact %d: first row is %d, must be %d (contacts in the order of their rows, no gaps)", k,
+                       c->first, row);
+        const sti_LawKind *kind = sti_law_of(c);
+        if (kind->check != NULL) STI_TRY(kind->check(c, k, err));
+
         if (contact[k].dim > n_r - row)
             return BAD("contact %d: rows %d to %d go past n_r = %d", k, row, row + contact[k].dim - 1, n_r);
         row += contact[k].dim;
