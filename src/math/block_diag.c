@@ -30,17 +30,6 @@ static bool diag_is_diagonal(const double *a, int64_t n, bool symmetric)
     return true;
 }
 
-/* A = D, d apart from one another; `to` may be NULL, where it stands already. */
-static int64_t copy_diagonal(const double *a, int64_t n, int64_t d, double *to, double *pivot)
-{
-    for (int64_t c = 0; c < n; c++) {
-        *pivot = a[c * d];
-        if (to != NULL) to[c * d] = *pivot;
-        if (!(*pivot > STI_DEFINITE_PIVOT * *pivot)) return c; /* also for NaN and infinity */
-    }
-    return -1;
-}
-
 /* A = L U, L unit lower. */
 static int64_t lu(const double *a, int64_t n, double *f, double *pivot)
 {
@@ -64,7 +53,16 @@ static int64_t diag_factor_block(const sti_BlockFactor *factor, int k, double *p
     const double *a = factor->matrix->x + at;
     double *f = factor->numbers == factor->value ? factor->value + at : NULL;
     factor->single[k] = sti_block_marked(factor->matrix, k) || diag_is_diagonal(a, n, factor->symmetric);
-    if (factor->single[k] || f == NULL) return copy_diagonal(a, n, sti_block_stride(factor->matrix, k), f, pivot);
+    if (factor->single[k] || f == NULL) {
+        /* A = D, d apart from one another; `to` may be NULL, where it stands already. */
+        int64_t d = sti_block_stride(factor->matrix, k);
+        for (int64_t c = 0; c < n; c++) {
+            *pivot = a[c * d];
+            if (f != NULL) f[c * d] = *pivot;
+            if (!(*pivot > STI_DEFINITE_PIVOT * *pivot)) return c; /* also for NaN and infinity */
+        }
+        return -1;
+    }
     if (factor->symmetric) return ldl(a, n, f, pivot);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)

@@ -93,14 +93,6 @@ static int ldl_block_size(const sti_BlockLdl *ldl, int rank)
 
 /* ------------------------------------------------------------------ analysis, once a pattern */
 
-static bool ldl_same_pattern(const sti_BlockLdl *ldl, const sti_BlockPattern *s)
-{
-    const size_t n = (size_t)s->n_blocks;
-    return ldl->n == s->n_blocks && memcmp(ldl->p, s->p, (n + 1) * sizeof *s->p) == 0 &&
-           memcmp(ldl->first, s->first, (n + 1) * sizeof *s->first) == 0 &&
-           (s->p[n] == 0 || memcmp(ldl->i, s->i, (size_t)s->p[n] * sizeof *s->i) == 0);
-}
-
 static st_Status ldl_keep_pattern(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error *err)
 {
     const int n = s->n_blocks;
@@ -110,73 +102,6 @@ static st_Status ldl_keep_pattern(sti_BlockLdl *ldl, const sti_BlockPattern *s, 
     memcpy(ldl->first, s->first, (size_t)(n + 1) * sizeof *s->first);
     memcpy(ldl->p, s->p, (size_t)(n + 1) * sizeof *s->p);
     memcpy(ldl->i, s->i, (size_t)s->p[n] * sizeof *s->i);
-    return ST_OK;
-}
-
-/* AMD numbers rows with very many neighbours last, away from their tree; component solves want each tree
- * in one piece. Number the trees one after another, each keeping its inner order: no fill changes, since
- * nothing passes between trees. Uses parent of the old numbering; ranks and order are rewritten.   */
-static st_Status gather_trees(sti_BlockLdl *ldl, int n, st_Error *err)
-{
-    GROW(tree, n);
-    GROW(tree_begin, n);
-    GROW(scratch, n);
-    int *root = ldl->tree, *next = ldl->tree_begin, *old_order = ldl->scratch;
-    for (int k = n - 1; k >= 0; k--)
-        root[k] = ldl->by.parent[k] < 0 ? k : root[ldl->by.parent[k]];
-    for (int k = 0; k < n; k++)
-        next[k] = 0;
-    for (int k = 0; k < n; k++)
-        next[root[k]]++;
-    for (int k = 0, begin = 0; k < n; k++) {
-        const int size = next[k];
-        next[k] = begin;
-        begin += size;
-    }
-    if (n > 0) memcpy(old_order, ldl->by.order, (size_t)n * sizeof *old_order);
-    for (int k = 0; k < n; k++)
-        ldl->by.order[next[root[k]]++] = old_order[k];
-    sti_elimination_reordered(&ldl->by, n);
-    return ST_OK;
-}
-
-/* First and last rank of every rank's tree, in the final numbering. */
-static void bound_trees(sti_BlockLdl *ldl, int n)
-{
-    for (int k = n - 1; k >= 0; k--) {
-        ldl->tree[k] = ldl->by.parent[k] < 0 ? k : ldl->tree[ldl->by.parent[k]];
-        ldl->tree_begin[ldl->tree[k]] = k; /* descending: the smallest stays */
-    }
-    for (int k = 0; k < n; k++)
-        ldl->tree_begin[k] = ldl->tree_begin[ldl->tree[k]];
-}
-
-/* Rows of L from its columns, then the columns again from the rows: both end up sorted. */
-static st_Status sort_structure(sti_BlockLdl *ldl, int n, st_Error *err)
-{
-    const int64_t size = ldl->by.column[n];
-    GROW(row_first, n + 1);
-    GROW(row_entry, size);
-    GROW(row_column, size);
-    GROW(where, n);
-    memset(ldl->row_first, 0, (size_t)(n + 1) * sizeof *ldl->row_first);
-    for (int k = 0; k < n; k++)
-        for (int64_t e = ldl->by.column[k] + 1; e < ldl->by.column[k + 1]; e++)
-            ldl->row_first[ldl->by.row[e] + 1]++;
-    for (int k = 0; k < n; k++)
-        ldl->row_first[k + 1] += ldl->row_first[k];
-    memcpy(ldl->where, ldl->row_first, (size_t)n * sizeof *ldl->where);
-    for (int k = 0; k < n; k++)
-        for (int64_t e = ldl->by.column[k] + 1; e < ldl->by.column[k + 1]; e++)
-            ldl->row_column[ldl->where[ldl->by.row[e]]++] = k;
-    for (int k = 0; k < n; k++)
-        ldl->where[k] = ldl->by.column[k] + 1;
-    for (int i = 0; i < n; i++)
-        for (int64_t t = ldl->row_first[i]; t < ldl->row_first[i + 1]; t++) {
-            const int64_t e = ldl->where[ldl->row_column[t]]++;
-            ldl->by.row[e] = i;
-            ldl->row_entry[t] = e;
-        }
     return ST_OK;
 }
 
@@ -228,35 +153,69 @@ static st_Status ldl_analyse(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Er
     STI_TRY(ldl_keep_pattern(ldl, s, err));
     STI_TRY(sti_elimination_by_amd(&ldl->by, n, s->p, s->i, err));
     STI_TRY(sti_elimination_columns(&ldl->by, n, s->p, s->i, err)); /* for the trees */
-    STI_TRY(gather_trees(ldl, n, err));
+    /* AMD numbers rows with very many neighbours last, away from their tree; component solves want each tree
+     * in one piece. Number the trees one after another, each keeping its inner order: no fill changes, since
+     * nothing passes between trees. Uses parent of the old numbering; ranks and order are rewritten.   */
+    GROW(tree, n);
+    GROW(tree_begin, n);
+    GROW(scratch, n);
+    int *root = ldl->tree, *next = ldl->tree_begin, *old_order = ldl->scratch;
+    for (int k = n - 1; k >= 0; k--)
+        root[k] = ldl->by.parent[k] < 0 ? k : root[ldl->by.parent[k]];
+    for (int k = 0; k < n; k++)
+        next[k] = 0;
+    for (int k = 0; k < n; k++)
+        next[root[k]]++;
+    for (int k = 0, begin = 0; k < n; k++) {
+        const int size = next[k];
+        next[k] = begin;
+        begin += size;
+    }
+    if (n > 0) memcpy(old_order, ldl->by.order, (size_t)n * sizeof *old_order);
+    for (int k = 0; k < n; k++)
+        ldl->by.order[next[root[k]]++] = old_order[k];
+    sti_elimination_reordered(&ldl->by, n);
+
     STI_TRY(sti_elimination_columns(&ldl->by, n, s->p, s->i, err)); /* and again in the final numbering */
-    bound_trees(ldl, n);
-    STI_TRY(sort_structure(ldl, n, err));
+    /* First and last rank of every rank's tree, in the final numbering. */
+    for (int k = n - 1; k >= 0; k--) {
+        ldl->tree[k] = ldl->by.parent[k] < 0 ? k : ldl->tree[ldl->by.parent[k]];
+        ldl->tree_begin[ldl->tree[k]] = k; /* descending: the smallest stays */
+    }
+    for (int k = 0; k < n; k++)
+        ldl->tree_begin[k] = ldl->tree_begin[ldl->tree[k]];
+
+    /* Rows of L from its columns, then the columns again from the rows: both end up sorted. */
+    const int64_t size = ldl->by.column[n];
+    GROW(row_first, n + 1);
+    GROW(row_entry, size);
+    GROW(row_column, size);
+    GROW(where, n);
+    memset(ldl->row_first, 0, (size_t)(n + 1) * sizeof *ldl->row_first);
+    for (int k = 0; k < n; k++)
+        for (int64_t e = ldl->by.column[k] + 1; e < ldl->by.column[k + 1]; e++)
+            ldl->row_first[ldl->by.row[e] + 1]++;
+    for (int k = 0; k < n; k++)
+        ldl->row_first[k + 1] += ldl->row_first[k];
+    memcpy(ldl->where, ldl->row_first, (size_t)n * sizeof *ldl->where);
+    for (int k = 0; k < n; k++)
+        for (int64_t e = ldl->by.column[k] + 1; e < ldl->by.column[k + 1]; e++)
+            ldl->row_column[ldl->where[ldl->by.row[e]]++] = k;
+    for (int k = 0; k < n; k++)
+        ldl->where[k] = ldl->by.column[k] + 1;
+    for (int i = 0; i < n; i++)
+        for (int64_t t = ldl->row_first[i]; t < ldl->row_first[i + 1]; t++) {
+            const int64_t e = ldl->where[ldl->row_column[t]]++;
+            ldl->by.row[e] = i;
+            ldl->row_entry[t] = e;
+        }
+
     STI_TRY(place_values(ldl, s, err));
     ldl->n = n;
     return ST_OK;
 }
 
 /* ---------------------------------------------------------------------------- numbers */
-
-/* S into the places of L, entries above the diagonal of P S P' transposed. */
-static void load_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, const double *x)
-{
-    if (ldl->by.column[ldl->n] != s->p[s->n_blocks]) /* what S does not fill in */
-        memset(ldl->value, 0, (size_t)ldl->value_start[ldl->by.column[ldl->n]] * sizeof *ldl->value);
-    for (int j = 0; j < s->n_blocks; j++)
-        for (int64_t e = s->p[j]; e < s->p[j + 1]; e++) {
-            const int i = s->i[e], rows = s->first[i + 1] - s->first[i], cols = s->first[j + 1] - s->first[j];
-            const double *from = x + s->start[e];
-            double *to = ldl->value + ldl->value_start[ldl->target[e]];
-            if (ldl->by.rank[i] >= ldl->by.rank[j])
-                memcpy(to, from, (size_t)rows * (size_t)cols * sizeof *to);
-            else
-                for (int a = 0; a < rows; a++)
-                    for (int b = 0; b < cols; b++)
-                        to[b * rows + a] = from[a * cols + b];
-        }
-}
 
 /* Column j: subtract what every column k with L_jk != 0 contributes. */
 static void update_column(sti_BlockLdl *ldl, int j)
@@ -350,20 +309,6 @@ STI_INLINE void divide_known(double *b, int rows, const double *diagonal, int si
     }
 }
 
-/* L_ij = B_ij inv(L_jj') inv(D_j), row by row. */
-static void divide_block(double *b, int rows, const double *diagonal, int size, const double *inverse)
-{
-    if (size == 3)
-        divide_known(b, rows, diagonal, 3, inverse);
-    else if (size == 5)
-        divide_known(b, rows, diagonal, 5, inverse);
-    else if (size == 6)
-        divide_known(b, rows, diagonal, 6, inverse);
-    else
-        for (int a = 0; a < rows; a++)
-            divide_row(b + (ptrdiff_t)a * size, diagonal, size, inverse);
-}
-
 st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *pattern, const double *x, int *redundant_rows,
                                st_Error *err)
 {
@@ -372,8 +317,29 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
         ldl->n = 0;
         return ST_OK;
     }
-    if (!ldl_same_pattern(ldl, pattern)) STI_TRY(ldl_analyse(ldl, pattern, err));
-    load_values(ldl, pattern, x);
+    const size_t n = (size_t)pattern->n_blocks;
+    if (!(ldl->n == pattern->n_blocks && memcmp(ldl->p, pattern->p, (n + 1) * sizeof *pattern->p) == 0 &&
+          memcmp(ldl->first, pattern->first, (n + 1) * sizeof *pattern->first) == 0 &&
+          (pattern->p[n] == 0 || memcmp(ldl->i, pattern->i, (size_t)pattern->p[n] * sizeof *pattern->i) == 0)))
+        STI_TRY(ldl_analyse(ldl, pattern, err));
+
+    /* S into the places of L, entries above the diagonal of P S P' transposed. */
+    if (ldl->by.column[ldl->n] != pattern->p[pattern->n_blocks]) /* what S does not fill in */
+        memset(ldl->value, 0, (size_t)ldl->value_start[ldl->by.column[ldl->n]] * sizeof *ldl->value);
+    for (int j = 0; j < pattern->n_blocks; j++)
+        for (int64_t e = pattern->p[j]; e < pattern->p[j + 1]; e++) {
+            const int i = pattern->i[e], rows = pattern->first[i + 1] - pattern->first[i],
+                      cols = pattern->first[j + 1] - pattern->first[j];
+            const double *from = x + pattern->start[e];
+            double *to = ldl->value + ldl->value_start[ldl->target[e]];
+            if (ldl->by.rank[i] >= ldl->by.rank[j])
+                memcpy(to, from, (size_t)rows * (size_t)cols * sizeof *to);
+            else
+                for (int a = 0; a < rows; a++)
+                    for (int b = 0; b < cols; b++)
+                        to[b * rows + a] = from[a * cols + b];
+        }
+
     int skipped = 0;
     for (int j = 0; j < ldl->n; j++) {
         const int size = ldl_block_size(ldl, j);
@@ -389,9 +355,20 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
                 return sti_fail(err, ST_ERR_NUMERIC, "joint matrix: pivot of row %d is %g",
                                 pattern->name != NULL ? pattern->name[row] : row, pivot[c]);
             }
-        for (int64_t e = ldl->by.column[j] + 1; e < ldl->by.column[j + 1]; e++)
-            divide_block(ldl->value + ldl->value_start[e], ldl_block_size(ldl, ldl->by.row[e]), diagonal, size,
-                         inverse);
+        for (int64_t e = ldl->by.column[j] + 1; e < ldl->by.column[j + 1]; e++) {
+            /* L_ij = B_ij inv(L_jj') inv(D_j), row by row. */
+            double *b = ldl->value + ldl->value_start[e];
+            int rows = ldl_block_size(ldl, ldl->by.row[e]);
+            if (size == 3)
+                divide_known(b, rows, diagonal, 3, inverse);
+            else if (size == 5)
+                divide_known(b, rows, diagonal, 5, inverse);
+            else if (size == 6)
+                divide_known(b, rows, diagonal, 6, inverse);
+            else
+                for (int a = 0; a < rows; a++)
+                    divide_row(b + (ptrdiff_t)a * size, diagonal, size, inverse);
+        }
     }
     if (redundant_rows != NULL) *redundant_rows = skipped;
     return ST_OK;

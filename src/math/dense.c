@@ -123,15 +123,6 @@ static int factor_panel(double *F, int n, int k, int64_t stride, int begin, int 
 
 /* Rows begin .. end-1 right of the panel: inv(L11) A12. */
 STI_CLONES
-static void solve_panel(double *F, int n, int64_t stride, int begin, int end)
-{
-    for (int i = begin + 1; i < end; i++)
-        for (int p = begin; p < i; p++) {
-            const double factor = F[i * stride + p];
-            if (factor != 0.0) subtract_multiple(F + i * stride + end, factor, F + p * stride + end, n - end);
-        }
-}
-
 /* A12 and A22 are updated so many rows at a time, some milliseconds, between looks at the stop. */
 enum { ROWS_AT_ONCE = 512 };
 
@@ -142,7 +133,12 @@ int sti_dense_lu(double *F, int n, int k, int64_t stride, double tiny, int *pivo
         const int end = k - begin < PANEL ? k : begin + PANEL;
         replaced += factor_panel(F, n, k, stride, begin, end, tiny, pivot);
         if (end == n) break;
-        solve_panel(F, n, stride, begin, end);
+        for (int i = begin + 1; i < end; i++)
+            for (int p = begin; p < i; p++) {
+                const double factor = F[i * stride + p];
+                if (factor != 0.0) subtract_multiple(F + i * stride + end, factor, F + p * stride + end, n - end);
+            }
+
         for (int i = end; i < n && !sti_stopped(stop); i += ROWS_AT_ONCE) {
             const int rows = n - i < ROWS_AT_ONCE ? n - i : ROWS_AT_ONCE;
             sti_dense_subtract(F + i * stride + end, stride, F + i * stride + begin, stride, F + begin * stride + end,

@@ -69,9 +69,23 @@ st_Status sti_elimination_by_amd(sti_Elimination *of, int n, const int64_t *p, c
 
 /* ------------------------------------------------------------------ structure */
 
-/* An entry and its mirror come twice, which the marks of the merge take care of. */
-static st_Status list_own(sti_Elimination *of, int n, const int64_t *p, const int *i, st_Error *err)
+/* Column k gets the rows of a list that it has not yet (marked with k + 1); the lowest of all is its parent. */
+static void take_rows(sti_Elimination *of, int k, const int *rows, int64_t n, int *lowest)
 {
+    int64_t end = of->column[k + 1];
+    for (int64_t e = 0; e < n; e++) {
+        const int row = rows[e];
+        if (of->mark[row] == k + 1) continue;
+        of->mark[row] = k + 1;
+        of->row[end++] = row;
+        *lowest = row < *lowest ? row : *lowest;
+    }
+    of->column[k + 1] = end;
+}
+
+st_Status sti_elimination_columns(sti_Elimination *of, int n, const int64_t *p, const int *i, st_Error *err)
+{
+    /* An entry and its mirror come twice, which the marks of the merge take care of. */
     GROW(own, p[n]);
     memset(of->own_first, 0, (size_t)(n + 2) * sizeof *of->own_first);
     for (int pass = 0; pass < 2; pass++) { /* count, then fill */
@@ -87,53 +101,29 @@ static st_Status list_own(sti_Elimination *of, int n, const int64_t *p, const in
         for (int k = 0; k < n && pass == 0; k++)
             of->own_first[k + 2] += of->own_first[k + 1];
     }
-    return ST_OK;
-}
 
-/* Column k gets the rows of a list that it has not yet (marked with k + 1); the lowest of all is its parent. */
-static void take_rows(sti_Elimination *of, int k, const int *rows, int64_t n, int *lowest)
-{
-    int64_t end = of->column[k + 1];
-    for (int64_t e = 0; e < n; e++) {
-        const int row = rows[e];
-        if (of->mark[row] == k + 1) continue;
-        of->mark[row] = k + 1;
-        of->row[end++] = row;
-        *lowest = row < *lowest ? row : *lowest;
-    }
-    of->column[k + 1] = end;
-}
-
-/* Children are counted from 1: 0 ends a list. */
-static st_Status merge_column(sti_Elimination *of, int n, int k, st_Error *err)
-{
-    const int64_t begin = of->column[k], n_own = of->own_first[k + 1] - of->own_first[k];
-    int64_t room = 1 + n_own;
-    int lowest = n;
-    for (int c = of->child[k]; c > 0; c = of->sibling[c - 1])
-        room += of->column[c] - of->column[c - 1];
-    GROW(row, begin + room);
-    of->row[begin] = k;
-    of->mark[k] = k + 1;
-    of->column[k + 1] = begin + 1;
-    take_rows(of, k, of->own + of->own_first[k], n_own, &lowest);
-    for (int c = of->child[k]; c > 0; c = of->sibling[c - 1])
-        take_rows(of, k, of->row + of->column[c - 1] + 1, of->column[c] - of->column[c - 1] - 1, &lowest);
-    of->parent[k] = lowest < n ? lowest : -1;
-    if (lowest < n) {
-        of->sibling[k] = of->child[lowest];
-        of->child[lowest] = k + 1;
-    }
-    return ST_OK;
-}
-
-st_Status sti_elimination_columns(sti_Elimination *of, int n, const int64_t *p, const int *i, st_Error *err)
-{
-    STI_TRY(list_own(of, n, p, i, err));
     for (int k = 0; k < n; k++)
         of->mark[k] = of->child[k] = 0;
     of->column[0] = 0;
-    for (int k = 0; k < n; k++)
-        STI_TRY(merge_column(of, n, k, err));
+    for (int k = 0; k < n; k++) {
+        /* Children are counted from 1: 0 ends a list. */
+        const int64_t begin = of->column[k], n_own = of->own_first[k + 1] - of->own_first[k];
+        int64_t room = 1 + n_own;
+        int lowest = n;
+        for (int c = of->child[k]; c > 0; c = of->sibling[c - 1])
+            room += of->column[c] - of->column[c - 1];
+        GROW(row, begin + room);
+        of->row[begin] = k;
+        of->mark[k] = k + 1;
+        of->column[k + 1] = begin + 1;
+        take_rows(of, k, of->own + of->own_first[k], n_own, &lowest);
+        for (int c = of->child[k]; c > 0; c = of->sibling[c - 1])
+            take_rows(of, k, of->row + of->column[c - 1] + 1, of->column[c] - of->column[c - 1] - 1, &lowest);
+        of->parent[k] = lowest < n ? lowest : -1;
+        if (lowest < n) {
+            of->sibling[k] = of->child[lowest];
+            of->child[lowest] = k + 1;
+        }
+    }
     return ST_OK;
 }

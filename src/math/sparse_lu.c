@@ -129,110 +129,9 @@ static st_Status order_blocks(sti_SparseLu *lu, int n, st_Error *err)
     return sti_elimination_by_amd(&lu->by, n, lu->p, lu->j, err);
 }
 
-/* Renumber so that subtrees are contiguous. Returns whether anything moved. */
-static bool postorder(sti_SparseLu *lu, int n)
-{
-    int *size = lu->scratch, *next = lu->scratch + n;
-    bool moved = false;
-    for (int k = 0; k < n; k++)
-        size[k] = 1;
-    for (int k = 0; k < n; k++)
-        if (lu->by.parent[k] >= 0) size[lu->by.parent[k]] += size[k];
-    int roots = 0;
-    for (int k = n - 1; k >= 0; k--) /* where each subtree begins: parents before children */
-        next[k] = -1;
-    for (int k = 0; k < n; k++)
-        if (lu->by.parent[k] < 0) {
-            next[k] = roots;
-            roots += size[k];
-        }
-    /* a child's subtree begins after those of its earlier siblings: `where` is the room used up so far */
-    for (int k = 0; k < n; k++)
-        lu->where[k] = 0;
-    for (int k = n - 1; k >= 0; k--) {
-        const int up = lu->by.parent[k];
-        if (up < 0) continue;
-        lu->where[up] += size[k];
-        next[k] = next[up] + size[up] - 1 - lu->where[up];
-    }
-    for (int k = 0; k < n; k++)
-        lu->where[next[k] + size[k] - 1] = lu->by.order[k]; /* a node is last in its subtree */
-    for (int k = 0; k < n; k++) {
-        moved = moved || lu->by.order[k] != lu->where[k];
-        lu->by.order[k] = lu->where[k];
-    }
-    sti_elimination_reordered(&lu->by, n);
-    return moved;
-}
-
 static int lu_span(const sti_SparseLu *lu, int rank_begin, int rank_end)
 {
     return lu->at[rank_end] - lu->at[rank_begin];
-}
-
-/* Scalars in the structure of a rank's column, itself included. */
-static int column_width(const sti_SparseLu *lu, int rank)
-{
-    int width = 0;
-    for (int64_t e = lu->by.column[rank]; e < lu->by.column[rank + 1]; e++)
-        width += lu_span(lu, lu->by.row[e], lu->by.row[e] + 1);
-    return width;
-}
-
-/* Rank by rank: begin a supernode, then take in those before it that hang on it, as long as the zeros that all
- * merges together bring stay a small share of the front, or the front is small. The structure of a
- * supernode beyond its own ranks is that of its last rank.                                         */
-static st_Status lu_find_nodes(sti_SparseLu *lu, int n, st_Error *err)
-{
-    GROW(node_first, n + 1);
-    GROW(node_reached, n);
-    GROW(node_of, n);
-    GROW(work, n); /* zeros in each supernode */
-    int nodes = 0;
-    for (int k = 0; k < n; k++) {
-        int begin = k;
-        const int reached = column_width(lu, k) - lu_span(lu, k, k + 1);
-        double zeros = 0.0;
-        while (nodes > 0 && lu->by.parent[begin - 1] >= 0 && lu->by.parent[begin - 1] <= k) {
-            const int child = lu->node_first[nodes - 1], own = lu_span(lu, child, k + 1);
-            const int gap = lu_span(lu, begin, k + 1) + reached - lu->node_reached[nodes - 1];
-            const double all = zeros + lu->work[nodes - 1] + (double)lu_span(lu, child, begin) * gap;
-            if (all > merge_zeros * own * (0.5 * own + reached) && (own > MERGE_SMALL || gap > MERGE_SMALL)) break;
-            zeros = all;
-            begin = child;
-            nodes--;
-        }
-        lu->node_first[nodes] = begin;
-        lu->work[nodes] = zeros;
-        lu->node_reached[nodes++] = reached;
-    }
-    lu->node_first[nodes] = n;
-    lu->n_nodes = nodes;
-    for (int s = 0; s < nodes; s++)
-        for (int k = lu->node_first[s]; k < lu->node_first[s + 1]; k++)
-            lu->node_of[k] = s;
-    return ST_OK;
-}
-
-static void sort_ranks(int *x, int64_t n)
-{
-    for (int64_t gap = n / 2; gap > 0; gap /= 2)
-        for (int64_t i = gap; i < n; i++) {
-            const int value = x[i];
-            int64_t at = i;
-            for (; at >= gap && x[at - gap] > value; at -= gap)
-                x[at] = x[at - gap];
-            x[at] = value;
-        }
-}
-
-/* The lowest of the children of node s, which has some: the one whose subtree begins where that of s does. */
-static int first_child(const sti_SparseLu *lu, int s)
-{
-    int c = s - 1;
-    while (lu->node_low[c] > lu->node_low[s])
-        c = lu->node_low[c] - 1;
-    return c;
 }
 
 static st_Status lay_out_nodes(sti_SparseLu *lu, st_Error *err)
@@ -252,7 +151,15 @@ static st_Status lay_out_nodes(sti_SparseLu *lu, st_Error *err)
         GROW(reach, begin + count);
         if (count > 0)
             memcpy(lu->reach + begin, lu->by.row + lu->by.column[last] + 1, (size_t)count * sizeof *lu->reach);
-        sort_ranks(lu->reach + begin, count);
+        int *x = lu->reach + begin; /* sorted by Shell's method */
+        for (int64_t gap = count / 2; gap > 0; gap /= 2)
+            for (int64_t i = gap; i < count; i++) {
+                const int value = x[i];
+                int64_t at = i;
+                for (; at >= gap && x[at - gap] > value; at -= gap)
+                    x[at] = x[at - gap];
+                x[at] = value;
+            }
         lu->reach_first[s + 1] = begin + count;
         if (lu->by.parent[last] >= 0) { /* children come before: node_low[s] is settled by now */
             int *low = &lu->node_low[lu->node_of[lu->by.parent[last]]];
@@ -261,7 +168,12 @@ static st_Status lay_out_nodes(sti_SparseLu *lu, st_Error *err)
         const int64_t k = lu_span(lu, lu->node_first[s], last + 1), m = k + lu->node_reached[s];
         lu->value_first[s + 1] = lu->value_first[s] + k * (m + lu->node_reached[s]);
         widest = m > widest ? m : widest;
-        if (lu->node_low[s] < s) top = lu->stack_start[first_child(lu, s)]; /* the children are taken off ... */
+        if (lu->node_low[s] < s) {
+            int c = s - 1; /* the lowest child of node s: the one whose subtree begins where that of s does */
+            while (lu->node_low[c] > lu->node_low[s])
+                c = lu->node_low[c] - 1;
+            top = lu->stack_start[c]; /* the children are taken off ... */
+        }
         lu->stack_start[s] = top;
         top += (int64_t)lu->node_reached[s] * lu->node_reached[s]; /* ... and this one goes on */
         highest = top > highest ? top : highest;
@@ -304,13 +216,79 @@ static st_Status lu_analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *
     STI_TRY(lu_keep_pattern(lu, a, err));
     STI_TRY(order_blocks(lu, n, err));
     STI_TRY(sti_elimination_columns(&lu->by, n, lu->p, lu->j, err));
-    if (postorder(lu, n)) STI_TRY(sti_elimination_columns(&lu->by, n, lu->p, lu->j, err));
+
+    /* Renumber so that subtrees are contiguous. */
+    int *size = lu->scratch, *next = lu->scratch + n;
+    bool moved = false;
+    for (int k = 0; k < n; k++)
+        size[k] = 1;
+    for (int k = 0; k < n; k++)
+        if (lu->by.parent[k] >= 0) size[lu->by.parent[k]] += size[k];
+    int roots = 0;
+    for (int k = n - 1; k >= 0; k--) /* where each subtree begins: parents before children */
+        next[k] = -1;
+    for (int k = 0; k < n; k++)
+        if (lu->by.parent[k] < 0) {
+            next[k] = roots;
+            roots += size[k];
+        }
+    /* a child's subtree begins after those of its earlier siblings: `where` is the room used up so far */
+    for (int k = 0; k < n; k++)
+        lu->where[k] = 0;
+    for (int k = n - 1; k >= 0; k--) {
+        const int up = lu->by.parent[k];
+        if (up < 0) continue;
+        lu->where[up] += size[k];
+        next[k] = next[up] + size[up] - 1 - lu->where[up];
+    }
+    for (int k = 0; k < n; k++)
+        lu->where[next[k] + size[k] - 1] = lu->by.order[k]; /* a node is last in its subtree */
+    for (int k = 0; k < n; k++) {
+        moved = moved || lu->by.order[k] != lu->where[k];
+        lu->by.order[k] = lu->where[k];
+    }
+    sti_elimination_reordered(&lu->by, n);
+    if (moved) STI_TRY(sti_elimination_columns(&lu->by, n, lu->p, lu->j, err));
+
     GROW(at, n + 1);
     lu->at[0] = 0;
     for (int k = 0; k < n; k++)
         lu->at[k + 1] = lu->at[k] + a->first[lu->by.order[k] + 1] - a->first[lu->by.order[k]];
     lu->n_scalar = lu->at[n];
-    STI_TRY(lu_find_nodes(lu, n, err));
+
+    /* Rank by rank: begin a supernode, then take in those before it that hang on it, as long as the zeros that all
+     * merges together bring stay a small share of the front, or the front is small. The structure of a
+     * supernode beyond its own ranks is that of its last rank.                                         */
+    GROW(node_first, n + 1);
+    GROW(node_reached, n);
+    GROW(node_of, n);
+    GROW(work, n); /* zeros in each supernode */
+    int nodes = 0;
+    for (int k = 0; k < n; k++) {
+        int begin = k, width = 0; /* scalars in the structure of the rank's column, itself included */
+        for (int64_t e = lu->by.column[k]; e < lu->by.column[k + 1]; e++)
+            width += lu_span(lu, lu->by.row[e], lu->by.row[e] + 1);
+        const int reached = width - lu_span(lu, k, k + 1);
+        double zeros = 0.0;
+        while (nodes > 0 && lu->by.parent[begin - 1] >= 0 && lu->by.parent[begin - 1] <= k) {
+            const int child = lu->node_first[nodes - 1], own = lu_span(lu, child, k + 1);
+            const int gap = lu_span(lu, begin, k + 1) + reached - lu->node_reached[nodes - 1];
+            const double all = zeros + lu->work[nodes - 1] + (double)lu_span(lu, child, begin) * gap;
+            if (all > merge_zeros * own * (0.5 * own + reached) && (own > MERGE_SMALL || gap > MERGE_SMALL)) break;
+            zeros = all;
+            begin = child;
+            nodes--;
+        }
+        lu->node_first[nodes] = begin;
+        lu->work[nodes] = zeros;
+        lu->node_reached[nodes++] = reached;
+    }
+    lu->node_first[nodes] = n;
+    lu->n_nodes = nodes;
+    for (int s = 0; s < nodes; s++)
+        for (int k = lu->node_first[s]; k < lu->node_first[s + 1]; k++)
+            lu->node_of[k] = s;
+
     STI_TRY(lay_out_nodes(lu, err));
     STI_TRY(deal_entries(lu, n, err));
     lu->n = n;
@@ -330,20 +308,6 @@ static void place_ranks(sti_SparseLu *lu, int s)
     for (int64_t e = lu->reach_first[s]; e < lu->reach_first[s + 1]; e++) {
         lu->where[lu->reach[e]] = at;
         at += lu_span(lu, lu->reach[e], lu->reach[e] + 1);
-    }
-}
-
-static void add_entries(sti_SparseLu *lu, const sti_BlockRows *a, const double *x, int s, int64_t stride)
-{
-    for (int64_t t = lu->entry_first[s]; t < lu->entry_first[s + 1]; t++) {
-        const int64_t e = lu->entry[t];
-        const int i = lu->entry_row[t], j = a->j[e], rows = a->first[i + 1] - a->first[i],
-                  columns = a->first[j + 1] - a->first[j];
-        const double *block = x + a->start[e];
-        double *f = lu->front + lu->where[lu->by.rank[i]] * stride + lu->where[lu->by.rank[j]];
-        for (int r = 0; r < rows; r++)
-            for (int c = 0; c < columns; c++)
-                f[r * stride + c] += block[r * columns + c];
     }
 }
 
@@ -376,13 +340,6 @@ static void put_away(sti_SparseLu *lu, int s, int k, int reached, int64_t stride
         memcpy(top, lu->front + i * stride + k, (size_t)reached * sizeof *top);
 }
 
-/* Multiplications that eliminate k of m unknowns: (m-1)^2 + ... + (m-k)^2. */
-static double products_of(double k, double m)
-{
-    const double all = (m - 1.0) * m * (2.0 * m - 1.0), rest = (m - k - 1.0) * (m - k) * (2.0 * (m - k) - 1.0);
-    return (all - rest) / 6.0;
-}
-
 st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const double *x, double tiny, int *replaced,
                                st_Error *err)
 {
@@ -395,12 +352,25 @@ st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const d
         if (stride % 32 == 0) stride += 8; /* rows a power of two apart would fall on the same cache lines */
         memset(lu->front, 0, (size_t)(m * stride) * sizeof *lu->front);
         place_ranks(lu, s);
-        add_entries(lu, a, x, s, stride);
+        for (int64_t t = lu->entry_first[s]; t < lu->entry_first[s + 1]; t++) {
+            const int64_t e = lu->entry[t];
+            const int i = lu->entry_row[t], j = a->j[e], rows = a->first[i + 1] - a->first[i],
+                      columns = a->first[j + 1] - a->first[j];
+            const double *block = x + a->start[e];
+            double *f = lu->front + lu->where[lu->by.rank[i]] * stride + lu->where[lu->by.rank[j]];
+            for (int r = 0; r < rows; r++)
+                for (int c = 0; c < columns; c++)
+                    f[r * stride + c] += block[r * columns + c];
+        }
+
         for (int c = s - 1; c >= lu->node_low[s]; c = lu->node_low[c] - 1)
             add_child(lu, c, stride);
         *replaced += sti_dense_lu(lu->front, m, k, stride, tiny, lu->pivot + lu->at[lu->node_first[s]], stop);
         if (sti_stopped(stop)) return sti_fail(err, ST_ERR_CANCELLED, "cancelled within a factorisation");
-        sti_work_products(lu->work_done, products_of(k, m));
+
+        /* multiplications that eliminate k of m unknowns: (m-1)^2 + ... + (m-k)^2 */
+        const double all = (m - 1.0) * m * (2.0 * m - 1.0), rest = (m - k - 1.0) * (m - k) * (2.0 * (m - k) - 1.0);
+        sti_work_products(lu->work_done, (all - rest) / 6.0);
         put_away(lu, s, k, m - k, stride);
     }
     return ST_OK;
@@ -441,38 +411,6 @@ static double lu_dot(const double *a, const double *b, int n)
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-static void forward(const sti_SparseLu *lu, int s, double *y, double *t)
-{
-    const int begin = lu->at[lu->node_first[s]], k = lu_span(lu, lu->node_first[s], lu->node_first[s + 1]);
-    const int reached = lu->node_reached[s];
-    const double *value = lu->value + lu->value_first[s], *L21 = value + (int64_t)k * (k + reached);
-    double *own = y + begin;
-    for (int i = 0; i < k; i++) {
-        const int other = lu->pivot[begin + i];
-        const double x = own[i];
-        own[i] = own[other];
-        own[other] = x;
-    }
-    for (int i = 1; i < k; i++)
-        own[i] -= lu_dot(value + (int64_t)i * (k + reached), own, i);
-    for (int i = 0; i < reached; i++)
-        t[i] = lu_dot(L21 + (int64_t)i * k, own, k);
-    subtract(lu, s, t, y);
-}
-
-static void backward(const sti_SparseLu *lu, int s, double *y, double *t)
-{
-    const int begin = lu->at[lu->node_first[s]], k = lu_span(lu, lu->node_first[s], lu->node_first[s + 1]);
-    const int reached = lu->node_reached[s], m = k + reached;
-    const double *value = lu->value + lu->value_first[s];
-    double *own = y + begin;
-    lu_gather(lu, s, y, t);
-    for (int i = k - 1; i >= 0; i--) {
-        const double *row = value + (int64_t)i * m;
-        own[i] = (own[i] - lu_dot(row + k, t, reached) - lu_dot(row + i + 1, own + i + 1, k - 1 - i)) / row[i];
-    }
-}
-
 void sti_sparse_lu_solve(const sti_SparseLu *lu, double *y)
 {
     double *z = lu->work, *t = lu->work + lu->n_scalar;
@@ -480,10 +418,34 @@ void sti_sparse_lu_solve(const sti_SparseLu *lu, double *y)
     for (int k = 0; k < lu->n; k++)
         for (int q = lu->at[k]; q < lu->at[k + 1]; q++)
             z[q] = y[lu->first[lu->by.order[k]] + q - lu->at[k]];
-    for (int s = 0; s < lu->n_nodes; s++)
-        forward(lu, s, z, t);
-    for (int s = lu->n_nodes - 1; s >= 0; s--)
-        backward(lu, s, z, t);
+    for (int s = 0; s < lu->n_nodes; s++) {
+        const int begin = lu->at[lu->node_first[s]], k = lu_span(lu, lu->node_first[s], lu->node_first[s + 1]);
+        const int reached = lu->node_reached[s];
+        const double *value = lu->value + lu->value_first[s], *L21 = value + (int64_t)k * (k + reached);
+        double *own = z + begin;
+        for (int i = 0; i < k; i++) {
+            const int other = lu->pivot[begin + i];
+            const double x = own[i];
+            own[i] = own[other];
+            own[other] = x;
+        }
+        for (int i = 1; i < k; i++)
+            own[i] -= lu_dot(value + (int64_t)i * (k + reached), own, i);
+        for (int i = 0; i < reached; i++)
+            t[i] = lu_dot(L21 + (int64_t)i * k, own, k);
+        subtract(lu, s, t, z);
+    }
+    for (int s = lu->n_nodes - 1; s >= 0; s--) {
+        const int begin = lu->at[lu->node_first[s]], k = lu_span(lu, lu->node_first[s], lu->node_first[s + 1]);
+        const int reached = lu->node_reached[s], m = k + reached;
+        const double *value = lu->value + lu->value_first[s];
+        double *own = z + begin;
+        lu_gather(lu, s, z, t);
+        for (int i = k - 1; i >= 0; i--) {
+            const double *row = value + (int64_t)i * m;
+            own[i] = (own[i] - lu_dot(row + k, t, reached) - lu_dot(row + i + 1, own + i + 1, k - 1 - i)) / row[i];
+        }
+    }
     for (int k = 0; k < lu->n; k++)
         for (int q = lu->at[k]; q < lu->at[k + 1]; q++)
             y[lu->first[lu->by.order[k]] + q - lu->at[k]] = z[q];
