@@ -205,18 +205,6 @@ static double remainder_of(const st_LcpProblem *p, const Work *work, int i, int 
     return sti_dd_value(sum);
 }
 
-/* | min(z, w) | of the pairs, where all else is solved: w_i = -remainder. */
-static double error_of_pairs(const st_LcpProblem *p, const Work *work, int k)
-{
-    double sum = 0.0, scale = 0.0;
-    for (int i = 0; i < p->n; i++) {
-        const double miss = is_free(p, i) ? 0.0 : fmin(sti_dd_value(work->set[i]), -remainder_of(p, work, i, k));
-        sum += miss * miss;
-        scale += p->q[i] * p->q[i];
-    }
-    return scale > 0.0 ? sqrt(sum / scale) : sqrt(sum);
-}
-
 /* z of a set; how far its signs are off goes to *error. */
 static Verdict try_set(const st_LcpProblem *p, const Work *work, uint32_t set, double size, double q_size,
                        double *error)
@@ -233,18 +221,17 @@ static Verdict try_set(const st_LcpProblem *p, const Work *work, uint32_t set, d
     if (!eliminate(work->matrix, k, size, q_size, &consistent)) return consistent ? UNDECIDED : EXCLUDED;
     for (int a = 0; a < k; a++)
         work->set[work->columns[a]] = work->matrix[a * (k + 1) + k];
-    *error = error_of_pairs(p, work, k);
-    return SOLVES; /* if the signs are right */
-}
 
-/* z of the rows that were eliminated, from those of the set. */
-static void fill_free(const st_LcpProblem *p, const Work *work, uint32_t set)
-{
-    const int k = list_set(p, work, set);
-    for (int i = 0; i < p->n; i++)
-        work->z[i] = sti_dd_value(work->set[i]);
-    for (int i = 0; i < p->n; i++)
-        if (work->pivot[i] >= 0) work->z[work->pivot[i]] = remainder_of(p, work, i, k);
+    /* | min(z, w) | of the pairs, where all else is solved: w_i = -remainder. */
+    double sum = 0.0, scale = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        const double miss = is_free(p, i) ? 0.0 : fmin(sti_dd_value(work->set[i]), -remainder_of(p, work, i, k));
+        sum += miss * miss;
+        scale += p->q[i] * p->q[i];
+    }
+    *error = scale > 0.0 ? sqrt(sum / scale) : sqrt(sum);
+
+    return SOLVES; /* if the signs are right */
 }
 
 /* All sets; z and info keep the best. */
@@ -269,7 +256,14 @@ static void enumerate(const st_LcpProblem *p, Work *work, double tolerance, doub
         if (verdict == UNDECIDED) proved = false;
         if (error <= tolerance) proved = false; /* whether or not doubles can hold it */
         if (!(error < info->error)) continue;
-        fill_free(p, work, set);
+
+        /* z of the rows that were eliminated, from those of the set. */
+        const int k = list_set(p, work, set);
+        for (int i = 0; i < p->n; i++)
+            work->z[i] = sti_dd_value(work->set[i]);
+        for (int i = 0; i < p->n; i++)
+            if (work->pivot[i] >= 0) work->z[work->pivot[i]] = remainder_of(p, work, i, k);
+
         keep_better(p, work->z, z, w, info);
         if (info->error <= tolerance) return;
     }

@@ -84,20 +84,6 @@ void sti_lcp_destroy(sti_Lcp *lcp)
     sti_free(&allocator, lcp, 1, sizeof *lcp);
 }
 
-static st_Status resize(sti_Lcp *lcp, int n, st_Error *err)
-{
-    STI_TRY(sti_lcp_basis_resize(&lcp->basis, &lcp->allocator, n, err));
-    int64_t pad = lcp->basis.pad;
-    double **vector[] = {&lcp->q, &lcp->scale, &lcp->diagonal, &lcp->added, &lcp->z, &lcp->best_z};
-    const int n_vectors = (int)(sizeof vector / sizeof *vector);
-    STI_TRY(STI_GROW(&lcp->allocator, lcp->numbers, lcp->numbers_capacity, n_vectors * pad, err));
-    STI_TRY(STI_GROW(&lcp->allocator, lcp->candidate, lcp->candidate_capacity, pad, err));
-    for (int i = 0; i < n_vectors; i++)
-        *vector[i] = lcp->numbers + i * pad;
-    lcp->n = n;
-    return ST_OK;
-}
-
 static bool is_free(const sti_Lcp *lcp, int index)
 {
     return lcp->free != NULL && index < lcp->n && lcp->free[index];
@@ -308,11 +294,6 @@ static bool good_solution(sti_Lcp *lcp, sti_LcpInfo *info)
     return error <= SOLVED_ERROR && excused <= GOOD_ERROR;
 }
 
-static int complement(int n, int variable)
-{
-    return variable < n ? variable + n + 1 : variable - n - 1;
-}
-
 /* From a complementary basis without z_0 to one that is feasible. */
 static sti_LcpOutcome run(sti_Lcp *lcp, int attempt, sti_LcpInfo *info)
 {
@@ -333,7 +314,7 @@ static sti_LcpOutcome run(sti_Lcp *lcp, int attempt, sti_LcpInfo *info)
             cover = basis->x[basis->column_slot[n]];
             if (good_solution(lcp, info)) return STI_LCP_SOLVED;
         }
-        entering = complement(n, leaving);
+        entering = leaving < n ? leaving + n + 1 : leaving - n - 1;
     }
     return STI_LCP_LIMIT;
 }
@@ -434,7 +415,16 @@ st_Status sti_lcp_solve(sti_Lcp *lcp, const sti_LcpProblem *problem, int first, 
     if (n == 0) return ST_OK;
     if (!all_finite((int64_t)n * n, problem->M) || !all_finite(n, problem->q))
         return sti_fail(err, ST_ERR_NUMERIC, "a complementarity problem of size %d has a NaN or Inf", n);
-    STI_TRY(resize(lcp, n, err));
+    STI_TRY(sti_lcp_basis_resize(&lcp->basis, &lcp->allocator, n, err));
+    int64_t pad = lcp->basis.pad;
+    double **vector[] = {&lcp->q, &lcp->scale, &lcp->diagonal, &lcp->added, &lcp->z, &lcp->best_z};
+    const int n_vectors = (int)(sizeof vector / sizeof *vector);
+    STI_TRY(STI_GROW(&lcp->allocator, lcp->numbers, lcp->numbers_capacity, n_vectors * pad, err));
+    STI_TRY(STI_GROW(&lcp->allocator, lcp->candidate, lcp->candidate_capacity, pad, err));
+    for (int i = 0; i < n_vectors; i++)
+        *vector[i] = lcp->numbers + i * pad;
+    lcp->n = n;
+
     lcp->free = problem->free;
     lcp->problem = problem;
     double size = load(lcp, problem);

@@ -237,32 +237,6 @@ double sti_lcp_basis_inverse_entry(const sti_LcpBasis *basis, int variable)
 
 /* ---- K --------------------------------------------------------------------------------------- */
 
-static void swap_slots_of_S(sti_LcpBasis *basis, int a, int b)
-{
-    double *row_a = basis->K + a * basis->pad, *row_b = basis->K + b * basis->pad;
-    for (int64_t i = 0; i < basis->pad; i++) {
-        double held = row_a[i];
-        row_a[i] = row_b[i];
-        row_b[i] = held;
-    }
-    double value = basis->x[a];
-    basis->x[a] = basis->x[b];
-    basis->x[b] = value;
-    int column = basis->column_of[a];
-    basis->column_of[a] = basis->column_of[b];
-    basis->column_of[b] = column;
-}
-
-static void transpose(double *K, int64_t pad, int k)
-{
-    for (int i = 0; i < k; i++)
-        for (int j = 0; j < i; j++) {
-            double held = K[i * pad + j];
-            K[i * pad + j] = K[j * pad + i];
-            K[j * pad + i] = held;
-        }
-}
-
 /* Gauss-Jordan elimination with partial pivoting, in place: step p exchanges unknown p and equation p. It works on
  * the transpose T of M[R,S], because elimination makes T inv(T) - 1 small, while refinement needs
  * K M[R,S] - 1 small.                                                                              */
@@ -281,7 +255,20 @@ bool sti_lcp_basis_rebuild(sti_LcpBasis *basis)
         for (int i = p + 1; i < k; i++)
             if (fabs(K[i * pad + p]) > fabs(K[best * pad + p])) best = i;
         if (!(fabs(K[best * pad + p]) > 0.0)) return false;
-        if (best != p) swap_slots_of_S(basis, p, best);
+        if (best != p) {
+            double *row_a = basis->K + p * basis->pad, *row_b = basis->K + best * basis->pad;
+            for (int64_t i = 0; i < basis->pad; i++) {
+                double held = row_a[i];
+                row_a[i] = row_b[i];
+                row_b[i] = held;
+            }
+            double value = basis->x[p];
+            basis->x[p] = basis->x[best];
+            basis->x[best] = value;
+            int column = basis->column_of[p];
+            basis->column_of[p] = basis->column_of[best];
+            basis->column_of[best] = column;
+        }
         double inverse = 1.0 / K[p * pad + p];
         K[p * pad + p] = 1.0;
         for (int64_t j = 0; j < length; j++)
@@ -293,7 +280,13 @@ bool sti_lcp_basis_rebuild(sti_LcpBasis *basis)
             add_multiple(length, -factor, K + p * pad, K + i * pad);
         }
     }
-    transpose(K, pad, k);
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < i; j++) {
+            double held = K[i * pad + j];
+            K[i * pad + j] = K[j * pad + i];
+            K[j * pad + i] = held;
+        }
+
     for (int slot = 0; slot < k; slot++)
         basis->column_slot[basis->column_of[slot]] = slot;
     return true;

@@ -146,22 +146,6 @@ typedef struct Cursor {
     int normal, facet, multiplier;
 } Cursor;
 
-static void add_bounded(Lemke *lemke, const st_ContactLaw *contact, double scale, Cursor *at)
-{
-    bool below = isfinite(contact->lo), above = isfinite(contact->hi);
-    lemke->start[contact->first] = below ? contact->lo : above ? contact->hi : 0.0;
-    lemke->free[at->normal] = !below && !above;
-    lemke->unknown[at->normal] =
-        (Unknown){.row = contact->first, .rows = 1, .d = {!below && above ? -1.0 : 1.0, 0.0}, .scale = scale};
-    if (below && above)
-        lemke->unknown[at->multiplier++] = (Unknown){.impulse = at->normal,
-                                                     .impulses = 1,
-                                                     .normal = -1,
-                                                     .offset = contact->hi - contact->lo,
-                                                     .scale = 1.0 / scale};
-    at->normal++;
-}
-
 static void add_friction(Lemke *lemke, const st_ContactLaw *contact, double scale, Cursor *at)
 {
     int facets = facets_of(contact), multipliers = multipliers_of(contact), normal = at->normal - 1;
@@ -175,23 +159,6 @@ static void add_friction(Lemke *lemke, const st_ContactLaw *contact, double scal
         Unknown *beta = &lemke->unknown[at->facet++];
         *beta = (Unknown){.row = contact->first + 1, .rows = contact->dim - 1, .scale = scale};
         facet(contact, j, beta->d);
-    }
-}
-
-static void list_unknowns(Lemke *lemke, const sti_Task *task, Cursor at)
-{
-    memset(lemke->start, 0, (size_t)task->problem->n_r * sizeof *lemke->start);
-    for (int c = 0; c < task->problem->n_contacts; c++) {
-        const st_ContactLaw *contact = &task->problem->contact[c];
-        const double *block = task->reduction->W_diagonal + task->reduction->W_start[c];
-        double scale = block_scale(block, contact->dim, 0, 1);
-        lemke->free[at.normal] = false;
-        if (contact->law == ST_LAW_BOUNDED) {
-            add_bounded(lemke, contact, scale, &at);
-            continue;
-        }
-        lemke->unknown[at.normal++] = (Unknown){.row = contact->first, .rows = 1, .d = {1.0, 0.0}, .scale = scale};
-        if (has_friction(contact)) add_friction(lemke, contact, block_scale(block, contact->dim, 1, contact->dim), &at);
     }
 }
 
@@ -264,15 +231,6 @@ static void form_q(Lemke *lemke, const sti_Task *task)
     }
 }
 
-/* r = r_0 + P z */
-static void form_r(const Lemke *lemke, int n_r, double *r)
-{
-    memcpy(r, lemke->start, (size_t)n_r * sizeof *r);
-    for (int i = 0; i < lemke->n; i++)
-        for (int k = 0; k < lemke->unknown[i].rows; k++)
-            r[lemke->unknown[i].row + k] += lemke->unknown[i].d[k] * lemke->z[i];
-}
-
 /* The natural residual of docs/methods.md 12 with the W and b at hand. */
 static double residual_by_W(Lemke *lemke, const sti_Task *task, double reference)
 {
@@ -300,18 +258,6 @@ static double undecided(const Lemke *lemke, const sti_Task *task, double referen
             sum += terms * terms;
         }
     return DOUBLE_ROUNDING * sqrt(sum) / reference;
-}
-
-/* | rho b |, or 1. */
-static double reference_of(const sti_Task *task)
-{
-    double sum = 0.0;
-    for (int c = 0; c < task->problem->n_contacts; c++)
-        for (int i = 0; i < task->problem->contact[c].dim; i++) {
-            double b = task->reduction->rho[c] * task->reduction->b[task->problem->contact[c].first + i];
-            sum += b * b;
-        }
-    return sum > 0.0 ? sqrt(sum) : 1.0;
 }
 
 static st_Status prepare(Lemke *lemke, const sti_Task *task, st_Error *err)
@@ -345,21 +291,36 @@ static st_Status prepare(Lemke *lemke, const sti_Task *task, st_Error *err)
     memcpy(lemke->b, task->reduction->b, (size_t)n_r * sizeof *lemke->b);
     memset(lemke->free, 0, (size_t)n * sizeof *lemke->free);
     sti_reduction_form_W(task->reduction, lemke->W);
-    list_unknowns(lemke, task, (Cursor){.facet = (int)normals, .multiplier = (int)(normals + facets)});
+    Cursor at = (Cursor){.facet = (int)normals, .multiplier = (int)(normals + facets)};
+    memset(lemke->start, 0, (size_t)task->problem->n_r * sizeof *lemke->start);
+    for (int c = 0; c < task->problem->n_contacts; c++) {
+        const st_ContactLaw *contact = &task->problem->contact[c];
+        const double *block = task->reduction->W_diagonal + task->reduction->W_start[c];
+        double scale = block_scale(block, contact->dim, 0, 1);
+        lemke->free[at.normal] = false;
+        if (contact->law == ST_LAW_BOUNDED) {
+            bool below = isfinite(contact->lo), above = isfinite(contact->hi);
+            lemke->start[contact->first] = below ? contact->lo : above ? contact->hi : 0.0;
+            lemke->free[at.normal] = !below && !above;
+            lemke->unknown[at.normal] =
+                (Unknown){.row = contact->first, .rows = 1, .d = {!below && above ? -1.0 : 1.0, 0.0}, .scale = scale};
+            if (below && above)
+                lemke->unknown[at.multiplier++] = (Unknown){.impulse = at.normal,
+                                                            .impulses = 1,
+                                                            .normal = -1,
+                                                            .offset = contact->hi - contact->lo,
+                                                            .scale = 1.0 / scale};
+            at.normal++;
+
+            continue;
+        }
+        lemke->unknown[at.normal++] = (Unknown){.row = contact->first, .rows = 1, .d = {1.0, 0.0}, .scale = scale};
+        if (has_friction(contact)) add_friction(lemke, contact, block_scale(block, contact->dim, 1, contact->dim), &at);
+    }
+
     form_M(lemke, problem->n_r);
     form_q(lemke, task);
     return ST_OK;
-}
-
-/* W is summed from terms that may cancel (a contact close to a pin), u of the unreduced equations less so: move what
- * they differ by at r into b.                                                                      */
-static void correct_b(Lemke *lemke, const sti_Task *task, const double *u)
-{
-    memcpy(lemke->PW, u, (size_t)task->problem->n_r * sizeof *u);
-    velocity(lemke, task, lemke->r, lemke->u);
-    for (int i = 0; i < task->problem->n_r; i++)
-        lemke->b[i] += lemke->PW[i] - lemke->u[i];
-    form_q(lemke, task);
 }
 
 /* Asked before every pivot, which has as many products as M has entries. */
@@ -390,13 +351,28 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
                                     .scale = lemke->scale,
                                     .cancel = pivoting_ends,
                                     .cancel_ctx = &pivoting};
-    double best = INFINITY, reference = reference_of(task), good = fmin(GOOD_RESIDUAL, task->tolerance);
+
+    /* | rho b |, or 1. */
+    double sum = 0.0;
+    for (int c = 0; c < task->problem->n_contacts; c++)
+        for (int i = 0; i < task->problem->contact[c].dim; i++) {
+            double b = task->reduction->rho[c] * task->reduction->b[task->problem->contact[c].first + i];
+            sum += b * b;
+        }
+    double best = INFINITY, reference = sum > 0.0 ? sqrt(sum) : 1.0, good = fmin(GOOD_RESIDUAL, task->tolerance);
+
     for (int attempt = 0, corrections = 0; attempt < STI_LCP_ATTEMPTS && !sti_work_ends(task->work);) {
         sti_LcpInfo info;
         st_Residual judged;
         STI_TRY(sti_lcp_solve(lemke->lcp, &problem, attempt, attempt, lemke->z, &info, err));
         task->iterations += info.pivots;
-        form_r(lemke, task->problem->n_r, lemke->r);
+
+        /* r = r_0 + P z */
+        memcpy(lemke->r, lemke->start, (size_t)task->problem->n_r * sizeof *lemke->r);
+        for (int i = 0; i < lemke->n; i++)
+            for (int k = 0; k < lemke->unknown[i].rows; k++)
+                lemke->r[lemke->unknown[i].row + k] += lemke->unknown[i].d[k] * lemke->z[i];
+
         bool by_W = residual_by_W(lemke, task, reference) <= good;
         sti_residual(task->reduction, lemke->r, NULL, NULL, lemke->u, &judged);
         sti_task_report(task, lemke->r);
@@ -405,9 +381,15 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
             memcpy(task->r, lemke->r, bytes);
         }
         if (judged.natural <= good + undecided(lemke, task, reference)) break;
-        if (by_W && corrections++ < MAX_CORRECTIONS)
-            correct_b(lemke, task, lemke->u);
-        else
+        if (by_W && corrections++ < MAX_CORRECTIONS) {
+            /* W is summed from terms that may cancel (a contact close to a pin), u of the unreduced equations less so:
+             * move what they differ by at r into b. */
+            memcpy(lemke->PW, lemke->u, (size_t)task->problem->n_r * sizeof *lemke->u);
+            velocity(lemke, task, lemke->r, lemke->u);
+            for (int i = 0; i < task->problem->n_r; i++)
+                lemke->b[i] += lemke->PW[i] - lemke->u[i];
+            form_q(lemke, task);
+        } else
             attempt++;
     }
     return ST_OK;
