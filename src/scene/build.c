@@ -26,16 +26,6 @@ static st_Status build_read_word(const sti_Object *object, const st_Setting *set
     return sti_report(object->reader, place, ST_ERR_FORMAT, "%s: %s is %s%s", object->who, setting->key, found, text);
 }
 
-static st_Status unknown_setting(const sti_Object *object, const char *key, const sti_Place *place)
-{
-    char text[400];
-    sti_Nearest nearest = {.word = key};
-    for (int i = 0; i < st_setting_count(); i++)
-        sti_nearest_try(&nearest, st_setting(i)->key);
-    sti_nearest_text(&nearest, "known keys", text, sizeof text);
-    return sti_report(object->reader, place, ST_ERR_FORMAT, "%s has no key \"%.60s\"%s", object->who, key, text);
-}
-
 static st_Status setting_value(const sti_Object *object, const st_Setting *setting, const json_t *value,
                                const sti_Place *place, st_SettingValue *out)
 {
@@ -63,7 +53,14 @@ static st_Status read_setting(sti_Reader *reader, const sti_Object *object, cons
     sti_Place place = {object->place, key, 0};
     const st_Setting *setting = st_setting_find(key);
     st_SettingValue read;
-    if (setting == NULL) return unknown_setting(object, key, &place);
+    if (setting == NULL) {
+        char text[400];
+        sti_Nearest nearest = {.word = key};
+        for (int i = 0; i < st_setting_count(); i++)
+            sti_nearest_try(&nearest, st_setting(i)->key);
+        sti_nearest_text(&nearest, "known keys", text, sizeof text);
+        return sti_report(object->reader, &place, ST_ERR_FORMAT, "%s has no key \"%.60s\"%s", object->who, key, text);
+    }
     STI_TRY(setting_value(object, setting, value, &place, &read));
     st_Error why = {0};
     st_Status status = st_setting_set(&reader->def, key, &read, &why);

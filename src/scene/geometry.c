@@ -131,9 +131,17 @@ st_Status sti_bits_read(const sti_Value *v, void *field)
     return ST_OK;
 }
 
-/* What was read, into the def that goes to the core. */
-static st_Status finish_points(sti_Object *object)
+st_Status sti_shape_finish(sti_Object *object)
 {
+    static const char *const own[] = {"friction", "restitution", "rolling_friction", "spinning_friction"};
+    for (int k = 0; k < 4 && sti_object_has(object, "material"); k++) {
+        sti_Place place = {object->place, own[k], 0};
+        if (sti_object_has(object, own[k]))
+            return sti_report(object->reader, &place, ST_ERR_FORMAT,
+                              "%s: has both \"%s\" and \"material\", must have one of them", object->who, own[k]);
+    }
+
+    /* What was read, into the def that goes to the core. */
     st_ShapeDef *def = &object->def.shape;
     sti_Model *model = &object->model;
     const uint32_t members = st_shape_type_members(def->type);
@@ -160,16 +168,4 @@ static st_Status finish_points(sti_Object *object)
     def->points = model->points, def->n_points = model->n_points;
     if (mesh) def->triangles = model->triangles, def->n_triangles = model->n_triangles;
     return ST_OK;
-}
-
-st_Status sti_shape_finish(sti_Object *object)
-{
-    static const char *const own[] = {"friction", "restitution", "rolling_friction", "spinning_friction"};
-    for (int k = 0; k < 4 && sti_object_has(object, "material"); k++) {
-        sti_Place place = {object->place, own[k], 0};
-        if (sti_object_has(object, own[k]))
-            return sti_report(object->reader, &place, ST_ERR_FORMAT,
-                              "%s: has both \"%s\" and \"material\", must have one of them", object->who, own[k]);
-    }
-    return finish_points(object);
 }

@@ -16,25 +16,6 @@ void sti_object_free(sti_Object *object)
     sti_model_free(&object->model);
 }
 
-/* `body "left"`, `shape "foot" of body "left"`; things without a name by their number. */
-static void name_object(sti_Object *object, const char *family)
-{
-    const char *name = json_string_value(json_object_get(object->json, "name"));
-    char *who = object->who;
-    who[0] = '\0';
-    if (object->place == NULL)
-        sti_append(who, sizeof object->who, "scene");
-    else if (name != NULL && name[0] != '\0')
-        sti_append(who, sizeof object->who, "%s \"%.60s\"", object->kind->word, name);
-    else if (family[0] != '\0' && object->place->key != NULL)
-        sti_append(who, sizeof object->who, "%s", object->kind->word);
-    else if (family[0] != '\0')
-        sti_append(who, sizeof object->who, "%s %zu", object->kind->word, object->place->index);
-    else
-        sti_place_text(object->place, who, sizeof object->who);
-    if (family[0] != '\0') sti_append(who, sizeof object->who, " %s", family);
-}
-
 /* The word that tells variants apart comes first: the other keys depend on it. */
 static st_Status read_variant(sti_Object *object)
 {
@@ -134,7 +115,22 @@ static st_Status check_not_twice(const sti_Object *object, int k)
 
 st_Status sti_object_read(sti_Object *object, const char *family)
 {
-    name_object(object, family);
+    /* `body "left"`, `shape "foot" of body "left"`; things without a name by their number. */
+    const char *name = json_string_value(json_object_get(object->json, "name"));
+    char *who = object->who;
+    who[0] = '\0';
+    if (object->place == NULL)
+        sti_append(who, sizeof object->who, "scene");
+    else if (name != NULL && name[0] != '\0')
+        sti_append(who, sizeof object->who, "%s \"%.60s\"", object->kind->word, name);
+    else if (family[0] != '\0' && object->place->key != NULL)
+        sti_append(who, sizeof object->who, "%s", object->kind->word);
+    else if (family[0] != '\0')
+        sti_append(who, sizeof object->who, "%s %zu", object->kind->word, object->place->index);
+    else
+        sti_place_text(object->place, who, sizeof object->who);
+    if (family[0] != '\0') sti_append(who, sizeof object->who, " %s", family);
+
     if (!json_is_object(object->json)) {
         char found[80];
         sti_found_text(object->json, found, sizeof found);

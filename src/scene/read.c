@@ -12,23 +12,19 @@
 
 /* ---- JSON ------------------------------------------------------------------------------------- */
 
-/* Bytes that no text has: a recording, a picture, a program. */
-static bool is_binary(const char *text, size_t length)
-{
-    for (size_t k = 0; k < length && k < 512; k++) {
-        const unsigned char c = (unsigned char)text[k];
-        if (c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f') return true;
-    }
-    return false;
-}
-
 /* What people write that JSON does not have. */
 static const char *hint_for(const json_error_t *error, const char *text, size_t length)
 {
     const char *near = strstr(error->text, "near '");
     size_t at = error->position > 0 ? (size_t)error->position - 1 : 0;
     char bad = at < length ? text[at] : '\0';
-    if (is_binary(text, length)) return "; the file is not a text";
+
+    /* Bytes that no text has: a recording, a picture, a program. */
+    for (size_t k = 0; k < length && k < 512; k++) {
+        const unsigned char c = (unsigned char)text[k];
+        if (c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f') return "; the file is not a text";
+    }
+
     if (json_error_code(error) == json_error_invalid_utf8) return "; the text must be UTF-8";
     near = near != NULL ? near + 6 : "";
     if (*near == '-' || *near == '+') near++;
@@ -56,13 +52,6 @@ static st_Status read_report_syntax(const sti_Reader *reader, const json_error_t
                            hint_for(error, reader->text, reader->length));
 }
 
-static bool is_blank(const char *text, size_t length)
-{
-    while (length > 0 && (text[length - 1] == ' ' || (text[length - 1] >= '\t' && text[length - 1] <= '\r')))
-        length--;
-    return length == 0;
-}
-
 static st_Status read_own_tree(sti_Reader *reader)
 {
     json_error_t error;
@@ -72,8 +61,11 @@ static st_Status read_own_tree(sti_Reader *reader)
         reader->text += 3; /* the mark some editors put before UTF-8 */
         reader->length -= 3;
     }
-    if (is_blank(reader->text, reader->length))
-        return sti_report_line(reader, 1, ST_ERR_FORMAT, "the scene is empty, must be a JSON object");
+    size_t length = reader->length;
+    while (length > 0 &&
+           (reader->text[length - 1] == ' ' || (reader->text[length - 1] >= '\t' && reader->text[length - 1] <= '\r')))
+        length--;
+    if (length == 0) return sti_report_line(reader, 1, ST_ERR_FORMAT, "the scene is empty, must be a JSON object");
     /* Every number as a double: 100000000000000000000 is a fine stiffness. */
     reader->root = json_loadb(reader->text, reader->length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
     return reader->root != NULL ? ST_OK : read_report_syntax(reader, &error);

@@ -48,30 +48,6 @@ static bool put_setting(FILE *out, const st_Setting *setting)
     return ok;
 }
 
-static bool put_simulation(FILE *out)
-{
-    bool ok = true;
-    fprintf(
-        out,
-        "### Numbers\n\nSI units, radians. Lengths that must be > 0 are from %g to %g m, coordinates up to %g m either "
-        "way. Of all other numbers, those that must be > 0 are from %g to %g, the others up to %g either way, but for "
-        "moments of inertia (%g to %g kg m^2). What is beyond is refused by name.\n\n",
-        STI_SHORTEST, STI_LONGEST, STI_LONGEST, STI_SMALLEST, STI_LARGEST, STI_LARGEST, STI_LEAST_INERTIA,
-        STI_MOST_INERTIA);
-    fputs("### Simulation\n\nThe object `simulation`: how the scene is run. The preset is applied first, wherever it "
-          "stands.\n\n| key | value | unit | left out | meaning |\n|---|---|---|---|---|\n",
-          out);
-    for (int i = 0; i < st_setting_count(); i++)
-        ok = put_setting(out, st_setting(i)) && ok;
-    fputs("\n| preset | is |\n|---|---|\n", out);
-    for (int i = 0; i < st_preset_count(); i++) {
-        fprintf(out, "| `%s` | ", st_preset_name(i));
-        put_cell(out, st_preset_help(i));
-        fputs(" |\n", out);
-    }
-    return ok;
-}
-
 /* "`bar`, `box`": the variants that have the key; NULL: all. */
 static void put_variants(FILE *out, const sti_Kind *kind, const sti_Key *key)
 {
@@ -81,14 +57,6 @@ static void put_variants(FILE *out, const sti_Kind *kind, const sti_Key *key)
         fprintf(out, "%s`%s`", comma, kind->variant_name(v));
         comma = ", ";
     }
-}
-
-static int first_variant(const sti_Kind *kind, const sti_Key *key)
-{
-    int v = 0;
-    while (v < 31 && !sti_key_in(kind, key, v))
-        v++;
-    return v;
 }
 
 static bool put_key(FILE *out, const sti_Kind *kind, const sti_Key *key)
@@ -110,8 +78,12 @@ static bool put_key(FILE *out, const sti_Kind *kind, const sti_Key *key)
         fputs("**needed**", out);
     else if (key->fallback != NULL)
         put_cell(out, key->fallback);
-    else
-        ok = put_default(out, sti_default_value(kind, key, first_variant(kind, key)));
+    else {
+        int v = 0;
+        while (v < 31 && !sti_key_in(kind, key, v))
+            v++;
+        ok = put_default(out, sti_default_value(kind, key, v));
+    }
     fputs(" | ", out);
     put_cell(out, key->help);
     fputs(" |\n", out);
@@ -143,7 +115,26 @@ char *st_scene_reference(void)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (out == NULL) return NULL;
-    bool ok = put_simulation(out);
+    bool ok = true;
+    fprintf(
+        out,
+        "### Numbers\n\nSI units, radians. Lengths that must be > 0 are from %g to %g m, coordinates up to %g m either "
+        "way. Of all other numbers, those that must be > 0 are from %g to %g, the others up to %g either way, but for "
+        "moments of inertia (%g to %g kg m^2). What is beyond is refused by name.\n\n",
+        STI_SHORTEST, STI_LONGEST, STI_LONGEST, STI_SMALLEST, STI_LARGEST, STI_LARGEST, STI_LEAST_INERTIA,
+        STI_MOST_INERTIA);
+    fputs("### Simulation\n\nThe object `simulation`: how the scene is run. The preset is applied first, wherever it "
+          "stands.\n\n| key | value | unit | left out | meaning |\n|---|---|---|---|---|\n",
+          out);
+    for (int i = 0; i < st_setting_count(); i++)
+        ok = put_setting(out, st_setting(i)) && ok;
+    fputs("\n| preset | is |\n|---|---|\n", out);
+    for (int i = 0; i < st_preset_count(); i++) {
+        fprintf(out, "| `%s` | ", st_preset_name(i));
+        put_cell(out, st_preset_help(i));
+        fputs(" |\n", out);
+    }
+
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         ok = put_kind(out, kinds[k]) && ok;
     ok = ferror(out) == 0 && ok;

@@ -20,9 +20,9 @@ static const sti_Set *set_behind(const sti_Reader *reader, const sti_Place *plac
     return NULL;
 }
 
-/* The element that the part at `place`, or the nearest part around it, was made from; NULL: none. */
-static const sti_Element *origin_of(const sti_Reader *reader, const sti_Place *place)
+int sti_place_line(const sti_Reader *reader, const sti_Place *place, const char **label)
 {
+    /* The element that the part at `place`, or the nearest part around it, was made from; NULL: none. */
     const sti_Place *chain[STI_MAX_DEPTH];
     const json_t *part = reader->root;
     const sti_Element *found = NULL;
@@ -36,12 +36,8 @@ static const sti_Element *origin_of(const sti_Reader *reader, const sti_Place *p
         const sti_Place *p = chain[--depth];
         part = p->key != NULL ? json_object_get(part, p->key) : json_array_get(part, p->index);
     }
-    return found;
-}
+    const sti_Element *from = found;
 
-int sti_place_line(const sti_Reader *reader, const sti_Place *place, const char **label)
-{
-    const sti_Element *from = origin_of(reader, place);
     *label = from != NULL ? from->file : reader->label;
     if (from != NULL) return from->line;
     return reader->xml ? 1 : sti_locate(reader->text, reader->length, place);

@@ -335,18 +335,6 @@ static json_t *setting_schema(const st_Setting *setting)
     return json_object();
 }
 
-static json_t *settings_schema(void)
-{
-    json_t *properties = json_object();
-    for (int i = 0; i < st_setting_count(); i++) {
-        const st_Setting *setting = st_setting(i);
-        json_t *schema =
-            described(setting_schema(setting), setting->unit, setting->help, NULL, sti_default_setting(setting));
-        properties = sti_with(properties, setting->key, schema);
-    }
-    return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties, "additionalProperties", 0);
-}
-
 /* ---- the whole -------------------------------------------------------------------------------- */
 
 /* A list with at least one member. */
@@ -362,7 +350,17 @@ static json_t *whole_schema(void)
         &sti_tendon_kind,   &sti_motor_kind,         &sti_spring_kind,        &sti_force_kind,         &sti_robot_kind,
         &sti_region_kind,   &sti_size_kind,          &sti_fill_kind,          &sti_inlet_kind,         &sti_outlet_kind,
         &sti_measure_kind,  &sti_keyframe_kind,      &sti_keyframe_body_kind, &sti_keyframe_motor_kind};
-    json_t *defs = sti_with(json_object(), "simulation", settings_schema());
+    json_t *properties = json_object();
+    for (int i = 0; i < st_setting_count(); i++) {
+        const st_Setting *setting = st_setting(i);
+        json_t *schema =
+            described(setting_schema(setting), setting->unit, setting->help, NULL, sti_default_setting(setting));
+        properties = sti_with(properties, setting->key, schema);
+    }
+    json_t *defs =
+        sti_with(json_object(), "simulation",
+                 json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties, "additionalProperties", 0));
+
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         defs = sti_with(defs, kinds[k]->word, kind_schema(kinds[k]));
 

@@ -107,23 +107,6 @@ static st_Status sets_enter(Walk *walk, json_t *parent, const char *key, size_t 
     return status;
 }
 
-/* Every member that a part with a star stands for. */
-static st_Status enter_all(Walk *walk, json_t *parent, const char *pattern, const char *rest)
-{
-    const char *key;
-    json_t *child;
-    for (size_t i = 0; i < json_array_size(parent); i++) {
-        const char *name = json_string_value(json_object_get(json_array_get(parent, i), "name"));
-        if (sti_name_matches(pattern, name != NULL ? name : "")) STI_TRY(sets_enter(walk, parent, NULL, i, rest));
-    }
-    if (!json_is_object(parent)) return ST_OK;
-    json_object_foreach(parent, key, child)
-    {
-        if (sti_name_matches(pattern, key)) STI_TRY(sets_enter(walk, parent, key, 0, rest));
-    }
-    return ST_OK;
-}
-
 static st_Status descend(Walk *walk, json_t *parent, const char *path)
 {
     char part[256];
@@ -138,7 +121,20 @@ static st_Status descend(Walk *walk, json_t *parent, const char *path)
     bool there = json_is_array(parent) ? index != SIZE_MAX : json_object_get(parent, part) != NULL;
     if (!there && strchr(part, '*') != NULL) {
         walk->wild = true;
-        return enter_all(walk, parent, part, rest);
+
+        /* Every member that a part with a star stands for. */
+        const char *key;
+        json_t *child;
+        for (size_t i = 0; i < json_array_size(parent); i++) {
+            const char *name = json_string_value(json_object_get(json_array_get(parent, i), "name"));
+            if (sti_name_matches(part, name != NULL ? name : "")) STI_TRY(sets_enter(walk, parent, NULL, i, rest));
+        }
+        if (!json_is_object(parent)) return ST_OK;
+        json_object_foreach(parent, key, child)
+        {
+            if (sti_name_matches(part, key)) STI_TRY(sets_enter(walk, parent, key, 0, rest));
+        }
+        return ST_OK;
     }
     /* A missing `simulation` is made: every scene has one, written or not. */
     if (!there && rest != NULL && parent == walk->reader->root && strcmp(part, "simulation") == 0) {

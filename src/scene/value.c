@@ -139,37 +139,34 @@ static st_Status read_extents(const sti_Value *v, void *field)
     return ST_OK;
 }
 
-/* {"axis": [x, y, z], "angle": rad}: q = (cos(angle/2), sin(angle/2) axis/|axis|). */
-static st_Status read_axis_angle(const sti_Value *v, st_Quat *out)
-{
-    const json_t *angle = json_object_get(v->json, "angle");
-    sti_Place axis_place = {v->place, "axis", 0}, angle_place = {v->place, "angle", 0};
-    st_Vec3 axis;
-    if (json_object_get(v->json, "axis") == NULL || angle == NULL || json_object_size(v->json) != 2)
-        return sti_report(v->object->reader, v->place, ST_ERR_FORMAT,
-                          "%s: %s as an object must have the keys \"axis\" and \"angle\" and no other", v->object->who,
-                          v->key->key);
-    STI_TRY(
-        sti_vector_read(v->object, "axis of its orientation", json_object_get(v->json, "axis"), &axis_place, &axis));
-    if (!json_is_number(angle))
-        return sti_wrong(v->object, &angle_place, "angle of its orientation", angle, "a number");
-    double length = hypot(hypot(axis.x, axis.y), axis.z), half = json_number_value(angle) / 2;
-    if (!sti_between(length, STI_SMALLEST, STI_LARGEST))
-        return sti_report(v->object->reader, &axis_place, ST_ERR_FORMAT,
-                          "%s: axis of its orientation is [%g, %g, %g], must have a length from %g to %g",
-                          v->object->who, axis.x, axis.y, axis.z, STI_SMALLEST, STI_LARGEST);
-    if (!sti_within(2 * half, STI_LARGEST))
-        return out_of_range(v, &angle_place, "angle of its orientation", 2 * half, -STI_LARGEST, STI_LARGEST);
-    double s = sin(half) / length;
-    *out = (st_Quat){cos(half), s * axis.x, s * axis.y, s * axis.z};
-    return ST_OK;
-}
-
 static st_Status read_rotation(const sti_Value *v, void *field)
 {
     st_Quat *out = field;
     double x[4];
-    if (json_is_object(v->json)) return read_axis_angle(v, out);
+    if (json_is_object(v->json)) {
+        /* {"axis": [x, y, z], "angle": rad}: q = (cos(angle/2), sin(angle/2) axis/|axis|). */
+        const json_t *angle = json_object_get(v->json, "angle");
+        sti_Place axis_place = {v->place, "axis", 0}, angle_place = {v->place, "angle", 0};
+        st_Vec3 axis;
+        if (json_object_get(v->json, "axis") == NULL || angle == NULL || json_object_size(v->json) != 2)
+            return sti_report(v->object->reader, v->place, ST_ERR_FORMAT,
+                              "%s: %s as an object must have the keys \"axis\" and \"angle\" and no other",
+                              v->object->who, v->key->key);
+        STI_TRY(sti_vector_read(v->object, "axis of its orientation", json_object_get(v->json, "axis"), &axis_place,
+                                &axis));
+        if (!json_is_number(angle))
+            return sti_wrong(v->object, &angle_place, "angle of its orientation", angle, "a number");
+        double length = hypot(hypot(axis.x, axis.y), axis.z), half = json_number_value(angle) / 2;
+        if (!sti_between(length, STI_SMALLEST, STI_LARGEST))
+            return sti_report(v->object->reader, &axis_place, ST_ERR_FORMAT,
+                              "%s: axis of its orientation is [%g, %g, %g], must have a length from %g to %g",
+                              v->object->who, axis.x, axis.y, axis.z, STI_SMALLEST, STI_LARGEST);
+        if (!sti_within(2 * half, STI_LARGEST))
+            return out_of_range(v, &angle_place, "angle of its orientation", 2 * half, -STI_LARGEST, STI_LARGEST);
+        double s = sin(half) / length;
+        *out = (st_Quat){cos(half), s * axis.x, s * axis.y, s * axis.z};
+        return ST_OK;
+    }
     STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 4, sti_expected(v->key), x));
     *out = (st_Quat){x[0], x[1], x[2], x[3]};
     return ST_OK;

@@ -82,27 +82,6 @@ static void put_member(Text *text, const char *key, const json_t *member, size_t
     put_value(text, member, indent);
 }
 
-static void put_broken(Text *text, const json_t *value, size_t indent)
-{
-    bool list = json_is_array(value), first = true;
-    const char *key;
-    size_t i;
-    json_t *member;
-    put_word(text, list ? "[" : "{");
-    json_object_foreach((json_t *)value, key, member)
-    {
-        put_member(text, key, member, indent + 2, first, indent > 0);
-        first = false;
-    }
-    json_array_foreach(value, i, member)
-    {
-        put_member(text, NULL, member, indent + 2, first, !json_is_object(member));
-        first = false;
-    }
-    new_line(text, indent);
-    put_word(text, list ? "]" : "}");
-}
-
 static void put_on_line(Text *text, const json_t *value)
 {
     bool list = json_is_array(value), first = true;
@@ -142,8 +121,25 @@ static void put_value(Text *text, const json_t *value, size_t indent)
     if (fits || !(json_is_object(value) || json_is_array(value)) ||
         json_object_size(value) + json_array_size(value) == 0)
         put_on_line(text, value);
-    else
-        put_broken(text, value, indent);
+    else {
+        bool list = json_is_array(value), first = true;
+        const char *key;
+        size_t i;
+        json_t *member;
+        put_word(text, list ? "[" : "{");
+        json_object_foreach((json_t *)value, key, member)
+        {
+            put_member(text, key, member, indent + 2, first, indent > 0);
+            first = false;
+        }
+        json_array_foreach(value, i, member)
+        {
+            put_member(text, NULL, member, indent + 2, first, !json_is_object(member));
+            first = false;
+        }
+        new_line(text, indent);
+        put_word(text, list ? "]" : "}");
+    }
 }
 
 /* Files of hulls and meshes are relative to the scene, which is to be elsewhere. */
