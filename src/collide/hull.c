@@ -89,14 +89,6 @@ static st_Status make_work(const st_Allocator *allocator, Work *work, st_Error *
     return ST_OK;
 }
 
-static void free_work(const st_Allocator *allocator, Work *work)
-{
-    sti_free(allocator, work->number, work->n, sizeof *work->number);
-    sti_free(allocator, work->corner, work->vertices, sizeof *work->corner);
-    sti_free(allocator, work->half, most_corners(work), sizeof *work->half);
-    sti_free(allocator, work->beside, most_corners(work), sizeof *work->beside);
-}
-
 static st_Status fail_thin(st_Error *err)
 {
     return sti_fail(err, ST_ERR_ARGUMENT, "the hull of its points is too thin to tell its faces apart");
@@ -135,41 +127,6 @@ static st_Status take_face(qhT *qh, facetT *facet, const Work *work, sti_Facets 
     return ST_OK;
 }
 
-/* The faces beyond the edges: two loops that run against each other along one. */
-static void find_beside(const sti_Facets *f, const Room *room, const Work *work)
-{
-    const int n = room->face_first[f->n_faces];
-    for (int a = 0; a < f->n_faces; a++)
-        for (int k = room->face_first[a]; k < room->face_first[a + 1]; k++) {
-            int next = k + 1 < room->face_first[a + 1] ? k + 1 : room->face_first[a];
-            int i = room->face_vertex[k], j = room->face_vertex[next];
-            work->half[k] = (HalfEdge){i < j ? i : j, i < j ? j : i, a, k, i > j};
-            work->beside[k] = -1;
-        }
-    qsort(work->half, (size_t)n, sizeof *work->half, hull_by_ends);
-    for (int k = 0; k + 1 < n; k++) {
-        const HalfEdge *x = &work->half[k], *y = x + 1;
-        if (x->low != y->low || x->high != y->high || x->turned == y->turned) continue;
-        work->beside[x->at] = y->face, work->beside[y->at] = x->face;
-    }
-}
-
-/* Each edge once: from the face whose loop runs along it to the one that runs against it. */
-static st_Status find_edges(sti_Facets *f, Room *room, const Work *work, st_Error *err)
-{
-    find_beside(f, room, work);
-    for (int a = 0; a < f->n_faces; a++)
-        for (int k = room->face_first[a]; k < room->face_first[a + 1]; k++) {
-            int next = k + 1 < room->face_first[a + 1] ? k + 1 : room->face_first[a];
-            int i = room->face_vertex[k], j = room->face_vertex[next];
-            if (i > j) continue;
-            if (work->beside[k] < 0 || f->n_edges >= 3 * f->n_vertices) return fail_thin(err);
-            int *edge = room->edge + (ptrdiff_t)4 * f->n_edges++;
-            edge[0] = i, edge[1] = j, edge[2] = a, edge[3] = work->beside[k];
-        }
-    return ST_OK;
-}
-
 /* The edges at each vertex, in order: those with a smaller number first. */
 static void find_spokes(const sti_Facets *f, Room *room)
 {
@@ -199,7 +156,34 @@ static st_Status take_faces(qhT *qh, const st_Vec3 *points, const Work *work, st
     f->spoke_first = room->spoke_first, f->spoke = room->spoke;
     for (facetT *facet = qh->facet_list; facet != NULL && facet->next != NULL; facet = facet->next)
         STI_TRY(take_face(qh, facet, work, f, room, err));
-    STI_TRY(find_edges(f, room, work, err));
+
+    /* Each edge once: from the face whose loop runs along it to the one that runs against it. */
+    /* The faces beyond the edges: two loops that run against each other along one. */
+    const int n = room->face_first[f->n_faces];
+    for (int a = 0; a < f->n_faces; a++)
+        for (int k = room->face_first[a]; k < room->face_first[a + 1]; k++) {
+            int next = k + 1 < room->face_first[a + 1] ? k + 1 : room->face_first[a];
+            int i = room->face_vertex[k], j = room->face_vertex[next];
+            work->half[k] = (HalfEdge){i < j ? i : j, i < j ? j : i, a, k, i > j};
+            work->beside[k] = -1;
+        }
+    qsort(work->half, (size_t)n, sizeof *work->half, hull_by_ends);
+    for (int k = 0; k + 1 < n; k++) {
+        const HalfEdge *x = &work->half[k], *y = x + 1;
+        if (x->low != y->low || x->high != y->high || x->turned == y->turned) continue;
+        work->beside[x->at] = y->face, work->beside[y->at] = x->face;
+    }
+
+    for (int a = 0; a < f->n_faces; a++)
+        for (int k = room->face_first[a]; k < room->face_first[a + 1]; k++) {
+            int next = k + 1 < room->face_first[a + 1] ? k + 1 : room->face_first[a];
+            int i = room->face_vertex[k], j = room->face_vertex[next];
+            if (i > j) continue;
+            if (work->beside[k] < 0 || f->n_edges >= 3 * f->n_vertices) return fail_thin(err);
+            int *edge = room->edge + (ptrdiff_t)4 * f->n_edges++;
+            edge[0] = i, edge[1] = j, edge[2] = a, edge[3] = work->beside[k];
+        }
+
     find_spokes(f, room);
     return f->n_vertices - f->n_edges + f->n_faces == 2 ? ST_OK : fail_thin(err);
 }
@@ -212,7 +196,10 @@ static st_Status take_result(qhT *qh, const st_Vec3 *points, int n, const st_All
     STI_TRY(hull_make_room(allocator, qh->num_vertices, hull, &room, err));
     st_Status status = make_work(allocator, &work, err);
     if (status == ST_OK) status = take_faces(qh, points, &work, hull, &room, err);
-    free_work(allocator, &work);
+    sti_free(allocator, work.number, work.n, sizeof *work.number);
+    sti_free(allocator, work.corner, work.vertices, sizeof *work.corner);
+    sti_free(allocator, work.half, most_corners(&work), sizeof *work.half);
+    sti_free(allocator, work.beside, most_corners(&work), sizeof *work.beside);
     return status;
 }
 
@@ -241,21 +228,17 @@ static st_Status check_points(const st_Vec3 *p, int n, st_Error *err)
     return sti_fail(err, ST_ERR_ARGUMENT, "%s: the hull has no volume", found[dimension]);
 }
 
-/* qhull must write its complaints somewhere. */
-static FILE *open_nowhere(void)
-{
-    FILE *file = fopen("/dev/null", "w");
-    if (file == NULL) file = tmpfile();
-    return file;
-}
-
 st_Status sti_hull_create(const st_Vec3 *points, int n, const st_Allocator *allocator, sti_Hull **out, st_Error *err)
 {
     *out = NULL;
     STI_TRY(check_points(points, n, err));
     sti_Hull *hull = sti_alloc(allocator, 1, sizeof *hull);
     coordT *copy = sti_alloc(allocator, 3 * (int64_t)n, sizeof *copy);
-    FILE *silent = open_nowhere();
+
+    /* qhull must write its complaints somewhere. */
+    FILE *file = fopen("/dev/null", "w");
+    if (file == NULL) file = tmpfile();
+    FILE *silent = file;
     qhT *qh = sti_alloc(allocator, 1, sizeof *qh);
     st_Status status = ST_ERR_MEMORY;
     if (hull == NULL || copy == NULL || qh == NULL) {

@@ -97,17 +97,6 @@ static bool broad_is_over(const sti_Pairs *p, const sti_PairPlane *plane, int sh
     return dot(n, sub(lowest, plane->on)) <= 0.5 * p->margin;
 }
 
-/* Planes are few: they stand beside the tree. One that moved looks at every shape. */
-static void meet_plane(const sti_Pairs *p, const sti_PairPlane *plane, struct sti_PairSearch *of)
-{
-    Search search = {p, plane->shape, of};
-    const bool all = p->moved[plane->shape];
-    for (int e = 0; e < (all ? p->n_shapes : p->n_movers) && of->status == ST_OK; e++) {
-        const int i = all ? e : p->mover[e];
-        if (p->extent[i] != STI_EXTENT_PLANE && broad_is_over(p, plane, i)) (void)add_fresh(&search, i);
-    }
-}
-
 /* Movers that are worth a thread. */
 enum { LEAST_MOVERS = 128 };
 
@@ -165,34 +154,6 @@ static st_Status take_fresh(sti_Pairs *p, const struct sti_PairSearch *from, st_
     return fail_as(from, err);
 }
 
-static st_Status broad_gather(sti_Pairs *p, const Team *team, st_Error *err)
-{
-    STI_TRY(take_fresh(p, &team->first, err));
-    for (int k = 0; k < team->n - 1; k++) {
-        const struct sti_PairSearch *from = &p->search[k];
-        STI_TRY(fail_as(from, err));
-        STI_TRY(STI_GROW(&p->allocator, p->fresh, p->fresh_capacity, p->n_fresh + from->n_found, err));
-        if (from->n_found > 0) memcpy(p->fresh + p->n_fresh, from->found, (size_t)from->n_found * sizeof *from->found);
-        p->n_fresh += from->n_found;
-    }
-    return ST_OK;
-}
-
-static st_Status find_fresh(sti_Pairs *p, st_Error *err)
-{
-    Team team = {.pairs = p, .n = 1};
-    const int most = p->n_movers / LEAST_MOVERS, threads = most < p->threads ? most : p->threads;
-    p->n_fresh = 0;
-    if (threads > 1) STI_TRY(make_searches(p, threads - 1, err));
-    lend_fresh(p, &team.first);
-    sti_team_run(threads, search_share, &team);
-    STI_TRY(broad_gather(p, &team, err));
-    lend_fresh(p, &team.first);
-    for (int k = 0; k < p->n_planes; k++)
-        meet_plane(p, &p->plane[k], &team.first);
-    return take_fresh(p, &team.first, err);
-}
-
 /* Below 0: a stands before b. */
 static int compare(sti_PairKey a, sti_PairKey b)
 {
@@ -210,10 +171,13 @@ static sti_PairKey key_of(const sti_Pair *pair)
     return (sti_PairKey){pair->i, pair->j};
 }
 
-/* Old pairs of shapes that moved stay if they were found again, with what is known of them, and of the fresh ones those
- * stay that are new: mostly none goes and none comes. Returns how many old ones there are now.       */
-static int64_t sift(sti_Pairs *p)
+/* Old pairs and new ones, in order: from the back, where there is room. */
+static st_Status broad_merge(sti_Pairs *p, st_Error *err)
 {
+    if (p->n_fresh > 1) qsort(p->fresh, (size_t)p->n_fresh, sizeof *p->fresh, by_shapes);
+
+    /* Old pairs of shapes that moved stay if they were found again, with what is known of them, and of the fresh ones
+     * those stay that are new: mostly none goes and none comes. Returns how many old ones there are now.       */
     int64_t n = 0, f = 0, n_new = 0;
     for (int64_t k = 0; k < p->n_pairs; k++) {
         const sti_Pair *old = &p->pair[k];
@@ -229,14 +193,8 @@ static int64_t sift(sti_Pairs *p)
     while (f < p->n_fresh)
         p->fresh[n_new++] = p->fresh[f++];
     p->n_fresh = n_new;
-    return n;
-}
+    int64_t old = n, fresh = p->n_fresh, at = old + fresh;
 
-/* Old pairs and new ones, in order: from the back, where there is room. */
-static st_Status broad_merge(sti_Pairs *p, st_Error *err)
-{
-    if (p->n_fresh > 1) qsort(p->fresh, (size_t)p->n_fresh, sizeof *p->fresh, by_shapes);
-    int64_t old = sift(p), fresh = p->n_fresh, at = old + fresh;
     p->serial += fresh > 0 || old < p->n_pairs;
     p->n_pairs = old; /* while there may be no room */
     STI_TRY(STI_GROW(&p->allocator, p->pair, p->pair_capacity, at, err));
@@ -261,7 +219,33 @@ static void drop_all(sti_Pairs *p)
 
 static st_Status find_again(sti_Pairs *p, st_Error *err)
 {
-    STI_TRY(find_fresh(p, err));
+    Team team = {.pairs = p, .n = 1};
+    const int most = p->n_movers / LEAST_MOVERS, threads = most < p->threads ? most : p->threads;
+    p->n_fresh = 0;
+    if (threads > 1) STI_TRY(make_searches(p, threads - 1, err));
+    lend_fresh(p, &team.first);
+    sti_team_run(threads, search_share, &team);
+    STI_TRY(take_fresh(p, &team.first, err));
+    for (int k = 0; k < team.n - 1; k++) {
+        const struct sti_PairSearch *from = &p->search[k];
+        STI_TRY(fail_as(from, err));
+        STI_TRY(STI_GROW(&p->allocator, p->fresh, p->fresh_capacity, p->n_fresh + from->n_found, err));
+        if (from->n_found > 0) memcpy(p->fresh + p->n_fresh, from->found, (size_t)from->n_found * sizeof *from->found);
+        p->n_fresh += from->n_found;
+    }
+
+    lend_fresh(p, &team.first);
+    for (int k = 0; k < p->n_planes; k++) {
+        /* Planes are few: they stand beside the tree. One that moved looks at every shape. */
+        Search search = {p, p->plane[k].shape, &team.first};
+        const bool all = p->moved[p->plane[k].shape];
+        for (int e = 0; e < (all ? p->n_shapes : p->n_movers) && team.first.status == ST_OK; e++) {
+            const int i = all ? e : p->mover[e];
+            if (p->extent[i] != STI_EXTENT_PLANE && broad_is_over(p, &p->plane[k], i)) (void)add_fresh(&search, i);
+        }
+    }
+    STI_TRY(take_fresh(p, &team.first, err));
+
     return broad_merge(p, err);
 }
 
@@ -278,20 +262,6 @@ static void lengthen(double way, double most, double *lo, double *hi)
 {
     *lo += fmax(fmin(way, 0), -most);
     *hi += fmin(fmax(way, 0), most);
-}
-
-/* A new fat box, ahead along the way from the old one. */
-static sti_Bounds fattened_ahead(const sti_Pairs *p, int shape, const sti_Bounds *b)
-{
-    const sti_Bounds *old = &p->tree.bounds[shape];
-    double calls = fmax(p->calls - p->since[shape], 1), side = fmax(b->hi.x - b->lo.x, b->hi.y - b->lo.y);
-    st_Vec3 way = scale(0.5 * AHEAD / calls, sub(add(b->lo, b->hi), add(old->lo, old->hi)));
-    sti_Bounds fat = fattened(p, shape, b);
-    side = fmax(side, b->hi.z - b->lo.z);
-    lengthen(way.x, side, &fat.lo.x, &fat.hi.x);
-    lengthen(way.y, side, &fat.lo.y, &fat.hi.y);
-    lengthen(way.z, side, &fat.lo.z, &fat.hi.z);
-    return fat;
 }
 
 /* Have planes moved? Then their pairs are looked up anew. */
@@ -333,21 +303,6 @@ static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *
     return ST_OK;
 }
 
-static st_Status all_pairs(sti_Pairs *p, st_Error *err)
-{
-    struct sti_PairSearch all;
-    drop_all(p);
-    p->started = false; /* the next finite margin starts anew */
-    lend_fresh(p, &all);
-    for (int i = 0; i < p->n_shapes; i++) {
-        const Search search = {p, i, &all};
-        for (int j = i + 1; j < p->n_shapes && all.status == ST_OK; j++)
-            (void)add_fresh(&search, j);
-    }
-    STI_TRY(take_fresh(p, &all, err));
-    return broad_merge(p, err);
-}
-
 /* Shapes with their true boxes, by a team; in which parts have some left their fat ones? */
 typedef struct Leaving {
     sti_Pairs *pairs;
@@ -383,24 +338,21 @@ static void move_boxes(sti_Pairs *p, const sti_Bounds *bounds, const int *awake,
             const int i = awake != NULL ? awake[e] : e;
             if (p->extent[i] == STI_EXTENT_PLANE || !p->moved[i]) continue;
             p->mover[p->n_movers++] = i;
-            p->tree.bounds[i] = fattened_ahead(p, i, &bounds[i]);
+
+            /* A new fat box, ahead along the way from the old one. */
+            const sti_Bounds *b = &bounds[i];
+            const sti_Bounds *old = &p->tree.bounds[i];
+            double calls = fmax(p->calls - p->since[i], 1), side = fmax(b->hi.x - b->lo.x, b->hi.y - b->lo.y);
+            st_Vec3 way = scale(0.5 * AHEAD / calls, sub(add(b->lo, b->hi), add(old->lo, old->hi)));
+            sti_Bounds fat = fattened(p, i, b);
+            side = fmax(side, b->hi.z - b->lo.z);
+            lengthen(way.x, side, &fat.lo.x, &fat.hi.x);
+            lengthen(way.y, side, &fat.lo.y, &fat.hi.y);
+            lengthen(way.z, side, &fat.lo.z, &fat.hi.z);
+            p->tree.bounds[i] = fat;
+
             p->since[i] = p->calls;
         }
-}
-
-/* The tree over the new boxes: its branches grow into each other, and are cut anew now and then. */
-static void update_tree(sti_Pairs *p)
-{
-    p->moves += p->n_movers;
-    if (p->moves > p->n_shapes) {
-        sti_tree_build(&p->tree);
-        p->moves = 0;
-    } else if (8 * (int64_t)p->n_movers > p->n_shapes) {
-        sti_tree_refit(&p->tree);
-    } else {
-        for (int e = 0; e < p->n_movers; e++)
-            sti_tree_move(&p->tree, p->mover[e]);
-    }
 }
 
 static void forget_movers(sti_Pairs *p)
@@ -415,7 +367,19 @@ static void forget_movers(sti_Pairs *p)
 st_Status sti_pairs_update(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *pose, double margin, const int *awake,
                            int n, st_Error *err)
 {
-    if (!isfinite(margin)) return all_pairs(p, err);
+    if (!isfinite(margin)) {
+        struct sti_PairSearch all;
+        drop_all(p);
+        p->started = false; /* the next finite margin starts anew */
+        lend_fresh(p, &all);
+        for (int i = 0; i < p->n_shapes; i++) {
+            const Search search = {p, i, &all};
+            for (int j = i + 1; j < p->n_shapes && all.status == ST_OK; j++)
+                (void)add_fresh(&search, j);
+        }
+        STI_TRY(take_fresh(p, &all, err));
+        return broad_merge(p, err);
+    }
     margin = fmax(margin, 0);
     p->small_calls = margin < 0.25 * p->margin ? p->small_calls + 1 : 0;
     if (!p->started || margin > p->margin || p->small_calls > PATIENCE || p->calls == INT32_MAX) {
@@ -427,7 +391,19 @@ st_Status sti_pairs_update(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose
     bool planes = move_planes(p, pose);
     move_boxes(p, bounds, awake, n);
     if (p->n_movers == 0 && !planes) return ST_OK;
-    update_tree(p);
+
+    /* The tree over the new boxes: its branches grow into each other, and are cut anew now and then. */
+    p->moves += p->n_movers;
+    if (p->moves > p->n_shapes) {
+        sti_tree_build(&p->tree);
+        p->moves = 0;
+    } else if (8 * (int64_t)p->n_movers > p->n_shapes) {
+        sti_tree_refit(&p->tree);
+    } else {
+        for (int e = 0; e < p->n_movers; e++)
+            sti_tree_move(&p->tree, p->mover[e]);
+    }
+
     st_Status status = find_again(p, err);
     p->started = status == ST_OK; /* boxes have moved, their pairs were not found: everything anew */
     forget_movers(p);

@@ -41,20 +41,6 @@ static sti_Bounds leaf_bounds(const sti_Tree *tree, int first, int count)
     return b;
 }
 
-/* Longest axis of the box around the centres. */
-static int split_axis(const sti_Tree *tree, int first, int count)
-{
-    st_Vec3 c = centre2(&tree->bounds[tree->item[first]]);
-    sti_Bounds all = {c, c};
-    for (int k = first + 1; k < first + count; k++) {
-        c = centre2(&tree->bounds[tree->item[k]]);
-        all = bounds_union(all, (sti_Bounds){c, c});
-    }
-    st_Vec3 side = sub(all.hi, all.lo);
-    int best = side.y > side.x ? 1 : 0;
-    return side.z > (best == 1 ? side.y : side.x) ? 2 : best;
-}
-
 /* Is item a before item b? By centre, then by number, so that equal centres still make halves. */
 static bool before(const sti_Tree *tree, int axis, int a, int b)
 {
@@ -113,7 +99,18 @@ void sti_tree_build(sti_Tree *tree)
             continue;
         }
         int half = count / 2;
-        select_middle(tree, split_axis(tree, first, count), first, first + count - 1, first + half);
+
+        /* Longest axis of the box around the centres. */
+        st_Vec3 c = centre2(&tree->bounds[tree->item[first]]);
+        sti_Bounds all = {c, c};
+        for (int k = first + 1; k < first + count; k++) {
+            c = centre2(&tree->bounds[tree->item[k]]);
+            all = bounds_union(all, (sti_Bounds){c, c});
+        }
+        st_Vec3 side = sub(all.hi, all.lo);
+        int best = side.y > side.x ? 1 : 0;
+        select_middle(tree, side.z > (best == 1 ? side.y : side.x) ? 2 : best, first, first + count - 1, first + half);
+
         node->left = tree->n_nodes;
         tree->node[tree->n_nodes++] = (sti_TreeNode){.parent = next, .first = first, .count = half};
         tree->node[tree->n_nodes++] = (sti_TreeNode){.parent = next, .first = first + half, .count = count - half};

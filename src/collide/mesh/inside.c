@@ -54,28 +54,23 @@ typedef struct Nearest {
     int triangle;
 } Nearest;
 
-static st_Vec3 nearest_on_triangle(st_Vec3 p, const st_Vec3 v[3], st_Vec3 normal)
+st_Vec3 sti_mesh_nearest(const sti_Mesh *mesh, int triangle, st_Vec3 p)
 {
-    st_Vec3 best = sub(p, scale(dot(normal, sub(p, v[0])), normal));
+    const sti_Triangle *t = &mesh->triangle[triangle];
+    const st_Vec3 v[3] = {mesh->vertex[t->vertex[0]], mesh->vertex[t->vertex[1]], mesh->vertex[t->vertex[2]]};
+    st_Vec3 best = sub(p, scale(dot(t->normal, sub(p, v[0])), t->normal));
     bool over = true;
     double least = INFINITY;
     st_Vec3 on_edge = v[0];
     for (int k = 0; k < 3; k++) {
         st_Vec3 way = sub(v[(k + 1) % 3], v[k]);
-        if (dot(cross(way, normal), sub(p, v[k])) > 0) over = false;
+        if (dot(cross(way, t->normal), sub(p, v[k])) > 0) over = false;
         double s = fmin(fmax(dot(way, sub(p, v[k])) / dot(way, way), 0), 1);
         st_Vec3 q = add(v[k], scale(s, way));
         double distance = norm(sub(p, q));
         if (distance < least) least = distance, on_edge = q;
     }
     return over ? best : on_edge;
-}
-
-st_Vec3 sti_mesh_nearest(const sti_Mesh *mesh, int triangle, st_Vec3 p)
-{
-    const sti_Triangle *t = &mesh->triangle[triangle];
-    const st_Vec3 v[3] = {mesh->vertex[t->vertex[0]], mesh->vertex[t->vertex[1]], mesh->vertex[t->vertex[2]]};
-    return nearest_on_triangle(p, v, t->normal);
 }
 
 /* Equally near: the lower number, in whatever order they are met. */

@@ -35,15 +35,6 @@ static sti_Bend bend_of(const sti_Mesh *mesh, const sti_Triangle *t, int side, c
     return sine > 0 ? STI_EDGE_CONVEX : STI_EDGE_CONCAVE;
 }
 
-static void link_pair(sti_Mesh *mesh, const HalfEdge *x, const HalfEdge *y)
-{
-    sti_Triangle *a = &mesh->triangle[x->triangle], *b = &mesh->triangle[y->triangle];
-    a->neighbour[x->side] = y->triangle;
-    b->neighbour[y->side] = x->triangle;
-    a->bend[x->side] = bend_of(mesh, a, x->side, b);
-    b->bend[y->side] = bend_of(mesh, b, y->side, a);
-}
-
 /* Two triangles that run against each other along an edge are neighbours; an edge with one, with more than
  * two, or with two that run the same way is a boundary of each. Closed: there is none.            */
 static void link_neighbours(sti_Mesh *mesh, HalfEdge *edge)
@@ -61,32 +52,18 @@ static void link_neighbours(sti_Mesh *mesh, HalfEdge *edge)
         int end = k + 1;
         while (end < n && edge[end].from == edge[k].from && edge[end].to == edge[k].to)
             end++;
-        if (end - k == 2 && edge[k].turned != edge[k + 1].turned)
-            link_pair(mesh, &edge[k], &edge[k + 1]);
-        else
+        if (end - k == 2 && edge[k].turned != edge[k + 1].turned) {
+            const HalfEdge *y = &edge[k + 1];
+            sti_Triangle *a = &mesh->triangle[edge[k].triangle], *b = &mesh->triangle[y->triangle];
+            a->neighbour[edge[k].side] = y->triangle;
+            b->neighbour[y->side] = edge[k].triangle;
+            a->bend[edge[k].side] = bend_of(mesh, a, edge[k].side, b);
+            b->bend[y->side] = bend_of(mesh, b, y->side, a);
+        } else
             closed = false;
         k = end;
     }
     mesh->solid = closed;
-}
-
-/* The other ends of the edges at every vertex; edges with two triangles appear twice, which does no harm. */
-static void gather_spokes(sti_Mesh *mesh)
-{
-    for (int t = 0; t < mesh->n_triangles; t++)
-        for (int k = 0; k < 3; k++)
-            mesh->spoke_first[mesh->triangle[t].vertex[k] + 1] += 2;
-    for (int v = 0; v < mesh->n_vertices; v++)
-        mesh->spoke_first[v + 1] += mesh->spoke_first[v];
-    for (int t = 0; t < mesh->n_triangles; t++)
-        for (int k = 0; k < 3; k++)
-            for (int s = 1; s < 3; s++) {
-                int v = mesh->triangle[t].vertex[k];
-                mesh->spoke[mesh->spoke_first[v]++] = mesh->triangle[t].vertex[(k + s) % 3];
-            }
-    for (int v = mesh->n_vertices; v > 0; v--)
-        mesh->spoke_first[v] = mesh->spoke_first[v - 1];
-    mesh->spoke_first[0] = 0;
 }
 
 static st_Status check_triangles(sti_Mesh *mesh, const int *triangles, st_Error *err)
@@ -129,7 +106,23 @@ static st_Status mesh_build(sti_Mesh *mesh, const st_Vec3 *points, const int *tr
     if (edge == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a mesh of %lld triangles", (long long)n);
     link_neighbours(mesh, edge);
     sti_free(allocator, edge, 3 * n, sizeof *edge);
-    gather_spokes(mesh);
+
+    /* The other ends of the edges at every vertex; edges with two triangles appear twice, which does no harm. */
+    for (int t = 0; t < mesh->n_triangles; t++)
+        for (int k = 0; k < 3; k++)
+            mesh->spoke_first[mesh->triangle[t].vertex[k] + 1] += 2;
+    for (int v = 0; v < mesh->n_vertices; v++)
+        mesh->spoke_first[v + 1] += mesh->spoke_first[v];
+    for (int t = 0; t < mesh->n_triangles; t++)
+        for (int k = 0; k < 3; k++)
+            for (int s = 1; s < 3; s++) {
+                int v = mesh->triangle[t].vertex[k];
+                mesh->spoke[mesh->spoke_first[v]++] = mesh->triangle[t].vertex[(k + s) % 3];
+            }
+    for (int v = mesh->n_vertices; v > 0; v--)
+        mesh->spoke_first[v] = mesh->spoke_first[v - 1];
+    mesh->spoke_first[0] = 0;
+
     STI_TRY(sti_tree_reserve(allocator, &mesh->tree, mesh->n_triangles, err));
     for (int t = 0; t < mesh->n_triangles; t++) {
         st_Vec3 a = mesh->vertex[mesh->triangle[t].vertex[0]];
@@ -198,15 +191,6 @@ static void fill_grid(const st_ShapeDef *def, st_Vec3 *points, int *triangles)
         }
 }
 
-/* Solid below, as deep under the lowest sample as the longer side: deep enough for whatever comes in by a step, and not
- * endless, as it may be turned or carried about.                                                  */
-static void lay_ground(const st_ShapeDef *def, sti_Mesh *mesh)
-{
-    const int longer = def->n_x > def->n_y ? def->n_x : def->n_y;
-    mesh->solid = mesh->field = true;
-    mesh->bottom = mesh->tree.node[0].bounds.lo.z - (longer - 1) * def->spacing;
-}
-
 st_Status sti_mesh_from_heights(const st_ShapeDef *def, const st_Allocator *allocator, sti_Mesh **out, st_Error *err)
 {
     *out = NULL;
@@ -231,7 +215,13 @@ st_Status sti_mesh_from_heights(const st_ShapeDef *def, const st_Allocator *allo
     else {
         fill_grid(def, points, triangles);
         status = sti_mesh_create(points, (int)n, triangles, (int)(2 * cells), allocator, out, err);
-        if (status == ST_OK) lay_ground(def, *out);
+        if (status == ST_OK) {
+            /* Solid below, as deep under the lowest sample as the longer side: deep enough for whatever comes in by a
+             * step, and not endless, as it may be turned or carried about. */
+            const int longer = def->n_x > def->n_y ? def->n_x : def->n_y;
+            (*out)->solid = (*out)->field = true;
+            (*out)->bottom = (*out)->tree.node[0].bounds.lo.z - (longer - 1) * def->spacing;
+        }
     }
     sti_free(allocator, points, n, sizeof *points);
     sti_free(allocator, triangles, 6 * cells, sizeof *triangles);

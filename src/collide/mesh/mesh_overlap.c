@@ -331,18 +331,6 @@ static sti_Bounds bounds_in(const Overlap *o, int of, int other)
     return out;
 }
 
-static st_Status corners(const Overlap *o, int of)
-{
-    sti_Bounds bounds = bounds_grown(bounds_in(o, 1 - of, of), o->margin);
-    o->out->n_list = 0;
-    STI_TRY(overlap_gather(o, of, &bounds));
-    int triangles = o->out->n_list;
-    STI_TRY(gather_vertices(o, of, 0, triangles));
-    for (int k = triangles; k < o->out->n_list; k++)
-        STI_TRY(overlap_try_corner(o, of, o->out->list[k]));
-    return ST_OK;
-}
-
 /* An edge of b against the edges of the triangles of a that it comes near. */
 static st_Status edge_crossings(const Overlap *o, const Edge *b)
 {
@@ -378,29 +366,6 @@ static st_Status crossings(const Overlap *o)
 }
 
 /* ---- where no feature knows the way ---------------------------------------------------------------- */
-
-/* The vertex farthest from the other's surface, inside it. */
-static st_Status deepest_corner(const Overlap *o)
-{
-    Way deepest = {.triangle = -1};
-    st_Vec3 at = {0, 0, 0};
-    int whose = 0;
-    for (int of = 0; of < 2; of++) {
-        sti_Bounds bounds = bounds_in(o, 1 - of, of);
-        o->out->n_list = 0;
-        STI_TRY(overlap_gather(o, of, &bounds));
-        int triangles = o->out->n_list;
-        STI_TRY(gather_vertices(o, of, 0, triangles));
-        for (int k = triangles; k < o->out->n_list; k++) {
-            st_Vec3 p = placed(o, of, o->out->list[k]);
-            if (!overlap_is_inside(o, 1 - of, p)) continue;
-            Way way = overlap_way_to(o, 1 - of, p, true, INFINITY, NULL);
-            if (way.triangle >= 0 && (deepest.triangle < 0 || way.within > deepest.within))
-                deepest = way, at = p, whose = of;
-        }
-    }
-    return deepest.triangle < 0 ? ST_OK : add_way(o, whose, at, &deepest, 0);
-}
 
 /* Between the surfaces, where they are known to meet: out of whichever is nearer; at least a sign. */
 static st_Status overlap_middle(const Overlap *o, const st_Vec3 meeting[2])
@@ -466,11 +431,38 @@ st_Status sti_overlap(const sti_Mesh *a, st_Pose pose_a, const sti_Mesh *b, st_P
     const sti_Bounds *box[2] = {&a->tree.node[0].bounds, &b->tree.node[0].bounds};
     o.size = fmin(norm(sub(box[0]->hi, box[0]->lo)), norm(sub(box[1]->hi, box[1]->lo)));
     o.margin = fmin(o.margin, o.size); /* farther features have nothing to do with the overlap */
-    for (int of = 0; of < 2; of++)
-        STI_TRY(corners(&o, of));
+    for (int of = 0; of < 2; of++) {
+        sti_Bounds bounds = bounds_grown(bounds_in(&o, 1 - of, of), o.margin);
+        o.out->n_list = 0;
+        STI_TRY(overlap_gather(&o, of, &bounds));
+        int triangles = o.out->n_list;
+        STI_TRY(gather_vertices(&o, of, 0, triangles));
+        for (int k = triangles; k < o.out->n_list; k++)
+            STI_TRY(overlap_try_corner(&o, of, o.out->list[k]));
+    }
     STI_TRY(crossings(&o));
     drop_settled(&o);
-    if (meeting != NULL && !has_overlap(&o)) STI_TRY(deepest_corner(&o));
+    if (meeting != NULL && !has_overlap(&o)) {
+        /* The vertex farthest from the other's surface, inside it. */
+        Way deepest = {.triangle = -1};
+        st_Vec3 at = {0, 0, 0};
+        int whose = 0;
+        for (int of = 0; of < 2; of++) {
+            sti_Bounds bounds = bounds_in(&o, 1 - of, of);
+            o.out->n_list = 0;
+            STI_TRY(overlap_gather(&o, of, &bounds));
+            int triangles = o.out->n_list;
+            STI_TRY(gather_vertices(&o, of, 0, triangles));
+            for (int k = triangles; k < o.out->n_list; k++) {
+                st_Vec3 p = placed(&o, of, o.out->list[k]);
+                if (!overlap_is_inside(&o, 1 - of, p)) continue;
+                Way way = overlap_way_to(&o, 1 - of, p, true, INFINITY, NULL);
+                if (way.triangle >= 0 && (deepest.triangle < 0 || way.within > deepest.within))
+                    deepest = way, at = p, whose = of;
+            }
+        }
+        if (!(deepest.triangle < 0)) STI_TRY(add_way(&o, whose, at, &deepest, 0));
+    }
     if (meeting != NULL && !has_overlap(&o)) STI_TRY(overlap_middle(&o, meeting));
     return ST_OK;
 }

@@ -68,18 +68,14 @@ static st_Vec3 neighbour_normal(const Side *side, const Face *face, int k)
     return face->turned ? scale(-1, n) : n;
 }
 
-/* Unit from edge k into the neighbour across it, along its plane. */
-static st_Vec3 into_neighbour(const Side *side, const Face *face, int k)
-{
-    st_Vec3 way = sub(face->v[(k + 1) % 3], face->v[k]);
-    st_Vec3 up = rotate(side->pose.q, side->mesh->triangle[face->triangle->neighbour[k]].normal);
-    return scale(1 / norm(way), cross(way, up));
-}
-
 static bool edge_allows(const Side *side, const Face *face, int k, st_Vec3 n)
 {
     if (bend(face, k) == STI_EDGE_BOUNDARY) return true;
-    return dot(n, into_neighbour(side, face, k)) <= CONE_SLACK;
+
+    /* not into the neighbour across edge k, along its plane */
+    st_Vec3 way = sub(face->v[(k + 1) % 3], face->v[k]);
+    st_Vec3 up = rotate(side->pose.q, side->mesh->triangle[face->triangle->neighbour[k]].normal);
+    return dot(n, scale(1 / norm(way), cross(way, up))) <= CONE_SLACK;
 }
 
 static bool vertex_allows(const Side *side, const Face *face, int k, st_Vec3 n)
@@ -247,20 +243,6 @@ static st_Status overlapping(Side *side, const Face *face)
 
 /* ---- a triangle ---------------------------------------------------------------------------------- */
 
-static void mesh_pair_place(const Side *side, int index, Face *face)
-{
-    *face = (Face){.index = index, .triangle = &side->mesh->triangle[index]};
-    for (int k = 0; k < 3; k++)
-        face->v[k] = pose_point(side->pose, side->mesh->vertex[face->triangle->vertex[k]]);
-    face->n = face->up = rotate(side->pose.q, face->triangle->normal);
-    face->core = sti_core_triangle(face->v[0], face->v[1], face->v[2]);
-}
-
-static double depth_along(const Side *side, st_Vec3 n, st_Vec3 on)
-{
-    return dot(n, sub(sti_support(side->core, scale(-1, n)), on));
-}
-
 /* Where the edges of one triangle go through the other: 0, 1 or 2 places. */
 static int pierced(const st_Vec3 v[3], const st_Vec3 w[3], st_Vec3 n, st_Vec3 *sum, st_Vec3 *one)
 {
@@ -280,10 +262,14 @@ static int pierced(const st_Vec3 v[3], const st_Vec3 w[3], st_Vec3 n, st_Vec3 *s
 
 static st_Status mesh_pair_try_triangle(Side *side, int index)
 {
-    Face face;
-    mesh_pair_place(side, index, &face);
+    Face face = {.index = index, .triangle = &side->mesh->triangle[index]};
+    for (int k = 0; k < 3; k++)
+        face.v[k] = pose_point(side->pose, side->mesh->vertex[face.triangle->vertex[k]]);
+    face.n = face.up = rotate(side->pose.q, face.triangle->normal);
+    face.core = sti_core_triangle(face.v[0], face.v[1], face.v[2]);
+
     const sti_Core *core = side->core;
-    double lowest = depth_along(side, face.n, face.v[0]);
+    double lowest = dot(face.n, sub(sti_support(core, scale(-1, face.n)), face.v[0]));
     double highest = dot(face.n, sub(sti_support(core, face.n), face.v[0]));
     if (!side->mesh->solid && lowest + highest < 0) { /* a sheet: seen from where the shape is */
         face.n = scale(-1, face.n);
@@ -334,14 +320,6 @@ typedef struct Guest {
     const sti_Core *core;   /* NULL: a mesh                                                        */
 } Guest;
 
-/* A corner of a mesh that touches no triangle of the solid: it is inside as a whole, or outside. */
-static bool holds_corner(const sti_Mesh *solid, const Guest *guest, st_Vec3 *corner)
-{
-    const sti_Mesh *mesh = guest->shape->mesh;
-    *corner = pose_point(guest->in_solid, mesh->vertex[mesh->triangle[0].vertex[0]]);
-    return sti_mesh_holds(solid, *corner);
-}
-
 /* What touches no triangle of a solid because it is wholly inside leaves by the surface nearest to its middle, or where
  * that is in a hole, to one of its corners. The normal is out of the solid. False: it is not inside. */
 static bool is_swallowed(const sti_Mesh *solid, st_Pose pose, const Guest *guest, sti_ContactPoint *out)
@@ -349,7 +327,10 @@ static bool is_swallowed(const sti_Mesh *solid, st_Pose pose, const Guest *guest
     st_Vec3 p = pose_point(guest->in_solid, guest->shape->middle), on, n, corner;
     if (!solid->solid) return false;
     if (guest->core == NULL) {
-        if (!holds_corner(solid, guest, &corner)) return false;
+        /* A corner of a mesh that touches no triangle of the solid: it is inside as a whole, or outside. */
+        const sti_Mesh *mesh = guest->shape->mesh;
+        corner = pose_point(guest->in_solid, mesh->vertex[mesh->triangle[0].vertex[0]]);
+        if (!sti_mesh_holds(solid, corner)) return false;
         if (!sti_mesh_way_out(solid, p, &on, &n) && !sti_mesh_way_out(solid, corner, &on, &n)) return false;
     } else if (!sti_mesh_way_out(solid, p, &on, &n)) {
         return false;
@@ -373,27 +354,6 @@ static void keep_nearest_way_out(const Side *side)
     for (int k = side->first; k < p->n; k++)
         if (!(p->point[k].gap < -radius) || p->point[k].gap == best) p->point[n++] = p->point[k];
     p->n = n;
-}
-
-/* The few that span each patch: points whose normals agree belong together. */
-static void reduce_by_normal(sti_Points *points, int first)
-{
-    int from = first, kept = first;
-    while (from < points->n) {
-        int end = from + 1;
-        for (int k = end; k < points->n; k++) {
-            if (norm(sub(points->point[k].normal, points->point[from].normal)) > 0.02) continue;
-            sti_ContactPoint swap = points->point[k];
-            points->point[k] = points->point[end];
-            points->point[end++] = swap;
-        }
-        sti_Points group = {.n = end - from, .point = points->point + from};
-        sti_reduce_points(&group, 0);
-        memmove(points->point + kept, group.point, (size_t)group.n * sizeof *group.point);
-        kept += group.n;
-        from = end;
-    }
-    points->n = kept;
 }
 
 static st_Pose mesh_pair_inverse(st_Pose pose)
@@ -424,7 +384,25 @@ static st_Status collide_core(Side *side, const sti_Bounds *bounds)
 static st_Status mesh_pair_finish(sti_Points *out, int first, const sti_Collide *how, st_Status status)
 {
     if (status != ST_OK) return status;
-    if (!how->keep_all) reduce_by_normal(out, first);
+    if (!how->keep_all) {
+        /* the few that span each patch: points with the same normal belong together */
+        int from = first, kept = first;
+        while (from < out->n) {
+            int end = from + 1;
+            for (int k = end; k < out->n; k++) {
+                if (norm(sub(out->point[k].normal, out->point[from].normal)) > 0.02) continue;
+                sti_ContactPoint swap = out->point[k];
+                out->point[k] = out->point[end];
+                out->point[end++] = swap;
+            }
+            sti_Points group = {.n = end - from, .point = out->point + from};
+            sti_reduce_points(&group, 0);
+            memmove(out->point + kept, group.point, (size_t)group.n * sizeof *group.point);
+            kept += group.n;
+            from = end;
+        }
+        out->n = kept;
+    }
     sti_order_features(out, first);
     return ST_OK;
 }

@@ -31,20 +31,6 @@ typedef struct Axis {
 } Axis;
 enum { FACE_A = -1, FACE_B = -2 };
 
-static void box_box_prepare(Boxes *x)
-{
-    x->centre = sub(x->b->p, x->a->p);
-    vec3_store(x->ha, x->a->half);
-    vec3_store(x->hb, x->b->half);
-    for (int i = 0; i < 3; i++) {
-        x->t[i] = dot(x->a->axis[i], x->centre);
-        for (int j = 0; j < 3; j++) {
-            x->R[i][j] = dot(x->a->axis[i], x->b->axis[j]);
-            x->Q[i][j] = fabs(x->R[i][j]);
-        }
-    }
-}
-
 static void box_box_take(Axis *best, double gap, double along, st_Vec3 axis, int edge_a, int edge_b)
 {
     if (!(gap > best->gap)) return;
@@ -55,19 +41,6 @@ static void box_box_take(Axis *best, double gap, double along, st_Vec3 axis, int
 static double face_gap(double along, double half, const double half_other[3], double c0, double c1, double c2)
 {
     return fabs(along) - (half + half_other[0] * c0 + half_other[1] * c1 + half_other[2] * c2);
-}
-
-static void box_box_try_faces(const Boxes *x, Axis *best)
-{
-    for (int i = 0; i < 3; i++) {
-        const double gap = face_gap(x->t[i], x->ha[i], x->hb, x->Q[i][0], x->Q[i][1], x->Q[i][2]);
-        box_box_take(best, gap, x->t[i], x->a->axis[i], FACE_A, i);
-    }
-    for (int j = 0; j < 3; j++) {
-        const double along = dot(x->b->axis[j], x->centre);
-        const double gap = face_gap(along, x->hb[j], x->ha, x->Q[0][j], x->Q[1][j], x->Q[2][j]);
-        box_box_take(best, gap, along, x->b->axis[j], FACE_B, j);
-    }
 }
 
 /* The closed form divides by the sine of the edges' angle: rounding / sine. Here the separation along the axis. */
@@ -86,33 +59,6 @@ static double sine_square(const Boxes *x, int i, int j)
 {
     const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
     return x->R[i1][j] * x->R[i1][j] + x->R[i2][j] * x->R[i2][j];
-}
-
-static void box_box_try_edges(const Boxes *x, Axis *best)
-{
-    double size = x->a->size + x->b->size, rounding = 1e-14 * size;
-    double tie = STI_TIE * size; /* a face that is as good is the better answer */
-    const double of_face = best->gap;
-    best->gap += tie;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-            double square = sine_square(x, i, j);
-            if (square < PARALLEL * PARALLEL) continue; /* the faces have it */
-            double along = x->t[i2] * x->R[i1][j] - x->t[i1] * x->R[i2][j], length = sqrt(square);
-            double reach =
-                x->ha[i1] * x->Q[i2][j] + x->ha[i2] * x->Q[i1][j] + x->hb[j1] * x->Q[i][j2] + x->hb[j2] * x->Q[i][j1];
-            /* clearly less than the best, whatever the rounding: most of them */
-            if (fabs(along) - reach + rounding < best->gap * length) continue;
-            if (square < NEARLY_PARALLEL * NEARLY_PARALLEL) {
-                try_nearly_parallel(x, i, j, best);
-                continue;
-            }
-            if (!((fabs(along) - reach) / length > best->gap)) continue;
-            box_box_take(best, (fabs(along) - reach) / length, along,
-                         scale(1 / length, cross(x->a->axis[i], x->b->axis[j])), i, j);
-        }
-    if (best->edge_a < 0) best->gap = of_face;
 }
 
 /* The edge of a box along its axis e that is farthest along n, as middle, direction and half length. */
@@ -212,10 +158,53 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
     if (met) return ST_OK;
     if (how->cached != NULL) how->cached->room = 0;
     Boxes x = {.a = placed.a, .b = placed.b};
-    box_box_prepare(&x);
+    x.centre = sub(x.b->p, x.a->p);
+    vec3_store(x.ha, x.a->half);
+    vec3_store(x.hb, x.b->half);
+    for (int i = 0; i < 3; i++) {
+        x.t[i] = dot(x.a->axis[i], x.centre);
+        for (int j = 0; j < 3; j++) {
+            x.R[i][j] = dot(x.a->axis[i], x.b->axis[j]);
+            x.Q[i][j] = fabs(x.R[i][j]);
+        }
+    }
+
     Axis axis = {.gap = -INFINITY, .edge_a = FACE_A};
-    box_box_try_faces(&x, &axis);
-    if (axis.gap < how->margin) box_box_try_edges(&x, &axis);
+    for (int i = 0; i < 3; i++) {
+        const double gap = face_gap(x.t[i], x.ha[i], x.hb, x.Q[i][0], x.Q[i][1], x.Q[i][2]);
+        box_box_take(&axis, gap, x.t[i], x.a->axis[i], FACE_A, i);
+    }
+    for (int j = 0; j < 3; j++) {
+        const double along = dot(x.b->axis[j], x.centre);
+        const double gap = face_gap(along, x.hb[j], x.ha, x.Q[0][j], x.Q[1][j], x.Q[2][j]);
+        box_box_take(&axis, gap, along, x.b->axis[j], FACE_B, j);
+    }
+
+    if (axis.gap < how->margin) {
+        double size = x.a->size + x.b->size, rounding = 1e-14 * size;
+        double tie = STI_TIE * size; /* a face that is as good is the better answer */
+        const double of_face = axis.gap;
+        axis.gap += tie;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+                double square = sine_square(&x, i, j);
+                if (square < PARALLEL * PARALLEL) continue; /* the faces have it */
+                double along = x.t[i2] * x.R[i1][j] - x.t[i1] * x.R[i2][j], length = sqrt(square);
+                double reach =
+                    x.ha[i1] * x.Q[i2][j] + x.ha[i2] * x.Q[i1][j] + x.hb[j1] * x.Q[i][j2] + x.hb[j2] * x.Q[i][j1];
+                /* clearly less than the best, whatever the rounding: most of them */
+                if (fabs(along) - reach + rounding < axis.gap * length) continue;
+                if (square < NEARLY_PARALLEL * NEARLY_PARALLEL) {
+                    try_nearly_parallel(&x, i, j, &axis);
+                    continue;
+                }
+                if (!((fabs(along) - reach) / length > axis.gap)) continue;
+                box_box_take(&axis, (fabs(along) - reach) / length, along,
+                             scale(1 / length, cross(x.a->axis[i], x.b->axis[j])), i, j);
+            }
+        if (axis.edge_a < 0) axis.gap = of_face;
+    }
     if (how->planar >= 0 && !sti_is_in_plane(axis.normal, how->planar)) /* one of them stands obliquely */
         return sti_convex_convex(a, pose_a, b, pose_b, how, out, err);
     if (!(axis.gap < how->margin)) {

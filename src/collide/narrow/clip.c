@@ -18,16 +18,6 @@
  */
 #include "collide/narrow/manifold.h"
 
-/* Corner ids are below 512; a cut's id is that of the incident edge with the reference edge. */
-static uint32_t corner_id(int vertex)
-{
-    return (uint32_t)(vertex % 512) << 9;
-}
-static uint32_t cut_id(int edge, int vertex)
-{
-    return (uint32_t)(vertex % 512) << 9 | (uint32_t)(edge % 511 + 1);
-}
-
 /* One side plane. */
 typedef struct Side {
     const sti_Feature *reference, *incident;
@@ -44,21 +34,14 @@ static void keep(sti_Clipped *out, const sti_ClippedPoint *point)
     out->at[out->n++] = *point;
 }
 
-/* The corner of the reference where sides j and k meet; -1: they do not. */
-static int common_corner(const sti_Feature *reference, int j, int k)
-{
-    const int n = reference->n;
-    return (j + 1) % n == k ? k : (k + 1) % n == j ? j : -1;
-}
-
 /* Where the polygon goes through the plane between points `here` and `there`, one of which is outside. */
 static sti_ClippedPoint cut_between(const Side *side, const sti_ClippedPoint *here, const sti_ClippedPoint *there,
                                     bool leaves)
 {
     const sti_Feature *incident = side->incident;
     sti_ClippedPoint p = {.cut = side->k, .line = leaves ? -1 - side->k : here->line, .swing = INFINITY};
-    p.id = cut_id(side->k, (int)((leaves ? there : here)->id >> 9));
-    if (here->line >= 0) { /* an edge of the incident feature */
+    p.id = (leaves ? there : here)->id >> 9 << 9 | (uint32_t)(side->k % 511 + 1); /* incident edge and reference edge */
+    if (here->line >= 0) {                                                        /* an edge of the incident feature */
         const int first = here->line, second = first + 1 < incident->n ? first + 1 : 0;
         p.from = leaves ? first : second, p.to = leaves ? second : first;
         const st_Vec3 from = incident->point[p.from], to = incident->point[p.to];
@@ -67,7 +50,9 @@ static sti_ClippedPoint cut_between(const Side *side, const sti_ClippedPoint *he
             p.swing = 2 * side->length * norm(sub(to, from)) / fabs(dot(side->outward, sub(to, from)));
         return p;
     }
-    p.from = -1, p.to = common_corner(side->reference, -1 - here->line, side->k);
+    /* the corner of the reference where sides j and k meet; -1: they do not */
+    const int j = -1 - here->line, n = side->reference->n;
+    p.from = -1, p.to = (j + 1) % n == side->k ? side->k : (side->k + 1) % n == j ? j : -1;
     if (p.to >= 0 && fabs(dot(incident->normal, side->reference->normal)) > 0.5) {
         p.point = sti_corner_over(side->reference->point[p.to], side->reference->normal, incident->normal,
                                   incident->point[0]);
@@ -114,8 +99,11 @@ void sti_clip(const sti_Feature *reference, const sti_Feature *incident, double 
     sti_Clipped other;
     sti_Clipped *from = out, *to = &other;
     out->n = 0;
-    for (int k = 0; k < incident->n; k++)
-        keep(out, &(sti_ClippedPoint){incident->point[k], corner_id(incident->id[k]), k, -1, -1, k, 0});
+    for (int k = 0; k < incident->n;
+         k++) { /* ids of corners are below 512, and leave nine bits for the edge of a cut */
+        const uint32_t id = (uint32_t)(incident->id[k] % 512) << 9;
+        keep(out, &(sti_ClippedPoint){incident->point[k], id, k, -1, -1, k, 0});
+    }
     Side side = {.reference = reference, .incident = incident, .room = room};
     for (side.k = 0; side.k < reference->n && from->n > 0; side.k++) {
         side.on = reference->point[side.k];

@@ -7,45 +7,6 @@
  * axes know better; their gap differs from the distance by less than this.                        */
 #define TOUCHING 2e-10
 
-static void distance_witness(const sti_Simplex *s, sti_Distance *out)
-{
-    out->a = out->b = vec3(0, 0, 0);
-    for (int k = 0; k < s->n; k++) {
-        out->a = add(out->a, scale(s->weight[k], s->a[k]));
-        out->b = add(out->b, scale(s->weight[k], s->b[k]));
-    }
-}
-
-/* Deep inside round shapes there are several ways out: from another direction to the best one near it. */
-static void try_direction(const sti_Core *a, const sti_Core *b, st_Vec3 n, sti_Distance *best)
-{
-    sti_Distance d = *best;
-    d.normal = n;
-    d.a = sti_support(a, n), d.b = sti_support(b, scale(-1, n));
-    sti_polish(a, b, &d);
-    if (d.gap > best->gap + 1e-13 * (a->size + b->size)) *best = d;
-}
-
-/* A direction out of two cores that overlap: across the face of GJK's simplex that is nearest to the origin, or
- * from centre to centre, whichever separates more.                                                */
-static st_Vec3 way_out(const sti_Core *a, const sti_Core *b, const sti_Simplex *s)
-{
-    st_Vec3 centres = sub(b->p, a->p), best = vec3(1, 0, 0);
-    double length = norm(centres), nearest = INFINITY;
-    if (length > 0) best = scale(1 / length, centres);
-    st_Vec3 across = best;
-    for (int skip = s->n == 4 ? 0 : 3; skip < 4 && s->n >= 3; skip++) {
-        const st_Vec3 *p = &s->w[skip == 0 ? 1 : 0], *q = &s->w[skip <= 1 ? 2 : 1], *r = &s->w[skip <= 2 ? 3 : 2];
-        st_Vec3 n = cross(sub(*q, *p), sub(*r, *p));
-        length = norm(n);
-        double height = length > 0 ? dot(n, *p) / length : INFINITY;
-        if (!(fabs(height) < nearest)) continue;
-        nearest = fabs(height);
-        across = scale((height < 0 ? -1 : 1) / length, n);
-    }
-    return core_separation(a, b, across) > core_separation(a, b, best) ? across : best;
-}
-
 static bool distance_is_inside(const sti_Core *core, st_Vec3 p, double slack)
 {
     const sti_Facets *f = core->facets;
@@ -113,10 +74,34 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, cons
     }
     if (!apart && flat) {
         int rounds = out->rounds;
-        sti_sat(a, b, way_out(a, b, &simplex), out);
+
+        /* A direction out of two cores that overlap: across the face of GJK's simplex that is nearest to the origin, or
+         * from centre to centre, whichever separates more.                                                */
+        st_Vec3 centres = sub(b->p, a->p), best = vec3(1, 0, 0);
+        double length = norm(centres), nearest = INFINITY;
+        if (length > 0) best = scale(1 / length, centres);
+        st_Vec3 across = best;
+        for (int skip = simplex.n == 4 ? 0 : 3; skip < 4 && simplex.n >= 3; skip++) {
+            const st_Vec3 *p = &simplex.w[skip == 0 ? 1 : 0], *q = &simplex.w[skip <= 1 ? 2 : 1],
+                          *r = &simplex.w[skip <= 2 ? 3 : 2];
+            st_Vec3 n = cross(sub(*q, *p), sub(*r, *p));
+            length = norm(n);
+            double height = length > 0 ? dot(n, *p) / length : INFINITY;
+            if (!(fabs(height) < nearest)) continue;
+            nearest = fabs(height);
+            across = scale((height < 0 ? -1 : 1) / length, n);
+        }
+        sti_sat(a, b, core_separation(a, b, across) > core_separation(a, b, best) ? across : best, out);
+
         out->rounds = rounds;
         /* at touching several axes are equally good, and not all have points over each other: GJK's do */
-        if (fabs(out->gap) <= 4 * touching) distance_witness(&simplex, out);
+        if (fabs(out->gap) <= 4 * touching) {
+            out->a = out->b = vec3(0, 0, 0);
+            for (int k = 0; k < simplex.n; k++) {
+                out->a = add(out->a, scale(simplex.weight[k], simplex.a[k]));
+                out->b = add(out->b, scale(simplex.weight[k], simplex.b[k]));
+            }
+        }
         out->features = sti_features_along(a, b, out->normal);
         if (a->facets == NULL || b->facets == NULL) (void)make_exact(a, b, beyond, out);
         return;
@@ -125,7 +110,13 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, cons
     if (!apart) sti_epa(a, b, &simplex, out, &others);
     if (make_exact(a, b, beyond, out) || flat) return;
     sti_polish(a, b, out);
-    for (int k = 0; k < others.n; k++)
-        try_direction(a, b, others.direction[k], out);
+    for (int k = 0; k < others.n; k++) {
+        /* Deep inside round shapes there are several ways out: from another direction to the best one near it. */
+        sti_Distance d = *out;
+        d.normal = others.direction[k];
+        d.a = sti_support(a, others.direction[k]), d.b = sti_support(b, scale(-1, others.direction[k]));
+        sti_polish(a, b, &d);
+        if (d.gap > out->gap + 1e-13 * (a->size + b->size)) *out = d;
+    }
     if (!make_exact(a, b, beyond, out)) out->features = sti_features_along(a, b, out->normal);
 }

@@ -64,13 +64,6 @@ static void box_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out, doubl
     }
 }
 
-/* The face around vertex v that a spoke of it stands for: the one whose loop leaves v along it. */
-static int face_at(const sti_Facets *f, int spoke, int v)
-{
-    const int *edge = f->edge + (ptrdiff_t)4 * spoke;
-    return edge[0] == v ? edge[2] : edge[3];
-}
-
 static void set_hull_edge(const sti_Core *core, int edge, sti_Feature *out)
 {
     const int i = core->facets->edge[4 * edge], j = core->facets->edge[4 * edge + 1];
@@ -121,7 +114,9 @@ static void hull_feature_around(const sti_Core *core, st_Vec3 local, int top, st
     int best = -1;
     double most = -1, second = -1;
     for (int s = f->spoke_first[top]; s < f->spoke_first[top + 1]; s++) {
-        const int face = face_at(f, f->spoke[s], top);
+        /* The face around vertex v that a spoke of it stands for: the one whose loop leaves v along it. */
+        const int *edge = f->edge + (ptrdiff_t)4 * f->spoke[s];
+        const int face = edge[0] == top ? edge[2] : edge[3];
         const double along = dot(f->normal[face], local);
         if (along >= most)
             second = most, most = along, best = face;

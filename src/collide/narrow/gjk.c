@@ -17,19 +17,6 @@
 #define MAX_ROUNDS 128
 #define ROUNDING   4e-16
 
-/* Nearest point to the origin of w[0], w[1]; weights of both. */
-static st_Vec3 nearest_on_edge(st_Vec3 p, st_Vec3 q, double weight[2])
-{
-    st_Vec3 d = sub(q, p);
-    double square = dot(d, d), t = square > 0 ? -dot(p, d) / square : 0;
-    t = fmin(fmax(t, 0), 1);
-    weight[0] = 1 - t, weight[1] = t;
-    /* from the nearer end: no digits lost when one is far */
-    st_Vec3 v = t <= 0.5 ? add(p, scale(t, d)) : sub(q, scale(1 - t, d));
-    /* a short v is across a long d to half the digits only, and would see the wrong end of what is behind it */
-    return t > 0 && t < 1 ? sub(v, scale(dot(v, d) / square, d)) : v;
-}
-
 typedef struct Nearest {
     st_Vec3 v;
     double square;
@@ -41,18 +28,24 @@ static void take_better(Nearest *best, const Nearest *other)
     if (other->square < best->square) *best = *other;
 }
 
-static void gjk_try_edge(const sti_Simplex *s, int i, int j, Nearest *best)
+static void try_edge(const sti_Simplex *s, int i, int j, Nearest *best)
 {
-    double weight[2];
     Nearest here = {.weight = {0}};
-    here.v = nearest_on_edge(s->w[i], s->w[j], weight);
+    st_Vec3 d = sub(s->w[j], s->w[i]);
+    double square = dot(d, d), t = square > 0 ? -dot(s->w[i], d) / square : 0;
+    t = fmin(fmax(t, 0), 1);
+    here.weight[i] = 1 - t, here.weight[j] = t;
+    /* from the nearer end: no digits lost when one is far */
+    st_Vec3 v = t <= 0.5 ? add(s->w[i], scale(t, d)) : sub(s->w[j], scale(1 - t, d));
+    /* a short v is across a long d to half the digits only: the next support point would be that of another direction
+     */
+    here.v = t > 0 && t < 1 ? sub(v, scale(dot(v, d) / square, d)) : v;
     here.square = dot(here.v, here.v);
-    here.weight[i] = weight[0], here.weight[j] = weight[1];
     take_better(best, &here);
 }
 
 /* Inside the triangle only; its edges are tried for themselves. */
-static void gjk_try_triangle(const sti_Simplex *s, int i, int j, int k, Nearest *best)
+static void try_triangle(const sti_Simplex *s, int i, int j, int k, Nearest *best)
 {
     st_Vec3 a = s->w[i], b = s->w[j], c = s->w[k];
     st_Vec3 u = sub(b, a), v = sub(c, a), n = cross(u, v);
@@ -77,8 +70,8 @@ static double volume(st_Vec3 a, st_Vec3 b, st_Vec3 c)
     return dot(a, cross(b, c));
 }
 
-/* Is the origin inside the tetrahedron? */
-static bool try_inside(const sti_Simplex *s, Nearest *best)
+/* Inside the tetrahedron the nearest point is the origin itself. */
+static void try_inside(const sti_Simplex *s, Nearest *best)
 {
     const st_Vec3 *w = s->w;
     double all = volume(sub(w[1], w[0]), sub(w[2], w[0]), sub(w[3], w[0]));
@@ -86,38 +79,12 @@ static bool try_inside(const sti_Simplex *s, Nearest *best)
                       -volume(w[0], w[1], w[2])};
     double sign = all > 0 ? 1 : -1;
     double size = norm(sub(w[1], w[0])) * norm(sub(w[2], w[0])) * norm(sub(w[3], w[0]));
-    if (!(fabs(all) > 1e-12 * size)) return false; /* flat: in and out are rounding; its faces are as near */
+    if (!(fabs(all) > 1e-12 * size)) return; /* flat: in and out are rounding; its faces are as near */
     for (int k = 0; k < 4; k++)
-        if (!(sign * part[k] > 0)) return false;
+        if (!(sign * part[k] > 0)) return;
     *best = (Nearest){.v = {0, 0, 0}, .square = 0};
     for (int k = 0; k < 4; k++)
         best->weight[k] = part[k] / (part[0] + part[1] + part[2] + part[3]);
-    return true;
-}
-
-static Nearest gjk_nearest_point(const sti_Simplex *s)
-{
-    Nearest best = {.v = s->w[0], .square = dot(s->w[0], s->w[0]), .weight = {1, 0, 0, 0}};
-    for (int i = 0; i < s->n; i++)
-        for (int j = i + 1; j < s->n; j++) {
-            gjk_try_edge(s, i, j, &best);
-            for (int k = j + 1; k < s->n; k++)
-                gjk_try_triangle(s, i, j, k, &best);
-        }
-    if (s->n == 4) (void)try_inside(s, &best);
-    return best;
-}
-
-/* Drop the points that do not carry the nearest one. */
-static void gjk_shrink(sti_Simplex *s, const Nearest *nearest)
-{
-    int n = 0;
-    for (int k = 0; k < s->n; k++) {
-        if (!(nearest->weight[k] > 0)) continue;
-        s->a[n] = s->a[k], s->b[n] = s->b[k], s->w[n] = s->w[k];
-        s->weight[n++] = nearest->weight[k];
-    }
-    s->n = n;
 }
 
 static void gjk_append(sti_Simplex *s, const sti_Core *a, const sti_Core *b, st_Vec3 d)
@@ -134,16 +101,6 @@ static bool gjk_is_known(const sti_Simplex *s)
     for (int k = 0; k < s->n - 1; k++)
         if (s->w[k].x == w.x && s->w[k].y == w.y && s->w[k].z == w.z) return true;
     return false;
-}
-
-static void gjk_finish(const sti_Simplex *s, double distance, double lower, st_Vec3 normal, sti_Distance *out)
-{
-    const double gap = fmax(distance, lower); /* where rounding has made v too short */
-    *out = (sti_Distance){.gap = gap, .normal = normal, .error = gap - lower, .rounds = out->rounds};
-    for (int k = 0; k < s->n; k++) {
-        out->a = add(out->a, scale(s->weight[k], s->a[k]));
-        out->b = add(out->b, scale(s->weight[k], s->b[k]));
-    }
 }
 
 bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyond, sti_Simplex *s, sti_Distance *out)
@@ -166,17 +123,35 @@ bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyon
             return true;
         }
         bool done = distance - lower <= ROUNDING * (size + distance) || gjk_is_known(s);
-        sti_Simplex tried = *s;
-        Nearest next = gjk_nearest_point(&tried);
+        /* the nearest point of the simplex: the best of its corners, edges, triangles and, around the origin, itself */
+        Nearest next = {.v = s->w[0], .square = dot(s->w[0], s->w[0]), .weight = {1, 0, 0, 0}};
+        for (int i = 0; i < s->n; i++)
+            for (int j = i + 1; j < s->n; j++) {
+                try_edge(s, i, j, &next);
+                for (int k = j + 1; k < s->n; k++)
+                    try_triangle(s, i, j, k, &next);
+            }
+        if (s->n == 4) try_inside(s, &next);
         if (done || !(next.square < nearest.square)) { /* no closer: rounding has the word */
             s->n--;
             break;
         }
         nearest = next;
-        gjk_shrink(s, &nearest);
+        int n = 0; /* drop the points that do not carry the nearest one */
+        for (int k = 0; k < s->n; k++) {
+            if (!(nearest.weight[k] > 0)) continue;
+            s->a[n] = s->a[k], s->b[n] = s->b[k], s->w[n] = s->w[k];
+            s->weight[n++] = nearest.weight[k];
+        }
+        s->n = n;
         if (s->n == 4) return false; /* the origin is inside */
     }
     if (nearest.square <= touching * touching) return false;
-    gjk_finish(s, sqrt(nearest.square), lower, normal, out);
+    const double gap = fmax(sqrt(nearest.square), lower); /* where rounding has made v too short */
+    *out = (sti_Distance){.gap = gap, .normal = normal, .error = gap - lower, .rounds = out->rounds};
+    for (int k = 0; k < s->n; k++) {
+        out->a = add(out->a, scale(s->weight[k], s->a[k]));
+        out->b = add(out->b, scale(s->weight[k], s->b[k]));
+    }
     return true;
 }

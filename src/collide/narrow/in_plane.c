@@ -61,13 +61,6 @@ static Corner support(const Polygon *p, Flat n)
     return c;
 }
 
-static void insert(Polygon *p, int at, Corner corner)
-{
-    for (int k = p->n++; k > at; k--)
-        p->corner[k] = p->corner[k - 1];
-    p->corner[at] = corner;
-}
-
 /* A direction in which the polygon is least high, and where: across the edge behind corner k, or at corner k alone. */
 typedef struct Way {
     Flat n;
@@ -100,18 +93,6 @@ static Way lowest_way(const Polygon *p)
     return best;
 }
 
-/* The points of the cores that the foot of the origin is made of. */
-static void planar_witness(const Polygon *p, const Way *way, sti_Distance *out)
-{
-    const Corner *c = &p->corner[way->k], *next = &p->corner[(way->k + 1) % p->n];
-    const Flat edge = {next->w.x - c->w.x, next->w.y - c->w.y};
-    const double square = planar_flat_dot(edge, edge);
-    double s = way->edge && square > 0 ? -planar_flat_dot(c->w, edge) / square : 0;
-    s = fmin(fmax(s, 0), 1);
-    out->a = from_plane((Flat){c->a.x + s * (next->a.x - c->a.x), c->a.y + s * (next->a.y - c->a.y)}, p->axis);
-    out->b = from_plane((Flat){c->b.x + s * (next->b.x - c->b.x), c->b.y + s * (next->b.y - c->b.y)}, p->axis);
-}
-
 static double support_height(const Polygon *p, Flat n)
 {
     return planar_flat_dot(n, support(p, n).w);
@@ -121,22 +102,6 @@ static Flat planar_turned(Flat n, double angle)
 {
     const double c = cos(angle), s = sin(angle);
     return (Flat){c * n.x - s * n.y, s * n.x + c * n.y};
-}
-
-/* Near the middle of something round all ways are nearly as good, and corners run out before one is certain: to the
- * least height near the best one seen, by thirds.                                                 */
-static Flat refined(const Polygon *p, Flat n)
-{
-    double lo = -TURN, hi = TURN;
-    for (int k = 0; k < ROUNDS; k++) {
-        const double third = (hi - lo) / 3;
-        if (support_height(p, planar_turned(n, lo + third)) > support_height(p, planar_turned(n, hi - third)))
-            lo += third;
-        else
-            hi -= third;
-    }
-    const Flat better = planar_turned(n, 0.5 * (lo + hi));
-    return support_height(p, better) < support_height(p, n) ? better : n;
 }
 
 /* The answer is known: along n, and no point of C is lower than `least`. */
@@ -168,16 +133,41 @@ static void planar_search(const sti_Core *a, const sti_Core *b, int axis, sti_Di
         if (h < lowest) lowest = h, best = way.n;
         if (h - way.height <= accuracy) {
             planar_finish(&p, way.n, way.height, out);
-            planar_witness(&p, &way, out);
+
+            /* The points of the cores that the foot of the origin is made of. */
+            const Corner *c = &p.corner[way.k], *next = &p.corner[(way.k + 1) % p.n];
+            const Flat edge = {next->w.x - c->w.x, next->w.y - c->w.y};
+            const double square = planar_flat_dot(edge, edge);
+            double s = way.edge && square > 0 ? -planar_flat_dot(c->w, edge) / square : 0;
+            s = fmin(fmax(s, 0), 1);
+            out->a = from_plane((Flat){c->a.x + s * (next->a.x - c->a.x), c->a.y + s * (next->a.y - c->a.y)}, p.axis);
+            out->b = from_plane((Flat){c->b.x + s * (next->b.x - c->b.x), c->b.y + s * (next->b.y - c->b.y)}, p.axis);
+
             return;
         }
         if (p.n == MAX_CORNERS) {
-            planar_finish(&p, refined(&p, best), way.height, out);
+            /* Near the middle of something round all ways are nearly as good, and corners run out before one is
+             * certain: to the least height near the best one seen, by thirds. */
+            double lo = -TURN, hi = TURN;
+            for (int k = 0; k < ROUNDS; k++) {
+                const double third = (hi - lo) / 3;
+                if (support_height(&p, planar_turned(best, lo + third)) >
+                    support_height(&p, planar_turned(best, hi - third)))
+                    lo += third;
+                else
+                    hi -= third;
+            }
+            const Flat better = planar_turned(best, 0.5 * (lo + hi));
+            planar_finish(&p, support_height(&p, better) < support_height(&p, best) ? better : best, way.height, out);
+
             return;
         }
         const Flat w = p.corner[way.k].w, left = {-way.n.y, way.n.x};
         const bool before = !way.edge && planar_flat_dot(left, beyond.w) < planar_flat_dot(left, w);
-        insert(&p, before ? way.k : way.k + 1, beyond);
+        int at = before ? way.k : way.k + 1;
+        for (int k = p.n++; k > at; k--)
+            p.corner[k] = p.corner[k - 1];
+        p.corner[at] = beyond;
     }
 }
 

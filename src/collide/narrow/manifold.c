@@ -55,12 +55,6 @@ static double manifold_smaller(double a, double b)
     return a < b ? a : b;
 }
 
-/* Turning by an angle takes this much of a way, in either core. */
-static double way_of_turn(const Patch *patch, double angle)
-{
-    return angle * manifold_smaller(patch->a->size, patch->b->size);
-}
-
 static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Feature *other, double sign,
                          const sti_Clipped *clipped, double room)
 {
@@ -302,7 +296,9 @@ static st_Status manifold_add_patch(Patch *patch)
     if (patch->room > 0) {
         double angle = manifold_smaller(room_a, room_b);
         if (on_a.n > 2 && on_b.n > 2) angle = manifold_smaller(angle, 0.5 * fabs(sqrt(turned_a) - sqrt(as_turned)));
-        patch->room = manifold_smaller(patch->room, way_of_turn(patch, angle / patch->distance->swing));
+        /* Turning by an angle takes this much of a way, in either core. */
+        patch->room = manifold_smaller(patch->room, (angle / patch->distance->swing) *
+                                                        manifold_smaller(patch->a->size, patch->b->size));
     }
     if (on_a.n > 2 && on_b.n > 1 && turned_a <= as_turned) return face_patch(patch, &on_a, &on_b, 1);
     if (on_b.n > 2 && on_a.n > 1) return face_patch(patch, &on_b, &on_a, -1);

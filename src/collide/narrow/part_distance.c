@@ -114,28 +114,25 @@ static int edge_of_corners(const sti_Core *core, int i, int j)
     return sti_edge_between(core->facets, end);
 }
 
-static Part polytope_part(const sti_Core *core, st_Vec3 m)
-{
-    const int face = face_along(core, m), n = sti_core_vertex_count(core);
-    if (face >= 0) return (Part){PART_FACE, face};
-    double top = -INFINITY;
-    for (int k = 0; k < n; k++)
-        top = fmax(top, corner_height(core, m, k));
-    int count = 0, first[2] = {0, 0};
-    for (int k = 0; k < n; k++)
-        if (corner_height(core, m, k) >= top - TILT * core->size) {
-            if (count < 2) first[count] = k;
-            count++;
-        }
-    if (count == 1) return (Part){PART_POINT, first[0]};
-    if (count == 2) return (Part){PART_EDGE, edge_of_corners(core, first[0], first[1])};
-    return (Part){PART_NONE, 0};
-}
-
 /* The part of the core that is farthest along the unit m. */
 static Part part_along(const sti_Core *core, st_Vec3 m)
 {
-    if (core_is_polytope(core)) return polytope_part(core, m);
+    if (core_is_polytope(core)) {
+        const int face = face_along(core, m), n = sti_core_vertex_count(core);
+        if (face >= 0) return (Part){PART_FACE, face};
+        double top = -INFINITY;
+        for (int k = 0; k < n; k++)
+            top = fmax(top, corner_height(core, m, k));
+        int count = 0, first[2] = {0, 0};
+        for (int k = 0; k < n; k++)
+            if (corner_height(core, m, k) >= top - TILT * core->size) {
+                if (count < 2) first[count] = k;
+                count++;
+            }
+        if (count == 1) return (Part){PART_POINT, first[0]};
+        if (count == 2) return (Part){PART_EDGE, edge_of_corners(core, first[0], first[1])};
+        return (Part){PART_NONE, 0};
+    }
     if (core_is_smooth(core)) return (Part){PART_NONE, 0};
     const bool cone = core->kind == STI_CORE_CONE;
     const double rise = dot(core->axis[2], m), over = rise - (cone ? cone_sine(core) : 0);

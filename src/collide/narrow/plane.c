@@ -24,47 +24,6 @@ static st_Status try_point(const Against *plane, st_Vec3 p, uint32_t feature)
     return sti_points_add(plane->out, (sti_ContactPoint){gap, p, plane->n, feature % STI_FEATURES}, plane->err);
 }
 
-static st_Status try_corners(const Against *plane, const sti_Core *core)
-{
-    st_Vec3 shift = scale(-core->radius, plane->n);
-    int first = plane->out->n;
-    for (int k = 0; k < sti_core_vertex_count(core); k++)
-        STI_TRY(try_point(plane, add(sti_core_vertex(core, k), shift), (uint32_t)k));
-    if (core->kind == STI_CORE_HULL && !plane->how->keep_all) {
-        sti_reduce_points(plane->out, first);
-        sti_order_features(plane->out, first);
-    }
-    return ST_OK;
-}
-
-/* The lowest point of each rim (of the rim and the apex), and, standing nearly upright, eight points of the
- * lower rim: the lowest alone would wander about under a standing cylinder.                       */
-static st_Status try_round(const Against *plane, const sti_Core *core)
-{
-    st_Vec3 down = scale(-1, plane->n), z = core->axis[2];
-    for (int end = 0; end < 2; end++) {
-        const bool apex = core->kind == STI_CORE_CONE && end == 1;
-        const st_Vec3 p =
-            apex ? add(core->p, scale(core->hi, z)) : core_rim_point(core, down, end == 0 ? core->lo : core->hi);
-        STI_TRY(try_point(plane, p, (uint32_t)end));
-    }
-    sti_Feature feature;
-    sti_core_feature(core, down, &feature);
-    if (feature.n <= 2) return ST_OK;
-    int first = plane->out->n;
-    for (int k = 0; k < feature.n; k++)
-        STI_TRY(try_point(plane, feature.point[k], (uint32_t)(2 + 8 * (dot(z, down) > 0) + feature.id[k])));
-    if (!plane->how->keep_all) sti_reduce_points(plane->out, first);
-    sti_order_features(plane->out, first);
-    return ST_OK;
-}
-
-static double mesh_size(const sti_Mesh *mesh)
-{
-    const sti_Bounds *b = &mesh->tree.node[0].bounds;
-    return fmax(norm(b->lo), norm(b->hi));
-}
-
 /* Corners of the triangles whose boxes come below a height along n, in mesh axes, some more than once: into a list. */
 typedef struct Below {
     const sti_Mesh *mesh;
@@ -96,7 +55,8 @@ static st_Status try_mesh(const Against *plane, const sti_Mesh *mesh, st_Pose po
     const int first = out->n, first_list = out->n_list;
     const double above = dot(plane->n, sub(pose.p, plane->on)); /* the mesh's origin */
     /* some more than needed, for the rounding of another order */
-    const double height = plane->how->margin - above + 1e-12 * (fabs(above) + mesh_size(mesh));
+    const sti_Bounds *b = &mesh->tree.node[0].bounds;
+    const double height = plane->how->margin - above + 1e-12 * (fabs(above) + fmax(norm(b->lo), norm(b->hi)));
     Below below = {mesh, out, ST_OK, plane->err};
     sti_tree_below(&mesh->tree, rotate_back(pose.q, plane->n), height, list_corners, &below);
     st_Status status = below.status;
@@ -125,7 +85,36 @@ st_Status sti_plane_shape(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
     if (b->mesh != NULL) return try_mesh(&plane, b->mesh, pose_b);
     sti_Core core;
     core_place(how->core_b, b, pose_b, &core);
-    if (core_is_polytope(&core)) return try_corners(&plane, &core);
-    if (!core_is_smooth(&core)) return try_round(&plane, &core);
+    if (core_is_polytope(&core)) {
+        st_Vec3 shift = scale(-core.radius, plane.n);
+        int first = plane.out->n;
+        for (int k = 0; k < sti_core_vertex_count(&core); k++)
+            STI_TRY(try_point(&plane, add(sti_core_vertex(&core, k), shift), (uint32_t)k));
+        if (core.kind == STI_CORE_HULL && !plane.how->keep_all) {
+            sti_reduce_points(plane.out, first);
+            sti_order_features(plane.out, first);
+        }
+        return ST_OK;
+    }
+    if (!core_is_smooth(&core)) {
+        /* The lowest point of each rim (of the rim and the apex), and, standing nearly upright, eight points of the
+         * lower rim: the lowest alone would wander about under a standing cylinder.                       */
+        st_Vec3 down = scale(-1, plane.n), z = core.axis[2];
+        for (int end = 0; end < 2; end++) {
+            const bool apex = core.kind == STI_CORE_CONE && end == 1;
+            const st_Vec3 p =
+                apex ? add(core.p, scale(core.hi, z)) : core_rim_point(&core, down, end == 0 ? core.lo : core.hi);
+            STI_TRY(try_point(&plane, p, (uint32_t)end));
+        }
+        sti_Feature feature;
+        sti_core_feature(&core, down, &feature);
+        if (feature.n <= 2) return ST_OK;
+        int first = plane.out->n;
+        for (int k = 0; k < feature.n; k++)
+            STI_TRY(try_point(&plane, feature.point[k], (uint32_t)(2 + 8 * (dot(z, down) > 0) + feature.id[k])));
+        if (!plane.how->keep_all) sti_reduce_points(plane.out, first);
+        sti_order_features(plane.out, first);
+        return ST_OK;
+    }
     return try_point(&plane, sti_support(&core, scale(-1, plane.n)), 0);
 }

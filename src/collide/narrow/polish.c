@@ -111,24 +111,6 @@ static bool same_point(st_Vec3 a, st_Vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-/* The farthest vertex, and the edges from it that lie across m, with their other ends. */
-static void guess_polytope(const sti_Core *core, st_Vec3 m, Parts *parts)
-{
-    st_Vec3 top = sti_support(core, m), beside[2];
-    polish_guess(parts, (Part){.kind = PART_VERTEX, .p = top, .q = top});
-    for (int k = 0; k < sti_core_edge_count(core); k++) {
-        Part edge = {.kind = PART_EDGE};
-        st_Vec3 end[2];
-        sti_core_edge(core, k, end, beside);
-        if (!same_point(end[0], top) && !same_point(end[1], top)) continue;
-        edge.p = end[0], edge.q = end[1];
-        if (!(fabs(dot(m, sub(edge.q, edge.p))) <= NEAR * norm(sub(edge.q, edge.p)))) continue;
-        st_Vec3 other = same_point(edge.p, top) ? edge.q : edge.p;
-        polish_guess(parts, edge);
-        polish_guess(parts, (Part){.kind = PART_VERTEX, .p = other, .q = other});
-    }
-}
-
 static void guess_cylinder(const sti_Core *core, st_Vec3 m, Parts *parts)
 {
     double rise = dot(core->axis[2], m);
@@ -152,9 +134,22 @@ static void guess_cone(const sti_Core *core, st_Vec3 m, Parts *parts)
 static void guess_parts(const sti_Core *core, st_Vec3 m, Parts *parts)
 {
     parts->n = 0;
-    if (core_is_polytope(core))
-        guess_polytope(core, m, parts);
-    else if (core->kind == STI_CORE_CYLINDER)
+    if (core_is_polytope(core)) {
+        /* The farthest vertex, and the edges from it that lie across m, with their other ends. */
+        st_Vec3 top = sti_support(core, m), beside[2];
+        polish_guess(parts, (Part){.kind = PART_VERTEX, .p = top, .q = top});
+        for (int k = 0; k < sti_core_edge_count(core); k++) {
+            Part edge = {.kind = PART_EDGE};
+            st_Vec3 end[2];
+            sti_core_edge(core, k, end, beside);
+            if (!same_point(end[0], top) && !same_point(end[1], top)) continue;
+            edge.p = end[0], edge.q = end[1];
+            if (!(fabs(dot(m, sub(edge.q, edge.p))) <= NEAR * norm(sub(edge.q, edge.p)))) continue;
+            st_Vec3 other = same_point(edge.p, top) ? edge.q : edge.p;
+            polish_guess(parts, edge);
+            polish_guess(parts, (Part){.kind = PART_VERTEX, .p = other, .q = other});
+        }
+    } else if (core->kind == STI_CORE_CYLINDER)
         guess_cylinder(core, m, parts);
     else if (core->kind == STI_CORE_CONE)
         guess_cone(core, m, parts);
@@ -190,9 +185,23 @@ static void residual(const Meeting *meet, const double x[4], double r[4], st_Vec
     r[0] = dot(meet->u, across), r[1] = dot(meet->w, across);
 }
 
-/* J x = -r by elimination with full pivoting; what the rank does not reach stays as it is. */
-static void polish_solve(double J[4][5], double x[4])
+/* One step from x, derivatives by differences; n, u, w move along, so that x[0] = x[1] = 0 again. */
+static void newton_step(Meeting *meet, double x[4], const double r[4])
 {
+    const double e = 1e-6; /* nearly parallel lines need J to 1e-10, Newton does not need its last digits */
+    double J[4][5], step[4];
+    for (int j = 0; j < 4; j++) {
+        double near[4] = {x[0], x[1], x[2], x[3]}, r_near[4];
+        st_Vec3 on[2];
+        near[j] += e;
+        residual(meet, near, r_near, on);
+        for (int i = 0; i < 4; i++)
+            J[i][j] = (r_near[i] - r[i]) / e;
+    }
+    for (int i = 0; i < 4; i++)
+        J[i][4] = r[i];
+
+    /* J x = -r by elimination with full pivoting; what the rank does not reach stays as it is. */
     int column[4] = {0, 1, 2, 3}, rank = 0;
     double largest = 0;
     for (; rank < 4; rank++) {
@@ -216,36 +225,14 @@ static void polish_solve(double J[4][5], double x[4])
         }
     }
     for (int k = 0; k < 4; k++)
-        x[k] = 0;
+        step[k] = 0;
     for (int k = rank - 1; k >= 0; k--) {
         double sum = -J[k][4];
         for (int j = k + 1; j < rank; j++)
-            sum -= J[k][column[j]] * x[column[j]];
-        x[column[k]] = sum / J[k][column[k]];
+            sum -= J[k][column[j]] * step[column[j]];
+        step[column[k]] = sum / J[k][column[k]];
     }
-}
 
-static double polish_size_of(const double r[4])
-{
-    return fmax(fmax(fabs(r[0]), fabs(r[1])), fmax(fabs(r[2]), fabs(r[3])));
-}
-
-/* One step from x, derivatives by differences; n, u, w move along, so that x[0] = x[1] = 0 again. */
-static void newton_step(Meeting *meet, double x[4], const double r[4])
-{
-    const double e = 1e-6; /* nearly parallel lines need J to 1e-10, Newton does not need its last digits */
-    double J[4][5], step[4];
-    for (int j = 0; j < 4; j++) {
-        double near[4] = {x[0], x[1], x[2], x[3]}, r_near[4];
-        st_Vec3 on[2];
-        near[j] += e;
-        residual(meet, near, r_near, on);
-        for (int i = 0; i < 4; i++)
-            J[i][j] = (r_near[i] - r[i]) / e;
-    }
-    for (int i = 0; i < 4; i++)
-        J[i][4] = r[i];
-    polish_solve(J, step);
     double turn = hypot(step[0], step[1]), shorter = turn > MAX_TURN ? MAX_TURN / turn : 1;
     for (int k = 0; k < 4; k++)
         x[k] += shorter * step[k];
@@ -265,7 +252,7 @@ static bool try_parts(const sti_Core *a, const sti_Core *b, const Part *on_a, co
     for (int round = 0; round < MAX_ROUNDS; round++) {
         st_Vec3 on[2];
         residual(&meet, x, r, on);
-        double miss = polish_size_of(r);
+        double miss = fmax(fmax(fabs(r[0]), fabs(r[1])), fmax(fabs(r[2]), fabs(r[3])));
         if (!(miss < least)) break; /* rounding has the word */
         bool slow = least <= SOLVED * meet.size && miss > 0.1 * least;
         least = miss;
@@ -282,17 +269,6 @@ static bool try_parts(const sti_Core *a, const sti_Core *b, const Part *on_a, co
     if (!(gap >= d->gap - ROUNDING * meet.size) || !(fabs(apart - gap) <= SOLVED * meet.size)) return false;
     d->gap = gap, d->normal = best.normal, d->a = best.a, d->b = best.b;
     return true;
-}
-
-static bool polish_newton(const sti_Core *a, const sti_Core *b, sti_Distance *d)
-{
-    Parts on_a, on_b;
-    guess_parts(a, d->normal, &on_a);
-    guess_parts(b, scale(-1, d->normal), &on_b);
-    for (int i = 0; i < on_a.n; i++)
-        for (int j = 0; j < on_b.n; j++)
-            if (try_parts(a, b, &on_a.part[i], &on_b.part[j], d)) return true;
-    return false;
 }
 
 /* ---- nearer first -------------------------------------------------------------------------------- */
@@ -423,7 +399,13 @@ void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d)
     for (int round = 0; round < 3; round++) {
         snap(a, b, a, 1, d);
         snap(a, b, b, -1, d);
-        if (polish_newton(a, b, d)) return;
+        Parts on_a, on_b;
+        guess_parts(a, d->normal, &on_a);
+        guess_parts(b, scale(-1, d->normal), &on_b);
+        for (int i = 0; i < on_a.n; i++)
+            for (int j = 0; j < on_b.n; j++)
+                if (try_parts(a, b, &on_a.part[i], &on_b.part[j], d)) return;
+
         climb(a, b, d);
     }
     st_Vec3 between = sub(d->b, d->a);

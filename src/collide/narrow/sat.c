@@ -183,24 +183,6 @@ void sti_nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a,
     *on_b = add(b[0], scale(dot(cross(d, u), n) / square, v));
 }
 
-/* Points and segments in line have no face and no pair of edges: across both, or from centre to centre. */
-static void try_across(const sti_Core *a, const sti_Core *b, Best *best)
-{
-    st_Vec3 d = sub(b->p, a->p), axis = vec3(0, 0, 0);
-    if (a->kind == STI_CORE_SEGMENT) axis = a->axis[a->along];
-    if (b->kind == STI_CORE_SEGMENT) axis = b->axis[b->along];
-    d = sub(d, scale(dot(d, axis), axis));
-    double length = norm(d);
-    /* what rounding leaves of d has no direction */
-    bool apart = length > 1e-12 * (a->size + b->size);
-    st_Vec3 n = apart ? scale(1 / length, d) : orthogonal(dot(axis, axis) > 0 ? axis : vec3(1, 0, 0));
-    *best = (Best){.gap = core_separation(a, b, n), .normal = n, .axis = AXIS_OTHER};
-    /* the middle of what they share along the axis */
-    double at = dot(axis, sub(b->p, a->p)), lo = fmax(-a->size, at - b->size), hi = fmin(a->size, at + b->size);
-    best->a[0] = add(a->p, scale(0.5 * (lo + hi), axis));
-    best->b[0] = add(b->p, scale(0.5 * (lo + hi) - at, axis));
-}
-
 /* ---- pairs of edges ------------------------------------------------------------------------------ */
 
 /* Some of the edges that count, in order, and a ball that holds their parts in the slab. */
@@ -247,39 +229,6 @@ static void drop_far_edges(Edges *edges, const Edges *others, double within)
     for (int k = 0; k < edges->n; k++)
         if (edge_is_near(&edges->edge[k], others->centre, others->radius + within)) edges->edge[n++] = edges->edge[k];
     edges->n = n;
-}
-
-/* The two of the best axis are as near to each other as the axis is deep: `within`. */
-static void try_pairs(const sti_Core *a, const sti_Core *b, Edges *of_a, Edges *of_b, bool all, double within,
-                      const Probes *probes, Best *best)
-{
-    const bool prune = a->facets != NULL && b->facets != NULL;
-    for (int i = 0; i < of_a->n; i++)
-        for (int j = 0; j < of_b->n; j++) {
-            Edge *p = &of_a->edge[i], *q = &of_b->edge[j];
-            if (!all && !edge_is_near(p, q->middle, q->reach + within)) continue;
-            make_edge(a, p);
-            make_edge(b, q);
-            if (!prune || arcs_cross(p, q)) try_edge_pair(p, q, a, b, probes, best);
-        }
-}
-
-/* In an order that does not depend on which ones count: of equally good axes the first is taken. */
-static void sat_try_edges(const sti_Core *a, const sti_Core *b, const Slab *slab_a, const Slab *slab_b, double within,
-                          const Probes *probes, Best *best)
-{
-    Edges of_a, of_b;
-    const bool all = slab_a->all || slab_b->all;
-    for (int first = 0; first < sti_core_edge_count(b); first += GATHERED)
-        for (int from = 0; from < sti_core_edge_count(a); from += GATHERED) {
-            gather_edges(b, slab_b, first, &of_b); /* anew: it is thinned out by those of a */
-            gather_edges(a, slab_a, from, &of_a);
-            if (!all) {
-                drop_far_edges(&of_a, &of_b, within);
-                drop_far_edges(&of_b, &of_a, within);
-            }
-            try_pairs(a, b, &of_a, &of_b, all, within, probes, best);
-        }
 }
 
 /* ---- a better direction to look from ------------------------------------------------------------- */
@@ -351,8 +300,48 @@ void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *
         slab_a = slab_under(a, best.normal, depth, slack);
         slab_b = slab_under(b, scale(-1, best.normal), depth, slack);
     }
-    sat_try_edges(a, b, &slab_a, &slab_b, depth + slack, &probes, &best);
-    if (!isfinite(best.gap)) try_across(a, b, &best);
+
+    /* In an order that does not depend on which ones count: of equally good axes the first is taken. */
+    double within = depth + slack;
+    Edges of_a, of_b;
+    const bool all = slab_a.all || slab_b.all;
+    for (int first = 0; first < sti_core_edge_count(b); first += GATHERED)
+        for (int from = 0; from < sti_core_edge_count(a); from += GATHERED) {
+            gather_edges(b, &slab_b, first, &of_b); /* anew: it is thinned out by those of a */
+            gather_edges(a, &slab_a, from, &of_a);
+            if (!all) {
+                drop_far_edges(&of_a, &of_b, within);
+                drop_far_edges(&of_b, &of_a, within);
+            }
+
+            /* The two of the best axis are as near to each other as the axis is deep: `within`. */
+            const bool prune = a->facets != NULL && b->facets != NULL;
+            for (int i = 0; i < of_a.n; i++)
+                for (int j = 0; j < of_b.n; j++) {
+                    Edge *p = &of_a.edge[i], *q = &of_b.edge[j];
+                    if (!all && !edge_is_near(p, q->middle, q->reach + within)) continue;
+                    make_edge(a, p);
+                    make_edge(b, q);
+                    if (!prune || arcs_cross(p, q)) try_edge_pair(p, q, a, b, &probes, &best);
+                }
+        }
+
+    if (!isfinite(best.gap)) {
+        /* Points and segments in line have no face and no pair of edges: across both, or from centre to centre. */
+        st_Vec3 d = sub(b->p, a->p), axis = vec3(0, 0, 0);
+        if (a->kind == STI_CORE_SEGMENT) axis = a->axis[a->along];
+        if (b->kind == STI_CORE_SEGMENT) axis = b->axis[b->along];
+        d = sub(d, scale(dot(d, axis), axis));
+        double length = norm(d);
+        /* what rounding leaves of d has no direction */
+        bool apart = length > 1e-12 * (a->size + b->size);
+        st_Vec3 n = apart ? scale(1 / length, d) : orthogonal(dot(axis, axis) > 0 ? axis : vec3(1, 0, 0));
+        best = (Best){.gap = core_separation(a, b, n), .normal = n, .axis = AXIS_OTHER};
+        /* the middle of what they share along the axis */
+        double at = dot(axis, sub(b->p, a->p)), lo = fmax(-a->size, at - b->size), hi = fmin(a->size, at + b->size);
+        best.a[0] = add(a->p, scale(0.5 * (lo + hi), axis));
+        best.b[0] = add(b->p, scale(0.5 * (lo + hi) - at, axis));
+    }
     *out = (sti_Distance){.gap = best.gap, .normal = best.normal};
     out->a = sti_support(a, best.normal);
     out->b = sti_support(b, scale(-1, best.normal));

@@ -51,12 +51,6 @@ int sti_facets_farthest(const sti_Facets *f, st_Vec3 d)
     return best;
 }
 
-static st_Vec3 support_hull(const sti_Core *core, st_Vec3 d)
-{
-    const sti_Facets *f = core->facets;
-    return add(core->p, core_to_world(core, f->vertex[sti_facets_farthest(f, core_to_local(core, d))]));
-}
-
 st_Vec3 sti_support(const sti_Core *core, st_Vec3 d)
 {
     switch (core->kind) {
@@ -74,7 +68,8 @@ st_Vec3 sti_support(const sti_Core *core, st_Vec3 d)
                                                      copysign(core->half.z, s.z))));
     }
     case STI_CORE_HULL:
-        return support_hull(core, d);
+        return add(core->p, core_to_world(
+                                core, core->facets->vertex[sti_facets_farthest(core->facets, core_to_local(core, d))]));
     case STI_CORE_CYLINDER:
         return core_rim_point(core, d, dot(core->axis[2], d) >= 0 ? core->hi : core->lo);
     case STI_CORE_CONE: {
