@@ -48,26 +48,31 @@ static const double nearly = 0.1;
  */
 typedef enum Kind { SOFT, HARD, FOLDED } Kind;
 
+/* A = U'U with rows x, n of them: row k has the pivot at k, and numbers at its chain before it. over: 1/pivot. */
+typedef struct Factor {
+    double *x, *over;
+} Factor;
+
 struct sti_DenseNewton {
     st_Allocator allocator;
     STI_ARRAY(double, memory);
     STI_ARRAY(int, numbers);
     STI_ARRAY(unsigned char, kind); /* by contact: Kind                                              */
     /* of the problem at hand */
-    int n, m, rows, stride;    /* velocities, joint rows, all rows, numbers in a row of Y and W       */
-    int n_linear;              /* rows eliminated: joints and servos                                  */
-    int redundant;             /* joint rows that depend on others                                    */
-    int n_folded;              /* servos                                                              */
-    int *place;                /* where joint row j, and contact row m + i, went; -1: folded           */
-    int *chain;                /* by velocity k: those before it that row k of U has, the nearest first               */
-    int *chain_at, *chain_end; /* where they begin and end                                           */
-    double *U, *Y, *W, *b;     /* n x n, n x stride, rows x stride, rows                              */
-    double *U_bare;            /* of A without servos                                                 */
-    double *diagonal, *base;   /* n_r: of W and b without joints, as residual.c sees them             */
-    double *free;              /* n: inv(U') f                                                        */
-    double *x;                 /* rows: impulses, in the order of W                                   */
-    double *terms;             /* rows: sizes of what b is the sum of                                 */
-    double *own;               /* rows: the diagonal of W before any elimination                      */
+    int n, m, rows, stride;  /* velocities, joint rows, all rows, numbers in a row of Y and W       */
+    int n_linear;            /* rows eliminated: joints and servos                                  */
+    int redundant;           /* joint rows that depend on others                                    */
+    int n_folded;            /* servos                                                              */
+    int *place;              /* where joint row j, and contact row m + i, went; -1: folded           */
+    int *chain, *chain_at;   /* by velocity k, from chain_at[k]: its path to the root of its tree      */
+    double *Y, *W, *b;       /* n x stride, rows x stride, rows                                     */
+    Factor U;                /* of A with servos that are folded                                    */
+    Factor U_bare;           /* of A as it is                                                       */
+    double *diagonal, *base; /* n_r: of W and b without joints, as residual.c sees them             */
+    double *free;            /* n: inv(U') f                                                        */
+    double *x;               /* rows: impulses, in the order of W                                   */
+    double *terms;           /* rows: sizes of what b is the sum of                                 */
+    double *own;             /* rows: the diagonal of W before any elimination                      */
     double *r, *u, *trial, *trial_u, *F, *step, *step_u, *rho, *centre, *best; /* others alone, in their order    */
     double measure, least;                /* natural residual of r and of the best                                    */
     double *A, *B;                        /* BLOCK numbers per contact                                           */
@@ -115,8 +120,10 @@ static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *e
     const struct {
         double **at;
         int64_t count;
-    } arrays[] = {{&d->U, (int64_t)n * padded(n)},
-                  {&d->U_bare, (int64_t)n * padded(n)},
+    } arrays[] = {{&d->U.x, (int64_t)n * padded(n)},
+                  {&d->U.over, n},
+                  {&d->U_bare.x, (int64_t)n * padded(n)},
+                  {&d->U_bare.over, n},
                   {&d->diagonal, p->n_r},
                   {&d->base, p->n_r},
                   {&d->Y, (int64_t)n * stride},
@@ -151,7 +158,7 @@ static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *e
     for (int k = 0; k < N_ARRAYS; k++)
         total += padded((int)arrays[k].count) + 4;
     STI_TRY(STI_GROW(&d->allocator, d->memory, d->memory_size, total, err));
-    STI_TRY(STI_GROW(&d->allocator, d->numbers, d->numbers_size, 2 * rows + 2 + 2 * n + n * (n + 1) / 2, err));
+    STI_TRY(STI_GROW(&d->allocator, d->numbers, d->numbers_size, 2 * rows + 2 + n + 1 + n * (n - 1) / 2, err));
     STI_TRY(STI_GROW(&d->allocator, d->kind, d->kind_size, p->n_contacts, err));
     double *next = d->memory;
     for (int k = 0; k < N_ARRAYS; k++) {
@@ -161,8 +168,7 @@ static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *e
     d->place = d->numbers;
     d->active = d->place + rows + 1;
     d->chain_at = d->active + rows + 1;
-    d->chain_end = d->chain_at + n;
-    d->chain = d->chain_end + n;
+    d->chain = d->chain_at + n + 1;
     d->n = n, d->m = p->n_l, d->rows = rows, d->stride = stride;
     return ST_OK;
 }
@@ -206,42 +212,51 @@ static void order_rows(sti_DenseNewton *d, const st_Problem *p)
     d->stride = padded(next + 1);
 }
 
-/* The sparsity of U: a tree's rows have numbers at the velocities on the path to the root. Elimination of row k adds
- * its other numbers to the row of the nearest of them.                                               */
+/* The sparsity of U: row k has numbers at the velocities on its path to the root of its tree. Elimination of row k adds
+ * its other numbers to the row of the nearest of them, whose path they are on therefore.             */
 static void find_chains(sti_DenseNewton *d, const st_Problem *p)
 {
     enum { WORDS = (MOST_VELOCITIES + 63) / 64 };
     uint64_t has[MOST_VELOCITIES][WORDS];
+    int nearest[MOST_VELOCITIES];
     const double *numbers = p->A.x;
     memset(has, 0, (size_t)d->n * sizeof has[0]);
     for (int b = 0; b < p->A.n_blocks; b++) {
         const int first = p->A.first[b], size = p->A.first[b + 1] - first;
         const bool diagonal = sti_block_marked(&p->A, b);
         for (int i = 0; i < size && !diagonal; i++)
-            for (int j = 0; j < i; j++)
-                if (numbers[(int64_t)i * size + j] != 0)
-                    has[first + i][(first + j) / 64] |= (uint64_t)1 << ((first + j) % 64);
+            for (int j = 0; j < i; j++) {
+                const uint64_t bit = numbers[(int64_t)i * size + j] != 0;
+                has[first + i][(first + j) / 64] |= bit << ((first + j) % 64);
+            }
         numbers += diagonal ? size : (int64_t)size * size;
     }
-    int at = 0;
     for (int k = d->n - 1; k >= 0; k--) {
-        int nearest = -1;
+        int w = WORDS - 1;
+        while (w >= 0 && has[k][w] == 0)
+            w--;
+        nearest[k] = -1;
+        if (w < 0) continue;
+        const int bit = 63 - __builtin_clzll(has[k][w]), up = nearest[k] = 64 * w + bit;
+        has[k][w] &= ~((uint64_t)1 << bit);
+        for (; w >= 0; w--)
+            has[up][w] |= has[k][w];
+    }
+    int at = 0;
+    for (int k = 0; k < d->n; k++) {
         d->chain_at[k] = at;
-        for (int w = WORDS - 1; w >= 0; w--)
-            for (uint64_t bits = has[k][w]; bits != 0;) {
-                const int bit = 63 - __builtin_clzll(bits), j = 64 * w + bit;
-                bits &= ~((uint64_t)1 << bit);
-                if (nearest < 0) nearest = j;
-                d->chain[at++] = j;
-                if (j != nearest) has[nearest][w] |= (uint64_t)1 << bit;
-            }
-        d->chain_end[k] = at;
+        if (nearest[k] >= 0) {
+            const int up = nearest[k], n = d->chain_at[up + 1] - d->chain_at[up];
+            d->chain[at++] = up;
+            for (int e = 0; e < n; e++)
+                d->chain[at++] = d->chain[d->chain_at[up] + e];
+        }
+        d->chain_at[k + 1] = at;
     }
 }
 
-/* U of A, block by block, with servos in it if they are folded; false: A is not positive definite. Row k of U has the
- * pivot and the velocities before it.                                                                */
-static bool factor_masses(sti_DenseNewton *d, const st_Problem *p, bool folded, double *U)
+/* U of A, with servos in it if they are folded; false: A is not positive definite. */
+STI_CLONES static bool factor_masses(sti_DenseNewton *d, const st_Problem *p, bool folded, Factor *U)
 {
     const int stride = padded(d->n);
     const double *numbers = p->A.x;
@@ -249,76 +264,91 @@ static bool factor_masses(sti_DenseNewton *d, const st_Problem *p, bool folded, 
         const int first = p->A.first[b], end = p->A.first[b + 1], size = end - first;
         const bool diagonal = sti_block_marked(&p->A, b);
         for (int i = first; i < end; i++) {
-            double *row = U + (int64_t)i * stride;
-            const double *from = numbers + (diagonal ? 0 : (int64_t)(i - first) * size) - first;
-            row[i] = from[i];
-            for (int e = d->chain_at[i]; e < d->chain_end[i]; e++)
-                row[d->chain[e]] = from[d->chain[e]];
+            double *row = U->x + (int64_t)i * stride;
+            for (int j = first & ~3; j < first; j++) /* fours begin there */
+                row[j] = 0;
+            for (int j = first; j <= i; j++)
+                row[j] = !diagonal ? numbers[(i - first) * size + j - first] : i == j ? numbers[i - first] : 0;
+            for (int j = i + 1; j < padded(i + 1); j++)
+                row[j] = 0;
         }
         numbers += diagonal ? size : (int64_t)size * size;
     }
     for (int c = 0; folded && c < p->n_contacts; c++) {
         if (d->kind[c] != FOLDED) continue;
-        const int row = p->contact[c].first, k = p->H.i[p->H.p[row]];
-        const double x = p->H.x[p->H.p[row]];
-        U[(int64_t)k * (stride + 1)] += x * x / d->compliance[c];
+        const int64_t e = p->H.p[p->contact[c].first];
+        U->x[(int64_t)p->H.i[e] * (stride + 1)] += p->H.x[e] * p->H.x[e] / d->compliance[c];
     }
-    for (int k = d->n - 1; k >= 0; k--) {
-        double *row = U + (int64_t)k * stride;
-        const int *chain = d->chain + d->chain_at[k], n = d->chain_end[k] - d->chain_at[k];
-        if (!(row[k] > 0)) return false;
-        row[k] = sqrt(row[k]);
-        const double over = 1 / row[k];
-        for (int e = 0; e < n; e++)
-            row[chain[e]] *= over;
-        for (int e = 0; e < n; e++) {
-            double *to = U + (int64_t)chain[e] * stride;
-            const double a = row[chain[e]];
-            for (int g = e; g < n; g++)
-                to[chain[g]] -= a * row[chain[g]];
+    for (int b = p->A.n_blocks - 1; b >= 0; b--)
+        for (int first = p->A.first[b], k = p->A.first[b + 1] - 1; k >= first; k--) {
+            double *row = U->x + (int64_t)k * stride;
+            if (!(row[k] > 0)) return false;
+            row[k] = sqrt(row[k]);
+            const double over = U->over[k] = 1 / row[k];
+            for (int j = first; j < k; j++)
+                row[j] *= over;
+            for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++) {
+                const int i = d->chain[e]; /* of its row what comes after i is never read */
+                subtract_fours(row[i], row, U->x + (int64_t)i * stride, first, i + 1);
+            }
         }
-    }
     return true;
 }
 
 /* x <- inv(U') x. */
-static void solve_forward(const sti_DenseNewton *d, const double *U, double *x)
+static void solve_forward(const sti_DenseNewton *d, const Factor *U, double *x)
 {
-    const int of_U = padded(d->n);
     for (int k = d->n - 1; k >= 0; k--) {
-        const double *row = U + (int64_t)k * of_U;
+        const double *row = U->x + (int64_t)k * padded(d->n);
         if (x[k] == 0) continue;
-        x[k] /= row[k];
-        for (int e = d->chain_at[k]; e < d->chain_end[k]; e++)
+        x[k] *= U->over[k];
+        for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++)
             x[d->chain[e]] -= row[d->chain[e]] * x[k];
     }
 }
 
 /* The same for all columns of Y. */
-STI_CLONES static void solve_columns(const sti_DenseNewton *d, const double *U, double *Y)
+STI_CLONES static void solve_columns(const sti_DenseNewton *d, const Factor *U, double *Y)
 {
-    const int of_U = padded(d->n), stride = d->stride;
+    const int stride = d->stride;
     for (int k = d->n - 1; k >= 0; k--) {
-        const double *row = U + (int64_t)k * of_U, over = 1 / row[k];
+        const double *row = U->x + (int64_t)k * padded(d->n);
         double *from = Y + (int64_t)k * stride;
         for (int j = 0; j < stride; j += STI_WIDTH)
-            *(sti_Wide *)(from + j) *= over;
-        for (int e = d->chain_at[k]; e < d->chain_end[k]; e++)
+            *(sti_Wide *)(from + j) *= U->over[k];
+        for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++)
             subtract_fours(row[d->chain[e]], from, Y + (int64_t)d->chain[e] * stride, 0, stride);
     }
 }
 
 /* x <- inv(U) x. */
-static void solve_backward(const sti_DenseNewton *d, const double *U, double *x)
+static void solve_backward(const sti_DenseNewton *d, const Factor *U, double *x)
 {
-    const int of_U = padded(d->n);
     for (int k = 0; k < d->n; k++) {
-        const double *row = U + (int64_t)k * of_U;
+        const double *row = U->x + (int64_t)k * padded(d->n);
         double sum = x[k];
-        for (int e = d->chain_at[k]; e < d->chain_end[k]; e++)
+        for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++)
             sum -= row[d->chain[e]] * x[d->chain[e]];
-        x[k] = sum / row[k];
+        x[k] = sum * U->over[k];
     }
+}
+
+/* e_k' inv(A) e_k: inv(U') e_k stays on the path of k. */
+static double inverse_diagonal(const sti_DenseNewton *d, const Factor *U, int k, double *scratch)
+{
+    const int *chain = d->chain + d->chain_at[k], n = d->chain_at[k + 1] - d->chain_at[k];
+    const double *row = U->x + (int64_t)k * padded(d->n);
+    double z = U->over[k], sum = z * z;
+    for (int e = 0; e < n; e++)
+        scratch[e] = -row[chain[e]] * z;
+    for (int e = 0; e < n; e++) {
+        z = scratch[e] * U->over[chain[e]];
+        sum += z * z;
+        row = U->x + (int64_t)chain[e] * padded(d->n);
+        for (int g = e + 1; g < n; g++)
+            scratch[g] -= z * row[chain[g]];
+    }
+    return sum;
 }
 
 static double column_times(const st_Sparse *of, int j, const double *v)
@@ -374,7 +404,7 @@ static void form_rows(sti_DenseNewton *d, const st_Problem *p)
         const int64_t e = p->H.p[row];
         d->Y[(int64_t)p->H.i[e] * stride + rows] -= p->H.x[e] * p->w[row] / d->compliance[c];
     }
-    solve_columns(d, d->U, d->Y);
+    solve_columns(d, &d->U, d->Y);
     multiply_columns(d);
     add_compliance(d, &p->Cb, d->place);
     add_compliance(d, &p->C, d->place + d->m);
@@ -394,12 +424,12 @@ static void form_rows(sti_DenseNewton *d, const st_Problem *p)
 static bool form_bare(sti_DenseNewton *d, const st_Problem *p)
 {
     const int n = d->n, stride = d->stride;
-    if (!factor_masses(d, p, false, d->U_bare)) return false;
+    if (!factor_masses(d, p, false, &d->U_bare)) return false;
     memset(d->Y, 0, (size_t)n * (size_t)stride * sizeof *d->Y);
     spread_columns(d, &p->H, d->place);
     for (int i = 0; i < n; i++)
         d->Y[(int64_t)i * stride + d->rows] = p->f[i];
-    solve_columns(d, d->U_bare, d->Y);
+    solve_columns(d, &d->U_bare, d->Y);
     memset(d->b, 0, (size_t)d->rows * sizeof *d->b); /* squares, for a moment */
     for (int k = 0; k < n; k++) {
         const double *row = d->Y + (int64_t)k * stride;
@@ -407,7 +437,7 @@ static bool form_bare(sti_DenseNewton *d, const st_Problem *p)
             d->b[i] += row[i] * row[i];
         d->rest[k] = row[d->rows];
     }
-    solve_backward(d, d->U_bare, d->rest);
+    solve_backward(d, &d->U_bare, d->rest);
     for (int c = 0; c < p->n_contacts; c++)
         for (int row = p->contact[c].first; row < p->contact[c].first + p->contact[c].dim; row++) {
             d->base[row] = p->w[row] + column_times(&p->H, row, d->rest);
@@ -415,21 +445,8 @@ static bool form_bare(sti_DenseNewton *d, const st_Problem *p)
                 d->diagonal[row] = d->b[d->place[row]];
                 continue;
             }
-            const int64_t e = p->H.p[row]; /* inv(U') x on one velocity stays on its path to the root */
-            const int k = p->H.i[e], end = d->chain_end[k];
-            double z = p->H.x[e] / d->U_bare[(int64_t)k * (padded(n) + 1)];
-            const double *from = d->U_bare + (int64_t)k * padded(n);
-            d->diagonal[row] = z * z;
-            for (int g = d->chain_at[k]; g < end; g++)
-                d->v[g - d->chain_at[k]] = -from[d->chain[g]] * z;
-            for (int g = d->chain_at[k]; g < end; g++) {
-                const int i = d->chain[g];
-                from = d->U_bare + (int64_t)i * padded(n);
-                z = d->v[g - d->chain_at[k]] / from[i];
-                d->diagonal[row] += z * z;
-                for (int q = g + 1; q < end; q++)
-                    d->v[q - d->chain_at[k]] -= from[d->chain[q]] * z;
-            }
+            const double x = p->H.x[p->H.p[row]];
+            d->diagonal[row] = x * x * inverse_diagonal(d, &d->U_bare, p->H.i[p->H.p[row]], d->v);
         }
     const double *x = p->C.x;
     for (int k = 0; k < p->C.n_blocks; k++)
@@ -911,8 +928,8 @@ static void judge_velocities(sti_DenseNewton *d, const st_Problem *p)
         add_columns(&p->G, d->l, d->rest);
         add_columns(&p->H, d->r_all, d->rest);
         if (round > 0) subtract_momentum(d, p);
-        solve_forward(d, d->U, d->rest);
-        solve_backward(d, d->U, d->rest);
+        solve_forward(d, &d->U, d->rest);
+        solve_backward(d, &d->U, d->rest);
         for (int i = 0; i < d->n; i++)
             d->v[i] += d->rest[i];
     }
@@ -1054,7 +1071,7 @@ st_Status sti_dense_newton_solve(sti_DenseNewton *d, const st_Problem *p, double
     for (int round = 0; round < MOST_ROUNDS && outside; round++) {
         if (round == MOST_ROUNDS - 1) memset(d->kind, HARD, (size_t)p->n_contacts);
         order_rows(d, p);
-        if (!factor_masses(d, p, true, d->U) || (d->n_folded > 0 && !form_bare(d, p))) return ST_OK;
+        if (!factor_masses(d, p, true, &d->U) || (d->n_folded > 0 && !form_bare(d, p))) return ST_OK;
         form_rows(d, p);
         d->redundant = eliminate_rows(d, 0, d->m);
         set_scales(d, p);
