@@ -355,7 +355,7 @@ ST_API st_Status st_system_push(st_System *system, st_BodyId body, const st_Vec3
 /* Move one body between two steps. Its island wakes, the warm start of its contacts is dropped, and integrators of
  * order two restart as after an event. Joints, springs and gaps are not checked. Drift correction closes a joint that
  * the new pose has opened in the following steps, at most at correction_speed (drift `projection`: at once; `velocity`:
- * never). A fixed body is refused.                                                                        */
+ * never). A fixed body, too, can be moved: it stays at rest, and all bodies wake.                       */
 ST_API st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *pose, st_Error *err);
 /* Set the velocity (world axes) and spin (body axes; NULL: unchanged) of one body between two steps. Joint velocities
  * that do not fit are corrected by the next step. A fixed body is refused.                        */

@@ -216,7 +216,7 @@ void sti_join_masses(sti_RobotLink *into, const sti_RobotLink *from)
 /* The root of a body that is welded to the world does not move. */
 static bool stands(const sti_RobotLink *body)
 {
-    return body->parent < 0 && !body->joint.floating && body->joint.type == ST_JOINT_FIXED;
+    return body->led || (body->parent < 0 && !body->joint.floating && body->joint.type == ST_JOINT_FIXED);
 }
 
 /* Which links share a body. Welded links join their parent; where merging is not wanted, only those without mass. */
@@ -233,6 +233,7 @@ static void merge(sti_Robot *robot)
             if (into->mass > 0 && into->gravity != link->gravity && !held) joins = false;
         }
         if (link->kept && link->mass > 0 && link->parent >= 0 && !robot->links[link->parent].world) joins = false;
+        joins = joins && !link->led;
         link->body = k;
         if (joins && link->parent >= 0) link->body = robot->links[link->parent].body;
         if (joins && link->body >= 0 && link->body != k) {
@@ -296,7 +297,7 @@ static void ground_root(sti_Robot *robot)
 {
     for (int k = 0; k < robot->n_links; k++) {
         if (robot->links[k].body != k || !stands(&robot->links[k])) continue;
-        if (robot->links[k].touches && !robot->links[k].world) continue;
+        if ((robot->links[k].touches || robot->links[k].led) && !robot->links[k].world) continue;
         for (int i = k; i < robot->n_links; i++)
             if (robot->links[i].body == k) robot->links[i].body = -1;
     }

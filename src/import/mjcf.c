@@ -288,15 +288,6 @@ static st_Status add_link(sti_Mjcf *m, const sti_Element *at, const char *name, 
     return ST_OK;
 }
 
-/* MuJoCo moves a mocap body only when a program says so: until then it is part of the ground. */
-static st_Status check_mocap(sti_Mjcf *m, const sti_Element *at, int k)
-{
-    const sti_RobotLink *link = &m->robot->links[k];
-    if (link->parent != 0 || link->joint.type != ST_JOINT_FIXED || link->joint.floating)
-        return sti_element_fail(m->robot->err, at, "is mocap, must be in the worldbody and have no joint");
-    return sti_remark(m->robot, "body \"%.60s\" is mocap: it stands still, as part of the ground", link->name);
-}
-
 /* The links between the joints of a body, then its own; pose: as drawn in the parent. */
 static st_Status add_chain(sti_Mjcf *m, const sti_Element *at, const char *name, int parent, const st_Pose *pose,
                            int *out)
@@ -342,8 +333,11 @@ static st_Status add_body(sti_Mjcf *m, const sti_Element *at, int parent, int *o
     if (name == NULL) return sti_robot_memory(robot);
     STI_TRY(sti_mjcf_pose(m, at, &pose));
     if (m->global) pose = pose_identity();
+    const int first = robot->n_links;
     STI_TRY(add_chain(m, at, name, parent, &pose, out));
-    if (mocap != NULL && strcmp(mocap, "true") == 0) STI_TRY(check_mocap(m, at, *out));
+    robot->links[*out].led = mocap != NULL && strcmp(mocap, "true") == 0;
+    if (robot->links[*out].led && (*out != first || parent != 0 || robot->links[*out].moves))
+        return sti_element_fail(robot->err, at, "is mocap, must be in the worldbody and have no joint");
     for (int k = *out; k >= 0 && (k == *out || robot->links[k].carries == *out); k--)
         robot->links[k].gravity = m->no_springs && m->no_dampers ? 1 : 1 - lifted;
     return read_content(m, *out, at);
@@ -398,6 +392,10 @@ static st_Status read_tie(sti_Mjcf *m, const sti_Element *at)
         STI_TRY(find_body(m, at, "body2", &tie.links.b));
         STI_TRY(sti_numbers(robot->err, at, "anchor", 3, !weld, anchor));
         tie.point = vec3_load(anchor);
+        double relative[7] = {0};
+        STI_TRY(sti_numbers(robot->err, at, "relpose", 7, false, relative));
+        if (norm(vec3_load(relative)) > 0 || relative[4] != 0 || relative[5] != 0 || relative[6] != 0)
+            sti_skip(robot, "relpose of <weld>: its bodies are held as drawn");
     }
     tie.name = sti_attribute(at, "name");
     snprintf(name, sizeof name, "equality%d", robot->n_ties + 1);

@@ -62,6 +62,7 @@ typedef struct sti_RobotLink {
     int n_shapes;
     bool moves;  /* MJCF: a joint leads to it                                                        */
     bool kept;   /* a body of its own even if it is welded: a sensor shows the force there            */
+    bool led;    /* MJCF mocap: a fixed body of its own, that st_system_set_pose moves                */
     bool world;  /* not a link but the world: its shapes are the ground's                            */
     int carries; /* a link between two joints of one body, which it has a share of: that body; -1: none */
     /* by assemble.c */

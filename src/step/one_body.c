@@ -113,14 +113,22 @@ st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *p
     STI_NEED(system, err);
     STI_NEED(pose, err);
     body = sti_body_now(system->model.world->scene, body);
-    STI_TRY(sti_check_movable(&system->model, "st_system_set_pose", body, err));
+    sti_World *world = system->model.world;
+    const bool led = body.index1 > 0 && body.index1 < world->n_bodies && world->body[body.index1].n_dofs == 0;
+    /* fixed or locked: moved by this call alone */
+    if (!led) STI_TRY(sti_check_movable(&system->model, "st_system_set_pose", body, err));
     STI_TRY(check_vector(&system->model, body, "position", pose->p, err));
     const double length = quat_norm(pose->q);
     if (!(fabs(length - 1.0) <= STI_UNIT))
         return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": its orientation has length %g, must be a unit quaternion",
                         name_of(&system->model, body), length);
     sti_start_lap(&system->work);
-    STI_TRY(sti_wake_now(system, body.index1, err));
+    for (int b = 1; b < world->n_bodies && led; b++) /* any of them may rest on it */
+        STI_TRY(sti_wake_now(system, b, err));
+    if (led)
+        world->collider.placed = false; /* it is placed again, with all that does not move */
+    else
+        STI_TRY(sti_wake_now(system, body.index1, err));
     double *q = system->work.q_new, *p = q + (ptrdiff_t)STI_BODY_Q * (body.index1 - 1);
     const st_Quat turned = quat_unit(pose->q);
     memcpy(q, system->state.q, (size_t)system->model.n_q * sizeof *q);

@@ -340,6 +340,60 @@ static void saved_behind_a_change(void **state)
     }
 }
 
+/* A fixed body is led: a box that sleeps on it wakes and stays on it while it is lifted by 0.2 m, what a joint holds to
+ * it follows it to the side and turns with it, and where it is taken away the box falls to the floor. */
+static void a_fixed_body_is_led(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    check_ok(st_preset_apply(&m.def, "default", &m.err), m.err);
+    m.def.sleep = true, m.def.h = 2e-3;
+    m.def.gravity = vec3(0, 0, -9.81);
+    st_ShapeDef plane = st_plane_def(), slab = st_box_def(0.5, 0.5, 0.05), cube = st_box_def(0.1, 0.1, 0.1);
+    st_BodyDef def = st_body_def();
+    st_BodyId lift, box, hung;
+    check_ok(st_scene_add_shape(m.scene, ST_GROUND, &plane, NULL, &m.err), m.err);
+    def.fixed = true, def.name = "lift", def.pose.p.z = 0.5;
+    check_ok(st_scene_add_body(m.scene, &def, &lift, &m.err), m.err);
+    check_ok(st_scene_add_shape(m.scene, lift, &slab, NULL, &m.err), m.err);
+    def.fixed = false, def.name = "box", def.pose.p.z = 0.65;
+    cube.density = 500;
+    check_ok(st_scene_add_body(m.scene, &def, &box, &m.err), m.err);
+    check_ok(st_scene_add_shape(m.scene, box, &cube, NULL, &m.err), m.err);
+    hung = add_body(&m, 1, 0.1, vec3(3, 0, 2));
+    st_JointDef weld = st_joint_def(ST_JOINT_FIXED);
+    weld.a = lift, weld.b = hung, weld.point = vec3(3, 0, 2);
+    add_joint(&m, &weld);
+    start(&m);
+    run(&m, 1);
+    assert_true(st_system_asleep(m.system, box));
+    st_Pose pose = {{0, 0, 0.5}, {1, 0, 0, 0}}, at;
+    for (int k = 1; k <= 200; k++) {
+        pose.p.z = 0.5 + 1e-3 * k;
+        check_ok(st_system_set_pose(m.system, lift, &pose, &m.err), m.err);
+        check_ok(st_system_step(m.system, m.def.h, NULL, &m.err), m.err);
+    }
+    for (int k = 0; k < 100; k++)
+        check_ok(st_system_step(m.system, m.def.h, NULL, &m.err), m.err);
+    st_system_pose(m.system, lift, &at);
+    check_close(at.p.z, 0.7, 0);
+    st_system_pose(m.system, box, &at);
+    check_close(at.p.z, 0.85, 2e-3);
+    st_system_pose(m.system, hung, &at);
+    check_close(at.p.z, 2.2, 1e-6);
+    pose = (st_Pose){{1.5, 0, 0.7}, quat_exp(vec3(0, 0, 0.2))};
+    check_ok(st_system_set_pose(m.system, lift, &pose, &m.err), m.err);
+    for (int k = 0; k < 1000; k++)
+        check_ok(st_system_step(m.system, m.def.h, NULL, &m.err), m.err);
+    st_system_pose(m.system, hung, &at); /* 3 m away from it, in the new direction */
+    check_close(at.p.x, 1.5 + 3 * cos(0.2), 1e-6);
+    check_close(at.p.y, 3 * sin(0.2), 1e-6);
+    st_system_pose(m.system, box, &at);
+    check_close(at.p.z, 0.1, 1e-3);
+    end(&m);
+}
+
 /* ---- refusals, names ------------------------------------------------------------------------------ */
 
 static void refusals(void **state)
@@ -362,7 +416,8 @@ static void refusals(void **state)
     refuse(st_system_push(m.system, post, &up, NULL, &m.err), &m.err, "\"post\" is fixed");
     refuse(st_system_push(m.system, flat, &nan, NULL, &m.err), &m.err, "component 1 of its push is nan");
     refuse(st_system_push(m.system, flat, NULL, &huge, &m.err), &m.err, "component 3 of its push is 1e+300");
-    refuse(st_system_set_pose(m.system, post, &pose, &m.err), &m.err, "\"post\" is fixed");
+    refuse(st_system_set_pose(m.system, ST_GROUND, &pose, &m.err), &m.err, "no body 0");
+    refuse(st_system_set_velocity(m.system, post, &up, NULL, &m.err), &m.err, "\"post\" is fixed");
     refuse(st_system_set_velocity(m.system, flat, &nan, NULL, &m.err), &m.err, "velocity[1] is nan");
     refuse(st_system_set_velocity(m.system, flat, &up, NULL, &m.err), &m.err, "along z is 1, but that is locked");
     refuse(st_system_set_velocity(m.system, flat, NULL, &up, &m.err), &m.err, "along rz is 1, but that is locked");
@@ -399,17 +454,12 @@ static void names_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_push_pushes),
-        cmocka_unit_test(a_push_meets_friction),
-        cmocka_unit_test(a_push_is_kept),
-        cmocka_unit_test(a_box_is_taken_away),
-        cmocka_unit_test(a_joint_closes_again),
-        cmocka_unit_test(an_angle_follows),
-        cmocka_unit_test(a_box_is_thrown),
-        cmocka_unit_test(a_plate_is_led),
-        cmocka_unit_test(one_stack_wakes),
-        cmocka_unit_test(saved_behind_a_change),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(a_push_pushes),        cmocka_unit_test(a_push_meets_friction),
+        cmocka_unit_test(a_push_is_kept),       cmocka_unit_test(a_box_is_taken_away),
+        cmocka_unit_test(a_joint_closes_again), cmocka_unit_test(an_angle_follows),
+        cmocka_unit_test(a_box_is_thrown),      cmocka_unit_test(a_plate_is_led),
+        cmocka_unit_test(one_stack_wakes),      cmocka_unit_test(saved_behind_a_change),
+        cmocka_unit_test(a_fixed_body_is_led),  cmocka_unit_test(refusals),
         cmocka_unit_test(names_are_found),
     };
     return cmocka_run_group_tests_name("one body", tests, NULL, NULL);
