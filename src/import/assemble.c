@@ -11,6 +11,7 @@
  * A joint of a scene counts from the start, so limits, rests and targets are moved by it.
  */
 #include "import/robot.h"
+#include "math/principal.h"
 #include "math/quat.h"
 #include "scene/document.h"
 
@@ -211,6 +212,28 @@ void sti_join_masses(sti_RobotLink *into, const sti_RobotLink *from)
         into->inertia.m[i] += inertia.m[i];
     into->mass = mass;
     into->centre = common;
+}
+
+st_Status sti_mend_inertia(sti_Robot *robot, sti_RobotLink *link)
+{
+    double moment[3];
+    st_Vec3 axes[3];
+    int largest = 0;
+    mat3_principal(&link->inertia, moment, axes);
+    for (int k = 1; k < 3; k++)
+        if (moment[k] > moment[largest]) largest = k;
+    const double least = fmin(moment[(largest + 1) % 3], moment[(largest + 2) % 3]);
+    const double excess = moment[largest] - moment[(largest + 1) % 3] - moment[(largest + 2) % 3];
+    if (!(least >= 0) || !(excess > 1e-9 * moment[largest]) || excess > 0.1 * moment[largest]) return ST_OK;
+    const st_Vec3 e = axes[largest];
+    const double x[3] = {e.x, e.y, e.z};
+    for (int i = 0; i < 9; i++)
+        link->inertia.m[i] -= excess * x[i / 3] * x[i % 3];
+    return sti_remark(
+        robot,
+        "link \"%.60s\": its principal moments %.6g, %.6g, %.6g violate the triangle inequality a little: "
+        "the largest is made %.6g",
+        link->name, moment[0], moment[1], moment[2], moment[largest] - excess);
 }
 
 /* The root of a body that is welded to the world does not move. */
@@ -531,6 +554,7 @@ static st_Status write_joint(sti_Robot *robot, const sti_RobotLink *link)
     if (j->type != ST_JOINT_FIXED && (j->type != ST_JOINT_BALL || isfinite(j->upper)))
         json = sti_with(json, "axis", direction(rotate(link->pose.q, j->axis)));
     if (j->type == ST_JOINT_UNIVERSAL) json = sti_with(json, "axis_b", direction(rotate(link->pose.q, j->axis_b)));
+    if (j->type == ST_JOINT_SCREW) json = sti_with(json, "pitch", json_real(j->pitch));
     if (j->coordinate != ST_COORDINATE_DEFAULT)
         json = sti_with(json, "coordinate", json_string(st_coordinate_name(j->coordinate)));
     json = add_number(json, "lower", j->lower - j->start, -INFINITY);

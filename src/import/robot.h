@@ -45,6 +45,7 @@ typedef struct sti_RobotJoint {
     json_t *motor;                       /* as the file says it, target in the file's own count; owned; NULL: none    */
     const char *mimics;                  /* name of another joint: x = ratio x_other + offset; NULL: none             */
     double ratio, offset;
+    double pitch; /* of a screw: metres a turn */
     bool collide;
 } sti_RobotJoint;
 
@@ -228,6 +229,9 @@ int sti_robot_find(const sti_Robot *robot, const char *name);       /* link; -1:
 int sti_robot_find_joint(const sti_Robot *robot, const char *name); /* the link that has it     */
 void sti_robot_free(sti_Robot *robot);
 
+/* An inertia whose largest moment is above the sum of the others by the rounding of drawings, up to a tenth of it, is
+ * brought there, with a remark. */
+st_Status sti_mend_inertia(sti_Robot *robot, sti_RobotLink *link);
 /* Not carried over: named once, with how often it came. `what` outlives the robot. */
 void sti_skip(sti_Robot *robot, const char *what);
 /* Something is wrong with an element, and what comes after it can be read all the same: where all errors are wanted,

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define DEEPEST 20 /* models inside models, and includes */
 
@@ -162,7 +163,22 @@ static st_Status add_frame(Sdf *sdf, const Model *model, const sti_Element *at, 
 static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, const st_Pose *placed,
                            const char *called, bool single, int depth);
 
-/* <include><uri>: the model of another file, under another name and elsewhere. */
+/* Two models that worlds name and that come with Gazebo: known where they are not installed. */
+static st_Status known_model(Sdf *sdf, const Model *outer, const sti_Element *at, const char *name, st_Pose pose,
+                             bool *known)
+{
+    const bool sun = strcasecmp(name, "sun") == 0;
+    *known = sun || strcasecmp(name, "ground_plane") == 0 || strcasecmp(name, "ground plane") == 0;
+    if (sun) sti_skip(sdf->robot, "the model \"sun\", a light");
+    if (sun || !*known) return ST_OK;
+    json_t *plane = json_pack("{s:s, s:f}", "type", "plane", "friction", 1.0);
+    if (plane == NULL) return sti_robot_memory(sdf->robot);
+    STI_TRY(sti_remark(sdf->robot, "the model \"%.60s\" is not installed: a plane", name));
+    return sti_robot_shape(sdf->robot, &sdf->robot->links[0], at, pose_product(outer->pose, pose), plane);
+}
+
+/* <include><uri>: the model of another file, under another name and elsewhere. A folder has it in model.sdf, or in the
+ * last file that its model.config names. */
 static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at, int depth)
 {
     const char *uri = text_of(at, "uri"), *called = text_of(at, "name");
@@ -175,10 +191,27 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
     const bool file = dot != NULL && (slash == NULL || dot > slash);
     if (snprintf(path, sizeof path, "%s%s", uri, file ? "" : "/model.sdf") >= (int)sizeof path)
         return sti_element_fail(sdf->robot->err, at, "its uri is too long");
+    STI_TRY(read_pose(sdf, at, &pose, NULL));
+    const char *found;
+    st_Error *err = sdf->robot->err, why = {0};
+    sdf->robot->err = &why; /* a file that is not there may be no mistake */
+    if (!file && sti_robot_path(sdf->robot, at, path, &found) == ST_ERR_FORMAT) {
+        bool known = false;
+        char other[1100];
+        snprintf(other, sizeof other, "%.1000s/model.config", uri);
+        const bool configured = sti_robot_path(sdf->robot, at, other, &found) == ST_OK;
+        sdf->robot->err = err;
+        STI_TRY(known_model(sdf, outer, at, slash != NULL ? slash + 1 : uri, pose, &known));
+        if (known) return ST_OK;
+        if (configured) STI_TRY(sti_robot_include(sdf->robot, at, other, &root));
+        for (const sti_Element *entry = configured ? root->first : NULL; entry != NULL; entry = entry->next)
+            if (sti_element_is(entry, "sdf") && entry->text != NULL)
+                snprintf(path, sizeof path, "%.800s/%.200s", uri, entry->text);
+    }
+    sdf->robot->err = err;
     STI_TRY(sti_robot_include(sdf->robot, at, path, &root));
     const sti_Element *model = sti_child(root, "model");
     if (model == NULL) return sti_element_fail(sdf->robot->err, at, "names a file without a <model>");
-    STI_TRY(read_pose(sdf, at, &pose, NULL));
     return add_model(sdf, outer, model, sti_child(at, "pose") != NULL ? &pose : NULL, called, false, depth + 1);
 }
 
@@ -262,10 +295,30 @@ static st_Status geometry_json(const Sdf *sdf, const sti_Element *form, st_Pose 
         STI_TRY(numbers(sdf, form, "scale", 3, scales));
         if (uri == NULL) return sti_element_fail(sdf->robot->err, form, "has no <uri>, must have one");
         return sti_robot_mesh(sdf->robot, form, uri, scales, out);
+    } else if (sti_element_is(form, "polyline")) { /* the hull of its corners, up to its height */
+        json_t *points = json_array();
+        STI_TRY(numbers(sdf, form, "height", 1, &size[2]));
+        for (const sti_Element *at = form->first; at != NULL; at = at->next) {
+            const char *text = at->text;
+            double x, y;
+            if (!sti_element_is(at, "point") || text == NULL) continue;
+            if (!sti_next_number(&text, &x) || !sti_next_number(&text, &y)) {
+                json_decref(points);
+                return sti_element_fail(sdf->robot->err, at, "is \"%.40s\", must be 2 numbers", at->text);
+            }
+            points = sti_append_to(points, json_pack("[f, f, f]", x, y, 0.0));
+            points = sti_append_to(points, json_pack("[f, f, f]", x, y, size[2]));
+        }
+        if (json_array_size(points) < 6 || !(size[2] > 0)) {
+            json_decref(points);
+            return sti_element_fail(sdf->robot->err, form, "must have three <point>s at least, and a <height> > 0");
+        }
+        *out = sti_with(json_pack("{s:s}", "type", "hull"), "points", points);
+        sti_skip(sdf->robot, "dents of <polyline>: it is its convex hull");
     } else {
-        return sti_element_fail(
-            sdf->robot->err, form,
-            "is not understood, must be box, sphere, cylinder, capsule, ellipsoid, cone, plane or mesh");
+        return sti_element_fail(sdf->robot->err, form,
+                                "is not understood, must be box, sphere, cylinder, capsule, ellipsoid, cone, plane, "
+                                "polyline or mesh");
     }
     return *out != NULL ? ST_OK : sti_robot_memory(sdf->robot);
 }
@@ -299,10 +352,13 @@ static st_Status read_collision(const Sdf *sdf, sti_RobotLink *link, const sti_E
 static st_Status read_link(const Sdf *sdf, sti_RobotLink *link, const Frame *frame)
 {
     const char *gravity = text_of(frame->at, "gravity");
-    if (!frame->model->fixed) STI_TRY(read_inertial(sdf, link, sti_child(frame->at, "inertial")));
+    if (!frame->model->fixed) {
+        STI_TRY(sti_note_problem(sdf->robot, read_inertial(sdf, link, sti_child(frame->at, "inertial"))));
+        STI_TRY(sti_mend_inertia(sdf->robot, link));
+    }
     if (gravity != NULL && !is_true(gravity)) link->gravity = 0;
     for (const sti_Element *at = frame->at->first; at != NULL; at = at->next) {
-        if (sti_element_is(at, "collision")) STI_TRY(read_collision(sdf, link, at));
+        if (sti_element_is(at, "collision")) STI_TRY(sti_note_problem(sdf->robot, read_collision(sdf, link, at)));
         if (sti_element_is(at, "visual")) sti_skip(sdf->robot, "<visual>");
         if (sti_element_is(at, "sensor")) sti_skip(sdf->robot, "<sensor>");
     }
@@ -316,7 +372,7 @@ static const struct {
     st_JointType type;
 } types[] = {{"fixed", ST_JOINT_FIXED},         {"revolute", ST_JOINT_REVOLUTE}, {"continuous", ST_JOINT_REVOLUTE},
              {"prismatic", ST_JOINT_PRISMATIC}, {"ball", ST_JOINT_BALL},         {"universal", ST_JOINT_UNIVERSAL},
-             {"revolute2", ST_JOINT_UNIVERSAL}};
+             {"revolute2", ST_JOINT_UNIVERSAL}, {"screw", ST_JOINT_SCREW}};
 #define N_TYPES ((int)(sizeof types / sizeof types[0]))
 
 /* An axis in the child's frame: in the joint's own, the model's (before 1.5, or asked for), or another one. */
@@ -355,7 +411,8 @@ static st_Status read_joint(const Sdf *sdf, const Frame *frame, const Frame *chi
         type++;
     if (type == N_TYPES)
         return sti_element_fail(sdf->robot->err, frame->at,
-                                "type is \"%.40s\", must be fixed, revolute, continuous, prismatic, ball or universal",
+                                "type is \"%.40s\", must be fixed, revolute, continuous, prismatic, ball, universal "
+                                "or screw",
                                 word != NULL ? word : "");
     joint->at = frame->at;
     joint->type = types[type].type;
@@ -365,6 +422,16 @@ static st_Status read_joint(const Sdf *sdf, const Frame *frame, const Frame *chi
     if (joint->type == ST_JOINT_UNIVERSAL) {
         STI_TRY(read_axis(sdf, frame, child, "axis2", &joint->axis_b));
         return ST_OK;
+    }
+    if (joint->type ==
+        ST_JOINT_SCREW) { /* it starts as drawn; metres a turn, or the older radians a metre of a left-hand thread */
+        double turns = 0;
+        STI_TRY(numbers(sdf, frame->at, "thread_pitch", 1, &turns));
+        if (turns != 0) joint->pitch = -2 * STI_PI / turns;
+        STI_TRY(numbers(sdf, frame->at, "screw_thread_pitch", 1, &joint->pitch));
+        joint->start = 0;
+        if (joint->pitch == 0)
+            return sti_element_fail(sdf->robot->err, frame->at, "has no thread, screw_thread_pitch must not be 0");
     }
     STI_TRY(numbers(sdf, limit, "lower", 1, &lower));
     STI_TRY(numbers(sdf, limit, "upper", 1, &upper));

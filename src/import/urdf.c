@@ -94,7 +94,7 @@ static st_Status read_inertial(sti_Robot *robot, sti_RobotLink *link, const sti_
     st_Mat3 I = {{value[0], value[1], value[2], value[1], value[3], value[4], value[2], value[4], value[5]}};
     link->centre = frame.p;
     link->inertia = sti_inertia_turned(frame.q, &I);
-    return ST_OK;
+    return sti_mend_inertia(robot, link);
 }
 
 /* turn: of the shape in the frame that the file gives it. */
@@ -159,11 +159,11 @@ static st_Status read_link(sti_Robot *robot, sti_RobotLink *link)
     STI_TRY(check_children(robot, link->at, known, passed));
     for (const sti_Element *child = link->at->first; child != NULL; child = child->next) {
         if (sti_element_is(child, "visual")) sti_skip(robot, "<visual>");
-        if (sti_element_is(child, "collision")) STI_TRY(read_collision(robot, link, child));
+        if (sti_element_is(child, "collision")) STI_TRY(sti_note_problem(robot, read_collision(robot, link, child)));
         if (!sti_element_is(child, "inertial")) continue;
         if (inertial != NULL) return sti_element_fail(robot->err, child, "is the second one, must be one at most");
         inertial = child;
-        STI_TRY(read_inertial(robot, link, inertial));
+        STI_TRY(sti_note_problem(robot, read_inertial(robot, link, inertial)));
     }
     return ST_OK;
 }
