@@ -1,8 +1,10 @@
+#include "base/assert.h"
 #include "base/base.h"
 #include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
@@ -32,4 +34,12 @@ st_Status(sti_fail)(st_Error *err, st_Status status, const char *format, ...)
         va_end(args);
     }
     return status;
+}
+
+/* ---- asserts ------------------------------------------------------------------------------------ */
+
+void sti_assert_failed(const char *condition, const char *file, int line)
+{
+    fprintf(stderr, "stiction: %s:%d: this must hold, and does not: %s\n", file, line, condition);
+    abort();
 }

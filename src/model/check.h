@@ -103,7 +103,7 @@ static inline st_Status check_body_id(const st_Scene *scene, Subject s, const ch
     return BAD(s, "%s is body number %d, there are %d", what, id.index1, scene->n_bodies - 1);
 }
 
-/* check_body.c, check.c: what may be settled (a unit axis, a rest length) is settled in the def. */
+/* check.c: what may be settled (a unit axis, a rest length) is settled in the def. */
 st_Status sti_check_body(Subject s, st_BodyDef *def);
 /* And what a shape of a new kind weighs. */
 st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, sti_CachedMass *mass);

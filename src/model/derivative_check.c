@@ -32,7 +32,7 @@ static st_Status forces_beside(const Probe *probe, int j, bool by_q, double step
 }
 
 /* One of the two matrices: how far the model's is from differences, in parts of the largest entry. */
-static st_Status check_matrix(const Probe *probe, const st_Sink *sink, bool by_q, double *worst, st_Error *err)
+static st_Status compare_matrix(const Probe *probe, const st_Sink *sink, bool by_q, double *worst, st_Error *err)
 {
     const int n = probe->model->n_v;
     double scale = 0, largest = 0, given = 0, found = 0;
@@ -84,8 +84,8 @@ st_Status st_model_check_derivatives(const st_Model *model, double t, const doub
                          .k = room + model->n_q + model->n_v,
                          .k_other = room + model->n_q + 2 * (ptrdiff_t)model->n_v};
     st_Status status = model->force_derivative(model->ctx, t, q, v, &sink, err);
-    if (status == ST_OK) status = check_matrix(&probe, &sink, true, &worst, err);
-    if (status == ST_OK) status = check_matrix(&probe, &sink, false, &worst, err);
+    if (status == ST_OK) status = compare_matrix(&probe, &sink, true, &worst, err);
+    if (status == ST_OK) status = compare_matrix(&probe, &sink, false, &worst, err);
     if (error != NULL) *error = worst;
     sti_row_buffer_free(&sink);
     sti_free(&allocator, room, n, sizeof *room);

@@ -1,5 +1,6 @@
 /* model/force.c -- gravity and applied forces, as generalised forces on the free velocities. */
 #include "math/parallel.h"
+#include "math/principal.h"
 #include "model/time_factor.h"
 #include "model/world.h"
 
@@ -154,4 +155,63 @@ void sti_forces(const sti_World *world, double t, const double *q, double *k)
         add_wrench(&world->body[def->body.index1], force_world, add(torque_body, cross(def->point, force_body)), k);
     }
     add_pushes(world, q, k);
+}
+
+/* ---- the drag of a medium ----------------------------------------------------------------------- */
+
+/* A medium of density rho and viscosity eta around the bodies, moving at the velocity of the wind.
+ *
+ * Each body is taken as the box of the same mass and inertia, with edges b_x, b_y, b_z along its principal axes
+ * (MuJoCo's inertia model). With v and w against the medium, in these axes, d = (b_x + b_y + b_z)/3 and per axis
+ *
+ *     force    -3 pi eta d v_x   - rho/2 b_y b_z |v_x| v_x
+ *     torque   -pi eta d^3 w_x   - rho/64 b_x (b_y^4 + b_z^4) |w_x| w_x
+ *
+ * They depend on velocities and are taken as the other applied forces are: at the start of a step, or of a stage.
+ */
+
+void sti_fluid_compile(sti_World *world, const st_Medium *medium)
+{
+    world->medium = *medium;
+    world->has_medium = medium->density > 0 || medium->viscosity > 0;
+}
+
+static void body_drag(const sti_World *world, int b, st_Pose pose, const double *v, st_Vec3 *force, st_Vec3 *torque)
+{
+    const sti_Body *body = &world->body[b];
+    const double rho = world->medium.density, eta = world->medium.viscosity;
+    const st_Mat3 J = sti_inertia(body);
+    double moment[3], edge[3], f[3], t[3];
+    st_Vec3 axis[3], linear, w;
+    mat3_principal(&J, moment, axis);
+    for (int k = 0; k < 3; k++) /* J_x = m (b_y^2 + b_z^2)/12 */
+        edge[k] = sqrt(fmax(0, 6 * (moment[(k + 1) % 3] + moment[(k + 2) % 3] - moment[k]) / body->mass));
+    const double d = (edge[0] + edge[1] + edge[2]) / 3;
+    sti_body_velocity(body, v, &linear, &w);
+    const st_Vec3 through = rotate_back(pose.q, sub(linear, world->medium.wind));
+    for (int k = 0; k < 3; k++) {
+        const double x = dot(axis[k], through), y = dot(axis[k], w), b1 = edge[(k + 1) % 3], b2 = edge[(k + 2) % 3];
+        f[k] = -3 * STI_PI * eta * d * x - 0.5 * rho * b1 * b2 * fabs(x) * x;
+        t[k] =
+            -STI_PI * eta * d * d * d * y - rho / 64 * edge[k] * (b1 * b1 * b1 * b1 + b2 * b2 * b2 * b2) * fabs(y) * y;
+    }
+    const st_Vec3 own = add(scale(f[0], axis[0]), add(scale(f[1], axis[1]), scale(f[2], axis[2])));
+    *force = scale(body->medium, rotate(pose.q, own));
+    *torque = scale(body->medium, add(scale(t[0], axis[0]), add(scale(t[1], axis[1]), scale(t[2], axis[2]))));
+}
+
+void sti_fluid_add(const sti_World *world, const double *q, const double *v, double *k)
+{
+    for (int e = 0; e < sti_awake_count(world); e++) {
+        const int b = sti_awake_body(world, e);
+        const sti_Body *body = &world->body[b];
+        st_Vec3 force, torque;
+        double full[6];
+        if (body->n_dofs == 0 || body->medium == 0 || sti_is_absent(world, b) || b >= sti_first_rotor(world)) continue;
+        body_drag(world, b, sti_pose(q, b), v, &force, &torque);
+        vec3_store(full, force);
+        vec3_store(full + 3, torque);
+        for (int i = 0; i < body->n_dofs; i++)
+            k[body->v_first + i] += full[body->dof[i]];
+    }
 }

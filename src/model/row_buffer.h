@@ -40,7 +40,7 @@ typedef struct sti_BoundedEntry {
     double lo, hi, target, value, stiffness, damping;
 } sti_BoundedEntry;
 
-/* How a surface of b moves against one of a beside their bodies, in the contact's frame (belt.c). */
+/* How a surface of b moves against one of a beside their bodies, in the contact's frame (contact_rows.c). */
 typedef struct sti_Belt {
     double slide[2]; /* along the tangents [m/s]                                                   */
     double turn[3];  /* about normal and tangents [rad/s]                                          */

@@ -415,7 +415,8 @@ int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int 
  * along the normal and the tangents, and if it `turns`, three about them.           */
 void sti_contact_put_rows(const sti_World *world, const sti_ContactEntry *entry, int count, int dim, bool turns,
                           double *x);
-/* belt.c: how the surfaces of a contact that `moves` do so, with the bodies at q; in an empty world the surface's own.
+/* contact_rows.c: how the surfaces of a contact that `moves` do so, with the bodies at q; in an empty world the
+ * surface's own.
  */
 sti_Belt sti_contact_belt(const sti_World *world, const double *q, const sti_ContactEntry *entry);
 void sti_helpers_free(sti_World *world);
@@ -428,7 +429,7 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);
 void sti_collider_settle(sti_World *world, const double *q, int body);
 /* The boxes around where shapes are expected to go; returns how far planes move at most. */
 double sti_collider_foresee(sti_World *world);
-/* surface.c */
+/* material.c */
 st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *out, st_Error *err);
 void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *surfaces);
 /* Of shapes i and j: in the table, or in `room`. */
@@ -438,7 +439,7 @@ void sti_forces(const sti_World *world, double t, const double *q, double *k);
 bool sti_has_fields(const st_Scene *scene);
 void sti_fields_add(const sti_World *world, const double *q, const double *v, double *k);
 st_Status sti_fields_derivative(const sti_World *world, const double *q, const double *v, st_Sink *sink, st_Error *err);
-/* fluid.c: the drag of a medium, added to k. */
+/* force.c: the drag of a medium, added to k. */
 void sti_fluid_compile(sti_World *world, const st_Medium *medium);
 void sti_fluid_add(const sti_World *world, const double *q, const double *v, double *k);
 /* rotor.c: armatures. */

@@ -1,4 +1,5 @@
-/* step/clock.c -- simulated time, and the time that the stages of a step take. */
+/* step/clock.c -- simulated time, the time that the stages of a step take, deadlines and cancelled steps. */
+#include "base/clock.h"
 #include "step/step.h"
 
 #include <time.h>
@@ -50,4 +51,59 @@ const char *st_stage_name(st_Stage stage)
 void st_system_profile(const st_System *system, double seconds[ST_N_STAGES])
 {
     memcpy(seconds, system->work.clock.seconds, sizeof system->work.clock.seconds);
+}
+
+/* ---- steps that end before they are done -------------------------------------------------------- */
+
+/* A step that ends before it is done: st_system_cancel, step_seconds.
+ *
+ * Loops of the solvers and of the collision detection look at system->stop and end early with what they have. The stage
+ * that called them then asks sti_go_on, and the step fails, which puts the state back (step.c).
+ */
+
+void st_system_cancel(st_System *system)
+{
+    if (system != NULL) sti_stop_set(system->work.stop, STI_CANCELLED);
+}
+
+void st_system_cancel_when(st_System *system, bool (*ask)(void *ctx), void *ctx)
+{
+    if (system == NULL) return;
+    system->work.stop->ask = ask;
+    system->work.stop->ctx = ctx;
+}
+
+void sti_cancel_begin(const sti_Model *model, sti_StepWork *work)
+{
+    work->work_done = 0;
+    work->stepping = true;
+    model->world->stop = work->stop;
+    if (model->def.step_seconds > 0) work->stop->deadline = sti_seconds_now() + model->def.step_seconds;
+}
+
+/* A request that comes too late for this step is for the next one. */
+void sti_cancel_end(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Status status, st_Error *err)
+{
+    if (status == ST_ERR_CANCELLED)
+        (void)sti_go_on(model, state, work, err); /* in a step's words, not in those of a factorisation */
+    work->stop->deadline = 0;
+    work->stepping = false;
+    model->world->stop = NULL;
+    if (status == ST_ERR_CANCELLED) sti_stop_set(work->stop, STI_GO_ON);
+}
+
+void sti_cancel_carry(const st_System *from, st_System *to)
+{
+    if (atomic_load(&from->work.stop->why) != STI_GO_ON) sti_stop_set(to->work.stop, STI_CANCELLED);
+}
+
+st_Status sti_go_on(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
+{
+    if (!work->stepping || !sti_stopped(work->stop)) return ST_OK;
+    if (atomic_load(&work->stop->why) == STI_OUT_OF_TIME)
+        return sti_fail(err, ST_ERR_CANCELLED,
+                        "the step from t = %g s took longer than step_seconds = %g s, and was cancelled: where a run "
+                        "ends for this depends on the machine",
+                        state->t, model->def.step_seconds);
+    return sti_fail(err, ST_ERR_CANCELLED, "the step from t = %g s was cancelled; the state is as before it", state->t);
 }

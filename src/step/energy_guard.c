@@ -110,7 +110,7 @@ bool sti_energy_explained(st_System *s, double h, double taken)
     const double R = unexplained - fmin((order > 1 ? STAGES_FACTOR : 1) * positive(works.correction), most);
     guard->rise = rise;
     guard->given = works.given;
-    const double idle = s->model.overlap / h; /* [m/s] ways this short are rounding of coordinates (scales.c) */
+    const double idle = s->model.overlap / h; /* [m/s] ways this short are rounding of coordinates (settings.c) */
     const double noise = rounding + 0.5 * mass * idle * idle;
     guard->limit = noise + RUNAWAY * at_hand;
     if (s->model.def.energy == ST_ENERGY_LIMIT) {

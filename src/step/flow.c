@@ -46,7 +46,7 @@ static st_Pose random_place(const sti_Inlet *inlet, uint64_t *random)
 }
 
 /* Is there nothing within the ball that holds the body? walls: only what never moves counts. */
-static st_Status is_free(st_System *system, int body, st_Vec3 at, bool walls, bool *is, st_Error *err)
+static st_Status is_place_free(st_System *system, int body, st_Vec3 at, bool walls, bool *is, st_Error *err)
 {
     const sti_World *world = system->model.world;
     const sti_Flow *flow = system->work.flow;
@@ -78,14 +78,14 @@ static st_Status check_walls(st_System *system, const sti_Inlet *inlet, const st
     uint64_t random = inlet->seed;
     bool is = grains->n == 0;
     for (int k = 0; k < WALL_TRIES && !is; k++)
-        STI_TRY(is_free(system, grains->body[largest], random_place(inlet, &random).p, true, &is, err));
+        STI_TRY(is_place_free(system, grains->body[largest], random_place(inlet, &random).p, true, &is, err));
     if (is) return ST_OK;
     return sti_fail(err, ST_ERR_ARGUMENT,
                     "inlet \"%s\": its region has no place for a grain of %g m: walls and fixed bodies are in the way",
                     inlet->name, 2 * reach[grains->body[largest]]);
 }
 
-static st_Status create(st_System *system, st_Error *err)
+static st_Status create_flow(st_System *system, st_Error *err)
 {
     const sti_World *world = system->model.world;
     const st_Scene *scene = world->scene;
@@ -155,7 +155,7 @@ st_Status sti_flow_create(st_System **system, st_Error *err)
 {
     const st_Scene *scene = (*system)->model.world->scene;
     if (scene->n_inlets + scene->n_outlets + scene->n_measures == 0) return ST_OK;
-    const st_Status status = create(*system, err);
+    const st_Status status = create_flow(*system, err);
     if (status == ST_OK) return ST_OK;
     sti_flow_destroy(*system);
     (*system)->model.world = NULL; /* still the caller's */
@@ -220,7 +220,7 @@ static st_Status bring_in(st_System *system, const sti_Inlet *inlet, const sti_F
         st_Pose pose = pose_identity();
         for (int tries = 0; tries < TRIES && !is; tries++) {
             pose = random_place(inlet, &random);
-            STI_TRY(is_free(system, body, pose.p, false, &is, err));
+            STI_TRY(is_place_free(system, body, pose.p, false, &is, err));
         }
         if (!is) return ST_OK; /* the others wait, too */
         system->work.flow->marked[body] = 1;
@@ -241,7 +241,7 @@ static void set_presence(const sti_Model *model, sti_StepWork *work, bool back)
 }
 
 /* Bodies that sleep beside one that changes wake; then it is elsewhere. */
-static st_Status apply(st_System *system, st_Error *err)
+static st_Status apply_changes(st_System *system, st_Error *err)
 {
     const sti_World *world = system->model.world;
     const sti_Flow *flow = system->work.flow;
@@ -281,7 +281,7 @@ st_Status sti_flow_step(st_System *system, st_Error *err)
         status = take_out(&system->model, &system->state, &system->work, &scene->outlet[k], err);
     for (int k = 0; k < scene->n_inlets && status == ST_OK; k++)
         status = bring_in(system, &scene->inlet[k], &flow->inlet[k], err);
-    if (status == ST_OK && flow->n_changes > 0) status = apply(system, err);
+    if (status == ST_OK && flow->n_changes > 0) status = apply_changes(system, err);
     for (int k = 0; k < flow->n_changes; k++)
         flow->marked[flow->change[k].body] = 0;
     return status;

@@ -27,7 +27,7 @@ struct sti_OnDevice {
 
 /* ---- what a pile cannot do ------------------------------------------------------------------------ */
 
-static st_Status refuse(const st_SystemDef *def, st_Error *err, const char *what, const char *name)
+static st_Status refuse_on_device(const st_SystemDef *def, st_Error *err, const char *what, const char *name)
 {
     const char *quote = name[0] != '\0' && strchr(name, '"') == NULL ? "\"" : "";
     return sti_fail(err, ST_ERR_UNSUPPORTED,
@@ -40,41 +40,41 @@ static st_Status refuse(const st_SystemDef *def, st_Error *err, const char *what
 static st_Status check_world(const st_SystemDef *def, const sti_World *world, st_Error *err)
 {
     const st_Scene *scene = world->scene;
-    if (scene->n_joints > 0) return refuse(def, err, "joint", scene->names[STI_JOINT].name[0]);
-    if (scene->n_springs > 0) return refuse(def, err, "spring", scene->names[STI_SPRING].name[0]);
-    if (scene->n_forces > 0) return refuse(def, err, "force", scene->names[STI_FORCE].name[0]);
-    if (scene->n_excluded > 0) return refuse(def, err, "a pair of bodies that do not touch", "");
-    if (scene->n_inlets > 0) return refuse(def, err, "inlet", scene->inlet[0].name);
-    if (scene->n_outlets > 0) return refuse(def, err, "outlet", scene->outlet[0].name);
-    if (scene->n_measures > 0) return refuse(def, err, "measure", scene->measure[0].name);
-    if (world->adheres) return refuse(def, err, "adhesion", "");
-    if (world->stribeck) return refuse(def, err, "friction that depends on speed", "");
-    if (world->slender) return refuse(def, err, "friction by direction", "");
+    if (scene->n_joints > 0) return refuse_on_device(def, err, "joint", scene->names[STI_JOINT].name[0]);
+    if (scene->n_springs > 0) return refuse_on_device(def, err, "spring", scene->names[STI_SPRING].name[0]);
+    if (scene->n_forces > 0) return refuse_on_device(def, err, "force", scene->names[STI_FORCE].name[0]);
+    if (scene->n_excluded > 0) return refuse_on_device(def, err, "a pair of bodies that do not touch", "");
+    if (scene->n_inlets > 0) return refuse_on_device(def, err, "inlet", scene->inlet[0].name);
+    if (scene->n_outlets > 0) return refuse_on_device(def, err, "outlet", scene->outlet[0].name);
+    if (scene->n_measures > 0) return refuse_on_device(def, err, "measure", scene->measure[0].name);
+    if (world->adheres) return refuse_on_device(def, err, "adhesion", "");
+    if (world->stribeck) return refuse_on_device(def, err, "friction that depends on speed", "");
+    if (world->slender) return refuse_on_device(def, err, "friction by direction", "");
     for (int b = 1; b < world->n_bodies; b++)
         if (world->body[b].n_dofs != 0 && world->body[b].n_dofs != 6)
-            return refuse(def, err, "a locked direction of body", scene->names[STI_BODY].name[b]);
+            return refuse_on_device(def, err, "a locked direction of body", scene->names[STI_BODY].name[b]);
     for (int b = 1; b < world->n_bodies; b++)
         if (world->body[b].n_dofs == 6 && world->body[b].weight != world->body[b].mass)
-            return refuse(def, err, "a gravity of its own of body", scene->names[STI_BODY].name[b]);
+            return refuse_on_device(def, err, "a gravity of its own of body", scene->names[STI_BODY].name[b]);
     if (world->collider.surfaces.kind == NULL && scene->n_material_pairs > 0)
-        return refuse(def, err, "a pair of materials among many surfaces", "");
+        return refuse_on_device(def, err, "a pair of materials among many surfaces", "");
     for (int k = 0; k < scene->n_shapes; k++) {
         const st_ShapeDef *shape = sti_shape_def(scene, k);
         const bool fixed = world->body[scene->shape_body[k]].n_dofs == 0;
         const sti_Label label = sti_shape_label(scene, k);
         if (shape->type != ST_SHAPE_SPHERE &&
             !(fixed && (shape->type == ST_SHAPE_PLANE || shape->type == ST_SHAPE_BOX)))
-            return refuse(def, err, "the type of shape", label.text);
+            return refuse_on_device(def, err, "the type of shape", label.text);
         const st_MaterialPairDef own = sti_pair_of(scene, shape, shape);
         const st_Vec3 v = shape->surface_velocity, w = shape->surface_spin;
-        if (own.restitution > 0) return refuse(def, err, "restitution of shape", label.text);
-        if (norm(v) > 0 || norm(w) > 0) return refuse(def, err, "the moving surface of shape", label.text);
+        if (own.restitution > 0) return refuse_on_device(def, err, "restitution of shape", label.text);
+        if (norm(v) > 0 || norm(w) > 0) return refuse_on_device(def, err, "the moving surface of shape", label.text);
         if (shape->groups != 1 || shape->mask != UINT32_MAX)
-            return refuse(def, err, "a collision group of shape", label.text);
+            return refuse_on_device(def, err, "a collision group of shape", label.text);
     }
     const sti_Surfaces *surfaces = &world->collider.surfaces;
     for (int k = 0; surfaces->kind != NULL && k < surfaces->n_kinds * surfaces->n_kinds; k++)
-        if (surfaces->table[k].restitution > 0) return refuse(def, err, "restitution of two materials", "");
+        if (surfaces->table[k].restitution > 0) return refuse_on_device(def, err, "restitution of two materials", "");
     return ST_OK;
 }
 
@@ -220,16 +220,16 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     if (def->ranks != NULL && def->ranks->rank != 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "rank %d of %d makes a system, only rank 0 may; st_ranks_serve()",
                         def->ranks->rank, def->ranks->size);
-    if (!model->rigid) return refuse(def, err, "a model of one's own", "");
+    if (!model->rigid) return refuse_on_device(def, err, "a model of one's own", "");
     if (def->integrator != ST_INTEGRATOR_IMPLICIT && def->integrator != ST_INTEGRATOR_EULER)
-        return refuse(def, err, "an integrator of order two", "");
-    if (def->contact != ST_CONTACT_RIGID) return refuse(def, err, "compliant or regularized contact", "");
-    if (def->law != ST_LAW_COULOMB) return refuse(def, err, "the friction law", st_law_name(def->law));
-    if (def->drift != ST_DRIFT_GAP) return refuse(def, err, "another drift than \"gap\"", "");
-    if (def->events != ST_EVENTS_OFF) return refuse(def, err, "the location of events", "");
-    if (def->sleep) return refuse(def, err, "sleep", "");
-    if (def->forces != ST_FORCES_ANY) return refuse(def, err, "a choice of forces", "");
-    if (def->medium.density > 0 || def->medium.viscosity > 0) return refuse(def, err, "a medium", "");
+        return refuse_on_device(def, err, "an integrator of order two", "");
+    if (def->contact != ST_CONTACT_RIGID) return refuse_on_device(def, err, "compliant or regularized contact", "");
+    if (def->law != ST_LAW_COULOMB) return refuse_on_device(def, err, "the friction law", st_law_name(def->law));
+    if (def->drift != ST_DRIFT_GAP) return refuse_on_device(def, err, "another drift than \"gap\"", "");
+    if (def->events != ST_EVENTS_OFF) return refuse_on_device(def, err, "the location of events", "");
+    if (def->sleep) return refuse_on_device(def, err, "sleep", "");
+    if (def->forces != ST_FORCES_ANY) return refuse_on_device(def, err, "a choice of forces", "");
+    if (def->medium.density > 0 || def->medium.viscosity > 0) return refuse_on_device(def, err, "a medium", "");
     STI_TRY(check_world(def, world, err));
     const bool ranked = def->ranks != NULL && def->ranks->size > 1;
     const sti_FlatDevice *device = ranked ? &sti_flat_host_ranks : &sti_flat_host;
@@ -300,7 +300,7 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
 {
     sti_OnDevice *d = s->work.on_device;
     sti_FlatInfo flat;
-    if (s->model.world->n_pushes > 0) return refuse(&s->model.def, err, "a push (st_system_push)", "");
+    if (s->model.world->n_pushes > 0) return refuse_on_device(&s->model.def, err, "a push (st_system_push)", "");
     if (s->state.fresh || !s->work.device_has_state) {
         double kinetic, potential;
         STI_TRY(st_system_energy(s, &kinetic, &potential, err));

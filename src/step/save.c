@@ -255,7 +255,7 @@ static st_Status check_mean(const Part *part, int n_v, st_Error *err)
 }
 
 /* Nothing said: no bytes. */
-static st_Status check_controls(const sti_Model *model, const Part *part, st_Error *err)
+static st_Status check_saved_controls(const sti_Model *model, const Part *part, st_Error *err)
 {
     if (part->count == 0) return ST_OK;
     if (part->count != sti_control_count(model->world))
@@ -345,7 +345,7 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
     STI_TRY(check_ids(model, &part[LOADED], err));
     STI_TRY(check_mean(&part[MEAN], n_v, err));
     STI_TRY(check_past_impulses(model, part, err));
-    STI_TRY(check_controls(model, &part[CONTROLS], err));
+    STI_TRY(check_saved_controls(model, &part[CONTROLS], err));
     STI_TRY(check_pushes(model, &part[PUSHES], err));
     STI_TRY(check_presence(model, work, &part[PRESENCE], err));
     STI_TRY(check_measured(model, work, &part[MEASURED], err));

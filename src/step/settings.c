@@ -4,7 +4,9 @@
 #include "base/base.h"
 #include "base/range.h"
 #include "base/tolerance.h"
+#include "math/vec3.h"
 #include "solve/solver.h"
+#include "step/step.h"
 
 #include <stiction/system.h>
 
@@ -15,7 +17,7 @@
 
 /* ---- presets ---------------------------------------------------------------------------------- */
 
-/* Below 0: from the sizes in the scene, gravity and h (scales.c). */
+/* Below 0: from the sizes in the scene, gravity and h (sti_scale_settings). */
 typedef struct Lengths {
     double margin, slop, correction_speed, active_gap, sleep_speed, restitution_speed;
 } Lengths;
@@ -114,7 +116,7 @@ static st_Status bad_word(const char *key, const char *found, const char *const 
     return sti_fail(err, ST_ERR_ARGUMENT, "%s is \"%s\", must be %s", key, found != NULL ? found : "", list);
 }
 
-static void apply(st_SystemDef *def, int index)
+static void apply_preset(st_SystemDef *def, int index)
 {
     const Preset *preset = &presets[index];
     def->preset = preset_words[index];
@@ -145,7 +147,7 @@ st_Status st_preset_apply(st_SystemDef *def, const char *preset, st_Error *err)
     STI_CHECK_DEF(def, "st_system_def", err);
     for (int k = 0; k < N_PRESETS; k++)
         if (preset != NULL && strcmp(preset, preset_words[k]) == 0) {
-            apply(def, k);
+            apply_preset(def, k);
             return ST_OK;
         }
     return bad_word("preset", preset, preset_words, err);
@@ -178,7 +180,7 @@ st_SystemDef st_system_def(void)
                         .speed_limit = SPEED_OF_LIGHT,
                         .allocator = st_default_allocator(),
                         .cookie = STI_COOKIE};
-    apply(&def, 0);
+    apply_preset(&def, 0);
     return def;
 }
 
@@ -401,7 +403,7 @@ const st_Setting *st_setting(int index)
     return index >= 0 && index < N_ENTRIES ? &entries[index].setting : NULL;
 }
 
-static const Entry *find(const char *key)
+static const Entry *find_setting(const char *key)
 {
     for (int k = 0; k < N_ENTRIES; k++)
         if (key != NULL && strcmp(key, entries[k].setting.key) == 0) return &entries[k];
@@ -410,7 +412,7 @@ static const Entry *find(const char *key)
 
 const st_Setting *st_setting_find(const char *key)
 {
-    const Entry *entry = find(key);
+    const Entry *entry = find_setting(key);
     return entry != NULL ? &entry->setting : NULL;
 }
 
@@ -433,7 +435,7 @@ st_Status st_setting_get(const st_SystemDef *def, const char *key, st_SettingVal
 {
     STI_NEED(def, err);
     STI_NEED(out, err);
-    const Entry *entry = find(key);
+    const Entry *entry = find_setting(key);
     if (entry == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "there is no setting \"%s\"", key != NULL ? key : "");
     const void *field = (const char *)def + entry->offset;
     *out = (st_SettingValue){0};
@@ -483,7 +485,7 @@ st_Status st_setting_set(st_SystemDef *def, const char *key, const st_SettingVal
 {
     STI_NEED(value, err);
     STI_CHECK_DEF(def, "st_system_def", err);
-    const Entry *entry = find(key);
+    const Entry *entry = find_setting(key);
     if (entry == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "there is no setting \"%s\"", key != NULL ? key : "");
     const st_Setting *setting = &entry->setting;
     void *field = (char *)def + entry->offset;
@@ -514,4 +516,61 @@ st_Status st_setting_set(st_SystemDef *def, const char *key, const st_SettingVal
         return ST_OK;
     }
     return ST_ERR_ARGUMENT;
+}
+
+/* ---- settings that a scene leaves open ---------------------------------------------------------- */
+
+/* Lengths and speeds that a scene leaves open, from its own sizes, gravity and step.
+ *
+ * With d the mean width of the shapes that can move and g gravity, sqrt(g d) is the speed of a fall by half a width:
+ *
+ *     margin             RELATIVE_MARGIN of the smaller shape of a pair, and what gravity closes in a few steps
+ *     slop               a dead band for overlaps alone, pair by pair: warm_start.c
+ *     correction_speed   sqrt(g d)               restitution_speed   1e-3 sqrt(g d)
+ *     sleep_speed        1e-4 sqrt(g d)          active_gap          1e-7 d
+ *     overlap            1e-9 d, below which contacts only touch
+ *
+ * A tolerance that is left open is 1e-9, and the solver may say where 1e-4 is good enough; one that is given is met.
+ *
+ * The same scene in other units has the same numbers in those units. Without gravity d/100 in a step takes the place of
+ * sqrt(g d); a model without shapes has d = 0.1 m.
+ */
+
+/* Mean width of the shapes that can move; 0: there is none. */
+static double mean_size(const sti_World *world)
+{
+    const sti_Collider *c = &world->collider;
+    double sum = 0;
+    int n = 0;
+    for (int k = 0; k < c->n_shapes; k++)
+        if (world->body[world->scene->shape_body[k]].n_dofs > 0 && c->size[k] > 0) {
+            sum += c->size[k];
+            n++;
+        }
+    return n > 0 ? sum / n : 0;
+}
+
+static void fill_in(double *setting, double value)
+{
+    if (*setting < 0) *setting = value;
+}
+
+void sti_scale_settings(sti_Model *model)
+{
+    st_SystemDef *def = &model->def;
+    const double found = mean_size(model->world), d = found > 0 ? found : 0.1;
+    const double g = norm(def->gravity), speed = g > 0 ? sqrt(g * d) : 0.01 * d / def->h;
+    const double largest = model->world->collider.largest;
+    model->world->collider.relative = def->margin < 0 ? STI_RELATIVE_MARGIN : 0;
+    fill_in(&def->margin, STI_RELATIVE_MARGIN * (largest > 0 ? largest : d) + 4 * g * def->h * def->h);
+    model->arm = model->rigid && found > 0 ? ldexp(1, ilogb(0.5 * found)) : 1;
+    model->banded = def->slop < 0 && model->rigid;
+    fill_in(&def->slop, 0);
+    fill_in(&def->correction_speed, speed);
+    if (def->tolerance > 0 && def->effort == ST_EFFORT_BALANCED) def->effort = ST_EFFORT_EXACT; /* it was asked for */
+    fill_in(&def->tolerance, 1e-9);
+    fill_in(&def->restitution_speed, 1e-3 * speed);
+    fill_in(&def->sleep_speed, 1e-4 * speed);
+    model->overlap = def->active_gap < 0 ? 1e-9 * d : STI_OVERLAP;
+    fill_in(&def->active_gap, 1e-7 * d);
 }

@@ -42,7 +42,7 @@ st_Status sti_check_sleep(const st_SystemDef *def, st_Error *err)
 /* The arrays of fixed length. */
 enum { N_ARRAYS = 8 };
 
-static sti_Span *list_arrays(sti_Sleep *s, sti_Span span[N_ARRAYS])
+static sti_Span *list_sleep_arrays(sti_Sleep *s, sti_Span span[N_ARRAYS])
 {
     const sti_Span all[N_ARRAYS] = {STI_SPAN(s->ring, s->n_bodies),   STI_SPAN(s->due, s->n_bodies),
                                     STI_SPAN(s->rest, s->n_bodies),   STI_SPAN(s->restless, s->n_bodies),
@@ -58,7 +58,7 @@ st_Status sti_sleep_create(const sti_Model *model, sti_StepWork *work, st_Error 
     if (!model->def.sleep || !model->rigid) return ST_OK;
     s->n_bodies = model->world->n_bodies;
     s->n_shapes = model->world->collider.n_shapes;
-    s->block = sti_alloc_spans(&model->allocator, list_arrays(s, span), N_ARRAYS);
+    s->block = sti_alloc_spans(&model->allocator, list_sleep_arrays(s, span), N_ARRAYS);
     if (s->block == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies that may sleep", s->n_bodies);
     s->on = true;
@@ -70,7 +70,7 @@ void sti_sleep_free(const sti_Model *model, sti_StepWork *work)
     sti_Sleep *s = &work->sleep;
     const st_Allocator *a = &model->allocator;
     sti_Span span[N_ARRAYS];
-    sti_free_spans(a, s->block, list_arrays(s, span), N_ARRAYS);
+    sti_free_spans(a, s->block, list_sleep_arrays(s, span), N_ARRAYS);
     STI_RELEASE(a, s->contact, s->contact_capacity);
     STI_RELEASE(a, s->spare, s->spare_capacity);
     STI_RELEASE(a, s->merged, s->merged_capacity);

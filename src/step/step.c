@@ -129,10 +129,11 @@ static st_Status located_piece(st_System *system, double h, double *taken, bool 
  * gains energy that nothing gives (guard.tripped), the caller restores the state.                    */
 static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
+    const sti_Model *model = &system->model;
     sti_State *state = &system->state;
     sti_StepWork *work = &system->work;
-    const bool goes_on = sti_goes_on(&system->model), speculative = sti_speculative(&system->model);
-    sti_impulses_begin(&system->model, work);
+    const bool goes_on = sti_goes_on(model), speculative = sti_speculative(model);
+    sti_impulses_begin(model, work);
     if (state->fresh) STI_TRY(sti_meet_motors(system, err));
     if (state->fresh) (void)sti_energy(system);
     const int stalled = state->stalled;
@@ -149,27 +150,26 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         STI_TRY(speculative ? speculative_step(system, length, info, err)
                             : located_piece(system, length, &taken, &event, info, err));
         const bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;
-        sti_work_less_potential(&system->model, state, work);
+        sti_work_less_potential(model, state, work);
         work->guard.tripped = !sti_energy_explained(system, length, taken);
         if (work->guard.tripped) return ST_OK;
-        STI_TRY(sti_keep_waiting(&system->model, state, work, true, err));
-        STI_TRY(sti_sum_piece(&system->model, state, work, err));
+        STI_TRY(sti_keep_waiting(model, state, work, true, err));
+        STI_TRY(sti_sum_piece(model, state, work, err));
         /* The end of the piece becomes the state; after an event, or a step made rough by one, history starts anew. */
         sti_History *history = &state->history;
-        sti_mean_remember(&system->model, state, work, taken);
+        sti_mean_remember(model, state, work, taken);
         history->known = !event && !work->stages.rough;
         history->h = taken;
         STI_EXCHANGE(double *, history->a, work->a_new);
-        if (history->q != NULL) memcpy(history->q, state->q, (size_t)system->model.n_q * sizeof *state->q);
-        if (history->v != NULL) memcpy(history->v, state->v, (size_t)system->model.n_v * sizeof *state->v);
+        if (history->q != NULL) memcpy(history->q, state->q, (size_t)model->n_q * sizeof *state->q);
+        if (history->v != NULL) memcpy(history->v, state->v, (size_t)model->n_v * sizeof *state->v);
         STI_EXCHANGE(double *, state->q, work->q_new);
         STI_EXCHANGE(double *, state->v, work->v_new);
-        sti_angles_settle(system->model.world, state->q);
+        sti_angles_settle(model->world, state->q);
         STI_EXCHANGE(sti_IdSet, state->loaded, work->loaded_new);
         STI_EXCHANGE(sti_Modes, state->modes, work->modes_new);
         if (!history->known) state->modes.n = 0;
-        if (!sti_speculative(&system->model))
-            STI_EXCHANGE(sti_IdSet, state->active, work->active_new); /* else unused */
+        if (!sti_speculative(model)) STI_EXCHANGE(sti_IdSet, state->active, work->active_new); /* else unused */
         STI_EXCHANGE(st_Sink, work->here, work->trial);
         sti_patches_accept(state, work);
         state->t = ends ? end : state->t + taken;
@@ -182,110 +182,105 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         sti_time_reached(&state->grid, start, h);
     else
         sti_time_set(state, state->t);
-    return goes_on ? sti_count_exhausted(&system->model, state, work, stalled, err) : ST_OK;
+    return goes_on ? sti_count_exhausted(model, state, work, stalled, err) : ST_OK;
 }
 
-/* The step, and again with one remedy more after each attempt that gains energy (energy_guard.c). */
-static st_Status take_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
+/* As much of the report as the caller has room for. */
+static void copy_report(st_StepInfo *report, st_StepInfo *to)
 {
-    const sti_EnergyGuard *guard = &system->work.guard;
-    sti_guard_begin(system);
-    info->attempts = 1;
-    STI_TRY(take_pieces(system, h, info, err));
-    for (int attempts = 2; guard->tripped; attempts++) {
-        bool any;
-        const double tried = guard->part * h;
-        STI_TRY(sti_guard_remedy(system, &any, err));
-        if (!any) return sti_guard_fail(system, tried, err);
-        sti_restore(&system->model, &system->state, &system->work);
-        STI_TRY(sti_save(&system->model, &system->state, &system->work, err));
-        (void)sti_energy(system);
-        *info = st_step_info();
-        info->attempts = attempts;
-        STI_TRY(take_pieces(system, sti_goes_on(&system->model) ? h : guard->part * h, info, err));
-    }
-    return ST_OK;
-}
-
-static void report_step(st_System *system, double h, st_StepInfo *info)
-{
-    const sti_Model *model = &system->model;
-    const sti_State *state = &system->state;
-    sti_StepWork *work = &system->work;
-    info->time = state->t;
-    info->h = h;
-    info->joints = work->here.joint_rows.n_rows;
-    info->asleep = work->sleep.n_asleep > 0 ? work->sleep.n_asleep - sti_rotors_asleep(model->world) : 0;
-    info->penetration = fmax(sti_row_buffer_penetration(&work->here, model->def.threads), work->sleep.penetration);
-    info->joint_error = sti_row_buffer_joint_error(&work->here);
-    info->kinetic = work->guard.kinetic;
-    info->potential = work->guard.potential;
-    info->friction = state->works.friction;
-    info->work = state->works.given;
-    info->damping = state->works.damping;
-    info->impacts = state->works.impact;
-    info->correction = state->works.correction;
-    info->scheme = state->works.scheme;
-    info->unexplained = state->works.unexplained;
-    info->struck = work->strikes.contacts;
-    info->force_h = sti_force_time(work);
-    info->law_change = work->law_change;
-    info->force_time = state->t - 0.5 * h;
-    sti_lap(work, ST_STAGE_REPORT);
-}
-
-/* As much of the report as the caller's has room for. */
-static void tell(st_StepInfo *report, st_StepInfo *info)
-{
-    if (info == NULL) return;
-    const uint32_t size = info->size < sizeof *report ? info->size : (uint32_t)sizeof *report;
-    report->size = info->size;
-    memcpy(info, report, size);
+    if (to == NULL) return;
+    const uint32_t size = to->size < sizeof *report ? to->size : (uint32_t)sizeof *report;
+    report->size = to->size;
+    memcpy(to, report, size);
 }
 
 st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     STI_NEED(system, err);
+    const sti_Model *model = &system->model;
     sti_State *state = &system->state;
-    st_StepInfo local = st_step_info();
+    sti_StepWork *work = &system->work;
+    st_StepInfo report = st_step_info();
     if (!sti_between(h, STI_SMALLEST, STI_LARGEST))
         return sti_fail(err, ST_ERR_ARGUMENT, "h is %g, must be from %g to %g", h, STI_SMALLEST, STI_LARGEST);
-    sti_start_lap(&system->work);
-    if (system->work.on_device != NULL) {
-        STI_TRY(sti_device_step(system, h, &local, err));
-        tell(&local, info);
+    sti_start_lap(work);
+    if (work->on_device != NULL) {
+        STI_TRY(sti_device_step(system, h, &report, err));
+        copy_report(&report, info);
         return ST_OK;
     }
+
+    /* Bodies that come and go bring and take their energy. */
     const double start = state->t, end = sti_next_time(state, h);
-    const bool flows =
-        system->model.rigid && system->model.world->scene->n_inlets + system->model.world->scene->n_outlets > 0;
+    const bool flows = model->rigid && model->world->scene->n_inlets + model->world->scene->n_outlets > 0;
     const double energy_then = flows ? sti_energy(system) : 0;
     STI_TRY(sti_flow_step(system, err));
-    if (flows)
-        state->works.given += sti_energy(system) - energy_then; /* what comes brings its energy, what goes takes it */
+    if (flows) state->works.given += sti_energy(system) - energy_then;
+
+    /* What is as it was if the step fails; only sleep stays, which depends on the state alone. */
     sti_measures_before_step(system);
     STI_TRY(sti_refresh_rows(system, err));
-    STI_TRY(sti_sleep_begin(&system->model, state, &system->work, h,
-                            err)); /* depends on the state alone, and stays if the step fails */
-    STI_TRY(sti_save(&system->model, state, &system->work, err));
+    STI_TRY(sti_sleep_begin(model, state, work, h, err));
+    STI_TRY(sti_save(model, state, work, err));
     const bool jump = state->fresh && sti_starts_with_jump(system);
     const double energy_before = sti_energy(system), explained = sti_works_sum(&state->works);
-    system->work.law_change = 0;
-    sti_cancel_begin(&system->model, &system->work);
-    const st_Status status = take_step(system, h, &local, err);
-    sti_cancel_end(&system->model, state, &system->work, status, err);
+    work->law_change = 0;
+    sti_cancel_begin(model, work);
+    sti_guard_begin(system);
+
+    /* The step, and again with one remedy more after each attempt that gains energy (energy_guard.c). */
+    report.attempts = 1;
+    st_Status status = take_pieces(system, h, &report, err);
+    for (int attempts = 2; status == ST_OK && work->guard.tripped; attempts++) {
+        bool any;
+        const double tried = work->guard.part * h;
+        status = sti_guard_remedy(system, &any, err);
+        if (status == ST_OK && !any) status = sti_guard_fail(system, tried, err);
+        if (status != ST_OK) break;
+        sti_restore(model, state, work);
+        status = sti_save(model, state, work, err);
+        if (status != ST_OK) break;
+        (void)sti_energy(system);
+        report = st_step_info();
+        report.attempts = attempts;
+        status = take_pieces(system, sti_goes_on(model) ? h : work->guard.part * h, &report, err);
+    }
+    sti_cancel_end(model, state, work, status, err);
     if (status != ST_OK) {
-        sti_restore(&system->model, state, &system->work);
-        sti_forget_step(&system->model, state, &system->work);
+        sti_restore(model, state, work);
+        sti_forget_step(model, state, work);
         return status;
     }
+
+    /* The step is done: measures, impacts that nobody located, energy, sleep. */
     state->n_steps++;
     state->fresh = false;
     sti_measures_after_step(system);
-    sti_note_strikes(&system->model, state, &system->work, jump);
+    sti_note_strikes(model, state, work, jump);
     state->works.unexplained += sti_energy(system) - energy_before - (sti_works_sum(&state->works) - explained);
-    sti_sleep_end(&system->model, state, &system->work, state->t - start);
-    report_step(system, state->t == end ? h : state->t - start, &local);
-    tell(&local, info);
+    sti_sleep_end(model, state, work, state->t - start);
+
+    /* The report. */
+    report.time = state->t;
+    report.h = state->t == end ? h : state->t - start;
+    report.joints = work->here.joint_rows.n_rows;
+    report.asleep = work->sleep.n_asleep > 0 ? work->sleep.n_asleep - sti_rotors_asleep(model->world) : 0;
+    report.penetration = fmax(sti_row_buffer_penetration(&work->here, model->def.threads), work->sleep.penetration);
+    report.joint_error = sti_row_buffer_joint_error(&work->here);
+    report.kinetic = work->guard.kinetic;
+    report.potential = work->guard.potential;
+    report.friction = state->works.friction;
+    report.work = state->works.given;
+    report.damping = state->works.damping;
+    report.impacts = state->works.impact;
+    report.correction = state->works.correction;
+    report.scheme = state->works.scheme;
+    report.unexplained = state->works.unexplained;
+    report.struck = work->strikes.contacts;
+    report.force_h = sti_force_time(work);
+    report.law_change = work->law_change;
+    report.force_time = state->t - 0.5 * report.h;
+    sti_lap(work, ST_STAGE_REPORT);
+    copy_report(&report, info);
     return ST_OK;
 }

@@ -33,7 +33,7 @@ st_Status sti_refresh_rows(st_System *system, st_Error *err);
 st_Status sti_bodies_moved(st_System *system, const double *q, const unsigned char *moved, st_Error *err);
 st_Status sti_check_movable(const sti_Model *model, const char *call, st_BodyId body, st_Error *err);
 
-/* snapshot.c: the state to go back to, and back to it; its impulses, before others take their place. */
+/* state.c: the state to go back to, and back to it; its impulses, before others take their place. */
 st_Status sti_save(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err);
 void sti_restore(const sti_Model *model, sti_State *state, sti_StepWork *work);
 void sti_save_impulses(sti_State *state, sti_StepWork *work);
@@ -53,7 +53,7 @@ void sti_strikes_free(const sti_Model *model, sti_StepWork *work);
 /* report.c: a contact in words, for messages: `bodies "left" and "ground"`. */
 void sti_describe_contact(const sti_Model *model, const sti_ContactEntry *contact, char *out, size_t size);
 
-/* cancel.c: a step begins, with a deadline if there is one, and ends. ST_ERR_CANCELLED once it is to stop. */
+/* clock.c: a step begins, with a deadline if there is one, and ends. ST_ERR_CANCELLED once it is to stop. */
 void sti_cancel_begin(const sti_Model *model, sti_StepWork *work);
 void sti_cancel_end(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Status status,
                     st_Error *err);
@@ -106,7 +106,7 @@ static inline double sti_mass_of(const sti_Model *model, const double *M, int i)
     return M[model->mass.diagonal != NULL ? model->mass.diagonal[i] : i];
 }
 
-/* scales.c: settings that were left open become lengths and speeds of this scene. */
+/* settings.c: settings that were left open become lengths and speeds of this scene. */
 void sti_scale_settings(sti_Model *model);
 
 /* contact_selection.c: which contacts a step problem has. Gaps are closed by gap/h; contacts enter before they touch.

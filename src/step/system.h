@@ -364,7 +364,7 @@ typedef struct sti_Clock {
 
 /* The model: what stays while the system runs. */
 typedef struct sti_Model {
-    st_SystemDef def;   /* with lengths and speeds of this scene where they were left open (scales.c)   */
+    st_SystemDef def;   /* with lengths and speeds of this scene where they were left open (settings.c)   */
     st_SystemDef given; /* as it was given                                                          */
     double arm;     /* [m] rows of rolling and spinning are multiplied by it, so that they have the unit and about the
                      * size of those of sliding; a power of 2                                     */
@@ -449,7 +449,7 @@ typedef struct sti_StepWork {
 
     sti_Flow *flow;                            /* NULL: nobody comes or goes                                       */
     sti_Islands *islands;                      /* solves the step problem                                          */
-    sti_Stop *stop;                            /* cancel.c; the islands and the world know it, too                 */
+    sti_Stop *stop;                            /* clock.c; the islands and the world know it, too                 */
     bool stepping;                             /* a step is under way: cancel ends it                              */
     double work_done;                          /* in this step: visits of each contact                             */
     double law_change;                         /* in this step: see st_StepInfo                                    */

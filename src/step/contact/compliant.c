@@ -106,7 +106,7 @@ static void jacobi_rotation(double *A, double *V, int n, int p, int q)
 }
 
 /* out = V diag(f) V'. */
-static void compose(const double *V, const double *f, int n, double *out)
+static void compose_modes(const double *V, const double *f, int n, double *out)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
@@ -125,10 +125,10 @@ static void set_step(sti_PatchKind *kind, double mass, double h)
     if (kind->h == h) return;
     for (int i = 0; i < n; i++)
         f[i] = 1 / (h / kind->x[i] + 2 * sqrt(mass / kind->x[i]));
-    compose(kind->V, f, n, kind->B);
+    compose_modes(kind->V, f, n, kind->B);
     for (int i = 0; i < n; i++)
         f[i] /= kind->x[i];
-    compose(kind->V, f, n, kind->D);
+    compose_modes(kind->V, f, n, kind->D);
     kind->h = h;
 }
 

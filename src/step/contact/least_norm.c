@@ -85,7 +85,8 @@ static void momentum_change(void *ctx, const double *r, double *out)
 }
 
 /* Contacts and bounded rows as they are, the latter held; then the joints, which have no bounds. */
-static st_Status gather_contacts(const sti_Model *model, sti_StepWork *work, double h, int *n_contacts, st_Error *err)
+static st_Status gather_open_contacts(const sti_Model *model, sti_StepWork *work, double h, int *n_contacts,
+                                      st_Error *err)
 {
     sti_LeastNorm *least = work->least_norm;
     const sti_Assembly *step = &work->step;
@@ -168,7 +169,7 @@ st_Status sti_least_norm(const sti_Model *model, const sti_State *state, sti_Ste
         step->undetermined = -1;
         return ST_OK;
     }
-    STI_TRY(gather_contacts(model, work, stage->eta, &n_contacts, err));
+    STI_TRY(gather_open_contacts(model, work, stage->eta, &n_contacts, err));
     sti_Open open = {.n_r = n_r,
                      .n_contacts = n_contacts,
                      .contact = least->law,

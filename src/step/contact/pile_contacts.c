@@ -41,7 +41,7 @@ static const st_ContactLaw *law_of(const sti_StageBuild *build, const sti_Contac
 }
 
 /* Free bodies have six velocities each, and a block of A. */
-static int32_t block_of(const sti_World *world, int body)
+static int32_t mass_block_of(const sti_World *world, int body)
 {
     return world->body[body].n_dofs > 0 ? world->body[body].v_first / 6 : -1;
 }
@@ -61,8 +61,8 @@ static int add_to_pile(const sti_StageBuild *build, int n, int row, const st_Con
     sti_choose(out, n, entry);
     sti_stage_belt(build, &out->law[n], entry);
     if (build->gap_drift) out->w[row] = sti_closing_drift(build, entry->gap);
-    out->pile_body[2 * (ptrdiff_t)n] = block_of(build->model->world, entry->a);
-    out->pile_body[2 * (ptrdiff_t)n + 1] = block_of(build->model->world, entry->b);
+    out->pile_body[2 * (ptrdiff_t)n] = mass_block_of(build->model->world, entry->a);
+    out->pile_body[2 * (ptrdiff_t)n + 1] = mass_block_of(build->model->world, entry->b);
     double *frame = out->pile_frame + 9 * (ptrdiff_t)n;
     vec3_store(frame, entry->point);
     vec3_store(frame + 3, entry->normal);
@@ -107,7 +107,7 @@ static void place_bodies(void *ctx, int64_t first, int64_t end)
     const sti_World *world = build->model->world;
     for (int e = (int)first; e < (int)end; e++) {
         const int b = sti_awake_body(world, e);
-        const ptrdiff_t block = block_of(world, b);
+        const ptrdiff_t block = mass_block_of(world, b);
         if (block < 0) continue;
         vec3_store(build->out->pile_centre + 3 * block, world->collider.body_pose[b].p);
         memcpy(build->out->pile_axes + 9 * block, world->collider.axes[b].m, sizeof world->collider.axes[b].m);

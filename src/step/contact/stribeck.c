@@ -11,7 +11,7 @@
  */
 #include "step/integrate/stage.h"
 
-static double friction_at(const sti_Surface *surface, double speed)
+static double stribeck_friction(const sti_Surface *surface, double speed)
 {
     const double x = speed / surface->more.stribeck_speed, kinetic = surface->more.kinetic;
     return kinetic + (surface->mu - kinetic) * exp(-x * x);
@@ -24,7 +24,7 @@ static bool depends_on_speed(const sti_Assembly *out, int c)
 }
 
 /* |u_T|, of rows with the factors of friction by direction. */
-static double sliding_speed(const sti_Assembly *out, int c, const double *u)
+static double contact_sliding_speed(const sti_Assembly *out, int c, const double *u)
 {
     const sti_ContactEntry *entry = &out->chosen[c].entry;
     double sum = 0;
@@ -52,7 +52,7 @@ void sti_stage_stribeck(sti_StageBuild *build)
             for (int e = 0; e < row.n; e++)
                 u[k] += row.x[e] * state->v[row.i[e]];
         }
-        out->law[c].mu = friction_at(out->chosen[c].entry.surface, sliding_speed(out, c, u));
+        out->law[c].mu = stribeck_friction(out->chosen[c].entry.surface, contact_sliding_speed(out, c, u));
     }
 }
 
@@ -63,7 +63,8 @@ double sti_follow_speeds(sti_Assembly *step, double part)
         if (!depends_on_speed(step, c)) continue;
         const int first = step->law[c].first;
         const double change =
-            friction_at(step->chosen[c].entry.surface, sliding_speed(step, c, step->u + first)) - step->law[c].mu;
+            stribeck_friction(step->chosen[c].entry.surface, contact_sliding_speed(step, c, step->u + first)) -
+            step->law[c].mu;
         step->law[c].mu += part * change;
         changed += change * change * step->r[first] * step->r[first];
     }

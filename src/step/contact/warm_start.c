@@ -164,7 +164,7 @@ static double fall_of(const sti_Model *model, const sti_StepWork *work, const st
 static const double lifted = 1e-3, least_band = 1e-9;
 
 /* Has contact c a speed to leave at (rebound.c)? They are listed by contact. */
-static bool rebounds(const sti_StepWork *work, int c)
+static bool is_rebounding(const sti_StepWork *work, int c)
 {
     const sti_Rebounds *list = &work->rebounds;
     int lo = 0, hi = list->n;
@@ -201,7 +201,7 @@ static void band_range(void *ctx, int64_t first, int64_t end)
     for (int c = (int)first; c < (int)end; c++) {
         const sti_ContactEntry *entry = &out->chosen[c].entry;
         const int row = out->law[c].first;
-        if (entry->shape_a == 0 || rebounds(work, c)) continue;
+        if (entry->shape_a == 0 || is_rebounding(work, c)) continue;
         if (entry->gap > 0 && !(out->r[row] > 0)) continue;
         const double width = sti_pair_size(&model->world->collider, entry->shape_a - 1, entry->shape_b - 1);
         const double fall =

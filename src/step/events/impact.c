@@ -64,7 +64,7 @@ static ImpactWork work_of_contacts(const sti_StepWork *work, const double *v_bef
 }
 
 /* Along the normal of contact c, of the velocities before and after. */
-static double mean_speed(const sti_StepWork *work, int c, const double *v_before)
+static double mean_impact_speed(const sti_StepWork *work, int c, const double *v_before)
 {
     const sti_Assembly *step = &work->step;
     const int row = step->law[c].first;
@@ -137,7 +137,7 @@ st_Status sti_impact(const sti_Model *model, sti_State *state, sti_StepWork *wor
             memcpy(work->stages.v_base, work->v_new, (size_t)model->n_v * sizeof *work->v_new);
             STI_TRY(decompress(model, state, work, &impact, &spent, info, err));
             for (int c = 0; c < work->step.n_gaps; c++)
-                work->step.done.impact += work->rebounds.share[c] * mean_speed(work, c, impact.v_base);
+                work->step.done.impact += work->rebounds.share[c] * mean_impact_speed(work, c, impact.v_base);
             for (int c = 0; c < work->step.n_gaps; c++)
                 if (work->rebounds.share[c] > 0)
                     STI_TRY(sti_carry_normal(model, work, c, work->rebounds.share[c], err));

@@ -276,7 +276,7 @@ static st_Status evaluate_end(Rounds *rounds)
 }
 
 /* Means along the way of v, `whole` long, which goes elsewhere than that of the round before by at most `moved`. */
-static st_Status follow(Rounds *rounds, double moved, double whole)
+static st_Status follow_means(Rounds *rounds, double moved, double whole)
 {
     const sti_Model *model = rounds->model;
     if (moved * (whole + moved) <= 5 * model->def.tolerance && model->rigid) return evaluate_end(rounds);
@@ -365,7 +365,7 @@ static double six(const double *mean, const double *end, const double *v)
     return sum[0] + sum[1];
 }
 
-static double mean_speed(const sti_RowList *mean, const sti_RowList *end, int k, const double *v)
+static double mean_row_speed(const sti_RowList *mean, const sti_RowList *end, int k, const double *v)
 {
     const int64_t first = mean->p[k], n = mean->p[k + 1] - first;
     const int *i = mean->i + first;
@@ -410,7 +410,7 @@ static double displacement(const Rounds *rounds, const double *from)
 }
 
 /* The stage with the rows as they are. *moved: how far that leads from the way they were taken along. */
-static st_Status solve(Rounds *rounds, double *moved, st_StepInfo *info)
+static st_Status solve_round(Rounds *rounds, double *moved, st_StepInfo *info)
 {
     const sti_Model *model = rounds->model;
     sti_State *state = rounds->state;
@@ -428,7 +428,7 @@ static st_Status solve(Rounds *rounds, double *moved, st_StepInfo *info)
 static st_Status look(Rounds *rounds, int round, double moved, double whole, double tolerance, double *left)
 {
     if (round > 0) {
-        STI_TRY(follow(rounds, moved, whole));
+        STI_TRY(follow_means(rounds, moved, whole));
         /* How far the joints are from where they should be after the step, by the means along the way of v; springs
          * from where their force wants them.                                                                   */
         const sti_StepWork *work = rounds->work;
@@ -437,11 +437,11 @@ static st_Status look(Rounds *rounds, int round, double moved, double whole, dou
         const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
         double worst = 0;
         for (int k = 0; k < n; k++) {
-            double speed = mean_speed(&mean->joint_rows, end != NULL ? &end->joint_rows : NULL, k, rounds->v);
+            double speed = mean_row_speed(&mean->joint_rows, end != NULL ? &end->joint_rows : NULL, k, rounds->v);
             worst = sti_larger(fabs(speed + out->g[k]), worst);
         }
         for (int k = 0, row = n; k < n_soft; k++, row++) {
-            double speed = mean_speed(&mean->soft_rows, end != NULL ? &end->soft_rows : NULL, k, rounds->v);
+            double speed = mean_row_speed(&mean->soft_rows, end != NULL ? &end->soft_rows : NULL, k, rounds->v);
             worst = sti_larger(fabs(speed + out->g[row] + out->Cb[row] * out->l[row]), worst);
         }
         *left = rounds->h * worst;
@@ -495,7 +495,7 @@ st_Status sti_solve_mean_stage(const sti_Model *model, sti_State *state, sti_Ste
     scale_middle(&rounds);
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
         if (!rounds.means.again) STI_TRY(stiffen(&rounds));
-        STI_TRY(solve(&rounds, &moved, info));
+        STI_TRY(solve_round(&rounds, &moved, info));
         const double whole = displacement(&rounds, NULL);
         const double tolerance = fmax(model->def.tolerance * whole, STI_PROJECTION_ERROR);
         least = fmin(least, tolerance);

@@ -96,7 +96,7 @@ st_Status sti_rows_of_stage(const sti_Model *model, const sti_State *state, sti_
 static double worst_velocity_error(const sti_Model *model, const sti_State *state, const sti_StepWork *work)
 {
     const sti_Assembly *step = &work->step;
-    const double rounding = model->overlap / step->eta; /* ways of 1e-9 widths in a step are (scales.c) */
+    const double rounding = model->overlap / step->eta; /* ways of 1e-9 widths in a step are (sti_scale_settings) */
     const double fastest = sti_larger(state->fastest.speed, rounding);
     double worst = 0;
     for (int c = 0; c < step->n_gaps; c++) {

@@ -31,7 +31,7 @@ typedef struct ContactWork {
 } ContactWork;
 
 /* A velocity of the relative motion along a row, of the displacement that follows. */
-static double along(const sti_Assembly *out, const sti_Stage *stage, int row, double u, double belt)
+static double speed_along(const sti_Assembly *out, const sti_Stage *stage, int row, double u, double belt)
 {
     if (stage->way != NULL) {
         const double slid = sti_row_dot(&out->H, row, stage->way);
@@ -41,7 +41,7 @@ static double along(const sti_Assembly *out, const sti_Stage *stage, int row, do
     return u;
 }
 
-static bool rebounds(const sti_Rebounds *list, int contact)
+static bool is_in_rebounds(const sti_Rebounds *list, int contact)
 {
     for (int k = 0; k < list->n; k++)
         if (list->at[k].contact == contact) return true;
@@ -57,12 +57,12 @@ static void normal_work(const ContactWork *contacts, int c, sti_Works *sum)
     const double r = out->r[row], w = out->w[row];
     if (!(r > 0)) return;
     if (stage->eta == 0) {
-        sum->impact += r * along(out, stage, row, out->u[row] - w, 0);
+        sum->impact += r * speed_along(out, stage, row, out->u[row] - w, 0);
         return;
     }
     if (contacts->model->def.contact != ST_CONTACT_RIGID || stage->mean || stage->way != NULL) return;
     const double soft = out->overlapping > 0 && out->compliant ? out->C[row] * r : 0;
-    if (w > 0 || (w < 0 && rebounds(&contacts->work->rebounds, c)))
+    if (w > 0 || (w < 0 && is_in_rebounds(&contacts->work->rebounds, c)))
         sum->impact -= r * w;
     else
         sum->correction -= r * (w + soft);
@@ -80,14 +80,14 @@ static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
             const sti_BoundedEntry *entry = &stage->rows->bounded[c - out->n_gaps];
             const bool drives = entry->target != 0 || entry->stiffness + entry->damping > 0;
             const double speed = drives ? sti_row_dot(&out->H, law->first, contacts->way)
-                                        : along(out, stage, law->first, out->u[law->first], 0);
+                                        : speed_along(out, stage, law->first, out->u[law->first], 0);
             *(drives ? &sum.given : &sum.friction) += out->r[law->first] * speed;
             continue;
         }
         normal_work(contacts, c, &sum);
         for (int k = 1; k < law->dim; k++) {
             const int row = law->first + k;
-            sum.friction += out->r[row] * along(out, stage, row, out->u[row], out->w[row]);
+            sum.friction += out->r[row] * speed_along(out, stage, row, out->u[row], out->w[row]);
             sum.given -= out->r[row] * out->w[row];
         }
     }
