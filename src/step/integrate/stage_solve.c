@@ -54,10 +54,11 @@ st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_
  * are rigid, and not pushed. So are those without joints that carry a load 1e8 times as heavy as their lighter body: it
  * would sink at C r - |w|, a tenth of the fastest speed at least. (A body pinched between two like overlaps has C r =
  * |w|.)                            */
+static const double IDLE_SINKING = 1e-6; /* of the fastest speed: an overlap of rounding that carries a load */
 static bool leave_immovable(sti_Assembly *out, double fastest)
 {
     const bool joints = out->problem.n_l > 0;
-    const double most = joints ? 0.5 : 2, least = joints ? 0 : STI_VELOCITY_ERROR * fastest;
+    const double most = joints ? 0.5 : 2, least = (joints ? IDLE_SINKING : STI_VELOCITY_ERROR) * fastest;
     bool any = false;
     if (out->overlapping == 0) return false;
     for (int c = 0; c < out->n_gaps; c++) {
