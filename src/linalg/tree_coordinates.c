@@ -1156,6 +1156,14 @@ int sti_tree_coordinates_held(const sti_TreeCoordinates *t)
     return t->n_held;
 }
 
+bool sti_tree_coordinates_are_open(const sti_TreeCoordinates *t)
+{
+    bool open = t->n_held == 0;
+    for (int k = 0; k < t->reduced.n_l && open; k++)
+        open = t->Cb[k] > 0;
+    return open;
+}
+
 int sti_tree_coordinates_block(const sti_TreeCoordinates *t, int block)
 {
     return t->reduced_block[block];

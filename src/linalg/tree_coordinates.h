@@ -58,6 +58,8 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *trees, const unsigned char
                                  double *l);
 /* Rows of the last problem that depend on those of trees and were left out. */
 int sti_tree_coordinates_held(const sti_TreeCoordinates *trees);
+/* Do trees hold all rigid rows of the last problem, so that no loop is closed? */
+bool sti_tree_coordinates_are_open(const sti_TreeCoordinates *trees);
 /* The block of the reduced problem that a block of the problem belongs to. */
 int sti_tree_coordinates_block(const sti_TreeCoordinates *trees, int block);
 /* The same, of a velocity of the problem. */

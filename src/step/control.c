@@ -232,12 +232,23 @@ st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, 
     return ST_OK;
 }
 
+/* Targets of motors change their bounded rows, and the joint rows of those that hold their joint. */
 st_Status sti_refresh_rows(st_System *system, st_Error *err)
 {
+    const st_Model *table = &system->model.table;
+    const sti_World *world = system->model.world;
+    st_Sink *here = &system->work.here;
     if (!system->work.rows_stale) return ST_OK;
-    STI_TRY(sti_evaluate_constraints(&system->model, &system->work, &system->work.here, system->state.t,
-                                     system->state.q, err));
-    system->work.here.constraints_known = false; /* the next position is another one */
+    bool held = !system->model.rigid;
+    for (int k = 0; k < world->n_joints && !held; k++)
+        held = world->joint[k].held;
+    if (held) {
+        STI_TRY(sti_evaluate_constraints(&system->model, &system->work, here, system->state.t, system->state.q, err));
+    } else if (table->bounded != NULL) {
+        here->bounded_rows.n_rows = 0;
+        STI_TRY(table->bounded(table->ctx, system->state.t, system->state.q, here, err));
+    }
+    here->constraints_known = false; /* the next position is another one */
     system->work.rows_stale = false;
     return ST_OK;
 }

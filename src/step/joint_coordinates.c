@@ -202,6 +202,12 @@ st_Status sti_joint_coordinates_solve(sti_StepWork *work, st_Solution *solution,
     return ST_OK;
 }
 
+bool sti_joint_coordinates_are_open(const sti_StepWork *work)
+{
+    const sti_JointCoordinates *own = work->joint_coordinates;
+    return own != NULL && own->used && sti_tree_coordinates_are_open(own->trees);
+}
+
 void sti_joint_coordinates_count(const st_System *s, int island, st_IslandReport *out)
 {
     const sti_JointCoordinates *own = s->work.joint_coordinates;

@@ -15,4 +15,7 @@ void sti_joint_coordinates_count(const st_System *system, int island, st_IslandR
 st_Status sti_joint_coordinates_solve(sti_StepWork *work, st_Solution *solution, st_SolveInfo *info, bool *done,
                                       st_Error *err);
 
+/* Was the last step problem solved in joint coordinates, and do they have no loops? */
+bool sti_joint_coordinates_are_open(const sti_StepWork *work);
+
 #endif

@@ -9,9 +9,10 @@
  * No point of a body may be faster in D than correction_speed. If one is, all correction of this step is scaled down by
  * as much, and the step is made again. D costs a second solution: it is looked at only if something is asked to move
  * at a hundredth of correction_speed or more with an impulse that can make half of it, and the step changes a velocity
- * by that much.
+ * by that much. In open trees the joints' own corrections sum up at most: below correction_speed they are no reason.
  */
 #include "step/integrate/stage.h"
+#include "step/joint_coordinates.h"
 
 /* The fastest point at velocities v; of a user's model, the largest velocity. */
 static double fastest_point(const sti_Model *model, const sti_State *state, const double *v)
@@ -56,6 +57,10 @@ static bool may_be_fast(const sti_Model *model, const sti_State *state, const st
         const double W = sti_contact_mobility(model, work, c);
         if (!one_stage || speed_of_work(step->r[row], w, W) > 0.5 * cap) return true;
     }
+    double asked = 0; /* of trees: nothing amplifies it, and bodies give way to one another */
+    for (int k = 0; k < here->joint_rows.n_rows; k++)
+        asked += here->joint[k].velocity ? 0 : fabs(here->joint[k].value) / time;
+    if (one_stage && asked < cap && sti_joint_coordinates_are_open(work)) return false;
     for (int k = 0; k < here->joint_rows.n_rows; k++) {
         const double w = here->joint[k].velocity ? 0 : fmin(fabs(here->joint[k].value) / time, cap);
         if (!(w > 0.01 * cap)) continue;
