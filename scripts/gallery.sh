@@ -39,6 +39,10 @@ view() {
     free-box) echo "--at 1.17" ;;
     gear_train) echo "--look 0.35,0.3,1" ;;
     double-pendulum) echo "--look 0.5,0.2,1" ;;
+    pawl) echo "--at 0.22 --look=-0.1,-0.5,1" ;;
+    rover) echo "--at 7 --look 0.5,-1,0.4" ;;
+    jacks) echo "--at 2.9 --look 0.5,-1,0.4" ;;
+    stiff-forces) echo "--at 0.5" ;;
     b_g100_explicit) echo "--at 0.1 --look 0.1,0.5,1" ;;
     b_* | two-carts*) echo "--look 0.1,0.5,1" ;;
     esac

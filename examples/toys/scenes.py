@@ -18,7 +18,7 @@ def line(thing):
     return json.dumps(thing, separators=(", ", ": "))
 
 
-def write(name, scene):
+def write(name, scene, folder=os.path.dirname(os.path.abspath(__file__))):
     """One line a member of a list, so that a diff and a reader see bodies, not braces."""
     parts = []
     for key, value in scene.items():
@@ -27,7 +27,7 @@ def write(name, scene):
         else:
             value = line(value)
         parts.append(f'  "{key}": {value}')
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".json"), "w", encoding="utf-8") as out:
+    with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as out:
         out.write("{\n" + ",\n".join(parts) + "\n}\n")
 
 

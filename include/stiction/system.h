@@ -120,6 +120,7 @@ typedef struct st_SystemDef {
     bool islands;             /* independent parts of the step problem are solved apart  */
     double margin;            /* contacts closer than this enter the step, drift gap [m] */
     bool all_points;          /* every point of a contact patch, not only the few that span it */
+    bool drop_redundant;      /* every point but those that others imply; goes before all_points */
     double slop;              /* gaps and overlaps up to this count as closed, drift gap [m] */
     double correction_speed;  /* cap on the speed that removes overlap, drift gap [m/s]  */
     double active_gap;        /* a contact is active at gaps below this; drift velocity, projection [m] */

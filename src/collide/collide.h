@@ -63,11 +63,18 @@ typedef struct sti_CachedPatch {
     sti_CachedPoint point[STI_MAX_CACHED_POINTS];
 } sti_CachedPatch;
 
+/* Which points of a contact patch are kept. */
+typedef enum sti_Keep {
+    STI_KEEP_SPAN,   /* few: the nearest, and those that span it                                   */
+    STI_KEEP_NEEDED, /* all but those that others imply: redundant.c                                */
+    STI_KEEP_ALL
+} sti_Keep;
+
 /* How a pair is to be seen. */
 typedef struct sti_Collide {
-    double margin;           /* points with gap < margin are wanted                                          */
-    int planar;              /* 0, 1, 2: both move across this world axis only; -1: in space                 */
-    bool keep_all;           /* all points of a patch, not only those that span it                           */
+    double margin; /* points with gap < margin are wanted                                          */
+    int planar;    /* 0, 1, 2: both move across this world axis only; -1: in space                 */
+    sti_Keep keep;
     sti_Hint *hint;          /* NULL: neither known nor wanted                                              */
     sti_CachedPatch *cached; /* likewise; what it holds must be within its room, and room is 0 where it is not */
     double *apart;           /* set where they are beyond the margin: by how much at least; NULL: not wanted */

@@ -453,7 +453,7 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
                         .err = err,
                         .points = &c->points,
                         .margin = margin,
-                        .how = {.planar = -1, .keep_all = c->keep_all},
+                        .how = {.planar = -1, .keep = c->keep},
                         .plane = -1};
     c->points.stop = world->stop;
     int64_t threads = count_pairs(world) / LEAST_PAIRS;

@@ -159,7 +159,7 @@ typedef struct sti_Collider {
     bool asked;          /* placed for a question to the state, which has not been moved since     */
     double relative;     /* part of the size of a pair's smaller shape in its margin; 0: one margin for all */
     double least_margin; /* of all pairs: adhesion reaches as far [m]                              */
-    bool keep_all;       /* all points of a patch, not only those that span it                    */
+    sti_Keep keep;       /* points of a patch                                                     */
     sti_Pairs pairs;
     sti_ContactCacheEntry *cache; /* n_cache places, one for each pair of cacheable shapes                   */
     int n_cache;

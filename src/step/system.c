@@ -253,7 +253,7 @@ static st_Status create_system(const st_SystemDef *def, const st_Model *model, s
 st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double t, const double *q, const double *v,
                               st_System **out, st_Error *err)
 {
-    world->collider.keep_all = def->all_points;
+    world->collider.keep = def->drop_redundant ? STI_KEEP_NEEDED : def->all_points ? STI_KEEP_ALL : STI_KEEP_SPAN;
     world->threads = def->threads;
     sti_fluid_compile(world, &def->medium);
     if (world->n_v == 0)

@@ -302,7 +302,7 @@ static void corners_near_a_plane_are_all_found(void **state)
         const st_Pose pose = {pose_point(floor, vec3(0.3, -1, check_random(&random, -0.1, 0.4))),
                               quat_product(floor.q, quat_exp(vec3(check_random(&random, -tilt, tilt),
                                                                   check_random(&random, -tilt, tilt), 0)))};
-        const sti_Collide how = {.margin = k % 10 == 0 ? INFINITY : 0.02, .planar = -1, .keep_all = true};
+        const sti_Collide how = {.margin = k % 10 == 0 ? INFINITY : 0.02, .planar = -1, .keep = STI_KEEP_ALL};
         const st_Vec3 up = rotate(floor.q, vec3(0, 0, 1));
         int expected = 0;
         found.n = 0;

@@ -27,7 +27,7 @@ static void make_floor(check_Random *random, double heights[SIDE * SIDE], TestSh
 static void touch(Pair *pair, double margin)
 {
     st_Error err = {0};
-    sti_Collide how = {.margin = margin, .planar = -1, .keep_all = true};
+    sti_Collide how = {.margin = margin, .planar = -1, .keep = STI_KEEP_ALL};
     pair->points.n = 0;
     check_ok(sti_collide(&pair->a.shape, pair->pose_a, &pair->b.shape, pair->pose_b, &how, &pair->points, &err), err);
 }

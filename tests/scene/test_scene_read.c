@@ -55,7 +55,7 @@ static void test_settings(void **state)
     check_close(def.sleep_speed, 0.02, EXACT);
     check_close(def.sleep_time, 1.5, EXACT);
     check_close(def.margin, 0.25, EXACT);
-    assert_true(def.all_points);
+    assert_true(def.all_points && def.drop_redundant);
     check_close(def.slop, 1e-7, EXACT);
     check_close(def.correction_speed, 0.5, EXACT);
     check_close(def.active_gap, 1e-4, EXACT);

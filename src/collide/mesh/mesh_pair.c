@@ -384,19 +384,13 @@ static st_Status collide_core(Side *side, const sti_Bounds *bounds)
 static st_Status mesh_pair_finish(sti_Points *out, int first, const sti_Collide *how, st_Status status)
 {
     if (status != ST_OK) return status;
-    if (!how->keep_all) {
+    if (how->keep != STI_KEEP_ALL) {
         /* the few that span each patch: points with the same normal belong together */
         int from = first, kept = first;
         while (from < out->n) {
-            int end = from + 1;
-            for (int k = end; k < out->n; k++) {
-                if (norm(sub(out->point[k].normal, out->point[from].normal)) > 0.02) continue;
-                sti_ContactPoint swap = out->point[k];
-                out->point[k] = out->point[end];
-                out->point[end++] = swap;
-            }
+            const int end = from + sti_group_by_normal(out->point + from, out->n - from, 0.02);
             sti_Points group = {.n = end - from, .point = out->point + from};
-            sti_reduce_points(&group, 0);
+            sti_reduce_points(&group, 0, how->keep);
             memmove(out->point + kept, group.point, (size_t)group.n * sizeof *group.point);
             kept += group.n;
             from = end;

@@ -308,7 +308,7 @@ static st_Status manifold_add_patch(Patch *patch)
 
 static void finish_patch(Patch *patch)
 {
-    if (!patch->how->keep_all) sti_reduce_points(patch->out, patch->first);
+    sti_reduce_points(patch->out, patch->first, patch->how->keep);
     sti_order_features(patch->out, patch->first);
 }
 
@@ -410,13 +410,22 @@ static int manifold_nearest_point(const sti_ContactPoint *p, int n, double size)
     return best;
 }
 
-/* Largest first: the nearest, the one farthest from it, the one farthest from their line, and the one
- * farthest on the other side of it. Distances are across the first normal.                        */
-void sti_reduce_points(sti_Points *points, int first)
+int sti_group_by_normal(sti_ContactPoint *p, int n, double angle)
+{
+    int end = n > 0;
+    for (int k = end; k < n; k++)
+        if (norm(sub(p[k].normal, p[0].normal)) <= angle) to_front(p, k, end++);
+    return end;
+}
+
+/* The few that span the patch, largest first: the nearest, the one farthest from it, the one farthest from their line,
+ * and the one farthest on the other side of it. Distances are across the first normal.            */
+void sti_reduce_points(sti_Points *points, int first, sti_Keep keep)
 {
     sti_ContactPoint *p = points->point + first;
     int n = points->n - first, best = 1;
-    if (n <= 4) return;
+    if (keep == STI_KEEP_NEEDED) points->n = first + sti_drop_redundant(p, n);
+    if (n <= 4 || keep != STI_KEEP_SPAN) return;
     sti_order_features(points, first); /* ties go to the lower feature, whatever order the clipping left */
     double size = 0, score = 0;
     for (int k = 0; k < n; k++)

@@ -97,8 +97,12 @@ st_Status sti_manifold_along(const sti_Core *a, const sti_Core *b, const sti_Dis
 st_Status sti_manifold_along_again(const sti_Core *a, const sti_Core *b, const sti_Distance *axis, st_Vec3 origin,
                                    const sti_Collide *how, sti_Points *out, bool *met, st_Error *err);
 
-/* Keep the few of points[first ..] that span the patch: the nearest, and the corners of the largest area. */
-void sti_reduce_points(sti_Points *points, int first);
+/* Of points[first ..] keep those that are asked for. */
+void sti_reduce_points(sti_Points *points, int first, sti_Keep keep);
+/* Move the points whose normals are within an angle of the first one's to the front; returns how many there are. */
+int sti_group_by_normal(sti_ContactPoint *point, int n, double angle);
+/* Leave out the points that others imply; returns how many are left, at the front, in no order: redundant.c. */
+int sti_drop_redundant(sti_ContactPoint *point, int n);
 /* Order points[first ..] by feature and make features unique. */
 void sti_order_features(sti_Points *points, int first);
 

@@ -68,7 +68,7 @@ static st_Status try_mesh(const Against *plane, const sti_Mesh *mesh, st_Pose po
             status = try_point(plane, pose_point(pose, mesh->vertex[vertex[k]]), (uint32_t)vertex[k]);
     out->n_list = first_list;
     STI_TRY(status);
-    if (!plane->how->keep_all) sti_reduce_points(plane->out, first);
+    sti_reduce_points(plane->out, first, plane->how->keep);
     sti_order_features(plane->out, first);
     return ST_OK;
 }
@@ -90,8 +90,8 @@ st_Status sti_plane_shape(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
         int first = plane.out->n;
         for (int k = 0; k < sti_core_vertex_count(&core); k++)
             STI_TRY(try_point(&plane, add(sti_core_vertex(&core, k), shift), (uint32_t)k));
-        if (core.kind == STI_CORE_HULL && !plane.how->keep_all) {
-            sti_reduce_points(plane.out, first);
+        if (core.kind == STI_CORE_HULL) {
+            sti_reduce_points(plane.out, first, plane.how->keep);
             sti_order_features(plane.out, first);
         }
         return ST_OK;
@@ -112,7 +112,7 @@ st_Status sti_plane_shape(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
         int first = plane.out->n;
         for (int k = 0; k < feature.n; k++)
             STI_TRY(try_point(&plane, feature.point[k], (uint32_t)(2 + 8 * (dot(z, down) > 0) + feature.id[k])));
-        if (!plane.how->keep_all) sti_reduce_points(plane.out, first);
+        sti_reduce_points(plane.out, first, plane.how->keep);
         sti_order_features(plane.out, first);
         return ST_OK;
     }
