@@ -47,7 +47,7 @@ static inline const sti_ContactPoint *nearest(const sti_Points *points)
 static inline double collide(Pair *pair)
 {
     st_Error err = {0};
-    sti_Collide how = {.margin = INFINITY, .planar = -1, .keep_all = false};
+    sti_Collide how = {.margin = INFINITY, .planar = -1, .keep = STI_KEEP_SPAN};
     pair->points.n = 0;
     check_ok(sti_collide(&pair->a.shape, pair->pose_a, &pair->b.shape, pair->pose_b, &how, &pair->points, &err), err);
     if (pair->points.n == 0 || pair->points.point == NULL) {
