@@ -92,7 +92,8 @@ def pawl():
         f"it is pulled back (after an application in {PAPER}; shapes and numbers are ours). Look for: the hook holds it. CAD has cut each flat face into about 50 "
         "triangles, so that dozens of their corners touch: drop_redundant leaves those that the others do not imply. With --set "
         "simulation/drop_redundant=false --set simulation/all_points=true all of them are in the step problem.",
-        "simulation": {"h": 0.0005, "end": 0.5, "drop_redundant": True},
+        # lengths and speeds for parts of this size, under every preset
+        "simulation": {"h": 0.0005, "end": 0.5, "drop_redundant": True, "margin": 2e-5, "active_gap": 1e-10, "correction_speed": 0.05, "restitution_speed": 1e-4},
         "ground": [
             {"name": "disk", "type": "mesh", "file": "disk.obj", "scale": 0.001, "friction": 0.15},
             {"name": "hole", "type": "mesh", "file": "hole.obj", "scale": 0.001, "friction": 0.15},

@@ -146,28 +146,29 @@ static void jacks_come_to_rest(void **state)
 {
     (void)state;
     Run run;
-    run_open(&run, "examples/potra-2006/jacks.json", "simulation/end=1.2", NULL);
+    run_open(&run, "examples/potra-2006/jacks.json", NULL);
     double deepest = 0, kinetic, potential, highest = 0;
     check_ok(st_system_energy(run.sys, &kinetic, &potential, &run.err), run.err);
     const double start = kinetic + potential;
     double last = start;
-    while (!run_finished(&run)) {
+    do { /* until they rest; the scene lasts 3 s */
+        assert_false(run_finished(&run));
         run_step(&run);
         deepest = fmax(deepest, run.info.penetration);
         check_below(run.info.kinetic + run.info.potential, last + 1e-4 * start);
         last = run.info.kinetic + run.info.potential;
-    }
+    } while (st_system_time(run.sys) < 0.6 || run.info.kinetic > 1e-9 * start);
     const int n = st_scene_body_count(run.scene);
     for (int b = 1; b <= n; b++) {
         st_Pose pose;
         st_Vec3 v, w;
         assert_int_equal(st_system_pose(run.sys, (st_BodyId){b}, &pose), ST_OK);
         assert_int_equal(st_system_velocity(run.sys, (st_BodyId){b}, &v, &w), ST_OK);
-        check_close(hypot(hypot(v.x, v.y), v.z), 0, 1e-4);
+        check_close(hypot(hypot(v.x, v.y), v.z), 0, 1e-3);
         check_below(0.01, pose.p.z); /* no bar below the floor */
         highest = fmax(highest, pose.p.z);
     }
-    print_message("deepest %.3g m, highest %.3g m\n", deepest, highest);
+    print_message("at rest after %.3g s, deepest %.3g m, highest %.3g m\n", st_system_time(run.sys), deepest, highest);
     check_below(deepest, 1e-3);
     check_below(0.06, highest); /* one that lies on the floor has its middle 0.035 to 0.05 m above it */
     run_close(&run);
