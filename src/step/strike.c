@@ -6,7 +6,10 @@
  * or is pushed out of an overlap faster, than forces explain. A first step whose joints are open or whose velocities
  * contradict them is a jump of the same kind; integrators of order two make an impact of the latter (initial.c).
  *
- * Contacts farther away in a pile feel the impact, too, and are not told: their forces are what the step makes of it.
+ * Contacts farther away in a pile feel the impact, too: through a stack it runs down to the ground. It is passed on
+ * from body to body by every contact that carries much more than in the step before; where that step held a part of the
+ * impact, as when a body lands across two steps, by every contact that carries much. And a contact that slides may jam,
+ * which stops its bodies at once although it was closed (Painleve's rod).
  */
 #include "base/tolerance.h"
 #include "step/step.h"
@@ -50,34 +53,64 @@ void sti_strikes_free(const sti_Model *model, sti_StepWork *work)
 void sti_forget_strikes(sti_StepWork *work)
 {
     sti_Strikes *strikes = &work->strikes;
-    if (strikes->any && strikes->hit != NULL) memset(strikes->hit, 0, (size_t)strikes->n_bodies * sizeof *strikes->hit);
+    if ((strikes->any || strikes->any_before) && strikes->hit != NULL)
+        memset(strikes->hit, 0, (size_t)strikes->n_bodies * sizeof *strikes->hit);
     strikes->contacts = 0;
-    strikes->any = false;
+    strikes->any = strikes->any_before = false;
 }
 
-static void hit(const sti_Model *model, sti_StepWork *work, int body)
+static sti_Hit hit_of(const sti_Strikes *strikes, int body)
+{
+    return (sti_Hit)(strikes->hit[strikes->mechanism[body]] & STI_HIT_MASK);
+}
+
+static void hit(const sti_Model *model, sti_StepWork *work, int body, sti_Hit how)
 {
     if (!model->rigid || model->world->body[body].n_dofs == 0) return;
-    work->strikes.hit[work->strikes.mechanism[body]] = 1;
+    unsigned char *of = &work->strikes.hit[work->strikes.mechanism[body]];
+    *of = (unsigned char)((*of & 0xf0u) | (unsigned)how);
 }
 
-/* Of a's material against b's at a contact's point, along its normal: how fast they separate. */
-static double separation(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *entry,
-                         const double *v)
+/* The velocity of b's material against a's at a contact's point. */
+static st_Vec3 velocity_at(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *entry,
+                           const double *v)
 {
     const int body[2] = {entry->a, entry->b};
-    double speed[2];
+    st_Vec3 at[2];
     for (int k = 0; k < 2; k++) {
         const st_Pose pose = sti_pose(work->step.q, body[k]);
         st_Vec3 linear, w;
         sti_body_velocity(&model->world->body[body[k]], v, &linear, &w);
-        const st_Vec3 spin = rotate(pose.q, w);
-        speed[k] = dot(entry->normal, add(linear, cross(spin, sub(entry->point, pose.p))));
+        at[k] = add(linear, cross(rotate(pose.q, w), sub(entry->point, pose.p)));
     }
-    return speed[1] - speed[0];
+    return sub(at[1], at[0]);
 }
 
-/* Did contact c of the step problem close in the step, from the velocity `before`? */
+static double separation(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *entry,
+                         const double *v)
+{
+    return dot(entry->normal, velocity_at(model, work, entry, v));
+}
+
+/* How hard a contact of two bodies is loaded: by more than the lighter one's weight and forces explain (much), and by
+ * far more than in the step before (more). */
+typedef struct Load {
+    bool much, more;
+} Load;
+
+static Load load_of(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int c)
+{
+    const sti_Assembly *step = &work->step;
+    const sti_ContactEntry *entry = &step->chosen[c].entry;
+    const int row = step->law[c].first;
+    if (!model->rigid || sti_limit_joint(entry->id) >= 0) return (Load){false, false};
+    const sti_Body *a = &model->world->body[entry->a], *b = &model->world->body[entry->b];
+    const double light = a->n_dofs == 0 ? b->mass : b->n_dofs == 0 ? a->mass : fmin(a->mass, b->mass);
+    const double beyond = step->r[row] - 4 * step->eta * state->fastest.pull * light;
+    return (Load){beyond > 0, beyond > 2 * step->start[row]};
+}
+
+/* Did contact c of the step problem close or jam in the step, from the velocity `before`? */
 static bool closes(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int c,
                    const double *before)
 {
@@ -85,7 +118,12 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
     const sti_ContactEntry *entry = &step->chosen[c].entry;
     const int row = step->law[c].first;
     const double fast = sti_larger(STI_SEPARATION_SPEED, 2 * step->eta * state->fastest.pull);
-    if (!(step->r[row] > 0) || sti_ids_contain(&work->loaded_new, entry->id)) return false; /* it carried before */
+    if (!(step->r[row] > 0)) return false;
+    if (load_of(model, state, work, c).much) {
+        const st_Vec3 jump = sub(velocity_at(model, work, entry, state->v), velocity_at(model, work, entry, before));
+        if (norm(jump) > fast) return true;
+    }
+    if (sti_ids_contain(&work->loaded_new, entry->id)) return false; /* it carried before */
     const bool limit = !model->rigid || sti_limit_joint(entry->id) >= 0;
     const double approach = limit ? -sti_row_dot(&step->H, row, before) : -separation(model, work, entry, before);
     return sti_larger(approach, -step->w[row]) > fast;
@@ -111,24 +149,51 @@ static const double *velocity_before(const sti_Model *model, const sti_StepWork 
     return sti_has_stages(model) ? work->saved.state.v : work->v_new; /* exchanged with v */
 }
 
+/* To and fro over all contacts, until nothing is passed on any more: along a stack in few rounds. */
+static void pass_on(const sti_Model *model, const sti_State *state, sti_StepWork *work)
+{
+    const sti_Assembly *step = &work->step;
+    const sti_Strikes *strikes = &work->strikes;
+    bool changed = true;
+    for (int round = 0; changed && round < 32; round++) {
+        changed = false;
+        for (int k = 0; k < step->n_gaps; k++) {
+            const int c = round % 2 == 0 ? k : step->n_gaps - 1 - k;
+            const int a = step->chosen[c].entry.a, b = step->chosen[c].entry.b, other = hit_of(strikes, a) ? b : a;
+            if (!hit_of(strikes, a) == !hit_of(strikes, b) || model->world->body[other].n_dofs == 0) continue;
+            const bool hit_before = strikes->hit[strikes->mechanism[other]] >> 4 == STI_HIT_NOW;
+            const Load load = load_of(model, state, work, c);
+            if (!load.more && !(load.much && hit_before)) continue;
+            hit(model, work, other, load.more ? STI_HIT_NOW : STI_HIT_ON);
+            changed = true;
+        }
+    }
+}
+
 void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *work, bool jump)
 {
     const sti_Assembly *step = &work->step;
-    sti_forget_strikes(work);
+    sti_Strikes *strikes = &work->strikes;
+    for (int b = 0; (strikes->any || strikes->any_before) && strikes->hit != NULL && b < strikes->n_bodies; b++)
+        strikes->hit[b] = (unsigned char)((strikes->hit[b] & STI_HIT_MASK) << 4);
+    strikes->any_before = strikes->any;
+    strikes->any = false;
+    strikes->contacts = 0;
     for (int k = 0; jump && k < model->world->n_joints; k++) {
-        hit(model, work, model->world->joint[k].a);
-        hit(model, work, model->world->joint[k].b);
-        work->strikes.any = true;
+        hit(model, work, model->world->joint[k].a, STI_HIT_NOW);
+        hit(model, work, model->world->joint[k].b, STI_HIT_NOW);
+        strikes->any = true;
     }
     if (model->def.events != ST_EVENTS_OFF) return;
     for (int c = 0; c < step->n_gaps; c++) {
         if (!closes(model, state, work, c, velocity_before(model, work))) continue;
         note_loss(model, state, work, c, velocity_before(model, work));
-        hit(model, work, step->chosen[c].entry.a);
-        hit(model, work, step->chosen[c].entry.b);
-        work->strikes.contacts++;
-        work->strikes.any = true;
+        hit(model, work, step->chosen[c].entry.a, STI_HIT_NOW);
+        hit(model, work, step->chosen[c].entry.b, STI_HIT_NOW);
+        strikes->contacts++;
+        strikes->any = true;
     }
+    if (strikes->any && model->rigid) pass_on(model, state, work);
 }
 
 bool sti_is_struck(const sti_Model *model, const sti_State *state, const sti_StepWork *work, uint64_t contact, int a,
@@ -136,7 +201,7 @@ bool sti_is_struck(const sti_Model *model, const sti_State *state, const sti_Ste
 {
     const sti_Strikes *strikes = &work->strikes;
     if (!strikes->any) return false;
-    if (model->rigid) return strikes->hit[strikes->mechanism[a]] != 0 || strikes->hit[strikes->mechanism[b]] != 0;
+    if (model->rigid) return hit_of(strikes, a) != STI_HIT_NOT || hit_of(strikes, b) != STI_HIT_NOT;
     for (int c = 0; c < work->step.n_gaps; c++)
         if (work->step.chosen[c].entry.id == contact)
             return closes(model, state, work, c, velocity_before(model, work));

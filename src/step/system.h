@@ -297,10 +297,18 @@ typedef struct sti_EnergyGuard {
 typedef struct sti_Strikes {
     int contacts;       /* that closed in it                                                       */
     int *mechanism;     /* by body: the first of those it is joined to                             */
-    unsigned char *hit; /* by first body of a mechanism                                            */
+    unsigned char *hit; /* by first body of a mechanism: sti_Hit, and 16 times that of the step before */
     int n_bodies;
-    bool any;
+    bool any, any_before;
 } sti_Strikes;
+
+/* Why a mechanism is taken to be hit. */
+typedef enum sti_Hit {
+    STI_HIT_NOT = 0,
+    STI_HIT_ON,  /* it may still feel what hit it in the step before                                 */
+    STI_HIT_NOW, /* a contact of it closed or carries much more than before                        */
+    STI_HIT_MASK = 15
+} sti_Hit;
 
 /* A gap of a user's model that opens at the end of a step [m, m/s]. */
 typedef struct sti_Opening {
