@@ -466,7 +466,8 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     if (few) STI_TRY(pay(a, task, &budget, (Turn){small ? SMALL : NEWTON, 30, 1, ZERO}, err)); /* another path */
     budget.enough = few ? good : cheap ? fair : enough;
     STI_TRY(pay(a, task, &budget, (Turn){NSGS, 24, 0, BEST}, err));
-    STI_TRY(pay(a, task, &budget, falls ? (Turn){NSGS, 100, 0, BEST} : (Turn){NEWTON, 20, 1, BEST}, err));
+    STI_TRY(
+        pay(a, task, &budget, falls ? (Turn){NSGS, 100, 0, BEST} : (Turn){small ? SMALL : NEWTON, 20, 1, BEST}, err));
     if (task->reduction->graph == NULL || few) { /* it forms W */
         STI_TRY(pay(a, task, &budget, (Turn){HOMOTOPY, 100, 0, ZERO}, err));
         STI_TRY(pay(a, task, &budget, (Turn){NEWTON, 20, 1, LAST}, err));

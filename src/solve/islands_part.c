@@ -156,7 +156,7 @@ static st_Status take_arrays(Desk *d, st_Error *err)
     }
     d->arrays =
         (sti_PileContacts){.body = d->body, .frame = d->frame, .centre = d->centre, .axes = d->axes, .arm = whole->arm};
-    if (d->part.n_contacts >= STI_FEW_ROWS) {
+    if (d->part.n_contacts >= sti_solver_fewest(d->solver)) {
         d->part.H = (st_Sparse){.n_rows = d->part.n_v, .n_cols = d->part.n_r};
         d->pile = &d->arrays;
         return ST_OK;

@@ -18,7 +18,7 @@ static const sti_SolverKind *const kinds[] = {STI_SOLVERS(ADDRESS_OF_SOLVER)};
 /* Contacts from which on lanes are quicker, though most of them stay empty at first, and Newton's steps by the bodies'
  * velocities, which are fewer than the rows. With effort exact there are more of them, and with thorough
  * STI_FEW_ROWS: its results are those of the papers to the bit.                                       */
-enum { FEWEST_IN_LANES = 8, FEWEST_OF_EXACT = 16 };
+enum { FEWEST_IN_LANES = 5, FEWEST_OF_EXACT = 16 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 struct st_Solver {
@@ -272,6 +272,11 @@ void sti_solver_try_dense(st_Solver *solver, bool tries)
 {
     const bool fits = (solver->kind == &sti_auto || solver->kind == &sti_newton) && !solver->def.all_errors;
     solver->tries_dense = tries && fits && solver->def.effort != ST_EFFORT_THOROUGH;
+}
+
+int sti_solver_fewest(const st_Solver *solver)
+{
+    return solver->reduction->fewest;
 }
 
 void sti_solver_recall(st_Solver *solver, double left)

@@ -89,6 +89,9 @@ void sti_solver_limit(st_Solver *solver, double max_work, sti_Stop *stop);
 /* For the next solves: small problems are tried with dense factors first (dense_newton.h). */
 void sti_solver_try_dense(st_Solver *solver, bool tries);
 
+/* Contacts between free bodies from which on it builds a graph, and takes them as arrays. */
+int sti_solver_fewest(const st_Solver *solver);
+
 /* For the next solve alone: the residual of the answer that its start comes from; INFINITY: not known. */
 void sti_solver_recall(st_Solver *solver, double left);
 
