@@ -263,10 +263,9 @@ static st_Status note_loops(const sti_World *world, const bool *edge, sti_Spanni
 
 /* ---- making --------------------------------------------------------------------------------------- */
 
-st_Status sti_spanning_forest_create(const sti_World *world, const double *q, bool armatures, sti_SpanningForest *out,
-                                     st_Error *err)
+st_Status sti_spanning_forest_create(const sti_World *world, const st_Allocator *a, const double *q, bool armatures,
+                                     sti_SpanningForest *out, st_Error *err)
 {
-    const st_Allocator *a = &world->allocator;
     const int n_bodies = world->n_bodies, n_joints = world->n_joints;
     *out = (sti_SpanningForest){.n_bodies = n_bodies, .n_joints = n_joints, .armatures = armatures};
     out->body = sti_alloc(a, n_bodies, sizeof *out->body);

@@ -18,8 +18,8 @@ typedef struct sti_SpanningForest {
 
 /* At the positions q of the world, which matter for fixed bodies alone. With armatures: they are part of M, and
  * ST_ERR_UNSUPPORTED names a joint whose armature acts on no coordinate of a tree.                    */
-st_Status sti_spanning_forest_create(const sti_World *world, const double *q, bool armatures, sti_SpanningForest *out,
-                                     st_Error *err);
+st_Status sti_spanning_forest_create(const sti_World *world, const st_Allocator *allocator, const double *q,
+                                     bool armatures, sti_SpanningForest *out, st_Error *err);
 void sti_spanning_forest_free(const st_Allocator *allocator, sti_SpanningForest *of);
 
 /* The world's state as joint coordinates. Parts of it that joints do not allow are left out. state: scratch memory. */

@@ -97,14 +97,15 @@ st_Status st_articulation_create(st_System *system, st_Articulation **out, st_Er
     *out = NULL;
     if (!system->model.rigid)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of one's own has no joints: its coordinates are its own");
-    st_Articulation *a = sti_alloc(&system->model.allocator, 1, sizeof *a);
+    const st_Allocator *allocator = &system->model.given.allocator; /* it may outlive the scene of the system */
+    st_Articulation *a = sti_alloc(allocator, 1, sizeof *a);
     if (a == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for an articulation");
-    a->allocator = system->model.allocator;
+    a->allocator = *allocator;
     a->system = system;
     a->changes = st_system_changes(system);
-    a->sink.allocator = system->model.allocator;
+    a->sink.allocator = *allocator;
     a->sink.n_v = system->model.n_v;
-    st_Status status = sti_spanning_forest_create(system->model.world, system->state.q, true, &a->of, err);
+    st_Status status = sti_spanning_forest_create(system->model.world, allocator, system->state.q, true, &a->of, err);
     if (status == ST_OK) status = allocate(a, err);
     if (status == ST_OK) {
         note_owners(a);

@@ -124,7 +124,7 @@ st_Status sti_joint_coordinates_create(st_System *s, const double *q, st_Error *
     if (p.block == NULL || p.next == NULL || p.link == NULL || p.plan.link == NULL || p.plan.follower == NULL ||
         own == NULL)
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for trees of %d bodies", n - 1);
-    if (status == ST_OK) status = sti_spanning_forest_create(world, q, false, &of, err);
+    if (status == ST_OK) status = sti_spanning_forest_create(world, a, q, false, &of, err);
     if (status == ST_OK) {
         for (int b = 0, block = 0; b < n; b++)
             p.block[b] = world->body[b].n_dofs > 0 ? block++ : -1;
