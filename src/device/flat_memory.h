@@ -51,7 +51,8 @@ typedef struct sti_FlatShare {
 #define STI_FLAT_COMMON                                                                                                \
     sti_Flat f;                                                                                                        \
     st_Allocator allocator;                                                                                            \
-    sti_FlatBlocks model_blocks, contact_blocks[2];                                                                    \
+    sti_FlatBlocks model_blocks, pair_blocks, contact_blocks[2];                                                       \
+    int64_t pair_room;                                                                                                 \
     int which; /* of the contact blocks */                                                                             \
     double *sum_next, *bounds_other;                                                                                   \
     double tolerance;                                                                                                  \

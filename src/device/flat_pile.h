@@ -1,5 +1,5 @@
-/* device/flat_pile.h -- a pile of bodies made of spheres, stepped on flat arrays: on the host or on a CUDA device, with
- * the same bits (kernels.h).
+/* device/flat_pile.h -- a pile of bodies made of convex pieces, stepped on flat arrays: on the host or on a CUDA
+ * device, with the same bits (kernels.h).
  *
  *     model and state --put--> [ step ]* --get--> state
  *
@@ -21,19 +21,24 @@ extern "C" {
 /* Arrays of the caller, copied. Bodies without mass (inverse_mass 0) keep their velocity. */
 typedef struct sti_FlatDef {
     int n_bodies, n_spheres, n_walls, n_surfaces;
-    const double *inverse_mass;            /* n_bodies [1/kg]                                             */
-    const double *inertia;                 /* 6 per body: xx yy zz xy xz yz [kg m^2]                      */
-    const int *sphere_body;                /* n_spheres                                                   */
-    const double *sphere_centre;           /* 3 per sphere, in the body [m]                               */
-    const double *sphere_radius;           /* [m]                                                         */
-    const int *sphere_surface;             /* 0 .. n_surfaces - 1                                         */
-    const double *sphere_own;              /* n_surfaces 0: mu, rolling, spinning of each sphere          */
-    const sti_FlatWall *wall;              /* n_walls                                                     */
-    const double *mu, *rolling, *spinning; /* n_surfaces x n_surfaces                                     */
-    double gravity[3];                     /* [m/s^2]                                                     */
-    double correction_speed;               /* [m/s] at most, of bodies that overlap                       */
-    double usual_h;                        /* [s] shorter steps correct overlaps no faster than this one  */
-    double tolerance;                      /* of the rms residual, in parts of what gravity gives in a step */
+    const double *inverse_mass;  /* n_bodies [1/kg]                                             */
+    const double *inertia;       /* 6 per body: xx yy zz xy xz yz [kg m^2]                      */
+    const int *sphere_body;      /* n_spheres                                                   */
+    const double *sphere_centre; /* 3 per sphere, in the body [m]                               */
+    const double *sphere_radius; /* [m]                                                         */
+    const int *sphere_surface;   /* 0 .. n_surfaces - 1                                         */
+    const double *sphere_own;    /* n_surfaces 0: mu, rolling, spinning of each sphere          */
+    int n_hulls, n_vertices, n_faces, n_corners, n_edges; /* n_hulls 0: every piece is a sphere            */
+    sti_FlatHulls hulls;                                  /* of these counts                              */
+    const int *piece_hull;                  /* n_spheres; -1: a sphere. Else `sphere` is a ball that holds it */
+    const double *piece_turn;               /* 4 per piece: unit quaternion, in the body                   */
+    const double *piece_round, *piece_size; /* beyond its hull; half its least width [m]                   */
+    const sti_FlatWall *wall;               /* n_walls                                                     */
+    const double *mu, *rolling, *spinning;  /* n_surfaces x n_surfaces                                     */
+    double gravity[3];                      /* [m/s^2]                                                     */
+    double correction_speed;                /* [m/s] at most, of bodies that overlap                       */
+    double usual_h;                         /* [s] shorter steps correct overlaps no faster than this one  */
+    double tolerance;                       /* of the rms residual, in parts of what gravity gives in a step */
     int max_sweeps;
     int threads;                /* host                                                                */
     bool (*stopped)(void *ctx); /* asked between sweeps: true ends the step with ST_ERR_CANCELLED      */

@@ -411,13 +411,13 @@ static st_Status gather_contacts(sti_FlatPile *pile, sti_FlatContact *mine, int6
 
 /* A contact of the last step, on its way to the owners of its bodies. */
 typedef struct sti_FlatMoved {
-    int sphere, other, colour;
+    int sphere, other, colour, feature;
     double r[3], m[3];
 } sti_FlatMoved;
 
 /* What a rank has of its old contacts while it sends them away: host arrays of the last step's. */
 typedef struct sti_FlatOld {
-    int *first, *other, *colour;
+    int *first, *other, *colour, *feature;
     double *r, *m;
     sti_FlatMoved *out, *in;
     int64_t *n_out, *n_in; /* by rank */
@@ -430,6 +430,7 @@ static void free_old(sti_FlatPile *pile, sti_FlatOld *old)
     sti_free(a, old->first, old->spheres + 1, sizeof(int));
     sti_free(a, old->other, old->n + 1, sizeof(int));
     sti_free(a, old->colour, old->n + 1, sizeof(int));
+    sti_free(a, old->feature, old->n + 1, sizeof(int));
     sti_free(a, old->r, 3 * old->n + 1, sizeof(double));
     sti_free(a, old->m, 3 * old->n + 1, sizeof(double));
     sti_free(a, old->n_out, pile->ranks->size, sizeof *old->n_out);
@@ -448,16 +449,18 @@ static st_Status get_old(sti_FlatPile *pile, sti_FlatOld *old, st_Error *err)
     old->first = (int *)sti_alloc(a, old->spheres + 1, sizeof(int));
     old->other = (int *)sti_alloc(a, n + 1, sizeof(int));
     old->colour = (int *)sti_alloc(a, n + 1, sizeof(int));
+    old->feature = (int *)sti_alloc(a, n + 1, sizeof(int));
     old->r = (double *)sti_alloc(a, 3 * n + 1, sizeof(double));
     old->m = (double *)sti_alloc(a, 3 * n + 1, sizeof(double));
     old->n_out = (int64_t *)sti_alloc(a, pile->ranks->size, sizeof *old->n_out);
     old->n_in = (int64_t *)sti_alloc(a, pile->ranks->size, sizeof *old->n_in);
-    if (old->first == NULL || old->other == NULL || old->colour == NULL || old->r == NULL || old->m == NULL ||
-        old->n_out == NULL || old->n_in == NULL)
+    if (old->first == NULL || old->other == NULL || old->colour == NULL || old->feature == NULL || old->r == NULL ||
+        old->m == NULL || old->n_out == NULL || old->n_in == NULL)
         return out_of_memory(pile, n, err);
     device_get(pile, old->first, f->first_old, (old->spheres + 1) * (int64_t)sizeof(int));
     device_get(pile, old->other, f->other_old, n * (int64_t)sizeof(int));
     device_get(pile, old->colour, f->colour_old, n * (int64_t)sizeof(int));
+    if (f->shaped) device_get(pile, old->feature, f->feature_old, n * (int64_t)sizeof(int));
     for (int k = 0; k < 3; k++) {
         device_get(pile, old->r + k * n, f->r_old + k * f->capacity, n * (int64_t)sizeof(double));
         if (f->rolling) device_get(pile, old->m + k * n, f->m_old + k * f->capacity, n * (int64_t)sizeof(double));
@@ -490,6 +493,7 @@ static st_Status sort_old(sti_FlatPile *pile, sti_FlatOld *old, const int *was, 
                     if (pass == 0) continue;
                     sti_FlatMoved *to = &old->out[at];
                     to->sphere = s, to->other = old->other[c], to->colour = old->colour[c];
+                    to->feature = old->feature[c];
                     for (int e = 0; e < 3; e++)
                         to->r[e] = old->r[e * old->n + c], to->m[e] = old->m[e * old->n + c];
                 }
@@ -548,14 +552,16 @@ static st_Status put_old(sti_FlatPile *pile, sti_FlatOld *old, st_Error *err)
     const sti_FlatOld was = *old; /* of other sizes */
     sti_free(&pile->allocator, was.other, was.n + 1, sizeof(int));
     sti_free(&pile->allocator, was.colour, was.n + 1, sizeof(int));
+    sti_free(&pile->allocator, was.feature, was.n + 1, sizeof(int));
     sti_free(&pile->allocator, was.r, 3 * was.n + 1, sizeof(double));
     sti_free(&pile->allocator, was.m, 3 * was.n + 1, sizeof(double));
     old->n = n;
     old->other = (int *)sti_alloc(&pile->allocator, n + 1, sizeof(int));
     old->colour = (int *)sti_alloc(&pile->allocator, n + 1, sizeof(int));
+    old->feature = (int *)sti_alloc(&pile->allocator, n + 1, sizeof(int));
     old->r = (double *)sti_alloc(&pile->allocator, 3 * n + 1, sizeof(double));
     old->m = (double *)sti_alloc(&pile->allocator, 3 * n + 1, sizeof(double));
-    if (old->other == NULL || old->colour == NULL || old->r == NULL || old->m == NULL)
+    if (old->other == NULL || old->colour == NULL || old->feature == NULL || old->r == NULL || old->m == NULL)
         return out_of_memory(pile, n, err);
     memset(old->first, 0, (size_t)(old->spheres + 1) * sizeof(int));
     for (int64_t i = 0; i < n; i++)
@@ -567,6 +573,7 @@ static st_Status put_old(sti_FlatPile *pile, sti_FlatOld *old, st_Error *err)
         const int at = --old->first[from->sphere + 1];
         old->other[at] = from->other;
         old->colour[at] = from->colour;
+        old->feature[at] = from->feature;
         for (int e = 0; e < 3; e++)
             old->r[e * n + at] = from->r[e], old->m[e * n + at] = from->m[e];
     }
@@ -576,6 +583,7 @@ static st_Status put_old(sti_FlatPile *pile, sti_FlatOld *old, st_Error *err)
     device_put(pile, f->first_old, old->first, (old->spheres + 1) * (int64_t)sizeof(int));
     device_put(pile, f->other_old, old->other, n * (int64_t)sizeof(int));
     device_put(pile, f->colour_old, old->colour, n * (int64_t)sizeof(int));
+    if (f->shaped) device_put(pile, f->feature_old, old->feature, n * (int64_t)sizeof(int));
     for (int k = 0; k < 3; k++) {
         put_doubles(pile, f->r_old + k * f->capacity, old->r + k * n, n);
         if (f->rolling) put_doubles(pile, f->m_old + k * f->capacity, old->m + k * n, n);

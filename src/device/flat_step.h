@@ -95,6 +95,11 @@ static st_Status make_room(sti_FlatPile *pile, int64_t n, st_Error *err)
     fresh.colour_sorted = take_ints(pile, blocks, room);
     fresh.order = take_ints(pile, blocks, room);
     fresh.order_sorted = take_ints(pile, blocks, room);
+    if (fresh.shaped) {
+        fresh.feature = take_ints(pile, blocks, room);
+        fresh.feature_old = take_ints(pile, blocks, room);
+        fresh.point = take_doubles(pile, blocks, 3 * room);
+    }
     fresh.r_old = take_doubles(pile, blocks, 3 * room);
     fresh.r_before = take_doubles(pile, blocks, 3 * room);
     if (rolling) fresh.m_old = take_doubles(pile, blocks, 3 * room);
@@ -111,6 +116,7 @@ static st_Status make_room(sti_FlatPile *pile, int64_t n, st_Error *err)
     if (was > 0) {
         device_copy(pile, fresh.other_old, pile->f.other_old, was * (int64_t)sizeof(int));
         device_copy(pile, fresh.colour_old, pile->f.colour_old, was * (int64_t)sizeof(int));
+        if (fresh.shaped) device_copy(pile, fresh.feature_old, pile->f.feature_old, was * (int64_t)sizeof(int));
         for (int k = 0; k < 3; k++) {
             device_copy(pile, fresh.r_old + k * room, pile->f.r_old + k * was, was * (int64_t)sizeof(double));
             if (rolling)
@@ -122,6 +128,25 @@ static st_Status make_room(sti_FlatPile *pile, int64_t n, st_Error *err)
     pile->sum_next = sum_next;
     pile->f = fresh;
     return ST_OK;
+}
+
+/* Room for n pairs of pieces; nothing is kept of the last ones. */
+static st_Status make_pair_room(sti_FlatPile *pile, int64_t n, st_Error *err)
+{
+    sti_Flat *f = &pile->f;
+    sti_FlatBlocks *blocks = &pile->pair_blocks;
+    if (n < pile->pair_room) return ST_OK;
+    const int64_t room = n + n / 4 + 1024;
+    give_back(pile, blocks);
+    f->pair_piece = take_ints(pile, blocks, room);
+    f->pair_other = take_ints(pile, blocks, room);
+    f->pair_count = take_ints(pile, blocks, room);
+    f->pair_contact = take_ints(pile, blocks, room);
+    f->patch = (sti_FlatPatch *)take(pile, blocks, room, sizeof(sti_FlatPatch));
+    pile->pair_room = blocks->failed ? 0 : room;
+    if (!blocks->failed) return ST_OK;
+    give_back(pile, blocks);
+    return out_of_memory(pile, room, err);
 }
 
 static void put_doubles(sti_FlatPile *pile, double *to, const double *from, int64_t n)
@@ -147,7 +172,7 @@ static void invert(const double *J, double *out)
 /* Is every body one ball about its centre, which an impulse along the normal does not turn? */
 static bool is_round(const sti_FlatDef *def)
 {
-    if (def->n_spheres != def->n_bodies) return false;
+    if (def->n_spheres != def->n_bodies || def->n_hulls > 0) return false;
     for (int s = 0; s < def->n_spheres; s++) {
         const double *x = def->sphere_centre + (int64_t)3 * s, *J = def->inertia + (int64_t)6 * def->sphere_body[s];
         if (def->sphere_body[s] != s || x[0] != 0 || x[1] != 0 || x[2] != 0) return false;
@@ -162,6 +187,7 @@ static void flat_destroy(sti_FlatPile *pile)
     free_share(pile);
     for (int k = 0; k < 2; k++)
         give_back(pile, &pile->contact_blocks[k]);
+    give_back(pile, &pile->pair_blocks);
     give_back(pile, &pile->model_blocks);
     device_close(pile);
     const st_Allocator allocator = pile->allocator;
@@ -176,6 +202,7 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     f->n_bodies = def->n_bodies, f->n_spheres = def->n_spheres, f->n_walls = def->n_walls;
     f->n_surfaces = def->n_surfaces;
     f->round = is_round(def);
+    f->shaped = def->n_hulls > 0;
     for (int64_t k = 0; k < surfaces; k++)
         if (def->rolling[k] > 0 || def->spinning[k] > 0) f->rolling = true;
     for (int64_t k = 0; k < 3 * s && def->n_surfaces == 0; k++)
@@ -238,6 +265,20 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     f->used = (unsigned long long *)take(pile, blocks, n, sizeof *f->used);
     f->colour_end = take_ints(pile, blocks, STI_FLAT_COLOURS);
     f->momentum = take_doubles(pile, blocks, 3);
+    if (f->shaped) {
+        sti_FlatHulls *hulls = &f->hulls;
+        hulls->hull = (sti_FlatHull *)take(pile, blocks, def->n_hulls, sizeof(sti_FlatHull));
+        hulls->vertex = take_doubles(pile, blocks, 3 * (int64_t)def->n_vertices);
+        hulls->plane = take_doubles(pile, blocks, 4 * (int64_t)def->n_faces);
+        hulls->loop = take_ints(pile, blocks, 2 * (int64_t)def->n_faces);
+        hulls->corner = take_ints(pile, blocks, def->n_corners);
+        hulls->edge = take_ints(pile, blocks, 4 * (int64_t)def->n_edges);
+        f->piece_hull = take_ints(pile, blocks, s);
+        f->piece_turn = take_doubles(pile, blocks, 4 * s);
+        f->piece_round = take_doubles(pile, blocks, s);
+        f->piece_size = take_doubles(pile, blocks, s);
+        f->pair_first = take_ints(pile, blocks, s + 1);
+    }
     double *inverse = (double *)sti_alloc(&pile->allocator, 6 * n + 1, sizeof(double));
     if (blocks->failed || inverse == NULL) {
         sti_free(&pile->allocator, inverse, 6 * n + 1, sizeof(double));
@@ -258,6 +299,19 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     put_doubles(pile, f->mu, def->mu, surfaces);
     put_doubles(pile, f->roll, def->rolling, surfaces);
     put_doubles(pile, f->spin, def->spinning, surfaces);
+    if (f->shaped) {
+        const sti_FlatHulls *to = &f->hulls, *from = &def->hulls;
+        device_put(pile, to->hull, from->hull, def->n_hulls * (int64_t)sizeof(sti_FlatHull));
+        put_doubles(pile, to->vertex, from->vertex, 3 * (int64_t)def->n_vertices);
+        put_doubles(pile, to->plane, from->plane, 4 * (int64_t)def->n_faces);
+        device_put(pile, to->loop, from->loop, 2 * (int64_t)def->n_faces * (int64_t)sizeof(int));
+        device_put(pile, to->corner, from->corner, (int64_t)def->n_corners * (int64_t)sizeof(int));
+        device_put(pile, to->edge, from->edge, 4 * (int64_t)def->n_edges * (int64_t)sizeof(int));
+        device_put(pile, f->piece_hull, def->piece_hull, s * (int64_t)sizeof(int));
+        put_doubles(pile, f->piece_turn, def->piece_turn, 4 * s);
+        put_doubles(pile, f->piece_round, def->piece_round, s);
+        put_doubles(pile, f->piece_size, def->piece_size, s);
+    }
     if (is_shared(pile)) STI_TRY(make_share(pile, def, err));
     STI_TRY(make_room(pile, 4 * s, err));
     return device_fault(pile, err);
@@ -381,6 +435,17 @@ static void choose_bits(sti_FlatPile *pile)
     }
 }
 
+/* first[i]: the sum of all counts before i; `all` is that of all. */
+static st_Status count_up(sti_FlatPile *pile, const int *count, int *first, int n, int *all, const char *what,
+                          st_Error *err)
+{
+    device_scan(pile, count, first, n);
+    device_get(pile, all, first + n, (int64_t)sizeof(int));
+    STI_TRY(device_fault(pile, err));
+    if (*all < 0) return sti_fail(err, ST_ERR_MEMORY, "device \"%s\": more than 2147483647 %s", device_name, what);
+    return ST_OK;
+}
+
 /* Which spheres are near, and their contacts; impulses and colours of the last step go to those that are still there.
  */
 static st_Status find_contacts(sti_FlatPile *pile, st_Error *err)
@@ -403,13 +468,20 @@ static st_Status find_contacts(sti_FlatPile *pile, st_Error *err)
     device_clear(pile, f->cell_end, ((int64_t)1 << bits) * (int64_t)sizeof(int));
     RUN(pile, flat_cell_ends, 0, s);
     RUN(pile, flat_count, 0, s);
-    device_scan(pile, f->count, f->first, s);
-    device_get(pile, &f->n_contacts, f->first + s, (int64_t)sizeof(int));
-    STI_TRY(device_fault(pile, err));
-    if (f->n_contacts < 0)
-        return sti_fail(err, ST_ERR_MEMORY, "device \"%s\": more than 2147483647 contacts", device_name);
-    STI_TRY(make_room(pile, f->n_contacts, err));
-    RUN(pile, flat_find, 0, s);
+    if (f->shaped) { /* pairs that are near; where they touch; contacts */
+        STI_TRY(count_up(pile, f->count, f->pair_first, s, &f->n_pairs, "pairs", err));
+        STI_TRY(make_pair_room(pile, f->n_pairs, err));
+        RUN(pile, flat_find, 0, s);
+        RUN(pile, flat_touch, 0, f->n_pairs);
+        STI_TRY(count_up(pile, f->pair_count, f->pair_contact, f->n_pairs, &f->n_contacts, "contacts", err));
+        STI_TRY(make_room(pile, f->n_contacts, err));
+        RUN(pile, flat_first_contact, 0, s + 1);
+        RUN(pile, flat_write_patch, 0, f->n_pairs);
+    } else {
+        STI_TRY(count_up(pile, f->count, f->first, s, &f->n_contacts, "contacts", err));
+        STI_TRY(make_room(pile, f->n_contacts, err));
+        RUN(pile, flat_find, 0, s);
+    }
     device_clear(pile, f->used, (int64_t)f->n_bodies * (int64_t)sizeof *f->used);
     RUN(pile, flat_recall, 0, s);
     return ST_OK;
@@ -572,6 +644,7 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
     STI_EXCHANGE(int *, f->first, f->first_old);
     STI_EXCHANGE(int *, f->other, f->other_old);
     STI_EXCHANGE(int *, f->colour, f->colour_old);
+    STI_EXCHANGE(int *, f->feature, f->feature_old);
     STI_EXCHANGE(double *, f->found.r, f->r_old);
     STI_EXCHANGE(double *, f->found.m, f->m_old);
     return device_fault(pile, err);
@@ -616,10 +689,15 @@ static st_Status get_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Error
         for (int64_t c = 0; c < n; c++)
             out[c].m[k] = numbers[c];
     }
-    device_get(pile, numbers, f->sphere_radius, s * (int64_t)sizeof *numbers);
-    for (int64_t c = 0; c < n; c++)
+    if (!f->shaped) device_get(pile, numbers, f->sphere_radius, s * (int64_t)sizeof *numbers);
+    for (int64_t c = 0; c < n && !f->shaped; c++)
         for (int k = 0; k < 3; k++)
             out[c].x[k] -= numbers[out[c].sphere] * out[c].n[k];
+    for (int k = 0; f->shaped && k < 3; k++) {
+        device_get(pile, numbers, f->point + k * stride, n * (int64_t)sizeof *numbers);
+        for (int64_t c = 0; c < n; c++)
+            out[c].x[k] = numbers[c];
+    }
     sti_free(&pile->allocator, numbers, room, sizeof *numbers);
     sti_free(&pile->allocator, ints, room, sizeof *ints);
     return device_fault(pile, err);

@@ -1,4 +1,4 @@
-/* device/kernels.h -- the kernels of a pile of spheres: what is done for one body, one sphere or one contact.
+/* device/kernels.h -- the kernels of a pile: what is done for one body, one piece of it, one contact.
  *
  * One source, compiled as C (a loop or a team of threads: host.c) and as CUDA (a thread per index: cuda.cu). The bits
  * are the same everywhere, because
@@ -51,99 +51,6 @@ enum {
     STI_FLAT_LEVELS = 20,  /* cells of level k are 2^k times as wide as those of level 0                */
     STI_FLAT_FREE = -1     /* a contact without a colour yet                                            */
 };
-
-typedef enum sti_FlatWallType { STI_FLAT_PLANE, STI_FLAT_BOX, STI_FLAT_BALL } sti_FlatWallType;
-
-/* Two numbers that are read and written together. */
-typedef struct sti_FlatTwo {
-    STI_ALIGN16 double x;
-    double y;
-} sti_FlatTwo;
-
-/* Something that does not move. */
-typedef struct sti_FlatWall {
-    sti_FlatWallType type;
-    int surface;
-    double own[3];  /* without a table of surfaces: friction, rolling, spinning friction                   */
-    double x[3];    /* a point of the plane; the box's centre                                              */
-    double axis[9]; /* columns of its frame; a plane's normal is the third                                 */
-    double half[3]; /* box; of a ball the first is its radius                                              */
-} sti_FlatWall;
-
-/* Contacts in structure of arrays: component k of contact c stands at [k * capacity + c]. */
-typedef struct sti_FlatContacts {
-    int *a, *b;                /* bodies; b = -1: a wall                                                     */
-    double *n;                 /* 3                                                                          */
-    double *lever_a, *lever_b; /* 3 each, from the centre to the contact; of balls 1: the radius            */
-    int *fast;                 /* only as they were found: approaches faster than forces explain, and carried nothing */
-    double *gap;               /* [m], only as they were found                                               */
-    double *w;                 /* [m/s] velocity for its gap or overlap                                 */
-    double *inverse_n, *inverse_t, *inverse_m; /* 1/k                                                      */
-    double *mu, *roll, *spin;
-    double *r, *m; /* 3 each                                                                     */
-} sti_FlatContacts;
-
-typedef struct sti_Flat {
-    /* the model */
-    int n_bodies, n_spheres, n_walls, n_surfaces;
-    bool round;   /* every body is one sphere about its centre                                             */
-    bool rolling; /* some surface has rolling or spinning friction                                         */
-    double *inverse_mass, *inverse_inertia, *inertia; /* 1, 6, 6 per body (xx yy zz xy xz yz, body axes); 0: fixed */
-    int *sphere_body, *sphere_surface;
-    double *sphere_centre, *sphere_radius; /* in the body                                                  */
-    double *sphere_own;                    /* 3 per sphere, without a table of surfaces                    */
-    sti_FlatWall *wall;
-    double *mu, *roll, *spin; /* n_surfaces x n_surfaces; n_surfaces = 0: of two, sqrt(mu mu) and the larger arm */
-    double gravity[3], smallest_cell, correction_speed;
-    double usual_h; /* [s] overlaps are corrected as in steps of this length at least                          */
-
-    /* the state: 7 and 6 numbers per body, as everywhere (angular velocities in the body's axes) */
-    double *q, *v;
-
-    /* the step */
-    double h, h_old;       /* of this step, and of the last one                                                       */
-    double *u;             /* per body: linear and angular velocity in the world, being solved for; inverse mass,
-                            * and inverse inertia of a ball                                                    */
-    double *world_inverse; /* 6 per body: inverse inertia in world axes                                        */
-    double *x;             /* 3 per sphere: where it is                                                        */
-    double *width;         /* per sphere: its diameter, margin and what it can travel                          */
-    int *level, *cell;     /* per sphere: level, 3 cell numbers                                                */
-    uint32_t *key, *key_sorted;
-    int *item, *item_sorted;
-    int *cell_first, *cell_end;
-    int cell_bits[3];
-    unsigned long long *levels;   /* bit k: there are spheres of level k                                         */
-    double *bounds, *bounds_next; /* 6 per node of a tree                                                      */
-
-    int64_t capacity; /* of contacts                                                                           */
-    int n_contacts;
-    int *count, *first; /* per sphere: contacts, and where they begin                                     */
-    int *first_old, *other_old, *colour_old;
-    double *r_old, *m_old;
-    int *sphere, *other; /* of a contact: its sphere; the other one, or -1 - wall                              */
-    int *colour, *colour_sorted, *order, *order_sorted;
-    int *colour_end;
-    int colour_first[STI_FLAT_COLOURS + 1];
-    unsigned long long *best, *used; /* per body: the contact that is coloured next; colours it has            */
-    int round_number;
-    unsigned long long *left;      /* 1: some contact has no colour yet                                             */
-    sti_FlatContacts found, swept; /* in the order in which they were found, and by colours                    */
-
-    /* ranks: each has the contacts of its own bodies, those with bodies of others too */
-    int *owner; /* by body; NULL: there is one rank                                                             */
-    int rank;
-    double region[6]; /* where spheres of this rank reach                                                       */
-    int *list;        /* bodies of a message                                                                    */
-    double *message;  /* 6 numbers of each                                                                      */
-    unsigned long long *masks; /* 2 of each                                                                     */
-
-    /* sums, and acceleration */
-    double *term, *sum;
-    int64_t n_terms;
-    double unit; /* [m/s] of the residual                                                                      */
-    double *r_before, *m_before, *u_before;
-    double *momentum; /* t_k, the last change, the factor to extrapolate with                                  */
-} sti_Flat;
 
 /* ---- small vectors --------------------------------------------------------------------------------------------- */
 
@@ -222,6 +129,117 @@ STI_KERNEL void flat_exp(const double *x, double *p)
         p[0] = 2 * w * w - 1;
     }
 }
+
+#include "device/touch.h" /* shapes other than spheres */
+
+/* ---- the arrays ------------------------------------------------------------------------------------------------ */
+
+typedef enum sti_FlatWallType { STI_FLAT_PLANE, STI_FLAT_BOX, STI_FLAT_BALL, STI_FLAT_SOLID } sti_FlatWallType;
+
+/* Two numbers that are read and written together. */
+typedef struct sti_FlatTwo {
+    STI_ALIGN16 double x;
+    double y;
+} sti_FlatTwo;
+
+/* Something that does not move. */
+typedef struct sti_FlatWall {
+    sti_FlatWallType type;
+    int surface;
+    double own[3];      /* without a table of surfaces: friction, rolling, spinning friction                   */
+    double x[3];        /* a point of the plane; the box's centre                                              */
+    double axis[9];     /* columns of its frame; a plane's normal is the third                                 */
+    double half[3];     /* box; of a ball the first is its radius, of another solid the radius that holds it    */
+    int hull;           /* of boxes and solids (capsules, hulls); -1: none                                     */
+    double round, size; /* as of a piece                                                                   */
+} sti_FlatWall;
+
+/* Contacts in structure of arrays: component k of contact c stands at [k * capacity + c]. */
+typedef struct sti_FlatContacts {
+    int *a, *b;                /* bodies; b = -1: a wall                                                     */
+    double *n;                 /* 3                                                                          */
+    double *lever_a, *lever_b; /* 3 each, from the centre to the contact; of balls 1: the radius            */
+    int *fast;                 /* only as they were found: approaches faster than forces explain, and carried nothing */
+    double *gap;               /* [m], only as they were found                                               */
+    double *w;                 /* [m/s] velocity for its gap or overlap                                 */
+    double *inverse_n, *inverse_t, *inverse_m; /* 1/k                                                      */
+    double *mu, *roll, *spin;
+    double *r, *m; /* 3 each                                                                     */
+} sti_FlatContacts;
+
+typedef struct sti_Flat {
+    /* the model */
+    int n_bodies, n_spheres, n_walls, n_surfaces;
+    bool round;   /* every body is one sphere about its centre                                             */
+    bool rolling; /* some surface has rolling or spinning friction                                         */
+    double *inverse_mass, *inverse_inertia, *inertia; /* 1, 6, 6 per body (xx yy zz xy xz yz, body axes); 0: fixed */
+    int *sphere_body, *sphere_surface;
+    double *sphere_centre, *sphere_radius; /* in the body                                                  */
+    double *sphere_own;                    /* 3 per sphere, without a table of surfaces                    */
+    /* pieces of other shapes: `sphere` is then the ball that holds the piece */
+    bool shaped;
+    sti_FlatHulls hulls;
+    int *piece_hull;    /* -1: a sphere                                                                      */
+    double *piece_turn; /* 4 per piece, in the body                                                          */
+    double *piece_round, *piece_size; /* how far it goes beyond its hull; half its least width                */
+    sti_FlatWall *wall;
+    double *mu, *roll, *spin; /* n_surfaces x n_surfaces; n_surfaces = 0: of two, sqrt(mu mu) and the larger arm */
+    double gravity[3], smallest_cell, correction_speed;
+    double usual_h; /* [s] overlaps are corrected as in steps of this length at least                          */
+
+    /* the state: 7 and 6 numbers per body, as everywhere (angular velocities in the body's axes) */
+    double *q, *v;
+
+    /* the step */
+    double h, h_old;       /* of this step, and of the last one                                                       */
+    double *u;             /* per body: linear and angular velocity in the world, being solved for; inverse mass,
+                            * and inverse inertia of a ball                                                    */
+    double *world_inverse; /* 6 per body: inverse inertia in world axes                                        */
+    double *x;             /* 3 per sphere: where it is                                                        */
+    double *width;         /* per sphere: its diameter, margin and what it can travel                          */
+    int *level, *cell;     /* per sphere: level, 3 cell numbers                                                */
+    uint32_t *key, *key_sorted;
+    int *item, *item_sorted;
+    int *cell_first, *cell_end;
+    int cell_bits[3];
+    unsigned long long *levels;   /* bit k: there are spheres of level k                                         */
+    double *bounds, *bounds_next; /* 6 per node of a tree                                                      */
+
+    int n_pairs, *pair_first; /* shaped: pairs that may touch, by pieces                                         */
+    int *pair_piece, *pair_other, *pair_count, *pair_contact; /* of a pair; contacts, and where they begin       */
+    sti_FlatPatch *patch;
+
+    int64_t capacity; /* of contacts                                                                           */
+    int n_contacts;
+    int *count, *first; /* per sphere: contacts, and where they begin                                     */
+    int *first_old, *other_old, *colour_old;
+    double *r_old, *m_old;
+    int *sphere, *other;        /* of a contact: its sphere; the other one, or -1 - wall                              */
+    int *feature, *feature_old; /* shaped: id of the patch, times 4, and the place in it                          */
+    double *point;              /* shaped: 3, on its piece                                                       */
+    int *colour, *colour_sorted, *order, *order_sorted;
+    int *colour_end;
+    int colour_first[STI_FLAT_COLOURS + 1];
+    unsigned long long *best, *used; /* per body: the contact that is coloured next; colours it has            */
+    int round_number;
+    unsigned long long *left;      /* 1: some contact has no colour yet                                             */
+    sti_FlatContacts found, swept; /* in the order in which they were found, and by colours                    */
+
+    /* ranks: each has the contacts of its own bodies, those with bodies of others too */
+    int *owner; /* by body; NULL: there is one rank                                                             */
+    int rank;
+    double region[6]; /* where spheres of this rank reach                                                       */
+    int *list;        /* bodies of a message                                                                    */
+    double *message;  /* 6 numbers of each                                                                      */
+    unsigned long long *masks; /* 2 of each                                                                     */
+
+    /* sums, and acceleration */
+    double *term, *sum;
+    int64_t n_terms;
+    double unit; /* [m/s] of the residual                                                                      */
+    double *r_before, *m_before, *u_before;
+    double *momentum; /* t_k, the last change, the factor to extrapolate with                                  */
+} sti_Flat;
 
 /* ---- bodies ---------------------------------------------------------------------------------------------------- */
 
@@ -421,7 +439,8 @@ STI_KERNEL void flat_sphere(int s, const sti_Flat *f)
         speed += v * v;
     }
     const double g = sqrt(flat_dot(f->gravity, f->gravity));
-    const double width = 2 * radius * 1.02 + 4 * g * f->h * f->h + 2 * f->h * sqrt(speed);
+    double width = 2 * radius * 1.02 + 4 * g * f->h * f->h + 2 * f->h * sqrt(speed);
+    if (f->shaped) width += 2 * f->h * radius * sqrt(flat_dot(u + 3, u + 3)); /* turning moves its surface */
     double cell = f->smallest_cell;
     int level = 0;
     while (cell < width && level < STI_FLAT_LEVELS - 1)
@@ -478,8 +497,10 @@ STI_KERNEL void flat_cell_ends(int i, const sti_Flat *f)
 typedef struct sti_FlatPoint {
     int b;     /* the other body; -1: a wall    */
     int other; /* the other sphere, or -1 - wall */
-    int surface;
+    int surface, feature;
+    double x[3];                /* on the sphere */
     double n[3], gap, radius_b; /* radius_b: of the other sphere; 0: a wall */
+    double smaller;             /* half the least width of the smaller of the two */
 } sti_FlatPoint;
 
 STI_KERNEL void flat_body_point(const sti_Flat *f, int b, const double *x, double *lever, double *velocity)
@@ -511,7 +532,7 @@ STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at
     const sti_FlatContacts *c = &f->found;
     const int64_t stride = f->capacity;
     const int a = f->sphere_body[s], b = point->b;
-    const double radius = f->sphere_radius[s], *n = point->n;
+    const double *n = point->n;
     double mu, roll, rub; /* sliding, rolling and spinning friction of the two */
     if (f->n_surfaces > 0) {
         const int pair = f->sphere_surface[s] * f->n_surfaces + point->surface;
@@ -526,7 +547,7 @@ STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at
     }
     double x[3], lever_a[3], lever_b[3] = {0, 0, 0}, u[3], u_b[3] = {0, 0, 0};
     for (int k = 0; k < 3; k++)
-        x[k] = f->x[(int64_t)3 * s + k] - radius * n[k];
+        x[k] = point->x[k];
     flat_body_point(f, a, x, lever_a, u);
     if (b >= 0) {
         for (int k = 0; k < 3; k++)
@@ -557,8 +578,7 @@ STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at
 
     const double h = f->h > f->usual_h ? f->h : f->usual_h; /* a short step corrects no faster */
     const double g = sqrt(flat_dot(f->gravity, f->gravity)), fall = 4 * g * h * h;
-    const double smaller = point->radius_b > 0 && point->radius_b < radius ? point->radius_b : radius;
-    const double band = fall < 2e-3 * smaller ? fall : 2e-3 * smaller;
+    const double band = fall < 2e-3 * point->smaller ? fall : 2e-3 * point->smaller;
     double w = point->gap > 0 ? point->gap / f->h : 0;
     if (point->gap < -band) {
         w = 0.2 * (point->gap + band) / h;
@@ -574,7 +594,12 @@ STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at
         c->lever_a[k * stride + at] = lever_a[k];
         c->lever_b[k * stride + at] = lever_b[k];
     }
-    if (f->round) c->lever_a[at] = radius, c->lever_b[at] = point->radius_b;
+    if (f->round) c->lever_a[at] = f->sphere_radius[s], c->lever_b[at] = point->radius_b;
+    if (f->shaped) {
+        f->feature[at] = point->feature;
+        for (int k = 0; k < 3; k++)
+            f->point[k * stride + at] = point->x[k];
+    }
     c->gap[at] = point->gap;
     c->fast[at] = flat_dot(u_b, n) - flat_dot(u, n) > 3 * g * f->h;
     c->w[at] = w;
@@ -611,7 +636,7 @@ STI_KERNEL bool flat_wall_point(const sti_FlatWall *wall, const double *x, doubl
         for (int k = 0; k < 3; k++)
             n[k] = distance > 0 ? outside[k] / distance : (k == face ? (local[k] > 0 ? 1.0 : -1.0) : 0.0);
         if (!(distance > 0)) distance = nearest;
-    } else if (wall->type == STI_FLAT_BALL) {
+    } else if (wall->type == STI_FLAT_BALL || wall->type == STI_FLAT_SOLID) {
         const double length = sqrt(flat_dot(local, local));
         for (int k = 0; length > 0 && k < 3; k++)
             n[k] = local[k] / length;
@@ -619,8 +644,10 @@ STI_KERNEL bool flat_wall_point(const sti_FlatWall *wall, const double *x, doubl
     }
     out->gap = distance - radius;
     if (!(out->gap < reach)) return false;
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
         out->n[k] = flat_dot(wall->axis + 3 * k, n);
+        out->x[k] = x[k] - radius * out->n[k];
+    }
     return true;
 }
 
@@ -636,8 +663,15 @@ STI_KERNEL bool flat_may_touch(const sti_Flat *f, int a, const double *x, const 
     return point->gap + f->h * flat_dot(u, point->n) < margin;
 }
 
+STI_KERNEL void flat_write_pair(const sti_Flat *f, int64_t at, int s, int other)
+{
+    f->pair_piece[at] = s;
+    f->pair_other[at] = other;
+}
+
 /* Contacts of sphere s with walls, with spheres of its own level that come after it, and with all of coarser levels:
- * how many there are; written from `at` on, if that is not negative.                                              */
+ * how many there are; written from `at` on, if that is not negative. Of shaped piles pairs that are near, not contacts.
+ */
 STI_KERNEL int flat_near(int s, const sti_Flat *f, int64_t at)
 {
     const double *x = f->x + (int64_t)3 * s, radius = f->sphere_radius[s];
@@ -673,14 +707,21 @@ STI_KERNEL int flat_near(int s, const sti_Flat *f, int64_t at)
                         const double d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, square = flat_dot(d, d);
                         const double reach = 0.5 * (f->width[s] + f->width[j]);
                         if (!(square < reach * reach)) continue;
+                        if (f->shaped) {
+                            if (at >= 0) flat_write_pair(f, at + n, s, j);
+                            n++;
+                            continue;
+                        }
                         const double distance = sqrt(square);
                         point.b = b, point.other = j, point.surface = f->sphere_surface[j];
                         point.radius_b = f->sphere_radius[j];
                         point.gap = distance - sum;
                         for (int k = 0; k < 3; k++)
                             point.n[k] = distance > 0 ? d[k] / distance : (k == 2 ? 1.0 : 0.0);
-                        const double smaller = point.radius_b < radius ? point.radius_b : radius;
-                        if (!flat_may_touch(f, a, x, &point, 0.02 * smaller + fall)) continue;
+                        for (int k = 0; k < 3; k++)
+                            point.x[k] = x[k] - radius * point.n[k];
+                        point.smaller = point.radius_b < radius ? point.radius_b : radius;
+                        if (!flat_may_touch(f, a, x, &point, 0.02 * point.smaller + fall)) continue;
                         if (at >= 0) flat_write_contact(s, &point, at + n, f);
                         n++;
                     }
@@ -688,7 +729,13 @@ STI_KERNEL int flat_near(int s, const sti_Flat *f, int64_t at)
     }
     for (int k = 0; moves && mine && k < f->n_walls; k++) {
         if (!flat_wall_point(&f->wall[k], x, radius, f->width[s], &point)) continue;
+        if (f->shaped) {
+            if (at >= 0) flat_write_pair(f, at + n, s, -1 - k);
+            n++;
+            continue;
+        }
         point.b = -1, point.other = -1 - k, point.surface = f->wall[k].surface, point.radius_b = 0;
+        point.smaller = radius;
         if (!flat_may_touch(f, a, x, &point, 0.02 * radius + fall)) continue;
         if (at >= 0) flat_write_contact(s, &point, at + n, f);
         n++;
@@ -703,7 +750,99 @@ STI_KERNEL void flat_count(int s, const sti_Flat *f)
 
 STI_KERNEL void flat_find(int s, const sti_Flat *f)
 {
-    flat_near(s, f, f->first[s]);
+    flat_near(s, f, f->shaped ? f->pair_first[s] : f->first[s]);
+}
+
+/* Piece s, from the place `origin`. */
+STI_KERNEL void flat_solid(const sti_Flat *f, int s, const double *origin, sti_FlatSolid *out)
+{
+    const double *p = f->q + (int64_t)7 * f->sphere_body[s] + 3, *t = f->piece_turn + (int64_t)4 * s;
+    const double turn[4] = {
+        p[0] * t[0] - p[1] * t[1] - p[2] * t[2] - p[3] * t[3], p[0] * t[1] + p[1] * t[0] + p[2] * t[3] - p[3] * t[2],
+        p[0] * t[2] - p[1] * t[3] + p[2] * t[0] + p[3] * t[1], p[0] * t[3] + p[1] * t[2] - p[2] * t[1] + p[3] * t[0]};
+    flat_rotation(turn, out->R);
+    out->hull = f->piece_hull[s] >= 0 ? &f->hulls.hull[f->piece_hull[s]] : NULL;
+    out->round = f->piece_round[s];
+    for (int k = 0; k < 3; k++)
+        out->x[k] = f->x[(int64_t)3 * s + k] - origin[k];
+}
+
+/* Contact k of pair p, whose patch is known. */
+STI_KERNEL void flat_patch_point(const sti_Flat *f, int p, int k, sti_FlatPoint *out)
+{
+    const sti_FlatPatch *patch = &f->patch[p];
+    const int s = f->pair_piece[p], other = f->pair_other[p];
+    const sti_FlatWall *wall = other < 0 ? &f->wall[-1 - other] : NULL;
+    const double size = wall != NULL ? wall->size : f->piece_size[other];
+    out->b = wall != NULL ? -1 : f->sphere_body[other];
+    out->other = other;
+    out->surface = wall != NULL ? wall->surface : f->sphere_surface[other];
+    out->radius_b = wall != NULL ? 0 : f->sphere_radius[other];
+    out->smaller = size > 0 && size < f->piece_size[s] ? size : f->piece_size[s];
+    out->feature = patch->id[k] * 4 + k;
+    out->gap = patch->gap[k];
+    for (int e = 0; e < 3; e++) {
+        out->n[e] = patch->normal[k][e];
+        out->x[e] = patch->x[k][e] + f->x[(int64_t)3 * s + e];
+    }
+}
+
+/* Where the pieces of pair p touch, or may within the step. Places are from the middle of the first. */
+STI_KERNEL void flat_touch(int p, const sti_Flat *f)
+{
+    const int s = f->pair_piece[p], other = f->pair_other[p], a = f->sphere_body[s];
+    const double *x = f->x + (int64_t)3 * s, g = sqrt(flat_dot(f->gravity, f->gravity)), fall = 4 * g * f->h * f->h;
+    sti_FlatSolid one, two;
+    sti_FlatPatch *patch = &f->patch[p];
+    sti_FlatPoint point;
+    flat_solid(f, s, x, &one);
+    if (other >= 0) {
+        const double size = f->piece_size[other] < f->piece_size[s] ? f->piece_size[other] : f->piece_size[s];
+        const double reach = 0.5 * (f->width[s] + f->width[other]) - f->sphere_radius[s] - f->sphere_radius[other];
+        flat_solid(f, other, x, &two);
+        flat_touch_solids(&f->hulls, &one, &two, reach, size, patch);
+    } else {
+        const sti_FlatWall *wall = &f->wall[-1 - other];
+        const double reach = f->width[s] - 2 * f->sphere_radius[s];
+        for (int k = 0; k < 3; k++)
+            two.x[k] = wall->x[k] - x[k];
+        for (int k = 0; k < 9; k++)
+            two.R[k] = wall->axis[k];
+        two.hull = wall->hull >= 0 ? &f->hulls.hull[wall->hull] : NULL;
+        two.round = wall->round;
+        if (wall->type == STI_FLAT_PLANE) {
+            const double normal[3] = {wall->axis[2], wall->axis[5], wall->axis[8]};
+            flat_touch_plane(&f->hulls, &one, two.x, normal, reach, patch);
+        } else {
+            flat_touch_solids(&f->hulls, &one, &two, reach, f->piece_size[s], patch);
+        }
+    }
+    int kept = 0;
+    for (int k = 0; k < patch->n; k++) {
+        flat_patch_point(f, p, k, &point);
+        if (!flat_may_touch(f, a, point.x, &point, 0.02 * point.smaller + fall)) continue;
+        for (int e = 0; e < 3; e++)
+            patch->x[kept][e] = patch->x[k][e], patch->normal[kept][e] = patch->normal[k][e];
+        patch->gap[kept] = patch->gap[k];
+        patch->id[kept++] = patch->id[k];
+    }
+    patch->n = kept;
+    f->pair_count[p] = kept;
+}
+
+STI_KERNEL void flat_write_patch(int p, const sti_Flat *f)
+{
+    sti_FlatPoint point;
+    for (int k = 0; k < f->patch[p].n; k++) {
+        flat_patch_point(f, p, k, &point);
+        flat_write_contact(f->pair_piece[p], &point, f->pair_contact[p] + k, f);
+    }
+}
+
+/* Where the contacts of piece s begin; s = n_spheres: where all end. */
+STI_KERNEL void flat_first_contact(int s, const sti_Flat *f)
+{
+    f->first[s] = f->pair_contact[f->pair_first[s]];
 }
 
 /* Into the disc of this radius. */
@@ -734,7 +873,7 @@ STI_KERNEL void flat_recall(int s, const sti_Flat *f)
     for (int c = f->first[s]; c < f->first[s + 1]; c++) {
         int from = -1;
         for (int k = f->first_old[s]; k < f->first_old[s + 1] && from < 0; k++)
-            if (f->other_old[k] == f->other[c]) from = k;
+            if (f->other_old[k] == f->other[c] && (!f->shaped || f->feature_old[k] / 4 == f->feature[c] / 4)) from = k;
         double r[3] = {0, 0, 0}, m[3] = {0, 0, 0}, n[3], t[3];
         for (int k = 0; k < 3; k++)
             n[k] = f->found.n[k * stride + c];
@@ -785,6 +924,7 @@ STI_KERNEL bool flat_moves(const sti_Flat *f, int b)
 STI_KERNEL unsigned long long flat_rank(const sti_Flat *f, int c)
 {
     unsigned long long x = (unsigned long long)(unsigned)f->sphere[c] << 32 | (unsigned)f->other[c];
+    if (f->shaped) x |= (unsigned long long)(f->feature[c] & 3) << 62; /* there are fewer than 2^30 pieces */
     x += (unsigned long long)f->round_number * 0x9e3779b97f4a7c15ULL;
     x ^= x >> 30, x *= 0xbf58476d1ce4e5b9ULL, x ^= x >> 27, x *= 0x94d049bb133111ebULL, x ^= x >> 31;
     return x;

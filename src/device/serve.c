@@ -40,7 +40,7 @@ static void tell(const st_Ranks *ranks, What what, const sti_FlatPile *pile, dou
 
 /* ---- making one ------------------------------------------------------------------------------------------------ */
 
-enum { N_ARRAYS = 11, MOST_RANKS = 4096 };
+enum { N_ARRAYS = 21, MOST_RANKS = 4096 };
 
 static void list_arrays(const sti_FlatDef *def, sti_Span span[N_ARRAYS])
 {
@@ -53,6 +53,16 @@ static void list_arrays(const sti_FlatDef *def, sti_Span span[N_ARRAYS])
         {(void **)&def->sphere_radius, s, sizeof(double)},
         {(void **)&def->sphere_surface, s, sizeof(int)},
         {(void **)&def->sphere_own, def->n_surfaces == 0 ? 3 * s : 0, sizeof(double)},
+        {(void **)&def->hulls.hull, def->n_hulls, sizeof(sti_FlatHull)},
+        {(void **)&def->hulls.vertex, 3 * (int64_t)def->n_vertices, sizeof(double)},
+        {(void **)&def->hulls.plane, 4 * (int64_t)def->n_faces, sizeof(double)},
+        {(void **)&def->hulls.loop, 2 * (int64_t)def->n_faces, sizeof(int)},
+        {(void **)&def->hulls.corner, def->n_corners, sizeof(int)},
+        {(void **)&def->hulls.edge, 4 * (int64_t)def->n_edges, sizeof(int)},
+        {(void **)&def->piece_hull, def->n_hulls > 0 ? s : 0, sizeof(int)},
+        {(void **)&def->piece_turn, def->n_hulls > 0 ? 4 * s : 0, sizeof(double)},
+        {(void **)&def->piece_round, def->n_hulls > 0 ? s : 0, sizeof(double)},
+        {(void **)&def->piece_size, def->n_hulls > 0 ? s : 0, sizeof(double)},
         {(void **)&def->wall, def->n_walls, sizeof(sti_FlatWall)},
         {(void **)&def->mu, pairs, sizeof(double)},
         {(void **)&def->rolling, pairs, sizeof(double)},

@@ -1,9 +1,10 @@
 /* step/on_device.c -- the step of a pile on flat arrays (src/device): settings `device` flat and cuda.
  *
- * The world's bodies, their spheres and what stands fixed become the flat arrays of a pile; what a pile cannot do is
+ * The world's bodies, their shapes and what stands fixed become the flat arrays of a pile; what a pile cannot do is
  * refused by name when the system is made. State, contacts and impulses stay on the device. After each step the
  * coordinates come back; contacts do when they are asked for.
  */
+#include "collide/narrow/support.h"
 #include "device/flat_pile.h"
 #include "step/step.h"
 
@@ -30,11 +31,11 @@ struct sti_OnDevice {
 static st_Status refuse_on_device(const st_SystemDef *def, st_Error *err, const char *what, const char *name)
 {
     const char *quote = name[0] != '\0' && strchr(name, '"') == NULL ? "\"" : "";
-    return sti_fail(err, ST_ERR_UNSUPPORTED,
-                    "device \"%s\": %s%s%s%s%s is not computed there, only free bodies made of spheres, and planes and "
-                    "boxes that stand fixed; use device \"none\"",
-                    def->device == ST_DEVICE_CUDA ? "cuda" : "flat", what, name[0] != '\0' ? " " : "", quote, name,
-                    quote);
+    return sti_fail(
+        err, ST_ERR_UNSUPPORTED,
+        "device \"%s\": %s%s%s%s%s is not computed there, only free bodies made of spheres, capsules, boxes "
+        "and hulls, and these and planes that stand fixed; use device \"none\"",
+        def->device == ST_DEVICE_CUDA ? "cuda" : "flat", what, name[0] != '\0' ? " " : "", quote, name, quote);
 }
 
 static st_Status check_world(const st_SystemDef *def, const sti_World *world, st_Error *err)
@@ -62,9 +63,15 @@ static st_Status check_world(const st_SystemDef *def, const sti_World *world, st
         const st_ShapeDef *shape = sti_shape_def(scene, k);
         const bool fixed = world->body[scene->shape_body[k]].n_dofs == 0;
         const sti_Label label = sti_shape_label(scene, k);
-        if (shape->type != ST_SHAPE_SPHERE &&
-            !(fixed && (shape->type == ST_SHAPE_PLANE || shape->type == ST_SHAPE_BOX)))
+        const sti_Hull *hull = sti_shape_of(&world->collider, k)->hull;
+        if (shape->type != ST_SHAPE_SPHERE && shape->type != ST_SHAPE_CAPSULE && shape->type != ST_SHAPE_BOX &&
+            shape->type != ST_SHAPE_HULL && !(fixed && shape->type == ST_SHAPE_PLANE))
             return refuse_on_device(def, err, "the type of shape", label.text);
+        if (hull != NULL && hull->facets.n_vertices > STI_FLAT_VERTICES)
+            return refuse_on_device(def, err, "a hull of more than 256 corners, shape", label.text);
+        for (int face = 0; hull != NULL && face < hull->facets.n_faces; face++)
+            if (hull->facets.face_first[face + 1] - hull->facets.face_first[face] > STI_FLAT_CORNERS)
+                return refuse_on_device(def, err, "a face of more than 32 corners, shape", label.text);
         const st_MaterialPairDef own = sti_pair_of(scene, shape, shape);
         const st_Vec3 v = shape->surface_velocity, w = shape->surface_spin;
         if (own.restitution > 0) return refuse_on_device(def, err, "restitution of shape", label.text);
@@ -80,12 +87,70 @@ static st_Status check_world(const st_SystemDef *def, const sti_World *world, st
 
 /* ---- the world as flat arrays ---------------------------------------------------------------------- */
 
-/* Of one allocation each, freed after the pile has its copies. */
+/* Freed after the pile has its copies. */
 typedef struct Arrays {
-    double *inverse_mass, *inertia, *centre, *radius, *own, *mu, *rolling, *spinning;
-    int *body, *surface;
+    double *inverse_mass, *inertia, *centre, *radius, *own, *turn, *round, *size, *mu, *rolling, *spinning;
+    int *body, *surface, *hull;
     sti_FlatWall *wall;
+    int *hull_of; /* by kinds of shapes; -1: none                       */
+    sti_FlatHulls hulls;
+    int n_hulls, n_vertices, n_faces, n_corners, n_edges;
 } Arrays;
+
+/* Capsules, boxes and hulls, each kind once: counted, and written where there is room (to->hulls). Vertices are about
+ * the middle of the ball that holds the shape. Piles of spheres and boxes that stand fixed have none.              */
+static void list_hulls(const sti_World *world, Arrays *to)
+{
+    const sti_Collider *c = &world->collider;
+    const sti_FlatHulls *hulls = &to->hulls;
+    bool needed = false;
+    for (int k = 0; k < world->scene->n_shapes; k++) {
+        const st_ShapeType type = sti_shape_of(c, k)->type;
+        const bool fixed = world->body[world->scene->shape_body[k]].n_dofs == 0;
+        needed = needed || type == ST_SHAPE_CAPSULE || type == ST_SHAPE_HULL || (type == ST_SHAPE_BOX && !fixed);
+    }
+    to->n_hulls = to->n_vertices = to->n_faces = to->n_corners = to->n_edges = 0;
+    for (int kind = 0; needed && kind < c->n_kinds; kind++) {
+        const sti_Shape *shape = &c->made[kind];
+        if (to->hull_of != NULL) to->hull_of[kind] = -1;
+        if (shape->type != ST_SHAPE_CAPSULE && shape->type != ST_SHAPE_BOX && shape->type != ST_SHAPE_HULL) continue;
+        const sti_Core core = sti_core(shape, pose_identity());
+        const sti_Facets *f = core.facets;
+        const int n_vertices = f != NULL ? f->n_vertices : 2, n_faces = f != NULL ? f->n_faces : 0;
+        const int n_edges = f != NULL ? f->n_edges : 1, n_corners = f != NULL ? f->face_first[n_faces] : 0;
+        if (hulls->hull != NULL) {
+            const st_Vec3 half = shape->type == ST_SHAPE_BOX ? shape->half : vec3(1, 1, 1);
+            to->hull_of[kind] = to->n_hulls;
+            hulls->hull[to->n_hulls] =
+                (sti_FlatHull){to->n_vertices, n_vertices, to->n_faces, n_faces, to->n_edges, n_edges};
+            for (int v = 0; v < n_vertices; v++) {
+                const st_Vec3 x = f != NULL
+                                      ? vec3(half.x * f->vertex[v].x, half.y * f->vertex[v].y, half.z * f->vertex[v].z)
+                                      : core.corner[v];
+                vec3_store(hulls->vertex + (int64_t)3 * (to->n_vertices + v), sub(x, shape->middle));
+            }
+            for (int face = 0; face < n_faces; face++) {
+                double *plane = hulls->plane + (int64_t)4 * (to->n_faces + face);
+                int *loop = hulls->loop + (int64_t)2 * (to->n_faces + face);
+                const st_Vec3 on =
+                    vec3_load(hulls->vertex + (int64_t)3 * (to->n_vertices + f->face_vertex[f->face_first[face]]));
+                vec3_store(plane, f->normal[face]);
+                plane[3] = dot(f->normal[face], on);
+                loop[0] = to->n_corners + f->face_first[face];
+                loop[1] = f->face_first[face + 1] - f->face_first[face];
+            }
+            if (n_corners > 0)
+                memcpy(hulls->corner + to->n_corners, f->face_vertex, (size_t)n_corners * sizeof *hulls->corner);
+            int *edge = hulls->edge + (int64_t)4 * to->n_edges;
+            if (f != NULL)
+                memcpy(edge, f->edge, (size_t)n_edges * 4 * sizeof *edge);
+            else
+                edge[0] = 0, edge[1] = 1, edge[2] = edge[3] = 0;
+        }
+        to->n_hulls++;
+        to->n_vertices += n_vertices, to->n_faces += n_faces, to->n_corners += n_corners, to->n_edges += n_edges;
+    }
+}
 
 /* Friction, rolling and spinning friction of a shape against its like. */
 static void put_own(const st_Scene *scene, int shape, double *own)
@@ -100,20 +165,27 @@ static int surface_of(const sti_World *world, int shape)
     return world->collider.surfaces.kind != NULL ? world->collider.surfaces.kind[shape] : 0;
 }
 
-static void put_wall(const sti_Model *model, const sti_State *state, int shape, sti_FlatWall *wall)
+static void put_wall(const sti_Model *model, const sti_State *state, int shape, const Arrays *arrays,
+                     sti_FlatWall *wall)
 {
     const sti_World *world = model->world;
     const st_ShapeDef *def = sti_shape_def(world->scene, shape);
     const st_Pose body = sti_pose(state->q, world->scene->shape_body[shape]);
     const st_Pose pose = pose_product(body, *sti_shape_pose(world->scene, shape));
     const st_Mat3 R = quat_matrix(pose.q);
-    wall->type = def->type == ST_SHAPE_BOX      ? STI_FLAT_BOX
-                 : def->type == ST_SHAPE_SPHERE ? STI_FLAT_BALL
-                                                : STI_FLAT_PLANE;
+    const sti_Shape *made = sti_shape_of(&world->collider, shape);
+    const bool ball = def->type == ST_SHAPE_SPHERE, box = def->type == ST_SHAPE_BOX;
+    wall->type = box                           ? STI_FLAT_BOX
+                 : ball                        ? STI_FLAT_BALL
+                 : def->type == ST_SHAPE_PLANE ? STI_FLAT_PLANE
+                                               : STI_FLAT_SOLID;
+    wall->hull = arrays->n_hulls > 0 ? arrays->hull_of[world->collider.kind[shape]] : -1;
+    wall->round = ball || def->type == ST_SHAPE_CAPSULE ? def->radius : 0;
+    wall->size = 0.5 * made->thick;
     wall->surface = surface_of(world, shape);
     put_own(world->scene, shape, wall->own);
-    vec3_store(wall->x, pose.p);
-    vec3_store(wall->half, def->type == ST_SHAPE_SPHERE ? vec3(def->radius, 0, 0) : def->half);
+    vec3_store(wall->x, wall->type == STI_FLAT_SOLID ? pose_point(pose, made->middle) : pose.p);
+    vec3_store(wall->half, wall->type == STI_FLAT_BOX ? def->half : vec3(ball ? def->radius : made->reach, 0, 0));
     memcpy(wall->axis, R.m, sizeof wall->axis);
 }
 
@@ -129,17 +201,25 @@ static void fill_arrays(const sti_Model *model, const sti_State *state, sti_OnDe
     for (int k = 0; k < scene->n_shapes; k++) {
         const st_ShapeDef *def = sti_shape_def(scene, k);
         const int b = scene->shape_body[k];
-        if (def->type == ST_SHAPE_SPHERE && b > 0) {
+        if (b > 0 && (def->type == ST_SHAPE_SPHERE || world->body[b].n_dofs > 0)) {
+            const sti_Shape *shape = sti_shape_of(&world->collider, k);
+            const st_Pose *pose = sti_shape_pose(scene, k);
+            const bool ball = def->type == ST_SHAPE_SPHERE;
             const int i = d->n_spheres++;
             d->sphere_shape[i] = k;
             to->body[i] = b - 1;
             to->surface[i] = surface_of(world, k);
             put_own(scene, k, to->own + (int64_t)3 * i);
-            to->radius[i] = def->radius;
-            vec3_store(to->centre + (int64_t)3 * i, sti_shape_pose(scene, k)->p);
+            to->radius[i] = ball ? def->radius : shape->reach;
+            vec3_store(to->centre + (int64_t)3 * i, ball ? pose->p : pose_point(*pose, shape->middle));
+            to->hull[i] = to->n_hulls > 0 ? to->hull_of[world->collider.kind[k]] : -1;
+            to->turn[4 * i] = pose->q.w, to->turn[4 * i + 1] = pose->q.x;
+            to->turn[4 * i + 2] = pose->q.y, to->turn[4 * i + 3] = pose->q.z;
+            to->round[i] = ball || def->type == ST_SHAPE_CAPSULE ? def->radius : 0;
+            to->size[i] = ball ? def->radius : 0.5 * shape->thick;
         } else {
             d->wall_shape[d->n_walls] = k;
-            put_wall(model, state, k, &to->wall[d->n_walls++]);
+            put_wall(model, state, k, to, &to->wall[d->n_walls++]);
         }
     }
     const sti_Surfaces *surfaces = &world->collider.surfaces;
@@ -173,6 +253,16 @@ static st_Status make_pile(const sti_Model *model, const sti_State *state, const
                               .sphere_radius = arrays->radius,
                               .sphere_surface = arrays->surface,
                               .sphere_own = arrays->own,
+                              .n_hulls = arrays->n_hulls,
+                              .n_vertices = arrays->n_vertices,
+                              .n_faces = arrays->n_faces,
+                              .n_corners = arrays->n_corners,
+                              .n_edges = arrays->n_edges,
+                              .hulls = arrays->hulls,
+                              .piece_hull = arrays->hull,
+                              .piece_turn = arrays->turn,
+                              .piece_round = arrays->round,
+                              .piece_size = arrays->size,
                               .wall = arrays->wall,
                               .mu = arrays->mu,
                               .rolling = arrays->rolling,
@@ -257,29 +347,60 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     d->v_before = sti_alloc(a, model->n_v, sizeof *d->v_before);
     d->q = sti_alloc(a, (int64_t)7 * d->n_bodies + 1, sizeof *d->q);
     d->v = sti_alloc(a, (int64_t)6 * d->n_bodies + 1, sizeof *d->v);
-    double *numbers = sti_alloc(a, 7 * n + 7 * shapes + 3 * pairs, sizeof *numbers);
-    int *ints = sti_alloc(a, 2 * shapes, sizeof *ints);
+    Arrays arrays = {0};
+    list_hulls(world, &arrays);
+    const int64_t kinds = world->collider.n_kinds, hulls = arrays.n_hulls;
+    const int64_t n_doubles =
+        7 * n + 13 * shapes + 3 * pairs + 3 * (int64_t)arrays.n_vertices + 4 * (int64_t)arrays.n_faces;
+    const int64_t n_ints =
+        3 * shapes + kinds + 2 * (int64_t)arrays.n_faces + arrays.n_corners + 4 * (int64_t)arrays.n_edges;
+    double *numbers = sti_alloc(a, n_doubles, sizeof *numbers), *next = numbers;
+    int *ints = sti_alloc(a, n_ints, sizeof *ints), *next_int = ints;
     sti_FlatWall *wall = sti_alloc(a, shapes, sizeof *wall);
+    sti_FlatHull *hull = sti_alloc(a, hulls + 1, sizeof *hull);
     st_Status status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies on a device", d->n_bodies);
     if (d->sphere_shape != NULL && d->wall_shape != NULL && d->hit != NULL && d->q_before != NULL &&
-        d->v_before != NULL && d->q != NULL && d->v != NULL && numbers != NULL && ints != NULL && wall != NULL) {
-        double *own = numbers + 7 * n + 4 * shapes, *mu = own + 3 * shapes;
-        const Arrays arrays = {.inverse_mass = numbers,
-                               .inertia = numbers + n,
-                               .centre = numbers + 7 * n,
-                               .radius = numbers + 7 * n + 3 * shapes,
-                               .own = own,
-                               .mu = mu,
-                               .rolling = mu + pairs,
-                               .spinning = mu + 2 * pairs,
-                               .body = ints,
-                               .surface = ints + shapes,
-                               .wall = wall};
+        d->v_before != NULL && d->q != NULL && d->v != NULL && numbers != NULL && ints != NULL && wall != NULL &&
+        hull != NULL) {
+        const struct {
+            double **at;
+            int64_t count;
+        } doubles[] = {{&arrays.inverse_mass, n},
+                       {&arrays.inertia, 6 * n},
+                       {&arrays.centre, 3 * shapes},
+                       {&arrays.radius, shapes},
+                       {&arrays.own, 3 * shapes},
+                       {&arrays.turn, 4 * shapes},
+                       {&arrays.round, shapes},
+                       {&arrays.size, shapes},
+                       {&arrays.mu, pairs},
+                       {&arrays.rolling, pairs},
+                       {&arrays.spinning, pairs},
+                       {&arrays.hulls.vertex, 3 * (int64_t)arrays.n_vertices},
+                       {&arrays.hulls.plane, 4 * (int64_t)arrays.n_faces}};
+        const struct {
+            int **at;
+            int64_t count;
+        } integers[] = {{&arrays.body, shapes},
+                        {&arrays.surface, shapes},
+                        {&arrays.hull, shapes},
+                        {&arrays.hull_of, kinds},
+                        {&arrays.hulls.loop, 2 * (int64_t)arrays.n_faces},
+                        {&arrays.hulls.corner, arrays.n_corners},
+                        {&arrays.hulls.edge, 4 * (int64_t)arrays.n_edges}};
+        for (size_t k = 0; k < sizeof doubles / sizeof *doubles; k++)
+            *doubles[k].at = next, next += doubles[k].count;
+        for (size_t k = 0; k < sizeof integers / sizeof *integers; k++)
+            *integers[k].at = next_int, next_int += integers[k].count;
+        arrays.wall = wall;
+        arrays.hulls.hull = hull;
+        list_hulls(world, &arrays);
         status = make_pile(model, state, work, d, &arrays, err);
     }
-    sti_free(a, numbers, 7 * n + 7 * shapes + 3 * pairs, sizeof *numbers);
-    sti_free(a, ints, 2 * shapes, sizeof *ints);
+    sti_free(a, numbers, n_doubles, sizeof *numbers);
+    sti_free(a, ints, n_ints, sizeof *ints);
     sti_free(a, wall, shapes, sizeof *wall);
+    sti_free(a, hull, hulls + 1, sizeof *hull);
     if (status != ST_OK) sti_device_destroy(model, work);
     return status;
 }

@@ -149,8 +149,26 @@ static void tumbles_freely(void **state)
 
 /* ---- many --------------------------------------------------------------------------------------- */
 
-/* Balls of very different sizes, and clumps of two, above a floor and beside a box and a ball that stand fixed. */
-static void heap(World *w, int n, bool clumps, double rolling)
+typedef enum Kind { BALLS, CLUMPS, SHAPES } Kind;
+
+/* A ball, a box, a capsule or a hull of about this radius. */
+static st_ShapeDef some_shape(int type, double r)
+{
+    static const st_Vec3 corner[4] = {{1, 0.1, 0}, {0.2, 0.95, 0.1}, {0.1, -0.2, 0.9}, {0.5, 0.5, -0.6}};
+    static st_Vec3 points[8];
+    if (type == 0) return st_sphere_def(r);
+    if (type == 1) return st_box_def(r, 0.7 * r, 0.5 * r);
+    if (type == 2) return st_capsule_def(0.5 * r, 1.2 * r);
+    for (int k = 0; k < 8; k++) {
+        const double side = k < 4 ? r : -r;
+        points[k] = (st_Vec3){side * corner[k % 4].x, side * corner[k % 4].y, side * corner[k % 4].z};
+    }
+    return st_hull_def(points, 8);
+}
+
+/* Balls of very different sizes, clumps of two, or other shapes, above a floor and beside a box and a ball that stand
+ * fixed.                                                                                                          */
+static void heap(World *w, int n, Kind kind, double rolling)
 {
     check_Random random = {5};
     begin(w);
@@ -162,14 +180,15 @@ static void heap(World *w, int n, bool clumps, double rolling)
     check_ok(st_scene_add_shape(w->scene, ST_GROUND, &knob, NULL, &w->err), w->err);
     for (int k = 0; k < n; k++) {
         st_BodyDef body = st_body_def();
-        st_ShapeDef shape = st_sphere_def(k % 17 == 0 ? 0.16 : check_random(&random, 0.02, 0.06));
+        const double radius = k % 17 == 0 ? 0.16 : check_random(&random, 0.02, 0.06);
+        st_ShapeDef shape = kind == SHAPES ? some_shape(k % 4, 1.3 * radius) : st_sphere_def(radius);
         st_BodyId id;
-        shape.mu = 0.4, shape.rolling = shape.spinning = rolling * shape.radius;
+        shape.mu = 0.4, shape.rolling = shape.spinning = rolling * radius;
         body.pose.p = (st_Vec3){check_random(&random, -0.5, 0.5), check_random(&random, -0.5, 0.5), 0.2 + 0.02 * k};
         body.velocity = (st_Vec3){0, 0, check_random(&random, -2, 0)};
         body.spin = (st_Vec3){check_random(&random, -5, 5), 0, 0};
         check_ok(st_scene_add_body(w->scene, &body, &id, &w->err), w->err);
-        if (clumps && k % 3 == 0) {
+        if (kind == CLUMPS && k % 3 == 0) {
             shape.pose.p.x = shape.radius * 0.7;
             check_ok(st_scene_add_shape(w->scene, id, &shape, NULL, &w->err), w->err);
             shape.pose.p.x = -shape.radius * 0.7;
@@ -180,12 +199,12 @@ static void heap(World *w, int n, bool clumps, double rolling)
 
 /* m (v+ - v) = h (sum of forces) + impulse and J (w+ - w) = h (sum of torques) + angular impulse, body by body, with
  * impacts apart; |r_t| <= mu r_n; the floor, the box and the ball carry the weight in the end.                   */
-static void impulses_balance(bool clumps, double rolling)
+static void impulses_balance(Kind kind, double rolling)
 {
     World w;
     enum { N = 50 };
-    heap(&w, N, clumps, rolling);
-    w.def.tolerance = 1e-6, w.def.effort = ST_EFFORT_EXACT;
+    heap(&w, N, kind, rolling);
+    w.def.tolerance = kind == SHAPES ? 1e-4 : 1e-6, w.def.effort = ST_EFFORT_EXACT;
     start(&w);
     double mass[N + 1], weight = 0;
     st_Mat3 J[N + 1];
@@ -211,8 +230,8 @@ static void impulses_balance(bool clumps, double rolling)
             const st_BodyLoad *l = &load[b - 1];
             double P[3] = {l->impulse.x, l->impulse.y, l->impulse.z};
             double L[3] = {l->angular_impulse.x, l->angular_impulse.y, l->angular_impulse.z};
-            for (int kind = 0; kind < ST_N_LOADS; kind++) {
-                const st_Vec3 F = l->force[kind], T = l->torque[kind];
+            for (int from = 0; from < ST_N_LOADS; from++) {
+                const st_Vec3 F = l->force[from], T = l->torque[from];
                 P[0] += w.def.h * F.x, P[1] += w.def.h * F.y, P[2] += w.def.h * F.z;
                 L[0] += w.def.h * T.x, L[1] += w.def.h * T.y, L[2] += w.def.h * T.z;
             }
@@ -246,13 +265,124 @@ static void impulses_balance(bool clumps, double rolling)
 static void balance_of_balls(void **state)
 {
     (void)state;
-    impulses_balance(false, 0);
+    impulses_balance(BALLS, 0);
 }
 
 static void balance_of_clumps_that_roll(void **state)
 {
     (void)state;
-    impulses_balance(true, 0.05);
+    impulses_balance(CLUMPS, 0.05);
+}
+
+static void balance_of_shapes(void **state)
+{
+    (void)state;
+    impulses_balance(SHAPES, 0.05);
+}
+
+/* Two shapes turned at random, a little apart or a little into each other: the least gap of their contacts is the
+ * distance that queries give (other code: collide/narrow). Overlapping, a face is preferred to two edges that are
+ * nearer by a thousandth of the size; apart, a face may be nearer than the corner or edge that meets it. */
+static void touches_as_queries_say(void **state)
+{
+    (void)state;
+    check_Random random = {11};
+    for (int trial = 0; trial < 320; trial++) {
+        World w;
+        st_BodyId id[2];
+        st_ShapeId shape[2];
+        st_Pose pose = {{0, 0, 5}, {1, 0, 0, 0}};
+        const int type[2] = {trial % 4, trial / 4 % 4};
+        const double want = check_random(&random, -8e-3, 4e-3);
+        begin(&w);
+        for (int b = 0; b < 2; b++) {
+            st_BodyDef body = st_body_def();
+            const st_ShapeDef def = some_shape(type[b], 0.1);
+            double q[4], square = 0;
+            for (int e = 0; e < 4; e++)
+                q[e] = check_random(&random, -1, 1), square += q[e] * q[e];
+            body.pose.q = (st_Quat){q[0] / sqrt(square), q[1] / sqrt(square), q[2] / sqrt(square), q[3] / sqrt(square)};
+            body.pose.p = pose.p;
+            check_ok(st_scene_add_body(w.scene, &body, &id[b], &w.err), w.err);
+            check_ok(st_scene_add_shape(w.scene, id[b], &def, &shape[b], &w.err), w.err);
+        }
+        w.def.gravity = (st_Vec3){0, 0, -100}; /* contacts are looked for as far as 4 g h^2 */
+        start(&w);
+        st_Closest nearest;
+        assert_int_equal(st_system_pose(w.system, id[1], &pose), ST_OK);
+        for (pose.p.x = 0.25; pose.p.x > 0; pose.p.x -= fmax(nearest.gap - want, 1e-4)) {
+            check_ok(st_system_set_pose(w.system, id[1], &pose, &w.err), w.err);
+            check_ok(st_system_distance(w.system, shape[0], shape[1], &nearest, &w.err), w.err);
+            if (nearest.gap < want + 2e-4) break;
+        }
+        steps(&w, 1);
+        double least = 1;
+        for (int c = 0; c < st_system_contact_count(w.system); c++) {
+            st_ContactReport contact;
+            assert_int_equal(st_system_contact(w.system, c, &contact), ST_OK);
+            if (contact.a.index1 > 0 && contact.b.index1 > 0) least = fmin(least, contact.gap);
+        }
+        const double d = nearest.gap, lowest = d > 0 ? 0.5 * d : d - 1e-12, highest = d + 1.5e-4;
+        if (least < lowest || least > highest)
+            fail_msg("trial %d, shapes %d and %d: gap %g, distance %g", trial, type[0], type[1], least, d);
+        end(&w);
+    }
+}
+
+/* A column of five boxes stands where it was put; a box on a slope of 0.4 stays with mu = 0.5, and slides down one of
+ * 0.7 by g (sin - mu cos) t^2 / 2; a capsule rolls down it at 2/3 of what it would slide without friction, as a
+ * cylinder does (its ends are rounded: its own inertia). */
+static void boxes_stand_and_slide(void **state)
+{
+    (void)state;
+    World w;
+    st_Pose pose;
+    begin(&w);
+    for (int k = 0; k < 5; k++) {
+        st_BodyDef body = st_body_def();
+        st_ShapeDef shape = st_box_def(0.1, 0.1, 0.05);
+        st_BodyId id;
+        shape.mu = 0.5;
+        body.pose.p = (st_Vec3){0, 0, 0.05 + 0.1 * k};
+        check_ok(st_scene_add_body(w.scene, &body, &id, &w.err), w.err);
+        check_ok(st_scene_add_shape(w.scene, id, &shape, NULL, &w.err), w.err);
+    }
+    w.def.tolerance = 1e-8;
+    start(&w);
+    steps(&w, 480);
+    for (int k = 0; k < 5; k++) {
+        assert_int_equal(st_system_pose(w.system, (st_BodyId){k + 1}, &pose), ST_OK);
+        check_close(pose.p.z, 0.05 + 0.1 * k, 2e-3 * 0.05 * (k + 1)); /* overlaps of the dead band at most */
+        check_close(pose.p.x, 0, 1e-6);
+        check_close(pose.q.w, 1, 1e-9);
+    }
+    end(&w);
+
+    for (int k = 0; k < 3; k++) {
+        const double slope = k == 0 ? 0.4 : 0.7, along = sin(slope), away = cos(slope), t = 120.0 / 240;
+        st_BodyDef body = st_body_def();
+        st_ShapeDef shape = k < 2 ? st_box_def(0.1, 0.1, 0.05) : st_capsule_def(0.05, 0.4);
+        st_BodyId id;
+        begin(&w);
+        shape.mu = 0.5;
+        if (k == 2) shape.pose.q = (st_Quat){sqrt(0.5), sqrt(0.5), 0, 0}; /* its axis along y */
+        body.pose.p.z = 0.05;
+        check_ok(st_scene_add_body(w.scene, &body, &id, &w.err), w.err);
+        check_ok(st_scene_add_shape(w.scene, id, &shape, NULL, &w.err), w.err);
+        w.def.gravity = (st_Vec3){9.81 * along, 0, -9.81 * away};
+        w.def.tolerance = 1e-8;
+        start(&w);
+        steps(&w, 120);
+        assert_int_equal(st_system_pose(w.system, id, &pose), ST_OK);
+        double mass;
+        st_Mat3 J;
+        check_ok(st_scene_body_mass(w.scene, id, &mass, &J, &w.err), w.err);
+        const double rolls = 9.81 * along / (1 + J.m[4] / (mass * 0.05 * 0.05));
+        const double a = k == 0 ? 0 : k == 1 ? 9.81 * (along - 0.5 * away) : rolls;
+        check_close(pose.p.x, 0.5 * a * t * (t + w.def.h), 1e-6 + 1e-5 * a); /* implicit Euler's sum */
+        check_close(pose.p.z, 0.05, 1e-4);
+        end(&w);
+    }
 }
 
 /* Every pair that is near is a contact, once: against all pairs, for sizes of 1 to 50 in one cloud. */
@@ -299,17 +429,19 @@ static void same_bits(void **state)
 {
     (void)state;
     uint64_t hash[3];
-    for (int k = 0; k < 3; k++) {
-        World w;
-        heap(&w, 200, true, 0.05);
-        w.def.threads = k == 1 ? 3 : 1;
-        start(&w);
-        steps(&w, 30);
-        hash[k] = st_system_hash(w.system);
-        end(&w);
+    for (int kind = CLUMPS; kind <= SHAPES; kind++) {
+        for (int k = 0; k < 3; k++) {
+            World w;
+            heap(&w, 200, (Kind)kind, 0.05);
+            w.def.threads = k == 1 ? 3 : 1;
+            start(&w);
+            steps(&w, 30);
+            hash[k] = st_system_hash(w.system);
+            end(&w);
+        }
+        assert_true(hash[0] == hash[1]);
+        assert_true(hash[0] == hash[2]);
     }
-    assert_true(hash[0] == hash[1]);
-    assert_true(hash[0] == hash[2]);
 }
 
 /* The ordinary step at a tight tolerance goes the same way, on a problem with one solution. */
@@ -379,7 +511,7 @@ static void steps_like_any_other(void **state)
 {
     (void)state;
     World w;
-    heap(&w, 60, false, 0);
+    heap(&w, 60, BALLS, 0);
     w.def.tolerance = 1e-12, w.def.effort = ST_EFFORT_EXACT;
     start(&w);
     steps(&w, 60);
@@ -433,14 +565,24 @@ static void refuses_by_name(void **state)
 {
     (void)state;
     World w;
-    st_ShapeDef box = st_box_def(0.1, 0.1, 0.1);
+    st_ShapeDef cone = st_cone_def(0.1, 0.2), round;
+    st_Vec3 circle[80];
     st_BodyId id;
 
     begin(&w);
     id = add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
-    box.name = "lid";
-    check_ok(st_scene_add_shape(w.scene, id, &box, NULL, &w.err), w.err);
+    cone.name = "lid";
+    check_ok(st_scene_add_shape(w.scene, id, &cone, NULL, &w.err), w.err);
     refused(&w, "lid");
+
+    begin(&w);
+    id = add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
+    for (int k = 0; k < 80; k++)
+        circle[k] = (st_Vec3){0.1 * cos(0.1570796327 * k), 0.1 * sin(0.1570796327 * k), k < 40 ? -0.05 : 0.05};
+    round = st_hull_def(circle, 80);
+    round.name = "coin";
+    check_ok(st_scene_add_shape(w.scene, id, &round, NULL, &w.err), w.err);
+    refused(&w, "32 corners");
 
     begin(&w);
     id = add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
@@ -495,6 +637,9 @@ int main(void)
         cmocka_unit_test(tumbles_freely),
         cmocka_unit_test(balance_of_balls),
         cmocka_unit_test(balance_of_clumps_that_roll),
+        cmocka_unit_test(balance_of_shapes),
+        cmocka_unit_test(touches_as_queries_say),
+        cmocka_unit_test(boxes_stand_and_slide),
         cmocka_unit_test(finds_all_pairs),
         cmocka_unit_test(same_bits),
         cmocka_unit_test(agrees_with_the_ordinary_step),

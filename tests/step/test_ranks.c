@@ -41,7 +41,7 @@ static void end(Pile *p)
         check_ok(p->seat[k].status, p->seat[k].err);
 }
 
-/* Spheres and, with `clumps`, pairs of them, in layers that fall and push each other about. */
+/* Spheres and, with `clumps`, pairs of them and boxes, in layers that fall and push each other about. */
 static void add_grains(Pile *p, int nx, int ny, int nz, bool clumps, double rolling)
 {
     for (int i = 0; i < nx * ny * nz; i++) {
@@ -55,7 +55,8 @@ static void add_grains(Pile *p, int nx, int ny, int nz, bool clumps, double roll
         body.inertia = (st_Mat3){{1e-3, 0, 0, 0, 2e-3, 0, 0, 0, 1.5e-3}};
         check_ok(st_scene_add_body(p->scene, &body, &id, &p->err), p->err);
         for (int k = 0; k < (clumps && i % 2 == 0 ? 2 : 1); k++) {
-            st_ShapeDef shape = st_sphere_def(k == 0 ? radius : 0.03);
+            st_ShapeDef shape = clumps && k == 0 && i % 3 == 0 ? st_box_def(radius, 0.7 * radius, 0.8 * radius)
+                                                               : st_sphere_def(k == 0 ? radius : 0.03);
             shape.mu = 0.5;
             shape.rolling = rolling;
             if (k == 1) shape.pose.p = (st_Vec3){0.03, 0.02, 0.02};
