@@ -81,7 +81,7 @@ typedef enum st_Energy {
 /* Where the step of a pile is computed. */
 typedef enum st_Device {
     ST_DEVICE_NONE = 0, /* the ordinary step                                            */
-    ST_DEVICE_FLAT,     /* bodies made of spheres, on flat arrays of the host           */
+    ST_DEVICE_FLAT,     /* free bodies of convex shapes, on flat arrays of the host     */
     ST_DEVICE_CUDA      /* the same kernels on a CUDA device, with the same bits         */
 } st_Device;
 

@@ -49,7 +49,8 @@ STI_KERNEL void flat_vertex(const sti_FlatHulls *h, const sti_FlatSolid *p, int 
         out[e] += p->x[e];
 }
 
-/* Adds a point; of more than four the one with the widest gap goes. */
+/* Adds a point; of more than four the one with the widest gap goes. Ids of a patch differ: two contacts with the colour
+ * of one would be swept at the same time.                                                                          */
 STI_KERNEL void flat_add_point(sti_FlatPatch *to, const double *x, const double *normal, double gap, int id)
 {
     int at = to->n;
@@ -64,6 +65,9 @@ STI_KERNEL void flat_add_point(sti_FlatPatch *to, const double *x, const double 
     for (int e = 0; e < 3; e++)
         to->x[at][e] = x[e], to->normal[at][e] = normal[e];
     to->gap[at] = gap;
+    to->id[at] = -1;
+    for (int k = 0; k < to->n; k++)
+        if (to->id[k] == id) id++, k = -1;
     to->id[at] = id;
 }
 

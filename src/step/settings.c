@@ -313,7 +313,7 @@ static const Entry entries[] = {
      NULL,
      0},
     {CHOICE(device, device_words,
-            "none: the ordinary step; bodies made of spheres, without joints: flat, on flat arrays by threads of the "
+            "none: the ordinary step; free bodies made of convex shapes: flat, on flat arrays by threads of the "
             "host; cuda, the same on a CUDA device, with the same bits. Their residual is the rms over contacts in "
             "parts of what gravity gives in a step"),
      AT(device), NULL, 0},
