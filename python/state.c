@@ -360,6 +360,37 @@ PyObject *system_set_pose(SystemObject *self, PyObject *args, PyObject *keywords
     return result;
 }
 
+PyObject *system_remove_body(SystemObject *self, PyObject *body)
+{
+    st_BodyId id;
+    st_Error err = {0};
+    if (!body_id(self->scene, body, &id) || !system_free(self)) return NULL;
+    return done(self, st_system_remove_body(self->system, id, &err), &err);
+}
+
+PyObject *system_insert_body(SystemObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"body", "position", "orientation", "linear", "spin", NULL};
+    PyObject *which, *position, *orientation = Py_None, *linear = Py_None, *spin = Py_None;
+    double *q = NULL;
+    Py_ssize_t n = 0;
+    st_Error err = {0};
+    st_BodyId id;
+    st_Vec3 v = {0, 0, 0}, w = {0, 0, 0};
+    st_Pose pose = {{0, 0, 0}, {1, 0, 0, 0}};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|OOO:insert_body", names, &which, &position, &orientation,
+                                     &linear, &spin))
+        return NULL;
+    if (!body_id(self->scene, which, &id) || !read_vec3(position, "position", &pose.p) ||
+        (linear != Py_None && !read_vec3(linear, "linear", &v)) || (spin != Py_None && !read_vec3(spin, "spin", &w)) ||
+        (orientation != Py_None && !read_doubles(orientation, "orientation", 4, &q, &n)))
+        return NULL;
+    if (q != NULL) pose.q = (st_Quat){q[0], q[1], q[2], q[3]};
+    PyMem_Free(q);
+    if (!system_free(self)) return NULL;
+    return done(self, st_system_insert_body(self->system, id, &pose, &v, &w, &err), &err);
+}
+
 PyObject *system_asleep(SystemObject *self, PyObject *body)
 {
     st_BodyId id;

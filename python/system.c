@@ -198,6 +198,12 @@ static PyMethodDef system_methods[] = {
     {"set_velocity", WITH_KEYWORDS(system_set_velocity),
      "set_velocity($self, /, body, linear=None, spin=None)\n--\n\n"
      "Give one body another velocity (world axes) and spin (body axes); what is None stays."},
+    {"remove_body", ONE_ARGUMENT(system_remove_body),
+     "remove_body($self, body, /)\n--\n\n"
+     "Take a free body out, in constant time: it touches nothing and weighs nothing (present is false)."},
+    {"insert_body", WITH_KEYWORDS(system_insert_body),
+     "insert_body($self, /, body, position, orientation=None, linear=None, spin=None)\n--\n\n"
+     "Put a body that is not there (remove_body, an outlet) at a pose, with a velocity and a spin."},
     {"wake", ONE_ARGUMENT(system_wake), "wake($self, body, /)\n--\n\nWake a body and its island."},
     {"energy", NO_ARGUMENTS(system_energy),
      "energy($self, /)\n--\n\nOf the system as it stands [J]: Energy(kinetic, potential)."},

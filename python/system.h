@@ -23,6 +23,8 @@ PyObject *system_set_pose(SystemObject *self, PyObject *args, PyObject *keywords
 PyObject *system_set_velocity(SystemObject *self, PyObject *args, PyObject *keywords);
 PyObject *system_wake(SystemObject *self, PyObject *body);
 PyObject *system_present(SystemObject *self, PyObject *body);
+PyObject *system_remove_body(SystemObject *self, PyObject *body);
+PyObject *system_insert_body(SystemObject *self, PyObject *args, PyObject *keywords);
 PyObject *system_measures(SystemObject *self, PyObject *unused);
 PyObject *system_save(SystemObject *self, PyObject *unused);
 PyObject *system_restore(SystemObject *self, PyObject *state);

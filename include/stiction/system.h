@@ -362,6 +362,16 @@ ST_API st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_
  * that do not fit are corrected by the next step. A fixed body is refused.                        */
 ST_API st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec3 *velocity, const st_Vec3 *spin,
                                         st_Error *err);
+/* Take a free body out of a running system: from now on it touches nothing and weighs nothing (st_system_present is
+ * false). The call takes constant time: nothing is compiled again, and all ids stay valid. Its contacts end before the
+ * next step; bodies that slept beside it wake. st_system_save and st_system_clone keep who is there. A body that is
+ * fixed, or that has joints, springs or applied forces, is refused, and so is one that is not there.        */
+ST_API st_Status st_system_remove_body(st_System *system, st_BodyId body, st_Error *err);
+/* Put a body that is not there (st_system_remove_body, an outlet, an inlet that has yet to bring it) at a pose, with a
+ * velocity (world axes) and a spin (body axes); NULL: 0. It takes constant time, too: a pool of spare bodies of a scene
+ * serves for bodies that are not known in advance. The place is not checked: drift correction opens an overlap.  */
+ST_API st_Status st_system_insert_body(st_System *system, st_BodyId body, const st_Pose *pose, const st_Vec3 *velocity,
+                                       const st_Vec3 *spin, st_Error *err);
 
 /* Put a system into a keyframe of its scene, by number from 1: time, poses, velocities and motors. Bodies that the
  * keyframe does not name stay where they are, at rest. On an error the system is unchanged, but for motors.    */

@@ -110,6 +110,14 @@ void sti_presence_carry(sti_World *world, const sti_World *before)
     }
 }
 
+int sti_relocated_count(const sti_World *world)
+{
+    int n = 0;
+    for (int b = 1; b < world->n_bodies; b++)
+        n += (world->presence[b] & STI_RELOCATED) != 0;
+    return n;
+}
+
 st_Pose sti_parked(const sti_World *world, int body)
 {
     return (st_Pose){{PARKED, PARKED, PARKED + 4 * body * world->collider.largest}, {1, 0, 0, 0}};

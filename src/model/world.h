@@ -222,8 +222,9 @@ typedef struct sti_Push {
 } sti_Push;
 
 /* A compiled scene, and what one system has beside it. */
-/* Is a body there? One that an inlet has yet to bring waits; one that an outlet has taken is gone. */
-typedef enum sti_Presence { STI_PRESENT = 0, STI_WAITS, STI_GONE } sti_Presence;
+/* Is a body there? One that an inlet has yet to bring waits; one that an outlet or the user has taken is gone. A body
+ * that the user has taken out or put in since the last step is STI_RELOCATED, too.                */
+typedef enum sti_Presence { STI_PRESENT = 0, STI_WAITS, STI_GONE, STI_RELOCATED = 4 } sti_Presence;
 
 /* The coordinate of a joint and its row at the last place that was asked for: springs, limits, motors, friction and
  * rotors of one joint read it at the same place.                                                     */
@@ -466,7 +467,7 @@ static inline int sti_control_count(const sti_World *world)
 /* presence.c */
 static inline bool sti_is_absent(const sti_World *world, int body)
 {
-    return world->presence[body] != STI_PRESENT;
+    return (world->presence[body] & ~STI_RELOCATED) != STI_PRESENT;
 }
 /* The body that is grain k = 1, 2, ... of an inlet; -1: it was removed from the scene. */
 int sti_inlet_body(const sti_World *world, const sti_Inlet *inlet, int k);
@@ -474,6 +475,7 @@ void sti_presence_mark(sti_World *world); /* grains of inlets wait */
 /* As in the world before: by name. */
 void sti_presence_carry(sti_World *world, const sti_World *before);
 st_Pose sti_parked(const sti_World *world, int body);
+int sti_relocated_count(const sti_World *world);
 /* Where grains of inlets are in the initial state, but for those of the world before (or NULL). */
 void sti_presence_park(sti_World *world, const sti_World *before);
 

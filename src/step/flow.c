@@ -7,11 +7,14 @@
  *     grains that are due at an inlet are put at a random free place in its region; one that finds none waits, and
  *     those after it wait, too.
  *
+ * A user takes free bodies out and puts them in likewise, between two steps and in constant time: nothing is compiled.
  * Contacts are looked for once after all changes of a step. Random numbers follow from the seed, the body and the
  * number of the step: nothing but the presence of bodies has to be saved.
  */
 #include "step/flow.h"
 
+#include "base/range.h"
+#include "base/tolerance.h"
 #include "grains/grains.h"
 #include "grains/random.h"
 #include "step/sleep.h"
@@ -85,6 +88,28 @@ static st_Status check_walls(st_System *system, const sti_Inlet *inlet, const st
                     inlet->name, 2 * reach[grains->body[largest]]);
 }
 
+/* Bodies that others hold on to, or that cannot move: listed when they are first asked for. */
+static st_Status list_bound(const sti_Model *model, sti_StepWork *work, st_Error *err)
+{
+    const sti_World *world = model->world;
+    const st_Scene *scene = world->scene;
+    if (work->bound != NULL) return ST_OK;
+    unsigned char *bound = work->bound = sti_alloc(&model->allocator, world->n_bodies, sizeof *bound);
+    if (bound == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", world->n_bodies - 1);
+    for (int b = 0; b < world->n_bodies; b++)
+        bound[b] = world->body[b].n_dofs == 0 || b >= sti_first_rotor(world);
+    for (int k = 0; k < scene->n_joints; k++) {
+        bound[scene->joint[k].a.index1] = bound[scene->joint[k].b.index1] = 1;
+        for (int i = 0; i < scene->joint[k].n_path; i++)
+            bound[scene->joint[k].path[i].body.index1] = 1;
+    }
+    for (int k = 0; k < scene->n_springs; k++)
+        bound[scene->spring[k].a.index1] = bound[scene->spring[k].b.index1] = 1;
+    for (int k = 0; k < scene->n_forces; k++)
+        bound[scene->force[k].body.index1] = 1;
+    return ST_OK;
+}
+
 static st_Status create_flow(st_System *system, st_Error *err)
 {
     const sti_World *world = system->model.world;
@@ -93,22 +118,9 @@ static st_Status create_flow(st_System *system, st_Error *err)
     sti_Flow *flow = system->work.flow = sti_alloc(a, 1, sizeof *flow);
     if (flow == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for inlets");
     flow->inlet = sti_alloc(a, scene->n_inlets + 1, sizeof *flow->inlet);
-    flow->bound = sti_alloc(a, world->n_bodies, sizeof *flow->bound);
     flow->marked = sti_alloc(a, world->n_bodies, sizeof *flow->marked);
-    if (flow->inlet == NULL || flow->bound == NULL || flow->marked == NULL)
-        return sti_fail(err, ST_ERR_MEMORY, "out of memory for inlets");
-    /* Bodies that others hold on to, or that cannot move. */
-    for (int b = 0; b < world->n_bodies; b++)
-        flow->bound[b] = world->body[b].n_dofs == 0;
-    for (int k = 0; k < scene->n_joints; k++) {
-        flow->bound[scene->joint[k].a.index1] = flow->bound[scene->joint[k].b.index1] = 1;
-        for (int i = 0; i < scene->joint[k].n_path; i++)
-            flow->bound[scene->joint[k].path[i].body.index1] = 1;
-    }
-    for (int k = 0; k < scene->n_springs; k++)
-        flow->bound[scene->spring[k].a.index1] = flow->bound[scene->spring[k].b.index1] = 1;
-    for (int k = 0; k < scene->n_forces; k++)
-        flow->bound[scene->force[k].body.index1] = 1;
+    if (flow->inlet == NULL || flow->marked == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for inlets");
+    STI_TRY(list_bound(&system->model, &system->work, err));
     for (int k = 0; k < scene->n_inlets; k++) {
         const sti_Inlet *inlet = &scene->inlet[k];
         sti_FlowInlet *out = &flow->inlet[k];
@@ -136,7 +148,7 @@ static st_Status create_flow(st_System *system, st_Error *err)
                 const char *name = world->scene->names[STI_BODY].name[b];
                 if (!sti_name_matches(outlet->bodies, name)) continue;
                 n++;
-                if (flow->bound[b])
+                if (system->work.bound[b])
                     return sti_fail(
                         err, ST_ERR_ARGUMENT,
                         "outlet \"%s\": bodies is \"%s\", but body \"%s\" is fixed, or has joints, springs or "
@@ -168,6 +180,9 @@ void sti_flow_destroy(st_System *system)
 {
     const st_Allocator *a = &system->model.allocator;
     sti_Flow *flow = system->work.flow;
+    if (system->work.bound != NULL)
+        sti_free(a, system->work.bound, system->model.world->n_bodies, sizeof *system->work.bound);
+    system->work.bound = NULL;
     if (flow == NULL) return;
     const st_Scene *scene = system->model.world->scene;
     for (int k = 0; k < scene->n_inlets && flow->inlet != NULL; k++) {
@@ -176,7 +191,6 @@ void sti_flow_destroy(st_System *system)
     }
     sti_measures_destroy(system);
     sti_free(a, flow->inlet, scene->n_inlets + 1, sizeof *flow->inlet);
-    sti_free(a, flow->bound, system->model.world->n_bodies, sizeof *flow->bound);
     sti_free(a, flow->marked, system->model.world->n_bodies, sizeof *flow->marked);
     STI_RELEASE(a, flow->change, flow->change_capacity);
     sti_free(a, flow, 1, sizeof *flow);
@@ -198,7 +212,7 @@ static st_Status take_out(const sti_Model *model, const sti_State *state, sti_St
 {
     const sti_World *world = model->world;
     for (int b = 1; b < world->n_bodies; b++) {
-        if (work->flow->bound[b] || sti_is_absent(world, b) || work->flow->marked[b] ||
+        if (work->bound[b] || sti_is_absent(world, b) || work->flow->marked[b] ||
             !st_region_holds(&outlet->region, sti_pose(state->q, b).p))
             continue;
         if (outlet->bodies != NULL && !sti_name_matches(outlet->bodies, world->scene->names[STI_BODY].name[b]))
@@ -270,9 +284,32 @@ static st_Status apply_changes(st_System *system, st_Error *err)
     return ST_OK;
 }
 
+/* Contacts of bodies that the user took out or put in: those of the old place are forgotten, those of the new one are
+ * looked for once for all of them. What slept beside them wakes.                                  */
+static st_Status settle_relocated(st_System *system, st_Error *err)
+{
+    sti_World *world = system->model.world;
+    unsigned char *moved = sti_alloc(&system->model.allocator, world->n_bodies, sizeof *moved);
+    if (moved == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", world->n_bodies - 1);
+    int last = 0;
+    for (int b = 1; b < world->n_bodies; b++)
+        if ((world->presence[b] & STI_RELOCATED) != 0) moved[b] = 1, last = b;
+    st_Status status = sti_wake_now(system, last, err); /* all that are due wake with it */
+    memcpy(system->work.q_new, system->state.q, (size_t)system->model.n_q * sizeof *system->state.q);
+    if (status == ST_OK) status = sti_bodies_moved(system, system->work.q_new, moved, err);
+    for (int b = 1; b < world->n_bodies && status == ST_OK; b++)
+        if (moved[b]) world->presence[b] &= (unsigned char)~STI_RELOCATED;
+    sti_free(&system->model.allocator, moved, world->n_bodies, sizeof *moved);
+    STI_TRY(status);
+    system->work.n_relocated = 0;
+    system->state.history.known = false; /* schemes of more than one step start anew */
+    return ST_OK;
+}
+
 st_Status sti_flow_step(st_System *system, st_Error *err)
 {
     sti_Flow *flow = system->work.flow;
+    if (system->work.n_relocated > 0) STI_TRY(settle_relocated(system, err));
     if (flow == NULL) return ST_OK;
     const st_Scene *scene = system->model.world->scene;
     st_Status status = ST_OK;
@@ -295,4 +332,90 @@ bool st_system_present(const st_System *system, st_BodyId body)
         if (body.index1 < 0) return false; /* removed */
     }
     return world == NULL || body.index1 < 1 || body.index1 >= world->n_bodies || !sti_is_absent(world, body.index1);
+}
+
+/* ---- by the user -------------------------------------------------------------------------------- */
+
+/* A free body of the scene, by its number now. */
+static st_Status check_free_body(st_System *system, const char *call, st_BodyId *body, st_Error *err)
+{
+    if (!system->model.rigid) return sti_fail(err, ST_ERR_UNSUPPORTED, "%s: a model of the user's has no bodies", call);
+    if (system->work.on_device != NULL)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "%s: on a device bodies do not come and go", call);
+    *body = sti_body_now(system->model.world->scene, *body);
+    STI_TRY(sti_check_movable(&system->model, call, *body, err));
+    STI_TRY(list_bound(&system->model, &system->work, err));
+    if (system->work.bound[body->index1])
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "%s: body \"%s\" has joints, springs or forces; only free bodies come and go while a system "
+                        "runs: remove it from the scene, and call st_system_change",
+                        call, system->model.world->scene->names[STI_BODY].name[body->index1]);
+    return ST_OK;
+}
+
+/* The body is elsewhere from now on. Its contacts are looked for before the next step. */
+static void relocate(const sti_Model *model, sti_State *state, sti_StepWork *work, int b, sti_Presence to,
+                     const st_Pose *pose, const double velocity[6])
+{
+    sti_World *world = model->world;
+    const sti_Body *body = &world->body[b];
+    double *p = state->q + (ptrdiff_t)STI_BODY_Q * (b - 1);
+    const st_Quat turned = quat_unit(pose->q);
+    vec3_store(p, pose->p);
+    p[3] = turned.w, p[4] = turned.x, p[5] = turned.y, p[6] = turned.z;
+    for (int d = 0; d < body->n_dofs; d++)
+        state->v[body->v_first + d] = velocity[body->dof[d]];
+    if ((world->presence[b] & STI_RELOCATED) == 0) work->n_relocated++;
+    world->presence[b] = (unsigned char)((unsigned)to | STI_RELOCATED);
+}
+
+st_Status st_system_remove_body(st_System *system, st_BodyId body, st_Error *err)
+{
+    STI_NEED(system, err);
+    STI_TRY(check_free_body(system, "st_system_remove_body", &body, err));
+    const sti_World *world = system->model.world;
+    if (sti_is_absent(world, body.index1))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_remove_body: body \"%s\" is not there",
+                        world->scene->names[STI_BODY].name[body.index1]);
+    const double rest[6] = {0};
+    const st_Pose parked = sti_parked(world, body.index1);
+    STI_TRY(st_system_push(system, body, NULL, NULL, err));
+    STI_TRY(st_system_wake(system, body, err));
+    relocate(&system->model, &system->state, &system->work, body.index1, STI_GONE, &parked, rest);
+    return ST_OK;
+}
+
+st_Status st_system_insert_body(st_System *system, st_BodyId body, const st_Pose *pose, const st_Vec3 *velocity,
+                                const st_Vec3 *spin, st_Error *err)
+{
+    STI_NEED(system, err);
+    STI_NEED(pose, err);
+    STI_TRY(check_free_body(system, "st_system_insert_body", &body, err));
+    const sti_World *world = system->model.world;
+    const char *name = world->scene->names[STI_BODY].name[body.index1];
+    if (!sti_is_absent(world, body.index1))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_insert_body: body \"%s\" is there already", name);
+    double full[9] = {0}; /* velocity, spin, position */
+    if (velocity != NULL) vec3_store(full, *velocity);
+    if (spin != NULL) vec3_store(full + 3, *spin);
+    vec3_store(full + 6, pose->p);
+    for (int k = 0; k < 9; k++)
+        if (!sti_within(full[k], STI_LARGEST))
+            return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": %s[%d] is %g, must be from %g to %g", name,
+                            k < 3 ? "velocity" : (k < 6 ? "spin" : "position"), k % 3, full[k], -STI_LARGEST,
+                            STI_LARGEST);
+    for (int i = 0, d = 0; i < 6; i++) {
+        const bool is_free = d < world->body[body.index1].n_dofs && world->body[body.index1].dof[d] == i;
+        d += is_free;
+        if (!is_free && full[i] != 0)
+            return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": %s[%d] is %g, but that is locked, must be 0", name,
+                            i < 3 ? "velocity" : "spin", i % 3, full[i]);
+    }
+    const double length = quat_norm(pose->q);
+    if (!(fabs(length - 1.0) <= STI_UNIT))
+        return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": its orientation has length %g, must be a unit quaternion",
+                        name, length);
+    STI_TRY(st_system_wake(system, body, err));
+    relocate(&system->model, &system->state, &system->work, body.index1, STI_PRESENT, pose, full);
+    return ST_OK;
 }

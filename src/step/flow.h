@@ -34,7 +34,6 @@ struct sti_Flow {
     sti_Measured *measured; /* the scene's n_measures                                */
     double *totals;         /* flow: mass and number so far, two a measure           */
     sti_FlowInlet *inlet;   /* the scene's n_inlets                                   */
-    unsigned char *bound;   /* by body: it has joints, springs or forces, or is fixed */
     unsigned char *marked;  /* by body: it is among the changes                       */
     sti_FlowChange *change;
     int n_changes;
@@ -45,7 +44,8 @@ struct sti_Flow {
  * then there is no system, and *system is NULL.                                                   */
 st_Status sti_flow_create(st_System **system, st_Error *err);
 void sti_flow_destroy(st_System *system);
-/* Before a step: bodies in outlets go, grains that are due come. */
+/* Before a step: bodies in outlets go, grains that are due come; contacts of bodies that the user took out or put in
+ * are looked for. */
 st_Status sti_flow_step(st_System *system, st_Error *err);
 
 /* measure.c */

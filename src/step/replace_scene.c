@@ -200,6 +200,7 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
     now->work.initial_position = was->work.initial_position;
     now->work.initial_velocity = was->work.initial_velocity;
     now->state.n_changes = was->state.n_changes;
+    now->work.n_relocated = sti_relocated_count(now->model.world);
     memcpy(now->work.clock.seconds, was->work.clock.seconds, sizeof now->work.clock.seconds);
     return ST_OK;
 }

@@ -150,8 +150,10 @@ size_t st_system_save(const st_System *system, void *buffer, size_t size)
     const bool controlled = system->model.world->n_controls > 0;
     part[CONTROLS] = (Part){controlled ? system->model.world->control : NULL,
                             controlled ? sti_control_count(system->model.world) : 0};
-    part[PRESENCE] = system->work.flow != NULL ? (Part){system->model.world->presence, system->model.world->n_bodies}
-                                               : (Part){"", 0};
+    bool some_absent = system->work.flow != NULL || system->work.n_relocated > 0;
+    for (int b = 1; b < system->model.world->n_bodies && !some_absent; b++)
+        some_absent = sti_is_absent(system->model.world, b);
+    part[PRESENCE] = some_absent ? (Part){system->model.world->presence, system->model.world->n_bodies} : (Part){"", 0};
     part[MEASURED] = system->work.flow != NULL
                          ? (Part){system->work.flow->totals, 2 * system->model.world->scene->n_measures}
                          : (Part){"", 0};
@@ -285,14 +287,14 @@ static st_Status check_pushes(const sti_Model *model, const Part *part, st_Error
     return ST_OK;
 }
 
-/* Where nobody comes or goes: no bytes. */
+/* Where all bodies are there: no bytes. */
 static st_Status check_presence(const sti_Model *model, const sti_StepWork *work, const Part *part, st_Error *err)
 {
-    const int64_t n = work->flow != NULL ? model->world->n_bodies : 0;
-    if (part->count != n)
+    const int64_t n = part->count;
+    if (n != model->world->n_bodies && (n != 0 || work->flow != NULL))
         return sti_fail(err, ST_ERR_ARGUMENT, "the saved state has other inlets and outlets: not the same scene");
     for (int64_t k = 0; k < n; k++)
-        if (((const unsigned char *)part->data)[k] > STI_GONE) return state_damaged(err);
+        if ((((const unsigned char *)part->data)[k] & ~STI_RELOCATED) > STI_GONE) return state_damaged(err);
     return ST_OK;
 }
 
@@ -405,7 +407,10 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     to->n = (int)n;
     to->n_delta = n_delta;
     STI_TRY(sti_patches_know(&s->model, &s->work, to, err));
-    if (s->work.flow != NULL) copy_part(s->model.world->presence, &part[PRESENCE], sizeof *s->model.world->presence);
+    if (world->presence != NULL)
+        memset(world->presence, STI_PRESENT, (size_t)world->n_bodies * sizeof *world->presence);
+    copy_part(world->presence, &part[PRESENCE], sizeof *world->presence);
+    s->work.n_relocated = sti_relocated_count(world);
     STI_TRY(st_system_set_state(s, t, q, v, err));                /* the last thing that may fail; it keeps the room */
     copy_part(s->state.v, &part[VELOCITIES], sizeof *s->state.v); /* of rotors, too, which follow what is set */
     copy_part(s->state.active.id, &part[ACTIVE], sizeof *s->state.active.id);

@@ -455,7 +455,9 @@ typedef struct sti_StepWork {
     int64_t v_recovered_capacity;
     void *vectors[3]; /* blocks of the vectors that live as long as the system (system.c)          */
 
-    sti_Flow *flow;                            /* NULL: nobody comes or goes                                       */
+    sti_Flow *flow;                            /* NULL: the scene has no inlets, outlets or measures               */
+    unsigned char *bound;                      /* by body: it cannot come and go (flow.c); NULL: not listed yet    */
+    int n_relocated;                           /* bodies that are STI_RELOCATED                                    */
     sti_Islands *islands;                      /* solves the step problem                                          */
     sti_Stop *stop;                            /* clock.c; the islands and the world know it, too                 */
     bool stepping;                             /* a step is under way: cancel ends it                              */

@@ -335,6 +335,24 @@ class Control(unittest.TestCase):
         with self.assertRaises(stiction.Error):
             system.set_pose("box", orientation=(2, 0, 0, 0))
 
+    def test_a_body_taken_out_and_thrown_in(self):
+        system = support.system(support.box(), gravity=(0, 0, -9.81))
+        system.remove_body("box")
+        self.assertFalse(system.present("box"))
+        with self.assertRaises(stiction.Error):
+            system.remove_body("box")
+        self.assertFalse(copy.copy(system).present("box"))
+        system.step(steps=10)
+        system.insert_body("box", (0, 0, 5), linear=(0, 0, 1), spin=(0, 0, 2))
+        self.assertTrue(system.present("box"))
+        self.assertEqual(system.pose("box").position[2], 5)
+        system.step(steps=100)
+        self.assertAlmostEqual(system.velocity("box").linear[2], 1 - 9.81 * 0.1, 9)
+        self.assertAlmostEqual(system.velocity("box").spin[2], 2, 9)
+        self.assertRaises(TypeError, lambda: system.insert_body("box"))
+        with self.assertRaises(stiction.Error):
+            system.insert_body("box", (0, 0, 5))
+
     def test_hanging_still(self):
         system = support.system(support.pendulum())
         system.step(steps=10)
