@@ -114,27 +114,6 @@ typedef struct Auto {
     int gave_up;     /* who was last tried in vain before, -1: nobody                              */
 } Auto;
 
-/* How many unknowns Lemke would have; law by law as in lemke.c. */
-static int64_t lcp_unknowns(const st_Problem *problem)
-{
-    int64_t n = 0;
-    for (int c = 0; c < problem->n_contacts; c++) {
-        const st_ContactLaw *contact = &problem->contact[c];
-        switch (contact->law) {
-        case ST_LAW_FRICTIONLESS:
-            n += 1;
-            break;
-        case ST_LAW_PYRAMID:
-            n += (int64_t)contact->facets + 2;
-            break;
-        default: /* bounded: z and a multiplier; box: a normal and, for each tangent, two facets and a multiplier */
-            n += 3 * (int64_t)contact->dim;
-            break;
-        }
-    }
-    return n;
-}
-
 /* Is task->r the best so far? Then it is kept, and who found it. */
 static void weigh(Auto *a, const sti_Task *task, int who)
 {
@@ -317,7 +296,21 @@ static st_Status take_turns(Auto *a, sti_Task *task, bool cold, st_Error *err)
         problem->symmetric && sti_solver_takes(&sti_admm, problem, &refused) && has_unequal_masses(task);
     const bool is_stiff = (unequal_masses || n > EVEN_REDUNDANCY * problem->n_v) && n <= STIFF_ROWS &&
                           task->effort == ST_EFFORT_THOROUGH && cold;
-    const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
+    int64_t unknowns = 0; /* that Lemke would have; law by law as in lemke.c */
+    for (int c = 0; c < problem->n_contacts && linear; c++) {
+        const st_ContactLaw *contact = &problem->contact[c];
+        switch (contact->law) {
+        case ST_LAW_FRICTIONLESS:
+            unknowns += 1;
+            break;
+        case ST_LAW_PYRAMID:
+            unknowns += (int64_t)contact->facets + 2;
+            break;
+        default: /* bounded: z and a multiplier; box: a normal and, for each tangent, two facets and a multiplier */
+            unknowns += 3 * (int64_t)contact->dim;
+            break;
+        }
+    }
     if (linear && unknowns <= LEMKE_FIRST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
     Turn turn = {0};
@@ -405,14 +398,6 @@ static st_Status pay(Auto *a, sti_Task *task, Budget *budget, Turn turn, st_Erro
     return ST_OK;
 }
 
-/* Is the start good enough? An island that was solved exactly is kept so: things at rest then stay at rest for hundreds
- * of steps. A start far above what was left is no answer to the next step either, small as it is: the last solve has
- * stopped something, and its impulses are more than the forces at rest.                                    */
-static bool start_is_answer(const Auto *a, const sti_Task *task, double limit)
-{
-    return a->least <= limit && (a->least <= jump * task->left || a->least <= below * task->tolerance);
-}
-
 /* Few rows, or few free bodies, are solved exactly, by newton, as long as the budget lasts. So are more of them where
  * counting shows that its factors cost little, and stacks, which have many more rows than velocities, if they were
  * solved exactly before or have just been built: sweeps would take as many rounds as a stack has courses, squared. What
@@ -433,11 +418,13 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     weigh(a, task, NSGS);
     task->start = a->least;
     task->aim = rows <= STI_EVEN_ROWS ? exact : fmax(exact, good);
-    if (start_is_answer(a, task,
-                        few || (was_exact && rows <= CHEAP_ROWS) ? exact
-                        : was_exact                              ? fmax(exact, STI_EXACT)
-                                                                 : task->aim))
-        return ST_OK;
+    /* Is the start good enough? An island that was solved exactly is kept so: things at rest then stay at rest for
+     * hundreds of steps. A start far above what was left is no answer to the next step either, small as it is: the last
+     * solve has stopped something, and its impulses are more than the forces at rest. */
+    const double limit = few || (was_exact && rows <= CHEAP_ROWS) ? exact
+                         : was_exact                              ? fmax(exact, STI_EXACT)
+                                                                  : task->aim;
+    if (a->least <= limit && (a->least <= jump * task->left || a->least <= below * exact)) return ST_OK;
     if (small)
         budget.price = sweeps_per_small_step;
     else
@@ -476,7 +463,7 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
+static st_Status auto_solve(void *workspace, sti_Task *task, st_Error *err)
 {
     Auto *a = workspace;
     const st_Problem *problem = task->problem;
@@ -505,12 +492,12 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-static bool accepts(st_Law law, int dim, bool symmetric)
+static bool auto_accepts(st_Law law, int dim, bool symmetric)
 {
     return sti_nsgs.accepts(law, dim, symmetric) || sti_lemke.accepts(law, dim, symmetric);
 }
 
-static void destroy(void *workspace)
+static void auto_destroy(void *workspace)
 {
     Auto *a = workspace;
     if (a == NULL) return;
@@ -521,7 +508,7 @@ static void destroy(void *workspace)
     sti_free(&allocator, a, 1, sizeof *a);
 }
 
-static st_Status create(const st_Allocator *allocator, void **workspace, st_Error *err)
+static st_Status auto_create(const st_Allocator *allocator, void **workspace, st_Error *err)
 {
     Auto *a = sti_alloc(allocator, 1, sizeof *a);
     if (a == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver auto");
@@ -529,7 +516,7 @@ static st_Status create(const st_Allocator *allocator, void **workspace, st_Erro
     for (int k = 0; k < N_SOLVERS; k++) {
         const st_Status status = sti_solver_open(kinds[k], allocator, &a->space[k], err);
         if (status != ST_OK) {
-            destroy(a);
+            auto_destroy(a);
             return status;
         }
     }
@@ -541,8 +528,8 @@ const sti_SolverKind sti_auto = {
     .name = "auto",
     .help = "picks by law and size: lemke for small linear laws, else nsgs, newton and homotopy in turns; says who "
             "answered",
-    .accepts = accepts,
-    .create = create,
-    .solve = solve,
-    .destroy = destroy,
+    .accepts = auto_accepts,
+    .create = auto_create,
+    .solve = auto_solve,
+    .destroy = auto_destroy,
 };

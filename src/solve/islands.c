@@ -43,14 +43,6 @@ void sti_islands_destroy(sti_Islands *s)
     sti_free(&allocator, s, 1, sizeof *s);
 }
 
-/* The first desk, at which the whole is solved as well, and what else there is before any part. */
-static st_Status furnish(sti_Islands *s, st_Error *err)
-{
-    STI_TRY(sti_desks_make(s, 1, err));
-    STI_TRY(sti_linear_create(&s->allocator, &s->linear, err));
-    return STI_GROW(&s->allocator, s->island, s->island_size, 2, err);
-}
-
 st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Stop *stop, sti_Islands **out, st_Error *err)
 {
     sti_Islands *s = sti_alloc(&def->allocator, 1, sizeof *s);
@@ -61,7 +53,10 @@ st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Stop *stop
     s->stop = stop;
     for (int k = 0; k < st_solver_count(); k++) /* the caller's string may go */
         if (def->name != NULL && strcmp(st_solver_name(k), def->name) == 0) s->def.name = st_solver_name(k);
-    const st_Status status = furnish(s, err);
+    /* the first desk, at which the whole is solved as well, and what else there is before any part */
+    st_Status status = sti_desks_make(s, 1, err);
+    if (status == ST_OK) status = sti_linear_create(&s->allocator, &s->linear, err);
+    if (status == ST_OK) status = STI_GROW(&s->allocator, s->island, s->island_size, 2, err);
     if (status != ST_OK) {
         sti_islands_destroy(s);
         return status;
@@ -98,58 +93,15 @@ static double worse(double x, double m)
     return x <= m ? m : x;
 }
 
-/* The worst of all: largest errors, most iterations, and the solver of whoever has the largest residual. */
-static void merge(st_SolveInfo *all, const st_SolveInfo *one, int worst_contact)
-{
-    const st_Residual *from = &one->residual;
-    st_Residual *to = &all->residual;
-    if (all->solver == NULL || !(from->natural <= to->natural)) {
-        all->solver = one->solver;
-        all->fallback = one->fallback;
-        to->worst_contact = worst_contact;
-    }
-    all->converged = all->converged && one->converged;
-    all->iterations = one->iterations > all->iterations ? one->iterations : all->iterations;
-    all->redundant_rows += one->redundant_rows;
-    all->start = worse(one->start, all->start);
-    all->work = worse(one->work, all->work);
-    to->natural = worse(from->natural, to->natural);
-    to->error = worse(from->error, to->error);
-    to->error_rho = worse(from->error_rho, to->error_rho);
-    to->joint = worse(from->joint, to->joint);
-    to->cone_violation = worse(from->cone_violation, to->cone_violation);
-    to->complementarity += from->complementarity;
-}
-
-static st_Status solve_parts(sti_Islands *s, const sti_Awake *awake, st_Solution *solution, st_SolveInfo *info,
-                             st_Error *err)
-{
-    st_SolveInfo all = {.converged = true, .start = -1.0, .residual = {.worst_contact = -1}};
-    STI_TRY(sti_parts_list(s, awake, err));
-    GROW(island, s->n_islands + 1);
-    STI_TRY(sti_parts_solve(s, solution, err));
-    for (int part = 0; part <= s->n_islands; part++) {
-        const int worst = s->island[part].info.residual.worst_contact;
-        if (sti_members(&s->blocks, part) == 0) continue;
-        merge(&all, &s->island[part].info, worst >= 0 ? s->contacts.member[s->contacts.first[part] + worst] : -1);
-    }
-    if (all.solver == NULL) all.solver = s->def.name; /* nobody moves */
-    if (info != NULL) *info = all;
-    return ST_OK;
-}
-
 static st_Status solve_whole(sti_Islands *s, st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
     const st_Problem *p = s->problem;
     st_Solver *solver = s->desk[0]->solver;
     st_SolveInfo found;
-    sti_solver_equip(solver, s->def.threads, NULL);
-    sti_solver_try_dense(solver, s->dense);
-    sti_solver_limit(solver, s->def.max_work, s->stop);
     double left = s->left != NULL ? 0.0 : INFINITY;
     for (int c = 0; c < p->n_contacts && s->left != NULL; c++)
         left = fmax(left, s->left(s->left_ctx, c));
-    sti_solver_recall(solver, left);
+    sti_solver_equip(solver, (sti_Equipment){s->def.threads, NULL, s->dense, s->def.max_work, s->stop, left});
     STI_TRY(sti_solver_solve(solver, p, s->pile, solution, &found, err));
     s->island[1] = (sti_Island){p->A.n_blocks, p->n_contacts, p->n_l, found};
     if (info != NULL) *info = found;
@@ -165,14 +117,6 @@ static st_Status linear_info(const sti_Islands *s, st_Status status, const doubl
     found->converged = sti_joints_are_met(s->problem, v, found->residual.joint, s->def.tolerance, s->def.all_errors);
     *info = *found;
     return ST_OK;
-}
-
-static st_Status solve_linear(sti_Islands *s, st_Solution *solution, st_SolveInfo *info, st_Error *err)
-{
-    st_SolveInfo found;
-    s->n_islands = 0;
-    const st_Status status = sti_linear_solve(s->linear, s->problem, solution, &found, err);
-    return linear_info(s, status, solution->v, &found, info);
 }
 
 st_Status sti_islands_correct(sti_Islands *s, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
@@ -211,7 +155,12 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
     s->problem = problem;
     s->pile = pile;
     s->whole = true;
-    if (awake == NULL && problem->n_contacts == 0) return solve_linear(s, solution, info, err);
+    if (awake == NULL && problem->n_contacts == 0) {
+        st_SolveInfo found;
+        s->n_islands = 0;
+        const st_Status status = sti_linear_solve(s->linear, problem, solution, &found, err);
+        return linear_info(s, status, solution->v, &found, info);
+    }
     if (awake == NULL && (problem->n_contacts < 2 || !s->split)) { /* one at most: not worth a look */
         s->n_islands = 1;
         return solve_whole(s, solution, info, err);
@@ -219,5 +168,36 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
     STI_TRY(sti_parts_find(s, awake, err));
     if (awake == NULL && s->n_islands < 2) return solve_whole(s, solution, info, err);
     s->whole = false;
-    return solve_parts(s, awake, solution, info, err);
+    STI_TRY(sti_parts_list(s, awake, err));
+    GROW(island, s->n_islands + 1);
+    STI_TRY(sti_parts_solve(s, solution, err));
+
+    /* the worst of all parts: largest errors, most iterations, and the solver of the one with the largest residual */
+    st_SolveInfo all = {.converged = true, .start = -1.0, .residual = {.worst_contact = -1}};
+    st_Residual *to = &all.residual;
+    for (int part = 0; part <= s->n_islands; part++) {
+        const st_SolveInfo *one = &s->island[part].info;
+        const st_Residual *from = &one->residual;
+        if (sti_members(&s->blocks, part) == 0) continue;
+        if (all.solver == NULL || !(from->natural <= to->natural)) {
+            const int worst = from->worst_contact;
+            all.solver = one->solver;
+            all.fallback = one->fallback;
+            to->worst_contact = worst >= 0 ? s->contacts.member[s->contacts.first[part] + worst] : -1;
+        }
+        all.converged = all.converged && one->converged;
+        all.iterations = one->iterations > all.iterations ? one->iterations : all.iterations;
+        all.redundant_rows += one->redundant_rows;
+        all.start = worse(one->start, all.start);
+        all.work = worse(one->work, all.work);
+        to->natural = worse(from->natural, to->natural);
+        to->error = worse(from->error, to->error);
+        to->error_rho = worse(from->error_rho, to->error_rho);
+        to->joint = worse(from->joint, to->joint);
+        to->cone_violation = worse(from->cone_violation, to->cone_violation);
+        to->complementarity += from->complementarity;
+    }
+    if (all.solver == NULL) all.solver = s->def.name; /* nothing moves */
+    if (info != NULL) *info = all;
+    return ST_OK;
 }

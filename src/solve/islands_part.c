@@ -76,55 +76,6 @@ static void take_column(const sti_Islands *s, const st_Sparse *from, int j, Colu
     to->p[++to->n] = end + count;
 }
 
-/* ------------------------------------------------------------------ bodies and joints */
-
-static st_Status take_bodies(Desk *d, st_Error *err)
-{
-    sti_Islands *s = d->islands;
-    const st_BlockDiag *A = &s->problem->A;
-    const int *block = s->blocks.member + s->blocks.first[d->number], n = sti_members(&s->blocks, d->number);
-    int n_v = 0;
-    int64_t n_x = 0;
-    for (int k = 0; k < n; k++) {
-        s->v_first[block[k]] = n_v;
-        n_v += A->first[block[k] + 1] - A->first[block[k]];
-        n_x += sti_block_numbers(A, block[k]);
-    }
-    ROOM(f, n_v);
-    ROOM(v, n_v);
-    STI_TRY(begin_blocks(d, &d->A, A, n, n_x, err));
-    for (int k = 0; k < n; k++) {
-        const int first = A->first[block[k]], at = s->v_first[block[k]];
-        copy(d->f + at, s->problem->f + first, A->first[block[k] + 1] - first);
-        take_block(A, &s->A, &d->A, first, at);
-    }
-    d->part.n_v = n_v;
-    return ST_OK;
-}
-
-static st_Status take_joints(Desk *d, st_Error *err)
-{
-    const sti_Islands *s = d->islands;
-    const st_Problem *p = s->problem;
-    const int *row = s->rows.member + s->rows.first[d->number], n = sti_members(&s->rows, d->number);
-    int64_t entries = 0, n_x = 0;
-    for (int k = 0; k < n; k++) {
-        entries += p->G.p[row[k] + 1] - p->G.p[row[k]];
-        n_x += numbers_from(&p->Cb, &s->Cb, row[k]);
-    }
-    ROOM(g, n);
-    ROOM(l, n);
-    STI_TRY(begin_columns(d, &d->G, n, entries, err));
-    STI_TRY(begin_blocks(d, &d->Cb, &p->Cb, n, n_x, err));
-    for (int k = 0; k < n; k++) {
-        take_column(s, &p->G, row[k], &d->G);
-        take_block(&p->Cb, &s->Cb, &d->Cb, row[k], k);
-        d->g[k] = p->g[row[k]];
-    }
-    d->part.n_l = n;
-    return ST_OK;
-}
-
 /* ------------------------------------------------------------------ contacts as arrays */
 
 static int contact_in_whole(const Desk *d, int c)
@@ -168,38 +119,29 @@ static st_Status take_arrays(Desk *d, st_Error *err)
 
 /* ------------------------------------------------------------------ contacts */
 
-/* Room for the contacts of the part. */
-static st_Status begin_contacts(Desk *d, st_Error *err)
+static st_Status take_contacts(Desk *d, const double *start, st_Error *err)
 {
     const sti_Islands *s = d->islands;
     const st_Problem *p = s->problem;
     const int n_contacts = sti_members(&s->contacts, d->number);
-    int n = 0;
+    int n_r = 0, n = 0;
     int64_t entries = 0, n_x = 0;
     for (int k = 0; k < n_contacts; k++) {
         const st_ContactLaw *contact = &p->contact[contact_in_whole(d, k)];
-        n += contact->dim;
+        n_r += contact->dim;
         if (s->pile == NULL) entries += p->H.p[contact->first + contact->dim] - p->H.p[contact->first];
         for (int row = contact->first; row < contact->first + contact->dim && p->C.n_blocks > 0; row++)
             n_x += numbers_from(&p->C, &s->C, row);
     }
     ROOM(law, n_contacts);
-    ROOM(w, n);
-    ROOM(r, n);
-    ROOM(u, n);
+    ROOM(w, n_r);
+    ROOM(r, n_r);
+    ROOM(u, n_r);
     d->part.n_contacts = n_contacts;
-    d->part.n_r = n;
-    STI_TRY(begin_blocks(d, &d->C, &p->C, n, n_x, err));
-    return s->pile == NULL ? begin_columns(d, &d->H, n, entries, err) : ST_OK;
-}
-
-static st_Status take_contacts(Desk *d, const double *start, st_Error *err)
-{
-    const sti_Islands *s = d->islands;
-    const st_Problem *p = s->problem;
-    int n = 0;
-    STI_TRY(begin_contacts(d, err));
-    for (int k = 0; k < d->part.n_contacts; k++) {
+    d->part.n_r = n_r;
+    STI_TRY(begin_blocks(d, &d->C, &p->C, n_r, n_x, err));
+    if (s->pile == NULL) STI_TRY(begin_columns(d, &d->H, n_r, entries, err));
+    for (int k = 0; k < n_contacts; k++) {
         const st_ContactLaw *contact = &p->contact[contact_in_whole(d, k)];
         d->law[k] = *contact;
         d->law[k].first = n;
@@ -215,33 +157,54 @@ static st_Status take_contacts(Desk *d, const double *start, st_Error *err)
 
 /* ------------------------------------------------------------------ all of it */
 
-/* The speed that a part's residual is relative to at least: its own, by the velocities it has without contacts, not
- * that of something fast elsewhere.                                                                      */
-static double own_scale(const Desk *d, double of_whole)
-{
-    double fastest = 0;
-    const double *block = d->A.x;
-    for (int b = 0; b < d->A.n; b++) {
-        const st_BlockDiag A = {.n_blocks = d->A.n, .first = d->A.first, .x = d->A.x, .diagonal = d->part.A.diagonal};
-        const int first = A.first[b];
-        for (int i = first; i < A.first[b + 1]; i++)
-            fastest = fmax(fastest, fabs(d->f[i]) / block[(i - first) * sti_block_stride(&A, b)]);
-        block += sti_block_numbers(&A, b);
-    }
-    return fastest > 0 ? fmin(of_whole, STI_IDLE_SPEED * fastest) : of_whole;
-}
-
 st_Status sti_part_take(Desk *d, int part, const double *start, st_Error *err)
 {
-    const st_Problem *whole = d->islands->problem;
+    sti_Islands *s = d->islands;
+    const st_Problem *whole = s->problem;
     st_Problem *to = &d->part;
-    *to = (st_Problem){.symmetric = whole->symmetric, .u_scale = whole->u_scale};
+    *to = (st_Problem){.symmetric = whole->symmetric};
     d->number = part;
-    STI_TRY(take_bodies(d, err));
-    STI_TRY(take_joints(d, err));
-    STI_TRY(take_contacts(d, start, err));
+
+    /* bodies: f and the blocks of A */
+    const st_BlockDiag *A = &whole->A;
+    const int *block = s->blocks.member + s->blocks.first[part], n_blocks = sti_members(&s->blocks, part);
+    int64_t n_x = 0;
+    for (int k = 0; k < n_blocks; k++) {
+        s->v_first[block[k]] = to->n_v;
+        to->n_v += A->first[block[k] + 1] - A->first[block[k]];
+        n_x += sti_block_numbers(A, block[k]);
+    }
+    ROOM(f, to->n_v);
+    ROOM(v, to->n_v);
+    STI_TRY(begin_blocks(d, &d->A, A, n_blocks, n_x, err));
+    for (int k = 0; k < n_blocks; k++) {
+        const int first = A->first[block[k]], at = s->v_first[block[k]];
+        copy(d->f + at, whole->f + first, A->first[block[k] + 1] - first);
+        take_block(A, &s->A, &d->A, first, at);
+    }
     to->A = (st_BlockDiag){.n_blocks = d->A.n, .first = d->A.first, .x = d->A.x};
-    if (whole->A.diagonal != NULL) to->A.diagonal = d->A.marked;
+    if (A->diagonal != NULL) to->A.diagonal = d->A.marked;
+
+    /* joints: g, the columns of G and the blocks of Cb */
+    const int *row = s->rows.member + s->rows.first[part];
+    int64_t entries = 0;
+    to->n_l = sti_members(&s->rows, part);
+    n_x = 0;
+    for (int k = 0; k < to->n_l; k++) {
+        entries += whole->G.p[row[k] + 1] - whole->G.p[row[k]];
+        n_x += numbers_from(&whole->Cb, &s->Cb, row[k]);
+    }
+    ROOM(g, to->n_l);
+    ROOM(l, to->n_l);
+    STI_TRY(begin_columns(d, &d->G, to->n_l, entries, err));
+    STI_TRY(begin_blocks(d, &d->Cb, &whole->Cb, to->n_l, n_x, err));
+    for (int k = 0; k < to->n_l; k++) {
+        take_column(s, &whole->G, row[k], &d->G);
+        take_block(&whole->Cb, &s->Cb, &d->Cb, row[k], k);
+        d->g[k] = whole->g[row[k]];
+    }
+
+    STI_TRY(take_contacts(d, start, err));
     to->Cb = (st_BlockDiag){.n_blocks = d->Cb.n, .first = d->Cb.first, .x = d->Cb.x};
     to->C = (st_BlockDiag){.n_blocks = d->C.n, .first = d->C.first, .x = d->C.x};
     to->G = (st_Sparse){to->n_v, to->n_l, d->G.p, d->G.i, d->G.x};
@@ -250,9 +213,20 @@ st_Status sti_part_take(Desk *d, int part, const double *start, st_Error *err)
     to->g = d->g;
     to->w = d->w;
     to->contact = d->law;
-    to->u_scale = own_scale(d, whole->u_scale);
+
+    /* The speed that the residual is relative to at least: that of the part itself, by the velocities it has without
+     * contacts, not that of something fast elsewhere. */
+    double fastest = 0;
+    const double *numbers = d->A.x;
+    for (int b = 0; b < to->A.n_blocks; b++) {
+        const int first = to->A.first[b];
+        for (int i = first; i < to->A.first[b + 1]; i++)
+            fastest = fmax(fastest, fabs(d->f[i]) / numbers[(i - first) * sti_block_stride(&to->A, b)]);
+        numbers += sti_block_numbers(&to->A, b);
+    }
+    to->u_scale = fastest > 0 ? fmin(whole->u_scale, STI_IDLE_SPEED * fastest) : whole->u_scale;
     d->pile = NULL;
-    return d->islands->pile != NULL ? take_arrays(d, err) : ST_OK;
+    return s->pile != NULL ? take_arrays(d, err) : ST_OK;
 }
 
 /* The answer of a part, where it belongs in the whole. */

@@ -57,59 +57,44 @@ void sti_desk_destroy(Desk *d)
     sti_free(&allocator, d, 1, sizeof *d);
 }
 
-static st_Status make_desk(sti_Islands *s, Desk **out, st_Error *err)
-{
-    Desk *d = sti_alloc(&s->allocator, 1, sizeof *d);
-    if (d == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a thread's part of the islands");
-    d->allocator = s->allocator;
-    d->islands = s;
-    const st_Status status = st_solver_create(&s->def, &d->solver, err);
-    if (status != ST_OK) {
-        sti_desk_destroy(d);
-        return status;
-    }
-    *out = d;
-    return ST_OK;
-}
-
 st_Status sti_desks_make(sti_Islands *s, int n, st_Error *err)
 {
-    for (; s->n_desks < n; s->n_desks++)
-        STI_TRY(make_desk(s, &s->desk[s->n_desks], err));
+    for (; s->n_desks < n; s->n_desks++) {
+        Desk *d = sti_alloc(&s->allocator, 1, sizeof *d);
+        if (d == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a thread's part of the islands");
+        d->allocator = s->allocator;
+        d->islands = s;
+        const st_Status status = st_solver_create(&s->def, &d->solver, err);
+        if (status != ST_OK) {
+            sti_desk_destroy(d);
+            return status;
+        }
+        s->desk[s->n_desks] = d;
+    }
     return ST_OK;
 }
 
 /* ------------------------------------------------------------------ one part */
 
-/* Who solves for the joints of a part and knows their structure from the step before. One that has none, and so nothing
- * that is worth being known, has none: NULL. No two parts ask for the same.                           */
-static st_Status find_saddle(sti_Islands *s, int part, sti_Saddle **out, st_Error *err)
-{
-    const st_Sparse *G = &s->problem->G;
-    *out = NULL;
-    if (sti_members(&s->rows, part) == 0) return ST_OK;
-    const int row = s->rows.member[s->rows.first[part]];
-    if (part != REST && G->p[row] == G->p[row + 1]) return ST_OK;
-    sti_Saddle **place = &s->joints[part == REST ? 0 : 1 + s->A.of[G->i[G->p[row]]]].saddle;
-    if (*place == NULL) STI_TRY(sti_saddle_create(&s->allocator, place, err));
-    *out = *place;
-    return ST_OK;
-}
-
 static st_Status solve_part(Desk *d, int part, int threads, st_Solution *solution, st_Error *err)
 {
     sti_Islands *s = d->islands;
-    sti_Saddle *saddle;
+    const st_Sparse *G = &s->problem->G;
+    sti_Saddle *saddle = NULL;
     st_SolveInfo info;
     STI_TRY(sti_part_take(d, part, solution->r, err));
-    STI_TRY(find_saddle(s, part, &saddle, err));
-    sti_solver_equip(d->solver, threads, saddle);
-    sti_solver_try_dense(d->solver, d->islands->dense);
-    sti_solver_limit(d->solver, s->def.max_work, s->stop);
+    /* the factors of its joints, with their structure from the step before; without joints there are none. No two parts
+     * have the same. */
+    const int row = sti_members(&s->rows, part) > 0 ? s->rows.member[s->rows.first[part]] : -1;
+    if (row >= 0 && (part == REST || G->p[row] < G->p[row + 1])) {
+        sti_Saddle **place = &s->joints[part == REST ? 0 : 1 + s->A.of[G->i[G->p[row]]]].saddle;
+        if (*place == NULL) STI_TRY(sti_saddle_create(&s->allocator, place, err));
+        saddle = *place;
+    }
     double left = s->left != NULL ? 0.0 : INFINITY;
     for (int k = s->contacts.first[part]; k < s->contacts.first[part + 1] && s->left != NULL; k++)
         left = fmax(left, s->left(s->left_ctx, s->contacts.member[k]));
-    sti_solver_recall(d->solver, left);
+    sti_solver_equip(d->solver, (sti_Equipment){threads, saddle, s->dense, s->def.max_work, s->stop, left});
     st_Solution own = {.v = d->v, .l = d->l, .u = d->u, .r = d->r};
     STI_TRY(sti_solver_solve(d->solver, &d->part, d->pile, &own, &info, err));
     sti_part_give(d, solution);
@@ -183,13 +168,6 @@ static void solve_shared(void *ctx, int thread, int n_threads)
         if (!is_large(s, part)) try_part(s->desk[thread], part, 1, shared->solution);
 }
 
-/* Threads for the parts that are not large, and are left. */
-static int count_threads(const sti_Islands *s, int64_t weight)
-{
-    const int64_t most = weight / LEAST < s->n_islands + 1 ? weight / LEAST : s->n_islands + 1;
-    return most < s->def.threads ? (int)(most < 1 ? 1 : most) : s->def.threads;
-}
-
 st_Status sti_parts_solve(sti_Islands *s, st_Solution *solution, st_Error *err)
 {
     Shared shared;
@@ -198,7 +176,9 @@ st_Status sti_parts_solve(sti_Islands *s, st_Solution *solution, st_Error *err)
     GROW(joints, s->problem->n_l > 0 ? s->problem->A.n_blocks + 1 : 0);
     for (int part = 0; part <= s->n_islands; part++)
         if (is_large(s, part)) weight -= weight_of(s, part);
-    const int threads = count_threads(s, weight);
+    /* threads for the parts that are not large */
+    const int64_t most = weight / LEAST < s->n_islands + 1 ? weight / LEAST : s->n_islands + 1;
+    const int threads = most < s->def.threads ? (int)(most < 1 ? 1 : most) : s->def.threads;
     STI_TRY(sti_desks_make(s, threads, err));
     atomic_store(&s->failed, s->n_islands + 1);
     for (int k = 0; k < s->n_desks; k++)

@@ -81,7 +81,7 @@ typedef struct Newton {
     bool by_bodies; /* else by W                                                                    */
 } Newton;
 
-static st_Status make_room(Newton *s, const sti_Task *task, st_Error *err)
+static st_Status newton_room(Newton *s, const sti_Task *task, st_Error *err)
 {
     const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts,
                   entries = s->by_bodies ? 0 : s->W->n_entries;
@@ -249,21 +249,6 @@ static void judge(Newton *s, const sti_Task *task)
     s->measure = measure;
 }
 
-/* Is what is left rounding? (2) is as singular as alpha is small, and where W has a null space every full step moves
- * r in it by about eps/alpha of its size, which nothing corrects.                                  */
-static bool is_rounding(const Newton *s, double last)
-{
-    return s->length > 0.2 && s->measure > 0.5 * last && s->measure < 4.0 * DBL_EPSILON / s->alpha;
-}
-
-/* Back to where problem (1) began; returns its merit. */
-static double take_back(Newton *s, const sti_Task *task)
-{
-    memcpy(task->r, s->center, sizeof(double) * (size_t)task->problem->n_r);
-    judge(s, task);
-    return evaluate(s, task, task->r, s->u, true);
-}
-
 /* Problem (1) from where r is. Returns whether F fell far enough. */
 static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Error *err)
 {
@@ -278,7 +263,11 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
             *solved = true;
             return ST_OK;
         }
-        if (k == watched && k > 0 && merit > 0.5 * first) merit = take_back(s, task);
+        if (k == watched && k > 0 && merit > 0.5 * first) { /* back to where problem (1) began */
+            memcpy(task->r, s->center, sizeof(double) * (size_t)task->problem->n_r);
+            judge(s, task);
+            merit = evaluate(s, task, task->r, s->u, true);
+        }
         history[k % MEMORY] = merit;
         double bound = 0.0;
         for (int i = 0; i < MEMORY && i <= k; i++)
@@ -290,7 +279,10 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
         sti_task_report_residual(task, s->measure);
         *solved = s->done;
         if (s->done) return ST_OK;
-        rounded = is_rounding(s, last) ? rounded + 1 : 0;
+        /* Is what is left rounding? (2) is as singular as alpha is small, and where W has a null space every full step
+         * moves r in it by about eps/alpha of its size, which nothing corrects. */
+        rounded =
+            s->length > 0.2 && s->measure > 0.5 * last && s->measure < 4.0 * DBL_EPSILON / s->alpha ? rounded + 1 : 0;
         if (rounded == 2) { /* an alpha whose rounding is below the tolerance */
             s->alpha = fmax(s->alpha, 0.1 * DBL_EPSILON / task->tolerance);
             return ST_OK;
@@ -298,13 +290,6 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
     }
     *solved = evaluate(s, task, task->r, s->u, false) <= inner_fall * inner_fall * first;
     return ST_OK;
-}
-
-/* The alpha of the next problem: the easier the last one was, the bolder. What gained a thousandfold stays. */
-static double next_alpha(const Newton *s, int steps, double before)
-{
-    if (s->base->least < 1e-3 * before) return s->alpha;
-    return fmax(alpha_least, (steps <= 2 ? 0.1 : steps <= 5 ? 0.3 : 0.6) * s->alpha);
 }
 
 static st_Status iterate(Newton *s, sti_Task *task, st_Error *err)
@@ -320,8 +305,10 @@ static st_Status iterate(Newton *s, sti_Task *task, st_Error *err)
         memcpy(s->center, task->r, bytes);
         STI_TRY(solve_proximal(s, task, &solved, err));
         failures = solved && s->base->least < 0.9 * before ? 0 : failures + 1;
-        if (solved) {
-            s->alpha = next_alpha(s, task->iterations - start, before);
+        if (solved) { /* the easier it was, the bolder the next one; what gained a thousandfold stays */
+            const int steps = task->iterations - start;
+            if (!(s->base->least < 1e-3 * before))
+                s->alpha = fmax(alpha_least, (steps <= 2 ? 0.1 : steps <= 5 ? 0.3 : 0.6) * s->alpha);
         } else {
             s->alpha = fmin(alpha_most, 4.0 * s->alpha);
             memcpy(task->r, s->base->best, bytes);
@@ -410,7 +397,7 @@ static st_Status try_sweeps(sti_Task *task, bool *enough, st_Error *err)
     return ST_OK;
 }
 
-static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
+static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
 {
     (void)workspace;
     Newton newton = {.base = task->factored, .W = &task->factored->W, .measure = INFINITY}, *s = &newton;
@@ -425,7 +412,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     if (!formed) return ST_OK; /* r stays what it was: the residual tells */
     for (int c = 0; c < p->n_contacts; c++)
         sti_law_project(&p->contact[c], task->r + p->contact[c].first);
-    STI_TRY(make_room(s, task, err));
+    STI_TRY(newton_room(s, task, err));
     sti_slope_rho(task->reduction, s->rho);
     judge(s, task);
     if (task->effort != ST_EFFORT_THOROUGH && task->max_iterations > 0) STI_TRY(start_linear(s, task, err));
@@ -436,7 +423,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 
 /* ------------------------------------------------------------------ the row of the solver table */
 
-static bool accepts(st_Law law, int dim, bool symmetric)
+static bool newton_accepts(st_Law law, int dim, bool symmetric)
 {
     return sti_nsgs.accepts(law, dim, symmetric); /* all laws there are */
 }
@@ -447,6 +434,6 @@ const sti_SolverKind sti_newton = {
     .by_bodies = true,
     .parameters = newton_parameters,
     .help = "proximal semismooth Newton with sparse factors; to 1e-8 and beyond, redundant contacts included",
-    .accepts = accepts,
-    .solve = solve,
+    .accepts = newton_accepts,
+    .solve = newton_solve,
 };

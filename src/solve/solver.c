@@ -28,10 +28,10 @@ struct st_Solver {
     sti_Reduction *reduction;
     sti_Factored *factored;
     sti_DenseNewton *dense;
-    bool tries_dense;  /* sti_solver_try_dense                                                     */
+    bool tries_dense;  /* sti_solver_equip                                                         */
     sti_Stop own_stop; /* the def's cancel                                                         */
     sti_Work work;     /* of the solve under way                                                   */
-    double left;       /* sti_solver_recall                                                        */
+    double left;       /* likewise                                                                 */
     double parameter[N_KINDS][STI_MOST_PARAMETERS];
     double *r; /* the answer, until it is handed over; its v, l and u are in reduction->judged      */
     int64_t r_size;
@@ -120,22 +120,18 @@ bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int
     return true;
 }
 
-/* Things at rest start with the answer: before W is formed and factorised for nothing, the judge has a look. Lemke is
- * asked for exactness, not for a tolerance.                                                       */
-static bool start_is_answer(const sti_SolverKind *kind, sti_Task *task)
-{
-    st_Residual residual;
-    if (!kind->columns || kind == &sti_lemke || task->max_iterations < 1) return false;
-    sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
-    task->start = sti_residual_measure(task->reduction, &residual);
-    return task->start <= task->tolerance;
-}
-
 st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err)
 {
     for (int k = 0; k < N_KINDS; k++)
         if (kinds[k] == kind) task->parameter = task->parameters[k];
-    if (start_is_answer(kind, task)) return ST_OK;
+    /* Things at rest start with the answer: the judge looks before W is formed and factorised for nothing. Lemke is for
+     * exactness, not for a tolerance. */
+    if (kind->columns && kind != &sti_lemke && task->max_iterations >= 1) {
+        st_Residual residual;
+        sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
+        task->start = sti_residual_measure(task->reduction, &residual);
+        if (task->start <= task->tolerance) return ST_OK;
+    }
     const bool by_bodies = kind->by_bodies && task->reduction->graph != NULL;
     if (kind->columns && !by_bodies) STI_TRY(sti_reduction_columns(task->reduction, err));
     const st_Status status = kind->solve(workspace, task, err);
@@ -256,10 +252,14 @@ void sti_solver_be_rough(st_Solver *solver)
     solver->reduction->rough = true;
 }
 
-void sti_solver_equip(st_Solver *solver, int threads, struct sti_Saddle *saddle)
+void sti_solver_equip(st_Solver *solver, sti_Equipment equipment)
 {
-    solver->def.threads = solver->reduction->threads = threads;
-    sti_reduction_lend(solver->reduction, saddle);
+    const bool fits = (solver->kind == &sti_auto || solver->kind == &sti_newton) && !solver->def.all_errors;
+    solver->def.threads = solver->reduction->threads = equipment.threads;
+    sti_reduction_lend(solver->reduction, equipment.saddle);
+    solver->tries_dense = equipment.dense && fits && solver->def.effort != ST_EFFORT_THOROUGH;
+    sti_solver_limit(solver, equipment.max_work, equipment.stop);
+    solver->left = equipment.left;
 }
 
 void sti_solver_limit(st_Solver *solver, double max_work, sti_Stop *stop)
@@ -268,20 +268,9 @@ void sti_solver_limit(st_Solver *solver, double max_work, sti_Stop *stop)
     solver->work.stop = stop;
 }
 
-void sti_solver_try_dense(st_Solver *solver, bool tries)
-{
-    const bool fits = (solver->kind == &sti_auto || solver->kind == &sti_newton) && !solver->def.all_errors;
-    solver->tries_dense = tries && fits && solver->def.effort != ST_EFFORT_THOROUGH;
-}
-
 int sti_solver_fewest(const st_Solver *solver)
 {
     return solver->reduction->fewest;
-}
-
-void sti_solver_recall(st_Solver *solver, double left)
-{
-    solver->left = left;
 }
 
 st_SolverDef sti_solver_def(const st_Solver *solver)
@@ -350,33 +339,26 @@ static void copy(const st_Solver *solver, double *to, const double *from, int n)
     if (to != NULL) sti_team_copy(solver->def.threads, to, from, n);
 }
 
-static st_Status check_finite(const st_Solver *solver, const st_Problem *problem, st_Error *err)
-{
-    const sti_Judged *of = solver->reduction->judged;
-    const int threads = solver->def.threads;
-    if (sti_team_within(threads, solver->r, problem->n_r, DBL_MAX) &&
-        sti_team_within(threads, of->u, problem->n_r, DBL_MAX) &&
-        sti_team_within(threads, of->v, problem->n_v, DBL_MAX))
-        return ST_OK;
-    for (int j = 0; j < problem->n_r; j++)
-        if (!isfinite(solver->r[j]) || !isfinite(of->u[j]))
-            return sti_fail(err, ST_ERR_NUMERIC, "solver \"%s\": row %d came out as impulse %g, velocity %g",
-                            solver->def.name, j, solver->r[j], of->u[j]);
-    for (int i = 0; i < problem->n_v; i++)
-        if (!isfinite(of->v[i]))
-            return sti_fail(err, ST_ERR_NUMERIC, "solver \"%s\": velocity %d came out as %g", solver->def.name, i,
-                            of->v[i]);
-    return ST_OK;
-}
-
 /* What was found, and what is known of it, goes to the caller. */
 static st_Status hand_over(const st_Solver *solver, const st_SolveInfo *found, st_Solution *solution,
                            st_SolveInfo *info, st_Error *err)
 {
     const st_Problem *problem = solver->reduction->problem;
-    STI_TRY(check_finite(solver, problem, err));
+    const sti_Judged *of = solver->reduction->judged;
+    const int threads = solver->def.threads;
+    const bool finite = sti_team_within(threads, solver->r, problem->n_r, DBL_MAX) &&
+                        sti_team_within(threads, of->u, problem->n_r, DBL_MAX) &&
+                        sti_team_within(threads, of->v, problem->n_v, DBL_MAX);
+    for (int j = 0; j < problem->n_r && !finite; j++)
+        if (!isfinite(solver->r[j]) || !isfinite(of->u[j]))
+            return sti_fail(err, ST_ERR_NUMERIC, "solver \"%s\": row %d came out as impulse %g, velocity %g",
+                            solver->def.name, j, solver->r[j], of->u[j]);
+    for (int i = 0; i < problem->n_v && !finite; i++)
+        if (!isfinite(of->v[i]))
+            return sti_fail(err, ST_ERR_NUMERIC, "solver \"%s\": velocity %d came out as %g", solver->def.name, i,
+                            of->v[i]);
     copy(solver, solution->r, solver->r, problem->n_r);
-    copy(solver, solution->u, solver->reduction->judged->u, problem->n_r);
+    copy(solver, solution->u, of->u, problem->n_r);
     if (info != NULL) *info = *found;
     return ST_OK;
 }
@@ -429,26 +411,6 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
     return hand_over(solver, &found, solution, info, err);
 }
 
-/* Velocities and joints are known. Where they leave all contacts open, that is all: r = 0 is the answer, and exact. */
-static st_Status solve_contacts(st_Solver *solver, st_Solution *solution, st_SolveInfo *info, st_Error *err)
-{
-    sti_Reduction *reduction = solver->reduction;
-    const int n_r = reduction->problem->n_r;
-    double joint;
-    if (!sti_reduction_is_open(reduction, &joint)) {
-        STI_TRY(sti_reduce_contacts(reduction, err));
-        return solve_reduced(solver, solution, info, err);
-    }
-    if (n_r > 0) memset(solver->r, 0, (size_t)n_r * sizeof *solver->r);
-    st_SolveInfo found = {.solver = solver->def.name,
-                          .converged = sti_joints_are_met(reduction->problem, reduction->judged->v, joint,
-                                                          solver->def.tolerance, solver->def.all_errors),
-                          .start = -1.0,
-                          .redundant_rows = reduction->redundant_rows,
-                          .residual = {.joint = joint, .worst_contact = -1}};
-    return hand_over(solver, &found, solution, info, err);
-}
-
 st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
                           st_Error *err)
 {
@@ -471,7 +433,23 @@ st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const s
     }
     STI_TRY(make_room(solver, problem, err));
     STI_TRY(sti_reduce_joints(solver->reduction, problem, pile, err));
-    STI_TRY(solve_contacts(solver, solution, info, err));
+    /* Velocities and joints are known. Where they leave all contacts open r = 0 is the answer, and exact. */
+    sti_Reduction *reduction = solver->reduction;
+    double joint;
+    if (sti_reduction_is_open(reduction, &joint)) {
+        const bool met =
+            sti_joints_are_met(problem, reduction->judged->v, joint, solver->def.tolerance, solver->def.all_errors);
+        const st_SolveInfo found = {.solver = solver->def.name,
+                                    .converged = met,
+                                    .start = -1.0,
+                                    .redundant_rows = reduction->redundant_rows,
+                                    .residual = {.joint = joint, .worst_contact = -1}};
+        if (problem->n_r > 0) memset(solver->r, 0, (size_t)problem->n_r * sizeof *solver->r);
+        STI_TRY(hand_over(solver, &found, solution, info, err));
+    } else {
+        STI_TRY(sti_reduce_contacts(reduction, err));
+        STI_TRY(solve_reduced(solver, solution, info, err));
+    }
     copy(solver, solution->v, solver->reduction->judged->v, problem->n_v);
     copy(solver, solution->l, solver->reduction->judged->l, problem->n_l);
     return ST_OK;

@@ -80,20 +80,22 @@ void sti_solver_close(const sti_SolverKind *kind, void *workspace);
 /* From now on joints are solved for without refinement: for a caller who corrects what is left in the next round. */
 void sti_solver_be_rough(st_Solver *solver);
 
-/* For the next solves: threads, and the factors of the joints (sti_reduction_lend). */
-void sti_solver_equip(st_Solver *solver, int threads, struct sti_Saddle *saddle);
+/* What an island has for its next solve. */
+typedef struct sti_Equipment {
+    int threads;
+    struct sti_Saddle *saddle; /* the factors of its joints (sti_reduction_lend); NULL: the solver's own            */
+    bool dense;                /* small problems are tried with dense factors first (dense_newton.h)                */
+    double max_work;           /* visits of each contact that it may take                                           */
+    sti_Stop *stop;            /* instead of the def's cancel                                                       */
+    double left;               /* residual of the answer that its start comes from; INFINITY: not known             */
+} sti_Equipment;
+void sti_solver_equip(st_Solver *solver, sti_Equipment equipment);
 /* For the next solves: the visits of each contact that they may take, and who stops them instead of the def's cancel.
  */
 void sti_solver_limit(st_Solver *solver, double max_work, sti_Stop *stop);
 
-/* For the next solves: small problems are tried with dense factors first (dense_newton.h). */
-void sti_solver_try_dense(st_Solver *solver, bool tries);
-
 /* Contacts between free bodies from which on it builds a graph, and takes them as arrays. */
 int sti_solver_fewest(const st_Solver *solver);
-
-/* For the next solve alone: the residual of the answer that its start comes from; INFINITY: not known. */
-void sti_solver_recall(st_Solver *solver, double left);
 
 /* How it was made, and changes of that for the next solves. */
 st_SolverDef sti_solver_def(const st_Solver *solver);
