@@ -45,12 +45,6 @@ void sti_graph_release(sti_Graph *graph)
 
 /* ------------------------------------------------------------------ who fits */
 
-static bool law_fits(const st_ContactLaw *contact)
-{
-    if (contact->law == ST_LAW_FRICTIONLESS) return contact->dim == 1;
-    return contact->law == ST_LAW_COULOMB;
-}
-
 /* Every block of C is diagonal. */
 static bool compliance_fits(const st_BlockDiag *C)
 {
@@ -63,29 +57,6 @@ static bool compliance_fits(const st_BlockDiag *C)
                 if (i != j && x[j] != 0.0) return false;
     }
     return true;
-}
-
-/* The nodes that row j of H' touches; false where there are more than two. */
-static bool note_legs(const st_Problem *p, const sti_Net *net, int j, int32_t ground, int32_t legs[2])
-{
-    for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++) {
-        const int node = net->block_of[p->H.i[e]];
-        if (node == legs[0] || node == legs[1]) continue;
-        if (legs[0] == ground)
-            legs[0] = node;
-        else if (legs[1] == ground)
-            legs[1] = node;
-        else
-            return false;
-    }
-    return true;
-}
-
-/* Rows of a contact mostly touch the very same velocities. */
-static bool same_row(const st_Sparse *H, int i, int j)
-{
-    const int64_t count = H->p[i + 1] - H->p[i];
-    return H->p[j + 1] - H->p[j] == count && memcmp(H->i + H->p[i], H->i + H->p[j], (size_t)count * sizeof *H->i) == 0;
 }
 
 /* The six velocities of a body, in order? */
@@ -109,8 +80,10 @@ static sti_ContactKind kind_of_rows(const st_Problem *p, const sti_Net *net, con
     legs[1] = count == 12 ? net->block_of[index[6]] : ground;
     if (!is_body(p, legs[0], index) || legs[0] == legs[1]) return STI_ANY_ROWS;
     if (count == 12 && !is_body(p, legs[1], index + 6)) return STI_ANY_ROWS;
-    for (int d = 1; d < contact->dim; d++)
-        if (!same_row(&p->H, contact->first, contact->first + d)) return STI_ANY_ROWS;
+    for (int row = contact->first + 1; row < contact->first + contact->dim; row++)
+        if (p->H.p[row + 1] - p->H.p[row] != count ||
+            memcmp(index, p->H.i + p->H.p[row], (size_t)count * sizeof *index) != 0)
+            return STI_ANY_ROWS;
     return count == 12 ? STI_TWO_BODIES : STI_ONE_BODY;
 }
 
@@ -122,34 +95,46 @@ typedef struct Fitting {
     bool fits[STI_PARTS], same[STI_PARTS], straight[STI_PARTS], turning[STI_PARTS];
 } Fitting;
 
-static bool is_straight(const st_Problem *p, int c)
-{
-    const st_ContactLaw *contact = &p->contact[c];
-    const bool compliant = p->C.n_blocks > 0;
-    bool straight = contact->dim != 2;
-    for (int row = contact->first + 1; row < contact->first + contact->dim; row++)
-        straight = straight && p->w[row] == 0.0 && !(compliant && p->C.x[row] != 0.0);
-    return straight;
-}
-
-/* The legs of rows as they stand; more than two: let them be looked at alone. */
-static void read_legs(sti_Graph *graph, const sti_Net *net, int c)
+/* The bodies of contact c, and its kind; false: the problem has no graph. */
+static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
 {
     const st_Problem *p = graph->problem;
+    const st_ContactLaw *contact = &p->contact[c];
     const int32_t ground = graph->n_nodes;
     int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
-    graph->kind[c] = (uint8_t)kind_of_rows(p, net, &p->contact[c], ground, legs);
-    if (graph->kind[c] != STI_ANY_ROWS) return;
-    legs[0] = legs[1] = ground;
-    for (int d = 0; d < p->contact[c].dim; d++)
-        if (!note_legs(p, net, p->contact[c].first + d, ground, legs)) graph->kind[c] = STI_ALONE;
-}
+    graph->kind[c] = STI_ANY_ROWS;
+    if (contact->law == ST_LAW_FRICTIONLESS ? contact->dim != 1 : contact->law != ST_LAW_COULOMB) {
+        graph->kind[c] = STI_ALONE;
+        legs[0] = legs[1] = ground;
+        return contact->law == ST_LAW_BOUNDED && graph->pile == NULL;
+    }
+    if (graph->pile != NULL) {
+        for (int side = 0; side < 2; side++) {
+            const int32_t body = graph->pile->body[2 * (ptrdiff_t)c + side];
+            legs[side] = body >= 0 ? body : ground;
+        }
+        return true;
+    }
 
-/* Bodies with joints are no legs: what only time can move is ground, and others take their contact out of the lanes. */
-static void leave_joints(const sti_Graph *graph, int c)
-{
-    const int32_t ground = graph->n_nodes;
-    int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
+    /* the bodies that its rows touch; a contact that touches more than two is visited alone */
+    graph->kind[c] = (uint8_t)kind_of_rows(p, net, contact, ground, legs);
+    if (graph->kind[c] == STI_ANY_ROWS) {
+        legs[0] = legs[1] = ground;
+        for (int64_t e = p->H.p[contact->first]; e < p->H.p[contact->first + contact->dim]; e++) {
+            const int node = net->block_of[p->H.i[e]];
+            if (node == legs[0] || node == legs[1]) continue;
+            if (legs[0] == ground)
+                legs[0] = node;
+            else if (legs[1] == ground)
+                legs[1] = node;
+            else
+                graph->kind[c] = STI_ALONE;
+        }
+    }
+    if (p->n_l == 0 || graph->kind[c] == STI_ALONE) return true;
+
+    /* Bodies with joints are no legs: what only time can move is ground, and others take their contact out of the
+     * lanes. */
     bool jointed = false, moves = false;
     for (int side = 0; side < 2; side++) {
         const int k = legs[side] != ground ? graph->mobility.of_block[legs[side]] : -1;
@@ -158,26 +143,7 @@ static void leave_joints(const sti_Graph *graph, int c)
         moves = moves || sti_mobility_freedoms(&graph->mobility, k) > 0;
         legs[side] = ground;
     }
-    const bool nobody = legs[0] == ground && legs[1] == ground;
-    if (jointed) graph->kind[c] = moves || nobody ? STI_ALONE : STI_LED;
-}
-
-static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
-{
-    const st_Problem *p = graph->problem;
-    graph->kind[c] = STI_ANY_ROWS;
-    if (!law_fits(&p->contact[c])) {
-        graph->kind[c] = STI_ALONE;
-        graph->legs[2 * (ptrdiff_t)c] = graph->legs[2 * (ptrdiff_t)c + 1] = graph->n_nodes;
-        return p->contact[c].law == ST_LAW_BOUNDED && graph->pile == NULL;
-    }
-    if (graph->pile != NULL) {
-        for (ptrdiff_t leg = 2 * (ptrdiff_t)c; leg < 2 * (ptrdiff_t)c + 2; leg++)
-            graph->legs[leg] = graph->pile->body[leg] >= 0 ? graph->pile->body[leg] : graph->n_nodes;
-        return true;
-    }
-    read_legs(graph, net, c);
-    if (p->n_l > 0 && graph->kind[c] != STI_ALONE) leave_joints(graph, c);
+    if (jointed) graph->kind[c] = moves || (legs[0] == ground && legs[1] == ground) ? STI_ALONE : STI_LED;
     return true;
 }
 
@@ -192,8 +158,11 @@ static void find_legs_of_part(void *ctx, int part, int64_t first, int64_t end)
         const bool alone = fitting->graph->kind[c] == STI_ALONE;
         fits = find_own_legs(fitting->graph, fitting->net, c);
         same = same && a == legs[0] && b == legs[1] && alone == (fitting->graph->kind[c] == STI_ALONE);
-        straight = straight && is_straight(p, c);
-        turning = turning || p->contact[c].dim > STI_SLIDING;
+        const st_ContactLaw *contact = &p->contact[c];
+        straight = straight && contact->dim != 2;
+        for (int row = contact->first + 1; row < contact->first + contact->dim; row++)
+            straight = straight && p->w[row] == 0.0 && !(p->C.n_blocks > 0 && p->C.x[row] != 0.0);
+        turning = turning || contact->dim > STI_SLIDING;
     }
     fitting->fits[part] = fits;
     fitting->straight[part] = straight;
@@ -226,47 +195,42 @@ static bool find_legs(sti_Graph *graph, const sti_Net *net)
 
 /* ------------------------------------------------------------------ colours */
 
-static int lowest_free(uint64_t taken)
+/* Each contact takes the first colour that is free at both its bodies; then its place in a batch of that colour. */
+static st_Status find_places(sti_Graph *graph, st_Error *err)
 {
-    return ~taken != 0 ? __builtin_ctzll(~taken) : LATE;
-}
+    const int n_contacts = graph->problem->n_contacts, n_zones = (n_contacts + STI_ZONE - 1) / STI_ZONE;
+    graph->n_zones = n_zones;
+    GROW(run_first, (int64_t)STI_COLOURS * n_zones + 1);
 
-/* Each contact takes the first colour that is free at both its bodies. run_first becomes how many there are of each
- * colour in each zone, and behind all of them how many have none.                                   */
-static void choose_colours(sti_Graph *graph)
-{
+    /* run_first: how many there are of each colour in each zone, and behind all of them how many have none */
+    int *const late_run = graph->run_first + (ptrdiff_t)STI_COLOURS * n_zones;
     memset(graph->taken, 0, (size_t)(graph->n_nodes + 1) * sizeof *graph->taken);
-    memset(graph->run_first, 0, (size_t)(STI_COLOURS * graph->n_zones + 1) * sizeof *graph->run_first);
-    for (int c = 0; c < graph->problem->n_contacts; c++) {
+    memset(graph->run_first, 0, (size_t)(STI_COLOURS * n_zones + 1) * sizeof *graph->run_first);
+    for (int c = 0; c < n_contacts; c++) {
         const int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
         if (graph->kind[c] == STI_ALONE) continue;
-        const int colour = lowest_free(graph->taken[legs[0]] | graph->taken[legs[1]]);
+        const uint64_t taken = graph->taken[legs[0]] | graph->taken[legs[1]];
+        const int colour = ~taken != 0 ? __builtin_ctzll(~taken) : LATE;
         graph->colour[c] = (uint8_t)colour;
-        graph->run_first[colour < LATE ? STI_COLOURS * (c / STI_ZONE) + colour : STI_COLOURS * graph->n_zones]++;
+        ++*(colour < LATE ? graph->run_first + (ptrdiff_t)STI_COLOURS * (c / STI_ZONE) + colour : late_run);
         for (int side = 0; side < 2 && colour < LATE; side++)
             if (legs[side] != graph->n_nodes) graph->taken[legs[side]] |= (uint64_t)1 << colour;
     }
-}
 
-/* How many there are becomes where they begin. */
-static void place_runs(sti_Graph *graph)
-{
-    int end = 0, *late = graph->run_first + STI_COLOURS * graph->n_zones;
-    for (int *run = graph->run_first; run < late; run++) {
+    /* where they begin, instead */
+    int end = 0;
+    for (int *run = graph->run_first; run < late_run; run++) {
         const int batches = (*run + STI_LANES - 1) / STI_LANES;
         *run = end;
         end += batches;
     }
     graph->n_coloured = end;
-    graph->n_batches = end + *late;
-    *late = end;
-}
+    graph->n_batches = end + *late_run;
+    *late_run = end;
 
-/* The place of every contact. */
-static void place_contacts(sti_Graph *graph)
-{
+    /* the place of every contact */
     int next[STI_COLOURS], late = STI_LANES * graph->n_coloured, alone = STI_LANES * graph->n_batches;
-    for (int c = 0; c < graph->problem->n_contacts; c++) {
+    for (int c = 0; c < n_contacts; c++) {
         const int *run = graph->run_first + (ptrdiff_t)STI_COLOURS * (c / STI_ZONE);
         for (int k = 0; k < STI_COLOURS && c % STI_ZONE == 0; k++)
             next[k] = STI_LANES * run[k];
@@ -280,16 +244,13 @@ static void place_contacts(sti_Graph *graph)
         }
     }
     graph->n_rooms = (alone + STI_LANES - 1) / STI_LANES;
-}
 
-/* Colour after colour, each in the order of memory. */
-static st_Status list_stretches(sti_Graph *graph, st_Error *err)
-{
+    /* stretches: colour after colour, each in the order of memory */
     int n = 0;
-    GROW(stretch, sti_chunks_of(graph->n_coloured) + (int64_t)STI_COLOURS * graph->n_zones);
+    GROW(stretch, sti_chunks_of(graph->n_coloured) + (int64_t)STI_COLOURS * n_zones);
     for (int k = 0; k < STI_COLOURS; k++) {
         graph->colour_first[k] = n;
-        for (int z = 0; z < graph->n_zones; z++) {
+        for (int z = 0; z < n_zones; z++) {
             const int *run = graph->run_first + STI_COLOURS * (ptrdiff_t)z + k;
             for (int first = run[0]; first < run[1]; first += STI_CHUNK)
                 graph->stretch[n++] = (sti_Stretch){first, run[1] - first < STI_CHUNK ? run[1] - first : STI_CHUNK};
@@ -308,45 +269,7 @@ static void list_range(void *ctx, int64_t first, int64_t end)
             graph->batch[graph->place[c] / STI_LANES].contact[graph->place[c] % STI_LANES] = c;
 }
 
-static void list_lanes(sti_Graph *graph)
-{
-    for (int e = 0; e < sti_graph_open(graph); e++) {
-        const int k = sti_graph_open_batch(graph, e);
-        if (k >= 0) memset(graph->batch[k].contact, 0xff, sizeof graph->batch[k].contact); /* -1 */
-    }
-    sti_team_for(graph->threads, graph->problem->n_contacts, 4 * STI_LEAST, list_range, graph);
-}
-
 /* ------------------------------------------------------------------ the whole of it */
-
-static st_Status make_room(sti_Graph *graph, st_Error *err)
-{
-    const int64_t n_contacts = graph->problem->n_contacts, n_nodes = (int64_t)graph->n_nodes + 1;
-    GROW(legs, 2 * n_contacts);
-    GROW(kind, n_contacts);
-    GROW(colour, n_contacts);
-    GROW(place, n_contacts);
-    GROW(taken, n_nodes);
-    GROW(diagonal, n_nodes);
-    GROW(mass_at, n_nodes);
-    GROW(scale, STI_NODE * n_nodes);
-    const int64_t freedoms = sti_graph_freedoms(graph);
-    GROW(v_judged, STI_NODE * n_nodes + freedoms);
-    GROW(v, STI_NODE * n_nodes + freedoms);
-    GROW(v_free, STI_NODE * n_nodes + freedoms);
-    if (freedoms > 0) memset(graph->v_free + STI_NODE * n_nodes, 0, (size_t)freedoms * sizeof *graph->v_free);
-    return ST_OK;
-}
-
-static st_Status find_places(sti_Graph *graph, st_Error *err)
-{
-    graph->n_zones = (graph->problem->n_contacts + STI_ZONE - 1) / STI_ZONE;
-    GROW(run_first, (int64_t)STI_COLOURS * graph->n_zones + 1);
-    choose_colours(graph);
-    place_runs(graph);
-    place_contacts(graph);
-    return list_stretches(graph, err);
-}
 
 static st_Status make_batches(sti_Graph *graph, st_Error *err)
 {
@@ -370,33 +293,13 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
     GROW(judged, numbers);
     const int chunks = sti_chunks_of(graph->n_batches), stretches = graph->colour_first[STI_COLOURS] + 1;
     GROW(part, chunks > stretches ? chunks : stretches);
-    if (anew) list_lanes(graph);
+    for (int e = 0; e < sti_graph_open(graph) && anew; e++) {
+        const int k = sti_graph_open_batch(graph, e);
+        if (k >= 0) memset(graph->batch[k].contact, 0xff, sizeof graph->batch[k].contact); /* -1 */
+    }
+    if (anew) sti_team_for(graph->threads, graph->problem->n_contacts, 4 * STI_LEAST, list_range, graph);
     graph->n_placed = graph->problem->n_contacts;
     graph->placed_nodes = graph->n_nodes;
-    return ST_OK;
-}
-
-/* | rho b |, or 0 where b is rounding, but not below | rho u_scale |: residual.c. Twice what the terms of velocities
- * are at most: w may be as large, and cancel them.                                                     */
-static double residual_scale(const st_Problem *p, const double sum[STI_SUMS])
-{
-    const double least = sum[2] * p->u_scale * p->u_scale;
-    return sqrt(fmax(least, sqrt(sum[0]) > 2 * STI_NOISE * sqrt(sum[1]) ? sum[0] : 0.0));
-}
-
-/* Those that stand alone, and those on bodies with joints. Are enough left in lanes? */
-static st_Status count_kinds(sti_Graph *graph, bool *enough, st_Error *err)
-{
-    const int n = graph->problem->n_contacts;
-    graph->n_alone = graph->n_jointed = 0;
-    for (int c = 0; c < n; c++) {
-        graph->n_alone += graph->kind[c] == STI_ALONE;
-        graph->n_jointed += graph->kind[c] >= STI_LED;
-    }
-    *enough = graph->n_alone == 0 || n - graph->n_alone >= STI_FEW_ROWS;
-    GROW(jointed, graph->n_jointed);
-    for (int c = 0, k = 0; c < n && k < graph->n_jointed; c++)
-        if (graph->kind[c] >= STI_LED) graph->jointed[k++] = c;
     return ST_OK;
 }
 
@@ -407,9 +310,34 @@ static st_Status sort_contacts(sti_Graph *graph, const sti_Saddle *saddle, bool 
     *fits = p->symmetric && p->n_contacts > 0 && compliance_fits(&p->C) && !(p->n_l > 0 && graph->pile != NULL);
     if (!*fits) return ST_OK;
     if (p->n_l > 0) STI_TRY(sti_mobility_build(&graph->mobility, p, saddle, err));
-    STI_TRY(make_room(graph, err));
+    const int64_t n_contacts = p->n_contacts, n_nodes = (int64_t)graph->n_nodes + 1;
+    GROW(legs, 2 * n_contacts);
+    GROW(kind, n_contacts);
+    GROW(colour, n_contacts);
+    GROW(place, n_contacts);
+    GROW(taken, n_nodes);
+    GROW(diagonal, n_nodes);
+    GROW(mass_at, n_nodes);
+    GROW(scale, STI_NODE * n_nodes);
+    const int64_t freedoms = sti_graph_freedoms(graph);
+    GROW(v_judged, STI_NODE * n_nodes + freedoms);
+    GROW(v, STI_NODE * n_nodes + freedoms);
+    GROW(v_free, STI_NODE * n_nodes + freedoms);
+    if (freedoms > 0) memset(graph->v_free + STI_NODE * n_nodes, 0, (size_t)freedoms * sizeof *graph->v_free);
     *fits = find_legs(graph, saddle->net);
-    return *fits ? count_kinds(graph, fits, err) : ST_OK;
+    if (!*fits) return ST_OK;
+
+    /* Those that stand alone, and those on bodies with joints. Are enough left in lanes? */
+    graph->n_alone = graph->n_jointed = 0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        graph->n_alone += graph->kind[c] == STI_ALONE;
+        graph->n_jointed += graph->kind[c] >= STI_LED;
+    }
+    *fits = graph->n_alone == 0 || p->n_contacts - graph->n_alone >= STI_FEW_ROWS;
+    GROW(jointed, graph->n_jointed);
+    for (int c = 0, k = 0; c < p->n_contacts && k < graph->n_jointed; c++)
+        if (graph->kind[c] >= STI_LED) graph->jointed[k++] = c;
+    return ST_OK;
 }
 
 st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_PileContacts *pile,
@@ -429,7 +357,11 @@ st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti
     if (!*fits) return ST_OK;
     sti_graph_fill(graph, net, v_free, sum);
     *fits = sum[3] == 0.0; /* no contact whose normal moves nothing */
-    *scale = isfinite(sum[0]) ? residual_scale(problem, sum) : INFINITY;
+    /* | rho b |, or 0 where b is rounding, but not below | rho u_scale |: residual.c. Twice what the terms of
+     * velocities are at most: w may be as large, and cancel them. */
+    const double least = sum[2] * problem->u_scale * problem->u_scale;
+    const double square = sqrt(sum[0]) > 2 * STI_NOISE * sqrt(sum[1]) ? sum[0] : 0.0;
+    *scale = isfinite(sum[0]) ? sqrt(fmax(least, square)) : INFINITY;
     return ST_OK;
 }
 

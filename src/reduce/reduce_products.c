@@ -26,11 +26,25 @@ static void add_own_compliance(sti_ReductionMemory *m)
     }
 }
 
-/* rho = dim / |trace(W_cc)|: below 0 in complementarity problems only. */
-static st_Status build_rho(sti_ReductionMemory *m, st_Error *err)
+st_Status sti_columns_diagonal(sti_ReductionMemory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
+    GROW(W_start, p->n_contacts + 1);
+    GROW(rho, p->n_contacts);
+    m->W_start[0] = 0;
+    for (int c = 0; c < p->n_contacts; c++)
+        m->W_start[c + 1] = m->W_start[c] + (int64_t)p->contact[c].dim * p->contact[c].dim;
+    GROW(W_diagonal, m->W_start[p->n_contacts]);
     for (int c = 0; c < p->n_contacts; c++) {
+        const int dim = p->contact[c].dim;
+        for (int d = 0; d < dim; d++) {
+            sti_scatter_column(m, c, d);
+            for (int e = 0; e < dim; e++)
+                m->W_diagonal[m->W_start[c] + (int64_t)e * dim + d] = sti_row_of_H(m, c, e, m->out_v);
+        }
+    }
+    add_own_compliance(m);
+    for (int c = 0; c < p->n_contacts; c++) { /* rho = dim / |trace(W_cc)|: below 0 in complementarity problems only */
         const int dim = p->contact[c].dim;
         double trace = 0.0;
         for (int d = 0; d < dim; d++)
@@ -42,72 +56,22 @@ static st_Status build_rho(sti_ReductionMemory *m, st_Error *err)
     return ST_OK;
 }
 
-static st_Status place_W_diagonal(sti_ReductionMemory *m, st_Error *err)
-{
-    const st_Problem *p = m->problem;
-    GROW(W_start, p->n_contacts + 1);
-    GROW(rho, p->n_contacts);
-    m->W_start[0] = 0;
-    for (int c = 0; c < p->n_contacts; c++)
-        m->W_start[c + 1] = m->W_start[c] + (int64_t)p->contact[c].dim * p->contact[c].dim;
-    GROW(W_diagonal, m->W_start[p->n_contacts]);
-    return ST_OK;
-}
-
-st_Status sti_columns_diagonal(sti_ReductionMemory *m, st_Error *err)
-{
-    const st_Problem *p = m->problem;
-    STI_TRY(place_W_diagonal(m, err));
-    for (int c = 0; c < p->n_contacts; c++) {
-        const int dim = p->contact[c].dim;
-        for (int d = 0; d < dim; d++) {
-            sti_scatter_column(m, c, d);
-            for (int e = 0; e < dim; e++)
-                m->W_diagonal[m->W_start[c] + (int64_t)e * dim + d] = sti_row_of_H(m, c, e, m->out_v);
-        }
-    }
-    add_own_compliance(m);
-    return build_rho(m, err);
-}
-
-/* The velocity that joints impose along a row of H that they hold: 0, not rounding, unless they move in time. */
-static double imposed(const st_Problem *p, int row, const double *v_free, double fastest)
-{
-    double sum = 0.0;
-    for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++)
-        sum += p->H.x[e] * v_free[p->H.i[e]];
-    return fastest > 0.0 && fabs(sum) > STI_NOISE * fastest ? sum : 0.0;
-}
-
-static double largest(const double *x, int n)
-{
-    double most = 0.0;
-    for (int k = 0; k < n; k++)
-        most = fmax(most, fabs(x[k]));
-    return most;
-}
-
 /* w as the problem has it, with what joints impose, and b. */
 void sti_columns_b(sti_ReductionMemory *m)
 {
     const st_Problem *p = m->problem;
-    const double fastest = largest(p->g, p->n_l);
+    double fastest = 0.0;
+    for (int k = 0; k < p->n_l; k++)
+        fastest = fmax(fastest, fabs(p->g[k]));
     for (int c = 0; c < p->n_contacts; c++)
         for (int d = 0; d < p->contact[c].dim; d++) {
             const int row = p->contact[c].first + d;
-            m->w[row] = p->w[row] + (m->held[row] ? imposed(p, row, m->v_free, fastest) : 0.0);
+            double imposed = 0.0; /* by joints, along a row that they hold: 0, not rounding, unless they move in time */
+            for (int64_t e = p->H.p[row]; e < p->H.p[row + 1] && m->held[row]; e++)
+                imposed += p->H.x[e] * m->v_free[p->H.i[e]];
+            m->w[row] = p->w[row] + (fastest > 0.0 && fabs(imposed) > STI_NOISE * fastest ? imposed : 0.0);
             m->b[row] = sti_row_of_H(m, c, d, m->v_free) + m->w[row];
         }
-}
-
-/* u += C r. */
-static void add_compliance(const st_Problem *p, const double *r, double *u)
-{
-    const double *x = p->C.x;
-    for (int k = 0; k < p->C.n_blocks; k++)
-        for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++)
-            for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++)
-                u[i] += *x++ * r[j];
 }
 
 void sti_reduction_apply(const sti_Reduction *reduction, const double *r, double *v, double *u)
@@ -128,7 +92,11 @@ void sti_reduction_apply(const sti_Reduction *reduction, const double *r, double
     for (int c = 0; c < p->n_contacts; c++)
         for (int d = 0; d < p->contact[c].dim; d++)
             u[p->contact[c].first + d] = sti_row_of_H(m, c, d, v) + m->w[p->contact[c].first + d];
-    add_compliance(p, r, u);
+    const double *x = p->C.x;
+    for (int k = 0; k < p->C.n_blocks; k++)
+        for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++)
+            for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++)
+                u[i] += *x++ * r[j];
 }
 
 void sti_reduction_form_W(const sti_Reduction *reduction, double *W)

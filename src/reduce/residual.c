@@ -13,22 +13,6 @@
 #include "pile/pile.h"
 #include "problem/law.h"
 
-/* u = H'v + C r + w, by the problem's own matrices. */
-static void contact_velocity(const st_Problem *p, const double *r, const double *v, double *u)
-{
-    for (int j = 0; j < p->n_r; j++) {
-        double sum = p->w[j];
-        for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
-            sum += p->H.x[e] * v[p->H.i[e]];
-        u[j] = sum;
-    }
-    const double *x = p->C.x;
-    for (int k = 0; k < p->C.n_blocks; k++)
-        for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++)
-            for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++)
-                u[i] += *x++ * r[j];
-}
-
 static double square_norm(const double *x, int n)
 {
     double sum = 0.0;
@@ -37,24 +21,15 @@ static double square_norm(const double *x, int n)
     return sum;
 }
 
-/* | r - P(r) |: box is no fixed set, its projection takes r_n as it is and clips the rest. */
-static double distance(const st_ContactLaw *contact, const double *r)
-{
-    double x[ST_MAX_DIM] = {0};
-    memcpy(x, r, (size_t)contact->dim * sizeof *x);
-    sti_law_project(contact, x);
-    for (int k = 0; k < contact->dim; k++)
-        x[k] -= r[k];
-    return sqrt(square_norm(x, contact->dim));
-}
-
 /* | rho b |, or 0 where b is nothing but the rounding of its own terms H'v_free and w: a number made of
  * noise cannot serve as a scale (two bodies that fly side by side). Never below | rho u_scale |: who made
  * the problem may know how large velocities are that mean anything.                                */
-static double scale_of(const sti_Reduction *reduction)
+double sti_residual_scale(const sti_Reduction *reduction)
 {
     const st_Problem *p = reduction->problem;
+    sti_Judged *judged = reduction->judged;
     double square = 0.0, terms = 0.0, least = 0.0;
+    if (judged->scale >= 0.0) return judged->scale;
     for (int c = 0; c < p->n_contacts; c++)
         for (int j = p->contact[c].first; j < p->contact[c].first + p->contact[c].dim; j++) {
             double term = fabs(p->w[j]);
@@ -64,13 +39,7 @@ static double scale_of(const sti_Reduction *reduction)
             terms += reduction->rho[c] * reduction->rho[c] * term * term;
             least += reduction->rho[c] * reduction->rho[c] * p->u_scale * p->u_scale;
         }
-    return sqrt(fmax(least, sqrt(square) > STI_NOISE * sqrt(terms) ? square : 0.0));
-}
-
-double sti_residual_scale(const sti_Reduction *reduction)
-{
-    sti_Judged *judged = reduction->judged;
-    if (judged->scale < 0.0) judged->scale = scale_of(reduction);
+    judged->scale = sqrt(fmax(least, sqrt(square) > STI_NOISE * sqrt(terms) ? square : 0.0));
     return judged->scale;
 }
 
@@ -88,27 +57,6 @@ static double uniform_error(const sti_Reduction *reduction, const double *r, con
     return scale > 0.0 ? sqrt(error) / scale : sqrt(error);
 }
 
-/* 1 / mean(diag W). */
-static double mean_rho(const sti_Reduction *reduction)
-{
-    const st_Problem *p = reduction->problem;
-    double trace = 0.0;
-    for (int c = 0; c < p->n_contacts && reduction->graph != NULL; c++)
-        trace += p->contact[c].dim / reduction->rho[c];
-    for (int c = 0; c < p->n_contacts && reduction->graph == NULL; c++)
-        for (int d = 0; d < p->contact[c].dim; d++)
-            trace += reduction->W_diagonal[reduction->W_start[c] + (int64_t)d * (p->contact[c].dim + 1)];
-    return trace > 0.0 ? p->n_r / trace : 1.0;
-}
-
-/* In a simulation nobody asks for these, and they cost as much again. */
-static void add_errors(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out)
-{
-    if (!reduction->all_errors) return;
-    out->error = uniform_error(reduction, r, u, 1.0);
-    out->error_rho = uniform_error(reduction, r, u, mean_rho(reduction));
-}
-
 void sti_residual_contact(const st_Problem *p, int c, const double *r, const double *u, double rho,
                           sti_GraphError *error, st_Residual *out)
 {
@@ -122,7 +70,13 @@ void sti_residual_contact(const st_Problem *p, int c, const double *r, const dou
         error->worst = share;
         out->worst_contact = c;
     }
-    out->cone_violation = fmax(out->cone_violation, distance(contact, rc));
+    /* | r - P(r) |: box is no fixed set, its projection takes r_n as it is and clips the rest */
+    double outside[ST_MAX_DIM] = {0};
+    memcpy(outside, rc, (size_t)contact->dim * sizeof *outside);
+    sti_law_project(contact, outside);
+    for (int k = 0; k < contact->dim; k++)
+        outside[k] -= rc[k];
+    out->cone_violation = fmax(out->cone_violation, sqrt(square_norm(outside, contact->dim)));
     out->complementarity += sti_law_undone(contact, rc, uc);
 }
 
@@ -131,7 +85,16 @@ static void close_judgement(const sti_Reduction *reduction, const double *r, con
 {
     const double scale = sti_residual_scale(reduction);
     out->natural = scale > 0.0 ? sqrt(error->sum) / scale : sqrt(error->sum);
-    add_errors(reduction, r, u, out);
+    if (!reduction->all_errors) return; /* a simulation needs none of the others, and they cost as much again */
+    const st_Problem *p = reduction->problem;
+    double trace = 0.0;
+    for (int c = 0; c < p->n_contacts && reduction->graph != NULL; c++)
+        trace += p->contact[c].dim / reduction->rho[c];
+    for (int c = 0; c < p->n_contacts && reduction->graph == NULL; c++)
+        for (int d = 0; d < p->contact[c].dim; d++)
+            trace += reduction->W_diagonal[reduction->W_start[c] + (int64_t)d * (p->contact[c].dim + 1)];
+    out->error = uniform_error(reduction, r, u, 1.0);
+    out->error_rho = uniform_error(reduction, r, u, trace > 0.0 ? p->n_r / trace : 1.0); /* 1/mean(diag W) */
 }
 
 void sti_residual_at(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out)
@@ -148,33 +111,6 @@ static void copy(double *to, const double *from, int n)
     if (to != NULL && n > 0) memcpy(to, from, (size_t)n * sizeof *to);
 }
 
-/* u of a contact that stands alone, by the problem's rows and the velocities that joints and impulses give. */
-static void velocity_alone(const st_Problem *p, const sti_Alone *alone, const double *r, const double *v, double *u)
-{
-    const st_ContactLaw *contact = &p->contact[alone->contact];
-    for (int d = 0; d < contact->dim; d++) {
-        const int row = contact->first + d;
-        u[row] = p->w[row] + alone->C[d] * r[row];
-        for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++)
-            u[row] += p->H.x[e] * v[p->H.i[e]];
-    }
-}
-
-/* In lanes first, then mechanisms by their own equations, then who stands alone. */
-static void judge_graph(const sti_Reduction *reduction, const double *r, sti_Judged *judged)
-{
-    const sti_Graph *graph = reduction->graph;
-    st_Residual *out = &judged->residual;
-    sti_GraphError error = sti_graph_judge(reduction->graph, r, judged->v, judged->u, out);
-    out->joint = sti_reduction_mechanisms(reduction, r, judged->v, judged->l);
-    for (int k = 0; k < graph->n_alone; k++) {
-        const int c = graph->alone[k].contact;
-        velocity_alone(reduction->problem, &graph->alone[k], r, judged->v, judged->u);
-        sti_residual_contact(reduction->problem, c, r, judged->u, sti_graph_rho(graph, c), &error, out);
-    }
-    close_judgement(reduction, r, judged->u, &error, out);
-}
-
 /* A solver judges where it starts and where it ends, the one that called it judges what it returns, and the door
  * of all solvers again: mostly the same r.                                                         */
 void sti_residual(const sti_Reduction *reduction, const double *r, double *v, double *l, double *u, st_Residual *out)
@@ -183,10 +119,37 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v, do
     sti_Judged *judged = reduction->judged;
     if (!judged->known || (p->n_r > 0 && memcmp(judged->r, r, (size_t)p->n_r * sizeof *r) != 0)) {
         if (reduction->graph != NULL) {
-            judge_graph(reduction, r, judged);
+            /* in lanes first, then mechanisms by their own equations, then the contacts that stand alone, by the
+             * problem's rows and the velocities that joints and impulses give */
+            const sti_Graph *graph = reduction->graph;
+            st_Residual *found = &judged->residual;
+            sti_GraphError error = sti_graph_judge(reduction->graph, r, judged->v, judged->u, found);
+            found->joint = sti_reduction_mechanisms(reduction, r, judged->v, judged->l);
+            for (int k = 0; k < graph->n_alone; k++) {
+                const sti_Alone *alone = &graph->alone[k];
+                const st_ContactLaw *contact = &p->contact[alone->contact];
+                for (int row = contact->first; row < contact->first + contact->dim; row++) {
+                    judged->u[row] = p->w[row] + alone->C[row - contact->first] * r[row];
+                    for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++)
+                        judged->u[row] += p->H.x[e] * judged->v[p->H.i[e]];
+                }
+                sti_residual_contact(p, alone->contact, r, judged->u, sti_graph_rho(graph, alone->contact), &error,
+                                     found);
+            }
+            close_judgement(reduction, r, judged->u, &error, found);
         } else {
             const double joint = sti_reduction_velocity(reduction, r, judged->v, judged->l);
-            contact_velocity(p, r, judged->v, judged->u);
+            const double *x = p->C.x;
+            for (int j = 0; j < p->n_r; j++) { /* u = H'v + C r + w, by the problem's own matrices */
+                double sum = p->w[j];
+                for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+                    sum += p->H.x[e] * judged->v[p->H.i[e]];
+                judged->u[j] = sum;
+            }
+            for (int k = 0; k < p->C.n_blocks; k++)
+                for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++)
+                    for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++)
+                        judged->u[i] += *x++ * r[j];
             sti_residual_at(reduction, r, judged->u, &judged->residual);
             judged->residual.joint = joint;
         }
