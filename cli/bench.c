@@ -1,6 +1,6 @@
 /* stiction bench: how long a step of a scene takes, where the time goes, and how good the steps are.
  *
- * A scene runs several times; told is the run with the least CPU time, for whatever disturbs a run makes it slower. The
+ * A scene runs several times. The run with the least CPU time is printed: disturbances only make a run slower. The
  * runs are the same to the last bit, so that what is said of their quality holds for all of them.
  */
 #include "json.h"
@@ -47,7 +47,7 @@ const Command bench_command = {
     .min_words = 0,
     .max_words = MAX_WORDS,
     .summary = "time of a step of scenes, by stage, and how good the steps are",
-    .details = "Runs each scene several times, without output, and tells the quickest run: CPU time of a step in the "
+    .details = "Runs each scene several times, without output, and prints the quickest run: CPU time of a step in the "
                "mean and wall time of the longest, the share of each stage, and the worst of all steps: residual of "
                "the step problem, penetration, joint error. Without SCENE a selection of the examples. Against other "
                "engines: make bench. Exit status: 0 all ran to their end; 1 one did not; 2 something is wrong with "

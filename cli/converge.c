@@ -327,7 +327,7 @@ static int draw(const Converge *c)
     return drawing_end(&drawing, drawn, err.message) ? STATUS_OK : STATUS_FAILED;
 }
 
-/* The reference, then row by row. What was computed is told, also when a run fails. */
+/* The reference, then row by row. Results are printed, also when a later run fails. */
 static int measure(Converge *c)
 {
     st_Error err = {0};

@@ -165,7 +165,7 @@ bool journal_add(Journal *journal, int run, const Result *result, int n_outputs)
 void journal_close(Journal *journal, bool done)
 {
     if (done && journal->fd >= 0) unlink(journal->path);
-    for (int k = 1; done && k < MOST_RANKS; k++) { /* those of the others, whose results are in the table */
+    for (int k = 1; done && k < MOST_RANKS; k++) { /* and those of the other ranks: the table has their results */
         char *path = path_of(journal, k);
         const bool gone = path == NULL || unlink(path) != 0;
         free(path);

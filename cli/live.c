@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAME     (1.0 / 30) /* between states that are told [s]  */
+#define FRAME     (1.0 / 30) /* between states that are sent [s]  */
 #define BUDGET    0.03       /* of computing between two looks [s] */
 #define BEHIND    0.25       /* more than this is not caught up [s] */
 #define DRAG_RATE 6.0        /* [1/s]: how briskly a dragged body follows */

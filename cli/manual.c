@@ -125,7 +125,7 @@ static void put_completion(void)
          "complete -o filenames -F _stiction stiction");
 }
 
-/* The first sentence of a help text, without the characters that shells mind. */
+/* The first sentence of a help text, without characters that have a meaning in shells. */
 static void put_hint(const char *text)
 {
     const size_t n = strcspn(text, ":;\n");

@@ -46,7 +46,7 @@ static void mpi_broadcast(void *ctx, void *bytes, int64_t n)
 
 static void mpi_exchange(void *ctx, const st_RankMessage *messages, int n)
 {
-    enum { AT_ONCE = 64 }; /* peers whose pieces are under way together */
+    enum { AT_ONCE = 64 }; /* peers that exchange pieces at the same time */
     MPI_Request request[2 * AT_ONCE];
     (void)ctx;
     for (int first = 0; first < n; first += AT_ONCE) {

@@ -259,7 +259,7 @@ static void finish_picture(Run *run)
         end_run(&run->tally, RUN_FAILED, err.message);
 }
 
-/* Close table and recording and write the picture; the first thing that went wrong is the one told. */
+/* Close table and recording and write the picture; the first error is the one reported. */
 static void finish_outputs(Run *run)
 {
     st_Error err = {0};

@@ -479,7 +479,7 @@ void open_browser(const char *address)
     if (getenv("DISPLAY") == NULL && getenv("WAYLAND_DISPLAY") == NULL && getenv("BROWSER") == NULL) return;
     pid_t child = fork();
     if (child == 0) {
-        pid_t grandchild = fork(); /* so that nobody has to wait for the browser */
+        pid_t grandchild = fork(); /* so that no process waits for the browser */
         if (grandchild == 0) {
             int null = open("/dev/null", O_RDWR);
             dup2(null, STDOUT_FILENO);

@@ -202,7 +202,7 @@ static int solve_words(const char *path, SolveOptions *o)
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         if (o->output != NULL) return complain(STATUS_INPUT, "solve: -o is for one file, %s is a folder", path);
         if (o->determine && !o->json)
-            return complain(STATUS_INPUT, "solve: --determine on a folder is told with --json only, %s is one", path);
+            return complain(STATUS_INPUT, "solve: --determine on a folder needs --json; %s is a folder", path);
         if (o->history != NULL) return complain(STATUS_INPUT, "solve: --history is for one file, %s is a folder", path);
         return solve_folder(path, o);
     }

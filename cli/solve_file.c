@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Solves that are over sooner are repeated, and their median told: a first one pays for cold caches and pages. */
+/* Solves that are over sooner are repeated, and their median is printed: a first one pays for cold caches and pages. */
 #define SHORT_SOLVE  0.01
 #define MOST_REPEATS 21
 /* Enough that the time limit, not a count of sweeps, is what ends a solver that creeps. */

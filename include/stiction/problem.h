@@ -233,7 +233,7 @@ typedef struct st_SolveInfo {
                            * exact is expensive                                        */
     int iterations;       /* pivots or sweeps                                          */
     int redundant_rows;   /* rows of G that depend on others and were left out         */
-    double start;         /* natural residual of the r it began with; -1: nobody looked  */
+    double start;         /* natural residual of the r it began with; -1: not computed   */
     double work;          /* visits of each contact, factor operations included; of islands the most */
     st_Residual residual;
 } st_SolveInfo;

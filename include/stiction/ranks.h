@@ -35,7 +35,7 @@ typedef struct st_Ranks {
 } st_Ranks;
 
 /* Of every rank but 0: works until rank 0 dismisses it. An error that all ranks share, such as too little memory, is
- * told to rank 0, whose call fails; serving goes on.                                                    */
+ * reported to rank 0: its call fails, and serving goes on.                                              */
 ST_API st_Status st_ranks_serve(const st_Ranks *ranks, const st_Allocator *allocator, st_Error *err);
 /* Of rank 0, after its last system is gone: the others return. */
 ST_API void st_ranks_dismiss(const st_Ranks *ranks);

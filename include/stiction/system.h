@@ -402,7 +402,7 @@ typedef struct st_ContactReport {
     uint64_t id;
     st_BodyId a, b;
     st_ShapeId shape_a, shape_b;
-    st_JointId joint;      /* whose limit it is; {0}: shapes touch                      */
+    st_JointId joint;      /* the joint at its limit; {0}: shapes touch                 */
     st_Vec3 point, normal; /* world; normal from a to b                                 */
     st_Vec3 tangent;       /* of velocity[1], impulse[1]; [2] is along normal x tangent */
     double gap;            /* at the start of the step [m]                              */

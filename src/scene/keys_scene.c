@@ -107,7 +107,7 @@ static const sti_Key robot_keys[] = {
     {"overlaps", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(overlaps), "",
      "do two of its bodies touch that overlap at the start? `stiction check` names them", NULL, NULL},
     {"merge", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(merge), "",
-     "links held by fixed joints become one body; false: those with mass stay, with a joint that tells its force", NULL,
+     "links held by fixed joints become one body; false: those with mass stay, with a joint that reports its force", NULL,
      NULL},
     {"ignore", STI_VALUE_WORDS, STI_ANY, 0, STI_FINITE, 0, "",
      "MJCF attributes and elements to do without that change the motion, by name: [\"tendon\"]", "none: an error",

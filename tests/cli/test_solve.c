@@ -195,7 +195,7 @@ static void refusals(void **state)
     check_contains(p->err, "--determine is about friction problems");
     RUN(p, "solve", p->folder, "--determine");
     check_status(p, 2);
-    check_contains(p->err, "told with --json only");
+    check_contains(p->err, "--determine on a folder needs --json");
     RUN(p, "solve", ROVER, "--solver", "lemke"); /* takes no cones: said, not failed */
     check_status(p, 1);
     check_contains(p->out, "not-taken");

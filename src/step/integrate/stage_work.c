@@ -17,7 +17,7 @@
  *
  * and the bracket, -|v - v*|^2/2 + T(v*) - T(v_base) <= 0, is the scheme's. A spring that is implicit stores less than
  * it takes by k (h a'v)^2/2; an explicit one gives as much. So the sum over all kinds is the change of energy, but for
- * what the solution left over and for springs whose lines turn.
+ * what the solution left over and for springs that turn.
  */
 #include "math/parallel.h"
 #include "step/step.h"
