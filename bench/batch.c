@@ -7,6 +7,8 @@
  * are batch speed / speed alone.
  */
 #define _DEFAULT_SOURCE 1
+#include "../tests/counter.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <stiction/io.h>
@@ -96,37 +98,18 @@ static void compare(const st_Scene *scene, const st_SystemDef *def, int worlds, 
     st_batch_destroy(batch);
 }
 
-typedef struct Bytes {
-    st_Allocator base;
-    long long held;
-} Bytes;
-
-static void *bytes_alloc(void *ctx, size_t size, size_t align)
-{
-    Bytes *b = ctx;
-    b->held += (long long)size;
-    return b->base.alloc(b->base.ctx, size, align);
-}
-
-static void bytes_free(void *ctx, void *memory, size_t size, size_t align)
-{
-    Bytes *b = ctx;
-    if (memory != NULL) b->held -= (long long)size;
-    b->base.free(b->base.ctx, memory, size, align);
-}
-
 /* Bytes that each world after the first adds, when all have stepped. */
 static void weigh(const st_Scene *scene, st_SystemDef def)
 {
     double held[2];
     int width = 0;
     for (int k = 0; k < 2; k++) {
-        Bytes bytes = {.base = st_default_allocator()};
+        Counter counter = {.base = st_default_allocator()};
         st_Error err = {0};
-        def.allocator = (st_Allocator){bytes_alloc, bytes_free, &bytes};
+        def.allocator = (st_Allocator){counting_alloc, counting_free, &counter};
         st_Batch *batch = make(scene, &def, k == 0 ? 1 : 65, 1);
         if (st_batch_step(batch, 50, NULL, &err) != ST_OK) stop(&err);
-        held[k] = (double)bytes.held;
+        held[k] = (double)counter.bytes;
         for (int which = 0; which < ST_N_BATCH_ARRAYS; which++)
             width += k == 0 ? st_batch_width(batch, (st_BatchArray)which) : 0;
         st_batch_destroy(batch);

@@ -353,6 +353,14 @@ static const Field checkpoint[] = {
     RP(bytes, "of the state"),
 };
 
+/* The part of st_FrictionError that solutions show, too. */
+#define MEASURES_OF_ERROR(MEMBER)                                                                                      \
+    MEMBER(certified, "upper bound of the three in exact arithmetic: solved means at most the tolerance"),             \
+        MEMBER(cone_violation, "how far the worst impulse is outside its cone [N s]"),                                 \
+        MEMBER(penetration, "the most negative normal velocity, as a number >= 0 [m/s]"),                              \
+        MEMBER(complementarity, "sum over contacts of |r . u| [J]"),                                                   \
+        MEMBER(worst_contact, "the one with the largest share of the error, from 0; -1: none")
+
 #define SOLVED(member, help) FIELD_AS(SolutionRow, info.member, #member, help)
 #define JUDGED(member, help) FIELD_AS(SolutionRow, judged.member, #member, help)
 static const Field solution[] = {
@@ -368,11 +376,7 @@ static const Field solution[] = {
     JUDGED(error, "|r - P(r - u)| / |q|, recomputed from the data by code that no solver shares"),
     JUDGED(error_rho, "|r - P(r - rho u)| / (rho |q|), rho = 1/mean(diag W), likewise"),
     JUDGED(equality, "|G'v + b| against its terms; 0 without equality rows"),
-    JUDGED(certified, "upper bound of the three in exact arithmetic: solved means at most the tolerance"),
-    JUDGED(cone_violation, "how far the worst impulse is outside its cone [N s]"),
-    JUDGED(penetration, "the most negative normal velocity, as a number >= 0 [m/s]"),
-    JUDGED(complementarity, "sum over contacts of |r . u| [J]"),
-    JUDGED(worst_contact, "the one with the largest share of the error, from 0; -1: none"),
+    MEASURES_OF_ERROR(JUDGED),
     OBJECT(SolutionRow, history, "with history=True: a list of Progress, one for each iteration; else None"),
 };
 
@@ -390,11 +394,7 @@ static const Field friction_error[] = {
     F(error_rho, "|r - P(r - rho u)| / (rho |q|), rho = 1/mean(diag W)"),
     F(equality, "|G'v + b| against its terms; 0 without equality rows"),
     F(rounding, "how far error and error_rho may be from their values in exact arithmetic"),
-    F(certified, "upper bound of the three in exact arithmetic: solved means at most the tolerance"),
-    F(cone_violation, "how far the worst impulse is outside its cone [N s]"),
-    F(penetration, "the most negative normal velocity, as a number >= 0 [m/s]"),
-    F(complementarity, "sum over contacts of |r . u| [J]"),
-    F(worst_contact, "the one with the largest share of the error, from 0; -1: none"),
+    MEASURES_OF_ERROR(F),
 };
 
 static const Field determined[] = {

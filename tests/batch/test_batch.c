@@ -268,45 +268,26 @@ static void parameters_are_those_of_a_scene_with_these_values(void **state)
     st_batch_destroy(b);
 }
 
-typedef struct Bytes {
-    st_Allocator base;
-    long long held;
-} Bytes;
-
-static void *bytes_alloc(void *ctx, size_t size, size_t align)
-{
-    Bytes *b = ctx;
-    b->held += (long long)size;
-    return b->base.alloc(b->base.ctx, size, align);
-}
-
-static void bytes_free(void *ctx, void *memory, size_t size, size_t align)
-{
-    Bytes *b = ctx;
-    if (memory != NULL) b->held -= (long long)size;
-    b->base.free(b->base.ctx, memory, size, align);
-}
-
 /* A quadruped more costs its rows and its saved state, not the work memory of a step: less than 20 KB. */
 static void a_further_world_is_small(void **state)
 {
     (void)state;
     long long held[2];
     for (int k = 0; k < 2; k++) {
-        Bytes bytes = {.base = st_default_allocator()};
+        Counter counter = {.base = st_default_allocator()};
         st_Error err = {0};
         st_Scene *scene = NULL;
         st_SystemDef system_def;
         st_Batch *b = NULL;
         const st_BatchDef def = def_of(k == 0 ? 1 : 17, 1);
         read_scene(dog, NULL, 0, &scene, &system_def);
-        system_def.allocator = (st_Allocator){bytes_alloc, bytes_free, &bytes};
+        system_def.allocator = (st_Allocator){counting_alloc, counting_free, &counter};
         check_ok(st_batch_create(scene, &system_def, &def, &b, &err), err);
         check_ok(st_batch_step(b, 20, NULL, &err), err);
-        held[k] = bytes.held;
+        held[k] = counter.bytes;
         st_batch_destroy(b);
         st_scene_destroy(scene);
-        assert_true(bytes.held == 0);
+        assert_true(counter.bytes == 0);
     }
     assert_true((held[1] - held[0]) / 16 < 20 * 1024);
 }

@@ -421,6 +421,25 @@ static void test_nearly_parallel_walls(void **state)
     }
 }
 
+/* Three velocities, two joints and a contact with mu = 0.5; f, w and b are 0. */
+static void make_joined(Made *m, int dim, const double M[9], const double *H, const double G[6])
+{
+    memset(m, 0, sizeof *m);
+    m->mu[0] = 0.5;
+    m->problem = (st_FrictionProblem){.form = ST_FORM_GLOBAL,
+                                      .dim = dim,
+                                      .n_contacts = 1,
+                                      .n_v = 3,
+                                      .n_l = 2,
+                                      .f = m->f,
+                                      .w = m->q,
+                                      .b = m->b,
+                                      .mu = m->mu};
+    m->problem.M = put_matrix(m, 0, 3, 3, M);
+    m->problem.H = put_matrix(m, 1, 3, dim, H);
+    m->problem.G = put_matrix(m, 2, 3, 2, G);
+}
+
 /* Two joints that ask for velocities which differ by 1, 1e-3 and 1e-6 along the same direction. */
 static void test_joints_that_contradict(void **state)
 {
@@ -429,20 +448,8 @@ static void test_joints_that_contradict(void **state)
     const double M[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, H[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
     const double G[6] = {0.3, 0.3, -0.7, -0.7, 0.11, 0.11};
     for (double apart = 1.0; apart > 1e-7; apart *= 1e-3) {
-        memset(&m, 0, sizeof m);
-        m.problem = (st_FrictionProblem){.form = ST_FORM_GLOBAL,
-                                         .dim = 3,
-                                         .n_contacts = 1,
-                                         .n_v = 3,
-                                         .n_l = 2,
-                                         .f = m.f,
-                                         .w = m.q,
-                                         .b = m.b,
-                                         .mu = m.mu};
-        m.f[2] = -1.0, m.mu[0] = 0.5, m.b[1] = apart;
-        m.problem.M = put_matrix(&m, 0, 3, 3, M);
-        m.problem.H = put_matrix(&m, 1, 3, 3, H);
-        m.problem.G = put_matrix(&m, 2, 3, 2, G);
+        make_joined(&m, 3, M, H, G);
+        m.f[2] = -1.0, m.b[1] = apart;
         assert_true(has_ray(&m.problem));
         m.b[1] = 0.0;
         assert_false(has_ray(&m.problem));
@@ -580,22 +587,9 @@ static void test_contradictory_joints(void **state)
     (void)state;
     static Made m;
     const double M[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, H[6] = {0, 0, 1, 0, 0, 1}, G[6] = {1, 1, 0, 0, 0, 0};
-    memset(&m, 0, sizeof m);
-    m.mu[0] = 0.5;
+    make_joined(&m, 2, M, H, G);
     m.b[1] = 1.0;
     m.f[1] = -1.0;
-    m.problem = (st_FrictionProblem){.form = ST_FORM_GLOBAL,
-                                     .dim = 2,
-                                     .n_contacts = 1,
-                                     .n_v = 3,
-                                     .n_l = 2,
-                                     .f = m.f,
-                                     .w = m.q,
-                                     .b = m.b,
-                                     .mu = m.mu};
-    m.problem.M = put_matrix(&m, 0, 3, 3, M);
-    m.problem.H = put_matrix(&m, 1, 3, 2, H);
-    m.problem.G = put_matrix(&m, 2, 3, 2, G);
     for (double speed = 1.0; speed > 1e-14; speed *= 1e-5) { /* in any unit of velocity */
         m.b[1] = speed;
         m.f[1] = -speed;
