@@ -175,23 +175,6 @@ static void motion_include(Bounds *bounds, Point p, double radius)
     bounds->y1 = fmax(bounds->y1, p.y + radius);
 }
 
-static void include_shapes(const sti_Strobe *strobe, const double *row, Bounds *bounds)
-{
-    for (int i = 1; i <= st_scene_shape_count(strobe->scene); i++) {
-        st_ShapeDef shape;
-        st_BodyId body;
-        st_Vec3 corner[STI_OUTLINE_POINTS];
-        if (st_scene_shape(strobe->scene, (st_ShapeId){i}, &shape, &body) != ST_OK) continue;
-        if (shape.type == ST_SHAPE_PLANE) continue;
-        int n = sti_outline(&shape, pose_product(sti_pose_read(row, body.index1 - 1), shape.pose), corner);
-        for (int k = 0; k < n; k++)
-            motion_include(bounds, seen(strobe->view, corner[k]), shape.type == ST_SHAPE_SPHERE ? shape.radius : 0);
-    }
-    Point end[2];
-    for (int i = 0, body = 0; i < stick_count(strobe); i++)
-        if (find_stick(strobe, row, i, &body, end)) motion_include(bounds, end[1], 0);
-}
-
 sti_Window sti_strobe_window(const sti_Strobe *strobe, double x, double y, double width, double most)
 {
     Bounds b = {INFINITY, -INFINITY, INFINITY, -INFINITY};
@@ -199,8 +182,22 @@ sti_Window sti_strobe_window(const sti_Strobe *strobe, double x, double y, doubl
     for (int k = 0; k < sti_track_count(strobe->poses); k++)
         for (int i = 0; i < strobe->n_bodies; i++)
             motion_include(&b, seen(strobe->view, sti_pose_read(sti_track_row(strobe->poses, k), i).p), 0);
-    for (int k = 0; k < frames; k++)
-        include_shapes(strobe, frame_row(strobe, k, frames), &b);
+    for (int k = 0; k < frames; k++) {
+        const double *row = frame_row(strobe, k, frames);
+        for (int i = 1; i <= st_scene_shape_count(strobe->scene); i++) {
+            st_ShapeDef shape;
+            st_BodyId body;
+            st_Vec3 corner[STI_OUTLINE_POINTS];
+            if (st_scene_shape(strobe->scene, (st_ShapeId){i}, &shape, &body) != ST_OK) continue;
+            if (shape.type == ST_SHAPE_PLANE) continue;
+            int n = sti_outline(&shape, pose_product(sti_pose_read(row, body.index1 - 1), shape.pose), corner);
+            for (int j = 0; j < n; j++)
+                motion_include(&b, seen(strobe->view, corner[j]), shape.type == ST_SHAPE_SPHERE ? shape.radius : 0);
+        }
+        Point end[2];
+        for (int i = 0, body = 0; i < stick_count(strobe); i++)
+            if (find_stick(strobe, row, i, &body, end)) motion_include(&b, end[1], 0);
+    }
     for (int i = 1; i <= st_scene_spring_count(strobe->scene); i++) {
         st_SpringDef spring;
         if (st_scene_spring(strobe->scene, (st_SpringId){i}, &spring) != ST_OK) continue;

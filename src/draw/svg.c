@@ -114,21 +114,6 @@ static const char *svg_tick_text(char out[STI_NUMBER_SIZE], double value, double
     return out;
 }
 
-static void x_ticks(FILE *file, const sti_Window *window)
-{
-    char text[STI_NUMBER_SIZE];
-    const sti_Rect *box = &window->box;
-    int most = (int)fmax(2, box->w / 75);
-    double step = tick_step(window->x0, window->x1, most), first = ceil(window->x0 / step - 1e-9);
-    for (int k = 0; k <= most; k++) {
-        double value = (first + k) * step, x = sti_window_x(window, value);
-        if (value > window->x1 + 1e-9 * step) break;
-        sti_svg_line(file, x, box->y, x, box->y + box->h, STI_GRID, 1);
-        sti_svg_line(file, x, box->y + box->h, x, box->y + box->h + 4, STI_SOFT, 1);
-        sti_svg_text(file, x, box->y + box->h + 16, 11, STI_MIDDLE, STI_SOFT, svg_tick_text(text, value, step));
-    }
-}
-
 static void y_ticks(FILE *file, const sti_Window *window)
 {
     char text[STI_NUMBER_SIZE];
@@ -159,7 +144,17 @@ void sti_svg_axes(FILE *file, const sti_Window *window, const char *x_label, con
     const sti_Rect *box = &window->box;
     sti_svg(file, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#ffffff\"/>\n", box->x, box->y,
             box->w, box->h);
-    x_ticks(file, window);
+    char text[STI_NUMBER_SIZE];
+    int most = (int)fmax(2, box->w / 75);
+    double step = tick_step(window->x0, window->x1, most), first = ceil(window->x0 / step - 1e-9);
+    for (int k = 0; k <= most; k++) {
+        double value = (first + k) * step, x = sti_window_x(window, value);
+        if (value > window->x1 + 1e-9 * step) break;
+        sti_svg_line(file, x, box->y, x, box->y + box->h, STI_GRID, 1);
+        sti_svg_line(file, x, box->y + box->h, x, box->y + box->h + 4, STI_SOFT, 1);
+        sti_svg_text(file, x, box->y + box->h + 16, 11, STI_MIDDLE, STI_SOFT, svg_tick_text(text, value, step));
+    }
+
     y_ticks(file, window);
     sti_svg_line(file, box->x, box->y, box->x, box->y + box->h, STI_SOFT, 1);
     sti_svg_line(file, box->x, box->y + box->h, box->x + box->w, box->y + box->h, STI_SOFT, 1);

@@ -27,7 +27,7 @@ enum { CERTIFIED_ROUNDS = 7 };
 
 /* ------------------------------------------------------------------ check */
 
-static st_Status check_vector(const char *name, const double *x, int n, st_Error *err)
+static st_Status fclib_check_vector(const char *name, const double *x, int n, st_Error *err)
 {
     if (n > 0 && x == NULL) return BAD("%s is missing, expected %d numbers", name, n);
     for (int k = 0; k < n; k++)
@@ -37,13 +37,13 @@ static st_Status check_vector(const char *name, const double *x, int n, st_Error
 
 static st_Status check_coefficients(const char *name, const double *x, int n, st_Error *err)
 {
-    STI_TRY(check_vector(name, x, n, err));
+    STI_TRY(fclib_check_vector(name, x, n, err));
     for (int k = 0; k < n; k++)
         if (x[k] < 0.0) return BAD("%s[%d] is %g, must be >= 0", name, k, x[k]);
     return ST_OK;
 }
 
-static st_Status check_matrix(const char *name, const st_Sparse *A, int n_rows, int n_cols, st_Error *err)
+static st_Status fclib_check_matrix(const char *name, const st_Sparse *A, int n_rows, int n_cols, st_Error *err)
 {
     if (A->n_rows != n_rows || A->n_cols != n_cols)
         return BAD("%s is %d x %d, must be %d x %d", name, A->n_rows, A->n_cols, n_rows, n_cols);
@@ -74,19 +74,19 @@ st_Status st_friction_check(const st_FrictionProblem *p, st_Error *err)
     if (p->dim >= 5) STI_TRY(check_coefficients("mu_r", p->mu_roll, p->n_contacts, err));
     if (p->dim == 4 || p->dim == 6) STI_TRY(check_coefficients("mu_s", p->mu_spin, p->n_contacts, err));
     if (p->form == ST_FORM_LOCAL) {
-        STI_TRY(check_matrix("W", &p->W, n_r, n_r, err));
-        if (p->n_l > 0) STI_TRY(check_matrix("V", &p->V, n_r, p->n_l, err));
-        if (p->n_l > 0) STI_TRY(check_matrix("R", &p->R, p->n_l, p->n_l, err));
-        STI_TRY(check_vector("q", p->q, n_r, err));
-        return check_vector("s", p->s, p->n_l, err);
+        STI_TRY(fclib_check_matrix("W", &p->W, n_r, n_r, err));
+        if (p->n_l > 0) STI_TRY(fclib_check_matrix("V", &p->V, n_r, p->n_l, err));
+        if (p->n_l > 0) STI_TRY(fclib_check_matrix("R", &p->R, p->n_l, p->n_l, err));
+        STI_TRY(fclib_check_vector("q", p->q, n_r, err));
+        return fclib_check_vector("s", p->s, p->n_l, err);
     }
     if (p->n_v < 1) return BAD("the problem has no velocities (%d)", p->n_v);
-    STI_TRY(check_matrix("M", &p->M, p->n_v, p->n_v, err));
-    STI_TRY(check_matrix("H", &p->H, p->n_v, n_r, err));
-    if (p->n_l > 0) STI_TRY(check_matrix("G", &p->G, p->n_v, p->n_l, err));
-    STI_TRY(check_vector("f", p->f, p->n_v, err));
-    STI_TRY(check_vector("w", p->w, n_r, err));
-    return check_vector("b", p->b, p->n_l, err);
+    STI_TRY(fclib_check_matrix("M", &p->M, p->n_v, p->n_v, err));
+    STI_TRY(fclib_check_matrix("H", &p->H, p->n_v, n_r, err));
+    if (p->n_l > 0) STI_TRY(fclib_check_matrix("G", &p->G, p->n_v, p->n_l, err));
+    STI_TRY(fclib_check_vector("f", p->f, p->n_v, err));
+    STI_TRY(fclib_check_vector("w", p->w, n_r, err));
+    return fclib_check_vector("b", p->b, p->n_l, err);
 }
 
 /* ------------------------------------------------------------------ W formed */

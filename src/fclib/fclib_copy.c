@@ -16,7 +16,7 @@ struct st_FrictionCopy {
     double *mu, *mu_roll, *mu_spin, *f, *w, *b, *q;
 };
 
-static st_Status no_memory(st_Error *err)
+static st_Status copy_no_memory(st_Error *err)
 {
     return sti_fail(err, ST_ERR_MEMORY, "out of memory: a copy of a step problem");
 }
@@ -51,7 +51,7 @@ static void matrix_end_column(st_Sparse *A, int j, int64_t at)
 
 /* ------------------------------------------------------------------ what fits */
 
-static bool is_zero(const st_BlockDiag *m)
+static bool blocks_are_zero(const st_BlockDiag *m)
 {
     int64_t n = 0;
     for (int k = 0; k < m->n_blocks; k++)
@@ -81,7 +81,7 @@ static st_Status copy_coefficients(st_FrictionCopy *copy, const st_Problem *step
     copy->mu = sti_alloc(&copy->allocator, p->n_contacts, sizeof *copy->mu);
     copy->mu_roll = sti_alloc(&copy->allocator, p->n_contacts, sizeof *copy->mu_roll);
     copy->mu_spin = sti_alloc(&copy->allocator, p->n_contacts, sizeof *copy->mu_spin);
-    if (copy->mu == NULL || copy->mu_roll == NULL || copy->mu_spin == NULL) return no_memory(err);
+    if (copy->mu == NULL || copy->mu_roll == NULL || copy->mu_spin == NULL) return copy_no_memory(err);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &step->contact[c];
         copy->mu[c] = contact->dim > 1 ? contact->mu : 0.0;
@@ -148,7 +148,7 @@ static st_Status copy_global(st_FrictionCopy *copy, const st_Problem *step, st_E
     ok = (copy->f = sti_alloc(a, (int64_t)p->n_v + 1, sizeof *copy->f)) != NULL && ok;
     ok = (copy->w = sti_alloc(a, (int64_t)n_r + 1, sizeof *copy->w)) != NULL && ok;
     ok = (copy->b = sti_alloc(a, (int64_t)p->n_l + 1, sizeof *copy->b)) != NULL && ok;
-    if (!ok) return no_memory(err);
+    if (!ok) return copy_no_memory(err);
     fill_M(copy, &step->A);
     fill_H(copy, step);
     int64_t at = 0;
@@ -198,7 +198,7 @@ static st_Status copy_local(st_FrictionCopy *copy, const st_Problem *step, st_Er
     copy->n_W = n * n;
     const bool made = matrix_create(a, &p->W, (int)n_r, (int)n_r, copy->n_W);
     copy->q = sti_alloc(a, n_r + 1, sizeof *copy->q);
-    st_Status status = W != NULL && made && copy->q != NULL ? ST_OK : no_memory(err);
+    st_Status status = W != NULL && made && copy->q != NULL ? ST_OK : copy_no_memory(err);
     if (status == ST_OK) status = sti_reduction_create(a, &reduction, err);
     if (status == ST_OK) status = sti_reduce(reduction, step, err);
     if (status == ST_OK) status = sti_reduction_columns(reduction, err);
@@ -234,12 +234,12 @@ st_Status st_friction_from_step(const st_Problem *step, bool local, st_FrictionC
 
     const st_Allocator allocator = st_default_allocator();
     st_FrictionCopy *copy = sti_alloc(&allocator, 1, sizeof *copy);
-    if (copy == NULL) return no_memory(err);
+    if (copy == NULL) return copy_no_memory(err);
     copy->allocator = allocator;
     copy->problem.dim = dim;
     copy->problem.n_contacts = step->n_contacts;
     st_Status status = copy_coefficients(copy, step, err);
-    const bool folded = local || !is_zero(&step->C) || !is_zero(&step->Cb);
+    const bool folded = local || !blocks_are_zero(&step->C) || !blocks_are_zero(&step->Cb);
     if (status == ST_OK) status = folded ? copy_local(copy, step, err) : copy_global(copy, step, err);
     if (status != ST_OK) {
         st_friction_copy_destroy(copy);

@@ -14,7 +14,7 @@ typedef struct Lanczos {
     double alpha[STEPS], beta[STEPS];
 } Lanczos;
 
-static double dot(const double *x, const double *y, int n)
+static double lanczos_dot(const double *x, const double *y, int n)
 {
     double sum = 0.0;
     for (int k = 0; k < n; k++)
@@ -30,7 +30,7 @@ static void tridiagonalise(const st_Sparse *A, Lanczos *z)
         state = state * 6364136223846793005u + 1442695040888963407u;
         z->basis[k] = (double)(state >> 40) / (double)(1 << 24) - 0.5;
     }
-    double length = sqrt(dot(z->basis, z->basis, n));
+    double length = sqrt(lanczos_dot(z->basis, z->basis, n));
     for (int step = 0; step < STEPS && step < n; step++) {
         double *x = z->basis + (int64_t)step * n, *next = x + n;
         for (int k = 0; k < n; k++)
@@ -43,32 +43,18 @@ static void tridiagonalise(const st_Sparse *A, Lanczos *z)
         for (int k = 0; k < A->n_cols; k++)
             next[k] *= 0.5;
 
-        z->alpha[step] = dot(x, next, n);
+        z->alpha[step] = lanczos_dot(x, next, n);
         z->steps = step + 1;
         for (int pass = 0; pass < 2; pass++)
             for (int old = 0; old <= step; old++) {
-                const double *b = z->basis + (int64_t)old * n, part = dot(b, next, n);
+                const double *b = z->basis + (int64_t)old * n, part = lanczos_dot(b, next, n);
                 for (int k = 0; k < n; k++)
                     next[k] -= part * b[k];
             }
-        length = sqrt(dot(next, next, n));
+        length = sqrt(lanczos_dot(next, next, n));
         z->beta[step] = length;
         if (!(length > 1e-13 * fabs(z->alpha[0]))) return; /* an invariant subspace: T is all of it */
     }
-}
-
-/* Eigenvalues of T below x, by Sturm's sequence. */
-static int count_below(const Lanczos *z, double x)
-{
-    int count = 0;
-    double d = 1.0;
-    for (int k = 0; k < z->steps; k++) {
-        const double b = k > 0 ? z->beta[k - 1] : 0.0;
-        d = z->alpha[k] - x - (k > 0 ? b * b / d : 0.0);
-        if (d == 0.0) d = -1e-300;
-        if (d < 0.0) count++;
-    }
-    return count;
 }
 
 /* The k-th eigenvalue of T from below (0 or steps - 1), by bisection. */
@@ -82,8 +68,19 @@ static double eigenvalue(const Lanczos *z, int k)
     }
     for (int round = 0; round < BISECTIONS; round++) {
         const double middle = 0.5 * (lo + hi);
-        if (count_below(z, middle) > k)
+
+        /* Eigenvalues of T below x, by Sturm's sequence. */
+        int count = 0;
+        double d = 1.0;
+        for (int j = 0; j < z->steps; j++) {
+            const double b = j > 0 ? z->beta[j - 1] : 0.0;
+            d = z->alpha[j] - middle - (j > 0 ? b * b / d : 0.0);
+            if (d == 0.0) d = -1e-300;
+            if (d < 0.0) count++;
+        }
+        if (count > k)
             hi = middle;
+
         else
             lo = middle;
     }

@@ -35,7 +35,7 @@ static sti_Dd dd_length(const sti_Dd *x, int n)
 }
 
 /* Every part shortened to at most mu times `normal`. */
-static void shorten(const Contact *contact, sti_Dd normal, const sti_Dd *length, sti_Dd *x)
+static void shorten_dd(const Contact *contact, sti_Dd normal, const sti_Dd *length, sti_Dd *x)
 {
     for (int k = 0; k < contact->n; k++) {
         const Part *part = &contact->part[k];
@@ -53,7 +53,7 @@ static void lengths_of(const Contact *contact, const sti_Dd *x, sti_Dd *length)
         length[k] = dd_length(x + contact->part[k].first, contact->part[k].count);
 }
 
-static void project(const Contact *contact, sti_Dd *x)
+static void project_dd(const Contact *contact, sti_Dd *x)
 {
     sti_Dd length[3];
     bool inside = x[0].hi >= 0.0;
@@ -90,7 +90,7 @@ static void project(const Contact *contact, sti_Dd *x)
     }
     x[0] = best;
 
-    shorten(contact, x[0], length, x);
+    shorten_dd(contact, x[0], length, x);
 }
 
 static bool is_steep(const Contact *contact)
@@ -118,10 +118,10 @@ static double natural(const Contact *contact, const double *r, const sti_Dd *u, 
         x[k] = sti_dd_subtract(sti_dd(r[k]), sti_dd_multiply(sti_dd(rho), x[k]));
     if (steep) {
         lengths_of(contact, x, length);
-        shorten(contact, sti_dd(fmax(0.0, r[0])), length, x);
+        shorten_dd(contact, sti_dd(fmax(0.0, r[0])), length, x);
         if (x[0].hi < 0.0) x[0] = sti_dd(0.0);
     } else {
-        project(contact, x);
+        project_dd(contact, x);
     }
     for (int k = 0; k < contact->dim; k++) {
         const double miss = sti_dd_value(sti_dd_subtract(sti_dd(r[k]), x[k]));
@@ -146,8 +146,8 @@ static double natural_bound(const Contact *contact, const double *r, const sti_D
 
 /* Velocities u in double-double with their bounds, and all figures. The sums are ordinary: they lose a few units of
  * 1e-16 of the figure itself, which `rounding` includes.                                            */
-static void judge(const st_Friction *friction, const double *r, const sti_Dd *u, const double *u_bound, double equality,
-                  st_FrictionError *out)
+static void judge_contacts(const st_Friction *friction, const double *r, const sti_Dd *u, const double *u_bound,
+                           double equality, st_FrictionError *out)
 {
     const st_FrictionProblem *p = friction->problem;
     const int dim = p->dim;
@@ -178,7 +178,7 @@ static void judge(const st_Friction *friction, const double *r, const sti_Dd *u,
             outside[k] = sti_dd(rc[k]);
             power = sti_dd_add(power, sti_dd_multiply(sti_dd(rc[k]), k == 0 ? shifted : uc[k]));
         }
-        project(&contact, outside);
+        project_dd(&contact, outside);
         for (int k = 0; k < dim; k++)
             outside[k] = sti_dd_subtract(outside[k], sti_dd(rc[k]));
         out->complementarity += fabs(sti_dd_value(power));
@@ -213,7 +213,7 @@ st_Status st_friction_error(st_Friction *friction, const double *r, double *u, d
     if (velocity != NULL && bound != NULL) {
         sti_FrictionExact exact;
         sti_friction_map_exact(friction->map, r, velocity, bound, &exact);
-        judge(friction, r, velocity, bound, exact.equality, out);
+        judge_contacts(friction, r, velocity, bound, exact.equality, out);
         for (int64_t k = 0; u != NULL && k < n; k++)
             u[k] = sti_dd_value(velocity[k]);
         for (int i = 0; v != NULL && i < friction->problem->n_v; i++)

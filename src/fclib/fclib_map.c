@@ -115,7 +115,7 @@ static void full_pivot_solve(const FullPivot *f, double *y, double *x)
 
 /* ------------------------------------------------------------------ create, destroy */
 
-static int64_t count_entries(const st_Sparse *M)
+static int64_t count_map_entries(const st_Sparse *M)
 {
     int64_t n = M->p[M->n_cols];
     for (int j = 0; j < M->n_cols; j++) {
@@ -141,7 +141,7 @@ st_Status sti_friction_map_create(const st_FrictionProblem *p, sti_FrictionMap *
     map->allocator = a;
     map->problem = p;
     map->S.n = p->n_l;
-    map->n_entries = p->form == ST_FORM_GLOBAL ? count_entries(&p->M) : 0;
+    map->n_entries = p->form == ST_FORM_GLOBAL ? count_map_entries(&p->M) : 0;
     const int64_t n_start = map->n_entries > n_v ? map->n_entries : n_v;
     bool ok = (map->S.a = sti_alloc(&a, n_l * n_l + 1, sizeof *map->S.a)) != NULL;
     ok = ok && (map->S.row = sti_alloc(&a, n_l + 1, sizeof *map->S.row)) != NULL;
@@ -491,7 +491,7 @@ static void dd_begin(const double *constant, int n, sti_Dd *y, double *size)
 }
 
 /* The residuals of both equations at (v, l): of momentum in map->v, of the equality rows in map->side_l. */
-static void exact_residuals(sti_FrictionMap *map, const double *r)
+static void exact_map_residuals(sti_FrictionMap *map, const double *r)
 {
     const st_FrictionProblem *p = map->problem;
     sti_Dd *rest = map->dd_rest;
@@ -552,7 +552,7 @@ void sti_friction_map_exact(sti_FrictionMap *map, const double *r, sti_Dd *u, do
     memset(map->dd_l, 0, (size_t)n_l * sizeof *map->dd_l);
     double before = HUGE_VAL;
     for (int round = 0; (global || n_l > 0) && round < EXACT_REFINEMENTS; round++) {
-        exact_residuals(map, r);
+        exact_map_residuals(map, r);
         const double now = exact_correction(map);
         if (!(now < 0.5 * before)) break;
         for (int i = 0; i < n_v; i++)

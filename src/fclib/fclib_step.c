@@ -50,7 +50,7 @@ void sti_as_step_destroy(sti_AsStep *step)
 }
 
 /* The root of i's component, halving the way to it. */
-static int root_of(int *parent, int i)
+static int root_of_body(int *parent, int i)
 {
     while (parent[i] != i)
         i = parent[i] = parent[parent[i]];
@@ -74,12 +74,12 @@ void sti_friction_bodies(const st_Sparse *M, int dim, int *parent)
         parent[j] = rigid ? j - j % size : j;
     for (int j = 0; j < M->n_cols && !rigid; j++)
         for (int64_t e = M->p[j]; e < M->p[j + 1]; e++) {
-            const int a = root_of(parent, M->i[e]), b = root_of(parent, j);
+            const int a = root_of_body(parent, M->i[e]), b = root_of_body(parent, j);
             if (a < b) parent[b] = a; /* the root is the first of its component */
             if (b < a) parent[a] = b;
         }
     for (int j = 0; j < M->n_cols; j++)
-        parent[j] = root_of(parent, j);
+        parent[j] = root_of_body(parent, j);
 }
 
 /* Blocks in the order of their first velocity. count: of each root its velocities, < 0: not touched. False: one
@@ -91,14 +91,14 @@ static bool number_velocities(sti_AsStep *step, const st_FrictionProblem *p, int
         count[i] = 0;
     for (int k = 0; k < (p->n_l > 0 ? 2 : 1); k++)
         for (int64_t e = 0; e < touching[k]->p[touching[k]->n_cols]; e++)
-            count[root_of(parent, touching[k]->i[e])] = 1;
+            count[root_of_body(parent, touching[k]->i[e])] = 1;
     int n_blocks = 0;
     for (int i = 0; i < p->n_v; i++) { /* of a touched root: its block, plus 1 */
-        const int root = root_of(parent, i);
+        const int root = root_of_body(parent, i);
         if (root == i && count[i] > 0) count[i] = ++n_blocks;
     }
     for (int i = 0; i < p->n_v; i++)
-        if (count[root_of(parent, i)] > 0) step->first[count[root_of(parent, i)]]++;
+        if (count[root_of_body(parent, i)] > 0) step->first[count[root_of_body(parent, i)]]++;
     for (int k = 0; k < n_blocks; k++) {
         if (step->first[k + 1] > LARGEST_BLOCK) return false;
         step->n_x += (int64_t)step->first[k + 1] * step->first[k + 1];
@@ -106,7 +106,7 @@ static bool number_velocities(sti_AsStep *step, const st_FrictionProblem *p, int
     }
     const int total = step->first[n_blocks];
     for (int i = p->n_v - 1; i >= 0; i--) { /* from behind: first[] is used up as the place after the next one */
-        const int block = count[root_of(parent, i)];
+        const int block = count[root_of_body(parent, i)];
         step->place[i] = block > 0 ? --step->first[block] : -1;
     }
     step->problem.A.n_blocks = n_blocks;
@@ -116,7 +116,7 @@ static bool number_velocities(sti_AsStep *step, const st_FrictionProblem *p, int
     return true;
 }
 
-static bool is_symmetric(const sti_AsStep *step)
+static bool blocks_are_symmetric(const sti_AsStep *step)
 {
     const double *x = step->x;
     for (int k = 0; k < step->problem.A.n_blocks; k++) {
@@ -164,7 +164,7 @@ static st_Status build(sti_AsStep *step, const st_FrictionProblem *p, const st_C
     if (!ok) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a problem of %d velocities", p->n_v);
 
     for (int i = 0; i < p->n_v; i++)
-        if (root_of(parent, i) != i) count[i] = count[root_of(parent, i)];
+        if (root_of_body(parent, i) != i) count[i] = count[root_of_body(parent, i)];
     for (int i = 0; i < p->n_v; i++)
         count[i]--; /* now the block of every velocity */
     step->n_v = step->first[step->problem.A.n_blocks];
@@ -183,7 +183,7 @@ static st_Status build(sti_AsStep *step, const st_FrictionProblem *p, const st_C
                     step->first[k]] += p->M.x[e];
     }
 
-    *fits = is_symmetric(step);
+    *fits = blocks_are_symmetric(step);
     renumber(&p->H, step->place, step->Hp, step->Hi, step->Hx);
     if (p->n_l > 0) renumber(&p->G, step->place, step->Gp, step->Gi, step->Gx);
     const int n_blocks = step->problem.A.n_blocks;

@@ -54,7 +54,7 @@ struct sti_Hyperstatic {
 };
 typedef sti_Hyperstatic Active;
 
-static double norm(const double *x, int n)
+static double vector_length(const double *x, int n)
 {
     double sum = 0.0;
     for (int i = 0; i < n; i++)
@@ -74,7 +74,7 @@ static bool takes_part(const Active *a, const st_ContactLaw *contact)
     const int n = contact->law == ST_LAW_CONE ? sti_law_groups(contact, group) : 0;
     double sum = u[0];
     for (int g = 0; g < n; g++)
-        sum -= group[g].mu * norm(u + group[g].first, group[g].count);
+        sum -= group[g].mu * vector_length(u + group[g].first, group[g].count);
     return fabs(sum) <= a->open->still;
 }
 
@@ -96,7 +96,7 @@ static st_Status find_directions(Active *a, st_Error *err)
         a->unit[a->n++] = -1;
         for (int g = 0; g < n; g++) {
             /* One group of a contact. Slides: part of the normal's direction; else free directions of its own. */
-            const double *u = a->open->u, speed = norm(u + contact->first + group[g].first, group[g].count);
+            const double *u = a->open->u, speed = vector_length(u + contact->first + group[g].first, group[g].count);
             for (int k = contact->first + group[g].first; k < contact->first + group[g].first + group[g].count; k++)
                 if (speed > a->open->still)
                     a->along[k] = -group[g].mu * u[k] / speed;
@@ -161,7 +161,7 @@ static void form_columns(Active *a)
 /* Householder's reflection that leaves x[0] alone of x: x becomes its vector (x[0] = 1 implied), tau its factor. */
 static double reflector(double *x, int n, double *tau)
 {
-    const double length = norm(x, n), head = x[0];
+    const double length = vector_length(x, n), head = x[0];
     *tau = 0.0;
     if (!(length > 0.0)) return 0.0;
     const double beta = head > 0.0 ? -length : length;
@@ -182,7 +182,7 @@ static void qr_with_pivots(Active *a)
         int best = k;
         double best_norm = -1.0;
         for (int j = k; j < a->n; j++) {
-            const double size = norm(a->A + (int64_t)a->order[j] * m + k, m - k);
+            const double size = vector_length(a->A + (int64_t)a->order[j] * m + k, m - k);
             if (size > best_norm) best = j, best_norm = size;
         }
         if (k == 0) largest = best_norm;
@@ -214,7 +214,7 @@ static void find_determined(const Active *a, bool *determined, st_Determined *ou
         double most[ST_MAX_DIM] = {0};
         bool all = true;
         for (int t = 0; t < a->n - a->rank; t++) {
-            const double *N = a->N + (int64_t)t * a->n, size = norm(N, a->n);
+            const double *N = a->N + (int64_t)t * a->n, size = vector_length(N, a->n);
             memset(a->vector + first, 0, (size_t)dim * sizeof *a->vector);
             add_directions(a, c, N, a->vector);
             for (int k = 0; k < dim; k++)
@@ -231,34 +231,9 @@ static void find_determined(const Active *a, bool *determined, st_Determined *ou
 
 /* ------------------------------------------------------------------ the least */
 
-/* x = z0 + N y with the least (x, D x)/2 + sigma/2 |x - target|^2. */
-static void quadratic_step(Active *a, double sigma, const double *target)
-{
-    const int k = a->n - a->rank;
-    double *y = a->y;
-    for (int j = 0; j < k; j++) {
-        const double *N = a->N + (int64_t)j * a->n;
-        double sum = 0.0;
-        for (int t = 0; t < a->n; t++)
-            sum += N[t] * (sigma * target[t] - (a->d[t] + sigma) * a->z0[t]);
-        for (int t = 0; t < j; t++)
-            sum -= a->factor[(int64_t)j * k + t] * y[t];
-        y[j] = sum / a->factor[(int64_t)j * k + j];
-    }
-    for (int j = k - 1; j >= 0; j--) {
-        for (int t = j + 1; t < k; t++)
-            y[j] -= a->factor[(int64_t)t * k + j] * y[t];
-        y[j] /= a->factor[(int64_t)j * k + j];
-    }
-    memcpy(a->x, a->z0, (size_t)a->n * sizeof *a->x);
-    for (int j = 0; j < k; j++)
-        for (int t = 0; t < a->n; t++)
-            a->x[t] += a->N[(int64_t)j * a->n + t] * y[j];
-}
-
 static void find_least(Active *a)
 {
-    double sigma = 0.0, scale = norm(a->z0, a->n);
+    double sigma = 0.0, scale = vector_length(a->z0, a->n);
     for (int j = 0; j < a->n; j++)
         sigma += a->d[j] / a->n;
 
@@ -282,7 +257,28 @@ static void find_least(Active *a)
         double apart = 0.0, moved = 0.0;
         for (int j = 0; j < a->n; j++)
             target[j] = a->k[j] - a->l[j];
-        quadratic_step(a, sigma, target);
+
+        /* x = z0 + N y with the least (x, D x)/2 + sigma/2 |x - target|^2. */
+        double *y = a->y;
+        for (int j = 0; j < k; j++) {
+            const double *N = a->N + (int64_t)j * a->n;
+            double sum = 0.0;
+            for (int t = 0; t < a->n; t++)
+                sum += N[t] * (sigma * target[t] - (a->d[t] + sigma) * a->z0[t]);
+            for (int t = 0; t < j; t++)
+                sum -= a->factor[(int64_t)j * k + t] * y[t];
+            y[j] = sum / a->factor[(int64_t)j * k + j];
+        }
+        for (int j = k - 1; j >= 0; j--) {
+            for (int t = j + 1; t < k; t++)
+                y[j] -= a->factor[(int64_t)t * k + j] * y[t];
+            y[j] /= a->factor[(int64_t)j * k + j];
+        }
+        memcpy(a->x, a->z0, (size_t)a->n * sizeof *a->x);
+        for (int j = 0; j < k; j++)
+            for (int t = 0; t < a->n; t++)
+                a->x[t] += a->N[(int64_t)j * a->n + t] * y[j];
+
         for (int j = 0; j < a->n; j++) {
             target[j] = a->k[j];
             a->k[j] = a->x[j] + a->l[j];
@@ -411,15 +407,15 @@ st_Status sti_hyperstatic_find(sti_Hyperstatic *a, const sti_Open *open, bool *d
 
 /* ------------------------------------------------------------------ of a problem file */
 
-static void moves(void *ctx, const double *r, double *out)
+static void motion_of_impulses(void *ctx, const double *r, double *out)
 {
     const st_Friction *friction = ctx;
     sti_friction_map_apply(friction->map, r, true, NULL, NULL, out);
 }
 
 /* u of r, and a weight a row, in `work`: 2 n_r. */
-static st_Status find(st_Friction *f, const double *r, const double *weight, double tolerance, double *work,
-                      bool *determined, double *least, st_Determined *out, st_Error *err)
+static st_Status find_open_forces(st_Friction *f, const double *r, const double *weight, double tolerance, double *work,
+                                  bool *determined, double *least, st_Determined *out, st_Error *err)
 {
     const int dim = f->problem->dim;
     sti_Hyperstatic *h = NULL;
@@ -438,7 +434,7 @@ static st_Status find(st_Friction *f, const double *r, const double *weight, dou
                            .still = still * scale,
                            .tolerance = tolerance > 0.0 ? tolerance : default_tolerance,
                            .n_moved = f->n_r,
-                           .moves = moves,
+                           .moves = motion_of_impulses,
                            .ctx = f};
     STI_TRY(sti_hyperstatic_create(&f->allocator, &h, err));
     const st_Status status = sti_hyperstatic_find(h, &open, determined, least, out, err);
@@ -459,7 +455,7 @@ st_Status st_friction_determined(st_Friction *friction, const double *r, const d
     STI_TRY(sti_friction_ready(friction, err));
     double *work = sti_alloc(&friction->allocator, 2 * (int64_t)friction->n_r, sizeof *work);
     if (work == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: %d rows", friction->n_r);
-    const st_Status status = find(friction, r, weight, tolerance, work, determined, least, out, err);
+    const st_Status status = find_open_forces(friction, r, weight, tolerance, work, determined, least, out, err);
     sti_free(&friction->allocator, work, 2 * (int64_t)friction->n_r, sizeof *work);
     return status;
 }

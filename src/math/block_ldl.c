@@ -93,18 +93,6 @@ static int ldl_block_size(const sti_BlockLdl *ldl, int rank)
 
 /* ------------------------------------------------------------------ analysis, once a pattern */
 
-static st_Status ldl_keep_pattern(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error *err)
-{
-    const int n = s->n_blocks;
-    GROW(first, n + 1);
-    GROW(p, n + 1);
-    GROW(i, s->p[n]);
-    memcpy(ldl->first, s->first, (size_t)(n + 1) * sizeof *s->first);
-    memcpy(ldl->p, s->p, (size_t)(n + 1) * sizeof *s->p);
-    memcpy(ldl->i, s->i, (size_t)s->p[n] * sizeof *s->i);
-    return ST_OK;
-}
-
 /* Where values stand: of L itself, and of each entry of S in it. */
 static st_Status place_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error *err)
 {
@@ -150,7 +138,13 @@ static st_Status ldl_analyse(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Er
 {
     const int n = s->n_blocks;
     ldl->n = -1; /* until all of it stands */
-    STI_TRY(ldl_keep_pattern(ldl, s, err));
+    GROW(first, n + 1);
+    GROW(p, n + 1);
+    GROW(i, s->p[n]);
+    memcpy(ldl->first, s->first, (size_t)(n + 1) * sizeof *s->first);
+    memcpy(ldl->p, s->p, (size_t)(n + 1) * sizeof *s->p);
+    memcpy(ldl->i, s->i, (size_t)s->p[n] * sizeof *s->i);
+
     STI_TRY(sti_elimination_by_amd(&ldl->by, n, s->p, s->i, err));
     STI_TRY(sti_elimination_columns(&ldl->by, n, s->p, s->i, err)); /* for the trees */
     /* AMD numbers rows with very many neighbours last, away from their tree; component solves want each tree

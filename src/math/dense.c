@@ -85,15 +85,6 @@ void sti_dense_subtract(double *C, int64_t c_stride, const double *A, int64_t a_
     }
 }
 
-static void swap_rows(double *a, double *b, int n)
-{
-    for (int j = 0; j < n && a != b; j++) {
-        const double x = a[j];
-        a[j] = b[j];
-        b[j] = x;
-    }
-}
-
 /* Columns begin .. end-1 of all rows below, one at a time. */
 STI_CLONES
 static int factor_panel(double *F, int n, int k, int64_t stride, int begin, int end, double tiny, int *pivot)
@@ -104,7 +95,14 @@ static int factor_panel(double *F, int n, int k, int64_t stride, int begin, int 
         for (int i = j + 1; i < k; i++)
             if (fabs(F[i * stride + j]) > fabs(F[best * stride + j])) best = i;
         pivot[j] = best;
-        swap_rows(F + j * stride, F + best * stride, n);
+        double *a = F + j * stride;
+        double *b = F + best * stride;
+        for (int l = 0; l < n && a != b; l++) {
+            const double x = a[l];
+            a[l] = b[l];
+            b[l] = x;
+        }
+
         double *row = F + j * stride;
         if (!(fabs(row[j]) >= tiny)) {
             row[j] = row[j] < 0.0 ? -tiny : tiny;

@@ -8,8 +8,8 @@
 
 #include "math/pair.h"
 
-STI_INLINE void multiply(double sign, const double *X, int rows, const double *Y, int cols, int inner, double *C,
-                         int64_t stride)
+STI_INLINE void multiply_blocks(double sign, const double *X, int rows, const double *Y, int cols, int inner, double *C,
+                                int64_t stride)
 {
     for (int a = 0; a < rows; a++)
         for (int b = 0; b < cols; b++)
@@ -63,9 +63,9 @@ void sti_product_add(double sign, const double *X, int rows, const double *Y, in
 {
     if (rows == 3 && cols == 3 && (inner == 3 || inner == 6)) {
         if (inner == 6)
-            multiply(sign, X, 3, Y, 3, 6, C, stride);
+            multiply_blocks(sign, X, 3, Y, 3, 6, C, stride);
         else
-            multiply(sign, X, 3, Y, 3, 3, C, stride);
+            multiply_blocks(sign, X, 3, Y, 3, 3, C, stride);
     } else if (rows == 5 && cols == 5 && (inner == 5 || inner == 6)) {
         if (inner == 6)
             by_pairs(sign, X, Y, 5, 6, C, stride);
@@ -74,9 +74,9 @@ void sti_product_add(double sign, const double *X, int rows, const double *Y, in
     } else if (rows == 6 && cols == 6 && inner == 6) {
         by_pairs(sign, X, Y, 6, 6, C, stride);
     } else if (inner == 6)
-        multiply(sign, X, rows, Y, cols, 6, C, stride);
+        multiply_blocks(sign, X, rows, Y, cols, 6, C, stride);
     else if (inner == 1)
-        multiply(sign, X, rows, Y, cols, 1, C, stride);
+        multiply_blocks(sign, X, rows, Y, cols, 1, C, stride);
     else
-        multiply(sign, X, rows, Y, cols, inner, C, stride);
+        multiply_blocks(sign, X, rows, Y, cols, inner, C, stride);
 }

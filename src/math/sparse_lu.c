@@ -107,19 +107,6 @@ static bool lu_same_pattern(const sti_SparseLu *lu, const sti_BlockRows *a)
            (a->p[n] == 0 || memcmp(lu->j, a->j, (size_t)a->p[n] * sizeof *a->j) == 0);
 }
 
-static st_Status lu_keep_pattern(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *err)
-{
-    const int n = a->n_blocks;
-    lu->n = -1; /* until the analysis is done */
-    GROW(first, n + 1);
-    GROW(p, n + 1);
-    GROW(j, a->p[n]);
-    memcpy(lu->first, a->first, (size_t)(n + 1) * sizeof *a->first);
-    memcpy(lu->p, a->p, (size_t)(n + 1) * sizeof *a->p);
-    if (a->p[n] > 0) memcpy(lu->j, a->j, (size_t)a->p[n] * sizeof *a->j);
-    return ST_OK;
-}
-
 static st_Status order_blocks(sti_SparseLu *lu, int n, st_Error *err)
 {
     GROW(scratch, 2 * (int64_t)n);
@@ -213,7 +200,14 @@ static st_Status deal_entries(sti_SparseLu *lu, int n, st_Error *err)
 static st_Status lu_analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *err)
 {
     const int n = a->n_blocks;
-    STI_TRY(lu_keep_pattern(lu, a, err));
+    lu->n = -1; /* until the analysis is done */
+    GROW(first, n + 1);
+    GROW(p, n + 1);
+    GROW(j, a->p[n]);
+    memcpy(lu->first, a->first, (size_t)(n + 1) * sizeof *a->first);
+    memcpy(lu->p, a->p, (size_t)(n + 1) * sizeof *a->p);
+    if (a->p[n] > 0) memcpy(lu->j, a->j, (size_t)a->p[n] * sizeof *a->j);
+
     STI_TRY(order_blocks(lu, n, err));
     STI_TRY(sti_elimination_columns(&lu->by, n, lu->p, lu->j, err));
 
@@ -297,20 +291,6 @@ static st_Status lu_analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *
 
 /* ------------------------------------------------------------------ numbers */
 
-/* `where` of the node's ranks and reach: their places in its front. */
-static void place_ranks(sti_SparseLu *lu, int s)
-{
-    int at = 0;
-    for (int k = lu->node_first[s]; k < lu->node_first[s + 1]; k++) {
-        lu->where[k] = at;
-        at += lu_span(lu, k, k + 1);
-    }
-    for (int64_t e = lu->reach_first[s]; e < lu->reach_first[s + 1]; e++) {
-        lu->where[lu->reach[e]] = at;
-        at += lu_span(lu, lu->reach[e], lu->reach[e] + 1);
-    }
-}
-
 /* The Schur complement of child c, on the stack, into the front: block of ranks by block of ranks. */
 static void add_child(sti_SparseLu *lu, int c, int64_t stride)
 {
@@ -351,7 +331,18 @@ st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const d
         int64_t stride = (m + 3) / 4 * 4;
         if (stride % 32 == 0) stride += 8; /* rows a power of two apart would fall on the same cache lines */
         memset(lu->front, 0, (size_t)(m * stride) * sizeof *lu->front);
-        place_ranks(lu, s);
+
+        /* `where` of the node's ranks and reach: their places in its front. */
+        int at = 0;
+        for (int l = lu->node_first[s]; l < lu->node_first[s + 1]; l++) {
+            lu->where[l] = at;
+            at += lu_span(lu, l, l + 1);
+        }
+        for (int64_t e = lu->reach_first[s]; e < lu->reach_first[s + 1]; e++) {
+            lu->where[lu->reach[e]] = at;
+            at += lu_span(lu, lu->reach[e], lu->reach[e] + 1);
+        }
+
         for (int64_t t = lu->entry_first[s]; t < lu->entry_first[s + 1]; t++) {
             const int64_t e = lu->entry[t];
             const int i = lu->entry_row[t], j = a->j[e], rows = a->first[i + 1] - a->first[i],

@@ -10,7 +10,7 @@
 
 /* cos and sin of 2 pi j/m, reduced by octants in integers: opposite facets are exactly opposite and
  * the axes exactly on the axes, so that the impulses of a balanced pyramid balance to the last bit. */
-static void direction(int j, int m, double d[2])
+static void polygon_direction(int j, int m, double d[2])
 {
     const int64_t quarter = 4 * (int64_t)j / m, rest = 4 * (int64_t)j - quarter * m; /* angle (q + rest/m) pi/2 */
     const bool upper = 2 * rest > m;
@@ -38,7 +38,7 @@ void sti_law_facet(const st_ContactLaw *contact, int j, double d[2])
         d[0] = j % 2 == 0 ? 1.0 : -1.0;
         d[1] = 0.0;
     } else {
-        direction(j, contact->facets, d);
+        polygon_direction(j, contact->facets, d);
     }
 }
 
@@ -48,7 +48,7 @@ static void nearest_facet(const st_ContactLaw *contact, const double *t, double 
     const int m = contact->facets;
     const double turns = atan2(t[1], t[0]) / (2.0 * STI_PI); /* -1/2 .. 1/2 */
     const int j = (int)lround(turns * m);
-    direction(j < 0 ? j + m : j, m, d);
+    polygon_direction(j < 0 ? j + m : j, m, d);
 }
 
 /* On the pyramid in space. The polygon conv(d_j) is symmetric about the line of every vertex and of

@@ -22,7 +22,7 @@ st_Status sti_law_check_friction(const st_ContactLaw *c, int index, st_Error *er
 }
 
 /* Shorten x to the length limit >= 0 where it is longer. */
-static void shorten(double *x, int n, double now, double limit)
+static void shorten_group(double *x, int n, double now, double limit)
 {
     if (now <= limit) return;
     for (int k = 0; k < n; k++)
@@ -34,7 +34,7 @@ static void shorten(double *x, int n, double now, double limit)
  * a convex function. Start with all terms active and drop those that turn out not to be. Dropping is
  * final: a term that is negative but counted makes the slope too large, so the true a only grows, and
  * what is inactive at a smaller a stays inactive. Hence at most one round more than groups.        */
-static void project_groups(const st_ContactLaw *contact, double *x)
+static void project_on_groups(const st_ContactLaw *contact, double *x)
 {
     sti_Group group[STI_MAX_GROUPS];
     const int n = sti_law_groups(contact, group);
@@ -61,21 +61,21 @@ static void project_groups(const st_ContactLaw *contact, double *x)
     if (a < 0.0) a = 0.0;
     x[0] = a;
     for (int g = 0; g < n; g++)
-        shorten(x + group[g].first, group[g].count, size[g], group[g].mu * a);
+        shorten_group(x + group[g].first, group[g].count, size[g], group[g].mu * a);
 }
 
 /* The same where there is sliding friction alone: most contacts, and the innermost loop of every judge. */
 void sti_law_round_project(const st_ContactLaw *contact, double *x)
 {
     if (contact->dim > 3) {
-        project_groups(contact, x);
+        project_on_groups(contact, x);
         return;
     }
     const double mu = contact->mu, size = sti_group_length(x + 1, contact->dim - 1);
     if (x[0] >= 0.0 && size <= mu * x[0]) return;
     const double a = fmax(0.0, (x[0] + mu * size) / (1.0 + mu * mu));
     x[0] = a;
-    shorten(x + 1, contact->dim - 1, size, mu * a);
+    shorten_group(x + 1, contact->dim - 1, size, mu * a);
 }
 
 /* Each part of friction cut to mu times `normal`. */
@@ -86,27 +86,7 @@ void sti_law_round_bound(const st_ContactLaw *contact, double normal, double *x)
     x[0] = fmax(0.0, x[0]);
     for (int g = 0; g < n; g++) {
         double *part = x + group[g].first;
-        shorten(part, group[g].count, sti_group_length(part, group[g].count), group[g].mu * normal);
-    }
-}
-
-/* The disk of radius mu n around the axis; n = x_n > 0 moves with x. */
-static void project_disk(const sti_Group *g, int dim, const double *x, double *P, double *D)
-{
-    const double radius = g->mu * x[0], size = sti_group_length(x + g->first, g->count);
-    if (size <= radius) {
-        for (int k = g->first; k < g->first + g->count; k++) {
-            P[k] = x[k];
-            D[k * dim + k] = 1.0;
-        }
-        return;
-    }
-    for (int k = g->first; k < g->first + g->count; k++) {
-        const double d = x[k] / size;
-        P[k] = radius * d;
-        D[k * dim] = g->mu * d;
-        for (int l = g->first; l < g->first + g->count; l++)
-            D[k * dim + l] = radius / size * ((k == l ? 1.0 : 0.0) - d * x[l] / size);
+        shorten_group(part, group[g].count, sti_group_length(part, group[g].count), group[g].mu * normal);
     }
 }
 
@@ -117,8 +97,24 @@ void sti_law_round_slope(const st_ContactLaw *contact, const double *x, double *
     if (x[0] <= 0.0) return; /* open: P = 0, D = 0 */
     P[0] = x[0];
     D[0] = 1.0;
-    for (int k = 0; k < n; k++)
-        project_disk(&group[k], dim, x, P, D);
+    for (int k = 0; k < n; k++) {
+        /* The disk of radius mu n around the axis; n = x_n > 0 moves with x. */
+        const double radius = group[k].mu * x[0], size = sti_group_length(x + group[k].first, group[k].count);
+        if (size <= radius) {
+            for (int i = group[k].first; i < group[k].first + group[k].count; i++) {
+                P[i] = x[i];
+                D[i * dim + i] = 1.0;
+            }
+            continue;
+        }
+        for (int i = group[k].first; i < group[k].first + group[k].count; i++) {
+            const double d = x[i] / size;
+            P[i] = radius * d;
+            D[i * dim] = group[k].mu * d;
+            for (int l = group[k].first; l < group[k].first + group[k].count; l++)
+                D[i * dim + l] = radius / size * ((i == l ? 1.0 : 0.0) - d * x[l] / size);
+        }
+    }
 }
 
 /* The cone itself. With the groups that are too long (the set S), the nearest point has
@@ -185,7 +181,7 @@ static void prepare_coulomb(sti_Local *local, double mean)
     local->solve = dim == 2 ? sti_local_coulomb2 : dim == 3 ? sti_local_coulomb3 : sti_local_newton;
 }
 
-static bool is_symmetric(const double *W, int dim, double scale)
+static bool block_is_symmetric(const double *W, int dim, double scale)
 {
     for (int i = 0; i < dim; i++)
         for (int j = 0; j < i; j++)
@@ -197,7 +193,7 @@ static void prepare_cone(sti_Local *local, double mean)
 {
     const int dim = local->contact->dim;
     local->solve = dim == 2 ? sti_local_cone2 : sti_local_newton;
-    if (dim == 3 && local->W[0] > 0.0 && is_symmetric(local->W, 3, mean)) sti_local_cone_prepare(local);
+    if (dim == 3 && local->W[0] > 0.0 && block_is_symmetric(local->W, 3, mean)) sti_local_cone_prepare(local);
 }
 
 enum { DIMS_2_TO_6 = 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 };

@@ -30,7 +30,7 @@ static const double proximal = 1e-13;
 /* Newton needs at most about ten steps; bisection, were it all that worked, 60 or so. */
 static const int max_root_steps = 100;
 
-static void zero(int dim, double *r)
+static void zero_impulse(int dim, double *r)
 {
     for (int k = 0; k < dim; k++)
         r[k] = 0.0;
@@ -57,7 +57,7 @@ void sti_local_bounded(const sti_Local *local, const double *b, double *r)
 /* mu = 0, whatever the dimension: the tangential velocity is free. */
 static void frictionless_in_space(const sti_Local *local, const double *b, double *r)
 {
-    zero(local->contact->dim, r);
+    zero_impulse(local->contact->dim, r);
     sti_local_frictionless(local, b, r);
 }
 
@@ -67,7 +67,7 @@ void sti_local_coulomb2(const sti_Local *local, const double *b, double *r)
 {
     const double *W = local->W, mu = local->contact->mu;
     if (b[0] >= 0.0 || W[0] <= 0.0) {
-        zero(2, r);
+        zero_impulse(2, r);
         return;
     }
     const double S = W[3] + local->prox - W[2] * (W[1] / W[0]);
@@ -89,7 +89,7 @@ void sti_local_cone2(const sti_Local *local, const double *b, double *r)
 {
     const double *W = local->W, mu = local->contact->mu;
     if (b[0] >= mu * fabs(b[1]) || W[0] <= 0.0) {
-        zero(2, r);
+        zero_impulse(2, r);
         return;
     }
     const double S = W[3] + local->prox - W[2] * (W[1] / W[0]);
@@ -101,7 +101,7 @@ void sti_local_cone2(const sti_Local *local, const double *b, double *r)
         return;
     }
     double best = -INFINITY;
-    zero(2, r);
+    zero_impulse(2, r);
     for (int k = 0; k < 2; k++) {
         const double side = k == 0 ? mu : -mu;
         const double along = b[0] + side * b[1], q = W[0] + side * (W[1] + W[2]) + mu * mu * W[3];
@@ -187,7 +187,7 @@ void sti_local_coulomb3(const sti_Local *local, const double *b, double *r)
 {
     const double mu = local->contact->mu;
     if (b[0] >= 0.0 || local->W[0] <= 0.0) {
-        zero(3, r);
+        zero_impulse(3, r);
         return;
     }
     sti_Slip slip;

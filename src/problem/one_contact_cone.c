@@ -134,7 +134,7 @@ static bool boundary(const double *keep, const double beta[3], double y[3])
 }
 
 /* W r = -b inside the cone? */
-static bool sticks(const sti_Local *local, const double *b, double *r)
+static bool cone_sticks(const sti_Local *local, const double *b, double *r)
 {
     sti_Slip slip;
     double x[2];
@@ -152,7 +152,7 @@ void sti_local_cone(const sti_Local *local, const double *b, double *r)
 {
     const double *keep = local->lorentz, mu = local->contact->mu;
     if (b[0] < mu * sti_local_length(b[1], b[2])) {
-        if (sticks(local, b, r)) return;
+        if (cone_sticks(local, b, r)) return;
         const double scaled[3] = {b[0] / mu, b[1] - local->prox * r[1], b[2] - local->prox * r[2]};
         double beta[3], y[3], x[3];
         boost(keep + SLOPE, scaled, beta);

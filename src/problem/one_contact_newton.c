@@ -77,7 +77,7 @@ static Equations make_equations(const sti_Local *local, const double *b)
     return e;
 }
 
-static void velocity(const Equations *e, const double *r, double *u)
+static void velocity_of_impulse(const Equations *e, const double *r, double *u)
 {
     const int dim = e->dim;
     for (int i = 0; i < dim; i++) {
@@ -130,9 +130,9 @@ static void evaluate_disc(const Equations *e, int k, const double *r, const doub
 }
 
 /* F at r; beside it u, and J = dF/dr when asked for. Returns |F|. */
-static double evaluate(const Equations *e, const double *r, double *u, double *F, double (*J)[MAX_DIM])
+static double evaluate_equations(const Equations *e, const double *r, double *u, double *F, double (*J)[MAX_DIM])
 {
-    velocity(e, r, u);
+    velocity_of_impulse(e, r, u);
     const double w_n = normal_velocity(e, u);
     const bool closed = r[0] - e->rho[0] * w_n > 0.0;
     double sum = 0.0;
@@ -181,7 +181,7 @@ static bool solve_dense(int n, double (*J)[MAX_DIM], double *x)
 static double newton(const Equations *e, double *r)
 {
     double u[MAX_DIM], F[MAX_DIM], J[MAX_DIM][MAX_DIM], trial[MAX_DIM];
-    double now = evaluate(e, r, u, F, J);
+    double now = evaluate_equations(e, r, u, F, J);
     for (int step = 0; step < MAX_STEPS && now > e->tolerance; step++) {
         double d[MAX_DIM];
         memcpy(d, F, sizeof d);
@@ -192,7 +192,7 @@ static double newton(const Equations *e, double *r)
         for (int k = 0; k < MAX_HALVINGS && !(then < now); k++, part *= 0.5) {
             for (int i = 0; i < e->dim; i++)
                 trial[i] = r[i] - part * d[i];
-            then = evaluate(e, trial, u, F, J);
+            then = evaluate_equations(e, trial, u, F, J);
         }
         if (!(then < now)) break;
         memcpy(r, trial, sizeof(double) * (size_t)e->dim);
@@ -229,7 +229,7 @@ static void solve_disc(const Equations *e, int k, const double *u, double *r)
 }
 
 /* r with r_n = n and friction x(n); returns g(n). Discs move each other: sweeps, until none moves. */
-static double friction_at(const Equations *e, double n, double *r)
+static double friction_of_normal(const Equations *e, double n, double *r)
 {
     double u[MAX_DIM], before[MAX_DIM];
     bool moved = true;
@@ -237,12 +237,12 @@ static double friction_at(const Equations *e, double n, double *r)
     for (int sweep = 0; sweep < DISC_SWEEPS && moved; sweep++) {
         memcpy(before, r, sizeof(double) * (size_t)e->dim);
         for (int k = 0; k < e->n_discs; k++) {
-            velocity(e, r, u);
+            velocity_of_impulse(e, r, u);
             solve_disc(e, k, u, r);
         }
         moved = e->n_discs > 1 && memcmp(before, r, sizeof(double) * (size_t)e->dim) != 0;
     }
-    velocity(e, r, u);
+    velocity_of_impulse(e, r, u);
     return normal_velocity(e, u);
 }
 
@@ -264,14 +264,14 @@ void sti_local_newton(const sti_Local *local, const double *b, double *r)
         /* Halve a bracket of the normal impulse; Newton's method is tried from every fourth point on. */
         double lo = 0.0, hi = -e.b[0] / e.local->W[0], x[MAX_DIM] = {0}, least = INFINITY;
         if (!(hi > 0.0)) hi = disc_length(&e.disc[0], e.b) * e.rho[1];
-        for (int k = 0; k < MAX_DOUBLINGS && friction_at(&e, hi, x) < -1e-13 * (fabs(e.b[0]) + e.local->W[0] * hi);
-             k++) {
+        for (int k = 0;
+             k < MAX_DOUBLINGS && friction_of_normal(&e, hi, x) < -1e-13 * (fabs(e.b[0]) + e.local->W[0] * hi); k++) {
             lo = hi;
             hi *= 2.0;
         }
         for (int k = 0; k < MAX_BISECTIONS && least > e.tolerance; k++) {
             const double middle = 0.5 * (lo + hi);
-            if (friction_at(&e, middle, x) < 0.0)
+            if (friction_of_normal(&e, middle, x) < 0.0)
                 lo = middle;
             else
                 hi = middle;

@@ -27,7 +27,7 @@ void sti_local_vertices(const st_ContactLaw *contact, double *vertex)
     if (sti_local_vertex_count(contact) > 0) sti_law_of(contact)->polygon(contact, vertex);
 }
 
-static double dot(const double a[2], const double b[2])
+static double dot2(const double a[2], const double b[2])
 {
     return a[0] * b[0] + a[1] * b[1];
 }
@@ -46,30 +46,30 @@ static void slip_velocity(const sti_Slip *s, const double x[2], double u[2])
 
 /* Between vertices p and q: with t along the edge and a across it, outwards, c = a'p = a'q,
  *     a'x = mu c r_n = mu c (nu + m'x),     t'(S x + c_T) = 0.                                     */
-static Try try_edge(const sti_Slip *s, double mu, double rho, const double p[2], const double q[2])
+static Try try_polygon_edge(const sti_Slip *s, double mu, double rho, const double p[2], const double q[2])
 {
     Try out = {.excess = INFINITY};
-    const double t[2] = {q[0] - p[0], q[1] - p[1]}, a[2] = {t[1], -t[0]}, c = dot(a, p);
+    const double t[2] = {q[0] - p[0], q[1] - p[1]}, a[2] = {t[1], -t[0]}, c = dot2(a, p);
     const double tS[2] = {t[0] * s->S[0] + t[1] * s->S[2], t[0] * s->S[1] + t[1] * s->S[3]};
     const double rho_t = 1.0 / (fabs(tS[0]) + fabs(tS[1])); /* both rows of size 1, or the pivot misleads */
     const double row[4] = {a[0] - mu * c * s->m[0], a[1] - mu * c * s->m[1], rho_t * tS[0], rho_t * tS[1]};
-    const double rhs[2] = {-mu * c * s->nu, rho_t * dot(t, s->c)};
+    const double rhs[2] = {-mu * c * s->nu, rho_t * dot2(t, s->c)};
     if (!sti_local_solve2(row, 0.0, rhs, out.x)) return out;
-    out.r_n = s->nu + dot(s->m, out.x);
+    out.r_n = s->nu + dot2(s->m, out.x);
     if (!(out.r_n >= 0.0) || !isfinite(out.r_n)) return out;
 
     double u[2];
     slip_velocity(s, out.x, u);
-    const double length = sqrt(dot(t, t)), at = dot(t, out.x);
-    const double before = mu * out.r_n * dot(t, p) - at, beyond = at - mu * out.r_n * dot(t, q);
-    out.excess = fmax(fmax(0.0, rho * dot(a, u)), fmax(before, beyond)) / length;
+    const double length = sqrt(dot2(t, t)), at = dot2(t, out.x);
+    const double before = mu * out.r_n * dot2(t, p) - at, beyond = at - mu * out.r_n * dot2(t, q);
+    out.excess = fmax(fmax(0.0, rho * dot2(a, u)), fmax(before, beyond)) / length;
     return out;
 }
 
 static Try try_vertex(const sti_Slip *s, double mu, double rho, const double p[2], const double d[2], const double q[2])
 {
     Try out = {.excess = INFINITY};
-    const double share = 1.0 - mu * dot(s->m, d);
+    const double share = 1.0 - mu * dot2(s->m, d);
     if (!(share > 0.0)) return out;
     out.r_n = s->nu / share;
     out.x[0] = mu * out.r_n * d[0];
@@ -79,8 +79,8 @@ static Try try_vertex(const sti_Slip *s, double mu, double rho, const double p[2
     double u[2];
     slip_velocity(s, out.x, u);
     const double to_p[2] = {p[0] - d[0], p[1] - d[1]}, to_q[2] = {q[0] - d[0], q[1] - d[1]};
-    const double gain = fmax(-dot(to_p, u), -dot(to_q, u)); /* moving to a neighbour must not pay */
-    out.excess = rho * fmax(0.0, gain) / sqrt(dot(to_p, to_p));
+    const double gain = fmax(-dot2(to_p, u), -dot2(to_q, u)); /* moving to a neighbour must not pay */
+    out.excess = rho * fmax(0.0, gain) / sqrt(dot2(to_p, to_p));
     return out;
 }
 
@@ -89,22 +89,22 @@ static int nearest_vertex(const sti_Local *local, const double lean[2])
 {
     int best = 0;
     for (int j = 1; j < local->n_vertices; j++)
-        if (dot(lean, local->vertex + 2 * j) > dot(lean, local->vertex + 2 * best)) best = j;
+        if (dot2(lean, local->vertex + 2 * j) > dot2(lean, local->vertex + 2 * best)) best = j;
     return best;
 }
 
 /* Stick: u_T = 0 and x in mu r_n P, seen edge by edge. */
-static bool sticks(const sti_Local *local, const sti_Slip *s, Try *out)
+static bool polygon_sticks(const sti_Local *local, const sti_Slip *s, Try *out)
 {
     const double mu = local->contact->mu;
     const int m = local->n_vertices;
     if (m == 2 || !sti_local_solve2(s->S, 0.0, s->c, out->x)) return false; /* a segment has no inside */
-    out->r_n = s->nu + dot(s->m, out->x);
+    out->r_n = s->nu + dot2(s->m, out->x);
     if (!(out->r_n >= 0.0)) return false;
     for (int j = 0; j < m; j++) {
         const double *p = local->vertex + 2 * j, *q = local->vertex + 2 * ((j + 1) % m);
         const double a[2] = {q[1] - p[1], p[0] - q[0]};
-        if (dot(a, out->x) > mu * out->r_n * dot(a, p)) return false;
+        if (dot2(a, out->x) > mu * out->r_n * dot2(a, p)) return false;
     }
     return true;
 }
@@ -118,7 +118,7 @@ static Try slide(const sti_Local *local, const sti_Slip *s, const double lean[2]
         const int j = (start + m - 1 + k / 2) % m; /* the edge before the start, the vertex after it, ... */
         const double *p = local->vertex + 2 * j, *d = local->vertex + 2 * ((j + 1) % m);
         const double *q = local->vertex + 2 * ((j + 2) % m);
-        const Try face = k % 2 == 0 ? try_edge(s, mu, rho, p, d) : try_vertex(s, mu, rho, p, d, q);
+        const Try face = k % 2 == 0 ? try_polygon_edge(s, mu, rho, p, d) : try_vertex(s, mu, rho, p, d, q);
         if (face.excess < best.excess) best = face;
     }
     return best;
@@ -134,7 +134,7 @@ void sti_local_polygon(const sti_Local *local, const double *b, double *r)
     sti_Slip slip;
     Try face = {0};
     sti_local_eliminate_normal(local, b, r, &slip);
-    if (!sticks(local, &slip, &face)) {
+    if (!polygon_sticks(local, &slip, &face)) {
         const double against[2] = {-slip.c[0], -slip.c[1]};
         face = slide(local, &slip, lean[0] != 0.0 || lean[1] != 0.0 ? lean : against);
     }

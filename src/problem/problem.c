@@ -13,7 +13,7 @@
 
 #define BAD(...) sti_fail(err, ST_ERR_ARGUMENT, __VA_ARGS__)
 
-static st_Status check_vector(const char *name, const double *x, int n, st_Error *err)
+static st_Status check_problem_vector(const char *name, const double *x, int n, st_Error *err)
 {
     if (n > 0 && x == NULL) return BAD("%s is missing: NULL, expected %d numbers", name, n);
     for (int k = 0; k < n; k++)
@@ -149,7 +149,7 @@ static st_Status check_contacts(const st_ContactLaw *contact, int n_contacts, in
     return ST_OK;
 }
 
-static st_Status check_size(const char *name, int n, st_Error *err)
+static st_Status check_count(const char *name, int n, st_Error *err)
 {
     return n < 0 ? BAD("%s is %d, must be >= 0", name, n) : ST_OK;
 }
@@ -158,18 +158,18 @@ st_Status st_problem_check(const st_Problem *problem, st_Error *err)
 {
     if (problem == NULL) return BAD("the problem is NULL");
     const st_Problem *p = problem;
-    STI_TRY(check_size("n_v", p->n_v, err));
-    STI_TRY(check_size("n_l", p->n_l, err));
-    STI_TRY(check_size("n_r", p->n_r, err));
-    STI_TRY(check_size("n_contacts", p->n_contacts, err));
+    STI_TRY(check_count("n_v", p->n_v, err));
+    STI_TRY(check_count("n_l", p->n_l, err));
+    STI_TRY(check_count("n_r", p->n_r, err));
+    STI_TRY(check_count("n_contacts", p->n_contacts, err));
     STI_TRY(check_blocks(&(Kind){"A", p->symmetric, true}, &p->A, p->n_v, err));
     STI_TRY(check_sparse("G", &p->G, p->n_v, p->n_l, err));
     STI_TRY(check_sparse("H", &p->H, p->n_v, p->n_r, err));
     STI_TRY(check_blocks(&(Kind){"Cb", true, false}, &p->Cb, p->n_l, err));
     STI_TRY(check_blocks(&(Kind){"C", true, false}, &p->C, p->n_r, err));
-    STI_TRY(check_vector("f", p->f, p->n_v, err));
-    STI_TRY(check_vector("g", p->g, p->n_l, err));
-    STI_TRY(check_vector("w", p->w, p->n_r, err));
+    STI_TRY(check_problem_vector("f", p->f, p->n_v, err));
+    STI_TRY(check_problem_vector("g", p->g, p->n_l, err));
+    STI_TRY(check_problem_vector("w", p->w, p->n_r, err));
     if (!isfinite(p->u_scale) || p->u_scale < 0.0) return BAD("u_scale is %g, must be finite and >= 0", p->u_scale);
     return check_contacts(p->contact, p->n_contacts, p->n_r, err);
 }
@@ -180,10 +180,10 @@ st_Status st_local_check(const st_LocalProblem *problem, st_Error *err)
 {
     if (problem == NULL) return BAD("the problem is NULL");
     const st_LocalProblem *p = problem;
-    STI_TRY(check_size("n_r", p->n_r, err));
-    STI_TRY(check_size("n_contacts", p->n_contacts, err));
+    STI_TRY(check_count("n_r", p->n_r, err));
+    STI_TRY(check_count("n_contacts", p->n_contacts, err));
     STI_TRY(check_sparse("W", &p->W, p->n_r, p->n_r, err));
-    STI_TRY(check_vector("b", p->b, p->n_r, err));
+    STI_TRY(check_problem_vector("b", p->b, p->n_r, err));
     STI_TRY(check_contacts(p->contact, p->n_contacts, p->n_r, err));
     for (int c = 0; c < p->n_contacts && p->W.p != NULL; c++)
         for (int j = p->contact[c].first; j < p->contact[c].first + p->contact[c].dim && p->contact[c].dim > 1; j++)

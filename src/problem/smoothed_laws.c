@@ -13,7 +13,7 @@ typedef struct Scalar {
 } Scalar;
 
 /* x >= 0 without its corner. The smaller root would cancel: it comes from the product. */
-static Scalar positive(double x, double nu)
+static Scalar smooth_positive(double x, double nu)
 {
     const double root = hypot(x, 2.0 * nu);
     const double value = x >= 0.0 ? 0.5 * (x + root) : 2.0 * nu * nu / (root - x);
@@ -23,7 +23,7 @@ static Scalar positive(double x, double nu)
 /* The root of f in (lo, hi), from e: Newton's steps, bisected where they leave the bracket. f rises. */
 typedef double (*Equation)(double e, const double *c, double *slope);
 
-static double root_of(Equation f, const double *c, double lo, double hi, double e)
+static double smoothed_root(Equation f, const double *c, double lo, double hi, double e)
 {
     for (int k = 0; k < ROOT_STEPS; k++) {
         double slope = 0.0;
@@ -65,11 +65,11 @@ static Scalar in_disk(double s, double R, double nu)
         t = 0.0;
         gap = R * R;
     } else if (s >= R) {
-        const double e = root_of(from_border, c, 0.0, R, fmin(0.5 * R, g / (2.0 * (s - R) + nu)));
+        const double e = smoothed_root(from_border, c, 0.0, R, fmin(0.5 * R, g / (2.0 * (s - R) + nu)));
         t = R - e;
         gap = e * (2.0 * R - e);
     } else {
-        const double e = root_of(from_inside, c, 0.0, s, g * s / (g + R * R));
+        const double e = smoothed_root(from_inside, c, 0.0, s, g * s / (g + R * R));
         t = s - e;
         gap = (R - t) * (R + t);
     }
@@ -113,7 +113,7 @@ static Scalar between(double x, double lo, double hi, double nu)
     }
     if (!isfinite(lo) && !isfinite(hi)) return (Scalar){.value = x, .slope = 1.0};
     const double side = isfinite(lo) ? 1.0 : -1.0, limit = isfinite(lo) ? lo : hi;
-    Scalar q = positive(side * (x - limit), nu);
+    Scalar q = smooth_positive(side * (x - limit), nu);
     q.value = limit + side * q.value;
     q.by_nu *= side;
     return q;

@@ -163,13 +163,13 @@ static st_Status no_such(const char *what, int id, st_Error *err)
                     id);
 }
 
-static double *append(double *to, const double *values, int n)
+static double *append_column(double *to, const double *values, int n)
 {
     memcpy(to, values, (size_t)n * sizeof *to);
     return to + n;
 }
 #define APPEND(to, ...)                                                                                                \
-    append((to), (const double[]){__VA_ARGS__}, (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)))
+    append_column((to), (const double[]){__VA_ARGS__}, (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)))
 
 st_Status st_columns_values(st_Columns *columns, const st_System *system, const st_StepInfo *info, double *values,
                             st_Error *err)
@@ -215,7 +215,7 @@ st_Status st_columns_values(st_Columns *columns, const st_System *system, const 
         double measured[ST_MEASURE_VALUES];
         int n = 0;
         STI_TRY(st_system_measure(system, k, measured, &n, err));
-        to = append(to, measured, n);
+        to = append_column(to, measured, n);
     }
     ST_ASSERT(to - values == st_columns_count(columns));
     return ST_OK;

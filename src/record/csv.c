@@ -28,7 +28,7 @@ struct st_Csv {
     double flushed; /* when, by the monotonic clock [s]; it never decides a number */
 };
 
-static void release(st_Csv *csv)
+static void release_csv(st_Csv *csv)
 {
     st_Allocator allocator = csv->allocator;
     sti_free(&allocator, csv->path, csv->path_size, 1);
@@ -68,7 +68,7 @@ st_Status st_csv_open(const char *path, const st_System *system, const st_Scene 
         fputc('\n', csv->file);
     }
     if (status != ST_OK) {
-        release(csv);
+        release_csv(csv);
         return status;
     }
     csv->flushed = -FLUSH_INTERVAL; /* the first line goes out at once: a full disk shows before the run */
@@ -98,6 +98,6 @@ st_Status st_csv_close(st_Csv *csv, st_Error *err)
 {
     if (csv == NULL) return ST_OK;
     st_Status status = sti_file_close_lines(csv->file, csv->path, err);
-    release(csv);
+    release_csv(csv);
     return status;
 }

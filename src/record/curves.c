@@ -65,7 +65,7 @@ static int find_name(const json_t *list, const char *name, size_t length)
 }
 
 /* A body's number; 0: the ground; -1: there is none. */
-static int find_body(const json_t *model, const char *name, size_t length)
+static int body_number(const json_t *model, const char *name, size_t length)
 {
     if (length == strlen("ground") && strncmp(name, "ground", length) == 0) return 0;
     int place = find_name(json_object_get(model, "bodies"), name, length);
@@ -126,7 +126,7 @@ bool sti_measured_name(const json_t *model, int index, sti_MeasuredName *out)
 static bool find_thing(const json_t *model, const char *name, const char *dot, sti_Curve *curve)
 {
     size_t length = (size_t)(dot - name);
-    int body = find_body(model, name, length);
+    int body = body_number(model, name, length);
     if (body > 0 && set_curve(curve, STI_CURVE_BODY, body_field, dot + 1, body, 0)) return true;
     static const struct {
         sti_CurveKind kind;
@@ -151,8 +151,8 @@ static bool find_thing(const json_t *model, const char *name, const char *dot, s
 
     for (const char *cut = name; cut < dot; cut++)
         if (*cut == '/' &&
-            set_curve(curve, STI_CURVE_PAIR, pair_field, dot + 1, find_body(model, name, (size_t)(cut - name)),
-                      find_body(model, cut + 1, (size_t)(dot - cut - 1))))
+            set_curve(curve, STI_CURVE_PAIR, pair_field, dot + 1, body_number(model, name, (size_t)(cut - name)),
+                      body_number(model, cut + 1, (size_t)(dot - cut - 1))))
             return true;
     return false;
 }
@@ -237,7 +237,7 @@ char *st_recording_curve_names(const st_Recording *recording)
 
 /* ---- values ------------------------------------------------------------------------------------- */
 
-static double size_of(const double *v)
+static double length_of(const double *v)
 {
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
@@ -258,10 +258,11 @@ static double frame_value(const Frame *f, const sti_Curve *curve)
 {
     if (curve->kind == STI_CURVE_JOINT) {
         const st_RecordedJoint *j = &f->joint[curve->a];
-        const double value[] = {
-            j->force[0],  j->force[1],        j->force[2],   size_of(j->force), j->torque[0], j->torque[1],
-            j->torque[2], size_of(j->torque), j->coordinate, j->speed,          j->other,     j->other_speed,
-            j->motor,     j->error,           j->friction,   j->limit,          j->spring,    j->gear};
+        const double value[] = {j->force[0],   j->force[1],  j->force[2],  length_of(j->force),
+                                j->torque[0],  j->torque[1], j->torque[2], length_of(j->torque),
+                                j->coordinate, j->speed,     j->other,     j->other_speed,
+                                j->motor,      j->error,     j->friction,  j->limit,
+                                j->spring,     j->gear};
         return value[curve->field];
     }
     if (curve->kind == STI_CURVE_SPRING) {
@@ -279,13 +280,13 @@ static double frame_value(const Frame *f, const sti_Curve *curve)
             const st_RecordedContact *contact = &f->contact[c];
             int other = contact->b == on ? contact->a : contact->b;
             if ((contact->a != on && contact->b != on) || (pair && other != curve->a)) continue;
-            if (size_of(contact->impact) > 0 && size_of(contact->impulse) == 0) return NAN;
+            if (length_of(contact->impact) > 0 && length_of(contact->impulse) == 0) return NAN;
             for (int i = 0; i < 3; i++)
                 force[i] += (contact->b == on ? 1 : -1) * contact->impulse[i] / f->h;
         }
 
         /* One of fx fy fz force. */
-        return curve->field < 3 ? force[curve->field] : size_of(force);
+        return curve->field < 3 ? force[curve->field] : length_of(force);
     }
     st_Vec3 p = f->position[curve->a - 1], v = f->velocity[curve->a - 1], w = f->spin[curve->a - 1];
     st_Quat q = f->orientation[curve->a - 1];

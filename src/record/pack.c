@@ -18,8 +18,8 @@ void sti_pack_free(sti_Pack *pack)
     *pack = (sti_Pack){.allocator = pack->allocator};
 }
 
-static st_Status add_block(sti_Pack *pack, const char *name, const char *kind, const void *values, int64_t count,
-                           int width, int order, int64_t row, st_Error *err)
+static st_Status pack_block(sti_Pack *pack, const char *name, const char *kind, const void *values, int64_t count,
+                            int width, int order, int64_t row, st_Error *err)
 {
     int64_t bytes = count * width;
     uLongf packed = compressBound((uLong)bytes);
@@ -47,7 +47,7 @@ static st_Status add_block(sti_Pack *pack, const char *name, const char *kind, c
 
 st_Status sti_pack_doubles(sti_Pack *pack, const char *name, const double *values, int64_t count, st_Error *err)
 {
-    return add_block(pack, name, "f64", values, count, 8, 0, 1, err);
+    return pack_block(pack, name, "f64", values, count, 8, 0, 1, err);
 }
 
 st_Status sti_pack_ints(sti_Pack *pack, const char *name, int32_t *values, int64_t count, int order, int64_t row,
@@ -59,13 +59,13 @@ st_Status sti_pack_ints(sti_Pack *pack, const char *name, int32_t *values, int64
             values[k] = (int32_t)((uint32_t)values[k] - (uint32_t)values[k - row]);
     for (int64_t k = 0; k < count && order > 0; k++) /* sign in the lowest bit: small numbers have zeros above */
         values[k] = (int32_t)(((uint32_t)values[k] << 1) ^ (values[k] < 0 ? 0xffffffffu : 0u));
-    return add_block(pack, name, "i32", values, count, 4, order, row, err);
+    return pack_block(pack, name, "i32", values, count, 4, order, row, err);
 }
 
 st_Status sti_pack_shorts(sti_Pack *pack, const char *name, const char *kind, const void *values, int64_t count,
                           st_Error *err)
 {
-    return add_block(pack, name, kind, values, count, 2, 0, 1, err);
+    return pack_block(pack, name, kind, values, count, 2, 0, 1, err);
 }
 
 st_Status sti_pack_finish(sti_Pack *pack, json_t *header, unsigned char **out, size_t *size, st_Error *err)

@@ -149,7 +149,7 @@ static st_Status find_contact_box(Packer *p, Contacts *c, st_Error *err)
     return ST_OK;
 }
 
-static st_Status add_contacts(Packer *p, int64_t k, Contacts *c, st_Error *err)
+static st_Status round_contacts(Packer *p, int64_t k, Contacts *c, st_Error *err)
 {
     int n;
     double largest = 0, h = p->frame_h[k];
@@ -187,7 +187,7 @@ static st_Status pack_contacts(Packer *p, st_Error *err)
     if (c.first == NULL || c.scale == NULL) status = sti_fail(err, ST_ERR_MEMORY, "out of memory");
     if (status == ST_OK) status = find_contact_box(p, &c, err);
     for (int64_t k = 0; k < p->n_kept && status == ST_OK; k++)
-        status = add_contacts(p, k, &c, err);
+        status = round_contacts(p, k, &c, err);
     if (status == ST_OK) {
         c.first[p->n_kept] = (int32_t)c.n;
         p->contacts = c.n;
@@ -267,12 +267,13 @@ static st_Status put_events(Packer *p, st_Error *err)
     return ST_OK;
 }
 
-static st_Status put_texts(Packer *p, st_Error *err)
+static st_Status pack_all(Packer *p, int64_t limit, st_Error *err)
 {
-    const st_RecordingInfo *i = p->info;
-    json_t *sets = json_array(), *model = json_loads(i->model, 0, NULL), *choices = json_loads(i->choices, 0, NULL);
-    for (int k = 0; k < i->n_sets; k++)
-        json_array_append_new(sets, json_string(i->sets[k]));
+    const st_RecordingInfo *info = p->info;
+    json_t *sets = json_array(), *model = json_loads(info->model, 0, NULL),
+           *choices = json_loads(info->choices, 0, NULL);
+    for (int k = 0; k < info->n_sets; k++)
+        json_array_append_new(sets, json_string(info->sets[k]));
     json_object_set_new(p->header, "sets", sets);
     p->h = json_number_value(json_object_get(choices, "h"));
     if (!(p->h > 0)) p->h = 1;
@@ -280,19 +281,15 @@ static st_Status put_texts(Packer *p, st_Error *err)
     json_object_set_new(p->header, "model", model);
     json_object_set_new(p->header, "choices", choices);
     /* json_string refuses what is not UTF-8; then the page goes without. */
-    json_object_set_new(p->header, "scene", json_string(i->text));
-    json_object_set_new(p->header, "name", json_string(i->name));
-    json_object_set_new(p->header, "description", json_string(i->description));
-    json_object_set_new(p->header, "label", json_string(i->label));
-    json_object_set_new(p->header, "version", json_string(i->version));
-    json_object_set_new(p->header, "created", json_string(i->created));
-    return ok ? ST_OK : sti_fail(err, ST_ERR_FORMAT, "the recording's description of its scene is damaged");
-}
+    json_object_set_new(p->header, "scene", json_string(info->text));
+    json_object_set_new(p->header, "name", json_string(info->name));
+    json_object_set_new(p->header, "description", json_string(info->description));
+    json_object_set_new(p->header, "label", json_string(info->label));
+    json_object_set_new(p->header, "version", json_string(info->version));
+    json_object_set_new(p->header, "created", json_string(info->created));
+    if (!ok) return sti_fail(err, ST_ERR_FORMAT, "the recording's description of its scene is damaged");
 
-static st_Status pack_all(Packer *p, int64_t limit, st_Error *err)
-{
-    STI_TRY(put_texts(p, err));
-    int64_t n = p->info->n_frames, bodies = p->info->n_bodies > 0 ? p->info->n_bodies : 1;
+    int64_t n = info->n_frames, bodies = info->n_bodies > 0 ? info->n_bodies : 1;
     int64_t most = limit / bodies;
     if (most > MOST_FRAMES) most = MOST_FRAMES;
     if (most < 2) most = 2;
@@ -320,7 +317,7 @@ static st_Status pack_all(Packer *p, int64_t limit, st_Error *err)
     p->hi = (st_Vec3){-INFINITY, -INFINITY, -INFINITY};
     for (int64_t k = 0; k < p->n_kept; k++) {
         STI_TRY(st_recording_bodies(p->recording, frame_at(p, k), p->position, NULL, NULL, NULL, err));
-        for (int b = 0; b < p->info->n_bodies; b++) {
+        for (int b = 0; b < info->n_bodies; b++) {
             st_Vec3 x = p->position[b];
             p->lo = (st_Vec3){fmin(p->lo.x, x.x), fmin(p->lo.y, x.y), fmin(p->lo.z, x.z)};
             p->hi = (st_Vec3){fmax(p->hi.x, x.x), fmax(p->hi.y, x.y), fmax(p->hi.z, x.z)};
@@ -343,16 +340,15 @@ static st_Status pack_all(Packer *p, int64_t limit, st_Error *err)
     STI_TRY(pack_joints(p, limit, err));
     STI_TRY(pack_steps(p, err));
     STI_TRY(put_events(p, err));
-    const st_RecordingInfo *i = p->info;
     json_t *stages = json_object();
     for (int s = 0; s < ST_N_STAGES; s++)
-        json_object_set_new(stages, st_stage_name((st_Stage)s), json_real(i->stage_seconds[s]));
+        json_object_set_new(stages, st_stage_name((st_Stage)s), json_real(info->stage_seconds[s]));
     json_object_set_new(p->header, "summary",
-                        json_pack("{ss ss sf so sb sI sI sI sI sI}", "outcome", i->outcome, "message", i->message,
-                                  "wall", i->wall, "stages", stages, "closed", (int)i->closed, "bytes",
-                                  (json_int_t)i->bytes, "frames", (json_int_t)i->n_frames, "steps",
-                                  (json_int_t)i->n_steps, "contacts", (json_int_t)i->n_contacts, "events",
-                                  (json_int_t)i->n_events));
+                        json_pack("{ss ss sf so sb sI sI sI sI sI}", "outcome", info->outcome, "message", info->message,
+                                  "wall", info->wall, "stages", stages, "closed", (int)info->closed, "bytes",
+                                  (json_int_t)info->bytes, "frames", (json_int_t)info->n_frames, "steps",
+                                  (json_int_t)info->n_steps, "contacts", (json_int_t)info->n_contacts, "events",
+                                  (json_int_t)info->n_events));
     json_object_set_new(p->header, "kept",
                         json_pack("{sI sI sI sI}", "frames", (json_int_t)p->n_kept, "steps", (json_int_t)p->n_steps,
                                   "contact_stride", (json_int_t)p->contact_stride, "frame_stride",

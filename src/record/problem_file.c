@@ -60,8 +60,8 @@ static st_Status read_counting(sti_HdfReader *reader, const char *name, const do
     return ST_OK;
 }
 
-static st_Status read_coefficients(sti_HdfReader *reader, const char *name, int64_t expected, const double **out,
-                                   int64_t *count)
+static st_Status read_friction_coefficients(sti_HdfReader *reader, const char *name, int64_t expected,
+                                            const double **out, int64_t *count)
 {
     int64_t n = 0;
     STI_TRY(sti_hdf_doubles(reader, name, expected, out, &n));
@@ -119,15 +119,17 @@ static st_Status read_friction(sti_HdfReader *reader, const Layout *layout, st_P
     int64_t n_contacts = 0;
     p->form = layout->form;
     STI_TRY(read_dimension(reader, layout, p));
-    STI_TRY(read_coefficients(reader, in(name, layout->group, "vectors/mu"), -1, &p->mu, &n_contacts));
+    STI_TRY(read_friction_coefficients(reader, in(name, layout->group, "vectors/mu"), -1, &p->mu, &n_contacts));
     if (n_contacts == 0) return sti_hdf_bad(reader, name, "is empty: a problem with no contacts");
     if (n_contacts > INT32_MAX / 8)
         return sti_hdf_bad(reader, name, "has %lld contacts, too many", (long long)n_contacts);
     p->n_contacts = (int)n_contacts;
     if (p->dim >= 5)
-        STI_TRY(read_coefficients(reader, in(name, layout->group, "vectors/mu_r"), n_contacts, &p->mu_roll, NULL));
+        STI_TRY(
+            read_friction_coefficients(reader, in(name, layout->group, "vectors/mu_r"), n_contacts, &p->mu_roll, NULL));
     if (layout->extra == SPINNING)
-        STI_TRY(read_coefficients(reader, in(name, layout->group, "vectors/mu_s"), n_contacts, &p->mu_spin, NULL));
+        STI_TRY(
+            read_friction_coefficients(reader, in(name, layout->group, "vectors/mu_s"), n_contacts, &p->mu_spin, NULL));
     out->kind = p->dim == 2 ? layout->flat_kind : layout->kind;
     out->n = p->dim * p->n_contacts;
     return p->form == ST_FORM_LOCAL ? read_local(reader, layout->group, p) : read_global(reader, layout->group, p);
@@ -196,7 +198,7 @@ static const double *read_answer(sti_HdfReader *reader, const char *name, int64_
     return ok ? x : NULL;
 }
 
-static st_Status read_all(sti_HdfReader *reader, st_ProblemFile *out)
+static st_Status read_problem(sti_HdfReader *reader, st_ProblemFile *out)
 {
     const char *group = NULL;
     char name[NAME_SIZE];
@@ -232,7 +234,7 @@ st_Status st_problem_file_read(const char *path, st_ProblemFile **out, st_Error 
     Owned *owned = sti_alloc(&allocator, 1, sizeof *owned);
     st_Status status = sti_hdf_open(&reader, path, err);
     if (status == ST_OK && owned == NULL) status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
-    if (status == ST_OK) status = read_all(&reader, &owned->file);
+    if (status == ST_OK) status = read_problem(&reader, &owned->file);
     sti_hdf_close(&reader);
     sti_quiet_end(quiet);
     if (status != ST_OK) {
@@ -322,7 +324,7 @@ static bool put_answer(hid_t file, bool is_lcp, int64_t n, const double *r, cons
            (v == NULL || n_v == 0 || sti_hdf_put_doubles(file, "/solution/v", v, n_v));
 }
 
-static bool put_all(hid_t file, const st_ProblemFile *problem)
+static bool put_problem(hid_t file, const st_ProblemFile *problem)
 {
     char name[NAME_SIZE];
     const char *group = NULL;
@@ -341,13 +343,13 @@ st_Status st_problem_file_write(const char *path, const st_ProblemFile *problem,
     if (!problem->is_lcp) STI_TRY(st_friction_check(&problem->friction, err));
     const sti_Quiet quiet = sti_quiet_begin();
     const hid_t file = sti_hdf_in_memory(NULL, 0);
-    const st_Status status = sti_hdf_settle(file, file >= 0 && put_all(file, problem), path, err);
+    const st_Status status = sti_hdf_settle(file, file >= 0 && put_problem(file, problem), path, err);
     sti_quiet_end(quiet);
     return status;
 }
 
 /* All of a file, malloc'd; NULL: errno says why. */
-static void *read_bytes(const char *path, size_t *size)
+static void *read_whole_file(const char *path, size_t *size)
 {
     struct stat info;
     FILE *file = fopen(path, "rb");
@@ -369,7 +371,7 @@ st_Status st_problem_file_write_solution(const char *from, const char *path, int
     if (from == NULL || path == NULL || r == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "a path or r is NULL");
     size_t size = 0;
     errno = 0;
-    void *bytes = read_bytes(from, &size);
+    void *bytes = read_whole_file(from, &size);
     if (bytes == NULL) return sti_fail(err, ST_ERR_FILE, "%s: cannot be read: %s", from, strerror(errno));
     const sti_Quiet quiet = sti_quiet_begin();
     const hid_t file = sti_hdf_in_memory(bytes, size);

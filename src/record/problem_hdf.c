@@ -49,7 +49,7 @@ st_Status sti_hdf_bad(const sti_HdfReader *reader, const char *name, const char 
     return sti_fail(reader->err, ST_ERR_FORMAT, "%s: %s: %s", reader->path, name, text);
 }
 
-static st_Status no_memory(const sti_HdfReader *reader, const char *name, int64_t count)
+static st_Status hdf_no_memory(const sti_HdfReader *reader, const char *name, int64_t count)
 {
     return sti_fail(reader->err, ST_ERR_MEMORY, "%s: %s: out of memory for %lld numbers", reader->path, name,
                     (long long)count);
@@ -124,8 +124,8 @@ static st_Status open_numbers(sti_HdfReader *reader, const char *name, bool whol
     return status;
 }
 
-static st_Status read_numbers(sti_HdfReader *reader, const char *name, bool whole, hid_t type, size_t size, void **out,
-                              int64_t *count)
+static st_Status hdf_read_numbers(sti_HdfReader *reader, const char *name, bool whole, hid_t type, size_t size,
+                                  void **out, int64_t *count)
 {
     hid_t set = H5I_INVALID_HID;
     herr_t failed = -1;
@@ -135,7 +135,7 @@ static st_Status read_numbers(sti_HdfReader *reader, const char *name, bool whol
         failed = *count > 0 ? H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) : 0;
     }
     H5Dclose(set);
-    if (*out == NULL) return no_memory(reader, name, *count);
+    if (*out == NULL) return hdf_no_memory(reader, name, *count);
     if (failed < 0) return sti_hdf_bad(reader, name, "cannot be read: damaged, cut short, or packed in an unknown way");
     return ST_OK;
 }
@@ -143,7 +143,7 @@ static st_Status read_numbers(sti_HdfReader *reader, const char *name, bool whol
 st_Status sti_hdf_ints(sti_HdfReader *reader, const char *name, const int **out, int64_t *count)
 {
     void *data = NULL;
-    STI_TRY(read_numbers(reader, name, true, H5T_NATIVE_INT, sizeof(int), &data, count));
+    STI_TRY(hdf_read_numbers(reader, name, true, H5T_NATIVE_INT, sizeof(int), &data, count));
     *out = data;
     return ST_OK;
 }
@@ -162,7 +162,7 @@ st_Status sti_hdf_doubles(sti_HdfReader *reader, const char *name, int64_t expec
 {
     void *data = NULL;
     int64_t n = 0;
-    STI_TRY(read_numbers(reader, name, false, H5T_NATIVE_DOUBLE, sizeof(double), &data, &n));
+    STI_TRY(hdf_read_numbers(reader, name, false, H5T_NATIVE_DOUBLE, sizeof(double), &data, &n));
     const double *x = data;
     if (expected >= 0 && n != expected)
         return sti_hdf_bad(reader, name, "holds %lld numbers, must be %lld", (long long)n, (long long)expected);
@@ -216,7 +216,7 @@ static st_Status unroll(sti_HdfReader *reader, const char *name, const int *p, i
     if (p[n] > held)
         return sti_hdf_bad(reader, name, "ends with %d, but only %lld entries are there", p[n], (long long)held);
     int *index = sti_keep(&reader->kept, p[n], sizeof *index);
-    if (index == NULL) return no_memory(reader, name, p[n]);
+    if (index == NULL) return hdf_no_memory(reader, name, p[n]);
     for (int k = 0; k < n; k++)
         for (int e = p[k]; e < p[k + 1]; e++)
             index[e] = k;
@@ -293,7 +293,7 @@ st_Status sti_hdf_matrix(sti_HdfReader *reader, const char *group, int64_t m, in
     int *i = sti_keep(&reader->kept, a.count, sizeof *i);
     double *x = sti_keep(&reader->kept, a.count, sizeof *x);
     if (p == NULL || first == NULL || order == NULL || by_row == NULL || i == NULL || x == NULL)
-        return no_memory(reader, group, a.count);
+        return hdf_no_memory(reader, group, a.count);
     for (int64_t e = 0; e < a.count; e++)
         order[e] = e;
     sort_by(a.row, a.m, order, a.count, first, by_row);

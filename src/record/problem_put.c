@@ -9,7 +9,7 @@
 /* Longer datasets are packed: shuffle, then deflate. */
 enum { PACK_ABOVE = 64, MOST_IN_CHUNK = 1 << 16, PACK_LEVEL = 6 };
 
-static bool put(hid_t file, const char *name, hid_t stored, hid_t given, const void *x, int64_t n)
+static bool put_dataset(hid_t file, const char *name, hid_t stored, hid_t given, const void *x, int64_t n)
 {
     const hsize_t size = (hsize_t)n, chunk = n > MOST_IN_CHUNK ? MOST_IN_CHUNK : (hsize_t)n;
     bool ok = false;
@@ -30,7 +30,7 @@ static bool put(hid_t file, const char *name, hid_t stored, hid_t given, const v
 
 bool sti_hdf_put_ints(hid_t file, const char *name, const int *x, int64_t n)
 {
-    return put(file, name, H5T_STD_I32LE, H5T_NATIVE_INT, x, n);
+    return put_dataset(file, name, H5T_STD_I32LE, H5T_NATIVE_INT, x, n);
 }
 
 bool sti_hdf_put_int(hid_t file, const char *name, int value)
@@ -40,7 +40,7 @@ bool sti_hdf_put_int(hid_t file, const char *name, int value)
 
 bool sti_hdf_put_doubles(hid_t file, const char *name, const double *x, int64_t n)
 {
-    return put(file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x, n);
+    return put_dataset(file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x, n);
 }
 
 bool sti_hdf_put_text(hid_t file, const char *name, const char *text)
@@ -68,7 +68,7 @@ bool sti_hdf_put_texts(hid_t file, const char *name, const char *const *texts, i
     for (int64_t k = 0; padded != NULL && k < n; k++)
         memcpy(padded + (size_t)k * size, texts[k], strlen(texts[k]));
     const bool ok = padded != NULL && H5Tset_size(type, size) >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
-                    H5Tset_cset(type, H5T_CSET_UTF8) >= 0 && put(file, name, type, type, padded, n);
+                    H5Tset_cset(type, H5T_CSET_UTF8) >= 0 && put_dataset(file, name, type, type, padded, n);
     H5Tclose(type);
     free(padded);
     return ok;

@@ -173,7 +173,7 @@ static st_Status appear(st_Recorder *recorder, st_Error *err)
 }
 
 /* Ends everything; true when HDF5 had nothing against it. */
-static bool release(st_Recorder *recorder)
+static bool release_recorder(st_Recorder *recorder)
 {
     st_Allocator allocator = recorder->allocator;
     bool ok = true;
@@ -243,12 +243,12 @@ static st_Status open_at(const char *path, const st_RecorderDef *def, const st_S
         sti_Quiet quiet = sti_quiet_begin();
         status = take_name(recorder, err);
         if (status == ST_OK) status = make_file(recorder, def, scene, choices, err);
-        if (status != ST_OK) release(recorder);
+        if (status != ST_OK) release_recorder(recorder);
         sti_quiet_end(quiet);
         if (status == ST_OK) *out = recorder;
         return status;
     }
-    release(recorder);
+    release_recorder(recorder);
     return status;
 }
 
@@ -277,7 +277,7 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
 
 /* ---- rows --------------------------------------------------------------------------------------- */
 
-static void put_vector(st_Vec3 v, float *out)
+static void store_vector(st_Vec3 v, float *out)
 {
     out[0] = (float)v.x;
     out[1] = (float)v.y;
@@ -289,7 +289,7 @@ static void put_world(const st_ContactReport *c, st_Vec3 third, const double *lo
 {
     const st_Vec3 n = c->normal, t = c->tangent;
     const double x = local[0], y = c->dim > 1 ? local[1] : 0, z = c->dim > 2 ? local[2] : 0;
-    put_vector(
+    store_vector(
         (st_Vec3){x * n.x + y * t.x + z * third.x, x * n.y + y * t.y + z * third.y, x * n.z + y * t.z + z * third.z},
         out);
 }
@@ -303,7 +303,7 @@ static bool is_contact(const st_ContactReport *c)
     return c->gap <= 0;
 }
 
-static st_Status add_contacts(st_Recorder *recorder, const st_System *system, st_Error *err)
+static st_Status add_contact_rows(st_Recorder *recorder, const st_System *system, st_Error *err)
 {
     int n = st_system_contact_count(system);
     for (int k = 0; k < n; k++) {
@@ -311,8 +311,8 @@ static st_Status add_contacts(st_Recorder *recorder, const st_System *system, st
         if (st_system_contact(system, k, &c) != ST_OK || !is_contact(&c)) continue;
         const st_Vec3 third = cross(c.normal, c.tangent);
         sti_StoredContact row = {.id = c.id, .a = c.a.index1, .b = c.b.index1, .gap = (float)c.gap};
-        put_vector(c.point, row.point);
-        put_vector(c.normal, row.normal);
+        store_vector(c.point, row.point);
+        store_vector(c.normal, row.normal);
         double finite[ST_MAX_DIM];
         for (int i = 0; i < ST_MAX_DIM; i++)
             finite[i] = c.impulse[i] - c.impact[i];
@@ -325,7 +325,7 @@ static st_Status add_contacts(st_Recorder *recorder, const st_System *system, st
     return ST_OK;
 }
 
-static st_Status add_frame(st_Recorder *recorder, const st_System *system, st_Error *err)
+static st_Status add_frame_rows(st_Recorder *recorder, const st_System *system, st_Error *err)
 {
     int64_t first = sti_table_rows(&recorder->tables, STI_CONTACTS);
     recorder->frame_due = false;
@@ -384,7 +384,7 @@ static st_Status add_frame(st_Recorder *recorder, const st_System *system, st_Er
         }
         STI_TRY(sti_table_take(&recorder->tables, STI_MEASURES, 1, err));
     }
-    STI_TRY(add_contacts(recorder, system, err));
+    STI_TRY(add_contact_rows(recorder, system, err));
     st_RecordedFrame frame = {.time = recorder->last.time,
                               .step = recorder->n_steps - 1,
                               .first_contact = first,
@@ -457,7 +457,7 @@ static bool is_flush_due(st_Recorder *recorder)
     return now + step - recorder->flushed >= 0.8 * interval;
 }
 
-static st_Status add_all(st_Recorder *recorder, const st_System *system, const st_StepInfo *info, st_Error *err)
+static st_Status add_rows(st_Recorder *recorder, const st_System *system, const st_StepInfo *info, st_Error *err)
 {
     if (!recorder->started) recorder->next_frame = recorder->next_checkpoint = -INFINITY;
     STI_TRY(add_step(recorder, info, err));
@@ -480,7 +480,7 @@ static st_Status add_all(st_Recorder *recorder, const st_System *system, const s
 
     recorder->frame_due = true;
     if (recorder->rate == 0 || is_due(info->time, recorder->rate, &recorder->next_frame))
-        STI_TRY(add_frame(recorder, system, err));
+        STI_TRY(add_frame_rows(recorder, system, err));
     if (!recorder->started ||
         (recorder->checkpoint > 0 && is_due(info->time, 1 / recorder->checkpoint, &recorder->next_checkpoint)))
         STI_TRY(add_checkpoint(recorder, system, err));
@@ -500,7 +500,7 @@ st_Status st_recorder_add(st_Recorder *recorder, const st_System *system, const 
         return sti_fail(err, ST_ERR_UNSUPPORTED,
                         "%s: the scene was changed while it ran, a recording holds one scene: begin another",
                         recorder->path);
-    st_Status status = add_all(recorder, system, info, err);
+    st_Status status = add_rows(recorder, system, info, err);
     if (status != ST_OK) recorder->tables.failed = true;
     return status;
 }
@@ -518,7 +518,7 @@ static st_Status write_end(st_Recorder *recorder, const st_System *system, const
     sti_utf8_copy(summary.outcome, sizeof summary.outcome, outcome != NULL ? outcome : "");
     sti_utf8_copy(summary.message, sizeof summary.message, message != NULL ? message : "");
     if (system != NULL) st_system_profile(system, summary.stage_seconds);
-    if (system != NULL && recorder->frame_due) STI_TRY(add_frame(recorder, system, err));
+    if (system != NULL && recorder->frame_due) STI_TRY(add_frame_rows(recorder, system, err));
     if (system != NULL && recorder->n_steps > 1) STI_TRY(add_checkpoint(recorder, system, err));
     if (H5Dwrite(recorder->summary, recorder->summary_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &summary) < 0)
         return sti_tables_fail(&recorder->tables, "writing", err);
@@ -535,7 +535,8 @@ st_Status st_recorder_close(st_Recorder *recorder, const st_System *system, cons
     st_Status status = recorder->tables.failed ? sti_fail(err, ST_ERR_FILE, "%s: not whole: writing has failed before",
                                                           recorder->tables.path)
                                                : write_end(recorder, system, outcome, message, err);
-    if (!release(recorder) && status == ST_OK) status = sti_fail(err, ST_ERR_FILE, "a recording could not be closed");
+    if (!release_recorder(recorder) && status == ST_OK)
+        status = sti_fail(err, ST_ERR_FILE, "a recording could not be closed");
     sti_quiet_end(quiet);
     return status;
 }

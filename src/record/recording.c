@@ -179,17 +179,6 @@ static st_Status read_sets(st_Recording *recording, st_Error *err)
     return ok ? ST_OK : damaged(recording, "/overrides", err);
 }
 
-/* Can a table be so large? Its rows are deflated; and of every body and joint the file has more than a byte in
- * /model. A claim beyond that must not make us ask for that much memory.                              */
-static bool is_possible(const st_Recording *recording, sti_Table table, const hsize_t dims[3])
-{
-    const double bytes = (double)recording->info.bytes;
-    const double width = (double)(sti_table_rank(table) == 2 ? H5Tget_size(recording->type[table]) : sizeof(double));
-    if (sti_table_rank(table) == 1) return (double)dims[0] <= bytes * STI_MOST_COMPRESSED;
-    return dims[1] < INT_MAX && (double)dims[1] <= bytes &&
-           (double)dims[0] * (double)dims[1] * width <= bytes * STI_MOST_COMPRESSED;
-}
-
 static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *err)
 {
     hsize_t dims[3] = {0};
@@ -206,7 +195,14 @@ static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *
         space >= 0 && H5Sget_simple_extent_ndims(space) == rank && H5Sget_simple_extent_dims(space, dims, NULL) == rank;
     if (space >= 0) H5Sclose(space);
     recording->type[table] = sti_table_type(table);
-    ok = ok && is_possible(recording, table, dims);
+    /* Can the table be so large? Its rows are deflated, and the file has more than a byte in /model for every body and
+     * joint. No memory is allocated for sizes beyond that. */
+    const double most = (double)recording->info.bytes * STI_MOST_COMPRESSED;
+    const double row = (double)(rank == 2 ? H5Tget_size(recording->type[table]) : sizeof(double));
+    if (ok && rank == 1) ok = (double)dims[0] <= most;
+    if (ok && rank > 1)
+        ok = dims[1] < INT_MAX && (double)dims[1] <= (double)recording->info.bytes &&
+             (double)dims[0] * (double)dims[1] * row <= most;
     if (ok && table == STI_POSITION) recording->info.n_bodies = (int)dims[1];
     if (ok && table == STI_JOINTS) recording->info.n_joints = (int)dims[1];
     if (ok && table == STI_SPRINGS) recording->info.n_springs = (int)dims[1];

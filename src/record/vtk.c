@@ -124,7 +124,7 @@ static void put_real(Export *e, int column, double value)
     if (has_room(e, c)) c->value[c->n++].f = (float)value;
 }
 
-static void put_vector(Export *e, int column, st_Vec3 v)
+static void put_vector3(Export *e, int column, st_Vec3 v)
 {
     put_real(e, column, v.x);
     put_real(e, column, v.y);
@@ -223,13 +223,13 @@ static void put_surfaces(Export *e, bool moving)
         const st_Pose pose = pose_product(pose_of(e, shape->body), shape->pose);
         const int64_t first = e->column[POINTS].n / 3;
         for (int i = 0; i < shape->surface.n_points; i++)
-            put_vector(e, POINTS, pose_point(pose, shape->surface.points[i]));
+            put_vector3(e, POINTS, pose_point(pose, shape->surface.points[i]));
         for (int t = 0; t < shape->surface.n_triangles; t++) {
             for (int i = 0; i < 3; i++)
                 put_int(e, CONNECT, first + shape->surface.triangles[3 * t + i]);
             put_int(e, OFFSETS, e->column[CONNECT].n);
             put_int(e, body_column, shape->body);
-            if (moving) put_vector(e, velocity, e->velocity[shape->body - 1]);
+            if (moving) put_vector3(e, velocity, e->velocity[shape->body - 1]);
         }
     }
 }
@@ -247,12 +247,12 @@ static void put_contact_points(Export *e, int n, double h)
     int a = name_column(e, "a", "Int32", 1), b = name_column(e, "b", "Int32", 1);
     for (int k = 0; k < n; k++) {
         const st_RecordedContact *c = &e->contact[k];
-        put_vector(e, POINTS, vector_of(c->point));
+        put_vector3(e, POINTS, vector_of(c->point));
         put_int(e, CONNECT, k);
         put_int(e, OFFSETS, k + 1);
-        put_vector(e, force, scale(1 / h, vector_of(c->impulse)));
-        put_vector(e, normal, vector_of(c->normal));
-        put_vector(e, velocity, vector_of(c->velocity));
+        put_vector3(e, force, scale(1 / h, vector_of(c->impulse)));
+        put_vector3(e, normal, vector_of(c->normal));
+        put_vector3(e, velocity, vector_of(c->velocity));
         put_real(e, gap, c->gap);
         put_int(e, a, c->a);
         put_int(e, b, c->b);
@@ -303,15 +303,15 @@ static st_Status write_vtk_frame(Export *e, int64_t index)
         if (!(shape->radius > 0)) continue;
         const st_Pose pose = pose_of(e, shape->body);
         if (isnan(pose.p.x)) continue; /* absent */
-        put_vector(e, POINTS, pose_point(pose, shape->pose.p));
+        put_vector3(e, POINTS, pose_point(pose, shape->pose.p));
         put_int(e, CONNECT, n++);
         put_real(e, radius, shape->radius);
         put_int(e, body, shape->body);
         const double q[4] = {pose.q.w, pose.q.x, pose.q.y, pose.q.z};
         for (int i = 0; i < 4; i++)
             put_real(e, turned, q[i]);
-        put_vector(e, velocity, e->velocity[shape->body - 1]);
-        put_vector(e, spin, e->spin[shape->body - 1]);
+        put_vector3(e, velocity, e->velocity[shape->body - 1]);
+        put_vector3(e, spin, e->spin[shape->body - 1]);
         put_int(e, contacts, e->load[shape->body].contacts);
         put_real(e, load, e->load[shape->body].force);
     }
@@ -328,7 +328,7 @@ static st_Status write_vtk_frame(Export *e, int64_t index)
         const st_RecordedContact *c = &e->contact[k];
         const int ends[2] = {c->a, c->b};
         for (int i = 0; i < 2; i++) {
-            put_vector(e, POINTS, ends[i] > 0 ? e->position[ends[i] - 1] : vector_of(c->point));
+            put_vector3(e, POINTS, ends[i] > 0 ? e->position[ends[i] - 1] : vector_of(c->point));
             put_int(e, CONNECT, 2 * k + i);
         }
         put_int(e, OFFSETS, 2 * (k + 1));

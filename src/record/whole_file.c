@@ -189,7 +189,7 @@ void sti_send_nowhere(int fd)
 }
 
 /* The stream is closed whatever happens; errno is the first reason, of an earlier write where that failed. */
-static bool finish(FILE *file, const char *path, bool good)
+static bool finish_file(FILE *file, const char *path, bool good)
 {
     int reason = errno;
     char *target = end_of_links(path), *part = target != NULL ? name_beside(target) : NULL;
@@ -213,7 +213,7 @@ static bool finish(FILE *file, const char *path, bool good)
 
 st_Status sti_file_close(FILE *file, const char *path, st_Error *err)
 {
-    return finish(file, path, !ferror(file)) ? ST_OK : sti_file_failed(path, err);
+    return finish_file(file, path, !ferror(file)) ? ST_OK : sti_file_failed(path, err);
 }
 
 /* A write failed in the middle of a line: cut the file after its last whole line. The stream cannot be read, hence a
@@ -251,12 +251,12 @@ st_Status sti_file_close_lines(FILE *file, const char *path, st_Error *err)
     }
     if (!ok) cut_half_line(fileno(file), path);
     errno = reason;
-    return finish(file, path, ok) ? ST_OK : sti_file_failed(path, err);
+    return finish_file(file, path, ok) ? ST_OK : sti_file_failed(path, err);
 }
 
 void sti_file_give_up(FILE *file, const char *path)
 {
-    if (file != NULL) (void)finish(file, path, false);
+    if (file != NULL) (void)finish_file(file, path, false);
 }
 
 st_Status st_file_write(const char *path, const void *bytes, size_t size, st_Error *err)

@@ -129,32 +129,29 @@ static st_Status build_add_shape(sti_Reader *reader, sti_Object *object, st_Body
     return sti_complete(object, st_scene_add_shape(reader->scene, owner, &object->def.shape, NULL, reader->err));
 }
 
-/* A tendon's path: one more than there may be, so that the core says so. */
-static st_Status add_tendon(sti_Reader *reader, sti_Object *object)
-{
-    st_TendonPoint path[65];
-    const json_t *list = json_object_get(object->json, "path");
-    sti_Place place = {object->place, "path", 0};
-    st_JointDef *def = &object->def.joint;
-    char family[sizeof object->who + 4];
-    snprintf(family, sizeof family, "of %s", object->who);
-    for (size_t i = 0; i < json_array_size(list) && def->n_path < 65; i++) {
-        sti_Place at = {&place, NULL, i};
-        sti_Object part = {.reader = reader, .kind = &sti_tendon_kind, .place = &at, .json = json_array_get(list, i)};
-        STI_TRY(sti_object_read(&part, family));
-        path[def->n_path++] = part.def.tendon;
-    }
-    def->path = path;
-    st_Status status = sti_complete(object, st_scene_add_joint(reader->scene, def, NULL, reader->err));
-    def->path = NULL;
-    return status;
-}
-
 static st_Status add_joint(sti_Reader *reader, sti_Object *object, st_BodyId unused)
 {
     (void)unused;
     st_JointDef *def = &object->def.joint;
-    if (def->type == ST_JOINT_TENDON) return add_tendon(reader, object);
+    if (def->type == ST_JOINT_TENDON) {
+        /* A tendon's path: one more than there may be, so that the core says so. */
+        st_TendonPoint path[65];
+        const json_t *list = json_object_get(object->json, "path");
+        sti_Place place = {object->place, "path", 0};
+        char family[sizeof object->who + 4];
+        snprintf(family, sizeof family, "of %s", object->who);
+        for (size_t i = 0; i < json_array_size(list) && def->n_path < 65; i++) {
+            sti_Place at = {&place, NULL, i};
+            sti_Object part = {
+                .reader = reader, .kind = &sti_tendon_kind, .place = &at, .json = json_array_get(list, i)};
+            STI_TRY(sti_object_read(&part, family));
+            path[def->n_path++] = part.def.tendon;
+        }
+        def->path = path;
+        st_Status status = sti_complete(object, st_scene_add_joint(reader->scene, def, NULL, reader->err));
+        def->path = NULL;
+        return status;
+    }
     if (def->type == ST_JOINT_DISTANCE || def->type == ST_JOINT_FREE) {
         STI_TRY(default_point(object, "point", "a", def->a, &def->point));
         STI_TRY(default_point(object, "point_b", "b", def->b, &def->point_b));

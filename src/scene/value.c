@@ -14,8 +14,8 @@ static st_Status value_wrong(const sti_Value *v)
 }
 
 /* Exactly `count` numbers; `what` is the name of the list in messages, `expected` what it must be. */
-static st_Status read_numbers(const sti_Object *object, const char *what, const json_t *list, const sti_Place *place,
-                              size_t count, const char *expected, double *out)
+static st_Status read_some_numbers(const sti_Object *object, const char *what, const json_t *list,
+                                   const sti_Place *place, size_t count, const char *expected, double *out)
 {
     if (!json_is_array(list) || json_array_size(list) != count) return sti_wrong(object, place, what, list, expected);
     for (size_t i = 0; i < count; i++) {
@@ -33,7 +33,7 @@ st_Status sti_vector_read(const sti_Object *object, const char *what, const json
                           st_Vec3 *out)
 {
     double x[3];
-    STI_TRY(read_numbers(object, what, value, place, 3, "three numbers [x, y, z]", x));
+    STI_TRY(read_some_numbers(object, what, value, place, 3, "three numbers [x, y, z]", x));
     *out = (st_Vec3){x[0], x[1], x[2]};
     return ST_OK;
 }
@@ -42,7 +42,7 @@ static st_Status read_vector(const sti_Value *v, void *field)
 {
     st_Vec3 *out = field;
     double x[3];
-    STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
+    STI_TRY(read_some_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
     *out = (st_Vec3){x[0], x[1], x[2]};
     return ST_OK;
 }
@@ -110,7 +110,7 @@ static st_Status read_scale(const sti_Value *v, void *field)
     double x[3] = {json_number_value(v->json)};
     x[1] = x[2] = x[0];
     if (json_is_array(v->json))
-        STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
+        STI_TRY(read_some_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
     else if (!(x[0] > 0))
         return value_wrong(v);
     v->object->scale = (st_Vec3){x[0], x[1], x[2]};
@@ -126,7 +126,7 @@ static st_Status read_extents(const sti_Value *v, void *field)
 {
     st_Vec3 *half = field;
     double x[3];
-    STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
+    STI_TRY(read_some_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
     for (size_t i = 0; i < 3; i++) {
         sti_Place at = {v->place, NULL, i};
         char name[96];
@@ -167,7 +167,7 @@ static st_Status read_rotation(const sti_Value *v, void *field)
         *out = (st_Quat){cos(half), s * axis.x, s * axis.y, s * axis.z};
         return ST_OK;
     }
-    STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 4, sti_expected(v->key), x));
+    STI_TRY(read_some_numbers(v->object, v->key->key, v->json, v->place, 4, sti_expected(v->key), x));
     *out = (st_Quat){x[0], x[1], x[2], x[3]};
     return ST_OK;
 }
@@ -185,7 +185,7 @@ static st_Status read_inertia(const sti_Value *v, void *field)
     }
     if (!json_is_array(v->json) || json_array_size(v->json) != 3) return value_wrong(v);
     if (!json_is_array(json_array_get(v->json, 0))) {
-        STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
+        STI_TRY(read_some_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
         out->m[0] = x[0], out->m[4] = x[1], out->m[8] = x[2];
         return ST_OK;
     }
@@ -193,8 +193,8 @@ static st_Status read_inertia(const sti_Value *v, void *field)
         sti_Place at = {v->place, NULL, row};
         char name[96];
         snprintf(name, sizeof name, "%s[%zu]", v->key->key, row);
-        STI_TRY(read_numbers(v->object, name, json_array_get(v->json, row), &at, 3, "a row of three numbers",
-                             out->m + 3 * row));
+        STI_TRY(read_some_numbers(v->object, name, json_array_get(v->json, row), &at, 3, "a row of three numbers",
+                                  out->m + 3 * row));
     }
     return ST_OK;
 }
@@ -207,8 +207,8 @@ static st_Status read_matrix6(const sti_Value *v, void *field)
         sti_Place at = {v->place, NULL, row};
         char name[96];
         snprintf(name, sizeof name, "%s[%zu]", v->key->key, row);
-        STI_TRY(
-            read_numbers(v->object, name, json_array_get(v->json, row), &at, 6, "a row of six numbers", out + 6 * row));
+        STI_TRY(read_some_numbers(v->object, name, json_array_get(v->json, row), &at, 6, "a row of six numbers",
+                                  out + 6 * row));
     }
     return ST_OK;
 }
@@ -279,7 +279,7 @@ static int value_find_joint(const st_Scene *scene, const char *name)
     return st_scene_find_joint(scene, name).index1;
 }
 
-static const char *joint_name(const st_Scene *scene, int index1)
+static const char *name_of_joint(const st_Scene *scene, int index1)
 {
     st_JointDef def;
     return st_scene_joint(scene, (st_JointId){index1}, &def) == ST_OK ? def.name : NULL;
@@ -297,7 +297,7 @@ static const char *material_name(const st_Scene *scene, int index1)
 }
 
 static const Named bodies = {"bodies", "bodies", "body", value_find_body, value_body_name};
-static const Named joints = {"joints", "joints before it", "joint", value_find_joint, joint_name};
+static const Named joints = {"joints", "joints before it", "joint", value_find_joint, name_of_joint};
 static const Named materials = {"materials", "materials", "material", find_material, material_name};
 
 /* Is it in the scene's text? Then it has an error of its own, and that suffices. */
@@ -425,7 +425,7 @@ st_Status sti_pairs_read(const sti_Value *v, const char *first, const char *expe
         char name[40];
         double row[2];
         snprintf(name, sizeof name, "%s[%zu]", key, i);
-        STI_TRY(read_numbers(object, name, json_array_get(v->json, i), &at, 2, expected, row));
+        STI_TRY(read_some_numbers(object, name, json_array_get(v->json, i), &at, 2, expected, row));
         if (i > 0 && !(row[0] > firsts[i - 1]))
             return sti_report(object->reader, &at, ST_ERR_FORMAT,
                               "%s: %s of %s[%zu] is %g, must be > %g, the %s before it", object->who, first, key, i,

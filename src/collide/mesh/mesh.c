@@ -66,28 +66,6 @@ static void link_neighbours(sti_Mesh *mesh, HalfEdge *edge)
     mesh->solid = closed;
 }
 
-static st_Status check_triangles(sti_Mesh *mesh, const int *triangles, st_Error *err)
-{
-    for (int t = 0; t < mesh->n_triangles; t++) {
-        sti_Triangle *triangle = &mesh->triangle[t];
-        for (int k = 0; k < 3; k++) {
-            int v = triangles[3 * (ptrdiff_t)t + k];
-            if (v < 0 || v >= mesh->n_vertices)
-                return sti_fail(err, ST_ERR_ARGUMENT, "triangle %d names point %d, there are %d (from 0)", t, v,
-                                mesh->n_vertices);
-            triangle->vertex[k] = v;
-        }
-        st_Vec3 a = mesh->vertex[triangle->vertex[0]], u = sub(mesh->vertex[triangle->vertex[1]], a);
-        st_Vec3 w = sub(mesh->vertex[triangle->vertex[2]], a), n = cross(u, w);
-        double area = norm(n), size = fmax(dot(u, u), fmax(dot(w, w), dot(sub(w, u), sub(w, u))));
-        if (!(area > 1e-12 * size))
-            return sti_fail(err, ST_ERR_ARGUMENT, "triangle %d (points %d, %d, %d) has no area", t, triangle->vertex[0],
-                            triangle->vertex[1], triangle->vertex[2]);
-        triangle->normal = scale(1 / area, n);
-    }
-    return ST_OK;
-}
-
 static st_Status mesh_build(sti_Mesh *mesh, const st_Vec3 *points, const int *triangles, const st_Allocator *allocator,
                             st_Error *err)
 {
@@ -101,7 +79,24 @@ static st_Status mesh_build(sti_Mesh *mesh, const st_Vec3 *points, const int *tr
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a mesh of %lld triangles", (long long)n);
     STI_TRY(sti_check_points(points, mesh->n_vertices, err));
     memcpy(mesh->vertex, points, (size_t)mesh->n_vertices * sizeof *points);
-    STI_TRY(check_triangles(mesh, triangles, err));
+    for (int t = 0; t < mesh->n_triangles; t++) {
+        sti_Triangle *triangle = &mesh->triangle[t];
+        for (int k = 0; k < 3; k++) {
+            int v = triangles[3 * (ptrdiff_t)t + k];
+            if (v < 0 || v >= mesh->n_vertices)
+                return sti_fail(err, ST_ERR_ARGUMENT, "triangle %d names point %d, there are %d (from 0)", t, v,
+                                mesh->n_vertices);
+            triangle->vertex[k] = v;
+        }
+        st_Vec3 a = mesh->vertex[triangle->vertex[0]], u = sub(mesh->vertex[triangle->vertex[1]], a);
+        st_Vec3 w = sub(mesh->vertex[triangle->vertex[2]], a), across = cross(u, w);
+        double area = norm(across), size = fmax(dot(u, u), fmax(dot(w, w), dot(sub(w, u), sub(w, u))));
+        if (!(area > 1e-12 * size))
+            return sti_fail(err, ST_ERR_ARGUMENT, "triangle %d (points %d, %d, %d) has no area", t, triangle->vertex[0],
+                            triangle->vertex[1], triangle->vertex[2]);
+        triangle->normal = scale(1 / area, across);
+    }
+
     HalfEdge *edge = sti_alloc(allocator, 3 * n, sizeof *edge);
     if (edge == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a mesh of %lld triangles", (long long)n);
     link_neighbours(mesh, edge);

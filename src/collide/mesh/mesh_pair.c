@@ -62,12 +62,6 @@ static sti_Bend bend(const Face *face, int k)
     return b == STI_EDGE_CONVEX ? STI_EDGE_CONCAVE : b == STI_EDGE_CONCAVE ? STI_EDGE_CONVEX : b;
 }
 
-static st_Vec3 neighbour_normal(const Side *side, const Face *face, int k)
-{
-    st_Vec3 n = rotate(side->pose.q, side->mesh->triangle[face->triangle->neighbour[k]].normal);
-    return face->turned ? scale(-1, n) : n;
-}
-
 static bool edge_allows(const Side *side, const Face *face, int k, st_Vec3 n)
 {
     if (bend(face, k) == STI_EDGE_BOUNDARY) return true;
@@ -92,41 +86,29 @@ static bool vertex_allows(const Side *side, const Face *face, int k, st_Vec3 n)
 
 /* ---- points -------------------------------------------------------------------------------------- */
 
-/* A point found from two triangles is one point. */
-static bool mesh_pair_is_known(const Side *side, st_Vec3 p, st_Vec3 n)
-{
-    for (int k = side->first; k < side->out->n; k++)
-        if (norm(sub(side->out->point[k].point, p)) <= SAME_PLACE * side->size &&
-            norm(sub(side->out->point[k].normal, n)) <= 1e-6)
-            return true;
-    return false;
-}
-
-/* p on the core, which has its radius around it. */
+/* p on the core, which has its radius around it. A point found from two triangles is one point. */
 static st_Status mesh_pair_add_point(Side *side, double core_gap, st_Vec3 p, st_Vec3 n, uint32_t feature)
 {
     double gap = core_gap - side->core->radius;
     st_Vec3 at = add(side->origin, sub(p, scale(side->core->radius, n)));
-    if (!(gap < side->how->margin) || mesh_pair_is_known(side, at, n)) return ST_OK;
+    if (!(gap < side->how->margin)) return ST_OK;
+    for (int k = side->first; k < side->out->n; k++)
+        if (norm(sub(side->out->point[k].point, at)) <= SAME_PLACE * side->size &&
+            norm(sub(side->out->point[k].normal, n)) <= 1e-6)
+            return ST_OK;
     return sti_points_add(side->out, (sti_ContactPoint){gap, at, n, feature}, side->err);
-}
-
-static bool mesh_pair_is_over(const Face *face, st_Vec3 p, double slack)
-{
-    for (int k = 0; k < 3; k++) {
-        st_Vec3 way = sub(face->v[(k + 1) % 3], face->v[k]);
-        if (dot(cross(way, face->up), sub(p, face->v[k])) > slack * norm(way)) return false;
-    }
-    return true;
 }
 
 /* Is p, below the triangle, nearer to the surface beside it? Between planes that are bent against each other the one
  * that is least above it counts; where they are bent by little both do.                                 */
 static bool is_nearer_beside(const Side *side, const Face *face, st_Vec3 p, double gap)
 {
-    for (int k = 0; k < 3 && gap < 0; k++)
-        if (bend(face, k) == STI_EDGE_CONVEX && dot(neighbour_normal(side, face, k), sub(p, face->v[k])) > 0.98 * gap)
-            return true;
+    for (int k = 0; k < 3 && gap < 0; k++) {
+        if (bend(face, k) != STI_EDGE_CONVEX) continue;
+        const st_Vec3 up = rotate(side->pose.q, side->mesh->triangle[face->triangle->neighbour[k]].normal);
+        const st_Vec3 n = face->turned ? scale(-1, up) : up; /* of the neighbour, towards the shape */
+        if (dot(n, sub(p, face->v[k])) > 0.98 * gap) return true;
+    }
     return false;
 }
 
@@ -155,9 +137,12 @@ static st_Status mesh_pair_add_patch(Side *side, const Face *face, bool inside)
     st_Vec3 lowest = sti_support(side->core, scale(-1, face->n));
     double gap = dot(face->n, sub(lowest, face->v[0]));
     bool corner = core_is_polytope(side->core) || (inside && is_nearer_beside(side, face, lowest, gap));
-    if (!corner && gap < least - 1e-10 * side->size && mesh_pair_is_over(face, lowest, 1e-12 * side->size))
-        return mesh_pair_add_point(side, gap, lowest, face->n, 0);
-    return ST_OK;
+    if (corner || !(gap < least - 1e-10 * side->size)) return ST_OK;
+    for (int k = 0; k < 3; k++) { /* over the triangle? */
+        st_Vec3 way = sub(face->v[(k + 1) % 3], face->v[k]);
+        if (dot(cross(way, face->up), sub(lowest, face->v[k])) > 1e-12 * side->size * norm(way)) return ST_OK;
+    }
+    return mesh_pair_add_point(side, gap, lowest, face->n, 0);
 }
 
 /* ---- apart --------------------------------------------------------------------------------------- */
@@ -224,23 +209,6 @@ static st_Status mesh_pair_try_corner(Side *side, const Face *face, int k)
     return mesh_pair_add_point(side, d.gap, d.b, d.normal, 0);
 }
 
-static st_Status overlapping(Side *side, const Face *face)
-{
-    const int first = side->out->n;
-    STI_TRY(mesh_pair_add_patch(side, face, true));
-    for (int k = 0; k < 3; k++) {
-        if (bend(face, k) == STI_EDGE_CONVEX || bend(face, k) == STI_EDGE_BOUNDARY)
-            STI_TRY(mesh_pair_try_edge(side, face, k));
-        STI_TRY(mesh_pair_try_corner(side, face, k));
-    }
-    for (int k = first; k < side->out->n; k++)
-        if (side->out->point[k].gap < 0) return ST_OK;
-    sti_Distance d;
-    sti_core_distance(&face->core, side->core, INFINITY, NULL, &d);
-    if (dot(d.normal, face->n) > 0 && d.gap < side->spare.gap) side->spare = d;
-    return ST_OK;
-}
-
 /* ---- a triangle ---------------------------------------------------------------------------------- */
 
 /* Where the edges of one triangle go through the other: 0, 1 or 2 places. */
@@ -293,7 +261,21 @@ static st_Status mesh_pair_try_triangle(Side *side, int index)
             pierced(face.v, w, cross(sub(w[1], w[0]), sub(w[2], w[0])), &side->meeting[0], &side->meeting[1]);
         return ST_OK;
     }
-    if (!separate) return overlapping(side, &face);
+    if (!separate) {
+        const int first = side->out->n;
+        STI_TRY(mesh_pair_add_patch(side, &face, true));
+        for (int k = 0; k < 3; k++) {
+            if (bend(&face, k) == STI_EDGE_CONVEX || bend(&face, k) == STI_EDGE_BOUNDARY)
+                STI_TRY(mesh_pair_try_edge(side, &face, k));
+            STI_TRY(mesh_pair_try_corner(side, &face, k));
+        }
+        for (int k = first; k < side->out->n; k++)
+            if (side->out->point[k].gap < 0) return ST_OK;
+        sti_Distance out_of;
+        sti_core_distance(&face.core, side->core, INFINITY, NULL, &out_of);
+        if (dot(out_of.normal, face.n) > 0 && out_of.gap < side->spare.gap) side->spare = out_of;
+        return ST_OK;
+    }
     STI_TRY(apart(side, &face, &d));
     return lowest >= 0 ? mesh_pair_add_patch(side, &face, false) : ST_OK;
 }

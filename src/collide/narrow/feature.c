@@ -21,16 +21,11 @@ static void set_edge(sti_Feature *out, st_Vec3 p, int i, st_Vec3 q, int j)
     out->point[1] = q, out->id[1] = j;
 }
 
-static double feature_smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* How far a direction may turn until a face that it is `along` (a cosine) begins or ceases to face it: d cos(t) is
  * sin(t) dt, and sin(t) below 0.3 around FACING.                                                   */
 static double feature_room_of_face(double along)
 {
-    return feature_smaller(fabs(along - FACING_COSINE) / 0.3, MOST_ROOM);
+    return sti_smaller(fabs(along - FACING_COSINE) / 0.3, MOST_ROOM);
 }
 
 static void box_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out, double *room)
@@ -57,10 +52,10 @@ static void box_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out, doubl
     } else if (fabs(c[least]) <= FACING) {
         int i = corner & ~(1 << least), j = corner | 1 << least;
         set_edge(out, sti_core_vertex(core, i), i, sti_core_vertex(core, j), j);
-        *room = feature_smaller(*room, feature_smaller(FACING - fabs(c[least]), 0.5 * (middle - fabs(c[least]))));
+        *room = sti_smaller(*room, sti_smaller(FACING - fabs(c[least]), 0.5 * (middle - fabs(c[least]))));
     } else {
         set_point(out, sti_core_vertex(core, corner), corner);
-        *room = feature_smaller(*room, fabs(c[least]) - FACING);
+        *room = sti_smaller(*room, fabs(c[least]) - FACING);
     }
 }
 
@@ -95,13 +90,13 @@ static void hull_edge_feature(const sti_Core *core, st_Vec3 local, int top, sti_
         if (square < least)
             second = least, least = square, best = f->spoke[s];
         else
-            second = feature_smaller(second, square);
+            second = sti_smaller(second, square);
     }
     const double sine = sqrt(least);
-    *room = feature_smaller(*room, fabs(FACING - sine));
+    *room = sti_smaller(*room, fabs(FACING - sine));
     if (least < FACING * FACING) {
         set_hull_edge(core, best, out);
-        *room = feature_smaller(*room, 0.5 * (sqrt(second) - sine));
+        *room = sti_smaller(*room, 0.5 * (sqrt(second) - sine));
     } else {
         set_point(out, sti_core_vertex(core, top), top);
     }
@@ -128,7 +123,7 @@ static void hull_feature_around(const sti_Core *core, st_Vec3 local, int top, st
         hull_edge_feature(core, local, top, out, room);
         return;
     }
-    *room = feature_smaller(*room, 0.5 * (most - second));
+    *room = sti_smaller(*room, 0.5 * (most - second));
     set_hull_face(core, best, out);
 }
 
@@ -141,7 +136,7 @@ static void hull_feature_beside(const sti_Core *core, st_Vec3 local, int edge, s
     const double most = first >= second ? first : second;
     *room = feature_room_of_face(most);
     if (most >= FACING_COSINE) {
-        *room = feature_smaller(*room, 0.5 * fabs(first - second));
+        *room = sti_smaller(*room, 0.5 * fabs(first - second));
         set_hull_face(core, beside[first >= second ? 0 : 1], out);
     } else {
         set_hull_edge(core, edge, out);

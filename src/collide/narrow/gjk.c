@@ -28,7 +28,7 @@ static void take_better(Nearest *best, const Nearest *other)
     if (other->square < best->square) *best = *other;
 }
 
-static void try_edge(const sti_Simplex *s, int i, int j, Nearest *best)
+static void gjk_try_edge(const sti_Simplex *s, int i, int j, Nearest *best)
 {
     Nearest here = {.weight = {0}};
     st_Vec3 d = sub(s->w[j], s->w[i]);
@@ -45,7 +45,7 @@ static void try_edge(const sti_Simplex *s, int i, int j, Nearest *best)
 }
 
 /* Inside the triangle only; its edges are tried for themselves. */
-static void try_triangle(const sti_Simplex *s, int i, int j, int k, Nearest *best)
+static void gjk_try_triangle(const sti_Simplex *s, int i, int j, int k, Nearest *best)
 {
     st_Vec3 a = s->w[i], b = s->w[j], c = s->w[k];
     st_Vec3 u = sub(b, a), v = sub(c, a), n = cross(u, v);
@@ -127,9 +127,9 @@ bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyon
         Nearest next = {.v = s->w[0], .square = dot(s->w[0], s->w[0]), .weight = {1, 0, 0, 0}};
         for (int i = 0; i < s->n; i++)
             for (int j = i + 1; j < s->n; j++) {
-                try_edge(s, i, j, &next);
+                gjk_try_edge(s, i, j, &next);
                 for (int k = j + 1; k < s->n; k++)
-                    try_triangle(s, i, j, k, &next);
+                    gjk_try_triangle(s, i, j, k, &next);
             }
         if (s->n == 4) try_inside(s, &next);
         if (done || !(next.square < nearest.square)) { /* no closer: rounding has the word */

@@ -50,11 +50,7 @@ typedef struct Patch {
 
 /* ---- what is kept -------------------------------------------------------------------------------- */
 
-static double manifold_smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
+/* What was decided when `other` was clipped by `face`. */
 static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Feature *other, double sign,
                          const sti_Clipped *clipped, double room)
 {
@@ -68,7 +64,7 @@ static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Featur
     }
     if (face->face > INT16_MAX || other->face > INT16_MAX) patch->room = 0;
     /* corners of the other move over the reference by their own way and by how it turns under them */
-    patch->room = manifold_smaller(patch->room, room / (1 + sqrt(farthest) / core->size));
+    patch->room = sti_smaller(patch->room, room / (1 + sqrt(farthest) / core->size));
     if (clipped->n > STI_MAX_CACHED_POINTS) patch->room = 0;
     if (cached == NULL || !(patch->room > 0)) return;
     cached->reference = sign > 0 ? 1 : -1;
@@ -90,33 +86,6 @@ static st_Vec3 face_corner(const sti_Core *core, int face, int k)
 {
     const int n = sti_face_corners(core->facets, face);
     return sti_core_vertex(core, sti_face_corner(core->facets, face, k < n ? k : k - n));
-}
-
-/* The side plane that was found last. */
-typedef struct Side {
-    int k; /* -1: none                                                                             */
-    st_Vec3 on, outward;
-    double limit;
-} Side;
-
-/* A point as clip.c made it. */
-static st_Vec3 cached_point(const sti_Core *core, const sti_Core *other, const sti_CachedPatch *cached,
-                            const sti_CachedPoint *point, st_Vec3 normal, Side *side)
-{
-    if (point->from < 0) {
-        st_Vec3 m, on;
-        sti_core_face(other, cached->other, &m, &on);
-        return sti_corner_over(face_corner(core, cached->face, point->to), normal, m, on);
-    }
-    const st_Vec3 p = sti_core_vertex(other, point->from);
-    if (point->to < 0) return p;
-    if (side->k != point->cut) {
-        side->k = point->cut;
-        side->on = face_corner(core, cached->face, side->k);
-        side->outward = sti_side_outward(side->on, face_corner(core, cached->face, side->k + 1), normal);
-        side->limit = STI_ON_SIDE * core->size * norm(side->outward);
-    }
-    return sti_cut_point(p, sti_core_vertex(other, point->to), side->on, side->outward, side->limit);
 }
 
 /* ---- points over a face -------------------------------------------------------------------------- */
@@ -154,6 +123,7 @@ static void add_over(Patch *patch, const Over *over, st_Vec3 point, uint32_t id)
     p->feature = over->kind | id;
 }
 
+/* The points of a patch that was kept, each computed as clip.c did. */
 static st_Status patch_again(Patch *patch)
 {
     const sti_CachedPatch *cached = patch->how->cached;
@@ -162,28 +132,36 @@ static st_Status patch_again(Patch *patch)
     const sti_Core *other = cached->reference > 0 ? patch->b : patch->a;
     st_Vec3 normal, on;
     Over over;
-    Side side = {.k = -1};
+    int side = -1; /* of the face: the side plane that was found last */
+    st_Vec3 on_side = {0, 0, 0}, outward = {0, 0, 0};
+    double limit = 0;
     sti_core_face(core, cached->face, &normal, &on);
     STI_TRY(begin_over(patch, normal, on, cached->reference, cached->n, &over));
-    for (int k = 0; k < cached->n; k++)
-        add_over(patch, &over, cached_point(core, other, cached, &cached->point[k], normal, &side),
-                 cached->point[k].id);
+    for (int k = 0; k < cached->n; k++) {
+        const sti_CachedPoint *point = &cached->point[k];
+        st_Vec3 p;
+        if (point->from < 0) { /* a corner of the face */
+            st_Vec3 m, on_other;
+            sti_core_face(other, cached->other, &m, &on_other);
+            p = sti_corner_over(face_corner(core, cached->face, point->to), normal, m, on_other);
+        } else if (point->to < 0) { /* a corner of the other */
+            p = sti_core_vertex(other, point->from);
+        } else { /* a cut of its edge by a side plane */
+            if (side != point->cut) {
+                side = point->cut;
+                on_side = face_corner(core, cached->face, side);
+                outward = sti_side_outward(on_side, face_corner(core, cached->face, side + 1), normal);
+                limit = STI_ON_SIDE * core->size * norm(outward);
+            }
+            p = sti_cut_point(sti_core_vertex(other, point->from), sti_core_vertex(other, point->to), on_side, outward,
+                              limit);
+        }
+        add_over(patch, &over, p, point->id);
+    }
     return ST_OK;
 }
 
 /* ---- points -------------------------------------------------------------------------------------- */
-
-static st_Status manifold_add_point(Patch *patch, double core_gap, st_Vec3 core_point, st_Vec3 n, double shift,
-                                    uint32_t feature)
-{
-    double radii = patch->a->radius + patch->b->radius;
-    double gap = (core_gap > patch->distance->gap ? core_gap : patch->distance->gap) - radii;
-    st_Vec3 turn = sub(n, patch->distance->normal);
-    if (dot(turn, turn) <= SAME_NORMAL * SAME_NORMAL && gap < patch->least) patch->least = gap;
-    if (!(gap < patch->how->margin)) return ST_OK;
-    st_Vec3 p = add(patch->origin, add(core_point, scale(shift, n)));
-    return sti_points_add(patch->out, (sti_ContactPoint){gap, p, n, feature}, patch->err);
-}
 
 /* One of the two is a face: points of the other over it. `sign` -1: the face is b's. The line of a round core is the
  * one lowest over the face, whose height does not change with its place around the rim; that of the pair's own
@@ -237,7 +215,12 @@ static st_Status edge_patch(Patch *patch, const sti_Feature *a, const sti_Featur
             if (!(gap > 1e-6 * radii)) return ST_OK; /* the axes cross: one point only */
             n = scale(1 / gap, d);
         }
-        STI_TRY(manifold_add_point(patch, gap, on_b, n, -patch->b->radius, 3u << 18 | (uint32_t)k));
+        gap = (gap > patch->distance->gap ? gap : patch->distance->gap) - radii;
+        const st_Vec3 turn = sub(n, patch->distance->normal);
+        if (dot(turn, turn) <= SAME_NORMAL * SAME_NORMAL && gap < patch->least) patch->least = gap;
+        if (!(gap < patch->how->margin)) continue;
+        const st_Vec3 p = add(patch->origin, add(on_b, scale(-patch->b->radius, n)));
+        STI_TRY(sti_points_add(patch->out, (sti_ContactPoint){gap, p, n, 3u << 18 | (uint32_t)k}, patch->err));
     }
     return ST_OK;
 }
@@ -294,11 +277,11 @@ static st_Status manifold_add_patch(Patch *patch)
     const double turned_a = manifold_turned(&on_a, n), turned_b = manifold_turned(&on_b, scale(-1, n));
     const double as_turned = turned_b + SAME_NORMAL * SAME_NORMAL;
     if (patch->room > 0) {
-        double angle = manifold_smaller(room_a, room_b);
-        if (on_a.n > 2 && on_b.n > 2) angle = manifold_smaller(angle, 0.5 * fabs(sqrt(turned_a) - sqrt(as_turned)));
+        double angle = sti_smaller(room_a, room_b);
+        if (on_a.n > 2 && on_b.n > 2) angle = sti_smaller(angle, 0.5 * fabs(sqrt(turned_a) - sqrt(as_turned)));
         /* Turning by an angle takes this much of a way, in either core. */
-        patch->room = manifold_smaller(patch->room, (angle / patch->distance->swing) *
-                                                        manifold_smaller(patch->a->size, patch->b->size));
+        patch->room = sti_smaller(patch->room, (angle / patch->distance->swing) *
+                                                        sti_smaller(patch->a->size, patch->b->size));
     }
     if (on_a.n > 2 && on_b.n > 1 && turned_a <= as_turned) return face_patch(patch, &on_a, &on_b, 1);
     if (on_b.n > 2 && on_a.n > 1) return face_patch(patch, &on_b, &on_a, -1);
@@ -392,24 +375,6 @@ static void to_front(sti_ContactPoint *p, int k, int front)
     p[front] = keep_this;
 }
 
-/* The nearest point; of several that are as near, the one farthest out. When faces lie on one another edge to edge,
- * two edges may cross anywhere along their length, as rounding has it: that point is between corners, not beyond.  */
-static int manifold_nearest_point(const sti_ContactPoint *p, int n, double size)
-{
-    st_Vec3 middle = p[0].point;
-    double least = p[0].gap, farthest = -1;
-    int best = 0;
-    for (int k = 1; k < n; k++) {
-        middle = add(middle, scale(1.0 / (k + 1), sub(p[k].point, middle)));
-        least = fmin(least, p[k].gap);
-    }
-    for (int k = 0; k < n; k++) {
-        st_Vec3 d = sub(p[k].point, middle);
-        if (p[k].gap <= least + 3e-10 * size && dot(d, d) > CLEARLY * farthest) farthest = dot(d, d), best = k;
-    }
-    return best;
-}
-
 int sti_group_by_normal(sti_ContactPoint *p, int n, double angle)
 {
     int end = n > 0;
@@ -423,14 +388,27 @@ int sti_group_by_normal(sti_ContactPoint *p, int n, double angle)
 void sti_reduce_points(sti_Points *points, int first, sti_Keep keep)
 {
     sti_ContactPoint *p = points->point + first;
-    int n = points->n - first, best = 1;
+    int n = points->n - first, nearest = 0, best = 1;
     if (keep == STI_KEEP_NEEDED) points->n = first + sti_drop_redundant(p, n);
     if (n <= 4 || keep != STI_KEEP_SPAN) return;
     sti_order_features(points, first); /* ties go to the lower feature, whatever order the clipping left */
     double size = 0, score = 0;
     for (int k = 0; k < n; k++)
         size = fmax(size, norm(sub(p[k].point, p[0].point)));
-    to_front(p, manifold_nearest_point(p, n, size), 0);
+
+    /* The nearest point; of several that are as near, the one farthest out. When faces lie on one another edge to edge,
+     * two edges may cross anywhere along their length, due to rounding: that point is between corners, not beyond. */
+    st_Vec3 middle = p[0].point;
+    double least_gap = p[0].gap, farthest = -1;
+    for (int k = 1; k < n; k++) {
+        middle = add(middle, scale(1.0 / (k + 1), sub(p[k].point, middle)));
+        least_gap = fmin(least_gap, p[k].gap);
+    }
+    for (int k = 0; k < n; k++) {
+        st_Vec3 d = sub(p[k].point, middle);
+        if (p[k].gap <= least_gap + 3e-10 * size && dot(d, d) > CLEARLY * farthest) farthest = dot(d, d), nearest = k;
+    }
+    to_front(p, nearest, 0);
     for (int k = 1; k < n; k++) {
         st_Vec3 d = sub(p[k].point, p[0].point);
         if (dot(d, d) > CLEARLY * score) score = dot(d, d), best = k;

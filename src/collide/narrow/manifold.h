@@ -60,12 +60,18 @@ typedef struct sti_Clipped {
  * made in the same way. */
 void sti_clip(const sti_Feature *reference, const sti_Feature *incident, double slack, double *room, sti_Clipped *out);
 
-/* The formulas of clip.c, for whoever makes a point again. */
+/* The smaller of two without a call, see sti_larger. */
+static inline double sti_smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* The formulas of clip.c, also for points that are computed again from a cached patch. */
 static inline st_Vec3 sti_side_outward(st_Vec3 corner, st_Vec3 next, st_Vec3 normal)
 {
     return cross(sub(next, corner), normal);
 }
-/* Where an edge goes through the plane at `limit` over the side: inside and outside are told by the same. */
+/* Where an edge goes through the plane at `limit` over the side. */
 static inline st_Vec3 sti_cut_point(st_Vec3 from, st_Vec3 to, st_Vec3 on, st_Vec3 outward, double limit)
 {
     const double here = dot(outward, sub(from, on)) - limit, there = dot(outward, sub(to, on)) - limit;

@@ -111,26 +111,7 @@ static bool same_point(st_Vec3 a, st_Vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-static void guess_cylinder(const sti_Core *core, st_Vec3 m, Parts *parts)
-{
-    double rise = dot(core->axis[2], m);
-    polish_guess(parts, (Part){.kind = PART_RIM, .z = rise >= 0 ? core->hi : core->lo});
-    if (fabs(rise) > NEAR) return;
-    polish_guess(parts, (Part){.kind = PART_RULING});
-    polish_guess(parts, (Part){.kind = PART_RIM, .z = rise >= 0 ? core->lo : core->hi});
-}
-
-static void guess_cone(const sti_Core *core, st_Vec3 m, Parts *parts)
-{
-    st_Vec3 apex = add(core->p, scale(core->hi, core->axis[2])), rim = core_rim_point(core, m, core->lo);
-    Part guesses[2] = {{.kind = PART_RIM, .z = core->lo}, {.kind = PART_VERTEX, .p = apex, .q = apex}};
-    double rise = dot(m, sub(apex, rim));
-    polish_guess(parts, guesses[rise > 0]);
-    if (fabs(rise) > NEAR * norm(sub(apex, rim))) return;
-    polish_guess(parts, (Part){.kind = PART_RULING});
-    polish_guess(parts, guesses[!(rise > 0)]);
-}
-
+/* The parts that may be farthest along m, likeliest first. */
 static void guess_parts(const sti_Core *core, st_Vec3 m, Parts *parts)
 {
     parts->n = 0;
@@ -149,12 +130,23 @@ static void guess_parts(const sti_Core *core, st_Vec3 m, Parts *parts)
             polish_guess(parts, edge);
             polish_guess(parts, (Part){.kind = PART_VERTEX, .p = other, .q = other});
         }
-    } else if (core->kind == STI_CORE_CYLINDER)
-        guess_cylinder(core, m, parts);
-    else if (core->kind == STI_CORE_CONE)
-        guess_cone(core, m, parts);
-    else
+    } else if (core->kind == STI_CORE_CYLINDER) {
+        double rise = dot(core->axis[2], m);
+        polish_guess(parts, (Part){.kind = PART_RIM, .z = rise >= 0 ? core->hi : core->lo});
+        if (fabs(rise) > NEAR) return;
+        polish_guess(parts, (Part){.kind = PART_RULING});
+        polish_guess(parts, (Part){.kind = PART_RIM, .z = rise >= 0 ? core->lo : core->hi});
+    } else if (core->kind == STI_CORE_CONE) {
+        st_Vec3 apex = add(core->p, scale(core->hi, core->axis[2])), rim = core_rim_point(core, m, core->lo);
+        Part guesses[2] = {{.kind = PART_RIM, .z = core->lo}, {.kind = PART_VERTEX, .p = apex, .q = apex}};
+        double rise = dot(m, sub(apex, rim));
+        polish_guess(parts, guesses[rise > 0]);
+        if (fabs(rise) > NEAR * norm(sub(apex, rim))) return;
+        polish_guess(parts, (Part){.kind = PART_RULING});
+        polish_guess(parts, guesses[!(rise > 0)]);
+    } else {
         polish_guess(parts, (Part){.kind = PART_SMOOTH});
+    }
 }
 
 /* ---- Newton -------------------------------------------------------------------------------------- */
@@ -366,16 +358,6 @@ static st_Vec3 nearest_of_farthest(const sti_Core *core, st_Vec3 m, st_Vec3 c, d
     return n > 0 ? nearest_on_loop(farthest, n, m, c) : top;
 }
 
-static bool is_face(const sti_Core *core, st_Vec3 m, double slack)
-{
-    for (int k = 0; core_is_polytope(core) && k < sti_core_face_count(core); k++) {
-        st_Vec3 normal, on;
-        sti_core_face(core, k, &normal, &on);
-        if (norm(sub(normal, m)) * core->size <= slack) return true;
-    }
-    return false;
-}
-
 /* The normal is a disc's or a face's: the point is one that the other has nearest to it. Over a disc, the one
  * nearest to its middle; over a face, the one nearest to where the points were found before.       */
 static void points_on_flat(const sti_Core *a, const sti_Core *b, sti_Distance *d)
@@ -384,8 +366,14 @@ static void points_on_flat(const sti_Core *a, const sti_Core *b, sti_Distance *d
     for (int side = 0; side < 2; side++) {
         const sti_Core *flat = side == 0 ? a : b, *other = side == 0 ? b : a;
         st_Vec3 m = side == 0 ? d->normal : scale(-1, d->normal), p = side == 0 ? d->a : d->b;
-        bool disc = is_disc(flat, m, slack);
-        if (!disc && !is_face(flat, m, slack)) continue;
+        const bool disc = is_disc(flat, m, slack);
+        bool face = false;
+        for (int k = 0; !disc && !face && core_is_polytope(flat) && k < sti_core_face_count(flat); k++) {
+            st_Vec3 normal, on;
+            sti_core_face(flat, k, &normal, &on);
+            face = norm(sub(normal, m)) * flat->size <= slack;
+        }
+        if (!disc && !face) continue;
         p = nearest_of_farthest(other, scale(-1, m), disc ? flat->p : p, slack);
         d->b = side == 0 ? p : add(p, scale(d->gap, d->normal));
         d->a = sub(d->b, scale(d->gap, d->normal));
@@ -405,7 +393,6 @@ void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d)
         for (int i = 0; i < on_a.n; i++)
             for (int j = 0; j < on_b.n; j++)
                 if (try_parts(a, b, &on_a.part[i], &on_b.part[j], d)) return;
-
         climb(a, b, d);
     }
     st_Vec3 between = sub(d->b, d->a);

@@ -68,7 +68,7 @@ st_Status sti_lcp_check(const st_LcpProblem *p, st_Error *err)
     return ST_OK;
 }
 
-static bool is_free(const st_LcpProblem *p, int i)
+static bool row_is_free(const st_LcpProblem *p, int i)
 {
     return p->free != NULL && p->free[i];
 }
@@ -83,7 +83,7 @@ static double error_of(const st_LcpProblem *p, const double *z, double *w)
         for (int64_t e = p->M.p[j]; e < p->M.p[j + 1]; e++)
             w[p->M.i[e]] += p->M.x[e] * z[j];
     for (int i = 0; i < p->n; i++) {
-        const double miss = is_free(p, i) ? w[i] : fmin(z[i], w[i]);
+        const double miss = row_is_free(p, i) ? w[i] : fmin(z[i], w[i]);
         sum += miss * miss;
         scale += p->q[i] * p->q[i];
     }
@@ -99,7 +99,7 @@ static void keep_better(const st_LcpProblem *p, const double *trial, double *z, 
 }
 
 /* a -= factor b, n numbers. */
-static void subtract_row(sti_Dd *a, sti_Dd factor, const sti_Dd *b, int64_t n)
+static void subtract_row_dd(sti_Dd *a, sti_Dd factor, const sti_Dd *b, int64_t n)
 {
     for (int64_t j = 0; j < n && factor.hi != 0.0; j++)
         a[j] = sti_dd_subtract(a[j], sti_dd_multiply(factor, b[j]));
@@ -125,7 +125,7 @@ static bool eliminate(sti_Dd *a, int k, double size, double q_size, bool *consis
         for (int i = 0; i < k; i++) {
             if (i == rank) continue;
             const sti_Dd factor = sti_dd_divide(a[i * width + column], a[rank * width + column]);
-            subtract_row(a + i * width + column, factor, a + rank * width + column, width - column);
+            subtract_row_dd(a + i * width + column, factor, a + rank * width + column, width - column);
         }
         rank++;
     }
@@ -136,20 +136,20 @@ static bool eliminate(sti_Dd *a, int k, double size, double q_size, bool *consis
     return rank == k;
 }
 
-static bool is_cancelled(const st_LcpProblem *p)
+static bool mixed_is_cancelled(const st_LcpProblem *p)
 {
     return p->cancel != NULL && p->cancel(p->cancel_ctx);
 }
 
 /* The largest entry in rows and columns that are free and have no pivot yet; false: there is none but rounding. */
-static bool find_pivot(const st_LcpProblem *p, const Work *work, double size, int *row, int *column)
+static bool largest_pivot(const st_LcpProblem *p, const Work *work, double size, int *row, int *column)
 {
     double largest = singular * size;
     *row = -1;
     for (int i = 0; i < p->n; i++)
-        for (int j = 0; is_free(p, i) && work->pivot[i] < 0 && j < p->n; j++) {
+        for (int j = 0; row_is_free(p, i) && work->pivot[i] < 0 && j < p->n; j++) {
             const double x = fabs(work->tableau[(int64_t)i * (p->n + 1) + j].hi);
-            if (!is_free(p, j) || work->taken[j] || !(x > largest)) continue;
+            if (!row_is_free(p, j) || work->taken[j] || !(x > largest)) continue;
             largest = x, *row = i, *column = j;
         }
     return *row >= 0;
@@ -164,20 +164,20 @@ static bool eliminate_free(const st_LcpProblem *p, Work *work, double size)
     for (int i = 0; i < p->n; i++) {
         work->pivot[i] = -1;
         work->taken[i] = false;
-        work->n_left += is_free(p, i);
+        work->n_left += row_is_free(p, i);
         for (int j = 0; j < p->n; j++)
             work->tableau[i * width + j] = sti_dd(work->M[(int64_t)i * p->n + j]);
         work->tableau[i * width + p->n] = sti_dd(-p->q[i]);
     }
-    for (; find_pivot(p, work, size, &row, &column); work->n_left--) {
+    for (; largest_pivot(p, work, size, &row, &column); work->n_left--) {
         sti_Dd *from = work->tableau + row * width;
         const sti_Dd by = from[column];
-        if (is_cancelled(p)) return false;
+        if (mixed_is_cancelled(p)) return false;
         work->pivot[row] = column, work->taken[column] = true;
         for (int64_t j = 0; j < width; j++)
             from[j] = sti_dd_divide(from[j], by);
         for (int i = 0; i < p->n; i++)
-            if (i != row) subtract_row(work->tableau + i * width, work->tableau[i * width + column], from, width);
+            if (i != row) subtract_row_dd(work->tableau + i * width, work->tableau[i * width + column], from, width);
     }
     return true;
 }
@@ -187,11 +187,11 @@ static int list_set(const st_LcpProblem *p, const Work *work, uint32_t set)
 {
     int n_rows = 0, n_columns = 0, bit = 0;
     for (int i = 0; i < p->n; i++) {
-        if (is_free(p, i) && work->pivot[i] < 0) work->rows[n_rows++] = i;
-        if (is_free(p, i) && !work->taken[i]) work->columns[n_columns++] = i;
+        if (row_is_free(p, i) && work->pivot[i] < 0) work->rows[n_rows++] = i;
+        if (row_is_free(p, i) && !work->taken[i]) work->columns[n_columns++] = i;
     }
     for (int i = 0; i < p->n; i++)
-        if (!is_free(p, i) && (set >> bit++ & 1u) != 0) work->rows[n_rows++] = work->columns[n_columns++] = i;
+        if (!row_is_free(p, i) && (set >> bit++ & 1u) != 0) work->rows[n_rows++] = work->columns[n_columns++] = i;
     return n_rows;
 }
 
@@ -225,7 +225,7 @@ static Verdict try_set(const st_LcpProblem *p, const Work *work, uint32_t set, d
     /* | min(z, w) | of the pairs, where all else is solved: w_i = -remainder. */
     double sum = 0.0, scale = 0.0;
     for (int i = 0; i < p->n; i++) {
-        const double miss = is_free(p, i) ? 0.0 : fmin(sti_dd_value(work->set[i]), -remainder_of(p, work, i, k));
+        const double miss = row_is_free(p, i) ? 0.0 : fmin(sti_dd_value(work->set[i]), -remainder_of(p, work, i, k));
         sum += miss * miss;
         scale += p->q[i] * p->q[i];
     }
@@ -241,7 +241,7 @@ static void enumerate(const st_LcpProblem *p, Work *work, double tolerance, doub
     bool proved = true;
     double size = 0.0, q_size = 0.0;
     for (int i = 0; i < p->n; i++) {
-        pairs += is_free(p, i) ? 0 : 1;
+        pairs += row_is_free(p, i) ? 0 : 1;
         q_size = fmax(q_size, fabs(p->q[i]));
         for (int j = 0; j < p->n; j++)
             size = fmax(size, fabs(work->M[(int64_t)i * p->n + j]));
@@ -249,7 +249,7 @@ static void enumerate(const st_LcpProblem *p, Work *work, double tolerance, doub
     if (pairs > ENUMERATE || !eliminate_free(p, work, size)) return;
     if (ldexp(pow(work->n_left + pairs, 3.0), pairs) > most_products) return;
     for (uint32_t set = 0; set < 1u << pairs; set++) {
-        if (is_cancelled(p)) return;
+        if (mixed_is_cancelled(p)) return;
         double error = INFINITY;
         const Verdict verdict = try_set(p, work, set, size, q_size, &error);
         info->pivots++;
@@ -280,16 +280,16 @@ static const Pair before_lemke = {{"ipm", "newton"}, 150}, after_lemke = {{"homo
 
 /* The problem as contacts of one row: frictionless, and free ones bounded by nothing. Solvers that need no definite W
  * take it as it is. z and info keep the best.                                                      */
-static st_Status follow(const st_LcpProblem *p, const Pair *pair, st_ContactLaw *contact, double tolerance, double *z,
-                        double *trial, double *w, st_LcpInfo *info, st_Error *err)
+static st_Status solve_as_contacts(const st_LcpProblem *p, const Pair *pair, st_ContactLaw *contact, double tolerance,
+                                   double *z, double *trial, double *w, st_LcpInfo *info, st_Error *err)
 {
     const st_LocalProblem local = {.n_r = p->n, .n_contacts = p->n, .W = p->M, .b = p->q, .contact = contact};
     for (int i = 0; i < p->n; i++)
-        contact[i] = is_free(p, i)
+        contact[i] = row_is_free(p, i)
                          ? (st_ContactLaw){.law = ST_LAW_BOUNDED, .dim = 1, .first = i, .lo = -INFINITY, .hi = INFINITY}
                          : (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1, .first = i};
     memset(trial, 0, (size_t)p->n * sizeof *trial);
-    for (int k = 0; k < 2 && !(info->error <= tolerance) && !is_cancelled(p); k++) {
+    for (int k = 0; k < 2 && !(info->error <= tolerance) && !mixed_is_cancelled(p); k++) {
         st_SolverDef def = st_solver_def();
         st_Solver *solver = NULL;
         st_SolveInfo solved = {0};
@@ -311,8 +311,8 @@ static st_Status follow(const st_LcpProblem *p, const Pair *pair, st_ContactLaw 
     return ST_OK;
 }
 
-static st_Status solve(const st_LcpProblem *p, sti_Lcp *lcp, Work *work, double tolerance, double *z, st_LcpInfo *info,
-                       st_Error *err)
+static st_Status solve_mixed(const st_LcpProblem *p, sti_Lcp *lcp, Work *work, double tolerance, double *z,
+                             st_LcpInfo *info, st_Error *err)
 {
     sti_LcpInfo lemke;
     const sti_LcpProblem dense = {
@@ -324,7 +324,8 @@ static st_Status solve(const st_LcpProblem *p, sti_Lcp *lcp, Work *work, double 
     memset(z, 0, (size_t)p->n * sizeof *z);
     info->error = error_of(p, z, w);
     info->outcome = ST_LCP_FAILED;
-    if (p->n > LEMKE_FIRST) STI_TRY(follow(p, &before_lemke, work->contact, tolerance, z, work->z, w, info, err));
+    if (p->n > LEMKE_FIRST)
+        STI_TRY(solve_as_contacts(p, &before_lemke, work->contact, tolerance, z, work->z, w, info, err));
     if (!(info->error <= tolerance)) {
         STI_TRY(sti_lcp_solve(lcp, &dense, 0, STI_LCP_ATTEMPTS - 1, work->z, &lemke, err));
         info->pivots += lemke.pivots;
@@ -332,9 +333,9 @@ static st_Status solve(const st_LcpProblem *p, sti_Lcp *lcp, Work *work, double 
     }
     if (!(info->error <= tolerance)) enumerate(p, work, tolerance, z, w, info);
     if (!(info->error <= tolerance) && info->outcome != ST_LCP_NO_SOLUTION)
-        STI_TRY(follow(p, &after_lemke, work->contact, tolerance, z, work->z, w, info, err));
+        STI_TRY(solve_as_contacts(p, &after_lemke, work->contact, tolerance, z, work->z, w, info, err));
     double margin = 0.0;
-    if (!(info->error <= tolerance) && info->outcome != ST_LCP_NO_SOLUTION && !is_cancelled(p))
+    if (!(info->error <= tolerance) && info->outcome != ST_LCP_NO_SOLUTION && !mixed_is_cancelled(p))
         STI_TRY(st_lcp_contradiction(p, &margin, err));
     if (margin > 0.0) info->outcome = ST_LCP_NO_SOLUTION;
     st_LcpError judged; /* the last word, with every digit */
@@ -370,7 +371,7 @@ st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z
                             work.z == NULL || work.w == NULL || work.pivot == NULL || work.rows == NULL ||
                             work.columns == NULL || work.taken == NULL || work.contact == NULL))
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory: a complementarity problem of size %d", problem->n);
-    if (status == ST_OK && n > 0) status = solve(problem, lcp, &work, tolerance, z, &found, err);
+    if (status == ST_OK && n > 0) status = solve_mixed(problem, lcp, &work, tolerance, z, &found, err);
     if (status == ST_OK && info != NULL) *info = found;
     sti_lcp_destroy(lcp);
     sti_free(&allocator, work.contact, n + 1, sizeof *work.contact);

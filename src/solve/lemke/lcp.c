@@ -84,12 +84,12 @@ void sti_lcp_destroy(sti_Lcp *lcp)
     sti_free(&allocator, lcp, 1, sizeof *lcp);
 }
 
-static bool is_free(const sti_Lcp *lcp, int index)
+static bool lcp_is_free(const sti_Lcp *lcp, int index)
 {
     return lcp->free != NULL && index < lcp->n && lcp->free[index];
 }
 
-static bool is_cancelled(const sti_LcpProblem *problem)
+static bool lcp_is_cancelled(const sti_LcpProblem *problem)
 {
     return problem->cancel != NULL && problem->cancel(problem->cancel_ctx);
 }
@@ -109,10 +109,10 @@ static int collect_candidates(sti_Lcp *lcp, double direction)
     double largest = fmax(sti_lcp_max_abs(basis->k, basis->x_rate), sti_lcp_max_abs(basis->n, basis->w_rate));
     double bound = lcp->tolerances.rate * fmax(1.0, 1e-3 * largest);
     for (int slot = 0; slot < basis->k; slot++)
-        if (direction * basis->x_rate[slot] > bound && !is_free(lcp, basis->column_of[slot]))
+        if (direction * basis->x_rate[slot] > bound && !lcp_is_free(lcp, basis->column_of[slot]))
             add_candidate(lcp, &count, basis->column_of[slot], basis->x[slot], direction * basis->x_rate[slot]);
     for (int l = 0; l < basis->n; l++)
-        if (direction * basis->w_rate[l] > bound && basis->row_slot[l] < 0 && !is_free(lcp, l))
+        if (direction * basis->w_rate[l] > bound && basis->row_slot[l] < 0 && !lcp_is_free(lcp, l))
             add_candidate(lcp, &count, basis->n + 1 + l, basis->w[l], direction * basis->w_rate[l]);
     return count;
 }
@@ -173,7 +173,7 @@ static int most_moved(const sti_Lcp *lcp, bool free_rows, int own)
     double most = DEPENDENT;
     int best = -1;
     for (int l = 0; l < lcp->n; l++) {
-        if (basis->row_slot[l] >= 0 || is_free(lcp, l) != free_rows) continue;
+        if (basis->row_slot[l] >= 0 || lcp_is_free(lcp, l) != free_rows) continue;
         if (!free_rows && basis->column_slot[l] >= 0) continue; /* its z has been used already */
         const double rate = fabs(basis->w_rate[l]) * (l == own ? 10.0 : 1.0);
         if (rate > most) {
@@ -208,17 +208,6 @@ static bool enter_free(sti_Lcp *lcp, int i, bool through_others)
     return true;
 }
 
-/* All w basic, then the free rows out of the way: those that free variables move first. */
-static bool start_basis(sti_Lcp *lcp)
-{
-    sti_LcpBasis *basis = &lcp->basis;
-    sti_lcp_basis_clear(basis);
-    for (int pass = 0; pass < 2 && lcp->free != NULL; pass++)
-        for (int i = 0; i < lcp->n; i++)
-            if (is_free(lcp, i) && basis->column_slot[i] < 0 && !enter_free(lcp, i, pass == 1)) return false;
-    return sti_lcp_basis_values(basis);
-}
-
 /* How fast z_0 lifts the variable with this index: 1 in the first attempt, then irregular numbers near it. */
 static double cover_rate(int attempt, int index)
 {
@@ -226,33 +215,6 @@ static double cover_rate(int attempt, int index)
     uint32_t hash = (uint32_t)(index + 1) * 2654435761u ^ (uint32_t)attempt * 40503u;
     hash = (hash ^ (hash >> 15)) * 2246822519u;
     return 0.5 + (double)((hash ^ (hash >> 13)) >> 8) * 0x1p-24;
-}
-
-/* The covering vector d with which z_0 lifts every basic variable, free ones aside, at its cover_rate. At the start
- * of a problem without free rows that is d = cover_rate.                                          */
-static void make_cover(sti_Lcp *lcp, int attempt)
-{
-    sti_LcpBasis *basis = &lcp->basis;
-    double *d = basis->M + lcp->n * basis->pad;
-    memset(d, 0, (size_t)basis->pad * sizeof *d);
-    for (int l = 0; l < lcp->n; l++)
-        if (basis->row_slot[l] < 0 && !is_free(lcp, l)) d[l] = cover_rate(attempt, l);
-    for (int slot = 0; slot < basis->k; slot++) {
-        int column = basis->column_of[slot];
-        if (is_free(lcp, column)) continue;
-        sti_lcp_add_multiple(basis->pad, -cover_rate(attempt, column), basis->M + column * basis->pad, d);
-    }
-}
-
-static double least_value(const sti_Lcp *lcp)
-{
-    const sti_LcpBasis *basis = &lcp->basis;
-    double least = 0.0;
-    for (int slot = 0; slot < basis->k; slot++)
-        if (!is_free(lcp, basis->column_of[slot])) least = fmin(least, basis->x[slot]);
-    for (int l = 0; l < lcp->n; l++)
-        if (basis->row_slot[l] < 0 && !is_free(lcp, l)) least = fmin(least, basis->w[l]);
-    return least;
 }
 
 /* z >= 0 of the present basis, z_0 left out, and how far it is from a solution, by the exact M and q alone: max over
@@ -267,7 +229,7 @@ static double solution_error(sti_Lcp *lcp, double *excused)
     for (int slot = 0; slot < basis->k; slot++) {
         int column = basis->column_of[slot];
         if (column == lcp->n) continue;
-        z[column] = is_free(lcp, column) ? basis->x[slot] : fmax(basis->x[slot], 0.0);
+        z[column] = lcp_is_free(lcp, column) ? basis->x[slot] : fmax(basis->x[slot], 0.0);
         const double *M = basis->M + column * basis->pad;
         sti_lcp_add_multiple(basis->pad, z[column], M, w);
         for (int i = 0; i < lcp->n; i++)
@@ -276,7 +238,7 @@ static double solution_error(sti_Lcp *lcp, double *excused)
     *excused = 0.0;
     for (int i = 0; i < lcp->n; i++) {
         w[i] -= lcp->added[i] * z[i];
-        double miss = fabs(is_free(lcp, i) ? w[i] : fmin(z[i], w[i]));
+        double miss = fabs(lcp_is_free(lcp, i) ? w[i] : fmin(z[i], w[i]));
         error = fmax(error, miss);
         *excused = fmax(*excused, miss / fmax(1.0, ROUNDING_SHARE * size[i]));
     }
@@ -295,14 +257,31 @@ static bool good_solution(sti_Lcp *lcp, sti_LcpInfo *info)
 }
 
 /* From a complementary basis without z_0 to one that is feasible. */
-static sti_LcpOutcome run(sti_Lcp *lcp, int attempt, sti_LcpInfo *info)
+static sti_LcpOutcome pivot_to_feasible(sti_Lcp *lcp, int attempt, sti_LcpInfo *info)
 {
     sti_LcpBasis *basis = &lcp->basis;
     int n = lcp->n, entering = n, limit = 1000 + 20 * n, refresh = basis->careful ? 1 : REFRESH_PIVOTS;
     double cover = NEGLIGIBLE_COVER;
-    if (least_value(lcp) >= 0.0) return STI_LCP_SOLVED;
-    make_cover(lcp, attempt);
-    for (int count = 0; count < limit && !is_cancelled(lcp->problem); count++) {
+    double least = 0.0;
+    for (int slot = 0; slot < basis->k; slot++)
+        if (!lcp_is_free(lcp, basis->column_of[slot])) least = fmin(least, basis->x[slot]);
+    for (int l = 0; l < lcp->n; l++)
+        if (basis->row_slot[l] < 0 && !lcp_is_free(lcp, l)) least = fmin(least, basis->w[l]);
+    if (least >= 0.0) return STI_LCP_SOLVED;
+
+    /* The covering vector d with which z_0 lifts every basic variable, free ones aside, at its cover_rate. At the start
+     * of a problem without free rows that is d = cover_rate.                                          */
+    double *d = basis->M + lcp->n * basis->pad;
+    memset(d, 0, (size_t)basis->pad * sizeof *d);
+    for (int l = 0; l < lcp->n; l++)
+        if (basis->row_slot[l] < 0 && !lcp_is_free(lcp, l)) d[l] = cover_rate(attempt, l);
+    for (int slot = 0; slot < basis->k; slot++) {
+        int column = basis->column_of[slot];
+        if (lcp_is_free(lcp, column)) continue;
+        sti_lcp_add_multiple(basis->pad, -cover_rate(attempt, column), basis->M + column * basis->pad, d);
+    }
+
+    for (int count = 0; count < limit && !lcp_is_cancelled(lcp->problem); count++) {
         if (count > 0 && count % refresh == 0 && !sti_lcp_basis_values(basis)) return STI_LCP_LIMIT;
         if (!sti_lcp_basis_column(basis, entering)) return STI_LCP_LIMIT;
         int leaving = choose_leaving(lcp, collect_candidates(lcp, count == 0 ? 1.0 : -1.0));
@@ -340,8 +319,16 @@ static sti_LcpOutcome attempt_once(sti_Lcp *lcp, int attempt, sti_LcpInfo *info,
     regularise(lcp, shares[attempt]);
     memcpy(basis->q, lcp->q, (size_t)basis->pad * sizeof *basis->q);
     *good = false;
-    if (!start_basis(lcp)) return STI_LCP_LIMIT;
-    sti_LcpOutcome outcome = run(lcp, attempt, info);
+
+    /* All w basic, then the free rows out of the way: those that free variables move first. */
+    sti_lcp_basis_clear(basis);
+    for (int pass = 0; pass < 2 && lcp->free != NULL; pass++)
+        for (int i = 0; i < lcp->n; i++)
+            if (lcp_is_free(lcp, i) && basis->column_slot[i] < 0 && !enter_free(lcp, i, pass == 1))
+                return STI_LCP_LIMIT;
+    if (!sti_lcp_basis_values(basis)) return STI_LCP_LIMIT;
+
+    sti_LcpOutcome outcome = pivot_to_feasible(lcp, attempt, info);
     if (outcome != STI_LCP_SOLVED) return outcome;
     *good = good_solution(lcp, info);
     if (*good) return outcome;
@@ -360,21 +347,6 @@ double sti_lcp_scale(double a)
     return exp2(-round(0.5 * log2(a)));
 }
 
-/* Symmetric scaling, z = D z~, w = inv(D) w~: diagonal entries to 1; rows without one by what else they have. */
-static void choose_scaling(sti_Lcp *lcp, const double *M)
-{
-    int64_t n = lcp->n;
-    double *first = lcp->z; /* from the diagonal, 1 where there is none */
-    for (int64_t i = 0; i < n; i++)
-        first[i] = M[i * n + i] > 0.0 ? sti_lcp_scale(M[i * n + i]) : 1.0;
-    for (int64_t i = 0; i < n; i++) {
-        double largest = 0.0;
-        for (int64_t j = 0; j < n && !(M[i * n + i] > 0.0); j++)
-            largest = fmax(largest, fmax(fabs(M[i * n + j]), fabs(M[j * n + i])) * first[j]);
-        lcp->scale[i] = largest > 0.0 ? sti_lcp_scale(largest * largest) : first[i];
-    }
-}
-
 static bool all_finite(int64_t n, const double *a)
 {
     double sum = 0.0;
@@ -384,13 +356,25 @@ static bool all_finite(int64_t n, const double *a)
 }
 
 /* The scaled problem into the workspace; returns max |scaled q|, by which q is divided. */
-static double load(sti_Lcp *lcp, const sti_LcpProblem *problem)
+static double load_scaled(sti_Lcp *lcp, const sti_LcpProblem *problem)
 {
     int64_t n = lcp->n, pad = lcp->basis.pad;
     if (problem->scale != NULL)
         memcpy(lcp->scale, problem->scale, (size_t)n * sizeof *lcp->scale);
-    else
-        choose_scaling(lcp, problem->M);
+    else {
+        /* Symmetric scaling, z = D z~, w = inv(D) w~: diagonal entries to 1; rows without one by what else they have.
+         */
+        const double *M = problem->M;
+        double *first = lcp->z; /* from the diagonal, 1 where there is none */
+        for (int64_t i = 0; i < n; i++)
+            first[i] = M[i * n + i] > 0.0 ? sti_lcp_scale(M[i * n + i]) : 1.0;
+        for (int64_t i = 0; i < n; i++) {
+            double largest = 0.0;
+            for (int64_t j = 0; j < n && !(M[i * n + i] > 0.0); j++)
+                largest = fmax(largest, fmax(fabs(M[i * n + j]), fabs(M[j * n + i])) * first[j]);
+            lcp->scale[i] = largest > 0.0 ? sti_lcp_scale(largest * largest) : first[i];
+        }
+    }
     memset(lcp->q, 0, (size_t)pad * sizeof *lcp->q);
     for (int64_t i = 0; i < n; i++)
         lcp->q[i] = lcp->scale[i] * problem->q[i];
@@ -427,11 +411,11 @@ st_Status sti_lcp_solve(sti_Lcp *lcp, const sti_LcpProblem *problem, int first, 
 
     lcp->free = problem->free;
     lcp->problem = problem;
-    double size = load(lcp, problem);
+    double size = load_scaled(lcp, problem);
     memset(lcp->best_z, 0, (size_t)n * sizeof *lcp->best_z);
     info->error = INFINITY;
     bool good = false;
-    for (int attempt = first; attempt <= last && !good && !is_cancelled(problem); attempt++) {
+    for (int attempt = first; attempt <= last && !good && !lcp_is_cancelled(problem); attempt++) {
         sti_LcpOutcome outcome = attempt_once(lcp, attempt, info, &good);
         if (info->attempts++ == 0 || outcome == STI_LCP_RAY) info->outcome = outcome;
     }

@@ -48,17 +48,17 @@ void sti_lcp_basis_clear(sti_LcpBasis *basis)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-static int64_t padded(int64_t count)
+static int64_t padded_size(int64_t count)
 {
     return (count + STI_LCP_LANES - 1) / STI_LCP_LANES * STI_LCP_LANES;
 }
 
-static void zero(const sti_LcpBasis *basis, double *a)
+static void zero_lanes(const sti_LcpBasis *basis, double *a)
 {
     memset(a, 0, (size_t)basis->pad * sizeof *a);
 }
 
-static void copy(const sti_LcpBasis *basis, const double *a, double *y)
+static void copy_lanes(const sti_LcpBasis *basis, const double *a, double *y)
 {
     memcpy(y, a, (size_t)basis->pad * sizeof *y);
 }
@@ -75,7 +75,7 @@ void sti_lcp_add_multiple(int64_t n, double factor, const double *a, double *y)
     add_multiple(n, factor, a, y);
 }
 
-static double dot(int64_t n, const double *restrict a, const double *restrict b)
+static double dot_lanes(int64_t n, const double *restrict a, const double *restrict b)
 {
     double sum[STI_LCP_LANES] = {0.0};
     for (int64_t i = 0; i < n; i += STI_LCP_LANES)
@@ -113,15 +113,15 @@ static void add_multiple_twice(int64_t n, double high, double rest, const double
 /* ---- columns of the tableau ------------------------------------------------------------------ */
 
 /* x -= K y[R], slot by slot into `change` as well. Returns max |change|. */
-static double correct(sti_LcpBasis *basis, const double *y, double *x)
+static double refine_slots(sti_LcpBasis *basis, const double *y, double *x)
 {
-    int64_t length = padded(basis->k);
+    int64_t length = padded_size(basis->k);
     double largest = 0.0;
     memset(basis->gathered, 0, (size_t)length * sizeof *basis->gathered);
     for (int slot = 0; slot < basis->k; slot++)
         basis->gathered[slot] = y[basis->row_of[slot]];
     for (int slot = 0; slot < basis->k; slot++) {
-        double change = dot(length, basis->K + slot * basis->pad, basis->gathered);
+        double change = dot_lanes(length, basis->K + slot * basis->pad, basis->gathered);
         if (!(fabs(change) <= largest)) largest = fabs(change);
         x[slot] -= change;
     }
@@ -130,13 +130,14 @@ static double correct(sti_LcpBasis *basis, const double *y, double *x)
 
 static void guess(sti_LcpBasis *basis, const double *v, double *x)
 {
-    zero(basis, x);
-    correct(basis, v, x);
+    zero_lanes(basis, x);
+    refine_slots(basis, v, x);
 }
 
-static void product(const sti_LcpBasis *basis, const double *v, const double *x, double *y)
+/* y = M[:,S] x + v */
+static void residual_of_slots(const sti_LcpBasis *basis, const double *v, const double *x, double *y)
 {
-    copy(basis, v, y);
+    copy_lanes(basis, v, y);
     for (int slot = 0; slot < basis->k; slot++)
         if (x[slot] != 0.0) add_multiple(basis->pad, x[slot], basis->M + basis->column_of[slot] * basis->pad, y);
 }
@@ -148,13 +149,13 @@ static double solve_plain(sti_LcpBasis *basis, const double *v, double *x, doubl
     double correction = 0.0;
     guess(basis, v, x);
     for (int round = 0; round < ROUNDS; round++) {
-        product(basis, v, x, y);
-        copy(basis, x, basis->work);
+        residual_of_slots(basis, v, x, y);
+        copy_lanes(basis, x, basis->work);
         double size = fmax(sti_lcp_max_abs(basis->k, x), sti_lcp_max_abs(basis->pad, v)),
-               change = correct(basis, y, basis->work);
+               change = refine_slots(basis, y, basis->work);
         correction = size > 0.0 ? fmax(change, sti_lcp_max_abs(basis->k, basis->gathered)) / size : 0.0;
         if (correction <= TRUSTED || round + 1 == ROUNDS) break;
-        copy(basis, basis->work, x);
+        copy_lanes(basis, basis->work, x);
     }
     return correction;
 }
@@ -164,18 +165,18 @@ static double solve_careful(sti_LcpBasis *basis, const double *v, double *x, dou
 {
     double *x_low = basis->x_low, *y_low = basis->y_low;
     double correction = INFINITY, previous;
-    zero(basis, x_low);
+    zero_lanes(basis, x_low);
     for (int round = 0; round < CAREFUL_ROUNDS; round++) {
-        copy(basis, v, y);
-        zero(basis, y_low);
+        copy_lanes(basis, v, y);
+        zero_lanes(basis, y_low);
         for (int slot = 0; slot < basis->k; slot++)
             add_multiple_twice(basis->pad, x[slot], x_low[slot], basis->M + basis->column_of[slot] * basis->pad, y,
                                y_low);
         for (int64_t i = 0; i < basis->pad; i++)
             y[i] += y_low[i];
-        zero(basis, basis->work);
+        zero_lanes(basis, basis->work);
         double size = fmax(sti_lcp_max_abs(basis->k, x), sti_lcp_max_abs(basis->pad, v)),
-               change = correct(basis, y, basis->work);
+               change = refine_slots(basis, y, basis->work);
         previous = correction;
         correction = size > 0.0 ? fmax(change, sti_lcp_max_abs(basis->k, basis->gathered)) / size : 0.0;
         if (correction <= CAREFUL_TRUST || !(correction < 0.5 * previous)) break;
@@ -188,7 +189,7 @@ static double solve_careful(sti_LcpBasis *basis, const double *v, double *x, dou
     return correction;
 }
 
-static bool solve(sti_LcpBasis *basis, const double *v, double *x, double *y)
+static bool solve_slots(sti_LcpBasis *basis, const double *v, double *x, double *y)
 {
     if (basis->careful) {
         if (x != basis->x) guess(basis, v, x); /* basic values are nearly right as they are */
@@ -203,7 +204,7 @@ static bool solve(sti_LcpBasis *basis, const double *v, double *x, double *y)
 
 bool sti_lcp_basis_values(sti_LcpBasis *basis)
 {
-    if (!solve(basis, basis->q, basis->x, basis->w)) return false;
+    if (!solve_slots(basis, basis->q, basis->x, basis->w)) return false;
     for (int slot = 0; slot < basis->k; slot++)
         basis->w[basis->row_of[slot]] = 0.0;
     return true;
@@ -213,10 +214,10 @@ bool sti_lcp_basis_values(sti_LcpBasis *basis)
 bool sti_lcp_basis_column(sti_LcpBasis *basis, int entering)
 {
     if (entering <= basis->n)
-        return solve(basis, basis->M + (int64_t)entering * basis->pad, basis->x_rate, basis->w_rate);
-    zero(basis, basis->row);
+        return solve_slots(basis, basis->M + (int64_t)entering * basis->pad, basis->x_rate, basis->w_rate);
+    zero_lanes(basis, basis->row);
     basis->row[entering - basis->n - 1] = -1.0;
-    return solve(basis, basis->row, basis->x_rate, basis->w_rate);
+    return solve_slots(basis, basis->row, basis->x_rate, basis->w_rate);
 }
 
 void sti_lcp_basis_gather(sti_LcpBasis *basis, int j)
@@ -243,7 +244,7 @@ double sti_lcp_basis_inverse_entry(const sti_LcpBasis *basis, int variable)
 bool sti_lcp_basis_rebuild(sti_LcpBasis *basis)
 {
     int k = basis->k;
-    int64_t pad = basis->pad, length = padded(k);
+    int64_t pad = basis->pad, length = padded_size(k);
     double *K = basis->K;
     for (int i = 0; i < k; i++) {
         memset(K + i * pad, 0, (size_t)pad * sizeof *K);
@@ -295,13 +296,13 @@ bool sti_lcp_basis_rebuild(sti_LcpBasis *basis)
 /* Row of the tableau over w_R into `row`: K[s,:] for the column in slot s, M[l,S] K for w_l. */
 static void leaving_row(sti_LcpBasis *basis, int leaving)
 {
-    zero(basis, basis->row);
+    zero_lanes(basis, basis->row);
     if (leaving <= basis->n) {
-        copy(basis, basis->K + basis->column_slot[leaving] * basis->pad, basis->row);
+        copy_lanes(basis, basis->K + basis->column_slot[leaving] * basis->pad, basis->row);
         return;
     }
     for (int slot = 0; slot < basis->k; slot++)
-        add_multiple(padded(basis->k), basis->M[basis->column_of[slot] * basis->pad + leaving - basis->n - 1],
+        add_multiple(padded_size(basis->k), basis->M[basis->column_of[slot] * basis->pad + leaving - basis->n - 1],
                      basis->K + slot * basis->pad, basis->row);
 }
 
@@ -324,7 +325,7 @@ static void shrink(sti_LcpBasis *basis, int slot, int place)
     int64_t pad = basis->pad;
     double *K = basis->K;
     if (slot != last) {
-        copy(basis, K + last * pad, K + slot * pad);
+        copy_lanes(basis, K + last * pad, K + slot * pad);
         put_column(basis, slot, basis->column_of[last]);
         basis->x[slot] = basis->x[last];
     }
@@ -353,7 +354,7 @@ void sti_lcp_basis_exchange(sti_LcpBasis *basis, int entering, int leaving)
     double *K = basis->K, p = rate(basis, leaving);
     leaving_row(basis, leaving);
     for (int slot = 0; slot < old_k; slot++)
-        add_multiple(padded(old_k), -basis->x_rate[slot] / p, basis->row, K + slot * pad);
+        add_multiple(padded_size(old_k), -basis->x_rate[slot] / p, basis->row, K + slot * pad);
 
     int slot = leaving <= n ? basis->column_slot[leaving] : old_k; /* for t, or to be freed */
     int place = entering > n ? basis->row_slot[entering - n - 1] : old_k;
@@ -361,8 +362,8 @@ void sti_lcp_basis_exchange(sti_LcpBasis *basis, int entering, int leaving)
     if (entering > n) basis->row_slot[entering - n - 1] = -1;
     if (entering <= n && leaving > n) basis->k++;
     if (entering <= n) {
-        zero(basis, K + slot * pad);
-        add_multiple(padded(old_k), -1.0 / p, basis->row, K + slot * pad);
+        zero_lanes(basis, K + slot * pad);
+        add_multiple(padded_size(old_k), -1.0 / p, basis->row, K + slot * pad);
         put_column(basis, slot, entering);
     }
     if (leaving > n) {

@@ -63,14 +63,14 @@ typedef struct Lemke {
     int64_t unknown_capacity, free_capacity, numbers_capacity;
 } Lemke;
 
-static bool accepts(st_Law law, int dim, bool symmetric)
+static bool lemke_accepts(st_Law law, int dim, bool symmetric)
 {
     (void)symmetric;
     if (law == ST_LAW_FRICTIONLESS || law == ST_LAW_BOUNDED) return dim == 1;
     return (law == ST_LAW_PYRAMID || law == ST_LAW_BOX) && (dim == 2 || dim == 3);
 }
 
-static void destroy(void *workspace)
+static void lemke_destroy(void *workspace)
 {
     Lemke *lemke = workspace;
     if (lemke == NULL) return;
@@ -82,14 +82,14 @@ static void destroy(void *workspace)
     sti_free(&allocator, lemke, 1, sizeof *lemke);
 }
 
-static st_Status create(const st_Allocator *allocator, void **workspace, st_Error *err)
+static st_Status lemke_create(const st_Allocator *allocator, void **workspace, st_Error *err)
 {
     Lemke *lemke = sti_alloc(allocator, 1, sizeof *lemke);
     if (lemke == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: the workspace of lemke");
     lemke->allocator = *allocator;
     st_Status status = sti_lcp_create(allocator, &lemke->lcp, err);
     if (status != ST_OK)
-        destroy(lemke);
+        lemke_destroy(lemke);
     else
         *workspace = lemke;
     return status;
@@ -165,7 +165,7 @@ static void add_friction(Lemke *lemke, const st_ContactLaw *contact, double scal
 /* ---- the complementarity problem ------------------------------------------------------------- */
 
 /* P'x for one unknown. */
-static double along(const Unknown *unknown, const double *x)
+static double unknown_along(const Unknown *unknown, const double *x)
 {
     double sum = 0.0;
     for (int i = 0; i < unknown->rows; i++)
@@ -185,7 +185,7 @@ static void form_M(Lemke *lemke, int n_r)
             for (int j = 0; j < n_r; j++)
                 PW[j] += unknown->d[k] * lemke->W[(int64_t)(unknown->row + k) * n_r + j];
         for (int64_t j = 0; j < n; j++)
-            row[j] = along(&lemke->unknown[j], PW);
+            row[j] = unknown_along(&lemke->unknown[j], PW);
     }
     for (int64_t i = 0; i < n; i++) {
         const Unknown *unknown = &lemke->unknown[i];
@@ -199,7 +199,7 @@ static void form_M(Lemke *lemke, int n_r)
 }
 
 /* u = W r + b */
-static void velocity(const Lemke *lemke, const sti_Task *task, const double *r, double *u)
+static void lemke_velocity(const Lemke *lemke, const sti_Task *task, const double *r, double *u)
 {
     int n_r = task->problem->n_r;
     for (int64_t i = 0; i < n_r; i++) {
@@ -223,10 +223,10 @@ static double magnitude(const Lemke *lemke, const sti_Task *task, int64_t i, con
 /* q = P'(b + W r_0) + q_E. */
 static void form_q(Lemke *lemke, const sti_Task *task)
 {
-    velocity(lemke, task, lemke->start, lemke->u);
+    lemke_velocity(lemke, task, lemke->start, lemke->u);
     for (int i = 0; i < lemke->n; i++) {
         const Unknown *unknown = &lemke->unknown[i];
-        lemke->q[i] = along(unknown, lemke->u) + unknown->offset;
+        lemke->q[i] = unknown_along(unknown, lemke->u) + unknown->offset;
         lemke->scale[i] = unknown->scale;
     }
 }
@@ -235,7 +235,7 @@ static void form_q(Lemke *lemke, const sti_Task *task)
 static double residual_by_W(Lemke *lemke, const sti_Task *task, double reference)
 {
     double sum = 0.0;
-    velocity(lemke, task, lemke->r, lemke->u);
+    lemke_velocity(lemke, task, lemke->r, lemke->u);
     for (int c = 0; c < task->problem->n_contacts; c++) {
         const st_ContactLaw *contact = &task->problem->contact[c];
         double out[ST_MAX_DIM];
@@ -260,7 +260,7 @@ static double undecided(const Lemke *lemke, const sti_Task *task, double referen
     return DOUBLE_ROUNDING * sqrt(sum) / reference;
 }
 
-static st_Status prepare(Lemke *lemke, const sti_Task *task, st_Error *err)
+static st_Status lemke_prepare(Lemke *lemke, const sti_Task *task, st_Error *err)
 {
     const st_Problem *problem = task->problem;
     int64_t normals = problem->n_contacts, facets = 0, multipliers = 0, n_r = problem->n_r;
@@ -336,13 +336,13 @@ static bool pivoting_ends(void *ctx)
     return sti_work_ends(pivoting->work);
 }
 
-static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
+static st_Status lemke_solve(void *workspace, sti_Task *task, st_Error *err)
 {
     Lemke *lemke = workspace;
     size_t bytes = (size_t)task->problem->n_r * sizeof *task->r;
     task->iterations = 0;
     if (task->problem->n_contacts == 0) return ST_OK;
-    STI_TRY(prepare(lemke, task, err));
+    STI_TRY(lemke_prepare(lemke, task, err));
     Pivoting pivoting = {task->work, (double)lemke->n * lemke->n};
     const sti_LcpProblem problem = {.n = lemke->n,
                                     .M = lemke->M,
@@ -385,7 +385,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
             /* W is summed from terms that may cancel (a contact close to a pin), u of the unreduced equations less so:
              * move what they differ by at r into b. */
             memcpy(lemke->PW, lemke->u, (size_t)task->problem->n_r * sizeof *lemke->u);
-            velocity(lemke, task, lemke->r, lemke->u);
+            lemke_velocity(lemke, task, lemke->r, lemke->u);
             for (int i = 0; i < task->problem->n_r; i++)
                 lemke->b[i] += lemke->PW[i] - lemke->u[i];
             form_q(lemke, task);
@@ -399,8 +399,8 @@ const sti_SolverKind sti_lemke = {
     .name = "lemke",
     .columns = true,
     .help = "pyramid, box, bounded, frictionless; any positive definite A: small problems, exactly (Lemke's method)",
-    .accepts = accepts,
-    .create = create,
-    .solve = solve,
-    .destroy = destroy,
+    .accepts = lemke_accepts,
+    .create = lemke_create,
+    .solve = lemke_solve,
+    .destroy = lemke_destroy,
 };
