@@ -280,8 +280,8 @@ static st_Status manifold_add_patch(Patch *patch)
         double angle = sti_smaller(room_a, room_b);
         if (on_a.n > 2 && on_b.n > 2) angle = sti_smaller(angle, 0.5 * fabs(sqrt(turned_a) - sqrt(as_turned)));
         /* Turning by an angle takes this much of a way, in either core. */
-        patch->room = sti_smaller(patch->room, (angle / patch->distance->swing) *
-                                                        sti_smaller(patch->a->size, patch->b->size));
+        patch->room =
+            sti_smaller(patch->room, (angle / patch->distance->swing) * sti_smaller(patch->a->size, patch->b->size));
     }
     if (on_a.n > 2 && on_b.n > 1 && turned_a <= as_turned) return face_patch(patch, &on_a, &on_b, 1);
     if (on_b.n > 2 && on_a.n > 1) return face_patch(patch, &on_b, &on_a, -1);
