@@ -4,6 +4,7 @@
 #include "report.h"
 #include "terminal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,33 @@ static void flaw_text(const Loaded *loaded, const st_Flaw *flaw, char *out, size
                  joint.name, flaw->size, joint.motor.type == ST_MOTOR_MOTION ? " in the speed of its motion" : "");
 }
 
+/* Positions that a table prescribes, linear in between: speed jumps at its entries. */
+static void print_corners(const Loaded *loaded)
+{
+    for (int k = 1; k <= st_scene_joint_count(loaded->scene); k++) {
+        st_JointDef joint;
+        double largest = 0, last = 0;
+        if (st_scene_joint(loaded->scene, (st_JointId){k}, &joint) != ST_OK) continue;
+        const st_Profile *profile = &joint.motor.profile;
+        if (joint.motor.type != ST_MOTOR_MOTION || profile->type != ST_PROFILE_TABLE) continue;
+        for (int i = 0; i < profile->n_table; i++) {
+            double rate = 0;
+            if (i < profile->n_table - 1)
+                rate = joint.motor.target * (profile->values[i + 1] - profile->values[i]) /
+                       (profile->times[i + 1] - profile->times[i]);
+            if (profile->times[i] > 0) largest = fmax(largest, fabs(rate - last));
+            last = rate;
+        }
+        char text[400];
+        snprintf(text, sizeof text,
+                 "joint \"%s\": the speed of its motion jumps at entries of its table, by up to %.3g m/s or rad/s: "
+                 "these are "
+                 "impacts, and no forces are reported for them",
+                 joint.name, largest);
+        if (largest > 0) print_wrapped(stdout, text, 2);
+    }
+}
+
 static void print_flaws(const Loaded *loaded)
 {
     st_Flaw flaw[SHOWN_FLAWS];
@@ -138,6 +166,7 @@ static void print_flaws(const Loaded *loaded)
         print_wrapped(stdout, text, 2);
     }
     if (n > SHOWN_FLAWS) printf("  and %d more\n", n - SHOWN_FLAWS);
+    print_corners(loaded);
 }
 
 static void put_flaws(Json *json, const Loaded *loaded)

@@ -29,14 +29,14 @@ void simulate_to_end(const Loaded *loaded, Tally *tally, EachStep each, void *ct
         end_run(tally, err.status == ST_ERR_NUMERIC ? RUN_DIVERGED : RUN_FAILED, err.message);
 }
 
-void judge_residuals(const Loaded *loaded, Tally *tally)
+void judge_residuals(Tally *tally)
 {
     char why[600];
     if (tally->outcome != RUN_FINISHED || 100 * tally->above_limit <= tally->steps) return;
     snprintf(why, sizeof why,
              "%lld of %lld steps left a residual above residual_limit = %g, more than 1 per cent; the worst is %.3g "
              "at t = %.6g s in %s; try a smaller h, or another solver",
-             tally->above_limit, tally->steps, loaded->def.residual_limit, tally->worst_residual,
-             tally->worst_residual_time, tally->worst_island);
+             tally->above_limit, tally->steps, tally->residual_limit, tally->worst_residual, tally->worst_residual_time,
+             tally->worst_island);
     end_run(tally, RUN_UNSOLVED, why);
 }

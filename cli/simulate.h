@@ -10,7 +10,7 @@ typedef bool (*EachStep)(void *ctx, const st_StepInfo *info, st_Error *err);
 /* Step to the end, or until a signal comes (interrupt.h). Counts in `tally`, and sets its outcome and message. */
 void simulate_to_end(const Loaded *loaded, Tally *tally, EachStep each, void *ctx);
 /* A run that finished with more than 1 per cent of its steps above residual_limit is unsolved: its outcome changes. */
-void judge_residuals(const Loaded *loaded, Tally *tally);
+void judge_residuals(Tally *tally);
 void end_run(Tally *tally, Outcome outcome, const char *message);
 
 #endif

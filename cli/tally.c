@@ -30,7 +30,12 @@ bool tally_start(Tally *tally, const Loaded *loaded, st_StepInfo *info, st_Error
     info->time = st_system_time(loaded->system);
     info->h = 0;
     if (st_system_energy(loaded->system, &info->kinetic, &info->potential, err) != ST_OK) return false;
-    tally->residual_limit = loaded->def.residual_limit;
+    /* A step that meets the tolerance asked for does not fail because of the preset's limit; a limit of one's own
+     * counts. */
+    st_SystemDef preset = st_system_def();
+    const bool own = st_preset_apply(&preset, loaded->def.preset, NULL) != ST_OK ||
+                     preset.residual_limit != loaded->def.residual_limit;
+    tally->residual_limit = own ? loaded->def.residual_limit : fmax(preset.residual_limit, loaded->def.tolerance);
     tally->kinetic_start = tally->kinetic = info->kinetic;
     tally->potential_start = tally->potential = info->potential;
     return true;

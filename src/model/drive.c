@@ -184,7 +184,14 @@ double sti_motor_wanted(const sti_World *world, int joint, double t, double *rat
     const st_MotorDef *motor = &world->scene->joint[joint].motor;
     const sti_Control *control = &world->control[joint];
     const bool said = control->is_set && motor->type != ST_MOTOR_MOTION; /* a motion cannot jump */
-    if (rate != NULL) *rate = said ? 0.0 : motor->target * sti_profile_rate(&motor->profile, t);
+    const double t_rate = world->rates_end != 0 ? fmin(t, world->rates_end) : t;
+    if (rate != NULL && world->rates_over > 0)
+        *rate = motor->target *
+                (sti_profile_value(&motor->profile, t + world->rates_over) - sti_profile_value(&motor->profile, t)) /
+                world->rates_over;
+    else if (rate != NULL)
+        *rate = motor->target * sti_profile_rate(&motor->profile, t_rate);
+    if (rate != NULL && said) *rate = 0;
     if (!said) return motor->offset + motor->target * sti_profile_value(&motor->profile, t);
     const double set = control->value[0], from = control->value[1], passed = fmax(0, t - control->value[2]);
     double wanted = set;
@@ -192,6 +199,17 @@ double sti_motor_wanted(const sti_World *world, int joint, double t, double *rat
     if (motor->integrate) wanted = from + set * passed;
     if (motor->lowest < motor->highest) wanted = fmin(fmax(wanted, motor->lowest), motor->highest);
     return wanted;
+}
+
+double sti_motion_corner(const sti_World *world, int joint, double t)
+{
+    double corner = INFINITY;
+    for (int k = joint < 0 ? 0 : joint; k < (joint < 0 ? world->n_joints : joint + 1); k++) {
+        const st_MotorDef *motor = &world->scene->joint[k].motor;
+        if (motor->type == ST_MOTOR_MOTION && motor->target != 0)
+            corner = fmin(corner, sti_profile_corner(&motor->profile, t));
+    }
+    return corner;
 }
 
 bool sti_motor_takes_time(const sti_World *world, int joint)

@@ -1,5 +1,7 @@
 #include "model/time_factor.h"
 
+#define CORNER 1e-14
+
 /* The interval of the table that holds t, times[lo] <= t < times[lo + 1]; -1: t is outside. */
 static int table_interval(const st_Profile *profile, double t)
 {
@@ -23,9 +25,10 @@ static double table_value(const st_Profile *profile, double t)
     return (1 - s) * profile->values[lo] + s * profile->values[lo + 1];
 }
 
+/* Steps that end at a corner end there up to rounding. */
 static double table_rate(const st_Profile *profile, double t)
 {
-    int lo = table_interval(profile, t);
+    int lo = table_interval(profile, t + CORNER * fabs(t));
     if (lo < 0) return 0;
     return (profile->values[lo + 1] - profile->values[lo]) / (profile->times[lo + 1] - profile->times[lo]);
 }
@@ -58,6 +61,19 @@ double sti_profile_rate(const st_Profile *profile, double t)
         return 1.0;
     }
     return 0.0;
+}
+
+double sti_profile_corner(const st_Profile *profile, double t)
+{
+    const double *times = profile->times, *values = profile->values;
+    const int n = profile->type == ST_PROFILE_TABLE ? profile->n_table : 0;
+    for (int k = 0; k < n; k++) {
+        if (!(times[k] > t)) continue;
+        const double before = k > 0 ? (values[k] - values[k - 1]) / (times[k] - times[k - 1]) : 0;
+        const double after = k < n - 1 ? (values[k + 1] - values[k]) / (times[k + 1] - times[k]) : 0;
+        if (fabs(after - before) > 1e-9 * (fabs(after) + fabs(before))) return times[k];
+    }
+    return INFINITY;
 }
 
 static double *copy_numbers(const st_Allocator *allocator, const double *x, int n)

@@ -272,6 +272,8 @@ typedef struct sti_World {
     const int *awake_shape;  /* their n_awake_shapes shapes                                                 */
     int n_awake, n_awake_shapes;
     int64_t still;        /* another number whenever others sleep, or elsewhere; 0: no row may be taken as it was  */
+    double rates_end;     /* 0, or: prescribed motions have the speed that they have before this time [s]  */
+    double rates_over;    /* 0, or: their mean speed over this time [s]                                     */
     sti_Control *control; /* n_joints, then the scene's n_forces                                       */
     int64_t n_controls;   /* that are set                                                              */
     sti_CoordinateCache *coordinate; /* two per joint: tendon.c                                       */
@@ -393,6 +395,8 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
 /* What the motor of a joint wants at t: the controller's word, or the scene's; *rate (may be NULL): how fast it
  * changes. */
 double sti_motor_wanted(const sti_World *world, int joint, double t, double *rate);
+/* The first time after t at which the speed of a prescribed motion jumps, of one joint or of all (joint -1). */
+double sti_motion_corner(const sti_World *world, int joint, double t);
 /* Does the wanted value of a motor change with time because of what a controller set? */
 bool sti_motor_takes_time(const sti_World *world, int joint);
 /* Of a motor of type force, within its limits; of any other 0. */

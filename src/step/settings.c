@@ -285,8 +285,8 @@ static const Entry entries[] = {
            "residual at which a step problem counts as solved, whatever that takes; -1: 1e-9 where that is cheap, 1e-4 "
            "elsewhere, as far as the effort goes"),
     NUMBER(residual_limit, "", 1e-16, STI_LARGEST,
-           "a step with a residual above this counts as failed; a run with more than 1 per cent of such steps has "
-           "failed"),
+           "a step with a residual above this counts as failed (that of the preset: and above the "
+           "tolerance); a run with more than 1 per cent of such steps has failed"),
     {{"max_iterations", ST_SETTING_INTEGER, "", "sweeps of an iterative solver", NULL, 1, 1e9},
      AT(max_iterations),
      NULL,

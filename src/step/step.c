@@ -141,9 +141,32 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     work->h_asked = h;
     work->events.n = work->events.n_stops = 0;
     work->events.over_limit = false;
+    if (!goes_on && model->rigid && sti_integrator(model)->order == 1 &&
+        sti_motion_corner(model->world, -1, start + 1e-9 * h) < end - 1e-9 * h) {
+        /* It jumps inside of the step: the mean speed leads to where the motion is at the end. */
+        model->world->rates_over = h;
+        work->rows_stale = true;
+        const st_Status status = sti_refresh_rows(system, err);
+        model->world->rates_over = 0;
+        STI_TRY(status);
+    }
     double rest = h;
     do {
-        const double length = goes_on ? fmin(rest, work->guard.part * h) : rest;
+        double length = goes_on ? fmin(rest, work->guard.part * h) : rest;
+        if (goes_on && model->rigid) {
+            /* The speed of a prescribed motion may jump: pieces end there, and the jump is an impact. */
+            const double near = 1e-9 * h, now = state->t;
+            model->world->rates_end = 0;
+            if (sti_motion_corner(model->world, -1, now - near) <= now + near) {
+                work->rows_stale = true;
+                STI_TRY(sti_refresh_rows(system, err));
+                STI_TRY(sti_meet_motors(system, err));
+                (void)sti_energy(system);
+            }
+            const double corner = sti_motion_corner(model->world, -1, now + near);
+            if (corner <= now + length + near) model->world->rates_end = corner - near;
+            length = fmin(length, corner - now);
+        }
         double taken = length;
         bool event = false;
         work->events.before = (sti_Works){0};
@@ -245,6 +268,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
         report.attempts = attempts;
         status = take_pieces(system, sti_goes_on(model) ? h : work->guard.part * h, &report, err);
     }
+    if (model->rigid) model->world->rates_end = 0;
     sti_cancel_end(model, state, work, status, err);
     if (status != ST_OK) {
         sti_restore(model, state, work);
@@ -256,7 +280,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     state->n_steps++;
     state->fresh = false;
     sti_measures_after_step(system);
-    sti_note_strikes(model, state, work, jump);
+    sti_note_strikes(model, state, work, h, jump);
     state->works.unexplained += sti_energy(system) - energy_before - (sti_works_sum(&state->works) - explained);
     sti_sleep_end(model, state, work, state->t - start);
 

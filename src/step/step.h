@@ -43,7 +43,7 @@ void sti_forget_step(const sti_Model *model, const sti_State *state, sti_StepWor
 
 /* strike.c: contacts that closed in the step just made, and what they reach; `jump`: it began with one in the
  * velocities of joints. Is a contact, or a joint (contact 0), among that?                                      */
-void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *work, bool jump);
+void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, bool jump);
 bool sti_is_struck(const sti_Model *model, const sti_State *state, const sti_StepWork *work, uint64_t contact, int a,
                    int b);
 void sti_forget_strikes(sti_StepWork *work);

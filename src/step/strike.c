@@ -170,7 +170,20 @@ static void pass_on(const sti_Model *model, const sti_State *state, sti_StepWork
     }
 }
 
-void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *work, bool jump)
+/* Does a step of length h from t hold what a jump in the speed of a prescribed motion takes? Fixed steps of order one
+ * follow it in the step that begins there; where it is inside of a step, with the mean speed in that step and the rest
+ * of the jump in the next. Those of order two take a step more. */
+static bool motion_turns(const sti_Model *model, int joint, double t, double h)
+{
+    const double near = 1e-9 * h, back = sti_integrator(model)->order > 1 ? 2 * h : h;
+    for (double corner = t - back + near; corner < t + h - near;) {
+        corner = sti_motion_corner(model->world, joint, corner);
+        if (corner < t + h - near && fabs(corner - (t - h)) > near) return true;
+    }
+    return false;
+}
+
+void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, bool jump)
 {
     const sti_Assembly *step = &work->step;
     sti_Strikes *strikes = &work->strikes;
@@ -180,6 +193,13 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
     strikes->any = false;
     strikes->contacts = 0;
     for (int k = 0; jump && k < model->world->n_joints; k++) {
+        hit(model, work, model->world->joint[k].a, STI_HIT_NOW);
+        hit(model, work, model->world->joint[k].b, STI_HIT_NOW);
+        strikes->any = true;
+    }
+    const bool met = sti_integrator(model)->order > 1 && model->def.events != ST_EVENTS_OFF; /* as an impact: step.c */
+    for (int k = 0; !met && model->rigid && k < model->world->n_joints; k++) {
+        if (!motion_turns(model, k, state->t - h, h)) continue;
         hit(model, work, model->world->joint[k].a, STI_HIT_NOW);
         hit(model, work, model->world->joint[k].b, STI_HIT_NOW);
         strikes->any = true;
