@@ -6,6 +6,7 @@
 #include "batch/batch.h"
 
 #include "math/parallel.h"
+#include "step/step.h"
 
 #include <stdio.h>
 
@@ -792,9 +793,8 @@ st_Status st_batch_apply_parameters(st_Batch *b, const unsigned char *mask, st_E
 static void sense(const st_Batch *b, const st_System *system, double *row)
 {
     for (int s = 0; s < b->first_measure; s += 3) { /* three at a time, of a joint or of a body */
-        st_JointReport r = {0};
-        if (b->sensor[s].joint > 0) (void)st_system_joint(system, (st_JointId){b->sensor[s].joint}, ST_FRAME_WORLD, &r);
-        row[s] = r.coordinate, row[s + 1] = r.speed, row[s + 2] = r.motor;
+        row[s] = row[s + 1] = row[s + 2] = 0;
+        if (b->sensor[s].joint > 0) sti_joint_drive(system, b->sensor[s].joint - 1, &row[s]);
     }
     for (int c = 0; c < st_system_contact_count(system); c++) {
         st_ContactReport contact;

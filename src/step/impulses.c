@@ -248,6 +248,14 @@ static void add_measure(sti_JointImpulse *sum, st_Vec3 lever, double l, const st
     sum->angular = add(sum->angular, scale(l, sub(row->on_b.angular, cross(lever, row->on_b.linear))));
 }
 
+double sti_motor_impulse(const sti_Model *model, const sti_StepWork *work, int index)
+{
+    const sti_Joint *joint = &model->world->joint[index];
+    if (joint->type == ST_JOINT_GEAR) return 0;
+    if (joint->held) return work->step.l[joint->first_row + joint->n_rows - 1];
+    return bounded_impulse(&work->step, joint->motor_row) + work->step.eta * motor_force(model, work, index);
+}
+
 st_Status sti_joint_impulse(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int index,
                             sti_JointImpulse *out)
 {

@@ -323,6 +323,9 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
     sti_TimeGrid grid;
     READ(&part[TIME_GRID], 0, &grid);
     if (!isfinite(grid.start) || !(grid.h >= 0) || !isfinite(grid.h) || grid.steps < 0) return state_damaged(err);
+    Past past;
+    READ(&part[PAST], 0, &past);
+    if (!(past.h >= 0) || !isfinite(past.h)) return state_damaged(err);
     if ((n_past != 0 && n_past != n_q) || part[PAST_VELOCITIES].count != (n_past > 0 ? n_v : 0) ||
         part[PAST_ACCELERATIONS].count != part[PAST_VELOCITIES].count)
         return state_damaged(err);
@@ -411,7 +414,11 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
         memset(world->presence, STI_PRESENT, (size_t)world->n_bodies * sizeof *world->presence);
     copy_part(world->presence, &part[PRESENCE], sizeof *world->presence);
     s->work.n_relocated = sti_relocated_count(world);
-    STI_TRY(st_system_set_state(s, t, q, v, err));                /* the last thing that may fail; it keeps the room */
+    Past past;
+    copy_part(&past, &part[PAST], sizeof past);
+    const bool foresees = s->model.rigid && sti_speculative(&s->model) && !s->work.sleep.on; /* as its last step did */
+    STI_TRY(
+        sti_put_state(s, t, q, v, foresees ? past.h : 0, err));   /* the last thing that may fail; it keeps the room */
     copy_part(s->state.v, &part[VELOCITIES], sizeof *s->state.v); /* of rotors, too, which follow what is set */
     copy_part(s->state.active.id, &part[ACTIVE], sizeof *s->state.active.id);
     copy_part(s->state.forces.at, &part[IMPULSES], sizeof *s->state.forces.at);
@@ -437,8 +444,6 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     copy_part(&s->state.n_steps, &part[STEPS], sizeof s->state.n_steps);
     copy_part(&s->state.grid, &part[TIME_GRID], sizeof s->state.grid);
     copy_part(&s->state.stalled, &part[STALLED], sizeof s->state.stalled);
-    Past past;
-    copy_part(&past, &part[PAST], sizeof past);
     s->state.history.h = past.h;
     s->state.history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(&s->model));
     s->state.fresh = past.fresh != 0;

@@ -12,11 +12,15 @@ static st_Status check_numbers(const char *what, const double *x, int n, st_Erro
     return ST_OK;
 }
 
-/* What is found at a new state, and what touches there. */
+/* What is found at a new state, and what touches there. ahead: for a step of this length; 0: for none. */
 static st_Status look_around(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, const double *q,
-                             double margin, st_Error *err)
+                             const double *v, double ahead, st_Error *err)
 {
-    STI_TRY(sti_evaluate(model, state, work, &work->trial, t, q, margin, err));
+    const double margin = fmax(model->def.margin, model->def.active_gap);
+    if (ahead > 0)
+        STI_TRY(sti_evaluate_ahead(model, state, work, &work->trial, t, q, sti_margin(model), ahead, v, NULL, err));
+    else
+        STI_TRY(sti_evaluate(model, state, work, &work->trial, t, q, margin, err));
     work->active_new.n = 0;
     for (int c = 0; c < work->trial.n_contacts; c++)
         if (work->trial.contact[c].gap <= model->def.active_gap)
@@ -37,10 +41,14 @@ void sti_forget_step(const sti_Model *model, const sti_State *state, sti_StepWor
 
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)
 {
+    return sti_put_state(s, t, q, v, 0, err);
+}
+
+st_Status sti_put_state(st_System *s, double t, const double *q, const double *v, double ahead, st_Error *err)
+{
     STI_NEED(s, err);
     STI_NEED(q, err);
     STI_NEED(v, err);
-    double margin = fmax(s->model.def.margin, s->model.def.active_gap);
     sti_start_lap(&s->work);
     STI_TRY(check_numbers("time", &t, 1, err));
     STI_TRY(check_numbers("coordinate", q, s->model.n_q, err));
@@ -54,7 +62,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
                             s->model.world->scene->names[STI_BODY].name[b], length);
     }
     sti_sleep_rouse(&s->model, &s->work); /* anybody may be somewhere else */
-    st_Status status = look_around(&s->model, &s->state, &s->work, t, q, margin, err);
+    st_Status status = look_around(&s->model, &s->state, &s->work, t, q, v, ahead, err);
     if (status != ST_OK) sti_sleep_resume(&s->model, &s->state, &s->work);
     STI_TRY(status);
     memmove(s->state.q, q, (size_t)s->model.n_q * sizeof *q);
@@ -68,7 +76,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->state.stalled = s->state.forces.n = s->state.modes.n = s->work.events.n = s->state.loaded.n = 0;
     s->state.patches.n = 0, s->state.patches.n_delta = 0;
     s->state.history.known = false;
-    s->work.ahead.foreseen = 0;
+    s->work.ahead.foreseen = ahead;
     s->state.works = (sti_Works){0};
     sti_forget_step(&s->model, &s->state, &s->work);
     return ST_OK;

@@ -275,6 +275,12 @@ typedef struct sti_StageEnds {
     const st_Sink *rows;
     const double *v, *applied, *turning, *lag;
 } sti_StageEnds;
+/* state.c: st_system_set_state, with contacts foreseen for a step of `ahead`; 0: as the next step needs them. */
+st_Status sti_put_state(st_System *system, double t, const double *q, const double *v, double ahead, st_Error *err);
+/* report.c: coordinate, speed and motor force of a joint, as st_system_joint has them, and nothing else. impulses.c:
+ * the impulse of its motor in the step problem. */
+void sti_joint_drive(const st_System *system, int index, double out[3]);
+double sti_motor_impulse(const sti_Model *model, const sti_StepWork *work, int index);
 /* Impulses of the step problem at hand: of a joint, of a spring; on all velocities, by loads (`out`: STI_N_LOADS x n_v,
  * `room`: n_v); of a contact along its axes and about them, as vectors.                             */
 st_Status sti_joint_impulse(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int index,
