@@ -215,24 +215,6 @@ static st_Status add_control(st_Batch *b, int joint, const char *name, const cha
     return ST_OK;
 }
 
-static st_Status list_controls(st_Batch *b, st_Error *err)
-{
-    static const char *const components[] = {"fx", "fy", "fz", "tx", "ty", "tz"};
-    for (int k = 1; k <= st_scene_joint_count(b->scene); k++) {
-        st_JointDef joint;
-        STI_TRY(st_scene_joint(b->scene, (st_JointId){k}, &joint));
-        if (joint.motor.type != ST_MOTOR_NONE && joint.motor.type != ST_MOTOR_MOTION)
-            STI_TRY(add_control(b, k, joint.name, "motor", err));
-    }
-    for (int k = 1; k <= st_scene_force_count(b->scene); k++) {
-        st_ForceDef force;
-        STI_TRY(st_scene_force(b->scene, (st_ForceId){k}, &force));
-        for (int c = 0; c < 6; c++)
-            STI_TRY(add_control(b, 0, force.name, components[c], err));
-    }
-    return ST_OK;
-}
-
 static st_Status add_sensor(st_Batch *b, sti_BatchSensor sensor, const char *name, const char *what, st_Error *err)
 {
     const int n = b->width[ST_BATCH_SENSORS];
@@ -275,40 +257,6 @@ static st_Status list_sensors(st_Batch *b, st_Error *err)
         STI_TRY(st_scene_measure(b->scene, k, &measure));
         for (int i = 0; (value = st_measure_value_name(measure.type, i, NULL)) != NULL; i++)
             STI_TRY(add_sensor(b, (sti_BatchSensor){0}, measure.name, value, err));
-    }
-    return ST_OK;
-}
-
-static st_Status list_parameters(st_Batch *b, const st_BatchDef *def, st_Error *err)
-{
-    b->parameter = sti_alloc(&b->allocator, def->n_parameters, sizeof *b->parameter);
-    if (b->parameter == NULL && def->n_parameters > 0) return no_memory(b, err);
-    b->n_parameters = b->width[ST_BATCH_PARAMETERS] = def->n_parameters;
-    for (int k = 0; k < def->n_parameters; k++) {
-        double value;
-        if (def->parameters[k] == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "parameter %d of a batch is NULL", k);
-        STI_TRY(sti_parameter_value(b->scene, def->parameters[k], &value, err));
-        b->parameter[k] = sti_batch_copy_text(&b->allocator, def->parameters[k]);
-        if (b->parameter[k] == NULL) return no_memory(b, err);
-    }
-    return ST_OK;
-}
-
-static st_Status make_arrays(st_Batch *b, st_Error *err)
-{
-    b->width[ST_BATCH_TIME] = 1, b->width[ST_BATCH_Q] = b->n_q, b->width[ST_BATCH_V] = b->n_v;
-    for (int which = 0; which < ST_N_BATCH_ARRAYS; which++) {
-        const int64_t n = (int64_t)b->n_worlds * b->width[which];
-        b->array[which] = sti_alloc(&b->allocator, n, sizeof(double));
-        if (b->array[which] == NULL && n > 0) return no_memory(b, err);
-    }
-    for (int64_t k = 0; k < (int64_t)b->n_worlds * b->width[ST_BATCH_CONTROLS]; k++)
-        b->array[ST_BATCH_CONTROLS][k] = NAN;
-    for (int p = 0; p < b->n_parameters; p++) {
-        double value = 0;
-        STI_TRY(sti_parameter_value(b->scene, b->parameter[p], &value, err));
-        for (int k = 0; k < b->n_worlds; k++)
-            row_of(b, ST_BATCH_PARAMETERS, k)[p] = value;
     }
     return ST_OK;
 }
@@ -407,11 +355,47 @@ static void show_controls(const st_Batch *b, const sti_Keyframe *keyframe, int w
 static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDef *def, st_Error *err)
 {
     STI_TRY(st_scene_copy(scene, &b->scene, err));
-    STI_TRY(list_parameters(b, def, err));
-    STI_TRY(list_controls(b, err));
+    b->parameter = sti_alloc(&b->allocator, def->n_parameters, sizeof *b->parameter);
+    if (b->parameter == NULL && def->n_parameters > 0) return no_memory(b, err);
+    b->n_parameters = b->width[ST_BATCH_PARAMETERS] = def->n_parameters;
+    for (int k = 0; k < def->n_parameters; k++) {
+        double value;
+        if (def->parameters[k] == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "parameter %d of a batch is NULL", k);
+        STI_TRY(sti_parameter_value(b->scene, def->parameters[k], &value, err));
+        b->parameter[k] = sti_batch_copy_text(&b->allocator, def->parameters[k]);
+        if (b->parameter[k] == NULL) return no_memory(b, err);
+    }
+
+    static const char *const components[] = {"fx", "fy", "fz", "tx", "ty", "tz"};
+    for (int k = 1; k <= st_scene_joint_count(b->scene); k++) {
+        st_JointDef joint;
+        STI_TRY(st_scene_joint(b->scene, (st_JointId){k}, &joint));
+        if (joint.motor.type != ST_MOTOR_NONE && joint.motor.type != ST_MOTOR_MOTION)
+            STI_TRY(add_control(b, k, joint.name, "motor", err));
+    }
+    for (int k = 1; k <= st_scene_force_count(b->scene); k++) {
+        st_ForceDef force;
+        STI_TRY(st_scene_force(b->scene, (st_ForceId){k}, &force));
+        for (int c = 0; c < 6; c++)
+            STI_TRY(add_control(b, 0, force.name, components[c], err));
+    }
     STI_TRY(list_sensors(b, err));
     STI_TRY(make_workers(b, err));
-    STI_TRY(make_arrays(b, err));
+
+    b->width[ST_BATCH_TIME] = 1, b->width[ST_BATCH_Q] = b->n_q, b->width[ST_BATCH_V] = b->n_v;
+    for (int which = 0; which < ST_N_BATCH_ARRAYS; which++) {
+        const int64_t n = (int64_t)b->n_worlds * b->width[which];
+        b->array[which] = sti_alloc(&b->allocator, n, sizeof(double));
+        if (b->array[which] == NULL && n > 0) return no_memory(b, err);
+    }
+    for (int64_t k = 0; k < (int64_t)b->n_worlds * b->width[ST_BATCH_CONTROLS]; k++)
+        b->array[ST_BATCH_CONTROLS][k] = NAN;
+    for (int p = 0; p < b->n_parameters; p++) {
+        double value = 0;
+        STI_TRY(sti_parameter_value(b->scene, b->parameter[p], &value, err));
+        for (int k = 0; k < b->n_worlds; k++)
+            row_of(b, ST_BATCH_PARAMETERS, k)[p] = value;
+    }
     const st_System *system = b->worker[0].system;
     st_system_state(system, row_of(b, ST_BATCH_Q, 0), row_of(b, ST_BATCH_V, 0));
     STI_TRY(keep_keyframe(b, system, b->system_def.keyframe, NULL, err));

@@ -111,24 +111,6 @@ static void access_number(Access *a, const Key *key, void *def)
     a->reached++;
 }
 
-/* The inertia changes in proportion to the mass. */
-static st_Status access_mass(Access *a, st_Scene *scene, int body, st_Error *err)
-{
-    double mass = 0;
-    st_Mat3 inertia;
-    st_BodyDef *def = &scene->body[body];
-    STI_TRY(st_scene_body_mass(scene, (st_BodyId){body}, &mass, &inertia, err));
-    if (a->to == NULL && a->value != mass) {
-        for (int k = 0; k < 9; k++)
-            def->inertia.m[k] = inertia.m[k] * (a->value / mass);
-        def->mass = a->value;
-    } else if (a->to != NULL && a->reached == 0) {
-        *a->to = mass;
-    }
-    a->reached++;
-    return ST_OK;
-}
-
 /* Defs of shapes are shared: one with another value is another def. */
 static st_Status access_shape(Access *a, const Key *key, st_Scene *scene, int shape, st_Error *err)
 {
@@ -165,7 +147,21 @@ static st_Status access_bodies(Access *a, st_Scene *scene, const char *rest, boo
     if (a->to == NULL) STI_TRY(check_value(a->path, key, a->value, err));
     for (int b = ground ? 0 : 1; b < (ground ? 1 : scene->n_bodies); b++) {
         if (!ground && !matches(rest, length, scene->names[STI_BODY].name[b])) continue;
-        if (shapes == NULL && !scene->body[b].fixed) STI_TRY(access_mass(a, scene, b, err));
+        if (shapes == NULL && !scene->body[b].fixed) {
+            /* The inertia changes in proportion to the mass. */
+            double mass = 0;
+            st_Mat3 inertia;
+            st_BodyDef *def = &scene->body[b];
+            STI_TRY(st_scene_body_mass(scene, (st_BodyId){b}, &mass, &inertia, err));
+            if (a->to == NULL && a->value != mass) {
+                for (int k = 0; k < 9; k++)
+                    def->inertia.m[k] = inertia.m[k] * (a->value / mass);
+                def->mass = a->value;
+            } else if (a->to != NULL && a->reached == 0) {
+                *a->to = mass;
+            }
+            a->reached++;
+        }
         for (int k = shapes != NULL ? scene->first_shape[b] : -1; k >= 0; k = scene->next_shape[k])
             if (matches(shapes, (size_t)(end - shapes), sti_shape_name(scene, k)))
                 STI_TRY(access_shape(a, key, scene, k, err));

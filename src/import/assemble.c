@@ -129,16 +129,6 @@ static st_Status follow(sti_Robot *robot, sti_RobotJoint *joint, int patience)
     return ST_OK;
 }
 
-static st_Status find_start(sti_Robot *robot, const sti_Place *place)
-{
-    STI_TRY(read_positions(robot, place));
-    for (int k = 0; k < robot->n_links; k++)
-        STI_TRY(default_start(robot, &robot->links[k].joint));
-    for (int k = 0; k < robot->n_links; k++)
-        STI_TRY(follow(robot, &robot->links[k].joint, 16));
-    return ST_OK;
-}
-
 /* ---- place --------------------------------------------------------------------------------------- */
 
 /* Where the links of a keyframe stand, and how they move; before they are moved to their starts. */
@@ -315,17 +305,6 @@ static void name_bodies(sti_Robot *robot)
         if (robot->links[k].body_name == NULL) robot->links[k].body_name = robot->links[k].name;
 }
 
-/* The world, and a root that stands and touches nothing, is the ground itself. */
-static void ground_root(sti_Robot *robot)
-{
-    for (int k = 0; k < robot->n_links; k++) {
-        if (robot->links[k].body != k || !stands(&robot->links[k])) continue;
-        if ((robot->links[k].touches || robot->links[k].led) && !robot->links[k].world) continue;
-        for (int i = k; i < robot->n_links; i++)
-            if (robot->links[i].body == k) robot->links[i].body = -1;
-    }
-}
-
 /* ---- write --------------------------------------------------------------------------------------- */
 
 /* What is 0 but for the rounding of lengths of metres and of unit vectors: a person reads this. */
@@ -440,20 +419,18 @@ static st_Status write_ground(sti_Robot *robot)
     return ST_OK;
 }
 
-static st_Status massless(const sti_Robot *robot, const sti_RobotLink *link)
-{
-    if (link->joint.name == NULL)
-        return sti_element_fail(robot->err, link->at, "has no mass, but is free to move: must have one, or be fixed");
-    return sti_element_fail(robot->err, link->at,
-                            "has no mass, but moves by joint \"%.60s\": must have one, or be held by a fixed joint",
-                            link->joint.name);
-}
-
 static st_Status write_body(sti_Robot *robot, int k)
 {
     const sti_RobotLink *link = &robot->links[k];
     bool fixed = stands(link);
-    if (!fixed && !(link->mass > 0)) return massless(robot, link);
+    if (!fixed && !(link->mass > 0)) {
+        if (link->joint.name == NULL)
+            return sti_element_fail(robot->err, link->at,
+                                    "has no mass, but is free to move: must have one, or be fixed");
+        return sti_element_fail(robot->err, link->at,
+                                "has no mass, but moves by joint \"%.60s\": must have one, or be held by a fixed joint",
+                                link->joint.name);
+    }
     st_Pose pose = {pose_point(link->pose, link->centre), link->pose.q};
     json_t *shapes = json_array();
     st_Status status = shapes != NULL ? ST_OK : sti_robot_memory(robot);
@@ -485,25 +462,6 @@ static json_t *body_name(const sti_Robot *robot, int link)
     int body = link >= 0 ? robot->links[link].body : -1;
     if (body < 0) return json_string("ground");
     return prefixed(robot, robot->links[body].body_name, "");
-}
-
-/* Springs and dampers of a ball act on all three rotations: a bushing beside the joint. Those of a free body: on all
- * six directions, between it and the ground. */
-static st_Status write_bushing(sti_Robot *robot, const sti_RobotLink *link)
-{
-    const sti_RobotJoint *j = &link->joint;
-    json_t *json = json_pack("{s:s}", "type", "bushing");
-    json = sti_with(json, "name", prefixed(robot, j->name != NULL ? j->name : link->name, ".bushing"));
-    json = sti_with(json, "a", body_name(robot, link->parent));
-    json = sti_with(json, "b", body_name(robot, (int)(link - robot->links)));
-    json = sti_with(json, "point", sti_json_vector(pose_point(link->pose, j->point)));
-    if (j->floating) {
-        json = sti_with(json, "stiffness", sti_json_vector(vec3(j->stiffness, j->stiffness, j->stiffness)));
-        json = sti_with(json, "damping", sti_json_vector(vec3(j->damping, j->damping, j->damping)));
-    }
-    json = sti_with(json, "angular_stiffness", sti_json_vector(vec3(j->stiffness, j->stiffness, j->stiffness)));
-    json = sti_with(json, "angular_damping", sti_json_vector(vec3(j->damping, j->damping, j->damping)));
-    return add_member(robot, "springs", json, j->at);
 }
 
 /* What drives it: the robot's own `motor`, else what the file says, else a force of 0 that a controller can set.
@@ -799,16 +757,6 @@ static st_Status write_key(sti_Robot *robot, const sti_RobotKey *key)
     return add_member(robot, "keyframes", json, key->at);
 }
 
-static st_Status write_gear(sti_Robot *robot, const sti_RobotJoint *joint)
-{
-    json_t *json = json_pack("{s:s}", "type", "gear");
-    json = sti_with(json, "name", prefixed(robot, joint->name, ".mimic"));
-    json = sti_with(json, "joint_a", prefixed(robot, joint->name, ""));
-    json = sti_with(json, "joint_b", prefixed(robot, joint->mimics, ""));
-    json = sti_with(json, "ratio", json_real(joint->ratio));
-    return add_member(robot, "joints", json, joint->at);
-}
-
 static st_Status write_apart(sti_Robot *robot, int a, int b, const sti_Element *from)
 {
     int body_a = a >= 0 ? robot->links[a].body : -1, body_b = b >= 0 ? robot->links[b].body : -1;
@@ -855,35 +803,32 @@ static void place_ties(sti_Robot *robot)
     }
 }
 
-/* Two points that are not at one place at the start: pulled together as MuJoCo's own constraint does it, with a time
- * constant of 0.02 s and critical damping. */
-static st_Status write_pull(sti_Robot *robot, const sti_RobotTie *tie, st_Vec3 a, st_Vec3 b)
-{
-    const int bodies[2] = {robot->links[tie->links.a].body, robot->links[tie->links.b].body};
-    double mass = INFINITY;
-    for (int k = 0; k < 2; k++)
-        if (bodies[k] >= 0 && robot->links[bodies[k]].mass > 0) mass = fmin(mass, robot->links[bodies[k]].mass);
-    if (isinf(mass)) return ST_OK;
-    json_t *json = sti_with(json_object(), "name", prefixed(robot, tie->name, ""));
-    json = sti_with(json, "a", body_name(robot, tie->links.a));
-    json = sti_with(json, "b", body_name(robot, tie->links.b));
-    json = sti_with(json, "point_a", sti_json_vector(a));
-    json = sti_with(json, "point_b", sti_json_vector(b));
-    json = sti_with(json, "stiffness", json_real(mass / (0.02 * 0.02)));
-    json = sti_with(json, "damping", json_real(2 * mass / 0.02));
-    json = sti_with(json, "rest", json_real(0));
-    STI_TRY(sti_remark(robot,
-                       "the points that \"%.60s\" holds together are %.2g m apart at the start: a spring pulls them",
-                       tie->name, norm(sub(a, b))));
-    return add_member(robot, "springs", json, tie->links.at);
-}
-
 static st_Status write_tie(sti_Robot *robot, const sti_RobotTie *tie)
 {
     st_Pose a = tie->links.a >= 0 ? robot->links[tie->links.a].pose : robot->root;
     const st_Vec3 p_a = pose_point(a, tie->point), p_b = pose_point(robot->links[tie->links.b].pose, tie->point_b);
     if (robot->links[tie->links.a].body == robot->links[tie->links.b].body) return ST_OK;
-    if (tie->type == ST_JOINT_BALL && norm(sub(p_a, p_b)) > 1e-6) return write_pull(robot, tie, p_a, p_b);
+    if (tie->type == ST_JOINT_BALL && norm(sub(p_a, p_b)) > 1e-6) {
+        /* Two points that are not at one place at the start: pulled together as MuJoCo's own constraint does it, with a
+         * time constant of 0.02 s and critical damping. */
+        const int bodies[2] = {robot->links[tie->links.a].body, robot->links[tie->links.b].body};
+        double mass = INFINITY;
+        for (int k = 0; k < 2; k++)
+            if (bodies[k] >= 0 && robot->links[bodies[k]].mass > 0) mass = fmin(mass, robot->links[bodies[k]].mass);
+        if (isinf(mass)) return ST_OK;
+        json_t *json = sti_with(json_object(), "name", prefixed(robot, tie->name, ""));
+        json = sti_with(json, "a", body_name(robot, tie->links.a));
+        json = sti_with(json, "b", body_name(robot, tie->links.b));
+        json = sti_with(json, "point_a", sti_json_vector(p_a));
+        json = sti_with(json, "point_b", sti_json_vector(p_b));
+        json = sti_with(json, "stiffness", json_real(mass / (0.02 * 0.02)));
+        json = sti_with(json, "damping", json_real(2 * mass / 0.02));
+        json = sti_with(json, "rest", json_real(0));
+        STI_TRY(sti_remark(
+            robot, "the points that \"%.60s\" holds together are %.2g m apart at the start: a spring pulls them",
+            tie->name, norm(sub(p_a, p_b))));
+        return add_member(robot, "springs", json, tie->links.at);
+    }
     json_t *json = sti_with(json_object(), "type", json_string(st_joint_type_name(tie->type)));
     json = sti_with(json, "name", prefixed(robot, tie->name, ""));
     json = sti_with(json, "a", body_name(robot, tie->links.a));
@@ -935,7 +880,11 @@ static st_Status note_body(sti_Robot *robot, int k)
 st_Status sti_robot_assemble(sti_Robot *robot)
 {
     sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, robot->index};
-    STI_TRY(find_start(robot, &place));
+    STI_TRY(read_positions(robot, &place));
+    for (int k = 0; k < robot->n_links; k++)
+        STI_TRY(default_start(robot, &robot->links[k].joint));
+    for (int k = 0; k < robot->n_links; k++)
+        STI_TRY(follow(robot, &robot->links[k].joint, 16));
     place_ties(robot);
     for (int k = 0; k < robot->n_keys; k++)
         place_key(robot, robot->keys[k].state);
@@ -943,7 +892,14 @@ st_Status sti_robot_assemble(sti_Robot *robot)
     merge(robot);
     STI_TRY(share_masses(robot));
     name_bodies(robot);
-    ground_root(robot);
+
+    /* The world, and a root that stands and touches nothing, is the ground itself. */
+    for (int k = 0; k < robot->n_links; k++) {
+        if (robot->links[k].body != k || !stands(&robot->links[k])) continue;
+        if ((robot->links[k].touches || robot->links[k].led) && !robot->links[k].world) continue;
+        for (int i = k; i < robot->n_links; i++)
+            if (robot->links[i].body == k) robot->links[i].body = -1;
+    }
     STI_TRY(write_ground(robot));
     for (int k = 0; k < robot->n_links; k++)
         if (robot->links[k].body == k) {
@@ -957,11 +913,33 @@ st_Status sti_robot_assemble(sti_Robot *robot)
         bool kept = moves(&link->joint) || (link->body == k && !link->joint.floating && !stands(link));
         if (kept) STI_TRY(write_joint(robot, link));
         bool sprung = link->joint.stiffness != 0 || link->joint.damping != 0;
-        if (((kept && link->joint.type == ST_JOINT_BALL) || link->joint.floating) && sprung)
-            STI_TRY(write_bushing(robot, link));
+        if (((kept && link->joint.type == ST_JOINT_BALL) || link->joint.floating) && sprung) {
+            /* Springs and dampers of a ball act on all three rotations: a bushing beside the joint. Those of a free
+             * body: on all six directions, between it and the ground. */
+            const sti_RobotJoint *j = &link->joint;
+            json_t *json = json_pack("{s:s}", "type", "bushing");
+            json = sti_with(json, "name", prefixed(robot, j->name != NULL ? j->name : link->name, ".bushing"));
+            json = sti_with(json, "a", body_name(robot, link->parent));
+            json = sti_with(json, "b", body_name(robot, (int)(link - robot->links)));
+            json = sti_with(json, "point", sti_json_vector(pose_point(link->pose, j->point)));
+            if (j->floating) {
+                json = sti_with(json, "stiffness", sti_json_vector(vec3(j->stiffness, j->stiffness, j->stiffness)));
+                json = sti_with(json, "damping", sti_json_vector(vec3(j->damping, j->damping, j->damping)));
+            }
+            json = sti_with(json, "angular_stiffness", sti_json_vector(vec3(j->stiffness, j->stiffness, j->stiffness)));
+            json = sti_with(json, "angular_damping", sti_json_vector(vec3(j->damping, j->damping, j->damping)));
+            STI_TRY(add_member(robot, "springs", json, j->at));
+        }
     }
     for (int k = 0; k < robot->n_links; k++)
-        if (robot->links[k].joint.mimics != NULL) STI_TRY(write_gear(robot, &robot->links[k].joint));
+        if (robot->links[k].joint.mimics != NULL) {
+            json_t *json = json_pack("{s:s}", "type", "gear");
+            json = sti_with(json, "name", prefixed(robot, robot->links[k].joint.name, ".mimic"));
+            json = sti_with(json, "joint_a", prefixed(robot, robot->links[k].joint.name, ""));
+            json = sti_with(json, "joint_b", prefixed(robot, robot->links[k].joint.mimics, ""));
+            json = sti_with(json, "ratio", json_real(robot->links[k].joint.ratio));
+            STI_TRY(add_member(robot, "joints", json, robot->links[k].joint.at));
+        }
     for (int k = 0; k < robot->n_tendons; k++)
         STI_TRY(write_tendon(robot, &robot->tendons[k]));
     for (int k = 0; k < robot->n_wrenches; k++)

@@ -184,17 +184,6 @@ static double little_float(const unsigned char *p)
     return x;
 }
 
-static st_Status read_binary_stl(const unsigned char *p, uint32_t n, const char *label, sti_Model *m, st_Error *err)
-{
-    for (uint32_t t = 0; t < n; t++) {
-        const unsigned char *corner = p + STL_HEADER + (size_t)t * STL_RECORD + 12; /* past the normal */
-        for (int k = 0; k < 3; k++, corner += 12)
-            STI_TRY(sti_model_point(
-                m, label, 0, (st_Vec3){little_float(corner), little_float(corner + 4), little_float(corner + 8)}, err));
-    }
-    return ST_OK;
-}
-
 static st_Status read_text_stl(const char *text, size_t length, const char *label, sti_Model *m, st_Error *err)
 {
     STI_TRY(read_lines(text, length, label, stl_line, m, err));
@@ -251,7 +240,13 @@ static st_Status read_stl(const char *text, size_t length, const char *label, st
     /* a binary file's length says so; some begin with the word `solid` like text ones */
     bool binary = length >= STL_HEADER && length == STL_HEADER + (size_t)n * STL_RECORD;
     if (binary)
-        STI_TRY(read_binary_stl(bytes, n, label, m, err));
+        for (uint32_t t = 0; t < n; t++) {
+            const unsigned char *corner = bytes + STL_HEADER + (size_t)t * STL_RECORD + 12; /* past the normal */
+            for (int k = 0; k < 3; k++, corner += 12)
+                STI_TRY(sti_model_point(
+                    m, label, 0, (st_Vec3){little_float(corner), little_float(corner + 4), little_float(corner + 8)},
+                    err));
+        }
     else
         STI_TRY(read_text_stl(text, length, label, m, err));
     return join_corners(m, label, err);

@@ -417,31 +417,6 @@ static st_Status read_polynomial(const sti_Mjcf *m, const sti_Element *at, const
                       sti_attribute(at, what[0] == 'j' ? "joint1" : "tendon1"));
 }
 
-/* joint1 - ref1 = c0 + c1 (joint2 - ref2): a mimic. */
-static st_Status read_coupling(sti_Mjcf *m, const sti_Element *at)
-{
-    sti_RobotJoint *one = NULL, *two = NULL;
-    double c[5];
-    STI_TRY(sti_mjcf_check(m, at, "name class active joint1 joint2 polycoef", "solref solimp"));
-    STI_TRY(sti_mjcf_find_joint(m, at, "joint1", &one));
-    STI_TRY(read_polynomial(m, at, "joint", c));
-    if (sti_attribute(at, "joint2") != NULL) STI_TRY(sti_mjcf_find_joint(m, at, "joint2", &two));
-    if (two == NULL || c[1] == 0) { /* held where it is */
-        sti_RobotTendon *hold;
-        one->start = one->zero + c[0];
-        STI_TRY(sti_robot_tendon(m->robot, sti_attribute(at, "name"), at, 1, &hold));
-        hold->parts[0] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = one->name, .coefficient = 1};
-        hold->driven = hold->held = true;
-        hold->hold = one->start;
-        return ST_OK;
-    }
-    if (one->mimics != NULL) return sti_element_fail(m->robot->err, at, "joint1 is coupled already");
-    one->mimics = two->name;
-    one->ratio = c[1];
-    one->offset = one->zero + c[0] - c[1] * two->zero;
-    return ST_OK;
-}
-
 /* length1 = c0 + c1 length2, both from where they are as drawn; or length1 = c0. */
 static st_Status read_tendon_tie(sti_Mjcf *m, const sti_Element *at)
 {
@@ -502,39 +477,34 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
     if (!sti_element_is(section, "equality")) return sti_mjcf_unknown(m, at, NULL);
     if ((active != NULL && strcmp(active, "false") == 0) || m->no_equality) return ST_OK;
     if (sti_element_is(at, "connect") || sti_element_is(at, "weld")) return read_tie(m, at);
-    if (sti_element_is(at, "joint")) return read_coupling(m, at);
+    if (sti_element_is(at, "joint")) {
+        /* joint1 - ref1 = c0 + c1 (joint2 - ref2): a mimic. */
+        sti_RobotJoint *one = NULL, *two = NULL;
+        double c[5];
+        STI_TRY(sti_mjcf_check(m, at, "name class active joint1 joint2 polycoef", "solref solimp"));
+        STI_TRY(sti_mjcf_find_joint(m, at, "joint1", &one));
+        STI_TRY(read_polynomial(m, at, "joint", c));
+        if (sti_attribute(at, "joint2") != NULL) STI_TRY(sti_mjcf_find_joint(m, at, "joint2", &two));
+        if (two == NULL || c[1] == 0) { /* held where it is */
+            sti_RobotTendon *hold;
+            one->start = one->zero + c[0];
+            STI_TRY(sti_robot_tendon(m->robot, sti_attribute(at, "name"), at, 1, &hold));
+            hold->parts[0] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = one->name, .coefficient = 1};
+            hold->driven = hold->held = true;
+            hold->hold = one->start;
+            return ST_OK;
+        }
+        if (one->mimics != NULL) return sti_element_fail(m->robot->err, at, "joint1 is coupled already");
+        one->mimics = two->name;
+        one->ratio = c[1];
+        one->offset = one->zero + c[0] - c[1] * two->zero;
+        return ST_OK;
+    }
     if (sti_element_is(at, "tendon")) return read_tendon_tie(m, at);
     return sti_mjcf_unknown(m, at, NULL);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------- */
-
-static st_Status check_sections(const sti_Mjcf *m)
-{
-    for (const sti_Element *at = m->root->first; at != NULL; at = at->next) {
-        if (sti_mjcf_word("compiler option default asset worldbody contact equality actuator tendon sensor keyframe",
-                          at->name))
-            continue;
-        if (sti_element_is(at, "deformable")) { /* skins are to be looked at */
-            for (const sti_Element *child = at->first; child != NULL; child = child->next)
-                if (!sti_element_is(child, "skin"))
-                    STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, child, NULL)));
-            sti_skip(m->robot, "<skin>");
-            continue;
-        }
-        if (sti_mjcf_word("size visual statistic custom", at->name) ||
-            (sti_element_is(at, "extension") && at->first == NULL)) {
-            char what[40];
-            snprintf(what, sizeof what, "<%.30s>", at->name);
-            const char *kept = sti_xml_keep_text(m->robot->files, what);
-            if (kept == NULL) return sti_robot_memory(m->robot);
-            if (!sti_element_is(at, "size") && !sti_element_is(at, "visual")) sti_skip(m->robot, kept);
-            continue;
-        }
-        STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, at, NULL)));
-    }
-    return ST_OK;
-}
 
 st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
 {
@@ -545,7 +515,29 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
                           "robot \"%.80s\": fixed is for URDF, must be left out: MJCF says so by a free joint, or none",
                           robot->file);
     STI_TRY(sti_mjcf_expand(&m, root));
-    STI_TRY(check_sections(&m));
+
+    for (const sti_Element *at = m.root->first; at != NULL; at = at->next) {
+        if (sti_mjcf_word("compiler option default asset worldbody contact equality actuator tendon sensor keyframe",
+                          at->name))
+            continue;
+        if (sti_element_is(at, "deformable")) { /* skins are to be looked at */
+            for (const sti_Element *child = at->first; child != NULL; child = child->next)
+                if (!sti_element_is(child, "skin"))
+                    STI_TRY(sti_note_problem(m.robot, sti_mjcf_unknown(&m, child, NULL)));
+            sti_skip(m.robot, "<skin>");
+            continue;
+        }
+        if (sti_mjcf_word("size visual statistic custom", at->name) ||
+            (sti_element_is(at, "extension") && at->first == NULL)) {
+            char what[40];
+            snprintf(what, sizeof what, "<%.30s>", at->name);
+            const char *kept = sti_xml_keep_text(m.robot->files, what);
+            if (kept == NULL) return sti_robot_memory(m.robot);
+            if (!sti_element_is(at, "size") && !sti_element_is(at, "visual")) sti_skip(m.robot, kept);
+            continue;
+        }
+        STI_TRY(sti_note_problem(m.robot, sti_mjcf_unknown(&m, at, NULL)));
+    }
     STI_TRY(sti_mjcf_check_classes(&m, root));
     double h = 0.002, gravity[3] = {0, 0, -9.81};
     for (const sti_Element *at = root->first; at != NULL; at = at->next) {

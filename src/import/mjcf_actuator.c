@@ -162,21 +162,6 @@ static st_Status apply_gains(void *ctx, const sti_Element *at)
     return ST_OK;
 }
 
-static st_Status read_gains(const sti_Mjcf *m, Actuator *a)
-{
-    Gains g = {.m = m, .dynamics = "none", .gain_type = "fixed", .bias_type = "none", .dyn = {1}, .gain = {1}};
-    STI_TRY(sti_mjcf_each_default(m, a->at, apply_gains, &g));
-    STI_TRY(apply_gains(&g, a->at));
-    for (int k = 0; k < 3; k++) {
-        a->gain[k] = k == 0 || g.gain_type[0] == 'a' ? g.gain[k] : 0;
-        a->bias[k] = g.bias_type[0] == 'a' ? g.bias[k] : 0;
-    }
-    a->damping_ratio = g.bias_type[0] == 'a' && g.bias[1] < 0 ? g.damping_ratio : 0;
-    a->integrates = g.dynamics[0] == 'i';
-    if (g.dynamics[0] == 'f') a->time_constant = g.dyn[0];
-    return ST_OK;
-}
-
 /* inheritrange: ctrlrange as a part of the joint's, or tendon's, own range. */
 static st_Status read_control(const sti_Mjcf *m, Actuator *a, double lower, double upper)
 {
@@ -310,18 +295,6 @@ static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint,
     return give_motor(m, a, &limited, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
-static st_Status on_tendon(sti_Mjcf *m, const Actuator *a, sti_RobotTendon *tendon, const Drive *d)
-{
-    if (tendon->driven) { /* another one along the same path */
-        const sti_RobotTendon first = *tendon;
-        STI_TRY(sti_robot_tendon(m->robot, a->name, a->at, first.n_parts, &tendon));
-        memcpy(tendon->parts, first.parts, (size_t)first.n_parts * sizeof *first.parts);
-    }
-    tendon->driven = true;
-    STI_TRY(note_actuator(m, a, NULL, tendon->name, d));
-    return give_motor(m, a, d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
-}
-
 /* A wrench in the axes of a site, or of the world and the body for a free joint. */
 static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose)
 {
@@ -364,16 +337,6 @@ static st_Status between_sites(sti_Mjcf *m, Actuator *a, const sti_MjcfPlace *si
     STI_TRY(drive_of(m, a, &d));
     STI_TRY(note_actuator(m, a, NULL, tendon->name, &d));
     return give_motor(m, a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
-}
-
-static st_Status on_site(sti_Mjcf *m, Actuator *a)
-{
-    const sti_MjcfPlace *site, *reference;
-    STI_TRY(sti_mjcf_find_place(m, a->at, "site", "site", &site));
-    STI_TRY(read_control(m, a, -INFINITY, INFINITY));
-    if (sti_attribute(a->at, "refsite") == NULL) return on_body(m, a, site->link, site->pose);
-    STI_TRY(sti_mjcf_find_place(m, a->at, "refsite", "site", &reference));
-    return between_sites(m, a, site, reference);
 }
 
 /* dampratio, of what the joints that it pulls at weigh as drawn. */
@@ -427,22 +390,6 @@ static st_Status actuate_joint(sti_Mjcf *m, Actuator *a, const char *attribute)
     return on_joint(m, a, joint, &d);
 }
 
-static st_Status actuate_tendon(sti_Mjcf *m, Actuator *a)
-{
-    const char *name = sti_attribute(a->at, "tendon");
-    const int k = sti_robot_find_tendon(m->robot, name);
-    Drive d;
-    double mass = 0;
-    if (k < 0)
-        return sti_element_fail(m->robot->err, a->at, "tendon is \"%.60s\", there is no tendon of that name", name);
-    if (a->gear[0] == 0) return sti_element_fail(m->robot->err, a->at, "gear must not be 0");
-    if (a->damping_ratio > 0) STI_TRY(sti_mjcf_tendon_inertia(m, &m->robot->tendons[k], &mass));
-    add_damping_ratio(a, mass);
-    STI_TRY(read_control(m, a, m->robot->tendons[k].lower, m->robot->tendons[k].upper));
-    STI_TRY(drive_of(m, a, &d));
-    return on_tendon(m, a, &m->robot->tendons[k], &d);
-}
-
 st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
 {
     Actuator a = {.at = at, .name = sti_attribute(at, "name"), .gear = {1}, .low = -INFINITY, .high = INFINITY};
@@ -468,8 +415,46 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     if (sti_mjcf_word("cranksite", on_what)) return sti_mjcf_unknown(m, at, on_what);
     if (a.name == NULL) a.name = sti_attribute(at, on_what);
     STI_TRY(sti_mjcf_some_numbers(m, at, "gear", 6, &n, a.gear));
-    STI_TRY(read_gains(m, &a));
-    if (on_what[0] == 's') return on_site(m, &a);
-    if (on_what[0] == 't') return actuate_tendon(m, &a);
+    Gains g = {.m = m, .dynamics = "none", .gain_type = "fixed", .bias_type = "none", .dyn = {1}, .gain = {1}};
+    STI_TRY(sti_mjcf_each_default(m, a.at, apply_gains, &g));
+    STI_TRY(apply_gains(&g, a.at));
+    for (int k = 0; k < 3; k++) {
+        a.gain[k] = k == 0 || g.gain_type[0] == 'a' ? g.gain[k] : 0;
+        a.bias[k] = g.bias_type[0] == 'a' ? g.bias[k] : 0;
+    }
+    a.damping_ratio = g.bias_type[0] == 'a' && g.bias[1] < 0 ? g.damping_ratio : 0;
+    a.integrates = g.dynamics[0] == 'i';
+    if (g.dynamics[0] == 'f') a.time_constant = g.dyn[0];
+    if (on_what[0] == 's') {
+        const sti_MjcfPlace *site, *reference;
+        STI_TRY(sti_mjcf_find_place(m, a.at, "site", "site", &site));
+        STI_TRY(read_control(m, &a, -INFINITY, INFINITY));
+        if (sti_attribute(a.at, "refsite") == NULL) return on_body(m, &a, site->link, site->pose);
+        STI_TRY(sti_mjcf_find_place(m, a.at, "refsite", "site", &reference));
+        return between_sites(m, &a, site, reference);
+    }
+    if (on_what[0] == 't') {
+        const char *name = sti_attribute(a.at, "tendon");
+        const int k = sti_robot_find_tendon(m->robot, name);
+        Drive d;
+        double mass = 0;
+        if (k < 0)
+            return sti_element_fail(m->robot->err, a.at, "tendon is \"%.60s\", there is no tendon of that name", name);
+        if (a.gear[0] == 0) return sti_element_fail(m->robot->err, a.at, "gear must not be 0");
+        if (a.damping_ratio > 0) STI_TRY(sti_mjcf_tendon_inertia(m, &m->robot->tendons[k], &mass));
+        add_damping_ratio(&a, mass);
+        STI_TRY(read_control(m, &a, m->robot->tendons[k].lower, m->robot->tendons[k].upper));
+        STI_TRY(drive_of(m, &a, &d));
+
+        sti_RobotTendon *tendon = &m->robot->tendons[k];
+        if (tendon->driven) { /* another one along the same path */
+            const sti_RobotTendon first = *tendon;
+            STI_TRY(sti_robot_tendon(m->robot, a.name, a.at, first.n_parts, &tendon));
+            memcpy(tendon->parts, first.parts, (size_t)first.n_parts * sizeof *first.parts);
+        }
+        tendon->driven = true;
+        STI_TRY(note_actuator(m, &a, NULL, tendon->name, &d));
+        return give_motor(m, &a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
+    }
     return actuate_joint(m, &a, on_what);
 }

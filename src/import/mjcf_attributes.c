@@ -207,20 +207,6 @@ st_Quat sti_quat_of_columns(st_Vec3 x, st_Vec3 y, st_Vec3 z)
     return quat_product(quat_exp(scale(-angle, x)), turn);
 }
 
-static st_Status read_xyaxes(const sti_Mjcf *m, const sti_Element *element, const double v[6], st_Quat *out)
-{
-    st_Vec3 x = vec3_load(v), y = vec3_load(v + 3);
-    double length = norm(x);
-    if (length > 0) x = scale(1 / length, x);
-    y = sub(y, scale(dot(x, y), x));
-    double other = norm(y);
-    if (!(length > 0) || !(other > 1e-12 * norm(vec3_load(v + 3))))
-        return sti_element_fail(m->robot->err, element, "xyaxes must be two vectors that are not parallel");
-    y = scale(1 / other, y);
-    *out = sti_quat_of_columns(x, y, cross(x, y));
-    return ST_OK;
-}
-
 st_Quat sti_mjcf_euler(const sti_Mjcf *m, const sti_Element *at, const double angles[3])
 {
     const sti_MjcfContext *context = sti_mjcf_context(m, at);
@@ -294,7 +280,18 @@ static st_Status own_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose
     }
     if (form < 0) return ST_OK;
     STI_TRY(sti_numbers(m->robot->err, said, forms[form].name, forms[form].count, true, v));
-    if (form == 2) return read_xyaxes(m, said, v, &out->q);
+    if (form == 2) {
+        st_Vec3 x = vec3_load(v), y = vec3_load(v + 3);
+        double length = norm(x);
+        if (length > 0) x = scale(1 / length, x);
+        y = sub(y, scale(dot(x, y), x));
+        double other = norm(y);
+        if (!(length > 0) || !(other > 1e-12 * norm(vec3_load(v + 3))))
+            return sti_element_fail(m->robot->err, said, "xyaxes must be two vectors that are not parallel");
+        y = scale(1 / other, y);
+        out->q = sti_quat_of_columns(x, y, cross(x, y));
+        return ST_OK;
+    }
     double length = form == 0 ? quat_norm((st_Quat){v[0], v[1], v[2], v[3]}) : norm(vec3_load(v));
     if (form != 4 && !(length > 0))
         return sti_element_fail(m->robot->err, said, "%s is 0, must have a direction", forms[form].name);

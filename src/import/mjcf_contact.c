@@ -105,26 +105,6 @@ static st_Status find_surface(const sti_Mjcf *m, sti_Geoms *geoms, const Surface
     return ST_OK;
 }
 
-static st_Status read_surface(const sti_Mjcf *m, const sti_Element *at, Surface *out)
-{
-    const sti_Element *holder = sti_mjcf_holder(m, at, "friction");
-    double condim = 3, priority = 0;
-    int n = 0;
-    *out = (Surface){.at = at, .mu = {1, 0.005, 0.0001}, .pairs = ""};
-    STI_TRY(sti_mjcf_some_numbers(m, at, "friction", 3, &n, out->mu));
-    STI_TRY(sti_mjcf_number(m, at, "condim", &condim));
-    STI_TRY(sti_mjcf_number(m, at, "priority", &priority));
-    for (int k = 0; k < 3; k++)
-        if (!(out->mu[k] >= 0))
-            return sti_element_fail(m->robot->err, holder, "friction has %g, must be numbers >= 0", out->mu[k]);
-    if (condim != 1 && condim != 3 && condim != 4 && condim != 6)
-        return sti_element_fail(m->robot->err, at, "condim is %g, must be 1, 3, 4 or 6", condim);
-    if (!(fabs(priority) <= 1e9)) return sti_element_fail(m->robot->err, at, "priority is %g", priority);
-    out->condim = (int)condim;
-    out->priority = (int)priority;
-    return ST_OK;
-}
-
 static Surface together(const Surface *a, const Surface *b);
 
 /* What the <pair>s of the file say of a geom: the other one and their numbers, in order. "": nothing. */
@@ -163,7 +143,21 @@ st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *at, sti_Contact
     sti_Geoms *geoms = geoms_of(m->robot->reader);
     if (geoms == NULL) return sti_robot_memory(m->robot);
     STI_TRY(find_filter(m, geoms, &filter, &out->filter));
-    STI_TRY(read_surface(m, at, &surface));
+    const sti_Element *holder = sti_mjcf_holder(m, at, "friction");
+    double condim = 3, priority = 0;
+    int n = 0;
+    surface = (Surface){.at = at, .mu = {1, 0.005, 0.0001}, .pairs = ""};
+    STI_TRY(sti_mjcf_some_numbers(m, at, "friction", 3, &n, surface.mu));
+    STI_TRY(sti_mjcf_number(m, at, "condim", &condim));
+    STI_TRY(sti_mjcf_number(m, at, "priority", &priority));
+    for (int k = 0; k < 3; k++)
+        if (!(surface.mu[k] >= 0))
+            return sti_element_fail(m->robot->err, holder, "friction has %g, must be numbers >= 0", surface.mu[k]);
+    if (condim != 1 && condim != 3 && condim != 4 && condim != 6)
+        return sti_element_fail(m->robot->err, at, "condim is %g, must be 1, 3, 4 or 6", condim);
+    if (!(fabs(priority) <= 1e9)) return sti_element_fail(m->robot->err, at, "priority is %g", priority);
+    surface.condim = (int)condim;
+    surface.priority = (int)priority;
     surface.pairs = filter.pairs;
     return m->robot->def.material == NULL ? find_surface(m, geoms, &surface, &out->surface) : ST_OK;
 }
@@ -387,8 +381,11 @@ static st_Status write_pairs(sti_Reader *reader)
     return ST_OK;
 }
 
-static st_Status write_surfaces(sti_Reader *reader)
+/* ---- the end ------------------------------------------------------------------------------------- */
+
+st_Status sti_geoms_finish(sti_Reader *reader)
 {
+    if (reader->geoms == NULL) return ST_OK;
     const sti_Geoms *geoms = reader->geoms;
     const bool one = geoms->n_surfaces == 1 && geoms->surface[0].condim >= 3; /* it needs no name */
     if (!one) STI_TRY(write_materials(reader));
@@ -402,15 +399,6 @@ static st_Status write_surfaces(sti_Reader *reader)
         json_decref(said);
         if (failed) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
     }
-    return ST_OK;
-}
-
-/* ---- the end ------------------------------------------------------------------------------------- */
-
-st_Status sti_geoms_finish(sti_Reader *reader)
-{
-    if (reader->geoms == NULL) return ST_OK;
-    STI_TRY(write_surfaces(reader));
     return write_filters(reader);
 }
 

@@ -54,28 +54,6 @@ static st_Status not_negative(const sti_Mjcf *m, const sti_Element *at, const ch
     return sti_element_fail(m->robot->err, sti_mjcf_holder(m, at, name), "%s is %g, must be >= 0", name, *out);
 }
 
-/* Of a free joint what resists matters: dampers are a bushing to the ground, an armature is mass that has no weight.
- * MuJoCo itself passes over pos, axis and limits of it. */
-static st_Status read_free(const sti_Mjcf *m, const sti_Element *at, sti_RobotJoint *joint)
-{
-    double friction = 0;
-    STI_TRY(sti_mjcf_check(m, at,
-                           "name class type pos axis limited stiffness damping frictionloss armature "
-                           "actuatorfrclimited actuatorfrcrange",
-                           "group align user margin range ref springref solreflimit solimplimit solreffriction "
-                           "solimpfriction actuatorgravcomp"));
-    if (sti_element_is(at, "freejoint")) return ST_OK; /* which has no defaults */
-    STI_TRY(not_negative(m, at, "stiffness", &joint->stiffness));
-    STI_TRY(not_negative(m, at, "damping", &joint->damping));
-    STI_TRY(not_negative(m, at, "frictionloss", &friction));
-    STI_TRY(not_negative(m, at, "armature", &joint->armature));
-    if (m->no_springs) joint->stiffness = 0;
-    if (m->no_dampers) joint->damping = 0;
-    if (sti_mjcf_ignores(m, "armature")) joint->armature = 0;
-    if (friction != 0) sti_skip(m->robot, "frictionloss of free joints");
-    return ST_OK;
-}
-
 static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJoint *joint)
 {
     const char *type = sti_mjcf_text(m, at, "type");
@@ -90,7 +68,26 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
     joint->name = sti_attribute(at, "name");
     joint->type = hinge ? ST_JOINT_REVOLUTE : slide ? ST_JOINT_PRISMATIC : ST_JOINT_BALL;
     joint->floating = type[0] == 'f';
-    if (joint->floating) return read_free(m, at, joint);
+    if (joint->floating) {
+        /* Of a free joint what resists matters: dampers are a bushing to the ground, an armature is mass that has no
+         * weight. MuJoCo itself passes over pos, axis and limits of it. */
+        double friction = 0;
+        STI_TRY(sti_mjcf_check(m, at,
+                               "name class type pos axis limited stiffness damping frictionloss armature "
+                               "actuatorfrclimited actuatorfrcrange",
+                               "group align user margin range ref springref solreflimit solimplimit solreffriction "
+                               "solimpfriction actuatorgravcomp"));
+        if (sti_element_is(at, "freejoint")) return ST_OK; /* which has no defaults */
+        STI_TRY(not_negative(m, at, "stiffness", &joint->stiffness));
+        STI_TRY(not_negative(m, at, "damping", &joint->damping));
+        STI_TRY(not_negative(m, at, "frictionloss", &friction));
+        STI_TRY(not_negative(m, at, "armature", &joint->armature));
+        if (m->no_springs) joint->stiffness = 0;
+        if (m->no_dampers) joint->damping = 0;
+        if (sti_mjcf_ignores(m, "armature")) joint->armature = 0;
+        if (friction != 0) sti_skip(m->robot, "frictionloss of free joints");
+        return ST_OK;
+    }
     STI_TRY(sti_mjcf_check(m, at, sti_mjcf_joint_words, sti_mjcf_joint_passed));
     STI_TRY(sti_mjcf_numbers(m, at, "pos", 3, point));
     STI_TRY(sti_mjcf_numbers(m, at, "axis", 3, axis));

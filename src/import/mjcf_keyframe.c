@@ -18,24 +18,6 @@ static int n_velocities(const sti_RobotJoint *joint)
     return joint->type == ST_JOINT_BALL ? 3 : joint->type == ST_JOINT_FIXED ? 0 : 1;
 }
 
-/* As the file draws it. */
-static void drawn_state(const sti_Robot *robot, sti_RobotState *state)
-{
-    for (int k = 0; k < robot->n_links; k++) {
-        const sti_RobotLink *link = &robot->links[k];
-        double *x = state[k].x;
-        const st_Quat q = link->pose.q;
-        if (link->joint.floating) {
-            vec3_store(x, link->pose.p);
-            x[3] = q.w, x[4] = q.x, x[5] = q.y, x[6] = q.z;
-        } else if (link->joint.type == ST_JOINT_BALL) {
-            x[0] = 1;
-        } else {
-            x[0] = link->joint.zero;
-        }
-    }
-}
-
 /* A list of n numbers, neither more nor fewer; left out or empty: *given is false. */
 static st_Status read_list(const sti_Mjcf *m, const sti_Element *at, const char *key, int n, double *out, bool *given)
 {
@@ -104,7 +86,22 @@ st_Status sti_mjcf_keyframe(sti_Mjcf *m, const sti_Element *at)
     if (key.name == NULL || key.name[0] == '\0') key.name = sti_xml_keep_text(robot->files, text);
     if (key.state == NULL || key.control == NULL || numbers == NULL || key.name == NULL) return sti_robot_memory(robot);
     STI_TRY(sti_numbers(robot->err, at, "time", 1, false, &key.t));
-    drawn_state(robot, key.state);
+
+    /* As the file draws it. */
+    sti_RobotState *state = key.state;
+    for (int k = 0; k < robot->n_links; k++) {
+        const sti_RobotLink *link = &robot->links[k];
+        double *x = state[k].x;
+        const st_Quat q = link->pose.q;
+        if (link->joint.floating) {
+            vec3_store(x, link->pose.p);
+            x[3] = q.w, x[4] = q.x, x[5] = q.y, x[6] = q.z;
+        } else if (link->joint.type == ST_JOINT_BALL) {
+            x[0] = 1;
+        } else {
+            x[0] = link->joint.zero;
+        }
+    }
     STI_TRY(read_numbers(m, at, &key, numbers, n_q, n_v));
     for (int k = 0; k < robot->n_controls; k++)
         key.control[k] = NAN;

@@ -18,17 +18,6 @@ typedef struct Sensing {
     sti_RobotSensor sensor;
 } Sensing;
 
-/* What is not carried over changes no motion. */
-static st_Status pass_over(const Sensing *s)
-{
-    char what[80];
-    snprintf(what, sizeof what, "<%.40s> of <sensor>", s->at->name);
-    const char *kept = sti_xml_keep_text(s->m->robot->files, what);
-    if (kept == NULL) return sti_robot_memory(s->m->robot);
-    sti_skip(s->m->robot, kept);
-    return ST_OK;
-}
-
 /* A body, geom or site by objtype and objname, or reftype and refname. False: it is something else. */
 static st_Status find_object(const Sensing *s, const char *type_key, const char *name_key, int *link, st_Pose *pose,
                              bool *found)
@@ -240,7 +229,15 @@ st_Status sti_mjcf_sensor(sti_Mjcf *m, const sti_Element *at)
     bool known = false;
     for (int k = 0; k < 4 && !known; k++)
         STI_TRY(kinds[k](&s, &known));
-    if (!known) return pass_over(&s);
+    if (!known) {
+        /* What is not carried over changes no motion. */
+        char what[80];
+        snprintf(what, sizeof what, "<%.40s> of <sensor>", s.at->name);
+        const char *kept = sti_xml_keep_text(s.m->robot->files, what);
+        if (kept == NULL) return sti_robot_memory(s.m->robot);
+        sti_skip(s.m->robot, kept);
+        return ST_OK;
+    }
     if (s.sensor.name == NULL) s.sensor.name = sti_xml_keep_text(robot->files, text);
     if (s.sensor.name == NULL) return sti_robot_memory(robot);
     STI_TRY(STI_GROW(&robot->allocator, robot->sensors, robot->sensors_size, robot->n_sensors + 1, robot->err));

@@ -133,23 +133,6 @@ static void put_shapes(Writer *w, int body, int depth)
     }
 }
 
-static void put_assets(const Writer *w)
-{
-    bool any = false;
-    for (int k = 1; k <= st_scene_shape_count(w->scene); k++) {
-        st_ShapeDef s;
-        if (st_scene_shape(w->scene, (st_ShapeId){k}, &s, NULL) != ST_OK) continue;
-        if (s.type != ST_SHAPE_HULL && s.type != ST_SHAPE_MESH) continue;
-        if (!any) fputs("  <asset>\n", w->out);
-        any = true;
-        fprintf(w->out, "    <mesh name=\"mesh%d\" inertia=\"convex\" vertex=\"", k);
-        for (int i = 0; i < s.n_points; i++)
-            fprintf(w->out, "%s%.9g %.9g %.9g", i > 0 ? " " : "", s.points[i].x, s.points[i].y, s.points[i].z);
-        fputs("\"/>\n", w->out);
-    }
-    if (any) fputs("  </asset>\n", w->out);
-}
-
 /* ---- bodies and joints ------------------------------------------------------------------------------- */
 
 static bool in_tree_type(st_JointType type)
@@ -383,50 +366,6 @@ static void put_tendon(const Writer *w, int k, const st_JointDef *j)
     fprintf(w->out, "</%s>\n", sum ? "fixed" : "spatial");
 }
 
-/* Springs between two points are tendons, too. */
-static void put_tendons(Writer *w)
-{
-    fputs("  <tendon>\n", w->out);
-    for (int k = 1; k <= st_scene_joint_count(w->scene); k++) {
-        st_JointDef j;
-        if (st_scene_joint(w->scene, (st_JointId){k}, &j) == ST_OK && j.type == ST_JOINT_TENDON) put_tendon(w, k, &j);
-    }
-    for (int k = 1; k <= st_scene_spring_count(w->scene); k++) {
-        st_SpringDef s;
-        if (st_scene_spring(w->scene, (st_SpringId){k}, &s) != ST_OK) continue;
-        if (s.type != ST_SPRING_LINEAR) {
-            note(w, "spring \"%.80s\": a %s spring", s.name, st_spring_type_name(s.type));
-            continue;
-        }
-        fputs("    <spatial", w->out);
-        put_name(w, "name", s.name, ".spring");
-        put_number(w, "stiffness", s.stiffness);
-        put_number(w, "damping", s.damping);
-        put_number(w, "springlength", isfinite(s.rest) ? s.rest : norm(sub(s.point_b, s.point_a)));
-        fprintf(w->out, "><site site=\"spring%d.0\"/><site site=\"spring%d.1\"/></spatial>\n", k, k);
-    }
-    fputs("  </tendon>\n", w->out);
-}
-
-/* A force in the axes of its body: an actuator at a site, whose bias is the force as it is. */
-static void put_forces(Writer *w)
-{
-    for (int k = 1; k <= st_scene_force_count(w->scene); k++) {
-        st_ForceDef f;
-        if (st_scene_force(w->scene, (st_ForceId){k}, &f) != ST_OK) continue;
-        if (!f.body_axes || f.profile.type != ST_PROFILE_CONSTANT) {
-            note(w, "force \"%.80s\"", f.name);
-            continue;
-        }
-        fputs("    <general", w->out);
-        put_name(w, "name", f.name, "");
-        fprintf(
-            w->out,
-            " site=\"force%d\" biastype=\"affine\" biasprm=\"1 0 0\" gear=\"%.17g %.17g %.17g %.17g %.17g %.17g\"/>\n",
-            k, f.force.x, f.force.y, f.force.z, f.torque.x, f.torque.y, f.torque.z);
-    }
-}
-
 static void put_actuators(Writer *w)
 {
     fputs("  <actuator>\n", w->out);
@@ -459,7 +398,22 @@ static void put_actuators(Writer *w)
                     m->lowest - wanted, m->highest - wanted);
         fputs("/>\n", w->out);
     }
-    put_forces(w);
+
+    /* A force in the axes of its body: an actuator at a site, whose bias is the force as it is. */
+    for (int k = 1; k <= st_scene_force_count(w->scene); k++) {
+        st_ForceDef f;
+        if (st_scene_force(w->scene, (st_ForceId){k}, &f) != ST_OK) continue;
+        if (!f.body_axes || f.profile.type != ST_PROFILE_CONSTANT) {
+            note(w, "force \"%.80s\"", f.name);
+            continue;
+        }
+        fputs("    <general", w->out);
+        put_name(w, "name", f.name, "");
+        fprintf(
+            w->out,
+            " site=\"force%d\" biastype=\"affine\" biasprm=\"1 0 0\" gear=\"%.17g %.17g %.17g %.17g %.17g %.17g\"/>\n",
+            k, f.force.x, f.force.y, f.force.z, f.torque.x, f.torque.y, f.torque.z);
+    }
     fputs("  </actuator>\n", w->out);
 }
 
@@ -475,14 +429,46 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
     if (def->medium.viscosity > 0) put_number(w, "viscosity", def->medium.viscosity);
     if (norm(def->medium.wind) > 0) put_vector(w, "wind", def->medium.wind);
     fputs("/>\n", w->out);
-    put_assets(w);
+    bool any = false;
+    for (int k = 1; k <= st_scene_shape_count(w->scene); k++) {
+        st_ShapeDef s;
+        if (st_scene_shape(w->scene, (st_ShapeId){k}, &s, NULL) != ST_OK) continue;
+        if (s.type != ST_SHAPE_HULL && s.type != ST_SHAPE_MESH) continue;
+        if (!any) fputs("  <asset>\n", w->out);
+        any = true;
+        fprintf(w->out, "    <mesh name=\"mesh%d\" inertia=\"convex\" vertex=\"", k);
+        for (int i = 0; i < s.n_points; i++)
+            fprintf(w->out, "%s%.9g %.9g %.9g", i > 0 ? " " : "", s.points[i].x, s.points[i].y, s.points[i].z);
+        fputs("\"/>\n", w->out);
+    }
+    if (any) fputs("  </asset>\n", w->out);
     fputs("  <worldbody>\n", w->out);
     put_shapes(w, 0, 2);
     put_sites(w, 0, 2);
     for (int b = 1; b <= st_scene_body_count(scene); b++)
         if (w->parent[b] == 0) put_body(w, b, 2);
     fputs("  </worldbody>\n", w->out);
-    put_tendons(w);
+    /* Springs between two points are tendons, too. */
+    fputs("  <tendon>\n", w->out);
+    for (int k = 1; k <= st_scene_joint_count(w->scene); k++) {
+        st_JointDef j;
+        if (st_scene_joint(w->scene, (st_JointId){k}, &j) == ST_OK && j.type == ST_JOINT_TENDON) put_tendon(w, k, &j);
+    }
+    for (int k = 1; k <= st_scene_spring_count(w->scene); k++) {
+        st_SpringDef s;
+        if (st_scene_spring(w->scene, (st_SpringId){k}, &s) != ST_OK) continue;
+        if (s.type != ST_SPRING_LINEAR) {
+            note(w, "spring \"%.80s\": a %s spring", s.name, st_spring_type_name(s.type));
+            continue;
+        }
+        fputs("    <spatial", w->out);
+        put_name(w, "name", s.name, ".spring");
+        put_number(w, "stiffness", s.stiffness);
+        put_number(w, "damping", s.damping);
+        put_number(w, "springlength", isfinite(s.rest) ? s.rest : norm(sub(s.point_b, s.point_a)));
+        fprintf(w->out, "><site site=\"spring%d.0\"/><site site=\"spring%d.1\"/></spatial>\n", k, k);
+    }
+    fputs("  </tendon>\n", w->out);
     put_equalities(w);
     put_actuators(w);
     if (st_scene_measure_count(scene) > 0) note(w, "%d measures", st_scene_measure_count(scene));

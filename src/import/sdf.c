@@ -501,24 +501,6 @@ static st_Status grow_link(Sdf *sdf, Frame *frame, const Frame *joint, const Fra
     return sti_note_problem(robot, read_joint(sdf, joint, frame, &link->joint));
 }
 
-/* A joint between two links that are there already: a tie. */
-static st_Status close_loop(Sdf *sdf, const Frame *joint, const Frame *parent, const Frame *child)
-{
-    sti_Robot *robot = sdf->robot;
-    sti_RobotJoint made = sti_robot_joint(joint->at);
-    STI_TRY(read_joint(sdf, joint, child, &made));
-    sti_RobotTie tie = {.name = scoped(sdf, joint),
-                        .links = {joint->at, child->link, parent != NULL ? parent->link : 0}};
-    tie.type = made.type;
-    tie.point = made.point;
-    tie.axis = made.axis;
-    tie.axis_b = made.axis_b;
-    if (tie.name == NULL) return sti_robot_memory(robot);
-    STI_TRY(STI_GROW(&robot->allocator, robot->ties, robot->ties_size, robot->n_ties + 1, robot->err));
-    robot->ties[robot->n_ties++] = tie;
-    return ST_OK;
-}
-
 /* Links from the roots down: those that no joint has for a child, then what hangs on them; then rings. */
 static st_Status grow(Sdf *sdf)
 {
@@ -573,7 +555,19 @@ static st_Status grow(Sdf *sdf)
         if (used[n++]) continue;
         STI_TRY(find_end(sdf, j, "child", &child));
         STI_TRY(find_end(sdf, j, "parent", &parent));
-        STI_TRY(close_loop(sdf, j, parent, child));
+
+        /* A joint between two links that are there already: a tie. */
+        sti_Robot *robot = sdf->robot;
+        sti_RobotJoint made = sti_robot_joint(j->at);
+        STI_TRY(read_joint(sdf, j, child, &made));
+        sti_RobotTie tie = {.name = scoped(sdf, j), .links = {j->at, child->link, parent != NULL ? parent->link : 0}};
+        tie.type = made.type;
+        tie.point = made.point;
+        tie.axis = made.axis;
+        tie.axis_b = made.axis_b;
+        if (tie.name == NULL) return sti_robot_memory(robot);
+        STI_TRY(STI_GROW(&robot->allocator, robot->ties, robot->ties_size, robot->n_ties + 1, robot->err));
+        robot->ties[robot->n_ties++] = tie;
     }
     return ST_OK;
 }

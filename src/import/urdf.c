@@ -246,17 +246,6 @@ static st_Status read_limit(sti_Robot *robot, sti_RobotLink *child, const sti_El
     return ST_OK;
 }
 
-static st_Status read_dynamics(sti_Robot *robot, sti_RobotJoint *joint, const sti_Element *dynamics)
-{
-    STI_TRY(sti_numbers(robot->err, dynamics, "damping", 1, false, &joint->damping));
-    STI_TRY(sti_numbers(robot->err, dynamics, "friction", 1, false, &joint->friction));
-    if (joint->damping < 0)
-        return sti_element_fail(robot->err, dynamics, "damping is %g, must be >= 0", joint->damping);
-    if (joint->friction < 0)
-        return sti_element_fail(robot->err, dynamics, "friction is %g, must be >= 0", joint->friction);
-    return ST_OK;
-}
-
 static st_Status read_mimic(sti_Robot *robot, sti_RobotLink *child, const sti_Element *mimic)
 {
     sti_RobotJoint *joint = &child->joint;
@@ -301,7 +290,14 @@ static st_Status read_joint(sti_Robot *robot, sti_RobotLink *child, const sti_El
     bool acts = joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC;
     if (acts && limit != NULL) STI_TRY(read_limit(robot, child, limit, types[type].limits && mimic == NULL));
     acts = joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC;
-    if (acts && dynamics != NULL) STI_TRY(read_dynamics(robot, joint, dynamics));
+    if (acts && dynamics != NULL) {
+        STI_TRY(sti_numbers(robot->err, dynamics, "damping", 1, false, &joint->damping));
+        STI_TRY(sti_numbers(robot->err, dynamics, "friction", 1, false, &joint->friction));
+        if (joint->damping < 0)
+            return sti_element_fail(robot->err, dynamics, "damping is %g, must be >= 0", joint->damping);
+        if (joint->friction < 0)
+            return sti_element_fail(robot->err, dynamics, "friction is %g, must be >= 0", joint->friction);
+    }
     if (acts && mimic != NULL) STI_TRY(read_mimic(robot, child, mimic));
     if (!acts && mimic != NULL) sti_skip(robot, "<mimic> of joints that do not turn or slide");
     if (!acts && joint->type == ST_JOINT_PLANAR && limit != NULL) sti_skip(robot, "<limit> of planar joints");
@@ -325,25 +321,6 @@ static int find_link(const Graph *graph, const char *name)
     return -1;
 }
 
-static st_Status list_links(sti_Robot *robot, const sti_Element *root, Graph *graph)
-{
-    for (const sti_Element *at = root->first; at != NULL; at = at->next) {
-        const char *name;
-        if (!sti_element_is(at, "link")) continue;
-        STI_TRY(read_text(robot, at, "name", &name));
-        int k = find_link(graph, name);
-        if (k >= 0)
-            return sti_element_fail(robot->err, at, "its name is used twice, first at line %d", graph->links[k]->line);
-        if (graph->n == STI_MOST_LINKS)
-            return sti_element_fail(robot->err, at, "is one too many, must be at most %d links", STI_MOST_LINKS);
-        graph->links[graph->n] = at;
-        graph->parents[graph->n] = graph->first[graph->n] = graph->next[graph->n] = -1;
-        graph->n++;
-    }
-    if (graph->n == 0) return sti_element_fail(robot->err, root, "has no <link>, must have at least one");
-    return ST_OK;
-}
-
 /* <parent link="..."/> or <child link="..."/> of a joint. */
 static st_Status find_end(sti_Robot *robot, const Graph *graph, const sti_Element *joint, const char *end, int *out)
 {
@@ -361,28 +338,6 @@ static st_Status find_end(sti_Robot *robot, const Graph *graph, const sti_Elemen
     return sti_element_fail(robot->err, at, "link is \"%.60s\", there is none of that name%s", name, text);
 }
 
-static st_Status connect(sti_Robot *robot, const sti_Element *root, Graph *graph)
-{
-    for (const sti_Element *at = root->first; at != NULL; at = at->next) {
-        int parent, child;
-        if (!sti_element_is(at, "joint")) continue;
-        STI_TRY(find_end(robot, graph, at, "parent", &parent));
-        STI_TRY(find_end(robot, graph, at, "child", &child));
-        if (graph->joints[child] != NULL)
-            return sti_element_fail(robot->err, at, "link \"%.60s\" is the child of another joint already, at line %d",
-                                    sti_attribute(graph->links[child], "name"), graph->joints[child]->line);
-        if (parent == child) return sti_element_fail(robot->err, at, "parent and child are the same link");
-        graph->joints[child] = at;
-        graph->parents[child] = parent;
-        /* children in the order of their joints */
-        int *tail = &graph->first[parent];
-        while (*tail >= 0)
-            tail = &graph->next[*tail];
-        *tail = child;
-    }
-    return ST_OK;
-}
-
 static st_Status find_root(sti_Robot *robot, const Graph *graph, int *out)
 {
     *out = -1;
@@ -398,87 +353,11 @@ static st_Status find_root(sti_Robot *robot, const Graph *graph, int *out)
     return sti_element_fail(robot->err, graph->joints[0], "links form a ring, must form a tree with one root");
 }
 
-static st_Status check_joint_names(const sti_Robot *robot)
-{
-    for (int k = 0; k < robot->n_links; k++) {
-        const sti_RobotJoint *joint = &robot->links[k].joint;
-        int other = joint->name != NULL ? sti_robot_find_joint(robot, joint->name) : k;
-        if (other != k)
-            return sti_element_fail(robot->err, joint->at, "its name is used twice, the other one is at line %d",
-                                    robot->links[other].joint.at->line);
-    }
-    return ST_OK;
-}
-
-/* From the root down, parents first. `order` and `index` (graph to robot) have room for all. */
-static st_Status grow_tree(sti_Robot *robot, const Graph *graph, int root, int *order, int *index)
-{
-    int n = 0;
-    order[n++] = root;
-    for (int k = 0; k < n; k++) {
-        int at = order[k], parent = graph->parents[at];
-        const char *name = sti_attribute(graph->links[at], "name");
-        sti_RobotLink *link = sti_robot_link(robot, name, graph->links[at], parent >= 0 ? index[parent] : -1);
-        if (link == NULL) return sti_robot_memory(robot);
-        index[at] = k;
-        STI_TRY(sti_note_problem(robot, read_link(robot, link)));
-        if (graph->joints[at] != NULL) STI_TRY(sti_note_problem(robot, read_joint(robot, link, graph->joints[at])));
-        for (int child = graph->first[at]; child >= 0; child = graph->next[child])
-            order[n++] = child;
-    }
-    for (int k = 0; k < graph->n && n < graph->n; k++) {
-        bool reached = false;
-        for (int i = 0; i < n && !reached; i++)
-            reached = order[i] == k;
-        if (!reached)
-            return sti_element_fail(robot->err, graph->joints[k], "links form a ring, must form a tree with one root");
-    }
-    return check_joint_names(robot);
-}
-
 static bool welded_to_root(const sti_Robot *robot, int k)
 {
     while (k > 0 && !robot->links[k].joint.floating && robot->links[k].joint.type == ST_JOINT_FIXED)
         k = robot->links[k].parent;
     return k == 0;
-}
-
-/* Does the root stand still? As the scene says; else where it is called world, or has no mass, nor anything that is
- * welded to it. */
-static void hold_root(sti_Robot *robot)
-{
-    double mass = 0;
-    for (int k = 0; k < robot->n_links; k++)
-        if (welded_to_root(robot, k)) mass += robot->links[k].mass;
-    bool said = json_object_get(robot->entry, "fixed") != NULL;
-    robot->links[0].joint.floating = said ? !robot->def.fixed : mass > 0 && strcmp(robot->links[0].name, "world") != 0;
-}
-
-/* What a transmission drives can be driven. */
-static void find_driven(sti_Robot *robot, const sti_Element *root)
-{
-    for (const sti_Element *at = root->first; at != NULL; at = at->next)
-        for (const sti_Element *part = at->first; part != NULL; part = part->next) {
-            const char *name = sti_element_is(part, "joint") ? sti_attribute(part, "name") : NULL;
-            const int k = sti_element_is(at, "transmission") && name != NULL ? sti_robot_find_joint(robot, name) : -1;
-            if (k < 0) continue;
-            sti_RobotJoint *joint = &robot->links[k].joint;
-            if (joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC) joint->driven = true;
-        }
-}
-
-static st_Status read_tree(sti_Robot *robot, const sti_Element *root, Graph *graph, int *order, int *index)
-{
-    int top;
-    STI_TRY(list_links(robot, root, graph));
-    STI_TRY(connect(robot, root, graph));
-    STI_TRY(find_root(robot, graph, &top));
-    STI_TRY(grow_tree(robot, graph, top, order, index));
-    hold_root(robot);
-    find_driven(robot, root);
-    bool free_root = robot->links[0].joint.floating;
-    return sti_remark(robot, "root link \"%.60s\" %s", robot->links[0].name,
-                      free_root ? "is free to move; \"fixed\": true of the robot holds it" : "stands still");
 }
 
 /* The first element that is a macro; NULL: none. */
@@ -489,30 +368,27 @@ static const sti_Element *find_xacro(const sti_Element *root)
     return NULL;
 }
 
-/* Expanded by the program of that name, where it is installed. */
-static st_Status expand_xacro(sti_Robot *robot, const sti_Element *at, const sti_Element **root)
-{
-    char *text = NULL;
-    size_t length = 0;
-    st_Error why = {0};
-    sti_Element *expanded = NULL;
-    if (sti_xacro_expand(robot->file, &text, &length, &why) != ST_OK)
-        return sti_element_fail(robot->err, at, "%.200s", why.message);
-    st_Status status = sti_xml_parse(robot->files, text, length, robot->file, &expanded, robot->err);
-    free(text);
-    STI_TRY(status);
-    if (find_xacro(expanded) != NULL || !sti_element_is(expanded, "robot"))
-        return sti_element_fail(robot->err, at, "is xacro, and what it expands to is no URDF");
-    *root = expanded;
-    return ST_OK;
-}
-
 st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
 {
     static const char *const known[] = {"link", "joint", "material", "transmission", "gazebo", NULL};
     static const char *const passed[] = {"ros2_control", "sensor", "drake:joint", NULL};
     size_t room = 0;
-    if (find_xacro(root) != NULL) STI_TRY(expand_xacro(robot, find_xacro(root), &root));
+    if (find_xacro(root) != NULL) {
+        /* Expanded by the program of that name, where it is installed. */
+        const sti_Element *at = find_xacro(root);
+        char *text = NULL;
+        size_t length = 0;
+        st_Error why = {0};
+        sti_Element *expanded = NULL;
+        if (sti_xacro_expand(robot->file, &text, &length, &why) != ST_OK)
+            return sti_element_fail(robot->err, at, "%.200s", why.message);
+        st_Status status = sti_xml_parse(robot->files, text, length, robot->file, &expanded, robot->err);
+        free(text);
+        STI_TRY(status);
+        if (find_xacro(expanded) != NULL || !sti_element_is(expanded, "robot"))
+            return sti_element_fail(robot->err, at, "is xacro, and what it expands to is no URDF");
+        root = expanded;
+    }
     for (const sti_Element *at = root->first; at != NULL; at = at->next) {
         room += sti_element_is(at, "link") && room < STI_MOST_LINKS;
         if (sti_element_is(at, "material") || sti_element_is(at, "gazebo"))
@@ -529,5 +405,89 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
     graph.parents = numbers;
     graph.first = numbers + room;
     graph.next = numbers + 2 * room;
-    return read_tree(robot, root, &graph, numbers + 3 * room, numbers + 4 * room);
+
+    int *order = numbers + 3 * room;
+    int *index = numbers + 4 * room;
+    int top;
+
+    for (const sti_Element *at = root->first; at != NULL; at = at->next) {
+        const char *name;
+        if (!sti_element_is(at, "link")) continue;
+        STI_TRY(read_text(robot, at, "name", &name));
+        int k = find_link(&graph, name);
+        if (k >= 0)
+            return sti_element_fail(robot->err, at, "its name is used twice, first at line %d", graph.links[k]->line);
+        if (graph.n == STI_MOST_LINKS)
+            return sti_element_fail(robot->err, at, "is one too many, must be at most %d links", STI_MOST_LINKS);
+        graph.links[graph.n] = at;
+        graph.parents[graph.n] = graph.first[graph.n] = graph.next[graph.n] = -1;
+        graph.n++;
+    }
+    if (graph.n == 0) return sti_element_fail(robot->err, root, "has no <link>, must have at least one");
+    for (const sti_Element *at = root->first; at != NULL; at = at->next) {
+        int parent, child;
+        if (!sti_element_is(at, "joint")) continue;
+        STI_TRY(find_end(robot, &graph, at, "parent", &parent));
+        STI_TRY(find_end(robot, &graph, at, "child", &child));
+        if (graph.joints[child] != NULL)
+            return sti_element_fail(robot->err, at, "link \"%.60s\" is the child of another joint already, at line %d",
+                                    sti_attribute(graph.links[child], "name"), graph.joints[child]->line);
+        if (parent == child) return sti_element_fail(robot->err, at, "parent and child are the same link");
+        graph.joints[child] = at;
+        graph.parents[child] = parent;
+        /* children in the order of their joints */
+        int *tail = &graph.first[parent];
+        while (*tail >= 0)
+            tail = &graph.next[*tail];
+        *tail = child;
+    }
+    STI_TRY(find_root(robot, &graph, &top));
+    /* From the root down, parents first. `order` and `index` (graph to robot) have room for all. */
+    int n = 0;
+    order[n++] = top;
+    for (int k = 0; k < n; k++) {
+        int at = order[k], parent = graph.parents[at];
+        const char *name = sti_attribute(graph.links[at], "name");
+        sti_RobotLink *link = sti_robot_link(robot, name, graph.links[at], parent >= 0 ? index[parent] : -1);
+        if (link == NULL) return sti_robot_memory(robot);
+        index[at] = k;
+        STI_TRY(sti_note_problem(robot, read_link(robot, link)));
+        if (graph.joints[at] != NULL) STI_TRY(sti_note_problem(robot, read_joint(robot, link, graph.joints[at])));
+        for (int child = graph.first[at]; child >= 0; child = graph.next[child])
+            order[n++] = child;
+    }
+    for (int k = 0; k < graph.n && n < graph.n; k++) {
+        bool reached = false;
+        for (int i = 0; i < n && !reached; i++)
+            reached = order[i] == k;
+        if (!reached)
+            return sti_element_fail(robot->err, graph.joints[k], "links form a ring, must form a tree with one root");
+    }
+    for (int k = 0; k < robot->n_links; k++) {
+        const sti_RobotJoint *joint = &robot->links[k].joint;
+        int other = joint->name != NULL ? sti_robot_find_joint(robot, joint->name) : k;
+        if (other != k)
+            return sti_element_fail(robot->err, joint->at, "its name is used twice, the other one is at line %d",
+                                    robot->links[other].joint.at->line);
+    }
+
+    /* Does the root stand still? As the scene says; else where it is called world, or has no mass, nor anything
+     * that is welded to it. */
+    double mass = 0;
+    for (int k = 0; k < robot->n_links; k++)
+        if (welded_to_root(robot, k)) mass += robot->links[k].mass;
+    bool said = json_object_get(robot->entry, "fixed") != NULL;
+    robot->links[0].joint.floating = said ? !robot->def.fixed : mass > 0 && strcmp(robot->links[0].name, "world") != 0;
+    /* What a transmission drives can be driven. */
+    for (const sti_Element *at = root->first; at != NULL; at = at->next)
+        for (const sti_Element *part = at->first; part != NULL; part = part->next) {
+            const char *name = sti_element_is(part, "joint") ? sti_attribute(part, "name") : NULL;
+            const int k = sti_element_is(at, "transmission") && name != NULL ? sti_robot_find_joint(robot, name) : -1;
+            if (k < 0) continue;
+            sti_RobotJoint *joint = &robot->links[k].joint;
+            if (joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC) joint->driven = true;
+        }
+    bool free_root = robot->links[0].joint.floating;
+    return sti_remark(robot, "root link \"%.60s\" %s", robot->links[0].name,
+                      free_root ? "is free to move; \"fixed\": true of the robot holds it" : "stands still");
 }
