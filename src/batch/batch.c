@@ -228,39 +228,6 @@ static st_Status add_sensor(st_Batch *b, sti_BatchSensor sensor, const char *nam
     return ST_OK;
 }
 
-static st_Status list_sensors(st_Batch *b, st_Error *err)
-{
-    static const char *const of_joint[] = {"coordinate", "speed", "motor"};
-    static const char *const of_body[] = {"contact_fx", "contact_fy", "contact_fz"};
-    for (int k = 1; k <= st_scene_joint_count(b->scene); k++) {
-        st_JointDef joint;
-        STI_TRY(st_scene_joint(b->scene, (st_JointId){k}, &joint));
-        for (int i = 0; i < 3 && joint.coordinate != ST_COORDINATE_DEFAULT; i++)
-            STI_TRY(add_sensor(b, (sti_BatchSensor){.joint = k}, joint.name, of_joint[i], err));
-    }
-    b->n_bodies = st_scene_body_count(b->scene) + 1;
-    b->contact_sensor = sti_alloc(&b->allocator, b->n_bodies, sizeof *b->contact_sensor);
-    if (b->contact_sensor == NULL) return no_memory(b, err);
-    b->contact_sensor[0] = -1;
-    for (int k = 1; k < b->n_bodies; k++) {
-        st_BodyDef body;
-        STI_TRY(st_scene_body(b->scene, (st_BodyId){k}, &body));
-        const bool moves = !body.fixed && body.locks != ST_LOCK_ALL;
-        b->contact_sensor[k] = moves ? b->width[ST_BATCH_SENSORS] : -1;
-        for (int i = 0; i < 3 && moves; i++)
-            STI_TRY(add_sensor(b, (sti_BatchSensor){0}, body.name, of_body[i], err));
-    }
-    b->first_measure = b->width[ST_BATCH_SENSORS];
-    for (int k = 0; k < st_scene_measure_count(b->scene); k++) {
-        st_MeasureDef measure;
-        const char *value;
-        STI_TRY(st_scene_measure(b->scene, k, &measure));
-        for (int i = 0; (value = st_measure_value_name(measure.type, i, NULL)) != NULL; i++)
-            STI_TRY(add_sensor(b, (sti_BatchSensor){0}, measure.name, value, err));
-    }
-    return ST_OK;
-}
-
 /* Failures of worlds that are worked on in threads: the one of the first world is returned. */
 typedef struct Making {
     st_Batch *batch;
@@ -379,7 +346,35 @@ static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDe
         for (int c = 0; c < 6; c++)
             STI_TRY(add_control(b, 0, force.name, components[c], err));
     }
-    STI_TRY(list_sensors(b, err));
+
+    static const char *const of_joint[] = {"coordinate", "speed", "motor"};
+    static const char *const of_body[] = {"contact_fx", "contact_fy", "contact_fz"};
+    for (int k = 1; k <= st_scene_joint_count(b->scene); k++) {
+        st_JointDef joint;
+        STI_TRY(st_scene_joint(b->scene, (st_JointId){k}, &joint));
+        for (int i = 0; i < 3 && joint.coordinate != ST_COORDINATE_DEFAULT; i++)
+            STI_TRY(add_sensor(b, (sti_BatchSensor){.joint = k}, joint.name, of_joint[i], err));
+    }
+    b->n_bodies = st_scene_body_count(b->scene) + 1;
+    b->contact_sensor = sti_alloc(&b->allocator, b->n_bodies, sizeof *b->contact_sensor);
+    if (b->contact_sensor == NULL) return no_memory(b, err);
+    b->contact_sensor[0] = -1;
+    for (int k = 1; k < b->n_bodies; k++) {
+        st_BodyDef body;
+        STI_TRY(st_scene_body(b->scene, (st_BodyId){k}, &body));
+        const bool moves = !body.fixed && body.locks != ST_LOCK_ALL;
+        b->contact_sensor[k] = moves ? b->width[ST_BATCH_SENSORS] : -1;
+        for (int i = 0; i < 3 && moves; i++)
+            STI_TRY(add_sensor(b, (sti_BatchSensor){0}, body.name, of_body[i], err));
+    }
+    b->first_measure = b->width[ST_BATCH_SENSORS];
+    for (int k = 0; k < st_scene_measure_count(b->scene); k++) {
+        st_MeasureDef measure;
+        const char *value;
+        STI_TRY(st_scene_measure(b->scene, k, &measure));
+        for (int i = 0; (value = st_measure_value_name(measure.type, i, NULL)) != NULL; i++)
+            STI_TRY(add_sensor(b, (sti_BatchSensor){0}, measure.name, value, err));
+    }
     STI_TRY(make_workers(b, err));
 
     b->width[ST_BATCH_TIME] = 1, b->width[ST_BATCH_Q] = b->n_q, b->width[ST_BATCH_V] = b->n_v;
@@ -532,11 +527,6 @@ void st_batch_cancel_when(st_Batch *b, bool (*ask)(void *ctx), void *ctx)
 
 /* ---- step --------------------------------------------------------------------------------------- */
 
-static st_Status apply_controls(const st_Batch *b, st_System *system, int world, st_Error *err)
-{
-    return st_system_set_controls(system, row_of(b, ST_BATCH_CONTROLS, world), b->width[ST_BATCH_CONTROLS], err);
-}
-
 /* One step of h, in several parts where located collisions end steps early. */
 static st_Status advance(st_Batch *b, st_System *system, int world, st_Error *err)
 {
@@ -593,7 +583,9 @@ static void step_world(void *ctx, int k)
     if (b->reset_failed) b->status[k] = ST_OK;
     if (n == 0 || b->status[k] != ST_OK) return;
     st_System *system = open_world(b, k, &worker, &err);
-    st_Status status = system != NULL ? apply_controls(b, system, k, &err) : err.status;
+    st_Status status = system != NULL ? st_system_set_controls(system, row_of(b, ST_BATCH_CONTROLS, k),
+                                                               b->width[ST_BATCH_CONTROLS], &err)
+                                      : err.status;
     for (int i = 0; i < n && status == ST_OK; i++) {
         if (b->ask != NULL && b->ask(b->ask_ctx)) st_batch_cancel(b);
         if (atomic_load_explicit(&b->cancelled, memory_order_relaxed)) break;

@@ -111,24 +111,6 @@ static void access_number(Access *a, const Key *key, void *def)
     a->reached++;
 }
 
-/* Defs of shapes are shared: one with another value is another def. */
-static st_Status access_shape(Access *a, const Key *key, st_Scene *scene, int shape, st_Error *err)
-{
-    st_ShapeDef def = *sti_shape_def(scene, shape);
-    if (def.material.index1 != 0)
-        return sti_fail(err, ST_ERR_ARGUMENT, "parameter \"%s\": shape %s has a material, \"%s\": vary materials/%s/%s",
-                        a->path, sti_shape_label(scene, shape).text,
-                        scene->names[STI_MATERIAL].name[def.material.index1 - 1],
-                        scene->names[STI_MATERIAL].name[def.material.index1 - 1], key->name);
-    access_number(a, key, &def);
-    if (a->to != NULL) return ST_OK;
-    int kind = sti_shape_cache_find(&scene->shape_cache, &def);
-    const sti_CachedMass mass = scene->shape_cache.mass[scene->cached_shape[shape]];
-    if (kind < 0) STI_TRY(sti_shape_cache_take(&scene->allocator, &scene->shape_cache, &def, &mass, &kind, err));
-    scene->cached_shape[shape] = kind;
-    return ST_OK;
-}
-
 /* bodies/NAME/mass, bodies/NAME/shapes/NAME/KEY; ground/NAME/KEY: body 0. */
 static st_Status access_bodies(Access *a, st_Scene *scene, const char *rest, bool ground, st_Error *err)
 {
@@ -163,8 +145,24 @@ static st_Status access_bodies(Access *a, st_Scene *scene, const char *rest, boo
             a->reached++;
         }
         for (int k = shapes != NULL ? scene->first_shape[b] : -1; k >= 0; k = scene->next_shape[k])
-            if (matches(shapes, (size_t)(end - shapes), sti_shape_name(scene, k)))
-                STI_TRY(access_shape(a, key, scene, k, err));
+            if (matches(shapes, (size_t)(end - shapes), sti_shape_name(scene, k))) {
+                /* Defs of shapes are shared: one with another value is another def. */
+                st_ShapeDef def = *sti_shape_def(scene, k);
+                if (def.material.index1 != 0)
+                    return sti_fail(err, ST_ERR_ARGUMENT,
+                                    "parameter \"%s\": shape %s has a material, \"%s\": vary materials/%s/%s", a->path,
+                                    sti_shape_label(scene, k).text,
+                                    scene->names[STI_MATERIAL].name[def.material.index1 - 1],
+                                    scene->names[STI_MATERIAL].name[def.material.index1 - 1], key->name);
+                access_number(a, key, &def);
+                if (a->to == NULL) {
+                    int kind = sti_shape_cache_find(&scene->shape_cache, &def);
+                    const sti_CachedMass mass = scene->shape_cache.mass[scene->cached_shape[k]];
+                    if (kind < 0)
+                        STI_TRY(sti_shape_cache_take(&scene->allocator, &scene->shape_cache, &def, &mass, &kind, err));
+                    scene->cached_shape[k] = kind;
+                }
+            }
     }
     return ST_OK;
 }

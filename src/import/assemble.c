@@ -167,16 +167,6 @@ static void place_key(const sti_Robot *robot, sti_RobotState *state)
     }
 }
 
-static void place_links(sti_Robot *robot)
-{
-    for (int k = 0; k < robot->n_links; k++) {
-        sti_RobotLink *link = &robot->links[k];
-        st_Pose drawn = pose_product(link->parent >= 0 ? robot->links[link->parent].pose : robot->root, link->pose);
-        link->pose = pose_product(drawn, motion(&link->joint, link->joint.start - link->joint.zero));
-        link->pose.q = quat_unit(link->pose.q);
-    }
-}
-
 /* ---- merge --------------------------------------------------------------------------------------- */
 
 /* A += mass (|d|^2 1 - d d'): Steiner's rule. */
@@ -262,48 +252,6 @@ static void merge(sti_Robot *robot)
  * does change, by that share, is that the share does not follow the joints behind it: three hinges for a ball swing
  * 1.3 times the share away from it on a way of a length. Rows are eliminated exactly, and 1e-6 solves as well.  */
 #define SHARE 1e-5
-static st_Status share_masses(sti_Robot *robot)
-{
-    int n = 0;
-    for (int k = 0; k < robot->n_links; k++) {
-        sti_RobotLink *link = &robot->links[k];
-        if (link->carries < 0) continue;
-        const sti_RobotLink *whole = &robot->links[link->carries];
-        const st_Quat turn = quat_product(quat_conjugate(link->pose.q), whole->pose.q);
-        link->mass = SHARE * whole->mass;
-        link->centre = rotate_back(link->pose.q, sub(pose_point(whole->pose, whole->centre), link->pose.p));
-        link->inertia = sti_inertia_turned(turn, &whole->inertia);
-        for (int i = 0; i < 9; i++)
-            link->inertia.m[i] *= SHARE;
-        n++;
-    }
-    for (int k = 0; k < robot->n_links; k++) {
-        sti_RobotLink *whole = &robot->links[k];
-        int shares = 0;
-        for (int i = k - 1; i >= 0 && robot->links[i].carries == k; i--) /* they stand just before it */
-            shares++;
-        whole->mass *= 1 - SHARE * shares;
-        for (int i = 0; shares > 0 && i < 9; i++)
-            whole->inertia.m[i] *= 1 - SHARE * shares;
-    }
-    if (n == 0) return ST_OK;
-    return sti_remark(robot,
-                      "%d joint%s not the last of %s body: a body of %g of its mass, taken from it, stands between", n,
-                      n > 1 ? "s are" : " is", n > 1 ? "their" : "its", SHARE);
-}
-
-/* A frame without mass and shapes gives its body no name where another link can: base_footprint is base_link. */
-static void name_bodies(sti_Robot *robot)
-{
-    for (int k = 0; k < robot->n_links; k++) {
-        const sti_RobotLink *link = &robot->links[k];
-        sti_RobotLink *body = &robot->links[link->body];
-        if (link->n_shapes > 0) body->touches = true;
-        if (body->body_name == NULL && (link->n_shapes > 0 || link->has_mass)) body->body_name = link->name;
-    }
-    for (int k = 0; k < robot->n_links; k++)
-        if (robot->links[k].body_name == NULL) robot->links[k].body_name = robot->links[k].name;
-}
 
 /* ---- write --------------------------------------------------------------------------------------- */
 
@@ -500,39 +448,6 @@ static json_t *add_number(json_t *object, const char *key, double x, double fall
     return x != fallback && isfinite(x) ? sti_with(object, key, json_real(x)) : object;
 }
 
-static st_Status write_joint(sti_Robot *robot, const sti_RobotLink *link)
-{
-    const sti_RobotJoint *j = &link->joint;
-    const char *word = st_joint_type_name(j->type);
-    json_t *json = sti_with(json_object(), "type", json_string(word));
-    json = sti_with(json, "name", prefixed(robot, j->name != NULL ? j->name : link->name, ""));
-    json = sti_with(json, "a", body_name(robot, link->parent));
-    json = sti_with(json, "b", body_name(robot, (int)(link - robot->links)));
-    json = sti_with(json, "point", sti_json_vector(pose_point(link->pose, j->point)));
-    if (j->type != ST_JOINT_FIXED && (j->type != ST_JOINT_BALL || isfinite(j->upper)))
-        json = sti_with(json, "axis", direction(rotate(link->pose.q, j->axis)));
-    if (j->type == ST_JOINT_UNIVERSAL) json = sti_with(json, "axis_b", direction(rotate(link->pose.q, j->axis_b)));
-    if (j->type == ST_JOINT_SCREW) json = sti_with(json, "pitch", json_real(j->pitch));
-    if (j->coordinate != ST_COORDINATE_DEFAULT)
-        json = sti_with(json, "coordinate", json_string(st_coordinate_name(j->coordinate)));
-    json = add_number(json, "lower", j->lower - j->start, -INFINITY);
-    json = add_number(json, "upper", j->upper - j->start, INFINITY);
-    json = add_number(json, "other_lower", j->other_lower, -INFINITY);
-    json = add_number(json, "other_upper", j->other_upper, INFINITY);
-    bool ball = j->type == ST_JOINT_BALL;
-    json = add_number(json, "damping", ball ? 0 : j->damping, 0);
-    json = add_number(json, "friction", j->friction, 0);
-    json = add_number(json, "armature", j->armature, 0);
-    json = add_number(json, "stiffness", ball ? 0 : j->stiffness, 0);
-    if (j->stiffness != 0 && !ball) json = sti_with(json, "rest", json_real(j->rest - j->start));
-    if (j->driven && !j->damper_only && j->mimics == NULL)
-        json =
-            sti_with(json, "motor",
-                     motor_json(json_object_get(robot->entry, "motor"), j->motor, j->start, j->effort, j->effort_mid));
-    if (j->collide) json = sti_with(json, "collide", json_true());
-    return add_member(robot, "joints", json, j->at);
-}
-
 /* A point of a link in the frame of its body; of the ground: in the world. */
 static st_Vec3 in_body(const sti_Robot *robot, int link, st_Vec3 point)
 {
@@ -636,17 +551,6 @@ static st_Status write_tendon(sti_Robot *robot, sti_RobotTendon *t)
     if (t->stiffness != 0 && t->slack > 0) json = sti_with(json, "slack", json_real(t->slack));
     if (t->driven) json = sti_with(json, "motor", motor_json(NULL, t->motor, zero, t->effort, t->effort_mid));
     return add_member(robot, "joints", json, t->at);
-}
-
-static st_Status write_wrench(sti_Robot *robot, const sti_RobotWrench *w)
-{
-    if (robot->links[w->link].body < 0) return ST_OK;
-    json_t *json = sti_with(json_object(), "name", prefixed(robot, w->name, ""));
-    json = sti_with(json, "body", body_name(robot, w->link));
-    json = sti_with(json, "point", sti_json_vector(in_body(robot, w->link, w->point)));
-    json = sti_with(json, "force", sti_json_vector(turned_to_body(robot, w->link, w->force)));
-    json = sti_with(json, "torque", sti_json_vector(turned_to_body(robot, w->link, w->torque)));
-    return add_member(robot, "forces", sti_with(json, "axes", json_string("body")), w->at);
 }
 
 static json_t *joint_name(const sti_Robot *robot, const sti_RobotSensor *s)
@@ -792,17 +696,6 @@ static st_Pose drawn_pose(const sti_Robot *robot, int link)
     return pose_product(robot->root, pose);
 }
 
-/* The point of b that a tie holds, by the file's drawing; before joints are moved to their starts. */
-static void place_ties(sti_Robot *robot)
-{
-    for (int k = 0; k < robot->n_ties; k++) {
-        sti_RobotTie *tie = &robot->ties[k];
-        if (tie->two_points) continue;
-        const st_Pose a = drawn_pose(robot, tie->links.a), b = drawn_pose(robot, tie->links.b);
-        tie->point_b = rotate_back(b.q, sub(pose_point(a, tie->point), b.p));
-    }
-}
-
 static st_Status write_tie(sti_Robot *robot, const sti_RobotTie *tie)
 {
     st_Pose a = tie->links.a >= 0 ? robot->links[tie->links.a].pose : robot->root;
@@ -854,29 +747,6 @@ static st_Status write_still(sti_Robot *robot)
     return add_member(robot, "bodies", body, robot->links[0].at);
 }
 
-/* The links of a tree stand together: those below the world are trees of their own. */
-static st_Status note_body(sti_Robot *robot, int k)
-{
-    sti_Reader *reader = robot->reader;
-    char name[400];
-    int top = k;
-    if (!robot->def.self_collision || robot->def.overlaps) return ST_OK;
-    while (robot->links[top].parent >= 0 && !robot->links[robot->links[top].parent].world)
-        top = robot->links[top].parent;
-    if (reader->n_robot_bodies == reader->robot_bodies_room) {
-        const size_t room = 2 * reader->robot_bodies_room + 32;
-        sti_RobotBody *grown = realloc(reader->robot_bodies, room * sizeof *grown);
-        if (grown == NULL) return sti_robot_memory(robot);
-        reader->robot_bodies = grown;
-        reader->robot_bodies_room = room;
-    }
-    snprintf(name, sizeof name, "%s%.250s", robot->prefix, robot->links[k].body_name);
-    const char *kept = sti_xml_keep_text(robot->files, name);
-    if (kept == NULL) return sti_robot_memory(robot);
-    reader->robot_bodies[reader->n_robot_bodies++] = (sti_RobotBody){kept, robot->file, reader->n_trees + top};
-    return ST_OK;
-}
-
 st_Status sti_robot_assemble(sti_Robot *robot)
 {
     sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, robot->index};
@@ -885,13 +755,60 @@ st_Status sti_robot_assemble(sti_Robot *robot)
         STI_TRY(default_start(robot, &robot->links[k].joint));
     for (int k = 0; k < robot->n_links; k++)
         STI_TRY(follow(robot, &robot->links[k].joint, 16));
-    place_ties(robot);
+    /* The point of b that a tie holds, by the file's drawing; before joints are moved to their starts. */
+    for (int k = 0; k < robot->n_ties; k++) {
+        sti_RobotTie *tie = &robot->ties[k];
+        if (tie->two_points) continue;
+        const st_Pose a = drawn_pose(robot, tie->links.a), b = drawn_pose(robot, tie->links.b);
+        tie->point_b = rotate_back(b.q, sub(pose_point(a, tie->point), b.p));
+    }
     for (int k = 0; k < robot->n_keys; k++)
         place_key(robot, robot->keys[k].state);
-    place_links(robot);
+
+    for (int k = 0; k < robot->n_links; k++) {
+        sti_RobotLink *link = &robot->links[k];
+        st_Pose drawn = pose_product(link->parent >= 0 ? robot->links[link->parent].pose : robot->root, link->pose);
+        link->pose = pose_product(drawn, motion(&link->joint, link->joint.start - link->joint.zero));
+        link->pose.q = quat_unit(link->pose.q);
+    }
     merge(robot);
-    STI_TRY(share_masses(robot));
-    name_bodies(robot);
+
+    int n = 0;
+    for (int k = 0; k < robot->n_links; k++) {
+        sti_RobotLink *link = &robot->links[k];
+        if (link->carries < 0) continue;
+        const sti_RobotLink *whole = &robot->links[link->carries];
+        const st_Quat turn = quat_product(quat_conjugate(link->pose.q), whole->pose.q);
+        link->mass = SHARE * whole->mass;
+        link->centre = rotate_back(link->pose.q, sub(pose_point(whole->pose, whole->centre), link->pose.p));
+        link->inertia = sti_inertia_turned(turn, &whole->inertia);
+        for (int i = 0; i < 9; i++)
+            link->inertia.m[i] *= SHARE;
+        n++;
+    }
+    for (int k = 0; k < robot->n_links; k++) {
+        sti_RobotLink *whole = &robot->links[k];
+        int shares = 0;
+        for (int i = k - 1; i >= 0 && robot->links[i].carries == k; i--) /* they stand just before it */
+            shares++;
+        whole->mass *= 1 - SHARE * shares;
+        for (int i = 0; shares > 0 && i < 9; i++)
+            whole->inertia.m[i] *= 1 - SHARE * shares;
+    }
+    if (n != 0) {
+        STI_TRY(sti_remark(
+            robot, "%d joint%s not the last of %s body: a body of %g of its mass, taken from it, stands between", n,
+            n > 1 ? "s are" : " is", n > 1 ? "their" : "its", SHARE));
+    }
+    /* A frame without mass and shapes gives its body no name where another link can: base_footprint is base_link. */
+    for (int k = 0; k < robot->n_links; k++) {
+        const sti_RobotLink *link = &robot->links[k];
+        sti_RobotLink *body = &robot->links[link->body];
+        if (link->n_shapes > 0) body->touches = true;
+        if (body->body_name == NULL && (link->n_shapes > 0 || link->has_mass)) body->body_name = link->name;
+    }
+    for (int k = 0; k < robot->n_links; k++)
+        if (robot->links[k].body_name == NULL) robot->links[k].body_name = robot->links[k].name;
 
     /* The world, and a root that stands and touches nothing, is the ground itself. */
     for (int k = 0; k < robot->n_links; k++) {
@@ -904,14 +821,64 @@ st_Status sti_robot_assemble(sti_Robot *robot)
     for (int k = 0; k < robot->n_links; k++)
         if (robot->links[k].body == k) {
             STI_TRY(write_body(robot, k));
-            STI_TRY(note_body(robot, k));
+            /* The links of a tree stand together: those below the world are trees of their own. */
+            sti_Reader *reader = robot->reader;
+            char name[400];
+            int top = k;
+            if (robot->def.self_collision && !robot->def.overlaps) {
+                while (robot->links[top].parent >= 0 && !robot->links[robot->links[top].parent].world)
+                    top = robot->links[top].parent;
+                if (reader->n_robot_bodies == reader->robot_bodies_room) {
+                    const size_t room = 2 * reader->robot_bodies_room + 32;
+                    sti_RobotBody *grown = realloc(reader->robot_bodies, room * sizeof *grown);
+                    if (grown == NULL) return sti_robot_memory(robot);
+                    reader->robot_bodies = grown;
+                    reader->robot_bodies_room = room;
+                }
+                snprintf(name, sizeof name, "%s%.250s", robot->prefix, robot->links[k].body_name);
+                const char *kept = sti_xml_keep_text(robot->files, name);
+                if (kept == NULL) return sti_robot_memory(robot);
+                reader->robot_bodies[reader->n_robot_bodies++] =
+                    (sti_RobotBody){kept, robot->file, reader->n_trees + top};
+            }
         }
     STI_TRY(write_still(robot));
     robot->reader->n_trees += robot->n_links;
     for (int k = 0; k < robot->n_links; k++) {
         const sti_RobotLink *link = &robot->links[k];
         bool kept = moves(&link->joint) || (link->body == k && !link->joint.floating && !stands(link));
-        if (kept) STI_TRY(write_joint(robot, link));
+        if (kept) {
+            const sti_RobotJoint *j = &link->joint;
+            const char *word = st_joint_type_name(j->type);
+            json_t *json = sti_with(json_object(), "type", json_string(word));
+            json = sti_with(json, "name", prefixed(robot, j->name != NULL ? j->name : link->name, ""));
+            json = sti_with(json, "a", body_name(robot, link->parent));
+            json = sti_with(json, "b", body_name(robot, (int)(link - robot->links)));
+            json = sti_with(json, "point", sti_json_vector(pose_point(link->pose, j->point)));
+            if (j->type != ST_JOINT_FIXED && (j->type != ST_JOINT_BALL || isfinite(j->upper)))
+                json = sti_with(json, "axis", direction(rotate(link->pose.q, j->axis)));
+            if (j->type == ST_JOINT_UNIVERSAL)
+                json = sti_with(json, "axis_b", direction(rotate(link->pose.q, j->axis_b)));
+            if (j->type == ST_JOINT_SCREW) json = sti_with(json, "pitch", json_real(j->pitch));
+            if (j->coordinate != ST_COORDINATE_DEFAULT)
+                json = sti_with(json, "coordinate", json_string(st_coordinate_name(j->coordinate)));
+            json = add_number(json, "lower", j->lower - j->start, -INFINITY);
+            json = add_number(json, "upper", j->upper - j->start, INFINITY);
+            json = add_number(json, "other_lower", j->other_lower, -INFINITY);
+            json = add_number(json, "other_upper", j->other_upper, INFINITY);
+            bool ball = j->type == ST_JOINT_BALL;
+            json = add_number(json, "damping", ball ? 0 : j->damping, 0);
+            json = add_number(json, "friction", j->friction, 0);
+            json = add_number(json, "armature", j->armature, 0);
+            json = add_number(json, "stiffness", ball ? 0 : j->stiffness, 0);
+            if (j->stiffness != 0 && !ball) json = sti_with(json, "rest", json_real(j->rest - j->start));
+            if (j->driven && !j->damper_only && j->mimics == NULL)
+                json = sti_with(
+                    json, "motor",
+                    motor_json(json_object_get(robot->entry, "motor"), j->motor, j->start, j->effort, j->effort_mid));
+            if (j->collide) json = sti_with(json, "collide", json_true());
+            STI_TRY(add_member(robot, "joints", json, j->at));
+        }
         bool sprung = link->joint.stiffness != 0 || link->joint.damping != 0;
         if (((kept && link->joint.type == ST_JOINT_BALL) || link->joint.floating) && sprung) {
             /* Springs and dampers of a ball act on all three rotations: a bushing beside the joint. Those of a free
@@ -942,8 +909,19 @@ st_Status sti_robot_assemble(sti_Robot *robot)
         }
     for (int k = 0; k < robot->n_tendons; k++)
         STI_TRY(write_tendon(robot, &robot->tendons[k]));
-    for (int k = 0; k < robot->n_wrenches; k++)
-        STI_TRY(write_wrench(robot, &robot->wrenches[k]));
+    for (int k = 0; k < robot->n_wrenches; k++) {
+        if (robot->links[robot->wrenches[k].link].body >= 0) {
+            json_t *json = sti_with(json_object(), "name", prefixed(robot, robot->wrenches[k].name, ""));
+            json = sti_with(json, "body", body_name(robot, robot->wrenches[k].link));
+            json = sti_with(json, "point",
+                            sti_json_vector(in_body(robot, robot->wrenches[k].link, robot->wrenches[k].point)));
+            json = sti_with(json, "force",
+                            sti_json_vector(turned_to_body(robot, robot->wrenches[k].link, robot->wrenches[k].force)));
+            json = sti_with(json, "torque",
+                            sti_json_vector(turned_to_body(robot, robot->wrenches[k].link, robot->wrenches[k].torque)));
+            STI_TRY(add_member(robot, "forces", sti_with(json, "axes", json_string("body")), robot->wrenches[k].at));
+        }
+    }
     for (int k = 0; k < robot->n_ties; k++)
         STI_TRY(write_tie(robot, &robot->ties[k]));
     for (int k = 0; k < robot->n_sensors; k++)

@@ -37,11 +37,6 @@ static Map map_identity(void)
     return (Map){{{1, 0, 0, 0, 1, 0, 0, 0, 1}}, {0, 0, 0}};
 }
 
-static Map map_product(const Map *a, const Map *b)
-{
-    return (Map){mat3_product(&a->A, &b->A), add(mat3_mul(&a->A, b->t), a->t)};
-}
-
 /* Below `at`, the element of an id; the first '#' of a url is not part of it. */
 static const sti_Element *find_id(const sti_Element *at, const char *id)
 {
@@ -153,32 +148,6 @@ static int corners_in(const Faces *f, const char *text)
     return n / f->stride;
 }
 
-static st_Status add_faces(Dae *dae, const Faces *f)
-{
-    const sti_Element *counts = sti_child(f->at, "vcount");
-    const bool strip = sti_element_is(f->at, "tristrips"), triangles = sti_element_is(f->at, "triangles");
-    for (const sti_Element *p = f->at->first; p != NULL; p = p->next) {
-        const char *text = p->text, *sizes = counts != NULL ? counts->text : NULL;
-        const sti_Element *face = p;
-        double n;
-        if (sti_element_is(p, "ph")) face = sti_child(p, "p"); /* with holes, which are filled */
-        if (face == NULL || !sti_element_is(face, "p") || face->text == NULL) continue;
-        text = face->text;
-        const int corners = corners_in(f, text);
-        if (sizes != NULL)
-            while (sti_next_number(&sizes, &n)) {
-                if (!(n >= 3 && n <= corners)) return sti_element_fail(dae->err, counts, "has a face of %g corners", n);
-                STI_TRY(add_face(dae, f, face, &text, (int)n, false));
-            }
-        else if (triangles)
-            for (int k = 0; k + 2 < corners; k += 3)
-                STI_TRY(add_face(dae, f, face, &text, 3, false));
-        else
-            STI_TRY(add_face(dae, f, face, &text, corners, strip));
-    }
-    return ST_OK;
-}
-
 static st_Status add_geometry(Dae *dae, const sti_Element *geometry, const Map *map)
 {
     const sti_Element *mesh = sti_child(geometry, "mesh");
@@ -207,7 +176,29 @@ static st_Status add_geometry(Dae *dae, const sti_Element *geometry, const Map *
         const st_Vec3 *A = (const st_Vec3 *)(const void *)map->A.m;
         faces.mirrored = dot(A[0], cross(A[1], A[2])) < 0;
         STI_TRY(add_points(dae, source, map, &faces.count));
-        STI_TRY(add_faces(dae, &faces));
+
+        const sti_Element *counts = sti_child(faces.at, "vcount");
+        const bool strip = sti_element_is(faces.at, "tristrips"), triangles = sti_element_is(faces.at, "triangles");
+        for (const sti_Element *p = faces.at->first; p != NULL; p = p->next) {
+            const char *text = p->text, *sizes = counts != NULL ? counts->text : NULL;
+            const sti_Element *face = p;
+            double n;
+            if (sti_element_is(p, "ph")) face = sti_child(p, "p"); /* with holes, which are filled */
+            if (face == NULL || !sti_element_is(face, "p") || face->text == NULL) continue;
+            text = face->text;
+            const int corners = corners_in(&faces, text);
+            if (sizes != NULL)
+                while (sti_next_number(&sizes, &n)) {
+                    if (!(n >= 3 && n <= corners))
+                        return sti_element_fail(dae->err, counts, "has a face of %g corners", n);
+                    STI_TRY(add_face(dae, &faces, face, &text, (int)n, false));
+                }
+            else if (triangles)
+                for (int k = 0; k + 2 < corners; k += 3)
+                    STI_TRY(add_face(dae, &faces, face, &text, 3, false));
+            else
+                STI_TRY(add_face(dae, &faces, face, &text, corners, strip));
+        }
     }
     return ST_OK;
 }
@@ -236,7 +227,7 @@ static st_Status read_transform(const Dae *dae, const sti_Element *at, Map *map)
     } else {
         return ST_OK;
     }
-    *map = map_product(map, &own);
+    *map = (Map){mat3_product(&map->A, &own.A), add(mat3_mul(&map->A, own.t), map->t)};
     return ST_OK;
 }
 

@@ -371,41 +371,6 @@ static st_Status find_body(const sti_Mjcf *m, const sti_Element *at, const char 
     return sti_element_fail(m->robot->err, at, "%s is \"%.60s\", there is no body of that name", attribute, name);
 }
 
-static st_Status read_tie(sti_Mjcf *m, const sti_Element *at)
-{
-    sti_Robot *robot = m->robot;
-    bool weld = sti_element_is(at, "weld");
-    sti_RobotTie tie = {.links = {.at = at}, .type = weld ? ST_JOINT_FIXED : ST_JOINT_BALL};
-    double anchor[3] = {0};
-    char name[40];
-    STI_TRY(
-        sti_mjcf_check(m, at, "name class active body1 body2 anchor site1 site2 relpose", "solref solimp torquescale"));
-    if (sti_attribute(at, "site1") != NULL) {
-        const sti_MjcfPlace *one, *two;
-        STI_TRY(sti_mjcf_find_place(m, at, "site1", "site", &one));
-        STI_TRY(sti_mjcf_find_place(m, at, "site2", "site", &two));
-        tie.links.a = one->link, tie.links.b = two->link;
-        tie.point = one->pose.p, tie.point_b = two->pose.p;
-        tie.two_points = true;
-    } else {
-        STI_TRY(find_body(m, at, "body1", &tie.links.a));
-        STI_TRY(find_body(m, at, "body2", &tie.links.b));
-        STI_TRY(sti_numbers(robot->err, at, "anchor", 3, !weld, anchor));
-        tie.point = vec3_load(anchor);
-        double relative[7] = {0};
-        STI_TRY(sti_numbers(robot->err, at, "relpose", 7, false, relative));
-        if (norm(vec3_load(relative)) > 0 || relative[4] != 0 || relative[5] != 0 || relative[6] != 0)
-            sti_skip(robot, "relpose of <weld>: its bodies are held as drawn");
-    }
-    tie.name = sti_attribute(at, "name");
-    snprintf(name, sizeof name, "equality%d", robot->n_ties + 1);
-    if (tie.name == NULL) tie.name = sti_xml_keep_text(robot->files, name);
-    if (tie.name == NULL) return sti_robot_memory(robot);
-    STI_TRY(STI_GROW(&robot->allocator, robot->ties, robot->ties_size, robot->n_ties + 1, robot->err));
-    robot->ties[robot->n_ties++] = tie;
-    return ST_OK;
-}
-
 static st_Status read_polynomial(const sti_Mjcf *m, const sti_Element *at, const char *what, double c[5])
 {
     int n = 0;
@@ -415,45 +380,6 @@ static st_Status read_polynomial(const sti_Mjcf *m, const sti_Element *at, const
     if (c[2] == 0 && c[3] == 0 && c[4] == 0) return ST_OK;
     return sti_remark(m->robot, "%s \"%.60s\" follows another one by polycoef: its first two numbers are taken", what,
                       sti_attribute(at, what[0] == 'j' ? "joint1" : "tendon1"));
-}
-
-/* length1 = c0 + c1 length2, both from where they are as drawn; or length1 = c0. */
-static st_Status read_tendon_tie(sti_Mjcf *m, const sti_Element *at)
-{
-    sti_Robot *robot = m->robot;
-    const char *names[2] = {sti_attribute(at, "tendon1"), sti_attribute(at, "tendon2")};
-    sti_RobotTendon of[2] = {0}, *hold;
-    double c[5];
-    int n = 0;
-    STI_TRY(sti_mjcf_check(m, at, "name class active tendon1 tendon2 polycoef", "solref solimp"));
-    STI_TRY(read_polynomial(m, at, "tendon", c));
-    for (int k = 0; k < 2 && (k == 0 || names[1] != NULL); k++) {
-        const int found = names[k] != NULL ? sti_robot_find_tendon(robot, names[k]) : -1;
-        if (found < 0)
-            return sti_element_fail(robot->err, at, "tendon%d is \"%.60s\", there is no tendon of that name", k + 1,
-                                    names[k] != NULL ? names[k] : "");
-        of[k] = robot->tendons[found];
-        if (k == 1 && c[1] == 0) of[1].n_parts = 0;
-        n += of[k].n_parts;
-    }
-    const bool sum = n > 0 && of[0].parts[0].kind == ST_TENDON_JOINT;
-    for (int k = 0; k < n; k++) {
-        const sti_RobotPart *part = k < of[0].n_parts ? &of[0].parts[k] : &of[1].parts[k - of[0].n_parts];
-        if (sum != (part->kind == ST_TENDON_JOINT) || (!sum && k >= of[0].n_parts))
-            return sti_mjcf_unknown(m, at, "tendon2");
-        if (!sum && part->kind != ST_TENDON_POINT && part->kind != ST_TENDON_PULLEY)
-            return sti_mjcf_unknown(m, at, "tendon1");
-    }
-    STI_TRY(sti_robot_tendon(robot, sti_attribute(at, "name"), at, n, &hold));
-    hold->driven = hold->held = true;
-    hold->hold = c[0];
-    for (int k = 0; k < n; k++) {
-        sti_RobotPart *part = &hold->parts[k];
-        *part = k < of[0].n_parts ? of[0].parts[k] : of[1].parts[k - of[0].n_parts];
-        if (k >= of[0].n_parts) part->coefficient *= -c[1];
-        if (sum) hold->hold += part->coefficient * robot->links[sti_robot_find_joint(robot, part->joint)].joint.zero;
-    }
-    return ST_OK;
 }
 
 static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_Element *at)
@@ -476,7 +402,39 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
     if (sti_element_is(section, "keyframe")) return sti_mjcf_keyframe(m, at);
     if (!sti_element_is(section, "equality")) return sti_mjcf_unknown(m, at, NULL);
     if ((active != NULL && strcmp(active, "false") == 0) || m->no_equality) return ST_OK;
-    if (sti_element_is(at, "connect") || sti_element_is(at, "weld")) return read_tie(m, at);
+    if (sti_element_is(at, "connect") || sti_element_is(at, "weld")) {
+        sti_Robot *robot = m->robot;
+        bool weld = sti_element_is(at, "weld");
+        sti_RobotTie tie = {.links = {.at = at}, .type = weld ? ST_JOINT_FIXED : ST_JOINT_BALL};
+        double anchor[3] = {0};
+        char name[40];
+        STI_TRY(sti_mjcf_check(m, at, "name class active body1 body2 anchor site1 site2 relpose",
+                               "solref solimp torquescale"));
+        if (sti_attribute(at, "site1") != NULL) {
+            const sti_MjcfPlace *one, *two;
+            STI_TRY(sti_mjcf_find_place(m, at, "site1", "site", &one));
+            STI_TRY(sti_mjcf_find_place(m, at, "site2", "site", &two));
+            tie.links.a = one->link, tie.links.b = two->link;
+            tie.point = one->pose.p, tie.point_b = two->pose.p;
+            tie.two_points = true;
+        } else {
+            STI_TRY(find_body(m, at, "body1", &tie.links.a));
+            STI_TRY(find_body(m, at, "body2", &tie.links.b));
+            STI_TRY(sti_numbers(robot->err, at, "anchor", 3, !weld, anchor));
+            tie.point = vec3_load(anchor);
+            double relative[7] = {0};
+            STI_TRY(sti_numbers(robot->err, at, "relpose", 7, false, relative));
+            if (norm(vec3_load(relative)) > 0 || relative[4] != 0 || relative[5] != 0 || relative[6] != 0)
+                sti_skip(robot, "relpose of <weld>: its bodies are held as drawn");
+        }
+        tie.name = sti_attribute(at, "name");
+        snprintf(name, sizeof name, "equality%d", robot->n_ties + 1);
+        if (tie.name == NULL) tie.name = sti_xml_keep_text(robot->files, name);
+        if (tie.name == NULL) return sti_robot_memory(robot);
+        STI_TRY(STI_GROW(&robot->allocator, robot->ties, robot->ties_size, robot->n_ties + 1, robot->err));
+        robot->ties[robot->n_ties++] = tie;
+        return ST_OK;
+    }
     if (sti_element_is(at, "joint")) {
         /* joint1 - ref1 = c0 + c1 (joint2 - ref2): a mimic. */
         sti_RobotJoint *one = NULL, *two = NULL;
@@ -500,7 +458,44 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
         one->offset = one->zero + c[0] - c[1] * two->zero;
         return ST_OK;
     }
-    if (sti_element_is(at, "tendon")) return read_tendon_tie(m, at);
+    if (sti_element_is(at, "tendon")) {
+        /* length1 = c0 + c1 length2, both from where they are as drawn; or length1 = c0. */
+        sti_Robot *robot = m->robot;
+        const char *names[2] = {sti_attribute(at, "tendon1"), sti_attribute(at, "tendon2")};
+        sti_RobotTendon of[2] = {0}, *hold;
+        double c[5];
+        int n = 0;
+        STI_TRY(sti_mjcf_check(m, at, "name class active tendon1 tendon2 polycoef", "solref solimp"));
+        STI_TRY(read_polynomial(m, at, "tendon", c));
+        for (int k = 0; k < 2 && (k == 0 || names[1] != NULL); k++) {
+            const int found = names[k] != NULL ? sti_robot_find_tendon(robot, names[k]) : -1;
+            if (found < 0)
+                return sti_element_fail(robot->err, at, "tendon%d is \"%.60s\", there is no tendon of that name", k + 1,
+                                        names[k] != NULL ? names[k] : "");
+            of[k] = robot->tendons[found];
+            if (k == 1 && c[1] == 0) of[1].n_parts = 0;
+            n += of[k].n_parts;
+        }
+        const bool sum = n > 0 && of[0].parts[0].kind == ST_TENDON_JOINT;
+        for (int k = 0; k < n; k++) {
+            const sti_RobotPart *part = k < of[0].n_parts ? &of[0].parts[k] : &of[1].parts[k - of[0].n_parts];
+            if (sum != (part->kind == ST_TENDON_JOINT) || (!sum && k >= of[0].n_parts))
+                return sti_mjcf_unknown(m, at, "tendon2");
+            if (!sum && part->kind != ST_TENDON_POINT && part->kind != ST_TENDON_PULLEY)
+                return sti_mjcf_unknown(m, at, "tendon1");
+        }
+        STI_TRY(sti_robot_tendon(robot, sti_attribute(at, "name"), at, n, &hold));
+        hold->driven = hold->held = true;
+        hold->hold = c[0];
+        for (int k = 0; k < n; k++) {
+            sti_RobotPart *part = &hold->parts[k];
+            *part = k < of[0].n_parts ? of[0].parts[k] : of[1].parts[k - of[0].n_parts];
+            if (k >= of[0].n_parts) part->coefficient *= -c[1];
+            if (sum)
+                hold->hold += part->coefficient * robot->links[sti_robot_find_joint(robot, part->joint)].joint.zero;
+        }
+        return ST_OK;
+    }
     return sti_mjcf_unknown(m, at, NULL);
 }
 

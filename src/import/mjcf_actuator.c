@@ -368,28 +368,6 @@ static st_Status on_ball(sti_Mjcf *m, Actuator *a, int link, bool in_parent)
     return give_motor(m, a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
-static st_Status actuate_joint(sti_Mjcf *m, Actuator *a, const char *attribute)
-{
-    const char *name = sti_attribute(a->at, attribute);
-    const int k = sti_robot_find_joint(m->robot, name);
-    sti_RobotJoint *joint = NULL;
-    Drive d;
-    double mass = 0;
-    if (k >= 0 && m->robot->links[k].joint.floating) {
-        STI_TRY(read_control(m, a, -INFINITY, INFINITY));
-        return on_body(m, a, k, pose_identity());
-    }
-    if (k >= 0 && m->robot->links[k].joint.type == ST_JOINT_BALL)
-        return on_ball(m, a, k, strcmp(attribute, "jointinparent") == 0);
-    STI_TRY(sti_mjcf_find_joint(m, a->at, attribute, &joint));
-    if (a->gear[0] == 0) return sti_element_fail(m->robot->err, a->at, "gear must not be 0");
-    if (a->damping_ratio > 0) STI_TRY(sti_mjcf_joint_inertia(m, k, &mass));
-    add_damping_ratio(a, mass);
-    STI_TRY(read_control(m, a, joint->lower, joint->upper));
-    STI_TRY(drive_of(m, a, &d));
-    return on_joint(m, a, joint, &d);
-}
-
 st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
 {
     Actuator a = {.at = at, .name = sti_attribute(at, "name"), .gear = {1}, .low = -INFINITY, .high = INFINITY};
@@ -456,5 +434,23 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         STI_TRY(note_actuator(m, &a, NULL, tendon->name, &d));
         return give_motor(m, &a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
     }
-    return actuate_joint(m, &a, on_what);
+
+    const char *name = sti_attribute(a.at, on_what);
+    const int k = sti_robot_find_joint(m->robot, name);
+    sti_RobotJoint *joint = NULL;
+    Drive d;
+    double mass = 0;
+    if (k >= 0 && m->robot->links[k].joint.floating) {
+        STI_TRY(read_control(m, &a, -INFINITY, INFINITY));
+        return on_body(m, &a, k, pose_identity());
+    }
+    if (k >= 0 && m->robot->links[k].joint.type == ST_JOINT_BALL)
+        return on_ball(m, &a, k, strcmp(on_what, "jointinparent") == 0);
+    STI_TRY(sti_mjcf_find_joint(m, a.at, on_what, &joint));
+    if (a.gear[0] == 0) return sti_element_fail(m->robot->err, a.at, "gear must not be 0");
+    if (a.damping_ratio > 0) STI_TRY(sti_mjcf_joint_inertia(m, k, &mass));
+    add_damping_ratio(&a, mass);
+    STI_TRY(read_control(m, &a, joint->lower, joint->upper));
+    STI_TRY(drive_of(m, &a, &d));
+    return on_joint(m, &a, joint, &d);
 }

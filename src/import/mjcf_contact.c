@@ -107,26 +107,6 @@ static st_Status find_surface(const sti_Mjcf *m, sti_Geoms *geoms, const Surface
 
 static Surface together(const Surface *a, const Surface *b);
 
-/* What the <pair>s of the file say of a geom: the other one and their numbers, in order. "": nothing. */
-static st_Status find_pairs(const sti_Mjcf *m, const sti_Element *at, const char **out)
-{
-    const char *name = sti_attribute(at, "name");
-    char text[2000] = "";
-    *out = "";
-    for (const sti_Element *section = m->root->first; section != NULL && name != NULL; section = section->next)
-        for (const sti_Element *pair = section->first; pair != NULL; pair = pair->next) {
-            if (!sti_element_is(section, "contact") || !sti_element_is(pair, "pair")) continue;
-            const char *one = sti_attribute(pair, "geom1"), *two = sti_attribute(pair, "geom2");
-            if (one == NULL || two == NULL || (strcmp(one, name) != 0 && strcmp(two, name) != 0)) continue;
-            const char *friction = sti_mjcf_text(m, pair, "friction"), *dim = sti_mjcf_text(m, pair, "condim");
-            sti_append(text, sizeof text, "%.80s|%.60s|%.4s;", strcmp(one, name) == 0 ? two : one,
-                       friction != NULL ? friction : "", dim != NULL ? dim : "");
-        }
-    if (text[0] == '\0') return ST_OK;
-    *out = sti_xml_keep_text(m->robot->files, text);
-    return *out != NULL ? ST_OK : sti_robot_memory(m->robot);
-}
-
 st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *at, sti_Contacting *out)
 {
     double type = 1, affinity = 1;
@@ -136,7 +116,23 @@ st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *at, sti_Contact
     if (type < 0 || affinity < 0 || type >= 4294967296.0 || affinity >= 4294967296.0)
         return sti_element_fail(m->robot->err, at, "contype and conaffinity must be from 0 to 4294967295");
     Filter filter = {at, (uint32_t)type, (uint32_t)affinity, ""};
-    STI_TRY(find_pairs(m, at, &filter.pairs));
+    /* What the <pair>s of the file say of a geom: the other one and their numbers, in order. "": nothing. */
+    const char *name = sti_attribute(at, "name");
+    char text[2000] = "";
+    filter.pairs = "";
+    for (const sti_Element *section = m->root->first; section != NULL && name != NULL; section = section->next)
+        for (const sti_Element *pair = section->first; pair != NULL; pair = pair->next) {
+            if (!sti_element_is(section, "contact") || !sti_element_is(pair, "pair")) continue;
+            const char *one = sti_attribute(pair, "geom1"), *two = sti_attribute(pair, "geom2");
+            if (one == NULL || two == NULL || (strcmp(one, name) != 0 && strcmp(two, name) != 0)) continue;
+            const char *friction = sti_mjcf_text(m, pair, "friction"), *dim = sti_mjcf_text(m, pair, "condim");
+            sti_append(text, sizeof text, "%.80s|%.60s|%.4s;", strcmp(one, name) == 0 ? two : one,
+                       friction != NULL ? friction : "", dim != NULL ? dim : "");
+        }
+    if (text[0] != '\0') {
+        filter.pairs = sti_xml_keep_text(m->robot->files, text);
+        if (filter.pairs == NULL) return sti_robot_memory(m->robot);
+    }
     if ((filter.contype == 0 && filter.conaffinity == 0 && filter.pairs[0] == '\0') || m->no_contact) return ST_OK;
 
     Surface surface;

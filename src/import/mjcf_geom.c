@@ -32,31 +32,6 @@ static st_Status need_sizes(const sti_Mjcf *m, const Geom *geom, int n)
     return ST_OK;
 }
 
-/* Two ends in place of a length and a place: along z, in the middle. */
-static st_Status read_fromto(const sti_Mjcf *m, Geom *geom)
-{
-    const sti_Element *holder = sti_mjcf_holder(m, geom->at, "fromto");
-    double v[6];
-    if (holder == NULL) return ST_OK;
-    STI_TRY(sti_numbers(m->robot->err, holder, "fromto", 6, true, v));
-    st_Vec3 a = vec3_load(v), b = vec3_load(v + 3), d = sub(a, b);
-    double length = norm(d);
-    if (!sti_mjcf_word("capsule cylinder ellipsoid box", geom->type))
-        return sti_element_fail(m->robot->err, holder, "fromto is for a capsule, cylinder, ellipsoid or box, not a %s",
-                                geom->type);
-    if (!(length > 0)) return sti_element_fail(m->robot->err, holder, "fromto has both ends at the same point");
-    bool round = geom->type[0] == 'c';
-    st_Pose frame;
-    STI_TRY(sti_mjcf_frame(m, geom->at, &frame));
-    geom->pose =
-        pose_product(frame, (st_Pose){scale(0.5, add(a, b)), quat_between(vec3(0, 0, 1), scale(1 / length, d))});
-    if (!round && geom->n_size == 1) geom->size[1] = geom->size[0];
-    if (geom->n_size == 0) return need_sizes(m, geom, 1);
-    geom->size[round ? 1 : 2] = length / 2;
-    geom->n_size = round ? 2 : 3;
-    return ST_OK;
-}
-
 /* ---- meshes -------------------------------------------------------------------------------------- */
 
 /* An asset of a kind by its name, or by that of its file without folder and ending; NULL: none. */
@@ -385,7 +360,27 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
     STI_TRY(sti_mjcf_pose(m, at, &geom.pose));
     STI_TRY(sti_mjcf_number(m, at, "group", &group));
     STI_TRY(sti_mjcf_some_numbers(m, at, "size", 3, &geom.n_size, geom.size));
-    STI_TRY(read_fromto(m, &geom));
+    /* Two ends in place of a length and a place: along z, in the middle. */
+    const sti_Element *holder = sti_mjcf_holder(m, geom.at, "fromto");
+    double v[6];
+    if (holder != NULL) {
+        STI_TRY(sti_numbers(m->robot->err, holder, "fromto", 6, true, v));
+        st_Vec3 a = vec3_load(v), b = vec3_load(v + 3), d = sub(a, b);
+        double length = norm(d);
+        if (!sti_mjcf_word("capsule cylinder ellipsoid box", geom.type))
+            return sti_element_fail(m->robot->err, holder,
+                                    "fromto is for a capsule, cylinder, ellipsoid or box, not a %s", geom.type);
+        if (!(length > 0)) return sti_element_fail(m->robot->err, holder, "fromto has both ends at the same point");
+        bool round = geom.type[0] == 'c';
+        st_Pose frame;
+        STI_TRY(sti_mjcf_frame(m, geom.at, &frame));
+        geom.pose =
+            pose_product(frame, (st_Pose){scale(0.5, add(a, b)), quat_between(vec3(0, 0, 1), scale(1 / length, d))});
+        if (!round && geom.n_size == 1) geom.size[1] = geom.size[0];
+        if (geom.n_size == 0) return need_sizes(m, &geom, 1);
+        geom.size[round ? 1 : 2] = length / 2;
+        geom.n_size = round ? 2 : 3;
+    }
     STI_TRY(sti_mjcf_contact(m, at, &contacting));
     STI_TRY(sti_mjcf_place(m, at, k, geom.pose, geom.n_size > 0 ? geom.size[0] : 0));
     if (sti_attribute(at, "name") != NULL) m->places->contacting = contacting;

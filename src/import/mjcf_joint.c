@@ -16,37 +16,6 @@
 
 #include <stdlib.h>
 
-/* Range of a hinge or slide, where it limits. */
-static st_Status read_range(const sti_Mjcf *m, const sti_Element *at, double unit, sti_RobotJoint *joint)
-{
-    double range[2] = {0, 0};
-    bool limited;
-    STI_TRY(sti_mjcf_numbers(m, at, "range", 2, range));
-    STI_TRY(sti_mjcf_limited(m, at, "limited", range, &limited));
-    if (!limited || m->no_limits) return ST_OK;
-    if (!(range[0] < range[1]))
-        return sti_element_fail(m->robot->err, at, "range is %g %g, the first must be below the second", range[0],
-                                range[1]);
-    joint->lower = unit * range[0];
-    joint->upper = unit * range[1];
-    return ST_OK;
-}
-
-static st_Status read_effort(const sti_Mjcf *m, const sti_Element *at, sti_RobotJoint *joint)
-{
-    double range[2] = {0, 0};
-    bool limited;
-    STI_TRY(sti_mjcf_numbers(m, at, "actuatorfrcrange", 2, range));
-    STI_TRY(sti_mjcf_limited(m, at, "actuatorfrclimited", range, &limited));
-    if (!limited) return ST_OK;
-    if (!(range[0] < range[1]))
-        return sti_element_fail(m->robot->err, at, "actuatorfrcrange is %g %g, the first must be below the second",
-                                range[0], range[1]);
-    joint->effort = (range[1] - range[0]) / 2;
-    joint->effort_mid = (range[0] + range[1]) / 2;
-    return ST_OK;
-}
-
 static st_Status not_negative(const sti_Mjcf *m, const sti_Element *at, const char *name, double *out)
 {
     STI_TRY(sti_mjcf_number(m, at, name, out));
@@ -96,8 +65,32 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
     joint->point = pose_point(frame, vec3_load(point));
     joint->axis = rotate(frame.q, vec3_load(axis));
     if (!(norm(joint->axis) > 0)) return sti_element_fail(m->robot->err, at, "axis is 0 0 0, must have a direction");
-    STI_TRY(read_range(m, at, unit, joint));
-    STI_TRY(read_effort(m, at, joint));
+    /* Range of a hinge or slide, where it limits. */
+    {
+        double range[2] = {0, 0};
+        bool limited;
+        STI_TRY(sti_mjcf_numbers(m, at, "range", 2, range));
+        STI_TRY(sti_mjcf_limited(m, at, "limited", range, &limited));
+        if (limited && !m->no_limits) {
+            if (!(range[0] < range[1]))
+                return sti_element_fail(m->robot->err, at, "range is %g %g, the first must be below the second",
+                                        range[0], range[1]);
+            joint->lower = unit * range[0];
+            joint->upper = unit * range[1];
+        }
+    }
+
+    double range[2] = {0, 0};
+    bool limited;
+    STI_TRY(sti_mjcf_numbers(m, at, "actuatorfrcrange", 2, range));
+    STI_TRY(sti_mjcf_limited(m, at, "actuatorfrclimited", range, &limited));
+    if (limited) {
+        if (!(range[0] < range[1]))
+            return sti_element_fail(m->robot->err, at, "actuatorfrcrange is %g %g, the first must be below the second",
+                                    range[0], range[1]);
+        joint->effort = (range[1] - range[0]) / 2;
+        joint->effort_mid = (range[0] + range[1]) / 2;
+    }
     STI_TRY(not_negative(m, at, "stiffness", &joint->stiffness));
     STI_TRY(not_negative(m, at, "damping", &joint->damping));
     STI_TRY(not_negative(m, at, "frictionloss", &joint->friction));
@@ -142,11 +135,6 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
 
 /* ---- several at once ----------------------------------------------------------------------------- */
 
-static bool parallel(st_Vec3 a, st_Vec3 b)
-{
-    return norm(cross(a, b)) <= 1e-9 * norm(a) * norm(b);
-}
-
 static bool across(st_Vec3 a, st_Vec3 b)
 {
     return fabs(dot(a, b)) <= 1e-9 * norm(a) * norm(b);
@@ -178,8 +166,8 @@ static bool combine(sti_RobotJoint *j, int n, sti_RobotJoint *out)
         add_other(out, &j[1]);
         return true;
     }
-    if (n == 2 && hinge0 != hinge1 && parallel(j[0].axis, j[1].axis) && dot(j[0].axis, j[1].axis) > 0 &&
-        only_limits(&j[1])) {
+    if (n == 2 && hinge0 != hinge1 && (norm(cross(j[0].axis, j[1].axis)) <= 1e-9 * norm(j[0].axis) * norm(j[1].axis)) &&
+        dot(j[0].axis, j[1].axis) > 0 && only_limits(&j[1])) {
         out->type = ST_JOINT_CYLINDRICAL;
         out->point = hinge0 ? j[0].point : j[1].point;
         out->coordinate = hinge0 ? ST_COORDINATE_ANGLE : ST_COORDINATE_DISPLACEMENT;

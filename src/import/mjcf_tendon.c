@@ -18,33 +18,6 @@ static st_Status read_coefficients(sti_Mjcf *m, const sti_Element *at, sti_Robot
     return ST_OK;
 }
 
-static st_Status read_wrap(sti_Mjcf *m, const sti_Element *at, sti_RobotPart *out)
-{
-    const sti_MjcfPlace *geom, *side;
-    STI_TRY(sti_mjcf_find_place(m, at, "geom", "geom", &geom));
-    const char *type = sti_mjcf_text(m, geom->at, "type");
-    const bool cylinder = type != NULL && strcmp(type, "cylinder") == 0;
-    if (type != NULL && !cylinder && strcmp(type, "sphere") != 0)
-        return sti_element_fail(m->robot->err, at, "geom is \"%.60s\", a %.20s, must be a sphere or a cylinder",
-                                geom->name, type);
-    *out = (sti_RobotPart){.kind = cylinder ? ST_TENDON_CYLINDER : ST_TENDON_SPHERE,
-                           .link = geom->link,
-                           .point = geom->pose.p,
-                           .axis = rotate(geom->pose.q, vec3(0, 0, 1)),
-                           .radius = geom->radius};
-    if (sti_attribute(at, "sidesite") == NULL) return ST_OK;
-    STI_TRY(sti_mjcf_find_place(m, at, "sidesite", "site", &side));
-    const st_Vec3 d = sub(side->pose.p, geom->pose.p), axis = out->axis;
-    const double away = norm(cylinder ? sub(d, scale(dot(d, axis), axis)) : d);
-    if (side->link != geom->link)
-        return sti_element_fail(m->robot->err, at, "sidesite is \"%.60s\", must be of the same body as the geom",
-                                side->name);
-    if (away < geom->radius) return sti_mjcf_unknown(m, at, "sidesite"); /* wraps on the inside */
-    out->has_side = true;
-    out->side = side->pose.p;
-    return ST_OK;
-}
-
 static st_Status read_path(sti_Mjcf *m, const sti_Element *at, sti_RobotTendon *tendon)
 {
     int n = 0;
@@ -58,7 +31,29 @@ static st_Status read_path(sti_Mjcf *m, const sti_Element *at, sti_RobotTendon *
             if (!(part->coefficient > 0))
                 return sti_element_fail(m->robot->err, child, "divisor is %g, must be > 0", part->coefficient);
         } else if (sti_element_is(child, "geom")) {
-            STI_TRY(read_wrap(m, child, part));
+            const sti_MjcfPlace *geom, *side;
+            STI_TRY(sti_mjcf_find_place(m, child, "geom", "geom", &geom));
+            const char *type = sti_mjcf_text(m, geom->at, "type");
+            const bool cylinder = type != NULL && strcmp(type, "cylinder") == 0;
+            if (type != NULL && !cylinder && strcmp(type, "sphere") != 0)
+                return sti_element_fail(m->robot->err, child,
+                                        "geom is \"%.60s\", a %.20s, must be a sphere or a cylinder", geom->name, type);
+            *part = (sti_RobotPart){.kind = cylinder ? ST_TENDON_CYLINDER : ST_TENDON_SPHERE,
+                                    .link = geom->link,
+                                    .point = geom->pose.p,
+                                    .axis = rotate(geom->pose.q, vec3(0, 0, 1)),
+                                    .radius = geom->radius};
+            if (sti_attribute(child, "sidesite") != NULL) {
+                STI_TRY(sti_mjcf_find_place(m, child, "sidesite", "site", &side));
+                const st_Vec3 d = sub(side->pose.p, geom->pose.p), axis = part->axis;
+                const double away = norm(cylinder ? sub(d, scale(dot(d, axis), axis)) : d);
+                if (side->link != geom->link)
+                    return sti_element_fail(m->robot->err, child,
+                                            "sidesite is \"%.60s\", must be of the same body as the geom", side->name);
+                if (away < geom->radius) return sti_mjcf_unknown(m, child, "sidesite"); /* wraps on the inside */
+                part->has_side = true;
+                part->side = side->pose.p;
+            }
         } else if (sti_element_is(child, "site")) {
             STI_TRY(sti_mjcf_find_place(m, child, "site", "site", &site));
             *part = (sti_RobotPart){.kind = ST_TENDON_POINT, .link = site->link, .point = site->pose.p};

@@ -135,12 +135,6 @@ static void put_shapes(Writer *w, int body, int depth)
 
 /* ---- bodies and joints ------------------------------------------------------------------------------- */
 
-static bool in_tree_type(st_JointType type)
-{
-    return type == ST_JOINT_FIXED || type == ST_JOINT_BALL || type == ST_JOINT_REVOLUTE || type == ST_JOINT_PRISMATIC ||
-           type == ST_JOINT_CYLINDRICAL || type == ST_JOINT_UNIVERSAL;
-}
-
 /* Bodies that stand are the world's; the others hang on the first joint that reaches them. */
 static void find_tree(const Writer *w)
 {
@@ -152,7 +146,10 @@ static void find_tree(const Writer *w)
         bool grown = false;
         for (int j = 1; j <= st_scene_joint_count(w->scene); j++) {
             st_JointDef joint;
-            if (st_scene_joint(w->scene, (st_JointId){j}, &joint) != ST_OK || w->used[j] || !in_tree_type(joint.type))
+            if (st_scene_joint(w->scene, (st_JointId){j}, &joint) != ST_OK || w->used[j] ||
+                !(joint.type == ST_JOINT_FIXED || joint.type == ST_JOINT_BALL || joint.type == ST_JOINT_REVOLUTE ||
+                  joint.type == ST_JOINT_PRISMATIC || joint.type == ST_JOINT_CYLINDRICAL ||
+                  joint.type == ST_JOINT_UNIVERSAL))
                 continue;
             const int a = joint.a.index1, b = joint.b.index1;
             if ((w->parent[a] >= 0) == (w->parent[b] >= 0)) continue;
@@ -297,75 +294,6 @@ static void put_body(Writer *w, int b, int depth)
 
 /* ---- the rest ---------------------------------------------------------------------------------------- */
 
-static void put_equalities(Writer *w)
-{
-    fputs("  <equality>\n", w->out);
-    for (int k = 1; k <= st_scene_joint_count(w->scene); k++) {
-        st_JointDef j, a, b;
-        if (w->used[k] || st_scene_joint(w->scene, (st_JointId){k}, &j) != ST_OK) continue;
-        if (j.type == ST_JOINT_GEAR && st_scene_joint(w->scene, j.joint_a, &a) == ST_OK &&
-            st_scene_joint(w->scene, j.joint_b, &b) == ST_OK) {
-            fputs("    <joint", w->out);
-            put_name(w, "joint1", a.name, "");
-            put_name(w, "joint2", b.name, "");
-            fprintf(w->out, " polycoef=\"0 %.17g 0 0 0\"/>\n", j.ratio);
-        } else if (j.type == ST_JOINT_BALL || j.type == ST_JOINT_FIXED || j.type == ST_JOINT_REVOLUTE) {
-            const st_BodyDef one = body_of(w, j.a.index1), two = body_of(w, j.b.index1);
-            /* a hinge that closes a loop: two points of its axis */
-            for (int end = 0; end < (j.type == ST_JOINT_REVOLUTE ? 2 : 1); end++) {
-                const st_Vec3 at = add(j.point, scale(0.1 * end, j.axis));
-                fprintf(w->out, "    <%s", j.type == ST_JOINT_FIXED ? "weld" : "connect");
-                put_name(w, "body1", j.a.index1 == 0 ? "world" : one.name, "");
-                put_name(w, "body2", j.b.index1 == 0 ? "world" : two.name, "");
-                if (j.type != ST_JOINT_FIXED) put_vector(w, "anchor", rotate_back(one.pose.q, sub(at, one.pose.p)));
-                fputs("/>\n", w->out);
-            }
-        } else if (j.type == ST_JOINT_TENDON && j.motor.type == ST_MOTOR_MOTION) { /* held at its length */
-            fputs("    <tendon", w->out);
-            put_name(w, "tendon1", j.name, "");
-            fputs("/>\n", w->out);
-        } else if (j.type != ST_JOINT_TENDON) {
-            note(w, "joint \"%.80s\": a %s joint beside the tree", j.name, st_joint_type_name(j.type));
-        }
-    }
-    fputs("  </equality>\n", w->out);
-}
-
-static void put_tendon(const Writer *w, int k, const st_JointDef *j)
-{
-    const bool sum = j->path[0].kind == ST_TENDON_JOINT;
-    st_JointDef part;
-    fprintf(w->out, "    <%s", sum ? "fixed" : "spatial");
-    put_name(w, "name", j->name, "");
-    if (isfinite(j->lower) || isfinite(j->upper))
-        fprintf(w->out, " range=\"%.17g %.17g\"", isfinite(j->lower) ? j->lower : -1e6,
-                isfinite(j->upper) ? j->upper : 1e6);
-    if (j->stiffness > 0) put_number(w, "stiffness", j->stiffness);
-    if (j->stiffness > 0 && isfinite(j->rest))
-        fprintf(w->out, " springlength=\"%.17g %.17g\"", j->rest, j->rest + j->slack);
-    if (j->damping > 0) put_number(w, "damping", j->damping);
-    if (j->friction > 0) put_number(w, "frictionloss", j->friction);
-    if (j->armature > 0) put_number(w, "armature", j->armature);
-    fputs(">", w->out);
-    for (int i = 0; i < j->n_path; i++) {
-        const st_TendonPoint *at = &j->path[i];
-        if (at->kind == ST_TENDON_JOINT && st_scene_joint(w->scene, at->joint, &part) == ST_OK) {
-            fputs("<joint", w->out);
-            put_name(w, "joint", part.name, "");
-            fprintf(w->out, " coef=\"%.17g\"/>", at->coefficient);
-        } else if (at->kind == ST_TENDON_PULLEY) {
-            fprintf(w->out, "<pulley divisor=\"%.17g\"/>", at->coefficient);
-        } else if (at->kind == ST_TENDON_POINT) {
-            fprintf(w->out, "<site site=\"path%d.%d\"/>", k, i);
-        } else if (at->kind != ST_TENDON_JOINT) {
-            fprintf(w->out, "<geom geom=\"path%d.%d\"", k, i);
-            if (at->has_side) fprintf(w->out, " sidesite=\"side%d.%d\"", k, i);
-            fputs("/>", w->out);
-        }
-    }
-    fprintf(w->out, "</%s>\n", sum ? "fixed" : "spatial");
-}
-
 static void put_actuators(Writer *w)
 {
     fputs("  <actuator>\n", w->out);
@@ -452,7 +380,39 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
     fputs("  <tendon>\n", w->out);
     for (int k = 1; k <= st_scene_joint_count(w->scene); k++) {
         st_JointDef j;
-        if (st_scene_joint(w->scene, (st_JointId){k}, &j) == ST_OK && j.type == ST_JOINT_TENDON) put_tendon(w, k, &j);
+        if (st_scene_joint(w->scene, (st_JointId){k}, &j) == ST_OK && j.type == ST_JOINT_TENDON) {
+            const bool sum = j.path[0].kind == ST_TENDON_JOINT;
+            st_JointDef part;
+            fprintf(w->out, "    <%s", sum ? "fixed" : "spatial");
+            put_name(w, "name", j.name, "");
+            if (isfinite(j.lower) || isfinite(j.upper))
+                fprintf(w->out, " range=\"%.17g %.17g\"", isfinite(j.lower) ? j.lower : -1e6,
+                        isfinite(j.upper) ? j.upper : 1e6);
+            if (j.stiffness > 0) put_number(w, "stiffness", j.stiffness);
+            if (j.stiffness > 0 && isfinite(j.rest))
+                fprintf(w->out, " springlength=\"%.17g %.17g\"", j.rest, j.rest + j.slack);
+            if (j.damping > 0) put_number(w, "damping", j.damping);
+            if (j.friction > 0) put_number(w, "frictionloss", j.friction);
+            if (j.armature > 0) put_number(w, "armature", j.armature);
+            fputs(">", w->out);
+            for (int i = 0; i < j.n_path; i++) {
+                const st_TendonPoint *at = &j.path[i];
+                if (at->kind == ST_TENDON_JOINT && st_scene_joint(w->scene, at->joint, &part) == ST_OK) {
+                    fputs("<joint", w->out);
+                    put_name(w, "joint", part.name, "");
+                    fprintf(w->out, " coef=\"%.17g\"/>", at->coefficient);
+                } else if (at->kind == ST_TENDON_PULLEY) {
+                    fprintf(w->out, "<pulley divisor=\"%.17g\"/>", at->coefficient);
+                } else if (at->kind == ST_TENDON_POINT) {
+                    fprintf(w->out, "<site site=\"path%d.%d\"/>", k, i);
+                } else if (at->kind != ST_TENDON_JOINT) {
+                    fprintf(w->out, "<geom geom=\"path%d.%d\"", k, i);
+                    if (at->has_side) fprintf(w->out, " sidesite=\"side%d.%d\"", k, i);
+                    fputs("/>", w->out);
+                }
+            }
+            fprintf(w->out, "</%s>\n", sum ? "fixed" : "spatial");
+        }
     }
     for (int k = 1; k <= st_scene_spring_count(w->scene); k++) {
         st_SpringDef s;
@@ -469,7 +429,37 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
         fprintf(w->out, "><site site=\"spring%d.0\"/><site site=\"spring%d.1\"/></spatial>\n", k, k);
     }
     fputs("  </tendon>\n", w->out);
-    put_equalities(w);
+
+    fputs("  <equality>\n", w->out);
+    for (int k = 1; k <= st_scene_joint_count(w->scene); k++) {
+        st_JointDef j, a, b;
+        if (w->used[k] || st_scene_joint(w->scene, (st_JointId){k}, &j) != ST_OK) continue;
+        if (j.type == ST_JOINT_GEAR && st_scene_joint(w->scene, j.joint_a, &a) == ST_OK &&
+            st_scene_joint(w->scene, j.joint_b, &b) == ST_OK) {
+            fputs("    <joint", w->out);
+            put_name(w, "joint1", a.name, "");
+            put_name(w, "joint2", b.name, "");
+            fprintf(w->out, " polycoef=\"0 %.17g 0 0 0\"/>\n", j.ratio);
+        } else if (j.type == ST_JOINT_BALL || j.type == ST_JOINT_FIXED || j.type == ST_JOINT_REVOLUTE) {
+            const st_BodyDef one = body_of(w, j.a.index1), two = body_of(w, j.b.index1);
+            /* a hinge that closes a loop: two points of its axis */
+            for (int end = 0; end < (j.type == ST_JOINT_REVOLUTE ? 2 : 1); end++) {
+                const st_Vec3 at = add(j.point, scale(0.1 * end, j.axis));
+                fprintf(w->out, "    <%s", j.type == ST_JOINT_FIXED ? "weld" : "connect");
+                put_name(w, "body1", j.a.index1 == 0 ? "world" : one.name, "");
+                put_name(w, "body2", j.b.index1 == 0 ? "world" : two.name, "");
+                if (j.type != ST_JOINT_FIXED) put_vector(w, "anchor", rotate_back(one.pose.q, sub(at, one.pose.p)));
+                fputs("/>\n", w->out);
+            }
+        } else if (j.type == ST_JOINT_TENDON && j.motor.type == ST_MOTOR_MOTION) { /* held at its length */
+            fputs("    <tendon", w->out);
+            put_name(w, "tendon1", j.name, "");
+            fputs("/>\n", w->out);
+        } else if (j.type != ST_JOINT_TENDON) {
+            note(w, "joint \"%.80s\": a %s joint beside the tree", j.name, st_joint_type_name(j.type));
+        }
+    }
+    fputs("  </equality>\n", w->out);
     put_actuators(w);
     if (st_scene_measure_count(scene) > 0) note(w, "%d measures", st_scene_measure_count(scene));
     if (st_scene_keyframe_count(scene) > 0) note(w, "%d keyframes", st_scene_keyframe_count(scene));

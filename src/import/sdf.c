@@ -163,20 +163,6 @@ static st_Status add_frame(Sdf *sdf, const Model *model, const sti_Element *at, 
 static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, const st_Pose *placed,
                            const char *called, bool single, int depth);
 
-/* Two models that worlds name and that come with Gazebo: known where they are not installed. */
-static st_Status known_model(Sdf *sdf, const Model *outer, const sti_Element *at, const char *name, st_Pose pose,
-                             bool *known)
-{
-    const bool sun = strcasecmp(name, "sun") == 0;
-    *known = sun || strcasecmp(name, "ground_plane") == 0 || strcasecmp(name, "ground plane") == 0;
-    if (sun) sti_skip(sdf->robot, "the model \"sun\", a light");
-    if (sun || !*known) return ST_OK;
-    json_t *plane = json_pack("{s:s, s:f}", "type", "plane", "friction", 1.0);
-    if (plane == NULL) return sti_robot_memory(sdf->robot);
-    STI_TRY(sti_remark(sdf->robot, "the model \"%.60s\" is not installed: a plane", name));
-    return sti_robot_shape(sdf->robot, &sdf->robot->links[0], at, pose_product(outer->pose, pose), plane);
-}
-
 /* <include><uri>: the model of another file, under another name and elsewhere. A folder has it in model.sdf, or in the
  * last file that its model.config names. */
 static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at, int depth)
@@ -201,7 +187,17 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
         snprintf(other, sizeof other, "%.1000s/model.config", uri);
         const bool configured = sti_robot_path(sdf->robot, at, other, &found) == ST_OK;
         sdf->robot->err = err;
-        STI_TRY(known_model(sdf, outer, at, slash != NULL ? slash + 1 : uri, pose, &known));
+        /* Two models that worlds name and that come with Gazebo: known where they are not installed. */
+        const char *name = slash != NULL ? slash + 1 : uri;
+        const bool sun = strcasecmp(name, "sun") == 0;
+        known = sun || strcasecmp(name, "ground_plane") == 0 || strcasecmp(name, "ground plane") == 0;
+        if (sun) sti_skip(sdf->robot, "the model \"sun\", a light");
+        if (!(sun || !known)) {
+            json_t *plane = json_pack("{s:s, s:f}", "type", "plane", "friction", 1.0);
+            if (plane == NULL) return sti_robot_memory(sdf->robot);
+            STI_TRY(sti_remark(sdf->robot, "the model \"%.60s\" is not installed: a plane", name));
+            STI_TRY(sti_robot_shape(sdf->robot, &sdf->robot->links[0], at, pose_product(outer->pose, pose), plane));
+        }
         if (known) return ST_OK;
         if (configured) STI_TRY(sti_robot_include(sdf->robot, at, other, &root));
         for (const sti_Element *entry = configured ? root->first : NULL; entry != NULL; entry = entry->next)

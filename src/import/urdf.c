@@ -256,18 +256,6 @@ static st_Status read_mimic(sti_Robot *robot, sti_RobotLink *child, const sti_El
     return joint->ratio != 0 ? ST_OK : lock_joint(robot, child, joint->offset);
 }
 
-/* The axis, (1, 0, 0) where left out. */
-static st_Status read_axis(sti_Robot *robot, sti_RobotJoint *joint, const sti_Element *at)
-{
-    const sti_Element *axis = sti_child(at, "axis");
-    double xyz[3] = {1, 0, 0};
-    if (axis != NULL) STI_TRY(sti_numbers(robot->err, axis, "xyz", 3, true, xyz));
-    joint->axis = vec3_load(xyz);
-    double length = norm(joint->axis);
-    if (length > 0 && isfinite(length)) return ST_OK;
-    return sti_element_fail(robot->err, axis, "xyz is %g %g %g, must have a direction", xyz[0], xyz[1], xyz[2]);
-}
-
 static st_Status read_joint(sti_Robot *robot, sti_RobotLink *child, const sti_Element *at)
 {
     static const char *const known[] = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic", NULL};
@@ -283,7 +271,17 @@ static st_Status read_joint(sti_Robot *robot, sti_RobotLink *child, const sti_El
     STI_TRY(read_origin(robot, at, &child->pose));
     joint->floating = types[type].type == ST_JOINT_FREE;
     joint->type = joint->floating ? ST_JOINT_FIXED : types[type].type;
-    if (types[type].axis) STI_TRY(read_axis(robot, joint, at));
+    if (types[type].axis) {
+        /* The axis, (1, 0, 0) where left out. */
+        const sti_Element *axis = sti_child(at, "axis");
+        double xyz[3] = {1, 0, 0};
+        if (axis != NULL) STI_TRY(sti_numbers(robot->err, axis, "xyz", 3, true, xyz));
+        joint->axis = vec3_load(xyz);
+        double length = norm(joint->axis);
+        if (!(length > 0 && isfinite(length))) {
+            return sti_element_fail(robot->err, axis, "xyz is %g %g %g, must have a direction", xyz[0], xyz[1], xyz[2]);
+        }
+    }
     if (limit == NULL && types[type].limits && mimic == NULL)
         return sti_element_fail(robot->err, at, "has no <limit>, a %s joint must have one%s", types[type].word,
                                 type == 1 ? "; without limits it is continuous" : "");
@@ -336,21 +334,6 @@ static st_Status find_end(sti_Robot *robot, const Graph *graph, const sti_Elemen
         sti_nearest_try(&nearest, sti_attribute(graph->links[k], "name"));
     sti_nearest_text(&nearest, "links", text, sizeof text);
     return sti_element_fail(robot->err, at, "link is \"%.60s\", there is none of that name%s", name, text);
-}
-
-static st_Status find_root(sti_Robot *robot, const Graph *graph, int *out)
-{
-    *out = -1;
-    for (int k = 0; k < graph->n; k++) {
-        if (graph->joints[k] != NULL) continue;
-        if (*out >= 0)
-            return sti_element_fail(robot->err, graph->links[k],
-                                    "is a second root beside \"%.60s\": every other link must be the child of a joint",
-                                    sti_attribute(graph->links[*out], "name"));
-        *out = k;
-    }
-    if (*out >= 0) return ST_OK;
-    return sti_element_fail(robot->err, graph->joints[0], "links form a ring, must form a tree with one root");
 }
 
 static bool welded_to_root(const sti_Robot *robot, int k)
@@ -441,7 +424,18 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
             tail = &graph.next[*tail];
         *tail = child;
     }
-    STI_TRY(find_root(robot, &graph, &top));
+    top = -1;
+    for (int k = 0; k < graph.n; k++) {
+        if (graph.joints[k] != NULL) continue;
+        if (top >= 0)
+            return sti_element_fail(robot->err, graph.links[k],
+                                    "is a second root beside \"%.60s\": every other link must be the child of a joint",
+                                    sti_attribute(graph.links[top], "name"));
+        top = k;
+    }
+    if (!(top >= 0)) {
+        return sti_element_fail(robot->err, graph.joints[0], "links form a ring, must form a tree with one root");
+    }
     /* From the root down, parents first. `order` and `index` (graph to robot) have room for all. */
     int n = 0;
     order[n++] = top;
