@@ -419,6 +419,10 @@ st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solut
     return sti_solver_solve(solver, problem, NULL, solution, info, err);
 }
 
+/* Visits of each contact that `auto` may spend on a small problem that dense factors did not solve: a jam, mostly, which
+ * no method solves. More, and a step costs many times the others; fewer, and what is hard is left unsolved.    */
+static const double visits_after_dense = 600;
+
 st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const sti_PileContacts *pile,
                            st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
@@ -430,6 +434,7 @@ st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const s
                                        (def->warm_start ? 1e-2 : 1) * def->tolerance, def->max_iterations,
                                        def->warm_start ? solution->r : NULL, solution, info, &solved, err));
         if (solved) return ST_OK;
+        if (solver->kind == &sti_auto) solver->def.max_work = fmin(def->max_work, visits_after_dense);
     }
     STI_TRY(make_room(solver, problem, err));
     STI_TRY(sti_reduce_joints(solver->reduction, problem, pile, err));

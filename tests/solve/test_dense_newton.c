@@ -104,13 +104,14 @@ static double solve_and_judge(sti_DenseNewton *solver, const st_Problem *problem
     st_Error err = {0};
     bool solved;
     assert_true(sti_dense_newton_takes(problem));
-    check_ok(sti_dense_newton_solve(solver, problem, tolerance, tolerance, 1000, start, &solution, &info, &solved, &err),
-             err);
+    check_ok(
+        sti_dense_newton_solve(solver, problem, tolerance, tolerance, 1000, start, &solution, &info, &solved, &err),
+        err);
     if (!solved) return INFINITY;
     check_ok(st_problem_residual(problem, r, &judged, &err), err);
     check_below(judged.natural, 1.001 * tolerance + 1e-12);
     check_close(info.residual.natural, judged.natural, 1e-6 * judged.natural + 1e-12); /* one scale for both */
-    for (int i = 0; i < problem->n_r; i++) { /* u is that of r */
+    for (int i = 0; i < problem->n_r; i++) {                                           /* u is that of r */
         double sum = problem->w[i];
         for (int64_t e = problem->H.p[i]; e < problem->H.p[i + 1]; e++)
             sum += problem->H.x[e] * v[problem->H.i[e]];
