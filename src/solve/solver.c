@@ -419,8 +419,8 @@ st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solut
     return sti_solver_solve(solver, problem, NULL, solution, info, err);
 }
 
-/* Visits of each contact that `auto` may spend on a small problem that dense factors did not solve: a jam, mostly, which
- * no method solves. More, and a step costs many times the others; fewer, and what is hard is left unsolved.    */
+/* Visits of each contact that `auto` may spend on a small problem that dense factors did not solve: a jam, mostly,
+ * which no method solves. More, and a step costs many times the others; fewer, and what is hard is left unsolved.    */
 static const double visits_after_dense = 600;
 
 st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const sti_PileContacts *pile,
