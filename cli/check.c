@@ -108,7 +108,8 @@ static void put_remarks(Json *json, const char *remarks)
     put_close_array(json);
 }
 
-/* Overlaps, open joints and jumps in speed of the first state, the first ones by name. */
+/* Overlaps, open joints, jumps in speed and coordinates outside their limits, of the first state, the first ones by
+ * name. */
 #define SHOWN_FLAWS 20
 
 static void flaw_text(const Loaded *loaded, const st_Flaw *flaw, char *out, size_t size)
@@ -120,6 +121,11 @@ static void flaw_text(const Loaded *loaded, const st_Flaw *flaw, char *out, size
                  body_name(loaded->scene, flaw->a), body_name(loaded->scene, flaw->b), flaw->size);
     else if (flaw->kind == ST_FLAW_JOINT)
         snprintf(out, size, "joint \"%s\" is open by %.3g m or rad at the start", joint.name, flaw->size);
+    else if (flaw->kind == ST_FLAW_LIMIT)
+        snprintf(out, size,
+                 "joint \"%s\" is outside its limits by %.3g m or rad at the start: steps bring it back at "
+                 "correction_speed",
+                 joint.name, flaw->size);
     else
         snprintf(out, size,
                  "joint \"%s\" starts with a jump of %.3g m/s or rad/s%s: the first step holds an impact, and no force "

@@ -308,6 +308,24 @@ static PyObject *articulation_point(ArticulationObject *self, PyObject *args, Py
     return status == ST_OK ? row_new(STATE(self), ROW_POINT_MOTION, &motion) : raise(self, status, &err);
 }
 
+static PyObject *articulation_frame(ArticulationObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"name", "acceleration", NULL};
+    const char *name;
+    PyObject *rate = NULL;
+    st_PointMotion motion;
+    double *a = NULL;
+    st_Error err = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|O:frame", names, &name, &rate) ||
+        !read_vector(rate, "acceleration", n_v(self), &a))
+        return NULL;
+    const bool free = system_free(self->system);
+    st_Status status = free ? st_articulation_frame(self->of, name, a, (int)n_v(self), &motion, &err) : ST_OK;
+    PyMem_Free(a);
+    if (!free) return NULL;
+    return status == ST_OK ? row_new(STATE(self), ROW_POINT_MOTION, &motion) : raise(self, status, &err);
+}
+
 static PyObject *six_rows(ArticulationObject *self, PyObject *args, PyObject *keywords, bool rate)
 {
     static char *names[] = {"body", "point", NULL};
@@ -671,6 +689,9 @@ static PyMethodDef articulation_methods[] = {
     {"point", WITH_KEYWORDS(articulation_point),
      "point($self, /, body, point=None, acceleration=None)\n--\n\n"
      "Motion of a point given in the axes of its body, with dv/dt = acceleration: a PointMotion."},
+    {"frame", WITH_KEYWORDS(articulation_frame),
+     "frame($self, /, name, acceleration=None)\n--\n\n"
+     "Motion of the frame of a measure of the scene, with dv/dt = acceleration: a PointMotion."},
     {"jacobian", WITH_KEYWORDS(articulation_jacobian),
      "jacobian($self, /, body, point=None)\n--\n\n"
      "6 x n: velocity of the point, then angular velocity, world axes, are J v."},

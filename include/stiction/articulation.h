@@ -116,6 +116,10 @@ typedef struct st_PointMotion {
 /* Motion of a point given in the axes of its body, with dv/dt = `acceleration` (n_v numbers; NULL: 0). */
 ST_API st_Status st_articulation_point(st_Articulation *articulation, st_BodyId body, st_Vec3 point,
                                        const double *acceleration, int n_v, st_PointMotion *out, st_Error *err);
+/* Motion of the frame of a measure of the scene, by its name (MJCF: of a sensor at a site): of its origin, with the
+ * orientation of its axes. ST_ERR_ARGUMENT: there is no such measure, or it has no frame.               */
+ST_API st_Status st_articulation_frame(st_Articulation *articulation, const char *name, const double *acceleration,
+                                       int n_v, st_PointMotion *out, st_Error *err);
 /* Jacobian of a point given in the axes of its body: 6 x n_v, row-major. J v is the velocity of the point, then the
  * angular velocity, world axes. `rate` receives dJ/dt. Either may be NULL.                           */
 ST_API st_Status st_articulation_jacobian(st_Articulation *articulation, st_BodyId body, st_Vec3 point, double *J,

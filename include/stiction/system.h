@@ -225,13 +225,14 @@ ST_API void st_system_cancel_when(st_System *system, bool (*ask)(void *ctx), voi
 ST_API void st_system_initial_change(const st_System *system, double *position, double *velocity);
 
 /* An overlap or a contradiction of joints in the state that was set last: the deepest overlap of two bodies, the
- * largest error of a joint, its largest speed of opening (of a motor or motion: the jump its speed starts with). */
-typedef enum st_FlawKind { ST_FLAW_OVERLAP = 0, ST_FLAW_JOINT, ST_FLAW_SPEED } st_FlawKind;
+ * largest error of a joint, its largest speed of opening (of a motor or motion: the jump its speed starts with), and
+ * how far a coordinate is outside its limits, to which steps bring it back at correction_speed.            */
+typedef enum st_FlawKind { ST_FLAW_OVERLAP = 0, ST_FLAW_JOINT, ST_FLAW_SPEED, ST_FLAW_LIMIT } st_FlawKind;
 typedef struct st_Flaw {
     st_FlawKind kind;
     st_BodyId a, b;   /* of an overlap                                                     */
     st_JointId joint; /* of the others                                                     */
-    double size;      /* [m], [m or rad], [m/s or rad/s]                                    */
+    double size;      /* [m], [m or rad], [m/s or rad/s], [m or rad]                        */
 } st_Flaw;
 /* List those above 1e-6, overlaps of each two bodies first: the first `room` of them go to `out`. Returns how many
  * there are. For systems made from a scene, before the first step.                                      */

@@ -525,6 +525,27 @@ st_Status st_articulation_point(st_Articulation *a, st_BodyId body, st_Vec3 poin
     return ST_OK;
 }
 
+st_Status st_articulation_frame(st_Articulation *a, const char *name, const double *acceleration, int n_v,
+                                st_PointMotion *out, st_Error *err)
+{
+    CHECK(a, err);
+    STI_NEED(name, err);
+    STI_NEED(out, err);
+    const st_Scene *scene = a->system->model.world->scene;
+    int k = 0;
+    while (k < scene->n_measures && strcmp(scene->measure[k].name, name) != 0)
+        k++;
+    if (k == scene->n_measures) return sti_fail(err, ST_ERR_ARGUMENT, "%s: there is no measure \"%s\"", __func__, name);
+    const sti_MeasureEntry *measure = &scene->measure[k];
+    if (measure->type < ST_MEASURE_POSITION || measure->type > ST_MEASURE_RANGE)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: measure \"%s\" has no frame, it is one of %s", __func__, name,
+                        st_measure_type_name(measure->type));
+    const int body = measure->body != NULL ? sti_names_find(&scene->names[STI_BODY], 0, measure->body) : 0;
+    STI_TRY(st_articulation_point(a, (st_BodyId){body}, measure->frame.p, acceleration, n_v, out, err));
+    out->orientation = quat_product(out->orientation, measure->frame.q);
+    return ST_OK;
+}
+
 void sti_articulation_rows(const st_Articulation *a, int node, const sti_Spatial *S, st_Vec3 arm, double *row)
 {
     const int n_v = a->of.forest.n_v;

@@ -3,6 +3,7 @@
 #include "scene_run.h"
 
 #include <stiction/articulation.h>
+#include <stiction/grains.h>
 
 static const char *const scenes[] = {
     "examples/mechanisms/andrews.json",
@@ -377,6 +378,59 @@ static void two_bars(Run *run, double upper)
     check_ok(st_system_create(run->scene, &def, &run->sys, &run->err), run->err);
 }
 
+/* A frame at the end of a bar of length 1 that turns about z, by its name: a circle with its two accelerations. */
+static void test_frame(void **unused)
+{
+    (void)unused;
+    Robot robot = {0};
+    Run *run = &robot.run;
+    st_SystemDef def = st_system_def();
+    st_PointMotion motion;
+    check_ok(st_scene_create(&run->scene, &run->err), run->err);
+    st_BodyDef body = st_body_def();
+    body.mass = 1;
+    body.inertia = (st_Mat3){{0.1, 0, 0, 0, 0.1, 0, 0, 0, 0.1}};
+    body.pose.p = vec3(0.5, 0, 0);
+    body.name = "bar";
+    st_BodyId bar;
+    check_ok(st_scene_add_body(run->scene, &body, &bar, &run->err), run->err);
+    st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+    joint.b = bar;
+    joint.axis = vec3(0, 0, 1);
+    joint.lower = 0.1, joint.upper = 0.5; /* it starts at 0 */
+    check_ok(st_scene_add_joint(run->scene, &joint, NULL, &run->err), run->err);
+    st_MeasureDef tip = st_measure_def(ST_MEASURE_POSITION);
+    tip.name = "tip", tip.body = "bar";
+    tip.frame = (st_Pose){vec3(0.5, 0, 0), quat_exp(vec3(0, 0, 0.5))};
+    check_ok(st_scene_add_measure(run->scene, &tip, &run->err), run->err);
+    st_MeasureDef time = st_measure_def(ST_MEASURE_TIME);
+    time.name = "clock";
+    check_ok(st_scene_add_measure(run->scene, &time, &run->err), run->err);
+    check_ok(st_system_create(run->scene, &def, &run->sys, &run->err), run->err);
+    st_Flaw flaw[4];
+    assert_int_equal(st_system_flaws(run->sys, flaw, 4), 1);
+    assert_int_equal(flaw[0].kind, ST_FLAW_LIMIT);
+    assert_int_equal(flaw[0].joint.index1, 1);
+    check_close(flaw[0].size, 0.1, 1e-12);
+
+    check_ok(st_articulation_create(run->sys, &robot.of, &run->err), run->err);
+    const double angle = 0.3, rate = 2, a = 5, c = cos(angle), s = sin(angle);
+    check_ok(st_articulation_set_state(robot.of, &angle, 1, &rate, 1, &run->err), run->err);
+    check_ok(st_articulation_frame(robot.of, "tip", &a, 1, &motion, &run->err), run->err);
+    check_vector(motion.position, vec3(c, s, 0), 1e-14);
+    check_vector(motion.velocity, vec3(-rate * s, rate * c, 0), 1e-14);
+    check_vector(motion.acceleration, vec3(-a * s - rate * rate * c, a * c - rate * rate * s, 0), 1e-13);
+    check_vector(motion.spin_rate, vec3(0, 0, a), 1e-14);
+    check_vector(rotate(motion.orientation, vec3(1, 0, 0)), vec3(cos(0.8), sin(0.8), 0), 1e-14);
+    assert_int_equal(st_articulation_frame(robot.of, "hand", NULL, 0, &motion, &run->err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(run->err.message, "no measure \"hand\""));
+    assert_int_equal(st_articulation_frame(robot.of, "clock", NULL, 0, &motion, &run->err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(run->err.message, "\"clock\" has no frame"));
+    assert_int_equal(st_articulation_frame(robot.of, "tip", &a, 2, &motion, &run->err), ST_ERR_ARGUMENT);
+    assert_int_equal(st_articulation_frame(robot.of, NULL, NULL, 0, &motion, &run->err), ST_ERR_ARGUMENT);
+    robot_close(&robot);
+}
+
 static void test_reach(void **unused)
 {
     (void)unused;
@@ -614,11 +668,17 @@ static void test_controls(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_as_bodies),   cmocka_unit_test(test_write),
-        cmocka_unit_test(test_forward_dynamics), cmocka_unit_test(test_inverse_dynamics),
-        cmocka_unit_test(test_jacobians),        cmocka_unit_test(test_reach),
-        cmocka_unit_test(test_reach_pose),       cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_unknown_contacts), cmocka_unit_test(test_controls),
+        cmocka_unit_test(test_same_as_bodies),
+        cmocka_unit_test(test_write),
+        cmocka_unit_test(test_forward_dynamics),
+        cmocka_unit_test(test_inverse_dynamics),
+        cmocka_unit_test(test_jacobians),
+        cmocka_unit_test(test_frame),
+        cmocka_unit_test(test_reach),
+        cmocka_unit_test(test_reach_pose),
+        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_unknown_contacts),
+        cmocka_unit_test(test_controls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
