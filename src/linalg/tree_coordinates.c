@@ -663,12 +663,6 @@ static void set_frames(sti_TreeCoordinates *t)
 
 /* ---- the problem ---------------------------------------------------------------------------------- */
 
-static double mass_entry(const st_BlockDiag *A, const double *numbers, int block, int n, int i, int j)
-{
-    if (sti_block_marked(A, block)) return i == j ? numbers[i] : 0;
-    return numbers[i * n + j];
-}
-
 /* A force h in the frame of a link, up to the root, or until it meets `stop`, which it is added to (-1: none; else
  * `onto`).                                                                                           */
 static void carry_up(sti_TreeCoordinates *t, int from, int stop, Six h, double *onto)
@@ -779,50 +773,6 @@ static double carry_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, 
     return on_p;
 }
 
-/* The row that was made goes to a list. */
-static void close_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, int *i, double *x, int64_t *n)
-{
-    t->n_seen++;
-    for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
-        const int b = t->reduced_block[t->block_of[from->i[e]]];
-        if (t->seen[b] == t->n_seen) continue;
-        t->seen[b] = t->n_seen;
-        for (int j = t->first_reduced[b]; j < t->first_reduced[b + 1]; j++) {
-            if (t->row[j] == 0) continue;
-            i[*n] = j;
-            x[(*n)++] = t->row[j];
-            t->row[j] = 0;
-        }
-    }
-}
-
-/* How many numbers close_row writes at most. */
-static int64_t row_size(const sti_TreeCoordinates *t, const st_Sparse *from, int row)
-{
-    int64_t n = 0;
-    int last = -1;
-    for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
-        const int b = t->reduced_block[t->block_of[from->i[e]]];
-        if (b != last) n += t->first_reduced[b + 1] - t->first_reduced[b];
-        last = b;
-    }
-    return n;
-}
-
-static st_Status sort_rows(sti_TreeCoordinates *t, st_Error *err)
-{
-    const int n_l = t->problem->n_l;
-    STI_TRY(STI_GROW(&t->allocator, t->row_kind, t->row_kind_size, n_l + 1, err));
-    STI_TRY(STI_GROW(&t->allocator, t->kept, t->kept_size, n_l + 1, err));
-    memset(t->row_kind, 0, (size_t)n_l * sizeof *t->row_kind);
-    for (int k = 0; k < t->n_links; k++)
-        for (int r = 0; r < t->link[k].of.n_rows; r++)
-            t->row_kind[t->link[k].of.first_row + r] = OF_LINK;
-    for (int k = 0; k < t->n_followers; k++)
-        t->row_kind[t->follower[k].row] = OF_FOLLOWER;
-    return ST_OK;
-}
-
 /* P'A P and P'(f - A p) of a link, from the numbers of its block. */
 static void set_masses(Link *link, const double *numbers, const double *f, bool diagonal)
 {
@@ -894,7 +844,7 @@ static void carry_masses(sti_TreeCoordinates *t)
         t->numbers[b] = start;
         start += size;
         for (int i = 0; i < n; i++)
-            t->own_lightness[t->first[b] + i] = 1 / mass_entry(&P->A, numbers, b, n, i, i);
+            t->own_lightness[t->first[b] + i] = 1 / numbers[size == n ? i : (int64_t)i * n + i];
         if (t->follows[b] >= 0) continue;
         if (index < 0) {
             memcpy(t->A + t->start[t->reduced_block[b]], numbers, (size_t)size * sizeof *numbers);
@@ -1000,49 +950,6 @@ static bool is_rigid(const st_Problem *problem, int row)
  * STI_HELD, as without trees.                                                                        */
 #define HELD 1e-14
 
-/* The squares of a row over the diagonals of A, and of its carried one over those of T'AT: 0 or rounding, where the
- * joints of trees hold it already.                                                                */
-static double mobility_of(const sti_TreeCoordinates *t, const st_Sparse *from, int row)
-{
-    double sum = 0;
-    for (int64_t e = from->p[row]; e < from->p[row + 1]; e++)
-        sum += from->x[e] * from->x[e] * t->own_lightness[from->i[e]];
-    return sum;
-}
-
-static double mobility_of_carried(const sti_TreeCoordinates *t, int64_t first, int64_t end, const int *i,
-                                  const double *x)
-{
-    double sum = 0;
-    for (int64_t e = first; e < end; e++)
-        sum += x[e] * x[e] * t->lightness[i[e]];
-    return sum;
-}
-
-/* From the diagonal of T'AT. */
-static void note_masses(sti_TreeCoordinates *t)
-{
-    for (int b = 0; b < t->n_reduced_blocks; b++) {
-        const int n = t->first_reduced[b + 1] - t->first_reduced[b];
-        for (int i = 0; i < n; i++)
-            t->lightness[t->first_reduced[b] + i] = 1 / t->A[t->start[b] + (t->diagonal[b] ? i : (int64_t)i * n + i)];
-    }
-}
-
-/* T'AT and f with a soft row on one coordinate of a tree in them; false: it is none. */
-static bool fold_row(sti_TreeCoordinates *t, int row, int coordinate, double x, double g, double Cb)
-{
-    int b = 0;
-    while (coordinate >= t->first_reduced[b + 1])
-        b++;
-    if (b >= t->n_trees || t->diagonal[b] || !(Cb > 0)) return false;
-    const int n = t->first_reduced[b + 1] - t->first_reduced[b], i = coordinate - t->first_reduced[b];
-    t->A[t->start[b] + (int64_t)i * (n + 1)] += x * x / Cb;
-    t->f[coordinate] -= x * g / Cb;
-    t->folded[t->n_folded++] = (Folded){row, coordinate, x, g, Cb};
-    return true;
-}
-
 /* Rows of `from` as rows on y, *n of them: all, or the *n of `kept`, from which rows that the trees hold already are
  * taken; their part on p is added to `value`. A row of `all` that the trees hold becomes 0.            */
 static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const int *joint_of, int *kept, int *n_rows,
@@ -1052,8 +959,15 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
     const int n = *n_rows;
     int64_t most = 0, at = 0;
     int m = 0;
-    for (int k = 0; k < n; k++)
-        most += row_size(t, from, kept != NULL ? kept[k] : k);
+    for (int k = 0; k < n; k++) { /* all of the reduced blocks that a row touches */
+        const int row = kept != NULL ? kept[k] : k;
+        int last = -1;
+        for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
+            const int b = t->reduced_block[t->block_of[from->i[e]]];
+            if (b != last) most += t->first_reduced[b + 1] - t->first_reduced[b];
+            last = b;
+        }
+    }
     STI_TRY(sti_grow(&t->allocator, (void **)p, p_size, n + 1, sizeof **p, err));
     STI_TRY(sti_grow(&t->allocator, (void **)i, i_size, most + 1, sizeof **i, err));
     STI_TRY(sti_grow(&t->allocator, (void **)x, x_size, most + 1, sizeof **x, err));
@@ -1066,18 +980,46 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
             (*i)[at++] = t->link[joint_of[row]].first_y;
         } else {
             on_p = carry_row(t, from, row, joint_of[row]);
-            close_row(t, from, row, *i, *x, &at);
+            t->n_seen++;
+            for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
+                const int b = t->reduced_block[t->block_of[from->i[e]]];
+                if (t->seen[b] == t->n_seen) continue;
+                t->seen[b] = t->n_seen;
+                for (int j = t->first_reduced[b]; j < t->first_reduced[b + 1]; j++) {
+                    if (t->row[j] == 0) continue;
+                    (*i)[at] = j;
+                    (*x)[at++] = t->row[j];
+                    t->row[j] = 0;
+                }
+            }
         }
-        const double part = mobility_of_carried(t, before, at, *i, *x) / mobility_of(t, from, row);
+        /* squares of the row over the diagonals of A, and of the carried one over those of T'AT: 0 or rounding, where
+         * the joints of trees hold it already */
+        double own = 0, carried = 0;
+        for (int64_t e = before; e < at; e++)
+            carried += (*x)[e] * (*x)[e] * t->lightness[(*i)[e]];
+        for (int64_t e = from->p[row]; e < from->p[row + 1]; e++)
+            own += from->x[e] * from->x[e] * t->own_lightness[from->i[e]];
+        const double part = carried / own;
         if (kept != NULL && !(part > HELD) && is_rigid(t->problem, row)) {
             at = before;
             t->n_held++;
             continue;
         }
-        if (kept != NULL && at == before + 1 &&
-            fold_row(t, row, (*i)[before], (*x)[before], value[k] + on_p, t->Cb[k])) {
-            at = before;
-            continue;
+        if (kept != NULL && at == before + 1 && t->Cb[k] > 0) { /* a soft row on one coordinate */
+            const int y = (*i)[before];
+            int b = 0;
+            while (y >= t->first_reduced[b + 1])
+                b++;
+            if (b < t->n_trees && !t->diagonal[b]) { /* it becomes a part of T'AT and f */
+                const double a = (*x)[before], g = value[k] + on_p, Cb = t->Cb[k];
+                const int size = t->first_reduced[b + 1] - t->first_reduced[b];
+                t->A[t->start[b] + (int64_t)(y - t->first_reduced[b]) * (size + 1)] += a * a / Cb;
+                t->f[y] -= a * g / Cb;
+                t->folded[t->n_folded++] = (Folded){row, y, a, g, Cb};
+                at = before;
+                continue;
+            }
         }
         if (!(part > STI_HELD)) memset(*x + before, 0, (size_t)(at - before) * sizeof **x);
         value[m] = value[k] + on_p;
@@ -1098,7 +1040,14 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
     for (int k = 0; k < t->n_links; k++)
         for (int r = 0; r < t->link[k].of.n_rows; r++)
             if (!is_rigid(problem, t->link[k].of.first_row + r)) return ST_OK;
-    STI_TRY(sort_rows(t, err));
+    STI_TRY(STI_GROW(&t->allocator, t->row_kind, t->row_kind_size, problem->n_l + 1, err));
+    STI_TRY(STI_GROW(&t->allocator, t->kept, t->kept_size, problem->n_l + 1, err));
+    memset(t->row_kind, 0, (size_t)problem->n_l * sizeof *t->row_kind);
+    for (int k = 0; k < t->n_links; k++)
+        for (int r = 0; r < t->link[k].of.n_rows; r++)
+            t->row_kind[t->link[k].of.first_row + r] = OF_LINK;
+    for (int k = 0; k < t->n_followers; k++)
+        t->row_kind[t->follower[k].row] = OF_FOLLOWER;
     for (int k = 0; k < t->n_links; k++)
         if (!factor_link(t, k)) return ST_OK;
     STI_TRY(STI_GROW(&t->allocator, t->joint_of, t->joint_of_size, (int64_t)problem->n_l + problem->n_r + 1, err));
@@ -1108,7 +1057,11 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
     carry_masses(t);
     compose(t);
     add_followers(t);
-    note_masses(t);
+    for (int b = 0; b < t->n_reduced_blocks; b++) {
+        const int n = t->first_reduced[b + 1] - t->first_reduced[b];
+        for (int i = 0; i < n; i++)
+            t->lightness[t->first_reduced[b] + i] = 1 / t->A[t->start[b] + (t->diagonal[b] ? i : (int64_t)i * n + i)];
+    }
     int n_l = 0, n_r = problem->n_r;
     for (int row = 0; row < problem->n_l; row++)
         if (t->row_kind[row] == KEPT) t->kept[n_l++] = row;

@@ -298,19 +298,7 @@ STI_CLONES static bool factor_masses(sti_DenseNewton *d, const st_Problem *p, bo
     return true;
 }
 
-/* x <- inv(U') x. */
-static void solve_forward(const sti_DenseNewton *d, const Factor *U, double *x)
-{
-    for (int k = d->n - 1; k >= 0; k--) {
-        const double *row = U->x + (int64_t)k * padded(d->n);
-        if (x[k] == 0) continue;
-        x[k] *= U->over[k];
-        for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++)
-            x[d->chain[e]] -= row[d->chain[e]] * x[k];
-    }
-}
-
-/* The same for all columns of Y. */
+/* Y <- inv(U') Y. */
 STI_CLONES static void solve_columns(const sti_DenseNewton *d, const Factor *U, double *Y)
 {
     const int stride = d->stride;
@@ -557,27 +545,6 @@ static void set_slope_rho(sti_DenseNewton *d, const st_Problem *p)
     }
 }
 
-static double natural_of(const sti_DenseNewton *d, const st_ContactLaw *contact, int c, const double *r,
-                         const double *u)
-{
-    double natural[ST_MAX_DIM] = {0}, sum = 0;
-    sti_law_natural(contact, r, u, d->rho_of[c], natural);
-    for (int i = 0; i < contact->dim; i++)
-        sum += natural[i] * natural[i];
-    return sum;
-}
-
-/* The natural residual of the others. */
-static double measure_others(const sti_DenseNewton *d, const st_Problem *p, const double *r, const double *u)
-{
-    double sum = 0;
-    for (int c = 0; c < p->n_contacts; c++) {
-        const int at = d->place[d->m + p->contact[c].first] - d->n_linear;
-        if (at >= 0) sum += natural_of(d, &p->contact[c], c, r + at, u + at);
-    }
-    return d->scale > 0 ? sqrt(sum) / d->scale : sqrt(sum);
-}
-
 /* ---- Newton --------------------------------------------------------------------------------------- */
 
 /* F of the proximal problem at r and u; returns sum |F|^2/rho. With n_active A, B and the active rows, too. */
@@ -748,7 +715,17 @@ static void clip_others(const sti_DenseNewton *d, const st_Problem *p, double *r
 static void measure_r(sti_DenseNewton *d, const st_Problem *p)
 {
     velocities_of_others(d, d->r, d->u);
-    d->measure = measure_others(d, p, d->r, d->u);
+    double sum = 0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int at = d->place[d->m + p->contact[c].first] - d->n_linear;
+        double natural[ST_MAX_DIM] = {0}, square = 0;
+        if (at < 0) continue;
+        sti_law_natural(&p->contact[c], d->r + at, d->u + at, d->rho_of[c], natural);
+        for (int i = 0; i < p->contact[c].dim; i++)
+            square += natural[i] * natural[i];
+        sum += square;
+    }
+    d->measure = d->scale > 0 ? sqrt(sum) / d->scale : sqrt(sum);
     if (!(d->measure < d->least)) return;
     d->least = d->measure;
     memcpy(d->best, d->r, (size_t)(d->rows - d->n_linear) * sizeof *d->best);
@@ -801,17 +778,6 @@ static bool solve_centred(sti_DenseNewton *d, const st_Problem *p, double alpha,
         if (d->least <= aim) return true;
     }
     return evaluate_laws(d, p, d->r, d->u, alpha, NULL) <= inner_fall * inner_fall * first;
-}
-
-/* r into the laws' sets, and its residual. Returns whether there are no impulses at all. */
-static bool start_others(sti_DenseNewton *d, const st_Problem *p)
-{
-    bool cold = true;
-    for (int i = 0; i < d->rows - d->n_linear; i++)
-        cold = cold && d->r[i] == 0;
-    project_others(d, p, d->r);
-    measure_r(d, p);
-    return cold;
 }
 
 /* r of the others, from where it is, with alpha from `alpha` on. */
@@ -886,7 +852,11 @@ static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double toleran
         const int end = *iterations + paths[k].steps;
         if (k > 0) memcpy(d->r, d->best, bytes);
         if (paths[k].cold) memset(d->r, 0, bytes);
-        const bool cold = start_others(d, p);
+        bool cold = true; /* no impulses at all */
+        for (int i = 0; i < n; i++)
+            cold = cold && d->r[i] == 0;
+        project_others(d, p, d->r);
+        measure_r(d, p);
         iterate_others(d, p, paths[k].alpha, cold, tolerance, polish, end < most ? end : most, iterations);
     }
     memcpy(d->r, d->best, bytes);
@@ -906,22 +876,6 @@ static void set_folded(sti_DenseNewton *d, const st_Problem *p)
     }
 }
 
-/* rest -= A v. */
-static void subtract_momentum(const sti_DenseNewton *d, const st_Problem *p)
-{
-    const double *numbers = p->A.x;
-    for (int b = 0; b < p->A.n_blocks; b++) {
-        const int first = p->A.first[b], end = p->A.first[b + 1];
-        const bool diagonal = sti_block_marked(&p->A, b);
-        for (int i = first; i < end; i++) {
-            double sum = 0;
-            for (int j = diagonal ? i : first; j < (diagonal ? i + 1 : end); j++)
-                sum += *numbers++ * d->v[j];
-            d->rest[i] -= sum;
-        }
-    }
-}
-
 static void add_columns(const st_Sparse *of, const double *x, double *y)
 {
     for (int j = 0; j < of->n_cols; j++)
@@ -938,8 +892,24 @@ static void judge_velocities(sti_DenseNewton *d, const st_Problem *p)
         memcpy(d->rest, p->f, (size_t)d->n * sizeof *d->rest);
         add_columns(&p->G, d->l, d->rest);
         add_columns(&p->H, d->r_all, d->rest);
-        if (round > 0) subtract_momentum(d, p);
-        solve_forward(d, &d->U, d->rest);
+        const double *numbers = p->A.x; /* rest -= A v */
+        for (int b = 0; b < p->A.n_blocks && round > 0; b++) {
+            const int first = p->A.first[b], end = p->A.first[b + 1];
+            const bool diagonal = sti_block_marked(&p->A, b);
+            for (int i = first; i < end; i++) {
+                double sum = 0;
+                for (int j = diagonal ? i : first; j < (diagonal ? i + 1 : end); j++)
+                    sum += *numbers++ * d->v[j];
+                d->rest[i] -= sum;
+            }
+        }
+        for (int k = d->n - 1; k >= 0; k--) { /* inv(U'), then inv(U) */
+            const double *row = d->U.x + (int64_t)k * padded(d->n);
+            if (d->rest[k] == 0) continue;
+            d->rest[k] *= d->U.over[k];
+            for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++)
+                d->rest[d->chain[e]] -= row[d->chain[e]] * d->rest[k];
+        }
         solve_backward(d, &d->U, d->rest);
         for (int i = 0; i < d->n; i++)
             d->v[i] += d->rest[i];
@@ -1048,25 +1018,6 @@ static bool collect_impulses(sti_DenseNewton *d, const st_Problem *p)
     return outside;
 }
 
-/* A bounded row without compliance, or one that starts at a bound, is hard. */
-static void choose_hard(sti_DenseNewton *d, const st_Problem *p, const double *start)
-{
-    memset(d->kind, HARD, (size_t)p->n_contacts);
-    const double *x = p->C.x;
-    for (int k = 0, c = 0; k < p->C.n_blocks; k++) {
-        const int row = p->C.first[k], size = p->C.first[k + 1] - row;
-        while (c < p->n_contacts && p->contact[c].first + p->contact[c].dim <= row)
-            c++;
-        const st_ContactLaw *contact = &p->contact[c];
-        const double r = start != NULL ? start[row] : 0;
-        if (contact->law == ST_LAW_BOUNDED && *x > 0 && r > contact->lo && r < contact->hi) {
-            d->kind[c] = SOFT;
-            d->compliance[c] = *x;
-        }
-        x += size * size;
-    }
-}
-
 st_Status sti_dense_newton_solve(sti_DenseNewton *d, const st_Problem *p, double tolerance, double polish,
                                  int max_iterations, const double *start, st_Solution *solution, st_SolveInfo *info,
                                  bool *solved, st_Error *err)
@@ -1074,7 +1025,20 @@ st_Status sti_dense_newton_solve(sti_DenseNewton *d, const st_Problem *p, double
     int iterations = 0;
     *solved = false;
     STI_TRY(dense_room(d, p, err));
-    choose_hard(d, p, start);
+    memset(d->kind, HARD, (size_t)p->n_contacts); /* bounded rows without compliance, or at a bound at the start, too */
+    const double *compliance = p->C.x;
+    for (int k = 0, c = 0; k < p->C.n_blocks; k++) {
+        const int row = p->C.first[k], size = p->C.first[k + 1] - row;
+        while (c < p->n_contacts && p->contact[c].first + p->contact[c].dim <= row)
+            c++;
+        const st_ContactLaw *contact = &p->contact[c];
+        const double r = start != NULL ? start[row] : 0;
+        if (contact->law == ST_LAW_BOUNDED && *compliance > 0 && r > contact->lo && r < contact->hi) {
+            d->kind[c] = SOFT;
+            d->compliance[c] = *compliance;
+        }
+        compliance += size * size;
+    }
     find_chains(d, p);
     for (int i = 0; i < p->n_r; i++)
         d->r_all[i] = start != NULL ? start[i] : 0;
