@@ -20,34 +20,34 @@ typedef struct Point {
 
 /* ---- where things are ------------------------------------------------------------------------- */
 
-int sti_strobe_frames(const sti_Strobe *strobe)
+int sti_motion_frames(const sti_MotionDrawing *drawing)
 {
-    int shapes = st_scene_shape_count(strobe->scene), rows = sti_track_count(strobe->poses);
+    int shapes = st_scene_shape_count(drawing->scene), rows = sti_track_count(drawing->poses);
     int n = shapes <= 60 ? FRAMES : shapes <= 300 ? 4 : 2;
     return rows < n ? rows : n;
 }
 
-double sti_strobe_opacity(int frame, int n)
+double sti_motion_opacity(int frame, int n)
 {
     double s = n > 1 ? (double)frame / (n - 1) : 1;
     return 0.16 + 0.84 * s * s * s; /* the last must stand out from those it overlaps */
 }
 
-static const double *frame_row(const sti_Strobe *strobe, int frame, int n)
+static const double *frame_row(const sti_MotionDrawing *drawing, int frame, int n)
 {
-    int last = sti_track_count(strobe->poses) - 1;
-    double t0 = sti_track_row(strobe->poses, 0)[0];
-    double t = n > 1 ? t0 + (strobe->end - t0) * frame / (n - 1) : strobe->end;
-    return sti_track_row(strobe->poses, frame == n - 1 ? last : sti_track_nearest(strobe->poses, t));
+    int last = sti_track_count(drawing->poses) - 1;
+    double t0 = sti_track_row(drawing->poses, 0)[0];
+    double t = n > 1 ? t0 + (drawing->end - t0) * frame / (n - 1) : drawing->end;
+    return sti_track_row(drawing->poses, frame == n - 1 ? last : sti_track_nearest(drawing->poses, t));
 }
 
 /* Half the size of the largest shape: what turns a rotation into a length. */
-static double largest_reach(const sti_Strobe *strobe)
+static double largest_reach(const sti_MotionDrawing *drawing)
 {
     double reach = 0;
-    for (int i = 1; i <= st_scene_shape_count(strobe->scene); i++) {
+    for (int i = 1; i <= st_scene_shape_count(drawing->scene); i++) {
         st_ShapeDef shape;
-        if (st_scene_shape(strobe->scene, (st_ShapeId){i}, &shape, NULL) != ST_OK) continue;
+        if (st_scene_shape(drawing->scene, (st_ShapeId){i}, &shape, NULL) != ST_OK) continue;
         if (shape.type == ST_SHAPE_PLANE) continue;
         st_Vec3 corner[STI_OUTLINE_POINTS];
         int n = sti_outline(&shape, (st_Pose){{0, 0, 0}, {1, 0, 0, 0}}, corner);
@@ -60,10 +60,10 @@ static double largest_reach(const sti_Strobe *strobe)
 }
 
 /* How far, at most, a body is from where it ends: its centre, plus its turn (2 sin of half the angle) times `reach`. */
-static double distance_to_end(const sti_Strobe *strobe, const double *row, const double *end, double reach)
+static double distance_to_end(const sti_MotionDrawing *drawing, const double *row, const double *end, double reach)
 {
     double distance = 0;
-    for (int i = 0; i < strobe->n_bodies; i++) {
+    for (int i = 0; i < drawing->n_bodies; i++) {
         st_Pose a = sti_pose_read(row, i), b = sti_pose_read(end, i);
         double c = a.q.w * b.q.w + a.q.x * b.q.x + a.q.y * b.q.y + a.q.z * b.q.z;
         distance = fmax(distance, norm(sub(a.p, b.p)) + 2 * reach * sqrt(fmax(0, 1 - c * c)));
@@ -71,30 +71,30 @@ static double distance_to_end(const sti_Strobe *strobe, const double *row, const
     return distance;
 }
 
-double sti_strobe_end(const sti_Strobe *strobe)
+double sti_motion_end(const sti_MotionDrawing *drawing)
 {
-    int last = sti_track_count(strobe->poses) - 1;
-    const double *end = sti_track_row(strobe->poses, last);
-    double t0 = sti_track_row(strobe->poses, 0)[0], reach = largest_reach(strobe), most = 0;
+    int last = sti_track_count(drawing->poses) - 1;
+    const double *end = sti_track_row(drawing->poses, last);
+    double t0 = sti_track_row(drawing->poses, 0)[0], reach = largest_reach(drawing), most = 0;
     for (int k = 0; k < last; k++)
-        most = fmax(most, distance_to_end(strobe, sti_track_row(strobe->poses, k), end, reach));
+        most = fmax(most, distance_to_end(drawing, sti_track_row(drawing->poses, k), end, reach));
     int k = last;
-    while (k > 0 && distance_to_end(strobe, sti_track_row(strobe->poses, k - 1), end, reach) <= 0.01 * most)
+    while (k > 0 && distance_to_end(drawing, sti_track_row(drawing->poses, k - 1), end, reach) <= 0.01 * most)
         k--;
-    double rest = sti_track_row(strobe->poses, k)[0];
+    double rest = sti_track_row(drawing->poses, k)[0];
     return most > 0 && rest - t0 < 0.6 * (end[0] - t0) ? rest : end[0];
 }
 
-static const double *last_row(const sti_Strobe *strobe)
+static const double *last_row(const sti_MotionDrawing *drawing)
 {
-    return sti_track_row(strobe->poses, sti_track_count(strobe->poses) - 1);
+    return sti_track_row(drawing->poses, sti_track_count(drawing->poses) - 1);
 }
 
 /* A point given in the world as the body stands in its def, carried along with the body. */
-static st_Vec3 motion_carried(const sti_Strobe *strobe, const double *row, st_BodyId body, st_Vec3 p)
+static st_Vec3 motion_carried(const sti_MotionDrawing *drawing, const double *row, st_BodyId body, st_Vec3 p)
 {
     st_BodyDef def;
-    if (body.index1 <= 0 || st_scene_body(strobe->scene, body, &def) != ST_OK) return p;
+    if (body.index1 <= 0 || st_scene_body(drawing->scene, body, &def) != ST_OK) return p;
     double length = quat_norm(def.pose.q);
     st_Quat q = length > 0 ? quat_unit(def.pose.q) : (st_Quat){1, 0, 0, 0};
     return pose_point(sti_pose_read(row, body.index1 - 1), rotate_back(q, sub(p, def.pose.p)));
@@ -110,53 +110,53 @@ static Point pixel(const sti_Window *window, Point p)
     return (Point){sti_window_x(window, p.x), sti_window_y(window, p.y)};
 }
 
-static bool shape_moves(const sti_Strobe *strobe, st_BodyId body)
+static bool shape_moves(const sti_MotionDrawing *drawing, st_BodyId body)
 {
     st_BodyDef def;
-    return body.index1 > 0 && st_scene_body(strobe->scene, body, &def) == ST_OK && !def.fixed &&
+    return body.index1 > 0 && st_scene_body(drawing->scene, body, &def) == ST_OK && !def.fixed &&
            (def.locks & ST_LOCK_ALL) != ST_LOCK_ALL;
 }
 
 /* Where a joint is at the last time: its point moves with either body; a distance joint has one on each. */
-static int joint_ends(const sti_Strobe *strobe, const st_JointDef *joint, Point end[2])
+static int joint_ends(const sti_MotionDrawing *drawing, const st_JointDef *joint, Point end[2])
 {
     const bool rod = joint->type == ST_JOINT_DISTANCE;
     const st_BodyId first = rod || joint->a.index1 > 0 ? joint->a : joint->b;
     if (joint->type == ST_JOINT_GEAR || joint->type == ST_JOINT_TENDON) return 0; /* has no place of its own */
-    end[0] = seen(strobe->view, motion_carried(strobe, last_row(strobe), first, joint->point));
-    if (rod) end[1] = seen(strobe->view, motion_carried(strobe, last_row(strobe), joint->b, joint->point_b));
+    end[0] = seen(drawing->view, motion_carried(drawing, last_row(drawing), first, joint->point));
+    if (rod) end[1] = seen(drawing->view, motion_carried(drawing, last_row(drawing), joint->b, joint->point_b));
     return rod ? 2 : 1;
 }
 
 /* Stick number i, 0 to stick_count() - 1, of a body that has nothing else to be seen by; false: there is none. */
-static int stick_count(const sti_Strobe *strobe)
+static int stick_count(const sti_MotionDrawing *drawing)
 {
-    return 2 * st_scene_joint_count(strobe->scene) + st_scene_shape_count(strobe->scene);
+    return 2 * st_scene_joint_count(drawing->scene) + st_scene_shape_count(drawing->scene);
 }
 
-static bool find_stick(const sti_Strobe *strobe, const double *row, int i, int *body, Point end[2])
+static bool find_stick(const sti_MotionDrawing *drawing, const double *row, int i, int *body, Point end[2])
 {
-    const int n = 2 * st_scene_joint_count(strobe->scene);
+    const int n = 2 * st_scene_joint_count(drawing->scene);
     st_BodyId of = {0};
     st_Vec3 to = {0, 0, 0};
     if (i < n) {
         st_JointDef joint;
-        if (st_scene_joint(strobe->scene, (st_JointId){i / 2 + 1}, &joint) != ST_OK) return false;
+        if (st_scene_joint(drawing->scene, (st_JointId){i / 2 + 1}, &joint) != ST_OK) return false;
         if (joint.type == ST_JOINT_GEAR || joint.type == ST_JOINT_TENDON) return false;
         const bool two = joint.type == ST_JOINT_DISTANCE || joint.type == ST_JOINT_FREE;
         of = i % 2 == 0 ? joint.a : joint.b;
         to = i % 2 == 1 && two ? joint.point_b : joint.point;
     } else {
         st_ShapeDef shape;
-        if (st_scene_shape(strobe->scene, (st_ShapeId){i - n + 1}, &shape, &of) != ST_OK) return false;
+        if (st_scene_shape(drawing->scene, (st_ShapeId){i - n + 1}, &shape, &of) != ST_OK) return false;
         if (shape.type != ST_SHAPE_POINT) return false;
         to = shape.pose.p;
     }
     *body = of.index1 - 1;
-    if (*body < 0 || !strobe->bare[*body] || !shape_moves(strobe, of)) return false;
+    if (*body < 0 || !drawing->bare[*body] || !shape_moves(drawing, of)) return false;
     const st_Pose pose = sti_pose_read(row, *body);
-    end[0] = seen(strobe->view, pose.p);
-    end[1] = seen(strobe->view, i < n ? motion_carried(strobe, row, of, to) : pose_point(pose, to));
+    end[0] = seen(drawing->view, pose.p);
+    end[1] = seen(drawing->view, i < n ? motion_carried(drawing, row, of, to) : pose_point(pose, to));
     return isfinite(end[0].x + end[0].y + end[1].x + end[1].y) && (end[0].x != end[1].x || end[0].y != end[1].y);
 }
 
@@ -175,41 +175,43 @@ static void motion_include(Bounds *bounds, Point p, double radius)
     bounds->y1 = fmax(bounds->y1, p.y + radius);
 }
 
-sti_Window sti_strobe_window(const sti_Strobe *strobe, double x, double y, double width, double most)
+sti_Window sti_motion_window(const sti_MotionDrawing *drawing, double x, double y, double width, double most)
 {
     Bounds b = {INFINITY, -INFINITY, INFINITY, -INFINITY};
-    int frames = sti_strobe_frames(strobe);
-    for (int k = 0; k < sti_track_count(strobe->poses); k++)
-        for (int i = 0; i < strobe->n_bodies; i++)
-            motion_include(&b, seen(strobe->view, sti_pose_read(sti_track_row(strobe->poses, k), i).p), 0);
+    int frames = sti_motion_frames(drawing);
+    for (int k = 0; k < sti_track_count(drawing->poses); k++)
+        for (int i = 0; i < drawing->n_bodies; i++)
+            motion_include(&b, seen(drawing->view, sti_pose_read(sti_track_row(drawing->poses, k), i).p), 0);
     for (int k = 0; k < frames; k++) {
-        const double *row = frame_row(strobe, k, frames);
-        for (int i = 1; i <= st_scene_shape_count(strobe->scene); i++) {
+        const double *row = frame_row(drawing, k, frames);
+        for (int i = 1; i <= st_scene_shape_count(drawing->scene); i++) {
             st_ShapeDef shape;
             st_BodyId body;
             st_Vec3 corner[STI_OUTLINE_POINTS];
-            if (st_scene_shape(strobe->scene, (st_ShapeId){i}, &shape, &body) != ST_OK) continue;
+            if (st_scene_shape(drawing->scene, (st_ShapeId){i}, &shape, &body) != ST_OK) continue;
             if (shape.type == ST_SHAPE_PLANE) continue;
             int n = sti_outline(&shape, pose_product(sti_pose_read(row, body.index1 - 1), shape.pose), corner);
             for (int j = 0; j < n; j++)
-                motion_include(&b, seen(strobe->view, corner[j]), shape.type == ST_SHAPE_SPHERE ? shape.radius : 0);
+                motion_include(&b, seen(drawing->view, corner[j]), shape.type == ST_SHAPE_SPHERE ? shape.radius : 0);
         }
         Point end[2];
-        for (int i = 0, body = 0; i < stick_count(strobe); i++)
-            if (find_stick(strobe, row, i, &body, end)) motion_include(&b, end[1], 0);
+        for (int i = 0, body = 0; i < stick_count(drawing); i++)
+            if (find_stick(drawing, row, i, &body, end)) motion_include(&b, end[1], 0);
     }
-    for (int i = 1; i <= st_scene_spring_count(strobe->scene); i++) {
+    for (int i = 1; i <= st_scene_spring_count(drawing->scene); i++) {
         st_SpringDef spring;
-        if (st_scene_spring(strobe->scene, (st_SpringId){i}, &spring) != ST_OK) continue;
+        if (st_scene_spring(drawing->scene, (st_SpringId){i}, &spring) != ST_OK) continue;
         if (spring.type != ST_SPRING_LINEAR) continue;
-        motion_include(&b, seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.a, spring.point_a)), 0);
-        motion_include(&b, seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.b, spring.point_b)), 0);
+        motion_include(&b, seen(drawing->view, motion_carried(drawing, last_row(drawing), spring.a, spring.point_a)),
+                       0);
+        motion_include(&b, seen(drawing->view, motion_carried(drawing, last_row(drawing), spring.b, spring.point_b)),
+                       0);
     }
-    for (int i = 1; i <= st_scene_joint_count(strobe->scene); i++) {
+    for (int i = 1; i <= st_scene_joint_count(drawing->scene); i++) {
         st_JointDef joint;
         Point end[2];
-        if (st_scene_joint(strobe->scene, (st_JointId){i}, &joint) != ST_OK) continue;
-        for (int k = 0, n = joint_ends(strobe, &joint, end); k < n; k++)
+        if (st_scene_joint(drawing->scene, (st_JointId){i}, &joint) != ST_OK) continue;
+        for (int k = 0, n = joint_ends(drawing, &joint, end); k < n; k++)
             motion_include(&b, end[k], 0);
     }
     if (!(b.x0 <= b.x1)) b = (Bounds){-1, 1, -1, 1};
@@ -217,13 +219,13 @@ sti_Window sti_strobe_window(const sti_Strobe *strobe, double x, double y, doubl
     /* A ground line in sight belongs in the picture; one far below a flying body does not. */
     Point c = {0.5 * (b.x0 + b.x1), 0.5 * (b.y0 + b.y1)};
     double reach = hypot(b.x1 - b.x0, b.y1 - b.y0);
-    for (int i = 1; i <= st_scene_shape_count(strobe->scene); i++) {
+    for (int i = 1; i <= st_scene_shape_count(drawing->scene); i++) {
         st_ShapeDef shape;
         st_BodyId body;
-        if (st_scene_shape(strobe->scene, (st_ShapeId){i}, &shape, &body) != ST_OK) continue;
+        if (st_scene_shape(drawing->scene, (st_ShapeId){i}, &shape, &body) != ST_OK) continue;
         if (shape.type != ST_SHAPE_PLANE) continue;
-        st_Pose pose = pose_product(sti_pose_read(last_row(strobe), body.index1 - 1), shape.pose);
-        Point n = seen(strobe->view, rotate(pose.q, vec3(0, 0, 1))), p = seen(strobe->view, pose.p);
+        st_Pose pose = pose_product(sti_pose_read(last_row(drawing), body.index1 - 1), shape.pose);
+        Point n = seen(drawing->view, rotate(pose.q, vec3(0, 0, 1))), p = seen(drawing->view, pose.p);
         double size = hypot(n.x, n.y);
         if (size < 0.1) continue; /* seen from above */
         double distance = (n.x * (c.x - p.x) + n.y * (c.y - p.y)) / size;
@@ -308,9 +310,9 @@ static bool clip_line(const sti_Rect *box, Point p, Point d, double *s0, double 
     return *s0 < *s1 && isfinite(*s1 - *s0);
 }
 
-static void motion_draw_plane(FILE *file, const sti_Strobe *strobe, const sti_Window *window, st_Pose pose)
+static void motion_draw_plane(FILE *file, const sti_MotionDrawing *drawing, const sti_Window *window, st_Pose pose)
 {
-    Point n = seen(strobe->view, rotate(pose.q, vec3(0, 0, 1))), p = pixel(window, seen(strobe->view, pose.p));
+    Point n = seen(drawing->view, rotate(pose.q, vec3(0, 0, 1))), p = pixel(window, seen(drawing->view, pose.p));
     double size = hypot(n.x, n.y), s0 = 0, s1 = 0;
     if (size < 0.1) return;
     Point solid = {-n.x / size, n.y / size}; /* into the ground; y is downward in pixels */
@@ -331,29 +333,29 @@ static void motion_draw_plane(FILE *file, const sti_Strobe *strobe, const sti_Wi
 }
 
 /* All shapes that move (or all that do not), as they stand in `row`. */
-static void motion_draw_shapes(FILE *file, const sti_Strobe *strobe, const sti_Window *window, const double *row,
-                               bool moving)
+static void motion_draw_shapes(FILE *file, const sti_MotionDrawing *drawing, const sti_Window *window,
+                               const double *row, bool moving)
 {
-    for (int i = 1; i <= st_scene_shape_count(strobe->scene); i++) {
+    for (int i = 1; i <= st_scene_shape_count(drawing->scene); i++) {
         st_ShapeDef shape;
         st_BodyId body;
-        if (st_scene_shape(strobe->scene, (st_ShapeId){i}, &shape, &body) != ST_OK) continue;
-        if (shape_moves(strobe, body) != moving) continue;
+        if (st_scene_shape(drawing->scene, (st_ShapeId){i}, &shape, &body) != ST_OK) continue;
+        if (shape_moves(drawing, body) != moving) continue;
         st_Pose pose = pose_product(sti_pose_read(row, body.index1 - 1), shape.pose);
         if (!vec3_finite(pose.p)) continue;
         if (shape.type == ST_SHAPE_PLANE)
-            motion_draw_plane(file, strobe, window, pose);
+            motion_draw_plane(file, drawing, window, pose);
         else {
             const char *colour = moving ? sti_colour(body.index1 - 1) : STI_SOFT;
             st_Vec3 corner[STI_OUTLINE_POINTS];
             Point p[STI_OUTLINE_POINTS];
             int n = sti_outline(&shape, pose, corner);
             for (int k = 0; k < n; k++)
-                p[k] = seen(strobe->view, corner[k]);
+                p[k] = seen(drawing->view, corner[k]);
             if (shape.type == ST_SHAPE_SPHERE) {
-                Point c = pixel(window, seen(strobe->view, pose.p));
+                Point c = pixel(window, seen(drawing->view, pose.p));
                 Point rim =
-                    pixel(window, seen(strobe->view, pose_point(pose, scale(shape.radius, strobe->view->right))));
+                    pixel(window, seen(drawing->view, pose_point(pose, scale(shape.radius, drawing->view->right))));
                 double r = shape.radius * window->box.w / (window->x1 - window->x0);
                 sti_svg(file,
                         "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" stroke=\"%s\" stroke-width=\"1.4\" fill=\"%s\" "
@@ -386,24 +388,24 @@ typedef struct Knot {
     double along, across;
 } Knot;
 
-void sti_strobe_draw(FILE *file, const sti_Strobe *strobe, const sti_Window *window)
+void sti_motion_draw(FILE *file, const sti_MotionDrawing *drawing, const sti_Window *window)
 {
     const sti_Rect *box = &window->box;
-    int frames = sti_strobe_frames(strobe);
+    int frames = sti_motion_frames(drawing);
     sti_svg(file,
             "<clipPath id=\"scene\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></clipPath>\n"
             "<g clip-path=\"url(#scene)\">\n",
             box->x, box->y, box->w, box->h);
-    motion_draw_shapes(file, strobe, window, last_row(strobe), false);
-    for (int i = 0; i < strobe->n_bodies && strobe->n_bodies <= 60; i++)
-        if (shape_moves(strobe, (st_BodyId){i + 1})) {
+    motion_draw_shapes(file, drawing, window, last_row(drawing), false);
+    for (int i = 0; i < drawing->n_bodies && drawing->n_bodies <= 60; i++)
+        if (shape_moves(drawing, (st_BodyId){i + 1})) {
             Point last = {-INFINITY, -INFINITY};
             sti_svg(
                 file,
                 "<polyline class=\"path\" fill=\"none\" stroke=\"%s\" stroke-width=\"0.8\" opacity=\"0.45\" points=\"",
                 sti_colour(i));
-            for (int k = 0; k < sti_track_count(strobe->poses); k++) {
-                Point p = pixel(window, seen(strobe->view, sti_pose_read(sti_track_row(strobe->poses, k), i).p));
+            for (int k = 0; k < sti_track_count(drawing->poses); k++) {
+                Point p = pixel(window, seen(drawing->view, sti_pose_read(sti_track_row(drawing->poses, k), i).p));
                 if (hypot(p.x - last.x, p.y - last.y) < 0.5) continue;
                 sti_svg(file, "%.1f %.1f ", p.x, p.y);
                 last = p;
@@ -411,10 +413,10 @@ void sti_strobe_draw(FILE *file, const sti_Strobe *strobe, const sti_Window *win
             fputs("\"/>\n", file);
         }
     for (int k = 0; k < frames; k++) {
-        sti_svg(file, "<g class=\"frame\" opacity=\"%.3f\">\n", sti_strobe_opacity(k, frames));
+        sti_svg(file, "<g class=\"frame\" opacity=\"%.3f\">\n", sti_motion_opacity(k, frames));
         Point end[2];
-        for (int i = 0, body = 0; i < stick_count(strobe); i++) {
-            if (!find_stick(strobe, frame_row(strobe, k, frames), i, &body, end)) continue;
+        for (int i = 0, body = 0; i < stick_count(drawing); i++) {
+            if (!find_stick(drawing, frame_row(drawing, k, frames), i, &body, end)) continue;
             const Point a = pixel(window, end[0]), b = pixel(window, end[1]);
             sti_svg(file,
                     "<line class=\"stick\" x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" "
@@ -422,17 +424,17 @@ void sti_strobe_draw(FILE *file, const sti_Strobe *strobe, const sti_Window *win
                     a.x, a.y, b.x, b.y, sti_colour(body));
         }
 
-        motion_draw_shapes(file, strobe, window, frame_row(strobe, k, frames), true);
+        motion_draw_shapes(file, drawing, window, frame_row(drawing, k, frames), true);
         fputs("</g>\n", file);
     }
-    for (int i = 1; i <= st_scene_spring_count(strobe->scene); i++) {
+    for (int i = 1; i <= st_scene_spring_count(drawing->scene); i++) {
         st_SpringDef spring;
-        if (st_scene_spring(strobe->scene, (st_SpringId){i}, &spring) != ST_OK) continue;
+        if (st_scene_spring(drawing->scene, (st_SpringId){i}, &spring) != ST_OK) continue;
         if (spring.type != ST_SPRING_LINEAR) continue;
 
         /* A zigzag, or the piston and cup of a damper where there is no stiffness. */
-        Point a = seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.a, spring.point_a));
-        Point b = seen(strobe->view, motion_carried(strobe, last_row(strobe), spring.b, spring.point_b));
+        Point a = seen(drawing->view, motion_carried(drawing, last_row(drawing), spring.a, spring.point_a));
+        Point b = seen(drawing->view, motion_carried(drawing, last_row(drawing), spring.b, spring.point_b));
         bool stiff = spring.stiffness > 0;
         static const Knot zigzag[] = {{false, 0, 0},     {false, 0.06, 5}, {false, 0.19, -5}, {false, 0.31, 5},
                                       {false, 0.44, -5}, {false, 0.56, 5}, {false, 0.69, -5}, {false, 0.81, 5},
@@ -458,11 +460,11 @@ void sti_strobe_draw(FILE *file, const sti_Strobe *strobe, const sti_Window *win
         sti_svg(file, "L%.2f %.2f\"/>\n", b.x, b.y);
     }
 
-    for (int i = 1; i <= st_scene_joint_count(strobe->scene); i++) {
+    for (int i = 1; i <= st_scene_joint_count(drawing->scene); i++) {
         st_JointDef joint;
-        if (st_scene_joint(strobe->scene, (st_JointId){i}, &joint) != ST_OK) continue;
+        if (st_scene_joint(drawing->scene, (st_JointId){i}, &joint) != ST_OK) continue;
         Point p[2];
-        const int n = joint_ends(strobe, &joint, p);
+        const int n = joint_ends(drawing, &joint, p);
         for (int k = 0; k < n; k++)
             p[k] = pixel(window, p[k]);
         if (n == 2) sti_svg_line(file, p[0].x, p[0].y, p[1].x, p[1].y, STI_INK, 1.1); /* the rod between */

@@ -31,7 +31,7 @@ struct st_Picture {
     int turn_axis;   /* the one body axis bodies turn about, 0 to 2; -1: none or several */
     sti_Track poses; /* time, then STI_POSE_SIZE a body                                  */
     sti_Track energies;
-    bool *bare;  /* of each body: sti_Strobe                                         */
+    bool *bare;  /* of each body: sti_MotionDrawing                                         */
     double *row; /* the newest row of poses: also where angles are counted on from       */
 };
 
@@ -212,18 +212,19 @@ static void draw_heading(FILE *file, const st_Picture *picture)
     sti_svg_text(file, LEFT - 46, 34, 14, STI_START, STI_INK, line);
 }
 
-/* The times of the strobe, light to dark, right-aligned above it. */
-static void draw_times(FILE *file, const sti_Strobe *strobe)
+/* The times of the drawing, light to dark, right-aligned above it. */
+static void draw_times(FILE *file, const sti_MotionDrawing *drawing)
 {
-    int rows = sti_track_count(strobe->poses), frames = sti_strobe_frames(strobe);
-    double x = WIDTH - RIGHT, t0 = sti_track_row(strobe->poses, 0)[0], t1 = sti_track_row(strobe->poses, rows - 1)[0];
+    int rows = sti_track_count(drawing->poses), frames = sti_motion_frames(drawing);
+    double x = WIDTH - RIGHT, t0 = sti_track_row(drawing->poses, 0)[0], t1 = sti_track_row(drawing->poses, rows - 1)[0];
     char number[STI_NUMBER_SIZE], line[96];
-    snprintf(line, sizeof line, "%s s%s", sti_number(number, strobe->end, 4), strobe->end < t1 ? ", then at rest" : "");
+    snprintf(line, sizeof line, "%s s%s", sti_number(number, drawing->end, 4),
+             drawing->end < t1 ? ", then at rest" : "");
     sti_svg_text(file, x, TOP - 9, 11, STI_END, STI_INK, line);
     x -= 6.1 * (double)strlen(line) + 10;
     for (int k = frames - 1; k >= 0; k--, x -= 11)
         sti_svg(file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.6\" fill=\"%s\" opacity=\"%.3f\"/>\n", x, TOP - 13,
-                STI_INK, sti_strobe_opacity(k, frames));
+                STI_INK, sti_motion_opacity(k, frames));
     snprintf(line, sizeof line, "t = %s", sti_number(number, t0, 4));
     sti_svg_text(file, x, TOP - 9, 11, STI_END, STI_INK, line);
 }
@@ -268,9 +269,9 @@ st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error
 
     /* Coordinates that change, in reading order, two a line; energies last, over what room is left. */
     sti_View view = sti_view_choose(picture->scene, picture->def.gravity, &picture->poses, picture->n_bodies);
-    sti_Strobe strobe = {picture->scene, &view, &picture->poses, picture->n_bodies, picture->bare, 0};
-    strobe.end = sti_strobe_end(&strobe);
-    sti_Window window = sti_strobe_window(&strobe, LEFT, TOP, WIDTH - LEFT - RIGHT, SCENE_MOST);
+    sti_MotionDrawing drawing = {picture->scene, &view, &picture->poses, picture->n_bodies, picture->bare, 0};
+    drawing.end = sti_motion_end(&drawing);
+    sti_Window window = sti_motion_window(&drawing, LEFT, TOP, WIDTH - LEFT - RIGHT, SCENE_MOST);
     Quantity quantity[3];
     char right[16], up[16];
     int n = choose_quantities(picture, &view, quantity);
@@ -287,11 +288,11 @@ st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error
     sti_svg(file, "<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", STI_PAPER);
 
     draw_heading(file, picture);
-    draw_times(file, &strobe);
+    draw_times(file, &drawing);
     snprintf(right, sizeof right, "%s [m]", view.right_name);
     snprintf(up, sizeof up, "%s [m]", view.up_name);
     sti_svg_axes(file, &window, right, up);
-    sti_strobe_draw(file, &strobe, &window);
+    sti_motion_draw(file, &drawing, &window);
     for (int k = 0; k <= n; k++) {
         int column = k % 2, line = k / 2;
         double x = LEFT + column * (half + GAP), y = below + line * (CHART_H + GAP);

@@ -76,17 +76,6 @@ static void carry_angle(sti_World *world, int now, const sti_Before *before, int
     world->q0[angle->q] = before->q[before->world->angle[was].q];
 }
 
-static void carry_spring(sti_World *world, int now, const sti_Before *before, int was)
-{
-    sti_Spring *spring = &world->spring[now];
-    const sti_Spring *old = &before->world->spring[was];
-    spring->anchor_a = old->anchor_a;
-    spring->anchor_b = old->anchor_b;
-    spring->relative = old->relative;
-    memcpy(spring->frame_a, old->frame_a, sizeof spring->frame_a);
-    carry_angle(world, spring->angle, before, old->angle);
-}
-
 void sti_carry_attachments(sti_World *world, sti_Before *before)
 {
     for (int k = 0; k < world->n_joints; k++) {
@@ -106,7 +95,15 @@ void sti_carry_attachments(sti_World *world, sti_Before *before)
     }
     for (int k = 0; k < world->n_springs; k++) {
         const int was = find_before(world, before, STI_SPRING, k);
-        if (was >= 0 && spring_stays(world, k, before, was)) carry_spring(world, k, before, was);
+        if (was >= 0 && spring_stays(world, k, before, was)) {
+            sti_Spring *spring = &world->spring[k];
+            const sti_Spring *was_spring = &before->world->spring[was];
+            spring->anchor_a = was_spring->anchor_a;
+            spring->anchor_b = was_spring->anchor_b;
+            spring->relative = was_spring->relative;
+            memcpy(spring->frame_a, was_spring->frame_a, sizeof spring->frame_a);
+            carry_angle(world, spring->angle, before, was_spring->angle);
+        }
     }
 }
 

@@ -165,22 +165,6 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
 
 /* ---- in the plane -------------------------------------------------------------------------------- */
 
-/* Where a point stands across the plane is all one to the motion: halfway where both shapes are, for the eye. */
-static void centre_across(const ContactTask *task, sti_Points *points)
-{
-    const sti_Collider *c = &task->world->collider;
-    const sti_Bounds *a = &c->bounds[task->pair.i], *b = &c->bounds[task->pair.j];
-    st_Vec3 e = vec3_axis(task->how.planar);
-    double lo = dot(e, b->lo), hi = dot(e, b->hi);
-    if (c->class[task->pair.i] != STI_CLASS_PLANE) {
-        lo = fmax(lo, dot(e, a->lo));
-        hi = fmin(hi, dot(e, a->hi));
-    }
-    double middle = 0.5 * (lo + hi);
-    for (int k = 0; k < points->n && isfinite(middle); k++)
-        points->point[k].point = add(points->point[k].point, scale(middle - dot(e, points->point[k].point), e));
-}
-
 /* ---- one pair ------------------------------------------------------------------------------------ */
 
 /* The length of two bodies' paths, with room for its rounding on either side. */
@@ -231,7 +215,19 @@ static st_Status contact_push_points(ContactTask *task, sti_Pair *at)
             if (!seen) task->points->point[n++] = task->points->point[k];
         }
         task->points->n = n;
-        centre_across(task, task->points);
+        /* Where a point stands across the plane is all one to the motion: halfway where both shapes are, for the eye.
+         */
+        const sti_Bounds *a = &c->bounds[task->pair.i], *b = &c->bounds[task->pair.j];
+        st_Vec3 axis = vec3_axis(task->how.planar);
+        double lo = dot(axis, b->lo), hi = dot(axis, b->hi);
+        if (c->class[task->pair.i] != STI_CLASS_PLANE) {
+            lo = fmax(lo, dot(axis, a->lo));
+            hi = fmin(hi, dot(axis, a->hi));
+        }
+        double middle = 0.5 * (lo + hi);
+        for (int k = 0; k < task->points->n && isfinite(middle); k++)
+            task->points->point[k].point =
+                add(task->points->point[k].point, scale(middle - dot(axis, task->points->point[k].point), axis));
     }
     for (int p = 0; p < task->points->n; p++)
         STI_TRY(push_point(task, &task->points->point[p]));

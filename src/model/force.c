@@ -14,16 +14,6 @@ static void add_wrench(const sti_Body *body, st_Vec3 force, st_Vec3 torque, doub
         k[body->v_first + d] += full[body->dof[d]];
 }
 
-/* Force and torque of applied force f at t, in the axes of its def. */
-static void force_own_value(const sti_World *world, int f, double t, st_Vec3 *force, st_Vec3 *torque)
-{
-    const st_ForceDef *def = &world->scene->force[f];
-    const sti_Control *control = &world->control[world->n_joints + f];
-    const double s = sti_profile_value(&def->profile, t);
-    *force = control->is_set ? vec3_load(control->value) : scale(s, def->force);
-    *torque = control->is_set ? vec3_load(control->value + 3) : scale(s, def->torque);
-}
-
 typedef struct Weight {
     const sti_World *world;
     double *k;
@@ -39,17 +29,6 @@ static void weigh_range(void *ctx, int64_t first, int64_t end)
         for (int d = 0; d < body->n_dofs; d++)
             weight->k[body->v_first + d] = 0;
         if (!sti_is_absent(world, b)) add_wrench(body, scale(body->weight, world->gravity), vec3(0, 0, 0), weight->k);
-    }
-}
-
-static void add_pushes(const sti_World *world, const double *q, double *k)
-{
-    for (int p = 0; p < world->n_pushes; p++) {
-        const sti_Push *push = &world->push[p];
-        const int body = (int)push->body;
-        if (sti_sleeps(world, body)) continue;
-        const st_Vec3 torque = rotate_back(sti_pose(q, body).q, vec3_load(push->wrench + 3));
-        add_wrench(&world->body[body], vec3_load(push->wrench), torque, k);
     }
 }
 
@@ -148,13 +127,24 @@ void sti_forces(const sti_World *world, double t, const double *q, double *k)
         if (sti_sleeps(world, def->body.index1)) continue;
         st_Quat orientation = sti_pose(q, def->body.index1).q;
         st_Vec3 force, torque;
-        force_own_value(world, f, t, &force, &torque);
+        /* Force and torque of applied force f at t, in the axes of its def. */
+        const st_ForceDef *of = &world->scene->force[f];
+        const sti_Control *control = &world->control[world->n_joints + f];
+        const double s = sti_profile_value(&of->profile, t);
+        force = control->is_set ? vec3_load(control->value) : scale(s, of->force);
+        torque = control->is_set ? vec3_load(control->value + 3) : scale(s, of->torque);
         st_Vec3 force_world = def->body_axes ? rotate(orientation, force) : force;
         st_Vec3 force_body = def->body_axes ? force : rotate_back(orientation, force);
         st_Vec3 torque_body = def->body_axes ? torque : rotate_back(orientation, torque);
         add_wrench(&world->body[def->body.index1], force_world, add(torque_body, cross(def->point, force_body)), k);
     }
-    add_pushes(world, q, k);
+    for (int p = 0; p < world->n_pushes; p++) {
+        const sti_Push *push = &world->push[p];
+        const int body = (int)push->body;
+        if (sti_sleeps(world, body)) continue;
+        const st_Vec3 about = rotate_back(sti_pose(q, body).q, vec3_load(push->wrench + 3));
+        add_wrench(&world->body[body], vec3_load(push->wrench), about, k);
+    }
 }
 
 /* ---- the drag of a medium ----------------------------------------------------------------------- */
@@ -176,30 +166,6 @@ void sti_fluid_compile(sti_World *world, const st_Medium *medium)
     world->has_medium = medium->density > 0 || medium->viscosity > 0;
 }
 
-static void body_drag(const sti_World *world, int b, st_Pose pose, const double *v, st_Vec3 *force, st_Vec3 *torque)
-{
-    const sti_Body *body = &world->body[b];
-    const double rho = world->medium.density, eta = world->medium.viscosity;
-    const st_Mat3 J = sti_inertia(body);
-    double moment[3], edge[3], f[3], t[3];
-    st_Vec3 axis[3], linear, w;
-    mat3_principal(&J, moment, axis);
-    for (int k = 0; k < 3; k++) /* J_x = m (b_y^2 + b_z^2)/12 */
-        edge[k] = sqrt(fmax(0, 6 * (moment[(k + 1) % 3] + moment[(k + 2) % 3] - moment[k]) / body->mass));
-    const double d = (edge[0] + edge[1] + edge[2]) / 3;
-    sti_body_velocity(body, v, &linear, &w);
-    const st_Vec3 through = rotate_back(pose.q, sub(linear, world->medium.wind));
-    for (int k = 0; k < 3; k++) {
-        const double x = dot(axis[k], through), y = dot(axis[k], w), b1 = edge[(k + 1) % 3], b2 = edge[(k + 2) % 3];
-        f[k] = -3 * STI_PI * eta * d * x - 0.5 * rho * b1 * b2 * fabs(x) * x;
-        t[k] =
-            -STI_PI * eta * d * d * d * y - rho / 64 * edge[k] * (b1 * b1 * b1 * b1 + b2 * b2 * b2 * b2) * fabs(y) * y;
-    }
-    const st_Vec3 own = add(scale(f[0], axis[0]), add(scale(f[1], axis[1]), scale(f[2], axis[2])));
-    *force = scale(body->medium, rotate(pose.q, own));
-    *torque = scale(body->medium, add(scale(t[0], axis[0]), add(scale(t[1], axis[1]), scale(t[2], axis[2]))));
-}
-
 void sti_fluid_add(const sti_World *world, const double *q, const double *v, double *k)
 {
     for (int e = 0; e < sti_awake_count(world); e++) {
@@ -208,7 +174,27 @@ void sti_fluid_add(const sti_World *world, const double *q, const double *v, dou
         st_Vec3 force, torque;
         double full[6];
         if (body->n_dofs == 0 || body->medium == 0 || sti_is_absent(world, b) || b >= sti_first_rotor(world)) continue;
-        body_drag(world, b, sti_pose(q, b), v, &force, &torque);
+        const st_Pose pose = sti_pose(q, b);
+        const sti_Body *of = &world->body[b];
+        const double rho = world->medium.density, eta = world->medium.viscosity;
+        const st_Mat3 J = sti_inertia(of);
+        double moment[3], edge[3], f[3], t[3];
+        st_Vec3 axis[3], linear, w;
+        mat3_principal(&J, moment, axis);
+        for (int j = 0; j < 3; j++) /* J_x = m (b_y^2 + b_z^2)/12 */
+            edge[j] = sqrt(fmax(0, 6 * (moment[(j + 1) % 3] + moment[(j + 2) % 3] - moment[j]) / of->mass));
+        const double d = (edge[0] + edge[1] + edge[2]) / 3;
+        sti_body_velocity(of, v, &linear, &w);
+        const st_Vec3 through = rotate_back(pose.q, sub(linear, world->medium.wind));
+        for (int j = 0; j < 3; j++) {
+            const double x = dot(axis[j], through), y = dot(axis[j], w), b1 = edge[(j + 1) % 3], b2 = edge[(j + 2) % 3];
+            f[j] = -3 * STI_PI * eta * d * x - 0.5 * rho * b1 * b2 * fabs(x) * x;
+            t[j] = -STI_PI * eta * d * d * d * y -
+                   rho / 64 * edge[j] * (b1 * b1 * b1 * b1 + b2 * b2 * b2 * b2) * fabs(y) * y;
+        }
+        const st_Vec3 own = add(scale(f[0], axis[0]), add(scale(f[1], axis[1]), scale(f[2], axis[2])));
+        force = scale(of->medium, rotate(pose.q, own));
+        torque = scale(of->medium, add(scale(t[0], axis[0]), add(scale(t[1], axis[1]), scale(t[2], axis[2]))));
         vec3_store(full, force);
         vec3_store(full + 3, torque);
         for (int i = 0; i < body->n_dofs; i++)

@@ -114,10 +114,10 @@ static void compile_angle(sti_World *world, const st_JointDef *def, sti_Joint *o
     bool cross_joint = def->type == ST_JOINT_UNIVERSAL;
     if (out->angle[coordinate] >= 0) return;
     if (coordinate == ST_COORDINATE_ANGLE)
-        out->angle[coordinate] = cross_joint ? sti_angle_add_hand(world, out->a, out->b, def->axis, def->axis_b)
+        out->angle[coordinate] = cross_joint ? sti_angle_add_pointer(world, out->a, out->b, def->axis, def->axis_b)
                                              : sti_angle_add(world, out->a, out->b, def->axis, def->axis);
     if (coordinate == ST_COORDINATE_ANGLE_B)
-        out->angle[coordinate] = sti_angle_add_hand(world, out->b, out->a, def->axis_b, def->axis);
+        out->angle[coordinate] = sti_angle_add_pointer(world, out->b, out->a, def->axis_b, def->axis);
     if (coordinate == ST_COORDINATE_TWIST)
         out->angle[coordinate] = sti_angle_add(world, out->a, out->b, def->axis, def->axis_b);
 }

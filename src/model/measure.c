@@ -6,7 +6,7 @@
  *     angle     the twist of the rotation q of b against a about n (in a): 2 atan2(s, c), s = n'q_v, c = q_w.
  *               With q' = w q/2 for the relative angular velocity w in a's axes,
  *               rate = (c^2 n + c q_v x n + s q_v)' w / (c^2 + s^2),   n' w where the axes agree
- *     hand      of t fixed in b about n fixed in a, x and y = n x x in a: atan2(s, c), s = y't, c = x't.
+ *     pointer   of t fixed in b about n fixed in a, x and y = n x x in a: atan2(s, c), s = y't, c = x't.
  *               rate = (w_a - w_b)' ((c y - s x) x t) / (c^2 + s^2)
  *     rotation  n' log(q):  rate = (n + (phi x n)/2 + k phi x (phi x n))' w,  phi = log(q),
  *               k = (1 - (|phi|/2) cot(|phi|/2))/|phi|^2: the inverse of the exponential's Jacobian
@@ -39,11 +39,11 @@ static double with_turns(double value, double near)
     return value + turn * round((near - value) / turn);
 }
 
-static sti_Measure hand(const sti_Angle *angle, const double *q)
+static sti_Measure pointer_angle(const sti_Angle *angle, const double *q)
 {
     st_Quat a = sti_pose(q, angle->a).q;
-    st_Vec3 x = rotate(a, angle->hand_a), y = rotate(a, cross(angle->axis_a, angle->hand_a));
-    st_Vec3 t = rotate(sti_pose(q, angle->b).q, angle->hand_b);
+    st_Vec3 x = rotate(a, angle->pointer_a), y = rotate(a, cross(angle->axis_a, angle->pointer_a));
+    st_Vec3 t = rotate(sti_pose(q, angle->b).q, angle->pointer_b);
     double s = dot(y, t), c = dot(x, t), square = c * c + s * s;
     st_Vec3 g = scale(1 / fmax(square, 1e-12), cross(sub(scale(c, y), scale(s, x)), t));
     return (sti_Measure){
@@ -53,7 +53,7 @@ static sti_Measure hand(const sti_Angle *angle, const double *q)
 static double angle_value(const sti_World *world, int angle, const double *q)
 {
     const sti_Angle *angle_of = &world->angle[angle];
-    if (angle_of->is_hand) return hand(angle_of, q).value;
+    if (angle_of->is_pointer) return pointer_angle(angle_of, q).value;
     /* s and c of r = p conj(relative), p = conj(a) b: two dot products with p */
     st_Quat p = quat_product(quat_conjugate(sti_pose(q, angle_of->a).q), sti_pose(q, angle_of->b).q);
     st_Quat o = angle_of->relative;
@@ -65,7 +65,7 @@ static double angle_value(const sti_World *world, int angle, const double *q)
 sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q)
 {
     const sti_Angle *angle_of = &world->angle[angle];
-    if (angle_of->is_hand) return hand(angle_of, q);
+    if (angle_of->is_pointer) return pointer_angle(angle_of, q);
     st_Quat a = sti_pose(q, angle_of->a).q, r = measure_turned(a, sti_pose(q, angle_of->b).q, angle_of->relative);
     st_Vec3 n = angle_of->axis_a, v = vec3(r.x, r.y, r.z), g = n;
     double s = dot(n, v), c = r.w, square = c * c + s * s;
@@ -94,15 +94,15 @@ int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 axis_b)
     return world->n_angles++;
 }
 
-int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 hand_axis)
+int sti_angle_add_pointer(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 pointer_axis)
 {
     st_Quat of_a = world->scene->body[a].pose.q, of_b = world->scene->body[b].pose.q;
     world->angle[world->n_angles] = (sti_Angle){.a = a,
                                                 .b = b,
                                                 .axis_a = rotate_back(of_a, axis),
-                                                .is_hand = true,
-                                                .hand_a = rotate_back(of_a, hand_axis),
-                                                .hand_b = rotate_back(of_b, hand_axis),
+                                                .is_pointer = true,
+                                                .pointer_a = rotate_back(of_a, pointer_axis),
+                                                .pointer_b = rotate_back(of_b, pointer_axis),
                                                 .q = world->n_q++};
     return world->n_angles++;
 }

@@ -97,8 +97,8 @@ static void joint_frames(const sti_World *world, const sti_Joint *joint, sti_Nod
     } else if (joint->type == ST_JOINT_UNIVERSAL) { /* z is a's axis, x is b's */
         const sti_Angle *angle = &world->angle[joint->angle[ST_COORDINATE_ANGLE]],
                         *angle_b = &world->angle[joint->angle[ST_COORDINATE_ANGLE_B]];
-        const st_Vec3 z = angle_b->hand_a, x = angle->hand_b; /* in b */
-        in_a = quat_from_axes(angle->hand_a, cross(angle->axis_a, angle->hand_a), angle->axis_a);
+        const st_Vec3 z = angle_b->pointer_a, x = angle->pointer_b; /* in b */
+        in_a = quat_from_axes(angle->pointer_a, cross(angle->axis_a, angle->pointer_a), angle->axis_a);
         in_b = quat_from_axes(x, cross(z, x), z);
     }
     node->frame_a = (st_Pose){joint->anchor_a, in_a};

@@ -47,14 +47,14 @@ static inline st_Vec3 sti_spin_momentum(const sti_Body *body, st_Vec3 w)
 }
 
 /* The angle b has turned against a about an axis of a, with its whole turns: a coordinate in q. Its twist, or the
- * angle of a hand: of an axis fixed in b that points away from a's.                               */
+ * angle of a pointer: of an axis fixed in b that points away from a's.                               */
 typedef struct sti_Angle {
     int a, b;
     st_Vec3 axis_a;
     st_Quat relative; /* inverse(orientation of a) * orientation of b where the twist is 0         */
-    bool is_hand;
-    st_Vec3 hand_a, hand_b; /* in a where its angle is 0; in b                                     */
-    int q;                  /* where it stands in q                                                */
+    bool is_pointer;
+    st_Vec3 pointer_a, pointer_b; /* in a where its angle is 0; in b                                     */
+    int q;                        /* where it stands in q                                                */
 } sti_Angle;
 
 /* Frames are fixed in the bodies: columns x, y, z of a joint frame, z along the axis. */
@@ -353,9 +353,9 @@ sti_Measure sti_measure_along(st_Pose a, st_Pose b, st_Vec3 p_b, st_Vec3 n, st_V
 sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q);
 sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a);
 /* Axes in the world, returns its index: the twist of b about an axis of its own that agrees with a's after the
- * shortest turn; the angle of a hand of b.                                                        */
+ * shortest turn; the angle of a pointer of b.                                                        */
 int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 axis_b);
-int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 hand);
+int sti_angle_add_pointer(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 pointer);
 /* Before a move from q with velocity v for h: where fast ones will about be, so that whole turns are counted. After it,
  * those that rows depend on; the others once a step is accepted.                                    */
 void sti_angles_predict(const sti_World *world, const double *q, const double *v, double h, double *q_out);

@@ -98,21 +98,6 @@ static void carry_force(const Moved *moved, sti_Impulse impulse, sti_State *stat
     state->forces.at[state->forces.n++] = impulse;
 }
 
-/* Those under sleepers, too, who wake. */
-static st_Status carry_forces(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
-{
-    const int64_t n = (int64_t)was->state.forces.n + was->work.sleep.n_contacts;
-    STI_TRY(STI_GROW(&now->model.allocator, now->state.forces.at, now->state.forces.capacity, n, err));
-    now->state.forces.n = 0;
-    for (int k = 0; k < was->state.forces.n; k++)
-        carry_force(moved, was->state.forces.at[k], &now->state);
-    for (int k = 0; k < was->work.sleep.n_contacts; k++)
-        carry_force(moved, was->work.sleep.contact[k].impulse, &now->state);
-    if (now->state.forces.n > 1)
-        qsort(now->state.forces.at, (size_t)now->state.forces.n, sizeof *now->state.forces.at, by_id_and_element);
-    return ST_OK;
-}
-
 static int by_id(const void *a, const void *b)
 {
     const sti_Patch *x = a, *y = b;
@@ -171,7 +156,16 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
         if (was->work.sleep.contact[k].impulse.r[0] > 0 && move_id(moved, &id))
             STI_TRY(sti_ids_add(&now->model.allocator, &now->state.loaded, id, err));
     }
-    STI_TRY(carry_forces(was, now, moved, err));
+    /* Those under sleepers, too, who wake. */
+    const int64_t count = (int64_t)was->state.forces.n + was->work.sleep.n_contacts;
+    STI_TRY(STI_GROW(&now->model.allocator, now->state.forces.at, now->state.forces.capacity, count, err));
+    now->state.forces.n = 0;
+    for (int k = 0; k < was->state.forces.n; k++)
+        carry_force(moved, was->state.forces.at[k], &now->state);
+    for (int k = 0; k < was->work.sleep.n_contacts; k++)
+        carry_force(moved, was->work.sleep.contact[k].impulse, &now->state);
+    if (now->state.forces.n > 1)
+        qsort(now->state.forces.at, (size_t)now->state.forces.n, sizeof *now->state.forces.at, by_id_and_element);
     /* Patches say where their deformations stand: these are copied as they are, with those of contacts that are gone.
      */
     const sti_Patches *from = &was->state.patches;

@@ -234,34 +234,6 @@ static st_Status joint_impulses(const sti_Model *model, const sti_StepWork *work
     return sti_joint_impulse(model, work, &ends, index, &out[STI_FINITE]);
 }
 
-static st_Status report_transmitted(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
-                                    st_Frame frame, st_JointReport *out)
-{
-    const sti_Joint *joint = &model->world->joint[index];
-    const st_Quat a = sti_pose(work->step.q, joint->a).q;
-    sti_JointImpulse i[2];
-    STI_TRY(joint_impulses(model, work, index, i));
-    for (int k = 0; frame == ST_FRAME_A && k < 2; k++) {
-        i[k].linear = rotate_back(a, i[k].linear);
-        i[k].angular = rotate_back(a, i[k].angular);
-    }
-    out->impulse = add(i[STI_FINITE].linear, i[STI_IMPACT].linear);
-    out->angular_impulse = add(i[STI_FINITE].angular, i[STI_IMPACT].angular);
-    out->struck = sti_is_struck(model, state, work, 0, joint->a, joint->b);
-    out->impact = out->struck ? out->impulse : i[STI_IMPACT].linear;
-    out->angular_impact = out->struck ? out->angular_impulse : i[STI_IMPACT].angular;
-    const double time = per_second(work), rate = out->struck ? 0.0 : time;
-    out->force = scale(rate, i[STI_FINITE].linear);
-    out->torque = scale(rate, i[STI_FINITE].angular);
-    out->motor = (joint->held ? rate : time) * i[STI_FINITE].motor;
-    out->friction = time * i[STI_FINITE].friction; /* it and springs are finite in any step */
-    out->limit = rate * i[STI_FINITE].limit;
-    out->spring = time * i[STI_FINITE].spring;
-    out->other_limit = rate * i[STI_FINITE].other_limit;
-    out->gear = rate * i[STI_FINITE].gear;
-    return ST_OK;
-}
-
 static double joint_error(const sti_StepWork *work, const sti_Joint *joint)
 {
     double worst = 0;
@@ -290,7 +262,29 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
     out->other_speed = measure_speed(&system->model, &system->state, joint->a, joint->b, &x);
     out->point = sti_joint_point(world, index, system->state.q);
     if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
-    return report_transmitted(&system->model, &system->state, &system->work, index, frame, out);
+    const sti_Joint *of = &system->model.world->joint[index];
+    const st_Quat a = sti_pose(system->work.step.q, of->a).q;
+    sti_JointImpulse i[2];
+    STI_TRY(joint_impulses(&system->model, &system->work, index, i));
+    for (int k = 0; frame == ST_FRAME_A && k < 2; k++) {
+        i[k].linear = rotate_back(a, i[k].linear);
+        i[k].angular = rotate_back(a, i[k].angular);
+    }
+    out->impulse = add(i[STI_FINITE].linear, i[STI_IMPACT].linear);
+    out->angular_impulse = add(i[STI_FINITE].angular, i[STI_IMPACT].angular);
+    out->struck = sti_is_struck(&system->model, &system->state, &system->work, 0, of->a, of->b);
+    out->impact = out->struck ? out->impulse : i[STI_IMPACT].linear;
+    out->angular_impact = out->struck ? out->angular_impulse : i[STI_IMPACT].angular;
+    const double time = per_second(&system->work), rate = out->struck ? 0.0 : time;
+    out->force = scale(rate, i[STI_FINITE].linear);
+    out->torque = scale(rate, i[STI_FINITE].angular);
+    out->motor = (of->held ? rate : time) * i[STI_FINITE].motor;
+    out->friction = time * i[STI_FINITE].friction; /* it and springs are finite in any step */
+    out->limit = rate * i[STI_FINITE].limit;
+    out->spring = time * i[STI_FINITE].spring;
+    out->other_limit = rate * i[STI_FINITE].other_limit;
+    out->gear = rate * i[STI_FINITE].gear;
+    return ST_OK;
 }
 
 void sti_joint_drive(const st_System *system, int index, double out[3])

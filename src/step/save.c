@@ -272,32 +272,6 @@ static st_Status check_saved_controls(const sti_Model *model, const Part *part, 
     return ST_OK;
 }
 
-/* By body, each once. */
-static st_Status check_pushes(const sti_Model *model, const Part *part, st_Error *err)
-{
-    int64_t last = 0;
-    for (int64_t k = 0; k < part->count; k++) {
-        sti_Push push;
-        memcpy(&push, (const char *)part->data + (size_t)k * sizeof push, sizeof push);
-        if (push.body <= last || push.body >= model->world->n_bodies) return state_damaged(err);
-        for (int i = 0; i < 6; i++)
-            if (!isfinite(push.wrench[i])) return state_damaged(err);
-        last = push.body;
-    }
-    return ST_OK;
-}
-
-/* Where all bodies are there: no bytes. */
-static st_Status check_presence(const sti_Model *model, const sti_StepWork *work, const Part *part, st_Error *err)
-{
-    const int64_t n = part->count;
-    if (n != model->world->n_bodies && (n != 0 || work->flow != NULL))
-        return sti_fail(err, ST_ERR_ARGUMENT, "the saved state has other inlets and outlets: not the same scene");
-    for (int64_t k = 0; k < n; k++)
-        if ((((const unsigned char *)part->data)[k] & ~STI_RELOCATED) > STI_GONE) return state_damaged(err);
-    return ST_OK;
-}
-
 static st_Status check_measured(const sti_Model *model, const sti_StepWork *work, const Part *part, st_Error *err)
 {
     if (part->count != (work->flow != NULL ? 2 * model->world->scene->n_measures : 0))
@@ -351,8 +325,22 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
     STI_TRY(check_mean(&part[MEAN], n_v, err));
     STI_TRY(check_past_impulses(model, part, err));
     STI_TRY(check_saved_controls(model, &part[CONTROLS], err));
-    STI_TRY(check_pushes(model, &part[PUSHES], err));
-    STI_TRY(check_presence(model, work, &part[PRESENCE], err));
+    /* By body, each once. */
+    int64_t before = 0;
+    for (int64_t e = 0; e < part[PUSHES].count; e++) {
+        sti_Push push;
+        memcpy(&push, (const char *)part[PUSHES].data + (size_t)e * sizeof push, sizeof push);
+        if (push.body <= before || push.body >= model->world->n_bodies) return state_damaged(err);
+        for (int i = 0; i < 6; i++)
+            if (!isfinite(push.wrench[i])) return state_damaged(err);
+        before = push.body;
+    }
+    /* Where all bodies are there: no bytes. */
+    const int64_t bodies = part[PRESENCE].count;
+    if (bodies != model->world->n_bodies && (bodies != 0 || work->flow != NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT, "the saved state has other inlets and outlets: not the same scene");
+    for (int64_t j = 0; j < bodies; j++)
+        if ((((const unsigned char *)part[PRESENCE].data)[j] & ~STI_RELOCATED) > STI_GONE) return state_damaged(err);
     STI_TRY(check_measured(model, work, &part[MEASURED], err));
     /* Those of a system without sleep are empty: there all are awake. */
     const int64_t n = part[ASLEEP].count;

@@ -412,11 +412,41 @@ static void keep_forces(const sti_Model *model, const sti_State *state, sti_Step
     s->n_contacts = n;
 }
 
-/* Islands of bodies that have all rested long enough. */
-static st_Status fall_asleep(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
+/* ---- around a step ---------------------------------------------------------------------------- */
+
+/* Wake what is due; if anything woke, evaluate `here` again, as far ahead as the next step needs. */
+static st_Status wake_and_look(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    sti_Sleep *s = &work->sleep;
+    bool woken;
+    STI_TRY(wake_due(model, state, work, &woken, err));
+    if (!woken) return ST_OK;
+    work->ahead.foreseen = 0;
+    return sti_evaluate(model, state, work, &work->here, state->t, state->q, sti_margin(model), err);
+}
+
+st_Status sti_sleep_begin(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_Error *err)
+{
+    if (!work->sleep.on) return ST_OK;
+    /* A force that changes within the step. */
     sti_World *world = model->world;
+    const st_Scene *scene = world->scene;
+    for (int f = 0; f < scene->n_forces; f++) {
+        const st_Profile *profile = &scene->force[f].profile;
+        const int body = scene->force[f].body.index1;
+        const bool said = world->control[world->n_joints + f].is_set; /* setting another value wakes it */
+        if (world->asleep[body] && !said &&
+            sti_profile_value(profile, state->t) != sti_profile_value(profile, state->t + h))
+            make_due(work, body);
+    }
+    for (int k = 0; k < world->n_joints && world->n_force_motors > 0; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        const int body = world->asleep[joint->a] ? joint->a : joint->b;
+        if (world->asleep[body] && sti_motor_force(world, k, state->t) != sti_motor_force(world, k, state->t + h))
+            make_due(work, body);
+    }
+    STI_TRY(wake_and_look(model, state, work, err));
+    /* Islands of bodies that have all rested long enough. */
+    sti_Sleep *s = &work->sleep;
     bool any = false;
     if (s->n_ready == 0) return ST_OK;
     connect_bodies(model, work);
@@ -437,9 +467,9 @@ static st_Status fall_asleep(const sti_Model *model, sti_State *state, sti_StepW
         restless[sti_leader(above, contact->a)] = restless[sti_leader(above, contact->b)] = true;
     }
     for (int k = 0; k < world->n_joints; k++) {
-        const sti_Joint *joint = &world->joint[k];
-        const int body = world->body[joint->a].n_dofs > 0 ? joint->a : joint->b;
-        if (!stays(world, body) && is_moved_in_time(work, joint)) restless[sti_leader(above, body)] = true;
+        const sti_Joint *j = &world->joint[k];
+        const int b = world->body[j->a].n_dofs > 0 ? j->a : j->b;
+        if (!stays(world, b) && is_moved_in_time(work, j)) restless[sti_leader(above, b)] = true;
     }
     STI_TRY(STI_GROW(&model->allocator, s->spare, s->spare_capacity, s->n_contacts + state->forces.n, err));
     for (int e = 0; e < world->n_awake; e++) {
@@ -457,42 +487,6 @@ static st_Status fall_asleep(const sti_Model *model, sti_State *state, sti_StepW
     lie_down(model, state, work);
     count_ready(model, work);
     return ST_OK;
-}
-
-/* ---- around a step ---------------------------------------------------------------------------- */
-
-/* Wake what is due; if anything woke, evaluate `here` again, as far ahead as the next step needs. */
-static st_Status wake_and_look(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
-{
-    bool woken;
-    STI_TRY(wake_due(model, state, work, &woken, err));
-    if (!woken) return ST_OK;
-    work->ahead.foreseen = 0;
-    return sti_evaluate(model, state, work, &work->here, state->t, state->q, sti_margin(model), err);
-}
-
-st_Status sti_sleep_begin(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_Error *err)
-{
-    if (!work->sleep.on) return ST_OK;
-    /* A force that changes within the step. */
-    const sti_World *world = model->world;
-    const st_Scene *scene = world->scene;
-    for (int f = 0; f < scene->n_forces; f++) {
-        const st_Profile *profile = &scene->force[f].profile;
-        const int body = scene->force[f].body.index1;
-        const bool said = world->control[world->n_joints + f].is_set; /* setting another value wakes it */
-        if (world->asleep[body] && !said &&
-            sti_profile_value(profile, state->t) != sti_profile_value(profile, state->t + h))
-            make_due(work, body);
-    }
-    for (int k = 0; k < world->n_joints && world->n_force_motors > 0; k++) {
-        const sti_Joint *joint = &world->joint[k];
-        const int body = world->asleep[joint->a] ? joint->a : joint->b;
-        if (world->asleep[body] && sti_motor_force(world, k, state->t) != sti_motor_force(world, k, state->t + h))
-            make_due(work, body);
-    }
-    STI_TRY(wake_and_look(model, state, work, err));
-    return fall_asleep(model, state, work, err);
 }
 
 st_Status sti_wake_now(st_System *system, int body, st_Error *err)

@@ -23,40 +23,6 @@
 /* Polygons of a manifold have few corners. */
 enum { MOST_CORNERS = 32 };
 
-/* Shares of contacts first .. first + n - 1, which belong to one pair of shapes, in the area between them. */
-static void share_area(const sti_Assembly *out, int first, int n, double *share)
-{
-    const sti_ContactEntry *one = &out->chosen[first].entry;
-    const st_Vec3 t = one->tangent, o = cross(one->normal, t);
-    double x[MOST_CORNERS], y[MOST_CORNERS], middle[2] = {0, 0}, angle[MOST_CORNERS], whole = 0;
-    int order[MOST_CORNERS];
-    for (int k = 0; k < n; k++)
-        share[k] = 0;
-    if (n < 3 || n > MOST_CORNERS) return;
-    for (int k = 0; k < n; k++) {
-        const st_Vec3 arm = sub(out->chosen[first + k].entry.point, one->point);
-        x[k] = dot(arm, t), y[k] = dot(arm, o);
-        middle[0] += x[k] / n, middle[1] += y[k] / n;
-    }
-    for (int k = 0; k < n; k++) { /* by angle about the mean; ties stay in order */
-        int at = k;
-        angle[k] = atan2(y[k] - middle[1], x[k] - middle[0]);
-        for (; at > 0 && angle[order[at - 1]] > angle[k]; at--)
-            order[at] = order[at - 1];
-        order[at] = k;
-    }
-    for (int e = 0; e < n; e++) {
-        const int i = order[e], j = order[(e + 1) % n];
-        const double area =
-            0.5 * fabs((x[i] - middle[0]) * (y[j] - middle[1]) - (x[j] - middle[0]) * (y[i] - middle[1]));
-        share[i] += area / 3;
-        share[j] += area / 3;
-        whole += area / (3 * n);
-    }
-    for (int k = 0; k < n; k++)
-        share[k] += whole;
-}
-
 /* Does adhesion act across this gap? */
 static bool is_within_range(const sti_Model *model, const sti_ContactEntry *entry)
 {
@@ -80,7 +46,40 @@ void sti_stage_adhesion(sti_StageBuild *build)
             if (out->chosen[c + n].entry.shape_a != one->shape_a || out->chosen[c + n].entry.shape_b != one->shape_b)
                 break;
         if (one->shape_a == 0 || !(law->adhesion > 0 || law->adhesion_pressure > 0 || law->liquid_volume > 0)) continue;
-        if (law->adhesion_pressure > 0) share_area(out, c, n, share);
+        if (law->adhesion_pressure > 0) {
+            /* Shares of contacts first .. first + n - 1, which belong to one pair of shapes, in the area between them.
+             */
+            const sti_ContactEntry *entry = &out->chosen[c].entry;
+            const st_Vec3 t = entry->tangent, o = cross(entry->normal, t);
+            double x[MOST_CORNERS], y[MOST_CORNERS], middle[2] = {0, 0}, angle[MOST_CORNERS], whole = 0;
+            int order[MOST_CORNERS];
+            for (int k = 0; k < n; k++)
+                share[k] = 0;
+            if (n >= 3 && n <= MOST_CORNERS) {
+                for (int k = 0; k < n; k++) {
+                    const st_Vec3 arm = sub(out->chosen[c + k].entry.point, entry->point);
+                    x[k] = dot(arm, t), y[k] = dot(arm, o);
+                    middle[0] += x[k] / n, middle[1] += y[k] / n;
+                }
+                for (int k = 0; k < n; k++) { /* by angle about the mean; ties stay in order */
+                    int at = k;
+                    angle[k] = atan2(y[k] - middle[1], x[k] - middle[0]);
+                    for (; at > 0 && angle[order[at - 1]] > angle[k]; at--)
+                        order[at] = order[at - 1];
+                    order[at] = k;
+                }
+                for (int e = 0; e < n; e++) {
+                    const int i = order[e], j = order[(e + 1) % n];
+                    const double area =
+                        0.5 * fabs((x[i] - middle[0]) * (y[j] - middle[1]) - (x[j] - middle[0]) * (y[i] - middle[1]));
+                    share[i] += area / 3;
+                    share[j] += area / 3;
+                    whole += area / (3 * n);
+                }
+                for (int k = 0; k < n; k++)
+                    share[k] += whole;
+            }
+        }
         int near = 0;
         for (int k = 0; k < n; k++)
             near += is_within_range(model, &out->chosen[c + k].entry);

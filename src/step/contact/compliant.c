@@ -117,56 +117,6 @@ static void compose_modes(const double *V, const double *f, int n, double *out)
         }
 }
 
-/* B = inv(E) and D = inv(E) K for this h. */
-static void set_step(sti_PatchKind *kind, double mass, double h)
-{
-    int n = kind->size;
-    double *f = kind->V + (int64_t)n * n; /* their eigenvalues: there is room for n more behind V */
-    if (kind->h == h) return;
-    for (int i = 0; i < n; i++)
-        f[i] = 1 / (h / kind->x[i] + 2 * sqrt(mass / kind->x[i]));
-    compose_modes(kind->V, f, n, kind->B);
-    for (int i = 0; i < n; i++)
-        f[i] /= kind->x[i];
-    compose_modes(kind->V, f, n, kind->D);
-    kind->h = h;
-}
-
-static st_Status make_kind(const sti_Model *model, sti_PatchKind *kind, st_Error *err)
-{
-    const st_Allocator *allocator = &model->allocator;
-    int64_t n = kind->size;
-    STI_TRY(STI_GROW(allocator, kind->x, kind->x_capacity, n, err));
-    STI_TRY(STI_GROW(allocator, kind->V, kind->V_capacity, n * n + n, err));
-    STI_TRY(STI_GROW(allocator, kind->B, kind->B_capacity, n * n, err));
-    STI_TRY(STI_GROW(allocator, kind->D, kind->D_capacity, n * n, err));
-    fill_influence(&model->def, kind, kind->B);
-    /* A = V diag(x) V' by Jacobi's method, which keeps small eigenvalues accurate; A is destroyed. */
-    memset(kind->V, 0, (size_t)kind->size * (size_t)kind->size * sizeof *kind->V);
-    for (int i = 0; i < kind->size; i++)
-        kind->V[i * kind->size + i] = 1;
-    for (int sweep = 0; sweep < 60; sweep++) { /* quadratic from about the fifth on */
-        double off = 0, diagonal = 0;
-        for (int i = 0; i < kind->size; i++)
-            for (int j = 0; j < kind->size; j++)
-                *(i == j ? &diagonal : &off) += kind->B[i * kind->size + j] * kind->B[i * kind->size + j];
-        if (off <= 1e-34 * diagonal) break;
-        for (int p = 0; p < kind->size - 1; p++)
-            for (int q = p + 1; q < kind->size; q++)
-                jacobi_rotation(kind->B, kind->V, kind->size, p, q);
-    }
-    for (int i = 0; i < kind->size; i++)
-        kind->x[i] = kind->B[i * kind->size + i];
-    for (int i = 0; i < n; i++)
-        if (!(kind->x[i] > 0))
-            return sti_fail(err, ST_ERR_NUMERIC,
-                            "the influence matrix of a patch of %d elements with Poisson's ratios %g and %g is not "
-                            "positive definite",
-                            kind->key.n_elements, kind->key.elastic[0].poisson, kind->key.elastic[1].poisson);
-    kind->h = 0;
-    return ST_OK;
-}
-
 static bool same_patch_key(const sti_PatchKey *a, const sti_PatchKey *b)
 {
     for (int k = 0; k < 2; k++)
@@ -193,7 +143,36 @@ static st_Status need_kind(const sti_Model *model, sti_StepWork *work, const sti
     sti_PatchKind *kind = &work->compliant.kind[n];
     kind->key = *key;
     kind->size = key->dim * key->n_elements;
-    STI_TRY(make_kind(model, kind, err));
+    const st_Allocator *allocator = &model->allocator;
+    int64_t size = kind->size;
+    STI_TRY(STI_GROW(allocator, kind->x, kind->x_capacity, size, err));
+    STI_TRY(STI_GROW(allocator, kind->V, kind->V_capacity, size * size + size, err));
+    STI_TRY(STI_GROW(allocator, kind->B, kind->B_capacity, size * size, err));
+    STI_TRY(STI_GROW(allocator, kind->D, kind->D_capacity, size * size, err));
+    fill_influence(&model->def, kind, kind->B);
+    /* A = V diag(x) V' by Jacobi's method, which keeps small eigenvalues accurate; A is destroyed. */
+    memset(kind->V, 0, (size_t)kind->size * (size_t)kind->size * sizeof *kind->V);
+    for (int i = 0; i < kind->size; i++)
+        kind->V[i * kind->size + i] = 1;
+    for (int sweep = 0; sweep < 60; sweep++) { /* quadratic from about the fifth on */
+        double off = 0, diagonal = 0;
+        for (int i = 0; i < kind->size; i++)
+            for (int j = 0; j < kind->size; j++)
+                *(i == j ? &diagonal : &off) += kind->B[i * kind->size + j] * kind->B[i * kind->size + j];
+        if (off <= 1e-34 * diagonal) break;
+        for (int p = 0; p < kind->size - 1; p++)
+            for (int q = p + 1; q < kind->size; q++)
+                jacobi_rotation(kind->B, kind->V, kind->size, p, q);
+    }
+    for (int i = 0; i < kind->size; i++)
+        kind->x[i] = kind->B[i * kind->size + i];
+    for (int i = 0; i < size; i++)
+        if (!(kind->x[i] > 0))
+            return sti_fail(err, ST_ERR_NUMERIC,
+                            "the influence matrix of a patch of %d elements with Poisson's ratios %g and %g is not "
+                            "positive definite",
+                            kind->key.n_elements, kind->key.elastic[0].poisson, kind->key.elastic[1].poisson);
+    kind->h = 0;
     work->compliant.n_kinds++;
     *out = kind;
     return ST_OK;
@@ -335,7 +314,18 @@ st_Status sti_patch_add(const sti_Model *model, const sti_State *state, sti_Step
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %llu is elastic and has no rows `turning`",
                         (unsigned long long)entry->id);
     STI_TRY(need_kind(model, work, &key, &kind, err));
-    set_step(kind, model->def.patch_mass, stage->eta);
+    /* B = inv(E) and D = inv(E) K for this h. */
+    int size = kind->size;
+    double *f = kind->V + (int64_t)size * size; /* their eigenvalues: there is room for n more behind V */
+    if (kind->h != stage->eta) {
+        for (int i = 0; i < size; i++)
+            f[i] = 1 / (stage->eta / kind->x[i] + 2 * sqrt(model->def.patch_mass / kind->x[i]));
+        compose_modes(kind->V, f, size, kind->B);
+        for (int i = 0; i < size; i++)
+            f[i] /= kind->x[i];
+        compose_modes(kind->V, f, size, kind->D);
+        kind->h = stage->eta;
+    }
     STI_TRY(begin_patch(model, state, work, entry, &key, &patch, err));
     st_Vec3 second = cross(entry->normal, entry->tangent);
     double rho = model->def.patch_spacing, a, b;

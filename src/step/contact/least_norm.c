@@ -84,49 +84,6 @@ static void momentum_change(void *ctx, const double *r, double *out)
         out[i] /= sqrt(sti_mass_of(of->model, step->M, i));
 }
 
-/* Contacts and bounded rows as they are, the latter held; then the joints, which have no bounds. */
-static st_Status gather_open_contacts(const sti_Model *model, sti_StepWork *work, double h, int *n_contacts,
-                                      st_Error *err)
-{
-    sti_LeastNorm *least = work->least_norm;
-    const sti_Assembly *step = &work->step;
-    const st_Allocator *allocator = &model->allocator;
-    int n_r = step->H.n_rows, n = step->problem.n_contacts, n_joints = work->here.joint_rows.n_rows;
-    STI_TRY(STI_GROW(allocator, least->law, least->law_capacity, (int64_t)n + n_joints, err));
-    STI_TRY(STI_GROW(allocator, least->r, least->r_capacity, (int64_t)n_r + n_joints, err));
-    STI_TRY(STI_GROW(allocator, least->u, least->u_capacity, (int64_t)n_r + n_joints, err));
-    STI_TRY(STI_GROW(allocator, least->weight, least->weight_capacity, (int64_t)n_r + n_joints, err));
-    STI_TRY(STI_GROW(allocator, least->moved, least->moved_capacity, model->n_v, err));
-    for (int c = 0; c < n; c++)
-        least->law[c] = step->law[c];
-    for (int k = 0; k < n_r; k++)
-        least->r[k] = step->r[k], least->u[k] = step->u[k];
-    for (int c = 0; c < step->n_gaps; c++) {
-        double *weight = least->weight + step->law[c].first;
-        const st_ContactLaw *law = &work->step.law[c];
-        const sti_Compliance of = sti_contact_compliance(&model->def, &work->step.chosen[c].entry, h);
-        for (int j = 0; j < law->dim; j++)
-            weight[j] = j == 0 ? of.normal : of.tangent;
-        for (int j = 3; j < law->dim; j++) {
-            double limit = law->dim >= 5 && j < 5 ? law->mu_roll : law->mu_spin;
-            weight[j] *= law->mu * law->mu / (limit * limit);
-        }
-    }
-    for (int c = step->n_gaps; c < n; c++) {
-        least->law[c].lo = least->law[c].hi = 0;
-        least->weight[step->law[c].first] = 1;
-    }
-    for (int k = 0; k < n_joints; k++) {
-        least->law[n + k] =
-            (st_ContactLaw){.law = ST_LAW_BOUNDED, .dim = 1, .first = n_r + k, .lo = -INFINITY, .hi = INFINITY};
-        least->r[n_r + k] = step->l[k];
-        least->u[n_r + k] = 0;
-        least->weight[n_r + k] = sti_joint_compliance(&model->def, &work->here.joint[k], h);
-    }
-    *n_contacts = n + n_joints;
-    return ST_OK;
-}
-
 /* The length of what row k momentum_change, as `momentum_change` has it. */
 static double row_moves(const sti_Model *model, const sti_StepWork *work, const sti_RowList *rows, int k)
 {
@@ -169,7 +126,41 @@ st_Status sti_least_norm(const sti_Model *model, const sti_State *state, sti_Ste
         step->undetermined = -1;
         return ST_OK;
     }
-    STI_TRY(gather_open_contacts(model, work, stage->eta, &n_contacts, err));
+    /* Contacts and bounded rows as they are, the latter held; then the joints, which have no bounds. */
+    const st_Allocator *allocator = &model->allocator;
+    int rows = step->H.n_rows, n = step->problem.n_contacts, joints = work->here.joint_rows.n_rows;
+    STI_TRY(STI_GROW(allocator, least->law, least->law_capacity, (int64_t)n + joints, err));
+    STI_TRY(STI_GROW(allocator, least->r, least->r_capacity, (int64_t)rows + joints, err));
+    STI_TRY(STI_GROW(allocator, least->u, least->u_capacity, (int64_t)rows + joints, err));
+    STI_TRY(STI_GROW(allocator, least->weight, least->weight_capacity, (int64_t)rows + joints, err));
+    STI_TRY(STI_GROW(allocator, least->moved, least->moved_capacity, model->n_v, err));
+    for (int c = 0; c < n; c++)
+        least->law[c] = step->law[c];
+    for (int k = 0; k < rows; k++)
+        least->r[k] = step->r[k], least->u[k] = step->u[k];
+    for (int c = 0; c < step->n_gaps; c++) {
+        double *weight = least->weight + step->law[c].first;
+        const st_ContactLaw *law = &work->step.law[c];
+        const sti_Compliance of = sti_contact_compliance(&model->def, &work->step.chosen[c].entry, stage->eta);
+        for (int j = 0; j < law->dim; j++)
+            weight[j] = j == 0 ? of.normal : of.tangent;
+        for (int j = 3; j < law->dim; j++) {
+            double limit = law->dim >= 5 && j < 5 ? law->mu_roll : law->mu_spin;
+            weight[j] *= law->mu * law->mu / (limit * limit);
+        }
+    }
+    for (int c = step->n_gaps; c < n; c++) {
+        least->law[c].lo = least->law[c].hi = 0;
+        least->weight[step->law[c].first] = 1;
+    }
+    for (int k = 0; k < joints; k++) {
+        least->law[n + k] =
+            (st_ContactLaw){.law = ST_LAW_BOUNDED, .dim = 1, .first = rows + k, .lo = -INFINITY, .hi = INFINITY};
+        least->r[rows + k] = step->l[k];
+        least->u[rows + k] = 0;
+        least->weight[rows + k] = sti_joint_compliance(&model->def, &work->here.joint[k], stage->eta);
+    }
+    n_contacts = n + joints;
     sti_Open open = {.n_r = n_r,
                      .n_contacts = n_contacts,
                      .contact = least->law,

@@ -41,23 +41,19 @@ double sti_joint_compliance(const st_SystemDef *def, const sti_JointEntry *joint
     return 1.0 / (joint_stiffness(def, joint) * h * h);
 }
 
-static void soften_contact(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, int c)
-{
-    sti_Assembly *out = &work->step;
-    const sti_ContactEntry *entry = &out->chosen[c].entry;
-    int dim = out->law[c].dim;
-    const sti_Compliance of = sti_contact_compliance(&model->def, entry, stage->eta);
-    double *C = sti_compliance_block(out, out->law[c].first, dim);
-    C[0] = of.normal;
-    for (int j = 1; j < dim && j < 3; j++)
-        C[j * dim + j] = of.tangent;
-    out->w[out->law[c].first] = entry->gap / stage->eta;
-}
-
 void sti_regularize(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage)
 {
-    for (int c = 0; c < work->step.n_gaps; c++)
-        soften_contact(model, work, stage, c);
+    for (int c = 0; c < work->step.n_gaps; c++) {
+        sti_Assembly *problem = &work->step;
+        const sti_ContactEntry *entry = &problem->chosen[c].entry;
+        int dim = problem->law[c].dim;
+        const sti_Compliance of = sti_contact_compliance(&model->def, entry, stage->eta);
+        double *C = sti_compliance_block(problem, problem->law[c].first, dim);
+        C[0] = of.normal;
+        for (int j = 1; j < dim && j < 3; j++)
+            C[j * dim + j] = of.tangent;
+        problem->w[problem->law[c].first] = entry->gap / stage->eta;
+    }
     sti_Assembly *out = &work->step;
     const st_Sink *sink = stage->rows;
     double h = stage->eta;

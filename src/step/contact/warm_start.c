@@ -52,22 +52,6 @@ static void turn_tangents(const sti_Impulse *old, const sti_ContactEntry *now, d
     r[1] = dot(x, other);
 }
 
-/* The old forces of the shapes of contact c, or of a contact without shapes that with its id, from *end on. */
-static void find_group(const sti_State *state, const sti_StepWork *work, int c, int *first, int *end)
-{
-    const sti_Chosen *wanted = &work->step.chosen[c];
-    const sti_Impulse *previous = state->forces.at;
-    int at = *end;
-    while (at < state->forces.n && !same_shapes(&previous[at], &wanted->entry) &&
-           (previous[at].id < wanted->entry.id ||
-            (previous[at].id == wanted->entry.id && previous[at].element < wanted->element)))
-        at++;
-    *first = *end = at;
-    while (*end < state->forces.n && same_shapes(&previous[*end], &wanted->entry))
-        ++*end;
-    if (wanted->entry.shape_a == 0 && at < state->forces.n && previous[at].id == wanted->entry.id) *end = at + 1;
-}
-
 /* Do contacts c and c - 1 belong to the same two shapes? */
 static bool goes_on(const sti_Assembly *out, int c)
 {
@@ -117,7 +101,20 @@ static void start_range(void *ctx, int64_t begin, int64_t stop)
         const bool same = goes_on(out, c);
         if (!same && c >= stop) return;
         if (!same) {
-            find_group(state, work, c, &first, &end);
+            /* The old forces of the shapes of contact c, or of a contact without shapes that with its id, from *end on.
+             */
+            const sti_Chosen *searched = &work->step.chosen[c];
+            const sti_Impulse *previous = state->forces.at;
+            int at = end;
+            while (at < state->forces.n && !same_shapes(&previous[at], &searched->entry) &&
+                   (previous[at].id < searched->entry.id ||
+                    (previous[at].id == searched->entry.id && previous[at].element < searched->element)))
+                at++;
+            first = end = at;
+            while (end < state->forces.n && same_shapes(&previous[end], &searched->entry))
+                ++end;
+            if (searched->entry.shape_a == 0 && at < state->forces.n && previous[at].id == searched->entry.id)
+                end = at + 1;
             taken = 0;
         }
         const bool few = by_place && wanted->shape_a > 0 && end - first <= 64;
@@ -253,25 +250,6 @@ static double most_left(void *ctx, int64_t first, int64_t end)
     return most;
 }
 
-/* Island by island: what their contacts have left from the last step, when they may have belonged to others. */
-static st_Status find_lasting_parts(const sti_Model *model, sti_StepWork *work, st_Error *err)
-{
-    const sti_Assembly *out = &work->step;
-    const int n_contacts = out->problem.n_contacts, n = sti_islands_count(work->islands);
-    STI_TRY(STI_GROW(&model->allocator, work->warm.lasting, work->warm.lasting_capacity, n, err));
-    double *lasting = work->warm.lasting;
-    for (int k = 0; k < n; k++)
-        lasting[k] = 0;
-    if (n == 1) lasting[0] = sti_team_largest(model->def.threads, n_contacts, most_left, work);
-    for (int c = 0; n > 1 && c < n_contacts; c++) {
-        const int island = sti_islands_of(work->islands, c);
-        if (island >= 0) lasting[island] = sti_larger(out->chosen[c].left, lasting[island]);
-    }
-    for (int k = 0; k < n; k++)
-        lasting[k] = lasting_part(model, lasting[k], &sti_islands_get(work->islands, k)->info);
-    return ST_OK;
-}
-
 typedef struct Keep {
     sti_State *state;
     sti_StepWork *work;
@@ -317,7 +295,20 @@ static st_Status keep_impulses(const sti_Model *model, sti_State *state, sti_Ste
 {
     const int n = work->step.problem.n_contacts;
     Keep keep = {state, work, eta};
-    STI_TRY(find_lasting_parts(model, work, err));
+    /* Island by island: what their contacts have left from the last step, when they may have belonged to others. */
+    const sti_Assembly *out = &work->step;
+    const int n_contacts = out->problem.n_contacts, n_islands = sti_islands_count(work->islands);
+    STI_TRY(STI_GROW(&model->allocator, work->warm.lasting, work->warm.lasting_capacity, n_islands, err));
+    double *lasting = work->warm.lasting;
+    for (int k = 0; k < n_islands; k++)
+        lasting[k] = 0;
+    if (n_islands == 1) lasting[0] = sti_team_largest(model->def.threads, n_contacts, most_left, work);
+    for (int c = 0; n_islands > 1 && c < n_contacts; c++) {
+        const int island = sti_islands_of(work->islands, c);
+        if (island >= 0) lasting[island] = sti_larger(out->chosen[c].left, lasting[island]);
+    }
+    for (int k = 0; k < n_islands; k++)
+        lasting[k] = lasting_part(model, lasting[k], &sti_islands_get(work->islands, k)->info);
     if (!for_good) sti_save_impulses(state, work);
     STI_TRY(STI_GROW(&model->allocator, state->forces.at, state->forces.capacity, n, err));
     state->forces.n = n;

@@ -135,17 +135,6 @@ static void works_of_islands(const sti_Model *model, sti_StepWork *work, const s
     }
 }
 
-static void set_factors(sti_StepWork *work)
-{
-    const sti_Rebounds *rebounds = &work->rebounds;
-    for (int k = 0; k < rebounds->n; k++) {
-        const sti_Rebound *at = &rebounds->at[k];
-        const int island = sti_islands_of(work->islands, at->contact);
-        const double factor = island >= 0 ? rebounds->island[island].factor : 1;
-        work->step.w[work->step.law[at->contact].first] = at->landing + factor * (at->leaving - at->landing);
-    }
-}
-
 /* Which islands rebound, with all of their restitution. */
 static st_Status list_islands(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
@@ -185,7 +174,12 @@ st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepW
         }
         if (round == 0) info->rebounds_limited += limited;
         if (limited == 0 || round > HALVINGS) break;
-        set_factors(work);
+        for (int k = 0; k < rebounds->n; k++) {
+            const sti_Rebound *at = &rebounds->at[k];
+            const int k_island = sti_islands_of(work->islands, at->contact);
+            const double factor = k_island >= 0 ? rebounds->island[k_island].factor : 1;
+            work->step.w[work->step.law[at->contact].first] = at->landing + factor * (at->leaving - at->landing);
+        }
         st_SolveInfo again;
         STI_TRY(sti_stage_solve(model, state, work, stage, v, &again, err));
         info->problems++;

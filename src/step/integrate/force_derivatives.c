@@ -40,24 +40,6 @@ static bool is_definite(const double *A, int n, double *room)
     return true;
 }
 
-/* M in the blocks of A. */
-static void put_mass(const sti_Model *model, sti_Linearised *out, const double *M, bool within)
-{
-    double *A = out->A;
-    memset(A, 0, (size_t)out->used * sizeof *A);
-    for (int b = 0; b < model->n_blocks; b++) {
-        const int first = model->first[b], n = model->first[b + 1] - first;
-        const bool diagonal = model->mass.marked != NULL && model->mass.marked[b];
-        const int width = within ? n : model->n_v;
-        double *to = within ? A : out->A + (ptrdiff_t)first * width + first;
-        for (int i = 0; i < n; i++)
-            for (int j = diagonal ? i : 0; j < (diagonal ? i + 1 : n); j++)
-                to[(ptrdiff_t)i * width + j] = diagonal ? M[i] : M[i * n + j];
-        M += diagonal ? n : n * n;
-        A += (ptrdiff_t)n * n;
-    }
-}
-
 static bool all_definite(const sti_Linearised *out)
 {
     const double *A = out->A;
@@ -123,7 +105,21 @@ st_Status sti_linearise_forces(sti_StageBuild *build)
     for (int attempt = 0; attempt < 2 && !out->on; attempt++) {
         out->by_q = attempt == 1 ? 0 : stage->mean ? 0.25 * eta * eta : eta * eta;
         out->by_v = stage->mean ? 0.5 * eta : eta;
-        put_mass(model, out, build->out->M, within);
+        /* M in the blocks of A. */
+        const double *M = build->out->M;
+        double *A = out->A;
+        memset(A, 0, (size_t)out->used * sizeof *A);
+        for (int b = 0; b < model->n_blocks; b++) {
+            const int from = model->first[b], size = model->first[b + 1] - from;
+            const bool diagonal = model->mass.marked != NULL && model->mass.marked[b];
+            const int width = within ? size : model->n_v;
+            double *to = within ? A : out->A + (ptrdiff_t)from * width + from;
+            for (int i = 0; i < size; i++)
+                for (int j = diagonal ? i : 0; j < (diagonal ? i + 1 : size); j++)
+                    to[(ptrdiff_t)i * width + j] = diagonal ? M[i] : M[i * size + j];
+            M += diagonal ? size : size * size;
+            A += (ptrdiff_t)size * size;
+        }
         memset(out->in_f, 0, (size_t)n_v * sizeof *out->in_f);
         for (int k = 0; k < sink->n_derivatives; k++) {
             const sti_DerivativeEntry *entry = &sink->derivative[k];

@@ -42,28 +42,6 @@ static const st_Sink *end_rows_of(const sti_StageBuild *build)
     return build->stage->means != NULL ? build->stage->means->end : NULL;
 }
 
-/* k1 at (q*, v*), at one time or as the mean of two. */
-static st_Status add_forces(sti_StageBuild *build, double *k)
-{
-    const st_Model *table = &build->model->table;
-    const sti_Stage *stage = build->stage;
-    STI_TRY(table->force(table->ctx, stage->t, stage->q_star, stage->v_star, k, build->err));
-    const sti_World *world = build->model->world;
-    if (stage->ahead > 0 && (!build->model->rigid || world->scene->n_forces + world->n_force_motors > 0)) {
-        double *last = build->work->stages.k_later;
-        STI_TRY(table->force(table->ctx, stage->t + stage->ahead, stage->q_star, stage->v_star, last, build->err));
-        for (int i = 0; i < table->n_v; i++)
-            k[i] = 0.5 * (k[i] + last[i]);
-    }
-    double *applied = build->work->stages.applied, *turning = build->work->stages.turning;
-    if (applied != NULL) memcpy(applied, k, (size_t)table->n_v * sizeof *k);
-    if (stage->second_order && table->gyroscopic_force != NULL)
-        table->gyroscopic_force(table->ctx, stage->q_star, stage->v_star, k);
-    for (int i = 0; turning != NULL && stage->second_order && i < table->n_v; i++)
-        turning[i] = stage->eta * (k[i] - applied[i]);
-    return ST_OK;
-}
-
 static sti_Speeds faster(sti_Speeds a, sti_Speeds b)
 {
     return (sti_Speeds){sti_larger(a.speed, b.speed), sti_larger(a.pull, b.pull)};
@@ -153,7 +131,21 @@ static st_Status assemble_momentum(sti_StageBuild *build)
                 difference[i] = v[i] - stage->v_base[i];
             sti_mass_times(model, work, difference, work->stages.turning);
         }
-        STI_TRY(add_forces(build, f));
+        /* k1 at (q*, v*), at one time or as the mean of two. */
+        STI_TRY(table->force(table->ctx, stage->t, stage->q_star, stage->v_star, f, build->err));
+        const sti_World *world = model->world;
+        if (stage->ahead > 0 && (!model->rigid || world->scene->n_forces + world->n_force_motors > 0)) {
+            double *last = work->stages.k_later;
+            STI_TRY(table->force(table->ctx, stage->t + stage->ahead, stage->q_star, stage->v_star, last, build->err));
+            for (int i = 0; i < table->n_v; i++)
+                f[i] = 0.5 * (f[i] + last[i]);
+        }
+        double *applied = work->stages.applied, *turning = work->stages.turning;
+        if (applied != NULL) memcpy(applied, f, (size_t)table->n_v * sizeof *f);
+        if (stage->second_order && table->gyroscopic_force != NULL)
+            table->gyroscopic_force(table->ctx, stage->q_star, stage->v_star, f);
+        for (int i = 0; turning != NULL && stage->second_order && i < table->n_v; i++)
+            turning[i] = stage->eta * (f[i] - applied[i]);
         state->fastest = (sti_Speeds){0, 0};
     }
     const int parts = sti_team_parts(model->def.threads, sti_block_count(model, work), end_momenta, &momenta);
@@ -228,20 +220,6 @@ static st_Status append_all(sti_StageBuild *build, const sti_RowList *from, cons
     return ST_OK;
 }
 
-static st_Status assemble_joints(sti_StageBuild *build)
-{
-    const st_Sink *sink = constraints_of(build), *end = end_rows_of(build);
-    sti_Assembly *out = build->out;
-    double reach = sti_drift_time(build);
-    STI_TRY(append_all(build, &sink->joint_rows, end != NULL ? &end->joint_rows : NULL, sink->joint));
-    for (int k = 0; k < sink->joint_rows.n_rows; k++) {
-        out->g[k] = sink->joint[k].rate;
-        if (build->gap_drift) out->g[k] += joint_drift(build, k, reach);
-        out->Cb[k] = 0;
-    }
-    return ST_OK;
-}
-
 static st_Status assemble_springs(sti_StageBuild *build)
 {
     const st_Sink *sink = constraints_of(build), *end = end_rows_of(build);
@@ -264,21 +242,6 @@ static st_Status assemble_springs(sti_StageBuild *build)
 static st_Sparse sparse(const sti_RowList *rows, int n_v)
 {
     return (st_Sparse){.n_rows = n_v, .n_cols = rows->n_rows, .p = rows->p, .i = rows->i, .x = rows->x};
-}
-
-/* Where the rows are taken, for the reports of what they transmit. */
-static void keep_place(sti_StageBuild *build)
-{
-    const sti_Stage *stage = build->stage;
-    build->out->eta = stage->eta;
-    build->out->arm = build->model->arm;
-    build->out->t = stage->t;
-    build->out->ahead = stage->ahead;
-    build->out->means = stage->means != NULL;
-    build->out->q = stage->q_star; /* with one stage nobody writes there before the next */
-    if (build->out->place == NULL) return;
-    build->out->q = build->out->place;
-    memcpy(build->out->place, stage->q_star, (size_t)build->model->n_q * sizeof *stage->q_star);
 }
 
 /* Is anything linearised from q_star to q_base? */
@@ -317,22 +280,29 @@ st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepW
     sti_Assembly *out = build.out;
     const int n_soft = build.impact || !build.implicit_forces ? 0 : sink->soft_rows.n_rows;
     const int64_t n = (int64_t)sink->joint_rows.n_rows + n_soft;
-    STI_TRY(STI_GROW(build.allocator, out->g, out->g_capacity, n, build.err));
-    STI_TRY(STI_GROW(build.allocator, out->l, out->l_capacity, n, build.err));
-    STI_TRY(STI_GROW(build.allocator, out->Cb, out->Cb_capacity, n, build.err));
-    STI_TRY(STI_GROW(build.allocator, out->Cb_first, out->Cb_first_capacity, n + 1, build.err));
-    STI_TRY(STI_GROW(build.allocator, out->G.p, out->G.p_capacity, 1, build.err));
+    STI_TRY(STI_GROW(build.allocator, out->g, out->g_capacity, n, err));
+    STI_TRY(STI_GROW(build.allocator, out->l, out->l_capacity, n, err));
+    STI_TRY(STI_GROW(build.allocator, out->Cb, out->Cb_capacity, n, err));
+    STI_TRY(STI_GROW(build.allocator, out->Cb_first, out->Cb_first_capacity, n + 1, err));
+    STI_TRY(STI_GROW(build.allocator, out->G.p, out->G.p_capacity, 1, err));
     out->G.n_rows = 0;
     for (int k = 0; k <= n; k++)
         out->Cb_first[k] = k;
-    STI_TRY(assemble_joints(&build));
+    const st_Sink *end_rows = end_rows_of(&build);
+    double reach = sti_drift_time(&build);
+    STI_TRY(append_all(&build, &sink->joint_rows, end_rows != NULL ? &end_rows->joint_rows : NULL, sink->joint));
+    for (int k = 0; k < sink->joint_rows.n_rows; k++) {
+        out->g[k] = sink->joint[k].rate;
+        if (build.gap_drift) out->g[k] += joint_drift(&build, k, reach);
+        out->Cb[k] = 0;
+    }
     if (n_soft > 0) STI_TRY(assemble_springs(&build));
-    out->laid_out = build.model->rigid ? out->G.n_rows : 0;
+    out->laid_out = model->rigid ? out->G.n_rows : 0;
     if (!build.impact && !build.implicit_forces) add_explicit_springs(&build);
     STI_TRY(sti_stage_contacts(&build));
     sti_stage_adhesion(&build);
     sti_stage_stribeck(&build);
-    const st_Model *table = &build.model->table;
+    const st_Model *table = &model->table;
     int n_contacts = out->n_gaps + out->n_bounded + out->n_loaded;
     out->problem = (st_Problem){
         .n_v = table->n_v,
@@ -341,8 +311,8 @@ st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepW
         .n_contacts = n_contacts,
         .A = {.n_blocks = table->n_blocks,
               .first = table->first,
-              .x = build.stage->means != NULL ? build.stage->means->A : out->M,
-              .diagonal = build.model->mass.marked},
+              .x = stage->means != NULL ? stage->means->A : out->M,
+              .diagonal = model->mass.marked},
         .symmetric = true,
         .G = sparse(&out->G, table->n_v),
         .H = sparse(&out->H, table->n_v),
@@ -351,16 +321,26 @@ st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepW
         .g = out->g,
         .w = out->w,
         .contact = out->law,
-        .u_scale = STI_IDLE_SPEED * build.state->fastest.speed,
+        .u_scale = STI_IDLE_SPEED * state->fastest.speed,
     };
-    const sti_Linearised *linear = &build.work->linearised;
+    const sti_Linearised *linear = &work->linearised;
     if (linear->on) {
         out->problem.A = (st_BlockDiag){.n_blocks = linear->n_blocks, .first = linear->first, .x = linear->A};
         out->problem.symmetric = linear->symmetric;
     }
     if (build.piled) out->problem.H = (st_Sparse){.n_rows = table->n_v, .n_cols = out->H.n_rows};
     if (out->compliant) out->problem.C = (st_BlockDiag){.n_blocks = out->n_C, .first = out->C_first, .x = out->C};
-    keep_place(&build);
+    /* Where the rows are taken, for the reports of what they transmit. */
+    out->eta = stage->eta;
+    out->arm = model->arm;
+    out->t = stage->t;
+    out->ahead = stage->ahead;
+    out->means = stage->means != NULL;
+    out->q = stage->q_star; /* with one stage nobody writes there before the next */
+    if (out->place != NULL) {
+        out->q = out->place;
+        memcpy(out->place, stage->q_star, (size_t)model->n_q * sizeof *stage->q_star);
+    }
     STI_TRY(sti_add_rebounds(model, work, stage, err));
     sti_lap(work, ST_STAGE_ASSEMBLE);
     return ST_OK;

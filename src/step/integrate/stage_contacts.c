@@ -161,25 +161,6 @@ static st_Status contacts(sti_StageBuild *build)
     return ST_OK;
 }
 
-/* An impact with a share p of restitution in its push: friction is bounded by mu (p + x), where x is the further normal
- * impulse that the contact needs not to close again. That is the sum of two contacts with the same tangents. One is the
- * contact itself, whose r_n is x. The other one has p as its r_n: its normal row is 0, so that r_n (C r_n - C p) = 0
- * gives r_n = p. Slipping, both point against the same velocity.                                          */
-static st_Status loaded_contacts(sti_StageBuild *build)
-{
-    sti_Assembly *out = build->out;
-    for (int c = 0; build->stage->loaded != NULL && c < out->n_gaps; c++) {
-        if (!(build->stage->loaded[c] > 0) || out->law[c].dim == 1) continue;
-        const int n = out->n_gaps + out->n_loaded++, first = out->H.n_rows;
-        out->law[n] = sti_contact_law(build->model, &out->chosen[c].entry, first);
-        out->chosen[n] = (sti_Chosen){.entry = {.id = out->chosen[c].entry.id, .dim = 1}, .element = c};
-        STI_TRY(contact_rows(build, &out->law[n], &out->chosen[c].entry));
-        for (int64_t e = out->H.p[first]; e < out->H.p[first + 1]; e++)
-            out->H.x[e] = 0;
-    }
-    return ST_OK;
-}
-
 /* phi of bounded row k at q_base, so that phi + eta a'v is what it is at the end of the stage: what is wanted moves on
  * at `target` until then, where the row was taken before.                                              */
 static double wanted_value(const sti_StageBuild *build, const sti_BoundedEntry *entry, int k)
@@ -314,7 +295,19 @@ st_Status sti_stage_contacts(sti_StageBuild *build)
     sti_patches_begin(work);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(model->world, stage->q_star, build->err));
     STI_TRY(build->piled ? sti_pile_contacts(build) : contacts(build));
-    STI_TRY(loaded_contacts(build));
+    /* An impact with a share p of restitution in its push: friction is bounded by mu (p + x), where x is the further
+     * normal impulse that the contact needs not to close again. That is the sum of two contacts with the same tangents.
+     * One is the contact itself, whose r_n is x. The other one has p as its r_n: its normal row is 0, so that r_n (C
+     * r_n - C p) = 0 gives r_n = p. Slipping, both point against the same velocity. */
+    for (int c = 0; build->stage->loaded != NULL && c < out->n_gaps; c++) {
+        if (!(build->stage->loaded[c] > 0) || out->law[c].dim == 1) continue;
+        const int loaded = out->n_gaps + out->n_loaded++, first = out->H.n_rows;
+        out->law[loaded] = sti_contact_law(build->model, &out->chosen[c].entry, first);
+        out->chosen[loaded] = (sti_Chosen){.entry = {.id = out->chosen[c].entry.id, .dim = 1}, .element = c};
+        STI_TRY(contact_rows(build, &out->law[loaded], &out->chosen[c].entry));
+        for (int64_t e = out->H.p[first]; e < out->H.p[first + 1]; e++)
+            out->H.x[e] = 0;
+    }
     STI_TRY(bounded_rows(build));
     /* Compliances of contacts as their model has them; soft bounded rows have that of their spring and damper. */
     double eta = build->stage->eta;

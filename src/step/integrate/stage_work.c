@@ -112,24 +112,6 @@ static const double *way_of(const sti_Model *model, sti_StepWork *work, const st
     return mean;
 }
 
-/* Dampers; and of springs, what the scheme makes of them. */
-static void work_of_springs(const sti_Model *model, const sti_Stage *stage, const double *way, double *explicit_part,
-                            sti_Works *sum)
-{
-    const st_Sink *rows = stage->means != NULL ? stage->means->constraints : stage->rows;
-    const bool is_explicit = model->def.integrator == ST_INTEGRATOR_EULER, first = sti_integrator(model)->order == 1;
-    const double eta = stage->eta;
-    *explicit_part = 0;
-    for (int k = 0; eta > 0 && k < rows->soft_rows.n_rows; k++) {
-        const sti_SoftEntry *soft = &rows->soft[k];
-        const double speed = sti_row_dot(&rows->soft_rows, k, way), moved = eta * speed;
-        const double before = is_explicit ? sti_row_dot(&rows->soft_rows, k, stage->v_star) : speed;
-        sum->damping -= eta * soft->damping * speed * before;
-        if (is_explicit) *explicit_part -= moved * (soft->stiffness * soft->value + soft->damping * before);
-        if (first) sum->scheme += (is_explicit ? 0.5 : -0.5) * soft->stiffness * moved * moved;
-    }
-}
-
 st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, const double *v,
                          st_Error *err)
 {
@@ -152,7 +134,18 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
         *(stage->eta == 0 ? &sum->impact : &sum->correction) -=
             l * ((plain ? out->g[k] : -sti_row_dot(&out->G, k, way)) - rate);
     }
-    work_of_springs(model, stage, way, &springs, sum);
+    /* Dampers; and of springs, what the scheme makes of them. */
+    const bool is_explicit = model->def.integrator == ST_INTEGRATOR_EULER, first = sti_integrator(model)->order == 1;
+    const double eta = stage->eta;
+    springs = 0;
+    for (int row = 0; eta > 0 && row < rows->soft_rows.n_rows; row++) {
+        const sti_SoftEntry *soft = &rows->soft[row];
+        const double speed = sti_row_dot(&rows->soft_rows, row, way), moved = eta * speed;
+        const double before = is_explicit ? sti_row_dot(&rows->soft_rows, row, stage->v_star) : speed;
+        sum->damping -= eta * soft->damping * speed * before;
+        if (is_explicit) springs -= moved * (soft->stiffness * soft->value + soft->damping * before);
+        if (first) sum->scheme += (is_explicit ? 0.5 : -0.5) * soft->stiffness * moved * moved;
+    }
     /* eta k'v. With one stage k is not kept, and made once more. */
     const st_Model *table = &model->table;
     const double *k = work->stages.applied;
