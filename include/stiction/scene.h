@@ -58,6 +58,13 @@ typedef struct st_Medium {
     st_Vec3 wind;     /* its velocity [m/s]                                                      */
 } st_Medium;
 
+/* Space that repeats along the axes where lower < upper: what leaves on one side of the cell comes in on the other, and
+ * bodies touch across its borders. Positions are not wrapped: they go on beyond the cell. Along the other axes lower
+ * and upper are equal, and space is open.                                                                  */
+typedef struct st_Cell {
+    st_Vec3 lower, upper; /* [m] */
+} st_Cell;
+
 /* Locked degrees of freedom: translations along world axes, rotations about body axes. A planar scene in x and y locks
  * ST_LOCK_Z | ST_LOCK_RX | ST_LOCK_RY in every body.       */
 enum {
@@ -518,6 +525,11 @@ ST_API int st_scene_keyframe_count(const st_Scene *scene);
 ST_API st_Status st_scene_keyframe(const st_Scene *scene, int number, st_KeyframeDef *out);
 /* The number of the keyframe of a name; 0: there is none. */
 ST_API int st_scene_find_keyframe(const st_Scene *scene, const char *name);
+/* Make space periodic; a cell of no extent makes it open again. A system is refused where a body is wider than half the
+ * cell, or a plane is across a periodic axis.                                                          */
+ST_API st_Status st_scene_set_cell(st_Scene *scene, const st_Cell *cell, st_Error *err);
+/* Is space periodic? `out` (may be NULL): the cell.                                                     */
+ST_API bool st_scene_cell(const st_Scene *scene, st_Cell *out);
 /* Switch off contact between the shapes of two bodies. Bodies connected by a joint are excluded already unless its def
  * says `collide`.                                                                                 */
 ST_API st_Status st_scene_exclude(st_Scene *scene, st_BodyId a, st_BodyId b, st_Error *err);

@@ -81,7 +81,7 @@ static bool same_pose(const st_Pose *a, const st_Pose *b)
 /* ---- life ---------------------------------------------------------------------------------------- */
 
 /* The arrays that are compiled; those of each world. */
-enum { N_COMPILED = 9, N_PLACING = 9 };
+enum { N_COMPILED = 10, N_PLACING = 9 };
 
 static sti_Span *collider_list_compiled(sti_World *world, sti_Span span[N_COMPILED])
 {
@@ -92,6 +92,7 @@ static sti_Span *collider_list_compiled(sti_World *world, sti_Span span[N_COMPIL
         STI_SPAN(c->class, n),
         STI_SPAN(c->plain, n),
         STI_SPAN(c->cacheable, n),
+        STI_SPAN(c->spans, n),
         STI_SPAN(c->size, n),
         STI_SPAN(c->core_of, n),
         STI_SPAN(c->rolls, n_bodies),
@@ -173,6 +174,7 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
     for (int k = 0; k < c->n_shapes; k++)
         c->cacheable[k] = sti_shape_is_cacheable(world, k);
     STI_TRY(sti_surfaces_compile(world->scene, &world->allocator, &c->surfaces, err));
+    STI_TRY(sti_cell_compile(world, err));
     /* Bodies joined by a joint, unless it says so; pairs that the scene excludes. The ground touches all. */
     const st_Scene *scene = world->scene;
     for (int k = 0; k < scene->n_joints; k++) {
@@ -233,6 +235,7 @@ st_Status sti_collider_open(sti_World *world, st_Error *err)
     }
     if (status == ST_OK) status = sti_pairs_create(&c->pairs, n, extent, collider_may_touch, world, a, err);
     sti_free(a, extent, n + 1, sizeof *extent);
+    if (world->scene->cell.repeats) c->pairs.cell = &world->scene->cell;
     return status;
 }
 
@@ -267,6 +270,7 @@ static void place_shape(sti_World *world, int k)
     const sti_Shape *shape = sti_shape_of(c, k);
     st_Pose pose = c->body_pose[world->scene->shape_body[k]];
     if (!c->plain[k]) pose = pose_product(pose, *sti_shape_pose(world->scene, k));
+    if (world->scene->cell.repeats) pose.p = add(pose.p, sti_cell_shift_of(world, k, pose_point(pose, shape->middle)));
     c->pose[k] = pose;
     c->bounds[k] = sti_shape_bounds(shape, pose);
     if (c->core_of[k] >= 0) c->core[c->core_of[k]] = sti_core(shape, (st_Pose){{0, 0, 0}, pose.q});

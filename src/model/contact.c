@@ -27,6 +27,7 @@ typedef struct ContactTask {
 
     sti_Pair pair;
     int a, b;        /* its bodies                                                                 */
+    st_Vec3 image;   /* from shape j to its image nearest to shape i: whole periodic cells         */
     sti_Collide how; /* how.margin is `pair_margin` and the ways that its bodies are expected to go     */
 
     sti_Surface own;
@@ -108,7 +109,8 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
     }
     const sti_Surface *surface = task->surface;
     /* levers overflow only for bodies that are lost in space */
-    const st_Vec3 l_a = sub(point->point, c->body_pose[task->a].p), l_b = sub(point->point, c->body_pose[task->b].p);
+    const st_Vec3 l_a = sti_lever(world, point->point, c->body_pose[task->a].p);
+    const st_Vec3 l_b = sti_lever(world, point->point, c->body_pose[task->b].p);
     if (!isfinite(point->gap + dot(l_a, l_a) + dot(l_b, l_b)))
         return sti_fail(task->err, ST_ERR_NUMERIC, "shapes %s and %s touch at (%g, %g, %g) with a gap of %g",
                         sti_shape_label(world->scene, task->pair.i).text,
@@ -185,8 +187,10 @@ static st_Status contact_push_points(ContactTask *task, sti_Pair *at)
     task->how.cached = entry != NULL ? &entry->patch : NULL;
     task->how.core_a = c->core_of[i] >= 0 ? &c->core[c->core_of[i]] : NULL;
     task->how.core_b = c->core_of[j] >= 0 ? &c->core[c->core_of[j]] : NULL;
-    st_Status status = sti_collide(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), c->pose[j], &task->how,
-                                   task->points, task->err);
+    st_Pose pose = c->pose[j];
+    if (scene->cell.repeats) pose.p = add(pose.p, task->image);
+    st_Status status =
+        sti_collide(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), pose, &task->how, task->points, task->err);
     task->how.apart = NULL;
     if (status != ST_OK) {
         st_Error why = task->err != NULL ? *task->err : (st_Error){0};
@@ -194,6 +198,7 @@ static st_Status contact_push_points(ContactTask *task, sti_Pair *at)
                         sti_shape_label(scene, j).text, why.message);
     }
     const double gone = c->path[task->a] + c->path[task->b];
+    if (scene->cell.repeats) apart = 0; /* of these images */
     at->clear = apart > 0 ? (gone + apart) * (1 - PATH_ROUNDING) : 0;
     if (entry != NULL && entry->patch.room > 0 && entry->patch.room != room)
         sti_contact_cache_store(c, entry, task->a, task->b);
@@ -250,6 +255,8 @@ static st_Status push_pair(ContactTask *task, sti_Pair *pair)
     /* the world axis across which both bodies move; -1: they move in space */
     const unsigned common = world->body[task->a].planar & world->body[task->b].planar;
     task->how.planar = (common & 1u) != 0 ? 0 : (common & 2u) != 0 ? 1 : (common & 4u) != 0 ? 2 : -1;
+    task->image = vec3(0, 0, 0);
+    if (world->scene->cell.repeats) task->image = sti_cell_image_of(world, i, j);
     const bool plane = c->class[i] == STI_CLASS_PLANE;
     if (plane && task->plane != i) {
         task->plane = i;
@@ -257,10 +264,10 @@ static st_Status push_pair(ContactTask *task, sti_Pair *pair)
     }
     if (c->class[i] != STI_CLASS_OTHER && c->class[j] == STI_CLASS_BALL) { /* a formula, with one point at most */
         const sti_Ball *ball = &c->ball[j], *other = &c->ball[i];
+        const st_Vec3 centre = world->scene->cell.repeats ? add(ball->centre, task->image) : ball->centre;
         sti_ContactPoint point;
-        const bool near =
-            plane ? plane_ball(task->plane_normal, c->pose[i].p, ball->centre, ball->radius, &task->how, &point)
-                  : ball_ball(other->centre, other->radius, ball->centre, ball->radius, &task->how, &point);
+        const bool near = plane ? plane_ball(task->plane_normal, c->pose[i].p, centre, ball->radius, &task->how, &point)
+                                : ball_ball(other->centre, other->radius, centre, ball->radius, &task->how, &point);
         return near ? push_point(task, &point) : ST_OK;
     }
     /* were they so far apart that they are still beyond the margin, whatever way they have gone since? */
@@ -270,8 +277,9 @@ static st_Status push_pair(ContactTask *task, sti_Pair *pair)
         const st_Vec3 lowest = bounds_lowest(&c->bounds[j], task->plane_normal);
         if (!(dot(task->plane_normal, sub(lowest, c->pose[i].p)) < margin)) return ST_OK;
     } else {
-        const sti_Bounds grown = bounds_grown(c->bounds[i], margin);
-        if (!bounds_overlap(&grown, &c->bounds[j])) return ST_OK;
+        const sti_Bounds grown = bounds_grown(c->bounds[i], margin), *b = &c->bounds[j];
+        const sti_Bounds image = {add(b->lo, task->image), add(b->hi, task->image)};
+        if (!bounds_overlap(&grown, &image)) return ST_OK;
     }
     return contact_push_points(task, pair);
 }
@@ -288,6 +296,11 @@ static int list_near(const sti_World *world, const sti_Pair *pair, int n, double
     const double *travel = world->collider.travel;
     const int *owner = world->scene->shape_body;
     int count = 0;
+    if (world->scene->cell.repeats) {
+        for (int k = 0; k < n; k++) /* push_pair looks at their images */
+            near[k] = k;
+        return n;
+    }
     for (int k = 0; k < n; k++) {
         const sti_Ball *a = &ball[pair[k].i], *b = &ball[pair[k].j];
         st_Vec3 d = sub(b->centre, a->centre);

@@ -20,7 +20,7 @@ static void put_side(const sti_World *world, const sti_ContactEntry *entry, int 
     const st_Vec3 direction[3] = {entry->normal, entry->tangent, cross(entry->normal, entry->tangent)};
     if (of->n_dofs == 0) return;
     double sign = side == 0 ? -1 : 1;
-    st_Vec3 arm = scale(sign, mat3_mul_back(axes, sub(entry->point, c->body_pose[body].p)));
+    st_Vec3 arm = scale(sign, mat3_mul_back(axes, sti_lever(world, entry->point, c->body_pose[body].p)));
     for (int k = 0; k < dim; k++, row += stride) {
         const double factor = sti_row_factor(entry->surface, k);
         sti_put_half(of, scale(sign * factor, direction[k]),
@@ -47,23 +47,26 @@ int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int 
 /* ---- elsewhere ----------------------------------------------------------------------------------- */
 
 /* A point that moves with a body, from one position to another. */
-static st_Vec3 contact_rows_carried(const double *from, const double *to, int body, st_Vec3 point)
+static st_Vec3 contact_rows_carried(const sti_World *world, const double *from, const double *to, int body,
+                                    st_Vec3 point)
 {
     const st_Pose a = sti_pose(from, body);
-    return pose_point(sti_pose(to, body), rotate_back(a.q, sub(point, a.p)));
+    const st_Vec3 lever = sti_lever(world, point, a.p), beside = sub(point, add(a.p, lever)); /* of its image */
+    const st_Vec3 carried = pose_point(sti_pose(to, body), rotate_back(a.q, lever));
+    return world->scene->cell.repeats ? add(carried, beside) : carried;
 }
 
-double sti_contact_gap_after(const sti_ContactEntry *entry, const double *q, const double *to)
+double sti_contact_gap_after(const sti_World *world, const sti_ContactEntry *entry, const double *q, const double *to)
 {
-    const st_Vec3 on_a = contact_rows_carried(q, to, entry->a, entry->point),
-                  on_b = contact_rows_carried(q, to, entry->b, entry->point);
+    const st_Vec3 on_a = contact_rows_carried(world, q, to, entry->a, entry->point),
+                  on_b = contact_rows_carried(world, q, to, entry->b, entry->point);
     return entry->gap + dot(entry->normal, sub(on_b, on_a));
 }
 
-void sti_contact_bring_back(const double *from, const double *q, sti_ContactEntry *entry)
+void sti_contact_bring_back(const sti_World *world, const double *from, const double *q, sti_ContactEntry *entry)
 {
-    entry->point = contact_rows_carried(from, q, entry->b, entry->point);
-    entry->gap = 2 * entry->gap - sti_contact_gap_after(entry, q, from);
+    entry->point = contact_rows_carried(world, from, q, entry->b, entry->point);
+    entry->gap = 2 * entry->gap - sti_contact_gap_after(world, entry, q, from);
 }
 
 /* ---- belts -------------------------------------------------------------------------------------- */
@@ -86,7 +89,8 @@ static void belt_add_shape(const sti_World *world, const double *q, int shape, s
     const st_ShapeDef *def = sti_shape_def(world->scene, shape);
     const st_Pose body = sti_pose(q, world->scene->shape_body[shape]), *in_body = sti_shape_pose(world->scene, shape);
     const st_Quat orientation = quat_product(body.q, in_body->q);
-    const st_Vec3 arm = sub(point, pose_point(body, in_body->p)), spin = rotate(orientation, def->surface_spin);
+    const st_Vec3 arm = sti_lever(world, point, pose_point(body, in_body->p)),
+                  spin = rotate(orientation, def->surface_spin);
     const st_Vec3 velocity = add(rotate(orientation, def->surface_velocity), cross(spin, arm));
     *slide = add(*slide, scale(sign, velocity));
     *turn = add(*turn, scale(sign, spin));

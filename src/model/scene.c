@@ -192,6 +192,36 @@ st_Status st_scene_exclude(st_Scene *scene, st_BodyId a, st_BodyId b, st_Error *
     return ST_OK;
 }
 
+st_Status st_scene_set_cell(st_Scene *scene, const st_Cell *cell, st_Error *err)
+{
+    STI_NEED(scene, err);
+    STI_NEED(cell, err);
+    const double lower[3] = {cell->lower.x, cell->lower.y, cell->lower.z};
+    const double upper[3] = {cell->upper.x, cell->upper.y, cell->upper.z};
+    sti_Cell made = {.repeats = false};
+    for (int e = 0; e < 3; e++) {
+        if (!isfinite(upper[e] - lower[e]) || upper[e] < lower[e])
+            return sti_fail(err, ST_ERR_ARGUMENT, "periodic cell: along %c it is from %g to %g m, must increase",
+                            'x' + e, lower[e], upper[e]);
+        made.lower[e] = lower[e];
+        made.length[e] = upper[e] - lower[e];
+        made.repeats = made.repeats || made.length[e] > 0;
+    }
+    scene->cell = made;
+    return ST_OK;
+}
+
+bool st_scene_cell(const st_Scene *scene, st_Cell *out)
+{
+    if (scene == NULL) return false;
+    const sti_Cell *cell = &scene->cell;
+    if (out != NULL) {
+        out->lower = vec3_load(cell->lower);
+        out->upper = add(out->lower, vec3_load(cell->length));
+    }
+    return cell->repeats;
+}
+
 /* An object's name, and its own copy of a table: both or neither. */
 static st_Status add_name_and_table(st_Scene *scene, sti_ObjectKind kind, const char *name, const char **stored,
                                     st_Profile *profile, st_Error *err)

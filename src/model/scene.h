@@ -4,6 +4,7 @@
 
 #include "base/names.h"
 #include "collide/shape.h"
+#include "math/cell.h"
 
 #include <stiction/grains.h>
 #include <stiction/scene.h>
@@ -117,6 +118,7 @@ struct st_Scene {
     sti_KeyframeEntry *keyframe;
     int n_keyframes;
     int64_t keyframe_capacity;
+    sti_Cell cell;
     int n_rotors; /* in the world's own copy: the last of the bodies, see rotor.c                        */
     int64_t body_capacity, shape_kind_capacity, shape_pose_capacity, pose_capacity, shape_body_capacity, joint_capacity,
         spring_capacity, force_capacity, material_capacity, material_pair_capacity;

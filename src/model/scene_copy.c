@@ -83,6 +83,7 @@ static st_Status copy_connections(const st_Scene *scene, const Map *map, st_Scen
         STI_TRY(sti_scene_keep_outlet(copy, &scene->outlet[k], err));
     for (int k = 0; k < scene->n_measures; k++)
         STI_TRY(sti_scene_keep_measure(copy, &scene->measure[k], err));
+    copy->cell = scene->cell;
     for (int k = 0; k < scene->n_keyframes; k++) {
         /* What is taken out is left out. */
         const sti_KeyframeEntry *from = &scene->keyframe[k];

@@ -134,12 +134,14 @@ typedef struct sti_Collider {
     bool *plain;          /* is where its body is, not turned against it                           */
     int *core_of;         /* where a shape's core is; -1: it is a ball, a plane or a mesh          */
     int n_cores;
-    double *size;       /* of each shape: its least width; 0: a plane or height field, which has none [m] */
-    double largest;     /* of those that can move [m]                                                 */
-    bool *cacheable;    /* of each shape: patches of it can be kept                                   */
-    bool *rolls;        /* of each body: it is a ball, or has no shape: turning moves no surface      */
-    double *body_reach; /* of each body: how far its shapes go from its centre                     */
-    uint64_t *excluded; /* pairs of bodies that do not touch, in order                             */
+    double *size;         /* of each shape: its least width; 0: a plane or height field, which has none [m] */
+    double largest;       /* of those that can move [m]                                                 */
+    unsigned char *spans; /* of each shape: bit e: it goes through the whole periodic cell along axis e; bit 3 + e: it
+                           * stays where it is along that axis                                       */
+    bool *cacheable;      /* of each shape: patches of it can be kept                                   */
+    bool *rolls;          /* of each body: it is a ball, or has no shape: turning moves no surface      */
+    double *body_reach;   /* of each body: how far its shapes go from its centre                     */
+    uint64_t *excluded;   /* pairs of bodies that do not touch, in order                             */
     int n_excluded;
     sti_Surfaces surfaces;
 
@@ -407,12 +409,22 @@ void sti_spring_compile(sti_World *world, int index);
 int sti_spring_measures(const sti_World *world, int index, const double *q, sti_Measure out[STI_SPRING_ROWS],
                         int component[STI_SPRING_ROWS]);
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
+/* cell.c: refuses shapes that the periodic cell has no room for. */
+st_Status sti_cell_compile(sti_World *world, st_Error *err);
+/* From where a shape is to its image in the cell; from there, where shape j is to its image nearest to shape i. */
+st_Vec3 sti_cell_shift_of(const sti_World *world, int shape, st_Vec3 centre);
+st_Vec3 sti_cell_image_of(const sti_World *world, int i, int j);
+/* From a body's centre, or the nearest of its images, to a point of a contact. */
+static inline st_Vec3 sti_lever(const sti_World *world, st_Vec3 point, st_Vec3 centre)
+{
+    return cell_nearest(&world->scene->cell, sub(point, centre));
+}
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
 /* A contact of the position `from`, as the position q sees it: with the point where it was on body b, and the gap that
  * closes to the one at `from` along its normal when the bodies move there.                         */
-void sti_contact_bring_back(const double *from, const double *q, sti_ContactEntry *entry);
+void sti_contact_bring_back(const sti_World *world, const double *from, const double *q, sti_ContactEntry *entry);
 /* The gap of a contact of position q when the bodies have moved, along its normal and at its point. */
-double sti_contact_gap_after(const sti_ContactEntry *entry, const double *q, const double *to);
+double sti_contact_gap_after(const sti_World *world, const sti_ContactEntry *entry, const double *q, const double *to);
 /* The first `dim` rows of a contact without rows in its sink, one behind the other, where bodies were placed last: how
  * many numbers each has, at most 12, and on which velocities.                                     */
 int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int dim, int *index, double *gradient);

@@ -321,7 +321,7 @@ static void fill_points(const sti_Graph *graph, const sti_Batch *batch, sti_Poin
         for (int side = 0; side < 2; side++) {
             frames.axes[side][l] = graph->axes + STI_FRAME * (ptrdiff_t)batch->body[side][l];
             for (int k = 0; k < 3; k++)
-                frames.lever[side][k][l] = point[k] - centre[side][k];
+                frames.lever[side][k][l] = sti_pile_lever(graph->pile, k, point[k], centre[side][k]);
         }
         frames.slides[l] = batch->dim[l] > 1 ? -1 : 0;
         to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
@@ -356,7 +356,7 @@ static void fill_ball(const sti_Graph *graph, const sti_Batch *batch, int l, sti
         const double *scale = graph->scale + STI_NODE * (ptrdiff_t)batch->body[side][l];
         to->mass[side][l] = scale[0];
         for (int k = 0; k < 3; k++)
-            to->lever[side][k][l] = scale[3] * (frame[k] - centre[side][k]);
+            to->lever[side][k][l] = scale[3] * sti_pile_lever(graph->pile, k, frame[k], centre[side][k]);
         if (turns != NULL) turns->scale[side][l] = scale[3] * graph->pile->arm;
     }
     if (turns != NULL) {

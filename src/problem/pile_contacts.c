@@ -16,7 +16,9 @@ void sti_pile_rows(const sti_PileContacts *pile, int c, int dim, double row[STI_
         if (body < 0) continue;
         const st_Mat3 *axes = (const st_Mat3 *)(pile->axes + 9 * (ptrdiff_t)body);
         const double sign = side == 0 ? -1 : 1;
-        const st_Vec3 lever = sub(point, vec3_load(pile->centre + 3 * (ptrdiff_t)body));
+        const double *centre = pile->centre + 3 * (ptrdiff_t)body;
+        const st_Vec3 lever = {sti_pile_lever(pile, 0, point.x, centre[0]), sti_pile_lever(pile, 1, point.y, centre[1]),
+                               sti_pile_lever(pile, 2, point.z, centre[2])};
         const st_Vec3 arm = scale(sign, mat3_mul_back(axes, lever));
         for (int k = 0; k < dim && k < STI_SLIDING; k++) {
             vec3_store(row[k][side], scale(sign, direction[k]));

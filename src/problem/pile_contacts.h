@@ -17,6 +17,7 @@
 
 #include "base/base.h"
 
+#include <math.h>
 #include <stiction/problem.h>
 
 enum {
@@ -39,8 +40,17 @@ typedef struct sti_PileContacts {
     const double *frame;  /* nine per contact: point, normal, tangent, in the world                    */
     const double *centre; /* three per block of A: the centre of mass in the world                     */
     const double *axes;   /* nine per block of A: R, row-major, takes the body's axes to the world's   */
+    const double *period; /* three lengths of a periodic cell, 0: open along this axis: levers are to the nearest image
+                           * of a centre; NULL: space is open                                             */
     double arm;           /* rows of rolling and spinning are multiplied by it                         */
 } sti_PileContacts;
+
+/* From a centre to a point, along axis k. */
+static inline double sti_pile_lever(const sti_PileContacts *pile, int k, double point, double centre)
+{
+    const double lever = point - centre, period = pile->period != NULL ? pile->period[k] : 0;
+    return period > 0 ? lever - period * rint(lever / period) : lever;
+}
 
 /* The rows of contact c, of which it has dim, by direction and side. A direction without a row and a side that does not
  * move are left as they are.                                                                      */

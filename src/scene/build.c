@@ -412,6 +412,10 @@ st_Status sti_build(sti_Reader *reader)
     st_Status status = sti_object_read(&scene, ""), bad;
     if (status == ST_OK) status = check_some(reader);
     if (status != ST_OK && !STI_GO_ON(reader, status)) return status;
+    const sti_Place periodic = {NULL, "periodic", 0};
+    st_Error why = {0};
+    if (sti_object_has(&scene, "periodic") && st_scene_set_cell(reader->scene, &scene.def.cell, &why) != ST_OK)
+        return sti_report(reader, &periodic, ST_ERR_FORMAT, "%s", why.message);
     bad = read_simulation(reader);
     if (bad != ST_OK) status = bad;
     if (bad != ST_OK && !STI_GO_ON(reader, bad)) return bad;

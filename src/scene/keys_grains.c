@@ -50,6 +50,37 @@ const sti_Kind sti_region_kind = {
     region_defaults,
 };
 
+/* ---- periodic cells --------------------------------------------------------------------------- */
+
+static const sti_Key cell_keys[] = {
+    {"x", STI_VALUE_INTERVAL, STI_ANY, 0, STI_FINITE, offsetof(st_Cell, lower.x), "m", "where the cell begins and ends",
+     "open: space does not repeat along this axis", NULL},
+    {"y", STI_VALUE_INTERVAL, STI_ANY, 0, STI_FINITE, offsetof(st_Cell, lower.y), "m", "likewise", "open", NULL},
+    {"z", STI_VALUE_INTERVAL, STI_ANY, 0, STI_FINITE, offsetof(st_Cell, lower.z), "m", "likewise", "open", NULL},
+};
+
+static void cell_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->cell = (st_Cell){.lower = {0, 0, 0}};
+}
+
+const sti_Kind sti_cell_kind = {
+    "periodic",
+    "Periodic cells",
+    "Space repeats along the axes that are given: a body that leaves the cell on one side comes in on the other, and "
+    "bodies touch across its borders. Positions in recordings and tables go on beyond the cell, without a jump; "
+    "regions "
+    "and pictures have each body where it is in the cell. A body is at most half as wide as the cell is long. Planes "
+    "are "
+    "along the periodic axes, and other walls are at most half as long as the cell or go through all of it. Joints and "
+    "springs connect bodies as they are, not their images.",
+    cell_keys,
+    COUNT(cell_keys),
+    NULL,
+    cell_defaults,
+};
+
 /* ---- sizes ------------------------------------------------------------------------------------ */
 
 /* In the order of st_SizeType, the first two left out: the shapes' own, and a number alone. */

@@ -225,6 +225,8 @@ static const sti_Key scene_keys[] = {
      "none", &sti_measure_kind},
     {"regions", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "",
      "parts of space that fills, inlets, outlets and measures refer to", "none", &sti_region_kind},
+    {"periodic", STI_VALUE_CELL, STI_ANY, 0, STI_FINITE, offsetof(sti_Def, cell), "m",
+     "space repeats along these axes: {\"x\": [0, 0.1]}", "open space", &sti_cell_kind},
     {"robots", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "mechanisms from files of their own", "none",
      &sti_robot_kind},
     {"materials", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what shapes are made of", "none", &sti_material_kind},

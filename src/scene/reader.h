@@ -63,6 +63,8 @@
     ROW(WORDS,      read_words,         words_schema,      "a list of words") /* mjcf.c acts on it */                  \
     ROW(COUNT,      read_count,         count_schema,      "a whole number from 1 to 1e9") /* int */                   \
     ROW(REGION,     sti_region_read,    region_schema,     "the name of a region, or an object, see Regions") /* st_RegionDef */ \
+    ROW(CELL,       read_cell,          member_schema,     "an object {\"x\": [from, to], ...}, see Periodic cells") /* st_Cell */ \
+    ROW(INTERVAL,   read_interval,      interval_schema,   "two numbers [from, to], the second larger") /* of an st_Cell */ \
     ROW(SIZES,      sti_sizes_read,     sizes_schema,      "a number > 0, or an object, see Sizes") /* st_SizeDef */   \
     ROW(SIEVES,     sti_sieves_read,    sieves_schema,     "a list of [opening, share] pairs") /* of an st_SizeDef */  \
     ROW(LIST,       read_list,          list_schema,       "a list of objects") /* build.c acts on it */               \
@@ -127,6 +129,7 @@ typedef union sti_Def {
     st_MaterialPairDef material_pair;
     sti_RobotDef robot;
     st_RegionDef region;
+    st_Cell cell;
     st_SizeDef size;
     sti_FillEntry fill;
     sti_InletEntry inlet;
@@ -150,7 +153,7 @@ typedef struct sti_Kind {
 extern const sti_Kind sti_scene_kind, sti_body_kind, sti_shape_kind, sti_joint_kind, sti_tendon_kind, sti_motor_kind,
     sti_spring_kind, sti_force_kind, sti_material_kind, sti_material_pair_kind, sti_robot_kind, sti_region_kind,
     sti_size_kind, sti_fill_kind, sti_inlet_kind, sti_outlet_kind, sti_measure_kind, sti_keyframe_kind,
-    sti_keyframe_body_kind, sti_keyframe_motor_kind;
+    sti_keyframe_body_kind, sti_keyframe_motor_kind, sti_cell_kind;
 
 int sti_variant_count(const sti_Kind *kind);          /* at least 1                   */
 const sti_Key *sti_variant_key(const sti_Kind *kind); /* "type", "profile"; or NULL   */

@@ -525,6 +525,26 @@ static st_Status read_object(const sti_Value *v, void *field)
     return json_is_object(v->json) ? ST_OK : value_wrong(v);
 }
 
+/* Along one axis of a periodic cell: the fields of the two ends are as far apart as its corners. */
+static st_Status read_interval(const sti_Value *v, void *field)
+{
+    double x[2], *lower = field, *upper = (double *)((char *)field + offsetof(st_Cell, upper));
+    STI_TRY(read_some_numbers(v->object, v->key->key, v->json, v->place, 2, sti_expected(v->key), x));
+    if (!sti_within(x[0], STI_LONGEST)) return out_of_range(v, v->place, v->key->key, x[0], -STI_LONGEST, STI_LONGEST);
+    if (!sti_within(x[1], STI_LONGEST)) return out_of_range(v, v->place, v->key->key, x[1], -STI_LONGEST, STI_LONGEST);
+    if (!(x[1] - x[0] >= STI_SHORTEST)) return value_wrong(v);
+    *lower = x[0], *upper = x[1];
+    return ST_OK;
+}
+
+static st_Status read_cell(const sti_Value *v, void *field)
+{
+    sti_Object inner;
+    STI_TRY(sti_inner_read(v, &inner));
+    *(st_Cell *)field = inner.def.cell;
+    return ST_OK;
+}
+
 static st_Status read_nothing(const sti_Value *v, void *field)
 {
     (void)v, (void)field;

@@ -105,8 +105,12 @@ static st_Status take_arrays(Desk *d, st_Error *err)
             d->body[2 * (ptrdiff_t)k + side] =
                 whole->body[2 * c + side] >= 0 ? s->v_first[whole->body[2 * c + side]] / 6 : -1;
     }
-    d->arrays =
-        (sti_PileContacts){.body = d->body, .frame = d->frame, .centre = d->centre, .axes = d->axes, .arm = whole->arm};
+    d->arrays = (sti_PileContacts){.body = d->body,
+                                   .frame = d->frame,
+                                   .centre = d->centre,
+                                   .axes = d->axes,
+                                   .period = whole->period,
+                                   .arm = whole->arm};
     if (d->part.n_contacts >= sti_solver_fewest(d->solver)) {
         d->part.H = (st_Sparse){.n_rows = d->part.n_v, .n_cols = d->part.n_r};
         d->pile = &d->arrays;

@@ -63,8 +63,8 @@ static st_Status is_place_free(st_System *system, int body, st_Vec3 at, bool wal
         *is = *is && world->body[world->scene->shape_body[near[k].index1 - 1]].n_dofs > 0;
     for (int k = 0; k < flow->n_changes && *is; k++) { /* those that come in now are not there yet */
         const sti_FlowChange *other = &flow->change[k];
-        *is =
-            other->to != STI_PRESENT || norm(sub(other->pose.p, at)) >= reach + world->collider.body_reach[other->body];
+        *is = other->to != STI_PRESENT ||
+              norm(sti_lever(world, other->pose.p, at)) >= reach + world->collider.body_reach[other->body];
     }
     return ST_OK;
 }
@@ -213,7 +213,7 @@ static st_Status take_out(const sti_Model *model, const sti_State *state, sti_St
     const sti_World *world = model->world;
     for (int b = 1; b < world->n_bodies; b++) {
         if (work->bound[b] || sti_is_absent(world, b) || work->flow->marked[b] ||
-            !st_region_holds(&outlet->region, sti_pose(state->q, b).p))
+            !st_region_holds(&outlet->region, cell_image(&world->scene->cell, sti_pose(state->q, b).p)))
             continue;
         if (outlet->bodies != NULL && !sti_name_matches(outlet->bodies, world->scene->names[STI_BODY].name[b]))
             continue;

@@ -23,7 +23,7 @@ typedef struct sti_FlowInlet {
 typedef struct sti_Measured {
     int wall, shape;       /* wall: its body, and the shape; -1: all of them */
     unsigned char *member; /* by body: its name matches, and it moves        */
-    unsigned char *inside; /* flow, by body: it was, before the step         */
+    int *inside;           /* flow, by body: it was, before the step         */
     /* of sensors, sensor.c; member: the bodies below its own */
     int body, reference, joint; /* indices; joint: id, 0: none               */
     double before;              /* acceleration: time before the last step   */

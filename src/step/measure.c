@@ -203,7 +203,20 @@ void sti_measures_destroy(st_System *system)
 static bool is_inside(const st_System *system, const st_RegionDef *region, const sti_Measured *of, int body)
 {
     return of->member[body] && !sti_is_absent(system->model.world, body) &&
-           st_region_holds(region, sti_pose(system->state.q, body).p);
+           st_region_holds(region, cell_image(&system->model.world->scene->cell, sti_pose(system->state.q, body).p));
+}
+
+/* Is the body in the region? Along a periodic axis a plane has images a cell apart: how many of them it is below. */
+static int flow_inside(const st_System *system, const st_RegionDef *region, const sti_Measured *of, int body)
+{
+    const sti_Cell *cell = &system->model.world->scene->cell;
+    const st_Vec3 n = rotate(region->pose.q, vec3(0, 0, 1));
+    for (int e = 0; cell->repeats && region->type == ST_REGION_HALF_SPACE && e < 3; e++) {
+        if (!(cell->length[e] > 0) || fabs(dot(n, vec3_axis(e))) < 1 - 1e-12) continue;
+        if (!of->member[body] || sti_is_absent(system->model.world, body)) return 0;
+        return -(int)floor(dot(n, sub(sti_pose(system->state.q, body).p, region->pose.p)) / cell->length[e]);
+    }
+    return is_inside(system, region, of, body);
 }
 
 void sti_measures_before_step(st_System *system)
@@ -214,7 +227,7 @@ void sti_measures_before_step(st_System *system)
         sti_Measured *of = &system->work.flow->measured[k];
         sti_sensor_before_step(system, measure, of);
         for (int b = 1; b < world->n_bodies && measure->type == ST_MEASURE_FLOW; b++)
-            of->inside[b] = is_inside(system, &measure->region, of, b);
+            of->inside[b] = flow_inside(system, &measure->region, of, b);
     }
 }
 
@@ -226,7 +239,7 @@ void sti_measures_after_step(st_System *system)
         const sti_Measured *of = &system->work.flow->measured[k];
         double *total = &system->work.flow->totals[2 * k];
         for (int b = 1; b < world->n_bodies && measure->type == ST_MEASURE_FLOW; b++) {
-            const int change = is_inside(system, &measure->region, of, b) - of->inside[b];
+            const int change = flow_inside(system, &measure->region, of, b) - of->inside[b];
             total[0] += change * world->body[b].mass;
             total[1] += change;
         }
@@ -259,7 +272,8 @@ static st_Status list_carriers(const st_System *system, const st_RegionDef *regi
     for (int k = 0; k < st_system_contact_count(system) && h > 0; k++) {
         st_ContactReport c;
         if (st_system_contact(system, k, &c) != ST_OK || c.joint.index1 > 0 || !(c.impulse[0] > 0)) continue;
-        if (region != NULL && !st_region_holds(region, c.point)) continue;
+        if (region != NULL && !st_region_holds(region, cell_image(&system->model.world->scene->cell, c.point)))
+            continue;
         STI_TRY(STI_GROW(&system->model.allocator, *out, *capacity, *n + 1, err));
         (*out)[(*n)++] = (Carrier){c.a.index1, c.b.index1, c.point, mean_force(&c, h)};
     }
@@ -327,7 +341,8 @@ static st_Status measure_bulk(const st_System *system, const sti_MeasureEntry *m
     for (int k = 0; k < n && status == ST_OK; k++) {
         const Carrier *c = &carrier[k];
         const st_Vec3 from = of->member[c->a] ? sti_pose(system->state.q, c->a).p : c->point;
-        const st_Vec3 to = of->member[c->b] ? sti_pose(system->state.q, c->b).p : c->point, l = sub(to, from);
+        const st_Vec3 to = of->member[c->b] ? sti_pose(system->state.q, c->b).p : c->point,
+                      l = sti_lever(world, to, from);
         const double f[3] = {c->force.x, c->force.y, c->force.z}, x[3] = {l.x, l.y, l.z};
         for (int i = 0; i < 9; i++)
             stress[i / 3][i % 3] += f[i / 3] * x[i % 3];
@@ -392,7 +407,7 @@ static void measure_wall(const st_System *system, const sti_Measured *of, double
         if (of->shape >= 0 && shape != of->shape) continue;
         const st_Vec3 f = scale(is_b ? 1 : -1, mean_force(&c, h));
         force = add(force, f);
-        torque = add(torque, cross(sub(c.point, about), f));
+        torque = add(torque, cross(sti_lever(system->model.world, c.point, about), f));
         contacts += c.impulse[0] > 0;
     }
     const double values[] = {force.x, force.y, force.z, norm(force), torque.x, torque.y, torque.z, contacts};

@@ -41,6 +41,7 @@ static st_Status refuse_on_device(const st_SystemDef *def, st_Error *err, const 
 static st_Status check_world(const st_SystemDef *def, const sti_World *world, st_Error *err)
 {
     const st_Scene *scene = world->scene;
+    if (scene->cell.repeats) return refuse_on_device(def, err, "a periodic cell", "");
     if (scene->n_joints > 0) return refuse_on_device(def, err, "joint", scene->names[STI_JOINT].name[0]);
     if (scene->n_springs > 0) return refuse_on_device(def, err, "spring", scene->names[STI_SPRING].name[0]);
     if (scene->n_forces > 0) return refuse_on_device(def, err, "force", scene->names[STI_FORCE].name[0]);

@@ -143,8 +143,10 @@ st_Status st_system_distance(st_System *system, st_ShapeId a, st_ShapeId b, st_C
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a %s and a %s do not touch, so have no distance here",
                         st_shape_type_name(sti_shape_of(c, i)->type), st_shape_type_name(sti_shape_of(c, j)->type));
     bool found;
-    STI_TRY(least_gap(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), c->pose[j], INFINITY, &c->points, out, &found,
-                      err));
+    st_Pose pose = c->pose[j];
+    if (world->scene->cell.repeats) pose.p = add(pose.p, sti_cell_image_of(world, i, j));
+    STI_TRY(
+        least_gap(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), pose, INFINITY, &c->points, out, &found, err));
     out->shape = b;
     out->body = owner_of(world, j);
     return found ? ST_OK : sti_fail(err, ST_ERR_NUMERIC, "shapes %d and %d have no distance", a.index1, b.index1);
@@ -157,6 +159,7 @@ typedef struct Probe {
     sti_World *world;
     sti_Shape shape;
     st_Pose pose;
+    st_Vec3 image; /* from there to the image of it that is looked at, in a periodic cell          */
     uint32_t groups;
     double within; /* overlaps: 0; closest: the gap of the nearest so far                          */
     bool in_tree;  /* where planes have places, too: they have been seen before                    */
@@ -189,8 +192,11 @@ static bool gap_to(Probe *probe, int shape, double within, st_Closest *closest)
     bool found = false;
     if (probe->in_tree && c->pairs.extent[shape] == STI_EXTENT_PLANE) return false;
     if (!is_seen(probe->world, shape, probe->groups)) return false;
-    probe->status = least_gap(&probe->shape, probe->pose, sti_shape_of(c, shape), c->pose[shape], within, &c->points,
-                              closest, &found, probe->err);
+    const st_Pose pose = {add(probe->pose.p, probe->image), probe->pose.q};
+    probe->status = least_gap(&probe->shape, pose, sti_shape_of(c, shape), c->pose[shape], within, &c->points, closest,
+                              &found, probe->err);
+    closest->point = sub(closest->point, probe->image);
+    closest->other = sub(closest->other, probe->image);
     return found && probe->status == ST_OK;
 }
 
@@ -229,10 +235,20 @@ static st_Status visit_near(Probe *probe, sti_TreeVisit *visit)
     for (int k = 0; k < pairs->n_planes && probe->status == ST_OK; k++)
         (void)visit(probe, pairs->plane[k].shape);
     if (probe->status != ST_OK) return probe->status;
-    sti_Bounds bounds = sti_shape_bounds(&probe->shape, probe->pose);
-    if (!isfinite(probe->shape.reach)) bounds = bounds_grown((sti_Bounds){{0, 0, 0}, {0, 0, 0}}, INFINITY);
+    const sti_Cell *cell = &probe->world->scene->cell;
+    const st_Vec3 home = cell_shift(cell, probe->pose.p);
     probe->in_tree = true;
-    sti_tree_near(&pairs->tree, &bounds, &probe->within, visit, probe);
+    for (int image = 0; image < (cell->repeats ? 27 : 1) && probe->status == ST_OK; image++) {
+        const int step[3] = {(image + 1) % 3 - 1, (image / 3 + 1) % 3 - 1, (image / 9 + 1) % 3 - 1};
+        if ((step[0] != 0 && !(cell->length[0] > 0)) || (step[1] != 0 && !(cell->length[1] > 0)) ||
+            (step[2] != 0 && !(cell->length[2] > 0)))
+            continue;
+        probe->image = add(home, vec3(step[0] * cell->length[0], step[1] * cell->length[1], step[2] * cell->length[2]));
+        const st_Pose pose = {add(probe->pose.p, probe->image), probe->pose.q};
+        sti_Bounds bounds = sti_shape_bounds(&probe->shape, pose);
+        if (!isfinite(probe->shape.reach)) bounds = bounds_grown((sti_Bounds){{0, 0, 0}, {0, 0, 0}}, INFINITY);
+        sti_tree_near(&pairs->tree, &bounds, &probe->within, visit, probe);
+    }
     return probe->status;
 }
 
@@ -254,6 +270,10 @@ st_Status st_system_overlaps(st_System *system, const st_ShapeDef *def, st_Pose 
     STI_TRY(place_probe(&system->model, &system->state, def, pose, groups, 0, &probe, err));
     st_Status status = visit_near(&probe, note_overlap);
     if (probe.n_list > 1) qsort(probe.list, (size_t)probe.n_list, sizeof *probe.list, by_shape);
+    int n = 0;
+    for (int k = 0; k < probe.n_list; k++) /* a wall through a periodic cell is met by several images */
+        if (n == 0 || probe.list[k] != probe.list[n - 1]) probe.list[n++] = probe.list[k];
+    probe.n_list = n;
     for (int k = 0; status == ST_OK && out != NULL && k < probe.n_list && k < room; k++)
         out[k] = (st_ShapeId){probe.list[k] + 1};
     if (status == ST_OK) *count = probe.n_list;

@@ -178,7 +178,8 @@ static st_Status sum_contacts(const st_System *system, int first, int count, st_
             const double sign = e == 1 ? 1 : -1;
             const st_Vec3 one = scale(sign, contact.force), centre = sti_pose(system->work.step.q, body[e]).p;
             force[k] = add(force[k], one);
-            torque[k] = add(torque[k], add(cross(sub(contact.point, centre), one), scale(sign, contact.torque)));
+            torque[k] = add(torque[k], add(cross(sti_lever(system->model.world, contact.point, centre), one),
+                                           scale(sign, contact.torque)));
         }
     }
     return ST_OK;

@@ -98,7 +98,8 @@ static double sense_touch(const st_System *system, const sti_MeasureEntry *senso
         st_ContactReport c;
         if (st_system_contact(system, k, &c) != ST_OK || c.joint.index1 > 0) continue;
         if (c.a.index1 != of->body && c.b.index1 != of->body) continue;
-        if (st_region_holds(&sensor->region, rotate_back(pose.q, sub(c.point, pose.p)))) sum += dot(c.force, c.normal);
+        if (st_region_holds(&sensor->region, rotate_back(pose.q, sti_lever(system->model.world, c.point, pose.p))))
+            sum += dot(c.force, c.normal);
     }
     return sum;
 }

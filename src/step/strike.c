@@ -81,7 +81,7 @@ static st_Vec3 velocity_at(const sti_Model *model, const sti_StepWork *work, con
         const st_Pose pose = sti_pose(work->step.q, body[k]);
         st_Vec3 linear, w;
         sti_body_velocity(&model->world->body[body[k]], v, &linear, &w);
-        at[k] = add(linear, cross(rotate(pose.q, w), sub(entry->point, pose.p)));
+        at[k] = add(linear, cross(rotate(pose.q, w), sti_lever(model->world, entry->point, pose.p)));
     }
     return sub(at[1], at[0]);
 }

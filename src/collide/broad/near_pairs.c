@@ -88,6 +88,23 @@ static bool broad_meet(void *ctx, int other)
     return add_fresh(search, other);
 }
 
+/* Shapes that are near an image of this one, a cell away along any of the axes. Most images are beyond the tree. */
+static void meet_images(Search *search)
+{
+    const sti_Tree *tree = &search->pairs->tree;
+    const double *length = search->pairs->cell->length;
+    for (int image = 0; image < 27; image++) {
+        const double step[3] = {image % 3 - 1, image / 3 % 3 - 1, image / 9 - 1};
+        const st_Vec3 by = vec3(step[0] * length[0], step[1] * length[1], step[2] * length[2]);
+        bool is_other = image != 13;
+        for (int e = 0; e < 3; e++)
+            is_other = is_other && (step[e] == 0 || length[e] > 0);
+        if (!is_other) continue;
+        const sti_Bounds *box = &tree->bounds[search->shape], moved = {add(box->lo, by), add(box->hi, by)};
+        if (bounds_overlap(&moved, &tree->node[0].bounds)) sti_tree_query(tree, &moved, broad_meet, search);
+    }
+}
+
 /* Does the fat box of a shape come within half the margin of a plane? The other half is in the box. */
 static bool broad_is_over(const sti_Pairs *p, const sti_PairPlane *plane, int shape)
 {
@@ -118,6 +135,7 @@ static void search_share(void *ctx, int thread, int n_threads)
     for (int e = (int)sti_share(p->n_movers, thread, n_threads); e < end && of->status == ST_OK; e++) {
         Search search = {p, p->mover[e], of};
         sti_tree_query(&p->tree, &p->tree.bounds[p->mover[e]], broad_meet, &search);
+        if (p->cell != NULL) meet_images(&search);
     }
 }
 
@@ -175,6 +193,10 @@ static sti_PairKey key_of(const sti_Pair *pair)
 static st_Status broad_merge(sti_Pairs *p, st_Error *err)
 {
     if (p->n_fresh > 1) qsort(p->fresh, (size_t)p->n_fresh, sizeof *p->fresh, by_shapes);
+    int64_t n_once = 0; /* of pairs that were found by several images, one each */
+    for (int64_t k = 0; p->cell != NULL && k < p->n_fresh; k++)
+        if (n_once == 0 || compare(p->fresh[n_once - 1], p->fresh[k]) != 0) p->fresh[n_once++] = p->fresh[k];
+    if (p->cell != NULL) p->n_fresh = n_once;
 
     /* Old pairs of shapes that moved stay if they were found again, with what is known of them, and of the fresh ones
      * those stay that are new: mostly none goes and none comes. Returns how many old ones there are now.       */

@@ -10,6 +10,7 @@
 #define STI_PAIRS_H
 
 #include "collide/collide.h"
+#include "math/cell.h"
 #include "math/quat.h"
 
 /* Shapes, in the order of the dispatch matrix. */
@@ -56,6 +57,7 @@ typedef struct sti_Pairs {
     int64_t serial;  /* counts the changes of the list                                             */
     int64_t moves;   /* of boxes since the tree was built                                          */
     bool started;
+    const sti_Cell *cell;   /* shapes are near if their images are; NULL: space is open                 */
     sti_PairFilter *filter; /* may be called by several threads                                     */
     const void *ctx;
     int threads; /* of a team, set by its owner: the list does not depend on it                    */

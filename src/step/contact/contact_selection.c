@@ -165,7 +165,8 @@ static double allowed_miss(const sti_Model *model, const sti_State *state, const
 
 /* Is it no surprise that an attempt ended as deep as that in a contact: a contact of the same two shapes, among those
  * that it held, went there as well? Their contacts stand side by side.                                 */
-static bool is_explained(const sti_State *state, const sti_StepWork *work, int at, const sti_ContactEntry *contact)
+static bool is_explained(const sti_World *world, const sti_State *state, const sti_StepWork *work, int at,
+                         const sti_ContactEntry *contact)
 {
     const st_Sink *here = &work->here;
     while (at > 0 && here->contact[at - 1].shape_a == contact->shape_a &&
@@ -174,7 +175,7 @@ static bool is_explained(const sti_State *state, const sti_StepWork *work, int a
     for (; at < here->n_contacts; at++) {
         const sti_ContactEntry *held = &here->contact[at];
         if (held->shape_a != contact->shape_a || held->shape_b != contact->shape_b) return false;
-        if (sti_contact_gap_after(held, state->q, work->q_new) <= 0.5 * contact->gap) return true;
+        if (sti_contact_gap_after(world, held, state->q, work->q_new) <= 0.5 * contact->gap) return true;
     }
     return false;
 }
@@ -200,7 +201,7 @@ static Miss look_at(const sti_Model *model, const sti_State *state, const sti_St
     const bool known = at < here->n_contacts && here->contact[at].id == contact->id;
     const bool held = known && sti_ids_contain(&work->wanted, contact->id);
     const bool other = held && is_movable(model, work, contact) && contact->gap < -sti_margin_of(model, contact) &&
-                       !is_explained(state, work, at, contact);
+                       !is_explained(model->world, state, work, at, contact);
     const bool fine = (held && !other) || (!known && held_nearby(model, work, at, contact));
     return (Miss){!fine, known, other};
 }
@@ -263,7 +264,7 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
             sti_ContactEntry *found = &work->ahead.found[work->ahead.n_found++];
             *found = *contact;
             found->id = id;
-            sti_contact_bring_back(work->q_new, state->q, found);
+            sti_contact_bring_back(model->world, work->q_new, state->q, found);
         }
         if (contact->gap < -sti_margin_of(model, contact)) work->ahead.missed_far = true;
         ++*n_new;

@@ -127,7 +127,13 @@ st_Status sti_pile_contacts(sti_StageBuild *build)
     STI_TRY(STI_GROW(build->allocator, out->pile_frame, out->pile_frame_capacity, 9 * n, build->err));
     STI_TRY(STI_GROW(build->allocator, out->pile_centre, out->pile_centre_capacity, 3 * n_blocks, build->err));
     STI_TRY(STI_GROW(build->allocator, out->pile_axes, out->pile_axes_capacity, 9 * n_blocks, build->err));
-    out->pile = (sti_PileContacts){out->pile_body, out->pile_frame, out->pile_centre, out->pile_axes, model->arm};
+    const sti_Cell *cell = &model->world->scene->cell;
+    out->pile = (sti_PileContacts){.body = out->pile_body,
+                                   .frame = out->pile_frame,
+                                   .centre = out->pile_centre,
+                                   .axes = out->pile_axes,
+                                   .period = cell->repeats ? cell->length : NULL,
+                                   .arm = model->arm};
     sti_team_for(model->def.threads, sti_awake_count(model->world), STI_LEAST_BODIES, place_bodies, build);
     const int threads = work->wanted.n / STI_LEAST_CONTACTS;
     sti_team_run(threads < model->def.threads ? threads : model->def.threads, share_contacts, &many);

@@ -17,14 +17,15 @@ static bool same_shapes(const sti_Impulse *old, const sti_ContactEntry *now)
 }
 
 /* Among the forces first .. end - 1 the nearest that is not taken (bits of `taken`); -1: none. */
-static int nearest(const sti_State *state, int first, int end, uint64_t taken, const sti_ContactEntry *wanted, int dim)
+static int nearest(const sti_World *world, const sti_State *state, int first, int end, uint64_t taken,
+                   const sti_ContactEntry *wanted, int dim)
 {
     int best = -1;
     double least = INFINITY;
     for (int k = first; k < end; k++) {
         const sti_Impulse *old = &state->forces.at[k];
         if ((taken >> (k - first) & 1u) != 0 || old->dim != dim) continue;
-        const st_Vec3 way = sub(old->point, wanted->point);
+        const st_Vec3 way = sti_lever(world, old->point, wanted->point);
         const double distance = dot(way, way);
         if (distance < least) {
             least = distance;
@@ -118,7 +119,7 @@ static void start_range(void *ctx, int64_t begin, int64_t stop)
             taken = 0;
         }
         const bool few = by_place && wanted->shape_a > 0 && end - first <= 64;
-        const int from = few ? nearest(state, first, end, taken, wanted, out->law[c].dim)
+        const int from = few ? nearest(model->world, state, first, end, taken, wanted, out->law[c].dim)
                              : same_id(state, first, end, &out->chosen[c], out->law[c].dim);
         if (few && from >= 0) taken |= (uint64_t)1 << (from - first);
         const sti_ContactEntry *now = &out->chosen[c].entry;
