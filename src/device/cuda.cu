@@ -18,6 +18,8 @@ struct sti_FlatPile {
     void *room; /* of sort and scan */
     size_t room_size;
     cudaError_t fault; /* the first since it was asked for */
+    char *landing;     /* pinned: what comes back in large pieces lands here, two pieces in turn */
+    cudaEvent_t landed[2];
 };
 
 static void note(sti_FlatPile *pile, cudaError_t status)
@@ -27,7 +29,7 @@ static void note(sti_FlatPile *pile, cudaError_t status)
 
 /* ---- kernels ----------------------------------------------------------------------------------- */
 
-enum { THREADS = 128 };
+enum { THREADS = 128, PIECE = 1 << 22 };
 
 template <void (*kernel)(int, const sti_Flat *)>
 __global__ void __launch_bounds__(THREADS) run_kernel(int first, int64_t n, const __grid_constant__ sti_Flat f)
@@ -77,9 +79,28 @@ static void device_put(sti_FlatPile *pile, void *to, const void *from, int64_t b
     if (bytes > 0) note(pile, cudaMemcpy(to, from, (size_t)bytes, cudaMemcpyHostToDevice));
 }
 
+/* Memory that is not pinned takes in a few gigabytes per second: large arrays come by pieces, one of which is copied on
+ * while the next is under way.                                                                                    */
 static void device_get(sti_FlatPile *pile, void *to, const void *from, int64_t bytes)
 {
-    if (bytes > 0) note(pile, cudaMemcpy(to, from, (size_t)bytes, cudaMemcpyDeviceToHost));
+    if (bytes < PIECE || pile->landing == NULL) {
+        if (bytes > 0) note(pile, cudaMemcpy(to, from, (size_t)bytes, cudaMemcpyDeviceToHost));
+        return;
+    }
+    const int64_t n = (bytes + PIECE - 1) / PIECE;
+    for (int64_t k = 0; k <= n; k++) {
+        if (k < n) {
+            const size_t size = (size_t)(bytes - k * PIECE < PIECE ? bytes - k * PIECE : PIECE);
+            char *land = pile->landing + k % 2 * PIECE;
+            note(pile, cudaMemcpyAsync(land, (const char *)from + k * PIECE, size, cudaMemcpyDeviceToHost));
+            note(pile, cudaEventRecord(pile->landed[k % 2]));
+        }
+        if (k > 0) {
+            const int64_t at = (k - 1) * PIECE;
+            note(pile, cudaEventSynchronize(pile->landed[(k - 1) % 2]));
+            memcpy((char *)to + at, pile->landing + (k - 1) % 2 * PIECE, (size_t)(bytes - at < PIECE ? bytes - at : PIECE));
+        }
+    }
 }
 
 static st_Status device_fault(sti_FlatPile *pile, st_Error *err)
@@ -99,12 +120,21 @@ static st_Status device_open(sti_FlatPile *pile, const sti_FlatDef *def, st_Erro
         return sti_fail(err, ST_ERR_UNSUPPORTED, "device \"cuda\": %s", cudaGetErrorString(status));
     if (devices == 0) return sti_fail(err, ST_ERR_UNSUPPORTED, "device \"cuda\": this machine has none");
     note(pile, cudaSetDevice(0));
+    if (cudaMallocHost((void **)&pile->landing, 2 * (size_t)PIECE) != cudaSuccess) {
+        pile->landing = NULL; /* slower, not worse */
+        cudaGetLastError();
+    }
+    for (int k = 0; k < 2; k++)
+        note(pile, cudaEventCreateWithFlags(&pile->landed[k], cudaEventDisableTiming));
     return device_fault(pile, err);
 }
 
 static void device_close(sti_FlatPile *pile)
 {
     cudaFree(pile->room);
+    cudaFreeHost(pile->landing);
+    for (int k = 0; k < 2; k++)
+        if (pile->landed[k] != NULL) cudaEventDestroy(pile->landed[k]);
 }
 
 /* ---- sort and scan ------------------------------------------------------------------------------- */
@@ -141,4 +171,4 @@ static void device_scan(sti_FlatPile *pile, const int *count, int *first, int n)
 #include "device/flat_step.h"
 
 extern "C" const sti_FlatDevice sti_flat_cuda = {"cuda",   flat_create, flat_destroy, flat_put,
-                                                 flat_get, flat_step,   flat_contacts};
+                                                 flat_get, flat_before, flat_step,    flat_contacts};

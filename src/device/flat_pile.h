@@ -53,6 +53,7 @@ typedef struct sti_FlatInfo {
     double kinetic, potential; /* after the step [J]                                                  */
     double friction;           /* its work in the step, <= 0 [J]                                      */
     double overlap;            /* as at the start of the step [m]                                     */
+    double fastest;            /* the largest number of the new velocity                              */
 } sti_FlatInfo;
 
 /* A contact of the last step, as it was at its start. */
@@ -72,6 +73,8 @@ typedef struct sti_FlatDevice {
     /* 7 and 6 numbers per body. A state that is put forgets the impulses of the last step. */
     st_Status (*put)(sti_FlatPile *pile, const double *q, const double *v, st_Error *err);
     st_Status (*get)(sti_FlatPile *pile, double *q, double *v, st_Error *err);
+    /* The state as the last step began. */
+    st_Status (*before)(sti_FlatPile *pile, double *q, double *v, st_Error *err);
     /* A step that fails leaves the state as it was, but forgets impulses. */
     st_Status (*step)(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_Error *err);
     /* All contacts of the last step: info.contacts of them. */

@@ -237,6 +237,8 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     f->spin = take_doubles(pile, blocks, surfaces);
     f->q = take_doubles(pile, blocks, 7 * n);
     f->v = take_doubles(pile, blocks, 6 * n);
+    f->q_start = take_doubles(pile, blocks, 7 * n);
+    f->v_start = take_doubles(pile, blocks, 6 * n);
     f->u = take_doubles(pile, blocks, STI_FLAT_RECORD * n);
     f->u_before = take_doubles(pile, blocks, 6 * n);
     f->world_inverse = take_doubles(pile, blocks, 6 * n);
@@ -345,6 +347,13 @@ static st_Status flat_get(sti_FlatPile *pile, double *q, double *v, st_Error *er
 {
     device_get(pile, q, pile->f.q, (int64_t)7 * pile->f.n_bodies * (int64_t)sizeof(double));
     device_get(pile, v, pile->f.v, (int64_t)6 * pile->f.n_bodies * (int64_t)sizeof(double));
+    return device_fault(pile, err);
+}
+
+static st_Status flat_before(sti_FlatPile *pile, double *q, double *v, st_Error *err)
+{
+    device_get(pile, q, pile->f.q_start, (int64_t)7 * pile->f.n_bodies * (int64_t)sizeof(double));
+    device_get(pile, v, pile->f.v_start, (int64_t)6 * pile->f.n_bodies * (int64_t)sizeof(double));
     return device_fault(pile, err);
 }
 
@@ -635,7 +644,11 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
         combine(pile, &info->overlap, 1, true);
         tell_all(pile);
     }
+    device_copy(pile, f->q_start, f->q, 7 * (int64_t)n * (int64_t)sizeof(double));
+    device_copy(pile, f->v_start, f->v, 6 * (int64_t)n * (int64_t)sizeof(double));
     RUN(pile, flat_move, 0, n);
+    RUN(pile, flat_fastest, 0, n);
+    info->fastest = reduced(pile, n, true);
     RUN(pile, flat_kinetic, 0, n);
     info->kinetic = reduced(pile, n, false);
     RUN(pile, flat_potential, 0, n);

@@ -33,6 +33,7 @@ RANGE(flat_free)
 RANGE(flat_move)
 RANGE(flat_kinetic)
 RANGE(flat_potential)
+RANGE(flat_fastest)
 RANGE(flat_sum)
 RANGE(flat_largest)
 RANGE(flat_sphere)
@@ -167,4 +168,5 @@ static void device_scan(sti_FlatPile *pile, const int *count, int *first, int n)
 
 #include "device/flat_step.h"
 
-const sti_FlatDevice sti_flat_host = {"host", flat_create, flat_destroy, flat_put, flat_get, flat_step, flat_contacts};
+const sti_FlatDevice sti_flat_host = {"host",   flat_create, flat_destroy, flat_put,
+                                      flat_get, flat_before, flat_step,    flat_contacts};

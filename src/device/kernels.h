@@ -189,6 +189,7 @@ typedef struct sti_Flat {
 
     /* the state: 7 and 6 numbers per body, as everywhere (angular velocities in the body's axes) */
     double *q, *v;
+    double *q_start, *v_start; /* as the last step began */
 
     /* the step */
     double h, h_old;       /* of this step, and of the last one                                                       */
@@ -326,6 +327,17 @@ STI_KERNEL void flat_kinetic(int b, const sti_Flat *f)
     double L[3];
     flat_sym(f->inertia + (int64_t)6 * b, v + 3, L);
     f->term[b] = f->inverse_mass[b] > 0 ? 0.5 * (flat_dot(v, v) / f->inverse_mass[b] + flat_dot(L, v + 3)) : 0;
+}
+
+/* The largest number of its velocity; infinite if one is no number. */
+STI_KERNEL void flat_fastest(int b, const sti_Flat *f)
+{
+    double largest = 0;
+    for (int k = 0; k < 6; k++) {
+        const double speed = fabs(f->v[(int64_t)6 * b + k]);
+        if (!(speed <= largest)) largest = speed < 1e300 ? speed : HUGE_VAL;
+    }
+    f->term[b] = largest;
 }
 
 /* Of gravity, about the origin. */

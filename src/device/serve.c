@@ -176,6 +176,11 @@ static st_Status lead_get(sti_FlatPile *pile, double *q, double *v, st_Error *er
     return pile->device->get(pile->share, q, v, err); /* every rank has the state of all bodies */
 }
 
+static st_Status lead_before(sti_FlatPile *pile, double *q, double *v, st_Error *err)
+{
+    return pile->device->before(pile->share, q, v, err);
+}
+
 static st_Status lead_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_Error *err)
 {
     tell(pile->ranks, STEP, pile, h);
@@ -189,7 +194,7 @@ static st_Status lead_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Erro
 }
 
 const sti_FlatDevice sti_flat_host_ranks = {"host",   lead_create_host, lead_destroy, lead_put,
-                                            lead_get, lead_step,        lead_contacts};
+                                            lead_get, lead_before,      lead_step,    lead_contacts};
 #ifdef STI_HAVE_CUDA
 static st_Status lead_create_cuda(const sti_FlatDef *def, const st_Allocator *allocator, sti_FlatPile **out,
                                   st_Error *err)
@@ -197,7 +202,7 @@ static st_Status lead_create_cuda(const sti_FlatDef *def, const st_Allocator *al
     return lead_create(def, allocator, out, err, true);
 }
 const sti_FlatDevice sti_flat_cuda_ranks = {"cuda",   lead_create_cuda, lead_destroy, lead_put,
-                                            lead_get, lead_step,        lead_contacts};
+                                            lead_get, lead_before,      lead_step,    lead_contacts};
 #endif
 
 void st_ranks_dismiss(const st_Ranks *ranks)

@@ -19,8 +19,8 @@ struct sti_OnDevice {
     int n_contacts;
     unsigned char *hit;          /* by body: an impact of the last step reaches it                           */
     double energy;               /* of the state on the device [J]                                                */
-    double *q_before, *v_before; /* of the last step, as the state has them                         */
-    bool fetched;                /* `contact` is that of the last step                                 */
+    double *q_before, *v_before; /* as the last step began, fetched with the contacts; as `q` and `v`       */
+    bool fetched;                /* `contact` and those two are of the last step                            */
     sti_FlatContact *contact;
     int64_t contact_capacity;
     double h;
@@ -289,8 +289,8 @@ void sti_device_destroy(const sti_Model *model, sti_StepWork *work)
     sti_free(a, d->sphere_shape, d->shape_room, sizeof *d->sphere_shape);
     sti_free(a, d->wall_shape, d->shape_room, sizeof *d->wall_shape);
     sti_free(a, d->hit, d->n_bodies + 1, sizeof *d->hit);
-    sti_free(a, d->q_before, model->n_q, sizeof *d->q_before);
-    sti_free(a, d->v_before, model->n_v, sizeof *d->v_before);
+    sti_free(a, d->q_before, (int64_t)7 * d->n_bodies + 1, sizeof *d->q_before);
+    sti_free(a, d->v_before, (int64_t)6 * d->n_bodies + 1, sizeof *d->v_before);
     sti_free(a, d->q, (int64_t)7 * d->n_bodies + 1, sizeof *d->q);
     sti_free(a, d->v, (int64_t)6 * d->n_bodies + 1, sizeof *d->v);
     STI_RELEASE(a, d->contact, d->contact_capacity);
@@ -344,8 +344,8 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     d->sphere_shape = sti_alloc(a, shapes, sizeof *d->sphere_shape);
     d->wall_shape = sti_alloc(a, shapes, sizeof *d->wall_shape);
     d->hit = sti_alloc(a, d->n_bodies + 1, sizeof *d->hit);
-    d->q_before = sti_alloc(a, model->n_q, sizeof *d->q_before);
-    d->v_before = sti_alloc(a, model->n_v, sizeof *d->v_before);
+    d->q_before = sti_alloc(a, (int64_t)7 * d->n_bodies + 1, sizeof *d->q_before);
+    d->v_before = sti_alloc(a, (int64_t)6 * d->n_bodies + 1, sizeof *d->v_before);
     d->q = sti_alloc(a, (int64_t)7 * d->n_bodies + 1, sizeof *d->q);
     d->v = sti_alloc(a, (int64_t)6 * d->n_bodies + 1, sizeof *d->v);
     Arrays arrays = {0};
@@ -408,12 +408,11 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
 
 /* ---- the step --------------------------------------------------------------------------------------- */
 
-static void gather_velocities(const sti_Model *model, const sti_OnDevice *d, double *v)
+/* 6 per body, fixed ones too, as the state has them. */
+static void gather_velocities(const sti_World *world, const double *from, double *v)
 {
-    const sti_World *world = model->world;
     for (int b = 1; b < world->n_bodies; b++)
-        if (world->body[b].n_dofs == 6)
-            memcpy(v + world->body[b].v_first, d->v + 6 * (int64_t)(b - 1), 6 * sizeof *d->v);
+        if (world->body[b].n_dofs == 6) memcpy(v + world->body[b].v_first, from + 6 * (int64_t)(b - 1), 6 * sizeof *v);
 }
 
 /* The step, as st_system_step says. A state that was not made by the last step goes to the device first; one that
@@ -441,15 +440,17 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     st_Status status = sti_go_on(&s->model, &s->state, &s->work, err);
     if (status == ST_OK) status = d->device->step(d->pile, h, &flat, err);
     sti_cancel_end(&s->model, &s->state, &s->work, status, err);
-    if (status == ST_OK) status = d->device->get(d->pile, d->q, d->v, err);
-    if (status == ST_OK) gather_velocities(&s->model, d, s->work.v_new);
-    if (status == ST_OK) status = sti_check_velocity(&s->model, &s->state, &s->work, s->work.v_new, end, err);
+    if (status == ST_OK && !(flat.fastest <= s->model.def.speed_limit)) { /* which one? */
+        status = d->device->get(d->pile, d->q, d->v, err);
+        if (status == ST_OK) gather_velocities(s->model.world, d->v, s->work.v_new);
+        if (status == ST_OK) status = sti_check_velocity(&s->model, &s->state, &s->work, s->work.v_new, end, err);
+    }
+    /* straight into the state where that has the same order: a million bodies are 100 MB a step */
+    const bool same_order = s->model.n_v == 6 * d->n_bodies;
+    if (status == ST_OK) status = d->device->get(d->pile, s->state.q, same_order ? s->state.v : d->v, err);
+    if (status == ST_OK && !same_order) gather_velocities(s->model.world, d->v, s->state.v);
     sti_forget_step(&s->model, &s->state, &s->work);
     STI_TRY(status);
-    memcpy(d->q_before, s->state.q, (size_t)s->model.n_q * sizeof *d->q_before);
-    memcpy(d->v_before, s->state.v, (size_t)s->model.n_v * sizeof *d->v_before);
-    memcpy(s->state.q, d->q, (size_t)d->n_bodies * 7 * sizeof *d->q);
-    memcpy(s->state.v, s->work.v_new, (size_t)s->model.n_v * sizeof *s->state.v);
     s->model.world->collider.asked = false; /* rays and distances are those of the new state */
     sti_time_reached(&s->state.grid, before, h);
     s->state.t = end;
@@ -492,25 +493,35 @@ int sti_device_contact_count(const sti_StepWork *work)
     return work->device_has_state ? work->on_device->n_contacts : 0;
 }
 
+/* Contacts, and the state as the step began, when somebody asks for them. */
+static st_Status fetch_last_step(const st_System *s)
+{
+    sti_OnDevice *d = s->work.on_device;
+    const sti_World *world = s->model.world;
+    const st_Scene *scene = world->scene;
+    st_Error err;
+    if (d->fetched) return ST_OK;
+    STI_TRY(STI_GROW(&s->model.allocator, d->contact, d->contact_capacity, d->n_contacts, &err));
+    if (d->n_contacts > 0) STI_TRY(d->device->contacts(d->pile, d->contact, &err));
+    STI_TRY(d->device->before(d->pile, d->q_before, d->v_before, &err));
+    memset(d->hit, 0, (size_t)world->n_bodies);
+    for (int k = 0; k < d->n_contacts; k++) {
+        const int a = scene->shape_body[d->sphere_shape[d->contact[k].sphere]];
+        const int b = d->contact[k].other >= 0 ? scene->shape_body[d->sphere_shape[d->contact[k].other]] : 0;
+        if (!d->contact[k].struck) continue;
+        if (world->body[a].n_dofs > 0) d->hit[a] = 1;
+        if (world->body[b].n_dofs > 0) d->hit[b] = 1;
+    }
+    d->fetched = true;
+    return ST_OK;
+}
+
 st_Status sti_device_contact(const st_System *s, int index, st_ContactReport *out)
 {
     sti_OnDevice *d = s->work.on_device;
     const sti_World *world = s->model.world;
     const st_Scene *scene = world->scene;
-    if (!d->fetched) {
-        st_Error err;
-        STI_TRY(STI_GROW(&s->model.allocator, d->contact, d->contact_capacity, d->n_contacts, &err));
-        STI_TRY(d->device->contacts(d->pile, d->contact, &err));
-        memset(d->hit, 0, (size_t)world->n_bodies);
-        for (int k = 0; k < d->n_contacts; k++) {
-            const int a = scene->shape_body[d->sphere_shape[d->contact[k].sphere]];
-            const int b = d->contact[k].other >= 0 ? scene->shape_body[d->sphere_shape[d->contact[k].other]] : 0;
-            if (!d->contact[k].struck) continue;
-            if (world->body[a].n_dofs > 0) d->hit[a] = 1;
-            if (world->body[b].n_dofs > 0) d->hit[b] = 1;
-        }
-        d->fetched = true;
-    }
+    STI_TRY(fetch_last_step(s));
     const sti_FlatContact *c = &d->contact[index];
     const int shape_a = d->sphere_shape[c->sphere];
     const int shape_b = c->other >= 0 ? d->sphere_shape[c->other] : d->wall_shape[-1 - c->other];
@@ -571,13 +582,15 @@ st_Status sti_device_loads(const st_System *s, st_BodyLoad *out, int count)
     const sti_OnDevice *d = s->work.on_device;
     const sti_World *world = s->model.world;
     if (!s->work.device_has_state) return ST_OK;
+    STI_TRY(fetch_last_step(s));
     double *turned = s->work.v_new; /* free between steps */
-    memcpy(turned, d->v_before, (size_t)s->model.n_v * sizeof *turned);
+    gather_velocities(world, d->v_before, turned);
     s->model.table.gyroscopic(s->model.table.ctx, d->h, d->q_before, turned);
     for (int b = 1; b <= count; b++) {
         const sti_Body *body = &world->body[b];
         if (body->n_dofs == 0) continue;
-        const st_Vec3 change = sub(vec3_load(turned + body->v_first + 3), vec3_load(d->v_before + body->v_first + 3));
+        const st_Vec3 change =
+            sub(vec3_load(turned + body->v_first + 3), vec3_load(d->v_before + (int64_t)6 * (b - 1) + 3));
         out[b - 1].force[ST_LOAD_WEIGHT] = scale(body->weight, world->gravity);
         out[b - 1].torque[ST_LOAD_GYROSCOPIC] = scale(1 / d->h, sti_spin_momentum(body, change));
     }
