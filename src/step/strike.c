@@ -123,6 +123,7 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
         const st_Vec3 jump = sub(velocity_at(model, work, entry, state->v), velocity_at(model, work, entry, before));
         if (norm(jump) > fast) return true;
     }
+    if (model->def.events != ST_EVENTS_OFF) return false;            /* collisions were located */
     if (sti_ids_contain(&work->loaded_new, entry->id)) return false; /* it carried before */
     const bool limit = !model->rigid || sti_limit_joint(entry->id) >= 0;
     const double approach = limit ? -sti_row_dot(&step->H, row, before) : -separation(model, work, entry, before);
@@ -204,10 +205,11 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
         hit(model, work, model->world->joint[k].b, STI_HIT_NOW);
         strikes->any = true;
     }
-    if (model->def.events != ST_EVENTS_OFF) return;
+    const bool located = model->def.events != ST_EVENTS_OFF; /* collisions, but no jams of what is closed */
+    if (located && (!sti_goes_on(model) || !(step->eta > 0))) return;
     for (int c = 0; c < step->n_gaps; c++) {
         if (!closes(model, state, work, c, velocity_before(model, work))) continue;
-        note_loss(model, state, work, c, velocity_before(model, work));
+        if (!located) note_loss(model, state, work, c, velocity_before(model, work));
         hit(model, work, step->chosen[c].entry.a, STI_HIT_NOW);
         hit(model, work, step->chosen[c].entry.b, STI_HIT_NOW);
         strikes->contacts++;

@@ -1,0 +1,233 @@
+/* What holds for every example under every preset that takes it: no reported force grows like 1/h, and the energy
+ * balance adds up. Short runs of small scenes always; all of them, for longer, with ST_TEST_FULL=1. */
+#include "math/vec3.h"
+#include "step/scene_run.h"
+
+#include <glob.h>
+#include <stdlib.h>
+
+static bool is_full(void)
+{
+    return getenv("ST_TEST_FULL") != NULL;
+}
+
+/* Examples that are not judged, in part or at all, and why. NULL: under every preset. */
+typedef struct Exception {
+    const char *scene, *preset, *why;
+} Exception;
+
+static bool is_excepted(const Exception *list, const char *path, const char *preset)
+{
+    for (; list->scene != NULL; list++)
+        if (strstr(path, list->scene) != NULL && (list->preset == NULL || strcmp(list->preset, preset) == 0))
+            return true;
+    return false;
+}
+
+/* Open an example under a preset, with its step times a factor; false: it is not for this preset, or too large. */
+static bool open_example(Run *run, const char *path, const char *preset, double factor, int most_bodies)
+{
+    char set[64];
+    const char *const sets[] = {set};
+    memset(run, 0, sizeof *run);
+    snprintf(set, sizeof set, "simulation/preset=%s", preset);
+    if (st_scene_read(path, sets, 1, &run->scene, &run->def, &run->err) == ST_OK) {
+        run->def.h *= factor;
+        if (st_scene_body_count(run->scene) <= most_bodies &&
+            st_system_create(run->scene, &run->def, &run->sys, &run->err) == ST_OK)
+            return true;
+    }
+    run_close(run);
+    return false;
+}
+
+/* Every example and preset, one after another. */
+typedef void Judge(const char *path, const char *preset);
+
+static void walk(Judge *judge, const char *const *presets)
+{
+    glob_t found;
+    assert_int_equal(glob("examples/*/*.json", 0, NULL, &found), 0);
+    for (size_t k = 0; k < found.gl_pathc; k++)
+        for (int p = 0; presets[p] != NULL; p++)
+            judge(found.gl_pathv[k], presets[p]);
+    globfree(&found);
+}
+
+static int n_judged, n_bad;
+
+/* ---- forces ---------------------------------------------------------------------------------------- */
+
+static const Exception force_exceptions[] = {
+    {"bars_A0_mu0.15_g1", NULL,
+     "a stiff damper answers to an impact within less than a step: its true force is larger still"},
+    {"two-carts", NULL, "likewise"},
+    {"b_g", "anitescu-potra-1997", "diverges: stiff dampers, explicit"},
+    {"governor", "anitescu-potra-1997", "diverges: stiff springs, explicit"},
+    {"stiff-forces", NULL, "stiff springs that start out of balance: the first steps do not resolve them"},
+    {"jacks", NULL, "a heap in motion: other impacts at every h"},
+    {"poured", NULL, "likewise"},
+    {"pawl", NULL, "the pusher touches the pawl when its motion jumps: an impulse at a contact that is closed"},
+    {"rover", NULL, "the step decides when wheels land"},
+    {"escapement", NULL, "likewise its teeth"},
+    {"card-house", "accurate", "a fifth of a second per step"},
+    {"rattleback", NULL,
+     "it starts with a velocity into the ground; with order two the first stage of the first step takes it"},
+    {"landing-box", NULL, "lands at the end of what is run, at the one step and not at the other"},
+    {"bars_A0", "default", "landings slower than what gravity gives in a step count as force: up to three weights"},
+    {"zeno-ball", NULL, "likewise"},
+    {"double-pendulum", NULL, "likewise"},
+    {0}};
+
+/* The largest force on a body by its joints, and between two bodies by contacts, steps that hold an impact left out. */
+static bool largest_forces(const char *path, const char *preset, double factor, double duration, double out[2])
+{
+    Run run;
+    bool finished = true;
+    out[0] = out[1] = 0;
+    if (!open_example(&run, path, preset, factor, is_full() ? 30 : 10)) return false;
+    const int n = st_scene_body_count(run.scene);
+    st_BodyLoad *load = calloc((size_t)n + 1, sizeof *load);
+    assert_non_null(load);
+    while (finished && st_system_time(run.sys) < duration - 0.5 * run.def.h) {
+        st_Vec3 sum = {0, 0, 0};
+        st_ContactReport last = {.struck = true}, now;
+        run.info = st_step_info();
+        finished = st_system_step(run.sys, run.def.h, &run.info, &run.err) == ST_OK &&
+                   st_system_loads(run.sys, load, n, &run.err) == ST_OK;
+        for (int b = 0; finished && b < n; b++)
+            if (!load[b].struck) out[0] = fmax(out[0], norm(load[b].force[ST_LOAD_JOINT]));
+        for (int c = 0; finished && c < st_system_contact_count(run.sys); c++, last = now) {
+            assert_int_equal(st_system_contact(run.sys, c, &now), ST_OK);
+            const bool goes_on = c > 0 && now.a.index1 == last.a.index1 && now.b.index1 == last.b.index1;
+            sum = goes_on ? add(sum, now.force) : now.force;
+            if (!now.struck) out[1] = fmax(out[1], norm(sum));
+        }
+    }
+    free(load);
+    run_close(&run);
+    return finished;
+}
+
+static void judge_forces(const char *path, const char *preset)
+{
+    double force[3][2];
+    Run run;
+    if (!open_example(&run, path, preset, 1, is_full() ? 30 : 10)) return;
+    const double duration = fmin(run.def.end, (is_full() ? 40 : 12) * run.def.h);
+    run_close(&run);
+    if (is_excepted(force_exceptions, path, preset)) return;
+    for (int half = 0; half < 3; half++)
+        if (!largest_forces(path, preset, 1.0 / (1 << half), duration, force[half])) return; /* test_forces, hashes */
+    n_judged++;
+    for (int kind = 0; kind < 2; kind++) {
+        if (fabs(force[2][kind] - force[0][kind]) <= 0.2 * fmax(force[0][kind], 1e-6)) continue;
+        print_message("%s, %s: %s %.4g, %.4g, %.4g N\n", path, preset, kind == 0 ? "joints" : "contacts",
+                      force[0][kind], force[1][kind], force[2][kind]);
+        n_bad++;
+    }
+}
+
+/* Halving the step twice changes the largest force by less than 20 per cent. */
+static void forces_do_not_grow_with_shorter_steps(void **state)
+{
+    (void)state;
+    static const char *const few[] = {"default", "accurate", NULL};
+    /* Not preclik-2011, whose springs in place of contacts and joints start unloaded and swing, nor negrut-2017, whose
+     * cone law lifts in its first step what slides (docs/methods.md). */
+    static const char *const all[] = {
+        "default", "exact", "real-time", "accurate", "potra-2006", "anitescu-potra-2002", "anitescu-potra-1997", NULL};
+    n_judged = n_bad = 0;
+    walk(judge_forces, is_full() ? all : few);
+    print_message("%d runs\n", n_judged);
+    assert_true(n_judged > 70);
+    assert_int_equal(n_bad, 0);
+}
+
+/* ---- energy ---------------------------------------------------------------------------------------- */
+
+static const Exception energy_exceptions[] = {
+    {"bars_A0_mu0.15_g1", "accurate",
+     "a stiff damper takes what an impact left over within one step, which has no order"},
+    {"two-carts", NULL, "likewise; and with order one a located collision has the velocity of a whole step within it"},
+    {"stiff-forces", NULL, "springs that start out of balance: likewise"},
+    {"pawl", "accurate", "a closed contact is struck, or jams, and no event is located: what that takes has no order"},
+    {"painleve-chalk", "accurate", "likewise"},
+    {"rattleback", "accurate", "likewise, in its first step"},
+    {"ratchet", "accurate", "likewise, by the pawl on its tooth"},
+    {"rover", "accurate", "its scene has fixed steps: impacts of order two that are not located are not told apart"},
+    {"dominoes", NULL, "nearly at rest for that long: 1e-5 of the terms is friction that creeps"},
+    {"b_m1e8", NULL, "the rounding of a body of 1e8 kg is of the size of all other energies"},
+    {"table", NULL, "at rest: terms of rounding"},
+    {"crane", NULL, "likewise"},
+    {"stack", NULL, "likewise"},
+    {"sphere", NULL, "likewise"},
+    {"card-house", NULL, "likewise"},
+    {0}};
+
+typedef struct Balance {
+    bool finished;
+    double left, scale; /* not explained; the largest of all terms */
+    int events;
+} Balance;
+
+static Balance balance_of(const char *path, const char *preset, double factor)
+{
+    Balance out = {0};
+    Run run;
+    double kinetic, potential;
+    if (!open_example(&run, path, preset, factor, is_full() ? 30 : 10)) return out;
+    const double duration = fmin(run.def.end, (is_full() ? 100 : 30) * run.def.h / factor);
+    out.finished = st_system_energy(run.sys, &kinetic, &potential, &run.err) == ST_OK;
+    while (out.finished && st_system_time(run.sys) < duration - 0.5 * run.def.h) {
+        run.info = st_step_info();
+        out.finished = st_system_step(run.sys, run.def.h, &run.info, &run.err) == ST_OK && run.info.solve.converged;
+        const st_StepInfo *i = &run.info;
+        const double terms[] = {i->work,       i->friction, i->damping, i->impacts,
+                                i->correction, i->scheme,   i->kinetic, i->potential - potential};
+        for (size_t e = 0; e < sizeof terms / sizeof terms[0]; e++)
+            out.scale = fmax(out.scale, fabs(terms[e]));
+        out.events += i->collisions + i->transitions + i->struck;
+    }
+    out.left = fabs(run.info.unexplained);
+    run_close(&run);
+    return out;
+}
+
+/* Where forces are linear Euler's balance is an identity; where springs turn, and with order two, what is left over
+ * falls with the step: by 1.7 at least for order one, 2.8 for order two, 1.4 where events start it anew. */
+static void judge_energy(const char *path, const char *preset)
+{
+    if (is_excepted(energy_exceptions, path, preset)) return;
+    const Balance coarse = balance_of(path, preset, 1), fine = balance_of(path, preset, 0.5);
+    if (!coarse.finished || !fine.finished) return;
+    n_judged++;
+    const double closed = 2e-9 * coarse.scale, ratio = coarse.left / fmax(fine.left, 1e-300);
+    const bool order_two = strcmp(preset, "accurate") == 0;
+    const double least = coarse.events + fine.events > 0 ? 1.4 : order_two ? 2.8 : 1.7;
+    const bool ok = (coarse.left <= closed && fine.left <= closed) || ratio >= least;
+    if (is_full() || !ok)
+        print_message("%s, %s: %.2g and %.2g of %.2g J, ratio %.3g%s\n", path, preset, coarse.left, fine.left,
+                      coarse.scale, ratio, ok ? "" : " ***");
+    n_bad += !ok;
+}
+
+static void energies_add_up(void **state)
+{
+    (void)state;
+    static const char *const presets[] = {"exact", "accurate", NULL};
+    n_judged = n_bad = 0;
+    walk(judge_energy, presets);
+    print_message("%d runs\n", n_judged);
+    assert_true(n_judged > 70);
+    assert_int_equal(n_bad, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forces_do_not_grow_with_shorter_steps),
+        cmocka_unit_test(energies_add_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
