@@ -1,18 +1,7 @@
-/* collide/hull_faces.c -- the surface of a hull as triangles, for those who draw it. */
+/* collide/hull_faces.c -- the surface of a hull as triangles, to draw it. */
 #include "collide/shape.h"
 
 #include <stdlib.h>
-
-/* A face is a loop of corners: a fan from its first. */
-static void fan(const sti_Facets *f, int *triangles)
-{
-    for (int face = 0; face < f->n_faces; face++)
-        for (int k = f->face_first[face] + 1; k + 1 < f->face_first[face + 1]; k++) {
-            *triangles++ = f->face_vertex[f->face_first[face]];
-            *triangles++ = f->face_vertex[k];
-            *triangles++ = f->face_vertex[k + 1];
-        }
-}
 
 st_Status st_hull_faces(const st_Vec3 *points, int n_points, st_Vec3 **corners, int *n_corners, int **triangles,
                         int *n_triangles, st_Error *err)
@@ -36,7 +25,13 @@ st_Status st_hull_faces(const st_Vec3 *points, int n_points, st_Vec3 **corners, 
     st_Status status = ST_OK;
     if (*corners != NULL && *triangles != NULL) {
         memcpy(*corners, f->vertex, (size_t)f->n_vertices * sizeof **corners);
-        fan(f, *triangles);
+        int *corner = *triangles; /* a face is a loop of corners: a fan from its first */
+        for (int face = 0; face < f->n_faces; face++)
+            for (int k = f->face_first[face] + 1; k + 1 < f->face_first[face + 1]; k++) {
+                *corner++ = f->face_vertex[f->face_first[face]];
+                *corner++ = f->face_vertex[k];
+                *corner++ = f->face_vertex[k + 1];
+            }
         *n_corners = f->n_vertices;
         *n_triangles = n;
     } else {

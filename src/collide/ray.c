@@ -101,15 +101,6 @@ bool sti_ray_entered(const sti_Ray *ray, double limit)
     return !ray->missed && ray->enter >= 0 && ray->enter <= ray->leave && ray->enter <= limit;
 }
 
-/* At the apex, within rounding, the axis. */
-static st_Vec3 cone_normal(const sti_Ray *ray, double s, double k, double top)
-{
-    const st_Vec3 x = add(ray->p, scale(s, ray->d));
-    const double across = hypot(x.x, x.y), cosine = 1 / hypot(1, k);
-    if (!(across > 1e-13 * (norm(ray->p) + top))) return vec3(0, 0, 1);
-    return scale(cosine, vec3(x.x / across, x.y / across, k));
-}
-
 /* Side of a cone: |(x, y)| <= k w with w = top - z. Its square holds for the cone above the apex, too:
  *
  *     steep, a <= 0     on the way down all behind the second zero is the cone below, on the way up all before the
@@ -132,7 +123,12 @@ void sti_ray_cut_cone(sti_Ray *ray, double k, double top)
     else if (q.a <= 0)
         t = s, s = -INFINITY;
     ray->missed = s == INFINITY; /* a = 0: the other cone's */
-    if (s > -INFINITY) enter_at(ray, s, cone_normal(ray, s, k, top));
+    if (s > -INFINITY) {
+        const st_Vec3 x = add(ray->p, scale(s, ray->d));
+        const double across = hypot(x.x, x.y), cosine = 1 / hypot(1, k);
+        const bool apex = !(across > 1e-13 * (norm(ray->p) + top)); /* within rounding: the normal is the axis */
+        enter_at(ray, s, apex ? vec3(0, 0, 1) : scale(cosine, vec3(x.x / across, x.y / across, k)));
+    }
     ray->leave = fmin(ray->leave, t);
 }
 

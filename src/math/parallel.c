@@ -29,70 +29,50 @@ void sti_team_wait(int n_threads)
 #endif
 }
 
-/* ---- hands ------------------------------------------------------------------------------------ */
+/* ---- work queues ------------------------------------------------------------------------------ */
 
-static int parallel_first_of(uint64_t left)
+void sti_queue_fill(sti_WorkQueue *queue, int first, int end)
 {
-    return (int)(uint32_t)left;
-}
-static int end_of(uint64_t left)
-{
-    return (int)(left >> 32);
+    atomic_store_explicit(&queue->left, (uint64_t)end << 32 | (uint64_t)first, memory_order_relaxed);
 }
 
-void sti_hand_fill(sti_Hand *hand, int first, int end)
+/* All items are there before the wait, and their results are read after the next one: no memory order is needed. */
+int sti_queue_take(sti_WorkQueue *queues, int thread, int n_threads)
 {
-    atomic_store_explicit(&hand->left, (uint64_t)end << 32 | (uint64_t)first, memory_order_relaxed);
-}
-
-/* Items are all there before the wait, and what was done with them is seen behind the next: no order is needed here. */
-static int take_front(sti_Hand *hand)
-{
-    uint64_t left = atomic_load_explicit(&hand->left, memory_order_relaxed);
-    while (parallel_first_of(left) < end_of(left))
-        if (atomic_compare_exchange_weak_explicit(&hand->left, &left, left + 1, memory_order_relaxed,
-                                                  memory_order_relaxed))
-            return parallel_first_of(left);
+    for (int k = 0; k < n_threads; k++) {
+        sti_WorkQueue *queue = &queues[(thread + k) % n_threads];
+        uint64_t left = atomic_load_explicit(&queue->left, memory_order_relaxed);
+        for (;;) {
+            const int first = (int)(uint32_t)left, end = (int)(left >> 32);
+            if (first >= end) break;
+            const uint64_t rest =
+                k == 0 ? left + 1 : left - ((uint64_t)1 << 32); /* front of its own, back of others' */
+            if (atomic_compare_exchange_weak_explicit(&queue->left, &left, rest, memory_order_relaxed,
+                                                      memory_order_relaxed))
+                return k == 0 ? first : end - 1;
+        }
+    }
     return -1;
-}
-
-static int parallel_take_back(sti_Hand *hand)
-{
-    const uint64_t one = (uint64_t)1 << 32;
-    uint64_t left = atomic_load_explicit(&hand->left, memory_order_relaxed);
-    while (parallel_first_of(left) < end_of(left))
-        if (atomic_compare_exchange_weak_explicit(&hand->left, &left, left - one, memory_order_relaxed,
-                                                  memory_order_relaxed))
-            return end_of(left) - 1;
-    return -1;
-}
-
-int sti_hand_take(sti_Hand *hands, int thread, int n_threads)
-{
-    int item = take_front(&hands[thread]);
-    for (int k = 1; k < n_threads && item < 0; k++)
-        item = parallel_take_back(&hands[(thread + k) % n_threads]);
-    return item;
 }
 
 /* ---- ranges ----------------------------------------------------------------------------------- */
 
-/* Pieces of a range for each thread: what the slower of two has not begun, the other one takes. */
+/* Pieces of a range for each thread: a thread that is done takes pieces of the others. */
 enum { PIECES = 8 };
 
 typedef struct Loop {
     sti_Range *work;
     void *ctx;
     int64_t n;
-    int n_hands, n_pieces;
-    sti_Hand hand[STI_MOST_THREADS];
+    int n_queues, n_pieces;
+    sti_WorkQueue queue[STI_MOST_THREADS];
 } Loop;
 
 static void run_pieces(void *ctx, int thread, int n_threads)
 {
     Loop *loop = ctx;
-    (void)n_threads; /* or fewer than there are hands: those of nobody are taken from */
-    for (int k; (k = sti_hand_take(loop->hand, thread, loop->n_hands)) >= 0;)
+    (void)n_threads; /* may be less than the number of queues: the others take from those without a thread */
+    for (int k; (k = sti_queue_take(loop->queue, thread, loop->n_queues)) >= 0;)
         loop->work(loop->ctx, sti_share(loop->n, k, loop->n_pieces), sti_share(loop->n, k + 1, loop->n_pieces));
 }
 
@@ -106,11 +86,11 @@ void sti_team_for(int threads, int64_t n, int64_t least, sti_Range *work, void *
         return;
     }
     loop.work = work, loop.ctx = ctx, loop.n = n;
-    loop.n_hands = threads;
+    loop.n_queues = threads;
     loop.n_pieces = n < PIECES * threads ? (int)n : PIECES * threads;
     for (int k = 0; k < threads; k++)
-        sti_hand_fill(&loop.hand[k], (int)sti_share(loop.n_pieces, k, threads),
-                      (int)sti_share(loop.n_pieces, k + 1, threads));
+        sti_queue_fill(&loop.queue[k], (int)sti_share(loop.n_pieces, k, threads),
+                       (int)sti_share(loop.n_pieces, k + 1, threads));
     sti_team_run(threads, run_pieces, &loop);
 }
 

@@ -26,8 +26,8 @@ static inline int64_t sti_share(int64_t n, int thread, int n_threads)
     return n * thread / n_threads; /* where the share of a thread begins, and that of the one before ends */
 }
 
-/* Lists that a team makes together: every member tells how many things it has, and behind a wait knows how many stand
- * before its own. */
+/* Lists that a team makes together: every member counts its items, and after a wait knows how many come before its own.
+ */
 enum { STI_MOST_THREADS = 256 };
 typedef struct sti_Places {
     int64_t count[STI_MOST_THREADS];
@@ -40,14 +40,14 @@ static inline int64_t sti_places_before(const sti_Places *places, int thread)
     return sum;
 }
 
-/* Work in hands: every member has one, with the items first .. end - 1. It takes from the front of its own, and when
- * that is empty from the back of the others', so that nobody waits for the slowest. Filled by its owner, before a wait;
- * an item taken is never given twice. -1: nothing is left.                                            */
-typedef struct sti_Hand {
+/* Work queues with stealing: every member has one, with the items first .. end - 1. It takes from the front of its own,
+ * and when that is empty from the back of the others', so that no member waits for the slowest. A member fills its own
+ * before a wait. No item is returned twice; -1: nothing is left.                                      */
+typedef struct sti_WorkQueue {
     _Alignas(64) _Atomic(uint64_t) left; /* end, first: 32 bits each                                    */
-} sti_Hand;
-void sti_hand_fill(sti_Hand *hand, int first, int end);
-int sti_hand_take(sti_Hand *hands, int thread, int n_threads);
+} sti_WorkQueue;
+void sti_queue_fill(sti_WorkQueue *queue, int first, int end);
+int sti_queue_take(sti_WorkQueue *queues, int thread, int n_threads);
 
 /* 0 .. n - 1 in parts, at most STI_PARTS, whose borders depend on n alone; returns how many there are. */
 enum { STI_PARTS = 128 };

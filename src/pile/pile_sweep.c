@@ -19,7 +19,7 @@ typedef struct Pass {
     sti_Graph *graph;
     double *r, *v;
     sti_Pass which;
-    sti_Hand hand[2][STI_MOST_THREADS]; /* of stretches: of this colour, and of the next               */
+    sti_WorkQueue queue[2][STI_MOST_THREADS]; /* of stretches: of this colour, and of the next               */
 } Pass;
 
 static double pass_batches(const Pass *pass, int first, int count)
@@ -48,8 +48,8 @@ static int first_in_share(const sti_Graph *graph, int colour, int thread, int n_
 static void deal(Pass *pass, int colour, int thread, int n_threads)
 {
     if (colour < STI_COLOURS)
-        sti_hand_fill(&pass->hand[colour % 2][thread], first_in_share(pass->graph, colour, thread, n_threads),
-                      first_in_share(pass->graph, colour, thread + 1, n_threads));
+        sti_queue_fill(&pass->queue[colour % 2][thread], first_in_share(pass->graph, colour, thread, n_threads),
+                       first_in_share(pass->graph, colour, thread + 1, n_threads));
 }
 
 static int count_colours(const sti_Graph *graph)
@@ -70,7 +70,7 @@ static void pass_colours(void *ctx, int thread, int n_threads)
     for (int colour = 0; colour < n_colours; colour++) {
         sti_team_wait(n_threads);
         deal(pass, colour + 1, thread, n_threads);
-        for (int k; (k = sti_hand_take(pass->hand[colour % 2], thread, n_threads)) >= 0;)
+        for (int k; (k = sti_queue_take(pass->queue[colour % 2], thread, n_threads)) >= 0;)
             graph->part[k].moved = pass_batches(pass, graph->stretch[k].first, graph->stretch[k].count);
     }
     sti_team_wait(n_threads);

@@ -154,17 +154,17 @@ static int first_in_share(const sti_Islands *s, int thread, int n_threads)
 typedef struct Shared {
     sti_Islands *islands;
     st_Solution *solution;
-    sti_Hand hand[STI_MOST_THREADS]; /* of parts                                                     */
+    sti_WorkQueue queue[STI_MOST_THREADS]; /* of parts                                                     */
 } Shared;
 
 static void solve_shared(void *ctx, int thread, int n_threads)
 {
     Shared *shared = ctx;
     sti_Islands *s = shared->islands;
-    sti_hand_fill(&shared->hand[thread], first_in_share(s, thread, n_threads),
-                  first_in_share(s, thread + 1, n_threads));
+    sti_queue_fill(&shared->queue[thread], first_in_share(s, thread, n_threads),
+                   first_in_share(s, thread + 1, n_threads));
     sti_team_wait(n_threads);
-    for (int part; (part = sti_hand_take(shared->hand, thread, n_threads)) >= 0;)
+    for (int part; (part = sti_queue_take(shared->queue, thread, n_threads)) >= 0;)
         if (!is_large(s, part)) try_part(s->desk[thread], part, 1, shared->solution);
 }
 

@@ -147,10 +147,10 @@ static void places_put_lists_together(void **state)
     free(list.to);
 }
 
-/* 0 .. n - 1 dealt out unevenly, in two rounds: everything in the first hand, then everything in the last. */
+/* 0 .. n - 1 dealt out unevenly, in two rounds: everything in the first queue, then everything in the last. */
 typedef struct Deal {
     int n;
-    sti_Hand hand[2][STI_MOST_THREADS];
+    sti_WorkQueue queue[2][STI_MOST_THREADS];
     unsigned char *times;
 } Deal;
 
@@ -158,15 +158,15 @@ static void play(void *ctx, int thread, int n_threads)
 {
     Deal *deal = ctx;
     const int last = n_threads - 1;
-    sti_hand_fill(&deal->hand[0][thread], 0, thread == 0 ? deal->n : 0);
-    sti_hand_fill(&deal->hand[1][thread], 0, thread == last ? deal->n : 0);
+    sti_queue_fill(&deal->queue[0][thread], 0, thread == 0 ? deal->n : 0);
+    sti_queue_fill(&deal->queue[1][thread], 0, thread == last ? deal->n : 0);
     sti_team_wait(n_threads);
     for (int round = 0; round < 2; round++)
-        for (int k; (k = sti_hand_take(deal->hand[round], thread, n_threads)) >= 0;)
+        for (int k; (k = sti_queue_take(deal->queue[round], thread, n_threads)) >= 0;)
             deal->times[2 * (ptrdiff_t)k + round]++;
 }
 
-static void hands_give_everything_once(void **state)
+static void queues_give_everything_once(void **state)
 {
     (void)state;
     for (int s = 0; s < N_SIZES; s++)
@@ -185,7 +185,7 @@ static void hands_give_everything_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(parts_cover_all_once),
-                                       cmocka_unit_test(hands_give_everything_once),
+                                       cmocka_unit_test(queues_give_everything_once),
                                        cmocka_unit_test(sums_have_the_same_bits), cmocka_unit_test(copies_and_bounds),
                                        cmocka_unit_test(places_put_lists_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);

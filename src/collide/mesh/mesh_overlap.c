@@ -209,13 +209,6 @@ static Edge edge_of(const Overlap *o, int of, int t, int side)
     return e;
 }
 
-static int opposite(const sti_Triangle *t, int neighbour_of)
-{
-    for (int k = 0; k < 3; k++)
-        if (t->neighbour[k] == neighbour_of) return t->vertex[(k + 2) % 3];
-    return t->vertex[0];
-}
-
 /* The feature at a point of an edge. */
 static Feature on_edge(const Overlap *o, const Edge *e, st_Vec3 p)
 {
@@ -225,7 +218,11 @@ static Feature on_edge(const Overlap *o, const Edge *e, st_Vec3 p)
     Feature f = {.of = e->of, .p = p, .slack = STICKS_OUT, .vertex = -1, .n_targets = 4};
     f.along[0] = cross(t->normal, way), f.along[1] = cross(way, next->normal);
     f.along[2] = way, f.along[3] = scale(-1, way);
-    st_Vec3 tip[2] = {placed(o, e->of, t->vertex[(e->side + 2) % 3]), placed(o, e->of, opposite(next, e->triangle))};
+    int side = 0; /* of the next triangle, along the edge */
+    while (side < 2 && next->neighbour[side] != e->triangle)
+        side++;
+    const int opposite = next->neighbour[side] == e->triangle ? next->vertex[(side + 2) % 3] : next->vertex[0];
+    st_Vec3 tip[2] = {placed(o, e->of, t->vertex[(e->side + 2) % 3]), placed(o, e->of, opposite)};
     for (int k = 0; k < 4; k++)
         f.target[k] = scale(0.5, add(tip[k / 2], e->end[k % 2]));
     return f;
@@ -392,14 +389,6 @@ static int by_depth(const void *x, const void *y)
     return p->feature < q->feature ? -1 : p->feature > q->feature;
 }
 
-/* Is the point's feature of b out of a, and that of a out of b, when b has gone the other point's way? */
-static bool is_settled_by(const Overlap *o, const sti_ContactPoint *p, const sti_ContactPoint *other)
-{
-    st_Vec3 on_b = sub(p->point, o->origin), on_a = sub(on_b, scale(p->gap, p->normal));
-    st_Vec3 way = scale(-other->gap, other->normal);
-    return !overlap_is_inside(o, 0, add(on_b, way)) && !overlap_is_inside(o, 1, sub(on_a, way));
-}
-
 /* Of overlapping points, from the shallow to the deep, those stay that no shallower one's way out settles: of two
  * convex solids none is deeper than the least translation that parts them.                               */
 static void drop_settled(const Overlap *o)
@@ -409,9 +398,14 @@ static void drop_settled(const Overlap *o)
     if (o->out->n - o->first < 2) return;
     qsort(p + o->first, (size_t)(o->out->n - o->first), sizeof *p, by_depth);
     for (int k = o->first; k < o->out->n; k++) {
+        const st_Vec3 on_b = sub(p[k].point, o->origin), on_a = sub(on_b, scale(p[k].gap, p[k].normal));
         bool settled = false;
-        for (int j = o->first; j < kept && !settled && p[k].gap < -TINY * o->size; j++)
-            settled = p[j].gap < 0 && p[j].gap > (1 - 1e-6) * p[k].gap && is_settled_by(o, &p[k], &p[j]);
+        for (int j = o->first; j < kept && !settled && p[k].gap < -TINY * o->size; j++) {
+            if (!(p[j].gap < 0 && p[j].gap > (1 - 1e-6) * p[k].gap)) continue;
+            const st_Vec3 way =
+                scale(-p[j].gap, p[j].normal); /* of b out of a, by point j: are both features out then? */
+            settled = !overlap_is_inside(o, 0, add(on_b, way)) && !overlap_is_inside(o, 1, sub(on_a, way));
+        }
         if (!settled) p[kept++] = p[k];
     }
     o->out->n = kept;

@@ -4,12 +4,6 @@
 
 #include "collide/collide.h"
 
-/* Concentric balls have no direction: any normal in the plane of motion separates them. */
-static inline st_Vec3 ball_any_normal(const sti_Collide *how)
-{
-    return vec3_axis(how->planar >= 0 ? (how->planar + 1) % 3 : 2);
-}
-
 /* Across the plane of a planar scene nothing moves: balls that are apart by c that way touch where their middles are
  * sqrt(R^2 - c^2) apart in the plane, R the sum of the radii: as circles that are smaller by that. `way` keeps what is
  * in the plane. false: they never touch.                                                           */
@@ -33,7 +27,8 @@ static inline bool ball_ball(st_Vec3 a, double radius_a, st_Vec3 b, double radiu
     if (how->planar >= 0 && !balls_to_circles(how->planar, &radius_a, &radius_b, &d)) return false;
     double distance = norm(d), gap = distance - radius_a - radius_b;
     if (!(gap < how->margin)) return false;
-    st_Vec3 n = distance > 0 ? scale(1 / distance, d) : ball_any_normal(how);
+    /* concentric balls have no direction: any normal in the plane of motion separates them */
+    st_Vec3 n = distance > 0 ? scale(1 / distance, d) : vec3_axis(how->planar >= 0 ? (how->planar + 1) % 3 : 2);
     *out = (sti_ContactPoint){gap, sub(b, scale(radius_b, n)), n, 0};
     return true;
 }

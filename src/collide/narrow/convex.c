@@ -21,21 +21,6 @@ void sti_core_stretch(sti_Core *core, int axis, double size)
     }
 }
 
-/* In the plane: as if side by side where one is above the other by a little, and endless across it. */
-static bool make_planar(const sti_Collide *how, sti_Core *a, sti_Core *b)
-{
-    st_Vec3 e = vec3_axis(how->planar), across = scale(dot(e, b->p), e);
-    double radii = a->radius + b->radius;
-    if (core_separation(a, b, e) > radii || core_separation(a, b, scale(-1, e)) > radii) return false;
-    b->p = sub(b->p, across);
-    for (int k = 0; k < 3; k++)
-        b->corner[k] = sub(b->corner[k], across);
-    double size = 4 * (a->size + b->size + radii);
-    sti_core_stretch(a, how->planar, size);
-    sti_core_stretch(b, how->planar, size);
-    return true;
-}
-
 bool sti_place_pair(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
                     sti_Placed *out)
 {
@@ -48,7 +33,20 @@ bool sti_place_pair(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_P
     if (how->planar < 0 && how->core_a != NULL) return true;
     core_place(how->core_a, a, pose_a, &out->own[0]);
     out->a = &out->own[0];
-    return how->planar < 0 || make_planar(how, &out->own[0], &out->own[1]);
+    if (how->planar < 0) return true;
+
+    /* In the plane: as if side by side where one is above the other by a little, and endless across it. */
+    sti_Core *core_a = &out->own[0], *core_b = &out->own[1];
+    const st_Vec3 e = vec3_axis(how->planar), across = scale(dot(e, core_b->p), e);
+    const double radii = core_a->radius + core_b->radius, size = 4 * (core_a->size + core_b->size + radii);
+    if (core_separation(core_a, core_b, e) > radii || core_separation(core_a, core_b, scale(-1, e)) > radii)
+        return false;
+    core_b->p = sub(core_b->p, across);
+    for (int k = 0; k < 3; k++)
+        core_b->corner[k] = sub(core_b->corner[k], across);
+    sti_core_stretch(core_a, how->planar, size);
+    sti_core_stretch(core_b, how->planar, size);
+    return true;
 }
 
 /* ---- hints --------------------------------------------------------------------------------------- */

@@ -18,15 +18,6 @@ static bool distance_is_inside(const sti_Core *core, st_Vec3 p, double slack)
     return true;
 }
 
-/* Is one of the points found, or the one between them, in both cores? */
-static bool overlap_is_shown(const sti_Core *a, const sti_Core *b, const sti_Distance *d, double slack)
-{
-    const st_Vec3 point[3] = {d->b, d->a, scale(0.5, add(d->a, d->b))};
-    for (int k = 0; k < 3; k++)
-        if (distance_is_inside(a, point[k], slack) && distance_is_inside(b, point[k], slack)) return true;
-    return false;
-}
-
 /* What the guess says, if it is enough: that they are too far apart, or by how much they overlap. The axes near the
  * guess are all that count if they do overlap, which must be shown.                                */
 static bool known_from(const sti_Guess *guess, const sti_Core *a, const sti_Core *b, double beyond, double touching,
@@ -43,7 +34,13 @@ static bool known_from(const sti_Guess *guess, const sti_Core *a, const sti_Core
     if (sti_sat_nearby(a, b, &n) >= -4 * touching) return false; /* as all axes together would have it */
     *out = (sti_Distance){.rounds = 0};
     sti_sat(a, b, n, out);
-    if (!(out->gap < -4 * touching) || !overlap_is_shown(a, b, out, 1e-12 * size)) return false;
+    if (!(out->gap < -4 * touching)) return false;
+    /* is one of the points found, or the one between them, in both cores? */
+    const st_Vec3 point[3] = {out->b, out->a, scale(0.5, add(out->a, out->b))};
+    bool shown = false;
+    for (int k = 0; k < 3 && !shown; k++)
+        shown = distance_is_inside(a, point[k], 1e-12 * size) && distance_is_inside(b, point[k], 1e-12 * size);
+    if (!shown) return false;
     out->features = sti_features_along(a, b, out->normal);
     return true;
 }

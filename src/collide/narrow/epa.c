@@ -167,20 +167,6 @@ static void points_from(const Polytope *p, const Face *nearest, double size, sti
     }
 }
 
-/* The nearest faces that look elsewhere than those before and the best one. */
-static void gather_others(Polytope *p, st_Vec3 best, double upper, sti_Directions *others)
-{
-    for (int f = 0; f < p->n_faces; f++)
-        p->face[f].dead = p->face[f].distance >= upper || dot(p->face[f].normal, best) > APART;
-    while (others->n < STI_MAX_DIRECTIONS) {
-        int next = nearest_face(p);
-        if (next < 0) return;
-        st_Vec3 n = others->direction[others->n++] = p->face[next].normal;
-        for (int f = 0; f < p->n_faces; f++)
-            if (dot(p->face[f].normal, n) > APART) p->face[f].dead = true;
-    }
-}
-
 void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out, sti_Directions *others)
 {
     Polytope p;
@@ -207,5 +193,16 @@ void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Dis
         if (h - face.distance <= ACCURACY * size || !epa_expand(&p, k, size)) break;
     }
     out->error = fmax(0, upper - lower);
-    if (out->error > CERTAIN * size) gather_others(&p, out->normal, upper, others);
+    if (!(out->error > CERTAIN * size)) return;
+
+    /* The nearest faces that look elsewhere than the best one and those before. */
+    for (int f = 0; f < p.n_faces; f++)
+        p.face[f].dead = p.face[f].distance >= upper || dot(p.face[f].normal, out->normal) > APART;
+    while (others->n < STI_MAX_DIRECTIONS) {
+        const int next = nearest_face(&p);
+        if (next < 0) return;
+        const st_Vec3 n = others->direction[others->n++] = p.face[next].normal;
+        for (int f = 0; f < p.n_faces; f++)
+            if (dot(p.face[f].normal, n) > APART) p.face[f].dead = true;
+    }
 }

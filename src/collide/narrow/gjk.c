@@ -95,14 +95,6 @@ static void gjk_append(sti_Simplex *s, const sti_Core *a, const sti_Core *b, st_
     s->n++;
 }
 
-static bool gjk_is_known(const sti_Simplex *s)
-{
-    st_Vec3 w = s->w[s->n - 1];
-    for (int k = 0; k < s->n - 1; k++)
-        if (s->w[k].x == w.x && s->w[k].y == w.y && s->w[k].z == w.z) return true;
-    return false;
-}
-
 bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyond, sti_Simplex *s, sti_Distance *out)
 {
     st_Vec3 d = sub(b->p, a->p);
@@ -122,7 +114,10 @@ bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyon
             *out = (sti_Distance){.gap = along, .normal = scale(-1 / distance, nearest.v), .beyond = true};
             return true;
         }
-        bool done = distance - lower <= ROUNDING * (size + distance) || gjk_is_known(s);
+        bool done = distance - lower <= ROUNDING * (size + distance);
+        const st_Vec3 newest = s->w[s->n - 1];
+        for (int k = 0; k < s->n - 1 && !done; k++) /* a point that it has already */
+            done = s->w[k].x == newest.x && s->w[k].y == newest.y && s->w[k].z == newest.z;
         /* the nearest point of the simplex: the best of its corners, edges, triangles and, around the origin, itself */
         Nearest next = {.v = s->w[0], .square = dot(s->w[0], s->w[0]), .weight = {1, 0, 0, 0}};
         for (int i = 0; i < s->n; i++)

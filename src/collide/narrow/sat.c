@@ -81,15 +81,6 @@ static bool vertex_counts(const Slab *slab, const sti_Core *core, int k)
     return dot(core->facets->vertex[k], slab->along) >= slab->level;
 }
 
-static bool face_counts(const Slab *slab, const sti_Core *core, int face)
-{
-    if (slab->all) return true;
-    const sti_Facets *f = core->facets;
-    for (int k = f->face_first[face]; k < f->face_first[face + 1]; k++)
-        if (vertex_counts(slab, core, f->face_vertex[k])) return true;
-    return false;
-}
-
 /* Faces of a against b; AXIS_FACE_B where a is the second of the pair. */
 static void sat_try_faces(const sti_Core *a, const sti_Core *b, const Slab *slab, const Probes *probes, Axis axis,
                           Best *best)
@@ -97,7 +88,10 @@ static void sat_try_faces(const sti_Core *a, const sti_Core *b, const Slab *slab
     const double sign = axis == AXIS_FACE_A ? 1 : -1;
     const st_Vec3 between = scale(sign, core_to_local(a, sub(probes->b, probes->a)));
     for (int k = 0; k < sti_core_face_count(a); k++) {
-        if (!face_counts(slab, a, k)) continue;
+        bool counts = slab->all;
+        for (int e = counts ? 0 : a->facets->face_first[k]; !counts && e < a->facets->face_first[k + 1]; e++)
+            counts = vertex_counts(slab, a, a->facets->face_vertex[e]);
+        if (!counts) continue;
         if (a->facets != NULL && sat_is_hopeless(probes, dot(a->facets->normal[k], between), best)) continue;
         st_Vec3 n, on;
         sti_core_face(a, k, &n, &on);

@@ -3,23 +3,11 @@
 #include "collide/narrow/manifold.h"
 #include "collide/narrow/narrow.h"
 
-/* The normal of two points that coincide is any; `fallback` where there is a better guess. */
-static st_Vec3 sphere_direction(st_Vec3 d, double length, st_Vec3 fallback)
-{
-    return length > 0 ? scale(1 / length, d) : fallback;
-}
-
 static st_Status add_if_near(double gap, st_Vec3 on_b, st_Vec3 n, uint32_t feature, const sti_Collide *how,
                              sti_Points *out, st_Error *err)
 {
     if (!(gap < how->margin)) return ST_OK;
     return sti_points_add(out, (sti_ContactPoint){gap, on_b, n, feature}, err);
-}
-
-/* The middle is on the axis: any way across it is as good, in a planar scene those in the plane. */
-static st_Vec3 off_axis(st_Vec3 axis, const sti_Collide *how)
-{
-    return how->planar < 0 ? orthogonal(axis) : cross(vec3_axis(how->planar), axis);
 }
 
 st_Status sti_sphere_sphere(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
@@ -42,7 +30,10 @@ st_Status sti_sphere_capsule(const sti_Shape *a, st_Pose pose_a, const sti_Shape
     double distance = norm(from_a);
     /* what rounding leaves of a way out has any direction, in a planar scene one across the plane */
     const bool on_it = how->planar >= 0 && distance <= 1e-12 * (b->length + norm(d));
-    st_Vec3 n = sphere_direction(from_a, on_it ? 0 : distance, off_axis(axis, how));
+    /* the middle on the axis: any way across it is as good, in a planar scene those in the plane */
+    st_Vec3 n = !on_it && distance > 0 ? scale(1 / distance, from_a)
+                : how->planar < 0      ? orthogonal(axis)
+                                       : cross(vec3_axis(how->planar), axis);
     return add_if_near(distance - a->radius - b->radius, sub(on_axis, scale(b->radius, n)), n, 0, how, out, err);
 }
 
