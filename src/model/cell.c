@@ -44,7 +44,8 @@ static st_Status compile_along(sti_World *world, int k, int e, double grain, st_
         c->spans[k] |= through | stays;
         return ST_OK;
     }
-    const double reach = body->n_dofs > 0 ? c->body_reach[scene->shape_body[k]] : shape->reach;
+    /* the lever of a body that cannot turn is never needed: each of its shapes may have an image of its own */
+    const double reach = can_turn(body) ? c->body_reach[scene->shape_body[k]] : shape->reach;
     if (4 * reach <= length) return ST_OK;
     const sti_Bounds box = sti_shape_bounds(shape, pose);
     const double lo = dot(box.lo, vec3_axis(e)), hi = dot(box.hi, vec3_axis(e));

@@ -153,6 +153,11 @@ char *st_scene_model(const st_Scene *scene, const st_SystemDef *def)
     json_t *root = json_pack("{so so so so so so so}", "gravity", vector(def->gravity), "bodies", bodies(scene),
                              "shapes", shapes(scene), "joints", joints(scene), "springs", springs(scene), "friction",
                              pairs(scene), "measures", measures(scene));
+    st_Cell cell;
+    if (st_scene_cell(scene, &cell))
+        root =
+            sti_with(root, "periodic",
+                     json_pack("{so so}", "lower", vector(cell.lower), "length", vector(sub(cell.upper, cell.lower))));
     char *text = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(root);
     return text;

@@ -11,6 +11,7 @@
  * A grain takes 68 bytes in a frame, 91 as base64. Arrays are base64 after a count of bytes (UInt32), uncompressed, in
  * this machine's byte order.
  */
+#include "math/cell.h"
 #include "math/quat.h"
 #include "record/text.h"
 #include "record/whole_file.h"
@@ -267,6 +268,16 @@ static st_Status write_vtk_frame(Export *e, int64_t index)
     STI_TRY(st_recording_frames(e->recording, index, 1, &frame, e->err));
     STI_TRY(st_recording_steps(e->recording, frame.step, 1, &step, e->err));
     STI_TRY(st_recording_bodies(e->recording, index, e->position, e->orientation, e->velocity, e->spin, e->err));
+    /* as in the viewer, bodies are where they are in a periodic cell */
+    st_Cell given = {.lower = {0, 0, 0}};
+    sti_Cell cell = {.repeats = st_scene_cell(e->scene, &given)};
+    vec3_store(cell.lower, given.lower);
+    vec3_store(cell.length, sub(given.upper, given.lower));
+    for (int b = 0; cell.repeats && b < e->info->n_bodies; b++) {
+        st_BodyDef body;
+        if (st_scene_body(e->scene, (st_BodyId){b + 1}, &body) != ST_OK || body.fixed) continue;
+        e->position[b] = cell_image(&cell, e->position[b]); /* NaN, of an absent one, stays */
+    }
     STI_TRY(STI_GROW(&e->allocator, e->contact, e->contact_capacity, frame.n_contacts, e->err));
     STI_TRY(st_recording_contacts(e->recording, frame.first_contact, frame.n_contacts, e->contact, e->err));
     /* An impact has no duration: its impulse over one step as chosen. */
@@ -328,7 +339,10 @@ static st_Status write_vtk_frame(Export *e, int64_t index)
         const st_RecordedContact *c = &e->contact[k];
         const int ends[2] = {c->a, c->b};
         for (int i = 0; i < 2; i++) {
-            put_vector3(e, POINTS, ends[i] > 0 ? e->position[ends[i] - 1] : vector_of(c->point));
+            const st_Vec3 point = vector_of(c->point);
+            st_Vec3 end = ends[i] > 0 ? e->position[ends[i] - 1] : point;
+            if (cell.repeats) end = add(point, cell_nearest(&cell, sub(end, point))); /* the image beside it */
+            put_vector3(e, POINTS, end);
             put_int(e, CONNECT, 2 * k + i);
         }
         put_int(e, OFFSETS, 2 * (k + 1));

@@ -236,8 +236,15 @@ static void motor_defaults(int variant, sti_Def *def)
 }
 
 const sti_Kind sti_motor_kind = {
-    "motor",    "Motors",       "A joint's `motor`: what drives its coordinate.", motor_keys, COUNT(motor_keys),
-    motor_word, motor_defaults,
+    "motor",
+    "Motors",
+    "A joint's `motor`: what drives its coordinate. A servo wall, of a shear or triaxial test, is a body on a "
+    "prismatic joint whose motor of type `speed` has the speed it comes with at most, and as `max_force` its area "
+    "times the pressure: example shear-cell.",
+    motor_keys,
+    COUNT(motor_keys),
+    motor_word,
+    motor_defaults,
 };
 
 /* ---- springs ---------------------------------------------------------------------------------- */

@@ -308,6 +308,54 @@ static void test_joint_across(void **state)
     assert_true(hash[0] == hash[1]);
 }
 
+/* ---- servo walls -------------------------------------------------------------------------------- */
+
+/* A lid on a rail, whose motor wants a speed and has a largest force: it comes down at that speed, and then presses the
+ * grains with that force. The floor carries it and their weight.                                      */
+static void test_servo_wall(void **state)
+{
+    (void)state;
+    st_Scene *scene;
+    st_System *system = system_of(
+        "{\"periodic\": {\"x\": [0, 0.02], \"y\": [0, 0.02]}, \"simulation\": {\"h\": 0.001},\n"
+        " \"ground\": [{\"type\": \"plane\", \"friction\": 0.5}],\n"
+        " \"bodies\": [{\"name\": \"lid\", \"position\": [0.01, 0.01, 0.035], \"mass\": 0.005, \"inertia\": 1e-6, "
+        "\"gravity\": 0, \"locks\": [\"x\", \"y\", \"rotation\"],\n"
+        "   \"shapes\": [{\"type\": \"box\", \"size\": [0.05, 0.05, 0.01], \"friction\": 0.5}]}],\n"
+        " \"joints\": [{\"type\": \"prismatic\", \"b\": \"lid\", \"point\": [0.01, 0.01, 0.03], \"axis\": [0, 0, 1],\n"
+        "   \"motor\": {\"type\": \"speed\", \"target\": -0.1, \"max_force\": 2}}],\n"
+        " \"fills\": [{\"name\": \"grain\", \"region\": {\"type\": \"box\", \"position\": [0.01, 0.01, 0.01], "
+        "\"size\": [0.02, 0.02, 0.02]},\n"
+        "   \"number\": 45, \"arrangement\": \"dropped\", \"size\": {\"distribution\": \"uniform\", \"min\": 0.0045, "
+        "\"max\": 0.0055},\n"
+        "   \"shapes\": [{\"type\": \"sphere\", \"radius\": 0.0025, \"density\": 2500, \"friction\": 0.5}]}],\n"
+        " \"measures\": [{\"type\": \"wall\", \"wall\": \"lid\"}, {\"type\": \"wall\"},\n"
+        "  {\"type\": \"bulk\", \"region\": {\"type\": \"box\", \"position\": [0.01, 0.01, 0.01], \"size\": [0.02, "
+        "0.02, "
+        "0.04]}, \"bodies\": \"grain_*\"}]}",
+        NULL, &scene);
+    st_Error err = {0};
+    double values[ST_MEASURE_VALUES], lid = 0, floor = 0;
+    st_Vec3 v;
+    steps(system, 20, 1e-3);
+    assert_int_equal(st_system_velocity(system, st_scene_find_body(scene, "lid"), &v, NULL), ST_OK);
+    check_close(v.z, -0.1, 1e-12);
+    steps(system, 330, 1e-3);
+    for (int k = 0; k < 50; k++) {
+        steps(system, 1, 1e-3);
+        check_ok(st_system_measure(system, 0, values, NULL, &err), err);
+        lid += values[2] / 50;
+        check_ok(st_system_measure(system, 1, values, NULL, &err), err);
+        floor -= values[2] / 50;
+    }
+    check_ok(st_system_measure(system, 2, values, NULL, &err), err);
+    const double weight = 9.81 * values[1];
+    assert_true(values[0] == 45);
+    assert_true(fabs(lid - 2) < 0.01 * 2);
+    assert_true(fabs(floor - 2 - weight) < 0.01 * 2);
+    destroy(system, scene);
+}
+
 /* ---- measures ----------------------------------------------------------------------------------- */
 
 /* Four grains go round: how often they cross a plane of the cell, and how many are in half of it. */
@@ -406,8 +454,8 @@ int main(void)
         cmocka_unit_test(test_free_flight), cmocka_unit_test(test_collision_across),
         cmocka_unit_test(test_gas),         cmocka_unit_test(test_threads_and_save),
         cmocka_unit_test(test_long_slide),  cmocka_unit_test(test_joint_across),
-        cmocka_unit_test(test_measures),    cmocka_unit_test(test_queries),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_servo_wall),  cmocka_unit_test(test_measures),
+        cmocka_unit_test(test_queries),     cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

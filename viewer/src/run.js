@@ -47,6 +47,14 @@ export async function decodeRun(bytes) {
   return new Run(header, block);
 }
 
+// Bodies are seen where they are in a periodic cell; recorded positions go on beyond it. Of many bodies from `first` on.
+export const intoCell = (model, position, first = 0) => {
+  const { lower, length } = model.periodic ?? { length: [0, 0, 0] }, n = position.length / 3;
+  for (let e = 0; e < 3; e++)
+    for (let k = 0; length[e] > 0 && k < n; k++)
+      if (!model.bodies[first + k].fixed) position[3 * k + e] -= length[e] * Math.floor((position[3 * k + e] - lower[e]) / length[e]);
+};
+
 export class Run {
   constructor(header, block) {
     this.header = header;
@@ -123,6 +131,7 @@ export class Run {
       const u = 1 / (Math.sqrt(x * x + y * y + z * z + w * w) || 1); // hypot is ten times slower, and nothing here is large
       turn[i] = x * u, turn[i + 1] = y * u, turn[i + 2] = z * u, turn[i + 3] = w * u;
     }
+    intoCell(this.model, position);
   }
 
   // Contacts shown at t: of the last frame that kept its contacts.
@@ -245,7 +254,7 @@ export class LiveRun {
     }
   }
 
-  sample(_, position, turn) { position.set(this.position); turn.set(this.turn); }
+  sample(_, position, turn) { position.set(this.position); turn.set(this.turn); intoCell(this.model, position); }
   contactsAt() { return this.contacts; }
   reactionsAt() { return this.reaction; }
   name(body) { return Run.prototype.name.call(this, body); }

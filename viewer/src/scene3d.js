@@ -1,6 +1,7 @@
 // scene3d.js -- the picture: bodies as instances, contacts and forces, joints, springs, trails.
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { intoCell } from "./run.js";
 
 const MANY = 2000; // bodies: more are drawn without what costs per pixel
 const CROWD = 700; // bodies: more start without their contacts and forces
@@ -295,7 +296,9 @@ export class Picture {
     const note = (position, turn, k, body) => {
       if (Number.isNaN(position[3 * k])) return; // absent
       around.copy(local[body].isEmpty() ? new THREE.Box3(new THREE.Vector3(), new THREE.Vector3()) : local[body]);
-      around.applyMatrix4(this.m0.compose(this.p0.fromArray(position, 3 * k), this.q0.fromArray(turn, 4 * k), this.one));
+      const place = position.slice(3 * k, 3 * k + 3);
+      intoCell(this.model, place, body - 1);
+      around.applyMatrix4(this.m0.compose(this.p0.fromArray(place), this.q0.fromArray(turn, 4 * k), this.one));
       axes.forEach((list, i) => list.push(around.min.getComponent(i), around.max.getComponent(i)));
     };
     if (live) for (let k = 0; k < this.n; k++) note(this.position, this.turn, k, k + 1);
