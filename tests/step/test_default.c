@@ -199,13 +199,62 @@ static void at_rest_nothing_is_solved(void **state)
     }
 }
 
+/* 504 bricks in two courses, each of the upper ones on four of the lower ones, on a plane tilted to a part of the
+ * friction angle. Coulomb: below it nothing moves; above it all slide as one, by g (sin - mu cos) t^2/2. */
+static void a_slope_holds_by_friction(void **state)
+{
+    (void)state;
+    enum { ALONG = 27, ACROSS = 10, LOWER = ALONG * ACROSS, BRICKS = LOWER + (ALONG - 1) * (ACROSS - 1) };
+    const double mu = 0.5, g = 9.81, d = 0.1;
+    for (int slides = 0; slides < 2; slides++) {
+        st_Scene *scene;
+        st_System *system;
+        st_Error err;
+        st_SystemDef def = st_system_def();
+        st_ShapeDef floor = st_plane_def(), brick = st_box_def(d, d, d / 2);
+        st_BodyId id[BRICKS];
+        st_Pose start[BRICKS], end;
+        const double angle = (slides == 1 ? 1.05 : 0.95) * atan(mu), down = g * (sin(angle) - mu * cos(angle));
+        const int steps = slides == 1 ? 60 : 240;
+        double creep = 0;
+        def.h = 1.0 / 240;
+        def.gravity = (st_Vec3){g * sin(angle), 0, -g * cos(angle)};
+        floor.mu = brick.mu = mu;
+        check_ok(st_scene_create(&scene, &err), err);
+        check_ok(st_scene_add_shape(scene, ST_GROUND, &floor, NULL, &err), err);
+        for (int k = 0; k < BRICKS; k++) {
+            const int course = k >= LOWER, at = course == 1 ? k - LOWER : k, i = at % (ALONG - course);
+            const int j = at / (ALONG - course);
+            st_BodyDef body = st_body_def();
+            body.pose.p = (st_Vec3){2.02 * d * (i + 0.5 * course), 2.02 * d * (j + 0.5 * course), d * (0.5 + course)};
+            check_ok(st_scene_add_body(scene, &body, &id[k], &err), err);
+            check_ok(st_scene_add_shape(scene, id[k], &brick, NULL, &err), err);
+        }
+        check_ok(st_system_create(scene, &def, &system, &err), err);
+        for (int n = 0; n < steps; n++) {
+            for (int k = 0; k < BRICKS && n == steps / 2; k++)
+                assert_int_equal(st_system_pose(system, id[k], &start[k]), ST_OK);
+            check_ok(st_system_step(system, def.h, NULL, &err), err);
+        }
+        const double t = steps * def.h, expected = slides == 1 ? 0.5 * down * (t * t - t * t / 4) : 0;
+        for (int k = 0; k < BRICKS; k++) {
+            assert_int_equal(st_system_pose(system, id[k], &end), ST_OK);
+            creep = fmax(creep, fabs(end.p.x - start[k].p.x - expected));
+        }
+        print_message("slope: %s, off by %.1e of a brick's height per second\n", slides == 1 ? "slides" : "holds",
+                      creep / d / (t / 2));
+        check_below(creep, slides == 1 ? 0.02 * expected : 1e-3 * d * (t / 2)); /* first order: h/t = 0.017 */
+        st_system_destroy(system);
+        st_scene_destroy(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_heap_gains_nothing_and_rests),
-        cmocka_unit_test(units_do_not_matter),
-        cmocka_unit_test(a_stack_starts_at_once),
-        cmocka_unit_test(at_rest_nothing_is_solved),
+        cmocka_unit_test(a_heap_gains_nothing_and_rests), cmocka_unit_test(units_do_not_matter),
+        cmocka_unit_test(a_stack_starts_at_once),         cmocka_unit_test(at_rest_nothing_is_solved),
+        cmocka_unit_test(a_slope_holds_by_friction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
