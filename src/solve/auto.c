@@ -455,6 +455,8 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     STI_TRY(pay(a, task, &budget, (Turn){NSGS, 24, 0, BEST}, err));
     STI_TRY(
         pay(a, task, &budget, falls ? (Turn){NSGS, 100, 0, BEST} : (Turn){small ? SMALL : NEWTON, 20, 1, BEST}, err));
+    if (few && small) /* the third path, at a tenth of what homotopy costs, is enough in most cases */
+        STI_TRY(pay(a, task, &budget, (Turn){SMALL, 40, 2, ZERO}, err));
     if (task->reduction->graph == NULL || few) { /* it forms W */
         STI_TRY(pay(a, task, &budget, (Turn){HOMOTOPY, 100, 0, ZERO}, err));
         STI_TRY(pay(a, task, &budget, (Turn){NEWTON, 20, 1, LAST}, err));
