@@ -389,29 +389,6 @@ static bool bodies_of(const sti_World *world, const sti_Impulse *impulse, int *a
     return true;
 }
 
-/* Forces among bodies that sleep now go from the last step's list to the sleepers', which has room: both are sorted by
- * id. */
-static void keep_forces(const sti_Model *model, const sti_State *state, sti_StepWork *work)
-{
-    sti_Sleep *s = &work->sleep;
-    int n = 0, from = 0;
-    for (int k = 0; k < state->forces.n; k++) {
-        const sti_Impulse *impulse = &state->forces.at[k];
-        int a, b, here = sti_row_buffer_find(&work->here, impulse->id);
-        if (!bodies_of(model->world, impulse, &a, &b) || !stays(model->world, a) || !stays(model->world, b)) continue;
-        while (from < s->n_contacts && comes_before(&s->contact[from].impulse, impulse))
-            s->spare[n++] = s->contact[from++];
-        s->spare[n++] = (sti_Sleeper){*impulse, a, b, here >= 0 ? work->here.contact[here].gap : 0.0};
-    }
-    while (from < s->n_contacts)
-        s->spare[n++] = s->contact[from++];
-    sti_Sleeper *list = s->contact;
-    int64_t capacity = s->contact_capacity;
-    s->contact = s->spare, s->contact_capacity = s->spare_capacity;
-    s->spare = list, s->spare_capacity = capacity;
-    s->n_contacts = n;
-}
-
 /* ---- around a step ---------------------------------------------------------------------------- */
 
 /* Wake what is due; if anything woke, evaluate `here` again, as far ahead as the next step needs. */
@@ -481,7 +458,25 @@ st_Status sti_sleep_begin(const sti_Model *model, sti_State *state, sti_StepWork
         s->ring[leader] = b;
     }
     if (!any) return ST_OK;
-    keep_forces(model, state, work);
+    /* Forces among bodies that sleep now go from the last step's list to the sleepers', which has room: both are sorted
+     * by id. */
+    int n = 0, from = 0;
+    for (int k = 0; k < state->forces.n; k++) {
+        const sti_Impulse *impulse = &state->forces.at[k];
+        int a, second, here = sti_row_buffer_find(&work->here, impulse->id);
+        if (!bodies_of(model->world, impulse, &a, &second) || !stays(model->world, a) || !stays(model->world, second))
+            continue;
+        while (from < s->n_contacts && comes_before(&s->contact[from].impulse, impulse))
+            s->spare[n++] = s->contact[from++];
+        s->spare[n++] = (sti_Sleeper){*impulse, a, second, here >= 0 ? work->here.contact[here].gap : 0.0};
+    }
+    while (from < s->n_contacts)
+        s->spare[n++] = s->contact[from++];
+    sti_Sleeper *list = s->contact;
+    int64_t capacity = s->contact_capacity;
+    s->contact = s->spare, s->contact_capacity = s->spare_capacity;
+    s->spare = list, s->spare_capacity = capacity;
+    s->n_contacts = n;
     drop_contacts(world, &work->here);
     flags_changed(model, state, work);
     lie_down(model, state, work);

@@ -47,43 +47,6 @@ static st_Status check_more(const st_SystemDef *def, const char *who, const st_S
                     what, model_name(def->contact));
 }
 
-static st_Status check_surfaces(const st_SystemDef *def, const sti_World *world, st_Error *err)
-{
-    const st_Scene *scene = world->scene;
-    char who[2 * STI_NAME_MAX + 64];
-    for (int k = 0; k < scene->n_shapes; k++) {
-        const st_ShapeDef *shape = sti_shape_def(scene, k);
-        snprintf(who, sizeof who, "shape %s", sti_shape_label(scene, k).text);
-        STI_TRY(check_turning(def, who, shape->rolling, shape->spinning, err));
-        const char *name = sti_shape_label(world->scene, k).text;
-        if (sti_shape_def(world->scene, k)->friction_across > 0) {
-            if (def->contact != ST_CONTACT_RIGID)
-                return sti_fail(err, ST_ERR_UNSUPPORTED,
-                                "shape %s has friction_across, which contact \"%s\" does not know: choose \"rigid\"",
-                                name, model_name(def->contact));
-            for (int b = 1; b < world->n_bodies; b++)
-                if (world->body[b].n_dofs > 0 && world->body[b].planar != 0)
-                    return sti_fail(
-                        err, ST_ERR_UNSUPPORTED,
-                        "shape %s has friction_across, and body \"%s\" moves in a plane, where friction has one "
-                        "direction: leave it out",
-                        name, world->scene->names[STI_BODY].name[b]);
-        }
-    }
-    for (int k = 0; k < scene->n_materials; k++) {
-        snprintf(who, sizeof who, "material \"%s\"", scene->material[k].name);
-        STI_TRY(check_more(def, who, &scene->material[k].more, err));
-    }
-    for (int k = 0; k < scene->n_material_pairs; k++) {
-        const st_MaterialPairDef *pair = &scene->material_pair[k];
-        snprintf(who, sizeof who, "the pair of materials \"%s\" and \"%s\"", scene->material[pair->a.index1 - 1].name,
-                 scene->material[pair->b.index1 - 1].name);
-        STI_TRY(check_turning(def, who, pair->rolling, pair->spinning, err));
-        STI_TRY(check_more(def, who, &pair->more, err));
-    }
-    return ST_OK;
-}
-
 static st_Status check_patch(const st_SystemDef *def, const sti_World *world, int shape, st_Error *err)
 {
     const st_ShapeDef *s = sti_shape_def(world->scene, shape);
@@ -148,7 +111,38 @@ st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *worl
             return sti_fail(err, ST_ERR_UNSUPPORTED,
                             "rigid_limit goes step by step to what forces \"least_norm\" finds at once: leave one out");
     }
-    STI_TRY(check_surfaces(def, world, err));
+    const st_Scene *scene = world->scene;
+    char who[2 * STI_NAME_MAX + 64];
+    for (int k = 0; k < scene->n_shapes; k++) {
+        const st_ShapeDef *shape = sti_shape_def(scene, k);
+        snprintf(who, sizeof who, "shape %s", sti_shape_label(scene, k).text);
+        STI_TRY(check_turning(def, who, shape->rolling, shape->spinning, err));
+        const char *shape_name = sti_shape_label(world->scene, k).text;
+        if (sti_shape_def(world->scene, k)->friction_across > 0) {
+            if (def->contact != ST_CONTACT_RIGID)
+                return sti_fail(err, ST_ERR_UNSUPPORTED,
+                                "shape %s has friction_across, which contact \"%s\" does not know: choose \"rigid\"",
+                                shape_name, model_name(def->contact));
+            for (int b = 1; b < world->n_bodies; b++)
+                if (world->body[b].n_dofs > 0 && world->body[b].planar != 0)
+                    return sti_fail(
+                        err, ST_ERR_UNSUPPORTED,
+                        "shape %s has friction_across, and body \"%s\" moves in a plane, where friction has one "
+                        "direction: leave it out",
+                        shape_name, world->scene->names[STI_BODY].name[b]);
+        }
+    }
+    for (int k = 0; k < scene->n_materials; k++) {
+        snprintf(who, sizeof who, "material \"%s\"", scene->material[k].name);
+        STI_TRY(check_more(def, who, &scene->material[k].more, err));
+    }
+    for (int k = 0; k < scene->n_material_pairs; k++) {
+        const st_MaterialPairDef *both = &scene->material_pair[k];
+        snprintf(who, sizeof who, "the pair of materials \"%s\" and \"%s\"", scene->material[both->a.index1 - 1].name,
+                 scene->material[both->b.index1 - 1].name);
+        STI_TRY(check_turning(def, who, both->rolling, both->spinning, err));
+        STI_TRY(check_more(def, who, &both->more, err));
+    }
     if (def->contact != ST_CONTACT_COMPLIANT) return ST_OK;
     const sti_Pairs *pairs = &world->collider.pairs;
     for (int i = 0; i < world->scene->n_shapes; i++)

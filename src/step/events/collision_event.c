@@ -212,20 +212,6 @@ static st_Status look_between(Way *way, Bracket *bracket, st_Error *err)
 
 /* ---- the collision ------------------------------------------------------------------------------ */
 
-/* A contact that rebounds starts at gap 0, opens and closes again: look for the place behind which it closes. */
-static st_Status leave(Way *way, Bracket *bracket, st_Error *err)
-{
-    if (sti_integrator(way->model)->order == 1) return ST_OK;
-    double width = bracket->hi - bracket->lo, s = bracket->lo, F = 0;
-    for (int k = 0; k < 40 && !(F > STI_COLLISION_GAP); k++) {
-        width *= 0.5;
-        s = bracket->lo + width;
-        STI_TRY(smallest_gap(way, s, &F, err));
-    }
-    if (F > STI_COLLISION_GAP) bracket->lo = s, bracket->F_lo = F;
-    return ST_OK;
-}
-
 st_Status sti_find_collision(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h, double *s,
                              st_Error *err)
 {
@@ -240,7 +226,19 @@ st_Status sti_find_collision(const sti_Model *model, const sti_State *state, sti
     way.ahead = false;
     way.margin = fmax(-at.F_hi, tolerance); /* enough for the secants to see where the gap closes */
     at.F_lo = fmin(at.F_lo, way.margin);
-    if (at.F_lo <= STI_COLLISION_GAP) STI_TRY(leave(&way, &at, err));
+    if (at.F_lo <= STI_COLLISION_GAP) {
+        /* A contact that rebounds starts at gap 0, opens and closes again: look for the place behind which it closes.
+         */
+        if (sti_integrator(way.model)->order != 1) {
+            double width = at.hi - at.lo, fraction = at.lo, F = 0;
+            for (int k = 0; k < 40 && !(F > STI_COLLISION_GAP); k++) {
+                width *= 0.5;
+                fraction = at.lo + width;
+                STI_TRY(smallest_gap(&way, fraction, &F, err));
+            }
+            if (F > STI_COLLISION_GAP) at.lo = fraction, at.F_lo = F;
+        }
+    }
     *s = at.lo;
     if (at.F_lo <= 0) return ST_OK;
     return sti_find_root(smallest_gap, &way, at.lo, at.hi, at.F_lo, at.F_hi, 1e-16, STI_COLLISION_GAP, s, err);

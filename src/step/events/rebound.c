@@ -135,21 +135,6 @@ static void works_of_islands(const sti_Model *model, sti_StepWork *work, const s
     }
 }
 
-/* Which islands rebound, with all of their restitution. */
-static st_Status list_islands(const sti_Model *model, sti_StepWork *work, st_Error *err)
-{
-    sti_Rebounds *rebounds = &work->rebounds;
-    const int n = sti_islands_count(work->islands);
-    STI_TRY(STI_GROW(&model->allocator, rebounds->island, rebounds->island_capacity, n, err));
-    for (int k = 0; k < n; k++)
-        rebounds->island[k] = (sti_ReboundIsland){.factor = 1, .high = 1};
-    for (int k = 0; k < rebounds->n; k++) {
-        const int island = sti_islands_of(work->islands, rebounds->at[k].contact);
-        if (island >= 0) rebounds->island[island].rebounds = true;
-    }
-    return ST_OK;
-}
-
 enum { HALVINGS = 6 };
 
 /* After a solve: by halves to the largest factor of each island that adds no energy. Without restitution a step adds
@@ -159,7 +144,16 @@ st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepW
 {
     const sti_Rebounds *rebounds = &work->rebounds;
     if (rebounds->n == 0 || model->def.energy != ST_ENERGY_LIMIT) return ST_OK;
-    STI_TRY(list_islands(model, work, err));
+    /* Which islands rebound, with all of their restitution. */
+    sti_Rebounds *list = &work->rebounds;
+    const int n = sti_islands_count(work->islands);
+    STI_TRY(STI_GROW(&model->allocator, list->island, list->island_capacity, n, err));
+    for (int k = 0; k < n; k++)
+        list->island[k] = (sti_ReboundIsland){.factor = 1, .high = 1};
+    for (int k = 0; k < list->n; k++) {
+        const int of_contact = sti_islands_of(work->islands, list->at[k].contact);
+        if (of_contact >= 0) list->island[of_contact].rebounds = true;
+    }
     for (int round = 0; round <= HALVINGS + 1; round++) {
         int limited = 0;
         works_of_islands(model, work, stage);
