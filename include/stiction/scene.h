@@ -320,18 +320,19 @@ typedef struct st_MotorDef {
  */
 typedef struct st_JointDef {
     st_JointType type;
-    st_BodyId a, b;                  /* one may be the ground; gear: neither                   */
-    st_Vec3 point, point_b;          /* in the world [m]; point_b for `distance`, `free` only  */
-    st_Vec3 axis;                    /* in the world, any length                               */
-    st_Vec3 axis_b;                  /* universal: likewise, orthogonal to axis; ball: of b, 0: as axis */
-    double length;                   /* distance [m]; 0: as it is at the start                 */
-    double pitch;                    /* screw: displacement per turn [m], not 0                */
-    st_JointId joint_a, joint_b;     /* gear: joints with a coordinate, added before        */
-    double ratio;                    /* gear, not 0                                            */
-    int n_path;                      /* tendon; 64 at most                                     */
-    const st_TendonPoint *path;      /* tendon; copied                                         */
-    st_Coordinate coordinate;        /* the one that everything below acts on                  */
-    double lower, upper;             /* limits [m or rad]; infinite: none. Swing: upper only, a cone */
+    st_BodyId a, b;              /* one may be the ground; gear: neither                   */
+    st_Vec3 point, point_b;      /* in the world [m]; point_b for `distance`, `free` only  */
+    st_Vec3 axis;                /* in the world, any length                               */
+    st_Vec3 axis_b;              /* universal: likewise, orthogonal to axis; ball: of b, 0: as axis */
+    double length;               /* distance [m]; 0: as it is at the start                 */
+    double pitch;                /* screw: displacement per turn [m], not 0                */
+    st_JointId joint_a, joint_b; /* gear: joints with a coordinate, added before        */
+    double ratio;                /* gear, not 0                                            */
+    st_Vec3 curve;               /* gear: and curve.x times the square, curve.y the cube, curve.z the fourth power */
+    int n_path;                  /* tendon; 64 at most                                     */
+    const st_TendonPoint *path;  /* tendon; copied                                         */
+    st_Coordinate coordinate;    /* the one that everything below acts on                  */
+    double lower, upper;         /* limits [m or rad]; infinite: none. Swing: upper only, a cone */
     double other_lower, other_upper; /* of the other coordinate: likewise                 */
     double restitution;              /* of its limits, 0 to 1                               */
     double friction;                 /* largest force of dry friction [N or N m]               */

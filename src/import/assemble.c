@@ -94,7 +94,7 @@ static st_Pose motion(const sti_RobotJoint *joint, double x)
     return pose;
 }
 
-/* x = ratio x_other + offset, along the chain of those that mimic mimics; `patience` ends a ring. */
+/* x = ratio x_other + offset (and a curve), along the chain of those that mimic mimics; `patience` ends a ring. */
 static st_Status follow(sti_Robot *robot, sti_RobotJoint *joint, int patience)
 {
     if (joint->mimics == NULL) return ST_OK;
@@ -117,7 +117,14 @@ static st_Status follow(sti_Robot *robot, sti_RobotJoint *joint, int patience)
     if (other == joint || patience == 0)
         return sti_element_fail(robot->err, joint->at, "mimics itself, in a ring with \"%.60s\"", joint->mimics);
     STI_TRY(follow(robot, other, patience - 1));
-    double start = joint->ratio * other->start + joint->offset, slack = 1e-9 * (1 + fabs(start));
+    const double *c = joint->curve, d = other->start - joint->middle; /* the polynomial again, from the start */
+    double start = joint->ratio * other->start + joint->offset + d * d * (c[0] + d * (c[1] + d * c[2]));
+    const double slack = 1e-9 * (1 + fabs(start));
+    joint->ratio += d * (2 * c[0] + d * (3 * c[1] + d * 4 * c[2]));
+    joint->offset = start - joint->ratio * other->start;
+    joint->curve[0] += d * (3 * c[1] + d * 6 * c[2]);
+    joint->curve[1] += 4 * d * c[2];
+    joint->middle = other->start;
     if (!isnan(joint->start) && fabs(joint->start - start) > slack)
         return sti_element_fail(robot->err, joint->at, "is placed at %g, but mimics \"%.60s\" and so starts at %g",
                                 joint->start, joint->mimics, start);
@@ -905,6 +912,8 @@ st_Status sti_robot_assemble(sti_Robot *robot)
             json = sti_with(json, "joint_a", prefixed(robot, robot->links[k].joint.name, ""));
             json = sti_with(json, "joint_b", prefixed(robot, robot->links[k].joint.mimics, ""));
             json = sti_with(json, "ratio", json_real(robot->links[k].joint.ratio));
+            const st_Vec3 curve = vec3_load(robot->links[k].joint.curve);
+            if (norm(curve) > 0) json = sti_with(json, "curve", sti_json_vector(curve));
             STI_TRY(add_member(robot, "joints", json, robot->links[k].joint.at));
         }
     for (int k = 0; k < robot->n_tendons; k++)

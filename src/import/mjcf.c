@@ -371,15 +371,13 @@ static st_Status find_body(const sti_Mjcf *m, const sti_Element *at, const char 
     return sti_element_fail(m->robot->err, at, "%s is \"%.60s\", there is no body of that name", attribute, name);
 }
 
-static st_Status read_polynomial(const sti_Mjcf *m, const sti_Element *at, const char *what, double c[5])
+static st_Status read_polynomial(const sti_Mjcf *m, const sti_Element *at, double c[5])
 {
     int n = 0;
     const double start[5] = {0, 1, 0, 0, 0};
     memcpy(c, start, sizeof start);
-    if (sti_attribute(at, "polycoef") != NULL) STI_TRY(sti_some_numbers(m->robot->err, at, "polycoef", 1, 5, &n, c));
-    if (c[2] == 0 && c[3] == 0 && c[4] == 0) return ST_OK;
-    return sti_remark(m->robot, "%s \"%.60s\" follows another one by polycoef: its first two numbers are taken", what,
-                      sti_attribute(at, what[0] == 'j' ? "joint1" : "tendon1"));
+    if (sti_attribute(at, "polycoef") == NULL) return ST_OK;
+    return sti_some_numbers(m->robot->err, at, "polycoef", 1, 5, &n, c);
 }
 
 static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_Element *at)
@@ -441,9 +439,10 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
         double c[5];
         STI_TRY(sti_mjcf_check(m, at, "name class active joint1 joint2 polycoef", "solref solimp"));
         STI_TRY(sti_mjcf_find_joint(m, at, "joint1", &one));
-        STI_TRY(read_polynomial(m, at, "joint", c));
+        STI_TRY(read_polynomial(m, at, c));
         if (sti_attribute(at, "joint2") != NULL) STI_TRY(sti_mjcf_find_joint(m, at, "joint2", &two));
-        if (two == NULL || c[1] == 0) { /* held where it is */
+        const bool curved = c[2] != 0 || c[3] != 0 || c[4] != 0;
+        if (two == NULL || (c[1] == 0 && !curved)) { /* held where it is */
             sti_RobotTendon *hold;
             one->start = one->zero + c[0];
             STI_TRY(sti_robot_tendon(m->robot, sti_attribute(at, "name"), at, 1, &hold));
@@ -456,6 +455,8 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
         one->mimics = two->name;
         one->ratio = c[1];
         one->offset = one->zero + c[0] - c[1] * two->zero;
+        one->middle = two->zero;
+        memcpy(one->curve, c + 2, sizeof one->curve);
         return ST_OK;
     }
     if (sti_element_is(at, "tendon")) {
@@ -466,7 +467,11 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
         double c[5];
         int n = 0;
         STI_TRY(sti_mjcf_check(m, at, "name class active tendon1 tendon2 polycoef", "solref solimp"));
-        STI_TRY(read_polynomial(m, at, "tendon", c));
+        STI_TRY(read_polynomial(m, at, c));
+        if (c[2] != 0 || c[3] != 0 || c[4] != 0)
+            STI_TRY(sti_remark(robot,
+                               "tendon \"%.60s\" follows another one by polycoef: its first two numbers are taken",
+                               names[0] != NULL ? names[0] : ""));
         for (int k = 0; k < 2 && (k == 0 || names[1] != NULL); k++) {
             const int found = names[k] != NULL ? sti_robot_find_tendon(robot, names[k]) : -1;
             if (found < 0)

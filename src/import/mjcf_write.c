@@ -439,7 +439,7 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
             fputs("    <joint", w->out);
             put_name(w, "joint1", a.name, "");
             put_name(w, "joint2", b.name, "");
-            fprintf(w->out, " polycoef=\"0 %.17g 0 0 0\"/>\n", j.ratio);
+            fprintf(w->out, " polycoef=\"0 %.17g %.17g %.17g %.17g\"/>\n", j.ratio, j.curve.x, j.curve.y, j.curve.z);
         } else if (j.type == ST_JOINT_BALL || j.type == ST_JOINT_FIXED || j.type == ST_JOINT_REVOLUTE) {
             const st_BodyDef one = body_of(w, j.a.index1), two = body_of(w, j.b.index1);
             /* a hinge that closes a loop: two points of its axis */

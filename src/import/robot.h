@@ -45,7 +45,8 @@ typedef struct sti_RobotJoint {
     json_t *motor;                       /* as the file says it, target in the file's own count; owned; NULL: none    */
     const char *mimics;                  /* name of another joint: x = ratio x_other + offset; NULL: none             */
     double ratio, offset;
-    double pitch; /* of a screw: metres a turn */
+    double curve[3], middle; /* and curve times the 2nd, 3rd, 4th power of x_other - middle */
+    double pitch;            /* of a screw: metres a turn */
     bool collide;
 } sti_RobotJoint;
 

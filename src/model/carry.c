@@ -115,7 +115,7 @@ void sti_carry_gears(sti_World *world, const sti_Before *before)
         if (gear->type != ST_JOINT_GEAR || before->joint[k] < 0) continue;
         const sti_Joint *was = &before->world->joint[before->joint[k]];
         if (before->joint[gear->geared[0]] == was->geared[0] && before->joint[gear->geared[1]] == was->geared[1] &&
-            gear->ratio == was->ratio)
+            gear->ratio == was->ratio && norm(sub(gear->curve, was->curve)) == 0)
             gear->offset = was->offset;
     }
 }

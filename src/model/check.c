@@ -201,6 +201,9 @@ st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st
         if (id[0].index1 == id[1].index1)
             return BAD(s, "couples \"%s\" to itself, must couple two joints", scene->joint[id[0].index1 - 1].name);
         STI_TRY(check_not_zero(s, "ratio", def->ratio, STI_SMALLEST, STI_LARGEST));
+        STI_TRY(check_number(s, "curve: x", def->curve.x));
+        STI_TRY(check_number(s, "curve: y", def->curve.y));
+        STI_TRY(check_number(s, "curve: z", def->curve.z));
         def->a = def->b = ST_GROUND; /* it acts on the bodies of its two joints */
     } else if (def->type == ST_JOINT_TENDON) {
         STI_TRY(sti_tendon_check(scene, s, def, path, &start));

@@ -139,6 +139,7 @@ void sti_joint_compile(sti_World *world, int index)
                        .upper = {def->upper, def->other_upper},
                        .geared = {def->joint_a.index1 - 1, def->joint_b.index1 - 1},
                        .ratio = def->ratio,
+                       .curve = def->curve,
                        .held = joint_is_held(&def->motor),
                        .at_speed = joint_is_held(&def->motor) && def->motor.type == ST_MOTOR_SPEED,
                        .n_rows = ((recipe->meet ? 3 : 0) + recipe->n_slide + recipe->n_align + (recipe->span ? 1 : 0) +
@@ -420,18 +421,20 @@ void sti_joints_tension(const sti_World *world, const double *q, const double *l
 
 /* ---- rows ------------------------------------------------------------------------------------- */
 
-/* x_a - ratio x_b and its row, on up to four bodies. */
+/* x_a - (ratio x_b + curve . (x_b^2, x_b^3, x_b^4)) and its row, on up to four bodies. */
 static st_Status gear_row(const sti_World *world, const sti_Joint *gear, const double *q, double *value, sti_Rows *rows,
                           st_Error *err)
 {
     sti_Measure x[2];
+    sti_Rows part;
+    const st_Vec3 c = gear->curve;
     rows->count = 0;
-    for (int k = 0; k < 2; k++) {
-        sti_Rows part;
-        STI_TRY(sti_coordinate_row(world, gear->geared[k], 0, q, &x[k], &part, err));
-        sti_rows_add(rows, k == 0 ? 1.0 : -gear->ratio, &part);
-    }
-    *value = x[0].value - gear->ratio * x[1].value;
+    STI_TRY(sti_coordinate_row(world, gear->geared[0], 0, q, &x[0], &part, err));
+    sti_rows_add(rows, 1.0, &part);
+    STI_TRY(sti_coordinate_row(world, gear->geared[1], 0, q, &x[1], &part, err));
+    const double y = x[1].value;
+    sti_rows_add(rows, -(gear->ratio + y * (2 * c.x + y * (3 * c.y + y * 4 * c.z))), &part);
+    *value = x[0].value - y * (gear->ratio + y * (c.x + y * (c.y + y * c.z)));
     return ST_OK;
 }
 

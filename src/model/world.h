@@ -69,11 +69,12 @@ typedef struct sti_Joint {
     double lower[2], upper[2];   /* their limits; infinite: none                                    */
     int angle[ST_N_COORDINATES]; /* of each: in the world's angles; -1: none there                  */
     int geared[2];               /* gear: its two joints                                            */
-    double ratio, offset;        /* gear: x_a - ratio x_b = offset                                  */
-    int first_row, n_rows;       /* among the joint rows; the motor's, if it holds one, is the last */
-    bool held;                   /* motion, or a speed without a force limit                        */
-    bool at_speed;               /* the latter                                                      */
-    int spring_row;              /* among the soft rows; -1: none                                   */
+    st_Vec3 curve;         /* of a gear: of the square, the cube and the fourth power of its second coordinate     */
+    double ratio, offset;  /* gear: x_a - ratio x_b = offset                                  */
+    int first_row, n_rows; /* among the joint rows; the motor's, if it holds one, is the last */
+    bool held;             /* motion, or a speed without a force limit                        */
+    bool at_speed;         /* the latter                                                      */
+    int spring_row;        /* among the soft rows; -1: none                                   */
     int friction_row, motor_row; /* among the bounded rows; -1: none                               */
     int rotor, rotor_row;        /* armature: a body, among the joint rows; 0, -1: none             */
 } sti_Joint;

@@ -67,6 +67,8 @@ static const sti_Key joint_keys[] = {
     {"joint_b", STI_VALUE_JOINT, GEAR, GEAR, STI_FINITE, FIELD(Joint, joint_b), "", "another one", NULL, NULL},
     {"ratio", STI_VALUE_NUMBER, GEAR, GEAR, STI_FINITE, FIELD(Joint, ratio), "rad or m, per rad or m",
      "coordinate of joint_a = ratio times that of joint_b, both from the start", NULL, NULL},
+    {"curve", STI_VALUE_VECTOR, GEAR, 0, STI_FINITE, FIELD(Joint, curve), "rad or m, per powers of rad or m",
+     "and these times the square, the cube and the fourth power of it", NULL, NULL},
     {"path", STI_VALUE_LIST, TENDON, TENDON, STI_FINITE, 0, "", "what it passes, in order, 64 at most; see Tendons",
      NULL, &sti_tendon_kind},
     {"coordinate", STI_VALUE_CHOICE, DRIVEN & ~TENDON, 0, STI_FINITE, FIELD(Joint, coordinate), "",

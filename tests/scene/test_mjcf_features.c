@@ -432,6 +432,40 @@ static void activations(void **state)
         2, "act has more than 0 numbers");
 }
 
+/* joint1 - ref1 = c0 + c1 d + c2 d^2 + c3 d^3 + c4 d^4 with d = joint2 - ref2, whatever the start: the driver starts at
+ * 0.3, is turned to 0.8 by its servo, and the slide is where the polynomial has it at both. */
+static void curved_gears(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"robots/0/positions={\"h\": 0.3}", NULL};
+    Robot robot = robot_of(
+        "<mujoco><compiler angle='radian'/><option gravity='0 0 0' timestep='1e-3'/>" WORLD(
+            BODY("h", "", INERTIAL "<joint name='h' axis='0 0 1' ref='0.1'/>")
+                BODY("s", "pos='0 9 0'",
+                     INERTIAL
+                     "<joint name='s' type='slide' axis='1 0 0' ref='0.05'/>")) "<equality><joint joint1='s' "
+                                                                                "joint2='h' polycoef='0.02 0.5 -0.4 "
+                                                                                "0.3 0.2'/></equality>"
+                                                                                "<actuator><position joint='h' kp='50' "
+                                                                                "kv='20'/></actuator></mujoco>",
+        sets);
+    st_System *system = NULL;
+    st_Error err = {0};
+    assert_int_equal(st_system_create(robot.scene, &robot.def, &system, &err), ST_OK);
+    for (int k = 0; k < 2; k++) {
+        const double angle = k == 0 ? 0.3 : 0.8, d = angle - 0.1;
+        const double x = 0.05 + 0.02 + d * (0.5 + d * (-0.4 + d * (0.3 + d * 0.2)));
+        st_Pose pose;
+        st_system_pose(system, st_scene_find_body(robot.scene, "s"), &pose);
+        check_close(pose.p.x, x - 0.05, k == 0 ? 1e-14 : 1e-6);
+        assert_int_equal(st_system_set_motor(system, st_scene_find_joint(robot.scene, "h"), 0.8 - 0.3, &err), ST_OK);
+        for (int i = 0; i < 4000 && k == 0; i++)
+            assert_int_equal(st_system_step(system, 1e-3, NULL, &err), ST_OK);
+    }
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+}
+
 /* A tetrahedron with the corners 0 and the unit vectors has V = 1/6 and its centre at 1/4 each; without its slanted
  * face MuJoCo's way, tetrahedra to the middle of the surface, still has a mass; a square has none but that of its
  * surface. */
@@ -758,6 +792,7 @@ int main(void)
         cmocka_unit_test(sensors_at_rest),
         cmocka_unit_test(keyframes),
         cmocka_unit_test(activations),
+        cmocka_unit_test(curved_gears),
         cmocka_unit_test(masses_of_meshes),
         cmocka_unit_test(shapes_around_meshes),
         cmocka_unit_test(shells),
