@@ -56,24 +56,39 @@ STI_INLINE void by_pairs(double sign, const double *X, const double *Y, int size
 }
 
 STI_CLONES
+static void balls(double sign, const double *X, const double *Y, int inner, double *C, int64_t stride)
+{
+    if (inner == 6)
+        multiply_blocks(sign, X, 3, Y, 3, 6, C, stride);
+    else
+        multiply_blocks(sign, X, 3, Y, 3, 3, C, stride);
+}
+
 STI_CLONES
+static void hinges(double sign, const double *X, const double *Y, int inner, double *C, int64_t stride)
+{
+    if (inner == 6)
+        by_pairs(sign, X, Y, 5, 6, C, stride);
+    else
+        by_pairs(sign, X, Y, 5, 5, C, stride);
+}
+
 STI_CLONES
+static void sprung_hinges(double sign, const double *X, const double *Y, double *C, int64_t stride)
+{
+    by_pairs(sign, X, Y, 6, 6, C, stride);
+}
+
 void sti_product_add(double sign, const double *X, int rows, const double *Y, int cols, int inner, double *C,
                      int64_t stride)
 {
-    if (rows == 3 && cols == 3 && (inner == 3 || inner == 6)) {
-        if (inner == 6)
-            multiply_blocks(sign, X, 3, Y, 3, 6, C, stride);
-        else
-            multiply_blocks(sign, X, 3, Y, 3, 3, C, stride);
-    } else if (rows == 5 && cols == 5 && (inner == 5 || inner == 6)) {
-        if (inner == 6)
-            by_pairs(sign, X, Y, 5, 6, C, stride);
-        else
-            by_pairs(sign, X, Y, 5, 5, C, stride);
-    } else if (rows == 6 && cols == 6 && inner == 6) {
-        by_pairs(sign, X, Y, 6, 6, C, stride);
-    } else if (inner == 6)
+    if (rows == 3 && cols == 3 && (inner == 3 || inner == 6))
+        balls(sign, X, Y, inner, C, stride);
+    else if (rows == 5 && cols == 5 && (inner == 5 || inner == 6))
+        hinges(sign, X, Y, inner, C, stride);
+    else if (rows == 6 && cols == 6 && inner == 6)
+        sprung_hinges(sign, X, Y, C, stride);
+    else if (inner == 6)
         multiply_blocks(sign, X, rows, Y, cols, 6, C, stride);
     else if (inner == 1)
         multiply_blocks(sign, X, rows, Y, cols, 1, C, stride);
