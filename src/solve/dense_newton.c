@@ -43,9 +43,6 @@ static const double imposed_noise = 1e-12;
 /* A contact that opens at no more than this part of the speed at which the fastest one closes counts as touching, in
  * the first step from no impulses at all.                                                            */
 static const double nearly = 0.1;
-/* A residual that ends the search after all paths: further ones cost many times as much as a step, for digits that no
- * motion shows. It is reported as not converged.                                                      */
-static const double good = 1e-8;
 
 /* How a contact takes part: a row of W with a law, or a servo within its bounds, eliminated as a row or folded into A.
  */
@@ -1018,9 +1015,9 @@ static bool collect_impulses(sti_DenseNewton *d, const st_Problem *p)
     return outside;
 }
 
-st_Status sti_dense_newton_solve(sti_DenseNewton *d, const st_Problem *p, double tolerance, double polish,
-                                 int max_iterations, const double *start, st_Solution *solution, st_SolveInfo *info,
-                                 bool *solved, st_Error *err)
+st_Status sti_dense_newton_solve(sti_DenseNewton *d, const st_Problem *p, double tolerance, double enough,
+                                 double polish, int max_iterations, const double *start, st_Solution *solution,
+                                 st_SolveInfo *info, bool *solved, st_Error *err)
 {
     int iterations = 0;
     *solved = false;
@@ -1056,14 +1053,14 @@ st_Status sti_dense_newton_solve(sti_DenseNewton *d, const st_Problem *p, double
             if (d->place[d->m + i] >= d->n_linear) d->r[d->place[d->m + i] - d->n_linear] = d->r_all[i];
         const bool found = solve_others(d, p, tolerance, polish, max_iterations, &iterations);
         outside = collect_impulses(d, p);
-        if (found || (d->least <= good && !outside)) continue;
+        if (found || (d->least <= enough && !outside)) continue;
         if (start != NULL && d->least < near && !outside) /* the next solver begins where this one gave up */
             memcpy(solution->r, d->r_all, (size_t)p->n_r * sizeof *solution->r);
         return ST_OK;
     }
     st_Residual residual;
     judge_all(d, p, &residual);
-    if (outside || !(residual.natural <= fmax(good, tolerance)) || !(rounding_of(d, p) <= 0.1 * tolerance) ||
+    if (outside || !(residual.natural <= fmax(enough, tolerance)) || !(rounding_of(d, p) <= 0.1 * tolerance) ||
         !sti_joints_are_met(p, d->v, residual.joint, tolerance, false))
         return ST_OK;
     memcpy(solution->r, d->r_all, (size_t)p->n_r * sizeof *solution->r);

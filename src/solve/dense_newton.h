@@ -18,10 +18,10 @@ void sti_dense_newton_destroy(sti_DenseNewton *d); /* NULL is fine */
 /* Is the problem small enough, and symmetric? */
 bool sti_dense_newton_takes(const st_Problem *problem);
 
-/* Solve from `start` (n_r; NULL: from 0). *solved false: solve it otherwise; solution->r is then untouched, or a better
- * start.                                                                                             */
-st_Status sti_dense_newton_solve(sti_DenseNewton *d, const st_Problem *problem, double tolerance, double polish,
-                                 int max_iterations, const double *start, st_Solution *solution, st_SolveInfo *info,
-                                 bool *solved, st_Error *err);
+/* Solve from `start` (n_r; NULL: from 0). Where no path reaches the tolerance, a residual of `enough` ends the search,
+ * as not converged. *solved false: solve it otherwise; solution->r is then untouched, or a better start. */
+st_Status sti_dense_newton_solve(sti_DenseNewton *d, const st_Problem *problem, double tolerance, double enough,
+                                 double polish, int max_iterations, const double *start, st_Solution *solution,
+                                 st_SolveInfo *info, bool *solved, st_Error *err);
 
 #endif

@@ -422,20 +422,14 @@ st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solut
 /* Visits of each contact that `auto` may spend on a small problem that dense factors did not solve: a jam, mostly,
  * which no method solves. More, and a step costs many times the others; fewer, and what is hard is left unsolved.    */
 static const double visits_after_dense = 600;
+/* A residual that ends the search with dense factors: further paths cost many times as much as a step, for digits that
+ * no motion shows. It is reported as not converged. Neither holds for effort exact.                            */
+static const double enough_of_dense = 1e-8;
 
-st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const sti_PileContacts *pile,
-                           st_Solution *solution, st_SolveInfo *info, st_Error *err)
+/* All of it by joints first, then by contacts. */
+static st_Status solve_by_contacts(st_Solver *solver, const st_Problem *problem, const sti_PileContacts *pile,
+                                   st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
-    STI_TRY(check_fit(solver, problem, solution, err));
-    if (solver->tries_dense && pile == NULL && sti_dense_newton_takes(problem)) {
-        bool solved;
-        const st_SolverDef *def = &solver->def;
-        STI_TRY(sti_dense_newton_solve(solver->dense, problem, def->tolerance,
-                                       (def->warm_start ? 1e-2 : 1) * def->tolerance, def->max_iterations,
-                                       def->warm_start ? solution->r : NULL, solution, info, &solved, err));
-        if (solved) return ST_OK;
-        if (solver->kind == &sti_auto) solver->def.max_work = fmin(def->max_work, visits_after_dense);
-    }
     STI_TRY(make_room(solver, problem, err));
     STI_TRY(sti_reduce_joints(solver->reduction, problem, pile, err));
     /* Velocities and joints are known. Where they leave all contacts open r = 0 is the answer, and exact. */
@@ -458,6 +452,26 @@ st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const s
     copy(solver, solution->v, solver->reduction->judged->v, problem->n_v);
     copy(solver, solution->l, solver->reduction->judged->l, problem->n_l);
     return ST_OK;
+}
+
+st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const sti_PileContacts *pile,
+                           st_Solution *solution, st_SolveInfo *info, st_Error *err)
+{
+    const st_SolverDef *def = &solver->def;
+    STI_TRY(check_fit(solver, problem, solution, err));
+    if (!solver->tries_dense || pile != NULL || !sti_dense_newton_takes(problem))
+        return solve_by_contacts(solver, problem, pile, solution, info, err);
+    bool solved;
+    const bool exact = def->effort == ST_EFFORT_EXACT;
+    STI_TRY(sti_dense_newton_solve(solver->dense, problem, def->tolerance, exact ? 0 : enough_of_dense,
+                                   (def->warm_start ? 1e-2 : 1) * def->tolerance, def->max_iterations,
+                                   def->warm_start ? solution->r : NULL, solution, info, &solved, err));
+    if (solved) return ST_OK;
+    const double max_work = def->max_work;
+    if (solver->kind == &sti_auto && !exact) solver->def.max_work = fmin(max_work, visits_after_dense);
+    const st_Status status = solve_by_contacts(solver, problem, pile, solution, info, err);
+    solver->def.max_work = max_work;
+    return status;
 }
 
 st_Status st_solver_solve_local(st_Solver *solver, const st_LocalProblem *problem, st_Solution *solution,

@@ -105,7 +105,7 @@ static double solve_and_judge(sti_DenseNewton *solver, const st_Problem *problem
     bool solved;
     assert_true(sti_dense_newton_takes(problem));
     check_ok(
-        sti_dense_newton_solve(solver, problem, tolerance, tolerance, 1000, start, &solution, &info, &solved, &err),
+        sti_dense_newton_solve(solver, problem, tolerance, 0, tolerance, 1000, start, &solution, &info, &solved, &err),
         err);
     if (!solved) return INFINITY;
     check_ok(st_problem_residual(problem, r, &judged, &err), err);
@@ -181,7 +181,7 @@ static void bad_masses_are_left_alone(void **state)
     memcpy(answer, r, sizeof answer);
     st_Solution solution = {.v = v, .r = answer};
     check_ok(sti_dense_newton_create(&allocator, &solver, &err), err);
-    check_ok(sti_dense_newton_solve(solver, &problem, 1e-9, 1e-9, 1000, r, &solution, NULL, &solved, &err), err);
+    check_ok(sti_dense_newton_solve(solver, &problem, 1e-9, 0, 1e-9, 1000, r, &solution, NULL, &solved, &err), err);
     assert_false(solved);
     assert_memory_equal(answer, r, sizeof r);
     sti_dense_newton_destroy(solver);
