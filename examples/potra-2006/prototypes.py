@@ -88,8 +88,8 @@ def pawl():
     nickel = {"density": 8900, "friction": 0.15}
     write("pawl", {
         "name": "pawl",
-        "description": f"A pawl of 2.3 mm slides over a disk into a hole of its own shape, past a lever on a spring, whose hook drops into its notch; then "
-        f"it is pulled back (after an application in {PAPER}; shapes and numbers are ours). Look for: the hook holds it. CAD has cut each flat face into about 50 "
+        "description": f"A pawl of 2.3 mm slides over a disk into a hole of its own shape. It passes a lever on a spring; the hook of the lever drops into "
+        f"the notch of the pawl. Then the pawl is pulled back (after an application in {PAPER}; shapes and numbers are ours). Look for: the hook holds it. CAD has cut each flat face into about 50 "
         "triangles, so that dozens of their corners touch: drop_redundant leaves those that the others do not imply. With --set "
         "simulation/drop_redundant=false --set simulation/all_points=true all of them are in the step problem.",
         # lengths and speeds for parts of this size, under every preset
