@@ -4,10 +4,11 @@
  *     Y = inv(U') [G H],   W = Y'Y + diag(Cb, C),   b = Y' inv(U') f + (g, w)
  *
  * Rows come in this order:   joints | bounded rows with compliance between their bounds (servos) | all others.
- * The first two are linear, u = 0, and are eliminated; after the joints the rest is the W and b of reduce.h, and gives
- * rho and the scale of the residual. Without joints a servo on one velocity, x y + C r + w = 0, is no row at all: it is
- * folded into A and f, x^2/C on the diagonal and -x w/C. rho and the scale are then those of A as it is. On the others
- * each law is F(r, u) = 0 (alart_curnier.h), and with A = dF/dr and B = dF/du a step solves
+ * The first two are linear, u = 0, and are eliminated. Without joints a servo on one velocity, x y + C r + w = 0, is no
+ * row at all: it is folded into A and f, x^2/C on the diagonal and -x w/C. The rest is W and b, and gives rho and the
+ * scale of the residual: a servo between its bounds counts as the soft joint row that it is, so that the residual is
+ * the one of reduce.h for the problem where it is written as such. On the others each law is F(r, u) = 0
+ * (alart_curnier.h), and with A = dF/dr and B = dF/du a step solves
  *
  *     (A + B (S + alpha E)) d = -F,       E = diag(1/rho)
  *
@@ -59,27 +60,26 @@ struct sti_DenseNewton {
     STI_ARRAY(int, numbers);
     STI_ARRAY(unsigned char, kind); /* by contact: Kind                                              */
     /* of the problem at hand */
-    int n, m, rows, stride;  /* velocities, joint rows, all rows, numbers in a row of Y and W       */
-    int n_linear;            /* rows eliminated: joints and servos                                  */
-    int redundant;           /* joint rows that depend on others                                    */
-    int n_folded;            /* servos                                                              */
-    int *place;              /* where joint row j, and contact row m + i, went; -1: folded           */
-    int *chain, *chain_at;   /* by velocity k, from chain_at[k]: its path to the root of its tree      */
-    double *Y, *W, *b;       /* n x stride, rows x stride, rows                                     */
-    Factor U;                /* of A with servos that are folded                                    */
-    Factor U_bare;           /* of A as it is                                                       */
-    double *diagonal, *base; /* n_r: of W and b without joints, as residual.c sees them             */
-    double *free;            /* n: inv(U') f                                                        */
-    double *x;               /* rows: impulses, in the order of W                                   */
-    double *terms;           /* rows: sizes of what b is the sum of                                 */
-    double *own;             /* rows: the diagonal of W before any elimination                      */
+    int n, m, rows, stride; /* velocities, joint rows, all rows, numbers in a row of Y and W       */
+    int n_linear;           /* rows eliminated: joints and servos                                  */
+    int redundant;          /* joint rows that depend on others                                    */
+    int n_folded;           /* servos                                                              */
+    int *place;             /* where joint row j, and contact row m + i, went; -1: folded           */
+    int *chain, *chain_at;  /* by velocity k, from chain_at[k]: its path to the root of its tree      */
+    double *Y, *W, *b;      /* n x stride, rows x stride, rows                                     */
+    Factor U;               /* of A with the servos that are folded                                */
+    double *x;              /* rows: impulses, in the order of W                                   */
+    double *terms;          /* rows: sizes of what b is the sum of                                 */
+    double *own;            /* rows: the diagonal of W before any elimination                      */
     double *r, *u, *trial, *trial_u, *F, *step, *step_u, *rho, *centre, *best; /* others alone, in their order    */
     double measure, least;                /* natural residual of r and of the best                                    */
     double *A, *B;                        /* BLOCK numbers per contact                                           */
     double *J;                            /* the system of a step, and its right-hand side as a last column       */
     int *active;                          /* its rows                                                            */
     double *v, *l, *r_all, *u_all, *rest; /* of the judge                                             */
+    double *momentum;                     /* n: f + G l + H r without the servos that are folded         */
     double *rho_of, *compliance;          /* by contact; the latter of servos                                     */
+    double *mass;                         /* n: the diagonal of A                                                 */
     double scale;
 };
 
@@ -122,10 +122,6 @@ static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *e
         int64_t count;
     } arrays[] = {{&d->U.x, (int64_t)n * padded(n)},
                   {&d->U.over, n},
-                  {&d->U_bare.x, (int64_t)n * padded(n)},
-                  {&d->U_bare.over, n},
-                  {&d->diagonal, p->n_r},
-                  {&d->base, p->n_r},
                   {&d->Y, (int64_t)n * stride},
                   {&d->W, (int64_t)rows * stride},
                   {&d->J, (int64_t)rows * stride},
@@ -135,7 +131,8 @@ static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *e
                   {&d->compliance, p->n_contacts},
                   {&d->v, n},
                   {&d->rest, n},
-                  {&d->free, n},
+                  {&d->mass, n},
+                  {&d->momentum, n},
                   {&d->l, p->n_l},
                   {&d->b, rows},
                   {&d->x, rows},
@@ -255,9 +252,10 @@ static void find_chains(sti_DenseNewton *d, const st_Problem *p)
     }
 }
 
-/* U of A, with servos in it if they are folded; false: A is not positive definite. */
-STI_CLONES static bool factor_masses(sti_DenseNewton *d, const st_Problem *p, bool folded, Factor *U)
+/* U of A and of the servos that are folded; false: A is not positive definite. */
+STI_CLONES static bool factor_masses(sti_DenseNewton *d, const st_Problem *p)
 {
+    const Factor *U = &d->U;
     const int stride = padded(d->n);
     const double *numbers = p->A.x;
     for (int b = 0; b < p->A.n_blocks; b++) {
@@ -274,7 +272,9 @@ STI_CLONES static bool factor_masses(sti_DenseNewton *d, const st_Problem *p, bo
         }
         numbers += diagonal ? size : (int64_t)size * size;
     }
-    for (int c = 0; folded && c < p->n_contacts; c++) {
+    for (int k = 0; k < d->n; k++)
+        d->mass[k] = U->x[(int64_t)k * (stride + 1)];
+    for (int c = 0; d->n_folded > 0 && c < p->n_contacts; c++) {
         if (d->kind[c] != FOLDED) continue;
         const int64_t e = p->H.p[p->contact[c].first];
         U->x[(int64_t)p->H.i[e] * (stride + 1)] += p->H.x[e] * p->H.x[e] / d->compliance[c];
@@ -321,24 +321,6 @@ static void solve_backward(const sti_DenseNewton *d, const Factor *U, double *x)
     }
 }
 
-/* e_k' inv(A) e_k: inv(U') e_k stays on the path of k. */
-static double inverse_diagonal(const sti_DenseNewton *d, const Factor *U, int k, double *scratch)
-{
-    const int *chain = d->chain + d->chain_at[k], n = d->chain_at[k + 1] - d->chain_at[k];
-    const double *row = U->x + (int64_t)k * padded(d->n);
-    double z = U->over[k], sum = z * z;
-    for (int e = 0; e < n; e++)
-        scratch[e] = -row[chain[e]] * z;
-    for (int e = 0; e < n; e++) {
-        z = scratch[e] * U->over[chain[e]];
-        sum += z * z;
-        row = U->x + (int64_t)chain[e] * padded(d->n);
-        for (int g = e + 1; g < n; g++)
-            scratch[g] -= z * row[chain[g]];
-    }
-    return sum;
-}
-
 static double column_times(const st_Sparse *of, int j, const double *v)
 {
     double sum = 0;
@@ -365,15 +347,30 @@ static void add_compliance(sti_DenseNewton *d, const st_BlockDiag *C, const int 
                 if (place[i] >= 0 && place[j] >= place[i]) d->W[(int64_t)place[i] * d->stride + place[j]] += *x;
 }
 
-/* The upper triangle of Y'Y. */
+/* The upper triangle of Y'Y: two rows by eight columns at a time stay in registers. */
 STI_CLONES static void multiply_columns(sti_DenseNewton *d)
 {
-    const int stride = d->stride;
-    for (int k = 0; k < d->n; k++) {
-        const double *row = d->Y + (int64_t)k * stride;
-        for (int i = 0; i < d->rows; i++)
-            if (row[i] != 0) subtract_fours(-row[i], row, d->W + (int64_t)i * stride, i, stride);
-    }
+    enum { WIDE = 2 * STI_WIDTH };
+    const int stride = d->stride, n = d->n;
+    for (int i = 0; i < d->rows; i += 2)
+        for (int j = i & ~3; j < stride; j += WIDE) {
+            const double *own = d->Y + i, *other = d->Y + j;
+            const int next = j + STI_WIDTH < stride ? STI_WIDTH : 0; /* the last four alone: twice the same */
+            sti_Wide a = {0}, b = {0}, c = {0}, e = {0};
+            for (int k = 0; k < n; k++, own += stride, other += stride) {
+                const sti_Wide one = *(const sti_Wide *)other, two = *(const sti_Wide *)(other + next);
+                a += own[0] * one;
+                b += own[0] * two;
+                c += own[1] * one; /* beyond the last row: the column of f */
+                e += own[1] * two;
+            }
+            double *to = d->W + (int64_t)i * stride + j;
+            *(sti_Wide *)to = a;
+            *(sti_Wide *)(to + next) = b;
+            if (i + 1 == d->rows) continue;
+            *(sti_Wide *)(to + stride) = c;
+            *(sti_Wide *)(to + stride + next) = e;
+        }
 }
 
 /* The upper triangle of W, and b. */
@@ -381,7 +378,6 @@ static void form_rows(sti_DenseNewton *d, const st_Problem *p)
 {
     const int n = d->n, rows = d->rows, stride = d->stride;
     memset(d->Y, 0, (size_t)n * (size_t)stride * sizeof *d->Y);
-    memset(d->W, 0, (size_t)rows * (size_t)stride * sizeof *d->W);
     spread_columns(d, &p->G, d->place);
     spread_columns(d, &p->H, d->place + d->m);
     for (int i = 0; i < n; i++) /* f as one more column */
@@ -406,42 +402,6 @@ static void form_rows(sti_DenseNewton *d, const st_Problem *p)
         d->own[i] = d->W[(int64_t)i * stride + i];
         d->terms[i] = fabs(d->b[i]);
     }
-}
-
-/* The diagonal of W, and b, of the problem without servos in A. */
-static bool form_bare(sti_DenseNewton *d, const st_Problem *p)
-{
-    const int n = d->n, stride = d->stride;
-    if (!factor_masses(d, p, false, &d->U_bare)) return false;
-    memset(d->Y, 0, (size_t)n * (size_t)stride * sizeof *d->Y);
-    spread_columns(d, &p->H, d->place);
-    for (int i = 0; i < n; i++)
-        d->Y[(int64_t)i * stride + d->rows] = p->f[i];
-    solve_columns(d, &d->U_bare, d->Y);
-    memset(d->b, 0, (size_t)d->rows * sizeof *d->b); /* squares, for a moment */
-    for (int k = 0; k < n; k++) {
-        const double *row = d->Y + (int64_t)k * stride;
-        for (int i = 0; i < d->rows; i++)
-            d->b[i] += row[i] * row[i];
-        d->rest[k] = row[d->rows];
-    }
-    solve_backward(d, &d->U_bare, d->rest);
-    for (int c = 0; c < p->n_contacts; c++)
-        for (int row = p->contact[c].first; row < p->contact[c].first + p->contact[c].dim; row++) {
-            d->base[row] = p->w[row] + column_times(&p->H, row, d->rest);
-            if (d->place[row] >= 0) {
-                d->diagonal[row] = d->b[d->place[row]];
-                continue;
-            }
-            const double x = p->H.x[p->H.p[row]];
-            d->diagonal[row] = x * x * inverse_diagonal(d, &d->U_bare, p->H.i[p->H.p[row]], d->v);
-        }
-    const double *x = p->C.x;
-    for (int k = 0; k < p->C.n_blocks; k++)
-        for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++)
-            for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++, x++)
-                if (i == j) d->diagonal[i] += *x;
-    return true;
 }
 
 /* Eliminate rows first .. end - 1, which are u = 0, from those after them. Row p of W stays as it was then, for
@@ -482,13 +442,12 @@ static void recover_linear(const sti_DenseNewton *d, int first, int end, const d
 
 /* ---- residual ------------------------------------------------------------------------------------- */
 
-/* rho by contact, and the scale of the natural residual (residual.c), from W and b without joints. */
-static void set_scales(sti_DenseNewton *d, const st_Problem *p)
+/* Rows that joints hold altogether become 0: W and b after the elimination of joints. */
+static void drop_held_rows(sti_DenseNewton *d, const st_Problem *p)
 {
-    double square = 0, terms = 0, least = 0;
-    for (int i = d->m; i < d->rows; i++) { /* rows that joints hold altogether */
+    for (int i = d->m; i < d->rows; i++) {
         double *row = d->W + (int64_t)i * d->stride;
-        if (d->m == 0 || row[i] > STI_HELD * d->own[i]) continue;
+        if (row[i] > STI_HELD * d->own[i]) continue;
         for (int j = i; j < d->rows; j++)
             row[j] = 0;
         for (int j = d->m; j < i; j++)
@@ -496,23 +455,32 @@ static void set_scales(sti_DenseNewton *d, const st_Problem *p)
         if (fabs(d->b[i]) <= imposed_noise * fmax(d->terms[i], p->u_scale / STI_IDLE_SPEED)) d->b[i] = 0;
         d->own[i] = 0;
     }
-    for (int i = 0; i < p->n_r && d->n_folded == 0; i++) {
-        const int at = d->place[d->m + i];
-        d->diagonal[i] = d->W[(int64_t)at * (d->stride + 1)];
-        d->base[i] = d->b[at];
-    }
+}
+
+/* rho by contact, and the scale of the natural residual (residual.c), from W and b of the others. A servo between its
+ * bounds has r = -(H'v + w)/C to rounding; its rho, at least that of its own row, only weighs this rounding.  */
+static void set_scales(sti_DenseNewton *d, const st_Problem *p)
+{
+    double square = 0, terms = 0, least = 0;
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
+        const int at = d->place[d->m + contact->first];
         double trace = 0;
-        for (int i = 0; i < contact->dim; i++)
-            trace += d->diagonal[contact->first + i];
+        if (d->kind[c] == FOLDED) {
+            const int64_t e = p->H.p[contact->first];
+            trace = d->compliance[c] + p->H.x[e] * p->H.x[e] / d->mass[p->H.i[e]];
+        } else if (d->kind[c] == SOFT) {
+            trace = d->own[at];
+        }
+        for (int i = at; d->kind[c] == HARD && i < at + contact->dim; i++)
+            trace += d->W[(int64_t)i * (d->stride + 1)];
         d->rho_of[c] = trace > 0 ? contact->dim / trace : 1;
         const double weight = d->rho_of[c] * d->rho_of[c];
-        for (int row = contact->first; row < contact->first + contact->dim; row++) {
-            const double term = fabs(p->w[row]) + fabs(d->base[row] - p->w[row]);
-            square += weight * d->base[row] * d->base[row];
+        least += contact->dim * weight * idle * p->u_scale * idle * p->u_scale;
+        for (int i = 0; d->kind[c] == HARD && i < contact->dim; i++) {
+            const double w = p->w[contact->first + i], b = d->b[at + i], term = fabs(w) + fabs(b - w);
+            square += weight * b * b;
             terms += weight * term * term;
-            least += weight * idle * p->u_scale * idle * p->u_scale;
         }
     }
     d->scale = sqrt(fmax(least, sqrt(square) > STI_NOISE * sqrt(terms) ? square : 0));
@@ -883,32 +851,46 @@ static void add_columns(const st_Sparse *of, const double *x, double *y)
 /* v of r and l, and the impulses of servos, by a solve and a refined one. */
 static void judge_velocities(sti_DenseNewton *d, const st_Problem *p)
 {
-    memset(d->v, 0, (size_t)d->n * sizeof *d->v);
+    const int n = d->n;
+    memcpy(d->momentum, p->f, (size_t)n * sizeof *d->momentum);
+    add_columns(&p->G, d->l, d->momentum);
+    for (int j = 0; j < p->n_r; j++)
+        for (int64_t e = p->H.p[j]; d->place[d->m + j] >= 0 && d->r_all[j] != 0 && e < p->H.p[j + 1]; e++)
+            d->momentum[p->H.i[e]] += p->H.x[e] * d->r_all[j];
+    memset(d->v, 0, (size_t)n * sizeof *d->v);
     for (int round = 0; round < 2; round++) {
         set_folded(d, p);
-        memcpy(d->rest, p->f, (size_t)d->n * sizeof *d->rest);
-        add_columns(&p->G, d->l, d->rest);
-        add_columns(&p->H, d->r_all, d->rest);
-        const double *numbers = p->A.x; /* rest -= A v */
-        for (int b = 0; b < p->A.n_blocks && round > 0; b++) {
-            const int first = p->A.first[b], end = p->A.first[b + 1];
-            const bool diagonal = sti_block_marked(&p->A, b);
-            for (int i = first; i < end; i++) {
-                double sum = 0;
-                for (int j = diagonal ? i : first; j < (diagonal ? i + 1 : end); j++)
-                    sum += *numbers++ * d->v[j];
-                d->rest[i] -= sum;
-            }
+        memcpy(d->rest, d->momentum, (size_t)n * sizeof *d->rest);
+        for (int c = 0; c < p->n_contacts && d->n_folded > 0; c++) {
+            const int row = p->contact[c].first;
+            const int64_t e = p->H.p[row];
+            if (d->kind[c] == FOLDED) d->rest[p->H.i[e]] += p->H.x[e] * d->r_all[row];
         }
-        for (int k = d->n - 1; k >= 0; k--) { /* inv(U'), then inv(U) */
-            const double *row = d->U.x + (int64_t)k * padded(d->n);
+        const double *numbers = p->A.x; /* rest -= A v, along the paths */
+        for (int b = 0; b < p->A.n_blocks && round > 0; b++) {
+            const int first = p->A.first[b], size = p->A.first[b + 1] - first;
+            const bool diagonal = sti_block_marked(&p->A, b);
+            for (int k = first; k < first + size; k++) {
+                const double *row = numbers + (int64_t)(k - first) * (diagonal ? 1 : size), v = d->v[k];
+                double sum = d->mass[k] * v;
+                for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++) {
+                    const int j = d->chain[e];
+                    sum += row[j - first] * d->v[j];
+                    d->rest[j] -= row[j - first] * v;
+                }
+                d->rest[k] -= sum;
+            }
+            numbers += diagonal ? size : (int64_t)size * size;
+        }
+        for (int k = n - 1; k >= 0; k--) { /* inv(U'), then inv(U) */
+            const double *row = d->U.x + (int64_t)k * padded(n);
             if (d->rest[k] == 0) continue;
             d->rest[k] *= d->U.over[k];
             for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++)
                 d->rest[d->chain[e]] -= row[d->chain[e]] * d->rest[k];
         }
         solve_backward(d, &d->U, d->rest);
-        for (int i = 0; i < d->n; i++)
+        for (int i = 0; i < n; i++)
             d->v[i] += d->rest[i];
     }
     set_folded(d, p);
@@ -1043,11 +1025,12 @@ st_Status sti_dense_newton_solve(sti_DenseNewton *d, const st_Problem *p, double
     for (int round = 0; round < MOST_ROUNDS && outside; round++) {
         if (round == MOST_ROUNDS - 1) memset(d->kind, HARD, (size_t)p->n_contacts);
         order_rows(d, p);
-        if (!factor_masses(d, p, true, &d->U) || (d->n_folded > 0 && !form_bare(d, p))) return ST_OK;
+        if (!factor_masses(d, p)) return ST_OK;
         form_rows(d, p);
         d->redundant = eliminate_rows(d, 0, d->m);
-        set_scales(d, p);
+        if (d->m > 0) drop_held_rows(d, p);
         eliminate_rows(d, d->m, d->n_linear);
+        set_scales(d, p);
         set_slope_rho(d, p);
         for (int i = 0; i < p->n_r; i++)
             if (d->place[d->m + i] >= d->n_linear) d->r[d->place[d->m + i] - d->n_linear] = d->r_all[i];
