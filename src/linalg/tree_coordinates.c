@@ -56,16 +56,19 @@ typedef struct Link {
     double sign;             /* the first three rows are sign v + B w, the others E w: points that meet; 0: others   */
     double B[3][3], F[2][3]; /* rows of F: dual to those of E                                      */
     bool adopted;            /* X was chosen so that a row of its joint is its coordinate                      */
-    bool shares;             /* the frame of its parent: a hinge, with XK and XP in place of X        */
-    double XK[3][3], XP[3][3]; /* v = v_a + XK w_a + ..,  w = XP w_a + ..                             */
-    bool plain;                /* S is the unit matrix: a free root                                    */
-    double K[3][3], P[3][3];   /* velocities of the block from those of the frame: v = V + K W, w = P W          */
-    Six S[MOST];               /* columns                                                            */
-    Six A[MOST];               /* in its frame, of all that it carries                                            */
-    Six f;                     /* likewise                                                           */
-    Six d, p;                  /* in its frame: velocity for y = 0, within its joint and altogether              */
-    Six own_p;                 /* the latter of its block                                            */
-    Six V;                     /* velocity in its frame: expand                                       */
+    const double *row_b, *row_a; /* of a hinge: that row on the link and on its parent,                     */
+    double row_x, row_p;         /* its number on the coordinate and its part on p ...                      */
+    double row_own;              /* ... and its square over the diagonals of A                              */
+    bool shares;                 /* the frame of its parent: a hinge, with XK and XP in place of X        */
+    double XK[3][3], XP[3][3];   /* v = v_a + XK w_a + ..,  w = XP w_a + ..                             */
+    bool plain;                  /* S is the unit matrix: a free root                                    */
+    double K[3][3], P[3][3];     /* velocities of the block from those of the frame: v = V + K W, w = P W          */
+    Six S[MOST];                 /* columns                                                            */
+    Six A[MOST];                 /* in its frame, of all that it carries                                            */
+    Six f;                       /* likewise                                                           */
+    Six d, p;                    /* in its frame: velocity for y = 0, within its joint and altogether              */
+    Six own_p;                   /* the latter of its block                                            */
+    Six V;                       /* velocity in its frame: expand                                       */
 } Link;
 
 /* A soft row on one coordinate, a spring or damper of a joint: x y + Cb l + g = 0 is a part of T'AT and f. */
@@ -517,15 +520,23 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
     return true;
 }
 
+/* Where the numbers of a row on the block of its number e end. Mostly it has one for each velocity, in order. */
+static int64_t end_of_block(const sti_TreeCoordinates *t, const st_Sparse *from, int row, int64_t e)
+{
+    const int block = t->block_of[from->i[e]], first = t->first[block], end = t->first[block + 1];
+    const int64_t last = e + end - first, most = from->p[row + 1];
+    if (from->i[e] == first && last <= most && from->i[last - 1] == end - 1) return last;
+    while (e < most && from->i[e] >= first && from->i[e] < end)
+        e++;
+    return e;
+}
+
 /* The link that a row ties to its parent, and touches nothing else but a follower; -1: none. */
 static int link_of_row(const sti_TreeCoordinates *t, const st_Sparse *from, int row)
 {
-    int a = -1, b = -1, first = 0, end = 0;
-    for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
-        const int i = from->i[e];
-        if (i >= first && i < end) continue; /* the same block as before */
-        const int block = t->block_of[i], k = t->link_of[block];
-        first = t->first[block], end = t->first[block + 1];
+    int a = -1, b = -1;
+    for (int64_t e = from->p[row]; e < from->p[row + 1]; e = end_of_block(t, from, row, e)) {
+        const int block = t->block_of[from->i[e]], k = t->link_of[block];
         if (t->follows[block] >= 0 || (k >= 0 && (k == a || k == b))) continue;
         if (k < 0 || b >= 0) return -1;
         if (a < 0)
@@ -593,6 +604,8 @@ static void adopt_rows(sti_TreeCoordinates *t, const st_Sparse *from, const int 
                     link->XK[i][j] -= N[i] / rate * rest[j];
                 }
             link->adopted = true;
+            link->row_b = on_b, link->row_a = on_a;
+            link->row_x = link->row_own = NAN;
             continue;
         }
         Six own, above;
@@ -700,14 +713,29 @@ static int common_link(const sti_TreeCoordinates *t, int a, int b)
     return a == b ? a : -1;
 }
 
+/* Are these the numbers of the row that a hinge took as its coordinate? Motor, damper, limit and rotor have the same.
+ */
+static bool is_adopted(const Link *link, const double *on_b, const double *on_a)
+{
+    return memcmp(on_b, link->row_b, sizeof(Six)) == 0 && memcmp(on_a, link->row_a, sizeof(Six)) == 0;
+}
+
 /* A row about the coordinate of a hinge alone: its number there, and its part on p. False: another row. */
-static bool hinge_row(const sti_TreeCoordinates *t, const st_Sparse *from, int row, int joint, double *x, double *on_p)
+static bool hinge_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, int joint, double *x, double *on_p)
 {
     if (joint < 0 || !t->link[joint].shares || !t->link[joint].adopted) return false;
-    const Link *link = &t->link[joint], *parent = &t->link[link->of.parent];
+    Link *link = &t->link[joint];
+    const Link *parent = &t->link[link->of.parent];
     const double *on_b, *on_a, *N = column_of_N(link, 0);
     double rest[3], size = 0, largest = 0;
-    if (!parts_of_row(from, row, link, parent, &on_b, &on_a) || !is_angular(on_b, on_a)) return false;
+    if (!parts_of_row(from, row, link, parent, &on_b, &on_a)) return false;
+    const bool same = is_adopted(link, on_b, on_a);
+    if (same && !isnan(link->row_x)) {
+        *x = link->row_x;
+        *on_p = link->row_p;
+        return true;
+    }
+    if (!is_angular(on_b, on_a)) return false;
     rest_of_row(link, on_b, on_a, rest);
     for (int j = 0; j < 3; j++) {
         const double a = fabs(on_a[3 + j]), b = fabs(rest[j]);
@@ -717,6 +745,7 @@ static bool hinge_row(const sti_TreeCoordinates *t, const st_Sparse *from, int r
     if (!(largest <= 1e-14 * size)) return false;
     *x = dot3(on_b + 3, N + 3);
     *on_p = dot3(on_b + 3, link->own_p + 3) + dot3(on_a + 3, parent->own_p + 3);
+    if (same) link->row_x = *x, link->row_p = *on_p;
     return true;
 }
 
@@ -962,7 +991,7 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
     for (int k = 0; k < n; k++) { /* all of the reduced blocks that a row touches */
         const int row = kept != NULL ? kept[k] : k;
         int last = -1;
-        for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
+        for (int64_t e = from->p[row]; e < from->p[row + 1]; e = end_of_block(t, from, row, e)) {
             const int b = t->reduced_block[t->block_of[from->i[e]]];
             if (b != last) most += t->first_reduced[b + 1] - t->first_reduced[b];
             last = b;
@@ -975,13 +1004,14 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
     for (int k = 0; k < n; k++) {
         const int row = kept != NULL ? kept[k] : k;
         const int64_t before = at;
-        double on_p;
-        if (hinge_row(t, from, row, joint_of[row], *x + at, &on_p)) {
+        double on_p, own = NAN, carried = 0;
+        const bool about_hinge = hinge_row(t, from, row, joint_of[row], *x + at, &on_p);
+        if (about_hinge) {
             (*i)[at++] = t->link[joint_of[row]].first_y;
         } else {
             on_p = carry_row(t, from, row, joint_of[row]);
             t->n_seen++;
-            for (int64_t e = from->p[row]; e < from->p[row + 1]; e++) {
+            for (int64_t e = from->p[row]; e < from->p[row + 1]; e = end_of_block(t, from, row, e)) {
                 const int b = t->reduced_block[t->block_of[from->i[e]]];
                 if (t->seen[b] == t->n_seen) continue;
                 t->seen[b] = t->n_seen;
@@ -995,11 +1025,16 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
         }
         /* squares of the row over the diagonals of A, and of the carried one over those of T'AT: 0 or rounding, where
          * the joints of trees hold it already */
-        double own = 0, carried = 0;
         for (int64_t e = before; e < at; e++)
             carried += (*x)[e] * (*x)[e] * t->lightness[(*i)[e]];
-        for (int64_t e = from->p[row]; e < from->p[row + 1]; e++)
-            own += from->x[e] * from->x[e] * t->own_lightness[from->i[e]];
+        Link *hinge = about_hinge ? &t->link[joint_of[row]] : NULL;
+        if (hinge != NULL && (*x)[before] == hinge->row_x) own = hinge->row_own;
+        if (isnan(own)) {
+            own = 0;
+            for (int64_t e = from->p[row]; e < from->p[row + 1]; e++)
+                own += from->x[e] * from->x[e] * t->own_lightness[from->i[e]];
+            if (hinge != NULL && (*x)[before] == hinge->row_x) hinge->row_own = own;
+        }
         const double part = carried / own;
         if (kept != NULL && !(part > HELD) && is_rigid(t->problem, row)) {
             at = before;
@@ -1008,7 +1043,8 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
         }
         if (kept != NULL && at == before + 1 && t->Cb[k] > 0) { /* a soft row on one coordinate */
             const int y = (*i)[before];
-            int b = 0;
+            int b = t->reduced_block[t->block_of[from->i[from->p[row]]]];
+            if (y < t->first_reduced[b]) b = 0;
             while (y >= t->first_reduced[b + 1])
                 b++;
             if (b < t->n_trees && !t->diagonal[b]) { /* it becomes a part of T'AT and f */
