@@ -118,7 +118,8 @@ static double clock_seconds(clockid_t clock)
 
 Stopwatch stopwatch_start(void)
 {
-    return (Stopwatch){clock_seconds(CLOCK_MONOTONIC), clock_seconds(CLOCK_PROCESS_CPUTIME_ID)};
+    const double busy = clock_seconds(CLOCK_PROCESS_CPUTIME_ID); /* a system call, a third of a microsecond: first */
+    return (Stopwatch){clock_seconds(CLOCK_MONOTONIC), busy};
 }
 
 double stopwatch_read(Stopwatch start)

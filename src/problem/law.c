@@ -50,25 +50,27 @@ static bool is_bounded_by_r(const st_ContactLaw *contact)
 
 /* Where r is the larger of the two, r - P(x) is taken as rho u^ + (x - P(x)), x = r - rho u^: the same number without
  * the loss of u^ in r, lest an r of 1e17 solves everything.                                        */
-void sti_law_natural(const st_ContactLaw *contact, const double *r, const double *u, double rho, double *out)
+void sti_law_naturals(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, int n,
+                      double *out)
 {
+    const sti_LawKind *kind = sti_law_of(contact);
+    if (kind->naturals != NULL && kind->naturals(contact, r, u, rho, n, out)) return;
     const int dim = contact->dim;
     const bool by_r = is_bounded_by_r(contact);
-    double shifted[ST_MAX_DIM] = {0}, x[ST_MAX_DIM] = {0}, P[ST_MAX_DIM] = {0}, of_r = 0.0, of_u = 0.0;
-    if (by_r)
-        memcpy(shifted, u, (size_t)dim * sizeof *shifted);
-    else
-        sti_law_shift(contact, u, shifted);
-    for (int k = 0; k < dim; k++) {
-        shifted[k] *= rho;
-        P[k] = x[k] = r[k] - shifted[k];
-        of_r += r[k] * r[k];
-        of_u += shifted[k] * shifted[k];
+    const double shift = !by_r && kind->shift != NULL ? kind->shift(contact, u) : 0.0;
+    for (int j = 0; j < n; j++, out += dim) {
+        double shifted[ST_MAX_DIM] = {0}, x[ST_MAX_DIM] = {0}, P[ST_MAX_DIM] = {0}, of_r = 0.0, of_u = 0.0;
+        for (int k = 0; k < dim; k++) {
+            shifted[k] = rho[j] * (k == 0 ? u[0] + shift : u[k]);
+            P[k] = x[k] = r[k] - shifted[k];
+            of_r += r[k] * r[k];
+            of_u += shifted[k] * shifted[k];
+        }
+        if (by_r)
+            kind->bound(contact, fmax(0.0, r[0]), P);
+        else
+            kind->project(contact, P);
+        for (int k = 0; k < dim; k++)
+            out[k] = of_r > of_u ? shifted[k] + (x[k] - P[k]) : r[k] - P[k];
     }
-    if (by_r)
-        sti_law_of(contact)->bound(contact, fmax(0.0, r[0]), P);
-    else
-        sti_law_project(contact, P);
-    for (int k = 0; k < dim; k++)
-        out[k] = of_r > of_u ? shifted[k] + (x[k] - P[k]) : r[k] - P[k];
 }

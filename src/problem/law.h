@@ -7,6 +7,7 @@
  *     project    x <- P(x), on the set of impulses                                    judge, nsgs, admm, apgd
  *     shift      u^ - u, along the normal                                             judge, apgd, admm
  *     bound      n >= 0, and friction cut to what a given normal impulse allows       judge, where mu is steep
+ *     naturals   the natural map in one, where that is quicker                        judge
  *     undone     |r . u^|, the power that the law leaves undone                       report
  *     slope      P(x) and dP/dx of the form that newton solves (reduce/alart_curnier.h)
  *     prepare    which function solves the law for one contact alone (one_contact.h)  nsgs
@@ -49,6 +50,9 @@ typedef struct sti_LawKind {
     void (*project)(const st_ContactLaw *contact, double *x);
     double (*shift)(const st_ContactLaw *contact, const double *u);        /* NULL: 0                           */
     void (*bound)(const st_ContactLaw *contact, double normal, double *x); /* NULL: always by `project`  */
+    /* sti_law_naturals in one, where that is quicker; false: not for this contact. NULL: by the functions above. */
+    bool (*naturals)(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, int n,
+                     double *out);
     double (*undone)(const st_ContactLaw *contact, const double *r, const double *u); /* NULL: | r . u^ | */
     /* P and D = dP/dx (dim x dim) come in as zeros. */
     void (*slope)(const st_ContactLaw *contact, const double *x, double *P, double *D);
@@ -119,8 +123,14 @@ void sti_law_shift(const st_ContactLaw *contact, const double *u, double *shifte
 /* Coefficients of friction above this are steep: the natural map takes the bound on friction from r_n itself. */
 #define STI_STEEP 1.0
 
-/* r - P(r - rho u^): the natural map of one contact. */
-void sti_law_natural(const st_ContactLaw *contact, const double *r, const double *u, double rho, double *out);
+/* r - P(r - rho u^): the natural map of one contact; with each of n rho, dim numbers each. */
+void sti_law_naturals(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, int n,
+                      double *out);
+static inline void sti_law_natural(const st_ContactLaw *contact, const double *r, const double *u, double rho,
+                                   double *out)
+{
+    sti_law_naturals(contact, r, u, &rho, 1, out);
+}
 
 /* | r . u^ |, the power the law leaves undone. */
 double sti_law_undone(const st_ContactLaw *contact, const double *r, const double *u);

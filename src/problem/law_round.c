@@ -22,7 +22,7 @@ st_Status sti_law_check_friction(const st_ContactLaw *c, int index, st_Error *er
 }
 
 /* Shorten x to the length limit >= 0 where it is longer. */
-static void shorten_group(double *x, int n, double now, double limit)
+static inline void shorten_group(double *x, int n, double now, double limit)
 {
     if (now <= limit) return;
     for (int k = 0; k < n; k++)
@@ -65,17 +65,21 @@ static void project_on_groups(const st_ContactLaw *contact, double *x)
 }
 
 /* The same where there is sliding friction alone: most contacts, and the innermost loop of every judge. */
-void sti_law_round_project(const st_ContactLaw *contact, double *x)
+static inline void project_on_disc(double mu, const int dim, double *x)
 {
-    if (contact->dim > 3) {
-        project_on_groups(contact, x);
-        return;
-    }
-    const double mu = contact->mu, size = sti_group_length(x + 1, contact->dim - 1);
+    const double size = sti_group_length(x + 1, dim - 1);
     if (x[0] >= 0.0 && size <= mu * x[0]) return;
     const double a = fmax(0.0, (x[0] + mu * size) / (1.0 + mu * mu));
     x[0] = a;
-    shorten_group(x + 1, contact->dim - 1, size, mu * a);
+    shorten_group(x + 1, dim - 1, size, mu * a);
+}
+
+void sti_law_round_project(const st_ContactLaw *contact, double *x)
+{
+    if (contact->dim > 3)
+        project_on_groups(contact, x);
+    else
+        project_on_disc(contact->mu, contact->dim, x);
 }
 
 /* Each part of friction cut to mu times `normal`. */
@@ -174,6 +178,38 @@ static double coulomb_shift(const st_ContactLaw *contact, const double *u)
     return shift;
 }
 
+/* The natural map of law.c, for sliding friction that is not steep. `dim` is a constant where this is called. */
+static inline void naturals_of_disc(double mu, const int dim, const double *r, const double *u, const double *rho,
+                                    int n, double *out)
+{
+    const double shift = mu * sti_group_length(u + 1, dim - 1);
+    double of_r = 0.0;
+    for (int k = 0; k < dim; k++)
+        of_r += r[k] * r[k];
+    for (int j = 0; j < n; j++, out += dim) {
+        double shifted[3], x[3], P[3], of_u = 0.0;
+        for (int k = 0; k < dim; k++) {
+            shifted[k] = rho[j] * (k == 0 ? u[0] + shift : u[k]);
+            P[k] = x[k] = r[k] - shifted[k];
+            of_u += shifted[k] * shifted[k];
+        }
+        project_on_disc(mu, dim, P);
+        for (int k = 0; k < dim; k++)
+            out[k] = of_r > of_u ? shifted[k] + (x[k] - P[k]) : r[k] - P[k];
+    }
+}
+
+static bool coulomb_naturals(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, int n,
+                             double *out)
+{
+    if (contact->dim > 3 || contact->mu > STI_STEEP) return false;
+    if (contact->dim == 2)
+        naturals_of_disc(contact->mu, 2, r, u, rho, n, out);
+    else
+        naturals_of_disc(contact->mu, 3, r, u, rho, n, out);
+    return true;
+}
+
 static void prepare_coulomb(sti_Local *local, double mean)
 {
     (void)mean;
@@ -208,6 +244,7 @@ const sti_LawKind sti_law_coulomb = {
     .project = sti_law_round_project,
     .shift = coulomb_shift,
     .bound = sti_law_round_bound,
+    .naturals = coulomb_naturals,
     .slope = sti_law_round_slope,
     .prepare = prepare_coulomb,
     .discs = sti_law_groups,

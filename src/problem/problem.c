@@ -39,17 +39,21 @@ static st_Status check_sparse(const char *name, const st_Sparse *s, int n_rows, 
                    (long long)s->p[s->n_cols]);
 
     for (int j = 0; j < n_cols; j++) {
+        int largest = -1;
+        bool sorted = true;
         for (int64_t e = s->p[j]; e < s->p[j + 1]; e++) {
             if (s->i[e] < 0 || s->i[e] >= s->n_rows)
                 return BAD("%s: entry %lld of column %d has row %d, must be 0 to %d", name, (long long)(e - s->p[j]), j,
                            s->i[e], s->n_rows - 1);
             if (!isfinite(s->x[e])) return BAD("%s(%d, %d) is %g, must be finite", name, s->i[e], j, s->x[e]);
+            sorted = sorted && s->i[e] > largest;
+            largest = s->i[e] > largest ? s->i[e] : largest;
         }
 
         /* Has the row of entry e come before in its column? Columns are short (a contact touches two bodies)
          * and mostly sorted, so look back only when the order breaks.                                      */
-        int largest = -1;
-        for (int64_t e = s->p[j]; e < s->p[j + 1]; e++) {
+        largest = -1;
+        for (int64_t e = s->p[j]; e < s->p[j + 1] && !sorted; e++) {
             if (s->i[e] > largest) {
                 largest = s->i[e];
                 continue;

@@ -40,6 +40,11 @@ static double rounding_from_diagonal(const sti_Reduction *reduction, const doubl
     return isnan(most) ? INFINITY : most;
 }
 
+bool sti_residual_is_certain(const sti_Reduction *reduction, const double *r, double tolerance)
+{
+    return rounding_from_diagonal(reduction, r) <= allowed_share * tolerance;
+}
+
 /* The body or mechanism at a side of contact c; -1: the ground. */
 static int node_of(const sti_Graph *graph, int c, int side)
 {
@@ -152,7 +157,7 @@ static st_Status is_certain(sti_Reduction *reduction, const double *r, double to
     st_Residual *judged = &reduction->judged->residual;
     *certain = true;
     if (reduction->graph == NULL || reduction->all_errors) {
-        *certain = rounding_from_diagonal(reduction, r) <= allowed_share * tolerance;
+        *certain = sti_residual_is_certain(reduction, r, tolerance);
         return ST_OK;
     }
     const sti_Graph *graph = reduction->graph;

@@ -71,7 +71,6 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     RELEASE(unit_p);
     RELEASE(unit_i);
     RELEASE(unit_x);
-    RELEASE(zero);
     RELEASE(pile_p);
     RELEASE(pile_i);
     RELEASE(pile_x);
@@ -104,6 +103,7 @@ void sti_reduction_publish(sti_Reduction *reduction)
 {
     const sti_ReductionMemory *m = reduction->memory;
     reduction->problem = m->problem;
+    reduction->is_local = m->local != NULL;
     reduction->h_first = m->h_first;
     reduction->h_start = m->h_start;
     reduction->h_index = m->h_index;
@@ -113,7 +113,7 @@ void sti_reduction_publish(sti_Reduction *reduction)
     reduction->y_index = m->y_index;
     reduction->y_value = m->y_value;
     reduction->v_free = m->v_free;
-    reduction->w = m->local == NULL ? m->w : m->zero;
+    reduction->w = m->w;
     reduction->b = m->b;
     reduction->W_diagonal = m->W_diagonal;
     reduction->W_start = m->W_start;

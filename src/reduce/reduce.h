@@ -54,6 +54,7 @@ typedef struct sti_Reduction {
     const int64_t *W_start;   /* n_contacts + 1                                                  */
     const double *rho;        /* n_contacts: dim / trace(W_cc), docs/methods.md 12; 1 where W_cc = 0 */
     int redundant_rows;       /* rows of G found to depend on others                             */
+    bool is_local;            /* it came as W and b: sti_reduce_local                            */
     int64_t serial;           /* counts the problems reduced, from 1                             */
     sti_Judged *judged;
     struct sti_Graph *graph; /* NULL: the problem is none for it                                */

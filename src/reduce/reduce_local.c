@@ -29,43 +29,68 @@ static bool is_symmetric(const st_Sparse *W, double *y, double *work)
     return difference <= local_symmetry * local_symmetry * size;
 }
 
-static st_Status make_shadow(sti_ReductionMemory *m, const st_LocalProblem *local, st_Error *err)
+/* H = I by rows, by contacts, and w = 0. */
+static st_Status make_unit(sti_ReductionMemory *m, const st_LocalProblem *local, st_Error *err)
 {
     const int n = local->n_r;
+    int64_t squares = 0;
+    for (int c = 0; c < local->n_contacts; c++)
+        squares += (int64_t)local->contact[c].dim * local->contact[c].dim;
     GROW(unit_p, n + 1);
     GROW(unit_i, n);
     GROW(unit_x, n);
-    GROW(zero, n);
-    GROW(out_v, n);
-    GROW(v_free, n);
-    m->unit_p[0] = 0;
-    for (int j = 0; j < n; j++) {
-        m->unit_p[j + 1] = j + 1;
-        m->unit_i[j] = j;
-        m->unit_x[j] = 1.0;
+    GROW(w, n);
+    GROW(h_first, local->n_contacts + 1);
+    GROW(h_start, local->n_contacts + 1);
+    GROW(h_index, n);
+    GROW(h_value, squares);
+    m->unit_p[0] = m->h_first[0] = m->h_start[0] = 0;
+    for (; m->n_unit < n; m->n_unit++) {
+        m->unit_p[m->n_unit + 1] = m->n_unit + 1;
+        m->unit_i[m->n_unit] = m->n_unit;
+        m->unit_x[m->n_unit] = 1.0;
     }
-    m->shadow = (st_Problem){.n_v = n,
-                             .n_r = n,
-                             .n_contacts = local->n_contacts,
-                             .symmetric = n == 0 || is_symmetric(&local->W, m->out_v, m->v_free),
-                             .H = {n, n, m->unit_p, m->unit_i, m->unit_x},
-                             .w = m->zero,
-                             .contact = local->contact};
+    for (int j = 0; j < n; j++) {
+        m->h_index[j] = j;
+        m->w[j] = 0.0;
+    }
+    for (int64_t k = 0; k < squares; k++)
+        m->h_value[k] = 0.0;
+    for (int c = 0; c < local->n_contacts; c++) {
+        const int dim = local->contact[c].dim;
+        m->h_first[c + 1] = m->h_first[c] + dim;
+        m->h_start[c + 1] = m->h_start[c] + (int64_t)dim * dim;
+        for (int d = 0; d < dim; d++)
+            m->h_value[m->h_start[c] + (int64_t)d * (dim + 1)] = 1.0;
+    }
     return ST_OK;
 }
 
-/* Y_c: the columns of W that belong to contact c. */
+/* Y_c: the columns of W that belong to contact c; and its diagonal block. */
 static st_Status copy_columns(sti_ReductionMemory *m, st_Error *err)
 {
-    const st_Problem *p = m->problem;
-    const st_Sparse *W = &m->local->W;
-    GROW(y_first, p->n_contacts + 1);
-    GROW(y_start, p->n_contacts + 1);
-    m->y_first[0] = m->y_start[0] = 0;
-    for (int c = 0; c < p->n_contacts; c++) {
-        const int begin = p->contact[c].first, dim = p->contact[c].dim;
+    const st_LocalProblem *local = m->local;
+    const st_Sparse *W = &local->W;
+    int64_t rows = 0, values = 0; /* at most */
+    for (int c = 0; c < local->n_contacts; c++) {
+        const int begin = local->contact[c].first, dim = local->contact[c].dim;
+        const int64_t most = dim + W->p[begin + dim] - W->p[begin];
+        rows += most;
+        values += dim * most;
+    }
+    GROW(y_first, local->n_contacts + 1);
+    GROW(y_start, local->n_contacts + 1);
+    GROW(W_start, local->n_contacts + 1);
+    GROW(y_index, rows);
+    GROW(y_value, values);
+    GROW(W_diagonal, m->h_start[local->n_contacts]);
+    GROW(place, local->n_r);
+    for (int row = 0; row < local->n_r; row++)
+        m->place[row] = -1;
+    m->y_first[0] = m->y_start[0] = m->W_start[0] = 0;
+    for (int c = 0; c < local->n_contacts; c++) {
+        const int begin = local->contact[c].first, dim = local->contact[c].dim;
         int64_t end = m->y_first[c];
-        GROW(y_index, end + dim + W->p[begin + dim] - W->p[begin]);
         for (int d = 0; d < dim; d++) { /* its own rows always: the diagonal block is read from here */
             m->place[begin + d] = d;
             m->y_index[end++] = begin + d;
@@ -76,16 +101,20 @@ static st_Status copy_columns(sti_ReductionMemory *m, st_Error *err)
                 m->y_index[end++] = W->i[e];
             }
         const int64_t count = end - m->y_first[c];
-        GROW(y_value, m->y_start[c] + dim * count);
-        double *y = m->y_value + m->y_start[c];
-        if (count > 0) memset(y, 0, (size_t)(dim * count) * sizeof *y);
-        for (int d = 0; d < dim; d++)
+        double *y = m->y_value + m->y_start[c], *diagonal = m->W_diagonal + m->W_start[c];
+        for (int64_t k = 0; k < dim * count; k++)
+            y[k] = 0.0;
+        for (int d = 0; d < dim; d++) {
             for (int64_t e = W->p[begin + d]; e < W->p[begin + d + 1]; e++)
                 y[d * count + m->place[W->i[e]]] = W->x[e];
+            for (int e = 0; e < dim; e++)
+                diagonal[e * dim + d] = y[d * count + e];
+        }
         for (int64_t k = m->y_first[c]; k < end; k++)
             m->place[m->y_index[k]] = -1;
         m->y_first[c + 1] = end;
         m->y_start[c + 1] = m->y_start[c] + dim * count;
+        m->W_start[c + 1] = m->W_start[c] + (int64_t)dim * dim;
     }
     return ST_OK;
 }
@@ -95,18 +124,28 @@ st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *loca
     sti_ReductionMemory *m = reduction->memory;
     const int n = local->n_r;
     m->local = local;
-    STI_TRY(make_shadow(m, local, err));
-    STI_TRY(sti_reduction_begin(reduction, &m->shadow, err));
-    GROW(place, n);
+    STI_TRY(make_unit(m, local, err));
+    GROW(out_v, n);
+    GROW(v_free, n);
     GROW(b, n);
-    GROW(w, n);
-    if (n > 0) memset(m->w, 0, (size_t)n * sizeof *m->w);
-    STI_TRY(sti_columns_of_H(m, err));
+    m->shadow = (st_Problem){.n_v = n,
+                             .n_r = n,
+                             .n_contacts = local->n_contacts,
+                             .symmetric = n == 0 || is_symmetric(&local->W, m->out_v, m->v_free),
+                             .H = {n, n, m->unit_p, m->unit_i, m->unit_x},
+                             .w = m->w,
+                             .contact = local->contact};
+    STI_TRY(sti_reduction_begin(reduction, &m->shadow, err));
     STI_TRY(copy_columns(m, err));
     m->columns = true;
     reduction->graph = NULL;
     reduction->redundant_rows = 0;
-    STI_TRY(sti_columns_diagonal(m, err));
+    STI_TRY(sti_columns_rho(m, err));
+    double square = 0.0; /* the judge's scale is |rho b|: b has no terms that could cancel */
+    for (int c = 0; c < local->n_contacts; c++)
+        for (int j = local->contact[c].first; j < local->contact[c].first + local->contact[c].dim; j++)
+            square += m->rho[c] * m->rho[c] * local->b[j] * local->b[j];
+    m->judged.scale = sqrt(square);
     if (n > 0) memcpy(m->v_free, local->b, (size_t)n * sizeof *m->v_free);
     if (n > 0) memcpy(m->b, local->b, (size_t)n * sizeof *m->b);
     sti_reduction_publish(reduction);

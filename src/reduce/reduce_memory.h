@@ -60,10 +60,10 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(sti_NodeShare, share); /* by body and mechanism                                                 */
     const st_LocalProblem *local;    /* what is reduced came as W and b; NULL: as a step problem                   */
     st_Problem shadow;               /* of the local problem                                                       */
-    STI_ARRAY(int64_t, unit_p);      /* its H = I, and w = 0                                                       */
+    int n_unit;                      /* rows of I that are there                                                   */
+    STI_ARRAY(int64_t, unit_p);      /* its H = I                                                                  */
     STI_ARRAY(int, unit_i);
     STI_ARRAY(double, unit_x);
-    STI_ARRAY(double, zero);
     st_Problem with_rows; /* the problem with H, where its contacts came as arrays and columns are wanted       */
     STI_ARRAY(int64_t, pile_p);
     STI_ARRAY(int, pile_i);
@@ -74,6 +74,7 @@ typedef struct sti_ReductionMemory {
 st_Status sti_columns_of_H(sti_ReductionMemory *m, st_Error *err);
 st_Status sti_columns_of_Y(sti_ReductionMemory *m, st_Error *err);
 st_Status sti_columns_diagonal(sti_ReductionMemory *m, st_Error *err); /* W_diagonal and rho */
+st_Status sti_columns_rho(sti_ReductionMemory *m, st_Error *err);      /* rho of W_diagonal */
 void sti_columns_b(sti_ReductionMemory *m);                            /* b, and w with what joints impose */
 
 /* A new problem, of which nothing is judged yet. */

@@ -30,7 +30,6 @@ st_Status sti_columns_diagonal(sti_ReductionMemory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
     GROW(W_start, p->n_contacts + 1);
-    GROW(rho, p->n_contacts);
     m->W_start[0] = 0;
     for (int c = 0; c < p->n_contacts; c++)
         m->W_start[c + 1] = m->W_start[c] + (int64_t)p->contact[c].dim * p->contact[c].dim;
@@ -44,7 +43,15 @@ st_Status sti_columns_diagonal(sti_ReductionMemory *m, st_Error *err)
         }
     }
     add_own_compliance(m);
-    for (int c = 0; c < p->n_contacts; c++) { /* rho = dim / |trace(W_cc)|: below 0 in complementarity problems only */
+    return sti_columns_rho(m, err);
+}
+
+/* rho = dim / |trace(W_cc)|: below 0 in complementarity problems only. */
+st_Status sti_columns_rho(sti_ReductionMemory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    GROW(rho, p->n_contacts);
+    for (int c = 0; c < p->n_contacts; c++) {
         const int dim = p->contact[c].dim;
         double trace = 0.0;
         for (int d = 0; d < dim; d++)

@@ -43,49 +43,49 @@ double sti_residual_scale(const sti_Reduction *reduction)
     return judged->scale;
 }
 
-/* | r - P(r - rho u^) | / (rho |b|) with one rho: the measures of problem files (FCLIB collections). */
-static double uniform_error(const sti_Reduction *reduction, const double *r, const double *u, double rho)
-{
-    const st_Problem *p = reduction->problem;
-    double error = 0.0;
-    for (int c = 0; c < p->n_contacts; c++) {
-        double natural[ST_MAX_DIM] = {0};
-        sti_law_natural(&p->contact[c], r + p->contact[c].first, u + p->contact[c].first, rho, natural);
-        error += square_norm(natural, p->contact[c].dim);
-    }
-    const double scale = rho * sqrt(square_norm(reduction->b, p->n_r));
-    return scale > 0.0 ? sqrt(error) / scale : sqrt(error);
-}
+/* The measures of problem files (FCLIB collections) are | r - P(r - rho u^) | / (rho |b|) with rho = 1 and with
+ * rho = 1/mean(diag W).                                                                            */
+typedef struct Uniform {
+    double rho[2], sum[2]; /* sums of squares */
+} Uniform;
 
-void sti_residual_contact(const st_Problem *p, int c, const double *r, const double *u, double rho,
-                          sti_GraphError *error, st_Residual *out)
+/* What contact c adds to all of these; uniform may be NULL. */
+static inline void judge_contact(const st_Problem *p, int c, const double *r, const double *u, double rho,
+                                 sti_GraphError *error, Uniform *uniform, st_Residual *out)
 {
     const st_ContactLaw *contact = &p->contact[c];
+    const int dim = contact->dim;
     const double *rc = r + contact->first, *uc = u + contact->first;
-    double natural[ST_MAX_DIM] = {0};
-    sti_law_natural(contact, rc, uc, rho, natural);
-    const double share = square_norm(natural, contact->dim);
+    const double with[3] = {rho, uniform != NULL ? uniform->rho[0] : 0.0, uniform != NULL ? uniform->rho[1] : 0.0};
+    double natural[3 * ST_MAX_DIM];
+    sti_law_naturals(contact, rc, uc, with, uniform != NULL ? 3 : 1, natural);
+    const double share = square_norm(natural, dim);
     error->sum += share;
     if (share > error->worst || !(share >= 0.0)) { /* NaN is the worst of all */
         error->worst = share;
         out->worst_contact = c;
     }
+    for (int k = 0; k < 2 && uniform != NULL; k++)
+        uniform->sum[k] += square_norm(natural + (ptrdiff_t)(k + 1) * dim, dim);
     /* | r - P(r) |: box is no fixed set, its projection takes r_n as it is and clips the rest */
     double outside[ST_MAX_DIM] = {0};
-    memcpy(outside, rc, (size_t)contact->dim * sizeof *outside);
+    for (int k = 0; k < dim; k++)
+        outside[k] = rc[k];
     sti_law_project(contact, outside);
-    for (int k = 0; k < contact->dim; k++)
+    for (int k = 0; k < dim; k++)
         outside[k] -= rc[k];
-    out->cone_violation = fmax(out->cone_violation, sqrt(square_norm(outside, contact->dim)));
+    out->cone_violation = fmax(out->cone_violation, sqrt(square_norm(outside, dim)));
     out->complementarity += sti_law_undone(contact, rc, uc);
 }
 
-static void close_judgement(const sti_Reduction *reduction, const double *r, const double *u,
-                            const sti_GraphError *error, st_Residual *out)
+void sti_residual_contact(const st_Problem *p, int c, const double *r, const double *u, double rho,
+                          sti_GraphError *error, st_Residual *out)
 {
-    const double scale = sti_residual_scale(reduction);
-    out->natural = scale > 0.0 ? sqrt(error->sum) / scale : sqrt(error->sum);
-    if (!reduction->all_errors) return; /* a simulation needs none of the others, and they cost as much again */
+    judge_contact(p, c, r, u, rho, error, NULL, out);
+}
+
+static Uniform begin_uniform(const sti_Reduction *reduction)
+{
     const st_Problem *p = reduction->problem;
     double trace = 0.0;
     for (int c = 0; c < p->n_contacts && reduction->graph != NULL; c++)
@@ -93,17 +93,30 @@ static void close_judgement(const sti_Reduction *reduction, const double *r, con
     for (int c = 0; c < p->n_contacts && reduction->graph == NULL; c++)
         for (int d = 0; d < p->contact[c].dim; d++)
             trace += reduction->W_diagonal[reduction->W_start[c] + (int64_t)d * (p->contact[c].dim + 1)];
-    out->error = uniform_error(reduction, r, u, 1.0);
-    out->error_rho = uniform_error(reduction, r, u, trace > 0.0 ? p->n_r / trace : 1.0); /* 1/mean(diag W) */
+    return (Uniform){.rho = {1.0, trace > 0.0 ? p->n_r / trace : 1.0}};
+}
+
+static void close_judgement(const sti_Reduction *reduction, const sti_GraphError *error, const Uniform *uniform,
+                            st_Residual *out)
+{
+    const double scale = sti_residual_scale(reduction);
+    out->natural = scale > 0.0 ? sqrt(error->sum) / scale : sqrt(error->sum);
+    if (!reduction->all_errors) return; /* a simulation needs none of the others, and they cost as much again */
+    const double b = sqrt(square_norm(reduction->b, reduction->problem->n_r)), rho_b = uniform->rho[1] * b;
+    out->error = b > 0.0 ? sqrt(uniform->sum[0]) / b : sqrt(uniform->sum[0]);
+    out->error_rho = rho_b > 0.0 ? sqrt(uniform->sum[1]) / rho_b : sqrt(uniform->sum[1]);
 }
 
 void sti_residual_at(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out)
 {
     sti_GraphError error = {0};
+    Uniform uniform = {0};
+    if (reduction->all_errors) uniform = begin_uniform(reduction);
     *out = (st_Residual){.worst_contact = -1};
     for (int c = 0; c < reduction->problem->n_contacts; c++)
-        sti_residual_contact(reduction->problem, c, r, u, reduction->rho[c], &error, out);
-    close_judgement(reduction, r, u, &error, out);
+        judge_contact(reduction->problem, c, r, u, reduction->rho[c], &error, reduction->all_errors ? &uniform : NULL,
+                      out);
+    close_judgement(reduction, &error, &uniform, out);
 }
 
 static void copy(double *to, const double *from, int n)
@@ -136,7 +149,16 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v, do
                 sti_residual_contact(p, alone->contact, r, judged->u, sti_graph_rho(graph, alone->contact), &error,
                                      found);
             }
-            close_judgement(reduction, r, judged->u, &error, found);
+            Uniform uniform = {0};
+            if (reduction->all_errors) uniform = begin_uniform(reduction);
+            for (int c = 0; c < p->n_contacts && reduction->all_errors; c++) {
+                const int first = p->contact[c].first, dim = p->contact[c].dim;
+                double natural[2 * ST_MAX_DIM];
+                sti_law_naturals(&p->contact[c], r + first, judged->u + first, uniform.rho, 2, natural);
+                for (int k = 0; k < 2; k++)
+                    uniform.sum[k] += square_norm(natural + (ptrdiff_t)k * dim, dim);
+            }
+            close_judgement(reduction, &error, &uniform, found);
         } else {
             const double joint = sti_reduction_velocity(reduction, r, judged->v, judged->l);
             const double *x = p->C.x;

@@ -34,6 +34,9 @@ static inline double sti_residual_measure(const sti_Reduction *reduction, const 
 st_Status sti_residual_certify(sti_Reduction *reduction, const double *r, double tolerance, st_Residual *residual,
                                st_Error *err);
 
+/* Is rounding too small to matter, by a bound from |r| and the diagonal of W alone? */
+bool sti_residual_is_certain(const sti_Reduction *reduction, const double *r, double tolerance);
+
 /* Are the equations of the joints met, relative to the velocities at hand and to those that the forces alone would
  * bring? Joints that contradict each other, and ones lost in the rounding of very unequal masses, are not. `strict`: to
  * the tolerance; else to the looser of it and STI_JOINT_NOISE.                                      */

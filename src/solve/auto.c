@@ -244,7 +244,7 @@ static bool find_turn(const Auto *a, const sti_Task *task, int k, bool is_stiff,
         return k < TURNS - 1;
     }
     if (graph == NULL) {
-        const bool even = n <= STI_EVEN_ROWS && problem->n_contacts > 1;
+        const bool even = n <= STI_EVEN_ROWS && problem->n_contacts > 1 && !task->reduction->is_local;
         if (k < TURNS) *turn = turns[k < FIRST_TURNS && even ? FIRST_TURNS - 1 - k : k];
         if (k == 0 && n > LARGE_ROWS) turn->iterations *= 4;
         return k < TURNS;

@@ -348,7 +348,8 @@ static st_Status hand_over(const st_Solver *solver, const st_SolveInfo *found, s
     const int threads = solver->def.threads;
     const bool finite = sti_team_within(threads, solver->r, problem->n_r, DBL_MAX) &&
                         sti_team_within(threads, of->u, problem->n_r, DBL_MAX) &&
-                        sti_team_within(threads, of->v, problem->n_v, DBL_MAX);
+                        (solver->reduction->is_local || /* u again */
+                         sti_team_within(threads, of->v, problem->n_v, DBL_MAX));
     for (int j = 0; j < problem->n_r && !finite; j++)
         if (!isfinite(solver->r[j]) || !isfinite(of->u[j]))
             return sti_fail(err, ST_ERR_NUMERIC, "solver \"%s\": row %d came out as impulse %g, velocity %g",
@@ -479,6 +480,8 @@ st_Status st_solver_solve_local(st_Solver *solver, const st_LocalProblem *proble
 {
     STI_TRY(check_call(solver, solution, err));
     STI_TRY(st_local_check(problem, err));
+    if (solver->kind == &sti_auto && solution->r != NULL && sti_first_sweep(problem, &solver->def, solution, info))
+        return ST_OK;
     STI_TRY(sti_reduce_local(solver->reduction, problem, err));
     STI_TRY(check_fit(solver, solver->reduction->problem, solution, err));
     STI_TRY(make_room(solver, solver->reduction->problem, err));

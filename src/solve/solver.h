@@ -109,6 +109,10 @@ st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *
 st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const sti_PileContacts *pile,
                            st_Solution *solution, st_SolveInfo *info, st_Error *err);
 
+/* Is it solved by a sweep or two? Then they are in the solution and in info (or NULL): first_sweep.c. */
+bool sti_first_sweep(const st_LocalProblem *local, const st_SolverDef *def, const st_Solution *solution,
+                     st_SolveInfo *info);
+
 /* Does the kind take every contact of this problem? Else the first one that it does not, in *refused. */
 bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int *refused);
 
