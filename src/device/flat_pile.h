@@ -34,11 +34,13 @@ typedef struct sti_FlatDef {
     const double *piece_turn;               /* 4 per piece: unit quaternion, in the body                   */
     const double *piece_round, *piece_size; /* beyond its hull; half its least width [m]                   */
     const sti_FlatWall *wall;               /* n_walls                                                     */
-    const double *mu, *rolling, *spinning;  /* n_surfaces x n_surfaces                                     */
-    double gravity[3];                      /* [m/s^2]                                                     */
-    double correction_speed;                /* [m/s] at most, of bodies that overlap                       */
-    double usual_h;                         /* [s] shorter steps correct overlaps no faster than this one  */
-    double tolerance;                       /* of the rms residual, in parts of what gravity gives in a step */
+    int n_triangles, n_nodes, n_mesh_vertices, n_spokes; /* of walls that are meshes                       */
+    sti_FlatMeshes meshes;                               /* of these counts                                */
+    const double *mu, *rolling, *spinning; /* n_surfaces x n_surfaces                                     */
+    double gravity[3];                     /* [m/s^2]                                                     */
+    double correction_speed;               /* [m/s] at most, of bodies that overlap                       */
+    double usual_h;                        /* [s] shorter steps correct overlaps no faster than this one  */
+    double tolerance;                      /* of the rms residual, in parts of what gravity gives in a step */
     int max_sweeps;
     int threads;                /* host                                                                */
     bool (*stopped)(void *ctx); /* asked between sweeps: true ends the step with ST_ERR_CANCELLED      */
@@ -58,7 +60,7 @@ typedef struct sti_FlatInfo {
 
 /* A contact of the last step, as it was at its start. */
 typedef struct sti_FlatContact {
-    int sphere, other;      /* other: a sphere, or -1 - wall                                            */
+    int sphere, other;      /* other: a sphere, or -1 - k: wall k, or triangle k - n_walls              */
     double x[3], n[3], gap; /* the point on the sphere; the normal, towards it                          */
     bool struck;
     double r[3], m[3]; /* impulse and torque impulse on the sphere's body [N s, N m s]             */

@@ -232,6 +232,12 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     f->sphere_radius = take_doubles(pile, blocks, s);
     f->sphere_own = take_doubles(pile, blocks, 3 * s);
     f->wall = (sti_FlatWall *)take(pile, blocks, def->n_walls, sizeof(sti_FlatWall));
+    f->meshes.triangle = (sti_FlatTriangle *)take(pile, blocks, def->n_triangles, sizeof(sti_FlatTriangle));
+    f->meshes.node = (sti_FlatNode *)take(pile, blocks, def->n_nodes, sizeof(sti_FlatNode));
+    f->meshes.item = take_ints(pile, blocks, def->n_triangles);
+    f->meshes.spoke_first = take_ints(pile, blocks, (int64_t)def->n_mesh_vertices + 1);
+    f->meshes.spoke = take_doubles(pile, blocks, 3 * (int64_t)def->n_spokes);
+    f->meshes.outward = take_doubles(pile, blocks, 3 * (int64_t)def->n_mesh_vertices);
     f->mu = take_doubles(pile, blocks, surfaces);
     f->roll = take_doubles(pile, blocks, surfaces);
     f->spin = take_doubles(pile, blocks, surfaces);
@@ -298,6 +304,14 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     put_doubles(pile, f->sphere_radius, def->sphere_radius, s);
     if (def->n_surfaces == 0) put_doubles(pile, f->sphere_own, def->sphere_own, 3 * s);
     device_put(pile, f->wall, def->wall, def->n_walls * (int64_t)sizeof(sti_FlatWall));
+    device_put(pile, f->meshes.triangle, def->meshes.triangle, def->n_triangles * (int64_t)sizeof(sti_FlatTriangle));
+    device_put(pile, f->meshes.node, def->meshes.node, def->n_nodes * (int64_t)sizeof(sti_FlatNode));
+    device_put(pile, f->meshes.item, def->meshes.item, def->n_triangles * (int64_t)sizeof(int));
+    if (def->n_triangles > 0)
+        device_put(pile, f->meshes.spoke_first, def->meshes.spoke_first,
+                   ((int64_t)def->n_mesh_vertices + 1) * (int64_t)sizeof(int));
+    put_doubles(pile, f->meshes.spoke, def->meshes.spoke, 3 * (int64_t)def->n_spokes);
+    put_doubles(pile, f->meshes.outward, def->meshes.outward, 3 * (int64_t)def->n_mesh_vertices);
     put_doubles(pile, f->mu, def->mu, surfaces);
     put_doubles(pile, f->roll, def->rolling, surfaces);
     put_doubles(pile, f->spin, def->spinning, surfaces);

@@ -131,10 +131,17 @@ STI_KERNEL void flat_exp(const double *x, double *p)
 }
 
 #include "device/touch.h" /* shapes other than spheres */
+#include "device/touch_mesh.h"
 
 /* ---- the arrays ------------------------------------------------------------------------------------------------ */
 
-typedef enum sti_FlatWallType { STI_FLAT_PLANE, STI_FLAT_BOX, STI_FLAT_BALL, STI_FLAT_SOLID } sti_FlatWallType;
+typedef enum sti_FlatWallType {
+    STI_FLAT_PLANE,
+    STI_FLAT_BOX,
+    STI_FLAT_BALL,
+    STI_FLAT_SOLID,
+    STI_FLAT_MESH
+} sti_FlatWallType;
 
 /* Two numbers that are read and written together. */
 typedef struct sti_FlatTwo {
@@ -152,6 +159,8 @@ typedef struct sti_FlatWall {
     double half[3];     /* box; of a ball the first is its radius, of another solid the radius that holds it    */
     int hull;           /* of boxes and solids (capsules, hulls); -1: none                                     */
     double round, size; /* as of a piece                                                                   */
+    int node;           /* of a mesh: the root of its tree                                                     */
+    bool solid;         /* of a mesh: it has an inside, and is touched from the front only                     */
 } sti_FlatWall;
 
 /* Contacts in structure of arrays: component k of contact c stands at [k * capacity + c]. */
@@ -183,6 +192,7 @@ typedef struct sti_Flat {
     double *piece_turn; /* 4 per piece, in the body                                                          */
     double *piece_round, *piece_size; /* how far it goes beyond its hull; half its least width                */
     sti_FlatWall *wall;
+    sti_FlatMeshes meshes;    /* triangles of the walls that are meshes                                    */
     double *mu, *roll, *spin; /* n_surfaces x n_surfaces; n_surfaces = 0: of two, sqrt(mu mu) and the larger arm */
     double gravity[3], smallest_cell, correction_speed;
     double usual_h; /* [s] overlaps are corrected as in steps of this length at least                          */
@@ -215,7 +225,7 @@ typedef struct sti_Flat {
     int *count, *first; /* per sphere: contacts, and where they begin                                     */
     int *first_old, *other_old, *colour_old;
     double *r_old, *m_old;
-    int *sphere, *other;        /* of a contact: its sphere; the other one, or -1 - wall                              */
+    int *sphere, *other; /* of a contact: its sphere; the other one, or -1 - k: wall k, or triangle k - n_walls */
     int *feature, *feature_old; /* shaped: id of the patch, times 4, and the place in it                          */
     double *point;              /* shaped: 3, on its piece                                                       */
     int *colour, *colour_sorted, *order, *order_sorted;
@@ -508,12 +518,19 @@ STI_KERNEL void flat_cell_ends(int i, const sti_Flat *f)
 
 typedef struct sti_FlatPoint {
     int b;     /* the other body; -1: a wall    */
-    int other; /* the other sphere, or -1 - wall */
+    int other; /* the other sphere, or -1 - k: wall k, or triangle k - n_walls */
     int surface, feature;
     double x[3];                /* on the sphere */
     double n[3], gap, radius_b; /* radius_b: of the other sphere; 0: a wall */
     double smaller;             /* half the least width of the smaller of the two */
 } sti_FlatPoint;
+
+/* The wall that `other` < 0 names, itself or by one of its triangles. */
+STI_KERNEL const sti_FlatWall *flat_wall_of(const sti_Flat *f, int other)
+{
+    const int k = -1 - other;
+    return &f->wall[k < f->n_walls ? k : f->meshes.triangle[k - f->n_walls].wall];
+}
 
 STI_KERNEL void flat_body_point(const sti_Flat *f, int b, const double *x, double *lever, double *velocity)
 {
@@ -552,7 +569,7 @@ STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at
     } else {
         const double *one = f->sphere_own + (int64_t)3 * s;
         const double *other =
-            point->other >= 0 ? f->sphere_own + (int64_t)3 * point->other : f->wall[-1 - point->other].own;
+            point->other >= 0 ? f->sphere_own + (int64_t)3 * point->other : flat_wall_of(f, point->other)->own;
         mu = sqrt(one[0] * other[0]);
         roll = one[1] > other[1] ? one[1] : other[1];
         rub = one[2] > other[2] ? one[2] : other[2];
@@ -681,6 +698,67 @@ STI_KERNEL void flat_write_pair(const sti_Flat *f, int64_t at, int s, int other)
     f->pair_other[at] = other;
 }
 
+/* A place in the axes of a wall. */
+STI_KERNEL void flat_into_wall(const sti_FlatWall *wall, const double *x, double *out)
+{
+    const double d[3] = {x[0] - wall->x[0], x[1] - wall->x[1], x[2] - wall->x[2]};
+    flat_turn_back(wall->axis, d, out);
+}
+
+/* Contacts of sphere s with triangles of mesh k, counted and written as in flat_near. */
+STI_KERNEL int flat_near_mesh(int s, int k, const sti_Flat *f, int64_t at)
+{
+    const sti_FlatWall *wall = &f->wall[k];
+    const sti_FlatMeshes *m = &f->meshes;
+    const double *x = f->x + (int64_t)3 * s, radius = f->sphere_radius[s], reach = f->width[s];
+    const double g = sqrt(flat_dot(f->gravity, f->gravity)), margin = 0.02 * radius + 4 * g * f->h * f->h;
+    double place[3];
+    int stack[STI_FLAT_TREE_DEPTH], top = 0, n = 0;
+    flat_into_wall(wall, x, place);
+    stack[top++] = wall->node;
+    while (top > 0) {
+        const sti_FlatNode *node = &m->node[stack[--top]];
+        bool near = true;
+        for (int e = 0; e < 3; e++)
+            near = near && place[e] + reach > node->lo[e] && place[e] - reach < node->hi[e];
+        if (!near) continue;
+        if (node->left >= 0) {
+            stack[top++] = node->left + 1;
+            stack[top++] = node->left;
+            continue;
+        }
+        for (int i = 0; i < node->count; i++) {
+            const int t = m->item[node->first + i];
+            const sti_FlatTriangle *triangle = &m->triangle[t];
+            sti_FlatPoint point;
+            double normal[3], on[3], distance;
+            point.other = -1 - f->n_walls - t;
+            if (f->shaped) {
+                double square = 0;
+                flat_nearest(triangle, place, on);
+                for (int e = 0; e < 3; e++)
+                    square += (place[e] - on[e]) * (place[e] - on[e]);
+                if (!(square < reach * reach)) continue;
+                if (at >= 0) flat_write_pair(f, at + n, s, point.other);
+                n++;
+                continue;
+            }
+            if (!flat_point_triangle(m, triangle, place, wall->solid, radius, &distance, normal)) continue;
+            point.gap = distance - radius;
+            if (!(point.gap < reach)) continue;
+            flat_turn(wall->axis, normal, point.n);
+            for (int e = 0; e < 3; e++)
+                point.x[e] = x[e] - radius * point.n[e];
+            point.b = -1, point.surface = wall->surface, point.radius_b = 0;
+            point.smaller = radius;
+            if (!flat_may_touch(f, f->sphere_body[s], x, &point, margin)) continue;
+            if (at >= 0) flat_write_contact(s, &point, at + n, f);
+            n++;
+        }
+    }
+    return n;
+}
+
 /* Contacts of sphere s with walls, with spheres of its own level that come after it, and with all of coarser levels:
  * how many there are; written from `at` on, if that is not negative. Of shaped piles pairs that are near, not contacts.
  */
@@ -740,6 +818,10 @@ STI_KERNEL int flat_near(int s, const sti_Flat *f, int64_t at)
                 }
     }
     for (int k = 0; moves && mine && k < f->n_walls; k++) {
+        if (f->wall[k].type == STI_FLAT_MESH) {
+            n += flat_near_mesh(s, k, f, at >= 0 ? at + n : -1);
+            continue;
+        }
         if (!flat_wall_point(&f->wall[k], x, radius, f->width[s], &point)) continue;
         if (f->shaped) {
             if (at >= 0) flat_write_pair(f, at + n, s, -1 - k);
@@ -784,7 +866,7 @@ STI_KERNEL void flat_patch_point(const sti_Flat *f, int p, int k, sti_FlatPoint 
 {
     const sti_FlatPatch *patch = &f->patch[p];
     const int s = f->pair_piece[p], other = f->pair_other[p];
-    const sti_FlatWall *wall = other < 0 ? &f->wall[-1 - other] : NULL;
+    const sti_FlatWall *wall = other < 0 ? flat_wall_of(f, other) : NULL;
     const double size = wall != NULL ? wall->size : f->piece_size[other];
     out->b = wall != NULL ? -1 : f->sphere_body[other];
     out->other = other;
@@ -814,7 +896,7 @@ STI_KERNEL void flat_touch(int p, const sti_Flat *f)
         flat_solid(f, other, x, &two);
         flat_touch_solids(&f->hulls, &one, &two, reach, size, patch);
     } else {
-        const sti_FlatWall *wall = &f->wall[-1 - other];
+        const sti_FlatWall *wall = flat_wall_of(f, other);
         const double reach = f->width[s] - 2 * f->sphere_radius[s];
         for (int k = 0; k < 3; k++)
             two.x[k] = wall->x[k] - x[k];
@@ -822,7 +904,26 @@ STI_KERNEL void flat_touch(int p, const sti_Flat *f)
             two.R[k] = wall->axis[k];
         two.hull = wall->hull >= 0 ? &f->hulls.hull[wall->hull] : NULL;
         two.round = wall->round;
-        if (wall->type == STI_FLAT_PLANE) {
+        if (wall->type == STI_FLAT_MESH) { /* in the axes of the mesh, and back */
+            sti_FlatSolid inside = one;
+            double middle[3];
+            flat_into_wall(wall, x, middle);
+            for (int k = 0; k < 3; k++)
+                inside.x[k] = middle[k];
+            for (int i = 0; i < 3; i++)
+                for (int k = 0; k < 3; k++)
+                    inside.R[3 * i + k] =
+                        wall->axis[i] * one.R[k] + wall->axis[3 + i] * one.R[3 + k] + wall->axis[6 + i] * one.R[6 + k];
+            flat_touch_triangle(&f->hulls, &f->meshes, &f->meshes.triangle[-1 - other - f->n_walls], wall->solid,
+                                &inside, reach, f->piece_size[s], patch);
+            for (int k = 0; k < patch->n; k++) {
+                const double from[3] = {patch->x[k][0] - middle[0], patch->x[k][1] - middle[1],
+                                        patch->x[k][2] - middle[2]};
+                const double normal[3] = {patch->normal[k][0], patch->normal[k][1], patch->normal[k][2]};
+                flat_turn(wall->axis, from, patch->x[k]);
+                flat_turn(wall->axis, normal, patch->normal[k]);
+            }
+        } else if (wall->type == STI_FLAT_PLANE) {
             const double normal[3] = {wall->axis[2], wall->axis[5], wall->axis[8]};
             flat_touch_plane(&f->hulls, &one, two.x, normal, reach, patch);
         } else {

@@ -40,7 +40,7 @@ static void tell(const st_Ranks *ranks, What what, const sti_FlatPile *pile, dou
 
 /* ---- making one ------------------------------------------------------------------------------------------------ */
 
-enum { N_ARRAYS = 21, MOST_RANKS = 4096 };
+enum { N_ARRAYS = 27, MOST_RANKS = 4096 };
 
 static void list_arrays(const sti_FlatDef *def, sti_Span span[N_ARRAYS])
 {
@@ -64,6 +64,12 @@ static void list_arrays(const sti_FlatDef *def, sti_Span span[N_ARRAYS])
         {(void **)&def->piece_round, def->n_hulls > 0 ? s : 0, sizeof(double)},
         {(void **)&def->piece_size, def->n_hulls > 0 ? s : 0, sizeof(double)},
         {(void **)&def->wall, def->n_walls, sizeof(sti_FlatWall)},
+        {(void **)&def->meshes.triangle, def->n_triangles, sizeof(sti_FlatTriangle)},
+        {(void **)&def->meshes.node, def->n_nodes, sizeof(sti_FlatNode)},
+        {(void **)&def->meshes.item, def->n_triangles, sizeof(int)},
+        {(void **)&def->meshes.spoke_first, def->n_triangles > 0 ? (int64_t)def->n_mesh_vertices + 1 : 0, sizeof(int)},
+        {(void **)&def->meshes.spoke, 3 * (int64_t)def->n_spokes, sizeof(double)},
+        {(void **)&def->meshes.outward, 3 * (int64_t)def->n_mesh_vertices, sizeof(double)},
         {(void **)&def->mu, pairs, sizeof(double)},
         {(void **)&def->rolling, pairs, sizeof(double)},
         {(void **)&def->spinning, pairs, sizeof(double)},

@@ -384,80 +384,110 @@ STI_KERNEL int flat_spread(const double (*x)[3], const double *gap, int n, const
     return found;
 }
 
-/* Face `face` of p meets q: the face of q that looks at it most, cut by its sides. `first`: p is the first piece. */
-STI_KERNEL void flat_face_patch(const sti_FlatHulls *h, const sti_FlatSolid *p, const sti_FlatSolid *q, int face,
-                                bool first, double reach, sti_FlatPatch *out)
+/* A polygon of the other piece, with an id for each corner. */
+typedef struct sti_FlatPolygon {
+    int n, id[STI_FLAT_POLYGON];
+    double x[STI_FLAT_POLYGON][3];
+} sti_FlatPolygon;
+
+/* The face of q that looks most against n. */
+STI_KERNEL void flat_facing(const sti_FlatHulls *h, const sti_FlatSolid *q, const double *n, sti_FlatPolygon *out)
 {
-    const double *plane = h->plane + (int64_t)4 * (p->hull->face + face), round = p->round + q->round;
-    double n[3], m[3], least = 1e300;
-    int other = 0;
-    flat_turn(p->R, plane, n);
+    double m[3], least = 1e300;
+    int face = 0;
     flat_turn_back(q->R, n, m);
     for (int k = 0; k < q->hull->n_faces; k++) {
         const double looks = flat_dot(m, h->plane + (int64_t)4 * (q->hull->face + k));
-        if (looks < least) least = looks, other = k;
+        if (looks < least) least = looks, face = k;
     }
-    double polygon[2][STI_FLAT_POLYGON][3], gap[STI_FLAT_POLYGON];
-    int id[2][STI_FLAT_POLYGON], from = 0;
-    const int *loop = h->loop + (int64_t)2 * (q->hull->face + other);
-    int count = loop[1];
-    for (int k = 0; k < count; k++) {
-        id[0][k] = h->corner[loop[0] + k];
-        flat_vertex(h, q, id[0][k], polygon[0][k]);
+    const int *loop = h->loop + (int64_t)2 * (q->hull->face + face);
+    out->n = loop[1];
+    for (int k = 0; k < out->n; k++) {
+        out->id[k] = h->corner[loop[0] + k];
+        flat_vertex(h, q, out->id[k], out->x[k]);
     }
-    loop = h->loop + (int64_t)2 * (p->hull->face + face);
-    double foot[3], next[3];
-    flat_vertex(h, p, h->corner[loop[0]], foot);
-    for (int s = 0; s < loop[1] && count > 0; s++) {
+}
+
+/* The face `corner`, counter-clockwise about its normal n, cuts a patch out of a polygon: of this patch the points near
+ * the face. `first`: the face is that of the first piece.                                                           */
+STI_KERNEL void flat_cut_patch(const double (*corner)[3], int n_corners, const double *n, double round_face,
+                               sti_FlatPolygon *polygon, double round_polygon, bool first, double reach,
+                               sti_FlatPatch *out)
+{
+    sti_FlatPolygon room, *from = polygon, *to = &room;
+    double gap[STI_FLAT_POLYGON];
+    for (int s = 0; s < n_corners && from->n > 0; s++) {
+        const double *foot = corner[s], *next = corner[(s + 1) % n_corners];
         double side[3], across[3];
-        flat_vertex(h, p, h->corner[loop[0] + (s + 1) % loop[1]], next);
         for (int e = 0; e < 3; e++)
             side[e] = next[e] - foot[e];
         flat_cross(side, n, across); /* out of the loop */
         double before = 0, now;
-        int kept = 0;
-        for (int k = 0; k <= count; k++) {
-            const double *x = polygon[from][k % count];
+        to->n = 0;
+        for (int k = 0; k <= from->n; k++) {
+            const double *x = from->x[k % from->n];
             now = across[0] * (x[0] - foot[0]) + across[1] * (x[1] - foot[1]) + across[2] * (x[2] - foot[2]);
-            if (k > 0 && (before > 0) != (now > 0) && kept < STI_FLAT_POLYGON) {
-                const double *y = polygon[from][k - 1], t = before / (before - now);
+            if (k > 0 && (before > 0) != (now > 0) && to->n < STI_FLAT_POLYGON) {
+                const double *y = from->x[k - 1], t = before / (before - now);
                 for (int e = 0; e < 3; e++)
-                    polygon[1 - from][kept][e] = y[e] + t * (x[e] - y[e]);
-                id[1 - from][kept++] =
-                    STI_FLAT_VERTICES + ((s * 4099 + id[from][k - 1] * 31 + id[from][k % count]) & 0xffff);
+                    to->x[to->n][e] = y[e] + t * (x[e] - y[e]);
+                to->id[to->n++] =
+                    STI_FLAT_VERTICES + ((s * 4099 + from->id[k - 1] * 31 + from->id[k % from->n]) & 0xffff);
             }
-            if (k < count && !(now > 0) && kept < STI_FLAT_POLYGON) {
+            if (k < from->n && !(now > 0) && to->n < STI_FLAT_POLYGON) {
                 for (int e = 0; e < 3; e++)
-                    polygon[1 - from][kept][e] = x[e];
-                id[1 - from][kept++] = id[from][k];
+                    to->x[to->n][e] = x[e];
+                to->id[to->n++] = from->id[k];
             }
             before = now;
         }
-        count = kept;
-        from = 1 - from;
-        for (int e = 0; e < 3; e++)
-            foot[e] = next[e];
+        sti_FlatPolygon *other = from;
+        from = to;
+        to = other;
     }
     int near = 0, keep[STI_FLAT_PATCH];
-    for (int k = 0; k < count; k++) {
-        const double *x = polygon[from][k];
-        const double out_of = n[0] * (x[0] - foot[0]) + n[1] * (x[1] - foot[1]) + n[2] * (x[2] - foot[2]) - round;
-        if (!(out_of < reach)) continue;
+    const double *foot = corner[0];
+    for (int k = 0; k < from->n; k++) {
+        const double *x = from->x[k];
+        const double above =
+            n[0] * (x[0] - foot[0]) + n[1] * (x[1] - foot[1]) + n[2] * (x[2] - foot[2]) - (round_face + round_polygon);
+        if (!(above < reach)) continue;
         for (int e = 0; e < 3; e++)
-            polygon[from][near][e] = x[e];
-        id[from][near] = id[from][k];
-        gap[near++] = out_of;
+            from->x[near][e] = x[e];
+        from->id[near] = from->id[k];
+        gap[near++] = above;
     }
-    const int n_keep = flat_spread((const double(*)[3])polygon[from], gap, near, n, keep);
+    const int n_keep = flat_spread((const double(*)[3])from->x, gap, near, n, keep);
     for (int k = 0; k < n_keep; k++) {
-        const double g = gap[keep[k]], *on_q = polygon[from][keep[k]];
+        const double g = gap[keep[k]], *on = from->x[keep[k]];
         double x[3], normal[3];
         for (int e = 0; e < 3; e++) {
             normal[e] = first ? -n[e] : n[e];
-            x[e] = first ? on_q[e] - (g + q->round) * n[e] : on_q[e] - q->round * n[e];
+            x[e] = first ? on[e] - (g + round_polygon) * n[e] : on[e] - round_polygon * n[e];
         }
-        flat_add_point(out, x, normal, g, id[from][keep[k]] | (first ? 0 : 1 << 20));
+        flat_add_point(out, x, normal, g, from->id[keep[k]] | (first ? 0 : 1 << 20));
     }
+}
+
+/* The corners of face `face` of p, and its normal. */
+STI_KERNEL int flat_loop(const sti_FlatHulls *h, const sti_FlatSolid *p, int face, double (*corner)[3], double *n)
+{
+    const int *loop = h->loop + (int64_t)2 * (p->hull->face + face);
+    flat_turn(p->R, h->plane + (int64_t)4 * (p->hull->face + face), n);
+    for (int k = 0; k < loop[1]; k++)
+        flat_vertex(h, p, h->corner[loop[0] + k], corner[k]);
+    return loop[1];
+}
+
+/* Face `face` of p meets q: the face of q that looks at it most, cut by its sides. `first`: p is the first piece. */
+STI_KERNEL void flat_face_patch(const sti_FlatHulls *h, const sti_FlatSolid *p, const sti_FlatSolid *q, int face,
+                                bool first, double reach, sti_FlatPatch *out)
+{
+    double corner[STI_FLAT_CORNERS][3], n[3];
+    sti_FlatPolygon polygon;
+    const int n_corners = flat_loop(h, p, face, corner, n);
+    flat_facing(h, q, n, &polygon);
+    flat_cut_patch((const double(*)[3])corner, n_corners, n, p->round, &polygon, q->round, first, reach, out);
 }
 
 STI_KERNEL void flat_touch_polytopes(const sti_FlatHulls *h, const sti_FlatSolid *a, const sti_FlatSolid *b,

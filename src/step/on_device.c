@@ -13,8 +13,8 @@ struct sti_OnDevice {
     sti_FlatPile *pile;
     int n_bodies; /* of the world without the ground                                                 */
     int n_spheres, n_walls;
-    int64_t shape_room;
-    int *sphere_shape, *wall_shape; /* the world's shapes                                           */
+    int64_t shape_room, wall_room;
+    int *sphere_shape, *wall_shape; /* the world's shapes; of walls, and then of the triangles of meshes  */
     double *q, *v;                  /* 7 and 6 per body, fixed ones too                              */
     int n_contacts;
     unsigned char *hit;          /* by body: an impact of the last step reaches it                           */
@@ -34,8 +34,13 @@ static st_Status refuse_on_device(const st_SystemDef *def, st_Error *err, const 
     return sti_fail(
         err, ST_ERR_UNSUPPORTED,
         "device \"%s\": %s%s%s%s%s is not computed there, only free bodies made of spheres, capsules, boxes "
-        "and hulls, and these and planes that stand fixed; use device \"none\"",
+        "and hulls, and these, planes, meshes and height fields that stand fixed; use device \"none\"",
         def->device == ST_DEVICE_CUDA ? "cuda" : "flat", what, name[0] != '\0' ? " " : "", quote, name, quote);
+}
+
+static bool is_mesh(const st_ShapeDef *shape)
+{
+    return shape->type == ST_SHAPE_MESH || shape->type == ST_SHAPE_HEIGHT_FIELD;
 }
 
 static st_Status check_world(const st_SystemDef *def, const sti_World *world, st_Error *err)
@@ -66,7 +71,7 @@ static st_Status check_world(const st_SystemDef *def, const sti_World *world, st
         const sti_Label label = sti_shape_label(scene, k);
         const sti_Hull *hull = sti_shape_of(&world->collider, k)->hull;
         if (shape->type != ST_SHAPE_SPHERE && shape->type != ST_SHAPE_CAPSULE && shape->type != ST_SHAPE_BOX &&
-            shape->type != ST_SHAPE_HULL && !(fixed && shape->type == ST_SHAPE_PLANE))
+            shape->type != ST_SHAPE_HULL && !(fixed && (shape->type == ST_SHAPE_PLANE || is_mesh(shape))))
             return refuse_on_device(def, err, "the type of shape", label.text);
         if (hull != NULL && hull->facets.n_vertices > STI_FLAT_VERTICES)
             return refuse_on_device(def, err, "a hull of more than 256 corners, shape", label.text);
@@ -96,6 +101,8 @@ typedef struct Arrays {
     int *hull_of; /* by kinds of shapes; -1: none                       */
     sti_FlatHulls hulls;
     int n_hulls, n_vertices, n_faces, n_corners, n_edges;
+    sti_FlatMeshes meshes;
+    int n_triangles, n_nodes, n_mesh_vertices, n_spokes;
 } Arrays;
 
 /* Capsules, boxes and hulls, each kind once: counted, and written where there is room (to->hulls). Vertices are about
@@ -153,6 +160,75 @@ static void list_hulls(const sti_World *world, Arrays *to)
     }
 }
 
+static st_Vec3 unit_vector(st_Vec3 a)
+{
+    return scale(1 / norm(a), a);
+}
+
+/* Meshes that stand fixed, each in its own axes: counted, and written where there is room (to->meshes). They have the
+ * numbers of their walls, in the order of shapes; wall_shape of their triangles comes after that of walls.          */
+static void list_meshes(const sti_World *world, sti_OnDevice *d, Arrays *to)
+{
+    const st_Scene *scene = world->scene;
+    const sti_FlatMeshes *meshes = &to->meshes;
+    to->n_triangles = to->n_nodes = to->n_mesh_vertices = to->n_spokes = 0;
+    for (int w = 0; w < d->n_walls; w++) {
+        const int shape = d->wall_shape[w];
+        const sti_Mesh *mesh = sti_shape_of(&world->collider, shape)->mesh;
+        if (!is_mesh(sti_shape_def(scene, shape))) continue;
+        if (meshes->triangle != NULL) {
+            to->wall[w].node = to->n_nodes;
+            for (int k = 0; k < mesh->tree.n_nodes; k++) {
+                const sti_TreeNode *from = &mesh->tree.node[k];
+                sti_FlatNode *node = &meshes->node[to->n_nodes + k];
+                vec3_store(node->lo, from->bounds.lo);
+                vec3_store(node->hi, from->bounds.hi);
+                node->left = from->left >= 0 ? to->n_nodes + from->left : -1;
+                node->first = to->n_triangles + from->first;
+                node->count = from->count;
+            }
+            for (int k = 0; k < mesh->n_vertices; k++) {
+                const int first = mesh->spoke_first[k], end = mesh->spoke_first[k + 1];
+                meshes->spoke_first[to->n_mesh_vertices + k] = to->n_spokes + first;
+                meshes->spoke_first[to->n_mesh_vertices + k + 1] = to->n_spokes + end;
+                for (int e = first; e < end; e++)
+                    vec3_store(meshes->spoke + (int64_t)3 * (to->n_spokes + e),
+                               unit_vector(sub(mesh->vertex[mesh->spoke[e]], mesh->vertex[k])));
+            }
+            for (int t = 0; t < mesh->n_triangles; t++) {
+                const sti_Triangle *from = &mesh->triangle[t];
+                sti_FlatTriangle *triangle = &meshes->triangle[to->n_triangles + t];
+                *triangle = (sti_FlatTriangle){.wall = w};
+                d->wall_shape[d->n_walls + to->n_triangles + t] = shape;
+                meshes->item[to->n_triangles + t] = to->n_triangles + mesh->tree.item[t];
+                vec3_store(triangle->normal, from->normal);
+                for (int k = 0; k < 3; k++) {
+                    const int v = from->vertex[k], other = from->neighbour[k];
+                    const st_Vec3 x = mesh->vertex[v], next = mesh->vertex[from->vertex[(k + 1) % 3]];
+                    const sti_Bend bend = from->bend[k];
+                    double *outward = meshes->outward + (int64_t)3 * (to->n_mesh_vertices + v);
+                    vec3_store(triangle->x[k], x);
+                    triangle->corner[k] = to->n_mesh_vertices + v;
+                    if (other >= 0) /* the neighbour runs along the edge the other way */
+                        vec3_store(triangle->past[k], unit_vector(cross(sub(x, next), mesh->triangle[other].normal)));
+                    if (other < 0 || t < other) triangle->owns |= 1u << k;
+                    if (bend == STI_EDGE_CONVEX || bend == STI_EDGE_BOUNDARY) triangle->sharp |= 1u << k;
+                    if (bend == STI_EDGE_CONCAVE || bend == STI_EDGE_BOUNDARY) triangle->sharp |= 8u << k;
+                    /* the first triangle at a vertex reports it; `outward` is still 0 there */
+                    if (outward[0] == 0 && outward[1] == 0 && outward[2] == 0) triangle->owns |= 8u << k;
+                    /* weighted by its angle there, so that the sum points out of the solid */
+                    const st_Vec3 before = mesh->vertex[from->vertex[(k + 2) % 3]], u = sub(next, x),
+                                  w2 = sub(before, x);
+                    const double angle = atan2(norm(cross(u, w2)), dot(u, w2));
+                    vec3_store(outward, add(vec3_load(outward), scale(angle, from->normal)));
+                }
+            }
+        }
+        to->n_triangles += mesh->n_triangles, to->n_nodes += mesh->tree.n_nodes;
+        to->n_mesh_vertices += mesh->n_vertices, to->n_spokes += (int)mesh->n_spokes;
+    }
+}
+
 /* Friction, rolling and spinning friction of a shape against its like. */
 static void put_own(const st_Scene *scene, int shape, double *own)
 {
@@ -179,7 +255,9 @@ static void put_wall(const sti_Model *model, const sti_State *state, int shape, 
     wall->type = box                           ? STI_FLAT_BOX
                  : ball                        ? STI_FLAT_BALL
                  : def->type == ST_SHAPE_PLANE ? STI_FLAT_PLANE
+                 : is_mesh(def)                ? STI_FLAT_MESH
                                                : STI_FLAT_SOLID;
+    wall->solid = made->mesh != NULL && made->mesh->solid;
     wall->hull = arrays->n_hulls > 0 ? arrays->hull_of[world->collider.kind[shape]] : -1;
     wall->round = ball || def->type == ST_SHAPE_CAPSULE ? def->radius : 0;
     wall->size = 0.5 * made->thick;
@@ -190,7 +268,7 @@ static void put_wall(const sti_Model *model, const sti_State *state, int shape, 
     memcpy(wall->axis, R.m, sizeof wall->axis);
 }
 
-static void fill_arrays(const sti_Model *model, const sti_State *state, sti_OnDevice *d, const Arrays *to)
+static void fill_arrays(const sti_Model *model, const sti_State *state, const sti_OnDevice *d, const Arrays *to)
 {
     const sti_World *world = model->world;
     const st_Scene *scene = world->scene;
@@ -199,30 +277,25 @@ static void fill_arrays(const sti_Model *model, const sti_State *state, sti_OnDe
         to->inverse_mass[b - 1] = body->n_dofs == 6 ? 1 / body->mass : 0;
         memcpy(to->inertia + (int64_t)6 * (b - 1), body->inertia, sizeof body->inertia);
     }
-    for (int k = 0; k < scene->n_shapes; k++) {
+    for (int i = 0; i < d->n_spheres; i++) {
+        const int k = d->sphere_shape[i];
         const st_ShapeDef *def = sti_shape_def(scene, k);
-        const int b = scene->shape_body[k];
-        if (b > 0 && (def->type == ST_SHAPE_SPHERE || world->body[b].n_dofs > 0)) {
-            const sti_Shape *shape = sti_shape_of(&world->collider, k);
-            const st_Pose *pose = sti_shape_pose(scene, k);
-            const bool ball = def->type == ST_SHAPE_SPHERE;
-            const int i = d->n_spheres++;
-            d->sphere_shape[i] = k;
-            to->body[i] = b - 1;
-            to->surface[i] = surface_of(world, k);
-            put_own(scene, k, to->own + (int64_t)3 * i);
-            to->radius[i] = ball ? def->radius : shape->reach;
-            vec3_store(to->centre + (int64_t)3 * i, ball ? pose->p : pose_point(*pose, shape->middle));
-            to->hull[i] = to->n_hulls > 0 ? to->hull_of[world->collider.kind[k]] : -1;
-            to->turn[4 * i] = pose->q.w, to->turn[4 * i + 1] = pose->q.x;
-            to->turn[4 * i + 2] = pose->q.y, to->turn[4 * i + 3] = pose->q.z;
-            to->round[i] = ball || def->type == ST_SHAPE_CAPSULE ? def->radius : 0;
-            to->size[i] = ball ? def->radius : 0.5 * shape->thick;
-        } else {
-            d->wall_shape[d->n_walls] = k;
-            put_wall(model, state, k, to, &to->wall[d->n_walls++]);
-        }
+        const sti_Shape *shape = sti_shape_of(&world->collider, k);
+        const st_Pose *pose = sti_shape_pose(scene, k);
+        const bool ball = def->type == ST_SHAPE_SPHERE;
+        to->body[i] = scene->shape_body[k] - 1;
+        to->surface[i] = surface_of(world, k);
+        put_own(scene, k, to->own + (int64_t)3 * i);
+        to->radius[i] = ball ? def->radius : shape->reach;
+        vec3_store(to->centre + (int64_t)3 * i, ball ? pose->p : pose_point(*pose, shape->middle));
+        to->hull[i] = to->n_hulls > 0 ? to->hull_of[world->collider.kind[k]] : -1;
+        to->turn[4 * i] = pose->q.w, to->turn[4 * i + 1] = pose->q.x;
+        to->turn[4 * i + 2] = pose->q.y, to->turn[4 * i + 3] = pose->q.z;
+        to->round[i] = ball || def->type == ST_SHAPE_CAPSULE ? def->radius : 0;
+        to->size[i] = ball ? def->radius : 0.5 * shape->thick;
     }
+    for (int w = 0; w < d->n_walls; w++)
+        put_wall(model, state, d->wall_shape[w], to, &to->wall[w]);
     const sti_Surfaces *surfaces = &world->collider.surfaces;
     for (int k = 0; surfaces->kind != NULL && k < surfaces->n_kinds * surfaces->n_kinds; k++) {
         to->mu[k] = surfaces->table[k].mu;
@@ -237,12 +310,13 @@ static bool is_stopped(void *stop)
 }
 
 static st_Status make_pile(const sti_Model *model, const sti_State *state, const sti_StepWork *work, sti_OnDevice *d,
-                           const Arrays *arrays, st_Error *err)
+                           Arrays *arrays, st_Error *err)
 {
     const st_SystemDef *def = &model->def;
     const bool patient = def->effort == ST_EFFORT_THOROUGH || def->effort == ST_EFFORT_EXACT;
     const sti_Surfaces *surfaces = &model->world->collider.surfaces;
     fill_arrays(model, state, d, arrays);
+    list_meshes(model->world, d, arrays);
     const sti_FlatDef flat = {.n_bodies = d->n_bodies,
                               .n_spheres = d->n_spheres,
                               .n_walls = d->n_walls,
@@ -265,6 +339,11 @@ static st_Status make_pile(const sti_Model *model, const sti_State *state, const
                               .piece_round = arrays->round,
                               .piece_size = arrays->size,
                               .wall = arrays->wall,
+                              .n_triangles = arrays->n_triangles,
+                              .n_nodes = arrays->n_nodes,
+                              .n_mesh_vertices = arrays->n_mesh_vertices,
+                              .n_spokes = arrays->n_spokes,
+                              .meshes = arrays->meshes,
                               .mu = arrays->mu,
                               .rolling = arrays->rolling,
                               .spinning = arrays->spinning,
@@ -287,7 +366,7 @@ void sti_device_destroy(const sti_Model *model, sti_StepWork *work)
     if (d == NULL) return;
     if (d->pile != NULL) d->device->destroy(d->pile);
     sti_free(a, d->sphere_shape, d->shape_room, sizeof *d->sphere_shape);
-    sti_free(a, d->wall_shape, d->shape_room, sizeof *d->wall_shape);
+    sti_free(a, d->wall_shape, d->wall_room, sizeof *d->wall_shape);
     sti_free(a, d->hit, d->n_bodies + 1, sizeof *d->hit);
     sti_free(a, d->q_before, (int64_t)7 * d->n_bodies + 1, sizeof *d->q_before);
     sti_free(a, d->v_before, (int64_t)6 * d->n_bodies + 1, sizeof *d->v_before);
@@ -342,27 +421,43 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     const int64_t pairs = (int64_t)world->collider.surfaces.n_kinds * world->collider.surfaces.n_kinds + 1;
     d->shape_room = shapes;
     d->sphere_shape = sti_alloc(a, shapes, sizeof *d->sphere_shape);
-    d->wall_shape = sti_alloc(a, shapes, sizeof *d->wall_shape);
+    d->wall_room = shapes;
+    for (int k = 0; k < world->scene->n_shapes; k++)
+        if (is_mesh(sti_shape_def(world->scene, k)))
+            d->wall_room += sti_shape_of(&world->collider, k)->mesh->n_triangles;
+    d->wall_shape = sti_alloc(a, d->wall_room, sizeof *d->wall_shape);
     d->hit = sti_alloc(a, d->n_bodies + 1, sizeof *d->hit);
     d->q_before = sti_alloc(a, (int64_t)7 * d->n_bodies + 1, sizeof *d->q_before);
     d->v_before = sti_alloc(a, (int64_t)6 * d->n_bodies + 1, sizeof *d->v_before);
     d->q = sti_alloc(a, (int64_t)7 * d->n_bodies + 1, sizeof *d->q);
     d->v = sti_alloc(a, (int64_t)6 * d->n_bodies + 1, sizeof *d->v);
+    for (int k = 0; d->sphere_shape != NULL && d->wall_shape != NULL && k < world->scene->n_shapes; k++) {
+        const int b = world->scene->shape_body[k];
+        const bool ball = sti_shape_def(world->scene, k)->type == ST_SHAPE_SPHERE;
+        if (b > 0 && (ball || world->body[b].n_dofs > 0))
+            d->sphere_shape[d->n_spheres++] = k;
+        else
+            d->wall_shape[d->n_walls++] = k;
+    }
     Arrays arrays = {0};
     list_hulls(world, &arrays);
+    list_meshes(world, d, &arrays);
+    const int64_t triangles = arrays.n_triangles, nodes = arrays.n_nodes;
     const int64_t kinds = world->collider.n_kinds, hulls = arrays.n_hulls;
-    const int64_t n_doubles =
-        7 * n + 13 * shapes + 3 * pairs + 3 * (int64_t)arrays.n_vertices + 4 * (int64_t)arrays.n_faces;
-    const int64_t n_ints =
-        3 * shapes + kinds + 2 * (int64_t)arrays.n_faces + arrays.n_corners + 4 * (int64_t)arrays.n_edges;
+    const int64_t n_doubles = 7 * n + 13 * shapes + 3 * pairs + 3 * (int64_t)arrays.n_vertices +
+                              4 * (int64_t)arrays.n_faces + 3 * ((int64_t)arrays.n_spokes + arrays.n_mesh_vertices);
+    const int64_t n_ints = 3 * shapes + kinds + 2 * (int64_t)arrays.n_faces + arrays.n_corners +
+                           4 * (int64_t)arrays.n_edges + triangles + arrays.n_mesh_vertices + 1;
     double *numbers = sti_alloc(a, n_doubles, sizeof *numbers), *next = numbers;
     int *ints = sti_alloc(a, n_ints, sizeof *ints), *next_int = ints;
     sti_FlatWall *wall = sti_alloc(a, shapes, sizeof *wall);
     sti_FlatHull *hull = sti_alloc(a, hulls + 1, sizeof *hull);
+    sti_FlatTriangle *triangle = sti_alloc(a, triangles + 1, sizeof *triangle);
+    sti_FlatNode *node = sti_alloc(a, nodes + 1, sizeof *node);
     st_Status status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies on a device", d->n_bodies);
     if (d->sphere_shape != NULL && d->wall_shape != NULL && d->hit != NULL && d->q_before != NULL &&
         d->v_before != NULL && d->q != NULL && d->v != NULL && numbers != NULL && ints != NULL && wall != NULL &&
-        hull != NULL) {
+        hull != NULL && triangle != NULL && node != NULL) {
         const struct {
             double **at;
             int64_t count;
@@ -378,7 +473,9 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
                        {&arrays.rolling, pairs},
                        {&arrays.spinning, pairs},
                        {&arrays.hulls.vertex, 3 * (int64_t)arrays.n_vertices},
-                       {&arrays.hulls.plane, 4 * (int64_t)arrays.n_faces}};
+                       {&arrays.hulls.plane, 4 * (int64_t)arrays.n_faces},
+                       {&arrays.meshes.spoke, 3 * (int64_t)arrays.n_spokes},
+                       {&arrays.meshes.outward, 3 * (int64_t)arrays.n_mesh_vertices}};
         const struct {
             int **at;
             int64_t count;
@@ -388,13 +485,17 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
                         {&arrays.hull_of, kinds},
                         {&arrays.hulls.loop, 2 * (int64_t)arrays.n_faces},
                         {&arrays.hulls.corner, arrays.n_corners},
-                        {&arrays.hulls.edge, 4 * (int64_t)arrays.n_edges}};
+                        {&arrays.hulls.edge, 4 * (int64_t)arrays.n_edges},
+                        {&arrays.meshes.item, triangles},
+                        {&arrays.meshes.spoke_first, arrays.n_mesh_vertices + (int64_t)1}};
         for (size_t k = 0; k < sizeof doubles / sizeof *doubles; k++)
             *doubles[k].at = next, next += doubles[k].count;
         for (size_t k = 0; k < sizeof integers / sizeof *integers; k++)
             *integers[k].at = next_int, next_int += integers[k].count;
         arrays.wall = wall;
         arrays.hulls.hull = hull;
+        arrays.meshes.triangle = triangle;
+        arrays.meshes.node = node;
         list_hulls(world, &arrays);
         status = make_pile(model, state, work, d, &arrays, err);
     }
@@ -402,6 +503,8 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     sti_free(a, ints, n_ints, sizeof *ints);
     sti_free(a, wall, shapes, sizeof *wall);
     sti_free(a, hull, hulls + 1, sizeof *hull);
+    sti_free(a, triangle, triangles + 1, sizeof *triangle);
+    sti_free(a, node, nodes + 1, sizeof *node);
     if (status != ST_OK) sti_device_destroy(model, work);
     return status;
 }

@@ -166,8 +166,38 @@ static st_ShapeDef some_shape(int type, double r)
     return st_hull_def(points, 8);
 }
 
-/* Balls of very different sizes, clumps of two, or other shapes, above a floor and beside a box and a ball that stand
- * fixed.                                                                                                          */
+/* A closed mesh: a bipyramid on an uneven ring of n corners, of about this radius. */
+static st_ShapeDef bipyramid(int n, double r, st_Vec3 *points, int *triangles)
+{
+    for (int k = 0; k < n; k++) {
+        const double angle = 6.283185307179586 * k / n, wide = r * (k % 2 == 0 ? 1 : 0.8);
+        const int next = (k + 1) % n, pair[6] = {k, next, n, next, k, n + 1};
+        points[k] = (st_Vec3){wide * cos(angle), wide * sin(angle), 0.1 * r * (k % 3)};
+        memcpy(triangles + 6 * k, pair, sizeof pair);
+    }
+    points[n] = (st_Vec3){0.1 * r, 0, 0.7 * r};
+    points[n + 1] = (st_Vec3){0, -0.1 * r, -0.6 * r};
+    return st_mesh_def(points, n + 2, triangles, 2 * n);
+}
+
+/* An open sheet of n by n cells of width 2 half / n, whose heights are `bump` times a wave. */
+static st_ShapeDef sheet(int n, double half, double bump, st_Vec3 *points, int *triangles)
+{
+    for (int j = 0; j <= n; j++)
+        for (int i = 0; i <= n; i++)
+            points[j * (n + 1) + i] =
+                (st_Vec3){half * (2.0 * i / n - 1), half * (2.0 * j / n - 1), bump * sin(2.1 * i) * cos(1.3 * j)};
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            const int a = j * (n + 1) + i, b = a + 1, c = b + n + 1, d = a + n + 1;
+            const int one[6] = {a, b, c, a, c, d}, two[6] = {a, b, d, b, c, d};
+            memcpy(triangles + 6 * (j * n + i), (i + j) % 2 == 0 ? one : two, sizeof one);
+        }
+    return st_mesh_def(points, (n + 1) * (n + 1), triangles, 2 * n * n);
+}
+
+/* Balls of very different sizes, clumps of two, or other shapes, above a floor and beside a box, a ball and a mesh that
+ * stand fixed.                                                                                                     */
 static void heap(World *w, int n, Kind kind, double rolling)
 {
     check_Random random = {5};
@@ -178,6 +208,12 @@ static void heap(World *w, int n, Kind kind, double rolling)
     knob.pose.p = (st_Vec3){-0.3, -0.3, 0};
     check_ok(st_scene_add_shape(w->scene, ST_GROUND, &box, NULL, &w->err), w->err);
     check_ok(st_scene_add_shape(w->scene, ST_GROUND, &knob, NULL, &w->err), w->err);
+    st_Vec3 points[9];
+    int triangles[42];
+    st_ShapeDef rock = bipyramid(7, 0.3, points, triangles);
+    rock.pose.p = (st_Vec3){-0.3, 0.3, 0.05};
+    rock.pose.q = (st_Quat){cos(0.4), sin(0.4), 0, 0};
+    check_ok(st_scene_add_shape(w->scene, ST_GROUND, &rock, NULL, &w->err), w->err);
     for (int k = 0; k < n; k++) {
         st_BodyDef body = st_body_def();
         const double radius = k % 17 == 0 ? 0.16 : check_random(&random, 0.02, 0.06);
@@ -327,6 +363,146 @@ static void touches_as_queries_say(void **state)
             fail_msg("trial %d, shapes %d and %d: gap %g, distance %g", trial, type[0], type[1], least, d);
         end(&w);
     }
+}
+
+/* A shape turned at random near a closed mesh or an open sheet, from any side: its least gap is the distance that
+ * queries give. Bounds as in touches_as_queries_say.                                                               */
+static void touches_meshes_as_queries_say(void **state)
+{
+    (void)state;
+    check_Random random = {23};
+    for (int trial = 0; trial < 240; trial++) {
+        World w;
+        st_Vec3 points[36];
+        int triangles[150];
+        st_BodyId id;
+        st_ShapeId shape, mesh;
+        st_BodyDef body = st_body_def();
+        const bool solid = trial % 2 == 0;
+        const double want = check_random(&random, -6e-3, 4e-3);
+        double q[4], square = 0, way[3], length = 0;
+        begin(&w);
+        st_ShapeDef wall = solid ? bipyramid(7, 0.4, points, triangles) : sheet(5, 0.5, 0.05, points, triangles);
+        const st_ShapeDef def = some_shape(trial / 2 % 4, 0.1);
+        wall.pose.p = (st_Vec3){0, 0, 3};
+        wall.pose.q = (st_Quat){cos(0.3), 0, sin(0.3), 0};
+        check_ok(st_scene_add_shape(w.scene, ST_GROUND, &wall, &mesh, &w.err), w.err);
+        for (int e = 0; e < 4; e++)
+            q[e] = check_random(&random, -1, 1), square += q[e] * q[e];
+        for (int e = 0; e < 3; e++)
+            way[e] = check_random(&random, -1, 1), length += way[e] * way[e];
+        if (!solid) length -= way[2] * way[2], way[2] = trial % 4 == 1 ? 3 : -3, length += 9;
+        body.pose.q = (st_Quat){q[0] / sqrt(square), q[1] / sqrt(square), q[2] / sqrt(square), q[3] / sqrt(square)};
+        body.pose.p = (st_Vec3){0, 0, 9};
+        check_ok(st_scene_add_body(w.scene, &body, &id, &w.err), w.err);
+        check_ok(st_scene_add_shape(w.scene, id, &def, &shape, &w.err), w.err);
+        w.def.gravity = (st_Vec3){0, 0, -100}; /* contacts are looked for as far as 4 g h^2 */
+        start(&w);
+        st_Closest nearest = {0};
+        st_Pose pose = body.pose;
+        const st_Vec3 beside = {0, 0, 3};
+        double away = 1.2;
+        for (; away > 0; away -= fmax(nearest.gap - want, 1e-4)) {
+            pose.p = (st_Vec3){beside.x + away * way[0] / sqrt(length), beside.y + away * way[1] / sqrt(length),
+                               beside.z + away * way[2] / sqrt(length)};
+            check_ok(st_system_set_pose(w.system, id, &pose, &w.err), w.err);
+            check_ok(st_system_distance(w.system, shape, mesh, &nearest, &w.err), w.err);
+            if (nearest.gap < want + 2e-4) break;
+        }
+        steps(&w, 1);
+        double least = 1;
+        for (int c = 0; c < st_system_contact_count(w.system); c++) {
+            st_ContactReport contact;
+            assert_int_equal(st_system_contact(w.system, c, &contact), ST_OK);
+            if (contact.b.index1 == 0) least = fmin(least, contact.gap);
+        }
+        /* overlapping at an edge, each triangle tells the depth along a direction of its own */
+        const double d = nearest.gap, lowest = d > 0 ? 0.5 * d : 2 * d, highest = (d > 0 ? d : 0.7 * d) + 1.5e-4;
+        if (least < lowest || least > highest)
+            fail_msg("trial %d, shape %d, mesh %s: gap %g, distance %g", trial, trial / 2 % 4, solid ? "solid" : "open",
+                     least, d);
+        end(&w);
+    }
+}
+
+/* What slides and rolls over a flat sheet of triangles goes as on a plane: no edge kicks it. A box and a hull share
+ * their load among more points, and agree to the tolerance of the solution.                                         */
+static void a_flat_mesh_is_a_plane(void **state)
+{
+    (void)state;
+    static st_Vec3 points[961];
+    static int triangles[5400];
+    for (int type = 0; type < 4; type++) {
+        st_Pose pose[2];
+        st_Vec3 spin[2];
+        for (int k = 0; k < 2; k++) {
+            World w = {.def = st_system_def()};
+            st_ShapeDef wall = k == 0 ? st_plane_def() : sheet(30, 2, 0, points, triangles);
+            st_ShapeDef shape = some_shape(type, 0.1);
+            st_BodyDef body = st_body_def();
+            st_BodyId id;
+            w.def.device = ST_DEVICE_FLAT, w.def.h = 1.0 / 240;
+            w.def.tolerance = 1e-9, w.def.effort = ST_EFFORT_EXACT;
+            wall.mu = shape.mu = 0.3;
+            check_ok(st_scene_create(&w.scene, &w.err), w.err);
+            check_ok(st_scene_add_shape(w.scene, ST_GROUND, &wall, NULL, &w.err), w.err);
+            body.pose.p = (st_Vec3){-1.1, -0.9, 0.05};
+            if (type == 0) body.pose.p.z = 0.1;
+            if (type == 2) body.pose.q = (st_Quat){sqrt(0.5), sqrt(0.5), 0, 0}; /* lies */
+            if (type == 3) body.pose.p.z = 0.12;                                /* falls on a face of its own choice */
+            body.velocity = (st_Vec3){1.7, 1.3, 0};
+            check_ok(st_scene_add_body(w.scene, &body, &id, &w.err), w.err);
+            check_ok(st_scene_add_shape(w.scene, id, &shape, NULL, &w.err), w.err);
+            start(&w);
+            steps(&w, type == 3 ? 25 : 120);
+            assert_int_equal(st_system_pose(w.system, id, &pose[k]), ST_OK);
+            assert_int_equal(st_system_velocity(w.system, id, NULL, &spin[k]), ST_OK);
+            end(&w);
+        }
+        const double bound = type == 0 ? 1e-12 : 1e-6;
+        check_close(pose[0].p.x, pose[1].p.x, bound);
+        check_close(pose[0].p.y, pose[1].p.y, bound);
+        check_close(pose[0].p.z, pose[1].p.z, bound);
+        check_close(spin[0].x, spin[1].x, 100 * bound);
+        check_close(spin[0].z, spin[1].z, 100 * bound);
+    }
+}
+
+/* Heaps of all shapes stay in a bowl made of triangles, and come to rest there. */
+static void a_bowl_of_triangles_holds(void **state)
+{
+    (void)state;
+    static double heights[441];
+    World w;
+    check_Random random = {3};
+    for (int j = 0; j < 21; j++)
+        for (int i = 0; i < 21; i++)
+            heights[21 * j + i] = 0.02 * ((i - 10) * (i - 10) + (j - 10) * (j - 10)) * 0.25;
+    w = (World){.def = st_system_def()};
+    w.def.device = ST_DEVICE_FLAT, w.def.h = 1.0 / 240;
+    check_ok(st_scene_create(&w.scene, &w.err), w.err);
+    st_ShapeDef bowl = st_height_field_def(heights, 21, 21, 0.1);
+    check_ok(st_scene_add_shape(w.scene, ST_GROUND, &bowl, NULL, &w.err), w.err);
+    for (int k = 0; k < 80; k++) {
+        st_BodyDef body = st_body_def();
+        st_ShapeDef shape = some_shape(k % 4, 0.08);
+        st_BodyId id;
+        body.pose.p = (st_Vec3){check_random(&random, -0.4, 0.4), check_random(&random, -0.4, 0.4), 0.3 + 0.03 * k};
+        check_ok(st_scene_add_body(w.scene, &body, &id, &w.err), w.err);
+        check_ok(st_scene_add_shape(w.scene, id, &shape, NULL, &w.err), w.err);
+    }
+    start(&w);
+    steps(&w, 720);
+    double kinetic;
+    check_ok(st_system_energy(w.system, &kinetic, NULL, &w.err), w.err);
+    check_below(kinetic, 0.05); /* of about 80 bodies of 2 to 4 kg */
+    for (int b = 1; b <= 80; b++) {
+        st_Pose pose;
+        assert_int_equal(st_system_pose(w.system, (st_BodyId){b}, &pose), ST_OK);
+        check_below(hypot(pose.p.x, pose.p.y), 0.9);
+        check_below(-pose.p.z, 0);
+    }
+    end(&w);
 }
 
 /* A column of five boxes stands where it was put; a box on a slope of 0.4 stays with mu = 0.5, and slides down one of
@@ -575,6 +751,15 @@ static void refuses_by_name(void **state)
     check_ok(st_scene_add_shape(w.scene, id, &cone, NULL, &w.err), w.err);
     refused(&w, "lid");
 
+    st_Vec3 corners[5];
+    int faces[18];
+    st_ShapeDef rock = bipyramid(3, 0.1, corners, faces);
+    begin(&w);
+    id = add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
+    rock.name = "rock", rock.density = 0;
+    check_ok(st_scene_add_shape(w.scene, id, &rock, NULL, &w.err), w.err);
+    refused(&w, "rock");
+
     begin(&w);
     id = add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
     for (int k = 0; k < 80; k++)
@@ -639,6 +824,9 @@ int main(void)
         cmocka_unit_test(balance_of_clumps_that_roll),
         cmocka_unit_test(balance_of_shapes),
         cmocka_unit_test(touches_as_queries_say),
+        cmocka_unit_test(touches_meshes_as_queries_say),
+        cmocka_unit_test(a_flat_mesh_is_a_plane),
+        cmocka_unit_test(a_bowl_of_triangles_holds),
         cmocka_unit_test(boxes_stand_and_slide),
         cmocka_unit_test(finds_all_pairs),
         cmocka_unit_test(same_bits),

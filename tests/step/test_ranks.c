@@ -30,6 +30,11 @@ static void begin(Pile *p, int ranks)
     check_ok(st_scene_create(&p->scene, &p->err), p->err);
     floor.mu = 0.5;
     check_ok(st_scene_add_shape(p->scene, ST_GROUND, &floor, NULL, &p->err), p->err);
+    /* a hump under the grains: a height field, so that triangles are shared, too */
+    const double heights[9] = {-0.1, -0.1, -0.1, -0.1, 0.12, -0.1, -0.1, -0.1, -0.1};
+    st_ShapeDef hump = st_height_field_def(heights, 3, 3, 0.25);
+    hump.pose.p = (st_Vec3){0.2, 0.2, 0};
+    check_ok(st_scene_add_shape(p->scene, ST_GROUND, &hump, NULL, &p->err), p->err);
 }
 
 static void end(Pile *p)
