@@ -59,6 +59,8 @@ typedef struct Link {
     const double *row_b, *row_a; /* of a hinge: that row on the link and on its parent,                     */
     double row_x, row_p;         /* its number on the coordinate and its part on p ...                      */
     double row_own;              /* ... and its square over the diagonals of A                              */
+    double row_l;                /* impulses of all rows with these numbers: expand                         */
+    const double *above[5];      /* of a hinge: its rows on the parent                                      */
     bool shares;                 /* the frame of its parent: a hinge, with XK and XP in place of X        */
     double XK[3][3], XP[3][3];   /* v = v_a + XK w_a + ..,  w = XP w_a + ..                             */
     bool plain;                  /* S is the unit matrix: a free root                                    */
@@ -74,8 +76,17 @@ typedef struct Link {
 /* A soft row on one coordinate, a spring or damper of a joint: x y + Cb l + g = 0 is a part of T'AT and f. */
 typedef struct Folded {
     int row, coordinate;
+    int hinge; /* it has the numbers of the row that this hinge adopted; -1: another row                        */
     double x, g, Cb;
 } Folded;
+
+/* A follower at the numbers of a problem. */
+typedef struct Follower {
+    sti_TreeFollower of;
+    int hinge;   /* its row is about the coordinate of this hinge alone, x y + p; -1: another row                */
+    bool adopts; /* ... and has the numbers of the row that the hinge adopted                                    */
+    double x, p;
+} Follower;
 
 static inline const double *column_of_N(const Link *link, int c)
 {
@@ -105,7 +116,7 @@ struct sti_TreeCoordinates {
     st_Allocator allocator;
     int n_links, n_followers, n_blocks, n_trees, n_reduced_blocks, n_y;
     Link *link;
-    sti_TreeFollower *follower;
+    Follower *follower;
     int *first;         /* n_blocks + 1                                                             */
     int *block_of;      /* by velocity                                                              */
     int *link_of;       /* by block: -1: none                                                       */
@@ -160,7 +171,7 @@ static void lay_out(sti_TreeCoordinates *t)
     for (int k = 0; k < t->n_links; k++)
         t->link_of[t->link[k].of.block] = k;
     for (int k = 0; k < t->n_followers; k++)
-        t->follows[t->follower[k].block] = k;
+        t->follows[t->follower[k].of.block] = k;
     for (int k = 0; k < t->n_links; k++)
         t->link[k].tree = t->link[k].of.parent < 0 ? t->n_trees++ : t->link[t->link[k].of.parent].tree;
     int n_reduced = 0, n_y = 0;
@@ -228,7 +239,8 @@ st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_T
     memcpy(t->first, first, (size_t)n * sizeof *first);
     for (int k = 0; k < plan->n_links; k++)
         t->link[k].of = plan->link[k];
-    memcpy(t->follower, plan->follower, (size_t)plan->n_followers * sizeof *plan->follower);
+    for (int k = 0; k < plan->n_followers; k++)
+        t->follower[k].of = plan->follower[k];
     lay_out(t);
     int64_t most = 0; /* all blocks full */
     for (int b = 0; b < t->n_reduced_blocks; b++) {
@@ -440,8 +452,15 @@ static bool factor_hinge(const st_Problem *P, Link *link, const Link *parent)
 {
     const double *own[5], *above[5], *g = P->g + link->of.first_row;
     if (link->of.rank != 5 || link->of.n_rows != 5) return false;
-    for (int r = 0; r < 5; r++)
-        if (!parts_of_row(&P->G, link->of.first_row + r, link, parent, &own[r], &above[r])) return false;
+    if (!parts_of_row(&P->G, link->of.first_row, link, parent, &own[0], &above[0])) return false;
+    for (int r = 1; r < 5; r++) { /* rows of a joint mostly touch the same velocities */
+        const int64_t *p = P->G.p + link->of.first_row, more = p[r] - p[0];
+        if (p[r + 1] - p[r] == p[1] - p[0] && memcmp(P->G.i + p[0], P->G.i + p[r], 2 * MOST * sizeof *P->G.i) == 0)
+            own[r] = own[0] + more, above[r] = above[0] + more;
+        else if (!parts_of_row(&P->G, link->of.first_row + r, link, parent, &own[r], &above[r]))
+            return false;
+    }
+    memcpy(link->above, above, sizeof link->above);
     const double sign = own[0][0];
     if (fabs(sign) != 1) return false;
     for (int r = 0; r < 5; r++)
@@ -720,17 +739,20 @@ static bool is_adopted(const Link *link, const double *on_b, const double *on_a)
     return memcmp(on_b, link->row_b, sizeof(Six)) == 0 && memcmp(on_a, link->row_a, sizeof(Six)) == 0;
 }
 
-/* A row about the coordinate of a hinge alone: its number there, and its part on p. False: another row. */
-static bool hinge_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, int joint, double *x, double *on_p)
+/* A row about the coordinate of a hinge alone: its number there, and its part on p. False: another row. *same: it has
+ * the numbers of the row that the hinge adopted.                                                     */
+static bool hinge_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, int joint, double *x, double *on_p,
+                      bool *same)
 {
+    *same = false;
     if (joint < 0 || !t->link[joint].shares || !t->link[joint].adopted) return false;
     Link *link = &t->link[joint];
     const Link *parent = &t->link[link->of.parent];
     const double *on_b, *on_a, *N = column_of_N(link, 0);
     double rest[3], size = 0, largest = 0;
     if (!parts_of_row(from, row, link, parent, &on_b, &on_a)) return false;
-    const bool same = is_adopted(link, on_b, on_a);
-    if (same && !isnan(link->row_x)) {
+    *same = is_adopted(link, on_b, on_a);
+    if (*same && !isnan(link->row_x)) {
         *x = link->row_x;
         *on_p = link->row_p;
         return true;
@@ -745,7 +767,7 @@ static bool hinge_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, in
     if (!(largest <= 1e-14 * size)) return false;
     *x = dot3(on_b + 3, N + 3);
     *on_p = dot3(on_b + 3, link->own_p + 3) + dot3(on_a + 3, parent->own_p + 3);
-    if (same) link->row_x = *x, link->row_p = *on_p;
+    if (*same) link->row_x = *x, link->row_p = *on_p;
     return true;
 }
 
@@ -934,12 +956,16 @@ static void add_followers(sti_TreeCoordinates *t)
 {
     const st_Problem *P = t->problem;
     for (int k = 0; k < t->n_followers; k++) {
-        const int block = t->follower[k].block, row = t->follower[k].row, own = t->first[block];
+        const int block = t->follower[k].of.block, row = t->follower[k].of.row, own = t->first[block];
         const double m = P->A.x[t->numbers[block]];
         double s_p = P->g[row], x, on_p;
         int tree_block = -1;
-        if (hinge_row(t, &P->G, row, t->joint_of[row], &x, &on_p)) {
+        t->follower[k].hinge = -1;
+        if (hinge_row(t, &P->G, row, t->joint_of[row], &x, &on_p, &t->follower[k].adopts)) {
             const Link *link = &t->link[t->joint_of[row]];
+            t->follower[k].hinge = t->joint_of[row];
+            t->follower[k].x = x;
+            t->follower[k].p = s_p + on_p;
             tree_block = t->reduced_block[block] = t->reduced_block[link->of.block];
             const int first = t->first_reduced[tree_block], n = t->first_reduced[tree_block + 1] - first;
             t->A[t->start[tree_block] + (int64_t)(link->first_y - first) * (n + 1)] += m * x * x;
@@ -1005,7 +1031,8 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
         const int row = kept != NULL ? kept[k] : k;
         const int64_t before = at;
         double on_p, own = NAN, carried = 0;
-        const bool about_hinge = hinge_row(t, from, row, joint_of[row], *x + at, &on_p);
+        bool same;
+        const bool about_hinge = hinge_row(t, from, row, joint_of[row], *x + at, &on_p, &same);
         if (about_hinge) {
             (*i)[at++] = t->link[joint_of[row]].first_y;
         } else {
@@ -1027,13 +1054,12 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
          * the joints of trees hold it already */
         for (int64_t e = before; e < at; e++)
             carried += (*x)[e] * (*x)[e] * t->lightness[(*i)[e]];
-        Link *hinge = about_hinge ? &t->link[joint_of[row]] : NULL;
-        if (hinge != NULL && (*x)[before] == hinge->row_x) own = hinge->row_own;
+        if (same) own = t->link[joint_of[row]].row_own;
         if (isnan(own)) {
             own = 0;
             for (int64_t e = from->p[row]; e < from->p[row + 1]; e++)
                 own += from->x[e] * from->x[e] * t->own_lightness[from->i[e]];
-            if (hinge != NULL && (*x)[before] == hinge->row_x) hinge->row_own = own;
+            if (same) t->link[joint_of[row]].row_own = own;
         }
         const double part = carried / own;
         if (kept != NULL && !(part > HELD) && is_rigid(t->problem, row)) {
@@ -1052,7 +1078,7 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
                 const int size = t->first_reduced[b + 1] - t->first_reduced[b];
                 t->A[t->start[b] + (int64_t)(y - t->first_reduced[b]) * (size + 1)] += a * a / Cb;
                 t->f[y] -= a * g / Cb;
-                t->folded[t->n_folded++] = (Folded){row, y, a, g, Cb};
+                t->folded[t->n_folded++] = (Folded){row, y, same ? joint_of[row] : -1, a, g, Cb};
                 at = before;
                 continue;
             }
@@ -1083,7 +1109,7 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
         for (int r = 0; r < t->link[k].of.n_rows; r++)
             t->row_kind[t->link[k].of.first_row + r] = OF_LINK;
     for (int k = 0; k < t->n_followers; k++)
-        t->row_kind[t->follower[k].row] = OF_FOLLOWER;
+        t->row_kind[t->follower[k].of.row] = OF_FOLLOWER;
     for (int k = 0; k < t->n_links; k++)
         if (!factor_link(t, k)) return ST_OK;
     STI_TRY(STI_GROW(&t->allocator, t->joint_of, t->joint_of_size, (int64_t)problem->n_l + problem->n_r + 1, err));
@@ -1200,7 +1226,13 @@ static void expand_velocities(sti_TreeCoordinates *t, const unsigned char *awake
         memcpy(v + link->first, own, (size_t)link->n * sizeof *v);
     }
     for (int k = 0; k < t->n_followers; k++) {
-        const int own = t->first[t->follower[k].block], row = t->follower[k].row;
+        const Follower *follower = &t->follower[k];
+        const int own = t->first[follower->of.block], row = follower->of.row;
+        if (follower->hinge >= 0) {
+            const Link *link = &t->link[follower->hinge];
+            if (link_is_awake(t, awake, link)) v[own] = follower->x * t->y[link->first_y] + follower->p;
+            continue;
+        }
         double sum = t->problem->g[row];
         for (int64_t e = G->p[row]; e < G->p[row + 1]; e++)
             if (G->i[e] != own) sum += G->x[e] * v[G->i[e]];
@@ -1222,13 +1254,19 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *aw
     expand_velocities(t, awake, v);
     for (int k = 0; k < t->n_links; k++) {
         const Link *link = &t->link[k];
-        const double *A = P->A.x + t->numbers[link->of.block], *own = v + link->first;
-        const bool diagonal = sti_block_marked(&P->A, link->of.block);
+        const double *A = P->A.x + t->numbers[link->of.block], *own = v + link->first, *f = P->f + link->first;
+        double *lacks = momentum + link->first;
+        t->link[k].row_l = 0;
+        if (sti_block_marked(&P->A, link->of.block)) {
+            for (int i = 0; i < link->n; i++)
+                lacks[i] = A[i] * own[i] - f[i];
+            continue;
+        }
         for (int i = 0; i < link->n; i++) {
-            double sum = -P->f[link->first + i];
-            for (int j = diagonal ? i : 0; j < (diagonal ? i + 1 : link->n); j++)
+            double sum = -f[i];
+            for (int j = 0; j < link->n; j++)
                 sum += *A++ * own[j];
-            momentum[link->first + i] = sum;
+            lacks[i] = sum;
         }
     }
     for (int k = 0; k < P->n_r; k++)
@@ -1244,19 +1282,32 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *aw
         const Folded *of = &t->folded[k];
         if (!row_is_awake(t, awake, &P->G, of->row)) continue;
         l[of->row] = -(of->x * t->y[of->coordinate] + of->g) / of->Cb;
-        subtract_row(&P->G, of->row, l[of->row], momentum);
+        if (of->hinge >= 0)
+            t->link[of->hinge].row_l += l[of->row];
+        else
+            subtract_row(&P->G, of->row, l[of->row], momentum);
     }
     for (int k = 0; k < t->n_followers; k++) { /* its row has -1 on its own velocity */
-        const int block = t->follower[k].block, row = t->follower[k].row, own = t->first[block];
+        const int block = t->follower[k].of.block, row = t->follower[k].of.row, own = t->first[block];
         if (!row_is_awake(t, awake, &P->G, row)) continue;
         l[row] = -(P->A.x[t->numbers[block]] * v[own] - P->f[own]);
-        subtract_row(&P->G, row, l[row], momentum);
+        if (t->follower[k].hinge >= 0 && t->follower[k].adopts)
+            t->link[t->follower[k].hinge].row_l += l[row];
+        else
+            subtract_row(&P->G, row, l[row], momentum);
     }
     for (int k = t->n_links - 1; k >= 0; k--) {
         const Link *link = &t->link[k];
         double c[MOST];
         if (!link_is_awake(t, awake, link)) continue;
-        const double *lacks = momentum + link->first;
+        double *lacks = momentum + link->first;
+        if (link->row_l != 0) { /* rows about its hinge have angular numbers alone */
+            double *above_it = momentum + t->link[link->of.parent].first;
+            for (int i = 3; i < MOST; i++) {
+                lacks[i] -= link->row_l * link->row_b[i];
+                above_it[i] -= link->row_l * link->row_a[i];
+            }
+        }
         if (link->sign != 0) { /* sign l_p = m_v,  B' l_p + E' l_s = m_w */
             double turning[3];
             for (int i = 0; i < 3; i++)
@@ -1271,12 +1322,9 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *aw
             const Link *parent = &t->link[link->of.parent]; /* its own momentum has all it needs */
             if (link->shares) {
                 double *above_it = momentum + parent->first;
-                for (int s = 0; s < 5; s++) {
-                    const double *own, *above;
-                    parts_of_row(&P->G, link->of.first_row + s, link, parent, &own, &above);
+                for (int s = 0; s < 5; s++)
                     for (int i = s < 3 ? 0 : 3; i < MOST; i++)
-                        above_it[i] -= c[s] * above[i];
-                }
+                        above_it[i] -= c[s] * link->above[s][i];
                 continue;
             }
             for (int s = 0; s < link->of.rank; s++)

@@ -114,28 +114,11 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
 
 /* ---- limits ----------------------------------------------------------------------------------- */
 
-/* How fast a limit comes nearer at most, by what is foreseen; 0: nothing is. rows: of its gap. */
-static double drive_closing_speed(const sti_World *world, const sti_Rows *rows)
-{
-    const sti_Foresight *ahead = &world->collider.ahead;
-    double fastest = 0;
-    for (int k = 0; ahead->h > 0 && k < 2 && ahead->v[k] != NULL; k++) {
-        double speed = 0;
-        for (int i = 0; i < rows->count; i++)
-            speed -= rows->gradient[i] * ahead->v[k][rows->index[i]];
-        fastest = fmax(fastest, speed);
-    }
-    return fastest;
-}
-
-/* rows: of the gap. */
-static st_Status push_limit(const sti_World *world, int index, int which, const double *q, bool upper, double margin,
-                            const sti_Measure *x, const sti_Rows *rows, st_Sink *sink, st_Error *err)
+/* rows: of the gap; closing: how fast it closes at most, by what is foreseen. */
+static st_Status push_limit(const sti_World *world, int index, int which, const double *q, bool upper, double gap,
+                            double closing, const sti_Measure *x, const sti_Rows *rows, st_Sink *sink, st_Error *err)
 {
     const sti_Joint *joint = &world->joint[index];
-    const double gap = upper ? joint->upper[which] - x->value : x->value - joint->lower[which];
-    const double closing = drive_closing_speed(world, rows);
-    if (!(gap < margin + world->collider.ahead.h * closing)) return ST_OK;
     bool shifts = dot(x->on_b.linear, x->on_b.linear) > 0; /* a displacement or a distance, not an angle */
     st_ContactRow row = {.id = STI_LIMIT_ID + 4 * (uint64_t)index + 2 * (uint64_t)which + (upper ? 1 : 0),
                          .gap = gap,
@@ -155,6 +138,7 @@ static st_Status push_limit(const sti_World *world, int index, int which, const 
 
 st_Status sti_limits_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)
 {
+    const sti_Foresight *ahead = &world->collider.ahead;
     for (int k = 0; world->n_limits > 0 && k < 2 * world->n_joints; k++) {
         int index = k / 2, which = k % 2;
         const sti_Joint *joint = &world->joint[index];
@@ -162,12 +146,21 @@ st_Status sti_limits_push(const sti_World *world, const double *q, double margin
         sti_Rows rows;
         if (!has_limit(joint, which) || sti_sleeps(world, joint->a) || sti_sleeps(world, joint->b)) continue;
         STI_TRY(sti_coordinate_row(world, index, which, q, &x, &rows, err));
-        if (isfinite(joint->lower[which]))
-            STI_TRY(push_limit(world, index, which, q, false, margin, &x, &rows, sink, err));
+        double down = 0, up = 0; /* how fast x moves at most, by what is foreseen */
+        for (int side = 0; ahead->h > 0 && side < 2 && ahead->v[side] != NULL; side++) {
+            double speed = 0;
+            for (int i = 0; i < rows.count; i++)
+                speed -= rows.gradient[i] * ahead->v[side][rows.index[i]];
+            down = sti_larger(speed, down);
+            up = sti_larger(-speed, up);
+        }
+        const double above = x.value - joint->lower[which], below = joint->upper[which] - x.value;
+        if (above < margin + ahead->h * down)
+            STI_TRY(push_limit(world, index, which, q, false, above, down, &x, &rows, sink, err));
+        if (!(below < margin + ahead->h * up)) continue;
         for (int i = 0; i < rows.count; i++)
             rows.gradient[i] = -rows.gradient[i];
-        if (isfinite(joint->upper[which]))
-            STI_TRY(push_limit(world, index, which, q, true, margin, &x, &rows, sink, err));
+        STI_TRY(push_limit(world, index, which, q, true, below, up, &x, &rows, sink, err));
     }
     return ST_OK;
 }

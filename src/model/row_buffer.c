@@ -2,22 +2,6 @@
 
 #include "math/vec3.h"
 
-st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
-                          const double *gradient, st_Error *err)
-{
-    int64_t start = rows->n_rows > 0 ? rows->p[rows->n_rows] : 0;
-    STI_TRY(STI_GROW(allocator, rows->p, rows->p_capacity, rows->n_rows + 2, err));
-    STI_TRY(STI_GROW(allocator, rows->i, rows->i_capacity, start + count, err));
-    STI_TRY(STI_GROW(allocator, rows->x, rows->x_capacity, start + count, err));
-    if (count > 0) {
-        memcpy(rows->i + start, index, (size_t)count * sizeof *index);
-        memcpy(rows->x + start, gradient, (size_t)count * sizeof *gradient);
-    }
-    rows->p[rows->n_rows] = start;
-    rows->p[++rows->n_rows] = start + count;
-    return ST_OK;
-}
-
 /* Room for more rows and entries: asked for once, not row by row. */
 static st_Status rows_reserve(const st_Allocator *allocator, sti_RowList *rows, int n_rows, int64_t n_entries,
                               st_Error *err)
@@ -27,6 +11,20 @@ static st_Status rows_reserve(const st_Allocator *allocator, sti_RowList *rows, 
     STI_TRY(STI_GROW(allocator, rows->p, rows->p_capacity, rows->n_rows + n_rows + 1, err));
     STI_TRY(STI_GROW(allocator, rows->i, rows->i_capacity, n_entries, err));
     return STI_GROW(allocator, rows->x, rows->x_capacity, n_entries, err);
+}
+
+st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
+                          const double *gradient, st_Error *err)
+{
+    int64_t start = rows->n_rows > 0 ? rows->p[rows->n_rows] : 0;
+    STI_TRY(rows_reserve(allocator, rows, 1, start + count, err));
+    if (count > 0) {
+        memcpy(rows->i + start, index, (size_t)count * sizeof *index);
+        memcpy(rows->x + start, gradient, (size_t)count * sizeof *gradient);
+    }
+    rows->p[rows->n_rows] = start;
+    rows->p[++rows->n_rows] = start + count;
+    return ST_OK;
 }
 
 st_Status sti_rows_room(const st_Allocator *allocator, sti_RowList *rows, int n, int most, double **gradient,
@@ -115,6 +113,13 @@ static st_Status check_row(const st_Sink *sink, const char *what, int number, in
     if (count < 0 || count > sink->n_v || (count > 0 && (index == NULL || gradient == NULL)))
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's %s %d touches %d velocities, there are %d", what, number,
                         count, sink->n_v);
+    unsigned highest = 0; /* of the indices: a negative one is the highest */
+    double none = 0;      /* 0 times the numbers: NaN if one is not finite */
+    for (int k = 0; k < count; k++)
+        highest = (unsigned)index[k] > highest ? (unsigned)index[k] : highest;
+    for (int k = 0; k < n_rows * count; k++)
+        none += 0 * gradient[k];
+    if ((count == 0 || highest < (unsigned)sink->n_v) && none == 0) return ST_OK;
     for (int k = 0; k < count; k++)
         if (index[k] < 0 || index[k] >= sink->n_v)
             return sti_fail(err, ST_ERR_ARGUMENT, "the model's %s %d names velocity %d, there are %d", what, number,

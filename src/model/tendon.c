@@ -193,19 +193,25 @@ st_Status sti_coordinate_row(const sti_World *world, int index, int which, const
         return ST_OK;
     }
     /* everything that it depends on, bit by bit */
-    double key[STI_CACHE_KEY] = {0};
     const int angle = joint->angle[joint->coordinate[which]];
-    if (joint->a > 0) memcpy(key, q + (int64_t)STI_BODY_Q * (joint->a - 1), STI_BODY_Q * sizeof *q);
-    if (joint->b > 0) memcpy(key + STI_BODY_Q, q + (int64_t)STI_BODY_Q * (joint->b - 1), STI_BODY_Q * sizeof *q);
-    if (angle >= 0) key[2 * STI_BODY_Q] = q[world->angle[angle].q];
-    if (memcmp(cache->key, key, sizeof key) != 0) {
-        cache->key[0] = NAN; /* no bits of a place, if there is no row */
+    const double *of_a = joint->a > 0 ? q + (int64_t)STI_BODY_Q * (joint->a - 1) : NULL;
+    const double *of_b = joint->b > 0 ? q + (int64_t)STI_BODY_Q * (joint->b - 1) : NULL;
+    double *key = cache->key;
+    const size_t bytes = STI_BODY_Q * sizeof *q;
+    const bool known = cache->known && (of_a == NULL || memcmp(key, of_a, bytes) == 0) &&
+                       (of_b == NULL || memcmp(key + STI_BODY_Q, of_b, bytes) == 0) &&
+                       (angle < 0 || memcmp(key + 2 * STI_BODY_Q, q + world->angle[angle].q, sizeof *q) == 0);
+    if (!known) {
+        cache->known = false; /* if there is no row */
         STI_TRY(sti_joint_gauge(world, index, which, q, &cache->x, err));
         sti_rows_measure(world, q, joint->a, joint->b, &cache->x, rows);
         cache->count = rows->count;
         memcpy(cache->index, rows->index, sizeof cache->index);
         memcpy(cache->gradient, rows->gradient, sizeof cache->gradient);
-        memcpy(cache->key, key, sizeof key);
+        if (of_a != NULL) memcpy(key, of_a, bytes);
+        if (of_b != NULL) memcpy(key + STI_BODY_Q, of_b, bytes);
+        if (angle >= 0) key[2 * STI_BODY_Q] = q[world->angle[angle].q];
+        cache->known = true;
     }
     *x = cache->x;
     rows->count = cache->count;

@@ -341,6 +341,7 @@ typedef struct sti_Measure {
 
 enum { STI_CACHE_KEY = 2 * STI_BODY_Q + 1 };
 struct sti_CoordinateCache {
+    bool known;
     double key[STI_CACHE_KEY]; /* poses of the two bodies, and the angle with its turns              */
     sti_Measure x;
     int count;
