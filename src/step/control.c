@@ -51,7 +51,7 @@ st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, s
     STI_TRY(say(system, joint, control, world->joint[joint].a, world->joint[joint].b, err));
     if (!world->joint[joint].held) return ST_OK;
     STI_TRY(sti_refresh_rows(system, err));
-    return sti_meet_motors(system, err);
+    return sti_meet_jump(system, err);
 }
 
 void sti_motors_restart(st_System *system, double t)

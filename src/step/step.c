@@ -134,7 +134,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     sti_StepWork *work = &system->work;
     const bool goes_on = sti_goes_on(model), speculative = sti_speculative(model);
     sti_impulses_begin(model, work);
-    if (state->fresh) STI_TRY(sti_meet_motors(system, err));
+    if (state->fresh) STI_TRY(sti_meet_jump(system, err));
     if (state->fresh) (void)sti_energy(system);
     const int stalled = state->stalled;
     const double start = state->t, end = sti_next_time(state, h);
@@ -160,7 +160,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
             if (sti_motion_corner(model->world, -1, now - near) <= now + near) {
                 work->rows_stale = true;
                 STI_TRY(sti_refresh_rows(system, err));
-                STI_TRY(sti_meet_motors(system, err));
+                STI_TRY(sti_meet_jump(system, err));
                 (void)sti_energy(system);
             }
             const double corner = sti_motion_corner(model->world, -1, now + near);
@@ -245,7 +245,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     STI_TRY(sti_refresh_rows(system, err));
     STI_TRY(sti_sleep_begin(model, state, work, h, err));
     STI_TRY(sti_save(model, state, work, err));
-    const bool jump = state->fresh && sti_starts_with_jump(system);
+    const bool first_step = state->fresh, jump = first_step && sti_starts_with_jump(system);
     const double energy_before = sti_energy(system), explained = sti_works_sum(&state->works);
     work->law_change = 0;
     sti_cancel_begin(model, work);
@@ -280,7 +280,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     state->n_steps++;
     state->fresh = false;
     sti_measures_after_step(system);
-    sti_note_strikes(model, state, work, h, jump);
+    sti_note_strikes(model, state, work, h, first_step, jump);
     state->works.unexplained += sti_energy(system) - energy_before - (sti_works_sum(&state->works) - explained);
     sti_sleep_end(model, state, work, state->t - start);
 

@@ -22,7 +22,7 @@ st_Status sti_check_initial(st_System *system, st_Error *err);
 /* Does the first step from a state that was set begin with a jump in its joints? With integrators of order two an
  * impact gives the velocity that joints allow.                                                             */
 bool sti_starts_with_jump(const st_System *system);
-st_Status sti_meet_motors(st_System *system, st_Error *err);
+st_Status sti_meet_jump(st_System *system, st_Error *err);
 
 /* control.c: joint and motor rows at the state, where a controller has spoken since they were made. */
 st_Status sti_refresh_rows(st_System *system, st_Error *err);
@@ -43,7 +43,8 @@ void sti_forget_step(const sti_Model *model, const sti_State *state, sti_StepWor
 
 /* strike.c: contacts that closed in the step just made, and what they reach; `jump`: it began with one in the
  * velocities of joints. Is a contact, or a joint (contact 0), among that?                                      */
-void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, bool jump);
+void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, bool first_step,
+                      bool jump);
 bool sti_is_struck(const sti_Model *model, const sti_State *state, const sti_StepWork *work, uint64_t contact, int a,
                    int b);
 void sti_forget_strikes(sti_StepWork *work);
@@ -396,9 +397,18 @@ st_Status sti_rebound(const sti_Model *model, sti_State *state, sti_StepWork *wo
 
 /* recovery.c: of the speed w that closes a gap (w > 0) or removes overlap (w < 0), what this attempt asks for. After a
  * step: less recovery if it moves something faster than correction_speed.                          */
-static inline double sti_recover(const sti_StepWork *work, double w)
+static inline double sti_recovery_share(const sti_StepWork *work, int velocity)
 {
-    return w < 0 ? work->recovery * w : w;
+    return work->recovery.by_island ? work->recovery.room[velocity] : work->recovery.share;
+}
+static inline double sti_recover(const sti_StepWork *work, int velocity, double w)
+{
+    return w < 0 ? sti_recovery_share(work, velocity) * w : w;
+}
+/* A velocity of one of the bodies of a contact that move. */
+static inline int sti_moving_velocity(const sti_World *world, const sti_ContactEntry *entry)
+{
+    return world->body[world->body[entry->b].n_dofs > 0 ? entry->b : entry->a].v_first;
 }
 st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                              st_Error *err);

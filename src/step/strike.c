@@ -92,6 +92,29 @@ static double separation(const sti_Model *model, const sti_StepWork *work, const
     return dot(entry->normal, velocity_at(model, work, entry, v));
 }
 
+/* The normal impulse of contact c in the whole step, and the time that it acted for. The last stage alone may have
+ * none: the first took it. */
+static double normal_impulse(const sti_StepWork *work, int c, double *time)
+{
+    const sti_Assembly *step = &work->step;
+    const sti_StepImpulses *total = &work->impulses.total;
+    if (total->spring == NULL || !(total->time > 0)) {
+        *time = step->eta;
+        return step->r[step->law[c].first];
+    }
+    int low = 0, high = total->n; /* by id: the first that is not before it */
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (total->contact[middle].id < step->chosen[c].entry.id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *time = total->time;
+    return low < total->n && total->contact[low].id == step->chosen[c].entry.id ? total->contact[low].r[STI_FINITE][0]
+                                                                                : 0;
+}
+
 /* How hard a contact of two bodies is loaded: by more than the lighter one's weight and forces explain (much), and by
  * far more than in the step before (more). */
 typedef struct Load {
@@ -106,9 +129,15 @@ static Load load_of(const sti_Model *model, const sti_State *state, const sti_St
     if (!model->rigid || sti_limit_joint(entry->id) >= 0) return (Load){false, false};
     const sti_Body *a = &model->world->body[entry->a], *b = &model->world->body[entry->b];
     const double light = a->n_dofs == 0 ? b->mass : b->n_dofs == 0 ? a->mass : fmin(a->mass, b->mass);
-    const double beyond = step->r[row] - 4 * step->eta * state->fastest.pull * light;
-    return (Load){beyond > 0, beyond > 2 * step->start[row]};
+    double time;
+    const double r = normal_impulse(work, c, &time), beyond = r - 4 * time * state->fastest.pull * light;
+    const double before = step->eta > 0 ? step->start[row] * time / step->eta : 0;
+    return (Load){beyond > 0, beyond > 2 * before};
 }
+
+/* A first step in which what is pushed out of an overlap changes a contact's force by this share of the weight is one
+ * that holds an impact: overlap at the start is no load. Later ones are what a step and its solution left over. */
+#define FIRST_OVERLAP 0.05
 
 /* Did contact c of the step problem close or jam in the step, from the velocity `before`? */
 static bool closes(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int c,
@@ -117,32 +146,35 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
     const sti_Assembly *step = &work->step;
     const sti_ContactEntry *entry = &step->chosen[c].entry;
     const int row = step->law[c].first;
-    const double fast = sti_larger(STI_SEPARATION_SPEED, 2 * step->eta * state->fastest.pull);
-    if (!(step->r[row] > 0)) return false;
+    double time;
+    if (!(normal_impulse(work, c, &time) > 0)) return false;
+    const double pulled = time * state->fastest.pull, fast = sti_larger(STI_SEPARATION_SPEED, 2 * pulled);
     if (load_of(model, state, work, c).much) {
         const st_Vec3 jump = sub(velocity_at(model, work, entry, state->v), velocity_at(model, work, entry, before));
         if (norm(jump) > fast) return true;
     }
-    if (model->def.events != ST_EVENTS_OFF) return false;            /* collisions were located */
-    if (sti_ids_contain(&work->loaded_new, entry->id)) return false; /* it carried before */
+    if (sti_ids_contain(&work->loaded_new, entry->id)) return false;                             /* it carried before */
+    if (-step->w[row] > (work->strikes.first_step ? FIRST_OVERLAP * pulled : fast)) return true; /* out of an overlap */
+    if (model->def.events != ST_EVENTS_OFF) return false; /* collisions were located */
     const bool limit = !model->rigid || sti_limit_joint(entry->id) >= 0;
-    const double approach = limit ? -sti_row_dot(&step->H, row, before) : -separation(model, work, entry, before);
-    return sti_larger(approach, -step->w[row]) > fast;
+    return -(limit ? sti_row_dot(&step->H, row, before) : separation(model, work, entry, before)) > fast;
 }
 
 /* A fixed step takes the work of a normal impulse at the velocity after it, and what the impact takes is in the
- * scheme's share, |v+ - v|^2/2: it is moved to where it belongs.                                           */
+ * scheme's share, |v+ - v|^2/2: it is moved to where it belongs. (Where others push the bodies together the contact's
+ * own part may be positive, and stays.) */
 static void note_loss(const sti_Model *model, sti_State *state, sti_StepWork *work, int c, const double *before)
 {
     const sti_Assembly *step = &work->step;
     const sti_ContactEntry *entry = &step->chosen[c].entry;
     const bool limit = !model->rigid || sti_limit_joint(entry->id) >= 0;
     const int row = step->law[c].first;
-    if (sti_integrator(model)->order > 1) return;
+    if (sti_integrator(model)->order > 1 && !work->stages.rough) return; /* a rough step is one of Euler's */
     const double jump = limit ? sti_row_dot(&step->H, row, state->v) - sti_row_dot(&step->H, row, before)
                               : separation(model, work, entry, state->v) - separation(model, work, entry, before);
-    state->works.impact -= 0.5 * step->r[row] * jump;
-    state->works.scheme += 0.5 * step->r[row] * jump;
+    const double lost = fmax(0.5 * step->r[row] * jump, 0);
+    state->works.impact -= lost;
+    state->works.scheme += lost;
 }
 
 static const double *velocity_before(const sti_Model *model, const sti_StepWork *work)
@@ -184,10 +216,12 @@ static bool motion_turns(const sti_Model *model, int joint, double t, double h)
     return false;
 }
 
-void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, bool jump)
+void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, bool first_step,
+                      bool jump)
 {
     const sti_Assembly *step = &work->step;
     sti_Strikes *strikes = &work->strikes;
+    strikes->first_step = first_step;
     for (int b = 0; (strikes->any || strikes->any_before) && strikes->hit != NULL && b < strikes->n_bodies; b++)
         strikes->hit[b] = (unsigned char)((strikes->hit[b] & STI_HIT_MASK) << 4);
     strikes->any_before = strikes->any;
@@ -206,7 +240,7 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
         strikes->any = true;
     }
     const bool located = model->def.events != ST_EVENTS_OFF; /* collisions, but no jams of what is closed */
-    if (located && (!sti_goes_on(model) || !(step->eta > 0))) return;
+    if (located && !(step->eta > 0)) return;
     for (int c = 0; c < step->n_gaps; c++) {
         if (!closes(model, state, work, c, velocity_before(model, work))) continue;
         if (!located) note_loss(model, state, work, c, velocity_before(model, work));

@@ -411,7 +411,8 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->work.warm.lasting, s->work.warm.lasting_capacity);
     STI_RELEASE(&a, s->work.saved.state.forces.at, s->work.saved.state.forces.capacity);
     STI_RELEASE(&a, s->work.rebounds.at, s->work.rebounds.capacity);
-    STI_RELEASE(&a, s->work.v_recovered, s->work.v_recovered_capacity);
+    STI_RELEASE(&a, s->work.recovery.room, s->work.recovery.room_capacity);
+    STI_RELEASE(&a, s->work.recovery.island, s->work.recovery.island_capacity);
     STI_RELEASE(&a, s->work.rebounds.island, s->work.rebounds.island_capacity);
     STI_RELEASE(&a, s->work.rebounds.share, s->work.rebounds.share_capacity);
     STI_RELEASE(&a, s->work.saved.state.modes.at, s->work.saved.state.modes.capacity);

@@ -281,6 +281,15 @@ typedef struct sti_TimeGrid {
     int64_t steps;
 } sti_TimeGrid;
 
+/* recovery.c: how much of the speed that drift correction asks for is taken, 1: all. */
+typedef struct sti_Recovery {
+    double share;   /* everywhere                                                                  */
+    bool by_island; /* instead, by velocity: the first n_v numbers of `room`                         */
+    double *room;   /* 4 n_v: shares, velocity without correction, a difference, fastest points     */
+    int *island;    /* n_v: the first velocity of each one's island                                  */
+    int64_t room_capacity, island_capacity;
+} sti_Recovery;
+
 /* energy_guard.c: energies before the piece at hand, and what is done about a step that gains energy. */
 typedef struct sti_EnergyGuard {
     double kinetic, potential;  /* [J]                                                              */
@@ -296,6 +305,7 @@ typedef struct sti_EnergyGuard {
 /* strike.c: what impacts reached that nobody located, in the last step. */
 typedef struct sti_Strikes {
     int contacts;       /* that closed in it                                                       */
+    bool first_step;    /* it began at a state that was set                                        */
     int *mechanism;     /* by body: the first of those it is joined to                             */
     unsigned char *hit; /* by first body of a mechanism: sti_Hit, and 16 times that of the step before */
     int n_bodies;
@@ -430,7 +440,7 @@ typedef struct sti_StepWork {
     sti_Modes modes_new;
     sti_Snapshot saved;
 
-    double recovery;   /* share of the speed that drift correction asks for, 1: all (recovery.c)   */
+    sti_Recovery recovery;
     double h_asked;    /* length of the whole step                                                  */
     sti_IdSet wanted;  /* contacts of the step problem                                             */
     sti_Assembly step; /* the last step problem, with its solution                                 */
@@ -449,10 +459,8 @@ typedef struct sti_StepWork {
     sti_Stages stages;
     sti_Projection projection;
 
-    double *v_turned;    /* n_v: v_base of a stage after the gyroscopic term (stage.c)             */
-    double *v_work;      /* n_v: of a displacement, or forces (stage_work.c)                        */
-    double *v_recovered; /* 3 n_v: velocity with drift correction, without, a difference (recovery.c) */
-    int64_t v_recovered_capacity;
+    double *v_turned; /* n_v: v_base of a stage after the gyroscopic term (stage.c)             */
+    double *v_work;   /* n_v: of a displacement, or forces (stage_work.c)                        */
     void *vectors[3]; /* blocks of the vectors that live as long as the system (system.c)          */
 
     sti_Flow *flow;                            /* NULL: the scene has no inlets, outlets or measures               */

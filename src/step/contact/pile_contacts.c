@@ -60,7 +60,8 @@ static int add_to_pile(const sti_StageBuild *build, int n, int row, const st_Con
                                   .mu_spin = law->mu_spin};
     sti_choose(out, n, entry);
     sti_stage_belt(build, &out->law[n], entry);
-    if (build->gap_drift) out->w[row] = sti_closing_drift(build, entry->gap);
+    if (build->gap_drift)
+        out->w[row] = sti_closing_drift(build, sti_moving_velocity(build->model->world, entry), entry->gap);
     out->pile_body[2 * (ptrdiff_t)n] = mass_block_of(build->model->world, entry->a);
     out->pile_body[2 * (ptrdiff_t)n + 1] = mass_block_of(build->model->world, entry->b);
     double *frame = out->pile_frame + 9 * (ptrdiff_t)n;

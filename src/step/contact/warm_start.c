@@ -207,10 +207,12 @@ static void band_range(void *ctx, int64_t first, int64_t end)
         const double least = least_band * width, most = fmin(fall, STI_RELATIVE_BAND * width);
         const double size = sti_larger(least, out->chosen[c].band * most);
         const double tiny = sti_larger(least, lifted * size);
+        const int velocity = sti_moving_velocity(model->world, entry);
         out->w[row] =
             entry->gap > tiny
                 ? (entry->gap - tiny) / reach
-                : (entry->gap + size < 0 ? sti_recover(work, sti_larger((entry->gap + size) / reach, -cap)) : 0.0);
+                : (entry->gap + size < 0 ? sti_recover(work, velocity, sti_larger((entry->gap + size) / reach, -cap))
+                                         : 0.0);
         if (out->compliant && entry->gap + size >= 0) out->C[row] = 0.0;
     }
 }

@@ -9,7 +9,9 @@
  * after one step, and the impulse of that step is the jump's. Form II of the trapezoid speaks of the mean velocity,
  * reflects the violation at every step, v+ = 2 vm - v, and would alternate between 0 and twice the speed for ever; the
  * stages of sdirk2 weigh it by 2.4 and - 1.4. With integrators of order two the jump is therefore solved as the impact
- * it is, before the first step and when a motor is told, and reported as one.
+ * it is, before the first step and when a motor is told, and reported as one. With located events closed contacts take
+ * part: a velocity into one that is too slow for a collision (restitution_speed) would be the first stage's, and its
+ * impulse a force that grows like 1/h.
  */
 #include "base/tolerance.h"
 #include "step/step.h"
@@ -71,7 +73,7 @@ static st_Status project_position(st_System *system, st_Error *err)
     return st_system_set_state(system, system->state.t, system->work.q_new, system->state.v, err);
 }
 
-/* The nearest velocity that joints and motors allow, in v_new; how far it is. */
+/* The nearest velocity that joints and motors and the wanted contacts allow, in v_new; how far it is. */
 static st_Status find_velocity(st_System *system, double *moved, st_Error *err)
 {
     st_StepInfo info = st_step_info();
@@ -81,7 +83,6 @@ static st_Status find_velocity(st_System *system, double *moved, st_Error *err)
                        .v_star = system->state.v,
                        .v_base = system->state.v,
                        .q_base = system->state.q};
-    system->work.wanted.n = 0;
     STI_TRY(sti_solve_stage(&system->model, &system->state, &system->work, &stage, system->work.v_new, &info, err));
     *moved = 0;
     for (int i = 0; i < system->model.n_v; i++)
@@ -91,6 +92,7 @@ static st_Status find_velocity(st_System *system, double *moved, st_Error *err)
 
 static st_Status project_velocity(st_System *system, st_Error *err)
 {
+    system->work.wanted.n = 0;
     STI_TRY(find_velocity(system, &system->work.initial_velocity, err));
     return st_system_set_state(system, system->state.t, system->state.q, system->work.v_new, err);
 }
@@ -144,12 +146,25 @@ bool sti_starts_with_jump(const st_System *system)
 }
 
 /* The impulses that do it are an impact of the step that begins, or of none between two steps. */
-st_Status sti_meet_motors(st_System *system, st_Error *err)
+st_Status sti_meet_jump(st_System *system, st_Error *err)
 {
+    const sti_Model *model = &system->model;
+    sti_StepWork *work = &system->work;
     double moved, worst = 0;
-    if (sti_integrator(&system->model)->order == 1) return ST_OK;
-    for (int k = 0; k < system->work.here.joint_rows.n_rows; k++)
-        worst = sti_larger(joint_speed(&system->state, &system->work, k), worst);
+    if (sti_integrator(model)->order == 1) return ST_OK;
+    for (int k = 0; k < work->here.joint_rows.n_rows; k++)
+        worst = sti_larger(joint_speed(&system->state, work, k), worst);
+    work->wanted.n = 0;
+    if (model->def.events != ST_EVENTS_OFF) {
+        STI_TRY(sti_refresh_active(model, &system->state, work, err));
+        STI_TRY(sti_want_contacts(model, &system->state, work, 0.0, err));
+    }
+    for (int k = 0; k < work->wanted.n; k++) {
+        const int c = sti_row_buffer_find(&work->here, work->wanted.id[k]);
+        if (c < 0) continue;
+        worst =
+            sti_larger(-sti_row_dot(&work->here.contact_rows, work->here.contact[c].first_row, system->state.v), worst);
+    }
     if (worst <= STI_CONSISTENT) return ST_OK;
     STI_TRY(find_velocity(system, &moved, err));
     sti_carry_nothing(&system->model, &system->work);

@@ -6,32 +6,77 @@
  *
  *     D = (solution with drift correction) - (solution without it)
  *
- * No point of a body may be faster in D than correction_speed. If one is, all correction of this step is scaled down by
- * as much, and the step is made again. D costs a second solution: it is looked at only if something is asked to move
- * at a hundredth of correction_speed or more with an impulse that can make half of it, and the step changes a velocity
- * by that much. In open trees the joints' own corrections sum up at most: below correction_speed they are no reason.
+ * No point of a body may be faster in D than correction_speed. Where one is, all correction of its island is scaled
+ * down by as much, and the step is made again. An island is what joints, springs and contacts of the step problem
+ * connect: corrections elsewhere are not changed. D costs a second solution: it is looked at only if something is asked
+ * to move at a hundredth of correction_speed or more with an impulse that can make half of it, and the step changes a
+ * velocity by that much. In open trees the joints' own corrections sum up at most: below correction_speed they are no
+ * reason.
  */
 #include "step/integrate/stage.h"
 #include "step/joint_coordinates.h"
 
-/* The fastest point at velocities v; of a user's model, the largest velocity. */
-static double fastest_point(const sti_Model *model, const sti_State *state, const double *v)
+/* ---- islands --------------------------------------------------------------------------------------- */
+
+static int first_of(int *of, int i)
 {
-    const st_Model *table = &model->table;
-    double largest = 0;
-    if (model->rigid) return 0.5 * table->reach(table->ctx, state->q, v, 1.0);
-    for (int i = 0; i < table->n_v; i++)
-        largest = fmax(largest, fabs(v[i]));
-    return largest;
+    while (of[i] != i)
+        i = of[i] = of[of[i]];
+    return i;
 }
 
-static double fastest_difference(const sti_Model *model, const sti_State *state, sti_StepWork *work, const double *v,
-                                 const double *from)
+static void connect(int *of, const int *i, int64_t n)
 {
-    double *d = work->v_recovered + 2 * (ptrdiff_t)model->n_v;
+    for (int64_t k = 1; k < n; k++) {
+        const int a = first_of(of, i[0]), b = first_of(of, i[k]);
+        of[a > b ? a : b] = a > b ? b : a;
+    }
+}
+
+/* By velocity: the first velocity of its island in the step problem at hand. Those of a user's model are one. */
+static void find_islands(const sti_Model *model, const sti_StepWork *work, int *of)
+{
+    const sti_Assembly *step = &work->step;
     for (int i = 0; i < model->n_v; i++)
-        d[i] = v[i] - from[i];
-    return fastest_point(model, state, d);
+        of[i] = model->rigid ? i : 0;
+    if (!model->rigid) return;
+    for (int b = 0; b < model->n_blocks; b++)
+        for (int i = model->first[b]; i < model->first[b + 1]; i++)
+            of[i] = model->first[b];
+    for (int k = 0; k < step->G.n_rows; k++)
+        connect(of, step->G.i + step->G.p[k], step->G.p[k + 1] - step->G.p[k]);
+    for (int c = 0; c < step->problem.n_contacts; c++) {
+        sti_RowView row;
+        sti_view_row(model, work, c, 0, &row);
+        connect(of, row.i, row.n);
+    }
+    for (int i = 0; i < model->n_v; i++)
+        of[i] = first_of(of, i);
+}
+
+/* ---- how fast correction moves things -------------------------------------------------------------- */
+
+/* The fastest point of each island at velocities v, where its first velocity is; of a user's model, the largest
+ * velocity. Returns the fastest of all. */
+static double fastest_points(const sti_Model *model, const double *v, const int *of, double *out)
+{
+    const sti_World *world = model->world;
+    double largest = 0;
+    memset(out, 0, (size_t)model->n_v * sizeof *out);
+    for (int i = 0; !model->rigid && i < model->n_v; i++)
+        out[0] = sti_larger(fabs(v[i]), out[0]);
+    for (int e = 0; model->rigid && e < sti_awake_count(world); e++) {
+        const int b = sti_awake_body(world, e);
+        st_Vec3 linear, w;
+        if (world->body[b].n_dofs == 0) continue;
+        sti_body_velocity(&world->body[b], v, &linear, &w);
+        const double turning = norm(w) > 0 ? norm(w) * world->collider.body_reach[b] : 0;
+        double *of_island = &out[of[world->body[b].v_first]];
+        *of_island = sti_larger(norm(linear) + turning, *of_island);
+    }
+    for (int i = 0; i < model->n_v; i++)
+        largest = sti_larger(out[i], largest);
+    return largest;
 }
 
 /* A row of mobility W that asks for the speed w and got the impulse r: r w is the work of its correction, and the speed
@@ -74,26 +119,41 @@ st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepW
                              st_Error *err)
 {
     const double cap = model->def.correction_speed;
-    const size_t size = (size_t)model->n_v * sizeof *state->v;
+    const int n = model->n_v;
+    sti_Recovery *recovery = &work->recovery;
     if (!sti_closes_gaps(&model->def) || model->def.contact != ST_CONTACT_RIGID || !(h > 0)) return ST_OK;
-    if (work->recovery == 0) return ST_OK; /* the energy guard's */
+    if (recovery->share == 0) return ST_OK; /* the energy guard's */
     if (!may_be_fast(model, state, work, h)) return ST_OK;
-    STI_TRY(STI_GROW(&model->allocator, work->v_recovered, work->v_recovered_capacity, 3 * (int64_t)model->n_v, err));
-    if (fastest_difference(model, state, work, work->v_new, state->v) < 0.5 * cap) return ST_OK;
-    double *with = work->v_recovered, *without = with + model->n_v;
-    memcpy(with, work->v_new, size);
-    work->recovery = 0;
+    STI_TRY(STI_GROW(&model->allocator, recovery->room, recovery->room_capacity, 4 * (int64_t)n, err));
+    STI_TRY(STI_GROW(&model->allocator, recovery->island, recovery->island_capacity, n, err));
+    double *share = recovery->room, *without = share + n, *difference = without + n, *fastest = difference + n;
+    find_islands(model, work, recovery->island);
+    for (int i = 0; i < n; i++)
+        difference[i] = work->v_new[i] - state->v[i];
+    if (fastest_points(model, difference, recovery->island, fastest) < 0.5 * cap) return ST_OK;
+    memcpy(difference, work->v_new, (size_t)n * sizeof *difference);
+    recovery->share = 0;
     STI_TRY(sti_integrate_once(model, state, work, h, info, err));
-    memcpy(without, work->v_new, size);
-    double share = 1, moved = fastest_difference(model, state, work, with, without);
+    memcpy(without, work->v_new, (size_t)n * sizeof *without);
+    for (int i = 0; i < n; i++) {
+        difference[i] -= without[i];
+        share[i] = 1;
+    }
+    double least = 1, moved = fastest_points(model, difference, recovery->island, fastest);
+    recovery->by_island = true;
     for (int round = 0; round < 3; round++) {
-        if (moved > cap) share *= 0.999 * cap / moved;
-        work->recovery = share;
+        for (int i = 0; i < n; i++) {
+            const double speed = fastest[recovery->island[i]];
+            if (speed > cap) share[i] *= 0.999 * cap / speed;
+            least = fmin(least, share[i]);
+        }
         STI_TRY(sti_integrate_once(model, state, work, h, info, err));
-        moved = fastest_difference(model, state, work, work->v_new, without);
+        for (int i = 0; i < n; i++)
+            difference[i] = work->v_new[i] - without[i];
+        moved = fastest_points(model, difference, recovery->island, fastest);
         if (moved <= cap) break;
     }
     if (moved > 0.1 * cap) work->stages.rough = true; /* a jump: bdf2 would extrapolate it */
-    if (share < 1) info->recovery = fmin(info->recovery, share);
+    if (least < 1) info->recovery = fmin(info->recovery, least);
     return ST_OK;
 }

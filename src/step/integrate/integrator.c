@@ -30,7 +30,8 @@ bool sti_goes_on(const sti_Model *model)
 st_Status sti_integrate(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                         st_Error *err)
 {
-    work->recovery = work->guard.recovery;
+    work->recovery.share = work->guard.recovery;
+    work->recovery.by_island = false;
     STI_TRY(sti_integrate_once(model, state, work, h, info, err));
     return sti_bound_recovery(model, state, work, h, info, err);
 }

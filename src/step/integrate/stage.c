@@ -195,7 +195,7 @@ static double joint_drift(const sti_StageBuild *build, int k, double reach)
     const st_Sink *from = build->stage->drift_from;
     if (constraints_of(build)->joint[k].velocity) return 0;
     double value = from != NULL ? from->joint[k].value : at_base(build, k);
-    const double share = build->work->recovery;
+    const double share = sti_recovery_share(build->work, rows->p[k] < rows->p[k + 1] ? rows->i[rows->p[k]] : 0);
     return build->stage->mean ? share * capped(2 * value / reach, cap) + sti_base_speed(build, rows, k)
                               : share * capped(value / reach, cap);
 }

@@ -104,10 +104,10 @@ static inline double sti_beyond(double gap, double slop)
 }
 
 /* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
-static inline double sti_closing_drift(const sti_StageBuild *build, double gap)
+static inline double sti_closing_drift(const sti_StageBuild *build, int velocity, double gap)
 {
     const double speed = sti_beyond(gap, build->model->def.slop) / sti_drift_time(build);
-    return sti_recover(build->work, sti_larger(speed, -build->model->def.correction_speed));
+    return sti_recover(build->work, velocity, sti_larger(speed, -build->model->def.correction_speed));
 }
 
 /* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small

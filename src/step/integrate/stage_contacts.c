@@ -110,10 +110,11 @@ static double gap_drift(const sti_StageBuild *build, const sti_ContactEntry *ent
     const st_Sink *from = build->stage->drift_from;
     int known = from != NULL ? sti_row_buffer_find(from, entry->id) : -1;
     double gap = known >= 0 ? from->contact[known].gap : sti_shifted(build, entry->gap, rows, row);
-    if (!build->stage->mean) return sti_closing_drift(build, gap);
+    const int velocity = rows->p[row] < rows->p[row + 1] ? rows->i[rows->p[row]] : 0;
+    if (!build->stage->mean) return sti_closing_drift(build, velocity, gap);
     double cap = build->model->def.correction_speed, reach = sti_drift_time(build);
     const double speed = fmax(2 * sti_beyond(gap, build->model->def.slop) / reach, -cap);
-    return sti_recover(build->work, speed) + sti_base_speed(build, rows, row);
+    return sti_recover(build->work, velocity, speed) + sti_base_speed(build, rows, row);
 }
 
 /* ------------------------------------------------------------------ one by one */

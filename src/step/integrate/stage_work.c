@@ -68,6 +68,19 @@ static void normal_work(const ContactWork *contacts, int c, sti_Works *sum)
         sum->correction -= r * (w + soft);
 }
 
+/* Friction opposes the velocity at the end, and its impulse is one vector for the whole stage. Where sliding turns
+ * round on the way, the velocity times that impulse begins positive: p goes along a line to its `last` value, with its
+ * mean. No friction gives energy. Its work is the negative part of that line. The rest is what one impulse in place of
+ * the true one makes: the impact's, or the scheme's. */
+static double taken_by_friction(double mean, double last)
+{
+    const double first = 2 * mean - last;
+    if (first <= 0 && last <= 0) return mean;
+    if (first >= 0 && last >= 0) return 0;
+    const double negative = fmin(first, last);
+    return 0.5 * negative * negative / (negative - fmax(first, last));
+}
+
 static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
 {
     ContactWork *contacts = ctx;
@@ -79,17 +92,27 @@ static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
         if (c >= out->n_gaps) {
             const sti_BoundedEntry *entry = &stage->rows->bounded[c - out->n_gaps];
             const bool drives = entry->target != 0 || entry->stiffness + entry->damping > 0;
-            const double speed = drives ? sti_row_dot(&out->H, law->first, contacts->way)
-                                        : speed_along(out, stage, law->first, out->u[law->first], 0);
-            *(drives ? &sum.given : &sum.friction) += out->r[law->first] * speed;
+            const double r = out->r[law->first], u = out->u[law->first];
+            if (drives) {
+                sum.given += r * sti_row_dot(&out->H, law->first, contacts->way);
+                continue;
+            }
+            const double mean = r * speed_along(out, stage, law->first, u, 0), taken = taken_by_friction(mean, r * u);
+            sum.friction += taken;
+            sum.scheme += mean - taken;
             continue;
         }
         normal_work(contacts, c, &sum);
+        double mean = 0, last = 0;
         for (int k = 1; k < law->dim; k++) {
             const int row = law->first + k;
-            sum.friction += out->r[row] * speed_along(out, stage, row, out->u[row], out->w[row]);
+            mean += out->r[row] * speed_along(out, stage, row, out->u[row], out->w[row]);
+            last += out->r[row] * out->u[row];
             sum.given -= out->r[row] * out->w[row];
         }
+        const double taken = taken_by_friction(mean, last);
+        sum.friction += taken;
+        *(stage->eta == 0 ? &sum.impact : &sum.scheme) += mean - taken;
     }
     contacts->part[part] = sum;
 }
@@ -135,14 +158,16 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
             l * ((plain ? out->g[k] : -sti_row_dot(&out->G, k, way)) - rate);
     }
     /* Dampers; and of springs, what the scheme makes of them. */
-    const bool is_explicit = model->def.integrator == ST_INTEGRATOR_EULER, first = sti_integrator(model)->order == 1;
+    const bool is_explicit = model->def.integrator == ST_INTEGRATOR_EULER, first = !stage->second_order;
     const double eta = stage->eta;
     springs = 0;
     for (int row = 0; eta > 0 && row < rows->soft_rows.n_rows; row++) {
         const sti_SoftEntry *soft = &rows->soft[row];
         const double speed = sti_row_dot(&rows->soft_rows, row, way), moved = eta * speed;
         const double before = is_explicit ? sti_row_dot(&rows->soft_rows, row, stage->v_star) : speed;
-        sum->damping -= eta * soft->damping * speed * before;
+        const double power = soft->damping * speed * before, taken = fmax(power, 0); /* explicit ones may overshoot */
+        sum->damping -= eta * taken;
+        sum->scheme -= eta * (power - taken);
         if (is_explicit) springs -= moved * (soft->stiffness * soft->value + soft->damping * before);
         if (first) sum->scheme += (is_explicit ? 0.5 : -0.5) * soft->stiffness * moved * moved;
     }
@@ -168,7 +193,7 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
     const double adhesion = sti_adhesion_work(model, work, way);
     sum->given += forces + adhesion;
     springs += adhesion; /* it is part of f, too */
-    if (sti_integrator(model)->order > 1 || stage->eta == 0 || stage->means != NULL) return ST_OK;
+    if (stage->second_order || stage->eta == 0 || stage->means != NULL) return ST_OK;
     for (int i = 0; i < model->n_v; i++)
         of_f += out->f[i] * v[i];
     if (!has_forces(model)) {
