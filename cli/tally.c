@@ -89,7 +89,8 @@ static void note_worst(Tally *tally, const st_System *system, const st_StepInfo 
     if (residual <= tally->worst_residual) return; /* a NaN must show */
     tally->worst_residual = residual;
     tally->worst_residual_time = info->time;
-    tally->worst_island[0] = '\0';
+    snprintf(tally->worst_island, sizeof tally->worst_island, "the whole system (%d contact%s)", info->contacts,
+             info->contacts == 1 ? "" : "s"); /* flat piles have no islands */
     int worst = -1;
     st_IslandReport island, at = {0};
     for (int k = 0; k < st_system_island_count(system); k++)
