@@ -475,15 +475,20 @@ static void refine(const Memory *m, const Part *part, const double *a, const dou
     solve_once(m, part, m->rest_v, m->rest_l, m->step_v, m->step_l, NULL);
 }
 
-void sti_saddle_correct(const sti_Saddle *saddle, const double *a, const double *c, double *v, double *l)
+double sti_saddle_correct(const sti_Saddle *saddle, const double *a, const double *c, double *v, double *l)
 {
     const Memory *m = saddle->memory;
     const Part part = part_of(m, STI_WHOLE);
     refine(m, &part, a, rows_in(m, &part, c, m->own_c), v, rows_in(m, &part, l, m->own_l));
-    for (int row = 0; row < m->net.problem->n_v; row++)
+    double rest = 0, largest = 0;
+    for (int row = 0; row < m->net.problem->n_v; row++) {
         v[row] += m->step_v[row];
+        rest = sti_larger(fabs(m->rest_v[row]), rest);
+        largest = sti_larger(fabs(a[row]), largest);
+    }
     for (int row = 0; row < m->net.problem->n_l; row++)
         l[m->net.row[row]] += m->step_l[row];
+    return largest > 0 ? rest / largest : 0;
 }
 
 void sti_saddle_solve_wide(const sti_Saddle *saddle, int mechanism, const sti_Wide *a, sti_Wide *v)

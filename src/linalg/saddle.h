@@ -35,7 +35,8 @@ void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, 
 /* The problem of the last factorisation again with other numbers in G, f and g: v and l, a solution of it up to what
  * changed, become a better one with the factors as they are. What is left falls by the relative change of G.   */
 void sti_saddle_renew(sti_Saddle *saddle, const st_Problem *problem);
-void sti_saddle_correct(const sti_Saddle *saddle, const double *a, const double *c, double *v, double *l);
+/* Returns what momentum was left without before, as a share of the largest number of a. */
+double sti_saddle_correct(const sti_Saddle *saddle, const double *a, const double *c, double *v, double *l);
 
 /* The same for several a at once, with c = 0, within one mechanism that has joints. */
 void sti_saddle_solve_wide(const sti_Saddle *saddle, int mechanism, const sti_Wide *a, sti_Wide *v);

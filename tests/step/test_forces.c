@@ -413,10 +413,7 @@ static void momentum_adds_up(void **state)
         for (int p = 0; p < st_preset_count(); p++) {
             double worst;
             runs += balance_run(found.gl_pathv[k], st_preset_name(p), steps, &worst) > 0;
-            /* drift mean: a round that corrects with the factors of the round before leaves a remainder in its momentum
-             */
-            const double most = strstr(found.gl_pathv[k], "whip") != NULL ? 1e-5 : 1e-9;
-            if (worst > most) print_message("%s, %s: %.2g\n", found.gl_pathv[k], st_preset_name(p), worst), ok = false;
+            if (worst > 1e-9) print_message("%s, %s: %.2g\n", found.gl_pathv[k], st_preset_name(p), worst), ok = false;
         }
     globfree(&found);
     assert_true(runs > 200);

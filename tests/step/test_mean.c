@@ -141,13 +141,12 @@ static void loops_stay_closed(void **state)
 
 /* N four-bars side by side (IFToMM's benchmark): where all bars lie flat, the mechanism can go on in 2^N ways and its
  * rows lose their rank. Rounds do not converge there; the step falls back, is counted, and energy stays: what Euler's
- * method takes and closed joints give is a thousandth. */
-static void passes_flat_position(void **state)
+ * method takes and closed joints give is a thousandth at h = 2e-3, and falls by 4 with h/2. */
+static void pass_flat_position(double h)
 {
-    (void)state;
     enum { N = 2 };
     Machine m;
-    begin_mean(&m, 2e-3);
+    begin_mean(&m, h);
     m.def.gravity = vec3(0, -9.81, 0);
     st_BodyId upright[N + 1], level[N];
     for (int k = 0; k < 2 * N + 1; k++) {
@@ -177,11 +176,18 @@ static void passes_flat_position(void **state)
         m.info = st_step_info();
         check_ok(st_system_step(m.system, m.def.h, &m.info, &m.err), m.err);
         fallbacks += m.info.drift_fallbacks;
-        check_close(m.info.kinetic + m.info.potential, energy, 1e-3 * energy);
-        check_below(m.info.joint_error, 1e-4);
+        check_close(m.info.kinetic + m.info.potential, energy, 250 * h * h * energy);
+        check_below(m.info.joint_error, 25 * h * h);
     }
     assert_true(fallbacks > 0 && fallbacks < 50);
     end(&m);
+}
+
+static void passes_flat_position(void **state)
+{
+    (void)state;
+    pass_flat_position(2e-3);
+    pass_flat_position(5e-3);
 }
 
 /* ---- springs ------------------------------------------------------------------------------------- */
@@ -378,7 +384,7 @@ static void what_goes_through_a_step_in_pieces(void **state)
     end(&m);
 }
 
-/* A whip at h = 1/240 s is too fast for the rounds at its cracks: such steps say that they are not converged. Those
+/* A whip at h = 1/120 s is too fast for the rounds at its cracks: such steps say that they are not converged. Those
  * that say they are have their joints closed to the tolerance times the longest way of the step; a way of its mean
  * velocity, which may be twice that of its end.                                                               */
 static void whip_says_what_is_left(void **state)
@@ -387,7 +393,7 @@ static void whip_says_what_is_left(void **state)
     static const struct {
         const char *h;
         bool all;
-    } cases[] = {{"simulation/h=0.0020833333333333333", true}, {"simulation/h=0.0041666666666666667", false}};
+    } cases[] = {{"simulation/h=0.0041666666666666667", true}, {"simulation/h=0.0083333333333333333", false}};
     for (int k = 0; k < 2; k++) {
         Run run;
         int open = 0, steps = 0;
