@@ -75,8 +75,8 @@ st_Status sti_linear_correct(sti_Linear *linear, const st_Problem *problem, st_S
 {
     sti_saddle_renew(linear->saddle, problem);
     STI_TRY(begin(linear, problem, err));
-    /* The impulses of a correction act along the rows that the factors are of, which have moved since. So it is repeated
-     * until all of them act along the present rows: else momentum has a remainder that no joint reports. */
+    /* The impulses of a correction act along the rows that the factors are of, which have moved since. So it is
+     * repeated until all of them act along the present rows: else momentum has a remainder that no joint reports. */
     for (int k = 0; k < 6; k++)
         if (sti_saddle_correct(linear->saddle, problem->f, linear->c, solution->v, solution->l) <= 1e-12) break;
     return finish(linear, problem, solution->v, solution->l, info, err);

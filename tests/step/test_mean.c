@@ -277,7 +277,6 @@ static void chain_falls_on_the_floor(void **state)
         begin_mean(&m, 1e-3);
         m.def.integrator = integrators[k];
         m.def.tolerance = 1e-10;
-        m.def.margin = 0.01;
         plane.mu = box.mu = 0.4;
         check_ok(st_scene_add_shape(m.scene, ST_GROUND, &plane, NULL, &m.err), m.err);
         for (int b = 0; b < 5; b++) {

@@ -494,6 +494,9 @@ st_Status sti_solve_mean_stage(const sti_Model *model, sti_State *state, sti_Ste
     take_values(work);
     scale_middle(&rounds);
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
+        /* Each round starts from the impulses of the step before: friction at the points of a face has many solutions,
+         * and rounds that start from one another may go to and fro between two of them. */
+        if (round > 0) work->warm.to_keep = 0;
         if (!rounds.means.again) STI_TRY(stiffen(&rounds));
         STI_TRY(solve_round(&rounds, &moved, info));
         const double whole = displacement(&rounds, NULL);
