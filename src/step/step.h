@@ -202,7 +202,10 @@ double sti_contact_mobility(const sti_Model *model, const sti_StepWork *work, in
 double sti_row_mobility(const sti_Model *model, const sti_StepWork *work, const sti_RowList *rows, int row);
 
 /* warm_start.c: the forces of the last step as a start for this one, and kept for the next. */
-void sti_warm_start(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage);
+st_Status sti_warm_start(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                         st_Error *err);
+/* Have overlaps in this stage a dead band? */
+bool sti_has_band(const sti_Model *model, const sti_Stage *stage);
 st_Status sti_keep_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, double eta, st_Error *err);
 st_Status sti_keep_waiting(const sti_Model *model, sti_State *state, sti_StepWork *work, bool for_good,
                            st_Error *err); /* those that wait to be kept, if any */

@@ -409,6 +409,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->work.lookout.opening, s->work.lookout.capacity);
     STI_RELEASE(&a, s->state.forces.at, s->state.forces.capacity);
     STI_RELEASE(&a, s->work.warm.lasting, s->work.warm.lasting_capacity);
+    STI_RELEASE(&a, s->work.warm.fall, s->work.warm.fall_capacity);
     STI_RELEASE(&a, s->work.saved.state.forces.at, s->work.saved.state.forces.capacity);
     STI_RELEASE(&a, s->work.rebounds.at, s->work.rebounds.capacity);
     STI_RELEASE(&a, s->work.recovery.room, s->work.recovery.room_capacity);

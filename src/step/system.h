@@ -141,6 +141,7 @@ typedef struct sti_Assembly {
     int n_C;               /* blocks of C                                                          */
     int64_t C_used;        /* numbers in them                                                      */
     bool compliant;        /* some row has one                                                     */
+    bool softened;         /* those of overlaps beyond the dead band are set: warm_start.c         */
     double t, eta;         /* when the rows were taken; eta = 0: an impact                         */
     double ahead;          /* forces are means of their values at t and so much later              */
     bool means;            /* joints and springs are means over the step: discrete_gradient.c      */
@@ -174,7 +175,8 @@ typedef struct sti_Speeds {
 typedef struct sti_Warm {
     double to_keep;  /* of impulses that wait to become these: the stage's eta; 0: none do       */
     double *lasting; /* by island: left over by the last solve, then the part of a change that is kept */
-    int64_t lasting_capacity;
+    double *fall;    /* by body: how far forces alone move it in the step, if it is awake [m]    */
+    int64_t lasting_capacity, fall_capacity;
 } sti_Warm;
 
 /* ---- integrators ---------------------------------------------------------------------------------- */

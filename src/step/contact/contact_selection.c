@@ -195,11 +195,10 @@ static bool is_movable(const sti_Model *model, const sti_StepWork *work, const s
 }
 
 static Miss look_at(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
-                    const sti_ContactEntry *contact, int at)
+                    const sti_ContactEntry *contact, int at, bool wanted)
 {
     const st_Sink *here = &work->here;
-    const bool known = at < here->n_contacts && here->contact[at].id == contact->id;
-    const bool held = known && sti_ids_contain(&work->wanted, contact->id);
+    const bool known = at < here->n_contacts && here->contact[at].id == contact->id, held = known && wanted;
     const bool other = held && is_movable(model, work, contact) && contact->gap < -sti_margin_of(model, contact) &&
                        !is_explained(model->world, state, work, at, contact);
     const bool fine = (held && !other) || (!known && held_nearby(model, work, at, contact));
@@ -220,26 +219,27 @@ static bool is_deeper_than_margin(const Search *search, const sti_ContactEntry *
     return !(contact->gap >= -search->allowed) && !sti_ids_contain(&search->work->ahead.missed, contact->id);
 }
 
-/* The first contact of the state, from `at` on, with this id or a larger one. */
-static int first_behind(const st_Sink *sink, int at, uint64_t id)
-{
-    while (at < sink->n_contacts && sink->contact[at].id < id)
-        at++;
-    return at;
-}
-
+/* Contacts of the end, of the state and those that were wanted all stand by id: one walk through the three. */
 static void search_part(void *ctx, int part, int64_t first, int64_t end)
 {
     Search *search = ctx;
     const sti_Model *model = search->model;
     const sti_State *state = search->state;
     const sti_StepWork *work = search->work;
+    const st_Sink *here = &work->here;
+    const sti_IdSet *wanted = &work->wanted;
+    const uint64_t begin = first < end ? work->trial.contact[first].id : 0;
+    int at = sti_row_buffer_lower(here, begin), w = sti_ids_lower(wanted, begin);
     search->any[part] = false;
-    for (int c = (int)first, at = -1; c < (int)end && !search->any[part]; c++) {
+    for (int c = (int)first; c < (int)end && !search->any[part]; c++) {
         const sti_ContactEntry *contact = &work->trial.contact[c];
         if (!is_deeper_than_margin(search, contact)) continue;
-        at = at < 0 ? sti_row_buffer_lower(&work->here, contact->id) : first_behind(&work->here, at, contact->id);
-        search->any[part] = look_at(model, state, work, contact, at).missed;
+        while (at < here->n_contacts && here->contact[at].id < contact->id)
+            at++;
+        while (w < wanted->n && wanted->id[w] < contact->id)
+            w++;
+        search->any[part] =
+            look_at(model, state, work, contact, at, w < wanted->n && wanted->id[w] == contact->id).missed;
     }
 }
 
@@ -251,7 +251,8 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
     for (int c = first; c < end; c++) {
         const sti_ContactEntry *contact = &work->trial.contact[c];
         if (!is_deeper_than_margin(search, contact)) continue;
-        const Miss miss = look_at(model, state, work, contact, sti_row_buffer_lower(&work->here, contact->id));
+        const Miss miss = look_at(model, state, work, contact, sti_row_buffer_lower(&work->here, contact->id),
+                                  sti_ids_contain(&work->wanted, contact->id));
         /* The last number of a feature, which no patch uses: for a point that has the name of another one. */
         const uint64_t id = miss.other ? (contact->id | (((uint64_t)1 << STI_FEATURE_BITS) - 1)) : contact->id;
         if (!miss.missed || (miss.other && sti_ids_contain(&work->ahead.missed, id))) continue;

@@ -94,7 +94,7 @@ static void share_contacts(void *ctx, int thread, int n_threads)
     for (int c = first; (c = sti_next_wanted(build, c, end, &k)) < end; c++, n++) {
         const sti_ContactEntry *entry = &sink->contact[c];
         rows += add_to_pile(build, n, rows, law_of(build, entry, &last), entry);
-        many->overlapping.count[thread] += sti_overlaps(build, n);
+        many->overlapping.count[thread] += sti_chosen_overlaps(build, n);
     }
     if (thread < n_threads - 1) return;
     build->out->n_gaps = n;

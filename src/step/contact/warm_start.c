@@ -9,7 +9,7 @@
 #include "base/tolerance.h"
 #include "math/parallel.h"
 #include "math/vec3.h"
-#include "step/step.h"
+#include "step/integrate/stage.h"
 
 static bool same_shapes(const sti_Impulse *old, const sti_ContactEntry *now)
 {
@@ -182,13 +182,38 @@ typedef struct Band {
     const sti_Stage *stage;
 } Band;
 
+static void fall_range(void *ctx, int64_t first, int64_t end)
+{
+    const Band *band = ctx;
+    for (int e = (int)first; e < (int)end; e++) {
+        const int body = sti_awake_body(band->model->world, e);
+        band->work->warm.fall[body] = fall_of(band->model, band->work, band->stage, body);
+    }
+}
+
+/* Of a body that is awake it is known; the ground does not fall. */
+static double known_fall(const Band *band, int body)
+{
+    if (body == 0) return 0;
+    return sti_sleeps(band->model->world, body) ? fall_of(band->model, band->work, band->stage, body)
+                                                : band->work->warm.fall[body];
+}
+
+bool sti_has_band(const sti_Model *model, const sti_Stage *stage)
+{
+    const bool plain = stage->q_base == stage->q_star && !stage->mean && stage->drift_from == NULL;
+    return model->banded && plain && stage->eta > 0 && sti_closes_gaps(&model->def) &&
+           model->def.contact == ST_CONTACT_RIGID;
+}
+
 /* Overlaps within the band are left as they are, and only what is beyond it is corrected:
  *
  *     band = min( STI_RELATIVE_BAND width of the smaller shape, 4 a h^2 )         a: the pair's own acceleration
  *
  * where the last solve was rough; where it was exact, the band shrinks step by step to next to nothing. It goes to 0
  * with h.
- * Gaps above 0 have none to speak of: bodies land at gap 0.                                        */
+ * Gaps above 0 have none to speak of: bodies land at gap 0. Compliance is for overlaps that are corrected
+ * (sti_overlaps): most of them are not.                                                            */
 static void band_range(void *ctx, int64_t first, int64_t end)
 {
     const Band *band = ctx;
@@ -199,39 +224,40 @@ static void band_range(void *ctx, int64_t first, int64_t end)
     for (int c = (int)first; c < (int)end; c++) {
         const sti_ContactEntry *entry = &out->chosen[c].entry;
         const int row = out->law[c].first;
-        if (entry->shape_a == 0 || is_rebounding(work, c)) continue;
-        if (entry->gap > 0 && !(out->r[row] > 0)) continue;
-        const double width = sti_pair_size(&model->world->collider, entry->shape_a - 1, entry->shape_b - 1);
-        const double fall =
-            4 * sti_larger(fall_of(model, work, band->stage, entry->a), fall_of(model, work, band->stage, entry->b));
-        const double least = least_band * width, most = fmin(fall, STI_RELATIVE_BAND * width);
-        const double size = sti_larger(least, out->chosen[c].band * most);
-        const double tiny = sti_larger(least, lifted * size);
-        const int velocity = sti_moving_velocity(model->world, entry);
-        out->w[row] =
-            entry->gap > tiny
-                ? (entry->gap - tiny) / reach
-                : (entry->gap + size < 0 ? sti_recover(work, velocity, sti_larger((entry->gap + size) / reach, -cap))
-                                         : 0.0);
-        if (out->compliant && entry->gap + size >= 0) out->C[row] = 0.0;
+        if (entry->shape_a == 0) continue;
+        const bool rebounds = is_rebounding(work, c);
+        if (entry->gap > 0 && (rebounds || !(out->r[row] > 0))) continue;
+        double size = 0;
+        if (!rebounds) {
+            const double width = sti_pair_size(&model->world->collider, entry->shape_a - 1, entry->shape_b - 1);
+            const double fall = 4 * sti_larger(known_fall(band, entry->a), known_fall(band, entry->b));
+            const double least = least_band * width, most = fmin(fall, STI_RELATIVE_BAND * width);
+            size = sti_larger(least, out->chosen[c].band * most);
+            const double tiny = sti_larger(least, lifted * size), beyond = entry->gap + size;
+            const int velocity = sti_moving_velocity(model->world, entry);
+            out->w[row] = entry->gap > tiny ? (entry->gap - tiny) / reach
+                          : beyond < 0      ? sti_recover(work, velocity, sti_larger(beyond / reach, -cap))
+                                            : 0.0;
+        }
+        if (out->compliant && !out->softened && entry->gap + size < 0 && sti_overlaps(model, entry->gap))
+            out->C[row] = STI_OVERLAP_COMPLIANCE * sti_contact_mobility(model, work, c);
     }
 }
 
-static void apply_band(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage)
-{
-    const bool plain = stage->q_base == stage->q_star && !stage->mean && stage->drift_from == NULL;
-    Band band = {model, work, stage};
-    if (!model->banded || !plain || !(stage->eta > 0) || !sti_closes_gaps(&model->def)) return;
-    if (model->def.contact != ST_CONTACT_RIGID) return;
-    sti_team_for(model->def.threads, work->step.n_gaps, LEAST, band_range, &band);
-}
-
 /* Only ids of a world tell the shapes. */
-void sti_warm_start(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage)
+st_Status sti_warm_start(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                         st_Error *err)
 {
+    const int threads = model->def.threads;
     Start start = {model, state, work, stage->eta};
-    sti_team_for(model->rigid ? model->def.threads : 1, work->step.problem.n_contacts, LEAST, start_range, &start);
-    apply_band(model, work, stage);
+    sti_team_for(model->rigid ? threads : 1, work->step.problem.n_contacts, LEAST, start_range, &start);
+    if (!sti_has_band(model, stage)) return ST_OK;
+    Band band = {model, work, stage};
+    STI_TRY(STI_GROW(&model->allocator, work->warm.fall, work->warm.fall_capacity, model->world->n_bodies, err));
+    sti_team_for(threads, sti_awake_count(model->world), STI_LEAST_BODIES, fall_range, &band);
+    sti_team_for(threads, work->step.n_gaps, LEAST, band_range, &band);
+    work->step.softened = true;
+    return ST_OK;
 }
 
 /* Which part of what the solver changed is a force, and needed again? The rest of it stops, once, the velocity that

@@ -113,9 +113,13 @@ static inline double sti_closing_drift(const sti_StageBuild *build, int velocity
 /* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
  * normal compliance (docs/methods.md 4). Within the slop nothing is pushed apart, and nothing pinched; and compliance
  * at some of the contacts that share a load moves it to the others.                               */
-static inline bool sti_overlaps(const sti_StageBuild *build, int c)
+static inline bool sti_overlaps(const sti_Model *model, double gap)
 {
-    return build->gap_drift && build->out->chosen[c].entry.gap < -(build->model->overlap + build->model->def.slop);
+    return gap < -(model->overlap + model->def.slop);
+}
+static inline bool sti_chosen_overlaps(const sti_StageBuild *build, int c)
+{
+    return build->gap_drift && sti_overlaps(build->model, build->out->chosen[c].entry.gap);
 }
 
 #endif

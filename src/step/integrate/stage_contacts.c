@@ -238,11 +238,12 @@ double *sti_compliance_block(sti_Assembly *out, int first, int size)
     return block;
 }
 
-/* Row by row: C is diagonal here. */
+/* Row by row: C is diagonal here. Where overlaps have a dead band, warm_start.c knows which of them are corrected. */
 static void soften_range(void *ctx, int64_t first, int64_t end)
 {
     const sti_StageBuild *build = ctx;
     const sti_Assembly *out = build->out;
+    const bool banded = sti_has_band(build->model, build->stage);
     for (int c = (int)first; c < (int)end; c++) {
         const int row = out->law[c].first;
         for (int k = row; k < row + out->law[c].dim; k++) {
@@ -254,7 +255,8 @@ static void soften_range(void *ctx, int64_t first, int64_t end)
             out->C[row] = sti_contact_mobility(build->model, build->work, of);
             out->w[row] = -out->C[row] * build->stage->loaded[of];
         }
-        if (c >= out->n_gaps || !sti_overlaps(build, c)) continue;
+        if (c >= out->n_gaps || (banded && out->chosen[c].entry.shape_a > 0) || !sti_chosen_overlaps(build, c))
+            continue;
         out->C[row] = STI_OVERLAP_COMPLIANCE * sti_contact_mobility(build->model, build->work, c);
     }
 }
@@ -292,7 +294,7 @@ st_Status sti_stage_contacts(sti_StageBuild *build)
     out->C_used = 0;
     out->overlapping = 0;
     out->n_loaded = 0;
-    out->compliant = false;
+    out->compliant = out->softened = false;
     sti_patches_begin(work);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(model->world, stage->q_star, build->err));
     STI_TRY(build->piled ? sti_pile_contacts(build) : contacts(build));
@@ -317,7 +319,7 @@ st_Status sti_stage_contacts(sti_StageBuild *build)
     if (contact == ST_CONTACT_RIGID) {
         /* Where nothing overlaps and no motor is soft there is no C. */
         for (int c = 0; !build->piled && c < out->n_gaps; c++)
-            out->overlapping += sti_overlaps(build, c);
+            out->overlapping += sti_chosen_overlaps(build, c);
         out->compliant = out->overlapping + out->n_loaded > 0;
         out->n_C = out->H.n_rows - out->n_bounded;
         out->C_used = out->n_C;
