@@ -102,8 +102,8 @@ static void connect_compliances(sti_Islands *s)
     for (int k = 0; k < p->Cb.n_blocks; k++)
         for (int i = p->Cb.first[k] + 1; i < p->Cb.first[k + 1]; i++)
             if (s->l_part[i] != NONE && s->l_part[i - 1] != NONE) sti_join(s->above, s->l_part[i], s->l_part[i - 1]);
-    const bool by_rows = p->C.n_blocks > 0 && p->C.first[p->C.n_blocks] == p->C.n_blocks; /* nothing is coupled */
-    for (int k = 0, c = 0; k < p->C.n_blocks && !by_rows; k++) {
+    s->soft_rows = p->C.n_blocks > 0 && p->C.n_blocks == p->n_r && p->C.first[p->C.n_blocks] == p->n_r;
+    for (int k = 0, c = 0; k < p->C.n_blocks && !s->soft_rows; k++) {
         while (p->contact[c].first + p->contact[c].dim <= p->C.first[k])
             c++;
         for (; p->contact[c].first + p->contact[c].dim < p->C.first[k + 1]; c++)
@@ -205,7 +205,7 @@ st_Status sti_parts_list(sti_Islands *s, const sti_Awake *awake, st_Error *err)
     STI_TRY(list_members(s, &s->rows, s->l_part, p->n_l, NULL, err));
     STI_TRY(list_members(s, &s->contacts, s->c_part, p->n_contacts, NULL, err));
     STI_TRY(locate_blocks(s, &p->Cb, &s->Cb, err));
-    STI_TRY(locate_blocks(s, &p->C, &s->C, err));
+    if (!s->soft_rows) STI_TRY(locate_blocks(s, &p->C, &s->C, err));
     GROW(v_first, p->A.n_blocks);
     return ST_OK;
 }

@@ -33,6 +33,14 @@ static st_Status begin_blocks(Desk *d, PartBlocks *to, const st_BlockDiag *from,
     return from->diagonal != NULL ? STI_GROW(&d->allocator, to->marked, to->marked_size, n, err) : ST_OK;
 }
 
+/* The one number of row n, where each row is a block of its own. */
+static void take_number(const st_BlockDiag *from, PartBlocks *to, int row, int n)
+{
+    to->x[n] = from->x[row];
+    to->first[n] = n;
+    to->first[n + 1] = n + 1;
+}
+
 /* The block that begins with `row`, if one does, as the next of the part, at its row n. */
 static void take_block(const st_BlockDiag *from, const Blocks *whole, PartBlocks *to, int row, int n)
 {
@@ -95,12 +103,12 @@ static st_Status take_arrays(Desk *d, st_Error *err)
     ROOM(centre, 3 * (int64_t)n);
     ROOM(axes, 9 * (int64_t)n);
     for (int k = 0; k < n; k++) {
-        copy(d->centre + 3 * (ptrdiff_t)k, whole->centre + 3 * (ptrdiff_t)block[k], 3);
-        copy(d->axes + 9 * (ptrdiff_t)k, whole->axes + 9 * (ptrdiff_t)block[k], 9);
+        memcpy(d->centre + 3 * (ptrdiff_t)k, whole->centre + 3 * (ptrdiff_t)block[k], 3 * sizeof *d->centre);
+        memcpy(d->axes + 9 * (ptrdiff_t)k, whole->axes + 9 * (ptrdiff_t)block[k], 9 * sizeof *d->axes);
     }
     for (int k = 0; k < d->part.n_contacts; k++) {
         const ptrdiff_t c = contact_in_whole(d, k);
-        copy(d->frame + 9 * (ptrdiff_t)k, whole->frame + 9 * c, 9);
+        memcpy(d->frame + 9 * (ptrdiff_t)k, whole->frame + 9 * c, 9 * sizeof *d->frame);
         for (int side = 0; side < 2; side++) /* bodies have six velocities each */
             d->body[2 * (ptrdiff_t)k + side] =
                 whole->body[2 * c + side] >= 0 ? s->v_first[whole->body[2 * c + side]] / 6 : -1;
@@ -128,15 +136,17 @@ static st_Status take_contacts(Desk *d, const double *start, st_Error *err)
     const sti_Islands *s = d->islands;
     const st_Problem *p = s->problem;
     const int n_contacts = sti_members(&s->contacts, d->number);
+    const bool has_blocks = p->C.n_blocks > 0 && !s->soft_rows;
     int n_r = 0, n = 0;
     int64_t entries = 0, n_x = 0;
     for (int k = 0; k < n_contacts; k++) {
         const st_ContactLaw *contact = &p->contact[contact_in_whole(d, k)];
         n_r += contact->dim;
         if (s->pile == NULL) entries += p->H.p[contact->first + contact->dim] - p->H.p[contact->first];
-        for (int row = contact->first; row < contact->first + contact->dim && p->C.n_blocks > 0; row++)
+        for (int row = contact->first; row < contact->first + contact->dim && has_blocks; row++)
             n_x += numbers_from(&p->C, &s->C, row);
     }
+    if (s->soft_rows) n_x = n_r;
     ROOM(law, n_contacts);
     ROOM(w, n_r);
     ROOM(r, n_r);
@@ -149,13 +159,15 @@ static st_Status take_contacts(Desk *d, const double *start, st_Error *err)
         const st_ContactLaw *contact = &p->contact[contact_in_whole(d, k)];
         d->law[k] = *contact;
         d->law[k].first = n;
-        copy(d->w + n, p->w + contact->first, contact->dim);
-        copy(d->r + n, start + contact->first, contact->dim);
         for (int row = contact->first; row < contact->first + contact->dim; row++, n++) {
+            d->w[n] = p->w[row];
+            d->r[n] = start[row];
             if (s->pile == NULL) take_column(s, &p->H, row, &d->H);
-            take_block(&p->C, &s->C, &d->C, row, n);
+            if (s->soft_rows) take_number(&p->C, &d->C, row, n);
+            if (has_blocks) take_block(&p->C, &s->C, &d->C, row, n);
         }
     }
+    if (s->soft_rows) d->C.n = n_r;
     return ST_OK;
 }
 
@@ -247,8 +259,9 @@ void sti_part_give(const Desk *d, st_Solution *out)
         out->l[s->rows.member[e]] = d->l[n];
     for (int e = s->contacts.first[part], n = 0; e < s->contacts.first[part + 1]; e++) {
         const st_ContactLaw *contact = &p->contact[s->contacts.member[e]];
-        copy(out->r + contact->first, d->r + n, contact->dim);
-        if (out->u != NULL) copy(out->u + contact->first, d->u + n, contact->dim);
-        n += contact->dim;
+        for (int row = contact->first; row < contact->first + contact->dim; row++, n++) {
+            out->r[row] = d->r[n];
+            if (out->u != NULL) out->u[row] = d->u[n];
+        }
     }
 }
