@@ -101,13 +101,13 @@ struct sti_Islands {
     int n_velocities;                /* that A.at and A.of are known for                           */
     STI_ARRAY(int, shape);           /* A.first as it was then                                     */
     STI_ARRAY(unsigned char, marks); /* and A.diagonal, zeros for none                             */
-    Blocks A, Cb, C;         /* of C only without soft_rows                                       */
-    bool soft_rows;          /* C is diagonal: each row of H is a block of it                     */
-    STI_ARRAY(int, above);   /* union-find over blocks                                            */
-    STI_ARRAY(int, part_of); /* by block                                                          */
-    STI_ARRAY(int, l_part);  /* by joint row                                                      */
-    STI_ARRAY(int, c_part);  /* by contact                                                        */
-    STI_ARRAY(int, v_first); /* by block: its first velocity in its part                          */
+    Blocks A, Cb, C;                 /* of C only without soft_rows                                       */
+    bool soft_rows;                  /* C is diagonal: each row of H is a block of it                     */
+    STI_ARRAY(int, above);           /* union-find over blocks                                            */
+    STI_ARRAY(int, part_of);         /* by block                                                          */
+    STI_ARRAY(int, l_part);          /* by joint row                                                      */
+    STI_ARRAY(int, c_part);          /* by contact                                                        */
+    STI_ARRAY(int, v_first);         /* by block: its first velocity in its part                          */
     Members blocks, rows, contacts;
 };
 

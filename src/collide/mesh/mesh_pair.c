@@ -24,6 +24,8 @@
 #define CONE_SLACK 1e-7
 #define SAME_PLACE 1e-7
 
+enum { MOST_CORNERS = 32 };
+
 typedef struct Side {
     const sti_Mesh *mesh;
     st_Pose pose; /* about the same origin as the core                                             */
@@ -40,6 +42,9 @@ typedef struct Side {
     bool crosses;   /* of solids: triangles touch or run through each other                        */
     int n_meetings; /* places where they do                                                        */
     st_Vec3 meeting[2]; /* their sum; one of them */
+    st_Vec3 middle;     /* the core's place in the mesh's axes                                 */
+    int n_tried;        /* corners of the mesh that were tried for this core already, the first ones */
+    int tried[MOST_CORNERS];
 } Side;
 
 /* One triangle, placed; a sheet seen from behind is turned over. */
@@ -199,12 +204,25 @@ static st_Status mesh_pair_try_edge(Side *side, const Face *face, int k)
     return mesh_pair_add_point(side, d.gap, d.b, d.normal, 0);
 }
 
-/* Corner k, likewise. */
+/* Is a point so far from the core that its distance need not be found? By the direction from the core's middle. */
+static bool is_far(const sti_Core *core, st_Vec3 p, double beyond)
+{
+    const st_Vec3 d = sub(p, core->p);
+    const double length = norm(d);
+    return length > 0 && core_is_beyond(dot(d, sub(p, sti_support(core, d))) / length, beyond, core->size + length);
+}
+
+/* Corner k, likewise. All triangles around it say the same of it. */
 static st_Status mesh_pair_try_corner(Side *side, const Face *face, int k)
 {
     const sti_Core corner = {.kind = STI_CORE_POINT, .p = face->v[k]};
+    const double beyond = side->how->margin + side->core->radius;
     sti_Distance d;
-    sti_core_distance(&corner, side->core, side->how->margin + side->core->radius, NULL, &d);
+    for (int e = 0; e < side->n_tried; e++)
+        if (side->tried[e] == face->triangle->vertex[k]) return ST_OK;
+    if (side->n_tried < MOST_CORNERS) side->tried[side->n_tried++] = face->triangle->vertex[k];
+    if (is_far(side->core, corner.p, beyond)) return ST_OK;
+    sti_core_distance(&corner, side->core, beyond, NULL, &d);
     if (d.beyond || !vertex_allows(side, face, k, d.normal)) return ST_OK;
     return mesh_pair_add_point(side, d.gap, d.b, d.normal, 0);
 }
@@ -228,27 +246,48 @@ static int pierced(const st_Vec3 v[3], const st_Vec3 w[3], st_Vec3 n, st_Vec3 *s
     return count;
 }
 
-static st_Status mesh_pair_try_triangle(Side *side, int index)
+/* Triangle `index`, and how far above it the shape begins and ends. */
+static Face place_face(const Side *side, int index, double *lowest, double *highest)
 {
     Face face = {.index = index, .triangle = &side->mesh->triangle[index]};
     for (int k = 0; k < 3; k++)
         face.v[k] = pose_point(side->pose, side->mesh->vertex[face.triangle->vertex[k]]);
     face.n = face.up = rotate(side->pose.q, face.triangle->normal);
     face.core = sti_core_triangle(face.v[0], face.v[1], face.v[2]);
-
-    const sti_Core *core = side->core;
-    double lowest = dot(face.n, sub(sti_support(core, scale(-1, face.n)), face.v[0]));
-    double highest = dot(face.n, sub(sti_support(core, face.n), face.v[0]));
-    if (!side->mesh->solid && lowest + highest < 0) { /* a sheet: seen from where the shape is */
+    *lowest = dot(face.n, sub(sti_support(side->core, scale(-1, face.n)), face.v[0]));
+    *highest = dot(face.n, sub(sti_support(side->core, face.n), face.v[0]));
+    if (!side->mesh->solid && *lowest + *highest < 0) { /* a sheet: seen from where the shape is */
         face.n = scale(-1, face.n);
         face.turned = true;
-        double swap = lowest;
-        lowest = -highest, highest = -swap;
+        double swap = *lowest;
+        *lowest = -*highest, *highest = -swap;
     }
+    return face;
+}
+
+/* *bare: it is in the shape, and has no point there. */
+static st_Status mesh_pair_try_triangle(Side *side, int index, bool *bare)
+{
+    const sti_Core *core = side->core;
+    double lowest, highest;
+    const Face face = place_face(side, index, &lowest, &highest);
+    *bare = false;
     if (lowest - core->radius >= side->how->margin || highest + core->radius <= 0) return ST_OK;
     sti_Distance d;
     sti_Simplex simplex;
-    bool separate = sti_gjk(&face.core, core, 1e-9 * (core->size + face.core.size), INFINITY, &simplex, &d);
+    const double size = core->size + face.core.size, beyond = fmax(side->how->margin, 0) + core->radius;
+    bool overlap = false;
+    if (core->kind != STI_CORE_POINT) {
+        /* The point of the triangle that is nearest to the shape's middle mostly shows whether they are far apart, or
+         * overlap. Where it does not, a search does, which is short for a point.                     */
+        const st_Vec3 near = pose_point(side->pose, sti_mesh_nearest(side->mesh, index, side->middle)),
+                      way = sub(core->p, near);
+        const double length = norm(way);
+        if (length > 0 && core_is_beyond(core_separation(&face.core, core, scale(1 / length, way)), beyond, size))
+            return ST_OK;
+        overlap = core->facets != NULL && sti_core_holds(core, near, -1e-9 * size);
+    }
+    const bool separate = !overlap && sti_gjk(&face.core, core, 1e-9 * size, beyond, &simplex, &d);
     if (separate && d.gap - core->radius >= side->how->margin) return ST_OK;
     if (separate && dot(d.normal, face.n) < 0 && lowest < 0 && highest <= 0)
         return core->radius > 0 ? mesh_pair_add_patch(side, &face, false)
@@ -269,11 +308,9 @@ static st_Status mesh_pair_try_triangle(Side *side, int index)
                 STI_TRY(mesh_pair_try_edge(side, &face, k));
             STI_TRY(mesh_pair_try_corner(side, &face, k));
         }
+        *bare = lowest < 0; /* one that is not below the shape at all only touches it */
         for (int k = first; k < side->out->n; k++)
-            if (side->out->point[k].gap < 0) return ST_OK;
-        sti_Distance out_of;
-        sti_core_distance(&face.core, side->core, INFINITY, NULL, &out_of);
-        if (dot(out_of.normal, face.n) > 0 && out_of.gap < side->spare.gap) side->spare = out_of;
+            *bare = *bare && !(side->out->point[k].gap < 0);
         return ST_OK;
     }
     STI_TRY(apart(side, &face, &d));
@@ -351,16 +388,28 @@ static st_Status collide_core(Side *side, const sti_Bounds *bounds)
 {
     sti_Points *points = side->out;
     int first = points->n_list;
+    side->n_tried = 0;
+    side->middle = rotate_back(side->pose.q, sub(side->core->p, side->pose.p));
     st_Status status = sti_mesh_near(side->mesh, bounds, points, side->err);
-    for (int k = first; k < points->n_list && status == ST_OK; k++)
-        status = mesh_pair_try_triangle(side, points->list[k]);
+    int n_bare = first; /* those without a point, in the places of those that were looked at */
+    for (int k = first; k < points->n_list && status == ST_OK; k++) {
+        bool bare;
+        const int index = points->list[k];
+        status = mesh_pair_try_triangle(side, index, &bare);
+        if (bare) points->list[n_bare++] = index;
+    }
     points->n_list = first;
-    bool seen = !(side->spare.gap < 0);
-    for (int k = side->first; k < points->n && !seen; k++)
-        seen = points->point[k].gap < 0;
-    if (status == ST_OK && !seen)
-        return mesh_pair_add_point(side, side->spare.gap, side->spare.b, side->spare.normal, 0);
-    return status;
+    for (int k = side->first; k < points->n; k++)
+        if (points->point[k].gap < 0) return status;
+    for (int k = first; k < n_bare && status == ST_OK; k++) {
+        double lowest, highest;
+        const Face face = place_face(side, points->list[k], &lowest, &highest);
+        sti_Distance d;
+        sti_core_distance(&face.core, side->core, INFINITY, NULL, &d);
+        if (dot(d.normal, face.n) > 0 && d.gap < side->spare.gap) side->spare = d;
+    }
+    if (status != ST_OK || !(side->spare.gap < 0)) return status;
+    return mesh_pair_add_point(side, side->spare.gap, side->spare.b, side->spare.normal, 0);
 }
 
 static st_Status mesh_pair_finish(sti_Points *out, int first, const sti_Collide *how, st_Status status)

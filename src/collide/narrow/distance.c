@@ -7,7 +7,7 @@
  * axes know better; their gap differs from the distance by less than this.                        */
 #define TOUCHING 2e-10
 
-static bool distance_is_inside(const sti_Core *core, st_Vec3 p, double slack)
+bool sti_core_holds(const sti_Core *core, st_Vec3 p, double slack)
 {
     const sti_Facets *f = core->facets;
     st_Vec3 local = core_to_local(core, sub(p, core->p)), h = core->half;
@@ -39,7 +39,7 @@ static bool known_from(const sti_Guess *guess, const sti_Core *a, const sti_Core
     const st_Vec3 point[3] = {out->b, out->a, scale(0.5, add(out->a, out->b))};
     bool shown = false;
     for (int k = 0; k < 3 && !shown; k++)
-        shown = distance_is_inside(a, point[k], 1e-12 * size) && distance_is_inside(b, point[k], 1e-12 * size);
+        shown = sti_core_holds(a, point[k], 1e-12 * size) && sti_core_holds(b, point[k], 1e-12 * size);
     if (!shown) return false;
     out->features = sti_features_along(a, b, out->normal);
     return true;

@@ -205,6 +205,8 @@ typedef struct sti_Guess {
 /* distance.c: signed distance of any two cores; beyond `beyond`, only that it is, and a normal near the axis that
  * shows it. guess NULL: none.                                                                     */
 void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const sti_Guess *guess, sti_Distance *out);
+/* Is p in a box or hull, or outside of it by `slack` at most? */
+bool sti_core_holds(const sti_Core *core, st_Vec3 p, double slack);
 /* A separation so far beyond that no rounding on the way to the distance brings it back. */
 static inline bool core_is_beyond(double separation, double beyond, double size)
 {
