@@ -196,6 +196,7 @@ typedef struct sti_GraphCode {
     void (*judge)(const sti_Batch *batch, sti_LaneMap map, int n_batches, const double *weight, const double *v,
                   double *r_to_u, sti_LaneJudgement *out);
     const struct sti_SmallCode *small; /* small_island.h */
+    const struct sti_RestCode *rest;   /* rest.h         */
 } sti_GraphCode;
 extern const sti_GraphCode sti_graph_plain, sti_graph_avx2, sti_graph_avx512;
 const sti_GraphCode *sti_graph_code(void); /* the fastest that this processor can run */

@@ -15,6 +15,7 @@
  */
 #include "math/tsan.h"
 #include "pile/pile.h"
+#include "pile/rest.h"
 #include "pile/small_island.h"
 #include "problem/law.h"
 
@@ -992,10 +993,11 @@ static void judge(const sti_Batch *batch, sti_LaneMap map, int n_batches, const 
     BY_KIND(map, judge_each(batch, map, n_batches, weight, v, r_to_u, out));
 }
 
+#include "pile/rest_lanes.h"
 #include "pile/small_lanes.h"
 
 #define STI_GRAPH_CODE                                                                                                 \
     {                                                                                                                  \
         .fill = fill, .fill_points = fill_points, .prepare = prepare, .invert = invert, .pass = pass_over,             \
-        .judge = judge, .small = &small_code                                                                           \
+        .judge = judge, .small = &small_code, .rest = &rest_code                                                       \
     }

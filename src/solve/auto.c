@@ -398,6 +398,25 @@ static st_Status pay(Auto *a, sti_Task *task, Budget *budget, Turn turn, st_Erro
     return ST_OK;
 }
 
+/* Is a start good enough? An island that was solved exactly is kept so: things at rest then stay at rest for hundreds
+ * of steps. */
+sti_StartRule sti_auto_start_rule(int rows, bool small, int bodies, double left, double exact)
+{
+    const bool was_exact = left <= STI_EXACT;
+    sti_StartRule rule = {.left = left, .exact = exact};
+    rule.few = rows <= STI_EVEN_ROWS || (small && bodies <= EXACT_BODIES);
+    rule.aim = rows <= STI_EVEN_ROWS ? exact : fmax(exact, good);
+    rule.limit = rule.few || (was_exact && rows <= CHEAP_ROWS) ? exact : was_exact ? fmax(exact, STI_EXACT) : rule.aim;
+    return rule;
+}
+
+/* A start far above what was left is no answer to the next step either, small as it is: the last solve has stopped
+ * something, and its impulses are more than the forces at rest.                                     */
+bool sti_auto_accepts_start(const sti_StartRule *rule, double residual)
+{
+    return residual <= rule->limit && (residual <= jump * rule->left || residual <= below * rule->exact);
+}
+
 /* Few rows, or few free bodies, are solved exactly, by newton, as long as the budget lasts. So are more of them where
  * counting shows that its factors cost little, and stacks, which have many more rows than velocities, if they were
  * solved exactly before or have just been built: sweeps would take as many rounds as a stack has courses, squared. What
@@ -409,22 +428,17 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     const double exact = task->tolerance;
     const int rows = task->problem->n_r;
     const bool small = task->reduction->graph != NULL && sti_small_fits(task->reduction->graph);
-    const bool few = rows <= STI_EVEN_ROWS || (small && task->reduction->graph->n_nodes <= EXACT_BODIES),
-               cold = is_cold(task), brief = task->effort == ST_EFFORT_REAL_TIME;
+    const sti_StartRule rule = sti_auto_start_rule(
+        rows, small, task->reduction->graph != NULL ? task->reduction->graph->n_nodes : 0, task->left, exact);
+    const bool few = rule.few, cold = is_cold(task), brief = task->effort == ST_EFFORT_REAL_TIME;
     const bool stack = task->reduction->graph != NULL && rows > EVEN_REDUNDANCY * task->problem->n_v;
     const bool was_exact = task->left <= STI_EXACT;
     Budget budget = {.left = (brief ? 0.1 : 1.0) * (most_sweeps + visits_on_top / task->problem->n_contacts),
                      .price = INFINITY};
     weigh(a, task, NSGS);
     task->start = a->least;
-    task->aim = rows <= STI_EVEN_ROWS ? exact : fmax(exact, good);
-    /* Is the start good enough? An island that was solved exactly is kept so: things at rest then stay at rest for
-     * hundreds of steps. A start far above what was left is no answer to the next step either, small as it is: the last
-     * solve has stopped something, and its impulses are more than the forces at rest. */
-    const double limit = few || (was_exact && rows <= CHEAP_ROWS) ? exact
-                         : was_exact                              ? fmax(exact, STI_EXACT)
-                                                                  : task->aim;
-    if (a->least <= limit && (a->least <= jump * task->left || a->least <= below * exact)) return ST_OK;
+    task->aim = rule.aim;
+    if (sti_auto_accepts_start(&rule, a->least)) return ST_OK;
     if (small)
         budget.price = sweeps_per_small_step;
     else

@@ -101,6 +101,10 @@ static st_Status solve_whole(sti_Islands *s, st_Solution *solution, st_SolveInfo
     double left = s->left != NULL ? 0.0 : INFINITY;
     for (int c = 0; c < p->n_contacts && s->left != NULL; c++)
         left = fmax(left, s->left(s->left_ctx, c));
+    bool confirmed;
+    STI_TRY(sti_part_confirm(s->desk[0], NONE, left, solution, &confirmed, err));
+    if (confirmed && info != NULL) *info = s->island[1].info;
+    if (confirmed) return ST_OK;
     sti_solver_equip(solver, (sti_Equipment){s->def.threads, NULL, s->dense, s->def.max_work, s->stop, left});
     STI_TRY(sti_solver_solve(solver, p, s->pile, solution, &found, err));
     s->island[1] = (sti_Island){p->A.n_blocks, p->n_contacts, p->n_l, found};
@@ -155,6 +159,7 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
     s->problem = problem;
     s->pile = pile;
     s->whole = true;
+    s->confirms = false;
     if (awake == NULL && problem->n_contacts == 0) {
         st_SolveInfo found;
         s->n_islands = 0;
@@ -166,6 +171,10 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
         return solve_whole(s, solution, info, err);
     }
     STI_TRY(sti_parts_find(s, awake, err));
+    s->confirms = pile != NULL && pile->period == NULL && problem->symmetric && problem->n_l == 0 &&
+                  problem->A.diagonal != NULL && (problem->C.n_blocks == 0 || problem->C.n_blocks == problem->n_r) &&
+                  sti_solver_keeps_starts(s->desk[0]->solver);
+    if (s->confirms) GROW(v_first, problem->A.n_blocks);
     if (awake == NULL && s->n_islands < 2) return solve_whole(s, solution, info, err);
     s->whole = false;
     STI_TRY(sti_parts_list(s, awake, err));

@@ -2,6 +2,7 @@
  *
  *     islands.c        memory, the whole as one, and what is said of all parts
  *     islands_find.c   who is connected with whom: parts and their members
+ *     islands_confirm.c  a part whose start is its answer: no problem is made of it
  *     islands_part.c   one part as a problem of its own, and its answer back in the whole
  *     islands_team.c   all parts, by one thread or several
  */
@@ -11,6 +12,7 @@
 #include "linalg/no_contacts.h"
 #include "linalg/saddle.h"
 #include "math/parallel.h"
+#include "pile/rest.h"
 #include "solve/islands.h"
 
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
@@ -75,7 +77,9 @@ typedef struct Desk {
     STI_ARRAY(double, l);
     STI_ARRAY(double, u);
     STI_ARRAY(double, r);
-    int failed; /* the first part that failed here, n_islands + 1: none                            */
+    STI_ARRAY(sti_RestBody, rest); /* of islands_confirm.c: bodies, and the ground                   */
+    STI_ARRAY(sti_RestPack, pack); /* and contacts                                                   */
+    int failed;                    /* the first part that failed here, n_islands + 1: none                            */
     st_Status status;
     st_Error err;
 } Desk;
@@ -92,6 +96,7 @@ struct sti_Islands {
     int n_desks;
     STI_ARRAY(Joints, joints); /* of the rest, then by the block that the first joint row of an island touches */
     sti_Linear *linear;        /* for problems without contacts                               */
+    bool confirms;             /* starts are looked at by islands_confirm.c in this problem                     */
     int n_islands;
     bool whole;                    /* the last problem was not taken apart                         */
     STI_ARRAY(sti_Island, island); /* by part                                                      */
@@ -118,6 +123,10 @@ st_Status sti_parts_list(sti_Islands *s, const sti_Awake *awake, st_Error *err);
 /* One as d->part, with its share of the start r; its answer, d->v, l, u and r, where it belongs in the whole. */
 st_Status sti_part_take(Desk *d, int part, const double *start, st_Error *err);
 void sti_part_give(const Desk *d, st_Solution *out);
+
+/* Is the start r of a part, NONE: of the whole, its answer? Then s->island, v and u are set; else v may have been
+ * written to. `left` is what the last solve left over.                                              */
+st_Status sti_part_confirm(Desk *d, int part, double left, st_Solution *solution, bool *confirmed, st_Error *err);
 
 /* Desks for n threads, at least. */
 st_Status sti_desks_make(sti_Islands *s, int n, st_Error *err);

@@ -42,6 +42,8 @@ void sti_desk_destroy(Desk *d)
     release_blocks(&allocator, &d->C);
     release_columns(&allocator, &d->G);
     release_columns(&allocator, &d->H);
+    RELEASE(rest);
+    RELEASE(pack);
     RELEASE(body);
     RELEASE(frame);
     RELEASE(centre);
@@ -82,6 +84,12 @@ static st_Status solve_part(Desk *d, int part, int threads, st_Solution *solutio
     const st_Sparse *G = &s->problem->G;
     sti_Saddle *saddle = NULL;
     st_SolveInfo info;
+    double left = s->left != NULL ? 0.0 : INFINITY;
+    for (int k = s->contacts.first[part]; k < s->contacts.first[part + 1] && s->left != NULL; k++)
+        left = fmax(left, s->left(s->left_ctx, s->contacts.member[k]));
+    bool confirmed;
+    STI_TRY(sti_part_confirm(d, part, left, solution, &confirmed, err));
+    if (confirmed) return ST_OK;
     STI_TRY(sti_part_take(d, part, solution->r, err));
     /* the factors of its joints, with their structure from the step before; without joints there are none. No two parts
      * have the same. */
@@ -91,9 +99,6 @@ static st_Status solve_part(Desk *d, int part, int threads, st_Solution *solutio
         if (*place == NULL) STI_TRY(sti_saddle_create(&s->allocator, place, err));
         saddle = *place;
     }
-    double left = s->left != NULL ? 0.0 : INFINITY;
-    for (int k = s->contacts.first[part]; k < s->contacts.first[part + 1] && s->left != NULL; k++)
-        left = fmax(left, s->left(s->left_ctx, s->contacts.member[k]));
     sti_solver_equip(d->solver, (sti_Equipment){threads, saddle, s->dense, s->def.max_work, s->stop, left});
     st_Solution own = {.v = d->v, .l = d->l, .u = d->u, .r = d->r};
     STI_TRY(sti_solver_solve(d->solver, &d->part, d->pile, &own, &info, err));

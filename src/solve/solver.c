@@ -273,6 +273,13 @@ int sti_solver_fewest(const st_Solver *solver)
     return solver->reduction->fewest;
 }
 
+bool sti_solver_keeps_starts(const st_Solver *solver)
+{
+    const st_SolverDef *def = &solver->def;
+    return solver->kind == &sti_auto && def->warm_start && !def->all_errors &&
+           (def->effort == ST_EFFORT_BALANCED || def->effort == ST_EFFORT_REAL_TIME);
+}
+
 st_SolverDef sti_solver_def(const st_Solver *solver)
 {
     return solver->def;

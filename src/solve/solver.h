@@ -68,6 +68,20 @@ STI_SOLVERS(STI_DECLARE_SOLVER)
 /* Of graphs that fit (pile/small_island.h); not for users. */
 extern const sti_SolverKind sti_newton_small;
 
+/* From which residual on `auto` leaves a start as it is, with effort balanced or real-time. */
+typedef struct sti_StartRule {
+    bool few;     /* rows or bodies, so that it is solved exactly                                      */
+    double aim;   /* residual to reach otherwise                                                       */
+    double limit; /* of a start that is good enough                                                    */
+    double left;  /* residual of the answer that the start comes from                                  */
+    double exact; /* the tolerance                                                                     */
+} sti_StartRule;
+/* small: newton_small.c takes it. */
+sti_StartRule sti_auto_start_rule(int rows, bool small, int bodies, double left, double exact);
+bool sti_auto_accepts_start(const sti_StartRule *rule, double residual);
+/* Is a start judged by this rule? */
+bool sti_solver_keeps_starts(const st_Solver *solver);
+
 /* A line of the history for r, whose residual is computed; or for a residual that is known. Nothing unless asked for.
  */
 void sti_task_report(const sti_Task *task, const double *r);

@@ -2,6 +2,7 @@
  * bodies and in those of others, for every vector unit and solver. */
 #include "check.h"
 #include "pile/pile.h"
+#include "pile/rest.h"
 #include "reduce/reduce.h"
 #include "reduce/residual.h"
 #include "solve/islands.h"
@@ -303,6 +304,122 @@ static void test_islands_take_their_part_of_the_arrays(void **state)
     free_pile(&many);
 }
 
+/* Stacks of cubes side by side, or one on the gap between two others so that all are one island, at rest. */
+static void make_stacks(Pile *pile, bool joined)
+{
+    enum { STACKS = 5, CUBES = 4 };
+    st_SystemDef def = st_system_def();
+    st_ShapeDef floor = st_plane_def(), cube = st_box_def(0.1, 0.1, 0.1);
+    *pile = (Pile){.scene = NULL};
+    def.h = 1.0 / 240;
+    floor.mu = cube.mu = 0.5;
+    check_ok(st_scene_create(&pile->scene, &pile->err), pile->err);
+    check_ok(st_scene_add_shape(pile->scene, ST_GROUND, &floor, NULL, &pile->err), pile->err);
+    for (int k = 0; k < STACKS * CUBES; k++) {
+        st_BodyDef body = st_body_def();
+        st_BodyId id;
+        body.pose.p =
+            (st_Vec3){0.21 * (k % STACKS) + (joined ? 0.1 * (k / STACKS % 2) : 0), 0, 0.1 + 0.2 * (k / STACKS)};
+        check_ok(st_scene_add_body(pile->scene, &body, &id, &pile->err), pile->err);
+        check_ok(st_scene_add_shape(pile->scene, id, &cube, NULL, &pile->err), pile->err);
+    }
+    check_ok(st_system_create(pile->scene, &def, &pile->system, &pile->err), pile->err);
+}
+
+/* A start that is confirmed without a solver (islands_confirm.c) is judged as any other: v, u and the residual are
+ * those that the problem's own matrices give. Most steps of things at rest end there.                       */
+static void test_starts_are_judged_as_answers_are(void **state)
+{
+    (void)state;
+    for (int joined = 0; joined < 2; joined++) {
+        const st_Allocator allocator = st_default_allocator();
+        Pile pile;
+        int confirmed = 0;
+        make_stacks(&pile, joined == 1);
+        for (int k = 0; k < 60; k++) {
+            st_StepInfo info = st_step_info();
+            const double *r;
+            st_Error err = {0};
+            check_ok(st_system_step(pile.system, 1.0 / 240, &info, &pile.err), pile.err);
+            assert_true(pile.system->work.step.piled && info.solve.converged);
+            check_below(info.solve.residual.natural, 1e-8);
+            if (k < 20 || info.solve.iterations > 0 || info.solve.work != 1) continue;
+            confirmed++;
+            const st_Problem *p = st_system_problem(pile.system, &r);
+            sti_Reduction *reduction;
+            st_Residual residual;
+            double *v = calloc((size_t)(p->n_v + p->n_r), sizeof *v), *u = v + p->n_v, largest = 0;
+            check_ok(sti_reduction_create(&allocator, &reduction, &err), err);
+            check_ok(sti_reduce(reduction, p, &err), err);
+            sti_residual(reduction, r, v, NULL, u, &residual);
+            for (int i = 0; i < p->n_v; i++)
+                check_close(pile.system->state.v[i], v[i], 1e-14);
+            for (int j = 0; j < p->n_r; j++) {
+                check_close(pile.system->work.step.u[j], u[j], 1e-14);
+                largest = fmax(largest, r[j]);
+            }
+            assert_true(largest > 0.01);
+            if (joined == 1) check_close(info.solve.residual.natural, residual.natural, 1e-11);
+            check_close(info.solve.residual.complementarity, residual.complementarity, 1e-13);
+            sti_reduction_destroy(reduction);
+            free(v);
+        }
+        assert_true(confirmed > 25);
+        free_pile(&pile);
+    }
+}
+
+static void fill_at_random(check_Random *random, double *x, int n)
+{
+    for (int k = 0; k < n; k++)
+        x[k] = check_random(random, 0.1, 1);
+}
+
+static void test_starts_are_judged_with_the_same_bits_by_every_vector_unit(void **state)
+{
+    (void)state;
+    enum { BODIES = 7, PACKS = 3 };
+    const sti_GraphCode *codes[3] = {&sti_graph_plain};
+    int n = 1;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) codes[n++] = &sti_graph_avx2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) codes[n++] = &sti_graph_avx512;
+#endif
+    static sti_RestBody start_body[BODIES], body[3][BODIES];
+    static sti_RestPack start_pack[PACKS], pack[3][PACKS];
+    static sti_RestSums sums[3];
+    static double frame[STI_LANES * PACKS][9];
+    check_Random random = {5};
+    for (int k = 0; k < BODIES; k++)
+        fill_at_random(&random, start_body[k].pushed, 4 * STI_NODE);
+    for (int c = 0; c < STI_LANES * PACKS; c++)
+        fill_at_random(&random, frame[c], 9);
+    start_body[BODIES - 1] = (sti_RestBody){0};
+    for (int c = 0; c < STI_LANES * PACKS; c++) {
+        sti_RestPack *to = &start_pack[c / STI_LANES];
+        const int lane = c % STI_LANES;
+        for (int k = 0; k < 3; k++) {
+            to->r[k][lane] = check_random(&random, -0.5, 1);
+            to->w[k][lane] = check_random(&random, -1, 1);
+            to->C[k][lane] = check_random(&random, 0, 0.1);
+        }
+        to->mu[lane] = check_random(&random, 0, 2);
+        to->frame[lane] = frame[c];
+        to->body[0][lane] = c % BODIES;
+        to->body[1][lane] = (c + 1 + c / BODIES % 3) % BODIES;
+    }
+    for (int k = 0; k < n; k++) {
+        memcpy(body[k], start_body, sizeof start_body);
+        memcpy(pack[k], start_pack, sizeof start_pack);
+        codes[k]->rest->push(body[k], pack[k], PACKS);
+        codes[k]->rest->judge(body[k], pack[k], PACKS, &sums[k]);
+        assert_memory_equal(body[k], body[0], sizeof body[0]);
+        assert_memory_equal(pack[k], pack[0], sizeof pack[0]);
+        assert_memory_equal(&sums[k], &sums[0], sizeof sums[0]);
+    }
+    assert_true(sums[0].error[3] > 0 && sums[0].rounding[7] > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +429,8 @@ int main(void)
         cmocka_unit_test(test_rolling_and_spinning_end_at_the_same_velocities),
         cmocka_unit_test(test_solutions_with_rolling_are_fixed_points_of_sweeps),
         cmocka_unit_test(test_islands_take_their_part_of_the_arrays),
+        cmocka_unit_test(test_starts_are_judged_as_answers_are),
+        cmocka_unit_test(test_starts_are_judged_with_the_same_bits_by_every_vector_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
