@@ -1,7 +1,7 @@
 /* The columns of a table of a run: names, and their values after a step. Tables (csv.c), parameter studies and other
  * readers of a run by name share them.
  *
- *     step columns | bodies x body columns | joints x ... | springs x ... | bodies x contact columns | last columns
+ *     step columns | bodies x body columns | joints x ... | springs x ... | bodies x load columns | last columns
  *     | values of measures
  */
 #include "record/columns.h"
@@ -22,17 +22,18 @@ static const char *const body_columns[] = {"x",  "y",  "z",  "qw", "qx", "qy", "
                                            "vx", "vy", "vz", "wx", "wy", "wz", NULL};
 static const char *const joint_columns[] = {"coordinate", "speed", "fx",          "fy",       "fz",    "tx",
                                             "ty",         "tz",    "motor",       "friction", "limit", "spring",
-                                            "error",      "other", "other_speed", NULL};
+                                            "error",      "other", "other_speed", "gear",     NULL};
 static const char *const spring_columns[] = {"length", "rate", "force", NULL};
-static const char *const contact_columns[] = {"contact_fx", "contact_fy", "contact_fz", NULL};
+static const char *const load_columns[] = {"contact_fx", "contact_fy", "contact_fz", "impact_x",
+                                           "impact_y",   "impact_z",   NULL};
 static const char *const last_columns[] = {"joint_residual", "friction_work", "force_time", "work",        "damping",
                                            "impacts",        "correction",    "scheme",     "unexplained", NULL};
 
 static const struct {
     Owner owner;
     const char *const *names;
-} group[] = {{OF_STEP, step_columns},     {OF_BODY, body_columns},    {OF_JOINT, joint_columns},
-             {OF_SPRING, spring_columns}, {OF_BODY, contact_columns}, {OF_STEP, last_columns}};
+} group[] = {{OF_STEP, step_columns},     {OF_BODY, body_columns}, {OF_JOINT, joint_columns},
+             {OF_SPRING, spring_columns}, {OF_BODY, load_columns}, {OF_STEP, last_columns}};
 #define N_GROUPS (int)(sizeof group / sizeof group[0])
 
 struct st_Columns {
@@ -196,7 +197,7 @@ st_Status st_columns_values(st_Columns *columns, const st_System *system, const 
         const double known = r.struck ? NAN : 1; /* a step that holds an impact has no force */
         to = APPEND(to, r.coordinate, r.speed, known * r.force.x, known * r.force.y, known * r.force.z,
                     known * r.torque.x, known * r.torque.y, known * r.torque.z, r.motor, r.friction, known * r.limit,
-                    r.spring, r.error, r.other, r.other_speed);
+                    r.spring, r.error, r.other, r.other_speed, known * r.gear);
     }
     for (int i = 1; i <= columns->n_owners[OF_SPRING]; i++) {
         st_SpringReport r;
@@ -205,9 +206,9 @@ st_Status st_columns_values(st_Columns *columns, const st_System *system, const 
     }
     STI_TRY(st_system_loads(system, columns->load, columns->n_owners[OF_BODY], err));
     for (int i = 0; i < columns->n_owners[OF_BODY]; i++) {
-        const st_Vec3 f = columns->load[i].force[ST_LOAD_CONTACT];
+        const st_Vec3 f = columns->load[i].force[ST_LOAD_CONTACT], impact = columns->load[i].impulse;
         const double known = columns->load[i].struck ? NAN : 1;
-        to = APPEND(to, known * f.x, known * f.y, known * f.z);
+        to = APPEND(to, known * f.x, known * f.y, known * f.z, impact.x, impact.y, impact.z);
     }
     to = APPEND(to, info->solve.residual.joint, info->friction, info->h > 0 ? info->force_time : info->time, info->work,
                 info->damping, info->impacts, info->correction, info->scheme, info->unexplained);

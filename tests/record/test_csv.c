@@ -9,7 +9,7 @@
 
 #define PATH_SIZE 64
 #define N_LAST    9
-#define N_COLUMNS (11 + 2 * 13 + 15 + 2 * 3 + N_LAST)
+#define N_COLUMNS (11 + 2 * 13 + 16 + 2 * 6 + N_LAST)
 
 typedef struct Fixture {
     st_Scene *scene;
@@ -112,17 +112,24 @@ static void numbers_come_back(void **state)
         }
         st_JointReport r;
         assert_int_equal(st_system_joint(f->system, (st_JointId){1}, ST_FRAME_WORLD, &r), ST_OK);
-        double numbers[] = {r.coordinate, r.speed,    r.force.x,  r.force.y, r.force.z,
-                            r.torque.x,   r.torque.y, r.torque.z, r.motor,   r.friction,
-                            r.limit,      r.spring,   r.error,    r.other,   r.other_speed};
+        double numbers[] = {r.coordinate, r.speed,    r.force.x,     r.force.y,  r.force.z, r.torque.x,
+                            r.torque.y,   r.torque.z, r.motor,       r.friction, r.limit,   r.spring,
+                            r.error,      r.other,    r.other_speed, r.gear};
         /* the first velocities contradict the joint: the step that ends that holds an impact, and has no force */
         assert_int_equal(r.struck, k == 1);
         for (int c = 2; c < 8 && r.struck; c++)
             numbers[c] = NAN;
-        if (r.struck) numbers[10] = NAN; /* the limit's */
+        if (r.struck) numbers[10] = numbers[15] = NAN; /* the limit's, and no gear's */
         memcpy(&expected[k][11 + 26], numbers, sizeof numbers);
-        for (int c = 11 + 26 + 15; c < N_COLUMNS - N_LAST; c++) /* nothing touches anything; both bodies are joined */
-            expected[k][c] = r.struck ? NAN : 0;
+        st_BodyLoad load[2];
+        check_ok(st_system_loads(f->system, load, 2, &err), err);
+        for (int b = 0; b < 2; b++) { /* nothing touches anything; both bodies are joined */
+            double *of_body = &expected[k][11 + 26 + 16 + 6 * b];
+            assert_true(r.struck == (load[b].impulse.x != 0 || load[b].impulse.y != 0 || load[b].impulse.z != 0));
+            for (int c = 0; c < 3; c++)
+                of_body[c] = r.struck ? NAN : 0;
+            of_body[3] = load[b].impulse.x, of_body[4] = load[b].impulse.y, of_body[5] = load[b].impulse.z;
+        }
         const double last[N_LAST] = {info.solve.residual.joint,
                                      info.friction,
                                      k == 0 ? 0 : info.time - 0.05,
