@@ -6,6 +6,7 @@
  *     device_put, device_get, device_copy        to the device, from it, within it
  *     device_sort(pile, key, key_sorted, item, item_sorted, n, bits)     stable, by the lowest bits of the keys
  *     device_scan(pile, count, first, n)         first[i]: the sum of all counts before i; n + 1 of them
+ *     device_repeat(pile, work), device_forget   work(pile), which launches the same kernels until it is forgotten
  *     device_fault(pile, err)                    what has gone wrong since the last call
  *
  * and what a pile has beside `common` (struct sti_FlatPile).
@@ -545,6 +546,7 @@ static void colour_contacts(sti_FlatPile *pile)
     RUN(pile, flat_gather, 0, n);
 }
 
+/* All contacts once, colour by colour, and the sum of the changes, which stays on the device. */
 static void sweep(sti_FlatPile *pile)
 {
     const int *first = pile->f.colour_first;
@@ -558,6 +560,7 @@ static void sweep(sti_FlatPile *pile)
         tell_colour(pile, k);
     }
     if (first[STI_FLAT_COLOURS] > first[STI_FLAT_COLOURS - 1]) RUN(pile, flat_sweep_last, 0, 1);
+    if (pile->f.n_contacts > 0) reduce(pile, pile->f.n_contacts, false);
 }
 
 static double judge(sti_FlatPile *pile, int64_t all)
@@ -569,11 +572,10 @@ static double judge(sti_FlatPile *pile, int64_t all)
     return mean > 0 ? sqrt(mean) : mean; /* NaN stays */
 }
 
-/* The changes of a sweep, summed up; true: the step was cancelled, as rank 0 says. */
+/* The changes of all ranks, and momentum by them; true: the step was cancelled, as rank 0 says. */
 static bool end_sweep(sti_FlatPile *pile)
 {
     double change[2] = {0, pile->stopped != NULL && pile->stopped(pile->stop) ? 1.0 : 0.0};
-    if (pile->f.n_contacts > 0) reduce(pile, pile->f.n_contacts, false); /* stays on the device */
     if (is_shared(pile)) {
         if (pile->f.n_contacts > 0) device_get(pile, change, pile->f.sum, (int64_t)sizeof *change);
         combine(pile, change, 2, false);
@@ -594,8 +596,9 @@ static bool solve_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
     tell_border(pile);
     RUN(pile, flat_momentum_begin, 0, n);
     RUN(pile, flat_momentum_begin_bodies, 0, 3 * f->n_bodies);
+    device_forget(pile);
     for (info->sweeps = 1;; info->sweeps++) {
-        sweep(pile);
+        device_repeat(pile, sweep);
         if (end_sweep(pile)) return false;
         if (info->sweeps % STI_FLAT_JUDGE_EVERY == 0 || info->sweeps >= pile->max_sweeps) {
             info->residual = judge(pile, info->contacts);

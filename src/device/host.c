@@ -166,6 +166,18 @@ static void device_scan(sti_FlatPile *pile, const int *count, int *first, int n)
     first[n] = (int)(sum <= INT32_MAX ? sum : -1);
 }
 
+/* ---- again and again ------------------------------------------------------------------------------ */
+
+static void device_forget(sti_FlatPile *pile)
+{
+    (void)pile;
+}
+
+static void device_repeat(sti_FlatPile *pile, void (*work)(sti_FlatPile *))
+{
+    work(pile);
+}
+
 #include "device/flat_step.h"
 
 const sti_FlatDevice sti_flat_host = {"host",   flat_create, flat_destroy, flat_put,
