@@ -248,6 +248,26 @@ static PyObject *done(SystemObject *self, st_Status status, const st_Error *err)
     return Py_NewRef(Py_None);
 }
 
+PyObject *system_set_parameter(SystemObject *self, PyObject *args)
+{
+    const char *path;
+    double value;
+    st_Error err = {0};
+    if (!PyArg_ParseTuple(args, "sd:set_parameter", &path, &value)) return NULL;
+    return done(self, st_system_set_parameter(self->system, path, value, &err), &err);
+}
+
+PyObject *system_parameter(SystemObject *self, PyObject *path)
+{
+    const char *text = PyUnicode_AsUTF8(path);
+    double value = 0;
+    st_Error err = {0};
+    if (text == NULL) return NULL;
+    const st_Status status = st_system_parameter(self->system, text, &value, &err);
+    if (status != ST_OK) return raise_error(state_of((PyObject *)self), status, &err);
+    return PyFloat_FromDouble(value);
+}
+
 PyObject *system_set_motor(SystemObject *self, PyObject *args)
 {
     PyObject *joint, *value;

@@ -177,6 +177,13 @@ static PyMethodDef system_methods[] = {
     {"set_motor", (PyCFunction)system_set_motor, METH_VARARGS,
      "set_motor($self, joint, wanted, /)\n--\n\n"
      "What the motor of a joint wants from now on: speed, position or force. None: what the scene says."},
+    {"set_parameter", (PyCFunction)system_set_parameter, METH_VARARGS,
+     "set_parameter($self, path, value, /)\n--\n\n"
+     "Change a mass, friction, gain or limit from now on, by its path in a scene file: \"bodies/trunk/mass\",\n"
+     "\"ground/floor/friction\", \"materials/rubber/friction\", \"joints/*/motor/stiffness\", \"springs/s/damping\".\n"
+     "It is part of the state: save() and clone() keep it."},
+    {"parameter", ONE_ARGUMENT(system_parameter),
+     "parameter($self, path, /)\n--\n\nThe number that a path leads to; with stars the first one."},
     {"set_keyframe", ONE_ARGUMENT(system_set_keyframe),
      "set_keyframe($self, keyframe, /)\n--\n\n"
      "Put the system into a keyframe of its scene, by name or by number from 1: time, poses, velocities and motors."},

@@ -14,6 +14,8 @@ PyObject *system_velocity(SystemObject *self, PyObject *body);
 PyObject *system_poses(SystemObject *self, PyObject *unused);
 PyObject *system_velocities(SystemObject *self, PyObject *unused);
 PyObject *system_set_state(SystemObject *self, PyObject *args, PyObject *keywords);
+PyObject *system_set_parameter(SystemObject *self, PyObject *args);
+PyObject *system_parameter(SystemObject *self, PyObject *path);
 PyObject *system_set_motor(SystemObject *self, PyObject *args);
 PyObject *system_set_keyframe(SystemObject *self, PyObject *keyframe);
 PyObject *system_set_force(SystemObject *self, PyObject *args, PyObject *keywords);

@@ -18,15 +18,7 @@ extern "C" {
 typedef struct st_BatchDef {
     int worlds;  /* 1 to 1,000,000                                                            */
     int threads; /* at most so many, each with worlds of its own; 1 without OpenMP            */
-    /* Values of the scene that differ between worlds, by their path in a scene file; a star stands for any characters:
-     *     bodies/NAME/mass                 its inertia changes in proportion
-     *     bodies/NAME/shapes/NAME/KEY      KEY: friction, restitution, rolling, spinning
-     *     ground/NAME/KEY                  shapes of the ground
-     *     materials/NAME/KEY
-     *     joints/NAME/KEY                  KEY: friction, stiffness, damping, armature,
-     *                                      motor/stiffness, motor/damping, motor/max_force
-     *     springs/NAME/KEY                 KEY: stiffness, damping
-     */
+    /* Values of the scene that differ between worlds, by the paths of st_system_set_parameter: "bodies/trunk/mass". */
     const char *const *parameters;
     int n_parameters;
     bool reset_failed; /* a world with a step that fails is reset at the end of the call; else it rests until it is
@@ -96,8 +88,8 @@ ST_API int st_batch_failures(const st_Batch *batch);
 /* Report of the last step of a world. */
 ST_API st_Status st_batch_info(const st_Batch *batch, int world, st_StepInfo *out);
 /* A system in the state of a world, for reports: contacts, poses, pictures. Do not step or change it. Valid until the
- * next call of this function or one that changes the batch. Forces of the last step are in the sensors alone, unless
- * the world has parameters of its own. NULL: there is no such world, or no memory.                           */
+ * next call of this function or one that changes the batch. Forces of the last step are in the sensors alone. NULL:
+ * there is no such world, or no memory.                                                           */
 ST_API const st_System *st_batch_system(const st_Batch *batch, int world);
 
 /* Keep a state for resets: n_q and n_v numbers. *index receives its number. Keyframe 0 is the start, 1, 2 and so on are
@@ -112,9 +104,10 @@ ST_API st_Status st_batch_reset(st_Batch *batch, const unsigned char *mask, cons
 ST_API st_Status st_batch_set_states(st_Batch *batch, const unsigned char *mask, const double *t, const double *q,
                                      const double *v, st_Error *err);
 
-/* Make worlds again with their rows of the array of parameters; time, coordinates and velocities stay, warm starts do
- * not. A world is then the same as a system of a scene with these values. If one value is refused, no world has
- * changed. A world with parameters of its own has a system and a compiled scene of its own from then on.            */
+/* Set the parameters of worlds to their rows of the array; time, coordinates and velocities stay, warm starts do not. A
+ * world is then the same as a system of a scene with these values. They are part of its state, and resets keep them;
+ * the compiled scene is shared by all worlds. If one value is refused (st_system_set_parameter), no world has changed.
+ */
 ST_API st_Status st_batch_apply_parameters(st_Batch *batch, const unsigned char *mask, st_Error *err);
 
 /* Nothing is left to be done: the array of sensors is current after every call. For programs that still call it. */

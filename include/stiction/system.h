@@ -374,6 +374,25 @@ ST_API st_Status st_system_remove_body(st_System *system, st_BodyId body, st_Err
 ST_API st_Status st_system_insert_body(st_System *system, st_BodyId body, const st_Pose *pose, const st_Vec3 *velocity,
                                        const st_Vec3 *spin, st_Error *err);
 
+/* Change a number of a running system between two steps, by the path that it has in a scene file. A star stands for any
+ * characters, and the value is set wherever the path leads:
+ *     bodies/NAME/mass                 its inertia changes in proportion
+ *     bodies/NAME/shapes/NAME/KEY      KEY: friction, restitution, rolling, spinning
+ *     ground/NAME/KEY                  shapes of the ground
+ *     materials/NAME/KEY               all shapes of a material
+ *     joints/NAME/KEY                  KEY: friction, stiffness, damping, rest, lower, upper, other_lower, other_upper,
+ *                                      restitution, armature, motor/stiffness, motor/damping, motor/max_force,
+ *                                      motor/target, motor/offset
+ *     springs/NAME/KEY                 KEY: stiffness, damping
+ * The next step is that of a scene with this value. The values are part of the state: st_system_save writes them, and a
+ * clone has them; the compiled scene stays shared. A value that adds or removes a friction, a spring, a limit or a
+ * rotor is refused, because it needs another scene (st_system_change). Bodies that sleep wake, integrators of order two
+ * restart as after an event, reports of the last step are dropped, and the change of energy is part of the work of
+ * forces. Articulations of the system must be made again. On an error the system is unchanged, but for sleep.  */
+ST_API st_Status st_system_set_parameter(st_System *system, const char *path, double value, st_Error *err);
+/* The number that a path leads to; with stars the first one. */
+ST_API st_Status st_system_parameter(const st_System *system, const char *path, double *value, st_Error *err);
+
 /* Put a system into a keyframe of its scene, by number from 1: time, poses, velocities and motors. Bodies that the
  * keyframe does not name stay where they are, at rest. On an error the system is unchanged, but for motors.    */
 ST_API st_Status st_system_set_keyframe(st_System *system, int number, st_Error *err);
@@ -381,7 +400,8 @@ ST_API st_Status st_system_set_keyframe(st_System *system, int number, st_Error 
 /* Continue with another scene between two steps: bodies, shapes, joints, springs and forces may be new, removed or
  * different. Objects are matched by name. A body that existed before continues from its current state, whatever the
  * pose in its def. A joint or spring that existed before, between the same bodies and at the same points, stays
- * attached and keeps its turn count; its limits, motor and stiffness come from the new scene. New objects are placed
+ * attached and keeps its turn count. Limits, motors, stiffness, masses and friction are those of the new scene, also
+ * where st_system_set_parameter had set them. New objects are placed
  * relative to the current poses. Contacts keep their warm start; motors and forces keep the values that were set. All
  * bodies wake, and reports of the last step are dropped. Ids are those of the new scene. States saved before cannot be
  * restored. On an error the system is unchanged. */

@@ -121,11 +121,9 @@ static st_Status load_into(const st_Batch *b, sti_BatchWorker *worker, int world
     return ST_OK;
 }
 
-/* The system that a world is worked on in: its own, or one that it is loaded into. *worker: to be given back. */
+/* The system that a world is loaded into. *worker: to be given back. */
 static st_System *open_world(st_Batch *b, int world, sti_BatchWorker **worker, st_Error *err)
 {
-    *worker = NULL;
-    if (b->world[world].system != NULL) return b->world[world].system;
     *worker = take_worker(b, world);
     return load_into(b, *worker, world, err) == ST_OK ? (*worker)->system : NULL;
 }
@@ -134,10 +132,6 @@ static st_System *open_world(st_Batch *b, int world, sti_BatchWorker **worker, s
 static st_Status close_world(st_Batch *b, int world, sti_BatchWorker *worker, st_Error *err)
 {
     st_Status status = ST_OK;
-    if (worker == NULL) {
-        show_state(b, b->world[world].system, world);
-        return ST_OK;
-    }
     if (worker->world == world) {
         status = save_into(b, worker->system, &b->world[world].state, err);
         show_state(b, worker->system, world);
@@ -162,8 +156,6 @@ static void free_saved(const st_Batch *b, sti_Saved *saved)
 
 static void free_world(const st_Batch *b, sti_BatchWorld *world)
 {
-    st_system_destroy(world->system);
-    free_saved(b, &world->start);
     free_saved(b, &world->state);
     sti_free(&b->allocator, world->message, STI_BATCH_MESSAGE, 1);
 }
@@ -326,9 +318,7 @@ static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDe
     if (b->parameter == NULL && def->n_parameters > 0) return no_memory(b, err);
     b->n_parameters = b->width[ST_BATCH_PARAMETERS] = def->n_parameters;
     for (int k = 0; k < def->n_parameters; k++) {
-        double value;
         if (def->parameters[k] == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "parameter %d of a batch is NULL", k);
-        STI_TRY(sti_parameter_value(b->scene, def->parameters[k], &value, err));
         b->parameter[k] = sti_batch_copy_text(&b->allocator, def->parameters[k]);
         if (b->parameter[k] == NULL) return no_memory(b, err);
     }
@@ -387,7 +377,7 @@ static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDe
         b->array[ST_BATCH_CONTROLS][k] = NAN;
     for (int p = 0; p < b->n_parameters; p++) {
         double value = 0;
-        STI_TRY(sti_parameter_value(b->scene, b->parameter[p], &value, err));
+        STI_TRY(st_system_parameter(b->worker[0].system, b->parameter[p], &value, err));
         for (int k = 0; k < b->n_worlds; k++)
             row_of(b, ST_BATCH_PARAMETERS, k)[p] = value;
     }
@@ -509,7 +499,6 @@ st_Status st_batch_info(const st_Batch *b, int world, st_StepInfo *out)
 const st_System *st_batch_system(const st_Batch *b, int world)
 {
     if (!is_world(b, world)) return NULL;
-    if (b->world[world].system != NULL) return b->world[world].system;
     sti_BatchWorker *visitor = b->visitor;
     if (visitor->system == NULL && st_system_clone(b->worker[0].system, &visitor->system, NULL) != ST_OK) return NULL;
     return load_into(b, visitor, world, NULL) == ST_OK ? visitor->system : NULL;
@@ -552,7 +541,7 @@ static st_Status put_back(st_Batch *b, int world, int keyframe, st_Error *err)
 {
     sti_BatchWorld *w = &b->world[world];
     const sti_Keyframe *to = &b->keyframe[keyframe];
-    if (w->system == NULL) {
+    if (!w->varied) {
         STI_TRY(copy_saved(b, &to->saved, &w->state, err));
         w->version++;
         *row_of(b, ST_BATCH_TIME, world) = to->t;
@@ -562,10 +551,14 @@ static st_Status put_back(st_Batch *b, int world, int keyframe, st_Error *err)
             memcpy(row_of(b, ST_BATCH_SENSORS, world), to->sensors,
                    (size_t)b->width[ST_BATCH_SENSORS] * sizeof *to->sensors);
     } else {
-        STI_TRY(st_system_restore(w->system, w->start.bytes, w->start.size, err));
-        if (keyframe > 0 && to->number > 0) STI_TRY(st_system_set_keyframe(w->system, to->number, err));
-        if (keyframe > 0 && to->number == 0) STI_TRY(st_system_set_state(w->system, to->t, to->q, to->v, err));
-        show_state(b, w->system, world);
+        sti_BatchWorker *worker; /* it has the parameters of the world, which stay */
+        st_System *system = open_world(b, world, &worker, err);
+        st_Status status = system != NULL ? ST_OK : ST_ERR_MEMORY;
+        if (status == ST_OK) status = sti_restore_saved(system, to->saved.bytes, to->saved.size, true, err);
+        if (status != ST_OK) worker->world = -1;
+        const st_Status closed = close_world(b, world, worker, status == ST_OK ? err : NULL);
+        STI_TRY(status);
+        STI_TRY(closed);
     }
     show_controls(b, to, world);
     w->keyframe = keyframe;
@@ -672,15 +665,11 @@ static void copy_to_state(void *ctx, int k)
     sti_BatchWorld *made = &m->made[k];
     const double t = m->t != NULL ? m->t[k] : 0.0, *q = m->q + (int64_t)k * b->n_q, *v = m->v + (int64_t)k * b->n_v;
     if (m->mask != NULL && !m->mask[k]) return;
-    if (b->world[k].system != NULL) {
-        if (st_system_clone(b->world[k].system, &made->system, err) == ST_OK)
-            st_system_set_state(made->system, t, q, v, err);
-        return;
-    }
     sti_BatchWorker *worker;
     st_System *system = open_world(b, k, &worker, err);
     worker->world = -1;
     if (system != NULL && st_system_set_state(system, t, q, v, err) == ST_OK) save_into(b, system, &made->state, err);
+    made->varied = b->world[k].varied;
     atomic_store(&worker->busy, false);
 }
 
@@ -689,18 +678,17 @@ static st_Status settle(st_Batch *b, sti_BatchWorld *made, bool ok, st_Error *er
 {
     st_Status status = ST_OK;
     for (int k = 0; k < b->n_worlds; k++) {
-        if (ok && (made[k].system != NULL || made[k].state.bytes != NULL)) {
+        if (ok && made[k].state.bytes != NULL) {
             sti_BatchWorker *worker;
             st_Error why = {0};
-            STI_EXCHANGE(st_System *, b->world[k].system, made[k].system);
             STI_EXCHANGE(sti_Saved, b->world[k].state, made[k].state);
-            if (made[k].start.bytes != NULL) STI_EXCHANGE(sti_Saved, b->world[k].start, made[k].start);
+            b->world[k].varied = made[k].varied;
             b->world[k].version++;
             b->status[k] = ST_OK;
             b->world[k].info = st_step_info();
             const st_System *system = open_world(b, k, &worker, &why);
             if (system != NULL) show_state(b, system, k);
-            if (worker != NULL) atomic_store(&worker->busy, false);
+            atomic_store(&worker->busy, false);
             if (system == NULL) status = sti_fail(err, why.status, "world %d: %s", k, why.message);
         }
         free_world(b, &made[k]);
@@ -731,37 +719,32 @@ st_Status st_batch_set_states(st_Batch *b, const unsigned char *mask, const doub
     return replace_worlds(b, copy_to_state, (Making){.mask = mask, .t = t, .q = q, .v = v}, err);
 }
 
-/* A world of a scene with the parameters of its row, in the state of the one that is there. */
-static st_Status make_with_parameters(const Making *m, int k, st_Scene *scene, st_Error *err)
-{
-    st_Batch *b = m->batch;
-    sti_BatchWorld *made = &m->made[k];
-    const double *p = row_of(b, ST_BATCH_PARAMETERS, k);
-    for (int i = 0; i < b->n_parameters; i++)
-        STI_TRY(sti_parameter_set(scene, b->parameter[i], p[i], err));
-    STI_TRY(st_system_create(scene, &b->system_def, &made->system, err));
-    if (st_system_n_q(made->system) != b->n_q || st_system_n_v(made->system) != b->n_v)
-        return sti_fail(err, ST_ERR_ARGUMENT,
-                        "the parameters change the number of coordinates (an armature that is 0 in other worlds?)");
-    STI_TRY(save_into(b, made->system, &made->start, err));
-    return st_system_set_state(made->system, *row_of(b, ST_BATCH_TIME, k), row_of(b, ST_BATCH_Q, k),
-                               row_of(b, ST_BATCH_V, k), err);
-}
-
-static void remake_world(void *ctx, int k)
+/* A copy of the world with the parameters of its row, in the state that its rows show. */
+static void copy_with_parameters(void *ctx, int k)
 {
     const Making *m = ctx;
-    st_Scene *scene = NULL;
+    st_Batch *b = m->batch;
+    st_Error *err = &m->error[k];
+    sti_BatchWorld *made = &m->made[k];
     if (m->mask != NULL && !m->mask[k]) return;
-    if (st_scene_copy(m->batch->scene, &scene, &m->error[k]) == ST_OK) make_with_parameters(m, k, scene, &m->error[k]);
-    st_scene_destroy(scene);
+    sti_BatchWorker *worker;
+    st_System *system = open_world(b, k, &worker, err);
+    worker->world = -1;
+    if (system != NULL &&
+        sti_set_parameters(system, (const char *const *)b->parameter, row_of(b, ST_BATCH_PARAMETERS, k),
+                           b->n_parameters, err) == ST_OK &&
+        st_system_set_state(system, *row_of(b, ST_BATCH_TIME, k), row_of(b, ST_BATCH_Q, k), row_of(b, ST_BATCH_V, k),
+                            err) == ST_OK)
+        save_into(b, system, &made->state, err);
+    made->varied = true;
+    atomic_store(&worker->busy, false);
 }
 
 st_Status st_batch_apply_parameters(st_Batch *b, const unsigned char *mask, st_Error *err)
 {
     STI_NEED(b, err);
     if (b->n_parameters == 0) return sti_fail(err, ST_ERR_ARGUMENT, "the batch was made without parameters");
-    return replace_worlds(b, remake_world, (Making){.mask = mask}, err);
+    return replace_worlds(b, copy_with_parameters, (Making){.mask = mask}, err);
 }
 
 /* ---- sensors ------------------------------------------------------------------------------------ */

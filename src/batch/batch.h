@@ -1,7 +1,7 @@
 /* batch/batch.h -- the data of a batch.
  *
  *     array[which]    worlds x width numbers, row by row: what the user reads and writes
- *     world[k]        its saved state, st_system_save's; one with parameters of its own has a system of its own
+ *     world[k]        its saved state, st_system_save's, which has its parameters
  *     worker[i]       systems that worlds are loaded into, one for each thread; all share the compiled scene
  *
  * So a world costs a few kilobytes, and the work memory of a step stays in the cache of the thread that uses it.
@@ -34,11 +34,10 @@ typedef struct sti_Saved {
 } sti_Saved;
 
 typedef struct sti_BatchWorld {
-    st_System *system; /* with parameters of its own; NULL: it has those of the scene */
-    sti_Saved start;   /* likewise: at keyframe 0                                     */
-    sti_Saved state;   /* where there is no system                                    */
-    int64_t version;   /* of `state`: grows with every change                         */
-    int keyframe;      /* that it was put back to last                                */
+    sti_Saved state;
+    bool varied;     /* it has parameters of its own                                 */
+    int64_t version; /* of `state`: grows with every change                          */
+    int keyframe;    /* that it was put back to last                                 */
     st_StepInfo info;
     char *message; /* malloc'd by the allocator when a world fails first; NULL: none */
 } sti_BatchWorld;
@@ -94,10 +93,5 @@ struct st_Batch {
 /* Copy of a name by the allocator; NULL: no memory. And away with it. */
 char *sti_batch_copy_text(const st_Allocator *allocator, const char *text);
 void sti_batch_free_text(const st_Allocator *allocator, char *text);
-
-/* parameters.c: the value of a parameter in the scene; refused if the path leads nowhere. */
-st_Status sti_parameter_value(const st_Scene *scene, const char *path, double *out, st_Error *err);
-/* Set it in a scene that nothing has been compiled from. */
-st_Status sti_parameter_set(st_Scene *scene, const char *path, double value, st_Error *err);
 
 #endif

@@ -92,8 +92,7 @@ static st_Status check_coordinate(Subject s, st_JointDef *def)
     return ST_OK;
 }
 
-/* `which`: "", or "other_" for the limits of the other coordinate. */
-static st_Status check_own_limits(Subject s, const char *which, st_Coordinate coordinate, double lower, double upper)
+st_Status sti_check_limits(Subject s, const char *which, st_Coordinate coordinate, double lower, double upper)
 {
     const char *of = st_coordinate_name(coordinate);
     if ((!sti_within(lower, STI_LARGEST) && lower != -INFINITY) ||
@@ -131,8 +130,8 @@ static st_Status check_drives(Subject s, st_JointDef *def, double start)
     if (is_limit(def->other_lower, def->other_upper) && other == ST_COORDINATE_DEFAULT)
         return BAD(s, "a %s joint has no other coordinate to limit, besides its %s", st_joint_type_name(def->type),
                    st_coordinate_name(def->coordinate));
-    STI_TRY(check_own_limits(s, "", def->coordinate, def->lower, def->upper));
-    STI_TRY(check_own_limits(s, "other_", other, def->other_lower, def->other_upper));
+    STI_TRY(sti_check_limits(s, "", def->coordinate, def->lower, def->upper));
+    STI_TRY(sti_check_limits(s, "other_", other, def->other_lower, def->other_upper));
     /* The swing has no direction where the axes agree, which is where a force along it is wanted most. */
     const char *what = def->motor.type != ST_MOTOR_NONE           ? "motor"
                        : def->friction != 0                       ? "friction"

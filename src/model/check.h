@@ -109,6 +109,8 @@ st_Status sti_check_body(Subject s, st_BodyDef *def);
 st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, sti_CachedMass *mass);
 /* path: room for STI_TENDON_PARTS, filled where it is a tendon. */
 st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st_TendonPoint *path);
+/* Limits of a coordinate of a joint; `which`: "", or "other_" for its other coordinate. */
+st_Status sti_check_limits(Subject s, const char *which, st_Coordinate coordinate, double lower, double upper);
 st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def);
 st_Status sti_check_force(const st_Scene *scene, Subject s, const st_ForceDef *def);
 

@@ -173,7 +173,6 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
     }
     for (int k = 0; k < c->n_shapes; k++)
         c->cacheable[k] = sti_shape_is_cacheable(world, k);
-    STI_TRY(sti_surfaces_compile(world->scene, &world->allocator, &c->surfaces, err));
     STI_TRY(sti_cell_compile(world, err));
     /* Bodies joined by a joint, unless it says so; pairs that the scene excludes. The ground touches all. */
     const st_Scene *scene = world->scene;
@@ -209,7 +208,6 @@ void sti_collider_free(sti_World *world)
     if (c->compiled == NULL) return;
     for (int k = 0; k < c->n_kinds; k++)
         sti_shape_free(a, &c->made[k]);
-    sti_surfaces_free(world->scene, a, &c->surfaces);
     sti_free_spans(a, c->compiled, collider_list_compiled(world, span), N_COMPILED);
 }
 

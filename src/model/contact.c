@@ -101,7 +101,7 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
         if (!(point->gap < task->pair_margin + c->ahead.h * closing)) return ST_OK;
     }
     if (task->surface == NULL) {
-        task->surface = sti_surface_of(world->scene, &c->surfaces, task->pair.i, task->pair.j, &task->own);
+        task->surface = sti_surface_of(world, task->pair.i, task->pair.j, &task->own);
         task->count = a->n_dofs + b->n_dofs;
         task->id = sti_contact_id(task->pair.i, task->pair.j, 0);
         /* a free body can slide; and where turning is opposed there is friction in any case */

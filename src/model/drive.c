@@ -15,9 +15,10 @@
 #include "model/time_factor.h"
 #include "model/world.h"
 
-static bool has_limit(const sti_Joint *joint, int which)
+static bool has_limit(const sti_World *world, int joint, int which)
 {
-    return isfinite(joint->lower[which]) || isfinite(joint->upper[which]);
+    const sti_JointValues *values = &world->values.joint[joint];
+    return isfinite(values->lower[which]) || isfinite(values->upper[which]);
 }
 
 static bool has_spring(const st_JointDef *def)
@@ -26,11 +27,11 @@ static bool has_spring(const st_JointDef *def)
 }
 
 /* Soft rows of joints stand after those of the springs. */
-static int count_soft_rows(const sti_Spring *spring)
+static int count_soft_rows(const sti_Spring *spring, const sti_SpringValues *values)
 {
     int n = 0, most = spring->type == ST_SPRING_BUSHING ? STI_SPRING_ROWS : 1;
     for (int k = 0; k < most; k++)
-        if (spring->stiffness[k] > 0 || spring->damping[k] > 0) n++;
+        if (values->stiffness[k] > 0 || values->damping[k] > 0) n++;
     return spring->type == ST_SPRING_LINEAR && spring->rest == 0 ? 3 : n;
 }
 
@@ -39,7 +40,7 @@ void sti_drives_compile(sti_World *world)
     int soft = 0, bounded = 0;
     for (int k = 0; k < world->n_springs; k++) {
         world->spring[k].soft_row = soft;
-        soft += count_soft_rows(&world->spring[k]);
+        soft += count_soft_rows(&world->spring[k], &world->values.spring[k]);
     }
     world->n_spring_rows = soft;
     for (int k = 0; k < world->n_joints; k++) {
@@ -51,7 +52,7 @@ void sti_drives_compile(sti_World *world)
         joint->spring_row = has_spring(def) ? soft++ : -1;
         joint->friction_row = def->friction > 0 ? bounded++ : -1;
         joint->motor_row = moved ? bounded++ : -1;
-        if (has_limit(joint, 0) || has_limit(joint, 1)) world->n_limits++;
+        if (has_limit(world, k, 0) || has_limit(world, k, 1)) world->n_limits++;
         if (has_spring(def)) world->n_joint_springs++;
     }
     world->n_bounded = bounded;
@@ -81,8 +82,8 @@ st_Status sti_drives_check(const sti_World *world, st_Error *err)
     for (int k = 0; k < world->n_joints; k++) {
         const st_JointDef *def = &world->scene->joint[k];
         bool driven = has_spring(def) || def->friction > 0 || def->armature > 0 || def->motor.type != ST_MOTOR_NONE;
-        if (driven || has_limit(&world->joint[k], 0)) STI_TRY(check_drive(world, k, 0, err));
-        if (has_limit(&world->joint[k], 1)) STI_TRY(check_drive(world, k, 1, err));
+        if (driven || has_limit(world, k, 0)) STI_TRY(check_drive(world, k, 0, err));
+        if (has_limit(world, k, 1)) STI_TRY(check_drive(world, k, 1, err));
     }
     return ST_OK;
 }
@@ -91,22 +92,23 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
 {
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
-        const st_JointDef *def = &world->scene->joint[k];
+        const sti_JointValues *values = &world->values.joint[k];
+        const double free_way = world->scene->joint[k].slack;
         sti_Measure x;
         sti_Rows rows;
         if (joint->spring_row < 0) continue;
         STI_TRY(sti_coordinate_row(world, k, 0, q, &x, &rows, err));
-        const double beyond = x.value - def->rest;
-        const bool slack = beyond > 0 && beyond < def->slack;
+        const double beyond = x.value - values->rest;
+        const bool slack = beyond > 0 && beyond < free_way;
         st_SoftRow row = {.value = slack        ? 0
-                                   : beyond > 0 ? beyond - def->slack
+                                   : beyond > 0 ? beyond - free_way
                                                 : beyond,
-                          .stiffness = slack ? 0 : def->stiffness,
-                          .damping = def->damping,
+                          .stiffness = slack ? 0 : values->stiffness,
+                          .damping = values->damping,
                           .count = rows.count,
                           .index = rows.index,
                           .gradient = rows.gradient};
-        if (slack && row.damping == 0) row.damping = 1e-12 * def->stiffness; /* a row must have something */
+        if (slack && row.damping == 0) row.damping = 1e-12 * values->stiffness; /* a row must have something */
         STI_TRY(st_push_soft(sink, &row, err));
     }
     return ST_OK;
@@ -122,7 +124,7 @@ static st_Status push_limit(const sti_World *world, int index, int which, const 
     bool shifts = dot(x->on_b.linear, x->on_b.linear) > 0; /* a displacement or a distance, not an angle */
     st_ContactRow row = {.id = STI_LIMIT_ID + 4 * (uint64_t)index + 2 * (uint64_t)which + (upper ? 1 : 0),
                          .gap = gap,
-                         .restitution = world->scene->joint[index].restitution,
+                         .restitution = world->values.joint[index].restitution,
                          .dim = 1,
                          .count = rows->count,
                          .index = rows->index,
@@ -144,7 +146,7 @@ st_Status sti_limits_push(const sti_World *world, const double *q, double margin
         const sti_Joint *joint = &world->joint[index];
         sti_Measure x;
         sti_Rows rows;
-        if (!has_limit(joint, which) || sti_sleeps(world, joint->a) || sti_sleeps(world, joint->b)) continue;
+        if (!has_limit(world, index, which) || sti_sleeps(world, joint->a) || sti_sleeps(world, joint->b)) continue;
         STI_TRY(sti_coordinate_row(world, index, which, q, &x, &rows, err));
         double down = 0, up = 0; /* how fast x moves at most, by what is foreseen */
         for (int side = 0; ahead->h > 0 && side < 2 && ahead->v[side] != NULL; side++) {
@@ -154,7 +156,8 @@ st_Status sti_limits_push(const sti_World *world, const double *q, double margin
             down = sti_larger(speed, down);
             up = sti_larger(-speed, up);
         }
-        const double above = x.value - joint->lower[which], below = joint->upper[which] - x.value;
+        const sti_JointValues *values = &world->values.joint[index];
+        const double above = x.value - values->lower[which], below = values->upper[which] - x.value;
         if (above < margin + ahead->h * down)
             STI_TRY(push_limit(world, index, which, q, false, above, down, &x, &rows, sink, err));
         if (!(below < margin + ahead->h * up)) continue;
@@ -167,25 +170,21 @@ st_Status sti_limits_push(const sti_World *world, const double *q, double margin
 
 /* ---- friction and motors ---------------------------------------------------------------------- */
 
-static st_BoundedRow friction_row(const st_JointDef *def)
-{
-    return (st_BoundedRow){.lo = -def->friction, .hi = def->friction};
-}
-
 double sti_motor_wanted(const sti_World *world, int joint, double t, double *rate)
 {
     const st_MotorDef *motor = &world->scene->joint[joint].motor;
+    const sti_JointValues *values = &world->values.joint[joint];
     const sti_Control *control = &world->control[joint];
     const bool said = control->is_set && motor->type != ST_MOTOR_MOTION; /* a motion cannot jump */
     const double t_rate = world->rates_end != 0 ? fmin(t, world->rates_end) : t;
     if (rate != NULL && world->rates_over > 0)
-        *rate = motor->target *
+        *rate = values->target *
                 (sti_profile_value(&motor->profile, t + world->rates_over) - sti_profile_value(&motor->profile, t)) /
                 world->rates_over;
     else if (rate != NULL)
-        *rate = motor->target * sti_profile_rate(&motor->profile, t_rate);
+        *rate = values->target * sti_profile_rate(&motor->profile, t_rate);
     if (rate != NULL && said) *rate = 0;
-    if (!said) return motor->offset + motor->target * sti_profile_value(&motor->profile, t);
+    if (!said) return values->offset + values->target * sti_profile_value(&motor->profile, t);
     const double set = control->value[0], from = control->value[1], passed = fmax(0, t - control->value[2]);
     double wanted = set;
     if (motor->lag > 0) wanted = set + (from - set) * exp(-passed / motor->lag);
@@ -199,7 +198,7 @@ double sti_motion_corner(const sti_World *world, int joint, double t)
     double corner = INFINITY;
     for (int k = joint < 0 ? 0 : joint; k < (joint < 0 ? world->n_joints : joint + 1); k++) {
         const st_MotorDef *motor = &world->scene->joint[k].motor;
-        if (motor->type == ST_MOTOR_MOTION && motor->target != 0)
+        if (motor->type == ST_MOTOR_MOTION && world->values.joint[k].target != 0)
             corner = fmin(corner, sti_profile_corner(&motor->profile, t));
     }
     return corner;
@@ -214,9 +213,9 @@ bool sti_motor_takes_time(const sti_World *world, int joint)
 double sti_motor_force(const sti_World *world, int joint, double t)
 {
     const st_MotorDef *motor = &world->scene->joint[joint].motor;
+    const double most = world->values.joint[joint].max_force;
     if (motor->type != ST_MOTOR_FORCE) return 0.0;
-    return fmax(motor->mid_force - motor->max_force,
-                fmin(motor->mid_force + motor->max_force, sti_motor_wanted(world, joint, t, NULL)));
+    return fmax(motor->mid_force - most, fmin(motor->mid_force + most, sti_motor_wanted(world, joint, t, NULL)));
 }
 
 st_Status sti_motor_forces_add(const sti_World *world, double t, const double *q, double *k, st_Error *err)
@@ -238,14 +237,15 @@ static st_BoundedRow motor_row(const sti_World *world, int joint, double x, doub
 {
     const st_MotorDef *motor = &world->scene->joint[joint].motor;
     double rate, value = sti_motor_wanted(world, joint, t, &rate);
-    st_BoundedRow row = {.lo = motor->mid_force - motor->max_force,
-                         .hi = motor->mid_force + motor->max_force,
+    const sti_JointValues *values = &world->values.joint[joint];
+    st_BoundedRow row = {.lo = motor->mid_force - values->max_force,
+                         .hi = motor->mid_force + values->max_force,
                          .target = value,
-                         .damping = motor->damping};
+                         .damping = values->motor_damping};
     if (motor->type == ST_MOTOR_POSITION) {
         row.value = x - value;
         row.target = rate;
-        row.stiffness = motor->stiffness;
+        row.stiffness = values->motor_stiffness;
     }
     return row;
 }
@@ -266,7 +266,7 @@ st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st
     sink->still_bounded = 0;
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
-        const st_JointDef *def = &world->scene->joint[k];
+        const double friction = world->values.joint[k].friction;
         sti_Measure x;
         sti_Rows rows;
         if (joint->friction_row < 0 && joint->motor_row < 0) continue;
@@ -275,7 +275,9 @@ st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st
             continue;
         }
         STI_TRY(sti_coordinate_row(world, k, 0, q, &x, &rows, err));
-        if (joint->friction_row >= 0) STI_TRY(push_bounded(friction_row(def), joint->friction_row, &rows, sink, err));
+        if (joint->friction_row >= 0)
+            STI_TRY(
+                push_bounded((st_BoundedRow){.lo = -friction, .hi = friction}, joint->friction_row, &rows, sink, err));
         if (joint->motor_row >= 0)
             STI_TRY(push_bounded(motor_row(world, k, x.value, t), joint->motor_row, &rows, sink, err));
     }

@@ -28,7 +28,8 @@ static void weigh_range(void *ctx, int64_t first, int64_t end)
         const sti_Body *body = &world->body[b];
         for (int d = 0; d < body->n_dofs; d++)
             weight->k[body->v_first + d] = 0;
-        if (!sti_is_absent(world, b)) add_wrench(body, scale(body->weight, world->gravity), vec3(0, 0, 0), weight->k);
+        if (!sti_is_absent(world, b))
+            add_wrench(body, scale(sti_weight(world, b), world->gravity), vec3(0, 0, 0), weight->k);
     }
 }
 
@@ -175,7 +176,7 @@ void sti_fluid_add(const sti_World *world, const double *q, const double *v, dou
         double full[6];
         if (body->n_dofs == 0 || body->medium == 0 || sti_is_absent(world, b) || b >= sti_first_rotor(world)) continue;
         const st_Pose pose = sti_pose(q, b);
-        const sti_Body *of = &world->body[b];
+        const sti_BodyMass *of = &world->values.body[b];
         const double rho = world->medium.density, eta = world->medium.viscosity;
         const st_Mat3 J = sti_inertia(of);
         double moment[3], edge[3], f[3], t[3];
@@ -184,7 +185,7 @@ void sti_fluid_add(const sti_World *world, const double *q, const double *v, dou
         for (int j = 0; j < 3; j++) /* J_x = m (b_y^2 + b_z^2)/12 */
             edge[j] = sqrt(fmax(0, 6 * (moment[(j + 1) % 3] + moment[(j + 2) % 3] - moment[j]) / of->mass));
         const double d = (edge[0] + edge[1] + edge[2]) / 3;
-        sti_body_velocity(of, v, &linear, &w);
+        sti_body_velocity(body, v, &linear, &w);
         const st_Vec3 through = rotate_back(pose.q, sub(linear, world->medium.wind));
         for (int j = 0; j < 3; j++) {
             const double x = dot(axis[j], through), y = dot(axis[j], w), b1 = edge[(j + 1) % 3], b2 = edge[(j + 2) % 3];
@@ -193,8 +194,8 @@ void sti_fluid_add(const sti_World *world, const double *q, const double *v, dou
                    rho / 64 * edge[j] * (b1 * b1 * b1 * b1 + b2 * b2 * b2 * b2) * fabs(y) * y;
         }
         const st_Vec3 own = add(scale(f[0], axis[0]), add(scale(f[1], axis[1]), scale(f[2], axis[2])));
-        force = scale(of->medium, rotate(pose.q, own));
-        torque = scale(of->medium, add(scale(t[0], axis[0]), add(scale(t[1], axis[1]), scale(t[2], axis[2]))));
+        force = scale(body->medium, rotate(pose.q, own));
+        torque = scale(body->medium, add(scale(t[0], axis[0]), add(scale(t[1], axis[1]), scale(t[2], axis[2]))));
         vec3_store(full, force);
         vec3_store(full + 3, torque);
         for (int i = 0; i < body->n_dofs; i++)

@@ -100,11 +100,10 @@ static void set_frame(st_Quat orientation, st_Vec3 z, st_Vec3 frame[3])
         frame[k] = rotate_back(orientation, in_world[k]);
 }
 
-/* A motor that needs no bounds is a joint row: a motion, or a speed whatever the force. */
-static bool joint_is_held(const st_MotorDef *motor)
+bool sti_motor_holds(st_MotorType type, double max_force, double damping)
 {
-    const bool limited = isfinite(motor->max_force) || motor->damping > 0;
-    return motor->type == ST_MOTOR_MOTION || (motor->type == ST_MOTOR_SPEED && !limited);
+    const bool limited = isfinite(max_force) || damping > 0;
+    return type == ST_MOTOR_MOTION || (type == ST_MOTOR_SPEED && !limited);
 }
 
 /* Coordinates that count whole turns stand in q. Those of a universal joint: b's axis turns about a's, and seen from
@@ -130,20 +129,31 @@ void sti_joint_compile(sti_World *world, int index)
     st_Pose a = world->scene->body[def->a.index1].pose, b = world->scene->body[def->b.index1].pose;
     bool two_points = def->type == ST_JOINT_DISTANCE || def->type == ST_JOINT_FREE;
     st_Vec3 point_b = two_points ? def->point_b : def->point, z = recipe->axis ? def->axis : vec3(0, 0, 1);
+    const bool holds = sti_motor_holds(def->motor.type, def->motor.max_force, def->motor.damping);
     *out = (sti_Joint){.type = def->type,
                        .a = def->a.index1,
                        .b = def->b.index1,
                        .lead = def->pitch / (2 * STI_PI),
                        .coordinate = {def->coordinate},
-                       .lower = {def->lower, def->other_lower},
-                       .upper = {def->upper, def->other_upper},
                        .geared = {def->joint_a.index1 - 1, def->joint_b.index1 - 1},
                        .ratio = def->ratio,
                        .curve = def->curve,
-                       .held = joint_is_held(&def->motor),
-                       .at_speed = joint_is_held(&def->motor) && def->motor.type == ST_MOTOR_SPEED,
+                       .held = holds,
+                       .at_speed = holds && def->motor.type == ST_MOTOR_SPEED,
                        .n_rows = ((recipe->meet ? 3 : 0) + recipe->n_slide + recipe->n_align + (recipe->span ? 1 : 0) +
                                   (recipe->screw ? 1 : 0) + (recipe->gear ? 1 : 0))};
+    world->values.joint[index] = (sti_JointValues){.lower = {def->lower, def->other_lower},
+                                                   .upper = {def->upper, def->other_upper},
+                                                   .restitution = def->restitution,
+                                                   .friction = def->friction,
+                                                   .stiffness = def->stiffness,
+                                                   .damping = def->damping,
+                                                   .rest = def->rest,
+                                                   .motor_stiffness = def->motor.stiffness,
+                                                   .motor_damping = def->motor.damping,
+                                                   .max_force = def->motor.max_force,
+                                                   .target = def->motor.target,
+                                                   .offset = def->motor.offset};
     if (index > 0) out->first_row = world->joint[index - 1].first_row + world->joint[index - 1].n_rows;
     if (out->held) out->n_rows++;
     out->anchor_a = rotate_back(a.q, sub(def->point, a.p));

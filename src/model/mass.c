@@ -2,10 +2,10 @@
 #include "base/range.h"
 #include "model/world.h"
 
-static bool mass_is_zero(const st_Mat3 *A)
+bool sti_inertia_from_shapes(const st_BodyDef *def)
 {
     for (int k = 0; k < 9; k++)
-        if (A->m[k] != 0) return false;
+        if (def->inertia.m[k] != 0) return def->mass == 0;
     return true;
 }
 
@@ -97,7 +97,7 @@ st_Status sti_body_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *
     const st_BodyDef *def = &scene->body[body];
     *mass = def->mass;
     *inertia = def->inertia;
-    if (mass_is_zero(inertia) || *mass == 0) {
+    if (sti_inertia_from_shapes(def)) {
         st_Vec3 centre;
         double from_shapes;
         STI_TRY(shapes_mass(scene, body, &from_shapes, inertia, &centre, err));
@@ -114,6 +114,23 @@ st_Status sti_body_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *
                 inertia->m[k] *= *mass / from_shapes;
     }
     return check_free_directions(def, *mass, inertia, err);
+}
+
+st_Status sti_inertia_with(const sti_World *world, int body, double mass, double inertia[6], st_Error *err)
+{
+    const sti_BodyMass *compiled = &world->compiled->world.values.body[body];
+    double base = compiled->mass;
+    memcpy(inertia, compiled->inertia, sizeof compiled->inertia);
+    if (!world->body[body].inertia_given) { /* rounded once, as that of a scene with this mass */
+        st_Mat3 of_shapes;
+        st_Vec3 centre;
+        STI_TRY(shapes_mass(world->scene, body, &base, &of_shapes, &centre, err));
+        const double *J = of_shapes.m, own[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
+        memcpy(inertia, own, sizeof own);
+    }
+    for (int k = 0; k < 6; k++)
+        inertia[k] *= base > 0 ? mass / base : 1;
+    return ST_OK;
 }
 
 st_Status st_scene_body_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Mat3 *inertia, st_Error *err)

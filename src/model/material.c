@@ -235,7 +235,7 @@ static double slenderness(const st_ShapeDef *shape)
 
 /* With sqrt(mu_1 mu_2) in place of a shape's mu, the geometric means with the other shape's are (mu s, mu/s) where
  * s^4 = mu_1/mu_2 of the one with the more slender ellipse.                                        */
-static sti_Surface combined(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
+static sti_Surface combine_surfaces(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
 {
     st_ShapeDef mean[2] = {*a, *b};
     const double s[2] = {slenderness(a), slenderness(b)};
@@ -267,13 +267,29 @@ static bool surface_same_surface(const st_ShapeDef *a, const st_ShapeDef *b)
            a->friction_direction.y == b->friction_direction.y && a->friction_direction.z == b->friction_direction.z;
 }
 
-/* The kind of each shape, and a shape of each kind; false: there are too many. */
-static bool find_kinds(const st_Scene *scene, sti_Surfaces *out, int first[MAX_KINDS])
+/* A shape with its surface values; in `room` if they are not those of the scene. */
+static const st_ShapeDef *surface_def(const st_Scene *scene, const sti_Values *values, int shape, st_ShapeDef *room)
 {
+    if (values->surface == NULL) return sti_shape_def(scene, shape);
+    const sti_SurfaceValues *own = &values->surface[shape];
+    *room = *sti_shape_def(scene, shape);
+    room->mu = own->friction;
+    room->restitution = own->restitution;
+    room->rolling = own->rolling;
+    room->spinning = own->spinning;
+    return room;
+}
+
+/* The kind of each shape, and a shape of each kind; false: there are too many. */
+static bool find_kinds(const st_Scene *scene, sti_Values *values, int first[MAX_KINDS])
+{
+    sti_Surfaces *out = &values->surfaces;
+    st_ShapeDef room, other;
     out->n_kinds = 0;
     for (int k = 0; k < scene->n_shapes; k++) {
+        const st_ShapeDef *def = surface_def(scene, values, k, &room);
         int kind = 0;
-        while (kind < out->n_kinds && !surface_same_surface(sti_shape_def(scene, first[kind]), sti_shape_def(scene, k)))
+        while (kind < out->n_kinds && !surface_same_surface(surface_def(scene, values, first[kind], &other), def))
             kind++;
         if (kind == MAX_KINDS) return false;
         if (kind == out->n_kinds) first[out->n_kinds++] = k;
@@ -282,13 +298,25 @@ static bool find_kinds(const st_Scene *scene, sti_Surfaces *out, int first[MAX_K
     return true;
 }
 
-st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *out, st_Error *err)
+st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *allocator, sti_Values *values, st_Error *err)
 {
-    int n = scene->n_shapes, first[MAX_KINDS];
+    const int n = scene->n_shapes;
+    int first[MAX_KINDS];
+    sti_Surfaces *out = &values->surfaces;
+    st_ShapeDef room[2];
+    *out = (sti_Surfaces){.n_kinds = 0};
+    values->turning = false;
+    for (int k = 0; k < n && !values->turning; k++) {
+        const st_ShapeDef *def = surface_def(scene, values, k, &room[0]);
+        values->turning = def->rolling > 0 || def->spinning > 0;
+    }
+    for (int k = 0; k < scene->n_material_pairs; k++)
+        values->turning =
+            values->turning || scene->material_pair[k].rolling > 0 || scene->material_pair[k].spinning > 0;
     if (n == 0) return ST_OK;
     out->kind = sti_alloc(allocator, n, sizeof *out->kind);
     if (out->kind == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
-    if (!find_kinds(scene, out, first)) {
+    if (!find_kinds(scene, values, first)) {
         sti_surfaces_free(scene, allocator, out);
         return ST_OK;
     }
@@ -297,20 +325,25 @@ st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *alloca
     if (out->table == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d kinds of surfaces", kinds);
     for (int i = 0; i < kinds; i++)
         for (int j = 0; j < kinds; j++)
-            out->table[i * kinds + j] = combined(scene, sti_shape_def(scene, first[i]), sti_shape_def(scene, first[j]));
+            out->table[i * kinds + j] = combine_surfaces(scene, surface_def(scene, values, first[i], &room[0]),
+                                                         surface_def(scene, values, first[j], &room[1]));
     return ST_OK;
 }
 
 void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *surfaces)
 {
+    if (surfaces->kind == NULL) return;
     sti_free(allocator, surfaces->kind, scene->n_shapes, sizeof *surfaces->kind);
     sti_free(allocator, surfaces->table, (int64_t)surfaces->n_kinds * surfaces->n_kinds, sizeof *surfaces->table);
     *surfaces = (sti_Surfaces){.n_kinds = 0};
 }
 
-const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j, sti_Surface *room)
+const sti_Surface *sti_surface_of(const sti_World *world, int i, int j, sti_Surface *room)
 {
+    const sti_Surfaces *surfaces = &world->values.surfaces;
+    st_ShapeDef own[2];
     if (surfaces->kind != NULL) return &surfaces->table[surfaces->kind[i] * surfaces->n_kinds + surfaces->kind[j]];
-    *room = combined(scene, sti_shape_def(scene, i), sti_shape_def(scene, j));
+    *room = combine_surfaces(world->scene, surface_def(world->scene, &world->values, i, &own[0]),
+                             surface_def(world->scene, &world->values, j, &own[1]));
     return room;
 }

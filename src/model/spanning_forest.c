@@ -146,8 +146,8 @@ static st_Status forest_add_node(const sti_World *world, const double *q, sti_Sp
     *node = (sti_Node){.type = ST_JOINT_FREE,
                        .frame_a = pose_identity(),
                        .frame_b = pose_identity(),
-                       .mass = self->mass,
-                       .inertia = sti_inertia(self)};
+                       .mass = world->values.body[body].mass,
+                       .inertia = sti_inertia(&world->values.body[body])};
     of->body[*n] = body;
     of->joint[*n] = joint_index;
     of->node[body] = (*n)++;

@@ -15,18 +15,19 @@ void sti_spring_compile(sti_World *world, int index)
     out->anchor_b = rotate_back(b.q, sub(point_b, b.p));
     out->relative = quat_product(quat_conjugate(a.q), b.q);
     out->rest = isnan(def->rest) ? 0.0 : def->rest; /* angular; a linear spring's is settled in the scene */
-    out->stiffness[0] = def->table.n_table > 0 ? 1 : def->stiffness; /* a table's is made at each elongation */
-    out->damping[0] = def->damping;
+    sti_SpringValues *values = &world->values.spring[index];
+    values->stiffness[0] = def->table.n_table > 0 ? 1 : def->stiffness; /* a table's is made at each elongation */
+    values->damping[0] = def->damping;
     if (def->type == ST_SPRING_ANGULAR) out->angle = sti_angle_add(world, out->a, out->b, def->axis, def->axis);
     if (def->type != ST_SPRING_BUSHING) return;
     for (int k = 0; k < 3; k++)
         out->frame_a[k] = rotate_back(a.q, rotate(def->frame, vec3_axis(k)));
-    vec3_store(out->stiffness, def->stiffness_along);
-    vec3_store(out->stiffness + 3, def->stiffness_about);
-    vec3_store(out->damping, def->damping_along);
-    vec3_store(out->damping + 3, def->damping_about);
-    (void)sti_matrix_modes(def->stiffness_matrix, out->stiffness + 6, out->mode);
-    (void)sti_matrix_modes(def->damping_matrix, out->damping + 12, out->mode + 6);
+    vec3_store(values->stiffness, def->stiffness_along);
+    vec3_store(values->stiffness + 3, def->stiffness_about);
+    vec3_store(values->damping, def->damping_along);
+    vec3_store(values->damping + 3, def->damping_about);
+    (void)sti_matrix_modes(def->stiffness_matrix, values->stiffness + 6, out->mode);
+    (void)sti_matrix_modes(def->damping_matrix, values->damping + 12, out->mode + 6);
 }
 
 /* A symmetric matrix of six rows as the sum of d_k m_k m_k', by L D L'. False: it is not positive semi-definite. */
@@ -100,12 +101,13 @@ int sti_spring_measures(const sti_World *world, int index, const double *q, sti_
                         int component[STI_SPRING_ROWS])
 {
     const sti_Spring *s = &world->spring[index];
+    const sti_SpringValues *values = &world->values.spring[index];
     const st_Pose a = sti_pose(q, s->a), b = sti_pose(q, s->b);
     const st_Vec3 p_a = pose_point(a, s->anchor_a), p_b = pose_point(b, s->anchor_b), d = sub(p_b, p_a);
     int n = 0;
     for (int k = 0; component != NULL && k < STI_SPRING_ROWS; k++)
         component[k] = 0;
-    if (s->type != ST_SPRING_BUSHING && s->stiffness[0] == 0 && s->damping[0] == 0) return 0;
+    if (s->type != ST_SPRING_BUSHING && values->stiffness[0] == 0 && values->damping[0] == 0) return 0;
     if (s->type == ST_SPRING_ANGULAR) {
         out[0] = sti_measure_angle(world, s->angle, q);
         out[0].value -= s->rest;
@@ -129,7 +131,7 @@ int sti_spring_measures(const sti_World *world, int index, const double *q, sti_
                              : sti_measure_rotation(a.q, b.q, s->relative, axis);
     }
     for (int k = 0; k < STI_SPRING_ROWS; k++) {
-        if (s->stiffness[k] == 0 && s->damping[k] == 0) continue;
+        if (values->stiffness[k] == 0 && values->damping[k] == 0) continue;
         if (component != NULL) component[n] = k;
         out[n] = direction[k < 6 ? k : 0];
         if (k >= 6) out[n] = (sti_Measure){.value = 0};
@@ -156,8 +158,8 @@ st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sin
             sti_Rows rows;
             sti_rows_measure(world, q, spring->a, spring->b, &measure[k], &rows);
             st_SoftRow row = {.value = measure[k].value,
-                              .stiffness = spring->stiffness[component[k]],
-                              .damping = spring->damping[component[k]],
+                              .stiffness = world->values.spring[index].stiffness[component[k]],
+                              .damping = world->values.spring[index].damping[component[k]],
                               .count = rows.count,
                               .index = rows.index,
                               .gradient = rows.gradient};

@@ -7,19 +7,10 @@
 /* ---- compiling -------------------------------------------------------------------------------- */
 
 /* Entry (i, j) of a body's 6 x 6 mass matrix. */
-static double world_mass_entry(const sti_Body *body, int i, int j)
+static double world_mass_entry(const sti_BodyMass *of, int i, int j)
 {
-    if (i < 3 || j < 3) return i == j ? body->mass : 0.0;
-    return sti_inertia(body).m[3 * (i - 3) + (j - 3)];
-}
-
-/* Nothing couples the free rotations. */
-static bool is_principal(const sti_Body *body)
-{
-    for (int i = 0; i < body->n_dofs; i++)
-        for (int j = 0; j < body->n_dofs; j++)
-            if (i != j && world_mass_entry(body, body->dof[i], body->dof[j]) != 0) return false;
-    return true;
+    if (i < 3 || j < 3) return i == j ? of->mass : 0.0;
+    return sti_inertia(of).m[3 * (i - 3) + (j - 3)];
 }
 
 static st_Status compile_body(sti_World *world, int index, st_Error *err)
@@ -42,31 +33,40 @@ static st_Status compile_body(sti_World *world, int index, st_Error *err)
         return ST_OK;
     }
     st_Mat3 inertia;
-    STI_TRY(sti_body_mass(world->scene, index, &body->mass, &inertia, err));
-    body->weight = def->gravity * body->mass;
+    sti_BodyMass *of = &world->values.body[index];
+    STI_TRY(sti_body_mass(world->scene, index, &of->mass, &inertia, err));
+    body->inertia_given = !sti_inertia_from_shapes(def);
+    body->gravity = def->gravity;
     body->medium = def->medium;
     const double *J = inertia.m;
     const double own[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
-    memcpy(body->inertia, own, sizeof own);
-    body->round = J[0] == J[4] && J[4] == J[8] && J[1] == 0 && J[2] == 0 && J[5] == 0;
+    memcpy(of->inertia, own, sizeof own);
     for (int d = 0; d < 6; d++)
         if ((def->locks >> d & 1u) == 0) body->dof[body->n_dofs++] = (unsigned char)d;
     world->n_v += body->n_dofs;
-    world->principal[world->n_blocks] = is_principal(body);
+    bool principal = true; /* nothing couples the free rotations */
+    for (int i = 0; i < body->n_dofs; i++)
+        for (int j = 0; j < body->n_dofs; j++)
+            principal = principal && (i == j || world_mass_entry(of, body->dof[i], body->dof[j]) == 0);
+    world->principal[world->n_blocks] = principal;
     world->block_first[++world->n_blocks] = world->n_v;
     return ST_OK;
 }
 
 /* The arrays of a compiled scene; of a world opened from it. */
-static sti_Span *world_list_compiled(sti_World *world, sti_Span span[6])
+enum { COMPILED_SPANS = 9 };
+static sti_Span *world_list_compiled(sti_World *world, sti_Span span[COMPILED_SPANS])
 {
     const int64_t n = world->n_bodies, angles = 2 * (int64_t)world->n_joints + world->n_springs;
-    const sti_Span all[6] = {STI_SPAN(world->body, n),
-                             STI_SPAN(world->block_first, n + 1),
-                             STI_SPAN(world->principal, n),
-                             STI_SPAN(world->joint, world->n_joints + 1),
-                             STI_SPAN(world->spring, world->n_springs + 1),
-                             STI_SPAN(world->angle, angles + 1)};
+    const sti_Span all[COMPILED_SPANS] = {STI_SPAN(world->body, n),
+                                          STI_SPAN(world->values.body, n),
+                                          STI_SPAN(world->block_first, n + 1),
+                                          STI_SPAN(world->principal, n),
+                                          STI_SPAN(world->joint, world->n_joints + 1),
+                                          STI_SPAN(world->values.joint, world->n_joints + 1),
+                                          STI_SPAN(world->spring, world->n_springs + 1),
+                                          STI_SPAN(world->values.spring, world->n_springs + 1),
+                                          STI_SPAN(world->angle, angles + 1)};
     return memcpy(span, all, sizeof all);
 }
 
@@ -75,8 +75,8 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
 {
     const st_Allocator *a = &world->allocator;
     const int n = world->n_bodies, angles = 2 * world->n_joints + world->n_springs;
-    sti_Span span[6];
-    world->block = sti_alloc_spans(a, world_list_compiled(world, span), 6);
+    sti_Span span[COMPILED_SPANS];
+    world->block = sti_alloc_spans(a, world_list_compiled(world, span), COMPILED_SPANS);
     world->v0 = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v0);
     world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + angles, sizeof *world->q0);
     if (world->block == NULL || world->v0 == NULL || world->q0 == NULL)
@@ -85,11 +85,6 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
     for (int b = 0; b < n; b++)
         STI_TRY(compile_body(world, b, err));
     const st_Scene *scene = world->scene;
-    for (int k = 0; k < scene->n_shapes; k++)
-        world->turning =
-            world->turning || sti_shape_def(scene, k)->rolling > 0 || sti_shape_def(scene, k)->spinning > 0;
-    for (int k = 0; k < scene->n_material_pairs; k++)
-        world->turning = world->turning || scene->material_pair[k].rolling > 0 || scene->material_pair[k].spinning > 0;
     for (int k = 0; k < scene->n_shapes; k++)
         world->slender = world->slender || sti_shape_def(scene, k)->friction_across > 0;
     double volume = 0, angle = 0;
@@ -117,6 +112,7 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
         sti_spring_compile(world, k);
     sti_drives_compile(world);
     STI_TRY(sti_collider_compile(world, err));
+    STI_TRY(sti_surfaces_compile(scene, a, &world->values, err));
     /* A velocity along a locked degree of freedom would be lost: refuse it. */
     static const char *const dof_name[6] = {"x", "y", "z", "rx", "ry", "rz"};
     for (int b = 1; b < world->n_bodies; b++) {
@@ -203,10 +199,11 @@ void st_compiled_release(st_CompiledScene *compiled)
     if (compiled == NULL || atomic_fetch_sub_explicit(&compiled->references, 1, memory_order_acq_rel) > 1) return;
     sti_World *world = &compiled->world;
     const st_Allocator a = world->allocator;
-    sti_Span span[6];
+    sti_Span span[COMPILED_SPANS];
     sti_collider_free(world);
     forget_start(world);
-    sti_free_spans(&a, world->block, world_list_compiled(world, span), 6);
+    sti_surfaces_free(world->scene, &a, &world->values.surfaces);
+    sti_free_spans(&a, world->block, world_list_compiled(world, span), COMPILED_SPANS);
     st_scene_destroy(world->scene);
     sti_free(&a, compiled, 1, sizeof *compiled);
     sti_arena_close(&a);
@@ -280,6 +277,7 @@ void sti_world_destroy(sti_World *world)
     if (world == NULL) return;
     const st_Allocator a = world->allocator;
     sti_collider_close(world);
+    sti_values_free(world, &world->values);
     sti_free(&a, world->asleep, world->n_bodies, sizeof *world->asleep);
     sti_free(&a, world->presence, world->n_bodies, sizeof *world->presence);
     sti_free(&a, world->control, sti_control_count(world) + 1, sizeof *world->control);
@@ -300,7 +298,7 @@ static st_Status world_mass(void *ctx, const double *q, double *M, st_Error *err
         const sti_Body *body = &world->body[b];
         for (int i = 0; i < body->n_dofs; i++)
             for (int j = 0; j < body->n_dofs; j++)
-                *M++ = world_mass_entry(body, body->dof[i], body->dof[j]);
+                *M++ = world_mass_entry(&world->values.body[b], body->dof[i], body->dof[j]);
     }
     return ST_OK;
 }
@@ -313,7 +311,7 @@ void sti_world_masses(const sti_World *world, double *M)
         const bool principal = world->principal[block++];
         for (int i = 0; i < body->n_dofs; i++)
             for (int j = principal ? i : 0; j < (principal ? i + 1 : body->n_dofs); j++)
-                *M++ = world_mass_entry(body, body->dof[i], body->dof[j]);
+                *M++ = world_mass_entry(&world->values.body[b], body->dof[i], body->dof[j]);
     }
 }
 
@@ -370,17 +368,19 @@ static st_Vec3 gyroscopic_spin(const st_Mat3 *J, double h, st_Vec3 w)
 }
 
 /* The same on the free rotations. */
-static void gyroscopic_body(const sti_Body *body, double h, double *v)
+static void gyroscopic_body(const sti_Body *body, const sti_BodyMass *of, double h, double *v)
 {
+    const double *I = of->inertia;
+    const bool round = I[0] == I[1] && I[1] == I[2] && I[3] == 0 && I[4] == 0 && I[5] == 0;
     int axis[3], n = 0, start = 0;
     for (int k = 0; k < body->n_dofs; k++) {
         if (body->dof[k] < 3) start = k + 1;
         if (body->dof[k] >= 3) axis[n++] = body->dof[k] - 3;
     }
-    if (n < 2 || body->round) return; /* about one axis, or with J = c I, nothing turns the momentum */
+    if (n < 2 || round) return; /* about one axis, or with J = c I, nothing turns the momentum */
     st_Vec3 linear, w;
     sti_body_velocity(body, v, &linear, &w);
-    const st_Mat3 J = sti_inertia(body);
+    const st_Mat3 J = sti_inertia(of);
     if (n == 3) {
         vec3_store(v + body->v_first + start, gyroscopic_spin(&J, h, w));
         return;
@@ -420,8 +420,11 @@ typedef struct Turning {
 static void turn_range(void *ctx, int64_t first, int64_t end)
 {
     const Turning *turning = ctx;
-    for (int e = (int)first; e < (int)end; e++)
-        gyroscopic_body(&turning->world->body[sti_awake_body(turning->world, e)], turning->h, turning->v);
+    const sti_World *world = turning->world;
+    for (int e = (int)first; e < (int)end; e++) {
+        const int b = sti_awake_body(world, e);
+        gyroscopic_body(&world->body[b], &world->values.body[b], turning->h, turning->v);
+    }
 }
 
 static void world_gyroscopic(void *ctx, double h, const double *q, double *v)
@@ -437,11 +440,12 @@ static void world_gyroscopic_force(void *ctx, const double *q, const double *v, 
     (void)q;
     const sti_World *world = ctx;
     for (int e = 0; e < sti_awake_count(world); e++) {
-        const sti_Body *body = &world->body[sti_awake_body(world, e)];
+        const int b = sti_awake_body(world, e);
+        const sti_Body *body = &world->body[b];
         st_Vec3 linear, w;
         sti_body_velocity(body, v, &linear, &w);
         double torque[3];
-        vec3_store(torque, cross(sti_spin_momentum(body, w), w));
+        vec3_store(torque, cross(sti_spin_momentum(&world->values.body[b], w), w));
         for (int d = 0; d < body->n_dofs; d++)
             if (body->dof[d] >= 3) k[body->v_first + d] += torque[body->dof[d] - 3];
     }
@@ -551,10 +555,11 @@ static double kinetic_of_range(void *ctx, int64_t first, int64_t end)
     const Bodies *bodies = ctx;
     double sum = 0;
     for (int e = (int)first; e < (int)end; e++) {
-        const sti_Body *body = &bodies->world->body[sti_awake_body(bodies->world, e)];
+        const int b = sti_awake_body(bodies->world, e);
+        const sti_BodyMass *of = &bodies->world->values.body[b];
         st_Vec3 linear, w;
-        sti_body_velocity(body, bodies->v, &linear, &w);
-        sum += 0.5 * (body->mass * dot(linear, linear) + dot(w, sti_spin_momentum(body, w)));
+        sti_body_velocity(&bodies->world->body[b], bodies->v, &linear, &w);
+        sum += 0.5 * (of->mass * dot(linear, linear) + dot(w, sti_spin_momentum(of, w)));
     }
     return sum;
 }
@@ -568,7 +573,7 @@ double sti_world_kinetic(const sti_World *world, const double *v)
 double sti_body_potential(const sti_World *world, const double *q, int body)
 {
     if (sti_is_absent(world, body)) return 0;
-    return -world->body[body].weight * dot(world->gravity, sti_pose(q, body).p);
+    return -sti_weight(world, body) * dot(world->gravity, sti_pose(q, body).p);
 }
 
 static double potential_of_range(void *ctx, int64_t first, int64_t end)

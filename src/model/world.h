@@ -28,23 +28,10 @@ typedef struct sti_Body {
     unsigned char n_dofs; /* 0: does not move                                                     */
     unsigned char planar; /* bit e: moves only across world axis e (or turns about it), docs/methods.md 1 */
     unsigned char dof[6]; /* its free ones among vx vy vz wx wy wz, increasing                    */
-    bool round;           /* inertia is a multiple of 1                                           */
-    double mass;          /* [kg]                                                                 */
-    double weight;        /* what gravity pulls at [kg]: the mass times the def's `gravity`       */
+    bool inertia_given;   /* in the scene; else it is that of its shapes, in proportion to its mass */
+    double gravity;       /* how much of gravity it feels                                         */
     double medium;        /* how much of the medium's drag it feels                               */
-    double inertia[6];    /* body axes: xx yy zz xy xz yz [kg m^2]                                */
 } sti_Body;
-
-static inline st_Mat3 sti_inertia(const sti_Body *body)
-{
-    const double *J = body->inertia;
-    return (st_Mat3){{J[0], J[3], J[4], J[3], J[1], J[5], J[4], J[5], J[2]}};
-}
-static inline st_Vec3 sti_spin_momentum(const sti_Body *body, st_Vec3 w)
-{
-    const st_Mat3 J = sti_inertia(body);
-    return mat3_mul(&J, w);
-}
 
 /* The angle b has turned against a about an axis of a, with its whole turns: a coordinate in q. Its twist, or the
  * angle of a pointer: of an axis fixed in b that points away from a's.                               */
@@ -66,7 +53,6 @@ typedef struct sti_Joint {
     double length;
     double lead;                 /* screw: pitch per radian                                                        */
     st_Coordinate coordinate[2]; /* the one that all acts on; the other, where there is one         */
-    double lower[2], upper[2];   /* their limits; infinite: none                                    */
     int angle[ST_N_COORDINATES]; /* of each: in the world's angles; -1: none there                  */
     int geared[2];               /* gear: its two joints                                            */
     st_Vec3 curve;         /* of a gear: of the square, the cube and the fourth power of its second coordinate     */
@@ -88,8 +74,6 @@ typedef struct sti_Spring {
     int angle;          /* angular: in the world's angles                                          */
     st_Quat relative;   /* bushing: as in sti_Angle                                                */
     st_Vec3 frame_a[3]; /* bushing                                                                 */
-    double stiffness[STI_SPRING_ROWS], damping[STI_SPRING_ROWS]; /* one, or of the bushing: along x, y, z, about x, y,
-                                                                  * z; then of its modes           */
     double mode[12][6]; /* bushing: matrices as sums of these, d m m'                              */
     double rest;
     int soft_row; /* the first of its soft rows                                                    */
@@ -101,6 +85,55 @@ typedef struct sti_Surfaces {
     int *kind;          /* of each shape; NULL: nearly each has its own, combined when asked for   */
     sti_Surface *table; /* n_kinds x n_kinds                                                       */
 } sti_Surfaces;
+
+/* ---- what may change while a system runs: parameters.c --------------------------------------------
+ *
+ * Numbers alone: which bodies, joints and rows there are is part of the compiled scene and depends on none of them. A
+ * system reads the arrays of its compiled scene until one of its numbers is changed; then it has that array of its own.
+ */
+typedef struct sti_BodyMass {
+    double mass;       /* [kg]                                                                     */
+    double inertia[6]; /* body axes: xx yy zz xy xz yz [kg m^2]; of a rotor the armature           */
+} sti_BodyMass;
+
+static inline st_Mat3 sti_inertia(const sti_BodyMass *of)
+{
+    const double *J = of->inertia;
+    return (st_Mat3){{J[0], J[3], J[4], J[3], J[1], J[5], J[4], J[5], J[2]}};
+}
+static inline st_Vec3 sti_spin_momentum(const sti_BodyMass *of, st_Vec3 w)
+{
+    const st_Mat3 J = sti_inertia(of);
+    return mat3_mul(&J, w);
+}
+
+typedef struct sti_JointValues {
+    double lower[2], upper[2]; /* limits of its coordinate and of the other one; infinite: none     */
+    double restitution, friction, stiffness, damping, rest;
+    double motor_stiffness, motor_damping, max_force, target, offset; /* of its motor              */
+} sti_JointValues;
+
+typedef struct sti_SpringValues {
+    double stiffness[STI_SPRING_ROWS], damping[STI_SPRING_ROWS]; /* one, or of the bushing: along x, y, z, about x, y,
+                                                                  * z; then of its modes           */
+} sti_SpringValues;
+
+typedef struct sti_SurfaceValues {
+    double friction, restitution, rolling, spinning;
+} sti_SurfaceValues;
+
+enum { STI_BODY_VALUES = 1, STI_JOINT_VALUES = 2, STI_SPRING_VALUES = 4, STI_SURFACE_VALUES = 8 };
+
+typedef struct sti_Values {
+    sti_BodyMass *body;
+    sti_JointValues *joint;
+    sti_SpringValues *spring;
+    sti_SurfaceValues *surface; /* of each shape; NULL: those of the scene                           */
+    sti_Surfaces surfaces;      /* what follows from them                                            */
+    bool turning;               /* some surfaces have rolling or spinning friction                   */
+    void *block;                /* of the own arrays                                                 */
+    unsigned own;               /* arrays of these that are not the compiled scene's: STI_BODY_VALUES and so on */
+} sti_Values;
 
 /* Where bodies are expected to go: contacts are looked for as far ahead as their velocities reach within h. */
 typedef struct sti_Foresight {
@@ -144,7 +177,6 @@ typedef struct sti_Collider {
     double *body_reach;   /* of each body: how far its shapes go from its centre                     */
     uint64_t *excluded;   /* pairs of bodies that do not touch, in order                             */
     int n_excluded;
-    sti_Surfaces surfaces;
 
     /* Of one world. */
     void *placing;       /* the block of the arrays up to `path`                                    */
@@ -249,7 +281,6 @@ typedef struct sti_World {
     sti_Angle *angle; /* room for two a joint and one a spring                                     */
     bool angles_idle; /* no row depends on one: they are for reports                               */
     int n_q, n_v, n_blocks;
-    bool turning;             /* some surfaces have rolling or spinning friction                               */
     bool adheres;             /* some materials have adhesion or a liquid                                      */
     bool liquid;              /* some have a liquid                                                            */
     bool slender;             /* some shapes have friction by direction                                        */
@@ -262,6 +293,8 @@ typedef struct sti_World {
     sti_Collider collider; /* in part, too */
 
     /* Of one world. */
+    sti_Values values;
+    int64_t values_serial; /* changes of them                                                          */
     st_Allocator allocator;
     st_Vec3 gravity;
     st_Medium medium;
@@ -285,6 +318,12 @@ typedef struct sti_World {
     int64_t push_capacity;
     double asleep_potential; /* of bodies that sleep [J]                                               */
 } sti_World;
+
+/* What gravity pulls at [kg]. */
+static inline double sti_weight(const sti_World *world, int body)
+{
+    return world->body[body].gravity * world->values.body[body].mass;
+}
 
 /* Nothing in it moves: a user's model has such a world. */
 static inline bool sti_world_is_empty(const sti_World *world)
@@ -325,6 +364,9 @@ double sti_world_kinetic(const sti_World *world, const double *v);
 
 /* mass.c: mass and inertia of a body from its def and shapes. */
 st_Status sti_body_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *inertia, st_Error *err);
+bool sti_inertia_from_shapes(const st_BodyDef *def); /* it has no inertia of its own */
+/* The inertia that a body of a compiled scene has with another mass. */
+st_Status sti_inertia_with(const sti_World *world, int body, double mass, double inertia[6], st_Error *err);
 
 /* What a row says of one body: linear . v + angular . w, both in world axes. */
 typedef struct sti_Half {
@@ -399,6 +441,8 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
 /* What the motor of a joint wants at t: the controller's word, or the scene's; *rate (may be NULL): how fast it
  * changes. */
 double sti_motor_wanted(const sti_World *world, int joint, double t, double *rate);
+/* A motor that needs no bounds is a joint row: a motion, or a speed whatever the force. */
+bool sti_motor_holds(st_MotorType type, double max_force, double damping);
 /* The first time after t at which the speed of a prescribed motion jumps, of one joint or of all (joint -1). */
 double sti_motion_corner(const sti_World *world, int joint, double t);
 /* Does the wanted value of a motor change with time because of what a controller set? */
@@ -448,11 +492,24 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);
 void sti_collider_settle(sti_World *world, const double *q, int body);
 /* The boxes around where shapes are expected to go; returns how far planes move at most. */
 double sti_collider_foresee(sti_World *world);
-/* material.c */
-st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *out, st_Error *err);
+/* material.c: what follows from the surface values. */
+st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *allocator, sti_Values *values, st_Error *err);
 void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *surfaces);
 /* Of shapes i and j: in the table, or in `room`. */
-const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j, sti_Surface *room);
+const sti_Surface *sti_surface_of(const sti_World *world, int i, int j, sti_Surface *room);
+/* parameters.c: values that begin as those of the world, with own arrays where `own` says so; exchanged with those of
+ * the world, or freed. Refused: values that another scene would need, or that are out of range. */
+st_Status sti_values_copy(const sti_World *world, unsigned own, sti_Values *out, st_Error *err);
+void sti_values_exchange(sti_World *world, sti_Values *other);
+bool sti_values_equal(const sti_World *world, const sti_Values *a, const sti_Values *b);
+void sti_values_free(const sti_World *world, sti_Values *values);
+st_Status sti_values_check(const sti_World *world, const sti_Values *values, st_Error *err);
+/* A number by the path that it has in a scene file (include/stiction/system.h): read from values; set in values that
+ * have own arrays of what sti_parameter_array names; stars reach several. */
+st_Status sti_parameter_array(const char *path, unsigned *own, st_Error *err);
+st_Status sti_parameter_value(const sti_World *world, const sti_Values *values, const char *path, double *out,
+                              st_Error *err);
+st_Status sti_parameter_set(const sti_World *world, sti_Values *values, const char *path, double value, st_Error *err);
 void sti_forces(const sti_World *world, double t, const double *q, double *k);
 /* force.c: drag and magnetic forces, and their derivatives. */
 bool sti_has_fields(const st_Scene *scene);

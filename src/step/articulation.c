@@ -16,11 +16,12 @@ static void note_limits(st_Articulation *a)
     for (int node = 1; node < a->of.forest.n_nodes; node++) {
         if (a->of.joint[node] < 0) continue;
         const sti_Joint *joint = &world->joint[a->of.joint[node]];
+        const sti_JointValues *values = &world->values.joint[a->of.joint[node]];
         for (int which = 0; which < 2; which++) {
             double factor;
             const int dof = sti_joint_dof(joint, joint->coordinate[which], &factor);
             if (dof < 0) continue;
-            const double one = joint->lower[which] / factor, two = joint->upper[which] / factor;
+            const double one = values->lower[which] / factor, two = values->upper[which] / factor;
             const int i = a->of.forest.node[node].first_v + dof;
             a->lower[i] = fmax(a->lower[i], fmin(one, two));
             a->upper[i] = fmin(a->upper[i], fmax(one, two));
@@ -103,6 +104,7 @@ st_Status st_articulation_create(st_System *system, st_Articulation **out, st_Er
     a->allocator = *allocator;
     a->system = system;
     a->changes = st_system_changes(system);
+    a->values = system->model.world->values_serial;
     a->sink.allocator = *allocator;
     a->sink.n_v = system->model.n_v;
     st_Status status = sti_spanning_forest_create(system->model.world, allocator, system->state.q, true, &a->of, err);
@@ -142,6 +144,9 @@ st_Status sti_articulation_check(const st_Articulation *a, const char *call, st_
     if (a == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "%s: articulation is NULL, must be given", call);
     if (a->changes != st_system_changes(a->system))
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: the scene of the system has been changed, make a new articulation",
+                        call);
+    if (a->values != a->system->model.world->values_serial)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: parameters of the system have changed, make a new articulation",
                         call);
     return ST_OK;
 }
@@ -394,14 +399,14 @@ int st_articulation_outside(st_Articulation *a, st_JointId *first)
     const sti_World *world = a->system->model.world;
     place_world(a, &a->state, a->q);
     for (int k = 0; k < world->n_joints; k++) {
-        const sti_Joint *joint = &world->joint[k];
+        const sti_JointValues *values = &world->values.joint[k];
         bool outside = false;
         for (int which = 0; which < 2; which++) {
             sti_Measure x;
             sti_Rows rows;
-            if (!isfinite(joint->lower[which]) && !isfinite(joint->upper[which])) continue;
+            if (!isfinite(values->lower[which]) && !isfinite(values->upper[which])) continue;
             if (sti_coordinate_row(world, k, which, a->world_q, &x, &rows, NULL) != ST_OK) continue;
-            outside = outside || x.value < joint->lower[which] - 1e-12 || x.value > joint->upper[which] + 1e-12;
+            outside = outside || x.value < values->lower[which] - 1e-12 || x.value > values->upper[which] + 1e-12;
         }
         if (outside && n++ == 0 && first != NULL) *first = (st_JointId){k + 1};
     }
@@ -721,7 +726,7 @@ static st_Status collect_forces(st_Articulation *a, bool gravity, const st_BodyF
     const sti_World *world = a->system->model.world;
     for (int node = 1; node < a->of.forest.n_nodes; node++) {
         a->applied[node] = (sti_Spatial){.linear = vec3(0, 0, 0)};
-        if (gravity) a->applied[node].linear = scale(world->body[a->of.body[node]].weight, world->gravity);
+        if (gravity) a->applied[node].linear = scale(sti_weight(world, a->of.body[node]), world->gravity);
     }
     if (n_forces < 0 || (n_forces > 0 && forces == NULL))
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: %d forces, must be given with their number", call, n_forces);

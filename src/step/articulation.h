@@ -10,7 +10,8 @@
 struct st_Articulation {
     st_Allocator allocator;
     st_System *system;
-    int changes; /* of the system's scene, when it was made                                         */
+    int changes;    /* of the system's scene, when it was made                                         */
+    int64_t values; /* likewise of its parameters                                                   */
     sti_SpanningForest of;
     double *q, *v;         /* the state                                                           */
     sti_ForestState state; /* at it: poses, velocities                                            */

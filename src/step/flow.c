@@ -135,7 +135,7 @@ static st_Status create_flow(st_System *system, st_Error *err)
             if (body < 0) continue;
             out->due[out->n] = inlet->start + (inlet->rate > 0 ? out->n / inlet->rate : mass / inlet->mass_rate);
             out->body[out->n++] = body;
-            mass += world->body[body].mass;
+            mass += world->values.body[body].mass;
         }
         STI_TRY(check_walls(system, &scene->inlet[k], &flow->inlet[k], err));
     }

@@ -240,7 +240,7 @@ void sti_measures_after_step(st_System *system)
         double *total = &system->work.flow->totals[2 * k];
         for (int b = 1; b < world->n_bodies && measure->type == ST_MEASURE_FLOW; b++) {
             const int change = flow_inside(system, &measure->region, of, b) - of->inside[b];
-            total[0] += change * world->body[b].mass;
+            total[0] += change * world->values.body[b].mass;
             total[1] += change;
         }
     }
@@ -318,9 +318,9 @@ static st_Status measure_bulk(const st_System *system, const sti_MeasureEntry *m
         if (!is_inside(system, &measure->region, of, b)) continue;
         sti_body_velocity(&world->body[b], system->state.v, &linear, &w);
         number++;
-        mass += world->body[b].mass;
+        mass += world->values.body[b].mass;
         volume += volume_of(world, b);
-        momentum = add(momentum, scale(world->body[b].mass, linear));
+        momentum = add(momentum, scale(world->values.body[b].mass, linear));
     }
     const st_Vec3 mean = mass > 0 ? scale(1 / mass, momentum) : momentum;
     double heat = 0;
@@ -329,9 +329,9 @@ static st_Status measure_bulk(const st_System *system, const sti_MeasureEntry *m
         sti_body_velocity(&world->body[b], system->state.v, &linear, &w);
         const st_Vec3 u = sub(linear, mean);
         const double x[3] = {u.x, u.y, u.z};
-        heat += world->body[b].mass * dot(u, u);
+        heat += world->values.body[b].mass * dot(u, u);
         for (int i = 0; i < 9; i++)
-            stress[i / 3][i % 3] += world->body[b].mass * x[i / 3] * x[i % 3];
+            stress[i / 3][i % 3] += world->values.body[b].mass * x[i / 3] * x[i % 3];
     }
     Carrier *carrier = NULL;
     int64_t capacity = 0;

@@ -61,9 +61,9 @@ static st_Status check_world(const st_SystemDef *def, const sti_World *world, st
         if (world->body[b].n_dofs != 0 && world->body[b].n_dofs != 6)
             return refuse_on_device(def, err, "a locked direction of body", scene->names[STI_BODY].name[b]);
     for (int b = 1; b < world->n_bodies; b++)
-        if (world->body[b].n_dofs == 6 && world->body[b].weight != world->body[b].mass)
+        if (world->body[b].n_dofs == 6 && world->body[b].gravity != 1)
             return refuse_on_device(def, err, "a gravity of its own of body", scene->names[STI_BODY].name[b]);
-    if (world->collider.surfaces.kind == NULL && scene->n_material_pairs > 0)
+    if (world->values.surfaces.kind == NULL && scene->n_material_pairs > 0)
         return refuse_on_device(def, err, "a pair of materials among many surfaces", "");
     for (int k = 0; k < scene->n_shapes; k++) {
         const st_ShapeDef *shape = sti_shape_def(scene, k);
@@ -85,7 +85,7 @@ static st_Status check_world(const st_SystemDef *def, const sti_World *world, st
         if (shape->groups != 1 || shape->mask != UINT32_MAX)
             return refuse_on_device(def, err, "a collision group of shape", label.text);
     }
-    const sti_Surfaces *surfaces = &world->collider.surfaces;
+    const sti_Surfaces *surfaces = &world->values.surfaces;
     for (int k = 0; surfaces->kind != NULL && k < surfaces->n_kinds * surfaces->n_kinds; k++)
         if (surfaces->table[k].restitution > 0) return refuse_on_device(def, err, "restitution of two materials", "");
     return ST_OK;
@@ -239,7 +239,7 @@ static void put_own(const st_Scene *scene, int shape, double *own)
 
 static int surface_of(const sti_World *world, int shape)
 {
-    return world->collider.surfaces.kind != NULL ? world->collider.surfaces.kind[shape] : 0;
+    return world->values.surfaces.kind != NULL ? world->values.surfaces.kind[shape] : 0;
 }
 
 static void put_wall(const sti_Model *model, const sti_State *state, int shape, const Arrays *arrays,
@@ -273,9 +273,9 @@ static void fill_arrays(const sti_Model *model, const sti_State *state, const st
     const sti_World *world = model->world;
     const st_Scene *scene = world->scene;
     for (int b = 1; b < world->n_bodies; b++) {
-        const sti_Body *body = &world->body[b];
-        to->inverse_mass[b - 1] = body->n_dofs == 6 ? 1 / body->mass : 0;
-        memcpy(to->inertia + (int64_t)6 * (b - 1), body->inertia, sizeof body->inertia);
+        const sti_BodyMass *of = &world->values.body[b];
+        to->inverse_mass[b - 1] = world->body[b].n_dofs == 6 ? 1 / of->mass : 0;
+        memcpy(to->inertia + (int64_t)6 * (b - 1), of->inertia, sizeof of->inertia);
     }
     for (int i = 0; i < d->n_spheres; i++) {
         const int k = d->sphere_shape[i];
@@ -296,7 +296,7 @@ static void fill_arrays(const sti_Model *model, const sti_State *state, const st
     }
     for (int w = 0; w < d->n_walls; w++)
         put_wall(model, state, d->wall_shape[w], to, &to->wall[w]);
-    const sti_Surfaces *surfaces = &world->collider.surfaces;
+    const sti_Surfaces *surfaces = &world->values.surfaces;
     for (int k = 0; surfaces->kind != NULL && k < surfaces->n_kinds * surfaces->n_kinds; k++) {
         to->mu[k] = surfaces->table[k].mu;
         to->rolling[k] = surfaces->table[k].rolling;
@@ -314,7 +314,7 @@ static st_Status make_pile(const sti_Model *model, const sti_State *state, const
 {
     const st_SystemDef *def = &model->def;
     const bool patient = def->effort == ST_EFFORT_THOROUGH || def->effort == ST_EFFORT_EXACT;
-    const sti_Surfaces *surfaces = &model->world->collider.surfaces;
+    const sti_Surfaces *surfaces = &model->world->values.surfaces;
     fill_arrays(model, state, d, arrays);
     list_meshes(model->world, d, arrays);
     const sti_FlatDef flat = {.n_bodies = d->n_bodies,
@@ -418,7 +418,7 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     d->device = device;
     d->n_bodies = world->n_bodies - 1;
     const int64_t n = d->n_bodies + 1, shapes = world->scene->n_shapes + 1;
-    const int64_t pairs = (int64_t)world->collider.surfaces.n_kinds * world->collider.surfaces.n_kinds + 1;
+    const int64_t pairs = (int64_t)world->values.surfaces.n_kinds * world->values.surfaces.n_kinds + 1;
     d->shape_room = shapes;
     d->sphere_shape = sti_alloc(a, shapes, sizeof *d->sphere_shape);
     d->wall_room = shapes;
@@ -632,7 +632,7 @@ st_Status sti_device_contact(const st_System *s, int index, st_ContactReport *ou
     const double along = dot(r, n);
     const st_Vec3 across = sub(r, scale(along, n));
     sti_Surface room;
-    const sti_Surface *surface = sti_surface_of(scene, &world->collider.surfaces, shape_a, shape_b, &room);
+    const sti_Surface *surface = sti_surface_of(world, shape_a, shape_b, &room);
     *out = (st_ContactReport){.id = (uint64_t)index,
                               .a = {scene->shape_body[shape_a]},
                               .b = {scene->shape_body[shape_b]},
@@ -694,8 +694,8 @@ st_Status sti_device_loads(const st_System *s, st_BodyLoad *out, int count)
         if (body->n_dofs == 0) continue;
         const st_Vec3 change =
             sub(vec3_load(turned + body->v_first + 3), vec3_load(d->v_before + (int64_t)6 * (b - 1) + 3));
-        out[b - 1].force[ST_LOAD_WEIGHT] = scale(body->weight, world->gravity);
-        out[b - 1].torque[ST_LOAD_GYROSCOPIC] = scale(1 / d->h, sti_spin_momentum(body, change));
+        out[b - 1].force[ST_LOAD_WEIGHT] = scale(sti_weight(world, b), world->gravity);
+        out[b - 1].torque[ST_LOAD_GYROSCOPIC] = scale(1 / d->h, sti_spin_momentum(&world->values.body[b], change));
     }
     for (int c = 0; c < d->n_contacts; c++) {
         st_ContactReport contact;

@@ -395,7 +395,7 @@ static void load_of_body(const sti_Model *model, const sti_State *state, const s
         out->impulse = add(out->impulse, linear);
         out->angular_impulse = add(out->angular_impulse, angular);
     }
-    st_Vec3 weight = scale(rate > 0 ? body->weight : 0, world->gravity);
+    st_Vec3 weight = scale(rate > 0 ? sti_weight(world, index) : 0, world->gravity);
     for (int d = 0; d < 3; d++) {
         bool free = false;
         for (int k = 0; k < body->n_dofs; k++)
@@ -439,13 +439,13 @@ st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *
     st_Vec3 P = {0, 0, 0}, L = {0, 0, 0};
     if (!system->model.rigid) return ST_ERR_ARGUMENT;
     for (int b = 1; b < sti_first_rotor(world); b++) { /* what turns a rotor turns both bodies against each other */
-        const sti_Body *body = &world->body[b];
+        const sti_BodyMass *of = &world->values.body[b];
         st_Pose pose = sti_pose(system->state.q, b);
         st_Vec3 v, w;
         STI_TRY(st_system_velocity(system, (st_BodyId){b}, &v, &w));
-        st_Vec3 p = scale(body->mass, v);
+        st_Vec3 p = scale(of->mass, v);
         P = add(P, p);
-        L = add(L, add(cross(pose.p, p), rotate(pose.q, sti_spin_momentum(body, w))));
+        L = add(L, add(cross(pose.p, p), rotate(pose.q, sti_spin_momentum(of, w))));
     }
     if (linear != NULL) *linear = P;
     if (angular != NULL) *angular = L;

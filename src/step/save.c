@@ -12,8 +12,9 @@
 
 #define MAGIC 0x5354534156453031u /* "STSAVE01", and the byte order */
 /* 1 had no controls, 2 one residual for all islands, no fresh states, numbered kinds of patches, 3 no pushes, 4 no grid
- * of times, 5 no balance of energy, 6 no bodies that come and go, and no measures, 7 no fingerprint */
-#define VERSION 8
+ * of times, 5 no balance of energy, 6 no bodies that come and go, and no measures, 7 no fingerprint, 8 no
+ * parameters */
+#define VERSION 9
 
 typedef struct Head {
     uint64_t magic;
@@ -66,6 +67,10 @@ enum {
     PUSHES,
     PRESENCE,
     MEASURED,
+    MASSES,
+    JOINT_VALUES,
+    SPRING_VALUES,
+    SURFACE_VALUES,
     N_SECTIONS
 };
 
@@ -102,7 +107,26 @@ static const struct {
                           [CONTROLS] = {"control", sizeof(sti_Control)},
                           [PUSHES] = {"push", sizeof(sti_Push)},
                           [PRESENCE] = {"present", sizeof(unsigned char)},
-                          [MEASURED] = {"measure", sizeof(double)}};
+                          [MEASURED] = {"measure", sizeof(double)},
+                          [MASSES] = {"masses", sizeof(sti_BodyMass)},
+                          [JOINT_VALUES] = {"joints", sizeof(sti_JointValues)},
+                          [SPRING_VALUES] = {"springs", sizeof(sti_SpringValues)},
+                          [SURFACE_VALUES] = {"surface", sizeof(sti_SurfaceValues)}};
+
+/* Parameters: the bit of their array in sti_Values.own, and how many there are; none are written of a system that has
+ * those of its scene. */
+static const unsigned value_bit[N_SECTIONS] = {[MASSES] = STI_BODY_VALUES,
+                                               [JOINT_VALUES] = STI_JOINT_VALUES,
+                                               [SPRING_VALUES] = STI_SPRING_VALUES,
+                                               [SURFACE_VALUES] = STI_SURFACE_VALUES};
+
+static int64_t value_count(const sti_World *world, int section)
+{
+    return section == MASSES          ? world->n_bodies
+           : section == JOINT_VALUES  ? world->n_joints
+           : section == SPRING_VALUES ? world->n_springs
+                                      : world->scene->n_shapes;
+}
 
 /* A part of the state: where it stands, how many elements. */
 typedef struct Part {
@@ -158,6 +182,11 @@ size_t st_system_save(const st_System *system, void *buffer, size_t size)
                          ? (Part){system->work.flow->totals, 2 * system->model.world->scene->n_measures}
                          : (Part){"", 0};
     part[PUSHES] = (Part){system->model.world->push, system->model.world->n_pushes};
+    const sti_Values *values = &system->model.world->values;
+    part[MASSES].data = values->body, part[JOINT_VALUES].data = values->joint;
+    part[SPRING_VALUES].data = values->spring, part[SURFACE_VALUES].data = values->surface;
+    for (int k = MASSES; k <= SURFACE_VALUES; k++)
+        part[k].count = (values->own & value_bit[k]) != 0 ? value_count(system->model.world, k) : 0;
     size_t needed = sizeof(Head);
     for (int k = 0; k < N_SECTIONS; k++)
         needed += sizeof(Section) + (size_t)part[k].count * sections[k].size;
@@ -342,6 +371,8 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
     for (int64_t j = 0; j < bodies; j++)
         if ((((const unsigned char *)part[PRESENCE].data)[j] & ~STI_RELOCATED) > STI_GONE) return state_damaged(err);
     STI_TRY(check_measured(model, work, &part[MEASURED], err));
+    for (int k = MASSES; k <= SURFACE_VALUES; k++)
+        if (part[k].count != 0 && part[k].count != value_count(model->world, k)) return state_damaged(err);
     /* Those of a system without sleep are empty: there all are awake. */
     const int64_t n = part[ASLEEP].count;
     if (n > 0 && !work->sleep.on)
@@ -368,7 +399,28 @@ static void copy_part(void *to, const Part *part, size_t size)
     if (part->count > 0) memcpy(to, part->data, (size_t)part->count * size);
 }
 
-static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *state, st_Error *err)
+/* The parameters of a saved state, and whether they are other ones than those of the world. */
+static st_Status read_values(const sti_Model *model, const Part part[N_SECTIONS], sti_Values *out, bool *other,
+                             st_Error *err)
+{
+    const sti_World *world = model->world;
+    unsigned own = 0;
+    for (int k = MASSES; k <= SURFACE_VALUES; k++)
+        if (part[k].count > 0) own |= value_bit[k];
+    STI_TRY(sti_values_copy(world, own, out, err));
+    copy_part(out->body, &part[MASSES], sizeof *out->body);
+    copy_part(out->joint, &part[JOINT_VALUES], sizeof *out->joint);
+    copy_part(out->spring, &part[SPRING_VALUES], sizeof *out->spring);
+    copy_part(out->surface, &part[SURFACE_VALUES], sizeof *out->surface);
+    *other = !sti_values_equal(world, &world->values, out);
+    st_Status status = *other ? sti_check_values(model, out, err) : ST_OK;
+    if (status == ST_OK && *other && (own & STI_SURFACE_VALUES) != 0)
+        status = sti_surfaces_compile(world->scene, &world->allocator, out, err);
+    if (status != ST_OK) sti_values_free(world, out);
+    return status;
+}
+
+static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_values, double *state, st_Error *err)
 {
     double t;
     double *q = state, *v = state + s->model.n_q; /* aligned, as the bytes need not be */
@@ -405,8 +457,15 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     Past past;
     copy_part(&past, &part[PAST], sizeof past);
     const bool foresees = s->model.rigid && sti_speculative(&s->model) && !s->work.sleep.on; /* as its last step did */
-    STI_TRY(
-        sti_put_state(s, t, q, v, foresees ? past.h : 0, err));   /* the last thing that may fail; it keeps the room */
+    sti_Values values = {0};
+    bool other = false;
+    if (!keep_values) STI_TRY(read_values(&s->model, part, &values, &other, err));
+    if (other) sti_enter_values(s, &values);
+    const st_Status put =
+        sti_put_state(s, t, q, v, foresees ? past.h : 0, err); /* the last thing that may fail; it keeps the room */
+    if (other && put != ST_OK) sti_enter_values(s, &values);
+    sti_values_free(world, &values);
+    STI_TRY(put);
     copy_part(s->state.v, &part[VELOCITIES], sizeof *s->state.v); /* of rotors, too, which follow what is set */
     copy_part(s->state.active.id, &part[ACTIVE], sizeof *s->state.active.id);
     copy_part(s->state.forces.at, &part[IMPULSES], sizeof *s->state.forces.at);
@@ -470,6 +529,11 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
 
 st_Status st_system_restore(st_System *system, const void *buffer, size_t size, st_Error *err)
 {
+    return sti_restore_saved(system, buffer, size, false, err);
+}
+
+st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, bool keep_values, st_Error *err)
+{
     Part part[N_SECTIONS] = {{0}};
     if (system == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_system_restore: system must be given");
     Head head;
@@ -515,7 +579,7 @@ st_Status st_system_restore(st_System *system, const void *buffer, size_t size, 
     int64_t n = (int64_t)system->model.n_q + system->model.n_v;
     double *state = sti_alloc(&system->model.allocator, n, sizeof *state);
     if (state == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a saved state");
-    st_Status status = restore(system, part, state, err);
+    st_Status status = restore(system, part, keep_values, state, err);
     sti_free(&system->model.allocator, state, n, sizeof *state);
     return status;
 }

@@ -133,19 +133,18 @@ static void sense_below(const st_System *system, const sti_Measured *of, st_Vec3
     *centre = *velocity = *momentum = vec3(0, 0, 0);
     for (int pass = 0; pass < 2; pass++) {
         for (int b = 1; b < sti_first_rotor(world); b++) {
-            const sti_Body *body = &world->body[b];
+            const sti_BodyMass *own = &world->values.body[b];
             const st_Pose pose = sti_pose(system->state.q, b);
             st_Vec3 v, w;
-            if (!of->member[b] || !(body->mass > 0)) continue;
-            sti_body_velocity(body, system->state.v, &v, &w);
+            if (!of->member[b] || !(own->mass > 0)) continue;
+            sti_body_velocity(&world->body[b], system->state.v, &v, &w);
             if (pass == 0) {
-                mass += body->mass;
-                *centre = add(*centre, scale(body->mass, pose.p));
-                *velocity = add(*velocity, scale(body->mass, v));
+                mass += own->mass;
+                *centre = add(*centre, scale(own->mass, pose.p));
+                *velocity = add(*velocity, scale(own->mass, v));
             } else {
-                const st_Mat3 J = sti_inertia(body);
-                const st_Vec3 spin = rotate(pose.q, mat3_mul(&J, w));
-                const st_Vec3 orbit = cross(sub(pose.p, *centre), scale(body->mass, sub(v, *velocity)));
+                const st_Vec3 spin = rotate(pose.q, sti_spin_momentum(own, w));
+                const st_Vec3 orbit = cross(sub(pose.p, *centre), scale(own->mass, sub(v, *velocity)));
                 *momentum = add(*momentum, add(spin, orbit));
             }
         }

@@ -24,6 +24,14 @@ st_Status sti_check_initial(st_System *system, st_Error *err);
 bool sti_starts_with_jump(const st_System *system);
 st_Status sti_meet_jump(st_System *system, st_Error *err);
 
+/* parameters.c: several parameters at once, all of them or none. And other values in place of the world's, with nothing
+ * made again but M. */
+st_Status sti_set_parameters(st_System *system, const char *const *path, const double *value, int n, st_Error *err);
+void sti_enter_values(st_System *system, sti_Values *other);
+st_Status sti_check_values(const sti_Model *model, const sti_Values *values, st_Error *err);
+/* save.c: st_system_restore; keep_values: the parameters of the system stay. */
+st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, bool keep_values, st_Error *err);
+
 /* control.c: joint and motor rows at the state, where a controller has spoken since they were made. */
 st_Status sti_refresh_rows(st_System *system, st_Error *err);
 

@@ -155,8 +155,11 @@ static Load load_of(const sti_Model *model, const sti_State *state, const sti_St
     const sti_ContactEntry *entry = &step->chosen[c].entry;
     const int row = step->law[c].first;
     if (!model->rigid || sti_limit_joint(entry->id) >= 0) return (Load){false, false};
-    const sti_Body *a = &model->world->body[entry->a], *b = &model->world->body[entry->b];
-    const double light = a->n_dofs == 0 ? b->mass : b->n_dofs == 0 ? a->mass : fmin(a->mass, b->mass);
+    const sti_World *world = model->world;
+    const double mass_a = world->values.body[entry->a].mass, mass_b = world->values.body[entry->b].mass;
+    const double light = world->body[entry->a].n_dofs == 0   ? mass_b
+                         : world->body[entry->b].n_dofs == 0 ? mass_a
+                                                             : fmin(mass_a, mass_b);
     double time;
     const double r = normal_impulse(work, c, &time), beyond = r - 4 * time * state->fastest.pull * light;
     const double before = step->eta > 0 ? step->start[row] * time / step->eta : 0;

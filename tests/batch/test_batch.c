@@ -262,7 +262,7 @@ static void parameters_are_those_of_a_scene_with_these_values(void **state)
     const uint64_t before[2] = {st_system_hash(st_batch_system(b, 0)), st_system_hash(st_batch_system(b, 1))};
     row(b, ST_BATCH_PARAMETERS, 1)[0] = -1;
     assert_int_equal(st_batch_apply_parameters(b, NULL, &err), ST_ERR_ARGUMENT);
-    assert_non_null(strstr(err.message, "world 1: parameter \"bodies/box/mass\" is -1, must be > 0"));
+    assert_non_null(strstr(err.message, "world 1: body \"box\": mass is -1, must be from"));
     for (int k = 0; k < 2; k++)
         assert_true(st_system_hash(st_batch_system(b, k)) == before[k]);
     st_batch_destroy(b);
@@ -363,7 +363,7 @@ static void bad_input_is_refused_by_name(void **state)
     def = (st_BatchDef){.worlds = 1, .threads = 1};
     REFUSED("st_batch_def()");
     const char *const wrong[][2] = {{"mass", "must begin with bodies/"},
-                                    {"bodies/box", "must be bodies/NAME/mass"},
+                                    {"bodies/box", "must be KIND/NAME/KEY"},
                                     {"bodies/box/size", "must be one of mass"},
                                     {"bodies/bix/mass", "nothing of this name"},
                                     {"bodies/box/shapes/cube/size", "must be one of friction"},

@@ -40,6 +40,29 @@ class Stepping(unittest.TestCase):
         # All kinetic energy has become work of friction: 1/2 m v^2, to first order in h
         self.assertAlmostEqual(info.friction, -0.5 * 2 * 4, delta=0.02)
 
+    def test_parameters_of_a_running_system(self):
+        system = stiction.Scene.from_dict(support.box()).system()
+        said = support.box()
+        said["ground"][0]["friction"] = 0.25
+        other = stiction.Scene.from_dict(said).system()
+        self.assertEqual(system.parameter("ground/floor/friction"), 0.5)
+        system.set_parameter("ground/floor/friction", 0.25)
+        self.assertEqual(system.parameter("ground/floor/friction"), 0.25)
+        copy = system.clone()
+        for one in (system, other, copy):
+            one.step(steps=20)
+        self.assertEqual(system.hash(), other.hash())
+        self.assertEqual(system.hash(), copy.hash())
+        restored = stiction.Scene.from_dict(support.box()).system()
+        restored.restore(system.save())
+        self.assertEqual(restored.parameter("ground/floor/friction"), 0.25)
+        with self.assertRaisesRegex(ValueError, "mass is -1"):
+            system.set_parameter("bodies/box/mass", -1)
+        with self.assertRaisesRegex(ValueError, "nothing of this name"):
+            system.parameter("bodies/bix/mass")
+        self.assertRaises(TypeError, system.set_parameter, "bodies/box/mass", None)
+        self.assertEqual(system.hash(), copy.hash())
+
     def test_many_steps_are_the_same_as_one_by_one(self):
         one, many = support.system(support.drop()), support.system(support.drop())
         for _ in range(100):

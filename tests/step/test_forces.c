@@ -353,10 +353,11 @@ static double imbalance(Run *run, int n, st_Vec3 *before, st_Vec3 *after, st_Bod
         const sti_Body *body = &run->sys->model.world->body[b];
         const st_Vec3 v = sub(after[2 * b - 2], before[2 * b - 2]), w = sub(after[2 * b - 1], before[2 * b - 1]);
         if (body->n_dofs == 0 || st_system_asleep(run->sys, (st_BodyId){b})) continue;
-        const st_Mat3 J = sti_inertia(body);
-        const double radius = sqrt((J.m[0] + J.m[4] + J.m[8]) / body->mass);
+        const sti_BodyMass *of = &run->sys->model.world->values.body[b];
+        const st_Mat3 J = sti_inertia(of);
+        const double radius = sqrt((J.m[0] + J.m[4] + J.m[8]) / of->mass);
         if (radius > lever) lever = radius;
-        const st_Vec3 momentum[2] = {scale(body->mass, v), mat3_mul(&J, w)};
+        const st_Vec3 momentum[2] = {scale(of->mass, v), mat3_mul(&J, w)};
         for (int d = 0; d < body->n_dofs; d++) {
             const bool turning = body->dof[d] >= 3;
             const int axis = body->dof[d] % 3;

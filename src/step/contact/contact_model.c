@@ -77,6 +77,17 @@ st_Status sti_check_model_contacts(const st_SystemDef *def, const st_Sink *sink,
     return ST_OK;
 }
 
+st_Status sti_check_surface_values(const st_SystemDef *def, const sti_World *world, const sti_Values *values,
+                                   st_Error *err)
+{
+    char who[2 * STI_NAME_MAX + 64];
+    for (int k = 0; values->surface != NULL && k < world->scene->n_shapes; k++) {
+        snprintf(who, sizeof who, "shape %s", label(world, k).text);
+        STI_TRY(check_turning(def, who, values->surface[k].rolling, values->surface[k].spinning, err));
+    }
+    return ST_OK;
+}
+
 st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err)
 {
     const char *name = model_name(def->contact);

@@ -11,6 +11,8 @@
 #include "step/step.h"
 
 /* contact_model.c: can the choices of `def` work together, and serve what is in this world? */
+st_Status sti_check_surface_values(const st_SystemDef *def, const sti_World *world, const sti_Values *values,
+                                   st_Error *err);
 st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err);
 /* What of that a model of the user's tells with its contacts. */
 st_Status sti_check_model_contacts(const st_SystemDef *def, const st_Sink *sink, st_Error *err);

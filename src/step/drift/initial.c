@@ -211,13 +211,14 @@ int st_system_flaws(const st_System *system, st_Flaw *out, int room)
             add_flaw(out, room, &n, (st_Flaw){.kind = ST_FLAW_JOINT, .joint = {k + 1}, .size = error});
         if (speed > STI_CONSISTENT)
             add_flaw(out, room, &n, (st_Flaw){.kind = ST_FLAW_SPEED, .joint = {k + 1}, .size = speed});
+        const sti_JointValues *values = &world->values.joint[k];
         double outside = 0;
         for (int which = 0; which < 2; which++) {
             sti_Measure x;
             sti_Rows rows;
-            if (!isfinite(joint->lower[which]) && !isfinite(joint->upper[which])) continue;
+            if (!isfinite(values->lower[which]) && !isfinite(values->upper[which])) continue;
             if (sti_coordinate_row(world, k, which, system->state.q, &x, &rows, NULL) != ST_OK) continue;
-            outside = sti_larger(sti_larger(joint->lower[which] - x.value, x.value - joint->upper[which]), outside);
+            outside = sti_larger(sti_larger(values->lower[which] - x.value, x.value - values->upper[which]), outside);
         }
         if (outside > STI_CONSISTENT)
             add_flaw(out, room, &n, (st_Flaw){.kind = ST_FLAW_LIMIT, .joint = {k + 1}, .size = outside});

@@ -272,7 +272,7 @@ st_Status sti_stage_contacts(sti_StageBuild *build)
      * contacts C is diagonal.                                                                                     */
     sti_Assembly *out = build->out;
     const bool patches = model->def.contact == ST_CONTACT_COMPLIANT && !build->impact;
-    const int dim = build->piled && !model->world->turning ? STI_SLIDING : ST_MAX_DIM;
+    const int dim = build->piled && !model->world->values.turning ? STI_SLIDING : ST_MAX_DIM;
     const int64_t elements = patches ? sti_patch_elements(model) : 1,
                   n_bounded = build->stage->rows->bounded_rows.n_rows,
                   n_gaps = build->stage->loaded != NULL ? 2 * (int64_t)work->wanted.n : work->wanted.n;
