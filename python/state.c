@@ -259,7 +259,7 @@ PyObject *system_set_parameter(SystemObject *self, PyObject *args)
 
 PyObject *system_parameter(SystemObject *self, PyObject *path)
 {
-    const char *text = PyUnicode_AsUTF8(path);
+    const char *text = PyUnicode_AsUTF8AndSize(path, NULL);
     double value = 0;
     st_Error err = {0};
     if (text == NULL) return NULL;

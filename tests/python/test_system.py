@@ -56,9 +56,9 @@ class Stepping(unittest.TestCase):
         restored = stiction.Scene.from_dict(support.box()).system()
         restored.restore(system.save())
         self.assertEqual(restored.parameter("ground/floor/friction"), 0.25)
-        with self.assertRaisesRegex(ValueError, "mass is -1"):
+        with self.assertRaisesRegex(stiction.Error, "mass is -1"):
             system.set_parameter("bodies/box/mass", -1)
-        with self.assertRaisesRegex(ValueError, "nothing of this name"):
+        with self.assertRaisesRegex(stiction.Error, "nothing of this name"):
             system.parameter("bodies/bix/mass")
         self.assertRaises(TypeError, system.set_parameter, "bodies/box/mass", None)
         self.assertEqual(system.hash(), copy.hash())
