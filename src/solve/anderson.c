@@ -16,7 +16,7 @@
 enum { WINDOW = STI_ANDERSON_WINDOW };
 static const double regular = 1e-10; /* of the trace: 1e-14 to 1e-7 make no difference on walls of boxes */
 static const double too_large = 10.0;
-enum { PATIENCE = 200, FIRST_REST = 10 };
+enum { PATIENCE = 50, FIRST_REST = 50 };
 enum {
     BLOCK = 1024, /* numbers at a time: two of them are in the nearest cache                       */
     CHUNK = 2048, /* numbers whose products are summed up together                                 */
