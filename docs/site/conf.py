@@ -22,6 +22,17 @@ pygments_style = "friendly"
 highlight_language = "sh"
 
 
+def add_film(_, name, source):
+    """The page of an example has its run below the picture: site.sh puts it beside the page."""
+    if not name.startswith("docs/examples/") or not re.search(r"^stiction run \w", source[0], re.M):
+        return
+    page = name.rsplit("/", 1)[1]
+    film = (f'<iframe src="{page}-film.html" title="The run of this page, to play and turn about" loading="lazy" '
+            'style="width: 100%; height: 34em; border: 0"></iframe>')
+    source[0] = re.sub(r"(^!\[.*\)$)", lambda picture: f"{picture.group(1)}\n\n```{{raw}} html\n{film}\n```\n", source[0],
+                       count=1, flags=re.M)
+
+
 def add_pages(app, name, source):
     """Pages that the index does not list yet come at its end, so that a new one is never missing."""
     if name != root_doc:
@@ -34,4 +45,5 @@ def add_pages(app, name, source):
 
 
 def setup(app):
+    app.connect("source-read", add_film)
     app.connect("source-read", add_pages)
