@@ -131,6 +131,13 @@ class Articulation(unittest.TestCase):
             robot.q = [1.0]
         with self.assertRaisesRegex(stiction.Error, "must be from"):
             robot.q = [math.nan] * n
+        shoulder = stiction.Scene(str(support.ROOT / "examples/mechanisms/shoulder.json")).system().articulation()
+        before = list(shoulder.q)
+        with self.assertRaisesRegex(stiction.Error, 'joint ".*": its quaternion has length 2'):
+            shoulder.q = [2.0, 0.0, 0.0, 0.0]
+        with self.assertRaisesRegex(ValueError, "v.*3"):
+            shoulder.v = [0.0, 0.0]
+        self.assertEqual(list(shoulder.q), before)
         with self.assertRaises(TypeError):
             stiction.Articulation()
         with self.assertRaises(TypeError):

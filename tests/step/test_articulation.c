@@ -564,6 +564,68 @@ static void test_bad_input(void **unused)
     robot_close(&robot);
 }
 
+/* A leaf that can turn and has nothing to turn: refused with the names of the body and of its joint. */
+static void test_massless_leaf(void **unused)
+{
+    (void)unused;
+    st_Scene *scene;
+    st_SystemDef def = st_system_def();
+    st_System *none = NULL;
+    st_Error err = {0};
+    st_BodyDef body = st_body_def();
+    st_BodyId base, tip;
+    check_ok(st_scene_create(&scene, &err), err);
+    body.name = "base", body.mass = 1, body.inertia = (st_Mat3){{0.1, 0, 0, 0, 0.1, 0, 0, 0, 0.1}};
+    check_ok(st_scene_add_body(scene, &body, &base, &err), err);
+    body.name = "tip", body.inertia = (st_Mat3){{0}};
+    check_ok(st_scene_add_body(scene, &body, &tip, &err), err);
+    st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+    joint.a = base, joint.b = tip, joint.axis = vec3(1, 0, 0), joint.name = "wrist";
+    check_ok(st_scene_add_joint(scene, &joint, NULL, &err), err);
+    assert_int_equal(st_system_create(scene, &def, &none, &err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(err.message, "body \"tip\": inertia about its x axis is 0"));
+    assert_non_null(strstr(err.message, "by joint \"wrist\""));
+    assert_null(none);
+    st_scene_destroy(scene);
+}
+
+/* A loop that no position closes: no system, and a message with the name of a joint. Coordinates of one joint that are
+ * refused leave the others as they are.                                                              */
+static void test_refused_loops_and_joints(void **unused)
+{
+    (void)unused;
+    Run run;
+    two_bars(&run, INFINITY);
+    st_JointDef far = st_joint_def(ST_JOINT_DISTANCE);
+    far.b = (st_BodyId){2}, far.point = vec3(9, 0, 0), far.point_b = vec3(2, 0, 0), far.length = 1, far.name = "far";
+    check_ok(st_scene_add_joint(run.scene, &far, NULL, &run.err), run.err);
+    st_SystemDef def = st_system_def();
+    st_System *none = NULL;
+    assert_int_equal(st_system_create(run.scene, &def, &none, &run.err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(run.err.message, "joint \"far\": length is 1"));
+    def.initial = ST_INITIAL_PROJECT;
+    assert_int_equal(st_system_create(run.scene, &def, &none, &run.err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(run.err.message, "cannot be made consistent: joints are open by"));
+    assert_non_null(strstr(run.err.message, "(joint \""));
+    assert_null(none);
+
+    double q[3], before[2], v[2] = {0.25, 0.5};
+    st_Articulation *robot;
+    check_ok(st_articulation_create(run.sys, &robot, &run.err), run.err);
+    check_ok(st_articulation_state(robot, before, 2, NULL, 0, &run.err), run.err);
+    memcpy(q, before, sizeof before);
+    assert_int_equal(st_articulation_set_joint(robot, (st_JointId){2}, q, 2, NULL, 0, &run.err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(run.err.message, "elbow has 2 numbers, must have 1"));
+    q[0] = INFINITY;
+    assert_int_equal(st_articulation_set_joint(robot, (st_JointId){2}, q, 1, v, 1, &run.err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(run.err.message, "joint \"elbow\": its coordinate 0 is inf"));
+    check_ok(st_articulation_state(robot, q, 2, v, 2, &run.err), run.err);
+    assert_memory_equal(q, before, sizeof before);
+    check_close(fabs(v[0]) + fabs(v[1]), 0, 0);
+    st_articulation_destroy(robot);
+    run_close(&run);
+}
+
 /* Contact forces that are not known: within their cones, and with them and tau forward dynamics returns the wanted
  * acceleration. A pull that no contact supplies is missing: the weight of it.                         */
 static void test_unknown_contacts(void **unused)
@@ -677,6 +739,8 @@ int main(void)
         cmocka_unit_test(test_reach),
         cmocka_unit_test(test_reach_pose),
         cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_massless_leaf),
+        cmocka_unit_test(test_refused_loops_and_joints),
         cmocka_unit_test(test_unknown_contacts),
         cmocka_unit_test(test_controls),
     };

@@ -22,12 +22,15 @@
 typedef struct Flaws {
     double joint, speed, overlap; /* [m or rad], [m/s or rad/s], [m]                              */
     int contact;                  /* the deepest                                                  */
+    int row;                      /* of joints: the one that is open widest; -1: none             */
 } Flaws;
 
 static Flaws look_for_flaws(const sti_State *state, const sti_StepWork *work)
 {
     const st_Sink *here = &work->here;
-    Flaws flaws = {.joint = sti_row_buffer_joint_error(here), .contact = -1};
+    Flaws flaws = {.contact = -1, .row = -1};
+    for (int k = 0; k < here->joint_rows.n_rows; k++)
+        if (!(fabs(here->joint[k].value) <= flaws.joint)) flaws.joint = fabs(here->joint[k].value), flaws.row = k;
     for (int k = 0; k < here->joint_rows.n_rows; k++)
         flaws.speed = fmax(flaws.speed, fabs(sti_row_dot(&here->joint_rows, k, state->v) + here->joint[k].rate));
     for (int c = 0; c < here->n_contacts; c++)
@@ -44,11 +47,18 @@ static st_Status refuse(const sti_Model *model, const sti_StepWork *work, const 
                         st_Error *err)
 {
     char pair[300] = "";
+    const char *joint = "";
+    const sti_World *world = model->world;
+    for (int k = 0; k < world->n_joints && flaws->joint > STI_CONSISTENT; k++) {
+        const int first = world->joint[k].first_row;
+        if (flaws->row >= first && flaws->row < first + world->joint[k].n_rows) joint = world->scene->joint[k].name;
+    }
     if (flaws->overlap > STI_CONSISTENT)
         sti_describe_contact(model, &work->here.contact[flaws->contact], pair, sizeof pair);
     return sti_fail(err, ST_ERR_ARGUMENT,
-                    "the initial state %s: joints are open by %.3g and opening at %.3g, overlap is %.3g m%s%s", what,
-                    flaws->joint, flaws->speed, flaws->overlap, pair[0] != '\0' ? " of " : "", pair);
+                    "the initial state %s: joints are open by %.3g%s%s%s and opening at %.3g, overlap is %.3g m%s%s",
+                    what, flaws->joint, joint[0] != '\0' ? " (joint \"" : "", joint, joint[0] != '\0' ? "\")" : "",
+                    flaws->speed, flaws->overlap, pair[0] != '\0' ? " of " : "", pair);
 }
 
 /* Overlapping contacts, and those that closing them pushes into overlap. */
