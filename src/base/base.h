@@ -47,7 +47,7 @@ void *sti_alloc(const st_Allocator *allocator, int64_t count, size_t size);
 void sti_free(const st_Allocator *allocator, void *memory, int64_t count, size_t size);
 
 /* Make *memory hold at least `count` elements; old contents stay, new elements are zero, capacity grows
- * by half at least. On refusal nothing changes. Use through STI_GROW.                             */
+ * by half at least, by an eighth of half a megabyte or more. On refusal nothing changes. Use through STI_GROW. */
 st_Status sti_grow(const st_Allocator *allocator, void **memory, int64_t *capacity, int64_t count, size_t size,
                    st_Error *err);
 #define STI_GROW(allocator, pointer, capacity, count, err)                                                             \

@@ -84,7 +84,7 @@ static void scale_velocity(const sti_Graph *graph, int node, int n, const double
 
 static const double *axes_of(const sti_Graph *graph, int node)
 {
-    return graph->pile->axes + 9 * (ptrdiff_t)node;
+    return sti_pile_axes(graph->pile, node);
 }
 
 /* The turning part of v~ in world axes: the same numbers for a round body. */
@@ -305,9 +305,9 @@ static const double *frame_of(const sti_PileContacts *pile, int c, const double 
     static const double nowhere[9] = {0};
     for (int side = 0; side < 2; side++) {
         const int32_t body = c >= 0 ? pile->body[2 * (ptrdiff_t)c + side] : -1;
-        centre[side] = body >= 0 ? pile->centre + 3 * (ptrdiff_t)body : nowhere;
+        centre[side] = body >= 0 ? sti_pile_centre(pile, body) : nowhere;
     }
-    return c >= 0 ? pile->frame + 9 * (ptrdiff_t)c : nowhere;
+    return c >= 0 ? sti_pile_frame(pile, c) : nowhere;
 }
 
 /* The same from the frames of the contacts, where bodies have principal axes. */

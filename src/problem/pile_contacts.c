@@ -8,15 +8,15 @@
 
 void sti_pile_rows(const sti_PileContacts *pile, int c, int dim, double row[STI_TURNING][2][STI_NODE])
 {
-    const double *frame = pile->frame + 9 * (ptrdiff_t)c;
+    const double *frame = sti_pile_frame(pile, c);
     const st_Vec3 point = vec3_load(frame), normal = vec3_load(frame + 3), tangent = vec3_load(frame + 6);
     const st_Vec3 direction[3] = {normal, tangent, cross(normal, tangent)};
     for (int side = 0; side < 2; side++) {
         const int32_t body = pile->body[2 * (ptrdiff_t)c + side];
         if (body < 0) continue;
-        const st_Mat3 *axes = (const st_Mat3 *)(pile->axes + 9 * (ptrdiff_t)body);
+        const st_Mat3 *axes = (const st_Mat3 *)sti_pile_axes(pile, body);
         const double sign = side == 0 ? -1 : 1;
-        const double *centre = pile->centre + 3 * (ptrdiff_t)body;
+        const double *centre = sti_pile_centre(pile, body);
         const st_Vec3 lever = {sti_pile_lever(pile, 0, point.x, centre[0]), sti_pile_lever(pile, 1, point.y, centre[1]),
                                sti_pile_lever(pile, 2, point.z, centre[2])};
         const st_Vec3 arm = scale(sign, mat3_mul_back(axes, lever));

@@ -38,12 +38,28 @@ static inline int sti_direction_of(int dim, int row)
 typedef struct sti_PileContacts {
     const int32_t *body;  /* two per contact: the blocks of A of its bodies a and b; -1: one that does not move */
     const double *frame;  /* nine per contact: point, normal, tangent, in the world                    */
+    int stride;           /* numbers from one frame to the next                                        */
     const double *centre; /* three per block of A: the centre of mass in the world                     */
     const double *axes;   /* nine per block of A: R, row-major, takes the body's axes to the world's   */
+    const int *frame_of;  /* of a part of a problem, by contact: which frame; NULL: as they come        */
+    const int *place_of;  /* likewise, by block: which centre and axes                                  */
     const double *period; /* three lengths of a periodic cell, 0: open along this axis: levers are to the nearest image
                            * of a centre; NULL: space is open                                             */
     double arm;           /* rows of rolling and spinning are multiplied by it                         */
 } sti_PileContacts;
+
+static inline const double *sti_pile_frame(const sti_PileContacts *pile, int c)
+{
+    return pile->frame + pile->stride * (ptrdiff_t)(pile->frame_of != NULL ? pile->frame_of[c] : c);
+}
+static inline const double *sti_pile_centre(const sti_PileContacts *pile, int block)
+{
+    return pile->centre + 3 * (ptrdiff_t)(pile->place_of != NULL ? pile->place_of[block] : block);
+}
+static inline const double *sti_pile_axes(const sti_PileContacts *pile, int block)
+{
+    return pile->axes + 9 * (ptrdiff_t)(pile->place_of != NULL ? pile->place_of[block] : block);
+}
 
 /* From a centre to a point, along axis k. */
 static inline double sti_pile_lever(const sti_PileContacts *pile, int k, double point, double centre)

@@ -138,6 +138,9 @@ static st_Status make_rows(sti_ReductionMemory *m, st_Error *err)
 static st_Status reduce_by_columns(sti_ReductionMemory *m, st_Error *err)
 {
     STI_TRY(make_rows(m, err));
+    GROW(w, m->problem->n_r);
+    GROW(held, m->problem->n_r);
+    GROW(b, m->problem->n_r);
     STI_TRY(sti_columns_of_H(m, err));
     STI_TRY(sti_columns_of_Y(m, err));
     STI_TRY(sti_columns_diagonal(m, err));
@@ -176,9 +179,6 @@ st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem,
     GROW(v_free, problem->n_v);
     GROW(side_l, problem->n_l);
     GROW(out_l, problem->n_l);
-    GROW(w, problem->n_r);
-    GROW(held, problem->n_r);
-    GROW(b, problem->n_r);
     m->saddle->rough = reduction->rough;
     STI_TRY(sti_saddle_factor(m->saddle, problem, err));
     reduction->redundant_rows = m->saddle->redundant_rows;
@@ -255,6 +255,8 @@ st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err)
     reduction->graph = graph ? &m->graph : NULL;
     if (!graph) return check_b(m, err);
     if (!isfinite(m->judged.scale) || reduction->all_errors) {
+        GROW(b, problem->n_r);
+        reduction->b = m->b;
         sti_graph_give_b(&m->graph, m->b, m->rho);
         STI_TRY(check_b(m, err));
     }

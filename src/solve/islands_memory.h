@@ -66,9 +66,6 @@ typedef struct Desk {
     PartBlocks A, Cb, C;
     Columns G, H;
     STI_ARRAY(int32_t, body); /* of `arrays`: by contact                                           */
-    STI_ARRAY(double, frame);
-    STI_ARRAY(double, centre); /* likewise, by body                                                */
-    STI_ARRAY(double, axes);
     STI_ARRAY(double, f);
     STI_ARRAY(double, g);
     STI_ARRAY(double, w);

@@ -92,33 +92,23 @@ static int contact_in_whole(const Desk *d, int c)
     return contacts->member[contacts->first[d->number] + c];
 }
 
-/* Contacts that came as arrays, and their bodies, numbered as in the part. Few contacts become rows of H. */
+/* Contacts that came as arrays: their bodies are numbered as in the part, frames and places are those of the whole. Few
+ * contacts become rows of H.                                                                       */
 static st_Status take_arrays(Desk *d, st_Error *err)
 {
     const sti_Islands *s = d->islands;
     const sti_PileContacts *whole = s->pile;
-    const int *block = s->blocks.member + s->blocks.first[d->number], n = sti_members(&s->blocks, d->number);
     ROOM(body, 2 * (int64_t)d->part.n_contacts);
-    ROOM(frame, 9 * (int64_t)d->part.n_contacts);
-    ROOM(centre, 3 * (int64_t)n);
-    ROOM(axes, 9 * (int64_t)n);
-    for (int k = 0; k < n; k++) {
-        memcpy(d->centre + 3 * (ptrdiff_t)k, whole->centre + 3 * (ptrdiff_t)block[k], 3 * sizeof *d->centre);
-        memcpy(d->axes + 9 * (ptrdiff_t)k, whole->axes + 9 * (ptrdiff_t)block[k], 9 * sizeof *d->axes);
-    }
     for (int k = 0; k < d->part.n_contacts; k++) {
         const ptrdiff_t c = contact_in_whole(d, k);
-        memcpy(d->frame + 9 * (ptrdiff_t)k, whole->frame + 9 * c, 9 * sizeof *d->frame);
         for (int side = 0; side < 2; side++) /* bodies have six velocities each */
             d->body[2 * (ptrdiff_t)k + side] =
                 whole->body[2 * c + side] >= 0 ? s->v_first[whole->body[2 * c + side]] / 6 : -1;
     }
-    d->arrays = (sti_PileContacts){.body = d->body,
-                                   .frame = d->frame,
-                                   .centre = d->centre,
-                                   .axes = d->axes,
-                                   .period = whole->period,
-                                   .arm = whole->arm};
+    d->arrays = *whole;
+    d->arrays.body = d->body;
+    d->arrays.frame_of = s->contacts.member + s->contacts.first[d->number];
+    d->arrays.place_of = s->blocks.member + s->blocks.first[d->number];
     if (d->part.n_contacts >= sti_solver_fewest(d->solver)) {
         d->part.H = (st_Sparse){.n_rows = d->part.n_v, .n_cols = d->part.n_r};
         d->pile = &d->arrays;

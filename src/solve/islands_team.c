@@ -45,9 +45,6 @@ void sti_desk_destroy(Desk *d)
     RELEASE(rest);
     RELEASE(pack);
     RELEASE(body);
-    RELEASE(frame);
-    RELEASE(centre);
-    RELEASE(axes);
     RELEASE(f);
     RELEASE(g);
     RELEASE(w);

@@ -23,6 +23,8 @@ static st_Status evaluate_rows(const sti_Model *model, const sti_State *state, s
     sink->constraints_known = false; /* the next position is another one */
     sti_row_buffer_clear_contacts(sink);
     if (table->contacts != NULL) STI_TRY(table->contacts(table->ctx, t, q, margin, sink, err));
+    /* rows of an evaluation before, which made them: a pile's are larger than all the rest */
+    if (sink->rows_later && sink->contact_rows.n_rows == 0) sti_rows_free(&sink->allocator, &sink->contact_rows);
     sti_lap(work, ST_STAGE_CONTACTS);
     return sti_go_on(model, state, work, err);
 }

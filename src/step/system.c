@@ -370,7 +370,6 @@ static void free_assembly(const st_Allocator *a, sti_Assembly *x)
     STI_RELEASE(a, x->C_first, x->C_first_capacity);
     STI_RELEASE(a, x->law, x->law_capacity);
     STI_RELEASE(a, x->pile_body, x->pile_body_capacity);
-    STI_RELEASE(a, x->pile_frame, x->pile_frame_capacity);
     STI_RELEASE(a, x->pile_centre, x->pile_centre_capacity);
     STI_RELEASE(a, x->pile_axes, x->pile_axes_capacity);
     STI_RELEASE(a, x->chosen, x->chosen_capacity);

@@ -120,8 +120,8 @@ typedef struct sti_Assembly {
     bool piled;       /* the contacts of the problem are arrays, in `pile`                            */
     sti_PileContacts pile;
     int32_t *pile_body; /* the arrays of `pile`                                                       */
-    double *pile_frame, *pile_centre, *pile_axes;
-    int64_t pile_body_capacity, pile_frame_capacity, pile_centre_capacity, pile_axes_capacity;
+    double *pile_centre, *pile_axes;
+    int64_t pile_body_capacity, pile_centre_capacity, pile_axes_capacity;
     double *M, *f, *g, *w, *Cb, *C;
     int laid_out;    /* rows of G whose entries are those of a world's joints and springs: they stay */
     bool mass_known; /* M stays as it is, for good                                                */

@@ -64,10 +64,6 @@ static int add_to_pile(const sti_StageBuild *build, int n, int row, const st_Con
         out->w[row] = sti_closing_drift(build, sti_moving_velocity(build->model->world, entry), entry->gap);
     out->pile_body[2 * (ptrdiff_t)n] = mass_block_of(build->model->world, entry->a);
     out->pile_body[2 * (ptrdiff_t)n + 1] = mass_block_of(build->model->world, entry->b);
-    double *frame = out->pile_frame + 9 * (ptrdiff_t)n;
-    vec3_store(frame, entry->point);
-    vec3_store(frame + 3, entry->normal);
-    vec3_store(frame + 6, entry->tangent);
     return law->dim;
 }
 
@@ -125,12 +121,12 @@ st_Status sti_pile_contacts(sti_StageBuild *build)
     memset(many.overlapping.count, 0, sizeof many.overlapping.count);
     const int64_t n = work->wanted.n, n_blocks = model->n_blocks;
     STI_TRY(STI_GROW(build->allocator, out->pile_body, out->pile_body_capacity, 2 * n, build->err));
-    STI_TRY(STI_GROW(build->allocator, out->pile_frame, out->pile_frame_capacity, 9 * n, build->err));
     STI_TRY(STI_GROW(build->allocator, out->pile_centre, out->pile_centre_capacity, 3 * n_blocks, build->err));
     STI_TRY(STI_GROW(build->allocator, out->pile_axes, out->pile_axes_capacity, 9 * n_blocks, build->err));
     const sti_Cell *cell = &model->world->scene->cell;
     out->pile = (sti_PileContacts){.body = out->pile_body,
-                                   .frame = out->pile_frame,
+                                   .frame = (const double *)&out->chosen->entry.point, /* normal, tangent follow */
+                                   .stride = sizeof *out->chosen / sizeof(double),
                                    .centre = out->pile_centre,
                                    .axes = out->pile_axes,
                                    .period = cell->repeats ? cell->length : NULL,
