@@ -128,11 +128,10 @@ static st_Status follow(sti_Robot *robot, sti_RobotJoint *joint, int patience)
     if (!isnan(joint->start) && fabs(joint->start - start) > slack)
         return sti_element_fail(robot->err, joint->at, "is placed at %g, but mimics \"%.60s\" and so starts at %g",
                                 joint->start, joint->mimics, start);
-    if (start < joint->lower - slack || start > joint->upper + slack)
-        return sti_element_fail(robot->err, joint->at,
-                                "mimics \"%.60s\" and so starts at %g, must be within its own limits, %g to %g",
-                                joint->mimics, start, joint->lower, joint->upper);
     joint->start = start;
+    if (start < joint->lower - slack || start > joint->upper + slack)
+        return sti_remark(robot, "joint \"%.60s\" follows \"%.60s\" and so starts at %g, outside its limits, %g to %g",
+                          joint->name, joint->mimics, start, joint->lower, joint->upper);
     return ST_OK;
 }
 
@@ -350,13 +349,21 @@ static json_t *shape_json(const sti_Robot *robot, const sti_RobotLink *link, int
     return sti_with(json, "material", json_string(robot->def.material));
 }
 
+/* The name of a link's body; "ground": the world, and a root that stands and touches nothing. */
+static json_t *body_name(const sti_Robot *robot, int link)
+{
+    int body = link >= 0 ? robot->links[link].body : -1;
+    if (body < 0) return json_string("ground");
+    return prefixed(robot, robot->links[body].body_name, "");
+}
+
 static st_Status write_shapes(sti_Robot *robot, const sti_RobotLink *link, const st_Pose *body, json_t *shapes)
 {
     for (int k = 0; k < link->n_shapes && robot->def.contacts; k++) {
         json_t *json = shape_json(robot, link, k, body);
         if (json_array_append_new(shapes, json) != 0) return sti_robot_memory(robot);
         STI_TRY(sti_origin(robot->reader, json, link->shapes[k].at));
-        STI_TRY(sti_geom_placed(robot, link->shapes[k].contacting, json));
+        STI_TRY(sti_geom_placed(robot, link->shapes[k].contacting, json, body_name(robot, (int)(link - robot->links))));
     }
     return ST_OK;
 }
@@ -409,14 +416,6 @@ static st_Status write_body(sti_Robot *robot, int k)
     else
         json_decref(shapes);
     return add_member(robot, "bodies", body, link->at);
-}
-
-/* The name of a link's body; "ground": the world, and a root that stands and touches nothing. */
-static json_t *body_name(const sti_Robot *robot, int link)
-{
-    int body = link >= 0 ? robot->links[link].body : -1;
-    if (body < 0) return json_string("ground");
-    return prefixed(robot, robot->links[body].body_name, "");
 }
 
 /* What drives it: the robot's own `motor`, else what the file says, else a force of 0 that a controller can set.

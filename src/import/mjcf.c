@@ -121,10 +121,10 @@ static st_Status read_compiler(sti_Mjcf *m, const sti_Element *at)
 
 static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, double gravity[3])
 {
-    static const char read[] = "timestep gravity density viscosity wind";
+    static const char read[] = "timestep gravity density viscosity wind collision actuatorgroupdisable";
     static const char passed[] =
         "integrator cone jacobian solver iterations tolerance noslip_iterations noslip_tolerance mpr_iterations "
-        "mpr_tolerance impratio collision apirate realtime actuatorgroupdisable sleep_tolerance ls_iterations "
+        "mpr_tolerance impratio apirate realtime sleep_tolerance ls_iterations "
         "ls_tolerance ccd_iterations ccd_tolerance "
         "sdf_iterations "
         "sdf_initpoints o_margin o_solref o_solimp o_friction magnetic";
@@ -135,6 +135,18 @@ static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, doub
     STI_TRY(sti_numbers(m->robot->err, at, "viscosity", 1, false, &m->viscosity));
     STI_TRY(sti_numbers(m->robot->err, at, "wind", 3, false, m->wind));
     if (!(*h > 0)) return sti_element_fail(m->robot->err, at, "timestep is %g, must be > 0", *h);
+    const char *collision = sti_attribute(at, "collision");
+    if (collision != NULL && !sti_mjcf_word("all predefined dynamic", collision))
+        return sti_element_fail(m->robot->err, at, "collision is \"%.20s\", must be all, predefined or dynamic",
+                                collision);
+    if (collision != NULL) m->only_pairs = collision[0] == 'p', m->no_pairs = collision[0] == 'd';
+    if (sti_attribute(at, "actuatorgroupdisable") != NULL) {
+        double groups[32];
+        int n = 0;
+        STI_TRY(sti_some_numbers(m->robot->err, at, "actuatorgroupdisable", 1, 32, &n, groups));
+        for (int k = 0; k < n; k++)
+            if (groups[k] >= 0 && groups[k] < 31) m->actuator_groups_off |= 1u << (int)groups[k];
+    }
     if (m->density < 0 || m->viscosity < 0)
         return sti_element_fail(m->robot->err, at, "density and viscosity must be >= 0");
     if (m->density > 0 || m->viscosity > 0)
@@ -152,6 +164,7 @@ static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, doub
         m->no_springs = m->no_springs || passive || strcmp(name, "spring") == 0;
         m->no_dampers = m->no_dampers || passive || strcmp(name, "damper") == 0;
         m->no_actuation = m->no_actuation || strcmp(name, "actuation") == 0;
+        m->controls_unlimited = m->controls_unlimited || strcmp(name, "clampctrl") == 0;
         m->parents_touch = m->parents_touch || strcmp(name, "filterparent") == 0;
     }
     return ST_OK;
@@ -451,7 +464,17 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
             hold->hold = one->start;
             return ST_OK;
         }
-        if (one->mimics != NULL) return sti_element_fail(m->robot->err, at, "joint1 is coupled already");
+        if (one->mimics != NULL && curved)
+            return sti_element_fail(m->robot->err, at, "joint1 follows another joint already, and this polycoef is curved");
+        if (one->mimics != NULL) { /* a second one that it follows: the sum joint1 - c1 joint2 is held */
+            sti_RobotTendon *hold;
+            STI_TRY(sti_robot_tendon(m->robot, sti_attribute(at, "name"), at, 2, &hold));
+            hold->parts[0] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = one->name, .coefficient = 1};
+            hold->parts[1] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = two->name, .coefficient = -c[1]};
+            hold->driven = hold->held = true;
+            hold->hold = c[0] + one->zero - c[1] * two->zero;
+            return ST_OK;
+        }
         one->mimics = two->name;
         one->ratio = c[1];
         one->offset = one->zero + c[0] - c[1] * two->zero;
@@ -527,8 +550,8 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
             sti_skip(m.robot, "<skin>");
             continue;
         }
-        if (sti_mjcf_word("size visual statistic custom", at->name) ||
-            (sti_element_is(at, "extension") && at->first == NULL)) {
+        /* <extension> declares plugins; an element that uses one is refused, but for sensors */
+        if (sti_mjcf_word("size visual statistic custom extension", at->name)) {
             char what[40];
             snprintf(what, sizeof what, "<%.30s>", at->name);
             const char *kept = sti_xml_keep_text(m.robot->files, what);

@@ -167,9 +167,9 @@ static st_Status read_control(const sti_Mjcf *m, Actuator *a, double lower, doub
 {
     double part = 0, low = -INFINITY, high = INFINITY;
     STI_TRY(sti_mjcf_number(m, a->at, "inheritrange", &part));
-    STI_TRY(read_limits(m, a->at, a->integrates ? "actrange" : "ctrlrange",
+    if (!m->controls_unlimited || a->integrates) STI_TRY(read_limits(m, a->at, a->integrates ? "actrange" : "ctrlrange",
                         a->integrates ? "actlimited" : "ctrllimited", &low, &high));
-    if (part > 0 && sti_mjcf_word("position intvelocity", a->at->name) && isfinite(lower) && isfinite(upper)) {
+    if (part > 0 && !m->controls_unlimited && sti_mjcf_word("position intvelocity", a->at->name) && isfinite(lower) && isfinite(upper)) {
         low = (lower + upper) / 2 - part * (upper - lower) / 2;
         high = (lower + upper) / 2 + part * (upper - lower) / 2;
     }
@@ -380,8 +380,15 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         if (a.name == NULL) a.name = "adhesion";
         return note_actuator(m, &a, NULL, NULL, NULL);
     }
-    if (m->no_actuation) {
-        sti_skip(m->robot, "actuators, which a <flag> switches off");
+    double group = 0, armature = 0, damping = 0;
+    STI_TRY(sti_mjcf_number(m, at, "group", &group));
+    STI_TRY(sti_mjcf_number(m, at, "armature", &armature));
+    STI_TRY(sti_mjcf_number(m, at, "damping", &damping));
+    if (!(armature >= 0) || !(damping >= 0))
+        return sti_element_fail(m->robot->err, at, "armature is %g and damping %g, both must be >= 0", armature, damping);
+    const bool group_off = group >= 0 && group < 31 && (m->actuator_groups_off >> (int)group & 1) != 0;
+    if (m->no_actuation || group_off) {
+        sti_skip(m->robot, "actuators, which <option> or its <flag> switches off");
         if (a.name == NULL) a.name = "actuator";
         return note_actuator(m, &a, NULL, NULL, NULL);
     }
@@ -403,6 +410,9 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     a.damping_ratio = g.bias_type[0] == 'a' && g.bias[1] < 0 ? g.damping_ratio : 0;
     a.integrates = g.dynamics[0] == 'i';
     if (g.dynamics[0] == 'f') a.time_constant = g.dyn[0];
+    const double square = a.gear[0] * a.gear[0]; /* from the actuator's own count to that of the joint */
+    if ((armature > 0 || damping > 0) && sti_mjcf_word("site cranksite", on_what))
+        return sti_mjcf_unknown(m, at, armature > 0 ? "armature" : "damping");
     if (on_what[0] == 's') {
         const sti_MjcfPlace *site, *reference;
         STI_TRY(sti_mjcf_find_place(m, a.at, "site", "site", &site));
@@ -431,6 +441,8 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
             memcpy(tendon->parts, first.parts, (size_t)first.n_parts * sizeof *first.parts);
         }
         tendon->driven = true;
+        tendon->armature += square * armature;
+        tendon->damping += square * damping;
         STI_TRY(note_actuator(m, &a, NULL, tendon->name, &d));
         return give_motor(m, &a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
     }
@@ -448,6 +460,8 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         return on_ball(m, &a, k, strcmp(on_what, "jointinparent") == 0);
     STI_TRY(sti_mjcf_find_joint(m, a.at, on_what, &joint));
     if (a.gear[0] == 0) return sti_element_fail(m->robot->err, a.at, "gear must not be 0");
+    joint->armature += square * armature;
+    joint->damping += square * damping;
     if (a.damping_ratio > 0) STI_TRY(sti_mjcf_joint_inertia(m, k, &mass));
     add_damping_ratio(&a, mass);
     STI_TRY(read_control(m, &a, joint->lower, joint->upper));

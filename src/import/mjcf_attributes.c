@@ -24,8 +24,8 @@ const char sti_mjcf_geom_passed[] = "rgba material solref solimp solmix margin g
 const char sti_mjcf_actuator_words[] =
     "name class joint jointinparent tendon site refsite body cranksite slidersite cranklength gear ctrlrange "
     "ctrllimited forcerange forcelimited actrange actlimited kp kv dampratio timeconst inheritrange dyntype gaintype "
-    "biastype dynprm gainprm biasprm area diameter bias gain";
-const char sti_mjcf_actuator_passed[] = "group user lengthrange actdim actearly nsample interp delay";
+    "biastype dynprm gainprm biasprm area diameter bias gain group armature damping";
+const char sti_mjcf_actuator_passed[] = "user lengthrange actdim actearly nsample interp delay";
 const char sti_mjcf_actuators[] = "general motor position velocity intvelocity damper cylinder adhesion";
 
 bool sti_mjcf_word(const char *words, const char *word)

@@ -3,7 +3,9 @@
  * Touching. Two geoms touch where contype of one and conaffinity of the other have a bit in common; two shapes of a
  * scene, where each one's `touches` has a group of the other. So every pair (contype, conaffinity) that occurs becomes
  * a group, and touches those groups that the rule lets it. The scene's own shapes are geoms of which nothing is said, 1
- * and 1: that pair is group 0, the others come after the groups that the scene uses itself.
+ * and 1: that pair is group 0, the others come after the groups that the scene uses itself. Kinds that touch the same
+ * kinds share a group. Where there are more than a scene's 32 groups, the last group has all that are left over, and
+ * `exclude` names the pairs of bodies that touch by their groups and not by their geoms.
  *
  * Friction. Of two geoms the higher priority decides; where it is the same, contacts have the larger condim and the
  * larger of each friction: sliding from condim 3, torsional from 4, rolling from 6 on. A scene's shapes have the
@@ -22,6 +24,7 @@
 #include <stdlib.h>
 
 #define MOST_GROUPS   32
+#define MOST_FILTERS  1024
 #define MOST_SURFACES 64 /* 2080 pairs */
 
 typedef struct Filter {
@@ -38,25 +41,26 @@ typedef struct Surface {
     char name[32];     /* of its material */
 } Surface;
 
-#define MOST_PAIRS 256
+#define MOST_PAIRS 65536
 typedef struct Pair { /* two kinds of geoms, by a <pair> */
     sti_Contacting a, b;
     Surface surface; /* what they do together */
 } Pair;
 
 typedef struct Use {
-    json_t *shape; /* ours to let go */
+    json_t *shape, *body; /* ours to let go; the name of its body */
     int filter, surface;
 } Use;
 
 struct sti_Geoms {
     int n_filters, n_surfaces;
-    Filter filter[MOST_GROUPS]; /* the first: nothing is said */
+    STI_ARRAY(Filter, filter); /* the first: nothing is said */
     Surface surface[MOST_SURFACES];
     Use *use;
     int64_t n_uses, room;
-    Pair pair[MOST_PAIRS];
+    STI_ARRAY(Pair, pair);
     int n_pairs;
+    st_Allocator allocator;
 };
 
 /* ---- reading ------------------------------------------------------------------------------------- */
@@ -66,9 +70,12 @@ static sti_Geoms *geoms_of(sti_Reader *reader)
     if (reader->geoms != NULL) return reader->geoms;
     reader->geoms = calloc(1, sizeof *reader->geoms);
     if (reader->geoms == NULL) return NULL;
-    reader->geoms->n_filters = 1;
-    reader->geoms->filter[0] = (Filter){NULL, 1, 1, ""};
-    return reader->geoms;
+    sti_Geoms *geoms = reader->geoms;
+    geoms->allocator = st_default_allocator();
+    if (STI_GROW(&geoms->allocator, geoms->filter, geoms->filter_size, 1, reader->err) != ST_OK) return NULL;
+    geoms->n_filters = 1;
+    geoms->filter[0] = (Filter){NULL, 1, 1, ""};
+    return geoms;
 }
 
 static st_Status find_filter(const sti_Mjcf *m, sti_Geoms *geoms, const Filter *filter, int *out)
@@ -77,9 +84,9 @@ static st_Status find_filter(const sti_Mjcf *m, sti_Geoms *geoms, const Filter *
         if (geoms->filter[*out].contype == filter->contype && geoms->filter[*out].conaffinity == filter->conaffinity &&
             strcmp(geoms->filter[*out].pairs, filter->pairs) == 0)
             return ST_OK;
-    if (geoms->n_filters == MOST_GROUPS)
-        return sti_element_fail(m->robot->err, filter->at,
-                                "is of a 33rd pair of contype and conaffinity, must be 32 at most");
+    if (geoms->n_filters == MOST_FILTERS)
+        return sti_element_fail(m->robot->err, filter->at, "is of more than %d kinds by what geoms touch", MOST_FILTERS);
+    STI_TRY(STI_GROW(&geoms->allocator, geoms->filter, geoms->filter_size, geoms->n_filters + 1, m->robot->err));
     geoms->filter[geoms->n_filters++] = *filter;
     return ST_OK;
 }
@@ -115,6 +122,7 @@ st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *at, sti_Contact
     STI_TRY(sti_mjcf_number(m, at, "conaffinity", &affinity));
     if (type < 0 || affinity < 0 || type >= 4294967296.0 || affinity >= 4294967296.0)
         return sti_element_fail(m->robot->err, at, "contype and conaffinity must be from 0 to 4294967295");
+    if (m->only_pairs) type = affinity = 0;
     Filter filter = {at, (uint32_t)type, (uint32_t)affinity, ""};
     /* What the <pair>s of the file say of a geom: the other one and their numbers, in order. "": nothing. */
     const char *name = sti_attribute(at, "name");
@@ -169,13 +177,14 @@ st_Status sti_mjcf_pair(sti_Mjcf *m, const sti_Element *at)
     STI_TRY(sti_mjcf_check(m, at, "name class geom1 geom2 friction condim", "solref solimp solreffriction margin gap"));
     STI_TRY(sti_mjcf_find_place(m, at, "geom1", "geom", &one));
     STI_TRY(sti_mjcf_find_place(m, at, "geom2", "geom", &two));
-    if (m->no_contact || one->contacting.filter < 0 || two->contacting.filter < 0) return ST_OK;
+    if (m->no_contact || m->no_pairs || one->contacting.filter < 0 || two->contacting.filter < 0) return ST_OK;
     STI_TRY(sti_mjcf_some_numbers(m, at, "friction", 5, &n, mu));
     STI_TRY(sti_mjcf_number(m, at, "condim", &condim));
     for (int k = 0; k < 5; k++)
         if (!(mu[k] >= 0)) return sti_element_fail(m->robot->err, at, "friction has %g, must be numbers >= 0", mu[k]);
     if (geoms->n_pairs == MOST_PAIRS)
         return sti_element_fail(m->robot->err, at, "is one too many, must be at most %d pairs", MOST_PAIRS);
+    STI_TRY(STI_GROW(&geoms->allocator, geoms->pair, geoms->pair_size, geoms->n_pairs + 1, m->robot->err));
     Surface surface = {.at = at, .mu = {mu[0], mu[2], mu[3]}, .condim = (int)condim, .pairs = ""};
     if (one->contacting.surface >= 0 && two->contacting.surface >= 0 && holder == NULL) { /* as the geoms have it */
         surface = together(&geoms->surface[one->contacting.surface], &geoms->surface[two->contacting.surface]);
@@ -188,19 +197,25 @@ st_Status sti_mjcf_pair(sti_Mjcf *m, const sti_Element *at)
     return ST_OK;
 }
 
-st_Status sti_geom_placed(sti_Robot *robot, sti_Contacting contacting, json_t *shape)
+st_Status sti_geom_placed(sti_Robot *robot, sti_Contacting contacting, json_t *shape, json_t *body)
 {
     sti_Geoms *geoms = robot->reader->geoms;
-    if (contacting.filter < 0 || geoms == NULL) return ST_OK;
+    if (contacting.filter < 0 || geoms == NULL) {
+        json_decref(body);
+        return ST_OK;
+    }
     if (geoms->n_uses == geoms->room) {
         int64_t room = geoms->room > 0 ? 2 * geoms->room : 64;
         Use *grown = realloc(geoms->use, (size_t)room * sizeof *grown);
-        if (grown == NULL) return sti_robot_memory(robot);
+        if (grown == NULL) {
+            json_decref(body);
+            return sti_robot_memory(robot);
+        }
         geoms->use = grown;
         geoms->room = room;
     }
-    geoms->use[geoms->n_uses++] = (Use){json_incref(shape), contacting.filter, contacting.surface};
-    return ST_OK;
+    geoms->use[geoms->n_uses++] = (Use){json_incref(shape), body, contacting.filter, contacting.surface};
+    return body != NULL ? ST_OK : sti_robot_memory(robot);
 }
 
 /* ---- who touches whom ---------------------------------------------------------------------------- */
@@ -234,52 +249,103 @@ static int own_groups(const json_t *root)
     return n;
 }
 
-static bool touch(const sti_Geoms *geoms, int i, int j)
+/* Groups by what kinds touch: the first is the scene's 0. The neighbours of each group, as bits. */
+typedef struct Groups {
+    int n;          /* kinds                                             */
+    uint8_t *touch; /* n x n: do two kinds touch?                        */
+    uint8_t of[MOST_FILTERS];
+    uint32_t touches[MOST_GROUPS];
+    bool shared; /* the last group has kinds that touch different ones */
+} Groups;
+
+static void make_groups(const sti_Geoms *geoms, int own, Groups *out)
 {
-    const Filter *a = &geoms->filter[i], *b = &geoms->filter[j];
+    const int n = out->n;
+    int next = own;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++) {
+            const Filter *a = &geoms->filter[i], *b = &geoms->filter[k];
+            out->touch[i * n + k] = (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
+        }
     for (int k = 0; k < geoms->n_pairs; k++) {
         const int x = geoms->pair[k].a.filter, y = geoms->pair[k].b.filter;
-        if ((x == i && y == j) || (x == j && y == i)) return true;
+        out->touch[x * n + y] = out->touch[y * n + x] = 1;
     }
-    return (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
+    for (int i = 1; i < n; i++) {
+        int like = 0; /* the first that touches the same kinds */
+        while (memcmp(&out->touch[like * n], &out->touch[i * n], (size_t)n) != 0)
+            like++;
+        if (like == i && next == MOST_GROUPS) out->shared = true;
+        out->of[i] = like < i ? out->of[like] : (uint8_t)(next < MOST_GROUPS ? next++ : MOST_GROUPS - 1);
+    }
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++)
+            if (out->touch[i * n + k] != 0) out->touches[out->of[i]] |= 1u << out->of[k];
+    for (int g = 0; g < MOST_GROUPS; g++) /* the scene's other groups are as its first */
+        for (int k = 1; k < own && (out->touches[g] & 1) != 0; k++)
+            out->touches[g] |= 1u << k;
 }
 
-/* Group of a filter: the first is the scene's 0. */
-static int group_of(int filter, int own)
-{
-    return filter == 0 ? 0 : own + filter - 1;
-}
+static st_Status add_member(sti_Reader *reader, const char *key, json_t *member, const sti_Element *from);
 
-static json_t *touched_by(const sti_Geoms *geoms, int filter, int own)
+/* Pairs of bodies whose groups touch and whose geoms do not. */
+static st_Status write_apart_bodies(sti_Reader *reader, const Groups *groups)
 {
-    json_t *list = json_array();
-    for (int i = 0; i < geoms->n_filters; i++) {
-        if (!touch(geoms, filter, i)) continue;
-        list = sti_append_to(list, json_integer(group_of(i, own)));
-        for (int g = 1; i == 0 && g < own; g++) /* the scene's other groups are as its first */
-            list = sti_append_to(list, json_integer(g));
+    const sti_Geoms *geoms = reader->geoms;
+    const sti_Element *at = geoms->filter[geoms->n_filters - 1].at;
+    int mixed = 0;
+    for (int64_t a = 0; a < geoms->n_uses; a++) {
+        bool first = true; /* of its body: geoms of a body stand together */
+        if (a > 0) first = !json_equal(geoms->use[a - 1].body, geoms->use[a].body);
+        for (int64_t b = a + 1; first && b < geoms->n_uses; b++) {
+            if (json_equal(geoms->use[b - 1].body, geoms->use[b].body) ||
+                json_equal(geoms->use[a].body, geoms->use[b].body))
+                continue;
+            bool meet = false, wrong = false;
+            for (int64_t i = a; i < geoms->n_uses && json_equal(geoms->use[i].body, geoms->use[a].body); i++)
+                for (int64_t j = b; j < geoms->n_uses && json_equal(geoms->use[j].body, geoms->use[b].body); j++) {
+                    const int x = geoms->use[i].filter, y = geoms->use[j].filter;
+                    const bool do_touch = groups->touch[x * groups->n + y] != 0;
+                    const bool by_groups = (groups->touches[groups->of[x]] >> groups->of[y] & 1) != 0;
+                    meet = meet || do_touch;
+                    wrong = wrong || (by_groups && !do_touch);
+                }
+            mixed += meet && wrong;
+            if (meet || !wrong) continue;
+            json_t *pair = json_pack("[O, O]", geoms->use[a].body, geoms->use[b].body);
+            STI_TRY(add_member(reader, "exclude", pair, at));
+        }
     }
-    return list;
+    if (mixed == 0) return ST_OK;
+    return sti_reader_remark(reader,
+                             "%.200s: geoms are of more than %d kinds by what they touch: of %d pairs of bodies more "
+                             "geoms touch than the file says",
+                             at->file, MOST_GROUPS, mixed);
 }
 
 static st_Status write_filters(sti_Reader *reader)
 {
     const sti_Geoms *geoms = reader->geoms;
-    int own = own_groups(reader->root);
-    if (geoms->n_filters == 1) return ST_OK;
-    if (own + geoms->n_filters - 1 > MOST_GROUPS)
-        return sti_element_fail(reader->err, geoms->filter[geoms->n_filters - 1].at,
-                                "is of one of %d pairs of contype and conaffinity, must be %d at most beside the "
-                                "scene's %d groups",
-                                geoms->n_filters, MOST_GROUPS - own + 1, own);
-    for (int64_t k = 0; k < geoms->n_uses; k++) {
+    const int own = own_groups(reader->root);
+    Groups groups = {.n = geoms->n_filters};
+    st_Status status = ST_OK;
+    if (groups.n == 1) return ST_OK;
+    groups.touch = malloc((size_t)groups.n * (size_t)groups.n);
+    if (groups.touch == NULL) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
+    make_groups(geoms, own, &groups);
+    for (int64_t k = 0; k < geoms->n_uses && status == ST_OK; k++) {
         const Use *use = &geoms->use[k];
-        json_t *group = use->filter > 0 ? json_pack("[i]", group_of(use->filter, own)) : NULL;
-        bool failed = use->filter > 0 && json_object_set_new(use->shape, "groups", group) != 0;
-        failed = json_object_set_new(use->shape, "touches", touched_by(geoms, use->filter, own)) != 0 || failed;
-        if (failed) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
+        const int own_group = groups.of[use->filter];
+        json_t *touches = json_array(), *group = own_group > 0 ? json_pack("[i]", own_group) : NULL;
+        for (int g = 0; g < MOST_GROUPS; g++)
+            if ((groups.touches[own_group] >> g & 1) != 0) touches = sti_append_to(touches, json_integer(g));
+        bool failed = own_group > 0 && json_object_set_new(use->shape, "groups", group) != 0;
+        failed = json_object_set_new(use->shape, "touches", touches) != 0 || failed;
+        if (failed) status = sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
     }
-    return ST_OK;
+    if (status == ST_OK && groups.shared) status = write_apart_bodies(reader, &groups);
+    free(groups.touch);
+    return status;
 }
 
 /* ---- friction ------------------------------------------------------------------------------------ */
@@ -400,8 +466,13 @@ st_Status sti_geoms_finish(sti_Reader *reader)
 
 void sti_geoms_free(sti_Geoms *geoms)
 {
-    for (int64_t k = 0; geoms != NULL && k < geoms->n_uses; k++)
+    if (geoms == NULL) return;
+    for (int64_t k = 0; k < geoms->n_uses; k++) {
         json_decref(geoms->use[k].shape);
-    if (geoms != NULL) free(geoms->use);
+        json_decref(geoms->use[k].body);
+    }
+    STI_RELEASE(&geoms->allocator, geoms->filter, geoms->filter_size);
+    STI_RELEASE(&geoms->allocator, geoms->pair, geoms->pair_size);
+    free(geoms->use);
     free(geoms);
 }

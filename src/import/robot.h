@@ -210,7 +210,7 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root);
 st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root);
 st_Status sti_sdf_read(sti_Robot *robot, const sti_Element *root);
 /* A geom is in the scene's tree, as `shape`; what it is to the others is written there once all robots are read. */
-st_Status sti_geom_placed(sti_Robot *robot, sti_Contacting contacting, json_t *shape);
+st_Status sti_geom_placed(sti_Robot *robot, sti_Contacting contacting, json_t *shape, json_t *body); /* takes `body` */
 st_Status sti_geoms_finish(sti_Reader *reader);
 /* To the scene's tree. */
 st_Status sti_robot_assemble(sti_Robot *robot);

@@ -170,7 +170,7 @@ static st_Status sense_joint(const st_System *system, const sti_MeasureEntry *se
 static st_Status sense_wrench(const st_System *system, const sti_Measured *of, st_Vec3 about, st_Vec3 *force,
                               st_Vec3 *torque, st_Error *err)
 {
-    const int n = st_scene_body_count(system->model.world->scene);
+    const int n = sti_first_rotor(system->model.world) - 1; /* rotors of armatures are no bodies of the user */
     const st_Allocator *a = &system->model.allocator;
     st_BodyLoad *load = sti_alloc(a, n, sizeof *load);
     *force = *torque = vec3(0, 0, 0);
