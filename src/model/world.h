@@ -515,7 +515,9 @@ void sti_forces(const sti_World *world, double t, const double *q, double *k);
 bool sti_has_fields(const st_Scene *scene);
 void sti_fields_add(const sti_World *world, const double *q, const double *v, double *k);
 st_Status sti_fields_derivative(const sti_World *world, const double *q, const double *v, st_Sink *sink, st_Error *err);
-/* force.c: the drag of a medium, added to k. */
+/* A force at the centre of mass (world axes) and a torque (body axes), added to k. */
+void sti_wrench_add(const sti_Body *body, st_Vec3 force, st_Vec3 torque, double *k);
+/* fluid.c: the drag of a medium, added to k. */
 void sti_fluid_compile(sti_World *world, const st_Medium *medium);
 void sti_fluid_add(const sti_World *world, const double *q, const double *v, double *k);
 /* rotor.c: armatures. */
