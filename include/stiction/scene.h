@@ -380,7 +380,8 @@ typedef struct st_SpringDef {
 
 /* force(t) = force * profile(t) at a point of the body, and torque(t) likewise. Beside it, at the same point, which has
  * the velocity u: drag -drag |u - wind| (u - wind), and in a magnetic field B the force charge u x B and the torque
- * moment x B. These are linearised in implicit integrators: they may be stiff.                     */
+ * moment x B. An ellipsoid about the point feels the medium of the simulation (docs/methods.md 3): drag, lift, added
+ * mass. All of these are linearised in implicit integrators: they may be stiff.                    */
 typedef struct st_ForceDef {
     st_BodyId body;
     st_Vec3 point;  /* in the body [m]                                                */
@@ -391,6 +392,9 @@ typedef struct st_ForceDef {
     double charge;  /* [C]                                                            */
     st_Vec3 moment; /* magnetic, in the body [A m^2]                                  */
     st_Vec3 field;  /* B, in the world [T]                                            */
+    st_Vec3 ellipsoid;   /* semi-axes [m]; 0: none                                     */
+    st_Quat orientation; /* of the ellipsoid in the body                               */
+    double blunt_drag, slender_drag, angular_drag, kutta_lift, magnus_lift; /* of the ellipsoid */
     st_Profile profile;
     const char *name;
     uint32_t cookie;

@@ -405,7 +405,7 @@ static st_Status write_body(sti_Robot *robot, int k)
     json_t *body = sti_with(json_object(), "name", prefixed(robot, link->body_name, ""));
     body = put_pose(body, pose.p, pose.q);
     if (fixed) body = sti_with(body, "fixed", json_true());
-    if (link->carries >= 0) body = sti_with(body, "medium", json_real(0)); /* between two joints of one body */
+    if (link->carries >= 0 || link->fluid) body = sti_with(body, "medium", json_real(0)); /* or between two joints */
     if (link->gravity != 1 && !fixed) body = sti_with(body, "gravity", json_real(link->gravity));
     if (link->mass > 0) {
         body = sti_with(body, "mass", json_real(link->mass));
@@ -927,6 +927,16 @@ st_Status sti_robot_assemble(sti_Robot *robot)
                             sti_json_vector(turned_to_body(robot, robot->wrenches[k].link, robot->wrenches[k].force)));
             json = sti_with(json, "torque",
                             sti_json_vector(turned_to_body(robot, robot->wrenches[k].link, robot->wrenches[k].torque)));
+            const sti_RobotWrench *wrench = &robot->wrenches[k];
+            static const char *const fluid[] = {"blunt_drag", "slender_drag", "angular_drag", "kutta_lift",
+                                                "magnus_lift"};
+            if (norm(wrench->ellipsoid) > 0) {
+                const st_Pose frame = frame_in_body(robot, wrench->link, (st_Pose){wrench->point, wrench->orientation});
+                json = sti_with(json, "ellipsoid", sti_json_vector(wrench->ellipsoid));
+                json = sti_with(json, "orientation", sti_json_rotation(frame.q));
+                for (int i = 0; i < 5; i++)
+                    json = sti_with(json, fluid[i], json_real(wrench->fluid[i]));
+            }
             STI_TRY(add_member(robot, "forces", sti_with(json, "axes", json_string("body")), robot->wrenches[k].at));
         }
     }

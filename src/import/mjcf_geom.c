@@ -345,6 +345,41 @@ static st_Status add_mass(const sti_Mjcf *m, sti_RobotLink *link, const Geom *ge
     return ST_OK;
 }
 
+/* fluidshape: the ellipsoid that stands for a geom in the medium. */
+static st_Status add_ellipsoid(sti_Mjcf *m, int k, Geom geom)
+{
+    sti_Robot *robot = m->robot;
+    double coefficients[5] = {0.5, 0.25, 1.5, 1, 1};
+    char text[120];
+    int n = 0;
+    if (sti_mjcf_word("plane hfield", geom.type)) return ST_OK;
+    STI_TRY(sti_mjcf_some_numbers(m, geom.at, "fluidcoef", 5, &n, coefficients));
+    if (sti_mjcf_holder(m, geom.at, "mesh") != NULL) {
+        geom.type = "ellipsoid";
+        STI_TRY(fit_to_mesh(m, &geom));
+    }
+    const double *s = geom.size;
+    const bool round = strcmp(geom.type, "sphere") == 0, capsule = strcmp(geom.type, "capsule") == 0;
+    const bool axial = capsule || strcmp(geom.type, "cylinder") == 0;
+    STI_TRY(need_sizes(m, &geom, round ? 1 : axial ? 2 : 3));
+    const char *name = sti_attribute(geom.at, "name");
+    snprintf(text, sizeof text, "%.80s.fluid%d", name != NULL ? name : robot->links[k].name, robot->n_wrenches + 1);
+    sti_RobotWrench made = {.name = sti_xml_keep_text(robot->files, text),
+                            .at = geom.at,
+                            .link = k,
+                            .point = geom.pose.p,
+                            .orientation = geom.pose.q};
+    if (made.name == NULL) return sti_robot_memory(robot);
+    made.ellipsoid = round   ? vec3(s[0], s[0], s[0])
+                     : axial ? vec3(s[0], s[0], s[1] + (capsule ? s[0] : 0))
+                             : vec3(s[0], s[1], s[2]);
+    memcpy(made.fluid, coefficients, sizeof coefficients);
+    STI_TRY(STI_GROW(&robot->allocator, robot->wrenches, robot->wrenches_size, robot->n_wrenches + 1, robot->err));
+    robot->wrenches[robot->n_wrenches++] = made;
+    robot->links[k].fluid = true;
+    return ST_OK;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------------ */
 
 st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wanted)
@@ -384,8 +419,11 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
     STI_TRY(sti_mjcf_contact(m, at, &contacting));
     STI_TRY(sti_mjcf_place(m, at, k, geom.pose, geom.n_size > 0 ? geom.size[0] : 0));
     if (sti_attribute(at, "name") != NULL) m->places->contacting = contacting;
-    if (sti_mjcf_text(m, at, "fluidshape") != NULL && strcmp(sti_mjcf_text(m, at, "fluidshape"), "none") != 0)
-        sti_skip(m->robot, "fluidshape of <geom>: drag is that of the body's box");
+    const char *fluid = sti_mjcf_text(m, at, "fluidshape");
+    if (fluid != NULL && !sti_mjcf_word("none ellipsoid", fluid))
+        return sti_element_fail(m->robot->err, at, "fluidshape is \"%.20s\", must be none or ellipsoid", fluid);
+    if (fluid != NULL && fluid[0] == 'e' && link->moves && (m->density > 0 || m->viscosity > 0))
+        STI_TRY(add_ellipsoid(m, k, geom));
     bool touches = contacting.filter >= 0, is_mesh = strcmp(geom.type, "mesh") == 0;
     if (!touches && !mass_wanted) { /* to be looked at */
         sti_skip(m->robot, "<geom> that touches nothing");

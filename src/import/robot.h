@@ -65,6 +65,7 @@ typedef struct sti_RobotLink {
     bool moves;  /* MJCF: a joint leads to it                                                        */
     bool kept;   /* a body of its own even if it is welded: a sensor shows the force there            */
     bool led;    /* MJCF mocap: a fixed body of its own, that st_system_set_pose moves                */
+    bool fluid;  /* MJCF fluidshape: the medium acts on ellipsoids of it, not on its box             */
     bool world;  /* not a link but the world: its shapes are the ground's                            */
     int carries; /* a link between two joints of one body, which it has a share of: that body; -1: none */
     /* by assemble.c */
@@ -125,6 +126,9 @@ typedef struct sti_RobotWrench {
     const sti_Element *at;
     int link;
     st_Vec3 point, force, torque;
+    st_Vec3 ellipsoid; /* MJCF fluidshape: semi-axes; 0: none                                             */
+    st_Quat orientation;
+    double fluid[5]; /* its fluidcoef */
 } sti_RobotWrench;
 
 /* A sensor: a measure of the scene. */

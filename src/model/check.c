@@ -328,6 +328,18 @@ st_Status sti_check_force(const st_Scene *scene, Subject s, const st_ForceDef *d
     STI_TRY(check_number(s, "charge", def->charge));
     STI_TRY(check_vector(s, "moment", def->moment));
     STI_TRY(check_vector(s, "field", def->field));
+    const st_Vec3 r = def->ellipsoid;
+    const bool none = r.x == 0 && r.y == 0 && r.z == 0;
+    STI_TRY(check_vector(s, "ellipsoid", r));
+    if (!none && !(r.x > 0 && r.y > 0 && r.z > 0))
+        return BAD(s, "ellipsoid is (%g, %g, %g), must be three lengths > 0", r.x, r.y, r.z);
+    const double quat = quat_norm(def->orientation);
+    if (!(fabs(quat - 1) <= STI_UNIT)) return BAD(s, "orientation has length %g, must be a unit quaternion", quat);
+    STI_TRY(check_not_negative(s, "blunt_drag", def->blunt_drag));
+    STI_TRY(check_not_negative(s, "slender_drag", def->slender_drag));
+    STI_TRY(check_not_negative(s, "angular_drag", def->angular_drag));
+    STI_TRY(check_number(s, "kutta_lift", def->kutta_lift));
+    STI_TRY(check_number(s, "magnus_lift", def->magnus_lift));
     if (scene->body[def->body.index1].fixed)
         return BAD(s, "acts on \"%s\", which does not move", scene->names[STI_BODY].name[def->body.index1]);
     return check_own_profile(s, &def->profile);

@@ -135,7 +135,14 @@ st_SpringDef st_spring_def(st_SpringType type)
 
 st_ForceDef st_force_def(void)
 {
-    return (st_ForceDef){.profile = {.frequency = 1.0}, .cookie = STI_COOKIE};
+    return (st_ForceDef){.orientation = {1, 0, 0, 0},
+                         .blunt_drag = 0.5,
+                         .slender_drag = 0.25,
+                         .angular_drag = 1.5,
+                         .kutta_lift = 1,
+                         .magnus_lift = 1,
+                         .profile = {.frequency = 1.0},
+                         .cookie = STI_COOKIE};
 }
 
 static st_Quat quat_from_axis(st_Vec3 axis, st_Vec3 direction)

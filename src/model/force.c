@@ -35,7 +35,7 @@ static void weigh_range(void *ctx, int64_t first, int64_t end)
 
 static bool has_field(const st_ForceDef *def)
 {
-    return def->drag > 0 || def->charge != 0 || norm(def->moment) > 0;
+    return def->drag > 0 || def->charge != 0 || norm(def->moment) > 0 || norm(def->ellipsoid) > 0;
 }
 
 bool sti_has_fields(const st_Scene *scene)
@@ -71,6 +71,7 @@ void sti_fields_add(const sti_World *world, const double *q, const double *v, do
     for (int f = 0; f < world->scene->n_forces; f++) {
         const st_ForceDef *def = &world->scene->force[f];
         if (!has_field(def) || sti_sleeps(world, def->body.index1)) continue;
+        if (world->has_medium && norm(def->ellipsoid) > 0) sti_ellipsoid_add(world, f, q, v, k);
         const Field field = field_of(world, f, q, v);
         sti_wrench_add(&world->body[def->body.index1], field.force, field.torque, k);
     }
@@ -84,6 +85,8 @@ st_Status sti_fields_derivative(const sti_World *world, const double *q, const d
         const st_ForceDef *def = &world->scene->force[f];
         const sti_Body *body = &world->body[def->body.index1];
         if (!has_field(def) || sti_sleeps(world, def->body.index1)) continue;
+        if (world->has_medium && norm(def->ellipsoid) > 0) STI_TRY(sti_ellipsoid_derivative(world, f, q, v, sink, err));
+        if (def->drag == 0 && def->charge == 0 && norm(def->moment) == 0) continue;
         const Field at = field_of(world, f, q, v);
         const st_Vec3 x = sub(at.u, world->medium.wind), own = rotate_back(at.R, at.force),
                       field = rotate_back(at.R, def->field);

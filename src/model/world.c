@@ -328,7 +328,9 @@ static st_Status world_force_derivative(void *ctx, double t, const double *q, co
                                         st_Error *err)
 {
     (void)t;
-    return sti_fields_derivative(ctx, q, v, sink, err);
+    const sti_World *world = ctx;
+    if (world->has_medium) STI_TRY(sti_fluid_derivative(world, q, v, sink, err));
+    return world->has_fields ? sti_fields_derivative(world, q, v, sink, err) : ST_OK;
 }
 
 static st_Status world_soft(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err)
@@ -615,7 +617,7 @@ st_Model sti_world_model(sti_World *world)
     model.constant_mass = true; /* in body axes */
     model.force = world_force;
     world->has_fields = sti_has_fields(world->scene);
-    model.force_derivative = world->has_fields ? world_force_derivative : NULL;
+    model.force_derivative = world->has_fields || world->has_medium ? world_force_derivative : NULL;
     model.soft = world->n_springs + world->n_joint_springs > 0 ? world_soft : NULL;
     model.joints = world->n_joints > 0 ? world_joints : NULL;
     model.bounded = world->n_bounded > 0 ? world_bounded : NULL;

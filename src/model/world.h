@@ -517,9 +517,14 @@ void sti_fields_add(const sti_World *world, const double *q, const double *v, do
 st_Status sti_fields_derivative(const sti_World *world, const double *q, const double *v, st_Sink *sink, st_Error *err);
 /* A force at the centre of mass (world axes) and a torque (body axes), added to k. */
 void sti_wrench_add(const sti_Body *body, st_Vec3 force, st_Vec3 torque, double *k);
-/* fluid.c: the drag of a medium, added to k. */
+/* fluid.c: the drag of a medium, added to k, and its derivative. */
 void sti_fluid_compile(sti_World *world, const st_Medium *medium);
 void sti_fluid_add(const sti_World *world, const double *q, const double *v, double *k);
+st_Status sti_fluid_derivative(const sti_World *world, const double *q, const double *v, st_Sink *sink, st_Error *err);
+/* fluid.c: the medium around the ellipsoid of an applied force. */
+void sti_ellipsoid_add(const sti_World *world, int force, const double *q, const double *v, double *k);
+st_Status sti_ellipsoid_derivative(const sti_World *world, int force, const double *q, const double *v, st_Sink *sink,
+                                   st_Error *err);
 /* rotor.c: armatures. */
 static inline int sti_rotor_count(const sti_World *world)
 {
