@@ -90,7 +90,8 @@ void sti_fluid_add(const sti_World *world, const double *q, const double *v, dou
     }
 }
 
-/* A derivative with respect to the velocities of one body: 6 x 6 over force (world), torque (body). */
+/* A derivative with respect to the velocities of one body: 6 x 6 over force (world), torque (body). It is symmetric,
+ * and is made so to the last bit: joint coordinates need that.                                          */
 static st_Status push_velocity_derivative(const sti_Body *body, double full[6][6], st_Sink *sink, st_Error *err)
 {
     double dq[36] = {0}, dv[36];
@@ -98,7 +99,7 @@ static st_Status push_velocity_derivative(const sti_Body *body, double full[6][6
     for (int i = 0; i < body->n_dofs; i++) {
         index[i] = body->v_first + i;
         for (int j = 0; j < body->n_dofs; j++)
-            dv[i * body->n_dofs + j] = full[body->dof[i]][body->dof[j]];
+            dv[i * body->n_dofs + j] = 0.5 * (full[body->dof[i]][body->dof[j]] + full[body->dof[j]][body->dof[i]]);
     }
     const st_ForceDerivative block = {body->n_dofs, body->n_dofs, index, index, dq, dv};
     return st_push_force_derivative(sink, &block, err);
