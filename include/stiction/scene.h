@@ -253,27 +253,30 @@ typedef enum st_JointType {
 
 /* A tendon's path: either joints alone, whose coordinates times a coefficient are added; or points of bodies, in
  * straight lines. Between two points there may be one sphere or cylinder that it is wrapped around where it is in the
- * way, or always, where `side` says on which side it passes. A pulley begins another branch; lengths after it are
- * divided by its divisor.                                                                       */
+ * way, or always, where `side` says on which side it passes; a side inside the shape: the tendon passes through it, by
+ * its inner surface if need be. A pulley begins another branch; lengths after it are divided by its divisor. A slider
+ * moves along its axis and carries the rod of a crank, whose pin is the point after it: its length is where it stands.
+ */
 typedef enum st_TendonKind {
     ST_TENDON_POINT = 0,
     ST_TENDON_SPHERE,
     ST_TENDON_CYLINDER,
     ST_TENDON_PULLEY,
-    ST_TENDON_JOINT
+    ST_TENDON_JOINT,
+    ST_TENDON_SLIDER
 } st_TendonKind;
-#define ST_N_TENDON_KINDS 5
+#define ST_N_TENDON_KINDS 6
 
 typedef struct st_TendonPoint {
     st_TendonKind kind;
-    st_BodyId body;     /* point, sphere, cylinder                                            */
+    st_BodyId body;     /* point, sphere, cylinder, slider                                    */
     st_Vec3 point;      /* in the body: the point, or the middle of the shape [m]             */
-    st_Vec3 axis;       /* cylinder: in the body, any length                                  */
+    st_Vec3 axis;       /* cylinder, slider: in the body, any length                          */
     double radius;      /* sphere, cylinder [m]                                               */
     bool has_side;      /* sphere, cylinder                                                   */
-    st_Vec3 side;       /* a point in the body, outside the shape, where the tendon passes    */
+    st_Vec3 side;       /* a point in the body, where the tendon passes                       */
     st_JointId joint;   /* joint: one with a coordinate, added before                         */
-    double coefficient; /* joint: [1, or m/rad]; pulley: the divisor, > 0                     */
+    double coefficient; /* joint: [1, or m/rad]; pulley: the divisor, > 0; slider: length of the rod [m], > 0 */
 } st_TendonPoint;
 
 /* The coordinate of a joint. Limits, motors, friction, springs and gears act on it. It is 0 at the start, except for
@@ -384,14 +387,14 @@ typedef struct st_SpringDef {
  * mass. All of these are linearised in implicit integrators: they may be stiff.                    */
 typedef struct st_ForceDef {
     st_BodyId body;
-    st_Vec3 point;  /* in the body [m]                                                */
-    st_Vec3 force;  /* [N]                                                            */
-    st_Vec3 torque; /* [N m]                                                          */
-    bool body_axes; /* force and torque turn with the body; else world axes           */
-    double drag;    /* [N s^2/m^2], density x area x coefficient/2; >= 0              */
-    double charge;  /* [C]                                                            */
-    st_Vec3 moment; /* magnetic, in the body [A m^2]                                  */
-    st_Vec3 field;  /* B, in the world [T]                                            */
+    st_Vec3 point;       /* in the body [m]                                                */
+    st_Vec3 force;       /* [N]                                                            */
+    st_Vec3 torque;      /* [N m]                                                          */
+    bool body_axes;      /* force and torque turn with the body; else world axes           */
+    double drag;         /* [N s^2/m^2], density x area x coefficient/2; >= 0              */
+    double charge;       /* [C]                                                            */
+    st_Vec3 moment;      /* magnetic, in the body [A m^2]                                  */
+    st_Vec3 field;       /* B, in the world [T]                                            */
     st_Vec3 ellipsoid;   /* semi-axes [m]; 0: none                                     */
     st_Quat orientation; /* of the ellipsoid in the body                               */
     double blunt_drag, slender_drag, angular_drag, kutta_lift, magnus_lift; /* of the ellipsoid */

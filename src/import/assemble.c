@@ -481,9 +481,11 @@ static json_t *part_json(const sti_Robot *robot, const sti_RobotPart *part)
     if (part->kind == ST_TENDON_PULLEY) return sti_with(json, "divisor", json_real(part->coefficient));
     json = sti_with(json, "body", body_name(robot, part->link));
     json = sti_with(json, "point", sti_json_vector(in_body(robot, part->link, part->point)));
-    if (part->kind == ST_TENDON_CYLINDER)
+    if (part->kind == ST_TENDON_SLIDER) json = sti_with(json, "rod", json_real(part->coefficient));
+    if (part->kind == ST_TENDON_CYLINDER || part->kind == ST_TENDON_SLIDER)
         json = sti_with(json, "axis", sti_json_vector(turned_to_body(robot, part->link, part->axis)));
-    if (part->kind != ST_TENDON_POINT) json = sti_with(json, "radius", json_real(part->radius));
+    if (part->kind == ST_TENDON_SPHERE || part->kind == ST_TENDON_CYLINDER)
+        json = sti_with(json, "radius", json_real(part->radius));
     if (part->has_side) json = sti_with(json, "side", sti_json_vector(in_body(robot, part->link, part->side)));
     return json;
 }

@@ -465,7 +465,8 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
             return ST_OK;
         }
         if (one->mimics != NULL && curved)
-            return sti_element_fail(m->robot->err, at, "joint1 follows another joint already, and this polycoef is curved");
+            return sti_element_fail(m->robot->err, at,
+                                    "joint1 follows another joint already, and this polycoef is curved");
         if (one->mimics != NULL) { /* a second one that it follows: the sum joint1 - c1 joint2 is held */
             sti_RobotTendon *hold;
             STI_TRY(sti_robot_tendon(m->robot, sti_attribute(at, "name"), at, 2, &hold));

@@ -50,9 +50,9 @@ typedef struct sti_Mjcf {
     /* <flag>: what is switched off */
     bool no_contact, no_limits, no_equality, no_friction, no_springs, no_dampers, no_actuation, parents_touch;
     bool controls_unlimited;
-    bool only_pairs, no_pairs;     /* <option collision>: predefined, dynamic                       */
+    bool only_pairs, no_pairs;    /* <option collision>: predefined, dynamic                       */
     uint32_t actuator_groups_off; /* <option actuatorgroupdisable>                                 */
-    sti_MjcfPlace *places; /* sites and named geoms                                          */
+    sti_MjcfPlace *places;        /* sites and named geoms                                          */
     sti_MjcfActuator *actuators;
     double density, viscosity, wind[3];
 } sti_Mjcf;

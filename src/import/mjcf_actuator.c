@@ -167,9 +167,11 @@ static st_Status read_control(const sti_Mjcf *m, Actuator *a, double lower, doub
 {
     double part = 0, low = -INFINITY, high = INFINITY;
     STI_TRY(sti_mjcf_number(m, a->at, "inheritrange", &part));
-    if (!m->controls_unlimited || a->integrates) STI_TRY(read_limits(m, a->at, a->integrates ? "actrange" : "ctrlrange",
-                        a->integrates ? "actlimited" : "ctrllimited", &low, &high));
-    if (part > 0 && !m->controls_unlimited && sti_mjcf_word("position intvelocity", a->at->name) && isfinite(lower) && isfinite(upper)) {
+    if (!m->controls_unlimited || a->integrates)
+        STI_TRY(read_limits(m, a->at, a->integrates ? "actrange" : "ctrlrange",
+                            a->integrates ? "actlimited" : "ctrllimited", &low, &high));
+    if (part > 0 && !m->controls_unlimited && sti_mjcf_word("position intvelocity", a->at->name) && isfinite(lower) &&
+        isfinite(upper)) {
         low = (lower + upper) / 2 - part * (upper - lower) / 2;
         high = (lower + upper) / 2 + part * (upper - lower) / 2;
     }
@@ -385,7 +387,8 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     STI_TRY(sti_mjcf_number(m, at, "armature", &armature));
     STI_TRY(sti_mjcf_number(m, at, "damping", &damping));
     if (!(armature >= 0) || !(damping >= 0))
-        return sti_element_fail(m->robot->err, at, "armature is %g and damping %g, both must be >= 0", armature, damping);
+        return sti_element_fail(m->robot->err, at, "armature is %g and damping %g, both must be >= 0", armature,
+                                damping);
     const bool group_off = group >= 0 && group < 31 && (m->actuator_groups_off >> (int)group & 1) != 0;
     if (m->no_actuation || group_off) {
         sti_skip(m->robot, "actuators, which <option> or its <flag> switches off");
@@ -397,7 +400,6 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         if (sti_attribute(at, targets[k]) != NULL) on_what = targets[k];
     if (on_what == NULL)
         return sti_element_fail(m->robot->err, at, "joint is missing, must be the name of a joint, tendon or site");
-    if (sti_mjcf_word("cranksite", on_what)) return sti_mjcf_unknown(m, at, on_what);
     if (a.name == NULL) a.name = sti_attribute(at, on_what);
     STI_TRY(sti_mjcf_some_numbers(m, at, "gear", 6, &n, a.gear));
     Gains g = {.m = m, .dynamics = "none", .gain_type = "fixed", .bias_type = "none", .dyn = {1}, .gain = {1}};
@@ -413,6 +415,30 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     const double square = a.gear[0] * a.gear[0]; /* from the actuator's own count to that of the joint */
     if ((armature > 0 || damping > 0) && sti_mjcf_word("site cranksite", on_what))
         return sti_mjcf_unknown(m, at, armature > 0 ? "armature" : "damping");
+    if (on_what[0] == 'c') { /* the pin, and a slider along the z axis of its site */
+        const sti_MjcfPlace *pin, *slider;
+        sti_RobotTendon *tendon;
+        double rod = 0;
+        Drive d;
+        STI_TRY(sti_mjcf_find_place(m, a.at, "cranksite", "site", &pin));
+        STI_TRY(sti_mjcf_find_place(m, a.at, "slidersite", "site", &slider));
+        STI_TRY(sti_mjcf_number(m, a.at, "cranklength", &rod));
+        if (!(rod > 0)) return sti_element_fail(m->robot->err, a.at, "cranklength is %g, must be > 0", rod);
+        if (a.gear[0] == 0) return sti_element_fail(m->robot->err, a.at, "gear must not be 0");
+        if (a.damping_ratio > 0) return sti_mjcf_unknown(m, a.at, "dampratio");
+        STI_TRY(read_control(m, &a, -INFINITY, INFINITY));
+        STI_TRY(drive_of(m, &a, &d));
+        STI_TRY(sti_robot_tendon(m->robot, a.name, a.at, 2, &tendon));
+        tendon->parts[0] = (sti_RobotPart){.kind = ST_TENDON_SLIDER,
+                                           .link = slider->link,
+                                           .point = slider->pose.p,
+                                           .axis = rotate(slider->pose.q, vec3(0, 0, 1)),
+                                           .coefficient = rod};
+        tendon->parts[1] = (sti_RobotPart){.kind = ST_TENDON_POINT, .link = pin->link, .point = pin->pose.p};
+        tendon->driven = true;
+        STI_TRY(note_actuator(m, &a, NULL, tendon->name, &d));
+        return give_motor(m, &a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
+    }
     if (on_what[0] == 's') {
         const sti_MjcfPlace *site, *reference;
         STI_TRY(sti_mjcf_find_place(m, a.at, "site", "site", &site));

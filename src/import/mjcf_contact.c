@@ -85,7 +85,8 @@ static st_Status find_filter(const sti_Mjcf *m, sti_Geoms *geoms, const Filter *
             strcmp(geoms->filter[*out].pairs, filter->pairs) == 0)
             return ST_OK;
     if (geoms->n_filters == MOST_FILTERS)
-        return sti_element_fail(m->robot->err, filter->at, "is of more than %d kinds by what geoms touch", MOST_FILTERS);
+        return sti_element_fail(m->robot->err, filter->at, "is of more than %d kinds by what geoms touch",
+                                MOST_FILTERS);
     STI_TRY(STI_GROW(&geoms->allocator, geoms->filter, geoms->filter_size, geoms->n_filters + 1, m->robot->err));
     geoms->filter[geoms->n_filters++] = *filter;
     return ST_OK;

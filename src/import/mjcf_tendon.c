@@ -45,12 +45,9 @@ static st_Status read_path(sti_Mjcf *m, const sti_Element *at, sti_RobotTendon *
                                     .radius = geom->radius};
             if (sti_attribute(child, "sidesite") != NULL) {
                 STI_TRY(sti_mjcf_find_place(m, child, "sidesite", "site", &side));
-                const st_Vec3 d = sub(side->pose.p, geom->pose.p), axis = part->axis;
-                const double away = norm(cylinder ? sub(d, scale(dot(d, axis), axis)) : d);
                 if (side->link != geom->link)
                     return sti_element_fail(m->robot->err, child,
                                             "sidesite is \"%.60s\", must be of the same body as the geom", side->name);
-                if (away < geom->radius) return sti_mjcf_unknown(m, child, "sidesite"); /* wraps on the inside */
                 part->has_side = true;
                 part->side = side->pose.p;
             }

@@ -218,9 +218,10 @@ static void put_sites(Writer *w, int body, int depth)
             const st_TendonPoint *part = &j.path[i];
             if (part->kind == ST_TENDON_JOINT || part->kind == ST_TENDON_PULLEY || part->body.index1 != body) continue;
             indent(w, depth);
-            if (part->kind == ST_TENDON_POINT) {
+            if (part->kind == ST_TENDON_POINT || part->kind == ST_TENDON_SLIDER) {
                 fprintf(w->out, "<site name=\"path%d.%d\"", k, i);
                 put_vector(w, "pos", part->point);
+                if (part->kind == ST_TENDON_SLIDER) put_vector(w, "zaxis", part->axis);
             } else {
                 const bool ball = part->kind == ST_TENDON_SPHERE;
                 fprintf(
@@ -230,7 +231,7 @@ static void put_sites(Writer *w, int body, int depth)
                 put_pose(w, (st_Pose){part->point, ball ? pose_identity().q : st_quat_from_z(part->axis)});
             }
             fputs("/>\n", w->out);
-            if (part->kind == ST_TENDON_POINT || !part->has_side) continue;
+            if (part->kind == ST_TENDON_POINT || part->kind == ST_TENDON_SLIDER || !part->has_side) continue;
             indent(w, depth);
             fprintf(w->out, "<site name=\"side%d.%d\"", k, i);
             put_vector(w, "pos", part->side);
@@ -254,6 +255,15 @@ static void put_sites(Writer *w, int body, int depth)
         indent(w, depth);
         fprintf(w->out, "<site name=\"force%d\"", k);
         put_vector(w, "pos", f.point);
+        fputs("/>\n", w->out);
+        if (!(norm(f.ellipsoid) > 0)) continue;
+        indent(w, depth);
+        fprintf(w->out,
+                "<geom name=\"fluid%d\" type=\"ellipsoid\" size=\"%.17g %.17g %.17g\" mass=\"0\" contype=\"0\" "
+                "conaffinity=\"0\" fluidshape=\"ellipsoid\" fluidcoef=\"%.17g %.17g %.17g %.17g %.17g\"",
+                k, f.ellipsoid.x, f.ellipsoid.y, f.ellipsoid.z, f.blunt_drag, f.slender_drag, f.angular_drag,
+                f.kutta_lift, f.magnus_lift);
+        put_pose(w, (st_Pose){f.point, f.orientation});
         fputs("/>\n", w->out);
     }
 }
@@ -312,7 +322,11 @@ static void put_actuators(Writer *w)
         const double gain = m->type == ST_MOTOR_POSITION ? m->stiffness : m->type == ST_MOTOR_SPEED ? m->damping : 1;
         fputs("    <general", w->out);
         put_name(w, "name", j.name, ".motor");
-        put_name(w, tendon ? "tendon" : "joint", j.name, "");
+        if (tendon && j.path[0].kind == ST_TENDON_SLIDER)
+            fprintf(w->out, " cranksite=\"path%d.1\" slidersite=\"path%d.0\" cranklength=\"%.17g\"", k, k,
+                    j.path[0].coefficient);
+        else
+            put_name(w, tendon ? "tendon" : "joint", j.name, "");
         fprintf(w->out, " gainprm=\"%.17g\" biastype=\"affine\" biasprm=\"%.17g %.17g %.17g\"", gain, gain * wanted,
                 m->type == ST_MOTOR_POSITION ? -m->stiffness : 0.0, m->type == ST_MOTOR_FORCE ? 0.0 : -m->damping);
         if (isfinite(m->max_force))
@@ -331,6 +345,7 @@ static void put_actuators(Writer *w)
     for (int k = 1; k <= st_scene_force_count(w->scene); k++) {
         st_ForceDef f;
         if (st_scene_force(w->scene, (st_ForceId){k}, &f) != ST_OK) continue;
+        if (norm(f.ellipsoid) > 0 && norm(f.force) == 0 && norm(f.torque) == 0) continue; /* a geom */
         if (!f.body_axes || f.profile.type != ST_PROFILE_CONSTANT) {
             note(w, "force \"%.80s\"", f.name);
             continue;
@@ -383,6 +398,7 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
         if (st_scene_joint(w->scene, (st_JointId){k}, &j) == ST_OK && j.type == ST_JOINT_TENDON) {
             const bool sum = j.path[0].kind == ST_TENDON_JOINT;
             st_JointDef part;
+            if (j.path[0].kind == ST_TENDON_SLIDER) continue; /* its actuator has the sites */
             fprintf(w->out, "    <%s", sum ? "fixed" : "spatial");
             put_name(w, "name", j.name, "");
             if (isfinite(j.lower) || isfinite(j.upper))

@@ -197,7 +197,7 @@ const char *st_coordinate_name(st_Coordinate coordinate)
 
 const char *st_tendon_kind_name(st_TendonKind kind)
 {
-    static const char *const words[] = {"point", "sphere", "cylinder", "pulley", "joint"};
+    static const char *const words[] = {"point", "sphere", "cylinder", "pulley", "joint", "slider"};
     return word(words, ST_N_TENDON_KINDS, (int)kind);
 }
 

@@ -64,8 +64,7 @@ static BoxDrag box_drag(const sti_World *world, int b, const double *q, const do
     for (int j = 0; j < 3; j++) {
         const double x = dot(out.axis[j], through), y = dot(out.axis[j], w), b1 = edge[(j + 1) % 3],
                      b2 = edge[(j + 2) % 3];
-        const double area = 0.5 * rho * b1 * b2,
-                     turn = rho / 64 * edge[j] * (b1 * b1 * b1 * b1 + b2 * b2 * b2 * b2);
+        const double area = 0.5 * rho * b1 * b2, turn = rho / 64 * edge[j] * (b1 * b1 * b1 * b1 + b2 * b2 * b2 * b2);
         out.force[j] = body->medium * (-3 * STI_PI * eta * d * x - area * fabs(x) * x);
         out.torque[j] = body->medium * (-STI_PI * eta * d * d * d * y - turn * fabs(y) * y);
         out.force_slope[j] = body->medium * (3 * STI_PI * eta * d + 2 * area * fabs(x));

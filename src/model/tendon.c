@@ -7,6 +7,12 @@
  * surface, straight on. A sphere is a circle in the plane of its centre and the two points. A cylinder is a circle in
  * the plane across its axis; unrolled, the path is straight, so that it climbs evenly along the axis.
  *
+ * With the side inside the shape it passes through the shape: a straight way that misses it is bent to touch the inner
+ * surface at one point, where both pieces make the same angle with the radius.
+ *
+ * Slider and crank: with v from the slider's 0 to the pin and a its axis, L = a.v - sqrt((a.v)^2 + rod^2 - v.v): where
+ * the slider stands along a. Out of reach, where the root is not real, it is 0 there (MuJoCo has the same).
+ *
  * The gradient follows from the geodesic being the shortest path: moving a tangent point along the surface changes
  * nothing to first order, so each straight piece pulls at its two ends only, the one on the surface included.
  */
@@ -18,7 +24,7 @@
 typedef struct Circle {
     double a[2], b[2], R;
     double side[2]; /* where the path must pass */
-    bool has_side;
+    bool has_side, inside;
 } Circle;
 
 static double tendon_turned(double angle) /* into 0 .. 2 pi */
@@ -36,6 +42,21 @@ static bool wrap_circle(const Circle *c, double t[2][2], double *arc)
     const double s = fmin(1, fmax(0, -(c->a[0] * dx + c->a[1] * dy) / d2));
     const double near[2] = {c->a[0] + s * dx, c->a[1] + s * dy};
     const bool passes = hypot(near[0], near[1]) >= c->R;
+    if (c->inside) {
+        /* With the angle i at the radius, the law of sines has 2 i - asin(R/A sin i) - asin(R/B sin i) = angle between
+         * a and b; the left side grows with i. */
+        const double angle = atan2(c->a[0] * c->b[1] - c->a[1] * c->b[0], c->a[0] * c->b[0] + c->a[1] * c->b[1]);
+        double low = 0, high = STI_PI / 2;
+        if (!passes) return false;
+        for (int k = 0; k < 60; k++) {
+            const double i = 0.5 * (low + high), sum = 2 * i - asin(c->R / A * sin(i)) - asin(c->R / B * sin(i));
+            *(sum < fabs(angle) ? &low : &high) = i;
+        }
+        const double to = low - asin(c->R / A * sin(low)), turn = atan2(c->a[1], c->a[0]) + (angle < 0 ? -to : to);
+        t[0][0] = t[1][0] = c->R * cos(turn), t[0][1] = t[1][1] = c->R * sin(turn);
+        *arc = 0;
+        return true;
+    }
     if (passes && (!c->has_side || near[0] * c->side[0] + near[1] * c->side[1] >= 0)) return false;
 
     const double at_a = atan2(c->a[1], c->a[0]), at_b = atan2(c->b[1], c->b[0]);
@@ -80,7 +101,9 @@ static bool wrap(const st_TendonPoint *part, st_Pose pose, st_Vec3 a, st_Vec3 b,
                            .b = {dot(to, x), dot(to, y)},
                            .R = part->radius,
                            .side = {dot(side, x), dot(side, y)},
-                           .has_side = part->has_side};
+                           .has_side = part->has_side,
+                           .inside =
+                               part->has_side && norm(round ? side : sub(side, scale(dot(side, z), z))) < part->radius};
     double t[2][2], arc = 0;
     if (!wrap_circle(&circle, t, &arc)) return false;
     const double first = hypot(t[0][0] - circle.a[0], t[0][1] - circle.a[1]);
@@ -107,6 +130,21 @@ static double straight(double weight, int i, st_Vec3 p, int j, st_Vec3 p2, sti_P
     return weight * length;
 }
 
+/* L = s - sqrt(s^2 + rod^2 - v.v), s = a.v, and its pulls: at the pin, at the slider's 0, and at the end of its axis.
+ */
+static double crank(double weight, const st_TendonPoint *path, const st_Pose *pose, int k, sti_Pull *pulls, int *n)
+{
+    const st_Vec3 at = pose_point(pose[k], path[k].point), pin = pose_point(pose[k + 1], path[k + 1].point);
+    const st_Vec3 a = rotate(pose[k].q, path[k].axis), v = sub(pin, at);
+    const double s = dot(a, v), root = sqrt(fmax(0, s * s + path[k].coefficient * path[k].coefficient - dot(v, v)));
+    const double by = root > 0 ? 1 / root : 0;
+    const st_Vec3 to_v = scale(weight, sub(a, scale(by, sub(scale(s, a), v)))), to_a = scale(weight * (1 - s * by), v);
+    pulls[(*n)++] = (sti_Pull){k + 1, pin, to_v};
+    pulls[(*n)++] = (sti_Pull){k, at, scale(-1, add(to_v, to_a))};
+    pulls[(*n)++] = (sti_Pull){k, add(at, a), to_a};
+    return weight * (s - root);
+}
+
 double sti_tendon_path(const st_TendonPoint *path, int n_path, const st_Pose *pose, sti_Pull *pulls, int *n_pulls)
 {
     double length = 0, weight = 1;
@@ -117,6 +155,8 @@ double sti_tendon_path(const st_TendonPoint *path, int n_path, const st_Pose *po
             weight = 1 / path[k].coefficient;
             last = -1;
         }
+        if (path[k].kind == ST_TENDON_SLIDER) length += crank(weight, path, pose, k, pulls, n_pulls);
+        if (path[k].kind == ST_TENDON_SLIDER) last = -1;
         if (path[k].kind != ST_TENDON_POINT) continue;
         const st_Vec3 p = pose_point(pose[k], path[k].point);
         if (last >= 0) {
@@ -256,6 +296,12 @@ static st_Status check_part(const st_Scene *scene, Subject s, const st_JointDef 
     if (part->kind == ST_TENDON_PULLEY) return check_positive(s, "path: divisor", part->coefficient);
     STI_TRY(check_body_id(scene, s, "path: body", part->body));
     STI_TRY(check_place(s, "path: point", part->point));
+    if (part->kind == ST_TENDON_SLIDER) {
+        if (k + 1 == def->n_path || def->path[k + 1].kind != ST_TENDON_POINT)
+            return BAD(s, "path: member %d is a slider, a point must be after it", k + 1);
+        STI_TRY(check_length(s, "path: rod", part->coefficient));
+        return check_direction(s, "path: axis", &part->axis);
+    }
     if (!round) return ST_OK;
     const bool between = k > 0 && k + 1 < def->n_path && def->path[k - 1].kind == ST_TENDON_POINT &&
                          def->path[k + 1].kind == ST_TENDON_POINT;
@@ -296,7 +342,7 @@ st_Status sti_tendon_check(const st_Scene *scene, Subject s, st_JointDef *def, s
         } else if (path[k].kind != ST_TENDON_PULLEY) {
             note_end(&ends, path[k].body.index1);
             moves = moves || !scene->body[path[k].body.index1].fixed;
-            n_points += path[k].kind == ST_TENDON_POINT;
+            n_points += path[k].kind == ST_TENDON_POINT || path[k].kind == ST_TENDON_SLIDER;
         }
     }
     if (path[0].kind != ST_TENDON_JOINT && (n_points < 2 || !moves))

@@ -139,21 +139,23 @@ const sti_Kind sti_joint_kind = {
 #define CYLINDER BIT(ST_TENDON_CYLINDER)
 #define PULLEY   BIT(ST_TENDON_PULLEY)
 #define JOINT    BIT(ST_TENDON_JOINT)
+#define SLIDER   BIT(ST_TENDON_SLIDER)
 
 static const sti_Key tendon_keys[] = {
     {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, PART(kind), "",
      "a point it passes through; a sphere or cylinder between two points that it wraps around; a pulley, which begins "
-     "another branch; or a joint, whose coordinate is added: all joints, or none",
+     "another branch; a joint, whose coordinate is added: all joints, or none; or a slider, whose place along its axis "
+     "is the length: a rod joins it to the point after it",
      NULL, NULL},
-    {"body", STI_VALUE_BODY, POINT | SPHERE | CYLINDER, 0, STI_FINITE, PART(body), "", "what it is fixed to",
+    {"body", STI_VALUE_BODY, POINT | SPHERE | CYLINDER | SLIDER, 0, STI_FINITE, PART(body), "", "what it is fixed to",
      "the ground", NULL},
-    {"point", STI_VALUE_VECTOR, POINT | SPHERE | CYLINDER, 0, STI_FINITE, PART(point), "m",
-     "in the body; of a sphere or cylinder: its middle", NULL, NULL},
-    {"axis", STI_VALUE_DIRECTION, CYLINDER, CYLINDER, STI_FINITE, PART(axis), "", "in the body, any length", NULL,
-     NULL},
+    {"point", STI_VALUE_VECTOR, POINT | SPHERE | CYLINDER | SLIDER, 0, STI_FINITE, PART(point), "m",
+     "in the body; of a sphere or cylinder: its middle; of a slider: its 0", NULL, NULL},
+    {"axis", STI_VALUE_DIRECTION, CYLINDER | SLIDER, CYLINDER | SLIDER, STI_FINITE, PART(axis), "",
+     "in the body, any length", NULL, NULL},
     {"radius", STI_VALUE_NUMBER, SPHERE | CYLINDER, SPHERE | CYLINDER, STI_POSITIVE, PART(radius), "m", "", NULL, NULL},
     {"side", STI_VALUE_SIDE, SPHERE | CYLINDER, 0, STI_FINITE, PART(side), "m",
-     "a point in the body, outside the shape: the tendon passes on that side",
+     "a point in the body: the tendon passes on that side; inside the shape: it passes through the shape",
      "the shorter way, where it is in the way", NULL},
     {"joint", STI_VALUE_JOINT, JOINT, JOINT, STI_FINITE, PART(joint), "", "one with a coordinate, listed before", NULL,
      NULL},
@@ -161,6 +163,7 @@ static const sti_Key tendon_keys[] = {
      "times the joint's coordinate", NULL, NULL},
     {"divisor", STI_VALUE_NUMBER, PULLEY, 0, STI_POSITIVE, PART(coefficient), "",
      "lengths from here on are divided by it", NULL, NULL},
+    {"rod", STI_VALUE_NUMBER, SLIDER, SLIDER, STI_POSITIVE, PART(coefficient), "m", "length of the rod", NULL, NULL},
 };
 
 static const char *tendon_word(int variant)

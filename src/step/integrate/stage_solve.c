@@ -40,7 +40,8 @@ st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_
     sti_islands_limit(work->islands, fmax(fmin(limit, work->guard.is_tight ? TIGHT_VISITS : limit), FEWEST_VISITS));
     bool done = false;
     const sti_Linearised *linear = &work->linearised; /* drag: symmetric, body by body */
-    if (!linear->on || (linear->symmetric && linear->first == model->first)) STI_TRY(sti_joint_coordinates_solve(work, solution, &found, &done, err));
+    if (!linear->on || (linear->symmetric && linear->first == model->first))
+        STI_TRY(sti_joint_coordinates_solve(work, solution, &found, &done, err));
     if (!done)
         STI_TRY(sti_islands_solve(work->islands, problem, pile, work->sleep.n_asleep > 0 ? &work->sleep.awake : NULL,
                                   solution, &found, err));
