@@ -179,6 +179,8 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
     const int row = step->law[c].first;
     double time;
     if (!(normal_impulse(work, c, &time) > 0)) return false;
+    for (int k = 0; k < work->rebounds.n; k++)
+        if (work->rebounds.at[k].contact == c) return true; /* by restitution, within this step */
     const double pulled = time * state->fastest.pull, fast = sti_larger(STI_SEPARATION_SPEED, 2 * pulled);
     if (load_of(model, state, work, c).much && bound_of(model, work, entry, state->v, before).any > fast) {
         const st_Vec3 jump = sub(velocity_at(model, work, entry, state->v), velocity_at(model, work, entry, before));

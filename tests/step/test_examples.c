@@ -25,7 +25,7 @@ static bool is_excepted(const Exception *list, const char *path, const char *pre
 }
 
 /* Open an example under a preset, with its step times a factor; false: it is not for this preset, or too large. */
-static bool open_example(Run *run, const char *path, const char *preset, double factor, int most_bodies)
+static bool open_example(Run *run, const char *path, const char *preset, double factor, int most)
 {
     char set[64];
     const char *const sets[] = {set};
@@ -33,12 +33,21 @@ static bool open_example(Run *run, const char *path, const char *preset, double 
     snprintf(set, sizeof set, "simulation/preset=%s", preset);
     if (st_scene_read(path, sets, 1, &run->scene, &run->def, &run->err) == ST_OK) {
         run->def.h *= factor;
-        if (st_scene_body_count(run->scene) <= most_bodies &&
+        if (st_scene_body_count(run->scene) <= most &&
             st_system_create(run->scene, &run->def, &run->sys, &run->err) == ST_OK)
             return true;
     }
     run_close(run);
     return false;
+}
+
+/* Pivoting takes minutes where there are many contacts: the presets named after papers. */
+static int most_bodies(const char *preset)
+{
+    static const char *const ours[] = {"default", "exact", "real-time", "accurate"};
+    for (int k = 0; k < 4; k++)
+        if (is_full() && strcmp(preset, ours[k]) == 0) return 30;
+    return 10;
 }
 
 /* Every example and preset, one after another. */
@@ -92,26 +101,26 @@ static void judge_signs(const Signs *signs, const char *path, const char *preset
 
 /* ---- forces ---------------------------------------------------------------------------------------- */
 
+/* None of these forces grows like 1/h: with h/16 they are what they are with h/8. Euler's methods count a landing that
+ * is slower than what forces give within two steps as force, up to three times the load, whatever h is. */
 static const Exception force_exceptions[] = {
-    {"bars_A0_mu0.15_g1", NULL,
-     "a stiff damper answers to an impact within less than a step: its true force is larger still"},
-    {"two-carts", NULL, "likewise"},
-    {"b_g", "anitescu-potra-1997", "diverges: stiff dampers, explicit"},
-    {"governor", "anitescu-potra-1997", "diverges: stiff springs, explicit"},
-    {"stiff-forces", NULL, "stiff springs that start out of balance: the first steps do not resolve them"},
-    {"jacks", NULL, "a heap in motion: other impacts at every h"},
-    {"poured", NULL, "likewise"},
-    {"pawl", NULL, "the pusher touches the pawl when its motion jumps: an impulse at a contact that is closed"},
-    {"rover", NULL, "the step decides when wheels land"},
-    {"escapement", NULL, "likewise its teeth"},
+    {"two-carts", NULL,
+     "stiff dampers answer to an impact within less than a step: the mean tends to their true force"},
+    {"rover", NULL, "wheels land slowly on uneven ground"},
+    {"escapement", NULL, "teeth land slowly"},
+    {"rattleback", NULL, "starts in the ground, is pushed out and lands slowly"},
+    {"dominoes", "anitescu-potra-1997", "lands slowly with the one step and not with the other"},
     {"card-house", "accurate", "a fifth of a second per step"},
-    {"rattleback", NULL,
-     "it starts with a velocity into the ground; with order two the first stage of the first step takes it"},
-    {"landing-box", NULL, "lands at the end of what is run, at the one step and not at the other"},
-    {"bars_A0", "default", "landings slower than what gravity gives in a step count as force: up to three weights"},
-    {"zeno-ball", NULL, "likewise"},
-    {"double-pendulum", NULL, "likewise"},
     {0}};
+
+/* Explicit steps that diverge, as they must: stiff springs and dampers. */
+static const Exception diverging[] = {{"b_g", "anitescu-potra-1997", "stiff dampers"},
+                                      {"b_m1e8_g1e8", "anitescu-potra-1997", "stiff dampers"},
+                                      {"bars_A0_mu0.15_g1", "anitescu-potra-1997", "stiff dampers"},
+                                      {"two-carts-fig6-d1e6", "anitescu-potra-1997", "stiff dampers"},
+                                      {"governor", "anitescu-potra-1997", "stiff springs"},
+                                      {"stiff-forces", "anitescu-potra-1997", "stiff springs"},
+                                      {0}};
 
 /* The largest force on a body by its joints, and between two bodies by contacts, steps that hold an impact left out: up
  * to a time (out[0]) and to a later one (out[1]). */
@@ -121,7 +130,7 @@ static bool largest_forces(const char *path, const char *preset, double factor, 
     Signs signs = {.last = st_step_info()};
     bool finished = true;
     memset(out, 0, 4 * sizeof **out);
-    if (!open_example(&run, path, preset, factor, is_full() ? 30 : 10)) return false;
+    if (!open_example(&run, path, preset, factor, most_bodies(preset))) return false;
     const int n = st_scene_body_count(run.scene);
     st_BodyLoad *load = calloc((size_t)n + 1, sizeof *load);
     assert_non_null(load);
@@ -155,12 +164,17 @@ static void judge_forces(const char *path, const char *preset)
 {
     double force[3][2][2];
     Run run;
-    if (!open_example(&run, path, preset, 1, is_full() ? 30 : 10)) return;
+    if (!open_example(&run, path, preset, 1, most_bodies(preset))) return;
     const double end = fmin(run.def.end, (is_full() ? 40 : 12) * run.def.h), until[2] = {end, end + 3 * run.def.h};
     run_close(&run);
     if (is_excepted(force_exceptions, path, preset)) return;
     for (int half = 0; half < 3; half++)
-        if (!largest_forces(path, preset, 1.0 / (1 << half), until, force[half])) return; /* test_forces, hashes */
+        if (!largest_forces(path, preset, 1.0 / (1 << half), until, force[half])) {
+            if (is_excepted(diverging, path, preset)) return;
+            print_message("%s, %s: ended early\n", path, preset);
+            n_bad++;
+            return;
+        }
     n_judged++;
     for (int kind = 0; kind < 2; kind++) {
         const double least = 1e-6;
@@ -192,21 +206,17 @@ static void forces_do_not_grow_with_shorter_steps(void **state)
 /* ---- energy ---------------------------------------------------------------------------------------- */
 
 static const Exception energy_exceptions[] = {
-    {"bars_A0_mu0.15_g1", "accurate",
-     "a stiff damper takes what an impact left over within one step, which has no order"},
+    {"bars_A0_mu0.15_g1", NULL, "a stiff damper takes what an impact left over within one step, which has no order"},
     {"two-carts", NULL, "likewise; and with order one a located collision has the velocity of a whole step within it"},
     {"stiff-forces", NULL, "springs that start out of balance: likewise"},
-    {"pawl", "accurate", "a closed contact is struck, or jams, and no event is located: what that takes has no order"},
-    {"painleve-chalk", "accurate", "likewise"},
-    {"rattleback", "accurate", "likewise, in its first step"},
-    {"ratchet", "accurate", "likewise, by the pawl on its tooth"},
-    {"rover", "accurate", "its scene has fixed steps: impacts of order two that are not located are not told apart"},
+    {"governor", "accurate", "the remainder, 1e-8 of the energy, changes its sign between the two steps"},
+    {"rattleback", "accurate", "starts in the ground: two stages push it out, and what that gives has no order"},
+    {"ratchet", "accurate", "the pawl on its tooth is struck when the wheel starts: likewise"},
+    {"rover", "accurate", "wheels land in fixed steps: likewise"},
     {"dominoes", NULL, "nearly at rest for that long: 1e-5 of the terms is friction that creeps"},
     {"b_m1e8", NULL, "the rounding of a body of 1e8 kg is of the size of all other energies"},
-    {"table", NULL, "at rest: terms of rounding"},
-    {"crane", NULL, "likewise"},
+    {"crane", NULL, "at rest: terms of rounding"},
     {"stack", NULL, "likewise"},
-    {"sphere", NULL, "likewise"},
     {"card-house", NULL, "likewise"},
     {0}};
 
@@ -222,7 +232,7 @@ static Balance balance_of(const char *path, const char *preset, double factor)
     Signs signs = {.last = st_step_info()};
     Run run;
     double kinetic, potential;
-    if (!open_example(&run, path, preset, factor, is_full() ? 30 : 10)) return out;
+    if (!open_example(&run, path, preset, factor, 10)) return out;
     const double duration = fmin(run.def.end, (is_full() ? 100 : 30) * run.def.h / factor);
     out.finished = st_system_energy(run.sys, &kinetic, &potential, &run.err) == ST_OK;
     while (out.finished && st_system_time(run.sys) < duration - 0.5 * run.def.h) {
