@@ -201,9 +201,21 @@ st_Status sti_friction_ready(st_Friction *friction, st_Error *err)
     if (friction->rho > 0.0) return ST_OK;
     STI_TRY(factor_map(friction, err));
     double trace, *zero = sti_alloc(&friction->allocator, n, sizeof *zero);
-    if (zero == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: the error of %d rows", n);
-    sti_friction_map_apply(friction->map, zero, false, NULL, NULL, friction->q);
+    double *bound = sti_alloc(&friction->allocator, n, sizeof *bound);
+    sti_Dd *q = sti_alloc(&friction->allocator, n, sizeof *q);
+    st_Status status = ST_OK;
+    if (zero != NULL && bound != NULL && q != NULL) {
+        sti_FrictionExact exact;
+        sti_friction_map_exact(friction->map, zero, q, bound, &exact); /* all errors are divided by it */
+        for (int k = 0; k < n; k++)
+            friction->q[k] = sti_dd_value(q[k]);
+    } else {
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: the error of %d rows", n);
+    }
+    sti_free(&friction->allocator, q, n, sizeof *q);
+    sti_free(&friction->allocator, bound, n, sizeof *bound);
     sti_free(&friction->allocator, zero, n, sizeof *zero);
+    STI_TRY(status);
     STI_TRY(sti_friction_map_trace(friction->map, &trace, err));
     friction->rho = trace > 0.0 ? n / trace : 1.0;
     return ST_OK;

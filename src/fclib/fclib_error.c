@@ -16,6 +16,14 @@
 /* What adding up the squares of one contact after another loses, relative to the sum. */
 static const double own_rounding = 4.0 * DBL_EPSILON;
 
+/* rho comes from trace(W) in ordinary arithmetic: so many digits of it are certain, whatever the masses and joints are.
+ * error_rho changes by no larger a share than rho does.                                            */
+static const double rho_rounding = 1e-9;
+/* |q| and rho |q| outside this range: squares, and the lower halves of double-doubles, may be lost. Nothing is
+ * certified.
+ */
+static const double least_size = 1e-100, largest_size = 1e100;
+
 /* One contact of the file: parts of the tangential impulse, each with rows of its own and a bound on its length. */
 typedef struct Part {
     int first, count;
@@ -193,8 +201,15 @@ static void judge_contacts(const st_Friction *friction, const double *r, const s
     out->error_rho = sqrt(scaled) / (friction->rho * scale);
     out->rounding = fmax(sqrt(plain_off), sqrt(scaled_off) / friction->rho) / scale +
                     own_rounding * p->n_contacts * fmax(out->error, out->error_rho);
+    out->rounding += p->form == ST_FORM_GLOBAL || p->n_l > 0 ? rho_rounding * out->error_rho : 0.0;
     out->certified = fmax(fmax(out->error, out->error_rho) + out->rounding, equality);
-    if (isnan(out->error) || isnan(out->error_rho) || isnan(out->rounding) || isnan(equality))
+    double most = 0.0; /* |q| may have vanished with its squares */
+    for (int k = 0; k < friction->n_r; k++)
+        most = fmax(most, fmax(fabs(friction->q[k]), fabs(r[k])));
+    const bool in_range = scale >= least_size && scale <= largest_size && friction->rho * scale >= least_size &&
+                          friction->rho * scale <= largest_size && (length > 0.0 || most == 0.0);
+    if (!in_range) out->rounding = HUGE_VAL;
+    if (!in_range || isnan(out->error) || isnan(out->error_rho) || isnan(out->rounding) || isnan(equality))
         out->certified = HUGE_VAL;
 }
 

@@ -19,11 +19,12 @@ st_Status st_lcp_error(const st_LcpProblem *p, const double *z, double *w, st_Lc
         sti_free(&allocator, size, n + 1, sizeof *size);
         return sti_fail(err, ST_ERR_MEMORY, "out of memory: the error of %d rows", p->n);
     }
-    double trace = 0.0, square = 0.0, plain = 0.0, scaled = 0.0, off = 0.0;
+    double trace = 0.0, square = 0.0, plain = 0.0, scaled = 0.0, off = 0.0, most = 0.0;
     for (int i = 0; i < p->n; i++) {
         exact[i] = sti_dd(p->q[i]);
         size[i] = fabs(p->q[i]);
         square += p->q[i] * p->q[i];
+        most = fmax(most, fmax(fabs(p->q[i]), fabs(z[i])));
     }
     for (int j = 0; j < p->n; j++)
         for (int64_t e = p->M.p[j]; e < p->M.p[j + 1]; e++) {
@@ -50,7 +51,11 @@ st_Status st_lcp_error(const st_LcpProblem *p, const double *z, double *w, st_Lc
     out->error_rho = sqrt(scaled) / (rho * scale);
     out->rounding = sqrt(off) / scale + 4.0 * DBL_EPSILON * (double)n * fmax(out->error, out->error_rho);
     out->certified = fmax(out->error, out->error_rho) + out->rounding;
-    if (isnan(out->error) || isnan(out->error_rho) || isnan(out->rounding)) out->certified = HUGE_VAL;
+    /* Squares, and the lower halves of double-doubles, may be lost outside this range. */
+    const bool in_range = scale >= 1e-100 && scale <= 1e100 && rho * scale >= 1e-100 && rho * scale <= 1e100;
+    if (!in_range || (square == 0.0 && most > 0.0)) out->rounding = HUGE_VAL;
+    if (isinf(out->rounding) || isnan(out->error) || isnan(out->error_rho) || isnan(out->rounding))
+        out->certified = HUGE_VAL;
     sti_free(&allocator, exact, n + 1, sizeof *exact);
     sti_free(&allocator, size, n + 1, sizeof *size);
     return ST_OK;

@@ -40,9 +40,28 @@ static double rounding_from_diagonal(const sti_Reduction *reduction, const doubl
     return isnan(most) ? INFINITY : most;
 }
 
+/* Do the squares of impulses and velocities exist as numbers? Below 1e-154 they vanish, and anything seems solved. */
+static bool is_in_range(const sti_Reduction *reduction)
+{
+    static const double least = 1e-80, largest = 1e80;
+    const st_Problem *p = reduction->problem;
+    double most = 0.0, impulse = 0.0;                         /* of b, and of rho b */
+    if (reduction->graph != NULL && !reduction->all_errors) { /* b is not there */
+        impulse = sti_residual_scale(reduction);
+        return impulse == 0.0 || (impulse >= least && impulse <= largest);
+    }
+    for (int c = 0; c < p->n_contacts; c++)
+        for (int j = p->contact[c].first; j < p->contact[c].first + p->contact[c].dim; j++) {
+            most = fmax(most, fabs(reduction->b[j]));
+            impulse = fmax(impulse, reduction->rho[c] * fabs(reduction->b[j]));
+        }
+    if (most == 0.0) return true; /* what is measured is absolute */
+    return most >= least && most <= largest && impulse >= least && impulse <= largest;
+}
+
 bool sti_residual_is_certain(const sti_Reduction *reduction, const double *r, double tolerance)
 {
-    return rounding_from_diagonal(reduction, r) <= allowed_share * tolerance;
+    return is_in_range(reduction) && rounding_from_diagonal(reduction, r) <= allowed_share * tolerance;
 }
 
 /* The body or mechanism at a side of contact c; -1: the ground. */
@@ -279,6 +298,7 @@ static void judge_again(sti_Reduction *reduction, const double *r, Exact *x)
     judged->residual.rounding = (uncertain + push) / (scale > 0.0 ? scale : 1.0);
     if (reduction->all_errors)
         judged->residual.rounding = fmax(judged->residual.rounding, push / (b > 0.0 ? sqrt(b) : 1.0));
+    if (!is_in_range(reduction)) judged->residual.rounding = INFINITY;
     judged->residual.joint = p->n_l > 0 ? joint : 0.0;
     memcpy(judged->u, x->u, (size_t)p->n_r * sizeof *judged->u);
 }
