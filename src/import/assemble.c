@@ -209,17 +209,29 @@ st_Status sti_mend_inertia(sti_Robot *robot, sti_RobotLink *link)
     for (int k = 1; k < 3; k++)
         if (moment[k] > moment[largest]) largest = k;
     const double least = fmin(moment[(largest + 1) % 3], moment[(largest + 2) % 3]);
+    int raised = 0; /* a rod without thickness: a thousandth of the largest, so that it can turn */
+    for (int k = 0; k < 3; k++) {
+        const double more = 1e-3 * moment[largest] - moment[k], e[3] = {axes[k].x, axes[k].y, axes[k].z};
+        const double others = moment[(k + 1) % 3] + moment[(k + 2) % 3] - moment[largest];
+        if (fabs(moment[k]) > 1e-9 * moment[largest] || others < 0.9 * moment[largest]) continue;
+        for (int i = 0; i < 9; i++)
+            link->inertia.m[i] += more * e[i / 3] * e[i % 3];
+        raised++;
+    }
+    if (raised > 0)
+        return sti_remark(robot, "link \"%.60s\": a principal moment of 0 becomes %.3g, a thousandth of the largest",
+                          link->name, 1e-3 * moment[largest]);
     const double excess = moment[largest] - moment[(largest + 1) % 3] - moment[(largest + 2) % 3];
-    if (!(least >= 0) || !(excess > 1e-9 * moment[largest]) || excess > 0.1 * moment[largest]) return ST_OK;
+    const double most = sti_robot_ignores(robot, "inertia") ? 1 : 0.1;
+    if (!(least >= 0) || !(excess > 1e-9 * moment[largest]) || excess > most * moment[largest]) return ST_OK;
     const st_Vec3 e = axes[largest];
     const double x[3] = {e.x, e.y, e.z};
     for (int i = 0; i < 9; i++)
         link->inertia.m[i] -= excess * x[i / 3] * x[i % 3];
-    return sti_remark(
-        robot,
-        "link \"%.60s\": its principal moments %.6g, %.6g, %.6g violate the triangle inequality a little: "
-        "the largest is made %.6g",
-        link->name, moment[0], moment[1], moment[2], moment[largest] - excess);
+    return sti_remark(robot,
+                      "link \"%.60s\": its principal moments %.6g, %.6g, %.6g violate the triangle inequality: "
+                      "the largest is made %.6g",
+                      link->name, moment[0], moment[1], moment[2], moment[largest] - excess);
 }
 
 /* The root of a body that is welded to the world does not move. */

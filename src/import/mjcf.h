@@ -99,7 +99,6 @@ st_Status sti_mjcf_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose *
 /* An attribute, or an element, that would change the motion and is not understood: an error, unless the robot's
  * `ignore` has its name. */
 st_Status sti_mjcf_unknown(const sti_Mjcf *m, const sti_Element *element, const char *attribute);
-bool sti_mjcf_ignores(const sti_Mjcf *m, const char *name); /* the robot is said to do without it */
 /* Every attribute of an element is one that we read, or one that does not matter. Words apart by spaces. */
 st_Status sti_mjcf_check(const sti_Mjcf *m, const sti_Element *element, const char *read, const char *passed);
 bool sti_mjcf_word(const char *words, const char *word); /* is it one of them? */

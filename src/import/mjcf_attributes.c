@@ -304,14 +304,6 @@ static st_Status own_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose
 
 /* ---- what is not understood ---------------------------------------------------------------------- */
 
-bool sti_mjcf_ignores(const sti_Mjcf *m, const char *name)
-{
-    const json_t *list = json_object_get(m->robot->entry, "ignore");
-    for (size_t k = 0; k < json_array_size(list); k++)
-        if (strcmp(json_string_value(json_array_get(list, k)), name) == 0) return true;
-    return false;
-}
-
 /* "solref of <geom>", among what is not carried over. */
 static st_Status pass(const sti_Mjcf *m, const sti_Element *element, const char *attribute)
 {
@@ -327,7 +319,7 @@ static st_Status pass(const sti_Mjcf *m, const sti_Element *element, const char 
 st_Status sti_mjcf_unknown(const sti_Mjcf *m, const sti_Element *element, const char *attribute)
 {
     const char *name = attribute != NULL ? attribute : element->name;
-    if (sti_mjcf_ignores(m, name)) return pass(m, element, attribute);
+    if (sti_robot_ignores(m->robot, name)) return pass(m, element, attribute);
     return sti_element_fail(
         m->robot->err, element,
         "%s%s is not understood and may change the motion; \"ignore\": [\"%.40s\"] of the robot does "

@@ -53,7 +53,7 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
         STI_TRY(not_negative(m, at, "armature", &joint->armature));
         if (m->no_springs) joint->stiffness = 0;
         if (m->no_dampers) joint->damping = 0;
-        if (sti_mjcf_ignores(m, "armature")) joint->armature = 0;
+        if (sti_robot_ignores(m->robot, "armature")) joint->armature = 0;
         if (friction != 0) sti_skip(m->robot, "frictionloss of free joints");
         return ST_OK;
     }
@@ -122,13 +122,14 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
         }
     }
     if (ball && joint->friction != 0) sti_skip(m->robot, "frictionloss of ball joints");
-    if (sti_mjcf_ignores(m, "armature")) joint->armature = 0;
+    if (sti_robot_ignores(m->robot, "armature")) joint->armature = 0;
     if (ball && joint->armature != 0)
         STI_TRY(sti_remark(m->robot, "armature of ball joints turns with the body, not against its parent"));
-    if (ball && joint->damping != 0)
-        STI_TRY(sti_remark(m->robot,
-                           "damping of ball joints acts on the rate of the rotation vector, as bushings have it, "
-                           "not on the angular velocity: the same for small angles"));
+    if (ball && joint->damping != 0 && joint->stiffness != 0)
+        STI_TRY(sti_remark(
+            m->robot,
+            "damping of ball joints with springs acts on the rate of the rotation vector, as bushings have it, "
+            "not on the angular velocity: the same for small angles"));
     if (ball) joint->friction = 0;
     return ST_OK;
 }

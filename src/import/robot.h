@@ -230,6 +230,7 @@ int sti_robot_find_tendon(const sti_Robot *robot, const char *name); /* -1: none
 st_Status sti_robot_shape(sti_Robot *robot, sti_RobotLink *link, const sti_Element *at, st_Pose pose, json_t *json);
 /* `from` joins `into`, both placed; the frame of `into` stays. */
 void sti_join_masses(sti_RobotLink *into, const sti_RobotLink *from);
+bool sti_robot_ignores(const sti_Robot *robot, const char *name);   /* the robot is said to do without it */
 int sti_robot_find(const sti_Robot *robot, const char *name);       /* link; -1: none           */
 int sti_robot_find_joint(const sti_Robot *robot, const char *name); /* the link that has it     */
 void sti_robot_free(sti_Robot *robot);

@@ -90,6 +90,14 @@ st_Status sti_robot_shape(sti_Robot *robot, sti_RobotLink *link, const sti_Eleme
     return sti_robot_memory(robot);
 }
 
+bool sti_robot_ignores(const sti_Robot *robot, const char *name)
+{
+    const json_t *list = json_object_get(robot->entry, "ignore");
+    for (size_t k = 0; k < json_array_size(list); k++)
+        if (strcmp(json_string_value(json_array_get(list, k)), name) == 0) return true;
+    return false;
+}
+
 int sti_robot_find(const sti_Robot *robot, const char *name)
 {
     for (int k = 0; k < robot->n_links; k++)
@@ -302,7 +310,9 @@ static bool find_package(const sti_Robot *robot, const char *name, const char *r
 st_Status sti_robot_path(sti_Robot *robot, const sti_Element *at, const char *name, const char **out)
 {
     char path[PATH_SIZE], package[256];
-    const char *rest = name;
+    const bool shape = sti_element_is(at, "mesh") && !sti_element_is(at->up, "asset"); /* of URDF and SDF */
+    const char *rest = name,
+               *hint = shape ? "; \"ignore\": [\"mesh\"] of the robot does without meshes that are not there" : "";
     if (strncmp(name, "package://", 10) == 0 || strncmp(name, "model://", 8) == 0) {
         rest = strstr(name, "//") + 2;
         size_t n = strcspn(rest, "/");
@@ -312,8 +322,8 @@ st_Status sti_robot_path(sti_Robot *robot, const sti_Element *at, const char *na
         if (!find_package(robot, package, rest + n + 1, path))
             return sti_element_fail(robot->err, at,
                                     "\"%.80s\" was not found: must be in a folder \"%.40s\" around the file, or in one "
-                                    "of ROS_PACKAGE_PATH",
-                                    name, package);
+                                    "of ROS_PACKAGE_PATH%s",
+                                    name, package, hint);
     } else {
         if (strncmp(name, "file://", 7) == 0) rest = name + 7;
         int n = snprintf(path, sizeof path, "%s%s", rest[0] == '/' ? "" : robot->folder, rest);
@@ -327,7 +337,7 @@ st_Status sti_robot_path(sti_Robot *robot, const sti_Element *at, const char *na
                          rest);
             if (n < (int)sizeof beside && exists(robot, beside)) memcpy(path, beside, (size_t)n + 1);
         }
-        if (!exists(robot, path)) return sti_element_fail(robot->err, at, "there is no file \"%.120s\"", path);
+        if (!exists(robot, path)) return sti_element_fail(robot->err, at, "there is no file \"%.120s\"%s", path, hint);
     }
     *out = sti_xml_keep_text(robot->files, path);
     return *out != NULL ? ST_OK : sti_robot_memory(robot);

@@ -339,7 +339,12 @@ static st_Status read_collision(const Sdf *sdf, sti_RobotLink *link, const sti_E
     STI_TRY(numbers(sdf, bounce, "restitution_coefficient", 1, &restitution));
     if (mu < 0 || !(restitution >= 0 && restitution <= 1))
         return sti_element_fail(sdf->robot->err, surface, "mu must be >= 0, restitution_coefficient from 0 to 1");
-    STI_TRY(geometry_json(sdf, geometry->first, &pose, &json));
+    const st_Status status = geometry_json(sdf, geometry->first, &pose, &json);
+    if (status == ST_ERR_FORMAT && sti_element_is(geometry->first, "mesh") && sti_robot_ignores(sdf->robot, "mesh")) {
+        sti_skip(sdf->robot, "<mesh> that could not be found");
+        return ST_OK;
+    }
+    STI_TRY(status);
     json = sti_with(json, "friction", json_real(mu));
     if (restitution > 0) json = sti_with(json, "restitution", json_real(restitution));
     return sti_robot_shape(sdf->robot, link, at, pose, json);

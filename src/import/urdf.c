@@ -68,6 +68,7 @@ static st_Status check_children(sti_Robot *robot, const sti_Element *element, co
 
 /* ---- links --------------------------------------------------------------------------------------- */
 
+#define THIN 1e-3 /* of the longest side: thickness of shapes that have none */
 #define BALL 0.05 /* [m]: radius that stands for an inertia that the file does not know */
 
 static st_Status read_inertial(sti_Robot *robot, sti_RobotLink *link, const sti_Element *inertial)
@@ -81,8 +82,6 @@ static st_Status read_inertial(sti_Robot *robot, sti_RobotLink *link, const sti_
     if (mass == NULL) return sti_element_fail(robot->err, inertial, "has no <mass>, must have one");
     STI_TRY(read_origin(robot, inertial, &frame));
     STI_TRY(read_size(robot, mass, "value", true, &link->mass));
-    if (inertia == NULL && link->mass > 0)
-        return sti_element_fail(robot->err, inertial, "has a mass and no <inertia>, must have one");
     for (int k = 0; k < 6 && inertia != NULL; k++)
         STI_TRY(sti_numbers(robot->err, inertia, names[k], 1, k == 0 || k == 3 || k == 5, &value[k]));
     if (link->mass > 0 && value[0] == 0 && value[3] == 0 && value[5] == 0 && value[1] == 0 && value[2] == 0 &&
@@ -103,9 +102,14 @@ static st_Status geometry_json(sti_Robot *robot, const sti_Element *form, st_Qua
     double size[3] = {1, 1, 1}, radius = 0, length = 0;
     if (sti_element_is(form, "box")) {
         STI_TRY(sti_numbers(robot->err, form, "size", 3, true, size));
-        for (int k = 0; k < 3; k++)
-            if (!(size[k] > 0))
+        const double longest = fmax(size[0], fmax(size[1], size[2]));
+        for (int k = 0; k < 3; k++) {
+            if (!(size[k] >= 0) || longest == 0)
                 return sti_element_fail(robot->err, form, "size has %g, must be three numbers > 0", size[k]);
+            if (size[k] > 0) continue;
+            size[k] = THIN * longest;
+            STI_TRY(sti_remark(robot, "a box without thickness is a thousandth of its longest side thick"));
+        }
         *out = json_pack("{s:s, s:[f, f, f]}", "type", "box", "size", size[0], size[1], size[2]);
     } else if (sti_element_is(form, "sphere")) {
         STI_TRY(read_size(robot, form, "radius", true, &radius));
@@ -113,7 +117,15 @@ static st_Status geometry_json(sti_Robot *robot, const sti_Element *form, st_Qua
                           : json_pack("{s:s}", "type", "point");
     } else if (sti_element_is(form, "cylinder") || sti_element_is(form, "capsule")) {
         STI_TRY(read_size(robot, form, "radius", false, &radius));
-        STI_TRY(read_size(robot, form, "length", false, &length));
+        STI_TRY(read_size(robot, form, "length", true, &length));
+        if (length == 0 && sti_element_is(form, "capsule")) { /* a ball */
+            *out = json_pack("{s:s, s:f}", "type", "sphere", "radius", radius);
+            return *out != NULL ? ST_OK : sti_robot_memory(robot);
+        }
+        if (length == 0) {
+            length = THIN * radius;
+            STI_TRY(sti_remark(robot, "a cylinder without length is a thousandth of its radius long"));
+        }
         *out = json_pack("{s:s, s:f, s:f}", "type", form->name, "radius", radius, "length", length);
     } else if (sti_element_is(form, "plane")) { /* of Bullet; one that moves is refused by the scene */
         double normal[3] = {0, 0, 1};
@@ -146,7 +158,12 @@ static st_Status read_collision(sti_Robot *robot, sti_RobotLink *link, const sti
         return sti_element_fail(robot->err, geometry, "has several shapes, must have one; give several <collision>s");
     STI_TRY(read_origin(robot, collision, &pose));
     st_Quat turn = pose_identity().q;
-    STI_TRY(geometry_json(robot, geometry->first, &turn, &json));
+    const st_Status status = geometry_json(robot, geometry->first, &turn, &json);
+    if (status == ST_ERR_FORMAT && sti_element_is(geometry->first, "mesh") && sti_robot_ignores(robot, "mesh")) {
+        sti_skip(robot, "<mesh> that could not be found");
+        return ST_OK;
+    }
+    STI_TRY(status);
     pose.q = quat_product(pose.q, turn);
     return sti_robot_shape(robot, link, collision, pose, json);
 }

@@ -21,7 +21,7 @@ sti_Measure sti_measure_along(st_Pose a, st_Pose b, st_Vec3 p_b, st_Vec3 n, st_V
 }
 
 /* A rate g' w, w the angular velocity of b against a in a's axes. */
-static sti_Measure turning(st_Quat a, double value, st_Vec3 g)
+sti_Measure sti_measure_turning(st_Quat a, double value, st_Vec3 g)
 {
     st_Vec3 world = rotate(a, g);
     return (sti_Measure){.value = value, .on_a = {.angular = scale(-1, world)}, .on_b = {.angular = world}};
@@ -71,7 +71,7 @@ sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q
     double s = dot(n, v), c = r.w, square = c * c + s * s;
     if (square > 1e-12) /* half a turn about an orthogonal axis has no twist */
         g = scale(1 / square, add(scale(c * c, n), add(scale(c, cross(v, n)), scale(s, v))));
-    return turning(a, with_turns(quat_twist(r, n), q[angle_of->q]), g);
+    return sti_measure_turning(a, with_turns(quat_twist(r, n), q[angle_of->q]), g);
 }
 
 sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a)
@@ -79,7 +79,7 @@ sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3
     st_Vec3 phi = quat_log(measure_turned(a, b, relative)), across = cross(phi, axis_a);
     double angle = norm(phi), half = 0.5 * angle;
     double k = angle < 1e-3 ? 1.0 / 12 + angle * angle / 720 : (1 - half / tan(half)) / (angle * angle);
-    return turning(a, dot(axis_a, phi), add(axis_a, add(scale(0.5, across), scale(k, cross(phi, across)))));
+    return sti_measure_turning(a, dot(axis_a, phi), add(axis_a, add(scale(0.5, across), scale(k, cross(phi, across)))));
 }
 
 int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 axis_b)

@@ -134,6 +134,8 @@ int sti_spring_measures(const sti_World *world, int index, const double *q, sti_
         if (values->stiffness[k] == 0 && values->damping[k] == 0) continue;
         if (component != NULL) component[n] = k;
         out[n] = direction[k < 6 ? k : 0];
+        if (k >= 3 && k < 6 && values->stiffness[k] == 0) /* a damper alone acts on the angular velocity itself */
+            out[n] = sti_measure_turning(a.q, out[n].value, s->frame_a[k - 3]);
         if (k >= 6) out[n] = (sti_Measure){.value = 0};
         for (int i = 0; k >= 6 && i < 6; i++) {
             const double factor = s->mode[k - 6][i];

@@ -397,6 +397,8 @@ bool sti_matrix_modes(const double A[36], double d[6], double mode[][6]);
 /* measure.c */
 sti_Measure sti_measure_along(st_Pose a, st_Pose b, st_Vec3 p_b, st_Vec3 n, st_Vec3 at, double value);
 sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q);
+/* A value whose rate is that of b against a about an axis of a. */
+sti_Measure sti_measure_turning(st_Quat a, double value, st_Vec3 gradient);
 sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a);
 /* Axes in the world, returns its index: the twist of b about an axis of its own that agrees with a's after the
  * shortest turn; the angle of a pointer of b.                                                        */

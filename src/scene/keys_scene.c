@@ -110,8 +110,9 @@ static const sti_Key robot_keys[] = {
      "links held by fixed joints become one body; false: those with mass stay, with a joint that reports its force",
      NULL, NULL},
     {"ignore", STI_VALUE_WORDS, STI_ANY, 0, STI_FINITE, 0, "",
-     "MJCF attributes and elements to do without that change the motion, by name: [\"tendon\"]", "none: an error",
-     NULL},
+     "MJCF attributes and elements to do without that change the motion, by name: [\"tendon\"]; URDF and SDF: "
+     "[\"mesh\"], meshes that are not there; [\"inertia\"], inertias that no body has",
+     "none: an error", NULL},
 };
 
 static void robot_defaults(int variant, sti_Def *def)

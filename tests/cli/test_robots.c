@@ -65,7 +65,6 @@ static void bad_urdf_files(void **state)
         {"<robot name='r'>\n<link name='a'><inertial><mass value='nan'/></inertial></link></robot>",
          2,
          {"value is \"nan\"", NULL}},
-        {"<robot name='r'>\n<link name='a'><inertial><mass value='1'/></inertial></link></robot>", 2, {"no <inertia>"}},
         {"<robot name='r'>\n<link name='a'><inertial><mass value='1'/><inertia ixx='1'/></inertial></link></robot>",
          2,
          {"<inertia>", "iyy is missing", NULL}},
@@ -83,10 +82,14 @@ static void bad_urdf_files(void **state)
          "</link></robot>",
          3,
          {"<box> of <link \"a\">", "size is \"1 2\"", "3 numbers within"}},
-        {"<robot name='r'><link name='a'>" INERTIAL "\n<collision><geometry><box size='1 2 0'/></geometry></collision>"
+        {"<robot name='r'><link name='a'>" INERTIAL "\n<collision><geometry><box size='1 2 -1'/></geometry></collision>"
          "</link></robot>",
          2,
-         {"size has 0", NULL}},
+         {"size has -1", NULL}},
+        {"<robot name='r'><link name='a'>" INERTIAL
+         "\n<collision><geometry><mesh filename='a.stl'/></geometry></collision></link></robot>",
+         2,
+         {"no file \"a.stl\"", "\"ignore\": [\"mesh\"]", NULL}},
         {"<robot name='r'><link name='a'>" INERTIAL "\n<collision><geometry><torus/></geometry></collision>"
          "</link></robot>",
          2,

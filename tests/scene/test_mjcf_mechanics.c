@@ -219,6 +219,24 @@ static void couplings_and_sensors(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* A ball joint's damper acts on the angular velocity, whatever the angle: a body of inertia 1 about every axis, spun
+ * about one axis through a whole turn, slows down like exp(-c t). */
+static void ball_dampers(void **state)
+{
+    (void)state;
+    Robot robot = model("<option gravity='0 0 0' timestep='0.001'/><worldbody><body name='b'>" INERTIAL
+                        "<joint type='ball' damping='0.5'/></body></worldbody>"
+                        "<keyframe><key qvel='3 2 6'/></keyframe>");
+    robot.def.keyframe = 1;
+    robot.def.integrator = ST_INTEGRATOR_SDIRK2;
+    st_System *system = run(&robot, 0.001, 1000);
+    st_Vec3 v, w;
+    st_system_velocity(system, st_scene_find_body(robot.scene, "b"), &v, &w);
+    check_vector(w, scale(exp(-0.5), vec3(3, 2, 6)), 1e-5);
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +248,7 @@ int main(void)
         cmocka_unit_test(options),
         cmocka_unit_test(more_kinds_than_groups),
         cmocka_unit_test(couplings_and_sensors),
+        cmocka_unit_test(ball_dampers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -608,9 +608,36 @@ static void everyday_files(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* A plate without thickness, a disc without length, a rod whose izz is 0, a mass whose inertia is left out, and a mesh
+ * that is not there, which the robot does without. */
+static void drawn_carelessly(void **state)
+{
+    (void)state;
+    const char *text =
+        "<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='0'/></inertial>"
+        "<collision><geometry><box size='2 1 0'/></geometry></collision>"
+        "<collision><geometry><cylinder radius='3' length='0'/></geometry></collision>"
+        "<collision><geometry><mesh filename='none.stl'/></geometry></collision></link>"
+        "<link name='b'><inertial><mass value='2'/></inertial></link>"
+        "<joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>";
+    const char *const sets[] = {"robots/0/ignore=[\"mesh\"]", NULL};
+    Robot robot = robot_of(text, sets);
+    st_ShapeDef plate, disc;
+    const st_BodyId a = st_scene_find_body(robot.scene, "a");
+    assert_int_equal(st_scene_shape(robot.scene, st_scene_find_shape(robot.scene, a, "a"), &plate, NULL), ST_OK);
+    assert_int_equal(st_scene_shape(robot.scene, st_scene_find_shape(robot.scene, a, "a.2"), &disc, NULL), ST_OK);
+    check_vector(plate.half, vec3(1, 0.5, 1e-3), 1e-15);
+    check_close(disc.length, 3e-3, 1e-15);
+    check_close(body(&robot, "a").inertia.m[8], 1e-3, 1e-15);
+    check_close(body(&robot, "b").inertia.m[0], 0.4 * 2 * 0.05 * 0.05, 1e-15);
+    assert_int_equal(st_scene_shape_count(robot.scene), 2);
+    st_scene_destroy(robot.scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(drawn_carelessly),
         cmocka_unit_test(rpy_turns_about_fixed_axes),
         cmocka_unit_test(inertia_is_turned_from_its_frame),
         cmocka_unit_test(fixed_links_become_one_body),
