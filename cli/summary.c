@@ -147,14 +147,24 @@ static void print_impacts(FILE *out, const Loaded *loaded, const Tally *tally)
     }
 }
 
+/* Beside numbers of this size it is the rounding of their difference: 2.86e-129 tells nobody anything. */
+static double without_rounding(double x, double scale)
+{
+    return fabs(x) < 1e-13 * scale ? 0 : x;
+}
+
 static void print_energy(FILE *out, const Tally *tally)
 {
     double start = tally->kinetic_start + tally->potential_start, end = tally->kinetic + tally->potential;
+    const double scale = fmax(fmax(fabs(tally->potential_start), fabs(tally->potential)),
+                              fmax(fmax(tally->kinetic, tally->kinetic_start), fabs(tally->work)));
     fprintf(out, "  %-22s %13s %13s %13s\n", "energy [J]", "kinetic", "potential", "total");
-    fprintf(out, "  %-22s %13.7g %13.7g %13.7g\n", "  start", tally->kinetic_start, tally->potential_start, start);
-    fprintf(out, "  %-22s %13.7g %13.7g %13.7g\n", "  end", tally->kinetic, tally->potential, end);
+    fprintf(out, "  %-22s %13.7g %13.7g %13.7g\n", "  start", without_rounding(tally->kinetic_start, scale),
+            without_rounding(tally->potential_start, scale), without_rounding(start, scale));
+    fprintf(out, "  %-22s %13.7g %13.7g %13.7g\n", "  end", without_rounding(tally->kinetic, scale),
+            without_rounding(tally->potential, scale), without_rounding(end, scale));
     fprintf(out, "  %-22s ", tally->work != 0 ? "  rise beside work, 1 step" : "  largest rise, 1 step");
-    if (tally->largest_increase > 0)
+    if (without_rounding(tally->largest_increase, scale) > 0)
         fprintf(out, "%13.3g at t = %.6g s\n", tally->largest_increase, tally->largest_increase_time);
     else
         fprintf(out, "%13s\n", "none");
@@ -168,7 +178,6 @@ static void print_energy(FILE *out, const Tally *tally)
                  {"  drift correction", tally->correction},
                  {"  the scheme", tally->scheme},
                  {"  not explained", tally->unexplained}};
-    const double scale = fmax(fmax(fabs(start), fabs(end)), fmax(tally->kinetic, tally->kinetic_start));
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) /* what rounds away is not worth a line */
         if (fabs(kinds[k].work) > 1e-9 * scale) fprintf(out, "  %-22s %13.7g\n", kinds[k].label, kinds[k].work);
 }
@@ -233,8 +242,9 @@ static double length_of(st_Vec3 a)
     return sqrt(a.x * a.x + a.y * a.y + a.z * a.z);
 }
 
+/* scale: the largest coordinate, velocity and spin of all bodies. */
 static void print_body(const Fold *fold, const st_System *system, st_BodyId id, const char *name, uint32_t axes,
-                       int name_width)
+                       const double scale[3], int name_width)
 {
     st_Pose pose = {0};
     st_Vec3 v = {0}, w = {0};
@@ -246,14 +256,16 @@ static void print_body(const Fold *fold, const st_System *system, st_BodyId id, 
     bool in_space = turn < 0 && (axes & ST_LOCK_ROTATION) != 0;
     add_text(text, sizeof text, "  %-*.*s", name_width, name_width, name);
     for (int k = 0; k < 3; k++)
-        if (axes & (1u << k)) add_text(text, sizeof text, " %13.7g", position[k]);
+        if (axes & (1u << k)) add_text(text, sizeof text, " %13.7g", without_rounding(position[k], scale[0]));
     if (in_space)
-        add_text(text, sizeof text, " %9.6f %9.6f %9.6f %9.6f %11.4g %11.4g", q[0], q[1], q[2], q[3], length_of(v),
-                 length_of(w));
-    if (turn >= 0) add_text(text, sizeof text, " %13.7g", 2 * atan2(q[0] < 0 ? -q[turn + 1] : q[turn + 1], fabs(q[0])));
+        add_text(text, sizeof text, " %9.6f %9.6f %9.6f %9.6f %11.4g %11.4g", q[0], q[1], q[2], q[3],
+                 without_rounding(length_of(v), scale[1]), without_rounding(length_of(w), scale[2]));
+    if (turn >= 0)
+        add_text(text, sizeof text, " %13.7g",
+                 without_rounding(2 * atan2(q[0] < 0 ? -q[turn + 1] : q[turn + 1], fabs(q[0])), 1));
     for (int k = 0; k < 3 && !in_space; k++)
-        if (axes & (1u << k)) add_text(text, sizeof text, " %11.4g", velocity[k]);
-    if (turn >= 0) add_text(text, sizeof text, " %11.4g", spin[turn]);
+        if (axes & (1u << k)) add_text(text, sizeof text, " %11.4g", without_rounding(velocity[k], scale[1]));
+    if (turn >= 0) add_text(text, sizeof text, " %11.4g", without_rounding(spin[turn], scale[2]));
     fold_row(fold, text);
 }
 
@@ -274,8 +286,19 @@ static void print_bodies(FILE *out, const Loaded *loaded)
     if (width > 40) width = 40;
     fputc('\n', out);
     print_titles(&fold, out, axes, width);
+    double scale[3] = {0};
+    for (int i = 1; i <= n; i++) {
+        st_Pose pose = {0};
+        st_Vec3 v = {0}, w = {0};
+        if (st_system_pose(loaded->system, (st_BodyId){i}, &pose) != ST_OK ||
+            st_system_velocity(loaded->system, (st_BodyId){i}, &v, &w) != ST_OK)
+            continue;
+        scale[0] = fmax(scale[0], length_of(pose.p));
+        scale[1] = fmax(scale[1], length_of(v));
+        scale[2] = fmax(scale[2], length_of(w));
+    }
     for (int i = 1; i <= n; i++)
-        print_body(&fold, loaded->system, (st_BodyId){i}, body_name(loaded->scene, (st_BodyId){i}), axes, width);
+        print_body(&fold, loaded->system, (st_BodyId){i}, body_name(loaded->scene, (st_BodyId){i}), axes, scale, width);
 }
 
 /* Pairs of links that were drawn inside each other, and so do not touch. */

@@ -233,6 +233,18 @@ static void the_summary_tells_what_was_set(void **state)
     check_contains(p->out, "patch_mass 1 kg");
 }
 
+/* Numbers that are rounding beside the others of their kind are 0: the slider's y was 1.2e-38 m. */
+static void final_states_have_no_rounding(void **state)
+{
+    Program *p = *state;
+    RUN(p, "run", "slider_crank", "--set", "simulation/preset=accurate", "--set", "simulation/end=0.05");
+    check_status(p, 0);
+    const char *final = strstr(p->out, "final state");
+    assert_non_null(final);
+    for (const char *e = final; (e = strstr(e, "e-")) != NULL; e += 2)
+        assert_true(atoi(e + 2) < 15);
+}
+
 static void interrupted_by(Program *p, int number, int expected_status)
 {
     const char *table = in_folder(p, "t.csv");
@@ -385,6 +397,7 @@ int main(void)
         TEST(divergence_is_said_and_the_run_kept),
         TEST(the_log_says_how_it_ended),
         TEST(the_summary_tells_what_was_set),
+        TEST(final_states_have_no_rounding),
         TEST(interrupt_keeps_what_was_computed),
         TEST(full_disk_is_said),
         TEST(closed_pipe_is_no_failure),
