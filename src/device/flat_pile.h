@@ -66,6 +66,12 @@ typedef struct sti_FlatContact {
     double r[3], m[3]; /* impulse and torque impulse on the sphere's body [N s, N m s]             */
 } sti_FlatContact;
 
+/* What the next step starts from: a contact of the last one, by spheres. */
+typedef struct sti_FlatImpulse {
+    int sphere, other, feature, colour;
+    double r[3], m[3];
+} sti_FlatImpulse;
+
 typedef struct sti_FlatPile sti_FlatPile;
 
 typedef struct sti_FlatDevice {
@@ -81,6 +87,9 @@ typedef struct sti_FlatDevice {
     st_Status (*step)(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_Error *err);
     /* All contacts of the last step: info.contacts of them. */
     st_Status (*contacts)(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err);
+    /* As many, for a saved state; and back, after `put`, with the length of that step. NULL: not of several ranks. */
+    st_Status (*impulses)(sti_FlatPile *pile, sti_FlatImpulse *out, st_Error *err);
+    st_Status (*put_impulses)(sti_FlatPile *pile, const sti_FlatImpulse *in, int n, double h, st_Error *err);
 } sti_FlatDevice;
 
 extern const sti_FlatDevice sti_flat_host, sti_flat_host_ranks; /* ranks: of rank 0, def.ranks has others */

@@ -744,3 +744,80 @@ static st_Status flat_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Erro
     sti_free(&pile->allocator, mine, n, sizeof *mine);
     return status;
 }
+
+static st_Status flat_impulses(sti_FlatPile *pile, sti_FlatImpulse *out, st_Error *err)
+{
+    const sti_Flat *f = &pile->f;
+    const int64_t n = f->n_contacts, s = f->n_spheres, room = n > s ? n + 1 : s + 1;
+    double *numbers = (double *)sti_alloc(&pile->allocator, room, sizeof *numbers);
+    int *ints = (int *)sti_alloc(&pile->allocator, room, sizeof *ints);
+    st_Status status = numbers != NULL && ints != NULL ? ST_OK : out_of_memory(pile, n, err);
+    if (status == ST_OK) {
+        const sti_FlatImpulse none = {0};
+        device_get(pile, ints, f->first_old, (s + 1) * (int64_t)sizeof *ints);
+        for (int i = 0; i < f->n_spheres; i++)
+            for (int c = ints[i]; c < ints[i + 1]; c++)
+                out[c] = none, out[c].sphere = i;
+        device_get(pile, ints, f->other_old, n * (int64_t)sizeof *ints);
+        for (int64_t c = 0; c < n; c++)
+            out[c].other = ints[c];
+        device_get(pile, ints, f->colour_old, n * (int64_t)sizeof *ints);
+        for (int64_t c = 0; c < n; c++)
+            out[c].colour = ints[c];
+        if (f->shaped) device_get(pile, ints, f->feature_old, n * (int64_t)sizeof *ints);
+        for (int64_t c = 0; f->shaped && c < n; c++)
+            out[c].feature = ints[c];
+        for (int k = 0; k < 3; k++) {
+            device_get(pile, numbers, f->r_old + k * f->capacity, n * (int64_t)sizeof *numbers);
+            for (int64_t c = 0; c < n; c++)
+                out[c].r[k] = numbers[c];
+            if (f->rolling) device_get(pile, numbers, f->m_old + k * f->capacity, n * (int64_t)sizeof *numbers);
+            for (int64_t c = 0; f->rolling && c < n; c++)
+                out[c].m[k] = numbers[c];
+        }
+        status = device_fault(pile, err);
+    }
+    sti_free(&pile->allocator, numbers, room, sizeof *numbers);
+    sti_free(&pile->allocator, ints, room, sizeof *ints);
+    return status;
+}
+
+static st_Status flat_put_impulses(sti_FlatPile *pile, const sti_FlatImpulse *in, int n, double h, st_Error *err)
+{
+    STI_TRY(make_room(pile, n, err));
+    sti_Flat *f = &pile->f;
+    const int64_t s = f->n_spheres, room = n > s ? (int64_t)n + 1 : s + 1;
+    double *numbers = (double *)sti_alloc(&pile->allocator, room, sizeof *numbers);
+    int *ints = (int *)sti_alloc(&pile->allocator, room, sizeof *ints);
+    st_Status status = numbers != NULL && ints != NULL ? ST_OK : out_of_memory(pile, n, err);
+    if (status == ST_OK) {
+        for (int c = 0, i = 0; i <= f->n_spheres; i++) {
+            while (c < n && in[c].sphere < i)
+                c++;
+            ints[i] = c;
+        }
+        device_put(pile, f->first_old, ints, (s + 1) * (int64_t)sizeof *ints);
+        for (int c = 0; c < n; c++)
+            ints[c] = in[c].other;
+        device_put(pile, f->other_old, ints, n * (int64_t)sizeof *ints);
+        for (int c = 0; c < n; c++)
+            ints[c] = in[c].colour;
+        device_put(pile, f->colour_old, ints, n * (int64_t)sizeof *ints);
+        for (int c = 0; c < n; c++)
+            ints[c] = in[c].feature;
+        if (f->shaped) device_put(pile, f->feature_old, ints, n * (int64_t)sizeof *ints);
+        for (int k = 0; k < 3; k++) {
+            for (int c = 0; c < n; c++)
+                numbers[c] = in[c].r[k];
+            put_doubles(pile, f->r_old + k * f->capacity, numbers, n);
+            for (int c = 0; f->rolling && c < n; c++)
+                numbers[c] = in[c].m[k];
+            if (f->rolling) put_doubles(pile, f->m_old + k * f->capacity, numbers, n);
+        }
+        f->h_old = h;
+        status = device_fault(pile, err);
+    }
+    sti_free(&pile->allocator, numbers, room, sizeof *numbers);
+    sti_free(&pile->allocator, ints, room, sizeof *ints);
+    return status;
+}

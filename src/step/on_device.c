@@ -24,6 +24,13 @@ struct sti_OnDevice {
     sti_FlatContact *contact;
     int64_t contact_capacity;
     double h;
+    sti_FlatImpulse *impulse; /* for saved states: of the last step, if `kept`                              */
+    int64_t impulse_capacity;
+    bool kept;
+    sti_FlatImpulse *start; /* a restored state begins with these                                           */
+    int64_t start_capacity;
+    int n_start;
+    double h_start;
 };
 
 /* ---- what a pile cannot do ------------------------------------------------------------------------ */
@@ -373,6 +380,8 @@ void sti_device_destroy(const sti_Model *model, sti_StepWork *work)
     sti_free(a, d->q, (int64_t)7 * d->n_bodies + 1, sizeof *d->q);
     sti_free(a, d->v, (int64_t)6 * d->n_bodies + 1, sizeof *d->v);
     STI_RELEASE(a, d->contact, d->contact_capacity);
+    STI_RELEASE(a, d->impulse, d->impulse_capacity);
+    STI_RELEASE(a, d->start, d->start_capacity);
     sti_free(a, d, 1, sizeof *d);
     work->on_device = NULL;
 }
@@ -536,6 +545,8 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
                 d->v[6 * (int64_t)(b - 1) + k] =
                     world->body[b].n_dofs == 6 ? s->state.v[world->body[b].v_first + k] : 0;
         STI_TRY(d->device->put(d->pile, d->q, d->v, err));
+        if (d->n_start > 0 && !s->state.fresh && d->device->put_impulses != NULL)
+            STI_TRY(d->device->put_impulses(d->pile, d->start, d->n_start, d->h_start, err));
     }
     s->work.device_has_state = false;
     const double before = s->state.t, end = sti_next_time(&s->state, h);
@@ -563,7 +574,7 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     s->state.works.unexplained += flat.kinetic + flat.potential - d->energy - flat.friction;
     d->energy = flat.kinetic + flat.potential;
     s->work.device_has_state = true;
-    d->fetched = false;
+    d->fetched = d->kept = false;
     d->n_contacts = flat.contacts;
     d->h = h;
 
@@ -587,6 +598,51 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     info->solve.converged = flat.residual <= (s->model.given.tolerance > 0 ? s->model.given.tolerance : 1e-3);
     sti_lap(&s->work, ST_STAGE_SOLVE);
     return ST_OK;
+}
+
+/* ---- saved states ------------------------------------------------------------------------------------ */
+
+int sti_device_impulses(const st_System *s, const sti_FlatImpulse **out, double *h)
+{
+    sti_OnDevice *d = s->work.on_device;
+    st_Error err;
+    if (d == NULL || s->state.fresh) return 0;
+    *out = d->start, *h = d->h_start;
+    if (!s->work.device_has_state) return d->n_start;
+    *out = d->impulse, *h = d->h;
+    if (d->n_contacts == 0 || d->device->impulses == NULL) return 0;
+    if (!d->kept) { /* without memory the restored run starts from nothing, within the tolerance */
+        if (STI_GROW(&s->model.allocator, d->impulse, d->impulse_capacity, d->n_contacts, &err) != ST_OK) return 0;
+        if (d->device->impulses(d->pile, d->impulse, &err) != ST_OK) return 0;
+        d->kept = true;
+    }
+    *out = d->impulse;
+    return d->n_contacts;
+}
+
+bool sti_device_impulse_fits(const sti_StepWork *work, const sti_FlatImpulse *impulse, int least_sphere)
+{
+    const sti_OnDevice *d = work->on_device;
+    bool finite = true;
+    for (int k = 0; k < 3; k++)
+        finite = finite && isfinite(impulse->r[k]) && isfinite(impulse->m[k]);
+    return finite && (d == NULL || (impulse->sphere >= least_sphere && impulse->sphere < d->n_spheres)) &&
+           impulse->colour >= STI_FLAT_FREE && impulse->colour < STI_FLAT_COLOURS;
+}
+
+st_Status sti_device_start_room(const sti_Model *model, sti_StepWork *work, int64_t n, st_Error *err)
+{
+    sti_OnDevice *d = work->on_device;
+    return d != NULL ? STI_GROW(&model->allocator, d->start, d->start_capacity, n, err) : ST_OK;
+}
+
+void sti_device_start_from(sti_StepWork *work, const void *impulses, int64_t n, double h)
+{
+    sti_OnDevice *d = work->on_device;
+    if (d == NULL) return;
+    if (n > 0) memcpy(d->start, impulses, (size_t)n * sizeof *d->start);
+    d->n_start = (int)n;
+    d->h_start = h;
 }
 
 /* ---- contacts ---------------------------------------------------------------------------------------- */

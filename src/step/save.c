@@ -6,6 +6,7 @@
  * What a next step depends on and cannot be computed again from (t, q, v) must stand here: one line of
  * `sections` each. Rows and contacts at q are not saved, they are evaluated again from the same bits.
  */
+#include "device/flat_pile.h"
 #include "step/contact/contact_model.h"
 #include "step/flow.h"
 #include "step/sleep.h"
@@ -71,6 +72,8 @@ enum {
     JOINT_VALUES,
     SPRING_VALUES,
     SURFACE_VALUES,
+    FLAT_IMPULSES,
+    FLAT_STEP,
     N_SECTIONS
 };
 
@@ -111,7 +114,9 @@ static const struct {
                           [MASSES] = {"masses", sizeof(sti_BodyMass)},
                           [JOINT_VALUES] = {"joints", sizeof(sti_JointValues)},
                           [SPRING_VALUES] = {"springs", sizeof(sti_SpringValues)},
-                          [SURFACE_VALUES] = {"surface", sizeof(sti_SurfaceValues)}};
+                          [SURFACE_VALUES] = {"surface", sizeof(sti_SurfaceValues)},
+                          [FLAT_IMPULSES] = {"flat r", sizeof(sti_FlatImpulse)},
+                          [FLAT_STEP] = {"flat h", sizeof(double)}};
 
 /* Parameters: the bit of their array in sti_Values.own, and how many there are; none are written of a system that has
  * those of its scene. */
@@ -187,6 +192,11 @@ size_t st_system_save(const st_System *system, void *buffer, size_t size)
     part[SPRING_VALUES].data = values->spring, part[SURFACE_VALUES].data = values->surface;
     for (int k = MASSES; k <= SURFACE_VALUES; k++)
         part[k].count = (values->own & value_bit[k]) != 0 ? value_count(system->model.world, k) : 0;
+    const sti_FlatImpulse *flat = NULL;
+    double flat_h = 0;
+    part[FLAT_IMPULSES] = (Part){"", sti_device_impulses(system, &flat, &flat_h)};
+    if (part[FLAT_IMPULSES].count > 0) part[FLAT_IMPULSES].data = flat;
+    part[FLAT_STEP] = (Part){&flat_h, 1};
     size_t needed = sizeof(Head);
     for (int k = 0; k < N_SECTIONS; k++)
         needed += sizeof(Section) + (size_t)part[k].count * sections[k].size;
@@ -373,6 +383,15 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
     STI_TRY(check_measured(model, work, &part[MEASURED], err));
     for (int k = MASSES; k <= SURFACE_VALUES; k++)
         if (part[k].count != 0 && part[k].count != value_count(model->world, k)) return state_damaged(err);
+    sti_FlatImpulse flat = {0};
+    double flat_h;
+    if (part[FLAT_STEP].count != 1) return state_damaged(err);
+    READ(&part[FLAT_STEP], 0, &flat_h);
+    if (!(flat_h >= 0) || !isfinite(flat_h)) return state_damaged(err);
+    for (int64_t k = 0, least = 0; k < part[FLAT_IMPULSES].count; k++, least = flat.sphere) {
+        READ(&part[FLAT_IMPULSES], k, &flat);
+        if (!sti_device_impulse_fits(work, &flat, (int)least)) return state_damaged(err);
+    }
     /* Those of a system without sleep are empty: there all are awake. */
     const int64_t n = part[ASLEEP].count;
     if (n > 0 && !work->sleep.on)
@@ -440,6 +459,7 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_va
     STI_TRY(STI_GROW(&s->model.allocator, s->work.sleep.joint_force, s->work.sleep.joint_force_capacity,
                      part[JOINT_FORCES].count, err));
     STI_TRY(STI_GROW(&s->model.allocator, s->state.modes.at, s->state.modes.capacity, part[MODES].count, err));
+    STI_TRY(sti_device_start_room(&s->model, &s->work, part[FLAT_IMPULSES].count, err));
     /* Deformations of compliant contacts, into the set that is not the state yet. */
     sti_Patches *to = &s->work.compliant.next;
     int64_t n = part[PATCHES].count, n_delta = part[DEFORMATIONS].count;
@@ -494,7 +514,10 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_va
     s->state.history.h = past.h;
     s->state.history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(&s->model));
     s->state.fresh = past.fresh != 0;
+    double flat_h;
+    READ(&part[FLAT_STEP], 0, &flat_h);
     s->work.device_has_state = false;
+    sti_device_start_from(&s->work, part[FLAT_IMPULSES].data, part[FLAT_IMPULSES].count, flat_h);
     s->state.works = past.works;
     s->state.fastest.speed = past.speed;
     s->state.fastest.pull = past.pull;

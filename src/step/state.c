@@ -37,6 +37,7 @@ void sti_forget_step(const sti_Model *model, const sti_State *state, sti_StepWor
     sti_impulses_begin(model, work);
     sti_forget_strikes(work);
     work->device_has_state = false;
+    sti_device_start_from(work, NULL, 0, 0);
 }
 
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)

@@ -346,6 +346,7 @@ st_Status sti_mean_create(const sti_Model *model, sti_StepWork *work, st_Error *
 void sti_mean_free(const sti_Model *model, sti_StepWork *work);
 int64_t sti_mean_past(const sti_Model *model); /* numbers in `past` */
 
+struct sti_FlatImpulse; /* device/flat_pile.h */
 /* on_device.c: the step of a pile on flat arrays, where the settings say so; its contacts. */
 st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err);
 void sti_device_destroy(const sti_Model *model, sti_StepWork *work);
@@ -353,6 +354,11 @@ st_Status sti_device_step(st_System *system, double h, st_StepInfo *info, st_Err
 int sti_device_contact_count(const sti_StepWork *work);
 st_Status sti_device_contact(const st_System *system, int index, st_ContactReport *out);
 st_Status sti_device_loads(const st_System *system, st_BodyLoad *out, int count); /* from 0 */
+/* What its next step starts from, for saved states: how many (0: nothing) and the length of the step they are of. */
+int sti_device_impulses(const st_System *system, const struct sti_FlatImpulse **out, double *h);
+bool sti_device_impulse_fits(const sti_StepWork *work, const struct sti_FlatImpulse *impulse, int least_sphere);
+st_Status sti_device_start_room(const sti_Model *model, sti_StepWork *work, int64_t n, st_Error *err);
+void sti_device_start_from(sti_StepWork *work, const void *impulses, int64_t n, double h);
 
 /* ---- what happens within a step --------------------------------------------------------------------- */
 

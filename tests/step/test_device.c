@@ -676,6 +676,43 @@ static void follows_the_state(void **state)
     end(&w);
 }
 
+/* A restored system and a clone go on with the bits of the original: impulses and colours are part of the state. */
+static void restores_the_same_bits(void **state)
+{
+    (void)state;
+    for (int kind = BALLS; kind <= SHAPES; kind++) {
+        World w;
+        st_System *twin = NULL;
+        heap(&w, 60, (Kind)kind, kind == CLUMPS ? 0.05 : 0);
+        start(&w);
+        steps(&w, 70);
+        const size_t size = st_system_save(w.system, NULL, 0);
+        char *bytes = malloc(size);
+        assert_non_null(bytes);
+        assert_true(st_system_save(w.system, bytes, size) == size);
+        check_ok(st_system_clone(w.system, &twin, &w.err), w.err);
+        steps(&w, 20);
+        const uint64_t hash = st_system_hash(w.system);
+        for (int k = 0; k < 20; k++)
+            check_ok(st_system_step(twin, w.def.h, NULL, &w.err), w.err);
+        assert_true(st_system_hash(twin) == hash);
+        st_system_destroy(twin);
+        check_ok(st_system_restore(w.system, bytes, size, &w.err), w.err);
+        assert_true(st_system_save(w.system, NULL, 0) == size); /* and again before a step */
+        steps(&w, 20);
+        assert_true(st_system_hash(w.system) == hash);
+        /* without its impulses the run goes another way */
+        check_ok(st_system_restore(w.system, bytes, size, &w.err), w.err);
+        double q[7 * 60], v[6 * 60];
+        st_system_state(w.system, q, v);
+        check_ok(st_system_set_state(w.system, st_system_time(w.system), q, v, &w.err), w.err);
+        steps(&w, 20);
+        assert_true(st_system_hash(w.system) != hash);
+        free(bytes);
+        end(&w);
+    }
+}
+
 static bool stop_now(void *ctx)
 {
     return ++*(int *)ctx > 3;
@@ -832,6 +869,7 @@ int main(void)
         cmocka_unit_test(same_bits),
         cmocka_unit_test(agrees_with_the_ordinary_step),
         cmocka_unit_test(follows_the_state),
+        cmocka_unit_test(restores_the_same_bits),
         cmocka_unit_test(steps_like_any_other),
         cmocka_unit_test(refuses_by_name),
         cmocka_unit_test(a_tiny_step_gains_nothing),

@@ -120,6 +120,7 @@ static void goes_on_bit_for_bit(void **state)
         {"song-2004/ellipse", NULL, 100, 50, NULL, {NULL}},
         {"world/sleeping", NULL, 300, 50, NULL, {NULL}},
         {"world/sleeping", NULL, 300, 50, NULL, {"bodies/*/mass", "bodies/*/shapes/*/friction"}},
+        {"world/wall", "simulation/device=flat", 5, 10, NULL, {NULL}},
         {"toys/chain-on-peg", "simulation/sleep=true", 100, 50, NULL, {NULL}},
         {"grains/hopper", NULL, 60, 20, NULL, {NULL}},
         {"mechanisms/motor_limit", NULL, 50, 50, "motor", {"joints/motor/motor/max_force"}}};
