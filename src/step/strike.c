@@ -24,7 +24,8 @@ st_Status sti_strikes_create(const sti_Model *model, sti_StepWork *work, st_Erro
     strikes->mechanism = sti_alloc(&model->allocator, n, sizeof *strikes->mechanism);
     strikes->hit = sti_alloc(&model->allocator, n, sizeof *strikes->hit);
     strikes->n_bodies = n;
-    if (strikes->mechanism == NULL || strikes->hit == NULL)
+    strikes->pace = sti_alloc(&model->allocator, n, sizeof *strikes->pace);
+    if (strikes->mechanism == NULL || strikes->hit == NULL || strikes->pace == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d bodies", n);
     int *of = strikes->mechanism;
     for (int b = 0; b < n; b++)
@@ -47,6 +48,7 @@ void sti_strikes_free(const sti_Model *model, sti_StepWork *work)
     sti_Strikes *strikes = &work->strikes;
     sti_free(&model->allocator, strikes->mechanism, strikes->n_bodies, sizeof *strikes->mechanism);
     sti_free(&model->allocator, strikes->hit, strikes->n_bodies, sizeof *strikes->hit);
+    sti_free(&model->allocator, strikes->pace, strikes->n_bodies, sizeof *strikes->pace);
     *strikes = (sti_Strikes){0};
 }
 
@@ -92,32 +94,31 @@ static double separation(const sti_Model *model, const sti_StepWork *work, const
     return dot(entry->normal, velocity_at(model, work, entry, v));
 }
 
-/* How fast b's material may at most be against a's at a contact's point, in v less `from` (or NULL): of most contacts
- * of a pile this shows that nothing struck there, without turning anything to the world's axes.     */
-typedef struct Bound {
-    double any, closing; /* in any direction; against the normal                                    */
-} Bound;
-
-static Bound bound_of(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *entry, const double *v,
-                      const double *from)
+/* Bodies that move, once per step: most contacts of a pile are then seen to strike nothing without a look at their
+ * points, which are at most twice as far from a body's centre as its shapes reach (is_calm).        */
+static void note_paces(const sti_Model *model, const sti_State *state, sti_StepWork *work, const double *before)
 {
-    const int body[2] = {entry->a, entry->b};
-    st_Vec3 linear[2];
-    double any = 0, along = 0; /* by turning */
-    for (int k = 0; k < 2; k++) {
-        st_Vec3 w, linear_from = {0, 0, 0}, w_from = {0, 0, 0};
-        sti_body_velocity(&model->world->body[body[k]], v, &linear[k], &w);
-        if (from != NULL) sti_body_velocity(&model->world->body[body[k]], from, &linear_from, &w_from);
-        linear[k] = sub(linear[k], linear_from), w = sub(w, w_from);
-        const double turning = norm(w);
-        if (turning == 0) continue;
-        const st_Vec3 arm = sti_lever(model->world, entry->point, sti_pose(work->step.q, body[k]).p);
-        any += turning * norm(arm);
-        along += turning * norm(cross(arm, entry->normal));
+    const sti_World *world = model->world;
+    for (int e = 0; model->rigid && e < sti_awake_count(world); e++) {
+        const int b = sti_awake_body(world, e);
+        st_Vec3 then, w_then, now, w_now;
+        sti_body_velocity(&world->body[b], before, &then, &w_then);
+        sti_body_velocity(&world->body[b], state->v, &now, &w_now);
+        const double turned = norm(w_then), turns = norm(sub(w_now, w_then)), reach = 2 * world->collider.body_reach[b];
+        work->strikes.pace[b] = (sti_Pace){norm(then) + (turned > 0 ? turned * reach : 0),
+                                           norm(sub(now, then)) + (turns > 0 ? turns * reach : 0)};
     }
-    const st_Vec3 apart = sub(linear[1], linear[0]);
-    const double rounding = 1e-9 * (norm(linear[0]) + norm(linear[1]) + any);
-    return (Bound){norm(apart) + any + rounding, along - dot(entry->normal, apart) + rounding};
+}
+
+/* Are the points of a contact's bodies together slower than `limit`, before the step or in what it changed? Sleepers
+ * have what they had when they were awake: more than now.                                            */
+static bool is_calm(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *entry, bool change,
+                    double limit)
+{
+    const double *reach = model->world->collider.body_reach;
+    const sti_Pace *a = &work->strikes.pace[entry->a], *b = &work->strikes.pace[entry->b];
+    const double sum = change ? a->change + b->change : a->before + b->before;
+    return sum <= 0.999 * limit && fabs(entry->gap) <= reach[entry->a] && fabs(entry->gap) <= reach[entry->b];
 }
 
 /* The normal impulse of contact c in the whole step, and the time that it acted for. The last stage alone may have
@@ -182,7 +183,7 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
     for (int k = 0; k < work->rebounds.n; k++)
         if (work->rebounds.at[k].contact == c) return true; /* by restitution, within this step */
     const double pulled = time * state->fastest.pull, fast = sti_larger(STI_SEPARATION_SPEED, 2 * pulled);
-    if (load_of(model, state, work, c).much && bound_of(model, work, entry, state->v, before).any > fast) {
+    if (load_of(model, state, work, c).much && !is_calm(model, work, entry, true, fast)) {
         const st_Vec3 jump = sub(velocity_at(model, work, entry, state->v), velocity_at(model, work, entry, before));
         if (norm(jump) > fast) return true;
     }
@@ -191,7 +192,7 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
     if (model->def.events != ST_EVENTS_OFF) return false; /* collisions were located */
     const bool limit = !model->rigid || sti_limit_joint(entry->id) >= 0;
     if (limit) return -sti_row_dot(&step->H, row, before) > fast;
-    return bound_of(model, work, entry, before, NULL).closing > fast && -separation(model, work, entry, before) > fast;
+    return !is_calm(model, work, entry, false, fast) && -separation(model, work, entry, before) > fast;
 }
 
 /* A fixed step takes the work of a normal impulse at the velocity after it, and what the impact takes is in the
@@ -275,6 +276,7 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
     }
     const bool located = model->def.events != ST_EVENTS_OFF; /* collisions, but no jams of what is closed */
     if (located && !(step->eta > 0)) return;
+    note_paces(model, state, work, velocity_before(model, work));
     for (int c = 0; c < step->n_gaps; c++) {
         if (!closes(model, state, work, c, velocity_before(model, work))) continue;
         if (!located) note_loss(model, state, work, c, velocity_before(model, work));

@@ -304,12 +304,18 @@ typedef struct sti_EnergyGuard {
     sti_Islands *other_islands; /* exact, made when they are needed; or those of the settings meanwhile */
 } sti_EnergyGuard;
 
+/* No point of a body was faster before the step, nor changed its velocity by more in it [m/s]. */
+typedef struct sti_Pace {
+    double before, change;
+} sti_Pace;
+
 /* strike.c: what impacts reached that nobody located, in the last step. */
 typedef struct sti_Strikes {
     int contacts;       /* that closed in it                                                       */
     bool first_step;    /* it began at a state that was set                                        */
     int *mechanism;     /* by body: the first of those it is joined to                             */
     unsigned char *hit; /* by first body of a mechanism: sti_Hit, and 16 times that of the step before */
+    sti_Pace *pace;     /* by body                                                                 */
     int n_bodies;
     bool any, any_before;
 } sti_Strikes;
