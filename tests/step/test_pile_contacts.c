@@ -420,6 +420,28 @@ static void test_starts_are_judged_with_the_same_bits_by_every_vector_unit(void 
     assert_true(sums[0].error[3] > 0 && sums[0].rounding[7] > 0);
 }
 
+/* A state that is set has the rows of its contacts, 36 numbers and their places each; steps of a pile need none. */
+static void test_rows_of_a_state_go_with_the_next_steps(void **state)
+{
+    (void)state;
+    Pile pile;
+    make_pile(&pile, false, true, false);
+    const sti_StepWork *work = &pile.system->work;
+    double *q = calloc((size_t)st_system_n_q(pile.system), sizeof *q),
+           *v = calloc((size_t)st_system_n_v(pile.system), sizeof *v);
+    st_system_state(pile.system, q, v);
+    check_ok(st_system_set_state(pile.system, 0, q, v, &pile.err), pile.err);
+    assert_true(work->here.contact_rows.n_rows >= 3 * 64);
+    for (int k = 0; k < 2; k++)
+        check_ok(st_system_step(pile.system, 1.0 / 240, NULL, &pile.err), pile.err);
+    assert_true(work->step.piled);
+    assert_null(work->here.contact_rows.x);
+    assert_null(work->trial.contact_rows.x);
+    free(q);
+    free(v);
+    free_pile(&pile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_islands_take_their_part_of_the_arrays),
         cmocka_unit_test(test_starts_are_judged_as_answers_are),
         cmocka_unit_test(test_starts_are_judged_with_the_same_bits_by_every_vector_unit),
+        cmocka_unit_test(test_rows_of_a_state_go_with_the_next_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,11 +29,15 @@ double sti_margin(const sti_Model *model)
 }
 
 /* The same for the two shapes of a contact. */
-double sti_margin_of(const sti_Model *model, const sti_ContactEntry *contact)
+static double margin_of_contact(const sti_Model *model, double margin, const sti_ContactEntry *contact)
 {
-    const double margin = sti_margin(model);
     if (!model->rigid || contact->shape_a == 0) return margin;
     return sti_pair_margin(&model->world->collider, contact->shape_a - 1, contact->shape_b - 1, margin);
+}
+
+double sti_margin_of(const sti_Model *model, const sti_ContactEntry *contact)
+{
+    return margin_of_contact(model, sti_margin(model), contact);
 }
 
 /* Form II holds what opens: with v+ = -v its position stays. Form I and stages end with v+ = 0, above the contact where
@@ -93,7 +97,7 @@ typedef struct Want {
     const sti_Model *model;
     const sti_State *state;
     sti_StepWork *work;
-    double h;
+    double h, margin;
     bool speculative;
     sti_Places places;
     int n; /* in all */
@@ -105,8 +109,8 @@ static bool is_wanted(const Want *want, const sti_ContactEntry *contact)
     const sti_State *state = want->state;
     const sti_StepWork *work = want->work;
     if (!want->speculative) return sti_ids_contain(&state->active, contact->id);
-    return contact->gap < sti_margin_of(model, contact) || contact->gap < want->h * contact->closing ||
-           sti_ids_contain(&work->ahead.missed, contact->id);
+    return contact->gap < margin_of_contact(model, want->margin, contact) ||
+           contact->gap < want->h * contact->closing || sti_ids_contain(&work->ahead.missed, contact->id);
 }
 
 static void want_share(void *ctx, int thread, int n_threads)
@@ -130,7 +134,7 @@ st_Status sti_want_contacts(const sti_Model *model, const sti_State *state, sti_
 {
     Want want;
     want.model = model, want.state = state, want.work = work, want.h = h, want.n = 0;
-    want.speculative = sti_speculative(model);
+    want.speculative = sti_speculative(model), want.margin = sti_margin(model);
     work->wanted.n = 0;
     if (work->here.n_contacts == 0) return ST_OK;
     STI_TRY(STI_GROW(&model->allocator, work->wanted.id, work->wanted.capacity, work->here.n_contacts, err));
@@ -214,9 +218,10 @@ typedef struct Search {
     bool any[STI_PARTS];
 } Search;
 
-static bool is_deeper_than_margin(const Search *search, const sti_ContactEntry *contact)
+static bool is_deeper_than_allowed(const Search *search, const sti_ContactEntry *contact)
 {
-    return !(contact->gap >= -search->allowed) && !sti_ids_contain(&search->work->ahead.missed, contact->id);
+    const sti_IdSet *missed = &search->work->ahead.missed;
+    return !(contact->gap >= -search->allowed) && (missed->n == 0 || !sti_ids_contain(missed, contact->id));
 }
 
 /* Contacts of the end, of the state and those that were wanted all stand by id: one walk through the three. */
@@ -233,7 +238,7 @@ static void search_part(void *ctx, int part, int64_t first, int64_t end)
     search->any[part] = false;
     for (int c = (int)first; c < (int)end && !search->any[part]; c++) {
         const sti_ContactEntry *contact = &work->trial.contact[c];
-        if (!is_deeper_than_margin(search, contact)) continue;
+        if (!is_deeper_than_allowed(search, contact)) continue;
         while (at < here->n_contacts && here->contact[at].id < contact->id)
             at++;
         while (w < wanted->n && wanted->id[w] < contact->id)
@@ -250,7 +255,7 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
     sti_StepWork *work = search->work;
     for (int c = first; c < end; c++) {
         const sti_ContactEntry *contact = &work->trial.contact[c];
-        if (!is_deeper_than_margin(search, contact)) continue;
+        if (!is_deeper_than_allowed(search, contact)) continue;
         const Miss miss = look_at(model, state, work, contact, sti_row_buffer_lower(&work->here, contact->id),
                                   sti_ids_contain(&work->wanted, contact->id));
         /* The last number of a feature, which no patch uses: for a point that has the name of another one. */
