@@ -102,10 +102,12 @@ static void clear(const sti_Model *model, const sti_StepWork *work, sti_StepImpu
 {
     if (sum->spring == NULL) return;
     for (int k = 0; k < 2; k++) {
+        if (!sum->some[k]) continue;
         memset(sum->load[k], 0, (size_t)STI_N_LOADS * (size_t)model->n_v * sizeof *sum->load[k]);
         memset(sum->joint[k], 0, (size_t)(joint_count(work) + 1) * sizeof *sum->joint[k]);
     }
-    memset(sum->spring, 0, (size_t)(spring_count(work) + 1) * sizeof *sum->spring);
+    if (sum->some[STI_FINITE]) memset(sum->spring, 0, (size_t)(spring_count(work) + 1) * sizeof *sum->spring);
+    sum->some[STI_FINITE] = sum->some[STI_IMPACT] = false;
     sum->n = 0;
     sum->time = 0;
 }
@@ -132,11 +134,14 @@ static st_Status add_sum(const sti_Model *model, const sti_StepWork *work, sti_S
 {
     const int64_t n_joint = (int64_t)(sizeof(sti_JointImpulse) / sizeof(double)) * joint_count(work);
     const int64_t n_spring = (int64_t)(sizeof(sti_SpringImpulse) / sizeof(double)) * spring_count(work);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; k++) { /* most steps have no impacts */
+        if (!from->some[k] && (scale_to == 1 || !to->some[k])) continue;
         combine_sums(to->load[k], scale_to, from->load[k], factor, (int64_t)STI_N_LOADS * model->n_v);
         combine_sums((double *)to->joint[k], scale_to, (const double *)from->joint[k], factor, n_joint);
+        if (k == STI_FINITE)
+            combine_sums((double *)to->spring, scale_to, (const double *)from->spring, factor, n_spring);
+        to->some[k] = true;
     }
-    combine_sums((double *)to->spring, scale_to, (const double *)from->spring, factor, n_spring);
     to->time = scale_to * to->time + factor * from->time;
     for (int c = 0; c < to->n && scale_to != 1; c++)
         combine_contact(&to->contact[c], scale_to, &to->contact[c], 0);
@@ -454,6 +459,7 @@ st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti
                                 .turning = work->stages.turning,
                                 .lag = work->step.means ? work->mean.lag : NULL};
     clear(model, work, sum);
+    sum->some[kind] = true;
     sum->time = work->step.eta;
     STI_TRY(sti_stage_loads(model, work, &ends, 1.0, sum->load[kind], work->stages.load_room, err));
     for (int k = 0; k < joint_count(work); k++)
@@ -466,6 +472,7 @@ st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti
     for (int c = 0; c < step->n_gaps; c++)
         sti_contact_impulse(work, c, kind, &sum->contact[c]);
     STI_TRY(add_sum(model, work, &work->impulses.piece, 1, &work->impulses.stage, weight, true, err));
+    if (sti_speculative(model)) return ST_OK; /* no event cuts the step */
     return add_sum(model, work, &work->impulses.way, 1, &work->impulses.stage, way, true, err);
 }
 
@@ -482,6 +489,7 @@ st_Status sti_carry_last(const sti_Model *model, const sti_State *state, sti_Ste
                          st_Error *err)
 {
     STI_TRY(add_sum(model, work, &work->impulses.piece, 1, &state->past_impulses, weight, false, err));
+    if (sti_speculative(model)) return ST_OK;
     return add_sum(model, work, &work->impulses.way, 1, &state->past_impulses, 0.5 * weight, false, err);
 }
 
@@ -512,6 +520,7 @@ st_Status sti_carry_normal(const sti_Model *model, sti_StepWork *work, int c, do
     double *load =
         work->impulses.piece.load[STI_IMPACT] + (ptrdiff_t)(limit ? STI_LOAD_JOINT : STI_LOAD_CONTACT) * model->n_v;
     if (contact == NULL) return ST_OK;
+    work->impulses.piece.some[STI_IMPACT] = true;
     contact->r[STI_IMPACT][0] += impulse;
     contact->linear[STI_IMPACT] = add(contact->linear[STI_IMPACT], scale(impulse, contact->normal));
     add_row_load(&H, work->step.law[c].first, impulse, load);

@@ -44,6 +44,7 @@ typedef struct sti_ContactImpulse {
 
 typedef struct sti_StepImpulses {
     double time;     /* that the finite ones act for [s]                                             */
+    bool some[2];    /* finite (springs are), impacts: not all of them are 0                         */
     double *load[2]; /* STI_N_LOADS x n_v: finite, impacts                                           */
     sti_JointImpulse *joint[2];
     sti_SpringImpulse *spring;

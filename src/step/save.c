@@ -531,6 +531,7 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_va
             copy_part(last->joint[STI_FINITE], &part[PAST_JOINTS], sizeof(sti_JointImpulse));
             copy_part(last->spring, &part[PAST_SPRINGS], sizeof(sti_SpringImpulse));
             copy_part(last->contact, &part[PAST_CONTACTS], sizeof(sti_ContactImpulse));
+            last->some[STI_FINITE] = last->some[STI_IMPACT] = true;
             last->n = (int)part[PAST_CONTACTS].count;
             last->time = past.h;
         }
