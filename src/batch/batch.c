@@ -110,12 +110,15 @@ static sti_BatchWorker *take_worker(st_Batch *b, int world)
         if (!atomic_exchange(&b->worker[k].busy, true)) return &b->worker[k];
 }
 
-static st_Status load_into(const st_Batch *b, sti_BatchWorker *worker, int world, st_Error *err)
+/* take_rows: with the rows that are kept of it, which go to the worker. */
+static st_Status load_into(const st_Batch *b, sti_BatchWorker *worker, int world, bool take_rows, st_Error *err)
 {
-    const sti_BatchWorld *w = &b->world[world];
+    sti_BatchWorld *w = &b->world[world];
     if (worker->world == world && worker->version == w->version) return ST_OK;
+    st_Sink *rows = take_rows && w->has_rows ? &w->rows : NULL;
     worker->world = -1;
-    STI_TRY(st_system_restore(worker->system, w->state.bytes, w->state.size, err));
+    if (rows != NULL) w->has_rows = false;
+    STI_TRY(sti_restore_saved(worker->system, w->state.bytes, w->state.size, false, rows, err));
     worker->world = world;
     worker->version = w->version;
     return ST_OK;
@@ -125,7 +128,7 @@ static st_Status load_into(const st_Batch *b, sti_BatchWorker *worker, int world
 static st_System *open_world(st_Batch *b, int world, sti_BatchWorker **worker, st_Error *err)
 {
     *worker = take_worker(b, world);
-    return load_into(b, *worker, world, err) == ST_OK ? (*worker)->system : NULL;
+    return load_into(b, *worker, world, true, err) == ST_OK ? (*worker)->system : NULL;
 }
 
 /* After a change: the state is kept and shown. */
@@ -137,6 +140,16 @@ static st_Status close_world(st_Batch *b, int world, sti_BatchWorker *worker, st
         show_state(b, worker->system, world);
         worker->version = ++b->world[world].version;
         if (status != ST_OK) worker->world = -1;
+        /* The next world takes the worker: the rows stay with this one. */
+        st_System *system = worker->system;
+        sti_BatchWorld *w = &b->world[world];
+        w->has_rows = false;
+        if (status == ST_OK && b->n_worlds > b->n_workers &&
+            sti_rows_can_be_kept(&system->model, &system->state, &system->work)) {
+            STI_EXCHANGE(st_Sink, w->rows, system->work.here);
+            w->has_rows = true;
+            worker->world = -1;
+        }
     }
     atomic_store(&worker->busy, false);
     return status;
@@ -157,6 +170,7 @@ static void free_saved(const st_Batch *b, sti_Saved *saved)
 static void free_world(const st_Batch *b, sti_BatchWorld *world)
 {
     free_saved(b, &world->state);
+    if (world->rows.allocator.free != NULL) sti_row_buffer_free(&world->rows);
     sti_free(&b->allocator, world->message, STI_BATCH_MESSAGE, 1);
 }
 
@@ -396,6 +410,16 @@ static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDe
         b->world[k].info = st_step_info();
         show_state(b, system, k);
         show_controls(b, &b->keyframe[0], k);
+        b->world[k].rows = (st_Sink){.allocator = b->allocator, .n_v = b->n_v};
+        if (b->n_worlds > b->n_workers)
+            STI_TRY(sti_row_buffer_reserve(&b->world[k].rows, &system->work.here, err));
+    }
+    /* Rows go from worlds to workers of any thread and back, so that no arena of a worker may have them. */
+    for (int k = 0; k < b->n_workers; k++) {
+        sti_StepWork *work = &b->worker[k].system->work;
+        sti_row_buffer_free(&work->here), sti_row_buffer_free(&work->trial);
+        work->here = work->trial = (st_Sink){.allocator = b->allocator, .n_v = b->n_v};
+        b->worker[k].world = -1;
     }
     return ST_OK;
 }
@@ -501,7 +525,7 @@ const st_System *st_batch_system(const st_Batch *b, int world)
     if (!is_world(b, world)) return NULL;
     sti_BatchWorker *visitor = b->visitor;
     if (visitor->system == NULL && st_system_clone(b->worker[0].system, &visitor->system, NULL) != ST_OK) return NULL;
-    return load_into(b, visitor, world, NULL) == ST_OK ? visitor->system : NULL;
+    return load_into(b, visitor, world, false, NULL) == ST_OK ? visitor->system : NULL;
 }
 
 void st_batch_cancel(st_Batch *b)
@@ -541,6 +565,7 @@ static st_Status put_back(st_Batch *b, int world, int keyframe, st_Error *err)
 {
     sti_BatchWorld *w = &b->world[world];
     const sti_Keyframe *to = &b->keyframe[keyframe];
+    w->has_rows = false;
     if (!w->varied) {
         STI_TRY(copy_saved(b, &to->saved, &w->state, err));
         w->version++;
@@ -554,7 +579,7 @@ static st_Status put_back(st_Batch *b, int world, int keyframe, st_Error *err)
         sti_BatchWorker *worker; /* it has the parameters of the world, which stay */
         st_System *system = open_world(b, world, &worker, err);
         st_Status status = system != NULL ? ST_OK : ST_ERR_MEMORY;
-        if (status == ST_OK) status = sti_restore_saved(system, to->saved.bytes, to->saved.size, true, err);
+        if (status == ST_OK) status = sti_restore_saved(system, to->saved.bytes, to->saved.size, true, NULL, err);
         if (status != ST_OK) worker->world = -1;
         const st_Status closed = close_world(b, world, worker, status == ST_OK ? err : NULL);
         STI_TRY(status);
@@ -683,6 +708,7 @@ static st_Status settle(st_Batch *b, sti_BatchWorld *made, bool ok, st_Error *er
             st_Error why = {0};
             STI_EXCHANGE(sti_Saved, b->world[k].state, made[k].state);
             b->world[k].varied = made[k].varied;
+            b->world[k].has_rows = false;
             b->world[k].version++;
             b->status[k] = ST_OK;
             b->world[k].info = st_step_info();

@@ -10,6 +10,7 @@
 #define STI_BATCH_H
 
 #include "base/base.h"
+#include "model/row_buffer.h"
 
 #include <stdatomic.h>
 #include <stiction/batch.h>
@@ -35,6 +36,8 @@ typedef struct sti_Saved {
 
 typedef struct sti_BatchWorld {
     sti_Saved state;
+    st_Sink rows;    /* those at the state, as the last step left them, if has_rows: they are not made again */
+    bool has_rows;
     bool varied;     /* it has parameters of its own                                 */
     int64_t version; /* of `state`: grows with every change                          */
     int keyframe;    /* that it was put back to last                                 */

@@ -106,6 +106,23 @@ void sti_row_buffer_free(st_Sink *sink)
     STI_RELEASE(a, sink->surface, sink->surface_capacity); /* NOLINT(bugprone-sizeof-expression): of pointers */
 }
 
+st_Status sti_row_buffer_reserve(st_Sink *sink, const st_Sink *like, st_Error *err)
+{
+    sti_RowList *to[3] = {&sink->joint_rows, &sink->soft_rows, &sink->bounded_rows};
+    const sti_RowList *from[3] = {&like->joint_rows, &like->soft_rows, &like->bounded_rows};
+    for (int k = 0; k < 3; k++) {
+        const int n = from[k]->n_rows;
+        if (n == 0) continue;
+        STI_TRY(STI_GROW(&sink->allocator, to[k]->p, to[k]->p_capacity, n + 1, err));
+        STI_TRY(STI_GROW(&sink->allocator, to[k]->i, to[k]->i_capacity, from[k]->p[n], err));
+        STI_TRY(STI_GROW(&sink->allocator, to[k]->x, to[k]->x_capacity, from[k]->p[n], err));
+    }
+    STI_TRY(STI_GROW(&sink->allocator, sink->joint, sink->joint_capacity, like->joint_rows.n_rows, err));
+    STI_TRY(STI_GROW(&sink->allocator, sink->soft, sink->soft_capacity, like->soft_rows.n_rows, err));
+    STI_TRY(STI_GROW(&sink->allocator, sink->bounded, sink->bounded_capacity, like->bounded_rows.n_rows, err));
+    return STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, like->n_contacts, err);
+}
+
 /* A model may be anyone's: what it hands over is checked as it comes. */
 static st_Status check_row(const st_Sink *sink, const char *what, int number, int n_rows, int count, const int *index,
                            const double *gradient, st_Error *err)

@@ -119,6 +119,8 @@ struct st_Sink {
 void sti_row_buffer_clear_constraints(st_Sink *sink);
 void sti_row_buffer_clear_contacts(st_Sink *sink);
 void sti_row_buffer_free(st_Sink *sink);
+/* Room for as much as `like` has, and no more. */
+st_Status sti_row_buffer_reserve(st_Sink *sink, const st_Sink *like, st_Error *err);
 
 st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
                           const double *gradient, st_Error *err);

@@ -439,7 +439,8 @@ static st_Status read_values(const sti_Model *model, const Part part[N_SECTIONS]
     return status;
 }
 
-static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_values, double *state, st_Error *err)
+static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_values, st_Sink *rows, double *state,
+                         st_Error *err)
 {
     double t;
     double *q = state, *v = state + s->model.n_q; /* aligned, as the bytes need not be */
@@ -481,8 +482,8 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_va
     bool other = false;
     if (!keep_values) STI_TRY(read_values(&s->model, part, &values, &other, err));
     if (other) sti_enter_values(s, &values);
-    const st_Status put =
-        sti_put_state(s, t, q, v, foresees ? past.h : 0, err); /* the last thing that may fail; it keeps the room */
+    const st_Status put = sti_put_state(s, t, q, v, foresees ? past.h : 0, foresees ? rows : NULL,
+                                        err); /* the last thing that may fail; it keeps the room */
     if (other && put != ST_OK) sti_enter_values(s, &values);
     sti_values_free(world, &values);
     STI_TRY(put);
@@ -553,10 +554,18 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_va
 
 st_Status st_system_restore(st_System *system, const void *buffer, size_t size, st_Error *err)
 {
-    return sti_restore_saved(system, buffer, size, false, err);
+    return sti_restore_saved(system, buffer, size, false, NULL, err);
 }
 
-st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, bool keep_values, st_Error *err)
+bool sti_rows_can_be_kept(const sti_Model *model, const sti_State *state, const sti_StepWork *work)
+{
+    return model->rigid && sti_speculative(model) && !work->sleep.on && work->flow == NULL && work->n_relocated == 0 &&
+           !work->rows_stale && work->ahead.foreseen == state->history.h && state->history.h > 0 &&
+           (model->world->values.own & STI_SURFACE_VALUES) == 0; /* contacts name surfaces, which then go */
+}
+
+st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, bool keep_values, st_Sink *rows,
+                            st_Error *err)
 {
     Part part[N_SECTIONS] = {{0}};
     if (system == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_system_restore: system must be given");
@@ -583,15 +592,18 @@ st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, 
                         head.changes, system->state.n_changes);
     /* Find every section; unknown ones are a newer library's. */
     const char *bytes = buffer;
+    int next = 0; /* they stand in this order where this library wrote them */
     for (size_t at = sizeof(Head); at < size;) {
         Section section;
-        int k = 0;
+        int k = next < N_SECTIONS ? next : 0;
         if (size - at < sizeof section) return state_damaged(err);
         memcpy(&section, bytes + at, sizeof section);
         at += sizeof section;
         section.tag[sizeof section.tag - 1] = '\0';
-        while (k < N_SECTIONS && strcmp(section.tag, sections[k].tag) != 0)
-            k++;
+        if (strcmp(section.tag, sections[k].tag) != 0)
+            for (k = 0; k < N_SECTIONS && strcmp(section.tag, sections[k].tag) != 0;)
+                k++;
+        next = k + 1;
         if (k == N_SECTIONS || section.size != (int64_t)sections[k].size)
             return sti_fail(err, ST_ERR_FORMAT, "the saved state is of another version of the library: \"%s\"",
                             section.tag);
@@ -603,7 +615,7 @@ st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, 
     int64_t n = (int64_t)system->model.n_q + system->model.n_v;
     double *state = sti_alloc(&system->model.allocator, n, sizeof *state);
     if (state == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a saved state");
-    st_Status status = restore(system, part, keep_values, state, err);
+    st_Status status = restore(system, part, keep_values, rows, state, err);
     sti_free(&system->model.allocator, state, n, sizeof *state);
     return status;
 }

@@ -42,10 +42,11 @@ void sti_forget_step(const sti_Model *model, const sti_State *state, sti_StepWor
 
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)
 {
-    return sti_put_state(s, t, q, v, 0, err);
+    return sti_put_state(s, t, q, v, 0, NULL, err);
 }
 
-st_Status sti_put_state(st_System *s, double t, const double *q, const double *v, double ahead, st_Error *err)
+st_Status sti_put_state(st_System *s, double t, const double *q, const double *v, double ahead, st_Sink *rows,
+                        st_Error *err)
 {
     STI_NEED(s, err);
     STI_NEED(q, err);
@@ -63,7 +64,9 @@ st_Status sti_put_state(st_System *s, double t, const double *q, const double *v
                             s->model.world->scene->names[STI_BODY].name[b], length);
     }
     sti_sleep_rouse(&s->model, &s->work); /* anybody may be somewhere else */
-    st_Status status = look_around(&s->model, &s->state, &s->work, t, q, v, ahead, err);
+    st_Status status =
+        rows == NULL ? look_around(&s->model, &s->state, &s->work, t, q, v, ahead, err) : ST_OK;
+    if (rows != NULL) STI_EXCHANGE(st_Sink, s->work.trial, *rows);
     if (status != ST_OK) sti_sleep_resume(&s->model, &s->state, &s->work);
     STI_TRY(status);
     memmove(s->state.q, q, (size_t)s->model.n_q * sizeof *q);

@@ -29,8 +29,12 @@ st_Status sti_meet_jump(st_System *system, st_Error *err);
 st_Status sti_set_parameters(st_System *system, const char *const *path, const double *value, int n, st_Error *err);
 void sti_enter_values(st_System *system, sti_Values *other);
 st_Status sti_check_values(const sti_Model *model, const sti_Values *values, st_Error *err);
-/* save.c: st_system_restore; keep_values: the parameters of the system stay. */
-st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, bool keep_values, st_Error *err);
+/* save.c: st_system_restore; keep_values: the parameters of the system stay; rows: those of the state, if somebody has
+ * kept them, or NULL. They are exchanged with the system's, which need not be made again.                 */
+st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, bool keep_values, st_Sink *rows,
+                            st_Error *err);
+/* Are the rows at the state those that a system restored to it would make, and do they stay valid apart from it? */
+bool sti_rows_can_be_kept(const sti_Model *model, const sti_State *state, const sti_StepWork *work);
 
 /* control.c: joint and motor rows at the state, where a controller has spoken since they were made. */
 st_Status sti_refresh_rows(st_System *system, st_Error *err);
@@ -287,8 +291,10 @@ typedef struct sti_StageEnds {
     const st_Sink *rows;
     const double *v, *applied, *turning, *lag;
 } sti_StageEnds;
-/* state.c: st_system_set_state, with contacts foreseen for a step of `ahead`; 0: as the next step needs them. */
-st_Status sti_put_state(st_System *system, double t, const double *q, const double *v, double ahead, st_Error *err);
+/* state.c: st_system_set_state, with contacts foreseen for a step of `ahead`; 0: as the next step needs them. rows: those
+ * of the state, to be exchanged with the system's; NULL: they are made.                               */
+st_Status sti_put_state(st_System *system, double t, const double *q, const double *v, double ahead, st_Sink *rows,
+                        st_Error *err);
 /* report.c: coordinate, speed and motor force of a joint, as st_system_joint has them, and nothing else. impulses.c:
  * the impulse of its motor in the step problem. */
 void sti_joint_drive(const st_System *system, int index, double out[3]);
