@@ -68,7 +68,7 @@ static void show_state(st_Batch *b, const st_System *system, int world)
 
 /* ---- worlds in systems -------------------------------------------------------------------------- */
 
-static st_Status no_memory(const st_Batch *b, st_Error *err)
+static st_Status no_batch_memory(const st_Batch *b, st_Error *err)
 {
     return sti_fail(err, ST_ERR_MEMORY, "out of memory for a batch of %d worlds", b->n_worlds);
 }
@@ -79,7 +79,7 @@ static st_Status save_into(const st_Batch *b, const st_System *system, sti_Saved
     if (size > out->room) { /* what was there is of no use any more; an eighth more lasts */
         const size_t room = size + size / 8;
         unsigned char *bytes = sti_alloc(&b->allocator, (int64_t)room, 1);
-        if (bytes == NULL) return no_memory(b, err);
+        if (bytes == NULL) return no_batch_memory(b, err);
         sti_free(&b->allocator, out->bytes, (int64_t)out->room, 1);
         out->bytes = bytes;
         out->room = room;
@@ -93,7 +93,7 @@ static st_Status copy_saved(const st_Batch *b, const sti_Saved *from, sti_Saved 
 {
     if (to->room < from->size) {
         unsigned char *bytes = sti_alloc(&b->allocator, (int64_t)from->size, 1);
-        if (bytes == NULL) return no_memory(b, err);
+        if (bytes == NULL) return no_batch_memory(b, err);
         sti_free(&b->allocator, to->bytes, (int64_t)to->room, 1);
         to->bytes = bytes;
         to->room = from->size;
@@ -215,7 +215,7 @@ static st_Status add_control(st_Batch *b, int joint, const char *name, const cha
     snprintf(text, sizeof text, "%s.%s", name, what);
     STI_TRY(STI_GROW(&b->allocator, b->control, b->control_capacity, n + 1, err));
     b->control[n].name = sti_batch_copy_text(&b->allocator, text);
-    if (b->control[n].name == NULL) return no_memory(b, err);
+    if (b->control[n].name == NULL) return no_batch_memory(b, err);
     b->control[n].joint = joint;
     b->width[ST_BATCH_CONTROLS]++;
     return ST_OK;
@@ -228,7 +228,7 @@ static st_Status add_sensor(st_Batch *b, sti_BatchSensor sensor, const char *nam
     snprintf(text, sizeof text, "%s.%s", name, what);
     STI_TRY(STI_GROW(&b->allocator, b->sensor, b->sensor_capacity, n + 1, err));
     sensor.name = sti_batch_copy_text(&b->allocator, text);
-    if (sensor.name == NULL) return no_memory(b, err);
+    if (sensor.name == NULL) return no_batch_memory(b, err);
     b->sensor[n] = sensor;
     b->width[ST_BATCH_SENSORS]++;
     return ST_OK;
@@ -245,15 +245,15 @@ typedef struct Making {
     st_Error *error; /* of each world */
 } Making;
 
-static bool begin(Making *m, st_Batch *b, st_Error *err)
+static bool begin_making(Making *m, st_Batch *b, st_Error *err)
 {
     m->batch = b;
     m->error = sti_alloc(&b->allocator, b->n_worlds, sizeof *m->error);
-    if (m->error == NULL) no_memory(b, err);
+    if (m->error == NULL) no_batch_memory(b, err);
     return m->error != NULL;
 }
 
-static st_Status finish(Making *m, st_Error *err)
+static st_Status finish_making(Making *m, st_Error *err)
 {
     st_Status status = ST_OK;
     for (int k = 0; k < m->batch->n_worlds && status == ST_OK; k++)
@@ -278,16 +278,17 @@ static st_Status make_workers(st_Batch *b, st_Error *err)
     b->status = sti_alloc(&b->allocator, b->n_worlds, sizeof *b->status);
     b->worker = sti_alloc(&b->allocator, n, sizeof *b->worker);
     b->visitor = sti_alloc(&b->allocator, 1, sizeof *b->visitor);
-    if (b->world == NULL || b->status == NULL || b->worker == NULL || b->visitor == NULL) return no_memory(b, err);
+    if (b->world == NULL || b->status == NULL || b->worker == NULL || b->visitor == NULL)
+        return no_batch_memory(b, err);
     b->n_workers = n;
     b->visitor->world = -1;
     STI_TRY(st_system_create(b->scene, &b->system_def, &b->worker[0].system, err));
     b->n_q = st_system_n_q(b->worker[0].system), b->n_v = st_system_n_v(b->worker[0].system);
     for (int k = 0; k < n; k++)
         b->worker[k].world = -1;
-    if (!begin(&m, b, err)) return ST_ERR_MEMORY;
+    if (!begin_making(&m, b, err)) return ST_ERR_MEMORY;
     for_each_world(b, clone_worker, &m);
-    return finish(&m, err);
+    return finish_making(&m, err);
 }
 
 /* The state of a system as one that worlds can be put back to. */
@@ -296,7 +297,7 @@ static st_Status keep_keyframe(st_Batch *b, const st_System *system, int number,
     STI_TRY(STI_GROW(&b->allocator, b->keyframe, b->keyframe_capacity, b->n_keyframes + 1, err));
     sti_Keyframe *to = &b->keyframe[b->n_keyframes];
     *to = (sti_Keyframe){.t = st_system_time(system), .q = sti_alloc(&b->allocator, keyframe_width(b), sizeof(double))};
-    if (to->q == NULL) return no_memory(b, err);
+    if (to->q == NULL) return no_batch_memory(b, err);
     to->v = to->q + b->n_q;
     to->sensors = to->v + b->n_v;
     st_system_state(system, to->q, to->v);
@@ -329,12 +330,12 @@ static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDe
 {
     STI_TRY(st_scene_copy(scene, &b->scene, err));
     b->parameter = sti_alloc(&b->allocator, def->n_parameters, sizeof *b->parameter);
-    if (b->parameter == NULL && def->n_parameters > 0) return no_memory(b, err);
+    if (b->parameter == NULL && def->n_parameters > 0) return no_batch_memory(b, err);
     b->n_parameters = b->width[ST_BATCH_PARAMETERS] = def->n_parameters;
     for (int k = 0; k < def->n_parameters; k++) {
         if (def->parameters[k] == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "parameter %d of a batch is NULL", k);
         b->parameter[k] = sti_batch_copy_text(&b->allocator, def->parameters[k]);
-        if (b->parameter[k] == NULL) return no_memory(b, err);
+        if (b->parameter[k] == NULL) return no_batch_memory(b, err);
     }
 
     static const char *const components[] = {"fx", "fy", "fz", "tx", "ty", "tz"};
@@ -361,7 +362,7 @@ static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDe
     }
     b->n_bodies = st_scene_body_count(b->scene) + 1;
     b->contact_sensor = sti_alloc(&b->allocator, b->n_bodies, sizeof *b->contact_sensor);
-    if (b->contact_sensor == NULL) return no_memory(b, err);
+    if (b->contact_sensor == NULL) return no_batch_memory(b, err);
     b->contact_sensor[0] = -1;
     for (int k = 1; k < b->n_bodies; k++) {
         st_BodyDef body;
@@ -385,7 +386,7 @@ static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDe
     for (int which = 0; which < ST_N_BATCH_ARRAYS; which++) {
         const int64_t n = (int64_t)b->n_worlds * b->width[which];
         b->array[which] = sti_alloc(&b->allocator, n, sizeof(double));
-        if (b->array[which] == NULL && n > 0) return no_memory(b, err);
+        if (b->array[which] == NULL && n > 0) return no_batch_memory(b, err);
     }
     for (int64_t k = 0; k < (int64_t)b->n_worlds * b->width[ST_BATCH_CONTROLS]; k++)
         b->array[ST_BATCH_CONTROLS][k] = NAN;
@@ -411,8 +412,7 @@ static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDe
         show_state(b, system, k);
         show_controls(b, &b->keyframe[0], k);
         b->world[k].rows = (st_Sink){.allocator = b->allocator, .n_v = b->n_v};
-        if (b->n_worlds > b->n_workers)
-            STI_TRY(sti_row_buffer_reserve(&b->world[k].rows, &system->work.here, err));
+        if (b->n_worlds > b->n_workers) STI_TRY(sti_row_buffer_reserve(&b->world[k].rows, &system->work.here, err));
     }
     /* Rows go from worlds to workers of any thread and back, so that no arena of a worker may have them. */
     for (int k = 0; k < b->n_workers; k++) {
@@ -541,7 +541,7 @@ void st_batch_cancel_when(st_Batch *b, bool (*ask)(void *ctx), void *ctx)
 /* ---- step --------------------------------------------------------------------------------------- */
 
 /* One step of h, in several parts where located collisions end steps early. */
-static st_Status advance(st_Batch *b, st_System *system, int world, st_Error *err)
+static st_Status advance_world(st_Batch *b, st_System *system, int world, st_Error *err)
 {
     const double h = b->system_def.h;
     for (double rest = h; rest > 1e-6 * h;) {
@@ -561,7 +561,7 @@ static void note_failure(st_Batch *b, int world, st_Status status, const st_Erro
     if (w->message != NULL) memcpy(w->message, err->message, STI_BATCH_MESSAGE);
 }
 
-static st_Status put_back(st_Batch *b, int world, int keyframe, st_Error *err)
+static st_Status put_world_back(st_Batch *b, int world, int keyframe, st_Error *err)
 {
     sti_BatchWorld *w = &b->world[world];
     const sti_Keyframe *to = &b->keyframe[keyframe];
@@ -607,14 +607,14 @@ static void step_world(void *ctx, int k)
     for (int i = 0; i < n && status == ST_OK; i++) {
         if (b->ask != NULL && b->ask(b->ask_ctx)) st_batch_cancel(b);
         if (atomic_load_explicit(&b->cancelled, memory_order_relaxed)) break;
-        status = advance(b, system, k, &err);
+        status = advance_world(b, system, k, &err);
     }
     st_Error why = {0};
     const st_Status closed = close_world(b, k, worker, &why);
     if (status == ST_OK && closed != ST_OK) status = closed, err = why;
     if (status == ST_OK) return;
     note_failure(b, k, status, &err);
-    if (b->reset_failed && put_back(b, k, b->world[k].keyframe, &why) != ST_OK) note_failure(b, k, status, &err);
+    if (b->reset_failed && put_world_back(b, k, b->world[k].keyframe, &why) != ST_OK) note_failure(b, k, status, &err);
 }
 
 static st_Status step_all(st_Batch *b, Making *m, st_Error *err)
@@ -665,7 +665,7 @@ static void reset_world(void *ctx, int k)
     const Making *m = ctx;
     st_Batch *b = m->batch;
     if (m->mask != NULL && !m->mask[k]) return;
-    if (put_back(b, k, m->steps != NULL ? m->steps[k] : 0, &m->error[k]) == ST_OK) b->status[k] = ST_OK;
+    if (put_world_back(b, k, m->steps != NULL ? m->steps[k] : 0, &m->error[k]) == ST_OK) b->status[k] = ST_OK;
 }
 
 st_Status st_batch_reset(st_Batch *b, const unsigned char *mask, const int *keyframe, st_Error *err)
@@ -676,9 +676,9 @@ st_Status st_batch_reset(st_Batch *b, const unsigned char *mask, const int *keyf
         if ((mask == NULL || mask[k]) && (keyframe[k] < 0 || keyframe[k] >= b->n_keyframes))
             return sti_fail(err, ST_ERR_ARGUMENT, "world %d: keyframe %d, must be 0 to %d", k, keyframe[k],
                             b->n_keyframes - 1);
-    if (!begin(&m, b, err)) return ST_ERR_MEMORY;
+    if (!begin_making(&m, b, err)) return ST_ERR_MEMORY;
     for_each_world(b, reset_world, &m);
-    return finish(&m, err);
+    return finish_making(&m, err);
 }
 
 /* A copy of the world in the new state; it takes the place of the world when all could be made. */
@@ -726,11 +726,11 @@ static st_Status settle(st_Batch *b, sti_BatchWorld *made, bool ok, st_Error *er
 static st_Status replace_worlds(st_Batch *b, WorldWork *work, Making m, st_Error *err)
 {
     m.made = sti_alloc(&b->allocator, b->n_worlds, sizeof *m.made);
-    if (m.made == NULL) return no_memory(b, err);
+    if (m.made == NULL) return no_batch_memory(b, err);
     st_Status status = ST_ERR_MEMORY;
-    if (begin(&m, b, err)) {
+    if (begin_making(&m, b, err)) {
         for_each_world(b, work, &m);
-        status = finish(&m, err);
+        status = finish_making(&m, err);
     }
     const st_Status settled = settle(b, m.made, status == ST_OK, err);
     return status != ST_OK ? status : settled;
@@ -757,8 +757,8 @@ static void copy_with_parameters(void *ctx, int k)
     st_System *system = open_world(b, k, &worker, err);
     worker->world = -1;
     if (system != NULL &&
-        sti_set_parameters(system, (const char *const *)b->parameter, row_of(b, ST_BATCH_PARAMETERS, k),
-                           b->n_parameters, err) == ST_OK &&
+        sti_set_parameters(&system->model, &system->state, &system->work, (const char *const *)b->parameter,
+                           row_of(b, ST_BATCH_PARAMETERS, k), b->n_parameters, err) == ST_OK &&
         st_system_set_state(system, *row_of(b, ST_BATCH_TIME, k), row_of(b, ST_BATCH_Q, k), row_of(b, ST_BATCH_V, k),
                             err) == ST_OK)
         save_into(b, system, &made->state, err);
@@ -779,7 +779,8 @@ static void sense(const st_Batch *b, const st_System *system, double *row)
 {
     for (int s = 0; s < b->first_measure; s += 3) { /* three at a time, of a joint or of a body */
         row[s] = row[s + 1] = row[s + 2] = 0;
-        if (b->sensor[s].joint > 0) sti_joint_drive(system, b->sensor[s].joint - 1, &row[s]);
+        if (b->sensor[s].joint > 0)
+            sti_joint_drive(&system->model, &system->state, &system->work, b->sensor[s].joint - 1, &row[s]);
     }
     for (int c = 0; c < st_system_contact_count(system); c++) {
         st_ContactReport contact;

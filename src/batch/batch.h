@@ -36,7 +36,7 @@ typedef struct sti_Saved {
 
 typedef struct sti_BatchWorld {
     sti_Saved state;
-    st_Sink rows;    /* those at the state, as the last step left them, if has_rows: they are not made again */
+    st_Sink rows; /* those at the state, as the last step left them, if has_rows: they are not made again */
     bool has_rows;
     bool varied;     /* it has parameters of its own                                 */
     int64_t version; /* of `state`: grows with every change                          */

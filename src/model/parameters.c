@@ -293,8 +293,8 @@ static bool joint_takes(const sti_World *world, int joint, const Key *key)
 }
 
 /* Calls for every number that the path reaches: `set` == NULL reads the first one into *out. */
-static st_Status visit(const sti_World *world, sti_Values *values, const Path *path, const double *set, double *out,
-                       st_Error *err)
+static st_Status visit_parameter(const sti_World *world, sti_Values *values, const Path *path, const double *set,
+                                 double *out, st_Error *err)
 {
     const st_Scene *scene = world->scene;
     const int count = path->kind == STI_BODY       ? sti_first_rotor(world)
@@ -366,12 +366,12 @@ st_Status sti_parameter_value(const sti_World *world, const sti_Values *values, 
     Path parsed;
     sti_Values read = *values; /* reads only */
     STI_TRY(parse_path(path, &parsed, err));
-    return visit(world, &read, &parsed, NULL, out, err);
+    return visit_parameter(world, &read, &parsed, NULL, out, err);
 }
 
 st_Status sti_parameter_set(const sti_World *world, sti_Values *values, const char *path, double value, st_Error *err)
 {
     Path parsed;
     STI_TRY(parse_path(path, &parsed, err));
-    return visit(world, values, &parsed, &value, NULL, err);
+    return visit_parameter(world, values, &parsed, &value, NULL, err);
 }

@@ -20,7 +20,7 @@ static void number_text(double x, char out[STI_NUMBER_SIZE])
 }
 
 /* Characters of a value on one line; any number above WIDTH stands for too many. */
-static size_t length_of(const json_t *value)
+static size_t length_of_array(const json_t *value)
 {
     size_t n = 4, i;
     const char *key;
@@ -34,11 +34,11 @@ static size_t length_of(const json_t *value)
     if (!json_is_object(value) && !json_is_array(value)) return 5;
     json_object_foreach((json_t *)value, key, member)
     {
-        n += strlen(key) + 6 + (n <= WIDTH ? length_of(member) : 0);
+        n += strlen(key) + 6 + (n <= WIDTH ? length_of_array(member) : 0);
     }
     json_array_foreach(value, i, member)
     {
-        n += 2 + (n <= WIDTH ? length_of(member) : 0);
+        n += 2 + (n <= WIDTH ? length_of_array(member) : 0);
     }
     return n;
 }
@@ -66,7 +66,7 @@ static void new_line(Text *text, size_t indent)
 /* A member of something that takes more than a line: on the same line as the one before where both fit. */
 static void put_member(Text *text, const char *key, const json_t *member, size_t indent, bool first, bool fill)
 {
-    size_t length = length_of(member) + (key != NULL ? strlen(key) + 4 : 0);
+    size_t length = length_of_array(member) + (key != NULL ? strlen(key) + 4 : 0);
     if (!first) put_word(text, ",");
     if (first || !fill || text->column + length + 2 > WIDTH)
         new_line(text, indent);
@@ -96,7 +96,7 @@ static void put_on_line(Text *text, const json_t *value)
     }
     if (!list && !json_is_object(value)) {
         json_dumpf(value, text->out, JSON_ENCODE_ANY);
-        text->column += length_of(value);
+        text->column += length_of_array(value);
         return;
     }
     put_word(text, list ? "[" : "{ ");
@@ -117,7 +117,7 @@ static void put_on_line(Text *text, const json_t *value)
 
 static void put_value(Text *text, const json_t *value, size_t indent)
 {
-    bool fits = text->column + length_of(value) <= WIDTH && indent > 0;
+    bool fits = text->column + length_of_array(value) <= WIDTH && indent > 0;
     if (fits || !(json_is_object(value) || json_is_array(value)) ||
         json_object_size(value) + json_array_size(value) == 0)
         put_on_line(text, value);

@@ -4,24 +4,23 @@
  * before it was said: those of joints and motors are made again when the next step begins.
  */
 #include "base/range.h"
-#include "step/step.h"
+#include "step/sleep.h"
 
 #include <stdio.h>
 
 /* Say it, and wake whoever it moves. */
-static st_Status say(st_System *system, int index, sti_Control control, int a, int b, st_Error *err)
+static void say(const sti_Model *model, sti_StepWork *work, int index, sti_Control control, int a, int b)
 {
-    sti_Control *now = &system->model.world->control[index];
+    sti_Control *now = &model->world->control[index];
     bool same = now->is_set == control.is_set;
     for (int i = 0; i < 6; i++)
         same = same && now->value[i] == control.value[i];
-    if (same) return ST_OK;
-    if (a > 0) STI_TRY(st_system_wake(system, (st_BodyId){a}, err));
-    if (b > 0) STI_TRY(st_system_wake(system, (st_BodyId){b}, err));
-    system->model.world->n_controls += control.is_set - now->is_set;
+    if (same) return;
+    if (a > 0) sti_make_island_due(model, work, a);
+    if (b > 0) sti_make_island_due(model, work, b);
+    model->world->n_controls += control.is_set - now->is_set;
     *now = control;
-    system->work.rows_stale = true;
-    return ST_OK;
+    work->rows_stale = true;
 }
 
 st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, st_Error *err)
@@ -48,32 +47,32 @@ st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, s
         control.value[1] = sti_motor_wanted(world, joint, system->state.t, NULL);
         control.value[2] = system->state.t;
     }
-    STI_TRY(say(system, joint, control, world->joint[joint].a, world->joint[joint].b, err));
+    say(&system->model, &system->work, joint, control, world->joint[joint].a, world->joint[joint].b);
     if (!world->joint[joint].held) return ST_OK;
-    STI_TRY(sti_refresh_rows(system, err));
-    return sti_meet_jump(system, err);
+    STI_TRY(sti_refresh_rows(&system->model, &system->state, &system->work, err));
+    return sti_meet_jump(&system->model, &system->state, &system->work, err);
 }
 
-void sti_motors_restart(st_System *system, double t)
+void sti_motors_restart(const sti_Model *model, sti_State *state, sti_StepWork *work, double t)
 {
-    sti_World *world = system->model.world;
+    sti_World *world = model->world;
     for (int j = 0; world != NULL && j < world->n_joints; j++) {
         if (!sti_motor_takes_time(world, j)) continue;
-        world->control[j].value[1] = sti_motor_wanted(world, j, system->state.t, NULL);
+        world->control[j].value[1] = sti_motor_wanted(world, j, state->t, NULL);
         world->control[j].value[2] = t;
-        system->work.rows_stale = true;
+        work->rows_stale = true;
     }
 }
 
-void sti_motor_settle(st_System *system, int joint, double wanted)
+void sti_motor_settle(const sti_Model *model, sti_State *state, sti_StepWork *work, int joint, double wanted)
 {
-    sti_World *world = system->model.world;
+    sti_World *world = model->world;
     sti_Control *control = &world->control[joint];
     if (!sti_motor_takes_time(world, joint)) return;
     control->value[0] = world->scene->joint[joint].motor.integrate ? 0 : wanted;
     control->value[1] = wanted;
-    control->value[2] = system->state.t;
-    system->work.rows_stale = true;
+    control->value[2] = state->t;
+    work->rows_stale = true;
 }
 
 st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *force, const st_Vec3 *torque,
@@ -91,7 +90,8 @@ st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *f
         if (!sti_within(control.value[i], STI_LARGEST))
             return sti_fail(err, ST_ERR_ARGUMENT, "force \"%s\": component %d is %g, must be from %g to %g",
                             world->scene->force[f].name, i, control.value[i], -STI_LARGEST, STI_LARGEST);
-    return say(system, world->n_joints + f, control, world->scene->force[f].body.index1, 0, err);
+    say(&system->model, &system->work, world->n_joints + f, control, world->scene->force[f].body.index1, 0);
+    return ST_OK;
 }
 
 /* ---- all of it as one vector ---------------------------------------------------------------------- */
@@ -233,22 +233,22 @@ st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, 
 }
 
 /* Targets of motors change their bounded rows, and the joint rows of those that hold their joint. */
-st_Status sti_refresh_rows(st_System *system, st_Error *err)
+st_Status sti_refresh_rows(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    const st_Model *table = &system->model.table;
-    const sti_World *world = system->model.world;
-    st_Sink *here = &system->work.here;
-    if (!system->work.rows_stale) return ST_OK;
-    bool held = !system->model.rigid;
+    const st_Model *table = &model->table;
+    const sti_World *world = model->world;
+    st_Sink *here = &work->here;
+    if (!work->rows_stale) return ST_OK;
+    bool held = !model->rigid;
     for (int k = 0; k < world->n_joints && !held; k++)
         held = world->joint[k].held;
     if (held) {
-        STI_TRY(sti_evaluate_constraints(&system->model, &system->work, here, system->state.t, system->state.q, err));
+        STI_TRY(sti_evaluate_constraints(model, work, here, state->t, state->q, err));
     } else if (table->bounded != NULL) {
         here->bounded_rows.n_rows = 0;
-        STI_TRY(table->bounded(table->ctx, system->state.t, system->state.q, here, err));
+        STI_TRY(table->bounded(table->ctx, state->t, state->q, here, err));
     }
     here->constraints_known = false; /* the next position is another one */
-    system->work.rows_stale = false;
+    work->rows_stale = false;
     return ST_OK;
 }

@@ -45,42 +45,42 @@ static double positive(double x)
     return x > 0 ? x : 0;
 }
 
-double sti_energy(st_System *s)
+double sti_energy(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
-    s->work.guard.kinetic = sti_energy_kinetic(&s->model, &s->work, s->state.q, s->state.v);
-    s->work.guard.potential =
-        sti_energy_potential(&s->model, &s->state, &s->work, &s->work.here, s->state.t, s->state.q);
-    return s->work.guard.kinetic + s->work.guard.potential;
+    work->guard.kinetic = sti_energy_kinetic(model, work, state->q, state->v);
+    work->guard.potential = sti_energy_potential(model, state, work, &work->here, state->t, state->q);
+    return work->guard.kinetic + work->guard.potential;
 }
 
 /* S without the work of forces, and the mass that moves. */
-static double energy_at_hand(const st_System *s, double h, double *mass)
+static double energy_at_hand(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h,
+                             double *mass)
 {
-    const st_Sink *here = &s->work.here;
-    const double pulled = h * s->state.fastest.pull;
+    const st_Sink *here = &work->here;
+    const double pulled = h * state->fastest.pull;
     double elastic = 0;
     *mass = 0;
     for (int k = 0; k < here->soft_rows.n_rows; k++)
         elastic +=
             fabs(0.5 * here->soft[k].stiffness * here->soft[k].value * here->soft[k].value + here->soft[k].energy);
-    for (int b = 0; b < s->model.n_blocks; b++) {
-        const int first = s->model.first[b], end = s->model.first[b + 1];
+    for (int b = 0; b < model->n_blocks; b++) {
+        const int first = model->first[b], end = model->first[b + 1];
         double most = 0; /* of a body its mass, not its inertia */
-        for (int i = first; i < end && (!s->model.rigid || i < first + 3); i++)
-            most = fmax(most, sti_mass_of(&s->model, s->work.step.M, i));
+        for (int i = first; i < end && (!model->rigid || i < first + 3); i++)
+            most = fmax(most, sti_mass_of(model, work->step.M, i));
         *mass += most;
     }
-    return s->work.guard.kinetic + elastic + 0.5 * *mass * pulled * pulled;
+    return work->guard.kinetic + elastic + 0.5 * *mass * pulled * pulled;
 }
 
 /* 1/2 |v+ - v|_M^2 + 1/2 k (moved)^2. */
-static double truncation(st_System *s)
+static double truncation(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
-    const st_Sink *here = &s->work.here, *trial = &s->work.trial;
-    double *change = s->work.v_work;
-    for (int i = 0; i < s->model.n_v; i++)
-        change[i] = s->work.v_new[i] - s->state.v[i];
-    double sum = sti_energy_kinetic(&s->model, &s->work, s->state.q, change);
+    const st_Sink *here = &work->here, *trial = &work->trial;
+    double *change = work->v_work;
+    for (int i = 0; i < model->n_v; i++)
+        change[i] = work->v_new[i] - state->v[i];
+    double sum = sti_energy_kinetic(model, work, state->q, change);
     for (int k = 0; k < here->soft_rows.n_rows && k < trial->soft_rows.n_rows; k++) {
         const double moved = trial->soft[k].value - here->soft[k].value;
         sum += 0.5 * here->soft[k].stiffness * moved * moved;
@@ -88,35 +88,34 @@ static double truncation(st_System *s)
     return sum;
 }
 
-bool sti_energy_explained(st_System *s, double h, double taken)
+bool sti_energy_explained(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, double taken)
 {
-    sti_EnergyGuard *guard = &s->work.guard;
-    const int order = sti_integrator(&s->model)->order;
+    sti_EnergyGuard *guard = &work->guard;
+    const int order = sti_integrator(model)->order;
     const bool cut = taken < h && order == 1;
-    if (s->model.def.contact != ST_CONTACT_RIGID || cut) return true;
-    sti_Works works = s->work.events.before;
-    sti_works_add(&works, 1, &s->work.step.done);
-    const double kinetic =
-                     sti_energy_kinetic(&s->model, &s->work, s->state.q, s->work.v_new), /* k has the terms of M(q) */
-        potential =
-            sti_energy_potential(&s->model, &s->state, &s->work, &s->work.trial, s->state.t + taken, s->work.q_new),
+    if (model->def.contact != ST_CONTACT_RIGID || cut) return true;
+    sti_Works works = work->events.before;
+    sti_works_add(&works, 1, &work->step.done);
+    const double kinetic = sti_energy_kinetic(model, work, state->q, work->v_new), /* k has the terms of M(q) */
+        potential = sti_energy_potential(model, state, work, &work->trial, state->t + taken, work->q_new),
                  rise = kinetic - guard->kinetic + (potential - guard->potential),
                  unexplained = rise - works.given - positive(works.impact),
                  rounding = ROUNDING * (kinetic + guard->kinetic + fabs(potential) + fabs(guard->potential));
     if (unexplained <= rounding) return true; /* nearly every step ends here */
     double mass;
-    const double at_hand = energy_at_hand(s, h, &mass) + fabs(works.given);
-    const double D = s->model.def.correction_speed * sqrt(mass), most = D * (sqrt(2 * at_hand) + 0.5 * D);
+    const double at_hand = energy_at_hand(model, state, work, h, &mass) + fabs(works.given);
+    const double D = model->def.correction_speed * sqrt(mass), most = D * (sqrt(2 * at_hand) + 0.5 * D);
     const double R = unexplained - fmin((order > 1 ? STAGES_FACTOR : 1) * positive(works.correction), most);
     guard->rise = rise;
     guard->given = works.given;
-    const double idle = s->model.overlap / h; /* [m/s] ways this short are rounding of coordinates (settings.c) */
+    const double idle = model->overlap / h; /* [m/s] ways this short are rounding of coordinates (settings.c) */
     const double noise = rounding + 0.5 * mass * idle * idle;
     guard->limit = noise + RUNAWAY * at_hand;
-    if (s->model.def.energy == ST_ENERGY_LIMIT) {
+    if (model->def.energy == ST_ENERGY_LIMIT) {
         const double largest =
             ESTIMATE_SHARE * at_hand; /* bdf2 takes forces at the end of the step: so is their work */
-        const double estimate = s->model.def.integrator == ST_INTEGRATOR_BDF2 ? largest : fmin(largest, truncation(s));
+        const double estimate =
+            model->def.integrator == ST_INTEGRATOR_BDF2 ? largest : fmin(largest, truncation(model, state, work));
         guard->limit = noise + fmax(SOLVER_SHARE * at_hand, ESTIMATE_FACTOR * estimate);
     }
     guard->limit += rise - R; /* of the rise itself */
@@ -160,78 +159,79 @@ st_Status sti_solve_tightly(const sti_Model *model, sti_StepWork *work, st_Error
     return ST_OK;
 }
 
-void sti_guard_begin(st_System *s)
+void sti_guard_begin(sti_StepWork *work)
 {
-    sti_EnergyGuard *guard = &s->work.guard;
-    if (guard->is_tight) STI_EXCHANGE(sti_Islands *, s->work.islands, guard->other_islands);
+    sti_EnergyGuard *guard = &work->guard;
+    if (guard->is_tight) STI_EXCHANGE(sti_Islands *, work->islands, guard->other_islands);
     guard->is_tight = guard->tripped = guard->rough = false;
     guard->recovery = guard->part = 1;
     guard->attempt = 0;
 }
 
-st_Status sti_guard_remedy(st_System *s, bool *any, st_Error *err)
+st_Status sti_guard_remedy(const sti_Model *model, sti_StepWork *work, bool *any, st_Error *err)
 {
-    sti_EnergyGuard *guard = &s->work.guard;
+    sti_EnergyGuard *guard = &work->guard;
     *any = false;
     guard->tripped = false;
-    if (s->model.def.energy != ST_ENERGY_LIMIT) return ST_OK;
-    if (guard->attempt == 0 && sti_integrator(&s->model)->order == 1) guard->attempt++;
+    if (model->def.energy != ST_ENERGY_LIMIT) return ST_OK;
+    if (guard->attempt == 0 && sti_integrator(model)->order == 1) guard->attempt++;
     if (guard->attempt == N_REMEDIES) return ST_OK;
     const struct Remedy *remedy = &remedies[guard->attempt++];
-    guard->rough = remedy->rough && sti_integrator(&s->model)->order > 1;
+    guard->rough = remedy->rough && sti_integrator(model)->order > 1;
     guard->recovery = remedy->no_recovery ? 0 : 1;
     guard->part = remedy->part;
     *any = true;
-    return remedy->tight ? sti_solve_tightly(&s->model, &s->work, err) : ST_OK;
+    return remedy->tight ? sti_solve_tightly(model, work, err) : ST_OK;
 }
 
 /* The contact or joint with the largest positive work in the step at hand. */
-static void describe_source(st_System *s, char *out, size_t size)
+static void describe_source(const sti_Model *model, sti_State *state, sti_StepWork *work, char *out, size_t size)
 {
-    const sti_Assembly *step = &s->work.step;
+    const sti_Assembly *step = &work->step;
     double most = 0;
     snprintf(out, size, "no contact or joint gives any of it");
     for (int c = 0; c < step->n_gaps; c++) {
-        double work = 0;
+        double given = 0;
         for (int k = 0; k < step->law[c].dim; k++) {
             sti_RowView row;
-            sti_view_row(&s->model, &s->work, c, k, &row);
+            sti_view_row(model, work, c, k, &row);
             for (int e = 0; e < row.n; e++)
-                work +=
-                    0.5 * step->r[step->law[c].first + k] * row.x[e] * (s->work.v_new[row.i[e]] + s->state.v[row.i[e]]);
+                given +=
+                    0.5 * step->r[step->law[c].first + k] * row.x[e] * (work->v_new[row.i[e]] + state->v[row.i[e]]);
         }
-        if (!(work > most)) continue;
+        if (!(given > most)) continue;
         char pair[600];
-        most = work;
-        sti_describe_contact(&s->model, &step->chosen[c].entry, pair, sizeof pair);
-        snprintf(out, size, "the contact of %s gives %.3g J, its gap is %.3g m", pair, work, step->chosen[c].entry.gap);
+        most = given;
+        sti_describe_contact(model, &step->chosen[c].entry, pair, sizeof pair);
+        snprintf(out, size, "the contact of %s gives %.3g J, its gap is %.3g m", pair, given,
+                 step->chosen[c].entry.gap);
     }
-    for (int k = 0; s->model.rigid && k < s->model.world->n_joints; k++) {
-        const sti_Joint *joint = &s->model.world->joint[k];
-        double work = 0, error = 0;
+    for (int k = 0; model->rigid && k < model->world->n_joints; k++) {
+        const sti_Joint *joint = &model->world->joint[k];
+        double given = 0, error = 0;
         for (int row = joint->first_row; row < joint->first_row + joint->n_rows && row < step->G.n_rows; row++) {
-            work += 0.5 * step->l[row] *
-                    (sti_row_dot(&step->G, row, s->work.v_new) + sti_row_dot(&step->G, row, s->state.v));
-            error = fmax(error, fabs(s->work.here.joint[row].value));
+            given +=
+                0.5 * step->l[row] * (sti_row_dot(&step->G, row, work->v_new) + sti_row_dot(&step->G, row, state->v));
+            error = fmax(error, fabs(work->here.joint[row].value));
         }
-        if (!(work > most)) continue;
-        most = work;
-        snprintf(out, size, "joint \"%s\" gives %.3g J, its error is %.3g m or rad",
-                 s->model.world->scene->joint[k].name, work, error);
+        if (!(given > most)) continue;
+        most = given;
+        snprintf(out, size, "joint \"%s\" gives %.3g J, its error is %.3g m or rad", model->world->scene->joint[k].name,
+                 given, error);
     }
 }
 
-st_Status sti_guard_fail(st_System *s, double h, st_Error *err)
+st_Status sti_guard_fail(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_Error *err)
 {
-    const sti_EnergyGuard *guard = &s->work.guard;
+    const sti_EnergyGuard *guard = &work->guard;
     char source[800];
-    describe_source(s, source, sizeof source);
-    const bool again = s->model.def.energy == ST_ENERGY_LIMIT;
+    describe_source(model, state, work, source, sizeof source);
+    const bool again = model->def.energy == ST_ENERGY_LIMIT;
     return sti_fail(
         err, ST_ERR_NUMERIC,
         "diverged at step %lld, t = %g: the energy rises by %.3g J in one step of %g s, where %.3g J can be "
         "explained (forces and motors give %.3g J); %s; %s",
-        (long long)s->state.n_steps + 1, s->state.t, guard->rise, h, guard->limit, guard->given, source,
+        (long long)state->n_steps + 1, state->t, guard->rise, h, guard->limit, guard->given, source,
         again ? "solving it again exactly, without drift correction and with shorter steps did not help"
               : "try a smaller h or an implicit integrator");
 }

@@ -160,7 +160,7 @@ static st_Status create_flow(st_System *system, st_Error *err)
                                 outlet->name, outlet->bodies);
         }
     }
-    return sti_measures_create(system, err);
+    return sti_measures_create(&system->model, &system->work, err);
 }
 
 st_Status sti_flow_create(st_System **system, st_Error *err)
@@ -169,32 +169,31 @@ st_Status sti_flow_create(st_System **system, st_Error *err)
     if (scene->n_inlets + scene->n_outlets + scene->n_measures == 0) return ST_OK;
     const st_Status status = create_flow(*system, err);
     if (status == ST_OK) return ST_OK;
-    sti_flow_destroy(*system);
+    sti_flow_destroy(&(*system)->model, &(*system)->work);
     (*system)->model.world = NULL; /* still the caller's */
     st_system_destroy(*system);
     *system = NULL;
     return status;
 }
 
-void sti_flow_destroy(st_System *system)
+void sti_flow_destroy(const sti_Model *model, sti_StepWork *work)
 {
-    const st_Allocator *a = &system->model.allocator;
-    sti_Flow *flow = system->work.flow;
-    if (system->work.bound != NULL)
-        sti_free(a, system->work.bound, system->model.world->n_bodies, sizeof *system->work.bound);
-    system->work.bound = NULL;
+    const st_Allocator *a = &model->allocator;
+    sti_Flow *flow = work->flow;
+    if (work->bound != NULL) sti_free(a, work->bound, model->world->n_bodies, sizeof *work->bound);
+    work->bound = NULL;
     if (flow == NULL) return;
-    const st_Scene *scene = system->model.world->scene;
+    const st_Scene *scene = model->world->scene;
     for (int k = 0; k < scene->n_inlets && flow->inlet != NULL; k++) {
         sti_free(a, flow->inlet[k].body, scene->inlet[k].number, sizeof *flow->inlet[k].body);
         sti_free(a, flow->inlet[k].due, scene->inlet[k].number, sizeof *flow->inlet[k].due);
     }
-    sti_measures_destroy(system);
+    sti_measures_destroy(model, work);
     sti_free(a, flow->inlet, scene->n_inlets + 1, sizeof *flow->inlet);
-    sti_free(a, flow->marked, system->model.world->n_bodies, sizeof *flow->marked);
+    sti_free(a, flow->marked, model->world->n_bodies, sizeof *flow->marked);
     STI_RELEASE(a, flow->change, flow->change_capacity);
     sti_free(a, flow, 1, sizeof *flow);
-    system->work.flow = NULL;
+    work->flow = NULL;
 }
 
 /* ---- before a step ---------------------------------------------------------------------------- */
@@ -255,61 +254,61 @@ static void set_presence(const sti_Model *model, sti_StepWork *work, bool back)
 }
 
 /* Bodies that sleep beside one that changes wake; then it is elsewhere. */
-static st_Status apply_changes(st_System *system, st_Error *err)
+static st_Status apply_changes(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    const sti_World *world = system->model.world;
-    const sti_Flow *flow = system->work.flow;
-    double *q = system->work.q_new;
+    const sti_World *world = model->world;
+    const sti_Flow *flow = work->flow;
+    double *q = work->q_new;
     for (int k = 0; k < flow->n_changes; k++)
-        STI_TRY(sti_wake_now(system, flow->change[k].body, err));
-    memcpy(q, system->state.q, (size_t)system->model.n_q * sizeof *q);
+        STI_TRY(sti_wake_now(model, state, work, flow->change[k].body, err));
+    memcpy(q, state->q, (size_t)model->n_q * sizeof *q);
     for (int k = 0; k < flow->n_changes; k++) {
         const sti_FlowChange *change = &flow->change[k];
         double *p = q + (ptrdiff_t)STI_BODY_Q * (change->body - 1);
         vec3_store(p, change->pose.p);
         p[3] = change->pose.q.w, p[4] = change->pose.q.x, p[5] = change->pose.q.y, p[6] = change->pose.q.z;
     }
-    set_presence(&system->model, &system->work, false);
-    const st_Status status = sti_bodies_moved(system, q, flow->marked, err);
-    if (status != ST_OK) set_presence(&system->model, &system->work, true);
+    set_presence(model, work, false);
+    const st_Status status = sti_bodies_moved(model, state, work, q, flow->marked, err);
+    if (status != ST_OK) set_presence(model, work, true);
     STI_TRY(status);
     for (int k = 0; k < flow->n_changes; k++) {
         const sti_FlowChange *change = &flow->change[k];
         const sti_Body *body = &world->body[change->body];
         const double full[6] = {change->velocity.x, change->velocity.y, change->velocity.z, 0, 0, 0};
         for (int d = 0; d < body->n_dofs; d++)
-            system->state.v[body->v_first + d] = full[body->dof[d]];
+            state->v[body->v_first + d] = full[body->dof[d]];
     }
-    system->state.history.known = false; /* schemes of more than one step start anew */
+    state->history.known = false; /* schemes of more than one step start anew */
     return ST_OK;
 }
 
 /* Contacts of bodies that the user took out or put in: those of the old place are forgotten, those of the new one are
  * looked for once for all of them. What slept beside them wakes.                                  */
-static st_Status settle_relocated(st_System *system, st_Error *err)
+static st_Status settle_relocated(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    sti_World *world = system->model.world;
-    unsigned char *moved = sti_alloc(&system->model.allocator, world->n_bodies, sizeof *moved);
+    sti_World *world = model->world;
+    unsigned char *moved = sti_alloc(&model->allocator, world->n_bodies, sizeof *moved);
     if (moved == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", world->n_bodies - 1);
     int last = 0;
     for (int b = 1; b < world->n_bodies; b++)
         if ((world->presence[b] & STI_RELOCATED) != 0) moved[b] = 1, last = b;
-    st_Status status = sti_wake_now(system, last, err); /* all that are due wake with it */
-    memcpy(system->work.q_new, system->state.q, (size_t)system->model.n_q * sizeof *system->state.q);
-    if (status == ST_OK) status = sti_bodies_moved(system, system->work.q_new, moved, err);
+    st_Status status = sti_wake_now(model, state, work, last, err); /* all that are due wake with it */
+    memcpy(work->q_new, state->q, (size_t)model->n_q * sizeof *state->q);
+    if (status == ST_OK) status = sti_bodies_moved(model, state, work, work->q_new, moved, err);
     for (int b = 1; b < world->n_bodies && status == ST_OK; b++)
         if (moved[b]) world->presence[b] &= (unsigned char)~STI_RELOCATED;
-    sti_free(&system->model.allocator, moved, world->n_bodies, sizeof *moved);
+    sti_free(&model->allocator, moved, world->n_bodies, sizeof *moved);
     STI_TRY(status);
-    system->work.n_relocated = 0;
-    system->state.history.known = false; /* schemes of more than one step start anew */
+    work->n_relocated = 0;
+    state->history.known = false; /* schemes of more than one step start anew */
     return ST_OK;
 }
 
 st_Status sti_flow_step(st_System *system, st_Error *err)
 {
     sti_Flow *flow = system->work.flow;
-    if (system->work.n_relocated > 0) STI_TRY(settle_relocated(system, err));
+    if (system->work.n_relocated > 0) STI_TRY(settle_relocated(&system->model, &system->state, &system->work, err));
     if (flow == NULL) return ST_OK;
     const st_Scene *scene = system->model.world->scene;
     st_Status status = ST_OK;
@@ -318,7 +317,8 @@ st_Status sti_flow_step(st_System *system, st_Error *err)
         status = take_out(&system->model, &system->state, &system->work, &scene->outlet[k], err);
     for (int k = 0; k < scene->n_inlets && status == ST_OK; k++)
         status = bring_in(system, &scene->inlet[k], &flow->inlet[k], err);
-    if (status == ST_OK && flow->n_changes > 0) status = apply_changes(system, err);
+    if (status == ST_OK && flow->n_changes > 0)
+        status = apply_changes(&system->model, &system->state, &system->work, err);
     for (int k = 0; k < flow->n_changes; k++)
         flow->marked[flow->change[k].body] = 0;
     return status;
@@ -337,19 +337,20 @@ bool st_system_present(const st_System *system, st_BodyId body)
 /* ---- by the user -------------------------------------------------------------------------------- */
 
 /* A free body of the scene, by its number now. */
-static st_Status check_free_body(st_System *system, const char *call, st_BodyId *body, st_Error *err)
+static st_Status check_free_body(const sti_Model *model, sti_StepWork *work, const char *call, st_BodyId *body,
+                                 st_Error *err)
 {
-    if (!system->model.rigid) return sti_fail(err, ST_ERR_UNSUPPORTED, "%s: a model of the user's has no bodies", call);
-    if (system->work.on_device != NULL)
+    if (!model->rigid) return sti_fail(err, ST_ERR_UNSUPPORTED, "%s: a model of the user's has no bodies", call);
+    if (work->on_device != NULL)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "%s: on a device bodies do not come and go", call);
-    *body = sti_body_now(system->model.world->scene, *body);
-    STI_TRY(sti_check_movable(&system->model, call, *body, err));
-    STI_TRY(list_bound(&system->model, &system->work, err));
-    if (system->work.bound[body->index1])
+    *body = sti_body_now(model->world->scene, *body);
+    STI_TRY(sti_check_movable(model, call, *body, err));
+    STI_TRY(list_bound(model, work, err));
+    if (work->bound[body->index1])
         return sti_fail(err, ST_ERR_ARGUMENT,
                         "%s: body \"%s\" has joints, springs or forces; only free bodies come and go while a system "
                         "runs: remove it from the scene, and call st_system_change",
-                        call, system->model.world->scene->names[STI_BODY].name[body->index1]);
+                        call, model->world->scene->names[STI_BODY].name[body->index1]);
     return ST_OK;
 }
 
@@ -372,7 +373,7 @@ static void relocate(const sti_Model *model, sti_State *state, sti_StepWork *wor
 st_Status st_system_remove_body(st_System *system, st_BodyId body, st_Error *err)
 {
     STI_NEED(system, err);
-    STI_TRY(check_free_body(system, "st_system_remove_body", &body, err));
+    STI_TRY(check_free_body(&system->model, &system->work, "st_system_remove_body", &body, err));
     const sti_World *world = system->model.world;
     if (sti_is_absent(world, body.index1))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_remove_body: body \"%s\" is not there",
@@ -390,7 +391,7 @@ st_Status st_system_insert_body(st_System *system, st_BodyId body, const st_Pose
 {
     STI_NEED(system, err);
     STI_NEED(pose, err);
-    STI_TRY(check_free_body(system, "st_system_insert_body", &body, err));
+    STI_TRY(check_free_body(&system->model, &system->work, "st_system_insert_body", &body, err));
     const sti_World *world = system->model.world;
     const char *name = world->scene->names[STI_BODY].name[body.index1];
     if (!sti_is_absent(world, body.index1))

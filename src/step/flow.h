@@ -43,20 +43,21 @@ struct sti_Flow {
 /* For a system whose scene has inlets, outlets or measures. Refuses an inlet inside a wall, an outlet for bound bodies;
  * then there is no system, and *system is NULL.                                                   */
 st_Status sti_flow_create(st_System **system, st_Error *err);
-void sti_flow_destroy(st_System *system);
+void sti_flow_destroy(const sti_Model *model, sti_StepWork *work);
 /* Before a step: bodies in outlets go, grains that are due come; contacts of bodies that the user took out or put in
  * are looked for. */
 st_Status sti_flow_step(st_System *system, st_Error *err);
 
 /* measure.c */
-st_Status sti_measures_create(st_System *system, st_Error *err);
-void sti_measures_destroy(st_System *system);
-void sti_measures_before_step(st_System *system);
-void sti_measures_after_step(st_System *system);
+st_Status sti_measures_create(const sti_Model *model, sti_StepWork *work, st_Error *err);
+void sti_measures_destroy(const sti_Model *model, sti_StepWork *work);
+void sti_measures_before_step(const sti_Model *model, sti_State *state, sti_StepWork *work);
+void sti_measures_after_step(const sti_Model *model, sti_State *state, sti_StepWork *work);
 
 /* sensor.c: measures of robots. */
-st_Status sti_sensor_create(st_System *system, const sti_MeasureEntry *sensor, sti_Measured *out, st_Error *err);
-void sti_sensor_before_step(const st_System *system, const sti_MeasureEntry *sensor, sti_Measured *of);
+st_Status sti_sensor_create(const sti_Model *model, const sti_MeasureEntry *sensor, sti_Measured *out, st_Error *err);
+void sti_sensor_before_step(const sti_Model *model, const sti_State *state, const sti_MeasureEntry *sensor,
+                            sti_Measured *of);
 st_Status sti_sensor_read(const st_System *system, const sti_MeasureEntry *sensor, const sti_Measured *of, double *out,
                           st_Error *err);
 

@@ -117,7 +117,7 @@ const char *st_measure_value_name(st_MeasureType type, int k, const char **unit)
 /* ---- made with the system ------------------------------------------------------------------------- */
 
 /* Volume of the shapes of a body: mass over density, or that of its spheres. */
-static double volume_of(const sti_World *world, int body)
+static double region_volume(const sti_World *world, int body)
 {
     const st_Scene *scene = world->scene;
     double volume = 0;
@@ -153,12 +153,12 @@ static st_Status find_wall(const sti_World *world, const sti_MeasureEntry *measu
                     measure->name, measure->shape, measure->wall);
 }
 
-st_Status sti_measures_create(st_System *system, st_Error *err)
+st_Status sti_measures_create(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     const st_Scene *scene = world->scene;
-    const st_Allocator *a = &system->model.allocator;
-    sti_Flow *flow = system->work.flow;
+    const st_Allocator *a = &model->allocator;
+    sti_Flow *flow = work->flow;
     flow->measured = sti_alloc(a, scene->n_measures + 1, sizeof *flow->measured);
     flow->totals = sti_alloc(a, 2 * scene->n_measures + 1, sizeof *flow->totals);
     if (flow->measured == NULL || flow->totals == NULL)
@@ -167,7 +167,7 @@ st_Status sti_measures_create(st_System *system, st_Error *err)
         const sti_MeasureEntry *measure = &scene->measure[k];
         sti_Measured *of = &flow->measured[k];
         if (measure->type >= ST_FIRST_SENSOR) {
-            STI_TRY(sti_sensor_create(system, measure, of, err));
+            STI_TRY(sti_sensor_create(model, measure, of, err));
             continue;
         }
         of->member = sti_alloc(a, world->n_bodies, sizeof *of->member);
@@ -185,11 +185,11 @@ st_Status sti_measures_create(st_System *system, st_Error *err)
     return ST_OK;
 }
 
-void sti_measures_destroy(st_System *system)
+void sti_measures_destroy(const sti_Model *model, sti_StepWork *work)
 {
-    const st_Allocator *a = &system->model.allocator;
-    sti_Flow *flow = system->work.flow;
-    const int n = system->model.world->scene->n_measures, n_bodies = system->model.world->n_bodies;
+    const st_Allocator *a = &model->allocator;
+    sti_Flow *flow = work->flow;
+    const int n = model->world->scene->n_measures, n_bodies = model->world->n_bodies;
     for (int k = 0; k < n && flow->measured != NULL; k++) {
         sti_free(a, flow->measured[k].member, n_bodies, sizeof *flow->measured[k].member);
         sti_free(a, flow->measured[k].inside, n_bodies, sizeof *flow->measured[k].inside);
@@ -200,46 +200,48 @@ void sti_measures_destroy(st_System *system)
 
 /* ---- flow: what crosses the boundary of a region in a step -------------------------------------------- */
 
-static bool is_inside(const st_System *system, const st_RegionDef *region, const sti_Measured *of, int body)
+static bool is_inside(const sti_Model *model, const sti_State *state, const st_RegionDef *region,
+                      const sti_Measured *of, int body)
 {
-    return of->member[body] && !sti_is_absent(system->model.world, body) &&
-           st_region_holds(region, cell_image(&system->model.world->scene->cell, sti_pose(system->state.q, body).p));
+    return of->member[body] && !sti_is_absent(model->world, body) &&
+           st_region_holds(region, cell_image(&model->world->scene->cell, sti_pose(state->q, body).p));
 }
 
 /* Is the body in the region? Along a periodic axis a plane has images a cell apart: how many of them it is below. */
-static int flow_inside(const st_System *system, const st_RegionDef *region, const sti_Measured *of, int body)
+static int flow_inside(const sti_Model *model, const sti_State *state, const st_RegionDef *region,
+                       const sti_Measured *of, int body)
 {
-    const sti_Cell *cell = &system->model.world->scene->cell;
+    const sti_Cell *cell = &model->world->scene->cell;
     const st_Vec3 n = rotate(region->pose.q, vec3(0, 0, 1));
     for (int e = 0; cell->repeats && region->type == ST_REGION_HALF_SPACE && e < 3; e++) {
         if (!(cell->length[e] > 0) || fabs(dot(n, vec3_axis(e))) < 1 - 1e-12) continue;
-        if (!of->member[body] || sti_is_absent(system->model.world, body)) return 0;
-        return -(int)floor(dot(n, sub(sti_pose(system->state.q, body).p, region->pose.p)) / cell->length[e]);
+        if (!of->member[body] || sti_is_absent(model->world, body)) return 0;
+        return -(int)floor(dot(n, sub(sti_pose(state->q, body).p, region->pose.p)) / cell->length[e]);
     }
-    return is_inside(system, region, of, body);
+    return is_inside(model, state, region, of, body);
 }
 
-void sti_measures_before_step(st_System *system)
+void sti_measures_before_step(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
-    const sti_World *world = system->model.world;
-    for (int k = 0; system->work.flow != NULL && k < world->scene->n_measures; k++) {
+    const sti_World *world = model->world;
+    for (int k = 0; work->flow != NULL && k < world->scene->n_measures; k++) {
         const sti_MeasureEntry *measure = &world->scene->measure[k];
-        sti_Measured *of = &system->work.flow->measured[k];
-        sti_sensor_before_step(system, measure, of);
+        sti_Measured *of = &work->flow->measured[k];
+        sti_sensor_before_step(model, state, measure, of);
         for (int b = 1; b < world->n_bodies && measure->type == ST_MEASURE_FLOW; b++)
-            of->inside[b] = flow_inside(system, &measure->region, of, b);
+            of->inside[b] = flow_inside(model, state, &measure->region, of, b);
     }
 }
 
-void sti_measures_after_step(st_System *system)
+void sti_measures_after_step(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
-    const sti_World *world = system->model.world;
-    for (int k = 0; system->work.flow != NULL && k < world->scene->n_measures; k++) {
+    const sti_World *world = model->world;
+    for (int k = 0; work->flow != NULL && k < world->scene->n_measures; k++) {
         const sti_MeasureEntry *measure = &world->scene->measure[k];
-        const sti_Measured *of = &system->work.flow->measured[k];
-        double *total = &system->work.flow->totals[2 * k];
+        const sti_Measured *of = &work->flow->measured[k];
+        double *total = &work->flow->totals[2 * k];
         for (int b = 1; b < world->n_bodies && measure->type == ST_MEASURE_FLOW; b++) {
-            const int change = flow_inside(system, &measure->region, of, b) - of->inside[b];
+            const int change = flow_inside(model, state, &measure->region, of, b) - of->inside[b];
             total[0] += change * world->values.body[b].mass;
             total[1] += change;
         }
@@ -315,17 +317,17 @@ static st_Status measure_bulk(const st_System *system, const sti_MeasureEntry *m
     double number = 0, mass = 0, volume = 0, stress[3][3] = {{0}};
     st_Vec3 momentum = {0, 0, 0}, linear, w;
     for (int b = 1; b < world->n_bodies; b++) {
-        if (!is_inside(system, &measure->region, of, b)) continue;
+        if (!is_inside(&system->model, &system->state, &measure->region, of, b)) continue;
         sti_body_velocity(&world->body[b], system->state.v, &linear, &w);
         number++;
         mass += world->values.body[b].mass;
-        volume += volume_of(world, b);
+        volume += region_volume(world, b);
         momentum = add(momentum, scale(world->values.body[b].mass, linear));
     }
     const st_Vec3 mean = mass > 0 ? scale(1 / mass, momentum) : momentum;
     double heat = 0;
     for (int b = 1; b < world->n_bodies; b++) {
-        if (!is_inside(system, &measure->region, of, b)) continue;
+        if (!is_inside(&system->model, &system->state, &measure->region, of, b)) continue;
         sti_body_velocity(&world->body[b], system->state.v, &linear, &w);
         const st_Vec3 u = sub(linear, mean);
         const double x[3] = {u.x, u.y, u.z};
@@ -346,17 +348,18 @@ static st_Status measure_bulk(const st_System *system, const sti_MeasureEntry *m
         const double f[3] = {c->force.x, c->force.y, c->force.z}, x[3] = {l.x, l.y, l.z};
         for (int i = 0; i < 9; i++)
             stress[i / 3][i % 3] += f[i / 3] * x[i % 3];
-        ends += is_inside(system, &measure->region, of, c->a) + is_inside(system, &measure->region, of, c->b);
+        ends += is_inside(&system->model, &system->state, &measure->region, of, c->a) +
+                is_inside(&system->model, &system->state, &measure->region, of, c->b);
         sum += norm(c->force);
         largest = fmax(largest, norm(c->force));
     }
-    int *work = sti_alloc(a, 2 * (int64_t)world->n_bodies, sizeof *work);
-    if (status == ST_OK && work == NULL)
+    int *room = sti_alloc(a, 2 * (int64_t)world->n_bodies, sizeof *room);
+    if (status == ST_OK && room == NULL)
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for measure \"%s\"", measure->name);
     if (status == ST_OK) {
         for (int k = 0; k < n; k++)
             strong += norm(carrier[k].force) > sum / n;
-        cluster = largest_cluster(world, carrier, n, n > 0 ? sum / n : 0, work, work + world->n_bodies);
+        cluster = largest_cluster(world, carrier, n, n > 0 ? sum / n : 0, room, room + world->n_bodies);
         const double s[6] = {stress[0][0],
                              stress[1][1],
                              stress[2][2],
@@ -384,7 +387,7 @@ static st_Status measure_bulk(const st_System *system, const sti_MeasureEntry *m
                                  number > 0 ? cluster / number : 0};
         memcpy(out, values, sizeof values);
     }
-    sti_free(a, work, 2 * (int64_t)world->n_bodies, sizeof *work);
+    sti_free(a, room, 2 * (int64_t)world->n_bodies, sizeof *room);
     STI_RELEASE(a, carrier, capacity);
     return status;
 }
@@ -418,17 +421,16 @@ static void measure_wall(const st_System *system, const sti_Measured *of, double
 
 /* The tops of grains in rings about the region's z axis: the angle of the line through those between a fifth and four
  * fifths of the height of the heap, above the lowest point of the region. */
-static void measure_repose(const st_System *system, const sti_MeasureEntry *measure, const sti_Measured *of,
-                           double *out)
+static void measure_repose(const sti_Model *model, const sti_State *state, const sti_MeasureEntry *measure,
+                           const sti_Measured *of, double *out)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     const double floor = -sti_region_half(&measure->region).z;
     double height = 0, radius = 0, top[REPOSE_RINGS] = {0};
     for (int pass = 0; pass < 2; pass++)
         for (int b = 1; b < world->n_bodies; b++) {
-            if (!is_inside(system, &measure->region, of, b)) continue;
-            const st_Vec3 p =
-                rotate_back(measure->region.pose.q, sub(sti_pose(system->state.q, b).p, measure->region.pose.p));
+            if (!is_inside(model, state, &measure->region, of, b)) continue;
+            const st_Vec3 p = rotate_back(measure->region.pose.q, sub(sti_pose(state->q, b).p, measure->region.pose.p));
             const double r = hypot(p.x, p.y), z = p.z - floor + world->collider.body_reach[b];
             const int ring = radius > 0 ? (int)fmin(r / radius * REPOSE_RINGS, REPOSE_RINGS - 1) : 0;
             if (pass == 0) {
@@ -471,7 +473,7 @@ st_Status st_system_measure(const st_System *system, int index, double *values, 
         measure_wall(system, of, values);
         break;
     case ST_MEASURE_REPOSE:
-        measure_repose(system, measure, of, values);
+        measure_repose(&system->model, &system->state, measure, of, values);
         break;
     default:
         return sti_sensor_read(system, measure, of, values, err);

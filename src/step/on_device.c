@@ -653,14 +653,14 @@ int sti_device_contact_count(const sti_StepWork *work)
 }
 
 /* Contacts, and the state as the step began, when somebody asks for them. */
-static st_Status fetch_last_step(const st_System *s)
+static st_Status fetch_last_step(const sti_Model *model, const sti_StepWork *work)
 {
-    sti_OnDevice *d = s->work.on_device;
-    const sti_World *world = s->model.world;
+    sti_OnDevice *d = work->on_device;
+    const sti_World *world = model->world;
     const st_Scene *scene = world->scene;
     st_Error err;
     if (d->fetched) return ST_OK;
-    STI_TRY(STI_GROW(&s->model.allocator, d->contact, d->contact_capacity, d->n_contacts, &err));
+    STI_TRY(STI_GROW(&model->allocator, d->contact, d->contact_capacity, d->n_contacts, &err));
     if (d->n_contacts > 0) STI_TRY(d->device->contacts(d->pile, d->contact, &err));
     STI_TRY(d->device->before(d->pile, d->q_before, d->v_before, &err));
     memset(d->hit, 0, (size_t)world->n_bodies);
@@ -680,7 +680,7 @@ st_Status sti_device_contact(const st_System *s, int index, st_ContactReport *ou
     sti_OnDevice *d = s->work.on_device;
     const sti_World *world = s->model.world;
     const st_Scene *scene = world->scene;
-    STI_TRY(fetch_last_step(s));
+    STI_TRY(fetch_last_step(&s->model, &s->work));
     const sti_FlatContact *c = &d->contact[index];
     const int shape_a = d->sphere_shape[c->sphere];
     const int shape_b = c->other >= 0 ? d->sphere_shape[c->other] : d->wall_shape[-1 - c->other];
@@ -741,7 +741,7 @@ st_Status sti_device_loads(const st_System *s, st_BodyLoad *out, int count)
     const sti_OnDevice *d = s->work.on_device;
     const sti_World *world = s->model.world;
     if (!s->work.device_has_state) return ST_OK;
-    STI_TRY(fetch_last_step(s));
+    STI_TRY(fetch_last_step(&s->model, &s->work));
     double *turned = s->work.v_new; /* free between steps */
     gather_velocities(world, d->v_before, turned);
     s->model.table.gyroscopic(s->model.table.ctx, d->h, d->q_before, turned);

@@ -21,18 +21,18 @@ st_Status sti_check_movable(const sti_Model *model, const char *call, st_BodyId 
     return ST_OK;
 }
 
-static const char *name_of(const sti_Model *model, st_BodyId body)
+static const char *body_name(const sti_Model *model, st_BodyId body)
 {
     return model->world->scene->names[STI_BODY].name[body.index1];
 }
 
-static st_Status check_vector(const sti_Model *model, st_BodyId body, const char *what, st_Vec3 x, st_Error *err)
+static st_Status check_body_vector(const sti_Model *model, st_BodyId body, const char *what, st_Vec3 x, st_Error *err)
 {
     const double all[3] = {x.x, x.y, x.z};
     for (int k = 0; k < 3; k++)
         if (!sti_within(all[k], STI_LARGEST))
             return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": %s[%d] is %g, must be from %g to %g",
-                            name_of(model, body), what, k, all[k], -STI_LARGEST, STI_LARGEST);
+                            body_name(model, body), what, k, all[k], -STI_LARGEST, STI_LARGEST);
     return ST_OK;
 }
 
@@ -55,7 +55,7 @@ static void forget_ids(const sti_World *world, sti_IdSet *set, const unsigned ch
     set->n = n;
 }
 
-static void forget_contacts(sti_Model *model, sti_State *state, const unsigned char *marked)
+static void forget_contacts(const sti_Model *model, sti_State *state, const unsigned char *marked)
 {
     const sti_World *world = model->world;
     int n = 0, n_patches = 0;
@@ -82,30 +82,30 @@ static void forget_past(sti_State *state, sti_StepWork *work)
 /* ---- a pose ----------------------------------------------------------------------------------- */
 
 /* Those of their contacts that touch there are held, in room that is there for all of them. */
-static st_Status hold_touching(st_System *system, const unsigned char *marked, st_Error *err)
+static st_Status hold_touching(const sti_Model *model, sti_State *state, sti_StepWork *work,
+                               const unsigned char *marked, st_Error *err)
 {
-    const st_Sink *here = &system->work.here;
+    const st_Sink *here = &work->here;
     for (int c = 0; c < here->n_contacts; c++)
-        if (here->contact[c].gap <= system->model.def.active_gap &&
-            is_of(system->model.world, here->contact[c].id, marked))
-            STI_TRY(sti_ids_add(&system->model.allocator, &system->state.active, here->contact[c].id, err));
+        if (here->contact[c].gap <= model->def.active_gap && is_of(model->world, here->contact[c].id, marked))
+            STI_TRY(sti_ids_add(&model->allocator, &state->active, here->contact[c].id, err));
     return ST_OK;
 }
 
-st_Status sti_bodies_moved(st_System *system, const double *q, const unsigned char *moved, st_Error *err)
+st_Status sti_bodies_moved(const sti_Model *model, sti_State *state, sti_StepWork *work, const double *q,
+                           const unsigned char *moved, st_Error *err)
 {
-    STI_TRY(sti_evaluate(&system->model, &system->state, &system->work, &system->work.trial, system->state.t, q,
-                         sti_margin(&system->model), err));
-    STI_TRY(STI_GROW(&system->model.allocator, system->state.active.id, system->state.active.capacity,
-                     (int64_t)system->state.active.n + system->work.trial.n_contacts, err));
-    STI_TRY(sti_rotors_follow(system->model.world, q, system->state.v, err));
-    memcpy(system->state.q, q, (size_t)system->model.n_q * sizeof *system->state.q);
-    STI_EXCHANGE(st_Sink, system->work.here, system->work.trial);
-    forget_contacts(&system->model, &system->state, moved);
-    system->work.ahead.foreseen = 0; /* contacts are foreseen anew */
-    system->work.events.n = 0;
-    sti_forget_step(&system->model, &system->state, &system->work);
-    return hold_touching(system, moved, err);
+    STI_TRY(sti_evaluate(model, state, work, &work->trial, state->t, q, sti_margin(model), err));
+    STI_TRY(STI_GROW(&model->allocator, state->active.id, state->active.capacity,
+                     (int64_t)state->active.n + work->trial.n_contacts, err));
+    STI_TRY(sti_rotors_follow(model->world, q, state->v, err));
+    memcpy(state->q, q, (size_t)model->n_q * sizeof *state->q);
+    STI_EXCHANGE(st_Sink, work->here, work->trial);
+    forget_contacts(model, state, moved);
+    work->ahead.foreseen = 0; /* contacts are foreseen anew */
+    work->events.n = 0;
+    sti_forget_step(model, state, work);
+    return hold_touching(model, state, work, moved, err);
 }
 
 st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *pose, st_Error *err)
@@ -117,18 +117,18 @@ st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *p
     const bool led = body.index1 > 0 && body.index1 < world->n_bodies && world->body[body.index1].n_dofs == 0;
     /* fixed or locked: moved by this call alone */
     if (!led) STI_TRY(sti_check_movable(&system->model, "st_system_set_pose", body, err));
-    STI_TRY(check_vector(&system->model, body, "position", pose->p, err));
+    STI_TRY(check_body_vector(&system->model, body, "position", pose->p, err));
     const double length = quat_norm(pose->q);
     if (!(fabs(length - 1.0) <= STI_UNIT))
         return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": its orientation has length %g, must be a unit quaternion",
-                        name_of(&system->model, body), length);
+                        body_name(&system->model, body), length);
     sti_start_lap(&system->work);
     for (int b = 1; b < world->n_bodies && led; b++) /* any of them may rest on it */
-        STI_TRY(sti_wake_now(system, b, err));
+        STI_TRY(sti_wake_now(&system->model, &system->state, &system->work, b, err));
     if (led)
         world->collider.placed = false; /* it is placed again, with all that does not move */
     else
-        STI_TRY(sti_wake_now(system, body.index1, err));
+        STI_TRY(sti_wake_now(&system->model, &system->state, &system->work, body.index1, err));
     double *q = system->work.q_new, *p = q + (ptrdiff_t)STI_BODY_Q * (body.index1 - 1);
     const st_Quat turned = quat_unit(pose->q);
     memcpy(q, system->state.q, (size_t)system->model.n_q * sizeof *q);
@@ -139,7 +139,7 @@ st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *p
     unsigned char *moved = sti_alloc(&system->model.allocator, system->model.world->n_bodies, sizeof *moved);
     if (moved == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a pose");
     moved[body.index1] = 1;
-    const st_Status status = sti_bodies_moved(system, q, moved, err);
+    const st_Status status = sti_bodies_moved(&system->model, &system->state, &system->work, q, moved, err);
     sti_free(&system->model.allocator, moved, system->model.world->n_bodies, sizeof *moved);
     if (status == ST_OK) forget_past(&system->state, &system->work);
     return status;
@@ -160,8 +160,8 @@ st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec
     sti_body_velocity(it, system->state.v, &v, &w);
     if (velocity != NULL) v = *velocity;
     if (spin != NULL) w = *spin;
-    STI_TRY(check_vector(&system->model, body, "velocity", v, err));
-    STI_TRY(check_vector(&system->model, body, "spin", w, err));
+    STI_TRY(check_body_vector(&system->model, body, "velocity", v, err));
+    STI_TRY(check_body_vector(&system->model, body, "spin", w, err));
     vec3_store(full, v);
     vec3_store(full + 3, w);
     for (int i = 0, d = 0; i < 6; i++) {
@@ -170,9 +170,9 @@ st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec
         if (!is_free && full[i] != 0)
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "body \"%s\": its velocity along %s is %g, but that is locked, must be 0",
-                            name_of(&system->model, body), direction[i], full[i]);
+                            body_name(&system->model, body), direction[i], full[i]);
     }
-    STI_TRY(sti_wake_now(system, body.index1, err));
+    STI_TRY(sti_wake_now(&system->model, &system->state, &system->work, body.index1, err));
     for (int d = 0; d < it->n_dofs; d++)
         system->state.v[it->v_first + d] = full[it->dof[d]];
     forget_past(&system->state, &system->work);

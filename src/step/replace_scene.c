@@ -137,7 +137,7 @@ static st_Status carry_pushes(const Moved *moved, sti_World *now, st_Error *err)
     return ST_OK;
 }
 
-static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Error *err)
+static st_Status carry(const sti_State *state, const sti_StepWork *work, st_System *now, Moved *moved, st_Error *err)
 {
     moved->now = now->model.world;
     find_shapes(moved);
@@ -147,28 +147,28 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
     for (int k = 0; k < now->state.active.n; k++)
         if (is_new(moved, now->state.active.id[k])) now->state.active.id[n++] = now->state.active.id[k];
     now->state.active.n = n;
-    STI_TRY(carry_ids(&now->model, moved, &was->state.active, &now->state.active, err));
+    STI_TRY(carry_ids(&now->model, moved, &state->active, &now->state.active, err));
     /* Contacts that carried at the end of the last step, those under sleepers, too: without them integrators of order
      * two take what rests for what has just landed, and their next step is a rough one.                   */
-    STI_TRY(carry_ids(&now->model, moved, &was->state.loaded, &now->state.loaded, err));
-    for (int k = 0; k < was->work.sleep.n_contacts; k++) {
-        uint64_t id = was->work.sleep.contact[k].impulse.id;
-        if (was->work.sleep.contact[k].impulse.r[0] > 0 && move_id(moved, &id))
+    STI_TRY(carry_ids(&now->model, moved, &state->loaded, &now->state.loaded, err));
+    for (int k = 0; k < work->sleep.n_contacts; k++) {
+        uint64_t id = work->sleep.contact[k].impulse.id;
+        if (work->sleep.contact[k].impulse.r[0] > 0 && move_id(moved, &id))
             STI_TRY(sti_ids_add(&now->model.allocator, &now->state.loaded, id, err));
     }
     /* Those under sleepers, too, who wake. */
-    const int64_t count = (int64_t)was->state.forces.n + was->work.sleep.n_contacts;
+    const int64_t count = (int64_t)state->forces.n + work->sleep.n_contacts;
     STI_TRY(STI_GROW(&now->model.allocator, now->state.forces.at, now->state.forces.capacity, count, err));
     now->state.forces.n = 0;
-    for (int k = 0; k < was->state.forces.n; k++)
-        carry_force(moved, was->state.forces.at[k], &now->state);
-    for (int k = 0; k < was->work.sleep.n_contacts; k++)
-        carry_force(moved, was->work.sleep.contact[k].impulse, &now->state);
+    for (int k = 0; k < state->forces.n; k++)
+        carry_force(moved, state->forces.at[k], &now->state);
+    for (int k = 0; k < work->sleep.n_contacts; k++)
+        carry_force(moved, work->sleep.contact[k].impulse, &now->state);
     if (now->state.forces.n > 1)
         qsort(now->state.forces.at, (size_t)now->state.forces.n, sizeof *now->state.forces.at, by_id_and_element);
     /* Patches say where their deformations stand: these are copied as they are, with those of contacts that are gone.
      */
-    const sti_Patches *from = &was->state.patches;
+    const sti_Patches *from = &state->patches;
     sti_Patches *to = &now->state.patches;
     if (from->n != 0) {
         STI_TRY(STI_GROW(&now->model.allocator, to->patch, to->patch_capacity, from->n, err));
@@ -185,17 +185,17 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
     carry_controls(moved, now->model.world);
     STI_TRY(carry_pushes(moved, now->model.world, err));
     now->work.rows_stale = now->model.world->n_controls > 0;
-    now->state.n_steps = was->state.n_steps;
-    now->state.stalled = was->state.stalled;
-    now->state.works = was->state.works;
-    now->state.grid = was->state.grid;
-    now->state.fastest.speed = was->state.fastest.speed;
-    now->state.fastest.pull = was->state.fastest.pull;
-    now->work.initial_position = was->work.initial_position;
-    now->work.initial_velocity = was->work.initial_velocity;
-    now->state.n_changes = was->state.n_changes;
+    now->state.n_steps = state->n_steps;
+    now->state.stalled = state->stalled;
+    now->state.works = state->works;
+    now->state.grid = state->grid;
+    now->state.fastest.speed = state->fastest.speed;
+    now->state.fastest.pull = state->fastest.pull;
+    now->work.initial_position = work->initial_position;
+    now->work.initial_velocity = work->initial_velocity;
+    now->state.n_changes = state->n_changes;
     now->work.n_relocated = sti_relocated_count(now->model.world);
-    memcpy(now->work.clock.seconds, was->work.clock.seconds, sizeof now->work.clock.seconds);
+    memcpy(now->work.clock.seconds, work->clock.seconds, sizeof now->work.clock.seconds);
     return ST_OK;
 }
 
@@ -231,7 +231,7 @@ st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *e
         if (status != ST_OK) sti_world_destroy(world);
     }
     if (status == ST_OK) {
-        status = carry(system, next, &moved, err);
+        status = carry(&system->state, &system->work, next, &moved, err);
         if (status != ST_OK) {
             st_system_destroy(next);
             next = NULL;

@@ -288,21 +288,20 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
     return ST_OK;
 }
 
-void sti_joint_drive(const st_System *system, int index, double out[3])
+void sti_joint_drive(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index, double out[3])
 {
-    const sti_StepWork *work = &system->work;
-    const sti_Joint *joint = &system->model.world->joint[index];
+    const sti_Joint *joint = &model->world->joint[index];
     sti_Measure x;
     sti_Rows rows;
     out[0] = out[1] = out[2] = 0;
-    if (sti_coordinate_row(system->model.world, index, 0, system->state.q, &x, &rows, NULL) != ST_OK) return;
+    if (sti_coordinate_row(model->world, index, 0, state->q, &x, &rows, NULL) != ST_OK) return;
     out[0] = x.value;
     for (int k = 0; k < rows.count; k++)
-        out[1] += rows.gradient[k] * system->state.v[rows.index[k]];
+        out[1] += rows.gradient[k] * state->v[rows.index[k]];
     if (work->step.problem.n_v == 0) return; /* no step was taken yet */
-    if (joint->held && sti_is_struck(&system->model, &system->state, work, 0, joint->a, joint->b)) return;
+    if (joint->held && sti_is_struck(model, state, work, 0, joint->a, joint->b)) return;
     out[2] = per_second(work) * (in_sums(work) ? work->impulses.total.joint[STI_FINITE][index].motor
-                                               : sti_motor_impulse(&system->model, work, index));
+                                               : sti_motor_impulse(model, work, index));
 }
 
 /* ---- springs ---------------------------------------------------------------------------------- */

@@ -481,10 +481,11 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_va
     sti_Values values = {0};
     bool other = false;
     if (!keep_values) STI_TRY(read_values(&s->model, part, &values, &other, err));
-    if (other) sti_enter_values(s, &values);
-    const st_Status put = sti_put_state(s, t, q, v, foresees ? past.h : 0, foresees ? rows : NULL,
-                                        err); /* the last thing that may fail; it keeps the room */
-    if (other && put != ST_OK) sti_enter_values(s, &values);
+    if (other) sti_enter_values(&s->model, &s->work, &values);
+    const st_Status put =
+        sti_put_state(&s->model, &s->state, &s->work, t, q, v, foresees ? past.h : 0, foresees ? rows : NULL,
+                      err); /* the last thing that may fail; it keeps the room */
+    if (other && put != ST_OK) sti_enter_values(&s->model, &s->work, &values);
     sti_values_free(world, &values);
     STI_TRY(put);
     copy_part(s->state.v, &part[VELOCITIES], sizeof *s->state.v); /* of rotors, too, which follow what is set */

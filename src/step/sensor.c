@@ -15,17 +15,18 @@
 
 #define RAYS 16 /* of one range: surfaces of its own body that are passed over */
 
-static st_Pose frame_pose(const st_System *system, int body, const st_Pose *in_body)
+static st_Pose frame_pose(const sti_State *state, int body, const st_Pose *in_body)
 {
-    return pose_product(sti_pose(system->state.q, body), *in_body);
+    return pose_product(sti_pose(state->q, body), *in_body);
 }
 
 /* Velocity of the origin and angular velocity of a frame, world axes. */
-static void frame_velocity(const st_System *system, int body, st_Vec3 point, st_Vec3 *v, st_Vec3 *w)
+static void frame_velocity(const sti_Model *model, const sti_State *state, int body, st_Vec3 point, st_Vec3 *v,
+                           st_Vec3 *w)
 {
-    const sti_World *world = system->model.world;
-    const st_Quat q = sti_pose(system->state.q, body).q;
-    sti_body_velocity(&world->body[body], system->state.v, v, w);
+    const sti_World *world = model->world;
+    const st_Quat q = sti_pose(state->q, body).q;
+    sti_body_velocity(&world->body[body], state->v, v, w);
     *w = rotate(q, *w);
     *v = add(*v, cross(*w, rotate(q, point)));
 }
@@ -58,9 +59,9 @@ static void mark_below(const st_Scene *scene, int body, unsigned char *member)
     }
 }
 
-st_Status sti_sensor_create(st_System *system, const sti_MeasureEntry *sensor, sti_Measured *out, st_Error *err)
+st_Status sti_sensor_create(const sti_Model *model, const sti_MeasureEntry *sensor, sti_Measured *out, st_Error *err)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     const st_Scene *scene = world->scene;
     STI_TRY(find_sensor_body(scene, sensor, "body", sensor->body, &out->body, err));
     STI_TRY(find_sensor_body(scene, sensor, "reference", sensor->reference, &out->reference, err));
@@ -72,7 +73,7 @@ st_Status sti_sensor_create(st_System *system, const sti_MeasureEntry *sensor, s
     }
     const bool below = sensor->type >= ST_MEASURE_CENTRE && sensor->type <= ST_MEASURE_ANGULAR_MOMENTUM;
     if (!below && sensor->type != ST_MEASURE_FORCE && sensor->type != ST_MEASURE_TORQUE) return ST_OK;
-    out->member = sti_alloc(&system->model.allocator, world->n_bodies, sizeof *out->member);
+    out->member = sti_alloc(&model->allocator, world->n_bodies, sizeof *out->member);
     if (out->member == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for measure \"%s\"", sensor->name);
     if (out->body > 0)
         mark_below(scene, out->body, out->member);
@@ -81,11 +82,12 @@ st_Status sti_sensor_create(st_System *system, const sti_MeasureEntry *sensor, s
     return ST_OK;
 }
 
-void sti_sensor_before_step(const st_System *system, const sti_MeasureEntry *sensor, sti_Measured *of)
+void sti_sensor_before_step(const sti_Model *model, const sti_State *state, const sti_MeasureEntry *sensor,
+                            sti_Measured *of)
 {
     if (sensor->type != ST_MEASURE_ACCELERATION && sensor->type != ST_MEASURE_ANGULAR_ACCELERATION) return;
-    of->before = system->state.t;
-    frame_velocity(system, of->body, sensor->frame.p, &of->velocity, &of->spin);
+    of->before = state->t;
+    frame_velocity(model, state, of->body, sensor->frame.p, &of->velocity, &of->spin);
 }
 
 /* ---- read ------------------------------------------------------------------------------------------ */
@@ -107,7 +109,7 @@ static double sense_touch(const st_System *system, const sti_MeasureEntry *senso
 static st_Status sense_range(const st_System *system, const sti_MeasureEntry *sensor, const sti_Measured *of,
                              double *out, st_Error *err)
 {
-    const st_Pose pose = frame_pose(system, of->body, &sensor->frame);
+    const st_Pose pose = frame_pose(&system->state, of->body, &sensor->frame);
     const st_Vec3 along = rotate(pose.q, vec3(0, 0, 1));
     st_Vec3 from = pose.p;
     *out = -1;
@@ -125,19 +127,19 @@ static st_Status sense_range(const st_System *system, const sti_MeasureEntry *se
 }
 
 /* Mass, centre, velocity and angular momentum about the centre, of the members. */
-static void sense_below(const st_System *system, const sti_Measured *of, st_Vec3 *centre, st_Vec3 *velocity,
-                        st_Vec3 *momentum)
+static void sense_below(const sti_Model *model, const sti_State *state, const sti_Measured *of, st_Vec3 *centre,
+                        st_Vec3 *velocity, st_Vec3 *momentum)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     double mass = 0;
     *centre = *velocity = *momentum = vec3(0, 0, 0);
     for (int pass = 0; pass < 2; pass++) {
         for (int b = 1; b < sti_first_rotor(world); b++) {
             const sti_BodyMass *own = &world->values.body[b];
-            const st_Pose pose = sti_pose(system->state.q, b);
+            const st_Pose pose = sti_pose(state->q, b);
             st_Vec3 v, w;
             if (!of->member[b] || !(own->mass > 0)) continue;
-            sti_body_velocity(&world->body[b], system->state.v, &v, &w);
+            sti_body_velocity(&world->body[b], state->v, &v, &w);
             if (pass == 0) {
                 mass += own->mass;
                 *centre = add(*centre, scale(own->mass, pose.p));
@@ -196,8 +198,8 @@ static st_Status sense_frame(const st_System *system, const sti_MeasureEntry *se
     const bool relative = sensor->reference != NULL;
     const double h = system->state.t - of->before;
     st_Vec3 v, w, v_g = {0, 0, 0}, w_g = {0, 0, 0};
-    frame_velocity(system, of->body, sensor->frame.p, &v, &w);
-    if (relative) frame_velocity(system, of->reference, sensor->reference_frame.p, &v_g, &w_g);
+    frame_velocity(&system->model, &system->state, of->body, sensor->frame.p, &v, &w);
+    if (relative) frame_velocity(&system->model, &system->state, of->reference, sensor->reference_frame.p, &v_g, &w_g);
     switch (sensor->type) {
     case ST_MEASURE_POSITION:
         *out = sub(frame->p, reference->p);
@@ -229,8 +231,9 @@ st_Status sti_sensor_read(const st_System *system, const sti_MeasureEntry *senso
                           st_Error *err)
 {
     const bool relative = sensor->reference != NULL;
-    const st_Pose frame = frame_pose(system, of->body, &sensor->frame);
-    const st_Pose reference = relative ? frame_pose(system, of->reference, &sensor->reference_frame) : pose_identity();
+    const st_Pose frame = frame_pose(&system->state, of->body, &sensor->frame);
+    const st_Pose reference =
+        relative ? frame_pose(&system->state, of->reference, &sensor->reference_frame) : pose_identity();
     st_Vec3 centre, velocity, momentum, value;
     switch (sensor->type) {
     case ST_MEASURE_ORIENTATION: {
@@ -247,7 +250,7 @@ st_Status sti_sensor_read(const st_System *system, const sti_MeasureEntry *senso
     case ST_MEASURE_CENTRE:
     case ST_MEASURE_CENTRE_VELOCITY:
     case ST_MEASURE_ANGULAR_MOMENTUM:
-        sense_below(system, of, &centre, &velocity, &momentum);
+        sense_below(&system->model, &system->state, of, &centre, &velocity, &momentum);
         vec3_store(out, sensor->type == ST_MEASURE_CENTRE            ? centre
                         : sensor->type == ST_MEASURE_CENTRE_VELOCITY ? velocity
                                                                      : momentum);

@@ -484,11 +484,20 @@ st_Status sti_sleep_begin(const sti_Model *model, sti_State *state, sti_StepWork
     return ST_OK;
 }
 
-st_Status sti_wake_now(st_System *system, int body, st_Error *err)
+void sti_make_island_due(const sti_Model *model, sti_StepWork *work, int body)
 {
-    if (!system->work.sleep.on) return ST_OK;
-    STI_TRY(st_system_wake(system, (st_BodyId){body}, err));
-    return wake_and_look(&system->model, &system->state, &system->work, err);
+    sti_Sleep *s = &work->sleep;
+    if (!s->on) return;
+    s->rest[body] = 0;
+    for (int b = body; model->world->asleep[b] && !s->due[b]; b = s->ring[b])
+        make_due(work, b);
+}
+
+st_Status sti_wake_now(const sti_Model *model, sti_State *state, sti_StepWork *work, int body, st_Error *err)
+{
+    if (!work->sleep.on) return ST_OK;
+    sti_make_island_due(model, work, body);
+    return wake_and_look(model, state, work, err);
 }
 
 void sti_sleep_end(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h)
@@ -559,10 +568,6 @@ st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err)
     body = sti_body_now(system->model.world->scene, body);
     if (!is_body_of(&system->model, body))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_wake: there is no body %d", body.index1);
-    sti_Sleep *s = &system->work.sleep;
-    if (!s->on) return ST_OK;
-    s->rest[body.index1] = 0;
-    for (int b = body.index1; system->model.world->asleep[b] && !s->due[b]; b = s->ring[b])
-        make_due(&system->work, b);
+    sti_make_island_due(&system->model, &system->work, body.index1);
     return ST_OK;
 }

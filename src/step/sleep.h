@@ -13,8 +13,10 @@ void sti_sleep_free(const sti_Model *model, sti_StepWork *work);
 st_Status sti_sleep_begin(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_Error *err);
 /* Wake sleepers that wanted contacts touch; the contacts at the state must then be found again. */
 st_Status sti_wake_touched(const sti_Model *model, sti_State *state, sti_StepWork *work, bool *woken, st_Error *err);
+/* A body and its island wake before the next step. */
+void sti_make_island_due(const sti_Model *model, sti_StepWork *work, int body);
 /* Wake a body and its island at once; if any woke, the contacts at the state are found again. */
-st_Status sti_wake_now(st_System *system, int body, st_Error *err);
+st_Status sti_wake_now(const sti_Model *model, sti_State *state, sti_StepWork *work, int body, st_Error *err);
 /* After a step of length h: times at rest, and sleepers whose joints are about to move. */
 void sti_sleep_end(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h);
 

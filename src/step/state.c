@@ -42,47 +42,46 @@ void sti_forget_step(const sti_Model *model, const sti_State *state, sti_StepWor
 
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)
 {
-    return sti_put_state(s, t, q, v, 0, NULL, err);
-}
-
-st_Status sti_put_state(st_System *s, double t, const double *q, const double *v, double ahead, st_Sink *rows,
-                        st_Error *err)
-{
     STI_NEED(s, err);
     STI_NEED(q, err);
     STI_NEED(v, err);
-    sti_start_lap(&s->work);
+    return sti_put_state(&s->model, &s->state, &s->work, t, q, v, 0, NULL, err);
+}
+
+st_Status sti_put_state(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, const double *q,
+                        const double *v, double ahead, st_Sink *rows, st_Error *err)
+{
+    sti_start_lap(work);
     STI_TRY(check_numbers("time", &t, 1, err));
-    STI_TRY(check_numbers("coordinate", q, s->model.n_q, err));
-    STI_TRY(check_numbers("velocity", v, s->model.n_v, err));
+    STI_TRY(check_numbers("coordinate", q, model->n_q, err));
+    STI_TRY(check_numbers("velocity", v, model->n_v, err));
     /* Orientations are unit quaternions; rounded digits pass, as they do in a scene. */
-    for (int b = 1; b < s->model.world->n_bodies; b++) {
+    for (int b = 1; b < model->world->n_bodies; b++) {
         const double length = quat_norm(sti_pose(q, b).q);
         if (!(fabs(length - 1.0) <= STI_UNIT))
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "body \"%s\": its orientation has length %g, must be a unit quaternion",
-                            s->model.world->scene->names[STI_BODY].name[b], length);
+                            model->world->scene->names[STI_BODY].name[b], length);
     }
-    sti_sleep_rouse(&s->model, &s->work); /* anybody may be somewhere else */
-    st_Status status =
-        rows == NULL ? look_around(&s->model, &s->state, &s->work, t, q, v, ahead, err) : ST_OK;
-    if (rows != NULL) STI_EXCHANGE(st_Sink, s->work.trial, *rows);
-    if (status != ST_OK) sti_sleep_resume(&s->model, &s->state, &s->work);
+    sti_sleep_rouse(model, work); /* anybody may be somewhere else */
+    st_Status status = rows == NULL ? look_around(model, state, work, t, q, v, ahead, err) : ST_OK;
+    if (rows != NULL) STI_EXCHANGE(st_Sink, work->trial, *rows);
+    if (status != ST_OK) sti_sleep_resume(model, state, work);
     STI_TRY(status);
-    memmove(s->state.q, q, (size_t)s->model.n_q * sizeof *q);
-    memmove(s->state.v, v, (size_t)s->model.n_v * sizeof *v);
-    STI_TRY(sti_rotors_follow(s->model.world, s->state.q, s->state.v, err)); /* rows were evaluated there */
-    STI_EXCHANGE(st_Sink, s->work.here, s->work.trial);
-    sti_motors_restart(s, t);
-    sti_time_set(&s->state, t);
-    s->state.fresh = true;
-    sti_sleep_forget(&s->model, &s->state, &s->work);
-    s->state.stalled = s->state.forces.n = s->state.modes.n = s->work.events.n = s->state.loaded.n = 0;
-    s->state.patches.n = 0, s->state.patches.n_delta = 0;
-    s->state.history.known = false;
-    s->work.ahead.foreseen = ahead;
-    s->state.works = (sti_Works){0};
-    sti_forget_step(&s->model, &s->state, &s->work);
+    memmove(state->q, q, (size_t)model->n_q * sizeof *q);
+    memmove(state->v, v, (size_t)model->n_v * sizeof *v);
+    STI_TRY(sti_rotors_follow(model->world, state->q, state->v, err)); /* rows were evaluated there */
+    STI_EXCHANGE(st_Sink, work->here, work->trial);
+    sti_motors_restart(model, state, work, t);
+    sti_time_set(state, t);
+    state->fresh = true;
+    sti_sleep_forget(model, state, work);
+    state->stalled = state->forces.n = state->modes.n = work->events.n = state->loaded.n = 0;
+    state->patches.n = 0, state->patches.n_delta = 0;
+    state->history.known = false;
+    work->ahead.foreseen = ahead;
+    state->works = (sti_Works){0};
+    sti_forget_step(model, state, work);
     return ST_OK;
 }
 
@@ -202,7 +201,8 @@ st_Status st_system_set_keyframe(st_System *s, int number, st_Error *err)
     st_Status status = st_system_set_state(s, to->t, q, v, err);
     for (int k = 0; k < to->n_motors && status == ST_OK; k++) {
         status = st_system_set_motor(s, to->motors[k].joint, to->motors[k].wanted, err);
-        if (status == ST_OK) sti_motor_settle(s, to->motors[k].joint.index1 - 1, to->motors[k].wanted);
+        if (status == ST_OK)
+            sti_motor_settle(&s->model, &s->state, &s->work, to->motors[k].joint.index1 - 1, to->motors[k].wanted);
     }
     sti_free(&s->model.allocator, q, (int64_t)n_q + n_v, sizeof *q);
     return status;

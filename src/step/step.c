@@ -134,8 +134,8 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     sti_StepWork *work = &system->work;
     const bool goes_on = sti_goes_on(model), speculative = sti_speculative(model);
     sti_impulses_begin(model, work);
-    if (state->fresh) STI_TRY(sti_meet_jump(system, err));
-    if (state->fresh) (void)sti_energy(system);
+    if (state->fresh) STI_TRY(sti_meet_jump(model, state, work, err));
+    if (state->fresh) (void)sti_energy(model, state, work);
     const int stalled = state->stalled;
     const double start = state->t, end = sti_next_time(state, h);
     work->h_asked = h;
@@ -146,7 +146,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         /* It jumps inside of the step: the mean speed leads to where the motion is at the end. */
         model->world->rates_over = h;
         work->rows_stale = true;
-        const st_Status status = sti_refresh_rows(system, err);
+        const st_Status status = sti_refresh_rows(model, state, work, err);
         model->world->rates_over = 0;
         STI_TRY(status);
     }
@@ -159,9 +159,9 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
             model->world->rates_end = 0;
             if (sti_motion_corner(model->world, -1, now - near) <= now + near) {
                 work->rows_stale = true;
-                STI_TRY(sti_refresh_rows(system, err));
-                STI_TRY(sti_meet_jump(system, err));
-                (void)sti_energy(system);
+                STI_TRY(sti_refresh_rows(model, state, work, err));
+                STI_TRY(sti_meet_jump(model, state, work, err));
+                (void)sti_energy(model, state, work);
             }
             const double corner = sti_motion_corner(model->world, -1, now + near);
             if (corner <= now + length + near) model->world->rates_end = corner - near;
@@ -174,7 +174,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
                             : located_piece(system, length, &taken, &event, info, err));
         const bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;
         sti_work_less_potential(model, state, work);
-        work->guard.tripped = !sti_energy_explained(system, length, taken);
+        work->guard.tripped = !sti_energy_explained(model, state, work, length, taken);
         if (work->guard.tripped) return ST_OK;
         STI_TRY(sti_keep_waiting(model, state, work, true, err));
         STI_TRY(sti_sum_piece(model, state, work, err));
@@ -198,7 +198,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         state->t = ends ? end : state->t + taken;
         sti_works_add(&state->works, 1, &work->events.before);
         sti_works_add(&state->works, 1, &work->step.done);
-        if (goes_on) (void)sti_energy(system);
+        if (goes_on) (void)sti_energy(model, state, work);
         rest = end - state->t;
     } while (goes_on && rest > 0);
     if (state->t == end)
@@ -236,20 +236,20 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     /* Bodies that come and go bring and take their energy. */
     const double start = state->t, end = sti_next_time(state, h);
     const bool flows = model->rigid && model->world->scene->n_inlets + model->world->scene->n_outlets > 0;
-    const double energy_then = flows ? sti_energy(system) : 0;
+    const double energy_then = flows ? sti_energy(model, state, work) : 0;
     STI_TRY(sti_flow_step(system, err));
-    if (flows) state->works.given += sti_energy(system) - energy_then;
+    if (flows) state->works.given += sti_energy(model, state, work) - energy_then;
 
     /* What is as it was if the step fails; only sleep stays, which depends on the state alone. */
-    sti_measures_before_step(system);
-    STI_TRY(sti_refresh_rows(system, err));
+    sti_measures_before_step(model, state, work);
+    STI_TRY(sti_refresh_rows(model, state, work, err));
     STI_TRY(sti_sleep_begin(model, state, work, h, err));
     STI_TRY(sti_save(model, state, work, err));
-    const bool first_step = state->fresh, jump = first_step && sti_starts_with_jump(system);
-    const double energy_before = sti_energy(system), explained = sti_works_sum(&state->works);
+    const bool first_step = state->fresh, jump = first_step && sti_starts_with_jump(model, state, work);
+    const double energy_before = sti_energy(model, state, work), explained = sti_works_sum(&state->works);
     work->law_change = 0;
     sti_cancel_begin(model, work);
-    sti_guard_begin(system);
+    sti_guard_begin(work);
 
     /* The step, and again with one remedy more after each attempt that gains energy (energy_guard.c). */
     report.attempts = 1;
@@ -257,13 +257,13 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     for (int attempts = 2; status == ST_OK && work->guard.tripped; attempts++) {
         bool any;
         const double tried = work->guard.part * h;
-        status = sti_guard_remedy(system, &any, err);
-        if (status == ST_OK && !any) status = sti_guard_fail(system, tried, err);
+        status = sti_guard_remedy(model, work, &any, err);
+        if (status == ST_OK && !any) status = sti_guard_fail(model, state, work, tried, err);
         if (status != ST_OK) break;
         sti_restore(model, state, work);
         status = sti_save(model, state, work, err);
         if (status != ST_OK) break;
-        (void)sti_energy(system);
+        (void)sti_energy(model, state, work);
         report = st_step_info();
         report.attempts = attempts;
         status = take_pieces(system, sti_goes_on(model) ? h : work->guard.part * h, &report, err);
@@ -279,9 +279,10 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     /* The step is done: measures, impacts that nobody located, energy, sleep. */
     state->n_steps++;
     state->fresh = false;
-    sti_measures_after_step(system);
+    sti_measures_after_step(model, state, work);
     sti_note_strikes(model, state, work, h, first_step, jump);
-    state->works.unexplained += sti_energy(system) - energy_before - (sti_works_sum(&state->works) - explained);
+    state->works.unexplained +=
+        sti_energy(model, state, work) - energy_before - (sti_works_sum(&state->works) - explained);
     sti_sleep_end(model, state, work, state->t - start);
 
     /* The report. */

@@ -18,16 +18,17 @@ st_Status sti_prepare_projection(const sti_Model *model, sti_State *state, sti_S
 void sti_still_body(const sti_Model *model, sti_State *state, sti_StepWork *work, int body);
 
 /* initial.c: the first state, made consistent or refused as the def says. */
-st_Status sti_check_initial(st_System *system, st_Error *err);
+st_Status sti_check_initial(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
 /* Does the first step from a state that was set begin with a jump in its joints? With integrators of order two an
  * impact gives the velocity that joints allow.                                                             */
-bool sti_starts_with_jump(const st_System *system);
-st_Status sti_meet_jump(st_System *system, st_Error *err);
+bool sti_starts_with_jump(const sti_Model *model, const sti_State *state, const sti_StepWork *work);
+st_Status sti_meet_jump(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
 
 /* parameters.c: several parameters at once, all of them or none. And other values in place of the world's, with nothing
  * made again but M. */
-st_Status sti_set_parameters(st_System *system, const char *const *path, const double *value, int n, st_Error *err);
-void sti_enter_values(st_System *system, sti_Values *other);
+st_Status sti_set_parameters(const sti_Model *model, sti_State *state, sti_StepWork *work, const char *const *path,
+                             const double *value, int n, st_Error *err);
+void sti_enter_values(const sti_Model *model, sti_StepWork *work, sti_Values *other);
 st_Status sti_check_values(const sti_Model *model, const sti_Values *values, st_Error *err);
 /* save.c: st_system_restore; keep_values: the parameters of the system stay; rows: those of the state, if somebody has
  * kept them, or NULL. They are exchanged with the system's, which need not be made again.                 */
@@ -37,12 +38,13 @@ st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, 
 bool sti_rows_can_be_kept(const sti_Model *model, const sti_State *state, const sti_StepWork *work);
 
 /* control.c: joint and motor rows at the state, where a controller has spoken since they were made. */
-st_Status sti_refresh_rows(st_System *system, st_Error *err);
+st_Status sti_refresh_rows(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
 
 /* one_body.c: is it one of a scene, and does it move? Whose call asks. */
 /* The state's position becomes q, in which the marked bodies are elsewhere: contacts are looked for, and what is
  * remembered of theirs is forgotten: one_body.c.                                                  */
-st_Status sti_bodies_moved(st_System *system, const double *q, const unsigned char *moved, st_Error *err);
+st_Status sti_bodies_moved(const sti_Model *model, sti_State *state, sti_StepWork *work, const double *q,
+                           const unsigned char *moved, st_Error *err);
 st_Status sti_check_movable(const sti_Model *model, const char *call, st_BodyId body, st_Error *err);
 
 /* state.c: the state to go back to, and back to it; its impulses, before others take their place. */
@@ -291,13 +293,14 @@ typedef struct sti_StageEnds {
     const st_Sink *rows;
     const double *v, *applied, *turning, *lag;
 } sti_StageEnds;
-/* state.c: st_system_set_state, with contacts foreseen for a step of `ahead`; 0: as the next step needs them. rows: those
- * of the state, to be exchanged with the system's; NULL: they are made.                               */
-st_Status sti_put_state(st_System *system, double t, const double *q, const double *v, double ahead, st_Sink *rows,
-                        st_Error *err);
+/* state.c: st_system_set_state, with contacts foreseen for a step of `ahead`; 0: as the next step needs them. rows:
+ * those of the state, to be exchanged with the system's; NULL: they are made.                               */
+st_Status sti_put_state(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, const double *q,
+                        const double *v, double ahead, st_Sink *rows, st_Error *err);
 /* report.c: coordinate, speed and motor force of a joint, as st_system_joint has them, and nothing else. impulses.c:
  * the impulse of its motor in the step problem. */
-void sti_joint_drive(const st_System *system, int index, double out[3]);
+void sti_joint_drive(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                     double out[3]);
 double sti_motor_impulse(const sti_Model *model, const sti_StepWork *work, int index);
 /* Impulses of the step problem at hand: of a joint, of a spring; on all velocities, by loads (`out`: STI_N_LOADS x n_v,
  * `room`: n_v); of a contact along its axes and about them, as vectors.                             */
@@ -332,8 +335,8 @@ double sti_bridge_force(const sti_World *world, const sti_ContactEntry *entry, d
 double sti_follow_gaps(const sti_Model *model, sti_StepWork *work, const double *v, double part);
 /* control.c: motors that follow a controller with a lag go on from their wanted values when the time becomes t; and one
  * wants a value at once, as in a keyframe. */
-void sti_motors_restart(st_System *system, double t);
-void sti_motor_settle(st_System *system, int joint, double wanted);
+void sti_motors_restart(const sti_Model *model, sti_State *state, sti_StepWork *work, double t);
+void sti_motor_settle(const sti_Model *model, sti_State *state, sti_StepWork *work, int joint, double wanted);
 /* adhesion.c: the work of the stage's adhesion along a velocity [J]. */
 double sti_adhesion_work(const sti_Model *model, const sti_StepWork *work, const double *way);
 

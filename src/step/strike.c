@@ -74,8 +74,8 @@ static void hit(const sti_Model *model, sti_StepWork *work, int body, sti_Hit ho
 }
 
 /* The velocity of b's material against a's at a contact's point. */
-static st_Vec3 velocity_at(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *entry,
-                           const double *v)
+static st_Vec3 strike_velocity(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *entry,
+                               const double *v)
 {
     const int body[2] = {entry->a, entry->b};
     st_Vec3 at[2];
@@ -91,7 +91,7 @@ static st_Vec3 velocity_at(const sti_Model *model, const sti_StepWork *work, con
 static double separation(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *entry,
                          const double *v)
 {
-    return dot(entry->normal, velocity_at(model, work, entry, v));
+    return dot(entry->normal, strike_velocity(model, work, entry, v));
 }
 
 /* Bodies that move, once per step: most contacts of a pile are then seen to strike nothing without a look at their
@@ -184,7 +184,7 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
         if (work->rebounds.at[k].contact == c) return true; /* by restitution, within this step */
     const double pulled = time * state->fastest.pull, fast = sti_larger(STI_SEPARATION_SPEED, 2 * pulled);
     if (load_of(model, state, work, c).much && !is_calm(model, work, entry, true, fast)) {
-        const st_Vec3 jump = sub(velocity_at(model, work, entry, state->v), velocity_at(model, work, entry, before));
+        const st_Vec3 jump = sub(strike_velocity(model, work, entry, state->v), strike_velocity(model, work, entry, before));
         if (norm(jump) > fast) return true;
     }
     if (sti_ids_contain(&work->loaded_new, entry->id)) return false;                             /* it carried before */

@@ -272,9 +272,10 @@ st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double 
 /* A system whose first state is not to be had is none. */
 static st_Status check_initial(st_System **system, st_Error *err)
 {
-    st_Status status = sti_check_initial(*system, err);
+    st_System *s = *system;
+    st_Status status = sti_check_initial(&s->model, &s->state, &s->work, err);
     if (status != ST_OK) {
-        st_system_destroy(*system);
+        st_system_destroy(s);
         *system = NULL;
     }
     return status;
@@ -384,7 +385,7 @@ void st_system_destroy(st_System *s)
     if (s == NULL) return;
     st_Allocator a = s->model.allocator;
     sti_device_destroy(&s->model, &s->work);
-    sti_flow_destroy(s);
+    sti_flow_destroy(&s->model, &s->work);
     for (int need = 0; need < N_NEEDS; need++) {
         const Vectors all = vectors_of(&s->model, &s->state, &s->work, (Need)need);
         sti_free_spans(&a, s->work.vectors[need], all.span, all.n);

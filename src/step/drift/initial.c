@@ -62,49 +62,49 @@ static st_Status refuse(const sti_Model *model, const sti_StepWork *work, const 
 }
 
 /* Overlapping contacts, and those that closing them pushes into overlap. */
-static st_Status project_position(st_System *system, st_Error *err)
+static st_Status project_position(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    size_t size = (size_t)system->model.n_q * sizeof *system->state.q;
-    memcpy(system->work.q_new, system->state.q, size);
-    memcpy(system->work.v_new, system->state.v, (size_t)system->model.n_v * sizeof *system->state.v);
-    STI_TRY(sti_evaluate(&system->model, &system->state, &system->work, &system->work.trial, system->state.t,
-                         system->work.q_new, sti_margin(&system->model), err));
-    system->work.active_new.n = 0;
-    for (int round = 0, held = -1; round < 8 && held != system->work.active_new.n; round++) {
-        held = system->work.active_new.n;
-        STI_TRY(sti_activate_touching(&system->model, &system->work, -STI_CONSISTENT, err));
-        STI_TRY(sti_project(&system->model, &system->state, &system->work, system->state.t, 0.0, err));
+    size_t size = (size_t)model->n_q * sizeof *state->q;
+    memcpy(work->q_new, state->q, size);
+    memcpy(work->v_new, state->v, (size_t)model->n_v * sizeof *state->v);
+    STI_TRY(sti_evaluate(model, state, work, &work->trial, state->t, work->q_new, sti_margin(model), err));
+    work->active_new.n = 0;
+    for (int round = 0, held = -1; round < 8 && held != work->active_new.n; round++) {
+        held = work->active_new.n;
+        STI_TRY(sti_activate_touching(model, work, -STI_CONSISTENT, err));
+        STI_TRY(sti_project(model, state, work, state->t, 0.0, err));
     }
-    double *moved = system->work.projection.step;
-    sti_difference(&system->model, system->state.q, system->work.q_new, moved);
-    system->work.initial_position = 0;
-    for (int i = 0; i < system->model.n_v; i++)
-        system->work.initial_position = fmax(system->work.initial_position, fabs(moved[i]));
-    return st_system_set_state(system, system->state.t, system->work.q_new, system->state.v, err);
+    double *moved = work->projection.step;
+    sti_difference(model, state->q, work->q_new, moved);
+    work->initial_position = 0;
+    for (int i = 0; i < model->n_v; i++)
+        work->initial_position = fmax(work->initial_position, fabs(moved[i]));
+    return sti_put_state(model, state, work, state->t, work->q_new, state->v, 0, NULL, err);
 }
 
 /* The nearest velocity that joints and motors and the wanted contacts allow, in v_new; how far it is. */
-static st_Status find_velocity(st_System *system, double *moved, st_Error *err)
+static st_Status find_velocity(const sti_Model *model, sti_State *state, sti_StepWork *work, double *moved,
+                               st_Error *err)
 {
     st_StepInfo info = st_step_info();
-    sti_Stage stage = {.t = system->state.t,
-                       .rows = &system->work.here,
-                       .q_star = system->state.q,
-                       .v_star = system->state.v,
-                       .v_base = system->state.v,
-                       .q_base = system->state.q};
-    STI_TRY(sti_solve_stage(&system->model, &system->state, &system->work, &stage, system->work.v_new, &info, err));
+    sti_Stage stage = {.t = state->t,
+                       .rows = &work->here,
+                       .q_star = state->q,
+                       .v_star = state->v,
+                       .v_base = state->v,
+                       .q_base = state->q};
+    STI_TRY(sti_solve_stage(model, state, work, &stage, work->v_new, &info, err));
     *moved = 0;
-    for (int i = 0; i < system->model.n_v; i++)
-        *moved = fmax(*moved, fabs(system->work.v_new[i] - system->state.v[i]));
+    for (int i = 0; i < model->n_v; i++)
+        *moved = fmax(*moved, fabs(work->v_new[i] - state->v[i]));
     return ST_OK;
 }
 
-static st_Status project_velocity(st_System *system, st_Error *err)
+static st_Status project_velocity(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    system->work.wanted.n = 0;
-    STI_TRY(find_velocity(system, &system->work.initial_velocity, err));
-    return st_system_set_state(system, system->state.t, system->state.q, system->work.v_new, err);
+    work->wanted.n = 0;
+    STI_TRY(find_velocity(model, state, work, &work->initial_velocity, err));
+    return sti_put_state(model, state, work, state->t, state->q, work->v_new, 0, NULL, err);
 }
 
 /* Unless it is to be projected, a distance joint's given length may differ from what the positions say by
@@ -125,18 +125,17 @@ static st_Status check_lengths(const sti_Model *model, st_Error *err)
     return ST_OK;
 }
 
-st_Status sti_check_initial(st_System *system, st_Error *err)
+st_Status sti_check_initial(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    if (system->model.def.initial != ST_INITIAL_PROJECT) STI_TRY(check_lengths(&system->model, err));
-    Flaws flaws = look_for_flaws(&system->state, &system->work);
-    if (system->model.def.initial == ST_INITIAL_KEEP || !has_flaws(&flaws)) return ST_OK;
-    if (system->model.def.initial == ST_INITIAL_REFUSE)
-        return refuse(&system->model, &system->work, &flaws, "is inconsistent", err);
-    STI_TRY(sti_prepare_projection(&system->model, &system->state, &system->work, err));
-    STI_TRY(project_position(system, err));
-    STI_TRY(project_velocity(system, err));
-    flaws = look_for_flaws(&system->state, &system->work);
-    return has_flaws(&flaws) ? refuse(&system->model, &system->work, &flaws, "cannot be made consistent", err) : ST_OK;
+    if (model->def.initial != ST_INITIAL_PROJECT) STI_TRY(check_lengths(model, err));
+    Flaws flaws = look_for_flaws(state, work);
+    if (model->def.initial == ST_INITIAL_KEEP || !has_flaws(&flaws)) return ST_OK;
+    if (model->def.initial == ST_INITIAL_REFUSE) return refuse(model, work, &flaws, "is inconsistent", err);
+    STI_TRY(sti_prepare_projection(model, state, work, err));
+    STI_TRY(project_position(model, state, work, err));
+    STI_TRY(project_velocity(model, state, work, err));
+    flaws = look_for_flaws(state, work);
+    return has_flaws(&flaws) ? refuse(model, work, &flaws, "cannot be made consistent", err) : ST_OK;
 }
 
 static double joint_speed(const sti_State *state, const sti_StepWork *work, int row)
@@ -145,44 +144,40 @@ static double joint_speed(const sti_State *state, const sti_StepWork *work, int 
     return fabs(sti_row_dot(&here->joint_rows, row, state->v) + here->joint[row].rate);
 }
 
-bool sti_starts_with_jump(const st_System *system)
+bool sti_starts_with_jump(const sti_Model *model, const sti_State *state, const sti_StepWork *work)
 {
-    bool any = sti_row_buffer_joint_error(&system->work.here) > STI_CONSISTENT;
-    const int n =
-        sti_integrator(&system->model)->order == 1 ? system->work.here.joint_rows.n_rows : 0; /* else they are met */
+    bool any = sti_row_buffer_joint_error(&work->here) > STI_CONSISTENT;
+    const int n = sti_integrator(model)->order == 1 ? work->here.joint_rows.n_rows : 0; /* else they are met */
     for (int k = 0; k < n && !any; k++)
-        any = joint_speed(&system->state, &system->work, k) > STI_CONSISTENT;
+        any = joint_speed(state, work, k) > STI_CONSISTENT;
     return any;
 }
 
 /* The impulses that do it are an impact of the step that begins, or of none between two steps. */
-st_Status sti_meet_jump(st_System *system, st_Error *err)
+st_Status sti_meet_jump(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    const sti_Model *model = &system->model;
-    sti_StepWork *work = &system->work;
     double moved, worst = 0;
     if (sti_integrator(model)->order == 1) return ST_OK;
     for (int k = 0; k < work->here.joint_rows.n_rows; k++)
-        worst = sti_larger(joint_speed(&system->state, work, k), worst);
+        worst = sti_larger(joint_speed(state, work, k), worst);
     work->wanted.n = 0;
     if (model->def.events != ST_EVENTS_OFF) {
-        STI_TRY(sti_refresh_active(model, &system->state, work, err));
-        STI_TRY(sti_want_contacts(model, &system->state, work, 0.0, err));
+        STI_TRY(sti_refresh_active(model, state, work, err));
+        STI_TRY(sti_want_contacts(model, state, work, 0.0, err));
     }
     for (int k = 0; k < work->wanted.n; k++) {
         const int c = sti_row_buffer_find(&work->here, work->wanted.id[k]);
         if (c < 0) continue;
-        worst =
-            sti_larger(-sti_row_dot(&work->here.contact_rows, work->here.contact[c].first_row, system->state.v), worst);
+        worst = sti_larger(-sti_row_dot(&work->here.contact_rows, work->here.contact[c].first_row, state->v), worst);
     }
     if (worst <= STI_CONSISTENT) return ST_OK;
-    STI_TRY(find_velocity(system, &moved, err));
-    sti_carry_nothing(&system->model, &system->work);
-    STI_TRY(sti_carry_impulses(&system->model, &system->state, &system->work, 1.0, 1.0, err));
-    STI_TRY(sti_sum_piece(&system->model, &system->state, &system->work, err));
-    sti_works_add(&system->state.works, 1, &system->work.step.done);
-    memcpy(system->state.v, system->work.v_new, (size_t)system->model.n_v * sizeof *system->state.v);
-    system->state.history.known = false;
+    STI_TRY(find_velocity(model, state, work, &moved, err));
+    sti_carry_nothing(model, work);
+    STI_TRY(sti_carry_impulses(model, state, work, 1.0, 1.0, err));
+    STI_TRY(sti_sum_piece(model, state, work, err));
+    sti_works_add(&state->works, 1, &work->step.done);
+    memcpy(state->v, work->v_new, (size_t)model->n_v * sizeof *state->v);
+    state->history.known = false;
     return ST_OK;
 }
 

@@ -12,10 +12,16 @@
  */
 #include "step/step.h"
 
-/* From the state with the velocity v. */
-static st_Status step_from(const sti_Model *model, sti_State *state, sti_StepWork *work, const double *v, bool rebound,
-                           double h, st_StepInfo *info, st_Error *err)
+st_Status sti_euler_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                         st_Error *err)
 {
+    const double *v = state->v;
+    bool rebound = sti_rebounds_unseen(model);
+    if (work->stages.rough) { /* of a scheme of order two: what rebounds does so first */
+        STI_TRY(sti_rebound(model, state, work, h, &rebound, info, err));
+        if (rebound) v = work->stages.v_base;
+        rebound = false;
+    }
     sti_Stage stage = {.t = state->t,
                        .eta = h,
                        .reach = h,
@@ -39,19 +45,11 @@ static st_Status step_from(const sti_Model *model, sti_State *state, sti_StepWor
     return sti_total_impulses(model, state, work, 1.0, work->stages.straight ? 0.5 : 1.0, err);
 }
 
-st_Status sti_euler_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
-                         st_Error *err)
-{
-    return step_from(model, state, work, state->v, sti_rebounds_unseen(model), h, info, err);
-}
-
 st_Status sti_rough_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                          st_Error *err)
 {
-    bool rebounds;
     work->stages.rough = true;
     work->stages.straight = true; /* v(s) = v + s (v+ - v): the cubic through d = h v+ runs ahead of the forces */
     sti_carry_nothing(model, work);
-    STI_TRY(sti_rebound(model, state, work, h, &rebounds, info, err));
-    return step_from(model, state, work, rebounds ? work->stages.v_base : state->v, false, h, info, err);
+    return sti_euler_step(model, state, work, h, info, err);
 }
