@@ -18,7 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DEEPEST 50 /* nodes inside nodes, or naming each other */
+#define DEEPEST    50     /* nodes inside nodes, or naming each other          */
+#define MOST_NODES 100000 /* placed in all: nodes that name others twice make many */
 
 typedef struct Map { /* x -> A x + t */
     st_Mat3 A;
@@ -30,6 +31,7 @@ typedef struct Dae {
     sti_Model *model;
     st_Error *err;
     int found; /* geometries taken */
+    int nodes; /* placed           */
 } Dae;
 
 static Map map_identity(void)
@@ -234,6 +236,8 @@ static st_Status read_transform(const Dae *dae, const sti_Element *at, Map *map)
 static st_Status add_node(Dae *dae, const sti_Element *node, Map map, int depth)
 {
     if (depth > DEEPEST) return sti_element_fail(dae->err, node, "is inside more than %d others", DEEPEST);
+    if (++dae->nodes > MOST_NODES)
+        return sti_element_fail(dae->err, node, "is one too many, must be at most %d nodes", MOST_NODES);
     for (const sti_Element *at = node->first; at != NULL; at = at->next)
         STI_TRY(read_transform(dae, at, &map));
     for (const sti_Element *at = node->first; at != NULL; at = at->next) {

@@ -61,7 +61,8 @@ static st_Status read_grid(const sti_Mjcf *m, const sti_Element *at, Grid *out)
         STI_TRY(sti_numbers(m->robot->err, at, "nrow", 1, true, &rows));
         STI_TRY(sti_numbers(m->robot->err, at, "ncol", 1, true, &columns));
         if (!(rows >= 2 && columns >= 2 && rows * columns <= 1 << 24))
-            return sti_element_fail(m->robot->err, at, "nrow and ncol are %g and %g, must be 2 at least", rows,
+            return sti_element_fail(m->robot->err, at,
+                                    "nrow and ncol are %g and %g, must be 2 at least, and at most 2^24 in all", rows,
                                     columns);
         out->nx = (int)columns, out->ny = (int)rows;
         out->height = calloc((size_t)out->nx * (size_t)out->ny, sizeof *out->height);

@@ -260,6 +260,27 @@ static void monsters(void **state)
     RUN(p, "check", wide);
     check_status(p, 2);
     check_contains(p->err, "must be at most 10000 links");
+
+    /* 40 nodes that name the next one twice: 2^40 places */
+    const char *bomb = in_folder(p, "bomb.urdf");
+    file = fopen(in_folder(p, "bomb.dae"), "w");
+    assert_non_null(file);
+    fputs("<COLLADA><library_nodes>", file);
+    for (int k = 0; k < 40; k++)
+        fprintf(file, "<node id='n%d'><instance_node url='#n%d'/><instance_node url='#n%d'/></node>", k, k + 1, k + 1);
+    fputs("<node id='n40'/></library_nodes><library_visual_scenes><visual_scene><node><instance_node url='#n0'/></node>"
+          "</visual_scene></library_visual_scenes></COLLADA>",
+          file);
+    fclose(file);
+    file = fopen(bomb, "w");
+    assert_non_null(file);
+    fputs("<robot name='r'><link name='a'>" INERTIAL "<collision><geometry><mesh filename='bomb.dae'/></geometry>"
+          "</collision></link></robot>",
+          file);
+    fclose(file);
+    RUN(p, "check", bomb);
+    check_status(p, 2);
+    check_contains(p->err, "must be at most 100000 nodes");
 }
 
 static void bad_robots_in_scenes(void **state)
