@@ -892,7 +892,7 @@ st_Status sti_robot_assemble(sti_Robot *robot)
             json = add_number(json, "armature", j->armature, 0);
             json = add_number(json, "stiffness", ball ? 0 : j->stiffness, 0);
             if (j->stiffness != 0 && !ball) json = sti_with(json, "rest", json_real(j->rest - j->start));
-            if (j->driven && !j->damper_only && j->mimics == NULL)
+            if (j->driven && !j->damper_only && (j->mimics == NULL || j->actuated))
                 json = sti_with(
                     json, "motor",
                     motor_json(json_object_get(robot->entry, "motor"), j->motor, j->start, j->effort, j->effort_mid));

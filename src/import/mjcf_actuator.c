@@ -276,6 +276,7 @@ static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint,
         const double from = fmax(first, limited.mid - limited.most), to = fmin(last, limited.mid + limited.most);
         if (from < to) limited.mid = (from + to) / 2, limited.most = (to - from) / 2;
     }
+    joint->actuated = true;
     if (!joint->driven || damps || joint->damper_only)
         STI_TRY(note_actuator(m, a, joint->name, NULL, damps ? NULL : &limited));
     if (!joint->driven) {

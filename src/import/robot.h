@@ -42,8 +42,9 @@ typedef struct sti_RobotJoint {
     double effort_mid;                   /* the middle of the range of its forces                                     */
     bool damper_only;                    /* its actuator is its damping                                               */
     bool driven;                         /* has a motor, be it one that does not push                                 */
-    json_t *motor;                       /* as the file says it, target in the file's own count; owned; NULL: none    */
-    const char *mimics;                  /* name of another joint: x = ratio x_other + offset; NULL: none             */
+    bool actuated;      /* by an actuator of the file: it is driven even if it follows another one     */
+    json_t *motor;      /* as the file says it, target in the file's own count; owned; NULL: none    */
+    const char *mimics; /* name of another joint: x = ratio x_other + offset; NULL: none             */
     double ratio, offset;
     double curve[3], middle; /* and curve times the 2nd, 3rd, 4th power of x_other - middle */
     double pitch;            /* of a screw: metres a turn */

@@ -219,6 +219,25 @@ static void couplings_and_sensors(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* Two slides of 1 kg, one of which follows the other and has the servo: both go where it wants, which is 0.2, with
+ * half the stiffness for each. */
+static void driven_followers(void **state)
+{
+    (void)state;
+    Robot robot = model("<option gravity='0 0 0' timestep='0.001'/><worldbody>"
+                        "<body name='a'><joint name='a' type='slide' axis='1 0 0'/><geom size='0.1' mass='1'/></body>"
+                        "<body name='b' pos='0 1 0'><joint name='b' type='slide' axis='1 0 0'/><geom size='0.1' "
+                        "mass='1'/></body></worldbody><equality><joint joint1='a' joint2='b'/></equality>"
+                        "<actuator><position joint='a' kp='100' ctrlrange='0.2 0.4'/></actuator>");
+    robot.def.integrator = ST_INTEGRATOR_SDIRK2;
+    st_System *system = run(&robot, 0.001, 300);
+    st_JointReport b;
+    st_system_joint(system, st_scene_find_joint(robot.scene, "b"), ST_FRAME_WORLD, &b);
+    check_close(b.coordinate, 0.2 * (1 - cos(sqrt(50) * 0.3)), 1e-5);
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+}
+
 /* A ball joint's damper acts on the angular velocity, whatever the angle: a body of inertia 1 about every axis, spun
  * about one axis through a whole turn, slows down like exp(-c t). */
 static void ball_dampers(void **state)
@@ -249,6 +268,7 @@ int main(void)
         cmocka_unit_test(more_kinds_than_groups),
         cmocka_unit_test(couplings_and_sensors),
         cmocka_unit_test(ball_dampers),
+        cmocka_unit_test(driven_followers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
