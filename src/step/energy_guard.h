@@ -4,6 +4,9 @@
 
 #include "step/step.h"
 
+/* Visits of each contact by a solve to 1e-13, at most: a problem without solution is not looked at for ever. */
+#define STI_TIGHT_VISITS 3e3
+
 /* Kinetic and potential energy of the state [J], as those before the next piece. */
 double sti_energy(const sti_Model *model, sti_State *state, sti_StepWork *work);
 /* Is the energy at (q_new, v_new), `taken` into a piece of length h, explained by the works of the piece? */

@@ -300,6 +300,7 @@ typedef struct sti_EnergyGuard {
     int attempt;                /* remedies that were tried in this step                            */
     bool rough;                 /* remedies: Euler's method                                         */
     double recovery, part;      /* share of drift correction; of the step's length                  */
+    double visits;              /* of each contact, that the exact ones may take */
     bool is_tight;              /* `islands` of the work are the exact ones, until the next step begins */
     sti_Islands *other_islands; /* exact, made when they are needed; or those of the settings meanwhile */
 } sti_EnergyGuard;

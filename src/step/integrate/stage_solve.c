@@ -10,8 +10,6 @@
 /* Where a step solves several problems and the first took all of step_work_limit, the next ones get so many visits of
  * each contact: a sweep or two, and the judge.                                                    */
 #define FEWEST_VISITS 4.0
-/* A problem without solution is not looked at for ever: energy_guard.c. */
-#define TIGHT_VISITS 3e3
 
 st_Status sti_solve_problem(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Solver *solver,
                             const st_Problem *problem, st_Solution *solution, st_SolveInfo *info, st_Error *err)
@@ -37,7 +35,8 @@ st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_
     if (!model->rigid) STI_TRY(st_problem_check(problem, err));
     sti_islands_recall(work->islands, left_at, &work->step);
     const double limit = model->def.step_work_limit - work->work_done;
-    sti_islands_limit(work->islands, fmax(fmin(limit, work->guard.is_tight ? TIGHT_VISITS : limit), FEWEST_VISITS));
+    sti_islands_limit(work->islands,
+                      fmax(fmin(limit, work->guard.is_tight ? work->guard.visits : limit), FEWEST_VISITS));
     bool done = false;
     const sti_Linearised *linear = &work->linearised; /* drag: symmetric, body by body */
     if (!linear->on || (linear->symmetric && linear->first == model->first))
