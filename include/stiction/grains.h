@@ -64,7 +64,8 @@ typedef struct st_FillDef {
     const st_ShapeDef *shapes; /* of one grain, in its own axes; volumes only: no point, bar, plane, mesh, heights */
     st_SizeDef size;
     int number;              /* of grains; 0: by packing_fraction                        */
-    double packing_fraction; /* volume of the grains over that of the region, used where number is 0 */
+    double packing_fraction; /* volume of the grains over that of the region, used where number is 0; if that is 0, too:
+                                as many as fit (lattice, dropped)                        */
     st_Arrangement arrangement;
     bool turned;      /* random orientations; else as the shapes are                   */
     uint64_t seed;    /* of sizes, places and orientations                             */

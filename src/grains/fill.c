@@ -42,6 +42,16 @@ typedef struct Fill {
     char who[STI_NAME_MAX + 16];
 } Fill;
 
+/* Spheres of one size cannot be closer than pi/sqrt(18) = 0.7405 in the mean; of several sizes nobody drops them
+ * closer. */
+#define CLOSEST_PACKING 0.75
+
+/* Neither a number nor a packing fraction: as many as fit. */
+static bool is_filled_up(const st_FillDef *def)
+{
+    return def->number == 0 && def->packing_fraction == 0;
+}
+
 static st_Status check_fill(Fill *f, st_Error *err)
 {
     const st_FillDef *def = f->def;
@@ -56,9 +66,14 @@ static st_Status check_fill(Fill *f, st_Error *err)
     if (def->number < 0 || def->number > STI_MOST_GRAINS)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: number is %d, must be from 1 to %d", f->who, def->number,
                         STI_MOST_GRAINS);
-    if (def->number == 0 && !(def->packing_fraction > 0 && def->packing_fraction < 1))
+    if (def->number == 0 && !(def->packing_fraction >= 0 && def->packing_fraction < 1))
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: packing_fraction is %g, must be above 0 and below 1", f->who,
                         def->packing_fraction);
+    if (is_filled_up(def) && def->arrangement == ST_ARRANGE_RANDOM)
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "%s: arrangement \"random\" needs number or packing_fraction; \"lattice\" and \"dropped\" "
+                        "fill the region up without",
+                        f->who);
     if (!sti_within(def->velocity.x, STI_LARGEST) || !sti_within(def->velocity.y, STI_LARGEST) ||
         !sti_within(def->velocity.z, STI_LARGEST))
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: velocity is (%g, %g, %g), each must be from %g to %g", f->who,
@@ -120,7 +135,8 @@ static double volume_of(const Fill *f, double r)
 
 static st_Status draw_sizes(Fill *f, st_Error *err)
 {
-    const double wanted = f->def->packing_fraction * st_region_volume(&f->region);
+    const double fraction = is_filled_up(f->def) ? CLOSEST_PACKING : f->def->packing_fraction;
+    const double wanted = fraction * st_region_volume(&f->region);
     double volume = 0;
     const bool as_given = f->def->size.type == ST_SIZE_AS_GIVEN;
     for (int n = 0; f->def->number > 0 ? n < f->def->number : volume < wanted; n++) {
@@ -128,7 +144,7 @@ static st_Status draw_sizes(Fill *f, st_Error *err)
         if (n >= STI_MOST_GRAINS)
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "%s: packing_fraction %g takes more than %d grains, %g m the last of them", f->who,
-                            f->def->packing_fraction, STI_MOST_GRAINS, 2 * r);
+                            fraction, STI_MOST_GRAINS, 2 * r);
         /* the nearest number: the last one is left out where that is nearer to what is wanted */
         volume += volume_of(f, r);
         if (f->def->number == 0 && n > 0 && volume - wanted > volume_of(f, r) / 2) break;
@@ -229,6 +245,7 @@ st_Status st_scene_fill(st_Scene *scene, const st_FillDef *def, st_BodyId *first
     if (status == ST_OK) status = add_known(&f, scene, largest, err);
     if (status == ST_OK) status = draw_sizes(&f, err);
     if (status == ST_OK) status = sti_place_balls(&f.allocator, &f.places, def->arrangement, &f.random, &placed, err);
+    if (status == ST_OK && placed > 0 && is_filled_up(def)) f.places.n = f.places.n_known + placed;
     if (status == ST_OK && placed < f.places.n - f.places.n_known) status = does_not_fit(&f, placed, err);
     if (status == ST_OK) status = add_all(&f, scene, err);
     if (status == ST_OK && first != NULL) *first = sti_body_id(scene, before + 1);

@@ -117,13 +117,12 @@ static st_Status read_shapes(sti_Reader *reader, const sti_Object *fill, Shapes 
     return ST_OK;
 }
 
-/* One of two keys must be there. */
-static st_Status check_one_of(const sti_Object *object, const char *a, const char *b)
+/* Of two keys that say the same thing only one may be there. */
+static st_Status check_not_both(const sti_Object *object, const char *a, const char *b)
 {
-    const bool has_a = sti_object_has(object, a), has_b = sti_object_has(object, b);
-    if (has_a != has_b) return ST_OK;
-    return sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s: %s \"%s\" and \"%s\", must have one of them",
-                      object->who, has_a ? "has both" : "has neither", a, b);
+    if (!sti_object_has(object, a) || !sti_object_has(object, b)) return ST_OK;
+    return sti_report(object->reader, object->place, ST_ERR_FORMAT,
+                      "%s: has both \"%s\" and \"%s\", must have one of them", object->who, a, b);
 }
 
 static void free_shapes(Shapes *shapes)
@@ -138,7 +137,7 @@ st_Status sti_fill_add(sti_Reader *reader, sti_Object *object)
 {
     st_FillDef *def = &object->def.fill.fill;
     Shapes shapes = {0};
-    STI_TRY(check_one_of(object, "number", "packing_fraction"));
+    STI_TRY(check_not_both(object, "number", "packing_fraction"));
     st_Status status = read_shapes(reader, object, &shapes);
     def->shapes = shapes.def;
     def->n_shapes = (int)shapes.n;
@@ -152,7 +151,10 @@ st_Status sti_inlet_add(sti_Reader *reader, sti_Object *object)
 {
     st_InletDef *def = &object->def.inlet.inlet;
     Shapes shapes = {0};
-    STI_TRY(check_one_of(object, "rate", "mass_rate"));
+    STI_TRY(check_not_both(object, "rate", "mass_rate"));
+    if (!sti_object_has(object, "rate") && !sti_object_has(object, "mass_rate"))
+        return sti_report(reader, object->place, ST_ERR_FORMAT,
+                          "%s: has neither \"rate\" nor \"mass_rate\", must have one of them", object->who);
     st_Status status = read_shapes(reader, object, &shapes);
     def->grains.shapes = shapes.def;
     def->grains.n_shapes = (int)shapes.n;

@@ -154,10 +154,10 @@ static const sti_Key fill_keys[] = {
      &sti_shape_kind},
     {"size", STI_VALUE_SIZES, STI_ANY, 0, STI_FINITE, FILL(fill.size), "m", "diameters of the grains",
      "the size of the shapes", &sti_size_kind},
-    {"number", STI_VALUE_COUNT, STI_ANY, 0, STI_FINITE, FILL(fill.number), "",
-     "of grains; it or packing_fraction must be given", "by packing_fraction", NULL},
+    {"number", STI_VALUE_COUNT, STI_ANY, 0, STI_FINITE, FILL(fill.number), "", "of grains",
+     "by packing_fraction; without that as many as fit (lattice, dropped)", NULL},
     {"packing_fraction", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FILL(fill.packing_fraction), "",
-     "volume of the grains over that of the region, below 1", "by number", NULL},
+     "volume of the grains over that of the region, below 1; not beside number", "by number", NULL},
     {"arrangement", STI_VALUE_CHOICE, STI_ANY, 0, STI_FINITE, FILL(fill.arrangement), "",
      "random: each at a random free place, up to a packing fraction of about 0.36; lattice: close packing of the "
      "largest size, up to 0.74, from below; dropped: each let down along the region's -z to where it rests, up to "

@@ -174,6 +174,10 @@ static void test_lattice(void **state)
     check_refused(SCENE("{\"region\": {\"type\": \"box\", \"size\": [0.1, 0.1, 0.01]}, \"number\": 106, "
                         "\"arrangement\": \"lattice\", " BALL "}"),
                   4, "fills/0: 105 of 106 grains of 0.01 to 0.01 m fit", "lattice");
+    ball = filled(
+        "{\"region\": {\"type\": \"box\", \"size\": [0.1, 0.1, 0.01]}, \"arrangement\": \"lattice\", " BALL "}", &n);
+    assert_int_equal(n, 105); /* as many as fit */
+    free(ball);
     ball = filled("{\"region\": {\"type\": \"box\", \"size\": [0.3, 0.3, 0.3]}, \"packing_fraction\": 0.7, "
                   "\"arrangement\": \"lattice\", " BALL "}",
                   &n);
@@ -208,6 +212,17 @@ static void test_dropped(void **state)
     }
     assert_true(volume / (acos(-1) * 0.05 * 0.05 * highest) > 0.48);
     assert_true(2.0 * touching / n > 4 && 2.0 * touching / n < 7); /* three below each: about six, walls apart */
+    free(ball);
+
+    /* Without a number the silo is filled up: nothing of the size of a grain has room above. */
+    double top = 0;
+    int more;
+    ball = filled("{\"region\": \"silo\", \"arrangement\": \"dropped\", " BALL "}", &more);
+    for (int i = 0; i < more; i++)
+        top = fmax(top, ball[i].p.z + ball[i].r - 2.9);
+    assert_true(more > 1350); /* of 3000 times the packing fraction: above 0.45, walls and the top included */
+    check_below(top, 0.2 + 1e-12);
+    check_below(0.19, top);
     free(ball);
 }
 
@@ -292,7 +307,7 @@ static void test_refusals(void **state)
                   "0 of 1 grains of 0.2 to 0.2 m fit");
     check_refused(SCENE("{\"region\": \"sylo\", \"number\": 1, " BALL "}"), 4, "there is no region of that name",
                   "did you mean \"silo\"?");
-    check_refused(SCENE("{\"region\": \"silo\", " BALL "}"), 4, "has neither \"number\" and \"packing_fraction\"");
+    check_refused(SCENE("{\"region\": \"silo\", " BALL "}"), 4, "\"random\" needs number or packing_fraction");
     check_refused(SCENE("{\"region\": \"silo\", \"number\": 2, \"packing_fraction\": 0.1, " BALL "}"), 4, "has both");
     check_refused(SCENE("{\"region\": \"silo\", \"number\": 2.5, " BALL "}"), 4, "number is 2.5, must be a whole");
     check_refused(SCENE("{\"region\": \"silo\", \"packing_fraction\": 1.5, " BALL "}"), 4,

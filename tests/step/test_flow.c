@@ -254,7 +254,7 @@ static void test_refusals(void **state)
     assert_non_null(strstr(err.message, "inlet \"drop\""));
     st_scene_destroy(scene);
     check_refused("{\"inlets\": [{\"region\": {\"type\": \"sphere\", \"radius\": 1}, \"number\": 5, " BALL "}]}", 1,
-                  "inlets/0: has neither \"rate\" and \"mass_rate\"");
+                  "inlets/0: has neither \"rate\" nor \"mass_rate\"");
     check_refused("{\"inlets\": [{\"region\": {\"type\": \"sphere\", \"radius\": 1}, \"rate\": 5, " BALL "}]}", 1,
                   "\"number\" is missing");
     check_refused("{\"inlets\": [{\"region\": {\"type\": \"half-space\"}, \"number\": 5, \"rate\": 5, " BALL "}]}", 1,
