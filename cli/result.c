@@ -2,6 +2,8 @@
 #include "choices.h"
 #include "report.h"
 
+#include <stiction/grains.h>
+
 #include <stdlib.h>
 
 static void energy(Json *json, const char *key, double kinetic, double potential)
@@ -73,6 +75,7 @@ static void bodies(Json *json, const Loaded *loaded)
         st_BodyId id = {i};
         st_Pose pose = {0};
         st_Vec3 v = {0}, w = {0};
+        if (!st_system_present(loaded->system, id)) continue; /* to come, or taken by an outlet */
         if (st_system_pose(loaded->system, id, &pose) != ST_OK) continue;
         if (st_system_velocity(loaded->system, id, &v, &w) != ST_OK) continue;
         double position[] = {pose.p.x, pose.p.y, pose.p.z}, velocity[] = {v.x, v.y, v.z}, spin[] = {w.x, w.y, w.z};
@@ -91,6 +94,23 @@ static void bodies(Json *json, const Loaded *loaded)
     put_close_object(json);
     free(force);
     free(torque);
+}
+
+static void measures(Json *json, const Loaded *loaded)
+{
+    put_open_object(json, "measures");
+    for (int k = 0; k < st_scene_measure_count(loaded->scene); k++) {
+        double values[ST_MEASURE_VALUES];
+        st_MeasureDef def;
+        const char *name;
+        if (st_scene_measure(loaded->scene, k, &def) != ST_OK) continue;
+        if (st_system_measure(loaded->system, k, values, NULL, NULL) != ST_OK) continue;
+        put_open_object(json, def.name);
+        for (int i = 0; (name = st_measure_value_name(def.type, i, NULL)) != NULL; i++)
+            put_number(json, name, values[i]);
+        put_close_object(json);
+    }
+    put_close_object(json);
 }
 
 static void quality(Json *json, const Tally *tally)
@@ -150,6 +170,7 @@ void put_result(Json *json, const Loaded *loaded, const Tally *tally, const Outp
     put_text(json, "picture", outputs->picture);
     put_text(json, "recording", outputs->recording);
     bodies(json, loaded);
+    measures(json, loaded);
     put_forces(json, loaded);
     put_close_object(json);
 }

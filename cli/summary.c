@@ -3,11 +3,14 @@
 #include "report.h"
 #include "terminal.h"
 
+#include <stiction/grains.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_BODIES     12 /* in the table of final states; more have none */
+#define MOST_MEASURES   12
 #define SHOWN_COLLISONS 8
 
 const char *body_name(const st_Scene *scene, st_BodyId id)
@@ -36,8 +39,17 @@ static void print_worst(FILE *out, const char *label, double worst, const char *
     fputc('\n', out);
 }
 
-static void print_counts(FILE *out, const st_Scene *scene, const Tally *tally, double end, double time)
+/* A label and a text that may have several lines. */
+static void print_row(FILE *out, const char *label, const char *text)
 {
+    fprintf(out, "  %-22s ", label);
+    print_wrapped_at(out, text, 25, 25);
+}
+
+static void print_counts(FILE *out, const Loaded *loaded, const Tally *tally)
+{
+    const st_Scene *scene = loaded->scene;
+    const double end = loaded->def.end, time = st_system_time(loaded->system);
     const bool finished = tally->outcome == RUN_FINISHED;
     fprintf(out, "  %-22s %s%s%s at t = %.10g s of %.10g s, %lld step%s\n", "run", tone(out, finished ? GREEN : RED),
             outcome_name(tally->outcome), tone(out, PLAIN), time, end, tally->steps, plural(tally->steps));
@@ -65,6 +77,8 @@ static void print_counts(FILE *out, const st_Scene *scene, const Tally *tally, d
             plural(tally->fallbacks));
     if (tally->failures > 0) fprintf(out, ": %.3g %% of the steps", share_of(tally, tally->failures));
     fputc('\n', out);
+    if (tally->failures > 0 && loaded->def.effort == ST_EFFORT_BALANCED)
+        print_row(out, "", "these ended at the work that effort balanced allows; a tolerance makes them go on");
     if (tally->repeated > 0)
         fprintf(out, "  %-22s %lld step%s made again: the first attempt gained energy that nothing gives\n",
                 "energy guard", tally->repeated, plural(tally->repeated));
@@ -75,13 +89,6 @@ static void print_counts(FILE *out, const st_Scene *scene, const Tally *tally, d
         fprintf(out, "  %-22s %s%lld step%s%s above %.3g: %.3g %%\n", "residual_limit", tone(out, RED),
                 tally->above_limit, plural(tally->above_limit), tone(out, PLAIN), tally->residual_limit,
                 share_of(tally, tally->above_limit));
-}
-
-/* A label and a text that may have several lines. */
-static void print_row(FILE *out, const char *label, const char *text)
-{
-    fprintf(out, "  %-22s ", label);
-    print_wrapped_at(out, text, 25, 25);
 }
 
 /* The state contradicts the first velocity of a motion or a joint. */
@@ -301,6 +308,25 @@ static void print_bodies(FILE *out, const Loaded *loaded)
         print_body(&fold, loaded->system, (st_BodyId){i}, body_name(loaded->scene, (st_BodyId){i}), axes, scale, width);
 }
 
+/* What the measures of the scene show at the end. */
+static void print_measures(FILE *out, const Loaded *loaded)
+{
+    const int n = st_scene_measure_count(loaded->scene);
+    if (n > MOST_MEASURES) print_row(out, "measures", "--json and -o FILE.csv have them");
+    for (int k = 0; k < n && n <= MOST_MEASURES; k++) {
+        double values[ST_MEASURE_VALUES];
+        char text[2000] = "";
+        st_MeasureDef def;
+        const char *name, *unit;
+        if (st_scene_measure(loaded->scene, k, &def) != ST_OK) continue;
+        if (st_system_measure(loaded->system, k, values, NULL, NULL) != ST_OK) continue;
+        for (int i = 0; (name = st_measure_value_name(def.type, i, &unit)) != NULL; i++)
+            add_text(text, sizeof text, "%s%s %.5g%s%s", i > 0 ? ", " : "", name, shown(values[i]),
+                     unit[0] != '\0' ? " " : "", unit);
+        print_row(out, def.name, text);
+    }
+}
+
 /* Pairs of links that were drawn inside each other, and so do not touch. */
 static void print_overlaps(FILE *out, const Loaded *loaded)
 {
@@ -328,13 +354,14 @@ void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Ou
     fputc('\n', out);
     print_initial(out, loaded->system);
     print_jump(out, loaded->scene, tally);
-    print_counts(out, loaded->scene, tally, loaded->def.end, st_system_time(loaded->system));
+    print_counts(out, loaded, tally);
     if (loaded->def.events != ST_EVENTS_OFF || tally->collisions > 0) print_collisions(out, loaded->scene, tally);
     print_impacts(out, loaded, tally);
     if (tally->message[0] != '\0') print_row(out, "why", tally->message);
     print_energy(out, tally);
     print_time(out, loaded->system, tally);
     print_bodies(out, loaded);
+    print_measures(out, loaded);
     print_overlaps(out, loaded);
     if (outputs->table != NULL) fprintf(out, "  table: %s\n", outputs->table);
     if (outputs->picture != NULL) fprintf(out, "  picture: %s\n", outputs->picture);
