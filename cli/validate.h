@@ -31,6 +31,11 @@ void spinning_friction(Check *check);
 void janssen_silo(Check *check);
 void beverloo_hopper(Check *check);
 void sand_castle(Check *check);
+void column_collapse(Check *check);
+void repose_heap(Check *check);
+void brazil_nut(Check *check);
+void rotating_drum(Check *check);
+void plane_shear(Check *check);
 
 /* |got - expected| <= tolerance, absolutely, is a pass. */
 void expect(Check *check, const char *what, double expected, double got, double tolerance);
