@@ -10,7 +10,7 @@ repeat=${BENCH_REPEAT:-3}
 limit=${BENCH_LIMIT:-300}
 scenes=${BENCH_SCENES:-'bowling incline-0.99 push-0 push-30 push-45 bounce-1 bounce-0.5 gripper-0.95 column-1 column-10
     column-100 column-1000 chain-100 whip-100 springs-1e2 springs-1e4 springs-1e6 springs-1e8 ring-1e2 slider quadruped
-    pair springrow dominoes-30 tower-20 boxes-30 boxes-60 rods-60 ragdolls-10 slope-500 spheres-666 hulls-200 wall-100
+    pair springrow dominoes-30 tower-20 boxes-30 boxes-60 rods-60 ragdolls-10 slope-500 hopper-500 spheres-666 hulls-200 wall-100
     pyramid-820 smash-800 rods-1000 boxes-3000 spheres-2000 spheres-8000 spheres-32000'}
 curves=${BENCH_CURVES:-'spheres-666 wall-100 hulls-200'}
 if [ "$mode" = --quick ]; then

@@ -39,6 +39,7 @@ void make_pair(Scene *scene, double ratio);
 void make_slope(Scene *scene, double number);
 void make_ragdolls(Scene *scene, double number);
 void make_springrow(Scene *scene, double number);
+void make_hopper(Scene *scene, double number);
 
 /* mechanisms.c */
 void make_gripper(Scene *scene, double part);

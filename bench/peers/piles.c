@@ -200,3 +200,30 @@ void make_springrow(Scene *scene, double number)
     scene->end = 3;
     scene->settled = 2;
 }
+
+/* n spheres in a silo twelve of them wide run through a square opening of six in its floor, to the ground 20 below. */
+void make_hopper(Scene *scene, double number)
+{
+    const double r = 0.05, d = 2 * r, half = 6 * d, mouth = 3 * d, slab = (half - mouth) / 2, high = 20 * d;
+    const double spacing = 1.15 * d, at = mouth + slab;
+    const int side = (int)(2 * half / spacing);
+    uint64_t seed = 7;
+    add_plane(scene, vec3(0, 0, 1), 0);
+    for (int way = -1; way <= 1; way += 2) {
+        add_plane(scene, vec3(way, 0, 0), -half);
+        add_plane(scene, vec3(0, way, 0), -half);
+        add_box(scene, vec3(way * at, 0, high - r), vec3(slab, half, r), 0);
+        add_box(scene, vec3(0, way * at, high - r), vec3(mouth, slab, r), 0);
+    }
+    for (int k = 0; k < (int)number; k++) {
+        const int i = k % side, j = k / side % side, layer = k / (side * side);
+        const st_Vec3 place = {(i - (side - 1) / 2.0) * spacing, (j - (side - 1) / 2.0) * spacing,
+                               high + 1.1 * r + layer * spacing};
+        const st_Vec3 jitter = {random_number(&seed), random_number(&seed), 0};
+        add_sphere(scene, add(place, scale(0.1 * r, jitter)), r, DENSITY * 4.0 / 3 * M_PI * r * r * r);
+    }
+    scene->length = r;
+    scene->mu = 0.5;
+    scene->end = 2;
+    scene->settled = 2;
+}

@@ -217,6 +217,7 @@ static const SceneKind kinds[] = {
     {"pair", "ratio", "two boxes, the upper one heavier by the ratio", 1, make_pair},
     {"slope", "boxes", "each by itself on a slope at 0.95 of the friction angle", 500, make_slope},
     {"ragdolls", "ragdolls", "ten capsules on ball joints each, falling on stairs", 10, make_ragdolls},
+    {"hopper", "spheres", "running out of a silo through an opening six grains wide", 1000, make_hopper},
     {"springrow", "cubes", "on springs in a row, landing on a floor", 5, make_springrow},
     {"quadruped", "speed", "13 bodies, 12 sprung joints, dropped on its feet at this speed", 0.5, make_quadruped},
 };

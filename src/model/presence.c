@@ -40,6 +40,7 @@ st_Status sti_scene_keep_outlet(st_Scene *scene, const sti_Outlet *outlet, st_Er
     sti_Outlet kept = *outlet;
     STI_TRY(STI_GROW(&scene->allocator, scene->outlet, scene->outlet_capacity, scene->n_outlets + 1, err));
     STI_TRY(presence_keep_pattern(scene, &kept.bodies, err)); /* a text that is kept in vain is harmless */
+    scene->grain_names.uncounted = scene->grain_names.n - scene->n_outlets; /* outlet1 is the first outlet */
     STI_TRY(sti_scene_keep_name(scene, STI_OUTLET_SCOPE, "outlet", &kept.name, err));
     scene->outlet[scene->n_outlets++] = kept;
     return ST_OK;
@@ -55,6 +56,7 @@ st_Status sti_scene_keep_measure(st_Scene *scene, const sti_MeasureEntry *measur
     STI_TRY(presence_keep_pattern(scene, &kept.body, err));
     STI_TRY(presence_keep_pattern(scene, &kept.reference, err));
     STI_TRY(presence_keep_pattern(scene, &kept.joint, err));
+    scene->grain_names.uncounted = scene->grain_names.n - scene->n_measures;
     STI_TRY(sti_scene_keep_name(scene, STI_MEASURE_SCOPE, "measure", &kept.name, err));
     scene->measure[scene->n_measures++] = kept;
     return ST_OK;

@@ -532,7 +532,9 @@ static st_Status read_interval(const sti_Value *v, void *field)
     STI_TRY(read_some_numbers(v->object, v->key->key, v->json, v->place, 2, sti_expected(v->key), x));
     if (!sti_within(x[0], STI_LONGEST)) return out_of_range(v, v->place, v->key->key, x[0], -STI_LONGEST, STI_LONGEST);
     if (!sti_within(x[1], STI_LONGEST)) return out_of_range(v, v->place, v->key->key, x[1], -STI_LONGEST, STI_LONGEST);
-    if (!(x[1] - x[0] >= STI_SHORTEST)) return value_wrong(v);
+    if (!(x[1] - x[0] >= STI_SHORTEST))
+        return sti_report(v->object->reader, v->place, ST_ERR_FORMAT, "%s: %s is [%g, %g], must be %s", v->object->who,
+                          v->key->key, x[0], x[1], sti_expected(v->key));
     *lower = x[0], *upper = x[1];
     return ST_OK;
 }

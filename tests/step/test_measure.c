@@ -248,6 +248,8 @@ static void test_refusals(void **state)
     check_no_system(ONE("{\"name\": \"m\", \"type\": \"bulk\", \"bodies\": \"b*\", \"region\": {\"type\": \"sphere\", "
                         "\"radius\": 1}}"),
                     "no moving body has such a name");
+    check_no_system(ONE("{\"type\": \"bulk\", \"bodies\": \"b*\", \"region\": {\"type\": \"sphere\", \"radius\": 1}}"),
+                    "measure \"measure1\": bodies is \"b*\"");
     check_refused(ONE("{\"type\": \"bulk\", \"region\": {\"type\": \"half-space\"}}"), 2, "half space");
     check_refused(ONE("{\"type\": \"bulk\"}"), 2, "\"region\" is missing");
     check_refused(ONE("{\"type\": \"stress\"}"), 2, "type is \"stress\"", "flow, bulk, wall, repose");

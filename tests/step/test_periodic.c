@@ -441,7 +441,7 @@ static void test_refused(void **state)
     check_not_made(
         "{\"periodic\": {\"x\": [0, 1]}, \"simulation\": {\"device\": \"flat\"}, \"bodies\": [" BALL("0.05") "]}",
         WORDS("flat", "a periodic cell"));
-    check_refused("{\"periodic\": {\"x\": [1, 0]},\n \"bodies\": [" BALL("0.05") "]}", 1, "periodic", "x is",
+    check_refused("{\"periodic\": {\"x\": [1, 0]},\n \"bodies\": [" BALL("0.05") "]}", 1, "periodic", "x is [1, 0]",
                   "the second larger");
     check_refused("{\"periodic\": {\"x\": [0, 1e30]},\n \"bodies\": [" BALL("0.05") "]}", 1, "x is 1e+30");
     check_refused("{\"periodic\": {\"w\": [0, 1]},\n \"bodies\": [" BALL("0.05") "]}", 1, "periodic", "\"w\"");
