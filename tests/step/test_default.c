@@ -249,12 +249,69 @@ static void a_slope_holds_by_friction(void **state)
     }
 }
 
+/* A plate as heavy as 6,000 grains falls on 300 of them: the load finds its way to the ground. With short turns of
+ * sweeps and newton residuals of 0.19 to 0.35 were left, by seed of the grains' places; now it is 0.06 to 0.12.      */
+static void a_heavy_plate_is_carried_by_light_grains(void **state)
+{
+    (void)state;
+    enum { GRAINS = 300, SIDE = 9, STEPS = 240 };
+    const double wall = 0.5, r = 0.05, spacing = 0.105, mass = 0.5;
+    const st_Vec3 normals[5] = {{0, 0, 1}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}};
+    st_Scene *scene;
+    st_System *system;
+    st_Error err;
+    st_SystemDef def = st_system_def();
+    st_BodyDef plate = st_body_def();
+    st_BodyId id;
+    double worst = 0;
+    unsigned seed = 5;
+    def.h = 1.0 / 240;
+    check_ok(st_scene_create(&scene, &err), err);
+    for (int k = 0; k < 5; k++) {
+        st_ShapeDef plane = st_plane_def();
+        const double d = k == 0 ? 0 : -wall;
+        plane.mu = 0.5;
+        plane.pose = (st_Pose){{d * normals[k].x, d * normals[k].y, 0}, st_quat_from_z(normals[k])};
+        check_ok(st_scene_add_shape(scene, ST_GROUND, &plane, NULL, &err), err);
+    }
+    for (int k = 0; k <= GRAINS; k++) {
+        st_BodyDef body = st_body_def();
+        const bool last = k == GRAINS;
+        const int layer = k / (SIDE * SIDE);
+        st_ShapeDef shape = last ? st_box_def(0.45, 0.45, 0.05) : st_sphere_def(r * (0.9 + 0.1 * random_part(&seed)));
+        const double m = last ? 6000 * mass : mass, moment = last ? 0.07 * m : 0.4 * m * r * r;
+        shape.mu = 0.5;
+        body.mass = m;
+        body.inertia = (st_Mat3){{moment, 0, 0, 0, moment, 0, 0, 0, last ? 2 * moment : moment}};
+        body.pose.p = last ? (st_Vec3){0, 0, (layer + 0.6) * spacing + r + 0.06}
+                           : (st_Vec3){(k % SIDE - 4) * spacing + 0.01 * (random_part(&seed) - 0.5),
+                                       (k / SIDE % SIDE - 4) * spacing + 0.01 * (random_part(&seed) - 0.5),
+                                       (layer + 0.6) * spacing};
+        if (last) plate = body;
+        check_ok(st_scene_add_body(scene, &body, &id, &err), err);
+        check_ok(st_scene_add_shape(scene, id, &shape, NULL, &err), err);
+    }
+    check_ok(st_system_create(scene, &def, &system, &err), err);
+    for (int k = 0; k < STEPS; k++) {
+        st_StepInfo info = st_step_info();
+        check_ok(st_system_step(system, def.h, &info, &err), err);
+        worst = fmax(worst, info.solve.residual.natural);
+    }
+    st_Pose pose;
+    assert_int_equal(st_system_pose(system, id, &pose), ST_OK);
+    print_message("plate: residual %.1e at most; it sank by %.3f m\n", worst, plate.pose.p.z - pose.p.z);
+    check_below(worst, 0.15);
+    assert_true(pose.p.z > 0.25); /* on three layers of grains */
+    st_system_destroy(system);
+    st_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_heap_gains_nothing_and_rests), cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(a_stack_starts_at_once),         cmocka_unit_test(at_rest_nothing_is_solved),
-        cmocka_unit_test(a_slope_holds_by_friction),
+        cmocka_unit_test(a_slope_holds_by_friction),      cmocka_unit_test(a_heavy_plate_is_carried_by_light_grains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
