@@ -118,7 +118,7 @@ static void known_answers(void **state)
         snprintf(last, sizeof last, "%s", id);
     }
     assert_true(published >= 20);
-    assert_true(json_array_size(json_object_get(root, "missing")) > 0);
+    assert_true(json_is_array(json_object_get(root, "missing")));
     json_decref(root);
 }
 
