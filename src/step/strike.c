@@ -277,10 +277,11 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
     }
     const bool located = model->def.events != ST_EVENTS_OFF; /* collisions, but no jams of what is closed */
     if (located && !(step->eta > 0)) return;
-    note_paces(model, state, work, velocity_before(model, work));
+    const double *before = velocity_before(model, work);
+    note_paces(model, state, work, before);
     for (int c = 0; c < step->n_gaps; c++) {
-        if (!closes(model, state, work, c, velocity_before(model, work))) continue;
-        if (!located) note_loss(model, state, work, c, velocity_before(model, work));
+        if (!closes(model, state, work, c, before)) continue;
+        if (!located) note_loss(model, state, work, c, before);
         hit(model, work, step->chosen[c].entry.a, STI_HIT_NOW);
         hit(model, work, step->chosen[c].entry.b, STI_HIT_NOW);
         strikes->contacts++;
