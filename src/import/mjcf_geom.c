@@ -411,7 +411,7 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
         STI_TRY(sti_mjcf_frame(m, geom.at, &frame));
         geom.pose =
             pose_product(frame, (st_Pose){scale(0.5, add(a, b)), quat_between(vec3(0, 0, 1), scale(1 / length, d))});
-        if (!round && geom.n_size == 1) geom.size[1] = geom.size[0];
+        if (!round) geom.size[1] = geom.size[0]; /* as MuJoCo has it, whatever the others say */
         if (geom.n_size == 0) return need_sizes(m, &geom, 1);
         geom.size[round ? 1 : 2] = length / 2;
         geom.n_size = round ? 2 : 3;

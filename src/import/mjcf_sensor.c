@@ -86,7 +86,7 @@ static st_Status site_region(const Sensing *s, const sti_MjcfPlace *site, st_Reg
         STI_TRY(sti_numbers(s->m->robot->err, ends, "fromto", 6, true, v));
         const double half = norm(sub(vec3_load(v), vec3_load(v + 3))) / 2;
         if (sti_mjcf_word("capsule cylinder", type)) size[1] = half;
-        if (sti_mjcf_word("box ellipsoid", type)) size[1] = n < 2 ? size[0] : size[1], size[2] = half;
+        if (sti_mjcf_word("box ellipsoid", type)) size[1] = size[0], size[2] = half;
     }
     for (int k = 0; k < 3; k++)
         size[k] = fmax(size[k], 1e-9);
