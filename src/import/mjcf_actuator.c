@@ -267,7 +267,7 @@ static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint,
     if (d->stiffness == 0 && d->damping > 0 && isinf(d->most)) { /* without limits it is the joint's own damping */
         joint->damping += d->damping;
         limited.damping = 0;
-        damps = d->force == 0;
+        damps = d->force == 0 && a->gain[0] == 0; /* else a controller sets the force beside it */
     }
     double low = -INFINITY, high = INFINITY;
     if (motor) STI_TRY(read_limits(m, a->at, "ctrlrange", "ctrllimited", &low, &high)); /* so much it can push */

@@ -238,6 +238,22 @@ static void driven_followers(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* A speed servo without limits of force, whose control a keyframe sets to 2: m dv/dt = gear kv (u - gear v). */
+static void speed_servos(void **state)
+{
+    (void)state;
+    Robot robot = model("<option gravity='0 0 0' timestep='0.001'/><worldbody>"
+                        "<body name='a'><joint name='a' type='slide' axis='1 0 0'/><geom size='0.1' mass='1'/></body>"
+                        "</worldbody><actuator><velocity joint='a' kv='3' gear='-0.5'/></actuator>"
+                        "<keyframe><key ctrl='2'/></keyframe>");
+    robot.def.keyframe = 1;
+    robot.def.integrator = ST_INTEGRATOR_SDIRK2;
+    st_System *system = run(&robot, 0.001, 500);
+    check_close(velocity(&robot, system, "a").x, -4 * (1 - exp(-0.75 * 0.5)), 1e-6);
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+}
+
 /* A ball joint's damper acts on the angular velocity, whatever the angle: a body of inertia 1 about every axis, spun
  * about one axis through a whole turn, slows down like exp(-c t). */
 static void ball_dampers(void **state)
@@ -267,6 +283,7 @@ int main(void)
         cmocka_unit_test(options),
         cmocka_unit_test(more_kinds_than_groups),
         cmocka_unit_test(couplings_and_sensors),
+        cmocka_unit_test(speed_servos),
         cmocka_unit_test(ball_dampers),
         cmocka_unit_test(driven_followers),
     };
