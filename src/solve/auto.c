@@ -360,7 +360,7 @@ enum { MOVING_SWEEPS = 36 };
  * itself, which has 1 to 12. The energy that errors make grows with it, so that less may be left; and it takes so many
  * sweeps, accelerated, until a load has found its way to the ground. newton is lost there, but with so many rows per
  * velocity sweeps crawl, and it is the better of the two.                                           */
-static const double heavy_load = 20.0;
+static const double heavy_load = 20.0, loaded_enough = 0.05;
 enum { LOADED_SWEEPS = 200, CRAWLING = 2 };
 /* A start is an answer if it is so many times what was left at most, or so small a part of the tolerance. */
 static const double jump = 10.0, below = 1e-2;
@@ -469,7 +469,7 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
         square += task->r[j] * task->r[j];
     const double scale = sti_residual_scale(task->reduction), load = scale > 0.0 ? sqrt(square) / scale : 0.0;
     const bool loaded = !cheap && !strives && load > heavy_load;
-    const double left_over = loaded ? enough * heavy_load / load : enough;
+    const double left_over = loaded ? loaded_enough * heavy_load / load : enough;
     task->tolerance = budget.enough = task->aim;
     if (loaded) {
         task->tolerance = budget.enough = fmax(task->aim, left_over);
