@@ -183,7 +183,7 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
     for (int k = 0; k < work->rebounds.n; k++)
         if (work->rebounds.at[k].contact == c) return true; /* by restitution, within this step */
     const double pulled = time * state->fastest.pull, fast = sti_larger(STI_SEPARATION_SPEED, 2 * pulled);
-    if (load_of(model, state, work, c).much && !is_calm(model, work, entry, true, fast)) {
+    if (model->rigid && !is_calm(model, work, entry, true, fast) && load_of(model, state, work, c).much) {
         const st_Vec3 jump =
             sub(strike_velocity(model, work, entry, state->v), strike_velocity(model, work, entry, before));
         if (norm(jump) > fast) return true;
