@@ -135,7 +135,7 @@ static st_System *open_world(st_Batch *b, int world, sti_BatchWorker **worker, s
 static st_Status close_world(st_Batch *b, int world, sti_BatchWorker *worker, st_Error *err)
 {
     st_Status status = ST_OK;
-    if (worker->world == world) {
+    if (worker->world == world && worker->system != NULL) { /* it is loaded */
         status = save_into(b, worker->system, &b->world[world].state, err);
         show_state(b, worker->system, world);
         worker->version = ++b->world[world].version;
