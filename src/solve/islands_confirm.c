@@ -47,7 +47,7 @@ static bool begin_body(const sti_Islands *s, int block, sti_RestBody *to)
 {
     const st_BlockDiag *A = &s->problem->A;
     const double *mass = A->x + s->A.at[block], *f = s->problem->f + A->first[block];
-    const st_Mat3 *R = (const st_Mat3 *)(s->pile->axes + 9 * (ptrdiff_t)block);
+    const st_Mat3 *R = (const st_Mat3 *)sti_pile_axes(s->pile, block);
     const double *m = R->m;
     double square = 0.0, J[6];
     if (!sti_block_marked(A, block) || A->first[block + 1] - A->first[block] != 6) return false;
@@ -62,7 +62,7 @@ static bool begin_body(const sti_Islands *s, int block, sti_RestBody *to)
         J[e] = m[i] * a * m[j] + m[i + 1] * b * m[j + 1] + m[i + 2] * c * m[j + 2];
     }
     *to = (sti_RestBody){.pushed = {[6] = sqrt(square), [7] = OWN_TERMS}, .moving = {[7] = square}};
-    vec3_store(to->place, vec3_load(s->pile->centre + 3 * (ptrdiff_t)block));
+    vec3_store(to->place, vec3_load(sti_pile_centre(s->pile, block)));
     to->place[3] = 1.0 / mass[0];
     memcpy(to->place + 4, J, 4 * sizeof *J);
     vec3_store(to->still, vec3(f[0] / mass[0], f[1] / mass[1], f[2] / mass[2]));
@@ -77,7 +77,7 @@ static double move_body(const sti_Islands *s, int block, sti_RestBody *body, dou
 {
     const st_BlockDiag *A = &s->problem->A;
     const double *mass = A->x + s->A.at[block], *f = s->problem->f + A->first[block];
-    const st_Mat3 *R = (const st_Mat3 *)(s->pile->axes + 9 * (ptrdiff_t)block);
+    const st_Mat3 *R = (const st_Mat3 *)sti_pile_axes(s->pile, block);
     double push[6], fastest = 0.0;
     vec3_store(push, vec3_load(body->pushed));
     vec3_store(push + 3, mat3_mul_back(R, vec3_load(body->pushed + 3)));
@@ -130,7 +130,7 @@ st_Status sti_part_confirm(Desk *d, int part, double left, st_Solution *solution
         if (k >= contacts.n) continue;
         const ptrdiff_t c = member_of(contacts, k), row = p->contact[c].first;
         const int32_t *body = pile->body + 2 * c;
-        pack->frame[lane] = pile->frame + 9 * c;
+        pack->frame[lane] = sti_pile_frame(pile, (int)c);
         if (body[0] >= 0) pack->body[0][lane] = s->v_first[body[0]] / 6;
         if (body[1] >= 0) pack->body[1][lane] = s->v_first[body[1]] / 6;
         pack->mu[lane] = p->contact[c].mu;
