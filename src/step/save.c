@@ -430,7 +430,7 @@ static st_Status read_values(const sti_Model *model, const Part part[N_SECTIONS]
     copy_part(out->body, &part[MASSES], sizeof *out->body);
     copy_part(out->joint, &part[JOINT_VALUES], sizeof *out->joint);
     copy_part(out->spring, &part[SPRING_VALUES], sizeof *out->spring);
-    copy_part(out->surface, &part[SURFACE_VALUES], sizeof *out->surface);
+    if (out->surface != NULL) copy_part(out->surface, &part[SURFACE_VALUES], sizeof *out->surface);
     *other = !sti_values_equal(world, &world->values, out);
     st_Status status = *other ? sti_check_values(model, out, err) : ST_OK;
     if (status == ST_OK && *other && (own & STI_SURFACE_VALUES) != 0)
@@ -471,9 +471,10 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_va
     to->n = (int)n;
     to->n_delta = n_delta;
     STI_TRY(sti_patches_know(&s->model, &s->work, to, err));
-    if (world->presence != NULL)
+    if (world->presence != NULL) {
         memset(world->presence, STI_PRESENT, (size_t)world->n_bodies * sizeof *world->presence);
-    copy_part(world->presence, &part[PRESENCE], sizeof *world->presence);
+        copy_part(world->presence, &part[PRESENCE], sizeof *world->presence);
+    }
     s->work.n_relocated = sti_relocated_count(world);
     Past past;
     copy_part(&past, &part[PAST], sizeof past);
