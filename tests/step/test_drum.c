@@ -215,7 +215,8 @@ static void threads_change_nothing(void **state)
     }
 }
 
-/* With what a pile at rest in a drum that stands has for contacts. */
+/* Grains that are turned about may touch in more places than ever before, and arrays grow. The same steps made again
+ * find room for everything; not the second time, because lists of near pairs depend on where bodies came from.    */
 static void steady_steps_allocate_nothing(void **state)
 {
     (void)state;
@@ -224,12 +225,21 @@ static void steady_steps_allocate_nothing(void **state)
     st_System *system;
     d.def.allocator = (st_Allocator){counting_alloc, counting_free, &count};
     check_ok(st_system_create(d.scene, &d.def, &system, &d.err), d.err);
-    int last = 0;
-    for (int k = 0; k < 500; k++) { /* the largest number of contacts comes early; the rest is motion */
+    for (int k = 0; k < 250; k++)
         check_ok(st_system_step(system, d.def.h, NULL, &d.err), d.err);
-        if (k == 350) last = count.calls;
+    const size_t size = st_system_save(system, NULL, 0);
+    void *bytes = malloc(size);
+    assert_non_null(bytes);
+    st_system_save(system, bytes, size);
+    int before = 0;
+    for (int again = 0; again < 3; again++) {
+        check_ok(st_system_restore(system, bytes, size, &d.err), d.err);
+        before = count.calls;
+        for (int k = 0; k < 150; k++)
+            check_ok(st_system_step(system, d.def.h, NULL, &d.err), d.err);
     }
-    assert_int_equal(count.calls, last);
+    assert_int_equal(count.calls, before);
+    free(bytes);
     st_system_destroy(system);
     st_scene_destroy(d.scene);
 }
