@@ -36,7 +36,7 @@ static st_Status write_frame(Table *t, st_Recording *recording, int64_t index, s
         sti_write_numbers(t->file, values, 13);
     }
     STI_TRY(st_recording_measures(recording, index, t->measured, err));
-    if (t->n_values > 0) sti_write_numbers(t->file, t->measured, (size_t)t->n_values);
+    if (t->n_values > 0) sti_write_numbers(t->file, t->measured, (int64_t)t->n_values);
     fputc('\n', t->file);
     return ST_OK;
 }
