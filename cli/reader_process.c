@@ -39,21 +39,24 @@ static void forward_signals(void)
     }
 }
 
-static void limit(int what, rlim_t most)
+static void lower(struct rlimit *limit, rlim_t most)
 {
-    struct rlimit now;
-    if (getrlimit(what, &now) != 0 || (now.rlim_cur != RLIM_INFINITY && now.rlim_cur <= most)) return;
-    now.rlim_cur = most;
-    (void)!setrlimit(what, &now);
+    if (limit->rlim_cur == RLIM_INFINITY || limit->rlim_cur > most) limit->rlim_cur = most;
 }
 
 static void limit_memory(void)
 {
+    struct rlimit limit;
 #if !defined(SANITIZED)
     const double pages = (double)sysconf(_SC_PHYS_PAGES), page = (double)sysconf(_SC_PAGESIZE);
-    if (pages > 0 && page > 0) limit(RLIMIT_AS, (rlim_t)(SHARE * pages * page));
+    if (pages > 0 && page > 0 && getrlimit(RLIMIT_AS, &limit) == 0) {
+        lower(&limit, (rlim_t)(SHARE * pages * page));
+        (void)!setrlimit(RLIMIT_AS, &limit);
+    }
 #endif
-    limit(RLIMIT_CORE, 0);
+    if (getrlimit(RLIMIT_CORE, &limit) != 0) return;
+    lower(&limit, 0);
+    (void)!setrlimit(RLIMIT_CORE, &limit);
 }
 
 int run_in_reader_process(const Command *command, int argc, char *const *argv, int (*finish)(int status))
