@@ -154,7 +154,7 @@ static void print_impacts(FILE *out, const Loaded *loaded, const Tally *tally)
     }
 }
 
-/* Beside numbers of this size it is the rounding of their difference: 2.86e-129 tells nobody anything. */
+/* A number this small beside the others of its kind is rounding, such as 2.86e-129; the summary prints 0 instead. */
 static double without_rounding(double x, double scale)
 {
     return fabs(x) < 1e-13 * scale ? 0 : x;

@@ -327,10 +327,11 @@ static void turn_drum(Check *check, double froude, double turns, double *middle,
     *carried = round / (n * speed);
 }
 
-/* Mellmann (2001): regimes by the Froude number w^2 R/g. Rolling, 1e-4 to 1e-2: a bed with a flat surface, a segment of
- * a circle, whose middle is 2/3 sin^3 b/(b - sin b cos b) from the axle (b - sin b cos b = pi times the part of the
- * drum that is filled, here a quarter: b = 1.155). Cataracting, 0.1 to 1: grains are thrown across the upper half.
- * Centrifuging, above 1: all of them go round with it. */
+/* Mellmann (2001): regimes by the Froude number w^2 R/g.
+ *   rolling, 1e-4 to 1e-2: the bed is a segment of a circle with a flat surface. With half the angle b of the segment,
+ *       b - sin b cos b = pi f (f: the filled fraction of the drum, here 1/4, so b = 1.155), and the centroid of the
+ * bed is 2/3 R sin^3 b/(b - sin b cos b) from the axle; cataracting, 0.1 to 1: the drum throws grains across its upper
+ * half; centrifuging, above 1: all grains turn with the drum. */
 void rotating_drum(Check *check)
 {
     double middle, above, carried;

@@ -255,7 +255,8 @@ typedef enum st_JointType {
  * straight lines. Between two points there may be one sphere or cylinder that it is wrapped around where it is in the
  * way, or always, where `side` says on which side it passes; a side inside the shape: the tendon passes through it, by
  * its inner surface if need be. A pulley begins another branch; lengths after it are divided by its divisor. A slider
- * moves along its axis and carries the rod of a crank, whose pin is the point after it: its length is where it stands.
+ * moves along its axis; a rod connects it to the next point, the pin of a crank. The length of the tendon is then the
+ * position of the slider on its axis.
  */
 typedef enum st_TendonKind {
     ST_TENDON_POINT = 0,

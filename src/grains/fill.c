@@ -42,8 +42,8 @@ typedef struct Fill {
     char who[STI_NAME_MAX + 16];
 } Fill;
 
-/* Spheres of one size cannot be closer than pi/sqrt(18) = 0.7405 in the mean; of several sizes nobody drops them
- * closer. */
+/* Spheres of one size fill at most pi/sqrt(18) = 0.7405 of space; dropped spheres of several sizes do not reach 0.75.
+ */
 #define CLOSEST_PACKING 0.75
 
 /* Neither a number nor a packing fraction: as many as fit. */

@@ -144,8 +144,8 @@ const sti_Kind sti_joint_kind = {
 static const sti_Key tendon_keys[] = {
     {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, PART(kind), "",
      "a point it passes through; a sphere or cylinder between two points that it wraps around; a pulley, which begins "
-     "another branch; a joint, whose coordinate is added: all joints, or none; or a slider, whose place along its axis "
-     "is the length: a rod joins it to the point after it",
+     "another branch; a joint: its coordinate is added (all parts are joints, or none); or a slider: a rod connects it "
+     "to the next point, and its position on its axis is the length",
      NULL, NULL},
     {"body", STI_VALUE_BODY, POINT | SPHERE | CYLINDER | SLIDER, 0, STI_FINITE, PART(body), "", "what it is fixed to",
      "the ground", NULL},

@@ -2,7 +2,7 @@
  *
  *     islands.c        memory, the whole as one, and what is said of all parts
  *     islands_find.c   who is connected with whom: parts and their members
- *     islands_confirm.c  a part whose start is its answer: no problem is made of it
+ *     islands_confirm.c  confirms the forces of the last step for a part that they still solve
  *     islands_part.c   one part as a problem of its own, and its answer back in the whole
  *     islands_team.c   all parts, by one thread or several
  */

@@ -248,10 +248,9 @@ static double judge(const Nsgs *s, const sti_Task *task, double *v, double *leas
     return measure;
 }
 
-/* Sweeps before newton's turn are looked at halfway. Of a problem that comes as W and b, where all may touch all and
- * sweeps are slow more often than not, a quarter of the way as well, if steps of newton cost little; not of fewer rows,
- * where the acceleration, which learns a direction in two sweeps, ends all at once when it knows as many as there are.
- */
+/* Progress of the sweeps before newton's turn is checked halfway. For a problem given as W and b it is also checked at
+ * a quarter of the way if steps of newton cost little, because sweeps over a dense W are usually slow. With few rows
+ * the check is left out: the acceleration learns one direction in two sweeps and converges when it has learned all.  */
 static bool is_on_the_way(const sti_Task *task, int k)
 {
     const int rows = task->problem->n_r;

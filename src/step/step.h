@@ -30,8 +30,8 @@ st_Status sti_set_parameters(const sti_Model *model, sti_State *state, sti_StepW
                              const double *value, int n, st_Error *err);
 void sti_enter_values(const sti_Model *model, sti_StepWork *work, sti_Values *other);
 st_Status sti_check_values(const sti_Model *model, const sti_Values *values, st_Error *err);
-/* save.c: st_system_restore; keep_values: the parameters of the system stay; rows: those of the state, if somebody has
- * kept them, or NULL. They are exchanged with the system's, which need not be made again.                 */
+/* save.c: st_system_restore; keep_values: the parameters of the system stay; rows: the rows at that state, if the
+ * caller has kept them, or NULL. They are exchanged with the rows of the system, which are then not computed again. */
 st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, bool keep_values, st_Sink *rows,
                             st_Error *err);
 /* Are the rows at the state those that a system restored to it would make, and do they stay valid apart from it? */

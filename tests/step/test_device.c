@@ -416,7 +416,7 @@ static void touches_meshes_as_queries_say(void **state)
             assert_int_equal(st_system_contact(w.system, c, &contact), ST_OK);
             if (contact.b.index1 == 0) least = fmin(least, contact.gap);
         }
-        /* overlapping at an edge, each triangle tells the depth along a direction of its own */
+        /* at an edge each triangle measures the overlap along its own direction */
         const double d = nearest.gap, lowest = d > 0 ? 0.5 * d : 2 * d, highest = (d > 0 ? d : 0.7 * d) + 1.5e-4;
         if (least < lowest || least > highest)
             fail_msg("trial %d, shape %d, mesh %s: gap %g, distance %g", trial, trial / 2 % 4, solid ? "solid" : "open",
