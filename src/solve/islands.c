@@ -107,7 +107,7 @@ static st_Status solve_whole(sti_Islands *s, st_Solution *solution, st_SolveInfo
     if (confirmed) return ST_OK;
     sti_solver_equip(solver, (sti_Equipment){s->def.threads, NULL, s->dense, s->def.max_work, s->stop, left});
     STI_TRY(sti_solver_solve(solver, p, s->pile, solution, &found, err));
-    s->island[1] = (sti_Island){p->A.n_blocks, p->n_contacts, p->n_l, found};
+    s->island[1] = (sti_Island){p->A.n_blocks, p->n_contacts, p->n_l, found, false};
     if (info != NULL) *info = found;
     return ST_OK;
 }

@@ -23,6 +23,7 @@ typedef struct sti_Islands sti_Islands;
 typedef struct sti_Island {
     int n_blocks, n_contacts, n_l;
     st_SolveInfo info;
+    bool confirmed; /* by islands_confirm.c, without a solver */
 } sti_Island;
 
 /* The solvers are made as the def says, one a thread, but `stop` ends them and not the def's cancel. Not split: every

@@ -178,6 +178,7 @@ st_Status sti_part_confirm(Desk *d, int part, double left, st_Solution *solution
     s->island[whole ? 1 : part] = (sti_Island){
         .n_blocks = blocks.n,
         .n_contacts = contacts.n,
+        .confirmed = true,
         .info = {.solver = sti_nsgs.name, .converged = true, .start = found.natural, .work = 1.0, .residual = found}};
     *confirmed = true;
     return ST_OK;

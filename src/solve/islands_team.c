@@ -100,7 +100,7 @@ static st_Status solve_part(Desk *d, int part, int threads, st_Solution *solutio
     st_Solution own = {.v = d->v, .l = d->l, .u = d->u, .r = d->r};
     STI_TRY(sti_solver_solve(d->solver, &d->part, d->pile, &own, &info, err));
     sti_part_give(d, solution);
-    s->island[part] = (sti_Island){d->part.A.n_blocks, d->part.n_contacts, d->part.n_l, info};
+    s->island[part] = (sti_Island){d->part.A.n_blocks, d->part.n_contacts, d->part.n_l, info, false};
     return ST_OK;
 }
 
