@@ -66,8 +66,8 @@ def peer_positions(args, path):
         status, out, err = call([args.motion, path, "0.5", "5e-4"], args.limit)
         if status != 0:
             return err.strip() or "takes longer than %g s" % args.limit
-        words = [line.split() for line in out.splitlines() if line.startswith("body ")]
-        return {w[1]: [float(x) for x in w[2:5]] for w in words}
+        words = [line[5:].rsplit(None, 7) for line in out.splitlines() if line.startswith("body ")]
+        return {w[0]: [float(x) for x in w[1:4]] for w in words}
     try:
         model = mujoco.MjModel.from_xml_path(path)
     except ValueError as error:

@@ -392,6 +392,7 @@ typedef struct st_ForceDef {
     st_Vec3 force;       /* [N]                                                            */
     st_Vec3 torque;      /* [N m]                                                          */
     bool body_axes;      /* force and torque turn with the body; else world axes           */
+    bool adhesion;       /* the length of `force` is a pull at what the body touches, shared by its contacts */
     double drag;         /* [N s^2/m^2], density x area x coefficient/2; >= 0              */
     double charge;       /* [C]                                                            */
     st_Vec3 moment;      /* magnetic, in the body [A m^2]                                  */
@@ -506,7 +507,7 @@ ST_API st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, s
 ST_API st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId *out, st_Error *err);
 /* A state that has a name, for systems to start in and to be put back to: st_system_set_keyframe. */
 typedef struct st_KeyframeBody {
-    st_BodyId body;   /* one that can move                                                        */
+    st_BodyId body;   /* of a fixed body only the pose counts                                     */
     st_Pose pose;     /* of its centre of mass, in the world [m]                                  */
     st_Vec3 velocity; /* linear, world axes [m/s]                                                 */
     st_Vec3 spin;     /* angular velocity, body axes [rad/s]                                      */
@@ -515,6 +516,10 @@ typedef struct st_KeyframeMotor {
     st_JointId joint; /* one with a motor that can be set                                         */
     double wanted;    /* as st_system_set_motor has it                                            */
 } st_KeyframeMotor;
+typedef struct st_KeyframeForce {
+    st_ForceId force;
+    st_Vec3 value, torque; /* as st_system_set_force has them [N], [N m]                          */
+} st_KeyframeForce;
 typedef struct st_KeyframeDef {
     const char *name;
     double t; /* [s]                                                                              */
@@ -522,6 +527,8 @@ typedef struct st_KeyframeDef {
     const st_KeyframeBody *bodies; /* copied; those that are not named stay where they are, at rest */
     int n_motors;
     const st_KeyframeMotor *motors; /* copied                                                     */
+    int n_forces;
+    const st_KeyframeForce *forces; /* copied                                                     */
     uint32_t cookie;                /* set by st_keyframe_def(); leave alone                      */
 } st_KeyframeDef;
 /* A keyframe of nothing, at time 0. */

@@ -148,7 +148,7 @@ static void place_key(const sti_Robot *robot, sti_RobotState *state)
         const st_Pose drawn = pose_product(up != NULL ? up->pose : robot->root, link->pose);
         const st_Quat turn = {s->x[0], s->x[1], s->x[2], s->x[3]};
         s->velocity = s->spin = vec3(0, 0, 0);
-        if (j->floating) {
+        if (j->floating || link->led) {
             s->pose = pose_product(robot->root, (st_Pose){vec3_load(s->x), {s->x[3], s->x[4], s->x[5], s->x[6]}});
             s->velocity = rotate(robot->root.q, vec3_load(s->v));
             s->spin = rotate(s->pose.q, vec3_load(s->v + 3));
@@ -240,27 +240,26 @@ static bool stands(const sti_RobotLink *body)
     return body->led || (body->parent < 0 && !body->joint.floating && body->joint.type == ST_JOINT_FIXED);
 }
 
-/* Which links share a body. Welded links join their parent; where merging is not wanted, only those without mass. */
+/* Which links share a body. Welded links join their parent; where merging is not wanted, only those without mass, and
+ * those whose parent moves and has none.                                                                            */
 static void merge(sti_Robot *robot)
 {
     for (int k = 0; k < robot->n_links; k++) {
         sti_RobotLink *link = &robot->links[k];
         link->has_mass = link->mass > 0; /* its own */
         bool welded = !link->joint.floating && link->joint.type == ST_JOINT_FIXED;
-        bool joins = welded && (link->parent < 0 || robot->def.merge || !(link->mass > 0));
-        if (joins && link->parent >= 0 && link->mass > 0) {
-            const sti_RobotLink *into = &robot->links[robot->links[link->parent].body];
-            const bool held = stands(into);
-            if (into->mass > 0 && into->gravity != link->gravity && !held) joins = false;
-        }
+        const sti_RobotLink *into = link->parent >= 0 ? &robot->links[robot->links[link->parent].body] : NULL;
+        const bool held = into == NULL || stands(into), bare = !held && !(into->mass > 0);
+        bool joins = welded && (into == NULL || robot->def.merge || !(link->mass > 0) || bare);
+        if (!held && into->mass > 0 && link->mass > 0 && into->gravity != link->gravity) joins = false;
         if (link->kept && link->mass > 0 && link->parent >= 0 && !robot->links[link->parent].world) joins = false;
         joins = joins && !link->led;
         link->body = k;
         if (joins && link->parent >= 0) link->body = robot->links[link->parent].body;
         if (joins && link->body >= 0 && link->body != k) {
-            sti_RobotLink *into = &robot->links[link->body];
-            if (!(into->mass > 0)) into->gravity = link->gravity;
-            sti_join_masses(into, link);
+            sti_RobotLink *body = &robot->links[link->body];
+            if (!(body->mass > 0)) body->gravity = link->gravity;
+            sti_join_masses(body, link);
         }
     }
 }
@@ -648,11 +647,11 @@ static st_Status write_sensor(sti_Robot *robot, const sti_RobotSensor *s)
 
 static st_Status write_key(sti_Robot *robot, const sti_RobotKey *key)
 {
-    json_t *bodies = json_array(), *motors = json_array();
+    json_t *bodies = json_array(), *motors = json_array(), *forces = json_array();
     for (int k = 0; k < robot->n_links; k++) {
         const sti_RobotLink *link = &robot->links[k];
         const sti_RobotState *s = &key->state[k];
-        if (link->body != k || stands(link)) continue;
+        if (link->body != k || (stands(link) && !(link->led && key->mocap))) continue;
         const st_Vec3 arm = rotate(s->pose.q, link->centre), v = add(s->velocity, cross(s->spin, arm));
         json_t *json = sti_with(json_object(), "body", body_name(robot, k));
         json = put_pose(json, add(s->pose.p, arm), s->pose.q);
@@ -671,6 +670,20 @@ static st_Status write_key(sti_Robot *robot, const sti_RobotKey *key)
         const double start = control->position ? count_at_start(robot, &like) : 0;
         motors = sti_append_to(motors, sti_with(json, "target", json_real(wanted - start)));
     }
+    for (int k = 0; k < key->n_controls; k++) {
+        const sti_RobotControl *control = &robot->controls[k];
+        if (isnan(key->control[k]) || control->wrench == 0) continue;
+        const sti_RobotWrench *wrench = &robot->wrenches[control->wrench - 1];
+        const double u = fmin(fmax(key->control[k], control->low), control->high);
+        const double value = fmin(fmax(control->offset + control->factor * u, control->least), control->most);
+        if (robot->links[wrench->link].body < 0) continue;
+        json_t *json = sti_with(json_object(), "name", prefixed(robot, wrench->name, ""));
+        json =
+            sti_with(json, "force", sti_json_vector(turned_to_body(robot, wrench->link, scale(value, control->force))));
+        json = sti_with(json, "torque",
+                        sti_json_vector(turned_to_body(robot, wrench->link, scale(value, control->torque))));
+        forces = sti_append_to(forces, json);
+    }
     json_t *json = sti_with(json_object(), "name", prefixed(robot, key->name, ""));
     json = add_number(json, "time", key->t, 0);
     json = sti_with(json, "bodies", bodies);
@@ -678,6 +691,10 @@ static st_Status write_key(sti_Robot *robot, const sti_RobotKey *key)
         json = sti_with(json, "motors", motors);
     else
         json_decref(motors);
+    if (json_array_size(forces) > 0)
+        json = sti_with(json, "forces", forces);
+    else
+        json_decref(forces);
     return add_member(robot, "keyframes", json, key->at);
 }
 
@@ -944,6 +961,7 @@ st_Status sti_robot_assemble(sti_Robot *robot)
             const sti_RobotWrench *wrench = &robot->wrenches[k];
             static const char *const fluid[] = {"blunt_drag", "slender_drag", "angular_drag", "kutta_lift",
                                                 "magnus_lift"};
+            if (wrench->adhesion) json = sti_with(json, "adhesion", json_true());
             if (norm(wrench->ellipsoid) > 0) {
                 const st_Pose frame = frame_in_body(robot, wrench->link, (st_Pose){wrench->point, wrench->orientation});
                 json = sti_with(json, "ellipsoid", sti_json_vector(wrench->ellipsoid));

@@ -141,6 +141,8 @@ st_Status sti_mjcf_tendon_inertia(const sti_Mjcf *m, const sti_RobotTendon *tend
 st_Status sti_mjcf_find_joint(const sti_Mjcf *m, const sti_Element *at, const char *attribute, sti_RobotJoint **out);
 /* An asset of a kind by its name, or by that of its file without folder and ending; NULL: none. mjcf_geom.c */
 const sti_Element *sti_mjcf_asset(const sti_Mjcf *m, const char *kind, const char *name);
+/* The name of a file without folder and ending: *file begins there, as long as is returned. mjcf_geom.c */
+size_t sti_mjcf_stem(const char **file);
 /* The path of the file of an asset, below meshdir. mjcf_geom.c */
 st_Status sti_mjcf_asset_path(const sti_Mjcf *m, const sti_Element *at, char *out, size_t size);
 /* The shape of a height field, mjcf_hfield.c. */

@@ -11,7 +11,8 @@
  * The control is the one of MuJoCo's start: 0, moved inside ctrlrange. With a constant u that is a spring, a damper and
  * a force: a position motor where there is a stiffness, else a speed motor with damping, or the joint's own damping
  * where the force has no limits, and a motor of constant force. A joint has one motor; further actuators, and those of
- * tendons, have a tendon of their own. An actuator on a site is an applied force in the axes of its body.
+ * tendons, have a tendon of their own. An actuator on a site is an applied force in the axes of its body; adhesion is
+ * one that pulls its body at all that it touches.
  *
  * dyntype: an activation that follows the control with a time constant, or integrates it, is a motor's lag or
  * integrate. It begins where the control of the start leads.
@@ -116,7 +117,8 @@ static st_Status apply_gains(void *ctx, const sti_Element *at)
         STI_TRY(read_parameters(m, at, "gainprm", 10, g->gain));
         return read_parameters(m, at, "biasprm", 10, g->bias);
     }
-    if (!sti_mjcf_word(sti_mjcf_actuators, at->name) || sti_element_is(at, "adhesion")) return ST_OK;
+    if (!sti_mjcf_word(sti_mjcf_actuators, at->name)) return ST_OK;
+    if (sti_element_is(at, "adhesion")) return read_gain(m, at, "gain", &g->gain[0]);
     g->gain_type = "fixed";
     g->bias_type = "affine";
     if (sti_element_is(at, "position") || integral) {
@@ -298,23 +300,39 @@ static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint,
     return give_motor(m, a, &limited, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
-/* A wrench in the axes of a site, or of the world and the body for a free joint. */
-static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose)
+/* A wrench in the axes of a site, or of the world and the body for a free joint; or a pull at what the body touches. */
+static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose, bool adhesion)
 {
-    const double force = a->bias[0] + a->gain[0] * a->control;
+    const double force = fmin(fmax(a->bias[0] + a->gain[0] * a->control, a->low), a->high);
+    const st_Vec3 pull = rotate(pose.q, vec3_load(a->gear)), turn = rotate(pose.q, vec3_load(a->gear + 3));
     sti_Robot *robot = m->robot;
+    const char *name = a->name; /* those of one site may have none of their own */
+    for (int k = 0, n = 1; k < robot->n_wrenches; k++) {
+        char text[120];
+        if (strcmp(robot->wrenches[k].name, name) != 0) continue;
+        snprintf(text, sizeof text, "%.100s.%d", a->name, ++n);
+        name = sti_xml_keep_text(robot->files, text);
+        if (name == NULL) return sti_robot_memory(robot);
+        k = -1;
+    }
     STI_TRY(note_actuator(m, a, NULL, NULL, NULL));
     if (a->time_constant > 0 || a->integrates)
         STI_TRY(
             sti_remark(robot, "actuator \"%.60s\" has an activation; forces on bodies are set at once here", a->name));
     STI_TRY(STI_GROW(&robot->allocator, robot->wrenches, robot->wrenches_size, robot->n_wrenches + 1, robot->err));
-    robot->wrenches[robot->n_wrenches++] =
-        (sti_RobotWrench){.name = a->name,
-                          .at = a->at,
-                          .link = link,
-                          .point = pose.p,
-                          .force = rotate(pose.q, scale(force, vec3_load(a->gear))),
-                          .torque = rotate(pose.q, scale(force, vec3_load(a->gear + 3)))};
+    sti_RobotControl *control = &robot->controls[robot->n_controls - 1];
+    control->factor = a->gain[0], control->offset = a->bias[0];
+    control->low = a->control_low, control->high = a->control_high;
+    control->wrench = robot->n_wrenches + 1;
+    control->force = pull, control->torque = turn;
+    control->least = a->low, control->most = a->high;
+    robot->wrenches[robot->n_wrenches++] = (sti_RobotWrench){.name = name,
+                                                             .at = a->at,
+                                                             .link = link,
+                                                             .point = pose.p,
+                                                             .adhesion = adhesion,
+                                                             .force = scale(force, pull),
+                                                             .torque = scale(force, turn)};
     if (force == 0)
         return sti_remark(robot, "actuator \"%.60s\" is a force of 0 on body \"%.60s\", for a controller to set",
                           a->name, robot->links[link].name);
@@ -378,11 +396,6 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     int n = 0;
     if (!sti_mjcf_word(sti_mjcf_actuators, at->name)) return sti_mjcf_unknown(m, at, NULL);
     STI_TRY(sti_mjcf_check(m, at, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
-    if (sti_element_is(at, "adhesion") || sti_attribute(at, "body") != NULL) {
-        sti_skip(m->robot, "<adhesion>, whose control is 0 at the start");
-        if (a.name == NULL) a.name = "adhesion";
-        return note_actuator(m, &a, NULL, NULL, NULL);
-    }
     double group = 0, armature = 0, damping = 0;
     STI_TRY(sti_mjcf_number(m, at, "group", &group));
     STI_TRY(sti_mjcf_number(m, at, "armature", &armature));
@@ -396,11 +409,12 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         if (a.name == NULL) a.name = "actuator";
         return note_actuator(m, &a, NULL, NULL, NULL);
     }
-    static const char *const targets[] = {"joint", "jointinparent", "tendon", "site", "cranksite"};
-    for (int k = 0; k < 5; k++)
+    static const char *const targets[] = {"joint", "jointinparent", "tendon", "site", "cranksite", "body"};
+    for (int k = 0; k < 6; k++)
         if (sti_attribute(at, targets[k]) != NULL) on_what = targets[k];
     if (on_what == NULL)
-        return sti_element_fail(m->robot->err, at, "joint is missing, must be the name of a joint, tendon or site");
+        return sti_element_fail(m->robot->err, at,
+                                "joint is missing, must be the name of a joint, tendon, site or body");
     if (a.name == NULL) a.name = sti_attribute(at, on_what);
     STI_TRY(sti_mjcf_some_numbers(m, at, "gear", 6, &n, a.gear));
     Gains g = {.m = m, .dynamics = "none", .gain_type = "fixed", .bias_type = "none", .dyn = {1}, .gain = {1}};
@@ -414,7 +428,7 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     a.integrates = g.dynamics[0] == 'i';
     if (g.dynamics[0] == 'f') a.time_constant = g.dyn[0];
     const double square = a.gear[0] * a.gear[0]; /* from the actuator's own count to that of the joint */
-    if ((armature > 0 || damping > 0) && sti_mjcf_word("site cranksite", on_what))
+    if ((armature > 0 || damping > 0) && sti_mjcf_word("site cranksite body", on_what))
         return sti_mjcf_unknown(m, at, armature > 0 ? "armature" : "damping");
     if (on_what[0] == 'c') { /* the pin, and a slider along the z axis of its site */
         const sti_MjcfPlace *pin, *slider;
@@ -440,11 +454,24 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         STI_TRY(note_actuator(m, &a, NULL, tendon->name, &d));
         return give_motor(m, &a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
     }
+    if (on_what[0] == 'b') { /* adhesion: of the body with all that it touches */
+        const char *body = sti_attribute(at, "body");
+        const int link = sti_robot_find(m->robot, body);
+        if (link < 0)
+            return sti_element_fail(m->robot->err, at, "body is \"%.60s\", there is no body of that name", body);
+        for (int k = 1; k < 6; k++)
+            a.gear[k] = 0;
+        STI_TRY(read_control(m, &a, -INFINITY, INFINITY));
+        if (a.control_low < 0) /* MuJoCo's compiler has it so, too: adhesion does not push */
+            return sti_element_fail(m->robot->err, at, "ctrlrange is %g %g, must be >= 0", a.control_low,
+                                    a.control_high);
+        return on_body(m, &a, link, pose_identity(), true);
+    }
     if (on_what[0] == 's') {
         const sti_MjcfPlace *site, *reference;
         STI_TRY(sti_mjcf_find_place(m, a.at, "site", "site", &site));
         STI_TRY(read_control(m, &a, -INFINITY, INFINITY));
-        if (sti_attribute(a.at, "refsite") == NULL) return on_body(m, &a, site->link, site->pose);
+        if (sti_attribute(a.at, "refsite") == NULL) return on_body(m, &a, site->link, site->pose, false);
         STI_TRY(sti_mjcf_find_place(m, a.at, "refsite", "site", &reference));
         return between_sites(m, &a, site, reference);
     }
@@ -481,7 +508,7 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     double mass = 0;
     if (k >= 0 && m->robot->links[k].joint.floating) {
         STI_TRY(read_control(m, &a, -INFINITY, INFINITY));
-        return on_body(m, &a, k, pose_identity());
+        return on_body(m, &a, k, pose_identity(), false);
     }
     if (k >= 0 && m->robot->links[k].joint.type == ST_JOINT_BALL)
         return on_ball(m, &a, k, strcmp(on_what, "jointinparent") == 0);

@@ -42,7 +42,7 @@ static sti_Element *copy(Expansion *e, const sti_Element *from, sti_Element *up,
     sti_Xml *files = e->m->robot->files;
     if (--e->elements < 0) return NULL;
     sti_Element *made = sti_xml_keep(files, sizeof *made);
-    const char **texts = sti_xml_keep(files, (2 * (size_t)from->n_attributes + 1) * sizeof *texts);
+    const char **texts = sti_xml_keep(files, (2 * (size_t)from->n_attributes + 3) * sizeof *texts);
     if (made == NULL || texts == NULL) return NULL;
     *made = *from;
     made->attributes = texts;
@@ -56,6 +56,15 @@ static sti_Element *copy(Expansion *e, const sti_Element *from, sti_Element *up,
         if (named && before[0] != '\0') texts[k] = joined(e, before, value);
         if (named && behind[0] != '\0') texts[k] = joined(e, value, behind);
         if (texts[k] == NULL) return NULL;
+    }
+    const char *file = sti_attribute(from, "file"); /* of an asset without a name its file is the name */
+    if (all && file != NULL && sti_attribute(from, "name") == NULL && up != NULL && sti_element_is(up, "asset")) {
+        const int n = 2 * made->n_attributes++;
+        char stem[200];
+        snprintf(stem, sizeof stem, "%.*s", (int)sti_mjcf_stem(&file), file);
+        texts[n] = "name";
+        texts[n + 1] = joined(e, before, stem);
+        if (texts[n + 1] == NULL) return NULL;
     }
     for (const sti_Element *child = from->first; child != NULL; child = child->next) {
         sti_Element *own = copy(e, child, made, before, behind, all);
@@ -251,9 +260,16 @@ static st_Status include(Expansion *e, sti_Element *at, sti_Element **place)
     return ST_OK;
 }
 
-/* `place` is where the element hangs: what replaces it is expanded in its turn. */
+/* `place` is where the element hangs: what replaces it is expanded in its turn. An empty name is none. */
 static st_Status expand(Expansion *e, sti_Element *element)
 {
+    const char **texts = element->attributes;
+    for (int k = 0; k < element->n_attributes; k++) {
+        if (strcmp(texts[2 * k], "name") != 0 || texts[2 * k + 1][0] != '\0') continue;
+        const int last = 2 * --element->n_attributes;
+        texts[2 * k] = texts[last], texts[2 * k + 1] = texts[last + 1];
+        break;
+    }
     for (sti_Element **at = &element->first; *at != NULL;) {
         if (sti_element_is(*at, "include")) {
             STI_TRY(include(e, *at, at));

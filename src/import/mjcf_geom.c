@@ -34,7 +34,14 @@ static st_Status need_sizes(const sti_Mjcf *m, const Geom *geom, int n)
 
 /* ---- meshes -------------------------------------------------------------------------------------- */
 
-/* An asset of a kind by its name, or by that of its file without folder and ending; NULL: none. */
+size_t sti_mjcf_stem(const char **file)
+{
+    const char *slash = strrchr(*file, '/'), *dot;
+    if (slash != NULL) *file = slash + 1;
+    dot = strrchr(*file, '.');
+    return dot != NULL ? (size_t)(dot - *file) : strlen(*file);
+}
+
 const sti_Element *sti_mjcf_asset(const sti_Mjcf *m, const char *kind, const char *name)
 {
     for (const sti_Element *asset = m->root->first; asset != NULL; asset = asset->next)
@@ -43,9 +50,8 @@ const sti_Element *sti_mjcf_asset(const sti_Mjcf *m, const char *kind, const cha
             const char *own = sti_attribute(at, "name"), *file = sti_attribute(at, "file");
             if (own != NULL && strcmp(own, name) == 0) return at;
             if (own != NULL || file == NULL) continue;
-            const char *slash = strrchr(file, '/'), *base = slash != NULL ? slash + 1 : file, *dot = strrchr(base, '.');
-            const size_t stem = dot != NULL ? (size_t)(dot - base) : strlen(base);
-            if (strlen(name) == stem && strncmp(base, name, stem) == 0) return at;
+            const size_t stem = sti_mjcf_stem(&file);
+            if (strlen(name) == stem && strncmp(file, name, stem) == 0) return at;
         }
     return NULL;
 }
@@ -53,9 +59,16 @@ const sti_Element *sti_mjcf_asset(const sti_Mjcf *m, const char *kind, const cha
 st_Status sti_mjcf_asset_path(const sti_Mjcf *m, const sti_Element *at, char *out, size_t size)
 {
     const sti_MjcfContext *context = sti_mjcf_context(m, at);
-    const char *file = sti_attribute(at, "file"), *slash = strrchr(file, '/');
+    const char *file = sti_attribute(at, "file"), *slash = strrchr(file, '/'), *main_file = m->robot->file;
     if (context->strip && slash != NULL) file = slash + 1;
-    if ((size_t)snprintf(out, size, "%s%s", file[0] == '/' ? "" : context->meshdir, file) < size) return ST_OK;
+    const char *folder = file[0] == '/' ? "" : context->meshdir;
+    /* of an attached model: from the folder of its file, which is written as that of the main one and more */
+    const char *own = strrchr(context->file, '/'), *main_end = strrchr(main_file, '/');
+    const size_t same = main_end != NULL ? (size_t)(main_end - main_file) + 1 : 0;
+    const bool attached = context != m->contexts && own != NULL && folder[0] != '/' && file[0] != '/';
+    const char *from = strncmp(context->file, main_file, same) == 0 ? context->file + same : context->file;
+    const int n = attached && own >= from ? (int)(own + 1 - from) : 0;
+    if ((size_t)snprintf(out, size, "%.*s%s%s", n, from, folder, file) < size) return ST_OK;
     return sti_element_fail(m->robot->err, at, "the path of its file is too long");
 }
 

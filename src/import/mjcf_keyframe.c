@@ -1,4 +1,5 @@
-/* import/mjcf_keyframe.c -- the keyframes of an MJCF file: qpos, qvel and ctrl, in the order of joints and actuators.
+/* import/mjcf_keyframe.c -- the keyframes of an MJCF file: qpos, qvel, ctrl and act, in the order of joints
+ * and actuators; mpos and mquat, in the order of mocap bodies.
  */
 #include "import/mjcf.h"
 #include "math/quat.h"
@@ -32,7 +33,10 @@ static st_Status read_list(const sti_Mjcf *m, const sti_Element *at, const char 
     text += strspn(text, " \t\r\n");
     if (read == n && !over && *text == '\0') return ST_OK;
     return sti_element_fail(m->robot->err, at, "%s has %s%d numbers, must have %d: one or more for each %s", key,
-                            over ? "more than " : "", read, n, key[0] == 'q' ? "joint" : "actuator");
+                            over ? "more than " : "", read, n,
+                            key[0] == 'q'   ? "joint"
+                            : key[0] == 'm' ? "mocap body"
+                                            : "actuator");
 }
 
 static st_Status read_numbers(sti_Mjcf *m, const sti_Element *at, sti_RobotKey *key, double *numbers, int n_q, int n_v)
@@ -69,20 +73,21 @@ static st_Status read_numbers(sti_Mjcf *m, const sti_Element *at, sti_RobotKey *
 st_Status sti_mjcf_keyframe(sti_Mjcf *m, const sti_Element *at)
 {
     sti_Robot *robot = m->robot;
-    int n_q = 0, n_v = 0;
+    int n_q = 0, n_v = 0, n_mocap = 0;
     char text[40];
     bool given;
     if (!sti_element_is(at, "key")) return sti_mjcf_unknown(m, at, NULL);
-    STI_TRY(sti_mjcf_check(m, at, "name time qpos qvel ctrl act", "mpos mquat"));
+    STI_TRY(sti_mjcf_check(m, at, "name time qpos qvel ctrl act mpos mquat", ""));
     for (int k = 0; k < robot->n_links; k++) {
         n_q += n_coordinates(&robot->links[k].joint);
         n_v += n_velocities(&robot->links[k].joint);
+        n_mocap += robot->links[k].led;
     }
     snprintf(text, sizeof text, "keyframe%d", robot->n_keys + 1);
     sti_RobotKey key = {.name = sti_attribute(at, "name"), .at = at, .n_controls = robot->n_controls};
     key.state = sti_xml_keep(robot->files, ((size_t)robot->n_links + 1) * sizeof *key.state);
     key.control = sti_xml_keep(robot->files, ((size_t)robot->n_controls + 1) * sizeof *key.control);
-    double *numbers = sti_xml_keep(robot->files, ((size_t)n_q + 1) * sizeof *numbers);
+    double *numbers = sti_xml_keep(robot->files, ((size_t)n_q + 4 * (size_t)n_mocap + 1) * sizeof *numbers);
     if (key.name == NULL || key.name[0] == '\0') key.name = sti_xml_keep_text(robot->files, text);
     if (key.state == NULL || key.control == NULL || numbers == NULL || key.name == NULL) return sti_robot_memory(robot);
     STI_TRY(sti_numbers(robot->err, at, "time", 1, false, &key.t));
@@ -93,7 +98,7 @@ st_Status sti_mjcf_keyframe(sti_Mjcf *m, const sti_Element *at)
         const sti_RobotLink *link = &robot->links[k];
         double *x = state[k].x;
         const st_Quat q = link->pose.q;
-        if (link->joint.floating) {
+        if (link->joint.floating || link->led) {
             vec3_store(x, link->pose.p);
             x[3] = q.w, x[4] = q.x, x[5] = q.y, x[6] = q.z;
         } else if (link->joint.type == ST_JOINT_BALL) {
@@ -103,6 +108,24 @@ st_Status sti_mjcf_keyframe(sti_Mjcf *m, const sti_Element *at)
         }
     }
     STI_TRY(read_numbers(m, at, &key, numbers, n_q, n_v));
+    for (int turn = 0; turn < 2; turn++) {
+        const int n = turn ? 4 : 3;
+        const double *next_number = numbers;
+        STI_TRY(read_list(m, at, turn ? "mquat" : "mpos", n * n_mocap, numbers, &given));
+        key.mocap = key.mocap || given;
+        for (int k = 0; k < robot->n_links && given; k++) {
+            if (!robot->links[k].led) continue;
+            double *x = state[k].x + (turn ? 3 : 0);
+            memcpy(x, next_number, (size_t)n * sizeof *x);
+            next_number += n;
+            if (!turn) continue;
+            const st_Quat q = {x[0], x[1], x[2], x[3]}, unit = quat_unit(q);
+            if (!(quat_norm(q) > 0))
+                return sti_element_fail(robot->err, at, "mquat has a quaternion of 0 for body \"%.60s\"",
+                                        robot->links[k].name);
+            x[0] = unit.w, x[1] = unit.x, x[2] = unit.y, x[3] = unit.z;
+        }
+    }
     for (int k = 0; k < robot->n_controls; k++)
         key.control[k] = NAN;
     STI_TRY(read_list(m, at, "ctrl", robot->n_controls, key.control, &given));

@@ -127,6 +127,7 @@ typedef struct sti_RobotWrench {
     const sti_Element *at;
     int link;
     st_Vec3 point, force, torque;
+    bool adhesion;     /* the length of the force pulls at what the link touches                          */
     st_Vec3 ellipsoid; /* MJCF fluidshape: semi-axes; 0: none                                             */
     st_Quat orientation;
     double fluid[5]; /* its fluidcoef */
@@ -157,6 +158,7 @@ typedef struct sti_RobotKey {
     const sti_Element *at;
     double t;
     sti_RobotState *state; /* of each link; kept with the files                                  */
+    bool mocap;            /* mpos or mquat is given */
     int n_controls;
     double *control; /* of each of the robot's controls, in the file's count; NaN: none           */
 } sti_RobotKey;
@@ -167,6 +169,9 @@ typedef struct sti_RobotControl {
     double low, high;           /* of the control                                                 */
     bool position;              /* what is wanted counts as the coordinate does                   */
     bool activated, integrates; /* has a number of act in keyframes; which is what is wanted      */
+    int wrench;                 /* 1 + the number of the force that it sets; 0: none              */
+    st_Vec3 force, torque;      /* of that force for a value of 1, in the axes of its link        */
+    double least, most;         /* that value                                                     */
 } sti_RobotControl;
 
 #define STI_MOST_LINKS 10000

@@ -198,6 +198,37 @@ static st_Status parse(Parse *p, const char *text, size_t length, st_Error *err)
     }
 }
 
+/* Robot files are written for parsers that accept more than XML: a declaration after blanks or comments, "--" inside a
+ * comment, bytes of another encoding in comments. Blanks take the place of comments and of a declaration that is not at
+ * the beginning; lines stay where they are.                                                                        */
+static void blank_comments(char *text, size_t length)
+{
+    const char *const end = text + length;
+    bool begun = false; /* an element was seen: a declaration after it is an error */
+    for (char *at = text; at < end; at++) {
+        const size_t left = (size_t)(end - at);
+        const char *closing = NULL, *from = at;
+        size_t n = 0;
+        if (*at != '<') continue;
+        if (left >= 7 && memcmp(at, "<!--", 4) == 0)
+            closing = "-->", n = 3, from = at + 4;
+        else if (left >= 9 && memcmp(at, "<![CDATA[", 9) == 0)
+            closing = "]]>", n = 3;
+        else if (left >= 6 && !begun && at > text && memcmp(at, "<?xml", 5) == 0 && strchr(" \t\r\n", at[5]) != NULL)
+            closing = "?>", n = 2;
+        else
+            begun = begun || (left > 1 && at[1] != '?' && at[1] != '!');
+        const char *stop = NULL;
+        for (const char *to = from; closing != NULL && stop == NULL && (size_t)(end - to) >= n; to++)
+            if (memcmp(to, closing, n) == 0) stop = to + n;
+        if (closing == NULL) continue;
+        if (stop == NULL) return; /* expat reports what is not closed */
+        for (char *to = at; to < stop && closing[0] != ']'; to++)
+            if (*to != '\n') *to = ' ';
+        at += stop - at - 1;
+    }
+}
+
 st_Status sti_xml_parse(sti_Xml *xml, const char *text, size_t length, const char *file, sti_Element **root,
                         st_Error *err)
 {
@@ -206,11 +237,18 @@ st_Status sti_xml_parse(sti_Xml *xml, const char *text, size_t length, const cha
     *root = NULL;
     if (length > STI_XML_BYTES)
         return sti_report_line(&reader, 1, ST_ERR_FORMAT, "has %zu bytes, must be at most 64 MiB", length);
-    if (p.file != NULL) p.parser = XML_ParserCreate(NULL);
-    if (p.parser == NULL) return sti_report_line(&reader, 1, ST_ERR_MEMORY, "out of memory");
-    st_Status status = parse(&p, text, length, err);
+    char *copy = p.file != NULL ? malloc(length + 1) : NULL;
+    if (copy != NULL) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+        blank_comments(copy, length);
+        p.parser = XML_ParserCreate(NULL);
+    }
+    st_Status status =
+        p.parser != NULL ? parse(&p, copy, length, err) : sti_report_line(&reader, 1, ST_ERR_MEMORY, "out of memory");
+    free(copy);
     free(p.text);
-    XML_ParserFree(p.parser);
+    if (p.parser != NULL) XML_ParserFree(p.parser);
     *root = p.root;
     return status;
 }

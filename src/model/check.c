@@ -340,7 +340,7 @@ st_Status sti_check_force(const st_Scene *scene, Subject s, const st_ForceDef *d
     STI_TRY(check_not_negative(s, "angular_drag", def->angular_drag));
     STI_TRY(check_number(s, "kutta_lift", def->kutta_lift));
     STI_TRY(check_number(s, "magnus_lift", def->magnus_lift));
-    if (scene->body[def->body.index1].fixed)
+    if (scene->body[def->body.index1].fixed && !def->adhesion) /* which pulls at others, too */
         return BAD(s, "acts on \"%s\", which does not move", scene->names[STI_BODY].name[def->body.index1]);
     return check_own_profile(s, &def->profile);
 }

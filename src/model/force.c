@@ -126,7 +126,7 @@ void sti_forces(const sti_World *world, double t, const double *q, double *k)
     sti_team_for(world->threads, sti_awake_count(world), STI_LEAST_BODIES, weigh_range, &weight);
     for (int f = 0; f < world->scene->n_forces; f++) {
         const st_ForceDef *def = &world->scene->force[f];
-        if (sti_sleeps(world, def->body.index1)) continue;
+        if (def->adhesion || sti_sleeps(world, def->body.index1)) continue;
         st_Quat orientation = sti_pose(q, def->body.index1).q;
         st_Vec3 force, torque;
         /* Force and torque of applied force f at t, in the axes of its def. */

@@ -1,4 +1,6 @@
-/* model/keyframe.c -- states of a scene that have a name: where its bodies stand, how they move, what motors want. */
+/* model/keyframe.c -- states of a scene that have a name: where its bodies stand, how they move, what motors want and
+ * what applied forces are.
+ */
 #include "model/check.h"
 #include "model/world.h"
 
@@ -13,6 +15,7 @@ void sti_keyframe_free(const st_Allocator *allocator, sti_KeyframeEntry *keyfram
 {
     sti_free(allocator, keyframe->bodies, keyframe->n_bodies, sizeof *keyframe->bodies);
     sti_free(allocator, keyframe->motors, keyframe->n_motors, sizeof *keyframe->motors);
+    sti_free(allocator, keyframe->forces, keyframe->n_forces, sizeof *keyframe->forces);
 }
 
 st_Status st_scene_add_keyframe(st_Scene *scene, const st_KeyframeDef *def, st_Error *err)
@@ -23,14 +26,14 @@ st_Status st_scene_add_keyframe(st_Scene *scene, const st_KeyframeDef *def, st_E
     const st_Allocator *a = &scene->allocator;
     snprintf(who, sizeof who, "keyframe \"%.200s\"", def->name != NULL ? def->name : "");
     if (!sti_within(def->t, STI_LARGEST)) return sti_fail(err, ST_ERR_ARGUMENT, "%s: time is %g", who, def->t);
-    if (def->n_bodies < 0 || def->n_motors < 0 || (def->n_bodies > 0 && def->bodies == NULL) ||
-        (def->n_motors > 0 && def->motors == NULL))
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: %d bodies and %d motors, which must be given", who, def->n_bodies,
-                        def->n_motors);
+    if (def->n_bodies < 0 || def->n_motors < 0 || def->n_forces < 0 || (def->n_bodies > 0 && def->bodies == NULL) ||
+        (def->n_motors > 0 && def->motors == NULL) || (def->n_forces > 0 && def->forces == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: %d bodies, %d motors and %d forces, which must be given", who,
+                        def->n_bodies, def->n_motors, def->n_forces);
     for (int k = 0; k < def->n_bodies; k++) {
         const st_KeyframeBody *b = &def->bodies[k];
-        if (b->body.index1 < 1 || b->body.index1 >= scene->n_bodies || scene->body[b->body.index1].fixed)
-            return sti_fail(err, ST_ERR_ARGUMENT, "%s: body number %d, must be one that can move", who, b->body.index1);
+        if (b->body.index1 < 1 || b->body.index1 >= scene->n_bodies)
+            return sti_fail(err, ST_ERR_ARGUMENT, "%s: there is no body number %d", who, b->body.index1);
         const char *name = scene->names[STI_BODY].name[b->body.index1];
         if (!(fabs(quat_norm(b->pose.q) - 1) <= STI_UNIT))
             return sti_fail(err, ST_ERR_ARGUMENT, "%s: orientation of \"%s\" has length %g, must be a unit quaternion",
@@ -48,12 +51,26 @@ st_Status st_scene_add_keyframe(st_Scene *scene, const st_KeyframeDef *def, st_E
             return sti_fail(err, ST_ERR_ARGUMENT, "%s: motor of \"%s\" wants %g", who,
                             scene->names[STI_JOINT].name[id - 1], def->motors[k].wanted);
     }
+    for (int k = 0; k < def->n_forces; k++) {
+        const st_KeyframeForce *f = &def->forces[k];
+        if (f->force.index1 < 1 || f->force.index1 > scene->n_forces)
+            return sti_fail(err, ST_ERR_ARGUMENT, "%s: there is no force number %d", who, f->force.index1);
+        if (!sti_within(norm(f->value), STI_LARGEST) || !sti_within(norm(f->torque), STI_LARGEST))
+            return sti_fail(err, ST_ERR_ARGUMENT, "%s: force \"%s\" and its torque must be finite", who,
+                            scene->names[STI_FORCE].name[f->force.index1 - 1]);
+    }
     STI_TRY(STI_GROW(a, scene->keyframe, scene->keyframe_capacity, scene->n_keyframes + 1, err));
-    sti_KeyframeEntry kept = {.name = def->name, .t = def->t, .n_bodies = def->n_bodies, .n_motors = def->n_motors};
+    sti_KeyframeEntry kept = {.name = def->name,
+                              .t = def->t,
+                              .n_bodies = def->n_bodies,
+                              .n_motors = def->n_motors,
+                              .n_forces = def->n_forces};
     kept.bodies = sti_alloc(a, kept.n_bodies, sizeof *kept.bodies);
     kept.motors = sti_alloc(a, kept.n_motors, sizeof *kept.motors);
+    kept.forces = sti_alloc(a, kept.n_forces, sizeof *kept.forces);
     st_Status status = ST_OK;
-    if ((kept.bodies == NULL && kept.n_bodies > 0) || (kept.motors == NULL && kept.n_motors > 0))
+    if ((kept.bodies == NULL && kept.n_bodies > 0) || (kept.motors == NULL && kept.n_motors > 0) ||
+        (kept.forces == NULL && kept.n_forces > 0))
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %s", who);
     if (status == ST_OK) status = sti_scene_keep_name(scene, STI_KEYFRAME_SCOPE, "keyframe", &kept.name, err);
     if (status != ST_OK) {
@@ -66,6 +83,8 @@ st_Status st_scene_add_keyframe(st_Scene *scene, const st_KeyframeDef *def, st_E
     }
     for (int k = 0; k < kept.n_motors; k++)
         kept.motors[k] = def->motors[k];
+    for (int k = 0; k < kept.n_forces; k++)
+        kept.forces[k] = def->forces[k];
     scene->keyframe[scene->n_keyframes++] = kept;
     return ST_OK;
 }
@@ -85,6 +104,8 @@ st_Status st_scene_keyframe(const st_Scene *scene, int number, st_KeyframeDef *o
                             .bodies = of->bodies,
                             .n_motors = of->n_motors,
                             .motors = of->motors,
+                            .n_forces = of->n_forces,
+                            .forces = of->forces,
                             .cookie = STI_COOKIE};
     return ST_OK;
 }

@@ -79,9 +79,10 @@ typedef struct sti_MeasureEntry {
 typedef struct sti_KeyframeEntry {
     const char *name;
     double t;
-    int n_bodies, n_motors;
+    int n_bodies, n_motors, n_forces;
     st_KeyframeBody *bodies; /* owned */
     st_KeyframeMotor *motors;
+    st_KeyframeForce *forces;
 } sti_KeyframeEntry;
 void sti_keyframe_free(const st_Allocator *allocator, sti_KeyframeEntry *keyframe);
 

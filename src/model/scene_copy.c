@@ -90,11 +90,13 @@ static st_Status copy_connections(const st_Scene *scene, const Map *map, st_Scen
         const st_Allocator *a = &copy->allocator;
         st_KeyframeBody *bodies = sti_alloc(a, from->n_bodies, sizeof *bodies);
         st_KeyframeMotor *motors = sti_alloc(a, from->n_motors, sizeof *motors);
+        st_KeyframeForce *forces = sti_alloc(a, from->n_forces, sizeof *forces);
         st_KeyframeDef def = st_keyframe_def();
         st_Status status = ST_OK;
-        if ((bodies == NULL && from->n_bodies > 0) || (motors == NULL && from->n_motors > 0))
+        if ((bodies == NULL && from->n_bodies > 0) || (motors == NULL && from->n_motors > 0) ||
+            (forces == NULL && from->n_forces > 0))
             status = sti_fail(err, ST_ERR_MEMORY, "out of memory for keyframe \"%s\"", from->name);
-        def.name = from->name, def.t = from->t, def.bodies = bodies, def.motors = motors;
+        def.name = from->name, def.t = from->t, def.bodies = bodies, def.motors = motors, def.forces = forces;
         for (int j = 0; j < from->n_bodies && status == ST_OK; j++) {
             const st_BodyId id = mapped_body(map, from->bodies[j].body);
             if (id.index1 < 0) continue;
@@ -107,9 +109,16 @@ static st_Status copy_connections(const st_Scene *scene, const Map *map, st_Scen
             motors[def.n_motors] = from->motors[j];
             motors[def.n_motors++].joint = id;
         }
+        for (int j = 0; j < from->n_forces && status == ST_OK; j++) {
+            const int to = mapped(map, STI_FORCE, from->forces[j].force.index1 - 1);
+            if (to < 0) continue;
+            forces[def.n_forces] = from->forces[j];
+            forces[def.n_forces++].force = (st_ForceId){to + 1};
+        }
         if (status == ST_OK) status = st_scene_add_keyframe(copy, &def, err);
         sti_free(a, bodies, from->n_bodies, sizeof *bodies);
         sti_free(a, motors, from->n_motors, sizeof *motors);
+        sti_free(a, forces, from->n_forces, sizeof *forces);
         STI_TRY(status);
     }
     return ST_OK;

@@ -100,6 +100,8 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
         world->adheres = world->adheres || more->adhesion > 0 || more->adhesion_pressure > 0 || world->liquid;
         world->stribeck = world->stribeck || more->stribeck_speed > 0;
     }
+    for (int k = 0; k < scene->n_forces; k++)
+        world->adheres = world->adheres || scene->force[k].adhesion;
     world->collider.least_margin = fmax(world->collider.least_margin, sti_rupture_gap(volume, angle));
     world->all_free = world->n_v == 6 * world->n_blocks;
     for (int b = 0; b < n; b++)

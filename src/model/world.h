@@ -281,7 +281,7 @@ typedef struct sti_World {
     sti_Angle *angle; /* room for two a joint and one a spring                                     */
     bool angles_idle; /* no row depends on one: they are for reports                               */
     int n_q, n_v, n_blocks;
-    bool adheres;             /* some materials have adhesion or a liquid                                      */
+    bool adheres;             /* some materials have adhesion or a liquid, or a force is an adhesion           */
     bool liquid;              /* some have a liquid                                                            */
     bool slender;             /* some shapes have friction by direction                                        */
     bool stribeck;            /* some materials have friction that depends on speed                            */

@@ -302,7 +302,7 @@ static st_Status build_add_measure(sti_Reader *reader, sti_Object *object, st_Bo
     return sti_complete(object, st_scene_add_measure(reader->scene, &object->def.measure, reader->err));
 }
 
-/* The members of one of its two lists, read into `to`, which has room for all of them. */
+/* The members of one of its lists, read into `to`, which has room for all of them. */
 static st_Status read_keyframe_list(sti_Reader *reader, const sti_Object *object, const char *key, const sti_Kind *kind,
                                     void *to, size_t size)
 {
@@ -327,19 +327,24 @@ static st_Status add_keyframe(sti_Reader *reader, sti_Object *object, st_BodyId 
     const size_t n_motors = json_array_size(json_object_get(object->json, "motors"));
     st_KeyframeBody *bodies = calloc(n_bodies + 1, sizeof *bodies);
     st_KeyframeMotor *motors = calloc(n_motors + 1, sizeof *motors);
-    st_Status status = bodies != NULL && motors != NULL
+    const size_t n_forces = json_array_size(json_object_get(object->json, "forces"));
+    st_KeyframeForce *forces = calloc(n_forces + 1, sizeof *forces);
+    st_Status status = bodies != NULL && motors != NULL && forces != NULL
                            ? ST_OK
                            : sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory for a keyframe");
     if (status == ST_OK)
         status = read_keyframe_list(reader, object, "bodies", &sti_keyframe_body_kind, bodies, sizeof *bodies);
     if (status == ST_OK)
         status = read_keyframe_list(reader, object, "motors", &sti_keyframe_motor_kind, motors, sizeof *motors);
-    def->n_bodies = (int)n_bodies, def->n_motors = (int)n_motors;
-    def->bodies = bodies, def->motors = motors;
+    if (status == ST_OK)
+        status = read_keyframe_list(reader, object, "forces", &sti_keyframe_force_kind, forces, sizeof *forces);
+    def->n_bodies = (int)n_bodies, def->n_motors = (int)n_motors, def->n_forces = (int)n_forces;
+    def->bodies = bodies, def->motors = motors, def->forces = forces;
     if (status == ST_OK) status = sti_complete(object, st_scene_add_keyframe(reader->scene, def, reader->err));
-    def->bodies = NULL, def->motors = NULL;
+    def->bodies = NULL, def->motors = NULL, def->forces = NULL;
     free(bodies);
     free(motors);
+    free(forces);
     return status;
 }
 

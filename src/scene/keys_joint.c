@@ -342,6 +342,9 @@ static const sti_Key force_keys[] = {
     {"torque", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Force, torque), "N m", "times the profile", NULL, NULL},
     {"axes", STI_VALUE_AXES, STI_ANY, 0, STI_FINITE, FIELD(Force, body_axes), "",
      "of force and torque: those of the world, or of the body, turning with it", NULL, NULL},
+    {"adhesion", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, FIELD(Force, adhesion), "",
+     "the length of `force` is a pull of the body at all that it touches, shared by its contacts; it does nothing else",
+     "false", NULL},
     {"drag", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Force, drag), "N s^2/m^2",
      "at the point, against the square of its velocity relative to the `wind`: density times area times coefficient, "
      "halved; not times the profile",

@@ -135,8 +135,8 @@ const sti_Kind sti_robot_kind = {
 /* ---- keyframes ---------------------------------------------------------------------------------- */
 
 static const sti_Key keyframe_body_keys[] = {
-    {"body", STI_VALUE_BODY, STI_ANY, STI_ANY, STI_FINITE, offsetof(st_KeyframeBody, body), "", "one that can move",
-     NULL, NULL},
+    {"body", STI_VALUE_BODY, STI_ANY, STI_ANY, STI_FINITE, offsetof(st_KeyframeBody, body), "",
+     "one of the bodies; of a fixed one only the pose counts", NULL, NULL},
     {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, offsetof(st_KeyframeBody, pose.p), "m",
      "of its centre of mass", NULL, NULL},
     {"orientation", STI_VALUE_ROTATION, STI_ANY, 0, STI_FINITE, offsetof(st_KeyframeBody, pose.q), "", "body to world",
@@ -177,6 +177,27 @@ const sti_Kind sti_keyframe_motor_kind = {
     keyframe_motor_defaults,
 };
 
+static const sti_Key keyframe_force_keys[] = {
+    {"name", STI_VALUE_FORCE, STI_ANY, STI_ANY, STI_FINITE, offsetof(st_KeyframeForce, force), "", "one of the forces",
+     NULL, NULL},
+    {"force", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, offsetof(st_KeyframeForce, value), "N",
+     "in the axes of that force", NULL, NULL},
+    {"torque", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, offsetof(st_KeyframeForce, torque), "N m",
+     "in the axes of that force", NULL, NULL},
+};
+
+static void keyframe_force_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->keyframe_force = (st_KeyframeForce){.value = {0, 0, 0}};
+}
+
+const sti_Kind sti_keyframe_force_kind = {
+    "keyframe_force",        "Forces of keyframes",      "What an applied force is set to in a keyframe.",
+    keyframe_force_keys,     COUNT(keyframe_force_keys), NULL,
+    keyframe_force_defaults,
+};
+
 static const sti_Key keyframe_keys[] = {
     {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Keyframe, name), "", "unique among keyframes",
      "keyframe1, keyframe2, ...", NULL},
@@ -185,6 +206,8 @@ static const sti_Key keyframe_keys[] = {
      "none: all stay where they are, at rest", &sti_keyframe_body_kind},
     {"motors", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "see Motors of keyframes", "none",
      &sti_keyframe_motor_kind},
+    {"forces", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "see Forces of keyframes", "none",
+     &sti_keyframe_force_kind},
 };
 
 static void keyframe_defaults(int variant, sti_Def *def)

@@ -45,6 +45,7 @@
     ROW(AXES,       read_axes,          axes_schema,       "\"world\" or \"body\"") /* bool */                         \
     ROW(BODY,       read_body,          name_schema,       "the name of a body, or \"ground\"") /* st_BodyId */        \
     ROW(JOINT,      read_joint,         name_schema,       "the name of a joint before it") /* st_JointId */           \
+    ROW(FORCE,      read_force,         name_schema,       "the name of a force") /* st_ForceId */                     \
     ROW(MATERIAL,   read_material,      name_schema,       "the name of a material") /* st_MaterialId */               \
     ROW(CHOICE,     read_choice,        choice_schema,     "a word") /* enum of the `member`'s variants */             \
     ROW(MOTOR,      read_motor,         member_schema,     "an object, see Motors") /* st_MotorDef */                  \
@@ -138,6 +139,7 @@ typedef union sti_Def {
     st_KeyframeDef keyframe;
     st_KeyframeBody keyframe_body;
     st_KeyframeMotor keyframe_motor;
+    st_KeyframeForce keyframe_force;
 } sti_Def;
 
 typedef struct sti_Kind {
@@ -153,7 +155,7 @@ typedef struct sti_Kind {
 extern const sti_Kind sti_scene_kind, sti_body_kind, sti_shape_kind, sti_joint_kind, sti_tendon_kind, sti_motor_kind,
     sti_spring_kind, sti_force_kind, sti_material_kind, sti_material_pair_kind, sti_robot_kind, sti_region_kind,
     sti_size_kind, sti_fill_kind, sti_inlet_kind, sti_outlet_kind, sti_measure_kind, sti_keyframe_kind,
-    sti_keyframe_body_kind, sti_keyframe_motor_kind, sti_cell_kind;
+    sti_keyframe_body_kind, sti_keyframe_motor_kind, sti_keyframe_force_kind, sti_cell_kind;
 
 int sti_variant_count(const sti_Kind *kind);          /* at least 1                   */
 const sti_Key *sti_variant_key(const sti_Kind *kind); /* "type", "profile"; or NULL   */

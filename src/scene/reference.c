@@ -107,11 +107,12 @@ static bool put_kind(FILE *out, const sti_Kind *kind)
 char *st_scene_reference(void)
 {
     static const sti_Kind *const kinds[] = {
-        &sti_scene_kind,   &sti_body_kind,   &sti_shape_kind,    &sti_joint_kind,         &sti_tendon_kind,
-        &sti_motor_kind,   &sti_spring_kind, &sti_force_kind,    &sti_material_kind,      &sti_material_pair_kind,
-        &sti_robot_kind,   &sti_region_kind, &sti_fill_kind,     &sti_inlet_kind,         &sti_outlet_kind,
-        &sti_measure_kind, &sti_size_kind,   &sti_keyframe_kind, &sti_keyframe_body_kind, &sti_keyframe_motor_kind,
-        &sti_cell_kind};
+        &sti_scene_kind,          &sti_body_kind,          &sti_shape_kind,         &sti_joint_kind,
+        &sti_tendon_kind,         &sti_motor_kind,         &sti_spring_kind,        &sti_force_kind,
+        &sti_material_kind,       &sti_material_pair_kind, &sti_robot_kind,         &sti_region_kind,
+        &sti_fill_kind,           &sti_inlet_kind,         &sti_outlet_kind,        &sti_measure_kind,
+        &sti_size_kind,           &sti_keyframe_kind,      &sti_keyframe_body_kind, &sti_keyframe_motor_kind,
+        &sti_keyframe_force_kind, &sti_cell_kind};
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);

@@ -350,12 +350,13 @@ static json_t *some(const char *list)
 
 static json_t *whole_schema(void)
 {
-    static const sti_Kind *const kinds[] = {
-        &sti_material_kind, &sti_material_pair_kind, &sti_shape_kind,          &sti_body_kind,
-        &sti_joint_kind,    &sti_tendon_kind,        &sti_motor_kind,          &sti_spring_kind,
-        &sti_force_kind,    &sti_robot_kind,         &sti_region_kind,         &sti_size_kind,
-        &sti_fill_kind,     &sti_inlet_kind,         &sti_outlet_kind,         &sti_measure_kind,
-        &sti_keyframe_kind, &sti_keyframe_body_kind, &sti_keyframe_motor_kind, &sti_cell_kind};
+    static const sti_Kind *const kinds[] = {&sti_material_kind,       &sti_material_pair_kind,  &sti_shape_kind,
+                                            &sti_body_kind,           &sti_joint_kind,          &sti_tendon_kind,
+                                            &sti_motor_kind,          &sti_spring_kind,         &sti_force_kind,
+                                            &sti_robot_kind,          &sti_region_kind,         &sti_size_kind,
+                                            &sti_fill_kind,           &sti_inlet_kind,          &sti_outlet_kind,
+                                            &sti_measure_kind,        &sti_keyframe_kind,       &sti_keyframe_body_kind,
+                                            &sti_keyframe_motor_kind, &sti_keyframe_force_kind, &sti_cell_kind};
     json_t *properties = json_object();
     for (int i = 0; i < st_setting_count(); i++) {
         const st_Setting *setting = st_setting(i);

@@ -285,6 +285,17 @@ static const char *name_of_joint(const st_Scene *scene, int index1)
     return st_scene_joint(scene, (st_JointId){index1}, &def) == ST_OK ? def.name : NULL;
 }
 
+static int value_find_force(const st_Scene *scene, const char *name)
+{
+    return st_scene_find_force(scene, name).index1;
+}
+
+static const char *name_of_force(const st_Scene *scene, int index1)
+{
+    st_ForceDef def;
+    return st_scene_force(scene, (st_ForceId){index1}, &def) == ST_OK ? def.name : NULL;
+}
+
 static int find_material(const st_Scene *scene, const char *name)
 {
     return st_scene_find_material(scene, name).index1;
@@ -298,6 +309,7 @@ static const char *material_name(const st_Scene *scene, int index1)
 
 static const Named bodies = {"bodies", "bodies", "body", value_find_body, value_body_name};
 static const Named joints = {"joints", "joints before it", "joint", value_find_joint, name_of_joint};
+static const Named forces = {"forces", "forces", "force", value_find_force, name_of_force};
 static const Named materials = {"materials", "materials", "material", find_material, material_name};
 
 /* Is it in the scene's text? Then it has an error of its own, and that suffices. */
@@ -338,6 +350,11 @@ static st_Status read_body(const sti_Value *v, void *field)
 static st_Status read_joint(const sti_Value *v, void *field)
 {
     return read_reference(v, &joints, &((st_JointId *)field)->index1);
+}
+
+static st_Status read_force(const sti_Value *v, void *field)
+{
+    return read_reference(v, &forces, &((st_ForceId *)field)->index1);
 }
 
 static st_Status read_material(const sti_Value *v, void *field)

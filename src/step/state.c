@@ -173,7 +173,7 @@ st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *v
 st_Status st_system_set_keyframe(st_System *s, int number, st_Error *err)
 {
     STI_NEED(s, err);
-    const sti_World *world = s->model.world;
+    sti_World *world = s->model.world;
     const int n_q = s->model.n_q, n_v = s->model.n_v, count = world != NULL ? world->scene->n_keyframes : 0;
     if (number < 1 || number > count)
         return sti_fail(err, ST_ERR_ARGUMENT, "keyframe %d, the scene has %d: must be 1 to %d", number, count, count);
@@ -186,6 +186,7 @@ st_Status st_system_set_keyframe(st_System *s, int number, st_Error *err)
         const st_KeyframeBody *b = &to->bodies[k];
         const sti_Body *body = &world->body[b->body.index1];
         const st_Pose pose = b->pose;
+        if (body->n_dofs == 0) world->collider.placed = false; /* it is placed again, with all that does not move */
         double *p = q + (int64_t)STI_BODY_Q * (b->body.index1 - 1), full[6];
         vec3_store(p, pose.p);
         p[3] = pose.q.w, p[4] = pose.q.x, p[5] = pose.q.y, p[6] = pose.q.z;
@@ -204,6 +205,8 @@ st_Status st_system_set_keyframe(st_System *s, int number, st_Error *err)
         if (status == ST_OK)
             sti_motor_settle(&s->model, &s->state, &s->work, to->motors[k].joint.index1 - 1, to->motors[k].wanted);
     }
+    for (int k = 0; k < to->n_forces && status == ST_OK; k++)
+        status = st_system_set_force(s, to->forces[k].force, &to->forces[k].value, &to->forces[k].torque, err);
     sti_free(&s->model.allocator, q, (int64_t)n_q + n_v, sizeof *q);
     return status;
 }

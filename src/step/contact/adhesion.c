@@ -13,11 +13,13 @@
  * is kept and reported is r (sti_force_of). C of rigid contacts is there to make overlaps solvable, and acts on r'.
  *
  * F = adhesion + adhesion_pressure A, shared by the points at which two shapes touch, with A the area of the polygon in
- * which two shapes touch. The pressure's resultant and its moments are shared exactly by the corners: each triangle
- * between an edge and the corners' mean m gives a third of its area to each end of the edge, and a third to m, which
- * all corners share.
+ * which two shapes touch. A force of the scene that is an adhesion pulls its body at all that it touches: its length is
+ * shared equally by the body's contacts. The pressure's resultant and its moments are shared exactly by the corners:
+ * each triangle between an edge and the corners' mean m gives a third of its area to each end of the edge, and a third
+ * to m, which all corners share.
  */
 #include "base/tolerance.h"
+#include "model/time_factor.h"
 #include "step/integrate/stage.h"
 
 /* Polygons of a manifold have few corners. */
@@ -96,6 +98,30 @@ void sti_stage_adhesion(sti_StageBuild *build)
             for (int e = 0; e < row.n; e++)
                 out->f[row.i[e]] -= chosen->pull * row.x[e];
         }
+    }
+    const st_Scene *scene = model->world->scene;
+    for (int f = 0; f < scene->n_forces; f++) {
+        const st_ForceDef *def = &scene->force[f];
+        const sti_Control *control = &model->world->control[model->world->n_joints + f];
+        int near = 0;
+        if (!def->adhesion) continue;
+        const st_Vec3 said = control->is_set ? vec3_load(control->value)
+                                             : scale(sti_profile_value(&def->profile, build->stage->t), def->force);
+        if (!(norm(said) > 0)) continue;
+        for (int pass = 0; pass < 2; pass++) /* count, then share */
+            for (int c = 0; c < out->n_gaps; c++) {
+                const sti_ContactEntry *entry = &out->chosen[c].entry;
+                const bool of_body = entry->a == def->body.index1 || entry->b == def->body.index1;
+                if (entry->shape_a == 0 || !of_body || !is_within_range(model, entry)) continue;
+                near += pass == 0;
+                if (pass == 0) continue;
+                const double pull = build->stage->eta * norm(said) / near;
+                sti_RowView row;
+                out->chosen[c].pull += pull;
+                sti_view_row(model, work, c, 0, &row);
+                for (int e = 0; e < row.n; e++)
+                    out->f[row.i[e]] -= pull * row.x[e];
+            }
     }
 }
 
