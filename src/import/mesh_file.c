@@ -237,8 +237,11 @@ static st_Status read_stl(const char *text, size_t length, const char *label, st
 {
     const unsigned char *bytes = (const unsigned char *)text;
     uint32_t n = length >= STL_HEADER ? little_word(bytes + 80) : 0;
-    /* a binary file's length says so; some begin with the word `solid` like text ones */
-    bool binary = length >= STL_HEADER && length == STL_HEADER + (size_t)n * STL_RECORD;
+    /* a binary file's length says so; some begin with the word `solid` like text ones, some have bytes behind the last
+     */
+    const size_t whole = STL_HEADER + (size_t)n * STL_RECORD;
+    const bool worded = length >= 5 && strncasecmp(text, "solid", 5) == 0;
+    bool binary = length >= STL_HEADER && (length == whole || (length > whole && !worded));
     if (binary)
         for (uint32_t t = 0; t < n; t++) {
             const unsigned char *corner = bytes + STL_HEADER + (size_t)t * STL_RECORD + 12; /* past the normal */

@@ -190,10 +190,11 @@ typedef struct sti_Robot {
     size_t index;        /* in `robots`                                                              */
     const json_t *entry; /* that member                                                              */
     sti_RobotDef def;
-    const char *file;   /* as it was opened                                                          */
-    const char *folder; /* of `file` as the scene writes it, with its slash; "": the scene's own     */
-    char prefix[64];    /* of names                                                                  */
-    st_Pose root;       /* in the world                                                              */
+    const char *file;    /* as it was opened                                                          */
+    const char *folder;  /* of `file` as the scene writes it, with its slash; "": the scene's own     */
+    const char *meshdir; /* URDF <mujoco><compiler>: where meshes are, without folders of their own; NULL: not said  */
+    char prefix[64];     /* of names                                                                  */
+    st_Pose root;        /* in the world                                                              */
     STI_ARRAY(sti_RobotLink, links);
     int n_links;
     STI_ARRAY(sti_RobotPair, apart);

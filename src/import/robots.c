@@ -309,8 +309,22 @@ static bool find_package(const sti_Robot *robot, const char *name, const char *r
 
 st_Status sti_robot_path(sti_Robot *robot, const sti_Element *at, const char *name, const char **out)
 {
-    char path[PATH_SIZE], package[256];
+    char path[PATH_SIZE], package[256], slashes[PATH_SIZE];
     const bool shape = sti_element_is(at, "mesh") && !sti_element_is(at->up, "asset"); /* of URDF and SDF */
+    if (strchr(name, '\\') != NULL && strlen(name) < sizeof slashes) {                 /* as Windows writes them */
+        for (size_t k = 0; k <= strlen(name); k++)
+            slashes[k] = (char)(name[k] == '\\' ? '/' : name[k]);
+        name = slashes;
+    }
+    if (shape && robot->meshdir != NULL) { /* as MuJoCo reads URDF: there, or where the name says */
+        const char *last = strrchr(name, '/');
+        const int n = snprintf(path, sizeof path, "%s%s%s%s", robot->meshdir[0] == '/' ? "" : robot->folder,
+                               robot->meshdir, robot->meshdir[0] != '\0' ? "/" : "", last != NULL ? last + 1 : name);
+        if (n < (int)sizeof path && exists(robot, path)) {
+            *out = sti_xml_keep_text(robot->files, path);
+            return *out != NULL ? ST_OK : sti_robot_memory(robot);
+        }
+    }
     const char *rest = name,
                *hint = shape ? "; \"ignore\": [\"mesh\"] of the robot does without meshes that are not there" : "";
     if (strncmp(name, "package://", 10) == 0 || strncmp(name, "model://", 8) == 0) {

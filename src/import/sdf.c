@@ -21,9 +21,13 @@ typedef struct Frame { /* a link, joint, frame or model, by its name in its mode
     const sti_Element *at;
     char kind; /* l, j, f, m */
     st_Pose pose;
-    int state;            /* 0: not yet placed, 1: being placed, 2: placed */
-    const char *attached; /* joint: its child */
-    int link;             /* of the robot; -1: none yet */
+    int state;                    /* 0: not yet placed, 1: being placed, 2: placed */
+    const char *attached;         /* joint: its child */
+    const struct Model *inside;   /* m: that model */
+    struct Frame *parent, *child; /* joint: the links; parent NULL: the world */
+    bool gears;                   /* joint: a gearbox */
+    bool reversed;                /* joint: the world is what the file calls its child */
+    int link;                     /* of the robot; -1: none yet */
     struct Frame *next;
 } Frame;
 
@@ -52,13 +56,20 @@ static const char *text_of(const sti_Element *at, const char *name)
     return child != NULL ? child->text : NULL;
 }
 
-/* Numbers of the text of a child; out stays where there is none. */
+/* Numbers of the text of a child; out stays where there is none. A bound may be inf or -inf. */
 static st_Status numbers(const Sdf *sdf, const sti_Element *at, const char *name, int n, double *out)
 {
     const sti_Element *child = at != NULL ? sti_child(at, name) : NULL;
     double x[8];
     if (child == NULL) return ST_OK;
     const char *text = child->text != NULL ? child->text : "";
+    const bool negative = text[0] == '-';
+    const char *const word = text + (negative || text[0] == '+');
+    const bool infinite = strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0;
+    if (infinite && n == 1 && sti_element_is(at, "limit")) {
+        *out = negative ? -INFINITY : INFINITY;
+        return ST_OK;
+    }
     for (int k = 0; k < n; k++)
         if (!sti_next_number(&text, &x[k]))
             return sti_element_fail(sdf->robot->err, child, "is \"%.40s\", must be %d number%s",
@@ -140,9 +151,9 @@ static st_Status place_frame(const Sdf *sdf, Frame *frame)
     return ST_OK;
 }
 
-static st_Status add_frame(Sdf *sdf, const Model *model, const sti_Element *at, char kind)
+static st_Status add_frame(Sdf *sdf, const Model *model, const sti_Element *at, const char *name, char kind,
+                           Frame **out)
 {
-    const char *name = sti_attribute(at, "name");
     if (name == NULL || name[0] == '\0')
         return sti_element_fail(sdf->robot->err, at, "name is missing, must be a name");
     for (const Frame *other = sdf->frames; other != NULL; other = other->next)
@@ -157,6 +168,38 @@ static st_Status add_frame(Sdf *sdf, const Model *model, const sti_Element *at, 
         tail = &(*tail)->next;
     *tail = frame;
     sdf->n_joints += kind == 'j';
+    if (out != NULL) *out = frame;
+    return ST_OK;
+}
+
+/* Where a model or an include stands in the one around it, or relative to another frame of that one. */
+static st_Status place_model(const Sdf *sdf, const Model *outer, const sti_Element *at, st_Pose *out)
+{
+    const char *relative;
+    st_Pose pose, base = outer->pose;
+    STI_TRY(read_pose(sdf, at, &pose, &relative));
+    if (sti_attribute(at, "placement_frame") != NULL || sti_child(at, "placement_frame") != NULL)
+        return sti_element_fail(sdf->robot->err, at, "placement_frame is not understood");
+    if (relative != NULL && strcmp(relative, "__model__") != 0 && strcmp(relative, "world") != 0) {
+        Frame *other = find_frame(sdf, outer, relative);
+        if (other == NULL)
+            return sti_element_fail(sdf->robot->err, at, "is relative to \"%.60s\", there is no frame of that name",
+                                    relative);
+        STI_TRY(place_frame(sdf, other));
+        base = other->pose;
+    }
+    *out = pose_product(base, pose);
+    return ST_OK;
+}
+
+/* Links, joints and frames of a model or a world. */
+static st_Status add_frames(Sdf *sdf, const Model *model, const sti_Element *at)
+{
+    for (const sti_Element *child = at->first; child != NULL; child = child->next) {
+        const bool link = sti_element_is(child, "link"), joint = sti_element_is(child, "joint");
+        if (!link && !joint && !sti_element_is(child, "frame")) continue;
+        STI_TRY(add_frame(sdf, model, child, sti_attribute(child, "name"), link ? 'l' : joint ? 'j' : 'f', NULL));
+    }
     return ST_OK;
 }
 
@@ -177,7 +220,7 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
     const bool file = dot != NULL && (slash == NULL || dot > slash);
     if (snprintf(path, sizeof path, "%s%s", uri, file ? "" : "/model.sdf") >= (int)sizeof path)
         return sti_element_fail(sdf->robot->err, at, "its uri is too long");
-    STI_TRY(read_pose(sdf, at, &pose, NULL));
+    STI_TRY(place_model(sdf, outer, at, &pose));
     const char *found;
     st_Error *err = sdf->robot->err, why = {0};
     sdf->robot->err = &why; /* a file that is not there may be no mistake */
@@ -196,7 +239,7 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
             json_t *plane = json_pack("{s:s, s:f}", "type", "plane", "friction", 1.0);
             if (plane == NULL) return sti_robot_memory(sdf->robot);
             STI_TRY(sti_remark(sdf->robot, "the model \"%.60s\" is not installed: a plane", name));
-            STI_TRY(sti_robot_shape(sdf->robot, &sdf->robot->links[0], at, pose_product(outer->pose, pose), plane));
+            STI_TRY(sti_robot_shape(sdf->robot, &sdf->robot->links[0], at, pose, plane));
         }
         if (known) return ST_OK;
         if (configured) STI_TRY(sti_robot_include(sdf->robot, at, other, &root));
@@ -223,16 +266,16 @@ static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, 
     snprintf(scope, sizeof scope, "%s%.100s%s", outer->scope, single ? "" : name, single ? "" : "::");
     const char *kept = sti_xml_keep_text(sdf->robot->files, scope);
     if (model == NULL || kept == NULL) return sti_robot_memory(sdf->robot);
-    STI_TRY(read_pose(sdf, at, &pose, NULL));
-    *model = (Model){
-        .scope = kept, .at = at, .outer = outer, .pose = pose_product(outer->pose, placed != NULL ? *placed : pose)};
+    if (placed == NULL) STI_TRY(place_model(sdf, outer, at, &pose));
+    *model = (Model){.scope = kept, .at = at, .outer = outer, .pose = placed != NULL ? *placed : pose};
     model->fixed = outer->fixed || is_true(text_of(at, "static"));
     model->next = sdf->models;
     sdf->models = model;
+    Frame *own = NULL;
+    if (!single) STI_TRY(add_frame(sdf, outer, at, name, 'm', &own));
+    if (own != NULL) own->pose = model->pose, own->state = 2, own->inside = model;
+    STI_TRY(add_frames(sdf, model, at)); /* models inside may stand relative to them */
     for (const sti_Element *child = at->first; child != NULL; child = child->next) {
-        if (sti_element_is(child, "link")) STI_TRY(add_frame(sdf, model, child, 'l'));
-        if (sti_element_is(child, "joint")) STI_TRY(add_frame(sdf, model, child, 'j'));
-        if (sti_element_is(child, "frame")) STI_TRY(add_frame(sdf, model, child, 'f'));
         if (sti_element_is(child, "model")) STI_TRY(add_model(sdf, model, child, NULL, NULL, false, depth + 1));
         if (sti_element_is(child, "include")) STI_TRY(add_include(sdf, model, child, depth));
         if (sti_element_is(child, "plugin")) sti_skip(sdf->robot, "<plugin>");
@@ -250,6 +293,8 @@ static st_Status read_inertial(const Sdf *sdf, sti_RobotLink *link, const sti_El
     double v[6] = {1, 0, 0, 1, 0, 1};
     st_Pose pose = pose_identity();
     link->mass = 1; /* what SDF has where nothing is said */
+    if (at != NULL && is_true(sti_attribute(at, "auto")))
+        return sti_element_fail(sdf->robot->err, at, "auto is not understood, give <mass> and <inertia>");
     if (at != NULL) STI_TRY(read_pose(sdf, at, &pose, NULL));
     STI_TRY(numbers(sdf, at, "mass", 1, &link->mass));
     for (int k = 0; k < 6; k++)
@@ -397,8 +442,16 @@ static st_Status read_axis(const Sdf *sdf, const Frame *joint, const Frame *chil
         in_world = joint->model->pose.q;
     }
     *out = rotate_back(child->pose.q, rotate(in_world, vec3_load(x)));
+    if (joint->reversed) *out = scale(-1, *out);
     if (norm(*out) > 0) return ST_OK;
     return sti_element_fail(sdf->robot->err, xyz, "is 0 0 0, must have a direction");
+}
+
+static const char *scoped(const Sdf *sdf, const Frame *frame)
+{
+    char name[400];
+    snprintf(name, sizeof name, "%s%.100s", frame->model->scope, frame->name);
+    return sti_xml_keep_text(sdf->robot->files, name);
 }
 
 static st_Status read_joint(const Sdf *sdf, const Frame *frame, const Frame *child, sti_RobotJoint *joint)
@@ -412,8 +465,8 @@ static st_Status read_joint(const Sdf *sdf, const Frame *frame, const Frame *chi
         type++;
     if (type == N_TYPES)
         return sti_element_fail(sdf->robot->err, frame->at,
-                                "type is \"%.40s\", must be fixed, revolute, continuous, prismatic, ball, universal "
-                                "or screw",
+                                "type is \"%.40s\", must be fixed, revolute, continuous, prismatic, ball, universal, "
+                                "screw or gearbox",
                                 word != NULL ? word : "");
     joint->at = frame->at;
     joint->type = types[type].type;
@@ -451,11 +504,25 @@ static st_Status read_joint(const Sdf *sdf, const Frame *frame, const Frame *chi
     joint->stiffness = stiffness;
     joint->rest = rest;
     joint->driven = true;
+    const sti_Element *mimic = axis != NULL ? sti_child(axis, "mimic") : NULL;
+    if (mimic != NULL) { /* x = multiplier (x_other - reference) + offset */
+        const Frame *other = find_frame(sdf, frame->model, sti_attribute(mimic, "joint"));
+        double offset = 0, reference = 0;
+        joint->ratio = 1;
+        STI_TRY(numbers(sdf, mimic, "multiplier", 1, &joint->ratio));
+        STI_TRY(numbers(sdf, mimic, "offset", 1, &offset));
+        STI_TRY(numbers(sdf, mimic, "reference", 1, &reference));
+        if (other == NULL || other->kind != 'j')
+            return sti_element_fail(sdf->robot->err, mimic, "there is no joint of the name that it has");
+        joint->mimics = scoped(sdf, other);
+        if (joint->mimics == NULL) return sti_robot_memory(sdf->robot);
+        joint->offset = offset - joint->ratio * reference;
+    }
     if (joint->lower == joint->upper) joint->type = ST_JOINT_FIXED, joint->driven = false;
     return ST_OK;
 }
 
-/* The frame whose name a joint's <parent> or <child> has; NULL: the world. */
+/* The link that a joint's <parent> or <child> names, itself or by a frame or model that it carries; NULL: the world. */
 static st_Status find_end(const Sdf *sdf, const Frame *joint, const char *end, Frame **out)
 {
     const char *name = text_of(joint->at, end);
@@ -463,20 +530,21 @@ static st_Status find_end(const Sdf *sdf, const Frame *joint, const char *end, F
     if (name == NULL) return sti_element_fail(sdf->robot->err, joint->at, "has no <%s>, must have one", end);
     if (strcmp(name, "world") == 0) return ST_OK;
     *out = find_frame(sdf, joint->model, name);
-    for (int k = 0; k < DEEPEST && *out != NULL && (*out)->kind == 'f';
-         k++) { /* a frame stands for what it is fixed to */
-        const char *attached = sti_attribute((*out)->at, "attached_to");
-        *out = find_frame(sdf, joint->model, attached != NULL ? attached : "");
+    for (int k = 0; k < DEEPEST && *out != NULL && (*out)->kind != 'l'; k++) {
+        if ((*out)->kind == 'm') { /* the link that the model calls its canonical one, else its first */
+            const Model *model = (*out)->inside;
+            const char *canonical = sti_attribute(model->at, "canonical_link");
+            Frame *first = sdf->frames;
+            while (first != NULL && (first->model != model || first->kind != 'l'))
+                first = first->next;
+            *out = canonical != NULL ? find_frame(sdf, model, canonical) : first;
+            continue;
+        }
+        const char *attached = (*out)->kind == 'f' ? sti_attribute((*out)->at, "attached_to") : NULL;
+        *out = find_frame(sdf, (*out)->model, attached != NULL ? attached : "");
     }
     if (*out != NULL && (*out)->kind == 'l') return ST_OK;
     return sti_element_fail(sdf->robot->err, joint->at, "%s is \"%.60s\", there is no link of that name", end, name);
-}
-
-static const char *scoped(const Sdf *sdf, const Frame *frame)
-{
-    char name[400];
-    snprintf(name, sizeof name, "%s%.100s", frame->model->scope, frame->name);
-    return sti_xml_keep_text(sdf->robot->files, name);
 }
 
 /* A link of the robot, placed in its parent; `joint` NULL: free, or part of the ground. */
@@ -499,7 +567,38 @@ static st_Status grow_link(Sdf *sdf, Frame *frame, const Frame *joint, const Fra
     if (joint == NULL) return ST_OK;
     link->joint.name = scoped(sdf, joint);
     if (link->joint.name == NULL) return sti_robot_memory(robot);
+    if (frame->model->fixed) return ST_OK; /* joints of a static model do not move */
     return sti_note_problem(robot, read_joint(sdf, joint, frame, &link->joint));
+}
+
+/* A gearbox: with theta_1 from the reference body to the parent about `axis` and theta_2 to the child about `axis2`,
+ * theta_2 = -ratio theta_1. Both are coordinates of joints between these links.                                   */
+static st_Status add_gearbox(const Sdf *sdf, Frame *gear)
+{
+    sti_Robot *robot = sdf->robot;
+    const char *name = text_of(gear->at, "gearbox_reference_body");
+    const Frame *reference = find_frame(sdf, gear->model, name), *ends[2] = {gear->parent, gear->child};
+    sti_RobotJoint *joint[2] = {NULL, NULL};
+    double ratio = 1, sign[2] = {0, 0};
+    STI_TRY(numbers(sdf, gear->at, "gearbox_ratio", 1, &ratio));
+    for (int e = 0; e < 2; e++)
+        for (const Frame *j = sdf->frames; j != NULL && reference != NULL && ends[e] != NULL; j = j->next) {
+            const bool down = j->parent == reference && j->child == ends[e];
+            if (j->kind != 'j' || j == gear || (!down && !(j->parent == ends[e] && j->child == reference))) continue;
+            sti_RobotLink *link = &robot->links[j->child->link];
+            st_Vec3 axis;
+            STI_TRY(read_axis(sdf, gear, j->child, e == 0 ? "axis" : "axis2", &axis));
+            if (link->joint.type != ST_JOINT_REVOLUTE || link->joint.at != j->at) continue;
+            joint[e] = &link->joint;
+            sign[e] = (dot(axis, link->joint.axis) < 0 ? -1 : 1) * (down ? 1 : -1);
+        }
+    if (joint[0] == NULL || joint[1] == NULL || ratio == 0 || joint[1]->mimics != NULL)
+        return sti_element_fail(robot->err, gear->at,
+                                "must have a gearbox_ratio, and a gearbox_reference_body with revolute joints to its "
+                                "parent and its child");
+    joint[1]->mimics = joint[0]->name;
+    joint[1]->ratio = -ratio * sign[0] * sign[1];
+    return ST_OK;
 }
 
 /* Links from the roots down: those that no joint has for a child, then what hangs on them; then rings. */
@@ -507,26 +606,30 @@ static st_Status grow(Sdf *sdf)
 {
     bool *used = sti_xml_keep(sdf->robot->files, (size_t)sdf->n_joints + 1);
     if (used == NULL) return sti_robot_memory(sdf->robot);
-    for (Frame *frame = sdf->frames; frame != NULL; frame = frame->next)
+    for (Frame *frame = sdf->frames; frame != NULL; frame = frame->next) {
         STI_TRY(place_frame(sdf, frame));
+        if (frame->kind != 'j') continue;
+        STI_TRY(find_end(sdf, frame, "child", &frame->child));
+        STI_TRY(find_end(sdf, frame, "parent", &frame->parent));
+        frame->reversed = frame->child == NULL; /* the link moves the other way about the same axis */
+        if (frame->reversed) frame->child = frame->parent, frame->parent = NULL;
+        frame->gears = sti_attribute(frame->at, "type") != NULL &&
+                       strcmp(sti_attribute(frame->at, "type"), "gearbox") == 0; /* which holds no links */
+        if (frame->child == NULL)
+            return sti_element_fail(sdf->robot->err, frame->at, "parent and child are the world, one must be a link");
+    }
     for (int pass = 0; pass < 2; pass++) /* first what hangs on nothing, then one of each ring */
         for (Frame *root = sdf->frames; root != NULL; root = root->next) {
             bool child_of = false;
             if (root->kind != 'l' || root->link >= 0) continue;
-            for (Frame *j = sdf->frames; j != NULL && pass == 0; j = j->next) {
-                Frame *child;
-                if (j->kind != 'j') continue;
-                STI_TRY(find_end(sdf, j, "child", &child));
-                child_of = child_of || child == root;
-            }
+            for (const Frame *j = sdf->frames; j != NULL && pass == 0; j = j->next)
+                child_of = child_of || (j->kind == 'j' && !j->gears && j->child == root);
             Frame *hold = NULL;
             int n = 0;
             for (Frame *j = sdf->frames; j != NULL && child_of; j = j->next) { /* a joint to the world holds it */
-                Frame *child, *parent;
                 if (j->kind != 'j') continue;
-                STI_TRY(find_end(sdf, j, "child", &child));
-                STI_TRY(find_end(sdf, j, "parent", &parent));
-                if (child == root && parent == NULL && hold == NULL && !used[n]) hold = j, used[n] = true;
+                if (j->child == root && j->parent == NULL && hold == NULL && !used[n] && !j->gears)
+                    hold = j, used[n] = true;
                 n++;
             }
             if (child_of && hold == NULL) continue;
@@ -535,33 +638,29 @@ static st_Status grow(Sdf *sdf)
                 grown = false;
                 n = 0;
                 for (Frame *j = sdf->frames; j != NULL; j = j->next) {
-                    Frame *child, *parent;
                     if (j->kind != 'j') continue;
                     const int index = n++;
-                    if (used[index]) continue;
-                    STI_TRY(find_end(sdf, j, "child", &child));
-                    STI_TRY(find_end(sdf, j, "parent", &parent));
-                    if (child == NULL)
-                        return sti_element_fail(sdf->robot->err, j->at, "child is the world, must be a link");
-                    if (parent == NULL || parent->link < 0 || child->link >= 0) continue;
+                    if (used[index] || j->gears || j->parent == NULL || j->parent->link < 0 || j->child->link >= 0)
+                        continue;
                     used[index] = grown = true;
-                    STI_TRY(grow_link(sdf, child, j, parent));
+                    STI_TRY(grow_link(sdf, j->child, j, j->parent));
                 }
             }
         }
     int n = 0;
     for (Frame *j = sdf->frames; j != NULL; j = j->next) {
-        Frame *child, *parent;
         if (j->kind != 'j') continue;
         if (used[n++]) continue;
-        STI_TRY(find_end(sdf, j, "child", &child));
-        STI_TRY(find_end(sdf, j, "parent", &parent));
-
+        if (j->gears) {
+            STI_TRY(add_gearbox(sdf, j));
+            continue;
+        }
         /* A joint between two links that are there already: a tie. */
         sti_Robot *robot = sdf->robot;
         sti_RobotJoint made = sti_robot_joint(j->at);
-        STI_TRY(read_joint(sdf, j, child, &made));
-        sti_RobotTie tie = {.name = scoped(sdf, j), .links = {j->at, child->link, parent != NULL ? parent->link : 0}};
+        STI_TRY(read_joint(sdf, j, j->child, &made));
+        sti_RobotTie tie = {.name = scoped(sdf, j),
+                            .links = {j->at, j->child->link, j->parent != NULL ? j->parent->link : 0}};
         tie.type = made.type;
         tie.point = made.point;
         tie.axis = made.axis;
@@ -604,10 +703,12 @@ st_Status sti_sdf_read(sti_Robot *robot, const sti_Element *root)
     if (ground == NULL) return sti_robot_memory(robot);
     ground->world = true;
     if (world != NULL) STI_TRY(write_settings(&sdf, world));
+    if (world != NULL) STI_TRY(add_frames(&sdf, &outer, world));
     for (const sti_Element *at = all->first; at != NULL; at = at->next)
         n += sti_element_is(at, "model") || sti_element_is(at, "include");
+    const bool single = n == 1 && sdf.frames == NULL; /* what the world itself has speaks of model::link */
     for (const sti_Element *at = all->first; at != NULL; at = at->next) {
-        if (sti_element_is(at, "model")) STI_TRY(add_model(&sdf, &outer, at, NULL, NULL, n == 1, 0));
+        if (sti_element_is(at, "model")) STI_TRY(add_model(&sdf, &outer, at, NULL, NULL, single, 0));
         if (sti_element_is(at, "include")) STI_TRY(add_include(&sdf, &outer, at, 0));
         if (sti_element_is(at, "plugin")) sti_skip(robot, "<plugin>");
         if (sti_element_is(at, "light") || sti_element_is(at, "actor"))

@@ -6,6 +6,7 @@
 #include "import/robot.h"
 #include "import/xacro.h"
 #include "math/quat.h"
+#include "scene/document.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +138,10 @@ static st_Status geometry_json(sti_Robot *robot, const sti_Element *form, st_Qua
     } else if (sti_element_is(form, "mesh")) {
         const char *file;
         STI_TRY(read_text(robot, form, "filename", &file));
-        STI_TRY(sti_numbers(robot->err, form, "scale", 3, false, size));
+        int n = 3;
+        if (sti_attribute(form, "scale") != NULL) STI_TRY(sti_some_numbers(robot->err, form, "scale", 1, 3, &n, size));
+        if (n == 2) return sti_element_fail(robot->err, form, "scale has 2 numbers, must have 3 or 1");
+        if (n == 1) size[1] = size[2] = size[0];
         return sti_robot_mesh(robot, form, file, size, out);
     } else {
         return sti_element_fail(robot->err, form, "is no shape, must be box, cylinder, sphere, capsule, mesh or plane");
@@ -164,6 +168,10 @@ static st_Status read_collision(sti_Robot *robot, sti_RobotLink *link, const sti
         return ST_OK;
     }
     STI_TRY(status);
+    const char *concave = sti_attribute(collision, "concave"); /* of Bullet: the surface itself, not its hull */
+    if (concave == NULL) concave = sti_attribute(link->at, "concave");
+    if (concave != NULL && strcmp(concave, "yes") == 0 && sti_element_is(geometry->first, "mesh"))
+        json = sti_with(json, "type", json_string("mesh"));
     pose.q = quat_product(pose.q, turn);
     return sti_robot_shape(robot, link, collision, pose, json);
 }
@@ -371,7 +379,7 @@ static const sti_Element *find_xacro(const sti_Element *root)
 st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
 {
     static const char *const known[] = {"link", "joint", "material", "transmission", "gazebo", NULL};
-    static const char *const passed[] = {"ros2_control", "sensor", "drake:joint", NULL};
+    static const char *const passed[] = {"ros2_control", "sensor", "drake:joint", "mujoco", NULL};
     size_t room = 0;
     if (find_xacro(root) != NULL) {
         /* Expanded by the program of that name, where it is installed. */
@@ -390,6 +398,10 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
         root = expanded;
     }
     for (const sti_Element *at = root->first; at != NULL; at = at->next) {
+        const sti_Element *compiler = sti_element_is(at, "mujoco") ? sti_child(at, "compiler") : NULL;
+        const char *meshdir = compiler != NULL ? sti_attribute(compiler, "meshdir") : NULL;
+        if (compiler != NULL && meshdir == NULL) meshdir = sti_attribute(compiler, "assetdir");
+        if (compiler != NULL) robot->meshdir = meshdir != NULL ? meshdir : "";
         room += sti_element_is(at, "link") && room < STI_MOST_LINKS;
         if (sti_element_is(at, "material") || sti_element_is(at, "gazebo"))
             sti_skip(robot, at->name[0] == 'm' ? "<material>" : "<gazebo>");
@@ -397,7 +409,7 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
     }
     STI_TRY(check_children(robot, root, known, passed));
     Graph graph = {0};
-    room++; /* never nothing */
+    room += 2; /* never nothing; the world */
     graph.links = sti_xml_keep(robot->files, room * sizeof(void *));
     graph.joints = sti_xml_keep(robot->files, room * sizeof(void *));
     int *numbers = sti_xml_keep(robot->files, 5 * room * sizeof *numbers);
@@ -424,6 +436,21 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
         graph.n++;
     }
     if (graph.n == 0) return sti_element_fail(robot->err, root, "has no <link>, must have at least one");
+    for (const sti_Element *at = root->first; at != NULL && find_link(&graph, "world") < 0; at = at->next) {
+        /* Drake's files name the world as a parent without a link of that name. */
+        const sti_Element *end = sti_element_is(at, "joint") ? sti_child(at, "parent") : NULL;
+        const char *name = end != NULL ? sti_attribute(end, "link") : NULL;
+        if (name == NULL || strcmp(name, "world") != 0 || graph.n == STI_MOST_LINKS) continue;
+        sti_Element *world = sti_xml_keep(robot->files, sizeof *world);
+        const char **texts = sti_xml_keep(robot->files, 2 * sizeof *texts);
+        if (world == NULL || texts == NULL) return sti_robot_memory(robot);
+        texts[0] = "name", texts[1] = "world";
+        *world =
+            (sti_Element){.name = "link", .file = end->file, .line = end->line, .n_attributes = 1, .attributes = texts};
+        graph.links[graph.n] = world;
+        graph.parents[graph.n] = graph.first[graph.n] = graph.next[graph.n] = -1;
+        graph.n++;
+    }
     for (const sti_Element *at = root->first; at != NULL; at = at->next) {
         int parent, child;
         if (!sti_element_is(at, "joint")) continue;

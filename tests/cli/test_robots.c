@@ -457,6 +457,37 @@ static void meshes_are_found(void **state)
     read_file(scene, p->out);
     check_contains(p->out, "\"file\": \"bot/urdf/../meshes/t.obj\"");
 
+    /* as Windows writes them; one scale for all; below meshdir, as MuJoCo reads URDF; Bullet's surfaces */
+    write_file(robot, "<robot name='r'><mujoco><compiler meshdir='../../other' balanceinertia='true'/></mujoco>"
+                      "<link name='a'>" INERTIAL MESH("..\\meshes\\t.obj", " scale='2'")
+                          MESH("package://nowhere/deep/t.obj",
+                               "") "</link><link name='w'><collision concave='yes'>"
+                                   "<geometry><mesh filename='t.obj'/></geometry></collision></link><joint name='j' "
+                                   "type='floating'><parent link='w'/><child link='a'/></joint></robot>");
+    RUN(p, "check", robot);
+    check_status(p, 0);
+    check_contains(p->out, "2 hull");
+    check_contains(p->out, "1 mesh");
+    /* bytes behind the last triangle of a binary file */
+    FILE *stl = fopen(in_folder(p, "other/t.stl"), "wb");
+    static const float corners[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    static const int faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+    char header[84] = "binary", normal[12] = {0}, end[2] = {0};
+    header[80] = 4;
+    assert_int_equal(fwrite(header, 1, sizeof header, stl), sizeof header);
+    for (int t = 0; t < 4; t++) {
+        fwrite(normal, 1, sizeof normal, stl);
+        for (int k = 0; k < 3; k++)
+            fwrite(corners[faces[t][k]], 1, sizeof corners[0], stl);
+        fwrite(end, 1, sizeof end, stl);
+    }
+    fputs("made by hand", stl);
+    assert_int_equal(fclose(stl), 0);
+    write_file(robot, "<robot name='r'><link name='a'>" INERTIAL MESH("../../other/t.stl", "") "</link></robot>");
+    RUN(p, "check", robot);
+    check_status(p, 0);
+    check_contains(p->out, "1 hull");
+
     assert_int_equal(mkdir(in_folder(p, "far"), 0700), 0);
     write_file(in_folder(p, "far/u.obj"), TETRAHEDRON);
     robot = in_folder(p, "bot/urdf/s.urdf");

@@ -153,6 +153,72 @@ static void gazebo_worlds(void **state)
     check_refused(MOMENTS("0.3"), 2, "principal moments 0.3, 0.1, 0.1", "triangle inequality");
 }
 
+/* Models stand relative to frames of the world and to links of the model around them; joints of the world connect
+ * models; a model, a frame and the world may be the end of a joint; bounds may be inf. */
+static void sdf_frames(void **state)
+{
+    (void)state;
+    Robot robot = robot_of(
+        "<sdf version='1.10'><world name='w'><frame name='f'><pose>1 0 0 0 0 0</pose></frame>"
+        "<model name='m'><pose relative_to='f'>0 0 1 0 0 0</pose><link name='a'/>"
+        "<model name='arm' canonical_link='q'><pose relative_to='b'>0 5 0 0 0 0</pose><link name='p'/><link name='q'>"
+        "<pose>0 0 2 0 0 0</pose></link></model><link name='b'><pose>0 0 3 0 0 0</pose></link>"
+        "<joint name='j' type='fixed'><parent>a</parent><child>arm</child></joint>"
+        "<joint name='k' type='revolute'><parent>a</parent><child>b</child><axis><xyz>0 1 0</xyz><limit>"
+        "<lower>-inf</lower><upper>0.5</upper><effort>inf</effort></limit></axis></joint></model>"
+        "<model name='n'><link name='c'/><joint name='hold' type='revolute'><parent>c</parent><child>world</child>"
+        "<axis><xyz>0 0 1</xyz></axis></joint></model>"
+        "<joint name='wj' type='revolute'><parent>n::c</parent><child>m::a</child><axis><xyz>0 0 1</xyz></axis></joint>"
+        "<model name='s'><static>true</static><link name='x'/><link name='y'/><joint name='z' type='revolute'>"
+        "<parent>x</parent><child>y</child><axis><xyz>0 0 1</xyz></axis></joint></model></world></sdf>",
+        (const char *const[]){"robots/0/merge=false", NULL});
+    check_vector(body(&robot, "m::a").pose.p, vec3(1, 0, 1), 1e-15);
+    check_vector(body(&robot, "m::b").pose.p, vec3(1, 0, 4), 1e-15);
+    check_vector(body(&robot, "m::arm::p").pose.p, vec3(1, 5, 4), 1e-15); /* in the frame of b */
+    check_vector(body(&robot, "m::arm::q").pose.p, vec3(1, 5, 6), 1e-15);
+    const st_BodyId q = st_scene_find_body(robot.scene, "m::arm::q");
+    assert_int_equal(joint(&robot, "m::j").b.index1, q.index1); /* the canonical link */
+    check_close(joint(&robot, "m::k").upper, 0.5, 0);
+    assert_true(isinf(joint(&robot, "m::k").lower));
+    assert_int_equal(joint(&robot, "n::hold").a.index1, 0);
+    check_vector(joint(&robot, "n::hold").axis, vec3(0, 0, -1), 1e-15); /* the link turns the other way */
+    assert_int_equal(joint(&robot, "wj").b.index1, st_scene_find_body(robot.scene, "m::a").index1);
+    st_scene_destroy(robot.scene);
+    check_refused("<sdf version='1.8'><world name='w'>\n<model name='m'><pose relative_to='g'/><link name='a'/></model>"
+                  "</world></sdf>",
+                  2, "no frame of that name");
+    check_refused(
+        "<sdf version='1.8'><model name='m'><link name='a'/>\n<joint name='j' type='fixed'><parent>world</parent>"
+        "<child>world</child></joint></model></sdf>",
+        2, "one must be a link");
+}
+
+/* theta_2 = -ratio theta_1: by a gearbox, whose second joint counts the other way, and by a mimic. */
+static void sdf_gears(void **state)
+{
+    (void)state;
+#define TURNS(name, child, axis, more)                                                                                 \
+    "<joint name='" name "' type='revolute'><parent>a</parent><child>" child "</child><axis><xyz>" axis "</xyz>" more  \
+    "</axis></joint>"
+#define GEARBOX(reference)                                                                                             \
+    "\n<joint name='g' type='gearbox'><parent>b</parent><child>c</child><gearbox_ratio>2</gearbox_ratio>"              \
+    "<gearbox_reference_body>" reference "</gearbox_reference_body><axis><xyz>0 1 0</xyz></axis><axis2><xyz>0 1 0"     \
+    "</xyz></axis2></joint></model></sdf>"
+#define LINKS "<sdf version='1.6'><model name='m'><link name='a'/><link name='b'/><link name='c'/><link name='d'/>"
+    Robot robot =
+        robot_of(LINKS TURNS("j", "b", "0 1 0", "") TURNS("k", "c", "0 -1 0", "")
+                     TURNS("l", "d", "0 1 0", "<mimic joint='j'><multiplier>3</multiplier></mimic>") GEARBOX("a"),
+                 NULL);
+    check_close(joint(&robot, "k.mimic").ratio, 2, 0); /* -2, and against its own axis */
+    check_close(joint(&robot, "l.mimic").ratio, 3, 0);
+    st_System *system = NULL;
+    st_Error err = {0};
+    check_ok(st_system_create(robot.scene, &robot.def, &system, &err), err);
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+    check_refused(LINKS TURNS("j", "b", "0 1 0", "") TURNS("k", "c", "0 1 0", "") GEARBOX("d"), 2, "gearbox");
+}
+
 static void bad_sdf(void **state)
 {
     (void)state;
@@ -180,7 +246,8 @@ int main(void)
         cmocka_unit_test(a_world),       cmocka_unit_test(a_loop),
         cmocka_unit_test(collada),       cmocka_unit_test(attached_and_copied),
         cmocka_unit_test(everyday_urdf), cmocka_unit_test(bad_sdf),
-        cmocka_unit_test(gazebo_worlds),
+        cmocka_unit_test(gazebo_worlds), cmocka_unit_test(sdf_frames),
+        cmocka_unit_test(sdf_gears),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -610,6 +610,17 @@ static void everyday_files(void **state)
 
 /* A plate without thickness, a disc without length, a rod whose izz is 0, a mass whose inertia is left out, and a mesh
  * that is not there, which the robot does without. */
+/* Drake's files hang their first joint on a world that no link is named after. */
+static void a_world_without_a_link(void **state)
+{
+    (void)state;
+    Robot robot = robot_of(
+        "<robot name='r'>" LINK("a") JOINT("j", "continuous", "world", "a", "<axis xyz='0 1 0'/>") "</robot>", NULL);
+    assert_int_equal(st_scene_body_count(robot.scene), 1);
+    assert_int_equal(joint(&robot, "j").a.index1, 0);
+    st_scene_destroy(robot.scene);
+}
+
 static void drawn_carelessly(void **state)
 {
     (void)state;
@@ -638,6 +649,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(drawn_carelessly),
+        cmocka_unit_test(a_world_without_a_link),
         cmocka_unit_test(rpy_turns_about_fixed_axes),
         cmocka_unit_test(inertia_is_turned_from_its_frame),
         cmocka_unit_test(fixed_links_become_one_body),
