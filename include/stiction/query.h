@@ -26,7 +26,8 @@ typedef struct st_RayHit {
 
 /* The first surface that the ray enters within `length` (may be infinite). A solid that contains the start of the ray
  * is not hit. Height fields and meshes that are not solid are hit from both sides. `direction` has any length except 0.
- */
+ * In a periodic cell a ray meets the images of all shapes; one without end stops after 1,000 cells. `point` is on the
+ * ray, in the cell or not.                                                                        */
 ST_API st_Status st_system_ray(st_System *system, st_Vec3 from, st_Vec3 direction, double length, uint32_t groups,
                                st_RayHit *out, st_Error *err);
 

@@ -38,8 +38,9 @@ static bool is_seen(const sti_World *world, int shape, uint32_t groups)
 typedef struct Cast {
     const sti_World *world;
     st_Vec3 from, way;
+    double gone; /* length of the ray before `from` */
     uint32_t groups;
-    double limit;
+    double limit; /* from `from` on */
     st_RayHit *hit;
 } Cast;
 
@@ -55,11 +56,46 @@ static bool cast_at(void *ctx, int shape)
                        cast->limit, &s, &normal))
         return true;
     st_RayHit *hit = cast->hit;
-    if (hit->shape.index1 != 0 && (s > hit->distance || (s == hit->distance && shape + 1 > hit->shape.index1)))
+    const double distance = cast->gone + s;
+    if (hit->shape.index1 != 0 &&
+        (distance > hit->distance || (distance == hit->distance && shape + 1 > hit->shape.index1)))
         return true;
     cast->limit = s;
-    *hit = (st_RayHit){{shape + 1}, owner_of(world, shape), s, add(cast->from, scale(s, cast->way)), normal};
+    *hit = (st_RayHit){{shape + 1}, owner_of(world, shape), distance, vec3(0, 0, 0), normal};
     return true;
+}
+
+/* Pieces of a ray in a periodic cell, each no longer than a cell along any of its axes. A ray without end that hits
+ * nothing stops after so many. */
+enum { MOST_PIECES = 1000 };
+
+/* In a periodic cell a ray goes piece by piece. The start of a piece is moved into the cell. Shapes have their centres
+ * there; their images up to two cells away reach the piece: it ends up to a cell farther, and they are up to a cell
+ * large. */
+static void cast_in_cell(const sti_World *world, Cast cast, double length)
+{
+    const sti_Tree *tree = &world->collider.pairs.tree;
+    const sti_Cell *cell = &world->scene->cell;
+    const st_Vec3 from = cast.from, way = cast.way;
+    const double along[3] = {way.x, way.y, way.z};
+    double piece = INFINITY;
+    int reach[3];
+    for (int e = 0; e < 3; e++) {
+        reach[e] = cell->length[e] > 0 ? 2 : 0;
+        if (cell->length[e] > 0 && along[e] != 0) piece = fmin(piece, cell->length[e] / fabs(along[e]));
+    }
+    for (int k = 0; k < MOST_PIECES && (k == 0 || k * piece < fmin(length, cast.hit->distance)); k++) {
+        cast.gone = k == 0 ? 0 : k * piece;
+        const st_Vec3 start = cell_image(cell, add(from, scale(cast.gone, way)));
+        /* A little longer than the piece: a surface at its very end is not lost to rounding. */
+        cast.limit = fmin(fmin(piece * (1 + 1e-9), length - cast.gone), cast.hit->distance - cast.gone);
+        for (int x = -reach[0]; x <= reach[0]; x++)
+            for (int y = -reach[1]; y <= reach[1]; y++)
+                for (int z = -reach[2]; z <= reach[2]; z++) {
+                    cast.from = add(start, vec3(x * cell->length[0], y * cell->length[1], z * cell->length[2]));
+                    sti_tree_ray(tree, cast.from, way, &cast.limit, cast_at, &cast);
+                }
+    }
 }
 
 static st_Status cast_ray(const sti_World *world, const st_Ray *ray, uint32_t groups, st_RayHit *hit, st_Error *err)
@@ -72,11 +108,15 @@ static st_Status cast_ray(const sti_World *world, const st_Ray *ray, uint32_t gr
                         "a ray from (%g, %g, %g) along (%g, %g, %g) for %g m: must be finite, with a direction and a "
                         "length >= 0",
                         from.x, from.y, from.z, direction.x, direction.y, direction.z, ray->length);
-    Cast cast = {world, from, scale(1 / size, direction), groups, ray->length, hit};
+    Cast cast = {world, from, scale(1 / size, direction), 0, groups, ray->length, hit};
     const sti_Pairs *pairs = &world->collider.pairs;
     for (int k = 0; k < pairs->n_planes; k++)
         (void)cast_at(&cast, pairs->plane[k].shape);
-    sti_tree_ray(&pairs->tree, from, cast.way, &cast.limit, cast_at, &cast);
+    if (world->scene->cell.repeats)
+        cast_in_cell(world, cast, ray->length);
+    else
+        sti_tree_ray(&pairs->tree, from, cast.way, &cast.limit, cast_at, &cast);
+    if (hit->shape.index1 != 0) hit->point = add(from, scale(hit->distance, cast.way));
     return ST_OK;
 }
 

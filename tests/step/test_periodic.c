@@ -411,6 +411,67 @@ static void test_queries(void **state)
     destroy(system, scene);
 }
 
+/* Rays of a periodic cell hit what rays of open space hit, in which copies of the cell lie side by side. */
+static void test_rays(void **state)
+{
+    (void)state;
+    enum { COPIES = 4, RAYS = 400 };
+    static const double at[4][3] = {{0.05, 0.3, 0.1}, {0.95, 0.55, 0.3}, {0.5, 0.02, 0.2}, {0.45, 0.7, 0.5}};
+    static const char *const shape[4] = {
+        "{\"type\": \"sphere\", \"radius\": 0.12}", "{\"type\": \"box\", \"size\": [0.3, 0.1, 0.2]}",
+        "{\"type\": \"capsule\", \"radius\": 0.05, \"length\": 0.2}", "{\"type\": \"sphere\", \"radius\": 0.08}"};
+    char *text = calloc(1, 100000);
+    st_Scene *scenes[2];
+    st_System *systems[2];
+    st_Error err = {0};
+    assert_non_null(text);
+    for (int open = 0; open < 2; open++) {
+        int n = sprintf(text, "{%s \"ground\": [{\"type\": \"plane\"}], \"bodies\": [",
+                        open ? "" : "\"periodic\": {\"x\": [0, 1], \"y\": [0, 0.8]},");
+        for (int i = open ? -COPIES : 0; i <= (open ? COPIES : 0); i++)
+            for (int j = open ? -COPIES : 0; j <= (open ? COPIES : 0); j++)
+                for (int k = 0; k < 4; k++)
+                    n += sprintf(text + n, "%s{\"position\": [%.17g, %.17g, %.17g], \"shapes\": [%s]}",
+                                 text[n - 1] == '[' ? "" : ",", at[k][0] + i + (open ? 0 : 3), at[k][1] + 0.8 * j,
+                                 at[k][2], shape[k]);
+        sprintf(text + n, "]}");
+        systems[open] = system_of(text, NULL, &scenes[open]);
+    }
+    int hits = 0, beyond = 0;
+    uint32_t random = 1;
+    for (int k = 0; k < RAYS; k++) {
+        double u[6];
+        st_RayHit hit[2];
+        for (int e = 0; e < 6; e++) {
+            random = random * 1664525u + 1013904223u;
+            u[e] = random / 4294967296.0;
+        }
+        const st_Vec3 from = {u[0], 0.8 * u[1], u[2]}, way = {u[3] - 0.5, u[4] - 0.5, 0.2 * (u[5] - 0.5)};
+        for (int open = 0; open < 2; open++)
+            check_ok(st_system_ray(systems[open], from, way, 2.5, UINT32_MAX, &hit[open], &err), err);
+        assert_int_equal(hit[0].shape.index1 != 0, hit[1].shape.index1 != 0);
+        if (hit[0].shape.index1 == 0) continue;
+        hits++;
+        beyond += hit[0].point.x < 0 || hit[0].point.x > 1 || hit[0].point.y < 0 || hit[0].point.y > 0.8;
+        check_close(hit[0].distance, hit[1].distance, 1e-9);
+        check_close(hit[0].point.x, hit[1].point.x, 1e-9);
+        check_close(hit[0].normal.x, hit[1].normal.x, 1e-6);
+        check_close(hit[0].normal.z, hit[1].normal.z, 1e-6);
+    }
+    assert_true(hits > 100 && beyond > 30);
+    /* A ray without end: along the cell to what is behind its start, and between all shapes for ever. */
+    st_RayHit far;
+    check_ok(st_system_ray(systems[0], (st_Vec3){0.3, 0.3, 0.1}, (st_Vec3){1, 0, 0}, INFINITY, UINT32_MAX, &far, &err),
+             err);
+    check_close(far.distance, 1.05 - 0.12 - 0.3, 1e-9);
+    check_ok(st_system_ray(systems[0], (st_Vec3){0, 0, 0.9}, (st_Vec3){1, 0.7, 0}, INFINITY, UINT32_MAX, &far, &err),
+             err);
+    assert_int_equal(far.shape.index1, 0);
+    for (int open = 0; open < 2; open++)
+        destroy(systems[open], scenes[open]);
+    free(text);
+}
+
 /* ---- refused ------------------------------------------------------------------------------------ */
 
 static void check_not_made(const char *text, const char *const *parts)
@@ -455,7 +516,8 @@ int main(void)
         cmocka_unit_test(test_gas),         cmocka_unit_test(test_threads_and_save),
         cmocka_unit_test(test_long_slide),  cmocka_unit_test(test_joint_across),
         cmocka_unit_test(test_servo_wall),  cmocka_unit_test(test_measures),
-        cmocka_unit_test(test_queries),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_queries),     cmocka_unit_test(test_rays),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
