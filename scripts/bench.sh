@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench.sh BUILD [--quick] -- every scene with every engine, one after another on one core: bench/results/{results.csv,
 # results.md,*.svg}; with --quick a few scenes once, under bench/results/quick/ (not kept in git). BENCH_SCENES,
-# BENCH_CURVES, BENCH_REPEAT, BENCH_LIMIT (seconds of processor time for one run) and BENCH_GROWTH (bodies) narrow the long one.
+# BENCH_CURVES, BENCH_GRAINS, BENCH_REPEAT, BENCH_LIMIT (seconds of processor time for one run) and BENCH_GROWTH (bodies) narrow the long one.
 set -eu
 build=$1
 mode=${2:-}
@@ -62,6 +62,24 @@ drives() {
     esac
 }
 
+# Hopper, drum and clumps, with Yade and LIGGGHTS, too (bench/grains/): a table of its own.
+grains() {
+    printf '\n## Grains\n\nThe same grains and walls for the same time. Yade and LIGGGHTS have soft contacts, as stiff as keeps overlaps below 1 per\n'
+    printf 'cent of d and a step that resolves them; the others have rigid ones. Overlaps are looked at 100 times a second.\n\n'
+    "$build/bench/grains-stiction" --header
+    for scene in ${BENCH_GRAINS:-$([ "$mode" = --quick ] && echo drum-60 || echo hopper-500 drum-500 clumps-500)}; do
+        for engine in stiction ode bullet yade liggghts; do
+            if [ ! -x "$build/bench/grains-$engine" ]; then
+                echo "bench: no $engine (grains-$engine was not built)" >&2
+                continue
+            fi
+            printf '%s %s\n' "$scene" "$engine" >&2
+            # shellcheck disable=SC2086 # $pin is several words or none
+            $pin "$build/bench/grains-$engine" "$scene" || true
+        done
+    done
+}
+
 "$build/bench/run-stiction" --header >"$rows"
 for scene in $scenes; do
     for engine in $engines; do
@@ -108,6 +126,7 @@ bench/README.md says more; curves of accuracy against time are the pictures besi
 
 HEAD
     "$build/bench/table" "$rows"
+    grains
     if [ -z "$mode" ]; then
         printf '\n## Growth\n\nA settled pile ten spheres deep, every step to the same residual (bench/growth.c):\n\n'
         $pin "$build/bench/growth" "${BENCH_GROWTH:-100000}"

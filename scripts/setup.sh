@@ -44,6 +44,8 @@ bench|libsimbody-dev|likewise: Simbody|header simbody/Simbody.h SimTKsimbody
 bench|libdart-dev|likewise: DART|header dart/config.hpp dart
 bench|libdart-external-ikfast-dev|what the headers of DART ask for|header dart/external/ikfast/ikfast.h dart
 bench|libdart-external-convhull-3d-dev|likewise|header dart/external/convhull_3d/convhull_3d.h dart
+bench|yade|likewise, for grains: Yade|command yade
+bench|liggghts|likewise: LIGGGHTS|command liggghts
 deb|debhelper|builds Debian packages|command dh
 deb|dpkg-dev|likewise|command dpkg-buildpackage
 deb|dh-python|likewise, of the Python module|command dh_python3
