@@ -41,6 +41,7 @@ struct Live {
     char message[600];
     char *text; /* the event */
     size_t room, length;
+    char *scene; /* of live_scene(), NULL until it is asked for */
 };
 
 /* ---- the scene as it is now --------------------------------------------------------------------- */
@@ -145,6 +146,7 @@ void live_destroy(Live *live)
     if (live == NULL) return;
     st_system_destroy(live->system);
     free(live->text);
+    free(live->scene);
     free(live);
 }
 
@@ -299,14 +301,24 @@ void live_put_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
-char *live_describe(const Live *live)
+char *live_choices(const Live *live)
 {
-    char *text = NULL;
+    static const char form[] = "{\"live\":true,\"choices\":%s,";
+    char *choices = st_choices_json(&live->def), *text = NULL;
+    if (choices != NULL && (text = malloc(sizeof form + strlen(choices))) != NULL)
+        snprintf(text, sizeof form + strlen(choices), form, choices);
+    free(choices);
+    return text;
+}
+
+const char *live_scene(Live *live)
+{
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    char *model = st_scene_model(live->loaded->scene, &live->loaded->def), *choices = st_choices_json(&live->def);
-    if (out != NULL && model != NULL && choices != NULL) {
-        fputs("{\"live\":true,\"key\":", out);
+    if (live->scene != NULL) return live->scene;
+    char *model = st_scene_model(live->loaded->scene, &live->loaded->def);
+    FILE *out = model != NULL ? open_memstream(&live->scene, &size) : NULL;
+    if (out != NULL) {
+        fputs("\"key\":", out);
         live_put_string(out, live->key);
         fputs(",\"name\":", out);
         live_put_string(out, live->loaded->name);
@@ -314,12 +326,15 @@ char *live_describe(const Live *live)
         live_put_string(out, live->loaded->description);
         fputs(",\"scene\":", out);
         live_put_string(out, live->loaded->text != NULL ? live->loaded->text : "");
-        fprintf(out, ",\"model\":%s,\"choices\":%s}", model, choices);
+        fprintf(out, ",\"model\":%s}", model);
+        const bool whole = ferror(out) == 0;
+        if (fclose(out) != 0 || !whole) {
+            free(live->scene);
+            live->scene = NULL;
+        }
     }
-    if (out != NULL) fclose(out);
     free(model);
-    free(choices);
-    return text;
+    return live->scene;
 }
 
 /* ---- wishes ------------------------------------------------------------------------------------- */

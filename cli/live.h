@@ -11,8 +11,11 @@ typedef struct Live Live;
 Live *live_create(Loaded *loaded, const char *key, st_Error *err);
 void live_destroy(Live *live);
 
-/* The page's first question: what is there. malloc'd JSON; NULL: no memory. */
-char *live_describe(const Live *live);
+/* The description for the page is one JSON object in two parts. The first has the choices as they are now, malloc'd.
+ * The second has the scene, which does not change: it is made once and stays as long as `live`, since it can have many
+ * megabytes and many connections. NULL: no memory. */
+char *live_choices(const Live *live);
+const char *live_scene(Live *live);
 /* A wish of the page: "do=pause", "gravity=3.7", "drag=2&ax=..&ay=..&az=..&x=..&y=..&z=..". */
 void live_control(Live *live, const char *form, size_t length);
 /* Step for at most so long as real time asks for; then tell those who look. */

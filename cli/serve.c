@@ -73,7 +73,6 @@ static void drop(Client *client)
     if (client->fd >= 0) close(client->fd);
     free(client->in);
     free(client->out);
-    free(client->owned);
     *client = (Client){.fd = -1};
 }
 
@@ -122,31 +121,27 @@ static void queue_head(Client *client, const char *status, const char *type, con
     queue(client, head, (size_t)n);
 }
 
-/* `body` is sent from where it stands; `owned`, or NULL, is freed when it is. */
-static void answer_from(Client *client, const char *status, const char *type, const char *more, const void *body,
-                        size_t length, char *owned)
+/* `first` is copied; `rest` is sent from where it is. */
+static void answer_from(Client *client, const char *status, const char *type, const char *more, const char *first,
+                        const void *rest, size_t length)
 {
     char lines[1024];
-    snprintf(lines, sizeof lines, "Content-Length: %zu\r\n%s", length, more);
+    snprintf(lines, sizeof lines, "Content-Length: %zu\r\n%s", strlen(first) + length, more);
     queue_head(client, status, type, lines);
-    free(client->owned);
-    client->rest = body;
+    queue(client, first, strlen(first));
+    client->rest = rest;
     client->rest_length = length;
     client->rest_sent = 0;
-    client->owned = owned;
 }
 
 void answer_with(Client *client, const char *status, const char *type, const void *body, size_t length)
 {
-    answer_from(client, status, type, "", body, length, NULL);
+    answer_from(client, status, type, "", "", body, length);
 }
 
-void answer_owned(Client *client, const char *type, char *body)
+void answer_in_parts(Client *client, const char *type, const char *first, const char *rest)
 {
-    if (body == NULL)
-        answer_text(client, "500 Out of Memory", "out of memory\n");
-    else
-        answer_from(client, "200 OK", type, "", body, strlen(body), body);
+    answer_from(client, "200 OK", type, "", first, rest, strlen(rest));
 }
 
 void answer_text(Client *client, const char *status, const char *text)
@@ -163,7 +158,7 @@ void answer_page(const Server *server, Client *client)
              "Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
              "img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'\r\n",
              server->port, server->key);
-    answer_from(client, "200 OK", "text/html; charset=utf-8", more, viewer_page, viewer_page_size, NULL);
+    answer_from(client, "200 OK", "text/html; charset=utf-8", more, "", viewer_page, viewer_page_size);
 }
 
 void start_stream(const Server *server, Client *client)
@@ -407,8 +402,6 @@ static void write_to(Client *client)
     }
     if (is_sending(client)) return;
     client->rest_length = client->rest_sent = 0;
-    free(client->owned);
-    client->owned = NULL;
     if (client->closing) drop(client);
 }
 

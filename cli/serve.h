@@ -29,7 +29,6 @@ typedef struct Client {
     size_t in_length, in_room, out_length, out_sent, out_room;
     const char *rest; /* the body of an answer, after `out` */
     size_t rest_length, rest_sent;
-    char *owned;     /* freed when it is sent, or NULL               */
     size_t head;     /* bytes of a head that passed; 0: none yet     */
     Request request; /* its own                                      */
     bool streaming;  /* server-sent events: stays open               */
@@ -54,8 +53,8 @@ void server_poll(Server *server, int milliseconds);
 
 /* Answers, one for each request. The body is not copied: it stays where it is as long as the server does. */
 void answer_with(Client *client, const char *status, const char *type, const void *body, size_t length);
-void answer_owned(Client *client, const char *type,
-                  char *body); /* malloc'd, and freed when it is sent; NULL: an error */
+/* JSON that begins with what changes: `first` is copied, `rest` is not. */
+void answer_in_parts(Client *client, const char *type, const char *first, const char *rest);
 void answer_text(Client *client, const char *status, const char *text);
 void answer_page(const Server *server, Client *client); /* the viewer */
 void start_stream(const Server *server, Client *client);

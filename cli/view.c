@@ -57,7 +57,13 @@ static void answer(Server *server, Client *client, const Request *request)
     if (!request->post && strcmp(path, "/") == 0) {
         answer_page(server, client);
     } else if (!request->post && strcmp(path, "/run") == 0 && view->live != NULL) {
-        answer_owned(client, "application/json", live_describe(view->live));
+        char *choices = live_choices(view->live);
+        const char *scene = live_scene(view->live);
+        if (choices == NULL || scene == NULL)
+            answer_text(client, "500 Out of Memory", "out of memory\n");
+        else
+            answer_in_parts(client, "application/json", choices, scene);
+        free(choices);
     } else if (!request->post && strcmp(path, "/run") == 0) {
         answer_with(client, "200 OK", "application/octet-stream", view->run, view->size);
     } else if (!request->post && strcmp(path, "/events") == 0 && view->live != NULL) {

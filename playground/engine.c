@@ -96,7 +96,7 @@ static int split_lines(char *lines, const char *item[], int room)
     return n;
 }
 
-/* Start a scene. `sets` are overrides PATH=VALUE, one a line. Returns what live_describe() does, or all errors of the
+/* Start a scene. `sets` are overrides PATH=VALUE, one a line. Returns its description (live.h), or all errors of the
  * scene: then the simulation before it goes on. */
 const char *engine_open(const char *text, const char *label, const char *sets)
 {
@@ -131,8 +131,13 @@ const char *engine_open(const char *text, const char *label, const char *sets)
     close_scene(loaded);
     loaded = fresh;
     live = next;
+    char *choices = live_choices(live);
+    const char *scene = live_scene(live);
+    const size_t size = choices != NULL && scene != NULL ? strlen(choices) + strlen(scene) + 1 : 0;
     free(answer);
-    answer = live_describe(live);
+    answer = size > 0 ? malloc(size) : NULL;
+    if (answer != NULL) snprintf(answer, size, "%s%s", choices, scene);
+    free(choices);
     return answer != NULL ? answer : "";
 }
 

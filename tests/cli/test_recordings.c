@@ -562,6 +562,69 @@ static void live_runs_take_wishes(void **state)
     check_status(p, 0);
 }
 
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) /* freed memory is kept there */
+/* Memory [KB] of the process that serves: the child that reads files, of the program `parent`. */
+static long served_memory(Program *p, pid_t parent)
+{
+    char path[64];
+    int child = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
+    read_file(path, p->out);
+    assert_int_equal(sscanf(p->out, "%d", &child), 1);
+    snprintf(path, sizeof path, "/proc/%d/status", child);
+    read_file(path, p->out);
+    const char *at = strstr(p->out, "VmRSS:");
+    assert_non_null(at);
+    return atol(at + strlen("VmRSS:"));
+}
+
+/* The page gets the text of the scene, here 4 MB, more than a socket takes. Thirty connections that ask for it and do
+ * not read it cost less than two of them. */
+static void pages_that_do_not_read_cost_little(void **state)
+{
+    enum { N = 30 };
+    Program *p = *state;
+    const char *scene = in_folder(p, "long.json");
+    char request[512], key[64] = "";
+    int fd[N];
+    FILE *file = fopen(scene, "w");
+    assert_non_null(file);
+    fprintf(file, "{\"bodies\": [{\"mass\": 1, \"inertia\": [1, 1, 1]}], \"description\": \"%04000000d\"}", 0);
+    assert_int_equal(fclose(file), 0);
+    setenv("MALLOC_MMAP_THRESHOLD_", "65536", 1); /* large blocks go back to the system when they are freed */
+    pid_t child = start(p, (const char *const[]){"view", scene, "--no-browser", NULL}, out_file(p));
+    unsetenv("MALLOC_MMAP_THRESHOLD_");
+    const int port = served_port(p, key);
+    snprintf(request, sizeof request, "GET /run?key=%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", key, port);
+    ask(p, port, request);
+    const size_t size = (size_t)atol(strstr(p->out, "Content-Length: ") + strlen("Content-Length: "));
+    assert_true(size > 4000000);
+    const long before = served_memory(p, child);
+    for (int k = 0; k < N; k++) {
+        struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+        struct timeval patience = {PATIENCE_MS / 1000, 0};
+        int small = 2048;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        fd[k] = socket(AF_INET, SOCK_STREAM, 0);
+        setsockopt(fd[k], SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+        setsockopt(fd[k], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        assert_int_equal(connect(fd[k], (struct sockaddr *)&address, sizeof address), 0);
+        assert_int_equal(send(fd[k], request, strlen(request), MSG_NOSIGNAL), strlen(request));
+    }
+    for (int k = 0; k < N; k++) { /* each has the start of its answer */
+        assert_int_equal(recv(fd[k], p->out, 15, 0), 15);
+        assert_memory_equal(p->out, "HTTP/1.1 200 OK", 15);
+    }
+    const long grown = served_memory(p, child) - before;
+    if (grown > 10000) fail_msg("%d answers of %zu bytes take %ld KB", N, size, grown);
+    for (int k = 0; k < N; k++)
+        close(fd[k]);
+    kill(child, SIGTERM);
+    finish(p, child);
+    check_status(p, 0);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -576,6 +639,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_interrupt_ends_the_browser, setup, teardown),
         cmocka_unit_test_setup_teardown(the_server_is_for_one_page, setup, teardown),
         cmocka_unit_test_setup_teardown(live_runs_take_wishes, setup, teardown),
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+        cmocka_unit_test_setup_teardown(pages_that_do_not_read_cost_little, setup, teardown),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
