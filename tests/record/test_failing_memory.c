@@ -531,6 +531,315 @@ static st_Status solves(st_Error *err)
     return status;
 }
 
+/* ---- numbers, bodies and keyframes of a running system ---- */
+
+static const char machine_text[] =
+    "{\"ground\": [{\"type\": \"plane\", \"friction\": 0.5}],"
+    " \"materials\": [{\"name\": \"rubber\", \"friction\": 0.8}],"
+    " \"bodies\": ["
+    "  {\"name\": \"ball\", \"position\": [0, 0, 0.1], \"shapes\": [{\"name\": \"s\", \"type\": \"sphere\", "
+    "\"radius\": 0.1, \"material\": \"rubber\"}]},"
+    "  {\"name\": \"spare\", \"position\": [0.15, 0, 0.3], \"shapes\": [{\"type\": \"sphere\", \"radius\": 0.1}]},"
+    "  {\"name\": \"arm\", \"position\": [3.5, 0, 1], \"shapes\": [{\"type\": \"capsule\", \"radius\": 0.05, "
+    "\"length\": 0.5}]}],"
+    " \"joints\": [{\"name\": \"pin\", \"type\": \"revolute\", \"b\": \"arm\", \"point\": [3, 0, 1], \"axis\": "
+    "[0, 1, 0], \"motor\": {\"type\": \"position\", \"target\": 0.1, \"stiffness\": 50, \"damping\": 1}}],"
+    " \"springs\": [{\"name\": \"band\", \"type\": \"linear\", \"a\": \"ball\", \"b\": \"arm\", \"stiffness\": 10}],"
+    " \"forces\": [{\"name\": \"wind\", \"body\": \"ball\", \"force\": [0.1, 0, 0]}],"
+    " \"measures\": [{\"name\": \"angle\", \"type\": \"coordinate\", \"joint\": \"pin\"},"
+    "  {\"name\": \"imu\", \"type\": \"acceleration\", \"body\": \"arm\"},"
+    "  {\"name\": \"eye\", \"type\": \"range\", \"body\": \"arm\"},"
+    "  {\"name\": \"feel\", \"type\": \"touch\", \"body\": \"ball\", \"region\": {\"type\": \"sphere\", "
+    "\"radius\": 0.2}}],"
+    " \"keyframes\": [{\"name\": \"up\", \"time\": 1, \"bodies\": [{\"body\": \"ball\", \"position\": [0, 0, 0.5]}], "
+    "\"motors\": [{\"joint\": \"pin\", \"target\": 0.2}]}],"
+    " \"simulation\": {\"h\": 0.005}}";
+
+/* A call that fails leaves the state as it was. */
+#define DO_OR_LEAVE(system, call)                                                                                      \
+    do {                                                                                                               \
+        if (status == ST_OK) {                                                                                         \
+            const uint64_t hash_before = st_system_hash(system);                                                       \
+            status = (call);                                                                                           \
+            if (status != ST_OK) assert_true(st_system_hash(system) == hash_before);                                   \
+        }                                                                                                              \
+    } while (0)
+
+static st_Status changes_a_running_system(st_Error *err)
+{
+    Made made = {0};
+    double controls[16], values[64], q[64], v[64];
+    int count = 0;
+    st_Status status =
+        st_scene_parse(machine_text, sizeof machine_text - 1, "text", NULL, 0, &made.scene, &made.def, err);
+    DO(st_system_create(made.scene, &made.def, &made.system, err));
+    st_System *system = made.system;
+    if (status == ST_OK) {
+        const st_BodyId ball = st_scene_find_body(made.scene, "ball"), spare = st_scene_find_body(made.scene, "spare");
+        const st_JointId pin = st_scene_find_joint(made.scene, "pin");
+        const st_ForceId wind = st_scene_find_force(made.scene, "wind");
+        const st_Vec3 push = {0, 1, 0};
+        const st_Pose away = {{0.3, 0, 0.6}, {1, 0, 0, 0}};
+        const int n = st_system_control_count(system);
+        assert_true(n <= 16 && st_system_n_q(system) <= 64);
+        DO_OR_LEAVE(system, st_system_step(system, 0.005, NULL, err));
+        DO_OR_LEAVE(system, st_system_set_parameter(system, "bodies/*/mass", 2, err));
+        DO_OR_LEAVE(system, st_system_set_parameter(system, "materials/rubber/friction", 0.2, err));
+        DO_OR_LEAVE(system, st_system_set_parameter(system, "joints/pin/motor/stiffness", 60, err));
+        DO_OR_LEAVE(system, st_system_set_parameter(system, "springs/band/stiffness", 11, err));
+        DO(st_system_parameter(system, "bodies/ball/mass", &values[0], err));
+        DO_OR_LEAVE(system, st_system_remove_body(system, spare, err));
+        DO_OR_LEAVE(system, st_system_step(system, 0.005, NULL, err));
+        DO_OR_LEAVE(system, st_system_insert_body(system, spare, &away, NULL, NULL, err));
+        DO_OR_LEAVE(system, st_system_set_motor(system, pin, 0.3, err));
+        DO_OR_LEAVE(system, st_system_set_force(system, wind, &push, NULL, err));
+        DO_OR_LEAVE(system, st_system_push(system, ball, &push, NULL, err));
+        DO(st_system_controls(system, controls, n, err));
+        DO_OR_LEAVE(system, st_system_set_controls(system, controls, n, err));
+        DO_OR_LEAVE(system, st_system_step(system, 0.005, NULL, err));
+        for (int k = 0; k < st_scene_measure_count(made.scene); k++)
+            DO(st_system_measure(system, k, values, &count, err));
+        st_system_state(system, q, v);
+        DO_OR_LEAVE(system, st_system_set_state(system, 0.5, q, v, err));
+        DO_OR_LEAVE(system, st_system_set_pose(system, ball, &away, err));
+        DO_OR_LEAVE(system, st_system_set_velocity(system, ball, &push, &push, err));
+        DO_OR_LEAVE(system, st_system_wake(system, ball, err));
+        const size_t size = st_system_save(system, NULL, 0);
+        void *bytes = __real_malloc(size);
+        assert_non_null(bytes);
+        st_system_save(system, bytes, size);
+        DO_OR_LEAVE(system, st_system_set_keyframe(system, 1, err));
+        DO_OR_LEAVE(system, st_system_step(system, 0.005, NULL, err));
+        DO_OR_LEAVE(system, st_system_restore(system, bytes, size, err));
+        DO_OR_LEAVE(system, st_system_step(system, 0.005, NULL, err));
+        __real_free(bytes);
+    }
+    unmake(&made);
+    return status;
+}
+
+/* A scene made and changed by calls. One that fails leaves as many things as there were. */
+static st_Status edits_a_scene(st_Error *err)
+{
+    st_Scene *scene = NULL, *copy = NULL;
+    st_System *system = NULL;
+    st_BodyId body[3] = {{0}};
+    st_ShapeId shape = {0};
+    st_JointId joint = {0};
+    st_SpringId spring = {0};
+    st_ForceId force = {0};
+    st_MaterialId wood = {0};
+    st_Status status = st_scene_create(&scene, err);
+    for (int k = 0; k < 3; k++) {
+        st_BodyDef def = st_body_def();
+        char name[8];
+        snprintf(name, sizeof name, "b%d", k);
+        def.name = name, def.mass = 1, def.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}}, def.pose.p.x = k;
+        const int before = status == ST_OK ? st_scene_body_count(scene) : 0;
+        DO(st_scene_add_body(scene, &def, &body[k], err));
+        if (status != ST_OK && scene != NULL) assert_int_equal(st_scene_body_count(scene), before);
+        if (status != ST_OK) break;
+    }
+    st_MaterialDef material = st_material_def();
+    material.name = "wood";
+    DO(st_scene_add_material(scene, &material, &wood, err));
+    st_MaterialPairDef pair = st_material_pair_def();
+    pair.a = pair.b = wood, pair.mu = 0.3;
+    DO(st_scene_add_material_pair(scene, &pair, err));
+    st_ShapeDef box = st_box_def(0.1, 0.1, 0.1), plane = st_plane_def();
+    box.material = wood;
+    DO(st_scene_add_shape(scene, body[0], &box, &shape, err));
+    DO(st_scene_add_shape(scene, body[1], &box, NULL, err));
+    DO(st_scene_add_shape(scene, ST_GROUND, &plane, NULL, err));
+    st_JointDef hinge = st_joint_def(ST_JOINT_REVOLUTE);
+    hinge.b = body[1], hinge.name = "hinge";
+    DO(st_scene_add_joint(scene, &hinge, &joint, err));
+    st_SpringDef band = st_spring_def(ST_SPRING_LINEAR);
+    band.a = body[0], band.b = body[1], band.stiffness = 5, band.name = "band";
+    DO(st_scene_add_spring(scene, &band, &spring, err));
+    st_ForceDef wind = st_force_def();
+    wind.body = body[0], wind.name = "wind";
+    DO(st_scene_add_force(scene, &wind, &force, err));
+    st_KeyframeDef keyframe = st_keyframe_def();
+    const st_KeyframeBody at = {.body = body[0], .pose = {{0, 0, 2}, {1, 0, 0, 0}}};
+    keyframe.name = "start", keyframe.n_bodies = 1, keyframe.bodies = &at;
+    DO(st_scene_add_keyframe(scene, &keyframe, err));
+    DO(st_scene_exclude(scene, body[0], body[1], err));
+    DO(st_scene_copy(scene, &copy, err));
+    DO(st_system_create(scene, &(st_SystemDef){0}, &system, NULL) == ST_ERR_ARGUMENT ? ST_OK : ST_ERR_MEMORY);
+    const int before = status == ST_OK ? st_scene_body_count(copy) : 0;
+    DO(st_scene_remove_springs(copy, &spring, 1, err));
+    DO(st_scene_remove_forces(copy, &force, 1, err));
+    DO(st_scene_remove_joints(copy, &joint, 1, err));
+    DO(st_scene_remove_shapes(copy, &shape, 1, err));
+    DO(st_scene_remove_bodies(copy, &body[1], 1, err));
+    if (copy != NULL) assert_int_equal(st_scene_body_count(copy), status == ST_OK ? before - 1 : 3);
+    st_SystemDef def = st_system_def();
+    DO(st_system_create(copy, &def, &system, err));
+    DO(st_system_step(system, 0.01, NULL, err));
+    DO(st_system_change(system, scene, err));
+    DO(st_system_step(system, 0.01, NULL, err));
+    st_system_destroy(system);
+    st_scene_destroy(copy);
+    st_scene_destroy(scene);
+    if (status != ST_OK && err->message[0] == '\0')
+        snprintf(err->message, sizeof err->message, "of a def without defaults");
+    return status;
+}
+
+/* Worlds with their own states and numbers of steps. */
+static st_Status moves_batch(st_Error *err)
+{
+    Made made = {0};
+    st_Batch *batch = NULL;
+    st_BatchDef def = st_batch_def();
+    double q[2 * 64], v[2 * 64];
+    const int steps[2] = {1, 3}, keyframes[2] = {1, 0};
+    st_Status status =
+        st_scene_parse(machine_text, sizeof machine_text - 1, "text", NULL, 0, &made.scene, &made.def, err);
+    DO(st_system_create(made.scene, &made.def, &made.system, err));
+    def.worlds = 2;
+    DO(st_batch_create(made.scene, &made.def, &def, &batch, err));
+    DO(st_batch_step_each(batch, steps, err));
+    if (status == ST_OK) {
+        const int n_q = st_system_n_q(made.system), n_v = st_system_n_v(made.system);
+        assert_true(n_q <= 64);
+        for (int k = 0; k < 2; k++)
+            st_system_state(made.system, q + (size_t)k * (size_t)n_q, v + (size_t)k * (size_t)n_v);
+    }
+    DO(st_batch_set_states(batch, NULL, NULL, q, v, err));
+    DO(st_batch_reset(batch, NULL, keyframes, err));
+    if (status == ST_OK && st_batch_system(batch, 1) == NULL) {
+        status = ST_ERR_MEMORY;
+        snprintf(err->message, sizeof err->message, "out of memory");
+    }
+    st_batch_destroy(batch);
+    unmake(&made);
+    return status;
+}
+
+static st_Status steps_periodic(st_Error *err)
+{
+    return run_text("{\"periodic\": {\"x\": [0, 0.5]}, \"ground\": [{\"type\": \"plane\"}], \"bodies\": ["
+                    "{\"name\": \"a\", \"position\": [0.02, 0, 0.05], \"shapes\": [" SPHERE "]},"
+                    "{\"name\": \"b\", \"position\": [0.48, 0, 0.1], \"shapes\": [" SPHERE "]}],"
+                    "\"simulation\": {\"h\": 0.002}}",
+                    3, err);
+}
+
+/* Boxes, hulls and capsules on a mesh, on flat arrays. */
+static st_Status steps_device_shapes(st_Error *err)
+{
+    return run_text(
+        "{\"ground\": [{\"type\": \"height-field\", \"spacing\": 1, \"heights\": [[0, 0, 0], [0, 0.01, 0], [0, 0, "
+        "0]]}], "
+        "\"bodies\": ["
+        "{\"name\": \"a\", \"position\": [0, 0, 0.06], \"shapes\": [{\"type\": \"box\", \"size\": [0.1, 0.1, 0.1]}]},"
+        "{\"name\": \"b\", \"position\": [0.05, 0, 0.16], \"shapes\": [{\"type\": \"capsule\", \"radius\": 0.05, "
+        "\"length\": 0.1}]},"
+        "{\"name\": \"c\", \"position\": [0.3, 0, 0.04], \"recentre\": true, \"shapes\": [{\"type\": \"hull\", "
+        "\"points\": [[0,0,0],[0.1,0,0],[0,0.1,0],[0,0,0.1]]}]}],"
+        "\"simulation\": {\"h\": 0.002, \"device\": \"flat\"}}",
+        3, err);
+}
+
+/* Linear complementarity problems, problems of a step, and answers that are written into a problem file. */
+static st_Status solves_directly(st_Error *err)
+{
+    Made made;
+    st_FrictionCopy *copy = NULL;
+    st_Friction *friction = NULL;
+    st_Solver *solver = NULL;
+    double r[512] = {0}, z[2], w[2], error, margin, least[512];
+    bool determined[512];
+    const double M[4] = {2, 1, 1, 2}, q[2] = {-5, -6};
+    const st_LcpProblem lcp = {.n = 2, .M = {2, 2, (const int64_t[]){0, 2, 4}, (const int[]){0, 1, 0, 1}, M}, .q = q};
+    st_LcpInfo lcp_info;
+    st_LcpError lcp_error;
+    st_Residual residual;
+    st_Determined found;
+    st_Status status = make(&made, "default", err);
+    if (status != ST_OK) return status;
+    DO(st_system_step(made.system, 0.005, NULL, err));
+    DO(st_lcp_solve(&lcp, 1e-10, z, &lcp_info, err));
+    DO(st_lcp_residual(&lcp, z, &error, err));
+    DO(st_lcp_error(&lcp, z, w, &lcp_error, err));
+    DO(st_lcp_contradiction(&lcp, &margin, err));
+    if (status == ST_OK) {
+        const st_SolverDef def = st_solver_def();
+        const st_Problem *problem = st_system_problem(made.system, NULL);
+        st_Solution solution = {.r = r};
+        if (problem == NULL) {
+            status = ST_ERR_MEMORY;
+            snprintf(err->message, sizeof err->message, "out of memory");
+        }
+        DO(st_solver_create(&def, &solver, err));
+        DO(st_solver_solve(solver, problem, &solution, NULL, err));
+        DO(st_problem_residual(problem, r, &residual, err));
+        DO(st_friction_from_step(problem, true, &copy, err));
+    }
+    if (status == ST_OK) {
+        const st_FrictionProblem *problem = st_friction_copy_problem(copy);
+        const st_ProblemFile out = {.friction = *problem};
+        st_SolveInfo info = {0};
+        DO(st_friction_create(problem, &friction, err));
+        DO(st_friction_solve(friction, solver, &(st_Solution){.r = r}, &info, err));
+        DO(st_friction_determined(friction, r, NULL, 1e-8, determined, least, &found, err));
+        DO(st_friction_lowest(problem, &error, err));
+        DO(st_friction_contradiction(problem, &margin, err));
+        DO(st_problem_file_write(in_folder("answer.hdf5"), &out, err));
+    }
+    st_solver_destroy(solver);
+    st_friction_destroy(friction);
+    st_friction_copy_destroy(copy);
+    unmake(&made);
+    return status;
+}
+
+/* Every table of kept.h5, and its curves. */
+static st_Status reads_all_of_a_recording(st_Error *err)
+{
+    st_Recording *recording = NULL;
+    st_RecordedStep step;
+    st_RecordedFrame frame;
+    st_RecordedContact contact;
+    st_RecordedJoint joint[4];
+    st_Vec3 position[8], velocity[8], spin[8];
+    st_Quat orientation[8];
+    st_Status status = st_recording_open(in_folder("kept.h5"), &recording, err);
+    DO(st_recording_steps(recording, 0, 1, &step, err));
+    DO(st_recording_frames(recording, 0, 1, &frame, err));
+    DO(st_recording_contacts(recording, 0, 1, &contact, err));
+    DO(st_recording_joints(recording, 0, joint, err));
+    DO(st_recording_bodies(recording, 0, position, orientation, velocity, spin, err));
+    DO(st_recording_write_plot(recording, NULL,
+                               (const char *const[]){"box.force", "box/ground.fz", "pin.fx", "pin.motor"}, 4,
+                               in_folder("plot.svg"), err));
+    st_recording_close(recording);
+    return status;
+}
+
+static st_Status reads_sdf(st_Error *err)
+{
+    return read_file_scene(in_folder("robot.sdf"), err);
+}
+static st_Status reads_mjcf_of_everything(st_Error *err)
+{
+    return read_file_scene(in_folder("rich.xml"), err);
+}
+static st_Status reads_meshes(st_Error *err)
+{
+    return read_file_scene(in_folder("meshes.json"), err);
+}
+static st_Status steps_exact(st_Error *err)
+{
+    return step_preset("exact", err);
+}
+static st_Status steps_real_time(st_Error *err)
+{
+    return step_preset("real-time", err);
+}
+
 /* ---- all of it ------------------------------------------------------------------------------------ */
 
 typedef st_Status Operation(st_Error *err);
@@ -602,6 +911,37 @@ static int begin(void **state)
                "{\"ground\": [{\"type\": \"plane\"}], \"robots\": [{\"name\": \"one\", \"file\": \"robot.urdf\"}], "
                "\"bodies\": [{\"name\": \"m\", \"position\": [3, 0, 1], \"mass\": 1, \"inertia\": [1, 1, 1], "
                "\"shapes\": [{\"type\": \"hull\", \"file\": \"cube.obj\"}]}]}");
+    write_text("robot.sdf",
+               "<sdf version='1.9'><model name='m'><link name='base'><inertial><mass>1</mass><inertia><ixx>0.1</ixx>"
+               "<iyy>0.1</iyy><izz>0.1</izz></inertia></inertial><collision name='c'><geometry><box><size>0.1 0.1 0.1"
+               "</size></box></geometry></collision></link><link name='arm'><pose>0 0 0.3 0 0 0</pose><collision "
+               "name='c'><geometry><sphere><radius>0.05</radius></sphere></geometry></collision></link><joint name='j' "
+               "type='revolute'><parent>base</parent><child>arm</child><axis><xyz>0 1 0</xyz><limit><lower>-1</lower>"
+               "<upper>1</upper></limit></axis></joint></model></sdf>");
+    write_text(
+        "rich.xml",
+        "<mujoco><default><default class='thin'><geom size='0.02'/></default></default><asset><mesh name='cube' "
+        "file='cube.obj'/></asset><worldbody><geom type='plane' size='1 1 1'/><site name='post' pos='0 0 1'/>"
+        "<body name='b' pos='0 0 1'><joint name='h' type='hinge' axis='0 1 0' range='-90 90'/><geom "
+        "class='thin' type='capsule' fromto='0 0 0 0 0 0.3'/><site name='tip' pos='0 0 0.3'/><body name='c' "
+        "pos='0 0 0.4'><joint name='s' type='slide' axis='0 0 1'/><geom type='mesh' mesh='cube' mass='1'/></body>"
+        "</body></worldbody><tendon><spatial name='t' stiffness='5'><site site='post'/><site site='tip'/>"
+        "</spatial><fixed name='f'><joint joint='h' coef='1'/><joint joint='s' coef='2'/></fixed></tendon>"
+        "<actuator><motor name='m' joint='h'/><position name='p' joint='s' kp='10'/><motor name='pull' "
+        "tendon='t'/></actuator><sensor><jointpos joint='h'/><accelerometer site='tip'/><touch site='tip'/>"
+        "</sensor><equality><joint joint1='h' joint2='s' active='false'/></equality><contact><exclude body1='b' "
+        "body2='c'/></contact><keyframe><key name='up' qpos='0.1 0.02'/></keyframe></mujoco>");
+    write_text(
+        "cube.stl",
+        "solid c\nfacet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 0 1 0\nvertex 1 0 0\nendloop\nendfacet\n"
+        "facet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 0 1\nendloop\nendfacet\n"
+        "facet normal 0 0 0\nouter loop\nvertex 1 0 0\nvertex 0 1 0\nvertex 0 0 1\nendloop\nendfacet\n"
+        "facet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 0 0 1\nvertex 0 1 0\nendloop\nendfacet\nendsolid c\n");
+    write_text(
+        "meshes.json",
+        "{\"ground\": [{\"type\": \"mesh\", \"file\": \"cube.stl\"}], \"bodies\": [{\"name\": \"m\", \"position\": "
+        "[0.2, 0.2, 2], \"mass\": 1, \"inertia\": [1, 1, 1], \"shapes\": [{\"type\": \"mesh\", \"file\": "
+        "\"cube.obj\"}]}]}");
     if (records(&err) != ST_OK) {
         fprintf(stderr, "%s\n", err.message);
         return -1;
@@ -647,6 +987,18 @@ TEST(steps_device)
 TEST(steps_2004)
 TEST(draws)
 TEST(exports)
+TEST(changes_a_running_system)
+TEST(edits_a_scene)
+TEST(moves_batch)
+TEST(steps_periodic)
+TEST(steps_device_shapes)
+TEST(solves_directly)
+TEST(reads_all_of_a_recording)
+TEST(reads_sdf)
+TEST(reads_mjcf_of_everything)
+TEST(reads_meshes)
+TEST(steps_exact)
+TEST(steps_real_time)
 
 /* An allocator without its functions is refused by name. */
 static void allocators_without_functions_are_refused(void **state)
@@ -693,6 +1045,18 @@ int main(void)
         cmocka_unit_test(test_steps_2004),
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_exports),
+        cmocka_unit_test(test_changes_a_running_system),
+        cmocka_unit_test(test_edits_a_scene),
+        cmocka_unit_test(test_moves_batch),
+        cmocka_unit_test(test_steps_periodic),
+        cmocka_unit_test(test_steps_device_shapes),
+        cmocka_unit_test(test_solves_directly),
+        cmocka_unit_test(test_reads_all_of_a_recording),
+        cmocka_unit_test(test_reads_sdf),
+        cmocka_unit_test(test_reads_mjcf_of_everything),
+        cmocka_unit_test(test_reads_meshes),
+        cmocka_unit_test(test_steps_exact),
+        cmocka_unit_test(test_steps_real_time),
         cmocka_unit_test(allocators_without_functions_are_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);
