@@ -149,15 +149,16 @@ static const Field summary_fields[] = {
     {0},
 };
 
-/* Of one field; close it. */
+/* Of one field; close it. Negative: HDF5 has no memory for it. */
 static hid_t field_type(const Field *field)
 {
     hid_t base = H5T_NATIVE_DOUBLE;
     hsize_t count = (hsize_t)field->count;
     if (field->kind == 'S') {
         hid_t text = H5Tcopy(H5T_C_S1);
-        H5Tset_size(text, (size_t)field->count);
-        return text;
+        if (text < 0 || H5Tset_size(text, (size_t)field->count) >= 0) return text;
+        H5Tclose(text);
+        return -1;
     }
     if (field->kind == 'F') base = H5T_NATIVE_FLOAT;
     if (field->kind == 'I') base = H5T_NATIVE_INT32;
@@ -166,15 +167,19 @@ static hid_t field_type(const Field *field)
     return count > 0 ? H5Tarray_create2(base, 1, &count) : H5Tcopy(base);
 }
 
+/* A type that lacks a field would read and write the others, and leave that one out in silence: all or nothing. */
 static hid_t compound_type(size_t size, const Field *fields)
 {
     hid_t type = H5Tcreate(H5T_COMPOUND, size);
-    for (const Field *field = fields; field->name != NULL; field++) {
+    bool ok = type >= 0;
+    for (const Field *field = fields; ok && field->name != NULL; field++) {
         hid_t member = field_type(field);
-        H5Tinsert(type, field->name, field->offset, member);
-        H5Tclose(member);
+        ok = member >= 0 && H5Tinsert(type, field->name, field->offset, member) >= 0;
+        if (member >= 0) H5Tclose(member);
     }
-    return type;
+    if (ok || type < 0) return type;
+    H5Tclose(type);
+    return -1;
 }
 
 hid_t sti_table_type(sti_Table table)

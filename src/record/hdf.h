@@ -50,7 +50,8 @@ typedef struct sti_StoredContact {
 } sti_StoredContact;
 #define STI_STORED_CONTACT (offsetof(sti_StoredContact, gap) + sizeof(float)) /* bytes, without the padding */
 
-/* The type of a row in memory, and in the file where HDF5 converts between the two; close it. Body tables: a double. */
+/* The type of a row in memory, and in the file where HDF5 converts between the two; close it. Body tables: a double.
+ * Negative: HDF5 has no memory for it. */
 hid_t sti_table_type(sti_Table table);
 hid_t sti_table_file_type(sti_Table table);
 hid_t sti_summary_type(void);

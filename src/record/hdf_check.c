@@ -63,7 +63,8 @@ bool sti_hdf_stays_inside(hid_t file, const char *name)
         if (name[k] != '/' && name[k] != '\0') continue;
         memcpy(part, name, k);
         part[k] = '\0';
-        if (H5Lexists(file, part, H5P_DEFAULT) <= 0) return true;
+        const htri_t there = H5Lexists(file, part, H5P_DEFAULT);
+        if (there <= 0) return there == 0;
         if (H5Lget_info(file, part, &info, H5P_DEFAULT) < 0 || info.type == H5L_TYPE_EXTERNAL) return false;
     }
     return true;

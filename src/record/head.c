@@ -4,24 +4,26 @@
 #include <stdlib.h>
 #include <time.h>
 
-static void text_type_of(const char *text, hid_t *type)
+/* The type of a text of this length; close it. Negative: HDF5 has no memory for it. */
+static hid_t text_type_of(const char *text)
 {
-    size_t length = strlen(text);
-    *type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(*type, length > 0 ? length : 1);
-    H5Tset_strpad(*type, H5T_STR_NULLPAD);
-    H5Tset_cset(*type, H5T_CSET_UTF8);
+    const size_t length = strlen(text);
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    if (type < 0 || (H5Tset_size(type, length > 0 ? length : 1) >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
+                     H5Tset_cset(type, H5T_CSET_UTF8) >= 0))
+        return type;
+    H5Tclose(type);
+    return -1;
 }
 
 static herr_t put_text(hid_t object, const char *name, const char *text)
 {
-    hid_t type, space = H5Screate(H5S_SCALAR);
-    text_type_of(text, &type);
+    hid_t type = text_type_of(text), space = H5Screate(H5S_SCALAR);
     hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     herr_t status = attribute >= 0 ? H5Awrite(attribute, type, text) : -1;
     if (attribute >= 0) H5Aclose(attribute);
-    H5Sclose(space);
-    H5Tclose(type);
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
     return status;
 }
 
@@ -32,20 +34,19 @@ static herr_t put_numbers(hid_t object, const char *name, hid_t type, int count,
     hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     herr_t status = attribute >= 0 ? H5Awrite(attribute, type, numbers) : -1;
     if (attribute >= 0) H5Aclose(attribute);
-    H5Sclose(space);
+    if (space >= 0) H5Sclose(space);
     return status;
 }
 
 /* A text of any length is a dataset of its own: attributes end at 64 KiB. */
 static herr_t put_long_text(hid_t file, const char *path, const char *text)
 {
-    hid_t type, space = H5Screate(H5S_SCALAR);
-    text_type_of(text, &type);
+    hid_t type = text_type_of(text), space = H5Screate(H5S_SCALAR);
     hid_t set = H5Dcreate2(file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     herr_t status = set >= 0 ? H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) : -1;
     if (set >= 0 && H5Dclose(set) < 0) status = -1; /* short texts are written here */
-    H5Sclose(space);
-    H5Tclose(type);
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
     return status;
 }
 

@@ -212,6 +212,7 @@ static st_Status read_problem(sti_HdfReader *reader, st_ProblemFile *out)
             group = mixed ? "/mlcp" : "/lcp";
             STI_TRY(read_lcp(reader, mixed != 0, out));
         }
+    STI_TRY(sti_hdf_settle_doubts(reader)); /* a part that could not be looked up is not a part that is not there */
     if (group == NULL)
         return sti_fail(reader->err, ST_ERR_FORMAT,
                         "%s: holds no problem: none of the groups /fclib_local, /fclib_global (or either with "
@@ -376,11 +377,11 @@ st_Status st_problem_file_write_solution(const char *from, const char *path, int
     const sti_Quiet quiet = sti_quiet_begin();
     const hid_t file = sti_hdf_in_memory(bytes, size);
     free(bytes);
+    sti_HdfReader reader = {.path = from, .file = file};
     bool ok = file >= 0;
-    if (ok && H5Lexists(file, "/solution", H5P_DEFAULT) > 0) ok = H5Ldelete(file, "/solution", H5P_DEFAULT) >= 0;
-    const sti_HdfReader reader = {.path = from, .file = file};
+    if (ok && sti_hdf_has(&reader, "/solution")) ok = H5Ldelete(file, "/solution", H5P_DEFAULT) >= 0;
     const bool is_lcp = ok && (sti_hdf_has(&reader, "/lcp") || sti_hdf_has(&reader, "/mlcp"));
-    ok = ok && put_answer(file, is_lcp, n_r, r, u, n_v, v);
+    ok = ok && reader.why == NULL && put_answer(file, is_lcp, n_r, r, u, n_v, v);
     const st_Status status = sti_hdf_settle(file, ok, path, err);
     sti_quiet_end(quiet);
     return status;

@@ -76,12 +76,12 @@ void sti_hdf_close(sti_HdfReader *reader)
 }
 
 /* H5Lexists wants every part of the path to be there: go part by part. */
-bool sti_hdf_has(const sti_HdfReader *reader, const char *name)
+bool sti_hdf_has(sti_HdfReader *reader, const char *name)
 {
     char part[NAME_SIZE];
     const size_t length = strlen(name);
-    htri_t found = 1;
-    if (length >= sizeof part || !sti_hdf_stays_inside(reader->file, name)) return false;
+    const char *why = sti_hdf_stays_inside(reader->file, name) ? NULL : "leads to another file, or is damaged";
+    htri_t found = why == NULL && length < sizeof part;
     for (size_t k = 1; k <= length && found > 0; k++) {
         if (name[k] != '/' && name[k] != '\0') continue;
         memcpy(part, name, k);
@@ -89,7 +89,17 @@ bool sti_hdf_has(const sti_HdfReader *reader, const char *name)
         found = H5Lexists(reader->file, part, H5P_DEFAULT);
         if (found > 0) found = H5Oexists_by_name(reader->file, part, H5P_DEFAULT);
     }
+    if (found < 0) why = "cannot be looked up: damaged";
+    if (why != NULL && reader->why == NULL) {
+        reader->why = why;
+        snprintf(reader->doubtful, sizeof reader->doubtful, "%s", name);
+    }
     return found > 0;
+}
+
+st_Status sti_hdf_settle_doubts(const sti_HdfReader *reader)
+{
+    return reader->why == NULL ? ST_OK : sti_hdf_bad(reader, reader->doubtful, "%s", reader->why);
 }
 
 /* ------------------------------------------------------------------ datasets */

@@ -22,6 +22,8 @@ typedef struct sti_HdfReader {
     hid_t file;
     sti_FileMemory *kept; /* handed over to the problem at the end */
     st_Error *err;
+    const char *why;    /* something could not be looked up; NULL: nothing */
+    char doubtful[128]; /* its name */
 } sti_HdfReader;
 
 /* count * size zeroed bytes that live until sti_file_memory_free; NULL: no memory. */
@@ -32,7 +34,10 @@ void sti_file_memory_free(sti_FileMemory *kept);
 st_Status sti_hdf_open(sti_HdfReader *reader, const char *path, st_Error *err);
 void sti_hdf_close(sti_HdfReader *reader);
 
-bool sti_hdf_has(const sti_HdfReader *reader, const char *name);
+/* False also where that cannot be found out; then the reader is in doubt, and what was read may lack a part. */
+bool sti_hdf_has(sti_HdfReader *reader, const char *name);
+/* An error where the reader is in doubt. */
+st_Status sti_hdf_settle_doubts(const sti_HdfReader *reader);
 /* One whole number. */
 st_Status sti_hdf_int(sti_HdfReader *reader, const char *name, int *out);
 st_Status sti_hdf_ints(sti_HdfReader *reader, const char *name, const int **out, int64_t *count);

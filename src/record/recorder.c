@@ -91,12 +91,13 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
                            const st_SystemDef *choices, st_Error *err)
 {
     hid_t how = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_libver_bounds(how, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
-    H5Pset_fclose_degree(how, H5F_CLOSE_STRONG);
     errno = 0;
-    recorder->file = H5Fcreate(recorder->making, H5F_ACC_TRUNC, H5P_DEFAULT, how);
+    recorder->file = how >= 0 && H5Pset_libver_bounds(how, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0 &&
+                             H5Pset_fclose_degree(how, H5F_CLOSE_STRONG) >= 0
+                         ? H5Fcreate(recorder->making, H5F_ACC_TRUNC, H5P_DEFAULT, how)
+                         : -1;
     const int why = errno;
-    H5Pclose(how);
+    if (how >= 0) H5Pclose(how);
     if (recorder->file < 0) {
         char reason[200];
         return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", recorder->path,
@@ -114,17 +115,19 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
     STI_TRY(sti_put_head(recorder->file, &recorder->tables, def, scene, choices, err));
     hsize_t n = STI_N_COUNTS;
     hid_t scalar = H5Screate(H5S_SCALAR), counts = H5Screate_simple(1, &n, NULL), early = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_alloc_time(early, H5D_ALLOC_TIME_EARLY); /* their place must be there before they are written over */
     sti_Summary running = {.outcome = "running"};
     recorder->summary_type = sti_summary_type();
-    recorder->summary =
-        H5Dcreate2(recorder->file, "/summary", recorder->summary_type, scalar, H5P_DEFAULT, early, H5P_DEFAULT);
-    recorder->committed =
-        H5Dcreate2(recorder->file, "/committed", H5T_NATIVE_INT64, counts, H5P_DEFAULT, early, H5P_DEFAULT);
-    H5Pclose(early);
-    H5Sclose(counts);
-    H5Sclose(scalar);
-    if (recorder->summary < 0 || recorder->committed < 0 ||
+    /* their place must be there before they are written over */
+    if (scalar >= 0 && counts >= 0 && early >= 0 && H5Pset_alloc_time(early, H5D_ALLOC_TIME_EARLY) >= 0) {
+        recorder->summary =
+            H5Dcreate2(recorder->file, "/summary", recorder->summary_type, scalar, H5P_DEFAULT, early, H5P_DEFAULT);
+        recorder->committed =
+            H5Dcreate2(recorder->file, "/committed", H5T_NATIVE_INT64, counts, H5P_DEFAULT, early, H5P_DEFAULT);
+    }
+    if (early >= 0) H5Pclose(early);
+    if (counts >= 0) H5Sclose(counts);
+    if (scalar >= 0) H5Sclose(scalar);
+    if (recorder->summary <= 0 || recorder->committed <= 0 ||
         H5Dwrite(recorder->summary, recorder->summary_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &running) < 0)
         return sti_tables_fail(&recorder->tables, "writing", err);
 

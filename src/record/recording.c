@@ -183,7 +183,9 @@ static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *
 {
     hsize_t dims[3] = {0};
     int width = sti_table_width(table), rank = sti_table_rank(table);
-    if (rank == 2 && H5Lexists(recording->file, sti_table_path(table), H5P_DEFAULT) <= 0) return ST_OK;
+    const htri_t there = rank == 2 ? H5Lexists(recording->file, sti_table_path(table), H5P_DEFAULT) : 1;
+    if (there < 0) return damaged(recording, sti_table_path(table), err);
+    if (there == 0) return ST_OK; /* no joints, no springs or no measures */
     if (!sti_hdf_stays_inside(recording->file, sti_table_path(table)))
         return sti_fail(err, ST_ERR_FORMAT, "%s: %s leads to another file", recording->path, sti_table_path(table));
     recording->set[table] = H5Dopen2(recording->file, sti_table_path(table), H5P_DEFAULT);
@@ -195,10 +197,11 @@ static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *
         space >= 0 && H5Sget_simple_extent_ndims(space) == rank && H5Sget_simple_extent_dims(space, dims, NULL) == rank;
     if (space >= 0) H5Sclose(space);
     recording->type[table] = sti_table_type(table);
+    ok = ok && recording->type[table] >= 0;
     /* Can the table be so large? Its rows are deflated, and the file has more than a byte in /model for every body and
      * joint. No memory is allocated for sizes beyond that. */
     const double most = (double)recording->info.bytes * STI_MOST_COMPRESSED;
-    const double row = (double)(rank == 2 ? H5Tget_size(recording->type[table]) : sizeof(double));
+    const double row = (double)(ok && rank == 2 ? H5Tget_size(recording->type[table]) : sizeof(double));
     if (ok && rank == 1) ok = (double)dims[0] <= most;
     if (ok && rank > 1)
         ok = dims[1] < INT_MAX && (double)dims[1] <= (double)recording->info.bytes &&
@@ -261,8 +264,8 @@ static st_Status open_all(st_Recording *recording, st_Error *err)
     STI_TRY(read_sets(recording, err));
     sti_Summary stored, *summary = &recording->summary;
     hid_t type = sti_summary_type();
-    herr_t status = get_values(recording->file, "/summary", type, 1, &stored);
-    H5Tclose(type);
+    herr_t status = type >= 0 ? get_values(recording->file, "/summary", type, 1, &stored) : -1;
+    if (type >= 0) H5Tclose(type);
     if (status < 0) return damaged(recording, "/summary", err);
     stored.outcome[sizeof stored.outcome - 1] = stored.message[sizeof stored.message - 1] = '\0';
     *summary = stored;
@@ -380,11 +383,12 @@ static st_Status read_rows(st_Recording *recording, sti_Table table, int64_t fir
     memset(out, 0, (size_t)count * row); /* files of other versions, or damaged, may lack a field */
     sti_Quiet quiet = sti_quiet_begin();
     hid_t where = H5Dget_space(recording->set[table]), what = H5Screate_simple(rank, size, NULL);
-    herr_t status = H5Sselect_hyperslab(where, H5S_SELECT_SET, start, NULL, size, NULL);
-    if (status >= 0) status = H5Dread(recording->set[table], recording->type[table], what, where, H5P_DEFAULT, out);
-    st_Status result = status >= 0 ? ST_OK : damaged(recording, sti_table_path(table), err);
-    H5Sclose(what);
-    H5Sclose(where);
+    const bool ok = where >= 0 && what >= 0 &&
+                    H5Sselect_hyperslab(where, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
+                    H5Dread(recording->set[table], recording->type[table], what, where, H5P_DEFAULT, out) >= 0;
+    st_Status result = ok ? ST_OK : damaged(recording, sti_table_path(table), err);
+    if (what >= 0) H5Sclose(what);
+    if (where >= 0) H5Sclose(where);
     sti_quiet_end(quiet);
     return result;
 }

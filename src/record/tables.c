@@ -59,6 +59,7 @@ static st_Status make_table(sti_Tables *tables, sti_Table table, hid_t file, int
     int width = sti_table_width(table);
     if (sti_table_rank(table) == 2 && across == 0) return ST_OK; /* not needed */
     hid_t type = sti_table_file_type(table);
+    if (type < 0) return sti_tables_fail(tables, "making a table", err);
     s->rank = sti_table_rank(table);
     s->tail[0] = (hsize_t)across;
     s->tail[1] = (hsize_t)width;
@@ -71,13 +72,13 @@ static st_Status make_table(sti_Tables *tables, sti_Table table, hid_t file, int
     hsize_t dims[3] = {0, s->tail[0], s->tail[1]}, most[3] = {H5S_UNLIMITED, s->tail[0], s->tail[1]};
     hsize_t chunk[3] = {s->chunk_rows, s->tail[0], s->tail[1]};
     hid_t space = H5Screate_simple(s->rank, dims, most), how = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_chunk(how, s->rank, chunk);
-    H5Pset_shuffle(how);
-    H5Pset_deflate(how, 1);
-    s->set = H5Dcreate2(file, sti_table_path(table), type, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    /* chunks are packed by chunk.c: a table that is not declared as packed would be read as noise */
+    const bool ok = space >= 0 && how >= 0 && H5Pset_chunk(how, s->rank, chunk) >= 0 && H5Pset_shuffle(how) >= 0 &&
+                    H5Pset_deflate(how, 1) >= 0;
+    s->set = ok ? H5Dcreate2(file, sti_table_path(table), type, space, H5P_DEFAULT, how, H5P_DEFAULT) : -1;
     st_Status status = s->set >= 0 ? ST_OK : sti_tables_fail(tables, "making a table", err);
-    H5Pclose(how);
-    H5Sclose(space);
+    if (how >= 0) H5Pclose(how);
+    if (space >= 0) H5Sclose(space);
     H5Tclose(type);
     if (s->buffer == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", tables->path);
     return status;
