@@ -56,21 +56,23 @@ typedef struct Link {
     double sign;             /* the first three rows are sign v + B w, the others E w: points that meet; 0: others   */
     double B[3][3], F[2][3]; /* rows of F: dual to those of E                                      */
     bool adopted;            /* X was chosen so that a row of its joint is its coordinate                      */
-    const double *row_b, *row_a; /* of a hinge: that row on the link and on its parent,                     */
-    double row_x, row_p;         /* its number on the coordinate and its part on p ...                      */
-    double row_own;              /* ... and its square over the diagonals of A                              */
-    double row_l;                /* impulses of all rows with these numbers: expand                         */
-    const double *above[5];      /* of a hinge: its rows on the parent                                      */
-    bool shares;                 /* the frame of its parent: a hinge, with XK and XP in place of X        */
-    double XK[3][3], XP[3][3];   /* v = v_a + XK w_a + ..,  w = XP w_a + ..                             */
-    bool plain;                  /* S is the unit matrix: a free root                                    */
-    double K[3][3], P[3][3];     /* velocities of the block from those of the frame: v = V + K W, w = P W          */
-    Six S[MOST];                 /* columns                                                            */
-    Six A[MOST];                 /* in its frame, of all that it carries                                            */
-    Six f;                       /* likewise                                                           */
-    Six d, p;                    /* in its frame: velocity for y = 0, within its joint and altogether              */
-    Six own_p;                   /* the latter of its block                                            */
-    Six V;                       /* velocity in its frame: expand                                       */
+    const double *row_b, *row_a;    /* of a hinge: that row on the link and on its parent,                     */
+    double row_x, row_p;            /* its number on the coordinate and its part on p ...                      */
+    double row_own;                 /* ... and its square over the diagonals of A                              */
+    double row_l;                   /* impulses of all rows with these numbers: expand                         */
+    const double *above[5];         /* of a hinge: its rows on the parent                                      */
+    int64_t at_own[5], at_above[5]; /* of a hinge: where its rows are in G, while the pattern of G stays ...        */
+    bool laid_out;                  /* ... 0: not known                                                     */
+    bool shares;                    /* the frame of its parent: a hinge, with XK and XP in place of X        */
+    double XK[3][3], XP[3][3];      /* v = v_a + XK w_a + ..,  w = XP w_a + ..                             */
+    bool plain;                     /* S is the unit matrix: a free root                                    */
+    double K[3][3], P[3][3];        /* velocities of the block from those of the frame: v = V + K W, w = P W          */
+    Six S[MOST];                    /* columns                                                            */
+    Six A[MOST]; /* in its frame, of all that it carries                                            */
+    Six f;       /* likewise                                                           */
+    Six d, p;    /* in its frame: velocity for y = 0, within its joint and altogether              */
+    Six own_p;   /* the latter of its block                                            */
+    Six V;       /* velocity in its frame: expand                                       */
 } Link;
 
 /* A soft row on one coordinate, a spring or damper of a joint: x y + Cb l + g = 0 is a part of T'AT and f. */
@@ -87,6 +89,13 @@ typedef struct Follower {
     bool adopts; /* ... and has the numbers of the row that the hinge adopted                                    */
     double x, p;
 } Follower;
+
+/* Which velocities the rows of G or H touched in the last problem. Mostly it is the same in the next. */
+typedef struct Pattern {
+    int n;
+    STI_ARRAY(int64_t, p);
+    STI_ARRAY(int, i);
+} Pattern;
 
 static inline const double *column_of_N(const Link *link, int c)
 {
@@ -135,8 +144,10 @@ struct sti_TreeCoordinates {
     int *seen;                /* by reduced block: the last row that touched it                           */
     int n_seen;               /* rows so far                                                              */
     STI_ARRAY(int, row_kind); /* by row of the problem: what it is                                  */
-    STI_ARRAY(int, joint_of); /* by row of G, then of H: the link of its joint; -1: none               */
-    STI_ARRAY(int, kept);     /* rows of the problem that stay                                      */
+    Pattern of_G, of_H;
+    STI_ARRAY(int, joint_of_G); /* by row of G: the link of its joint; -1: none                         */
+    STI_ARRAY(int, joint_of_H);
+    STI_ARRAY(int, kept); /* rows of the problem that stay                                      */
     STI_ARRAY(int64_t, G_p);
     STI_ARRAY(int, G_i);
     STI_ARRAY(double, G_x);
@@ -277,7 +288,12 @@ void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
     sti_free(&a, t->link, t->n_links + 1, sizeof *t->link);
     sti_free(&a, t->follower, t->n_followers + 1, sizeof *t->follower);
     STI_RELEASE(&a, t->row_kind, t->row_kind_size);
-    STI_RELEASE(&a, t->joint_of, t->joint_of_size);
+    STI_RELEASE(&a, t->of_G.p, t->of_G.p_size);
+    STI_RELEASE(&a, t->of_G.i, t->of_G.i_size);
+    STI_RELEASE(&a, t->of_H.p, t->of_H.p_size);
+    STI_RELEASE(&a, t->of_H.i, t->of_H.i_size);
+    STI_RELEASE(&a, t->joint_of_G, t->joint_of_G_size);
+    STI_RELEASE(&a, t->joint_of_H, t->joint_of_H_size);
     STI_RELEASE(&a, t->kept, t->kept_size);
     STI_RELEASE(&a, t->G_p, t->G_p_size);
     STI_RELEASE(&a, t->G_i, t->G_i_size);
@@ -452,15 +468,16 @@ static bool factor_hinge(const st_Problem *P, Link *link, const Link *parent)
 {
     const double *own[5], *above[5], *g = P->g + link->of.first_row;
     if (link->of.rank != 5 || link->of.n_rows != 5) return false;
-    if (!parts_of_row(&P->G, link->of.first_row, link, parent, &own[0], &above[0])) return false;
-    for (int r = 1; r < 5; r++) { /* rows of a joint mostly touch the same velocities */
-        const int64_t *p = P->G.p + link->of.first_row, more = p[r] - p[0];
-        if (p[r + 1] - p[r] == p[1] - p[0] && memcmp(P->G.i + p[0], P->G.i + p[r], 2 * MOST * sizeof *P->G.i) == 0)
-            own[r] = own[0] + more, above[r] = above[0] + more;
-        else if (!parts_of_row(&P->G, link->of.first_row + r, link, parent, &own[r], &above[r]))
-            return false;
+    for (int r = 0; r < 5 && !link->laid_out; r++) {
+        if (!parts_of_row(&P->G, link->of.first_row + r, link, parent, &own[r], &above[r])) return false;
+        link->at_own[r] = own[r] - P->G.x;
+        link->at_above[r] = above[r] - P->G.x;
     }
-    memcpy(link->above, above, sizeof link->above);
+    link->laid_out = true;
+    for (int r = 0; r < 5; r++) {
+        own[r] = P->G.x + link->at_own[r];
+        link->above[r] = above[r] = P->G.x + link->at_above[r];
+    }
     const double sign = own[0][0];
     if (fabs(sign) != 1) return false;
     for (int r = 0; r < 5; r++)
@@ -567,6 +584,27 @@ static int link_of_row(const sti_TreeCoordinates *t, const st_Sparse *from, int 
     return t->link[a].of.parent == b ? a : t->link[b].of.parent == a ? b : -1;
 }
 
+/* joint_of by row, unless the rows touch what they touched in the last problem. kind: NULL: all rows are KEPT. */
+static st_Status find_joints(sti_TreeCoordinates *t, const st_Sparse *from, const int *kind, Pattern *last,
+                             int **joint_of, int64_t *size, bool *same, st_Error *err)
+{
+    const int n = from->n_cols;
+    const int64_t entries = n > 0 ? from->p[n] : 0;
+    *same = last->n == n && (n == 0 || (memcmp(last->p, from->p, (size_t)(n + 1) * sizeof *last->p) == 0 &&
+                                        memcmp(last->i, from->i, (size_t)entries * sizeof *last->i) == 0));
+    if (*same) return ST_OK;
+    last->n = 0;
+    STI_TRY(STI_GROW(&t->allocator, last->p, last->p_size, n + 1, err));
+    STI_TRY(STI_GROW(&t->allocator, last->i, last->i_size, entries + 1, err));
+    STI_TRY(sti_grow(&t->allocator, (void **)joint_of, size, n + 1, sizeof **joint_of, err));
+    memcpy(last->p, from->p, (size_t)(n + 1) * sizeof *last->p);
+    memcpy(last->i, from->i, (size_t)entries * sizeof *last->i);
+    last->n = n;
+    for (int row = 0; row < n; row++)
+        (*joint_of)[row] = kind != NULL && kind[row] == OF_LINK ? -1 : link_of_row(t, from, row);
+    return ST_OK;
+}
+
 /* The parts of a row on a link and on its parent. */
 static void split_row(const sti_TreeCoordinates *t, const st_Sparse *from, int row, int index, Six own, Six above)
 {
@@ -600,10 +638,10 @@ static void rest_of_row(const Link *link, const double *on_b, const double *on_a
 /* X is free in the directions of N. A link with one coordinate takes the first row of its own joint (motor, damper,
  * limit, rotor), so that this row and all that are parallel to it are about its coordinate alone: they are exact where
  * the whole tree moves, and sparse.                                                                  */
-static void adopt_rows(sti_TreeCoordinates *t, const st_Sparse *from, const int *kind, int *joint_of)
+static void adopt_rows(sti_TreeCoordinates *t, const st_Sparse *from, const int *joint_of)
 {
     for (int row = 0; row < from->n_cols; row++) {
-        const int k = joint_of[row] = kind != NULL && kind[row] == OF_LINK ? -1 : link_of_row(t, from, row);
+        const int k = joint_of[row];
         if (k < 0 || t->link[k].n_y != 1 || t->link[k].adopted) continue;
         Link *link = &t->link[k];
         const Link *parent = &t->link[link->of.parent];
@@ -961,9 +999,9 @@ static void add_followers(sti_TreeCoordinates *t)
         double s_p = P->g[row], x, on_p;
         int tree_block = -1;
         t->follower[k].hinge = -1;
-        if (hinge_row(t, &P->G, row, t->joint_of[row], &x, &on_p, &t->follower[k].adopts)) {
-            const Link *link = &t->link[t->joint_of[row]];
-            t->follower[k].hinge = t->joint_of[row];
+        if (hinge_row(t, &P->G, row, t->joint_of_G[row], &x, &on_p, &t->follower[k].adopts)) {
+            const Link *link = &t->link[t->joint_of_G[row]];
+            t->follower[k].hinge = t->joint_of_G[row];
             t->follower[k].x = x;
             t->follower[k].p = s_p + on_p;
             tree_block = t->reduced_block[block] = t->reduced_block[link->of.block];
@@ -977,7 +1015,7 @@ static void add_followers(sti_TreeCoordinates *t)
             if (b == block) continue;
             tree_block = t->reduced_block[b];
         }
-        s_p += carry_row(t, &P->G, row, t->joint_of[row]);
+        s_p += carry_row(t, &P->G, row, t->joint_of_G[row]);
         t->row[t->y_first[block]] = 0;        /* its own place */
         t->reduced_block[block] = tree_block; /* it sleeps with its tree */
         if (tree_block < 0) continue;
@@ -1012,9 +1050,11 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
                             double *value, st_Error *err)
 {
     const int n = *n_rows;
-    int64_t most = 0, at = 0;
+    int64_t most = (int64_t)n * t->n_y, at = 0;
     int m = 0;
-    for (int k = 0; k < n; k++) { /* all of the reduced blocks that a row touches */
+    const bool room = most < *i_size && most < *x_size; /* for whatever they touch */
+    if (!room) most = 0;
+    for (int k = 0; k < n && !room; k++) { /* all of the reduced blocks that a row touches */
         const int row = kept != NULL ? kept[k] : k;
         int last = -1;
         for (int64_t e = from->p[row]; e < from->p[row + 1]; e = end_of_block(t, from, row, e)) {
@@ -1110,11 +1150,15 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
             t->row_kind[t->link[k].of.first_row + r] = OF_LINK;
     for (int k = 0; k < t->n_followers; k++)
         t->row_kind[t->follower[k].of.row] = OF_FOLLOWER;
-    for (int k = 0; k < t->n_links; k++)
+    bool same;
+    STI_TRY(find_joints(t, &problem->H, NULL, &t->of_H, &t->joint_of_H, &t->joint_of_H_size, &same, err));
+    STI_TRY(find_joints(t, &problem->G, t->row_kind, &t->of_G, &t->joint_of_G, &t->joint_of_G_size, &same, err));
+    for (int k = 0; k < t->n_links; k++) {
+        t->link[k].laid_out = t->link[k].laid_out && same;
         if (!factor_link(t, k)) return ST_OK;
-    STI_TRY(STI_GROW(&t->allocator, t->joint_of, t->joint_of_size, (int64_t)problem->n_l + problem->n_r + 1, err));
-    adopt_rows(t, &problem->G, t->row_kind, t->joint_of);
-    adopt_rows(t, &problem->H, NULL, t->joint_of + problem->n_l);
+    }
+    adopt_rows(t, &problem->G, t->joint_of_G);
+    adopt_rows(t, &problem->H, t->joint_of_H);
     set_frames(t);
     carry_masses(t);
     compose(t);
@@ -1142,10 +1186,10 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
     STI_TRY(STI_GROW(&t->allocator, t->folded, t->folded_size, n_l + 1, err));
     t->n_folded = t->n_held = 0;
     if (problem->n_r > 0) memcpy(t->w, problem->w, (size_t)problem->n_r * sizeof *t->w);
-    STI_TRY(carry_rows(t, &problem->G, t->joint_of, t->kept, &n_l, &t->G_p, &t->G_p_size, &t->G_i, &t->G_i_size,
+    STI_TRY(carry_rows(t, &problem->G, t->joint_of_G, t->kept, &n_l, &t->G_p, &t->G_p_size, &t->G_i, &t->G_i_size,
                        &t->G_x, &t->G_x_size, t->g, err));
-    STI_TRY(carry_rows(t, &problem->H, t->joint_of + problem->n_l, NULL, &n_r, &t->H_p, &t->H_p_size, &t->H_i,
-                       &t->H_i_size, &t->H_x, &t->H_x_size, t->w, err));
+    STI_TRY(carry_rows(t, &problem->H, t->joint_of_H, NULL, &n_r, &t->H_p, &t->H_p_size, &t->H_i, &t->H_i_size, &t->H_x,
+                       &t->H_x_size, t->w, err));
     t->reduced = *problem;
     t->reduced.n_v = t->n_y;
     t->reduced.n_l = n_l;

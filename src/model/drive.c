@@ -96,43 +96,48 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
         const double free_way = world->scene->joint[k].slack;
         sti_Measure x;
         sti_Rows rows;
+        sti_CoordinateView of;
         if (joint->spring_row < 0) continue;
-        STI_TRY(sti_coordinate_row(world, k, 0, q, &x, &rows, err));
-        const double beyond = x.value - values->rest;
+        STI_TRY(sti_coordinate_view(world, k, 0, q, &x, &rows, &of, err));
+        const double beyond = of.x->value - values->rest;
         const bool slack = beyond > 0 && beyond < free_way;
         st_SoftRow row = {.value = slack        ? 0
                                    : beyond > 0 ? beyond - free_way
                                                 : beyond,
                           .stiffness = slack ? 0 : values->stiffness,
                           .damping = values->damping,
-                          .count = rows.count,
-                          .index = rows.index,
-                          .gradient = rows.gradient};
+                          .count = of.count,
+                          .index = of.index,
+                          .gradient = of.gradient};
         if (slack && row.damping == 0) row.damping = 1e-12 * values->stiffness; /* a row must have something */
-        STI_TRY(st_push_soft(sink, &row, err));
+        STI_TRY(sti_push_soft(sink, &row, err));
     }
     return ST_OK;
 }
 
 /* ---- limits ----------------------------------------------------------------------------------- */
 
-/* rows: of the gap; closing: how fast it closes at most, by what is foreseen. */
+/* of: the coordinate; closing: how fast the gap closes at most, by what is foreseen. */
 static st_Status push_limit(const sti_World *world, int index, int which, const double *q, bool upper, double gap,
-                            double closing, const sti_Measure *x, const sti_Rows *rows, st_Sink *sink, st_Error *err)
+                            double closing, const sti_CoordinateView *of, st_Sink *sink, st_Error *err)
 {
     const sti_Joint *joint = &world->joint[index];
-    bool shifts = dot(x->on_b.linear, x->on_b.linear) > 0; /* a displacement or a distance, not an angle */
+    const sti_Half *on_b = &of->x->on_b;
+    const bool shifts = dot(on_b->linear, on_b->linear) > 0; /* a displacement or a distance, not an angle */
+    sti_Rows turned;                                         /* the row of an upper limit points down */
+    for (int i = 0; upper && i < of->count; i++)
+        turned.gradient[i] = -of->gradient[i];
     st_ContactRow row = {.id = STI_LIMIT_ID + 4 * (uint64_t)index + 2 * (uint64_t)which + (upper ? 1 : 0),
                          .gap = gap,
                          .restitution = world->values.joint[index].restitution,
                          .dim = 1,
-                         .count = rows->count,
-                         .index = rows->index,
-                         .gradient = rows->gradient,
+                         .count = of->count,
+                         .index = of->index,
+                         .gradient = upper ? turned.gradient : of->gradient,
                          .a = joint->a,
                          .b = joint->b,
                          .point = sti_joint_point(world, index, q),
-                         .normal = scale(upper ? -1 : 1, shifts ? x->on_b.linear : x->on_b.angular)};
+                         .normal = scale(upper ? -1 : 1, shifts ? on_b->linear : on_b->angular)};
     STI_TRY(st_push_contact(sink, &row, err));
     sink->contact[sink->n_contacts - 1].closing = closing;
     return ST_OK;
@@ -146,24 +151,23 @@ st_Status sti_limits_push(const sti_World *world, const double *q, double margin
         const sti_Joint *joint = &world->joint[index];
         sti_Measure x;
         sti_Rows rows;
+        sti_CoordinateView of;
         if (!has_limit(world, index, which) || sti_sleeps(world, joint->a) || sti_sleeps(world, joint->b)) continue;
-        STI_TRY(sti_coordinate_row(world, index, which, q, &x, &rows, err));
+        STI_TRY(sti_coordinate_view(world, index, which, q, &x, &rows, &of, err));
         double down = 0, up = 0; /* how fast x moves at most, by what is foreseen */
         for (int side = 0; ahead->h > 0 && side < 2 && ahead->v[side] != NULL; side++) {
             double speed = 0;
-            for (int i = 0; i < rows.count; i++)
-                speed -= rows.gradient[i] * ahead->v[side][rows.index[i]];
+            for (int i = 0; i < of.count; i++)
+                speed -= of.gradient[i] * ahead->v[side][of.index[i]];
             down = sti_larger(speed, down);
             up = sti_larger(-speed, up);
         }
         const sti_JointValues *values = &world->values.joint[index];
-        const double above = x.value - values->lower[which], below = values->upper[which] - x.value;
+        const double above = of.x->value - values->lower[which], below = values->upper[which] - of.x->value;
         if (above < margin + ahead->h * down)
-            STI_TRY(push_limit(world, index, which, q, false, above, down, &x, &rows, sink, err));
-        if (!(below < margin + ahead->h * up)) continue;
-        for (int i = 0; i < rows.count; i++)
-            rows.gradient[i] = -rows.gradient[i];
-        STI_TRY(push_limit(world, index, which, q, true, below, up, &x, &rows, sink, err));
+            STI_TRY(push_limit(world, index, which, q, false, above, down, &of, sink, err));
+        if (below < margin + ahead->h * up)
+            STI_TRY(push_limit(world, index, which, q, true, below, up, &of, sink, err));
     }
     return ST_OK;
 }
@@ -250,13 +254,13 @@ static st_BoundedRow motor_row(const sti_World *world, int joint, double x, doub
     return row;
 }
 
-static st_Status push_bounded(st_BoundedRow row, int number, const sti_Rows *rows, st_Sink *sink, st_Error *err)
+static st_Status push_bounded(st_BoundedRow row, int number, const sti_CoordinateView *of, st_Sink *sink, st_Error *err)
 {
     row.id = STI_BOUNDED_ID + (uint64_t)number;
-    row.count = rows->count;
-    row.index = rows->index;
-    row.gradient = rows->gradient;
-    return st_push_bounded(sink, &row, err);
+    row.count = of->count;
+    row.index = of->index;
+    row.gradient = of->gradient;
+    return sti_push_bounded(sink, &row, err);
 }
 
 /* Friction in a joint that sleeps is what it was; a motor may want something else, and wake it. */
@@ -269,17 +273,18 @@ st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st
         const double friction = world->values.joint[k].friction;
         sti_Measure x;
         sti_Rows rows;
+        sti_CoordinateView of;
         if (joint->friction_row < 0 && joint->motor_row < 0) continue;
         if (known && joint->motor_row < 0 && sti_both_stay(world, joint->a, joint->b)) {
             sink->bounded_rows.n_rows++;
             continue;
         }
-        STI_TRY(sti_coordinate_row(world, k, 0, q, &x, &rows, err));
+        STI_TRY(sti_coordinate_view(world, k, 0, q, &x, &rows, &of, err));
         if (joint->friction_row >= 0)
             STI_TRY(
-                push_bounded((st_BoundedRow){.lo = -friction, .hi = friction}, joint->friction_row, &rows, sink, err));
+                push_bounded((st_BoundedRow){.lo = -friction, .hi = friction}, joint->friction_row, &of, sink, err));
         if (joint->motor_row >= 0)
-            STI_TRY(push_bounded(motor_row(world, k, x.value, t), joint->motor_row, &rows, sink, err));
+            STI_TRY(push_bounded(motor_row(world, k, of.x->value, t), joint->motor_row, &of, sink, err));
     }
     sink->still_bounded = world->still;
     return ST_OK;

@@ -498,7 +498,7 @@ static st_Status push_tendon(const sti_World *world, int index, double t, const 
                        .index = rows.index,
                        .gradient = rows.gradient,
                        .velocity = joint->at_speed};
-    return st_push_joint(sink, &row, err);
+    return sti_push_joint(sink, &row, err);
 }
 
 /* Rows of a joint that sleeps are what they were; a motor's may change with time. */
@@ -514,7 +514,7 @@ st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_
             STI_TRY(gear_row(world, joint, q, &value, &rows, err));
             st_JointRow row = {
                 .value = value - joint->offset, .count = rows.count, .index = rows.index, .gradient = rows.gradient};
-            STI_TRY(st_push_joint(sink, &row, err));
+            STI_TRY(sti_push_joint(sink, &row, err));
         } else if (joint->type == ST_JOINT_TENDON)
             STI_TRY(push_tendon(world, index, t, q, sink, err));
         else if (known && !joint->held && sti_both_stay(world, joint->a, joint->b))

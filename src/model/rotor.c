@@ -70,17 +70,26 @@ st_Status sti_rotors_push(const sti_World *world, const double *q, bool known, s
 {
     for (int k = 0; sti_rotor_count(world) > 0 && k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
+        sti_Measure x;
         sti_Rows rows;
+        sti_CoordinateView of;
+        sti_JointEntry *entry;
+        double *gradient;
         if (joint->rotor == 0) continue;
         if (known && sti_both_stay(world, joint->a, joint->b)) {
             sink->joint_rows.n_rows++;
             continue;
         }
-        STI_TRY(rate_row(world, k, q, &rows, err));
-        rows.index[rows.count] = world->body[joint->rotor].v_first;
-        rows.gradient[rows.count++] = -1;
-        st_JointRow row = {.count = rows.count, .index = rows.index, .gradient = rows.gradient, .velocity = true};
-        STI_TRY(st_push_joint(sink, &row, err));
+        STI_TRY(sti_coordinate_view(world, k, 0, q, &x, &rows, &of, err));
+        if (!sink->laid_out) {
+            if (of.index != rows.index) memcpy(rows.index, of.index, (size_t)of.count * sizeof *rows.index);
+            rows.index[of.count] = world->body[joint->rotor].v_first;
+        }
+        STI_TRY(sti_row_buffer_add_joint(sink, 1, of.count + 1, rows.index, &entry, &gradient, err));
+        *entry = (sti_JointEntry){.velocity = true};
+        for (int i = 0; i < of.count; i++)
+            gradient[i] = of.gradient[i];
+        gradient[of.count] = -1;
     }
     return ST_OK;
 }

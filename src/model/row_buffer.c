@@ -18,7 +18,10 @@ st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int 
 {
     int64_t start = rows->n_rows > 0 ? rows->p[rows->n_rows] : 0;
     STI_TRY(rows_reserve(allocator, rows, 1, start + count, err));
-    if (count > 0) {
+    if (count == 12) { /* two free bodies: no call to copy so little */
+        memcpy(rows->i + start, index, 12 * sizeof *index);
+        memcpy(rows->x + start, gradient, 12 * sizeof *gradient);
+    } else if (count > 0) {
         memcpy(rows->i + start, index, (size_t)count * sizeof *index);
         memcpy(rows->x + start, gradient, (size_t)count * sizeof *gradient);
     }
@@ -151,8 +154,13 @@ st_Status st_push_joint(st_Sink *sink, const st_JointRow *row, st_Error *err)
 {
     STI_NEED(sink, err);
     STI_NEED(row, err);
+    STI_TRY(check_row(sink, "joint row", sink->joint_rows.n_rows, 1, row->count, row->index, row->gradient, err));
+    return sti_push_joint(sink, row, err);
+}
+
+st_Status sti_push_joint(st_Sink *sink, const st_JointRow *row, st_Error *err)
+{
     int n = sink->joint_rows.n_rows;
-    STI_TRY(check_row(sink, "joint row", n, 1, row->count, row->index, row->gradient, err));
     if (!isfinite(row->value) || !isfinite(row->rate))
         return sti_fail(err, ST_ERR_NUMERIC, "the model's joint row %d has value %g and rate %g", n, row->value,
                         row->rate);
@@ -169,8 +177,13 @@ st_Status st_push_soft(st_Sink *sink, const st_SoftRow *row, st_Error *err)
 {
     STI_NEED(sink, err);
     STI_NEED(row, err);
+    STI_TRY(check_row(sink, "soft row", sink->soft_rows.n_rows, 1, row->count, row->index, row->gradient, err));
+    return sti_push_soft(sink, row, err);
+}
+
+st_Status sti_push_soft(st_Sink *sink, const st_SoftRow *row, st_Error *err)
+{
     int n = sink->soft_rows.n_rows;
-    STI_TRY(check_row(sink, "soft row", n, 1, row->count, row->index, row->gradient, err));
     if (!isfinite(row->value) || !(row->stiffness >= 0) || !(row->damping >= 0) ||
         !isfinite(row->stiffness + row->damping) || row->stiffness + row->damping == 0)
         return sti_fail(
@@ -188,8 +201,13 @@ st_Status st_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err
 {
     STI_NEED(sink, err);
     STI_NEED(row, err);
+    STI_TRY(check_row(sink, "bounded row", sink->bounded_rows.n_rows, 1, row->count, row->index, row->gradient, err));
+    return sti_push_bounded(sink, row, err);
+}
+
+st_Status sti_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err)
+{
     int n = sink->bounded_rows.n_rows;
-    STI_TRY(check_row(sink, "bounded row", n, 1, row->count, row->index, row->gradient, err));
     if (!(row->lo <= row->hi) || row->lo == INFINITY || row->hi == -INFINITY)
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's bounded row %d has bounds %g and %g", n, row->lo, row->hi);
     if (!isfinite(row->target) || !isfinite(row->value) || !(row->stiffness >= 0) || !(row->damping >= 0) ||

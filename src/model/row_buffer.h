@@ -151,6 +151,12 @@ void sti_row_buffer_add_contact(st_Sink *sink, int n_rows, int count, const int 
 st_Status sti_row_buffer_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
                                    double **gradient, st_Error *err);
 
+/* Rows of the world's own: velocities and gradients are not checked, as st_push_joint() and its neighbours do for
+ * models of anyone's.                                                                                       */
+st_Status sti_push_joint(st_Sink *sink, const st_JointRow *row, st_Error *err);
+st_Status sti_push_soft(st_Sink *sink, const st_SoftRow *row, st_Error *err);
+st_Status sti_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err);
+
 /* gradient . v of row k. */
 static inline double sti_row_dot(const sti_RowList *rows, int k, const double *v)
 {

@@ -179,7 +179,7 @@ st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sin
                 row.value = force / row.stiffness;
                 row.energy = table_energy(table, x) - 0.5 * row.stiffness * row.value * row.value;
             }
-            STI_TRY(st_push_soft(sink, &row, err));
+            STI_TRY(sti_push_soft(sink, &row, err));
         }
     }
     return ST_OK;

@@ -220,16 +220,21 @@ static st_Status tendon_row(const sti_World *world, int index, const double *q, 
     return ST_OK;
 }
 
-st_Status sti_coordinate_row(const sti_World *world, int index, int which, const double *q, sti_Measure *x,
-                             sti_Rows *rows, st_Error *err)
+st_Status sti_coordinate_view(const sti_World *world, int index, int which, const double *q, sti_Measure *x,
+                              sti_Rows *rows, sti_CoordinateView *view, st_Error *err)
 {
     const sti_Joint *joint = &world->joint[index];
-    *x = (sti_Measure){.value = 0};
-    if (joint->type == ST_JOINT_TENDON) return tendon_row(world, index, q, &x->value, rows, err);
+    const bool tendon = joint->type == ST_JOINT_TENDON;
     sti_CoordinateCache *cache = world->coordinate != NULL ? &world->coordinate[2 * index + which] : NULL;
-    if (cache == NULL) {
-        STI_TRY(sti_joint_gauge(world, index, which, q, x, err));
-        sti_rows_measure(world, q, joint->a, joint->b, x, rows);
+    if (tendon || cache == NULL) {
+        *x = (sti_Measure){.value = 0};
+        if (tendon)
+            STI_TRY(tendon_row(world, index, q, &x->value, rows, err));
+        else {
+            STI_TRY(sti_joint_gauge(world, index, which, q, x, err));
+            sti_rows_measure(world, q, joint->a, joint->b, x, rows);
+        }
+        *view = (sti_CoordinateView){x, rows->count, rows->index, rows->gradient};
         return ST_OK;
     }
     /* everything that it depends on, bit by bit */
@@ -253,10 +258,20 @@ st_Status sti_coordinate_row(const sti_World *world, int index, int which, const
         if (angle >= 0) key[2 * STI_BODY_Q] = q[world->angle[angle].q];
         cache->known = true;
     }
-    *x = cache->x;
-    rows->count = cache->count;
-    memcpy(rows->index, cache->index, sizeof cache->index);
-    memcpy(rows->gradient, cache->gradient, sizeof cache->gradient);
+    *view = (sti_CoordinateView){&cache->x, cache->count, cache->index, cache->gradient};
+    return ST_OK;
+}
+
+st_Status sti_coordinate_row(const sti_World *world, int index, int which, const double *q, sti_Measure *x,
+                             sti_Rows *rows, st_Error *err)
+{
+    sti_CoordinateView view;
+    STI_TRY(sti_coordinate_view(world, index, which, q, x, rows, &view, err));
+    if (view.x == x) return ST_OK;
+    *x = *view.x;
+    rows->count = view.count;
+    memcpy(rows->index, view.index, (size_t)view.count * sizeof *rows->index);
+    memcpy(rows->gradient, view.gradient, (size_t)view.count * sizeof *rows->gradient);
     return ST_OK;
 }
 

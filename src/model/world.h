@@ -434,6 +434,16 @@ st_Vec3 sti_joint_point(const sti_World *world, int index, const double *q); /* 
 struct sti_Rows;
 st_Status sti_coordinate_row(const sti_World *world, int index, int which, const double *q, sti_Measure *x,
                              struct sti_Rows *rows, st_Error *err);
+/* The same without a copy: pointers into the cache of the world, or into x and rows. Valid until the next call for this
+ * coordinate.                                                                                        */
+typedef struct sti_CoordinateView {
+    const sti_Measure *x;
+    int count;
+    const int *index;
+    const double *gradient;
+} sti_CoordinateView;
+st_Status sti_coordinate_view(const sti_World *world, int index, int which, const double *q, sti_Measure *x,
+                              struct sti_Rows *rows, sti_CoordinateView *view, st_Error *err);
 /* drive.c: limits, friction, motors and springs in the coordinates of joints. */
 void sti_drives_compile(sti_World *world);
 st_Status sti_drives_check(const sti_World *world, st_Error *err); /* when the initial state is there */

@@ -87,7 +87,16 @@ double sti_energy_kinetic(const sti_Model *model, sti_StepWork *work, const doub
 {
     const st_Model *table = &model->table;
     const double *M = work->projection.problem.M;
-    if (model->rigid) return sti_world_kinetic(model->world, v);
+    if (model->rigid) {
+        sti_KineticMemo *memo = &work->kinetic;
+        const size_t bytes = (size_t)model->n_v * sizeof *v;
+        const int n_awake = sti_awake_count(model->world);
+        if (!memo->known || memo->n_awake != n_awake || memcmp(memo->v, v, bytes) != 0) {
+            memcpy(memo->v, v, bytes);
+            *memo = (sti_KineticMemo){true, n_awake, memo->v, sti_world_kinetic(model->world, v)};
+        }
+        return memo->value;
+    }
     if (sti_mass(model, &work->projection.problem, q, NULL) != ST_OK) return NAN;
     double sum = 0;
     for (int b = 0; b < table->n_blocks; b++)

@@ -127,6 +127,7 @@ uint64_t st_system_hash(const st_System *system)
 st_Status st_system_energy(st_System *system, double *kinetic, double *potential, st_Error *err)
 {
     STI_NEED(system, err);
+    system->work.kinetic.known = false; /* masses may have changed */
     double k = sti_energy_kinetic(&system->model, &system->work, system->state.q, system->state.v);
     double p = sti_energy_potential(&system->model, &system->state, &system->work, &system->work.here, system->state.t,
                                     system->state.q);

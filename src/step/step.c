@@ -234,6 +234,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     }
 
     /* Bodies that come and go bring and take their energy. */
+    work->kinetic.known = false;
     const double start = state->t, end = sti_next_time(state, h);
     const bool flows = model->rigid && model->world->scene->n_inlets + model->world->scene->n_outlets > 0;
     const double energy_then = flows ? sti_energy(model, state, work) : 0;
@@ -246,6 +247,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     STI_TRY(sti_sleep_begin(model, state, work, h, err));
     STI_TRY(sti_save(model, state, work, err));
     const bool first_step = state->fresh, jump = first_step && sti_starts_with_jump(model, state, work);
+    work->kinetic.known = false;
     const double energy_before = sti_energy(model, state, work), explained = sti_works_sum(&state->works);
     work->law_change = 0;
     sti_cancel_begin(model, work);

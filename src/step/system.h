@@ -436,6 +436,14 @@ typedef struct sti_Snapshot {
 
 typedef struct sti_Flow sti_Flow; /* inlets and outlets: flow.h */
 
+/* The last kinetic energy of a world that was computed in a step: several parts of a step ask for the same one. */
+typedef struct sti_KineticMemo {
+    bool known;  /* false at the start of a step, as masses and sleep may have changed               */
+    int n_awake; /* bodies that it is the sum of                                                     */
+    double *v;   /* n_v                                                                              */
+    double value;
+} sti_KineticMemo;
+
 /* The work of a step: kept between steps for its memory, and for reports of the last one. */
 typedef struct sti_StepWork {
     st_Sink here;    /* rows and contacts at the state                                               */
@@ -470,6 +478,7 @@ typedef struct sti_StepWork {
 
     double *v_turned; /* n_v: v_base of a stage after the gyroscopic term (stage.c)             */
     double *v_work;   /* n_v: of a displacement, or forces (stage_work.c)                        */
+    sti_KineticMemo kinetic;
     void *vectors[3]; /* blocks of the vectors that live as long as the system (system.c)          */
 
     sti_Flow *flow;                            /* NULL: the scene has no inlets, outlets or measures               */

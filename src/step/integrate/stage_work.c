@@ -202,8 +202,8 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
         for (int i = 0; i < model->n_v; i++)
             forces += stage->eta * work->v_work[i] * v[i];
     }
-    sum->scheme += of_f - forces - springs - sti_energy_kinetic(model, work, stage->q_star, v) -
-                   sti_energy_kinetic(model, work, stage->q_star, stage->v_base);
+    const double before = sti_energy_kinetic(model, work, stage->q_star, stage->v_base);
+    sum->scheme += of_f - forces - springs - sti_energy_kinetic(model, work, stage->q_star, v) - before;
     return ST_OK;
 }
 
