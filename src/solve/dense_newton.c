@@ -31,7 +31,7 @@
 #include <float.h>
 
 /* Beyond this the sparse methods are quicker. */
-enum { MOST_VELOCITIES = 160, MOST_ROWS = 180 };
+enum { MOST_VELOCITIES = 160, MOST_ROWS = 180, WORDS = (MOST_VELOCITIES + 63) / 64 };
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM, MOST_ROUNDS = 4 };
 /* As in newton.c. */
 enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4, WATCHED = 4, PATIENCE = 10 };
@@ -58,6 +58,9 @@ struct sti_DenseNewton {
     st_Allocator allocator;
     STI_ARRAY(double, memory);
     STI_ARRAY(int, numbers);
+    STI_ARRAY(int, paths); /* kept while A has numbers at the same places, `pattern` of n_paths rows  */
+    STI_ARRAY(uint64_t, pattern);
+    int n_paths;
     STI_ARRAY(unsigned char, kind); /* by contact: Kind                                              */
     /* of the problem at hand */
     int n, m, rows, stride; /* velocities, joint rows, all rows, numbers in a row of Y and W       */
@@ -65,11 +68,13 @@ struct sti_DenseNewton {
     int redundant;          /* joint rows that depend on others                                    */
     int n_folded;           /* servos                                                              */
     int *place;             /* where joint row j, and contact row m + i, went; -1: folded           */
-    int *chain, *chain_at;  /* by velocity k, from chain_at[k]: its path to the root of its tree      */
+    int *chain, *chain_at;  /* by velocity k, from chain_at[k]: its path to the root of its tree (paths)  */
+    int *begin, *end;       /* by velocity: columns of Y that have a number there, at multiples of four  */
     double *Y, *W, *b;      /* n x stride, rows x stride, rows                                     */
     Factor U;               /* of A with the servos that are folded                                */
     double *x;              /* rows: impulses, in the order of W                                   */
     double *terms;          /* rows: sizes of what b is the sum of                                 */
+    double *half;           /* n: inv(U') f                                                        */
     double *own;            /* rows: the diagonal of W before any elimination                      */
     double *r, *u, *trial, *trial_u, *F, *step, *step_u, *rho, *centre, *best; /* others alone, in their order    */
     double measure, least;                /* natural residual of r and of the best                                    */
@@ -98,6 +103,8 @@ void sti_dense_newton_destroy(sti_DenseNewton *d)
     const st_Allocator allocator = d->allocator;
     STI_RELEASE(&allocator, d->memory, d->memory_size);
     STI_RELEASE(&allocator, d->numbers, d->numbers_size);
+    STI_RELEASE(&allocator, d->paths, d->paths_size);
+    STI_RELEASE(&allocator, d->pattern, d->pattern_size);
     STI_RELEASE(&allocator, d->kind, d->kind_size);
     sti_free(&allocator, d, 1, sizeof *d);
 }
@@ -133,6 +140,7 @@ static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *e
                   {&d->rest, n},
                   {&d->mass, n},
                   {&d->momentum, n},
+                  {&d->half, n},
                   {&d->l, p->n_l},
                   {&d->b, rows},
                   {&d->x, rows},
@@ -155,7 +163,9 @@ static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *e
     for (int k = 0; k < N_ARRAYS; k++)
         total += padded((int)arrays[k].count) + 4;
     STI_TRY(STI_GROW(&d->allocator, d->memory, d->memory_size, total, err));
-    STI_TRY(STI_GROW(&d->allocator, d->numbers, d->numbers_size, 2 * rows + 2 + n + 1 + n * (n - 1) / 2, err));
+    STI_TRY(STI_GROW(&d->allocator, d->numbers, d->numbers_size, 2 * rows + 2 + 2 * n, err));
+    STI_TRY(STI_GROW(&d->allocator, d->paths, d->paths_size, n + 1 + n * (n - 1) / 2, err));
+    STI_TRY(STI_GROW(&d->allocator, d->pattern, d->pattern_size, n * WORDS, err));
     STI_TRY(STI_GROW(&d->allocator, d->kind, d->kind_size, p->n_contacts, err));
     double *next = d->memory;
     for (int k = 0; k < N_ARRAYS; k++) {
@@ -164,8 +174,10 @@ static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *e
     }
     d->place = d->numbers;
     d->active = d->place + rows + 1;
-    d->chain_at = d->active + rows + 1;
-    d->chain = d->chain_at + n + 1;
+    d->begin = d->active + rows + 1;
+    d->end = d->begin + n;
+    d->chain_at = d->paths;
+    d->chain = d->paths + n + 1;
     d->n = n, d->m = p->n_l, d->rows = rows, d->stride = stride;
     return ST_OK;
 }
@@ -209,11 +221,12 @@ static void order_rows(sti_DenseNewton *d, const st_Problem *p)
     d->stride = padded(next + 1);
 }
 
+typedef uint64_t Bits __attribute__((vector_size(STI_WIDTH * sizeof(uint64_t))));
+
 /* The sparsity of U: row k has numbers at the velocities on its path to the root of its tree. Elimination of row k adds
  * its other numbers to the row of the nearest of them, whose path they are on therefore.             */
-static void find_chains(sti_DenseNewton *d, const st_Problem *p)
+STI_CLONES static void find_chains(sti_DenseNewton *d, const st_Problem *p)
 {
-    enum { WORDS = (MOST_VELOCITIES + 63) / 64 };
     uint64_t has[MOST_VELOCITIES][WORDS];
     int nearest[MOST_VELOCITIES];
     const double *numbers = p->A.x;
@@ -221,13 +234,27 @@ static void find_chains(sti_DenseNewton *d, const st_Problem *p)
     for (int b = 0; b < p->A.n_blocks; b++) {
         const int first = p->A.first[b], size = p->A.first[b + 1] - first;
         const bool diagonal = sti_block_marked(&p->A, b);
-        for (int i = 0; i < size && !diagonal; i++)
-            for (int j = 0; j < i; j++) {
-                const uint64_t bit = numbers[(int64_t)i * size + j] != 0;
-                has[first + i][(first + j) / 64] |= bit << ((first + j) % 64);
+        for (int i = 0; i < size && !diagonal; i++) {
+            const double *row = numbers + (int64_t)i * size - first;
+            for (int j = first; j < first + i;) { /* up to the end of a word, four at a time */
+                const int w = j / 64, end = 64 * (w + 1) < first + i ? 64 * (w + 1) : first + i;
+                uint64_t word = 0;
+                Bits bits = {(uint64_t)1 << j % 64, (uint64_t)2 << j % 64, (uint64_t)4 << j % 64,
+                             (uint64_t)8 << j % 64},
+                     found = {0};
+                for (; j + STI_WIDTH <= end; j += STI_WIDTH, bits <<= STI_WIDTH)
+                    found |= bits & (Bits)(*(const sti_Wide *)(row + j) != 0);
+                for (; j < end; j++)
+                    word |= (uint64_t)(row[j] != 0) << j % 64;
+                has[first + i][w] |= word | found[0] | found[1] | found[2] | found[3];
             }
+        }
         numbers += diagonal ? size : (int64_t)size * size;
     }
+    const size_t bytes = (size_t)d->n * sizeof has[0];
+    if (d->n_paths == d->n && memcmp(d->pattern, has, bytes) == 0) return; /* as in the last problem */
+    memcpy(d->pattern, has, bytes);
+    d->n_paths = d->n;
     for (int k = d->n - 1; k >= 0; k--) {
         int w = WORDS - 1;
         while (w >= 0 && has[k][w] == 0)
@@ -263,12 +290,12 @@ STI_CLONES static bool factor_masses(sti_DenseNewton *d, const st_Problem *p)
         const bool diagonal = sti_block_marked(&p->A, b);
         for (int i = first; i < end; i++) {
             double *row = U->x + (int64_t)i * stride;
-            for (int j = first & ~3; j < first; j++) /* fours begin there */
-                row[j] = 0;
-            for (int j = first; j <= i; j++)
-                row[j] = !diagonal ? numbers[(i - first) * size + j - first] : i == j ? numbers[i - first] : 0;
-            for (int j = i + 1; j < padded(i + 1); j++)
-                row[j] = 0;
+            for (int j = first & ~3; j <= i; j += STI_WIDTH) /* fours begin before `first`, and end after i */
+                *(sti_Wide *)(row + j) = (sti_Wide){0};
+            if (diagonal)
+                row[i] = numbers[i - first];
+            else
+                memcpy(row + first, numbers + (int64_t)(i - first) * size, (size_t)(i - first + 1) * sizeof *row);
         }
         numbers += diagonal ? size : (int64_t)size * size;
     }
@@ -284,9 +311,10 @@ STI_CLONES static bool factor_masses(sti_DenseNewton *d, const st_Problem *p)
             double *row = U->x + (int64_t)k * stride;
             if (!(row[k] > 0)) return false;
             row[k] = sqrt(row[k]);
-            const double over = U->over[k] = 1 / row[k];
-            for (int j = first; j < k; j++)
-                row[j] *= over;
+            const double over = U->over[k] = 1 / row[k], pivot = row[k];
+            for (int j = first & ~3; j < k; j += STI_WIDTH)
+                *(sti_Wide *)(row + j) *= over;
+            row[k] = pivot;
             for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++) {
                 const int i = d->chain[e]; /* of its row what comes after i is never read */
                 subtract_fours(row[i], row, U->x + (int64_t)i * stride, first, i + 1);
@@ -295,30 +323,65 @@ STI_CLONES static bool factor_masses(sti_DenseNewton *d, const st_Problem *p)
     return true;
 }
 
-/* Y <- inv(U') Y. */
+/* Y <- inv(U') Y, where it has numbers. */
 STI_CLONES static void solve_columns(const sti_DenseNewton *d, const Factor *U, double *Y)
 {
     const int stride = d->stride;
     for (int k = d->n - 1; k >= 0; k--) {
+        const int begin = d->begin[k], end = d->end[k];
+        if (begin >= end) continue;
         const double *row = U->x + (int64_t)k * padded(d->n);
         double *from = Y + (int64_t)k * stride;
-        for (int j = 0; j < stride; j += STI_WIDTH)
+        for (int j = begin; j < end; j += STI_WIDTH)
             *(sti_Wide *)(from + j) *= U->over[k];
-        for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++)
-            subtract_fours(row[d->chain[e]], from, Y + (int64_t)d->chain[e] * stride, 0, stride);
+        for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++) {
+            const int up = d->chain[e];
+            d->begin[up] = d->begin[up] < begin ? d->begin[up] : begin;
+            d->end[up] = d->end[up] > end ? d->end[up] : end;
+            subtract_fours(row[up], from, Y + (int64_t)up * stride, begin, end);
+        }
     }
 }
 
-/* x <- inv(U) x. */
-static void solve_backward(const sti_DenseNewton *d, const Factor *U, double *x)
+/* sum of x[i] y[i] for i from `first` up to before `end`. */
+STI_INLINE double dot_range(const double *x, const double *y, int first, int end)
 {
-    for (int k = 0; k < d->n; k++) {
-        const double *row = U->x + (int64_t)k * padded(d->n);
-        double sum = x[k];
-        for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++)
-            sum -= row[d->chain[e]] * x[d->chain[e]];
-        x[k] = sum * U->over[k];
-    }
+    sti_Wide sums = {0};
+    double sum = 0;
+    int i = first;
+    for (; i + STI_WIDTH <= end; i += STI_WIDTH)
+        sums += *(const sti_Wide *)(x + i) * *(const sti_Wide *)(y + i);
+    for (; i < end; i++)
+        sum += x[i] * y[i];
+    return sum + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+}
+
+/* y -= a x in the same range. */
+STI_INLINE void subtract_range(double a, const double *x, double *y, int first, int end)
+{
+    int i = first;
+    for (; i + STI_WIDTH <= end; i += STI_WIDTH)
+        *(sti_Wide *)(y + i) -= a * *(const sti_Wide *)(x + i);
+    for (; i < end; i++)
+        y[i] -= a * x[i];
+}
+
+/* x <- inv(U') x and x <- inv(U) x, block by block; rows of U are 0 beside their chains. */
+STI_INLINE void solve_forward(const sti_DenseNewton *d, const st_Problem *p, double *x)
+{
+    for (int b = p->A.n_blocks - 1; b >= 0; b--)
+        for (int first = p->A.first[b], k = p->A.first[b + 1] - 1; k >= first; k--) {
+            if (x[k] == 0) continue;
+            x[k] *= d->U.over[k];
+            subtract_range(x[k], d->U.x + (int64_t)k * padded(d->n), x, first, k);
+        }
+}
+
+STI_INLINE void solve_backward(const sti_DenseNewton *d, const st_Problem *p, double *x)
+{
+    for (int b = 0; b < p->A.n_blocks; b++)
+        for (int first = p->A.first[b], k = first; k < p->A.first[b + 1]; k++)
+            x[k] = (x[k] - dot_range(d->U.x + (int64_t)k * padded(d->n), x, first, k)) * d->U.over[k];
 }
 
 static double column_times(const st_Sparse *of, int j, const double *v)
@@ -332,9 +395,20 @@ static double column_times(const st_Sparse *of, int j, const double *v)
 /* Columns of G or H into Y. */
 static void spread_columns(sti_DenseNewton *d, const st_Sparse *from, const int *place)
 {
-    for (int j = 0; j < from->n_cols; j++)
-        for (int64_t e = from->p[j]; e < from->p[j + 1] && place[j] >= 0; e++)
-            d->Y[(int64_t)from->i[e] * d->stride + place[j]] = from->x[e];
+    const int stride = d->stride;
+    int *begin = d->begin, *end = d->end;
+    for (int j = 0; j < from->n_cols; j++) {
+        if (place[j] < 0) continue;
+        const int four = place[j] & ~3, *at = from->i + from->p[j], n = (int)(from->p[j + 1] - from->p[j]);
+        const double *x = from->x + from->p[j];
+        double *to = d->Y + place[j];
+        for (int e = 0; e < n; e++) {
+            const int k = at[e];
+            to[(int64_t)k * stride] = x[e];
+            if (four < begin[k]) begin[k] = four;
+            if (four >= end[k]) end[k] = four + 4;
+        }
+    }
 }
 
 /* A compliance matrix onto W; only its upper triangle counts there. */
@@ -347,22 +421,29 @@ static void add_compliance(sti_DenseNewton *d, const st_BlockDiag *C, const int 
                 if (place[i] >= 0 && place[j] >= place[i]) d->W[(int64_t)place[i] * d->stride + place[j]] += *x;
 }
 
-/* The upper triangle of Y'Y: two rows by eight columns at a time stay in registers. */
+/* The upper triangle of Y'Y: two rows by eight columns at a time stay in registers. Only velocities where the two rows
+ * have numbers count.                                                                                */
 STI_CLONES static void multiply_columns(sti_DenseNewton *d)
 {
     enum { WIDE = 2 * STI_WIDTH };
     const int stride = d->stride, n = d->n;
-    for (int i = 0; i < d->rows; i += 2)
+    for (int i = 0; i < d->rows; i += 2) {
+        int at[MOST_VELOCITIES], m = 0;
+        for (int k = 0; k < n; k++) {
+            at[m] = k * stride;
+            m += d->begin[k] <= i && i < d->end[k];
+        }
         for (int j = i & ~3; j < stride; j += WIDE) {
             const double *own = d->Y + i, *other = d->Y + j;
             const int next = j + STI_WIDTH < stride ? STI_WIDTH : 0; /* the last four alone: twice the same */
             sti_Wide a = {0}, b = {0}, c = {0}, e = {0};
-            for (int k = 0; k < n; k++, own += stride, other += stride) {
-                const sti_Wide one = *(const sti_Wide *)other, two = *(const sti_Wide *)(other + next);
-                a += own[0] * one;
-                b += own[0] * two;
-                c += own[1] * one; /* beyond the last row: the column of f */
-                e += own[1] * two;
+            for (int k = 0; k < m; k++) {
+                const double *x = own + at[k], *y = other + at[k];
+                const sti_Wide one = *(const sti_Wide *)y, two = *(const sti_Wide *)(y + next);
+                a += x[0] * one;
+                b += x[0] * two;
+                c += x[1] * one; /* beyond the last row: 0 */
+                e += x[1] * two;
             }
             double *to = d->W + (int64_t)i * stride + j;
             *(sti_Wide *)to = a;
@@ -371,6 +452,27 @@ STI_CLONES static void multiply_columns(sti_DenseNewton *d)
             *(sti_Wide *)(to + stride) = c;
             *(sti_Wide *)(to + stride + next) = e;
         }
+    }
+}
+
+/* b <- Y' inv(U') f, where f has the impulses of folded servos at rest. */
+STI_CLONES static void multiply_forces(sti_DenseNewton *d, const st_Problem *p)
+{
+    double *f = d->half;
+    memcpy(f, p->f, (size_t)d->n * sizeof *f);
+    for (int c = 0; c < p->n_contacts && d->n_folded > 0; c++) {
+        if (d->kind[c] != FOLDED) continue;
+        const int row = p->contact[c].first;
+        const int64_t e = p->H.p[row];
+        f[p->H.i[e]] -= p->H.x[e] * p->w[row] / d->compliance[c];
+    }
+    solve_forward(d, p, f);
+    memset(d->b, 0, (size_t)d->rows * sizeof *d->b);
+    for (int k = 0; k < d->n; k++) {
+        const double *Y = d->Y + (int64_t)k * d->stride;
+        const int end = d->end[k] < d->rows ? d->end[k] : d->rows;
+        subtract_range(-f[k], Y, d->b, d->begin[k], end);
+    }
 }
 
 /* The upper triangle of W, and b. */
@@ -378,25 +480,20 @@ static void form_rows(sti_DenseNewton *d, const st_Problem *p)
 {
     const int n = d->n, rows = d->rows, stride = d->stride;
     memset(d->Y, 0, (size_t)n * (size_t)stride * sizeof *d->Y);
+    for (int k = 0; k < n; k++)
+        d->begin[k] = stride, d->end[k] = 0;
     spread_columns(d, &p->G, d->place);
     spread_columns(d, &p->H, d->place + d->m);
-    for (int i = 0; i < n; i++) /* f as one more column */
-        d->Y[(int64_t)i * stride + rows] = p->f[i];
-    for (int c = 0; c < p->n_contacts && d->n_folded > 0; c++) {
-        if (d->kind[c] != FOLDED) continue;
-        const int row = p->contact[c].first;
-        const int64_t e = p->H.p[row];
-        d->Y[(int64_t)p->H.i[e] * stride + rows] -= p->H.x[e] * p->w[row] / d->compliance[c];
-    }
     solve_columns(d, &d->U, d->Y);
     multiply_columns(d);
     add_compliance(d, &p->Cb, d->place);
     add_compliance(d, &p->C, d->place + d->m);
+    multiply_forces(d, p);
     for (int i = 0; i < d->m; i++)
-        d->b[d->place[i]] = d->W[(int64_t)d->place[i] * stride + rows] + p->g[i];
+        d->b[d->place[i]] += p->g[i];
     for (int i = 0; i < p->n_r; i++) {
         const int at = d->place[d->m + i];
-        if (at >= 0) d->b[at] = d->W[(int64_t)at * stride + rows] + p->w[i];
+        if (at >= 0) d->b[at] += p->w[i];
     }
     for (int i = 0; i < rows; i++) {
         d->own[i] = d->W[(int64_t)i * stride + i];
@@ -595,6 +692,66 @@ STI_CLONES static bool solve_system(double *F, int n, int stride)
     return true;
 }
 
+/* The same for a symmetric F, of which only the upper triangle is read: F = L D L'. False: a pivot is lost in rounding.
+ */
+STI_CLONES static bool solve_symmetric(double *F, int n, int stride)
+{
+    double least[MOST_ROWS];
+    for (int k = 0; k < n; k++)
+        least[k] = 1e-13 * F[(int64_t)k * (stride + 1)];
+    for (int k = 0; k < n; k++) {
+        const double *row = F + (int64_t)k * stride;
+        if (!(row[k] > least[k])) return false;
+        const double over = 1 / row[k];
+        for (int i = k + 1; i < n; i++)
+            if (row[i] != 0) subtract_fours(row[i] * over, row, F + (int64_t)i * stride, i, n + 1);
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        const double *row = F + (int64_t)k * stride;
+        double sum = row[n];
+        for (int j = k + 1; j < n; j++)
+            sum -= row[j] * F[(int64_t)j * stride + n];
+        F[(int64_t)k * stride + n] = sum / row[k];
+    }
+    return true;
+}
+
+/* If no active contact slides then A = 0 and B = diag(rho), and the step has a symmetric system:
+ *
+ *     (S + alpha E) d = -F/rho
+ *
+ * step_u: what the rows that are known move. True: d is the last column of J.                        */
+STI_CLONES static bool find_sticking_step(sti_DenseNewton *d, const st_Problem *p, double alpha, int n_active)
+{
+    const int n = d->rows - d->n_linear, stride = d->stride;
+    const double *S = d->W + (int64_t)d->n_linear * (stride + 1);
+    for (int c = 0, row = 0; c < p->n_contacts && row < n_active; c++) {
+        const int at = d->place[d->m + p->contact[c].first] - d->n_linear, dim = p->contact[c].dim;
+        if (at < 0 || d->active[row] != at) continue;
+        const double *A = d->A + BLOCK * (int64_t)c;
+        for (int i = 0; i < dim * dim; i++)
+            if (A[i] != 0) return false;
+        row += dim;
+    }
+    for (int k = 0; k < n_active; k++) {
+        const int at = d->active[k];
+        double *to = d->J + (int64_t)k * stride;
+        const double *from = S + (int64_t)at * stride;
+        if (n_active == n)
+            memcpy(to + k, from + k, (size_t)(n - k) * sizeof *to);
+        else
+            for (int j = k; j < n_active; j++)
+                to[j] = from[d->active[j]];
+        to[k] += alpha / d->rho[at];
+        to[n_active] = -d->F[at] / d->rho[at] - d->step_u[at];
+        for (int j = k & ~3; j < k; j++) /* fours begin there; their ends are never read */
+            to[j] = 0;
+        for (int j = n_active + 1; j < padded(n_active + 1); j++)
+            to[j] = 0;
+    }
+    return solve_symmetric(d->J, n_active, stride);
+}
+
 /* The step d and S d. */
 STI_CLONES static bool find_step(sti_DenseNewton *d, const st_Problem *p, double alpha, int n_active)
 {
@@ -607,7 +764,8 @@ STI_CLONES static bool find_step(sti_DenseNewton *d, const st_Problem *p, double
     memset(d->step_u, 0, (size_t)n * sizeof *d->step_u);
     for (int j = 0; j < n; j++) /* what the rows that are known move */
         if (d->step[j] != 0) subtract_scaled(-d->step[j], S + (int64_t)j * stride, d->step_u, n);
-    for (int c = 0, row = 0; c < p->n_contacts; c++) {
+    const bool sticking = find_sticking_step(d, p, alpha, n_active);
+    for (int c = 0, row = 0; c < p->n_contacts && !sticking; c++) {
         const int at = d->place[d->m + p->contact[c].first] - d->n_linear, dim = p->contact[c].dim;
         if (at < 0 || row >= n_active || d->active[row] != at) continue;
         const double *A = d->A + BLOCK * (int64_t)c, *B = d->B + BLOCK * (int64_t)c;
@@ -629,7 +787,7 @@ STI_CLONES static bool find_step(sti_DenseNewton *d, const st_Problem *p, double
             to[n_active] = side;
         }
     }
-    if (!solve_system(d->J, n_active, stride)) return false;
+    if (!sticking && !solve_system(d->J, n_active, stride)) return false;
     for (int k = 0; k < n_active; k++) {
         const double step = d->J[(int64_t)k * stride + n_active];
         d->step[d->active[k]] = step;
@@ -795,9 +953,11 @@ static bool is_lost(const sti_DenseNewton *d, const st_Problem *p, double tolera
 }
 
 /* From the start, then along other paths. False: none came to the tolerance. The first path hardly regularises: from
- * near one step is exact, where 1e-6 needs two. It is short: what it does not find in a few steps it rarely finds.
- * Redundant contacts whose gaps differ by rounding have no solution with all of them loaded; the second path then stops
- * at a residual that no alpha lowers. If that is `enough`, the other paths are not tried: one in 25 finds more.  */
+ * near one step is exact, where 1e-6 needs two. It is short: what it does not find in a few steps it rarely finds. If
+ * it ends far from an answer, other contacts are active than the start has, and no impulses at all are the nearer
+ * start. Redundant contacts whose gaps differ by rounding have no solution with all of them loaded; the third path then
+ * stops at a residual that no alpha lowers. If that is `enough`, the other paths are not tried: one in 25 finds more.
+ */
 static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double tolerance, double enough, double polish,
                          int most, int *iterations)
 {
@@ -805,7 +965,7 @@ static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double toleran
         double alpha;
         int steps;
         bool cold;
-    } paths[] = {{1e-10, 8, false}, {1e-4, 60, false}, {1e-3, 60, true}, {1e-2, 60, false}};
+    } paths[] = {{1e-10, 5, false}, {1e-3, 10, true}, {1e-4, 60, false}, {1e-3, 60, true}, {1e-2, 60, false}};
     const int n = d->rows - d->n_linear;
     const size_t bytes = (size_t)n * sizeof *d->r;
     for (int i = 0; i < n; i++)
@@ -814,7 +974,8 @@ static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double toleran
                 d->W[(int64_t)(d->n_linear + j) * d->stride + d->n_linear + i];
     d->least = INFINITY;
     for (size_t k = 0; k < sizeof paths / sizeof paths[0] && *iterations < most; k++) {
-        if (d->least <= (k < 2 ? tolerance : fmax(tolerance, enough))) break;
+        if (d->least <= (k < 3 ? tolerance : fmax(tolerance, enough))) break;
+        if (k == 1 && d->least < near) continue;
         if (k > 0 && is_lost(d, p, tolerance)) return false;
         const int end = *iterations + paths[k].steps;
         if (k > 0) memcpy(d->r, d->best, bytes);
@@ -833,7 +994,7 @@ static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double toleran
 /* ---- the judge ------------------------------------------------------------------------------------ */
 
 /* The impulses of servos that are folded, at v. */
-static void set_folded(sti_DenseNewton *d, const st_Problem *p)
+STI_INLINE void set_folded(sti_DenseNewton *d, const st_Problem *p)
 {
     for (int c = 0; c < p->n_contacts && d->n_folded > 0; c++) {
         if (d->kind[c] != FOLDED) continue;
@@ -843,7 +1004,7 @@ static void set_folded(sti_DenseNewton *d, const st_Problem *p)
     }
 }
 
-static void add_columns(const st_Sparse *of, const double *x, double *y)
+STI_INLINE void add_columns(const st_Sparse *of, const double *x, double *y)
 {
     for (int j = 0; j < of->n_cols; j++)
         for (int64_t e = of->p[j]; x[j] != 0 && e < of->p[j + 1]; e++)
@@ -851,14 +1012,17 @@ static void add_columns(const st_Sparse *of, const double *x, double *y)
 }
 
 /* v of r and l, and the impulses of servos, by a solve and a refined one. */
-static void judge_velocities(sti_DenseNewton *d, const st_Problem *p)
+STI_CLONES static void judge_velocities(sti_DenseNewton *d, const st_Problem *p)
 {
     const int n = d->n;
     memcpy(d->momentum, p->f, (size_t)n * sizeof *d->momentum);
     add_columns(&p->G, d->l, d->momentum);
-    for (int j = 0; j < p->n_r; j++)
-        for (int64_t e = p->H.p[j]; d->place[d->m + j] >= 0 && d->r_all[j] != 0 && e < p->H.p[j + 1]; e++)
-            d->momentum[p->H.i[e]] += p->H.x[e] * d->r_all[j];
+    for (int j = 0; j < p->n_r; j++) {
+        const double r = d->r_all[j];
+        if (d->place[d->m + j] < 0 || r == 0) continue;
+        for (int64_t e = p->H.p[j], end = p->H.p[j + 1]; e < end; e++)
+            d->momentum[p->H.i[e]] += p->H.x[e] * r;
+    }
     memset(d->v, 0, (size_t)n * sizeof *d->v);
     for (int round = 0; round < 2; round++) {
         set_folded(d, p);
@@ -868,30 +1032,21 @@ static void judge_velocities(sti_DenseNewton *d, const st_Problem *p)
             const int64_t e = p->H.p[row];
             if (d->kind[c] == FOLDED) d->rest[p->H.i[e]] += p->H.x[e] * d->r_all[row];
         }
-        const double *numbers = p->A.x; /* rest -= A v, along the paths */
+        const double *numbers = p->A.x; /* rest -= A v, from the lower triangle */
         for (int b = 0; b < p->A.n_blocks && round > 0; b++) {
             const int first = p->A.first[b], size = p->A.first[b + 1] - first;
             const bool diagonal = sti_block_marked(&p->A, b);
             for (int k = first; k < first + size; k++) {
-                const double *row = numbers + (int64_t)(k - first) * (diagonal ? 1 : size), v = d->v[k];
-                double sum = d->mass[k] * v;
-                for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++) {
-                    const int j = d->chain[e];
-                    sum += row[j - first] * d->v[j];
-                    d->rest[j] -= row[j - first] * v;
-                }
-                d->rest[k] -= sum;
+                const double *row = numbers + (int64_t)(k - first) * size - first, v = d->v[k];
+                d->rest[k] -= d->mass[k] * v;
+                if (diagonal) continue;
+                d->rest[k] -= dot_range(row, d->v, first, k);
+                subtract_range(v, row, d->rest, first, k);
             }
             numbers += diagonal ? size : (int64_t)size * size;
         }
-        for (int k = n - 1; k >= 0; k--) { /* inv(U'), then inv(U) */
-            const double *row = d->U.x + (int64_t)k * padded(n);
-            if (d->rest[k] == 0) continue;
-            d->rest[k] *= d->U.over[k];
-            for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++)
-                d->rest[d->chain[e]] -= row[d->chain[e]] * d->rest[k];
-        }
-        solve_backward(d, &d->U, d->rest);
+        solve_forward(d, p, d->rest);
+        solve_backward(d, p, d->rest);
         for (int i = 0; i < n; i++)
             d->v[i] += d->rest[i];
     }
