@@ -220,11 +220,12 @@ static double run_out(Check *check, double a)
     return (double)foot / LONG - 1;
 }
 
-/* In a channel the run-out of low columns is in proportion to a, 1.2 a; from a = 2 to 3 on it goes with a^(2/3), 1.9
- * a^(2/3), between walls that rub (Lube et al. 2005, Lajeunesse et al. 2005), and with powers of up to 0.9 in wide
- * channels (Balmforth & Kerswell 2005), as here. Numbers before the powers depend on the grains by a third or so. The
- * power of low columns is not looked at: with eight grains to the length they run out by 9 grains at a = 1.2, too few
- * for it (1.47 between 1.2 and 2.4). */
+/* In a channel the run-out of low columns is in proportion to a, 1.2 a; from a = 2 to 3 on it is 1.9 a^(2/3) between
+ * walls that rub (Lube et al. 2005, Lajeunesse et al. 2005; both quoted from memory). Balmforth & Kerswell (2005)
+ * measured powers of 0.9 +- 0.1 in wide channels, as here, and 0.65 +- 0.05 in narrow slots, with factors that depend
+ * clearly on the material. The third that factors may differ by is ours, not a published spread. The power of low
+ * columns is not looked at: with eight grains to the length they run out by 9 grains at a = 1.2, too few for it (1.47
+ * between 1.2 and 2.4). */
 void column_collapse(Check *check)
 {
     static const double a[] = {1.2, 2.4, 4.8, 9.6};
@@ -237,7 +238,7 @@ void column_collapse(Check *check)
     expect(check, "height 1.2 times the length: run-out over 1.2 a", 1, exp(y[0]) / (1.2 * a[0]), 0.33);
     if (n < 4) return;
     expect(check, "height 2.4 times the length: run-out over 1.2 a", 1, exp(y[1]) / (1.2 * a[1]), 0.33);
-    expect(check, "power of a, 2.4 to 9.6: from 0.65 to 0.9", 0.775, slope_of(x + 1, y + 1, 3, NULL, NULL), 0.125);
+    expect(check, "power of a, 2.4 to 9.6: 0.9 +- 0.1", 0.9, slope_of(x + 1, y + 1, 3, NULL, NULL), 0.1);
     expect(check, "height 9.6 times the length: run-out over 1.9 a^(2/3)", 1, exp(y[3]) / (1.9 * pow(a[3], 2.0 / 3)),
            0.33);
 }
@@ -263,8 +264,9 @@ static double slope_left(Check *check, double rolling)
     return 180 / PI * atan(-slope_of(x + 1, top + 1, ROWS - 2, NULL, NULL));
 }
 
-/* Zhou et al. (2002) fitted 68.61 mu^(0.27 + 0.22) c^(0.06 + 0.12) d^(-0.2) degrees to simulations and experiments with
- * spheres that run off a plate; mu and the rolling friction c [mm] of grains and walls, d [mm] the diameter. */
+/* Quoted from memory: Zhou et al. (2002) fitted 68.61 mu^(0.27 + 0.22) c^(0.06 + 0.12) d^(-0.2) degrees to simulations
+ * and experiments with spheres that run off a plate; mu and the rolling friction c [mm] of grains and walls, d [mm] the
+ * diameter. Five degrees are a grain's height over the ten grains of the slope's foot. */
 void repose_heap(Check *check)
 {
     static const double rolling[] = {0.25, 0.1};
@@ -295,12 +297,13 @@ static double share_above(Check *check, double amplitude)
 }
 
 /* A floor with more than g throws the bed, and what is large comes to the top (Rosato et al. 1987); with less than g
- * the bed never leaves the floor, and stays as it is. */
+ * the bed never leaves the floor. After 1.5 s it must be in the upper half of the grains, or still in the lower one. */
 void brazil_nut(Check *check)
 {
     if (!check_full(check)) return;
-    expect(check, "shaken with 4 g: share of grains above it after 1.5 s", 0, share_above(check, 0.0044), 0.25);
-    expect(check, "shaken with 0.9 g: the same", 0.75, share_above(check, 0.001), 0.2);
+    expect(check, "shaken with 4 g: share of grains above it after 1.5 s, below 1/2", 0.25, share_above(check, 0.0044),
+           0.25);
+    expect(check, "shaken with 0.9 g: the same, above 1/2", 0.75, share_above(check, 0.001), 0.25);
 }
 
 /* ---- S12: a rotating drum ------------------------------------------------------------------------------- */
@@ -330,15 +333,17 @@ static void turn_drum(Check *check, double froude, double turns, double *middle,
 /* Mellmann (2001): regimes by the Froude number w^2 R/g.
  *   rolling, 1e-4 to 1e-2: the bed is a segment of a circle with a flat surface. With half the angle b of the segment,
  *       b - sin b cos b = pi f (f: the filled fraction of the drum, here 1/4, so b = 1.155), and the centroid of the
- * bed is 2/3 R sin^3 b/(b - sin b cos b) from the axle; cataracting, 0.1 to 1: the drum throws grains across its upper
- * half; centrifuging, above 1: all grains turn with the drum. */
+ * bed is 2/3 R sin^3 b/(b - sin b cos b) from the axle, give or take the radius of a grain; cataracting, 0.1 to 1: the
+ * drum throws grains across its upper half; centrifuging, above 1: all grains turn with the drum. No share of the
+ * grains that are thrown is published: it must be clear of a bed (none is 0.3 R above the axle) and of a ring, of which
+ * a share of acos(0.3)/pi = 0.40 is. */
 void rotating_drum(Check *check)
 {
     double middle, above, carried;
     const double b = 1.155, bed = 2.0 / 3 * pow(sin(b), 3) / (b - sin(b) * cos(b));
     if (!check_full(check)) return;
     turn_drum(check, 0.01, 1, &middle, &above, &carried);
-    expect(check, "Froude number 0.01, rolling: middle of the grains from the axle", bed, middle, 0.08);
+    expect(check, "Froude number 0.01, rolling: middle of the grains from the axle", bed, middle, 0.064);
     expect(check, "share of them high above the axle", 0, above, 0.02);
     turn_drum(check, 0.5, 4, &middle, &above, &carried);
     expect(check, "Froude number 0.5, cataracting: share high above the axle", 0.2, above, 0.15);
@@ -395,7 +400,8 @@ static double shear_friction(Check *check, double mu)
     return fabs(shear / normal);
 }
 
-/* Chialvo et al. (2012), slow shear of spheres in a periodic cell: 0.268 with mu = 0.1 and 0.382 with mu = 0.5. */
+/* Chialvo et al. (2012), slow shear of spheres in a periodic cell: 0.268 with mu = 0.1 and 0.382 with mu = 0.5; numbers
+ * quoted from memory. The 0.05 is ours: glued plates nine grains apart are no homogeneous shear. */
 void plane_shear(Check *check)
 {
     if (!check_full(check)) return;
