@@ -12,7 +12,8 @@ static const Option options[] = {
     {"csv", 0, OPTION_TEXT, "FILE", "a table, one line a frame, columns as of stiction run -o FILE.csv",
      offsetof(ExportOptions, csv)},
     {"vtk", 0, OPTION_TEXT, "DIR",
-     "for ParaView: DIR/bodies.pvd, walls.pvd, grains.pvd (spheres,\nas points with a radius), contacts.pvd, and "
+     "for ParaView: DIR/bodies.pvd, walls.pvd, grains.pvd (spheres,\nas points with a radius), clumps.pvd, "
+     "contacts.pvd, and "
      "network.pvd,\nthe lines along which forces go from body to body",
      offsetof(ExportOptions, vtk)},
 };

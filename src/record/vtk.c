@@ -1,15 +1,18 @@
 /* record/vtk.c -- a recording for ParaView: series of VTP files (XML PolyData) and a PVD file for each.
  *
  *     walls      shapes of the ground and of fixed bodies as triangles, one file for all frames; cells have `body`
- *     bodies     shapes of moving bodies as triangles, spheres apart; cells have `body` and its `velocity`
+ *     bodies     shapes of moving bodies as triangles, spheres and clumps apart; cells have `body` and its `velocity`
  *     grains     a point a sphere of a moving body, to be drawn as a glyph: `radius`, `body`, and of its body
  *                `orientation` (w, x, y, z), `velocity`, `spin` (body axes), `contacts` (their number), `load` (the sum
  *                of the sizes of their forces [N])
- *     contacts   a point a contact: `force` [N, on b], `normal`, `velocity`, `gap`, `a`, `b`
- *     network    a line from body to body, or from the contact to the body on the ground; `force` its size [N]
+ *     clumps     a point a body of several shapes if twenty bodies or more have its form, in any size: likewise, with
+ *                `scale` in place of `radius`, and `kind`. Its form, at scale 1, is the file clump_KIND.vtp, in the
+ * axes of the body. Only where there are such bodies contacts   a point a contact: `force` [N, on b], `normal`,
+ * `velocity`, `gap`, `a`, `b` network    a line from body to body, or from the contact to the body on the ground;
+ * `force` its size [N]
  *
- * A grain takes 68 bytes in a frame, 91 as base64. Arrays are base64 after a count of bytes (UInt32), uncompressed, in
- * this machine's byte order.
+ * A grain takes 72 bytes in a frame, 96 as base64; a clump 76 and 102. Arrays are base64 after a count of bytes
+ * (UInt32), uncompressed, in this machine's byte order.
  */
 #include "math/cell.h"
 #include "math/quat.h"
@@ -39,9 +42,11 @@ typedef struct Series {
     char list_path[PATH_SIZE];
 } Series;
 
-enum { POINTS, CONNECT, OFFSETS, DATA, N_COLUMNS = DATA + 7 };
+enum { POINTS, CONNECT, OFFSETS, DATA, N_COLUMNS = DATA + 8 };
 
-typedef enum SeriesName { WALLS, BODIES, GRAINS, CONTACTS, NETWORK, N_SERIES } SeriesName;
+typedef enum SeriesName { WALLS, BODIES, GRAINS, CONTACTS, NETWORK, CLUMPS, N_SERIES } SeriesName;
+/* Forms of clumps at most; each body is compared with all of them. Bodies of further forms are triangles. */
+enum { MOST_KINDS = 64, LEAST_OF_A_KIND = 20 };
 
 /* A shape: a sphere that moves is a point, others are triangles. */
 typedef struct Drawn {
@@ -49,8 +54,16 @@ typedef struct Drawn {
     st_Pose pose;       /* in its body                                     */
     double radius;      /* > 0: a sphere that moves, and there is no surface */
     int body;
+    int next; /* shape of the same body; -1: none */
     bool moves;
 } Drawn;
+
+/* A body as a glyph. */
+typedef struct Clump {
+    int first;    /* its first shape, -1: none */
+    int kind;     /* 1 .. n_kinds; 0: it is no clump */
+    double scale; /* over the first of its kind */
+} Clump;
 
 /* What pushes a body in a frame. */
 typedef struct Load {
@@ -73,6 +86,8 @@ typedef struct Export {
     int64_t contact_capacity;
     Drawn *shape;
     int n_shapes;
+    Clump *clump;                         /* n_bodies + 1, the ground first */
+    int n_kinds, example[MOST_KINDS + 1]; /* the body that shows a kind */
     Column column[N_COLUMNS];
     int n_columns; /* in use */
     Series series[N_SERIES];
@@ -220,7 +235,9 @@ static void put_surfaces(Export *e, bool moving)
     const int velocity = moving ? name_column(e, "velocity", "Float32", 3) : 0;
     for (int k = 0; k < e->n_shapes; k++) {
         const Drawn *shape = &e->shape[k];
-        if (shape->moves != moving || shape->radius > 0 || isnan(pose_of(e, shape->body).p.x)) continue; /* absent */
+        if (shape->moves != moving || shape->radius > 0 || e->clump[shape->body].kind > 0 ||
+            isnan(pose_of(e, shape->body).p.x)) /* absent */
+            continue;
         const st_Pose pose = pose_product(pose_of(e, shape->body), shape->pose);
         const int64_t first = e->column[POINTS].n / 3;
         for (int i = 0; i < shape->surface.n_points; i++)
@@ -258,6 +275,45 @@ static void put_contact_points(Export *e, int n, double h)
         put_int(e, a, c->a);
         put_int(e, b, c->b);
     }
+}
+
+/* Points with what glyphs are drawn by. All points are one cell. */
+enum { GLYPH_SIZE, GLYPH_BODY, GLYPH_TURNED, GLYPH_VELOCITY, GLYPH_SPIN, GLYPH_CONTACTS, GLYPH_LOAD, N_GLYPH };
+
+static void start_glyphs(Export *e, const char *size, int columns[N_GLYPH])
+{
+    start_columns(e);
+    columns[GLYPH_SIZE] = name_column(e, size, "Float32", 1);
+    columns[GLYPH_BODY] = name_column(e, "body", "Int32", 1);
+    columns[GLYPH_TURNED] = name_column(e, "orientation", "Float32", 4);
+    columns[GLYPH_VELOCITY] = name_column(e, "velocity", "Float32", 3);
+    columns[GLYPH_SPIN] = name_column(e, "spin", "Float32", 3);
+    columns[GLYPH_CONTACTS] = name_column(e, "contacts", "Int32", 1);
+    columns[GLYPH_LOAD] = name_column(e, "load", "Float32", 1);
+}
+
+/* A point of a body; false: it is absent. */
+static bool put_glyph(Export *e, const int columns[N_GLYPH], int body, st_Vec3 at, double size)
+{
+    const st_Pose pose = pose_of(e, body);
+    if (isnan(pose.p.x)) return false;
+    put_int(e, CONNECT, e->column[POINTS].n / 3);
+    put_vector3(e, POINTS, pose_point(pose, at));
+    put_real(e, columns[GLYPH_SIZE], size);
+    put_int(e, columns[GLYPH_BODY], body);
+    const double q[4] = {pose.q.w, pose.q.x, pose.q.y, pose.q.z};
+    for (int i = 0; i < 4; i++)
+        put_real(e, columns[GLYPH_TURNED], q[i]);
+    put_vector3(e, columns[GLYPH_VELOCITY], e->velocity[body - 1]);
+    put_vector3(e, columns[GLYPH_SPIN], e->spin[body - 1]);
+    put_int(e, columns[GLYPH_CONTACTS], e->load[body].contacts);
+    put_real(e, columns[GLYPH_LOAD], e->load[body].force);
+    return true;
+}
+
+static void end_glyphs(Export *e)
+{
+    if (e->column[CONNECT].n > 0) put_int(e, OFFSETS, e->column[CONNECT].n);
 }
 
 /* The files of one frame. */
@@ -302,33 +358,24 @@ static st_Status write_vtk_frame(Export *e, int64_t index)
         }
     }
 
-    /* grains: all points are one cell */
-    start_columns(e);
-    const int radius = name_column(e, "radius", "Float32", 1), body = name_column(e, "body", "Int32", 1);
-    const int turned = name_column(e, "orientation", "Float32", 4), velocity = name_column(e, "velocity", "Float32", 3);
-    const int spin = name_column(e, "spin", "Float32", 3), contacts = name_column(e, "contacts", "Int32", 1);
-    const int load = name_column(e, "load", "Float32", 1);
-    int n = 0;
+    int columns[N_GLYPH];
+    start_glyphs(e, "radius", columns);
     for (int k = 0; k < e->n_shapes; k++) {
         const Drawn *shape = &e->shape[k];
-        if (!(shape->radius > 0)) continue;
-        const st_Pose pose = pose_of(e, shape->body);
-        if (isnan(pose.p.x)) continue; /* absent */
-        put_vector3(e, POINTS, pose_point(pose, shape->pose.p));
-        put_int(e, CONNECT, n++);
-        put_real(e, radius, shape->radius);
-        put_int(e, body, shape->body);
-        const double q[4] = {pose.q.w, pose.q.x, pose.q.y, pose.q.z};
-        for (int i = 0; i < 4; i++)
-            put_real(e, turned, q[i]);
-        put_vector3(e, velocity, e->velocity[shape->body - 1]);
-        put_vector3(e, spin, e->spin[shape->body - 1]);
-        put_int(e, contacts, e->load[shape->body].contacts);
-        put_real(e, load, e->load[shape->body].force);
+        if (shape->radius > 0 && e->clump[shape->body].kind == 0)
+            put_glyph(e, columns, shape->body, shape->pose.p, shape->radius);
     }
-    if (n > 0) put_int(e, OFFSETS, n);
-
+    end_glyphs(e);
     write_frame_file(e, GRAINS, index, frame.time, "Verts", true);
+    if (e->n_kinds > 0) {
+        start_glyphs(e, "scale", columns);
+        const int kind = name_column(e, "kind", "Int32", 1);
+        for (int k = 1; k <= e->info->n_bodies; k++)
+            if (e->clump[k].kind > 0 && put_glyph(e, columns, k, (st_Vec3){0, 0, 0}, e->clump[k].scale))
+                put_int(e, kind, e->clump[k].kind);
+        end_glyphs(e);
+        write_frame_file(e, CLUMPS, index, frame.time, "Verts", true);
+    }
     put_contact_points(e, frame.n_contacts, h);
     write_frame_file(e, CONTACTS, index, frame.time, "Verts", true);
 
@@ -352,6 +399,97 @@ static st_Status write_vtk_frame(Export *e, int64_t index)
     return e->status;
 }
 
+/* ---- clumps --------------------------------------------------------------------------------------- */
+
+static double extent_of(const st_ShapeDef *def)
+{
+    double most = fmax(fmax(def->radius, def->length), norm(def->half));
+    for (int k = 0; k < def->n_points; k++)
+        most = fmax(most, norm(def->points[k]));
+    return most;
+}
+
+/* Has body b the form of body a, `scale` times as large? */
+static bool same_form(const Export *e, int a, int b, double *scale_of)
+{
+    *scale_of = 0;
+    int i = e->clump[a].first, j = e->clump[b].first;
+    for (; i >= 0 && j >= 0; i = e->shape[i].next, j = e->shape[j].next) {
+        st_ShapeDef x, y;
+        if (st_scene_shape(e->scene, (st_ShapeId){i + 1}, &x, NULL) != ST_OK ||
+            st_scene_shape(e->scene, (st_ShapeId){j + 1}, &y, NULL) != ST_OK || x.type != y.type ||
+            x.n_points != y.n_points || x.n_triangles != y.n_triangles)
+            return false;
+        const double size = extent_of(&y);
+        if (*scale_of == 0) *scale_of = size / extent_of(&x);
+        const double s = *scale_of, close = 1e-9 * size;
+        const st_Quat turned = quat_product(quat_conjugate(x.pose.q), y.pose.q);
+        bool same = fabs(y.radius - s * x.radius) <= close && fabs(y.length - s * x.length) <= close &&
+                    norm(sub(y.half, scale(s, x.half))) <= close &&
+                    norm(sub(y.pose.p, scale(s, x.pose.p))) <= 1e-9 * (size + norm(y.pose.p)) &&
+                    fabs(turned.w) >= 1 - 1e-12;
+        for (int k = 0; same && k < x.n_points; k++)
+            same = norm(sub(y.points[k], scale(s, x.points[k]))) <= close;
+        for (int k = 0; same && k < 3 * x.n_triangles; k++)
+            same = x.triangles[k] == y.triangles[k];
+        if (!same) return false;
+    }
+    return i < 0 && j < 0;
+}
+
+/* Many bodies of the same form become a kind. */
+static void find_clumps(Export *e)
+{
+    int number[MOST_KINDS + 1] = {0}, now[MOST_KINDS + 1] = {0}, n = 0;
+    for (int b = 1; b <= e->info->n_bodies; b++) {
+        const int first = e->clump[b].first;
+        if (first < 0 || !e->shape[first].moves || e->shape[first].next < 0) continue;
+        double size = 1;
+        int kind = 1;
+        while (kind <= n && !same_form(e, e->example[kind], b, &size))
+            kind++;
+        if (kind > MOST_KINDS) continue;
+        if (kind > n) e->example[n = kind] = b, size = 1;
+        number[kind]++;
+        e->clump[b].kind = kind;
+        e->clump[b].scale = size;
+    }
+    for (int k = 1; k <= n; k++) {
+        if (number[k] < LEAST_OF_A_KIND) continue;
+        now[k] = ++e->n_kinds;
+        e->example[e->n_kinds] = e->example[k];
+    }
+    for (int b = 1; b <= e->info->n_bodies; b++)
+        e->clump[b].kind = now[e->clump[b].kind];
+}
+
+/* The forms, in the axes of their bodies. */
+static st_Status write_kinds(Export *e)
+{
+    for (int kind = 1; kind <= e->n_kinds; kind++) {
+        char name[64];
+        start_columns(e);
+        for (int k = e->clump[e->example[kind]].first; k >= 0; k = e->shape[k].next) {
+            st_ShapeDef def;
+            st_Surface surface = {0};
+            STI_TRY(st_scene_shape(e->scene, (st_ShapeId){k + 1}, &def, NULL));
+            STI_TRY(st_shape_surface(&def, e->size, &surface, e->err));
+            const int64_t first = e->column[POINTS].n / 3;
+            for (int i = 0; i < surface.n_points; i++)
+                put_vector3(e, POINTS, pose_point(def.pose, surface.points[i]));
+            for (int t = 0; t < surface.n_triangles; t++) {
+                for (int i = 0; i < 3; i++)
+                    put_int(e, CONNECT, first + surface.triangles[3 * t + i]);
+                put_int(e, OFFSETS, e->column[CONNECT].n);
+            }
+            st_surface_free(&surface);
+        }
+        snprintf(name, sizeof name, "clump_%d.vtp", kind);
+        write_file(e, name, "Polys", false);
+    }
+    return e->status;
+}
+
 /* The arrays, the scene, the surfaces of its shapes and the folder. */
 static st_Status prepare_export(Export *e)
 {
@@ -361,7 +499,9 @@ static st_Status prepare_export(Export *e)
     e->spin = sti_alloc(&e->allocator, n, sizeof *e->spin);
     e->orientation = sti_alloc(&e->allocator, n, sizeof *e->orientation);
     e->load = sti_alloc(&e->allocator, n, sizeof *e->load);
-    if (e->position == NULL || e->velocity == NULL || e->spin == NULL || e->orientation == NULL || e->load == NULL)
+    e->clump = sti_alloc(&e->allocator, n, sizeof *e->clump);
+    if (e->position == NULL || e->velocity == NULL || e->spin == NULL || e->orientation == NULL || e->load == NULL ||
+        e->clump == NULL)
         return sti_fail(e->err, ST_ERR_MEMORY, "out of memory for %lld bodies", (long long)n);
     STI_TRY(st_recording_scene(e->recording, NULL, 0, &e->scene, &e->def, e->err));
     if (st_scene_body_count(e->scene) != e->info->n_bodies)
@@ -384,18 +524,25 @@ static st_Status prepare_export(Export *e)
     e->n_shapes = st_scene_shape_count(e->scene);
     e->shape = sti_alloc(&e->allocator, e->n_shapes + 1, sizeof *e->shape);
     if (e->shape == NULL) return sti_fail(e->err, ST_ERR_MEMORY, "out of memory for %d shapes", e->n_shapes);
-    for (int k = 0; k < e->n_shapes; k++) {
+    for (int b = 0; b <= e->info->n_bodies; b++)
+        e->clump[b].first = -1;
+    for (int k = e->n_shapes - 1; k >= 0; k--) {
         st_ShapeDef shape;
         st_BodyDef body;
         st_BodyId id;
         STI_TRY(st_scene_shape(e->scene, (st_ShapeId){k + 1}, &shape, &id));
         const bool moves = id.index1 > 0 && st_scene_body(e->scene, id, &body) == ST_OK && !body.fixed;
-        const bool grain = moves && shape.type == ST_SHAPE_SPHERE;
-        e->shape[k] = (Drawn){.pose = shape.pose, .body = id.index1, .moves = moves};
-        if (grain)
-            e->shape[k].radius = shape.radius;
-        else
-            STI_TRY(st_shape_surface(&shape, e->size, &e->shape[k].surface, e->err));
+        const double radius = moves && shape.type == ST_SHAPE_SPHERE ? shape.radius : 0;
+        e->shape[k] = (Drawn){
+            .pose = shape.pose, .radius = radius, .body = id.index1, .next = e->clump[id.index1].first, .moves = moves};
+        e->clump[id.index1].first = k;
+    }
+    find_clumps(e);
+    for (int k = 0; k < e->n_shapes; k++) {
+        st_ShapeDef shape;
+        if (e->shape[k].radius > 0 || e->clump[e->shape[k].body].kind > 0) continue;
+        STI_TRY(st_scene_shape(e->scene, (st_ShapeId){k + 1}, &shape, NULL));
+        STI_TRY(st_shape_surface(&shape, e->size, &e->shape[k].surface, e->err));
     }
     if (mkdir(e->folder, 0777) != 0 && errno != EEXIST)
         return sti_fail(e->err, ST_ERR_FILE, "%s: the folder cannot be made: %s", e->folder, strerror(errno));
@@ -412,8 +559,10 @@ st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st
                 .allocator = st_default_allocator(),
                 .err = err};
     e.status = prepare_export(&e);
-    static const char *const names[N_SERIES] = {"walls", "bodies", "grains", "contacts", "network"};
-    for (int k = 0; k < N_SERIES && e.status == ST_OK; k++) {
+    if (e.status == ST_OK) e.status = write_kinds(&e);
+    static const char *const names[N_SERIES] = {"walls", "bodies", "grains", "contacts", "network", "clumps"};
+    const int n_series = e.n_kinds > 0 ? N_SERIES : CLUMPS;
+    for (int k = 0; k < n_series && e.status == ST_OK; k++) {
         Series *s = &e.series[k];
         s->name = names[k];
         snprintf(s->list_path, sizeof s->list_path, "%s/%s.pvd", folder, names[k]);
@@ -445,6 +594,7 @@ st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st
     sti_free(&e.allocator, e.spin, n, sizeof *e.spin);
     sti_free(&e.allocator, e.orientation, n, sizeof *e.orientation);
     sti_free(&e.allocator, e.load, n, sizeof *e.load);
+    sti_free(&e.allocator, e.clump, n, sizeof *e.clump);
     st_scene_destroy(e.scene);
     return e.status;
 }

@@ -301,6 +301,65 @@ static void files_are_made_of_it(void **state)
     check_status(p, 2);
 }
 
+/* Clumps are glyphs: a point each, whatever they are made of, with their size over that of their form; at most 150
+ * bytes a grain and frame. */
+static void clumps_are_points(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "clumps.json"), *out = in_folder(p, "run.h5");
+    static const char fill[] =
+        "{\"name\": \"%s\", \"number\": 300, \"size\": %s, \"arrangement\": \"lattice\","
+        "\"region\": {\"type\": \"box\", \"position\": [%s, 0, 0], \"size\": [0.4, 0.4, 0.4]},"
+        "\"shapes\": [{\"type\": \"sphere\", \"radius\": 0.004, \"density\": 1000},"
+        "{\"type\": \"sphere\", \"radius\": 0.004, \"density\": 1000, \"position\": [0.004, 0, 0]},"
+        "{\"type\": \"box\", \"size\": [0.004, 0.003, 0.008], \"density\": 1000}]}";
+    char first[1000], second[1000], text[2500];
+    snprintf(first, sizeof first, fill, "small", "0.01", "-0.5");
+    snprintf(second, sizeof second, fill, "large", "0.02", "0.5");
+    snprintf(text, sizeof text,
+             "{\"simulation\": {\"h\": 0.001, \"end\": 0.001}, \"fills\": [%s, %s],"
+             "\"bodies\": [{\"position\": [0, 0, 1], \"shapes\": [{\"type\": \"sphere\", \"radius\": 0.1}]}]}",
+             first, second);
+    write_file(scene, text);
+    RUN(p, "run", scene, "-o", out, "-q");
+    check_status(p, 0);
+    RUN(p, "export", out, "--vtk", in_folder(p, "vtk"));
+    check_status(p, 0);
+    FILE *file = fopen(in_folder(p, "vtk/clumps_000001.vtp"), "r");
+    assert_non_null(file);
+    char *whole = calloc(1, 1 << 18);
+    assert_non_null(whole);
+    const size_t bytes = fread(whole, 1, (1 << 18) - 1, file);
+    fclose(file);
+    assert_true(bytes < 150 * 600);
+    assert_non_null(strstr(whole, "NumberOfPoints=\"600\""));
+    /* the array of scales: base64 of a count of bytes, 8 of them, and floats */
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *at = strstr(whole, "Name=\"scale\"");
+    assert_non_null(at);
+    at = strchr(at, '>') + 1;
+    unsigned char raw[8 + 4 * 600 + 3];
+    for (size_t k = 0; k < 8 + 4 * 600; k += 3, at += 4) {
+        unsigned bits = 0;
+        for (int i = 0; i < 4; i++)
+            bits = bits << 6 | (at[i] == '=' ? 0 : (unsigned)(strchr(digits, at[i]) - digits));
+        raw[k] = (unsigned char)(bits >> 16), raw[k + 1] = (unsigned char)(bits >> 8), raw[k + 2] = (unsigned char)bits;
+    }
+    for (int k = 0; k < 600; k++) {
+        float scale;
+        memcpy(&scale, raw + 8 + 4 * k, sizeof scale);
+        check_close((double)scale, k < 300 ? 1 : 2, 1e-6);
+    }
+    free(whole);
+    read_file(in_folder(p, "vtk/grains_000001.vtp"), p->out);
+    check_contains(p->out, "NumberOfPoints=\"1\"");
+    read_file(in_folder(p, "vtk/bodies_000001.vtp"), p->out);
+    check_contains(p->out, "NumberOfPoints=\"0\"");
+    file = fopen(in_folder(p, "vtk/clump_1.vtp"), "r");
+    assert_non_null(file);
+    fclose(file);
+}
+
 /* A disk that is full at every place in turn: the command fails and says where, and what it leaves is whole. */
 static void half_a_file_is_never_left(void **state)
 {
@@ -634,6 +693,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_recording_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_disk_ends_the_run, setup, teardown),
         cmocka_unit_test_setup_teardown(files_are_made_of_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(clumps_are_points, setup, teardown),
         cmocka_unit_test_setup_teardown(half_a_file_is_never_left, setup, teardown),
         cmocka_unit_test_setup_teardown(missing_tools_are_named, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupt_ends_the_browser, setup, teardown),
