@@ -94,8 +94,11 @@ enum { FIRST_TURNS = 2, PILE_TURNS = sizeof pile_turns / sizeof pile_turns[0] };
  * impulses of the last step are a better one. 45 times quicker for 300 contacts with masses from 1 to 1e6, 12 times for
  * 30 bricks with 8 points per face (docs/solvers.md). Of very unequal masses admm solves what ipm leaves.     */
 static const Turn stiff_turns[] = {
-    {IPM, 60, 1, ZERO}, {NEWTON, 150, 1, LAST}, {IPM, 60, 2, ZERO},     {NEWTON, 150, 1, LAST},
-    {IPM, 60, 0, ZERO}, {NEWTON, 60, 1, LAST},  {ADMM, 25000, 0, ZERO}, {NEWTON, 150, 1, LAST},
+    {IPM, 100, 1, ZERO}, {NEWTON, 150, 1, LAST}, {IPM, 100, 2, ZERO},    {NEWTON, 150, 1, LAST},
+    {IPM, 200, 3, ZERO}, {NEWTON, 150, 1, LAST}, {IPM, 200, 4, ZERO},    {NEWTON, 150, 1, LAST},
+    {IPM, 200, 5, ZERO}, {NEWTON, 150, 1, LAST}, {IPM, 200, 6, ZERO},    {NEWTON, 150, 1, LAST},
+    {IPM, 200, 7, ZERO}, {NEWTON, 150, 1, LAST}, {IPM, 200, 8, ZERO},    {NEWTON, 150, 1, LAST},
+    {IPM, 60, 0, ZERO},  {NEWTON, 60, 1, LAST},  {ADMM, 25000, 0, ZERO}, {NEWTON, 150, 1, LAST},
 };
 enum { STIFF_TURNS = sizeof stiff_turns / sizeof stiff_turns[0] };
 /* Where newton goes first in a pile, it must show in so many steps what it can do. */

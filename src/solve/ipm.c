@@ -15,7 +15,7 @@
  * (Andersen, Roos & Terlaky 2003; Vandenberghe 2010).
  *
  * Where we differ: u^ = u + mu |u_T| e_n of the exact law is part of the equations, not of an outer loop. |u_T| is
- * smoothed by the size of nu, and S = I + mu e_n (u_T/|u_T|)' is its derivative; cone: S = I. (A second attempt takes
+ * smoothed by the size of nu, and S = I + mu e_n (u_T/|u_T|)' is its derivative; cone: S = I. (Odd attempts take
  * S = I, which is a fixed point on the shift in step with the path: slower at the end, hardly ever lost.) (1) is not
  * symmetric then, nor is W in many files, so it is factorised by LU (math/sparse_lu.h). The path ends inside the face
  * of solutions, not at its border: where contacts are redundant that is what other methods lack.
@@ -31,6 +31,14 @@ static const st_SolverParameter ipm_parameters[] = {
     {0},
 };
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
+/* How attempts differ. `start`: size of the first impulses and velocities, times those that would stop each contact by
+ * itself. Impulses below a heavy load are far larger, and a path that begins too small ends at the border. `hold`: nu
+ * is held while it is below so many times the energy of the lag u^ - G'y, so that the shift does not fall behind.   */
+static const struct {
+    double start, hold;
+} paths[] = {{1.0, 0.0},   {30.0, 0.0},  {30.0, 0.0}, {30.0, 100.0}, {30.0, 100.0},
+             {3e3, 100.0}, {3e3, 100.0}, {1e5, 1e3},  {1e5, 1e3}};
+enum { PATHS = sizeof paths / sizeof paths[0] };
 /* The cone of mu = 0 has no inside; this one is as good to all digits. */
 static const double least_mu = 1e-10;
 
@@ -59,7 +67,9 @@ typedef struct Ipm {
     double *S; /* by contact, BLOCK: S_c                                                           */
     double *x; /* the matrix of (1), in W's pattern                                                */
     int n_cones;
-    double nu; /* mean of z'y                                                                      */
+    int path;   /* of the attempt                                                                  */
+    double nu;  /* mean of z'y                                                                     */
+    double lag; /* the same of u^ - G'y, as an energy                                              */
 } Ipm;
 
 /* ------------------------------------------------------------------ Lorentz cones of dimension 1 to 3 */
@@ -186,7 +196,7 @@ static void make_cones(Ipm *s, const sti_Task *task)
             energy += task->reduction->rho[c] * s->W->b[row] * s->W->b[row];
         }
     square = square > 0.0 ? sqrt(square / p->n_r) : 1.0;
-    energy = energy > 0.0 ? sqrt(energy / p->n_r) : 1.0;
+    energy = paths[s->path].start * (energy > 0.0 ? sqrt(energy / p->n_r) : 1.0);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         const int f = contact->first;
@@ -229,7 +239,7 @@ static double shift_part(const double *u, const sti_Group *group, double eps, do
     return group->mu * square / size;
 }
 
-/* rest = u^ - G'y and S by contact, miss by cone, and nu. */
+/* rest = u^ - G'y and S by contact, miss by cone, nu and the lag. */
 static void evaluate(Ipm *s, const sti_Task *task)
 {
     const st_Problem *p = task->problem;
@@ -271,6 +281,10 @@ static void evaluate(Ipm *s, const sti_Task *task)
         map_back(c, minus, s->rest);
         scale(c);
     }
+    s->lag = 0.0;
+    for (int c = 0; c < p->n_contacts; c++)
+        for (int row = p->contact[c].first; row < p->contact[c].first + p->contact[c].dim; row++)
+            s->lag += task->reduction->rho[c] * s->rest[row] * s->rest[row] / p->n_r;
 }
 
 /* S W, then G' inv(T^2) G on the diagonal blocks. inv(T^2) = (2 v v' - J)/eta^2, v = (w0, -w1), J = diag(1, -1, -1). */
@@ -390,6 +404,7 @@ static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
 {
     const int n = task->problem->n_r;
     int last_better = 0;
+    double least_nu = INFINITY;
     sti_factored_judge_projected(s->base, task, task->r, s->trial);
     while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_work_ends(task->work) &&
            task->iterations - last_better < task->parameter[PATIENCE]) {
@@ -398,7 +413,7 @@ static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
         task->iterations++;
         predict(s, task);
         const double sigma = centring(s, step_length(s, 1.0));
-        correct(s, task, sigma);
+        correct(s, task, s->nu < paths[s->path].hold * s->lag ? 1.0 : sigma);
         const double t = step_length(s, task->parameter[BORDER]);
         if (!(t > 1e-12)) break; /* at the border, or not a number */
         for (int row = 0; row < n; row++)
@@ -412,7 +427,9 @@ static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
         const double measure = sti_factored_judge_projected(s->base, task, task->r, s->trial);
         sti_task_report_residual(task, measure);
         if (!isfinite(measure)) break;
-        if (s->base->least < 0.9 * before) last_better = task->iterations;
+        if (s->base->least < 0.9 * before || (task->attempt > 0 && s->nu < 0.9 * least_nu))
+            last_better = task->iterations;
+        least_nu = fmin(least_nu, s->nu);
     }
     return ST_OK;
 }
@@ -435,6 +452,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
                               STI_ROOM(s->x, s->W->x_size),
                               STI_ROOM(s->cone, STI_MAX_GROUPS * contacts)};
     STI_TRY(sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err));
+    s->path = task->attempt < PATHS ? task->attempt : PATHS - 1;
     make_cones(s, task);
     STI_TRY(iterate(s, task, err));
     memcpy(task->r, s->base->best, sizeof(double) * (size_t)n);
