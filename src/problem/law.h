@@ -4,8 +4,8 @@
  * <stiction/problem.h> and, if scenes may choose it, one in the list of step/settings.c. Its functions:
  *
  *     check      are the numbers of a contact valid?
- *     project    x <- P(x), on the set of impulses                                    judge, nsgs, admm, apgd
- *     shift      u^ - u, along the normal                                             judge, apgd, admm
+ *     project    x <- P(x), on the set of impulses                                    judge, nsgs, admm
+ *     shift      u^ - u, along the normal                                             judge, admm
  *     bound      n >= 0, and friction cut to what a given normal impulse allows       judge, where mu is steep
  *     naturals   the natural map in one, where that is quicker                        judge
  *     undone     |r . u^|, the power that the law leaves undone                       report
@@ -14,7 +14,7 @@
  *     discs      the parts of friction that are discs of radius mu n                  ipm, homotopy
  *     polygon    the vertices of friction's polygon
  *
- * Flags say which solvers can take it: `conic` ipm, `smooth` homotopy, `fixed` admm and apgd. Nothing else has to be
+ * Flags say which solvers can take it: `conic` ipm, `smooth` homotopy, `fixed` admm. Nothing else has to be
  * told of a new law: solvers that need more than it has do not accept it, and `auto` uses the others. Contacts of a
  * pile are swept in lanes under coulomb and frictionless only (pile/contact_coloring.c).
  *

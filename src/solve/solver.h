@@ -62,7 +62,7 @@ extern const sti_SolverKind sti_own;
 
 /* All solvers, each in the file of its name: a new one is its file, with a sti_SolverKind sti_NAME, and its name here.
  * The first is the default.                                                                        */
-#define STI_SOLVERS(X)           X(auto) X(lemke) X(nsgs) X(newton) X(homotopy) X(ipm) X(admm) X(apgd)
+#define STI_SOLVERS(X)           X(auto) X(lemke) X(nsgs) X(newton) X(homotopy) X(ipm) X(admm)
 #define STI_DECLARE_SOLVER(name) extern const sti_SolverKind sti_##name;
 STI_SOLVERS(STI_DECLARE_SOLVER)
 /* Of graphs that fit (pile/small_island.h); not for users. */

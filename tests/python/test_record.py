@@ -81,7 +81,7 @@ class Recordings(unittest.TestCase):
 
     def test_going_on_bit_for_bit_with_changed_settings(self):
         system = stiction.Scene.from_dict(support.drop(), {"bodies/ball 0/velocity": [0.1, 0, 0]}).system(
-            preset="negrut-2017", solver="apgd", tolerance=1e-6
+            preset="negrut-2017", solver="admm", tolerance=1e-6
         )
         system.step(steps=50)
         with system.record(self.path, checkpoint=0.05):

@@ -1,4 +1,4 @@
-/* newton, ipm, admm, apgd: the derivative they rest on by differences, and problems with known answers. */
+/* newton, ipm, admm: the derivative they rest on by differences, and problems with known answers. */
 #include "backwards.h"
 #include "problem/law.h"
 #include "reduce/alart_curnier.h"
@@ -91,7 +91,7 @@ static void test_same_zeros_as_the_judge(void **state)
 static void test_unique_solutions(void **state)
 {
     (void)state;
-    const char *const names[] = {"newton", "ipm", "admm", "apgd", "auto"};
+    const char *const names[] = {"newton", "ipm", "admm", "auto"};
     check_Random random = {8};
     for (int k = 0; k < 40; k++) {
         const int dims[] = {2, 3, 5, 3, 4, 6};

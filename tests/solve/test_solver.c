@@ -22,7 +22,7 @@ static const st_ContactLaw pyramid = {.law = ST_LAW_PYRAMID, .dim = 3, .mu = 0.5
 static void test_names(void **state)
 {
     (void)state;
-    const char *const expected[] = {"auto", "lemke", "nsgs", "newton", "homotopy", "ipm", "admm", "apgd"};
+    const char *const expected[] = {"auto", "lemke", "nsgs", "newton", "homotopy", "ipm", "admm"};
     const int n = (int)(sizeof expected / sizeof expected[0]);
     assert_int_equal(st_solver_count(), n);
     for (int k = 0; k < st_solver_count(); k++) {

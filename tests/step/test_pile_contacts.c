@@ -239,7 +239,7 @@ static void test_rolling_and_spinning_end_at_the_same_velocities(void **state)
                 rows = {.r = x + 2 * n, .v = x + 2 * n + p->n_r};
     solve_by("nsgs", p, &pile.system->work.step.pile, 1e-9, &sweeps);
     solve_by("newton", p, &pile.system->work.step.pile, 1e-10, &bodies);
-    solve_by("apgd", st_system_problem(pile.system, NULL), NULL, 1e-9, &rows);
+    solve_by("admm", st_system_problem(pile.system, NULL), NULL, 1e-9, &rows);
     for (int i = 0; i < p->n_v; i++) {
         const double close = 1e-5 * (1 + fabs(bodies.v[i])); /* projected gradients stop in a flat valley: 1.1e-6 */
         largest = fmax(largest, fabs(sweeps.v[i]));

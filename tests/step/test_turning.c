@@ -65,9 +65,9 @@ static const char spinning_skin[] = "\"type\": \"sphere\", \"radius\": 0.1, \"sp
 static void spin_stops(void **state)
 {
     (void)state;
-    const char *solvers[] = {"auto", "nsgs", "newton", "ipm", "admm", "apgd"};
+    const char *solvers[] = {"auto", "nsgs", "newton", "ipm", "admm"};
     const double a = 0.002 * mass * G / inertia, stop = 5 / a;
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < 5; k++) {
         Run b;
         char set[64];
         snprintf(set, sizeof set, ", \"solver\": \"%s\"", solvers[k]);
