@@ -783,15 +783,16 @@ static void sense(const st_Batch *b, const st_System *system, double *row)
             sti_joint_drive(&system->model, &system->state, &system->work, b->sensor[s].joint - 1, &row[s]);
     }
     for (int c = 0; c < st_system_contact_count(system); c++) {
-        st_ContactReport contact;
-        if (st_system_contact(system, c, &contact) != ST_OK || contact.joint.index1 > 0) continue;
-        const int at[2] = {b->contact_sensor[contact.a.index1], b->contact_sensor[contact.b.index1]};
+        int body[2];
+        st_Vec3 force;
+        if (!sti_contact_push(system, c, body, &force)) continue;
+        const int at[2] = {b->contact_sensor[body[0]], b->contact_sensor[body[1]]};
         for (int side = 0; side < 2; side++) {
             const double sign = side == 0 ? -1 : 1;
             if (at[side] < 0) continue;
-            row[at[side]] += sign * contact.force.x;
-            row[at[side] + 1] += sign * contact.force.y;
-            row[at[side] + 2] += sign * contact.force.z;
+            row[at[side]] += sign * force.x;
+            row[at[side] + 1] += sign * force.y;
+            row[at[side] + 2] += sign * force.z;
         }
     }
     double *to = row + b->first_measure;

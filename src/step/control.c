@@ -163,8 +163,13 @@ st_Status st_system_set_controls(st_System *system, const double *values, int n,
         }
     if (n == 0) return ST_OK;
     const sti_World *world = system->model.world;
-    for (int j = 0; j < world->n_joints; j++)
-        if (can_be_set(world, j)) STI_TRY(st_system_set_motor(system, (st_JointId){j + 1}, *values++, err));
+    for (int j = 0; j < world->n_joints; j++) {
+        if (!can_be_set(world, j)) continue;
+        const double wanted = *values++;
+        const sti_Control *now = &world->control[j];
+        const bool same = now->is_set ? now->value[0] == wanted : isnan(wanted);
+        if (!same || world->joint[j].held) STI_TRY(st_system_set_motor(system, (st_JointId){j + 1}, wanted, err));
+    }
     for (int f = 0; f < world->scene->n_forces; f++, values += 6) {
         double w[6];
         bool given = false;

@@ -162,6 +162,25 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
     return ST_OK;
 }
 
+bool sti_contact_push(const st_System *system, int index, int body[2], st_Vec3 *force)
+{
+    const sti_Model *model = &system->model;
+    const sti_StepWork *work = &system->work;
+    st_ContactReport report;
+    if (work->on_device == NULL && index < n_solved(work)) { /* without its velocity, which takes most of the time */
+        sti_ContactImpulse own;
+        const sti_ContactImpulse *i = in_sums(work) ? &work->impulses.total.contact[index] : &own;
+        if (i == &own) sti_contact_impulse(work, index, STI_FINITE, &own);
+        body[0] = i->a, body[1] = i->b;
+        *force = scale(per_second(work), i->linear[STI_FINITE]);
+        return sti_limit_joint(i->id) < 0 && !sti_is_struck(model, &system->state, work, i->id, i->a, i->b);
+    }
+    if (st_system_contact(system, index, &report) != ST_OK) return false;
+    body[0] = report.a.index1, body[1] = report.b.index1;
+    *force = report.force;
+    return report.joint.index1 <= 0;
+}
+
 /* The contacts of bodies first .. first + count - 1. */
 static st_Status sum_contacts(const st_System *system, int first, int count, st_Vec3 *force, st_Vec3 *torque)
 {

@@ -78,7 +78,7 @@ enum {
 };
 
 static const struct {
-    const char *tag;
+    char tag[8]; /* with zeros up to the end */
     size_t size;
 } sections[N_SECTIONS] = {[TIME] = {"t", sizeof(double)},
                           [TIME_GRID] = {"grid", sizeof(sti_TimeGrid)},
@@ -214,7 +214,7 @@ size_t st_system_save(const st_System *system, void *buffer, size_t size)
     for (int k = 0; k < N_SECTIONS; k++) {
         Section section = {{0}, (int64_t)sections[k].size, part[k].count};
         size_t bytes = (size_t)part[k].count * sections[k].size;
-        strncpy(section.tag, sections[k].tag, sizeof section.tag - 1);
+        memcpy(section.tag, sections[k].tag, sizeof section.tag);
         memcpy(out, &section, sizeof section);
         out += sizeof section;
         if (bytes > 0) memcpy(out, part[k].data, bytes);
@@ -602,8 +602,8 @@ st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, 
         memcpy(&section, bytes + at, sizeof section);
         at += sizeof section;
         section.tag[sizeof section.tag - 1] = '\0';
-        if (strcmp(section.tag, sections[k].tag) != 0)
-            for (k = 0; k < N_SECTIONS && strcmp(section.tag, sections[k].tag) != 0;)
+        if (memcmp(section.tag, sections[k].tag, sizeof section.tag) != 0)
+            for (k = 0; k < N_SECTIONS && memcmp(section.tag, sections[k].tag, sizeof section.tag) != 0;)
                 k++;
         next = k + 1;
         if (k == N_SECTIONS || section.size != (int64_t)sections[k].size)
@@ -613,7 +613,7 @@ st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, 
         part[k] = (Part){bytes + at, section.count};
         at += (size_t)section.count * sections[k].size;
     }
-    STI_TRY(check_parts(&system->model, &system->work, part, err));
+    if (rows == NULL) STI_TRY(check_parts(&system->model, &system->work, part, err)); /* else a batch's own bytes */
     int64_t n = (int64_t)system->model.n_q + system->model.n_v;
     double *state = sti_alloc(&system->model.allocator, n, sizeof *state);
     if (state == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a saved state");

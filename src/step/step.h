@@ -297,6 +297,8 @@ typedef struct sti_StageEnds {
  * those of the state, to be exchanged with the system's; NULL: they are made.                               */
 st_Status sti_put_state(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, const double *q,
                         const double *v, double ahead, st_Sink *rows, st_Error *err);
+/* report.c: the two bodies of a contact and its force on the second [N]; false: none, or one of a joint's limit. */
+bool sti_contact_push(const st_System *system, int index, int body[2], st_Vec3 *force);
 /* report.c: coordinate, speed and motor force of a joint, as st_system_joint has them, and nothing else. impulses.c:
  * the impulse of its motor in the step problem. */
 void sti_joint_drive(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
