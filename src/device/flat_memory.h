@@ -57,6 +57,7 @@ typedef struct sti_FlatShare {
     double *sum_next, *bounds_other;                                                                                   \
     double tolerance;                                                                                                  \
     int max_sweeps, cell_bits;                                                                                         \
+    int n_driven, *driven; /* on the host */                                                                           \
     bool (*stopped)(void *ctx);                                                                                        \
     void *stop;                                                                                                        \
     const st_Ranks *ranks; /* NULL: there is one */                                                                    \

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* Arrays of the caller, copied. Bodies without mass (inverse_mass 0) keep their velocity. */
+/* Arrays of the caller, copied. Bodies without mass (inverse_mass 0) keep their velocity; `drive` changes it. */
 typedef struct sti_FlatDef {
     int n_bodies, n_spheres, n_walls, n_surfaces;
     const double *inverse_mass;  /* n_bodies [1/kg]                                             */
@@ -34,6 +34,8 @@ typedef struct sti_FlatDef {
     const double *piece_turn;               /* 4 per piece: unit quaternion, in the body                   */
     const double *piece_round, *piece_size; /* beyond its hull; half its least width [m]                   */
     const sti_FlatWall *wall;               /* n_walls                                                     */
+    int n_driven;                           /* bodies without mass whose motion is prescribed                 */
+    const int *driven;                      /* which they are                                                 */
     int n_triangles, n_nodes, n_mesh_vertices, n_spokes; /* of walls that are meshes                       */
     sti_FlatMeshes meshes;                               /* of these counts                                */
     const double *mu, *rolling, *spinning; /* n_surfaces x n_surfaces                                     */
@@ -54,6 +56,7 @@ typedef struct sti_FlatInfo {
     double residual;           /* rms over contacts, in the units of the tolerance                              */
     double kinetic, potential; /* after the step [J]                                                  */
     double friction;           /* its work in the step, <= 0 [J]                                      */
+    double given;              /* work that walls and bodies without mass do [J]                       */
     double overlap;            /* as at the start of the step [m]                                     */
     double fastest;            /* the largest number of the new velocity                              */
 } sti_FlatInfo;
@@ -83,6 +86,8 @@ typedef struct sti_FlatDevice {
     st_Status (*get)(sti_FlatPile *pile, double *q, double *v, st_Error *err);
     /* The state as the last step began. */
     st_Status (*before)(sti_FlatPile *pile, double *q, double *v, st_Error *err);
+    /* Velocities of the driven bodies in the next step, 6 of each, as in `put`. */
+    st_Status (*drive)(sti_FlatPile *pile, const double *v, st_Error *err);
     /* A step that fails leaves the state as it was, but forgets impulses. */
     st_Status (*step)(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_Error *err);
     /* All contacts of the last step: info.contacts of them. */

@@ -63,6 +63,7 @@ static void take_contacts(sti_FlatPile *pile, sti_FlatBlocks *blocks, int64_t n,
     c->inverse_t = take_doubles(pile, blocks, n);
     c->mu = take_doubles(pile, blocks, n);
     c->r = take_doubles(pile, blocks, 3 * n);
+    if (pile->f.moving) c->drive = take_doubles(pile, blocks, (pile->f.rolling ? 6 : 3) * n);
     if (!pile->f.rolling) return;
     c->inverse_m = take_doubles(pile, blocks, n);
     c->roll = take_doubles(pile, blocks, n);
@@ -170,13 +171,17 @@ static void invert(const double *J, double *out)
     out[2] = (J[0] * J[1] - J[3] * J[3]) / determinant;
 }
 
-/* Is every body one ball about its centre, which an impulse along the normal does not turn? */
+/* Is every piece a ball about the centre of its body, which an impulse along the normal does not turn? */
 static bool is_round(const sti_FlatDef *def)
 {
-    if (def->n_spheres != def->n_bodies || def->n_hulls > 0) return false;
+    if (def->n_hulls > 0) return false;
     for (int s = 0; s < def->n_spheres; s++) {
-        const double *x = def->sphere_centre + (int64_t)3 * s, *J = def->inertia + (int64_t)6 * def->sphere_body[s];
-        if (def->sphere_body[s] != s || x[0] != 0 || x[1] != 0 || x[2] != 0) return false;
+        const double *x = def->sphere_centre + (int64_t)3 * s;
+        if (x[0] != 0 || x[1] != 0 || x[2] != 0) return false;
+    }
+    for (int b = 0; b < def->n_bodies; b++) {
+        const double *J = def->inertia + (int64_t)6 * b;
+        if (!(def->inverse_mass[b] > 0)) continue;
         if (J[0] != J[1] || J[0] != J[2] || J[3] != 0 || J[4] != 0 || J[5] != 0) return false;
     }
     return true;
@@ -190,9 +195,18 @@ static void flat_destroy(sti_FlatPile *pile)
         give_back(pile, &pile->contact_blocks[k]);
     give_back(pile, &pile->pair_blocks);
     give_back(pile, &pile->model_blocks);
+    sti_free(&pile->allocator, pile->driven, (int64_t)pile->n_driven + 1, sizeof(int));
     device_close(pile);
     const st_Allocator allocator = pile->allocator;
     sti_free(&allocator, pile, 1, sizeof *pile);
+}
+
+static bool flat_any(const double *x, int n)
+{
+    bool any = false;
+    for (int k = 0; k < n; k++)
+        any = any || x[k] != 0;
+    return any;
 }
 
 static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error *err)
@@ -210,6 +224,10 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
         if (k % 3 > 0 && def->sphere_own[k] > 0) f->rolling = true;
     for (int k = 0; k < def->n_walls && def->n_surfaces == 0; k++)
         if (def->wall[k].own[1] > 0 || def->wall[k].own[2] > 0) f->rolling = true;
+    for (int k = 0; k < def->n_walls; k++) {
+        const double *belt = def->wall[k].belt;
+        if (def->wall[k].body >= 0 || flat_any(belt, 6)) f->moving = true;
+    }
     for (int k = 0; k < 3; k++)
         f->gravity[k] = def->gravity[k];
     f->correction_speed = def->correction_speed;
@@ -289,12 +307,16 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
         f->pair_first = take_ints(pile, blocks, s + 1);
     }
     double *inverse = (double *)sti_alloc(&pile->allocator, 6 * n + 1, sizeof(double));
-    if (blocks->failed || inverse == NULL) {
+    pile->n_driven = def->n_driven;
+    pile->driven = (int *)sti_alloc(&pile->allocator, (int64_t)def->n_driven + 1, sizeof(int));
+    if (blocks->failed || inverse == NULL || pile->driven == NULL) {
         sti_free(&pile->allocator, inverse, 6 * n + 1, sizeof(double));
         return out_of_memory(pile, 0, err);
     }
     for (int b = 0; b < f->n_bodies; b++)
         if (def->inverse_mass[b] > 0) invert(def->inertia + (int64_t)6 * b, inverse + (int64_t)6 * b);
+    for (int k = 0; k < def->n_driven; k++)
+        pile->driven[k] = def->driven[k];
     put_doubles(pile, f->inverse_inertia, inverse, 6 * n);
     sti_free(&pile->allocator, inverse, 6 * n + 1, sizeof(double));
     put_doubles(pile, f->inverse_mass, def->inverse_mass, n);
@@ -330,7 +352,7 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
         put_doubles(pile, f->piece_size, def->piece_size, s);
     }
     if (is_shared(pile)) STI_TRY(make_share(pile, def, err));
-    STI_TRY(make_room(pile, 4 * s, err));
+    STI_TRY(make_room(pile, 4 * s + 1, err)); /* room for sums over bodies, too */
     return device_fault(pile, err);
 }
 
@@ -369,6 +391,13 @@ static st_Status flat_before(sti_FlatPile *pile, double *q, double *v, st_Error 
 {
     device_get(pile, q, pile->f.q_start, (int64_t)7 * pile->f.n_bodies * (int64_t)sizeof(double));
     device_get(pile, v, pile->f.v_start, (int64_t)6 * pile->f.n_bodies * (int64_t)sizeof(double));
+    return device_fault(pile, err);
+}
+
+static st_Status flat_drive(sti_FlatPile *pile, const double *v, st_Error *err)
+{
+    for (int k = 0; k < pile->n_driven; k++)
+        put_doubles(pile, pile->f.v + (int64_t)6 * pile->driven[k], v + (int64_t)6 * k, 6);
     return device_fault(pile, err);
 }
 
@@ -634,6 +663,7 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
 
     STI_TRY(balance(pile, err));
     RUN(pile, flat_free, 0, n);
+    if (f->moving) RUN(pile, flat_place_wall, 0, f->n_walls);
     STI_TRY(agree(pile, find_contacts(pile, err), err));
     if (is_shared(pile)) STI_TRY(agree(pile, find_border(pile, err), err));
     info->contacts = count_contacts(pile);
@@ -647,14 +677,19 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
         if (!done) return sti_fail(err, ST_ERR_CANCELLED, "device \"%s\": the step was cancelled", device_name);
         if (!(info->residual < 1e300))
             return sti_fail(err, ST_ERR_NUMERIC, "device \"%s\": velocities are not finite any more", device_name);
-        double sums[2];
+        double sums[3] = {0, 0, 0};
         RUN(pile, flat_friction, 0, f->n_contacts);
         sums[0] = reduced(pile, f->n_contacts, false);
+        if (f->moving || pile->n_driven > 0) {
+            RUN(pile, flat_given, 0, f->n_contacts);
+            sums[2] = reduced(pile, f->n_contacts, false);
+        }
         RUN(pile, flat_scatter, 0, f->n_contacts);
         RUN(pile, flat_struck, 0, f->n_contacts);
         sums[1] = reduced(pile, f->n_contacts, false);
-        combine(pile, sums, 2, false);
+        combine(pile, sums, 3, false);
         info->friction = sums[0];
+        info->given = sums[2];
         info->struck = (int)sums[1];
         RUN(pile, flat_overlap, 0, f->n_contacts);
         info->overlap = sti_larger(reduced(pile, f->n_contacts, true), 0);

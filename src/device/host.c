@@ -63,6 +63,8 @@ RANGE(flat_sweep_last)
 RANGE(flat_judge)
 RANGE(flat_overlap)
 RANGE(flat_friction)
+RANGE(flat_given)
+RANGE(flat_place_wall)
 RANGE(flat_struck)
 RANGE(flat_momentum_begin)
 RANGE(flat_momentum_begin_bodies)
@@ -180,5 +182,6 @@ static void device_repeat(sti_FlatPile *pile, void (*work)(sti_FlatPile *))
 
 #include "device/flat_step.h"
 
-const sti_FlatDevice sti_flat_host = {"host",      flat_create, flat_destroy,  flat_put,      flat_get,
-                                      flat_before, flat_step,   flat_contacts, flat_impulses, flat_put_impulses};
+const sti_FlatDevice sti_flat_host = {"host",        flat_create,   flat_destroy,     flat_put,
+                                      flat_get,      flat_before,   flat_drive,       flat_step,
+                                      flat_contacts, flat_impulses, flat_put_impulses};

@@ -149,18 +149,22 @@ typedef struct sti_FlatTwo {
     double y;
 } sti_FlatTwo;
 
-/* Something that does not move. */
+/* Something that contacts do not move. It is fixed, or part of a body without mass whose motion is prescribed. */
 typedef struct sti_FlatWall {
     sti_FlatWallType type;
     int surface;
-    double own[3];      /* without a table of surfaces: friction, rolling, spinning friction                   */
-    double x[3];        /* a point of the plane; the box's centre                                              */
-    double axis[9];     /* columns of its frame; a plane's normal is the third                                 */
-    double half[3];     /* box; of a ball the first is its radius, of another solid the radius that holds it    */
-    int hull;           /* of boxes and solids (capsules, hulls); -1: none                                     */
-    double round, size; /* as of a piece                                                                   */
-    int node;           /* of a mesh: the root of its tree                                                     */
-    bool solid;         /* of a mesh: it has an inside, and is touched from the front only                     */
+    int body;              /* of a wall that moves; -1: it is fixed                                          */
+    double at[3], turn[9]; /* of a wall that moves: x and axis in the axes of its body                       */
+    double u[6];           /* [m/s, rad/s] of x, and angular; both in the world: flat_place_wall               */
+    double belt[6];        /* its surface moves in itself: velocity at x, and angular; in the axes of the wall */
+    double own[3];         /* without a table of surfaces: friction, rolling, spinning friction                   */
+    double x[3];           /* a point of the plane; the box's centre                                              */
+    double axis[9];        /* columns of its frame; a plane's normal is the third                                 */
+    double half[3];        /* box; of a ball the first is its radius, of another solid the radius that holds it    */
+    int hull;              /* of boxes and solids (capsules, hulls); -1: none                                     */
+    double round, size;    /* as of a piece                                                                   */
+    int node;              /* of a mesh: the root of its tree                                                     */
+    bool solid;            /* of a mesh: it has an inside, and is touched from the front only                     */
 } sti_FlatWall;
 
 /* Contacts in structure of arrays: component k of contact c stands at [k * capacity + c]. */
@@ -174,6 +178,8 @@ typedef struct sti_FlatContacts {
     double *inverse_n, *inverse_t, *inverse_m; /* 1/k                                                      */
     double *mu, *roll, *spin;
     double *r, *m; /* 3 each                                                                     */
+    double
+        *drive; /* walls that move: 3, the velocity of the wall's surface; with rolling 6, its angular velocity too */
 } sti_FlatContacts;
 
 typedef struct sti_Flat {
@@ -181,6 +187,7 @@ typedef struct sti_Flat {
     int n_bodies, n_spheres, n_walls, n_surfaces;
     bool round;   /* every body is one sphere about its centre                                             */
     bool rolling; /* some surface has rolling or spinning friction                                         */
+    bool moving;  /* some wall moves, or its surface does                                                  */
     double *inverse_mass, *inverse_inertia, *inertia; /* 1, 6, 6 per body (xx yy zz xy xz yz, body axes); 0: fixed */
     int *sphere_body, *sphere_surface;
     double *sphere_centre, *sphere_radius; /* in the body                                                  */
@@ -532,6 +539,65 @@ STI_KERNEL const sti_FlatWall *flat_wall_of(const sti_Flat *f, int other)
     return &f->wall[k < f->n_walls ? k : f->meshes.triangle[k - f->n_walls].wall];
 }
 
+/* Walls of bodies whose motion is prescribed, where the step begins. After flat_free. */
+STI_KERNEL void flat_place_wall(int k, const sti_Flat *f)
+{
+    sti_FlatWall *wall = &f->wall[k];
+    if (wall->body < 0) return;
+    const double *q = f->q + (int64_t)7 * wall->body, *u = f->u + (int64_t)STI_FLAT_RECORD * wall->body;
+    double R[9], lever[3], swing[3];
+    flat_rotation(q + 3, R);
+    flat_turn(R, wall->at, lever);
+    flat_cross(u + 3, lever, swing);
+    for (int i = 0; i < 3; i++) {
+        wall->x[i] = q[i] + lever[i];
+        wall->u[i] = u[i] + swing[i];
+        wall->u[i + 3] = u[i + 3];
+        for (int j = 0; j < 3; j++)
+            wall->axis[3 * i + j] =
+                R[3 * i] * wall->turn[j] + R[3 * i + 1] * wall->turn[3 + j] + R[3 * i + 2] * wall->turn[6 + j];
+    }
+}
+
+/* The velocity with which the wall moves at the place x. */
+STI_KERNEL void flat_wall_velocity(const sti_FlatWall *wall, const double *x, double *out)
+{
+    const double lever[3] = {x[0] - wall->x[0], x[1] - wall->x[1], x[2] - wall->x[2]};
+    flat_cross(wall->u + 3, lever, out);
+    for (int k = 0; k < 3; k++)
+        out[k] += wall->u[k];
+}
+
+/* The velocity and the angular velocity of its surface there: those of the wall and of its belt. A belt moves across
+ * the normal n only, since the wall stays where it is.                                                               */
+STI_KERNEL void flat_surface_velocity(const sti_FlatWall *wall, const double *x, const double *n, double *out)
+{
+    const double lever[3] = {x[0] - wall->x[0], x[1] - wall->x[1], x[2] - wall->x[2]};
+    double slide[3], spin[3], swing[3], along = 0;
+    flat_wall_velocity(wall, x, out);
+    flat_turn(wall->axis, wall->belt, slide);
+    flat_turn(wall->axis, wall->belt + 3, spin);
+    flat_cross(spin, lever, swing);
+    for (int k = 0; k < 3; k++) {
+        slide[k] += swing[k];
+        along += slide[k] * n[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        out[k] += slide[k] - along * n[k];
+        out[k + 3] = wall->u[k + 3] + spin[k];
+    }
+}
+
+/* How far sphere s looks for a wall, which may move towards it. */
+STI_KERNEL double flat_wall_reach(const sti_Flat *f, const sti_FlatWall *wall, int s)
+{
+    if (wall->body < 0) return f->width[s];
+    double v[3];
+    flat_wall_velocity(wall, f->x + (int64_t)3 * s, v);
+    const double turning = f->sphere_radius[s] * sqrt(flat_dot(wall->u + 3, wall->u + 3));
+    return f->width[s] + 2 * f->h * (sqrt(flat_dot(v, v)) + turning);
+}
+
 STI_KERNEL void flat_body_point(const sti_Flat *f, int b, const double *x, double *lever, double *velocity)
 {
     const double *q = f->q + (int64_t)7 * b, *u = f->u + (int64_t)STI_FLAT_RECORD * b;
@@ -582,6 +648,13 @@ STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at
         for (int k = 0; k < 3; k++)
             x[k] -= point->gap * n[k];
         flat_body_point(f, b, x, lever_b, u_b);
+    } else if (f->moving) {
+        const sti_FlatWall *wall = flat_wall_of(f, point->other);
+        double surface[6];
+        flat_wall_velocity(wall, x, u_b);
+        flat_surface_velocity(wall, x, n, surface);
+        for (int k = 0; k < (f->rolling ? 6 : 3); k++)
+            c->drive[k * stride + at] = surface[k];
     }
     /* two directions across n, and the larger stiffness of the two */
     double t[3], o[3];
@@ -686,7 +759,10 @@ STI_KERNEL bool flat_may_touch(const sti_Flat *f, int a, const double *x, const 
     double lever[3], u[3], v[3] = {0, 0, 0};
     if (point->gap < margin) return true;
     flat_body_point(f, a, x, lever, u);
-    if (point->b >= 0) flat_body_point(f, point->b, x, lever, v);
+    if (point->b >= 0)
+        flat_body_point(f, point->b, x, lever, v);
+    else if (f->moving)
+        flat_wall_velocity(flat_wall_of(f, point->other), x, v);
     for (int k = 0; k < 3; k++)
         u[k] -= v[k];
     return point->gap + f->h * flat_dot(u, point->n) < margin;
@@ -710,7 +786,7 @@ STI_KERNEL int flat_near_mesh(int s, int k, const sti_Flat *f, int64_t at)
 {
     const sti_FlatWall *wall = &f->wall[k];
     const sti_FlatMeshes *m = &f->meshes;
-    const double *x = f->x + (int64_t)3 * s, radius = f->sphere_radius[s], reach = f->width[s];
+    const double *x = f->x + (int64_t)3 * s, radius = f->sphere_radius[s], reach = flat_wall_reach(f, wall, s);
     const double g = sqrt(flat_dot(f->gravity, f->gravity)), margin = 0.02 * radius + 4 * g * f->h * f->h;
     double place[3];
     int stack[STI_FLAT_TREE_DEPTH], top = 0, n = 0;
@@ -822,7 +898,7 @@ STI_KERNEL int flat_near(int s, const sti_Flat *f, int64_t at)
             n += flat_near_mesh(s, k, f, at >= 0 ? at + n : -1);
             continue;
         }
-        if (!flat_wall_point(&f->wall[k], x, radius, f->width[s], &point)) continue;
+        if (!flat_wall_point(&f->wall[k], x, radius, flat_wall_reach(f, &f->wall[k], s), &point)) continue;
         if (f->shaped) {
             if (at >= 0) flat_write_pair(f, at + n, s, -1 - k);
             n++;
@@ -897,7 +973,7 @@ STI_KERNEL void flat_touch(int p, const sti_Flat *f)
         flat_touch_solids(&f->hulls, &one, &two, reach, size, patch);
     } else {
         const sti_FlatWall *wall = flat_wall_of(f, other);
-        const double reach = f->width[s] - 2 * f->sphere_radius[s];
+        const double reach = flat_wall_reach(f, wall, s) - 2 * f->sphere_radius[s];
         for (int k = 0; k < 3; k++)
             two.x[k] = wall->x[k] - x[k];
         for (int k = 0; k < 9; k++)
@@ -1107,6 +1183,8 @@ STI_KERNEL void flat_gather(int i, const sti_Flat *f)
         }
         to->r[k * stride + i] = from->r[k * stride + c];
     }
+    for (int k = 0; f->moving && k < (f->rolling ? 6 : 3); k++)
+        to->drive[k * stride + i] = from->drive[k * stride + c];
     if (!f->rolling) return;
     to->inverse_m[i] = from->inverse_m[c];
     to->roll[i] = from->roll[c];
@@ -1142,6 +1220,8 @@ STI_KERNEL void flat_load_side(const sti_Flat *f, bool round, int b, const doubl
     for (int k = 0; k < (round ? 1 : 6); k++)
         side->inverse[k] = 0;
     side->inverse_mass = 0;
+    for (int k = 0; b < 0 && f->moving && k < (f->rolling ? 6 : 3); k++)
+        side->u[k] = f->swept.drive[k * f->capacity + i];
     if (b < 0) return;
     const sti_FlatTwo *record = (const sti_FlatTwo *)(f->u + (int64_t)STI_FLAT_RECORD * b);
     for (int k = 0; k < 3; k++)
@@ -1374,6 +1454,28 @@ STI_KERNEL void flat_friction(int i, const sti_Flat *f)
     double work = flat_dot(t, u);
     for (int k = 0; f->rolling && k < 3; k++)
         work += c->m[k * stride + i] * (a.u[k + 3] - b.u[k + 3]);
+    f->term[i] = flat_counted(f, c->a[i], work);
+}
+
+/* Work that bodies without mass and walls do on the others, by the velocities that they have. */
+STI_KERNEL void flat_given(int i, const sti_Flat *f)
+{
+    const sti_FlatContacts *c = &f->swept;
+    const int64_t stride = f->capacity;
+    double n[3], r[3], turn[3], work = 0;
+    sti_FlatSide side;
+    for (int k = 0; k < 3; k++)
+        n[k] = c->n[k * stride + i], r[k] = c->r[k * stride + i];
+    for (int e = 0; e < 2; e++) {
+        flat_load_side(f, f->round, e == 0 ? c->a[i] : c->b[i], e == 0 ? c->lever_a : c->lever_b, i, e == 0 ? -1 : 1, n,
+                       &side);
+        if (side.inverse_mass > 0) continue;
+        flat_cross(side.u + 3, side.lever, turn);
+        for (int k = 0; k < 3; k++) {
+            const double m = f->rolling ? c->m[k * stride + i] : 0;
+            work += (e == 0 ? -1 : 1) * (r[k] * (side.u[k] + turn[k]) + m * side.u[k + 3]);
+        }
+    }
     f->term[i] = flat_counted(f, c->a[i], work);
 }
 

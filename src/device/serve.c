@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "device/flat_pile.h"
 
-typedef enum What { CREATE, DESTROY, PUT, STEP, CONTACTS, DISMISS } What;
+typedef enum What { CREATE, DESTROY, PUT, DRIVE, STEP, CONTACTS, DISMISS } What;
 
 /* Sent as bytes between processes of one program. */
 typedef struct Command {
@@ -22,7 +22,7 @@ struct sti_FlatPile {
     const sti_FlatDevice *device;
     sti_FlatPile *share; /* of this rank, made by `device` */
     uint64_t name;
-    int n_bodies;
+    int n_bodies, n_driven;
     const st_Ranks *ranks;
     st_Allocator allocator;
     sti_FlatPile *next; /* served */
@@ -40,7 +40,7 @@ static void tell(const st_Ranks *ranks, What what, const sti_FlatPile *pile, dou
 
 /* ---- making one ------------------------------------------------------------------------------------------------ */
 
-enum { N_ARRAYS = 27, MOST_RANKS = 4096 };
+enum { N_ARRAYS = 28, MOST_RANKS = 4096 };
 
 static void list_arrays(const sti_FlatDef *def, sti_Span span[N_ARRAYS])
 {
@@ -73,6 +73,7 @@ static void list_arrays(const sti_FlatDef *def, sti_Span span[N_ARRAYS])
         {(void **)&def->mu, pairs, sizeof(double)},
         {(void **)&def->rolling, pairs, sizeof(double)},
         {(void **)&def->spinning, pairs, sizeof(double)},
+        {(void **)&def->driven, def->n_driven, sizeof(int)},
     };
     memcpy(span, all, sizeof all);
 }
@@ -127,6 +128,7 @@ static st_Status lead_create(const sti_FlatDef *def, const st_Allocator *allocat
     *pile = (sti_FlatPile){.device = device_of(cuda),
                            .name = (uint64_t)(uintptr_t)pile,
                            .n_bodies = def->n_bodies,
+                           .n_driven = def->n_driven,
                            .ranks = ranks,
                            .allocator = *allocator};
     memset(&command, 0, sizeof command);
@@ -187,6 +189,14 @@ static st_Status lead_before(sti_FlatPile *pile, double *q, double *v, st_Error 
     return pile->device->before(pile->share, q, v, err);
 }
 
+static st_Status lead_drive(sti_FlatPile *pile, const double *v, st_Error *err)
+{
+    tell(pile->ranks, DRIVE, pile, 0);
+    if (!all_well(pile->ranks, true)) return sti_fail(err, ST_ERR_MEMORY, "a rank has no memory for velocities");
+    pile->ranks->broadcast(pile->ranks->ctx, (double *)(uintptr_t)v, (int64_t)6 * pile->n_driven * (int64_t)sizeof *v);
+    return pile->device->drive(pile->share, v, err);
+}
+
 static st_Status lead_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_Error *err)
 {
     tell(pile->ranks, STEP, pile, h);
@@ -199,16 +209,16 @@ static st_Status lead_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Erro
     return pile->device->contacts(pile->share, out, err);
 }
 
-const sti_FlatDevice sti_flat_host_ranks = {"host",   lead_create_host, lead_destroy, lead_put,
-                                            lead_get, lead_before,      lead_step,    lead_contacts};
+const sti_FlatDevice sti_flat_host_ranks = {"host",      lead_create_host, lead_destroy, lead_put,     lead_get,
+                                            lead_before, lead_drive,       lead_step,    lead_contacts};
 #ifdef STI_HAVE_CUDA
 static st_Status lead_create_cuda(const sti_FlatDef *def, const st_Allocator *allocator, sti_FlatPile **out,
                                   st_Error *err)
 {
     return lead_create(def, allocator, out, err, true);
 }
-const sti_FlatDevice sti_flat_cuda_ranks = {"cuda",   lead_create_cuda, lead_destroy, lead_put,
-                                            lead_get, lead_before,      lead_step,    lead_contacts};
+const sti_FlatDevice sti_flat_cuda_ranks = {"cuda",      lead_create_cuda, lead_destroy, lead_put,     lead_get,
+                                            lead_before, lead_drive,       lead_step,    lead_contacts};
 #endif
 
 void st_ranks_dismiss(const st_Ranks *ranks)
@@ -236,6 +246,7 @@ static sti_FlatPile *serve_create(const st_Ranks *ranks, const st_Allocator *all
         *pile = (sti_FlatPile){.device = device_of(command->cuda),
                                .name = command->pile,
                                .n_bodies = def->n_bodies,
+                               .n_driven = def->n_driven,
                                .ranks = ranks,
                                .allocator = *allocator};
         made = make_share_of(pile, def, &err) == ST_OK;
@@ -257,6 +268,18 @@ static void serve_put(sti_FlatPile *pile)
         pile->device->put(pile->share, q, v, &err);
     }
     sti_free(&pile->allocator, q, n, sizeof *q);
+}
+
+static void serve_drive(sti_FlatPile *pile)
+{
+    st_Error err;
+    const int64_t n = (int64_t)6 * pile->n_driven + 1;
+    double *v = sti_alloc(&pile->allocator, n, sizeof *v);
+    if (all_well(pile->ranks, v != NULL)) {
+        pile->ranks->broadcast(pile->ranks->ctx, v, (n - 1) * (int64_t)sizeof *v);
+        pile->device->drive(pile->share, v, &err);
+    }
+    sti_free(&pile->allocator, v, n, sizeof *v);
 }
 
 st_Status st_ranks_serve(const st_Ranks *ranks, const st_Allocator *allocator, st_Error *err)
@@ -287,6 +310,8 @@ st_Status st_ranks_serve(const st_Ranks *ranks, const st_Allocator *allocator, s
             sti_free(&a, pile, 1, sizeof *pile);
         } else if (command.what == PUT) {
             serve_put(pile);
+        } else if (command.what == DRIVE) {
+            serve_drive(pile);
         } else if (command.what == STEP) {
             pile->device->step(pile->share, command.h, &info, &reason);
         } else if (command.what == CONTACTS) {

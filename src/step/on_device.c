@@ -3,6 +3,10 @@
  * The world's bodies, their shapes and what stands fixed become the flat arrays of a pile; what a pile cannot do is
  * refused by name when the system is made. State, contacts and impulses stay on the device. After each step the
  * coordinates come back; contacts do when they are asked for.
+ *
+ * A body on a revolute or prismatic joint to something fixed, whose motor holds its motion or its speed, is driven: it
+ * goes where the motor says, whatever touches it. On the device it has no mass and a velocity that is set before each
+ * step. The force of its joint follows from the balance of its momentum.
  */
 #include "collide/narrow/support.h"
 #include "device/flat_pile.h"
@@ -31,6 +35,15 @@ struct sti_OnDevice {
     int64_t start_capacity;
     int n_start;
     double h_start;
+    bool *is_wall;     /* by body of the world: contacts do not move it                                          */
+    int n_driven;      /* joints that drive a body, and arrays of as many                                        */
+    int *driven_joint; /* in the world                                                                           */
+    int *driven_body;  /* on the device: that of the world less 1                                                */
+    double *driven_v;  /* 6: velocity in the step, angular in the axes of the body                               */
+    double *driven_v_before; /* 6: as the step began                                                             */
+    double *driven_x;        /* 1: where the coordinate of the joint is after the step                           */
+    void *driven_block;
+    bool starts; /* the last step was the first: what drives bodies may jump                                      */
 };
 
 /* ---- what a pile cannot do ------------------------------------------------------------------------ */
@@ -45,16 +58,34 @@ static st_Status refuse_on_device(const st_SystemDef *def, st_Error *err, const 
         def->device == ST_DEVICE_CUDA ? "cuda" : "flat", what, name[0] != '\0' ? " " : "", quote, name, quote);
 }
 
+/* The body that joint k drives; 0: it is no joint that only drives one body. */
+static int driven_body(const sti_World *world, int k)
+{
+    const sti_Joint *joint = &world->joint[k];
+    const sti_JointValues *values = &world->values.joint[k];
+    const int body = world->body[joint->a].n_dofs == 0 ? joint->b : joint->a, base = joint->a + joint->b - body;
+    const bool bare = values->friction == 0 && values->stiffness == 0 && values->damping == 0 && joint->rotor == 0 &&
+                      values->lower[0] == -INFINITY && values->upper[0] == INFINITY;
+    int joints = 0;
+    for (int j = 0; j < world->n_joints; j++)
+        joints += world->joint[j].a == body || world->joint[j].b == body;
+    return joint->held && bare && joints == 1 && world->body[base].n_dofs == 0 && world->body[body].n_dofs == 6 &&
+                   (joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC)
+               ? body
+               : 0;
+}
+
 static bool is_mesh(const st_ShapeDef *shape)
 {
     return shape->type == ST_SHAPE_MESH || shape->type == ST_SHAPE_HEIGHT_FIELD;
 }
 
-static st_Status check_world(const st_SystemDef *def, const sti_World *world, st_Error *err)
+static st_Status check_world(const st_SystemDef *def, const sti_World *world, const sti_OnDevice *d, st_Error *err)
 {
     const st_Scene *scene = world->scene;
     if (scene->cell.repeats) return refuse_on_device(def, err, "a periodic cell", "");
-    if (scene->n_joints > 0) return refuse_on_device(def, err, "joint", scene->names[STI_JOINT].name[0]);
+    for (int k = 0; k < world->n_joints; k++)
+        if (driven_body(world, k) == 0) return refuse_on_device(def, err, "joint", scene->names[STI_JOINT].name[k]);
     if (scene->n_springs > 0) return refuse_on_device(def, err, "spring", scene->names[STI_SPRING].name[0]);
     if (scene->n_forces > 0) return refuse_on_device(def, err, "force", scene->names[STI_FORCE].name[0]);
     if (scene->n_excluded > 0) return refuse_on_device(def, err, "a pair of bodies that do not touch", "");
@@ -74,7 +105,7 @@ static st_Status check_world(const st_SystemDef *def, const sti_World *world, st
         return refuse_on_device(def, err, "a pair of materials among many surfaces", "");
     for (int k = 0; k < scene->n_shapes; k++) {
         const st_ShapeDef *shape = sti_shape_def(scene, k);
-        const bool fixed = world->body[scene->shape_body[k]].n_dofs == 0;
+        const bool fixed = d->is_wall[scene->shape_body[k]];
         const sti_Label label = sti_shape_label(scene, k);
         const sti_Hull *hull = sti_shape_of(&world->collider, k)->hull;
         if (shape->type != ST_SHAPE_SPHERE && shape->type != ST_SHAPE_CAPSULE && shape->type != ST_SHAPE_BOX &&
@@ -88,7 +119,8 @@ static st_Status check_world(const st_SystemDef *def, const sti_World *world, st
         const st_MaterialPairDef own = sti_pair_of(scene, shape, shape);
         const st_Vec3 v = shape->surface_velocity, w = shape->surface_spin;
         if (own.restitution > 0) return refuse_on_device(def, err, "restitution of shape", label.text);
-        if (norm(v) > 0 || norm(w) > 0) return refuse_on_device(def, err, "the moving surface of shape", label.text);
+        if ((!fixed || (shape->type == ST_SHAPE_SPHERE && scene->shape_body[k] > 0)) && (norm(v) > 0 || norm(w) > 0))
+            return refuse_on_device(def, err, "the moving surface of shape", label.text);
         if (shape->groups != 1 || shape->mask != UINT32_MAX)
             return refuse_on_device(def, err, "a collision group of shape", label.text);
     }
@@ -114,14 +146,14 @@ typedef struct Arrays {
 
 /* Capsules, boxes and hulls, each kind once: counted, and written where there is room (to->hulls). Vertices are about
  * the middle of the ball that holds the shape. Piles of spheres and boxes that stand fixed have none.              */
-static void list_hulls(const sti_World *world, Arrays *to)
+static void list_hulls(const sti_World *world, const sti_OnDevice *d, Arrays *to)
 {
     const sti_Collider *c = &world->collider;
     const sti_FlatHulls *hulls = &to->hulls;
     bool needed = false;
     for (int k = 0; k < world->scene->n_shapes; k++) {
         const st_ShapeType type = sti_shape_of(c, k)->type;
-        const bool fixed = world->body[world->scene->shape_body[k]].n_dofs == 0;
+        const bool fixed = d->is_wall[world->scene->shape_body[k]];
         needed = needed || type == ST_SHAPE_CAPSULE || type == ST_SHAPE_HULL || (type == ST_SHAPE_BOX && !fixed);
     }
     to->n_hulls = to->n_vertices = to->n_faces = to->n_corners = to->n_edges = 0;
@@ -254,9 +286,10 @@ static void put_wall(const sti_Model *model, const sti_State *state, int shape, 
 {
     const sti_World *world = model->world;
     const st_ShapeDef *def = sti_shape_def(world->scene, shape);
-    const st_Pose body = sti_pose(state->q, world->scene->shape_body[shape]);
-    const st_Pose pose = pose_product(body, *sti_shape_pose(world->scene, shape));
-    const st_Mat3 R = quat_matrix(pose.q);
+    const int owner = world->scene->shape_body[shape];
+    const st_Pose body = sti_pose(state->q, owner), in_body = *sti_shape_pose(world->scene, shape);
+    const st_Pose pose = pose_product(body, in_body);
+    const st_Mat3 R = quat_matrix(pose.q), turn = quat_matrix(in_body.q);
     const sti_Shape *made = sti_shape_of(&world->collider, shape);
     const bool ball = def->type == ST_SHAPE_SPHERE, box = def->type == ST_SHAPE_BOX;
     wall->type = box                           ? STI_FLAT_BOX
@@ -273,6 +306,12 @@ static void put_wall(const sti_Model *model, const sti_State *state, int shape, 
     vec3_store(wall->x, wall->type == STI_FLAT_SOLID ? pose_point(pose, made->middle) : pose.p);
     vec3_store(wall->half, wall->type == STI_FLAT_BOX ? def->half : vec3(ball ? def->radius : made->reach, 0, 0));
     memcpy(wall->axis, R.m, sizeof wall->axis);
+    wall->body = world->body[owner].n_dofs > 0 ? owner - 1 : -1;
+    const st_Vec3 middle = wall->type == STI_FLAT_SOLID ? made->middle : vec3(0, 0, 0);
+    vec3_store(wall->at, pose_point(in_body, middle));
+    memcpy(wall->turn, turn.m, sizeof wall->turn);
+    vec3_store(wall->belt, add(def->surface_velocity, cross(def->surface_spin, middle)));
+    vec3_store(wall->belt + 3, def->surface_spin);
 }
 
 static void fill_arrays(const sti_Model *model, const sti_State *state, const sti_OnDevice *d, const Arrays *to)
@@ -281,7 +320,7 @@ static void fill_arrays(const sti_Model *model, const sti_State *state, const st
     const st_Scene *scene = world->scene;
     for (int b = 1; b < world->n_bodies; b++) {
         const sti_BodyMass *of = &world->values.body[b];
-        to->inverse_mass[b - 1] = world->body[b].n_dofs == 6 ? 1 / of->mass : 0;
+        to->inverse_mass[b - 1] = d->is_wall[b] ? 0 : 1 / of->mass;
         memcpy(to->inertia + (int64_t)6 * (b - 1), of->inertia, sizeof of->inertia);
     }
     for (int i = 0; i < d->n_spheres; i++) {
@@ -346,6 +385,8 @@ static st_Status make_pile(const sti_Model *model, const sti_State *state, const
                               .piece_round = arrays->round,
                               .piece_size = arrays->size,
                               .wall = arrays->wall,
+                              .n_driven = d->n_driven,
+                              .driven = d->driven_body,
                               .n_triangles = arrays->n_triangles,
                               .n_nodes = arrays->n_nodes,
                               .n_mesh_vertices = arrays->n_mesh_vertices,
@@ -366,6 +407,38 @@ static st_Status make_pile(const sti_Model *model, const sti_State *state, const
     return d->device->create(&flat, &model->allocator, &d->pile, err);
 }
 
+enum { N_DRIVEN_SPANS = 6 };
+
+/* The arrays of driven bodies: of all joints, since each may drive one. */
+static void list_driven(const sti_World *world, sti_OnDevice *d, sti_Span span[N_DRIVEN_SPANS])
+{
+    const int64_t n = world->n_joints;
+    const sti_Span all[N_DRIVEN_SPANS] = {STI_SPAN(d->is_wall, world->n_bodies), STI_SPAN(d->driven_joint, n),
+                                          STI_SPAN(d->driven_body, n),           STI_SPAN(d->driven_v, 6 * n),
+                                          STI_SPAN(d->driven_v_before, 6 * n),   STI_SPAN(d->driven_x, n)};
+    memcpy(span, all, sizeof all);
+}
+
+static st_Status find_driven(const sti_Model *model, sti_OnDevice *d, st_Error *err)
+{
+    const sti_World *world = model->world;
+    sti_Span span[N_DRIVEN_SPANS];
+    list_driven(world, d, span);
+    d->driven_block = sti_alloc_spans(&model->allocator, span, N_DRIVEN_SPANS);
+    if (d->driven_block == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies on a device", d->n_bodies);
+    for (int b = 0; b < world->n_bodies; b++)
+        d->is_wall[b] = world->body[b].n_dofs == 0;
+    for (int k = 0; k < world->n_joints; k++) {
+        const int body = driven_body(world, k);
+        if (body == 0) continue;
+        d->is_wall[body] = true;
+        d->driven_joint[d->n_driven] = k;
+        d->driven_body[d->n_driven++] = body - 1;
+    }
+    return ST_OK;
+}
+
 void sti_device_destroy(const sti_Model *model, sti_StepWork *work)
 {
     sti_OnDevice *d = work->on_device;
@@ -382,6 +455,9 @@ void sti_device_destroy(const sti_Model *model, sti_StepWork *work)
     STI_RELEASE(a, d->contact, d->contact_capacity);
     STI_RELEASE(a, d->impulse, d->impulse_capacity);
     STI_RELEASE(a, d->start, d->start_capacity);
+    sti_Span span[N_DRIVEN_SPANS];
+    list_driven(model->world, d, span);
+    sti_free_spans(a, d->driven_block, span, N_DRIVEN_SPANS);
     sti_free(a, d, 1, sizeof *d);
     work->on_device = NULL;
 }
@@ -409,7 +485,6 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     if (def->sleep) return refuse_on_device(def, err, "sleep", "");
     if (def->forces != ST_FORCES_ANY) return refuse_on_device(def, err, "a choice of forces", "");
     if (def->medium.density > 0 || def->medium.viscosity > 0) return refuse_on_device(def, err, "a medium", "");
-    STI_TRY(check_world(def, world, err));
     const bool ranked = def->ranks != NULL && def->ranks->size > 1;
     const sti_FlatDevice *device = ranked ? &sti_flat_host_ranks : &sti_flat_host;
     if (def->device == ST_DEVICE_CUDA) {
@@ -428,6 +503,12 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     d->n_bodies = world->n_bodies - 1;
     const int64_t n = d->n_bodies + 1, shapes = world->scene->n_shapes + 1;
     const int64_t pairs = (int64_t)world->values.surfaces.n_kinds * world->values.surfaces.n_kinds + 1;
+    st_Status status = find_driven(model, d, err);
+    if (status == ST_OK) status = check_world(def, world, d, err);
+    if (status != ST_OK) {
+        sti_device_destroy(model, work);
+        return status;
+    }
     d->shape_room = shapes;
     d->sphere_shape = sti_alloc(a, shapes, sizeof *d->sphere_shape);
     d->wall_room = shapes;
@@ -443,13 +524,13 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     for (int k = 0; d->sphere_shape != NULL && d->wall_shape != NULL && k < world->scene->n_shapes; k++) {
         const int b = world->scene->shape_body[k];
         const bool ball = sti_shape_def(world->scene, k)->type == ST_SHAPE_SPHERE;
-        if (b > 0 && (ball || world->body[b].n_dofs > 0))
+        if (b > 0 && (ball || !d->is_wall[b]))
             d->sphere_shape[d->n_spheres++] = k;
         else
             d->wall_shape[d->n_walls++] = k;
     }
     Arrays arrays = {0};
-    list_hulls(world, &arrays);
+    list_hulls(world, d, &arrays);
     list_meshes(world, d, &arrays);
     const int64_t triangles = arrays.n_triangles, nodes = arrays.n_nodes;
     const int64_t kinds = world->collider.n_kinds, hulls = arrays.n_hulls;
@@ -463,7 +544,7 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     sti_FlatHull *hull = sti_alloc(a, hulls + 1, sizeof *hull);
     sti_FlatTriangle *triangle = sti_alloc(a, triangles + 1, sizeof *triangle);
     sti_FlatNode *node = sti_alloc(a, nodes + 1, sizeof *node);
-    st_Status status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies on a device", d->n_bodies);
+    status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies on a device", d->n_bodies);
     if (d->sphere_shape != NULL && d->wall_shape != NULL && d->hit != NULL && d->q_before != NULL &&
         d->v_before != NULL && d->q != NULL && d->v != NULL && numbers != NULL && ints != NULL && wall != NULL &&
         hull != NULL && triangle != NULL && node != NULL) {
@@ -505,7 +586,7 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
         arrays.hulls.hull = hull;
         arrays.meshes.triangle = triangle;
         arrays.meshes.node = node;
-        list_hulls(world, &arrays);
+        list_hulls(world, d, &arrays);
         status = make_pile(model, state, work, d, &arrays, err);
     }
     sti_free(a, numbers, n_doubles, sizeof *numbers);
@@ -527,6 +608,65 @@ static void gather_velocities(const sti_World *world, const double *from, double
         if (world->body[b].n_dofs == 6) memcpy(v + world->body[b].v_first, from + 6 * (int64_t)(b - 1), 6 * sizeof *v);
 }
 
+/* Where driven bodies go in the step: velocities that lead from where they are to where their motors want them. */
+static st_Status drive_bodies(st_System *s, double h, double end, st_Error *err)
+{
+    sti_OnDevice *d = s->work.on_device;
+    const sti_World *world = s->model.world;
+    for (int k = 0; k < d->n_driven; k++) {
+        const int index = d->driven_joint[k], body = d->driven_body[k] + 1;
+        const sti_Joint *joint = &world->joint[index];
+        const bool b_moves = joint->b == body;
+        const double wanted = sti_motor_wanted(world, index, end, NULL);
+        sti_Measure x;
+        STI_TRY(sti_joint_gauge(world, index, 0, s->state.q, &x, err));
+        const double change = joint->at_speed ? h * wanted : wanted - x.value, way = b_moves ? change : -change;
+        const int base = b_moves ? joint->a : joint->b;
+        const st_Pose pose = sti_pose(s->state.q, body), from = sti_pose(s->state.q, base);
+        const st_Vec3 axis = rotate(from.q, b_moves ? joint->frame_a[2] : joint->frame_b[2]);
+        st_Vec3 velocity = scale(way / h, axis), spin = {0, 0, 0};
+        if (joint->type == ST_JOINT_REVOLUTE) {
+            const st_Vec3 point = pose_point(from, b_moves ? joint->anchor_a : joint->anchor_b);
+            const st_Vec3 arm = sub(pose.p, point);
+            spin = velocity;
+            velocity = scale(1 / h, sub(rotate(quat_exp(scale(way, axis)), arm), arm));
+        }
+        vec3_store(d->driven_v + (int64_t)6 * k, velocity);
+        vec3_store(d->driven_v + (int64_t)6 * k + 3, rotate_back(pose.q, spin));
+        memcpy(d->driven_v_before + (int64_t)6 * k, s->state.v + world->body[body].v_first, 6 * sizeof *s->state.v);
+        d->driven_x[k] = x.value + change;
+    }
+    d->starts = s->state.fresh;
+    return d->n_driven > 0 ? d->device->drive(d->pile, d->driven_v, err) : ST_OK;
+}
+
+/* Of driven bodies, which have no mass on the device. */
+static void driven_energy(const st_System *s, double *kinetic, double *potential)
+{
+    const sti_OnDevice *d = s->work.on_device;
+    const sti_World *world = s->model.world;
+    *kinetic = *potential = 0;
+    for (int k = 0; k < d->n_driven; k++) {
+        const int b = d->driven_body[k] + 1;
+        const sti_BodyMass *of = &world->values.body[b];
+        const double *v = s->state.v + world->body[b].v_first;
+        const st_Vec3 u = vec3_load(v), w = vec3_load(v + 3);
+        *kinetic += 0.5 * (of->mass * dot(u, u) + dot(w, sti_spin_momentum(of, w)));
+        *potential -= of->mass * dot(world->gravity, sti_pose(s->state.q, b).p);
+    }
+}
+
+/* How far the joint's rows are from 0; those of a motor, too. */
+static double joint_error_at(const st_System *s, int joint)
+{
+    sti_Measure row[STI_JOINT_ROWS];
+    double worst = 0;
+    if (sti_joint_measures(s->model.world, joint, s->state.t, s->state.q, row, NULL) != ST_OK) return 0;
+    for (int k = 0; k < s->model.world->joint[joint].n_rows; k++)
+        worst = fmax(worst, fabs(row[k].value));
+    return worst;
+}
+
 /* The step, as st_system_step says. A state that was not made by the last step goes to the device first; one that
  * fails there stays here.                                                                          */
 st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *err)
@@ -535,9 +675,9 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     sti_FlatInfo flat;
     if (s->model.world->n_pushes > 0) return refuse_on_device(&s->model.def, err, "a push (st_system_push)", "");
     if (s->state.fresh || !s->work.device_has_state) {
-        double kinetic, potential;
-        STI_TRY(st_system_energy(s, &kinetic, &potential, err));
-        d->energy = kinetic + potential;
+        double all_kinetic, all_potential;
+        STI_TRY(st_system_energy(s, &all_kinetic, &all_potential, err));
+        d->energy = all_kinetic + all_potential;
         const sti_World *world = s->model.world;
         memcpy(d->q, s->state.q, (size_t)d->n_bodies * 7 * sizeof *d->q);
         for (int b = 1; b < world->n_bodies; b++)
@@ -550,8 +690,12 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     }
     s->work.device_has_state = false;
     const double before = s->state.t, end = sti_next_time(&s->state, h);
+    double kinetic, potential;
+    driven_energy(s, &kinetic, &potential);
+    const double driven_before = kinetic + potential;
     sti_cancel_begin(&s->model, &s->work);
     st_Status status = sti_go_on(&s->model, &s->state, &s->work, err);
+    if (status == ST_OK) status = drive_bodies(s, h, end, err);
     if (status == ST_OK) status = d->device->step(d->pile, h, &flat, err);
     sti_cancel_end(&s->model, &s->state, &s->work, status, err);
     if (status == ST_OK && !(flat.fastest <= s->model.def.speed_limit)) { /* which one? */
@@ -570,8 +714,20 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     s->state.t = end;
     s->state.fresh = false;
     s->state.n_steps++;
+    for (int k = 0; k < d->n_driven; k++) { /* the nearest turn to where the motor went: whole turns are counted */
+        const sti_Joint *joint = &s->model.world->joint[d->driven_joint[k]];
+        if (joint->type == ST_JOINT_REVOLUTE)
+            s->state.q[s->model.world->angle[joint->angle[joint->coordinate[0]]].q] = d->driven_x[k];
+    }
+    sti_angles_update(s->model.world, s->state.q);
+    sti_angles_settle(s->model.world, s->state.q);
+    driven_energy(s, &kinetic, &potential); /* what they gain is the work of their motors and of gravity */
+    flat.kinetic += kinetic;
+    flat.potential += potential;
+    flat.given += kinetic + potential - driven_before;
     s->state.works.friction += flat.friction;
-    s->state.works.unexplained += flat.kinetic + flat.potential - d->energy - flat.friction;
+    s->state.works.given += flat.given;
+    s->state.works.unexplained += flat.kinetic + flat.potential - d->energy - flat.friction - flat.given;
     d->energy = flat.kinetic + flat.potential;
     s->work.device_has_state = true;
     d->fetched = d->kept = false;
@@ -587,6 +743,9 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     info->kinetic = flat.kinetic;
     info->potential = flat.potential;
     info->friction = s->state.works.friction;
+    info->work = s->state.works.given;
+    for (int k = 0; k < d->n_driven; k++)
+        info->joint_error = fmax(info->joint_error, joint_error_at(s, d->driven_joint[k]));
     info->unexplained = s->state.works.unexplained; /* impacts, overlaps and the scheme are not told apart */
     info->struck = flat.struck;
     info->recovery = 1;
@@ -664,9 +823,15 @@ static st_Status fetch_last_step(const sti_Model *model, const sti_StepWork *wor
     if (d->n_contacts > 0) STI_TRY(d->device->contacts(d->pile, d->contact, &err));
     STI_TRY(d->device->before(d->pile, d->q_before, d->v_before, &err));
     memset(d->hit, 0, (size_t)world->n_bodies);
+    for (int k = 0; k < d->n_driven; k++) { /* the device has the velocity that the step began with after `drive` */
+        memcpy(d->v_before + (int64_t)6 * d->driven_body[k], d->driven_v_before + (int64_t)6 * k,
+               6 * sizeof *d->v_before);
+        d->hit[d->driven_body[k] + 1] = d->starts;
+    }
     for (int k = 0; k < d->n_contacts; k++) {
         const int a = scene->shape_body[d->sphere_shape[d->contact[k].sphere]];
-        const int b = d->contact[k].other >= 0 ? scene->shape_body[d->sphere_shape[d->contact[k].other]] : 0;
+        const int other = d->contact[k].other;
+        const int b = scene->shape_body[other >= 0 ? d->sphere_shape[other] : d->wall_shape[-1 - other]];
         if (!d->contact[k].struck) continue;
         if (world->body[a].n_dofs > 0) d->hit[a] = 1;
         if (world->body[b].n_dofs > 0) d->hit[b] = 1;
@@ -713,15 +878,22 @@ st_Status sti_device_contact(const st_System *s, int index, st_ContactReport *ou
         u[k] = add(velocity, cross(w[k], sub(point, pose.p)));
     }
     const st_Vec3 slip = sub(u[1], u[0]), turn = sub(w[1], w[0]), axis[3] = {out->normal, out->tangent, other};
+    const sti_ContactEntry entry = {.shape_a = shape_a + 1,
+                                    .shape_b = shape_b + 1,
+                                    .point = point,
+                                    .normal = out->normal,
+                                    .tangent = out->tangent,
+                                    .surface = surface};
+    const sti_Belt belt = sti_contact_belt(world, s->state.q, &entry);
     for (int k = 0; k < 3; k++) {
-        out->velocity[k] = dot(slip, axis[k]);
+        out->velocity[k] = dot(slip, axis[k]) + (k > 0 ? belt.slide[k - 1] : 0);
         out->impulse[k] = -dot(r, axis[k]);
     }
     if (surface->rolling > 0 || surface->spinning > 0) {
         out->dim = 6;
         const st_Vec3 about[3] = {out->tangent, other, out->normal};
         for (int k = 0; k < 3; k++) {
-            out->velocity[3 + k] = dot(turn, about[k]);
+            out->velocity[3 + k] = dot(turn, about[k]) + belt.turn[(k + 1) % 3];
             out->impulse[3 + k] = -dot(m, about[k]);
         }
     }
@@ -735,7 +907,63 @@ st_Status sti_device_contact(const st_System *s, int index, st_ContactReport *ou
     return ST_OK;
 }
 
-/* Weight, the gyroscopic term and contacts: there is nothing else. Torques in the body's axes as they were. */
+/* The impulse of a contact on one of its bodies (end 0 or 1), and its moment about the centre in the body's axes. */
+static void contact_impulse(const sti_OnDevice *d, int c, const st_ContactReport *contact, int end, st_Vec3 *r,
+                            st_Vec3 *moment)
+{
+    const double sign = end == 0 ? 1 : -1;
+    const st_Pose pose = sti_pose(d->q_before, end == 0 ? contact->a.index1 : contact->b.index1);
+    const st_Vec3 point = end == 0 ? contact->point : add(contact->point, scale(contact->gap, contact->normal));
+    *r = scale(sign, vec3_load(d->contact[c].r));
+    *moment = rotate_back(pose.q, add(cross(sub(point, pose.p), *r), scale(sign, vec3_load(d->contact[c].m))));
+}
+
+/* A force, or a part of the impulse of a step in which the body was struck. */
+static void add_load(const sti_OnDevice *d, int body, st_Load what, st_Vec3 r, st_Vec3 moment, st_BodyLoad *load)
+{
+    load->struck = d->hit[body] != 0;
+    if (load->struck) {
+        load->impulse = add(load->impulse, r);
+        load->angular_impulse = add(load->angular_impulse, moment);
+    } else {
+        load->force[what] = add(load->force[what], scale(1 / d->h, r));
+        load->torque[what] = add(load->torque[what], scale(1 / d->h, moment));
+    }
+}
+
+/* What the joint of driven body k did to it in the last step: the change of its momentum that weight, gyroscopic term
+ * and contacts leave. The moment is about its centre, in its axes. */
+static st_Status drive_impulse(const st_System *s, int k, st_Vec3 *r, st_Vec3 *moment)
+{
+    const sti_OnDevice *d = s->work.on_device;
+    const sti_World *world = s->model.world;
+    const int body = d->driven_body[k] + 1;
+    const sti_BodyMass *of = &world->values.body[body];
+    STI_TRY(fetch_last_step(&s->model, &s->work));
+    double *turned = s->work.v_new; /* free between steps */
+    gather_velocities(world, d->v_before, turned);
+    s->model.table.gyroscopic(s->model.table.ctx, d->h, d->q_before, turned);
+    const double *before = turned + world->body[body].v_first, *after = s->state.v + world->body[body].v_first;
+    *r = sub(scale(of->mass, sub(vec3_load(after), vec3_load(before))),
+             scale(d->h * sti_weight(world, body), world->gravity));
+    *moment = sti_spin_momentum(of, sub(vec3_load(after + 3), vec3_load(before + 3)));
+    for (int c = 0; c < d->n_contacts; c++) {
+        st_ContactReport contact;
+        STI_TRY(sti_device_contact(s, c, &contact));
+        const int ends[2] = {contact.a.index1, contact.b.index1};
+        for (int e = 0; e < 2; e++) {
+            st_Vec3 push, turn;
+            if (ends[e] != body) continue;
+            contact_impulse(d, c, &contact, e, &push, &turn);
+            *r = sub(*r, push);
+            *moment = sub(*moment, turn);
+        }
+    }
+    return ST_OK;
+}
+
+/* Weight, the gyroscopic term and contacts; of driven bodies the joint does the rest. Torques in the body's axes as
+ * they were. */
 st_Status sti_device_loads(const st_System *s, st_BodyLoad *out, int count)
 {
     const sti_OnDevice *d = s->work.on_device;
@@ -759,21 +987,53 @@ st_Status sti_device_loads(const st_System *s, st_BodyLoad *out, int count)
         const int ends[2] = {contact.a.index1, contact.b.index1};
         for (int e = 0; e < 2; e++) {
             if (ends[e] == 0 || ends[e] > count || world->body[ends[e]].n_dofs == 0) continue;
-            const double sign = e == 0 ? 1 : -1;
-            const st_Pose pose = sti_pose(d->q_before, ends[e]);
-            const st_Vec3 point = e == 0 ? contact.point : add(contact.point, scale(contact.gap, contact.normal));
-            const st_Vec3 r = scale(sign, vec3_load(d->contact[c].r)), m = scale(sign, vec3_load(d->contact[c].m));
-            const st_Vec3 turn = rotate_back(pose.q, add(cross(sub(point, pose.p), r), m));
-            st_BodyLoad *load = &out[ends[e] - 1];
-            load->struck = d->hit[ends[e]] != 0;
-            if (load->struck) {
-                load->impulse = add(load->impulse, r);
-                load->angular_impulse = add(load->angular_impulse, turn);
-            } else {
-                load->force[ST_LOAD_CONTACT] = add(load->force[ST_LOAD_CONTACT], scale(1 / d->h, r));
-                load->torque[ST_LOAD_CONTACT] = add(load->torque[ST_LOAD_CONTACT], scale(1 / d->h, turn));
-            }
+            st_Vec3 r, moment;
+            contact_impulse(d, c, &contact, e, &r, &moment);
+            add_load(d, ends[e], ST_LOAD_CONTACT, r, moment, &out[ends[e] - 1]);
         }
+    }
+    for (int k = 0; k < d->n_driven; k++) {
+        const int body = d->driven_body[k] + 1;
+        st_Vec3 r, moment;
+        if (body > count) continue;
+        STI_TRY(drive_impulse(s, k, &r, &moment));
+        add_load(d, body, ST_LOAD_JOINT, r, moment, &out[body - 1]);
+    }
+    return ST_OK;
+}
+
+st_Status sti_device_joint(const st_System *s, int index, st_Frame frame, st_JointReport *out)
+{
+    const sti_OnDevice *d = s->work.on_device;
+    const sti_World *world = s->model.world;
+    const sti_Joint *joint = &world->joint[index];
+    out->error = joint_error_at(s, index);
+    for (int k = 0; k < d->n_driven && s->work.device_has_state; k++) {
+        if (d->driven_joint[k] != index) continue;
+        const int body = d->driven_body[k] + 1;
+        const double sign = joint->b == body ? 1 : -1; /* of what a does to b */
+        st_Vec3 r, moment;
+        STI_TRY(drive_impulse(s, k, &r, &moment));
+        const st_Pose pose = sti_pose(d->q_before, body), a = sti_pose(d->q_before, joint->a);
+        const st_Vec3 lever = sub(sti_joint_point(world, index, d->q_before), pose.p),
+                      axis = rotate(a.q, joint->frame_a[2]);
+        out->impulse = scale(sign, r);
+        out->angular_impulse = scale(sign, sub(rotate(pose.q, moment), cross(lever, r)));
+        const bool turns = joint->type == ST_JOINT_REVOLUTE;
+        const double motor = dot(turns ? out->angular_impulse : out->impulse, axis);
+        if (frame == ST_FRAME_A) {
+            out->impulse = rotate_back(a.q, out->impulse);
+            out->angular_impulse = rotate_back(a.q, out->angular_impulse);
+        }
+        out->struck = d->hit[body] != 0;
+        if (out->struck) {
+            out->impact = out->impulse;
+            out->angular_impact = out->angular_impulse;
+            continue;
+        }
+        out->force = scale(1 / d->h, out->impulse);
+        out->torque = scale(1 / d->h, out->angular_impulse);
+        out->motor = motor / d->h;
     }
     return ST_OK;
 }

@@ -281,6 +281,7 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
     out->other = x.value;
     out->other_speed = measure_speed(&system->model, &system->state, joint->a, joint->b, &x);
     out->point = sti_joint_point(world, index, system->state.q);
+    if (system->work.on_device != NULL) return sti_device_joint(system, index, frame, out);
     if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
     const sti_Joint *of = &system->model.world->joint[index];
     const st_Quat a = sti_pose(system->work.step.q, of->a).q;

@@ -365,6 +365,8 @@ st_Status sti_device_step(st_System *system, double h, st_StepInfo *info, st_Err
 int sti_device_contact_count(const sti_StepWork *work);
 st_Status sti_device_contact(const st_System *system, int index, st_ContactReport *out);
 st_Status sti_device_loads(const st_System *system, st_BodyLoad *out, int count); /* from 0 */
+/* Error, impulses and forces of a joint; the rest of the report is as it was. */
+st_Status sti_device_joint(const st_System *system, int index, st_Frame frame, st_JointReport *out);
 /* What its next step starts from, for saved states: how many (0: nothing) and the length of the step they are of. */
 int sti_device_impulses(const st_System *system, const struct sti_FlatImpulse **out, double *h);
 bool sti_device_impulse_fits(const sti_StepWork *work, const struct sti_FlatImpulse *impulse, int least_sphere);
