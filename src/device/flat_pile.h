@@ -27,7 +27,7 @@ typedef struct sti_FlatDef {
     const double *sphere_centre; /* 3 per sphere, in the body [m]                               */
     const double *sphere_radius; /* [m]                                                         */
     const int *sphere_surface;   /* 0 .. n_surfaces - 1                                         */
-    const double *sphere_own;    /* n_surfaces 0: mu, rolling, spinning of each sphere          */
+    const double *sphere_own;    /* n_surfaces 0: mu, rolling, spinning, restitution of each sphere */
     int n_hulls, n_vertices, n_faces, n_corners, n_edges; /* n_hulls 0: every piece is a sphere            */
     sti_FlatHulls hulls;                                  /* of these counts                              */
     const int *piece_hull;                  /* n_spheres; -1: a sphere. Else `sphere` is a ball that holds it */
@@ -38,11 +38,12 @@ typedef struct sti_FlatDef {
     const int *driven;                      /* which they are                                                 */
     int n_triangles, n_nodes, n_mesh_vertices, n_spokes; /* of walls that are meshes                       */
     sti_FlatMeshes meshes;                               /* of these counts                                */
-    const double *mu, *rolling, *spinning; /* n_surfaces x n_surfaces                                     */
-    double gravity[3];                     /* [m/s^2]                                                     */
-    double correction_speed;               /* [m/s] at most, of bodies that overlap                       */
-    double usual_h;                        /* [s] shorter steps correct overlaps no faster than this one  */
-    double tolerance;                      /* of the rms residual, in parts of what gravity gives in a step */
+    const double *mu, *rolling, *spinning, *restitution; /* n_surfaces x n_surfaces                       */
+    double rebound_speed;    /* [m/s] what approaches more slowly does not rebound; infinite: nothing does */
+    double gravity[3];       /* [m/s^2]                                                     */
+    double correction_speed; /* [m/s] at most, of bodies that overlap                       */
+    double usual_h;          /* [s] shorter steps correct overlaps no faster than this one  */
+    double tolerance;        /* of the rms residual, in parts of what gravity gives in a step */
     int max_sweeps;
     int threads;                /* host                                                                */
     bool (*stopped)(void *ctx); /* asked between sweeps: true ends the step with ST_ERR_CANCELLED      */
@@ -52,6 +53,7 @@ typedef struct sti_FlatDef {
 
 typedef struct sti_FlatInfo {
     int contacts, colours, sweeps;
+    int limited;               /* rebounds that would have given energy, and leave more slowly                  */
     int struck;                /* contacts that close in the step: their impulses hold an impact                */
     double residual;           /* rms over contacts, in the units of the tolerance                              */
     double kinetic, potential; /* after the step [J]                                                  */

@@ -89,6 +89,7 @@ static st_Status make_room(sti_FlatPile *pile, int64_t n, st_Error *err)
     take_contacts(pile, blocks, room, &fresh.swept);
     fresh.found.gap = take_doubles(pile, blocks, room);
     fresh.found.fast = take_ints(pile, blocks, room);
+    if (fresh.bounces) fresh.found.leave = take_doubles(pile, blocks, room);
     fresh.sphere = take_ints(pile, blocks, room);
     fresh.other = take_ints(pile, blocks, room);
     fresh.other_old = take_ints(pile, blocks, room);
@@ -218,12 +219,17 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     f->n_surfaces = def->n_surfaces;
     f->round = is_round(def);
     f->shaped = def->n_hulls > 0;
-    for (int64_t k = 0; k < surfaces; k++)
-        if (def->rolling[k] > 0 || def->spinning[k] > 0) f->rolling = true;
-    for (int64_t k = 0; k < 3 * s && def->n_surfaces == 0; k++)
-        if (k % 3 > 0 && def->sphere_own[k] > 0) f->rolling = true;
-    for (int k = 0; k < def->n_walls && def->n_surfaces == 0; k++)
-        if (def->wall[k].own[1] > 0 || def->wall[k].own[2] > 0) f->rolling = true;
+    for (int64_t k = 0; k < surfaces; k++) {
+        f->rolling = f->rolling || def->rolling[k] > 0 || def->spinning[k] > 0;
+        f->bounces = f->bounces || def->restitution[k] > 0;
+    }
+    for (int64_t k = 0; k < s + def->n_walls && def->n_surfaces == 0; k++) {
+        const double *own = k < s ? def->sphere_own + 4 * k : def->wall[k - s].own;
+        f->rolling = f->rolling || own[1] > 0 || own[2] > 0;
+        f->bounces = f->bounces || own[3] > 0;
+    }
+    f->rebound_speed = def->rebound_speed;
+    f->bounces = f->bounces && f->rebound_speed < HUGE_VAL;
     for (int k = 0; k < def->n_walls; k++) {
         const double *belt = def->wall[k].belt;
         if (def->wall[k].body >= 0 || flat_any(belt, 6)) f->moving = true;
@@ -249,7 +255,7 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     f->sphere_surface = take_ints(pile, blocks, s);
     f->sphere_centre = take_doubles(pile, blocks, 3 * s);
     f->sphere_radius = take_doubles(pile, blocks, s);
-    f->sphere_own = take_doubles(pile, blocks, 3 * s);
+    f->sphere_own = take_doubles(pile, blocks, 4 * s);
     f->wall = (sti_FlatWall *)take(pile, blocks, def->n_walls, sizeof(sti_FlatWall));
     f->meshes.triangle = (sti_FlatTriangle *)take(pile, blocks, def->n_triangles, sizeof(sti_FlatTriangle));
     f->meshes.node = (sti_FlatNode *)take(pile, blocks, def->n_nodes, sizeof(sti_FlatNode));
@@ -260,6 +266,7 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     f->mu = take_doubles(pile, blocks, surfaces);
     f->roll = take_doubles(pile, blocks, surfaces);
     f->spin = take_doubles(pile, blocks, surfaces);
+    f->restitution = take_doubles(pile, blocks, surfaces);
     f->q = take_doubles(pile, blocks, 7 * n);
     f->v = take_doubles(pile, blocks, 6 * n);
     f->q_start = take_doubles(pile, blocks, 7 * n);
@@ -325,7 +332,7 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     device_put(pile, f->sphere_surface, def->sphere_surface, s * (int64_t)sizeof(int));
     put_doubles(pile, f->sphere_centre, def->sphere_centre, 3 * s);
     put_doubles(pile, f->sphere_radius, def->sphere_radius, s);
-    if (def->n_surfaces == 0) put_doubles(pile, f->sphere_own, def->sphere_own, 3 * s);
+    if (def->n_surfaces == 0) put_doubles(pile, f->sphere_own, def->sphere_own, 4 * s);
     device_put(pile, f->wall, def->wall, def->n_walls * (int64_t)sizeof(sti_FlatWall));
     device_put(pile, f->meshes.triangle, def->meshes.triangle, def->n_triangles * (int64_t)sizeof(sti_FlatTriangle));
     device_put(pile, f->meshes.node, def->meshes.node, def->n_nodes * (int64_t)sizeof(sti_FlatNode));
@@ -338,6 +345,7 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     put_doubles(pile, f->mu, def->mu, surfaces);
     put_doubles(pile, f->roll, def->rolling, surfaces);
     put_doubles(pile, f->spin, def->spinning, surfaces);
+    put_doubles(pile, f->restitution, def->restitution, surfaces);
     if (f->shaped) {
         const sti_FlatHulls *to = &f->hulls, *from = &def->hulls;
         device_put(pile, to->hull, from->hull, def->n_hulls * (int64_t)sizeof(sti_FlatHull));
@@ -614,28 +622,47 @@ static bool end_sweep(sti_FlatPile *pile)
     return change[1] > 0;
 }
 
-/* Sweeps until the residual is small enough, or there were enough. Each sweep begins ahead of where the last ended.  */
-static bool solve_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
+/* Sweeps until the residual is small enough, or there were enough. Each sweep begins ahead of where the last ended.
+ * False: the step was cancelled. */
+static bool sweep_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
 {
     sti_Flat *f = &pile->f;
-    const int n = f->n_contacts, *first = f->colour_first;
-    for (int k = 0; k < STI_FLAT_COLOURS - 1; k++)
-        RUN(pile, flat_begin, first[k], first[k + 1] - first[k]);
-    if (first[STI_FLAT_COLOURS] > first[STI_FLAT_COLOURS - 1]) RUN(pile, flat_begin_last, 0, 1);
-    tell_border(pile);
+    const int n = f->n_contacts,
+              most = info->sweeps + (info->sweeps == 0 ? pile->max_sweeps : pile->max_sweeps / 4 + 1);
     RUN(pile, flat_momentum_begin, 0, n);
     RUN(pile, flat_momentum_begin_bodies, 0, 3 * f->n_bodies);
-    device_forget(pile);
-    for (info->sweeps = 1;; info->sweeps++) {
+    for (info->sweeps++;; info->sweeps++) {
         device_repeat(pile, sweep);
         if (end_sweep(pile)) return false;
-        if (info->sweeps % STI_FLAT_JUDGE_EVERY == 0 || info->sweeps >= pile->max_sweeps) {
+        if (info->sweeps % STI_FLAT_JUDGE_EVERY == 0 || info->sweeps >= most) {
             info->residual = judge(pile, info->contacts);
-            if (!(info->residual > pile->tolerance) || info->sweeps >= pile->max_sweeps) return true;
+            if (!(info->residual > pile->tolerance) || info->sweeps >= most) return true;
         }
         RUN(pile, flat_extrapolate, 0, n);
         RUN(pile, flat_extrapolate_bodies, 0, 3 * f->n_bodies);
     }
+}
+
+/* The contacts with the impulses that they begin with; again while rebounds give energy. */
+static bool solve_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
+{
+    sti_Flat *f = &pile->f;
+    const int *first = f->colour_first;
+    for (int k = 0; k < STI_FLAT_COLOURS - 1; k++)
+        RUN(pile, flat_begin, first[k], first[k + 1] - first[k]);
+    if (first[STI_FLAT_COLOURS] > first[STI_FLAT_COLOURS - 1]) RUN(pile, flat_begin_last, 0, 1);
+    tell_border(pile);
+    device_forget(pile);
+    for (double changed = 1; changed > 0;) {
+        if (!sweep_contacts(pile, info)) return false;
+        changed = 0;
+        if (!f->bounces) continue;
+        RUN(pile, flat_limit, 0, f->n_contacts);
+        changed = reduced(pile, f->n_contacts, false);
+        combine(pile, &changed, 1, false);
+        info->limited += (int)changed;
+    }
+    return true;
 }
 
 /* Of all ranks, each contact once. */

@@ -157,7 +157,7 @@ typedef struct sti_FlatWall {
     double at[3], turn[9]; /* of a wall that moves: x and axis in the axes of its body                       */
     double u[6];           /* [m/s, rad/s] of x, and angular; both in the world: flat_place_wall               */
     double belt[6];        /* its surface moves in itself: velocity at x, and angular; in the axes of the wall */
-    double own[3];         /* without a table of surfaces: friction, rolling, spinning friction                   */
+    double own[4];         /* without a table of surfaces: as sphere_own                                         */
     double x[3];           /* a point of the plane; the box's centre                                              */
     double axis[9];        /* columns of its frame; a plane's normal is the third                                 */
     double half[3];        /* box; of a ball the first is its radius, of another solid the radius that holds it    */
@@ -174,7 +174,8 @@ typedef struct sti_FlatContacts {
     double *lever_a, *lever_b; /* 3 each, from the centre to the contact; of balls 1: the radius            */
     int *fast;                 /* only as they were found: approaches faster than forces explain, and carried nothing */
     double *gap;               /* [m], only as they were found                                               */
-    double *w;                 /* [m/s] velocity for its gap or overlap                                 */
+    double *w;                 /* [m/s] velocity for its gap or overlap, or to rebound                  */
+    double *leave;             /* [m/s] at which it rebounds, 0: it does not; only as they were found       */
     double *inverse_n, *inverse_t, *inverse_m; /* 1/k                                                      */
     double *mu, *roll, *spin;
     double *r, *m; /* 3 each                                                                     */
@@ -188,10 +189,11 @@ typedef struct sti_Flat {
     bool round;   /* every body is one sphere about its centre                                             */
     bool rolling; /* some surface has rolling or spinning friction                                         */
     bool moving;  /* some wall moves, or its surface does                                                  */
+    bool bounces; /* some surface has restitution                                                         */
     double *inverse_mass, *inverse_inertia, *inertia; /* 1, 6, 6 per body (xx yy zz xy xz yz, body axes); 0: fixed */
     int *sphere_body, *sphere_surface;
     double *sphere_centre, *sphere_radius; /* in the body                                                  */
-    double *sphere_own;                    /* 3 per sphere, without a table of surfaces                    */
+    double *sphere_own; /* 4 per sphere, without a table of surfaces: friction, rolling, spinning, restitution     */
     /* pieces of other shapes: `sphere` is then the ball that holds the piece */
     bool shaped;
     sti_FlatHulls hulls;
@@ -199,10 +201,12 @@ typedef struct sti_Flat {
     double *piece_turn; /* 4 per piece, in the body                                                          */
     double *piece_round, *piece_size; /* how far it goes beyond its hull; half its least width                */
     sti_FlatWall *wall;
-    sti_FlatMeshes meshes;    /* triangles of the walls that are meshes                                    */
-    double *mu, *roll, *spin; /* n_surfaces x n_surfaces; n_surfaces = 0: of two, sqrt(mu mu) and the larger arm */
+    sti_FlatMeshes meshes; /* triangles of the walls that are meshes                                    */
+    /* n_surfaces x n_surfaces; n_surfaces = 0: of two, sqrt(mu mu), the larger arm, the larger restitution        */
+    double *mu, *roll, *spin, *restitution;
     double gravity[3], smallest_cell, correction_speed;
-    double usual_h; /* [s] overlaps are corrected as in steps of this length at least                          */
+    double rebound_speed; /* [m/s] what approaches more slowly does not rebound                                  */
+    double usual_h;       /* [s] overlaps are corrected as in steps of this length at least                          */
 
     /* the state: 7 and 6 numbers per body, as everywhere (angular velocities in the body's axes) */
     double *q, *v;
@@ -620,6 +624,21 @@ STI_KERNEL double flat_mobility(const sti_Flat *f, int b, const double *lever, c
     return f->inverse_mass[b] * flat_dot(n, t) + flat_dot(Jc, d);
 }
 
+/* The speed at which a contact of bodies a and b must leave, 0: it does not rebound. The law and its derivation are
+ * those of step/events/rebound.c; `approach` is the speed towards each other that the step would end with. */
+STI_KERNEL double flat_rebound(const sti_Flat *f, int a, int b, const double *n, double gap, double approach, double e)
+{
+    const double fall = f->h * flat_dot(n, f->gravity);
+    const double part_a = f->inverse_mass[a] > 0 ? -fall : 0, part_b = b >= 0 && f->inverse_mass[b] > 0 ? fall : 0;
+    const double together = (part_a > 0 ? part_a : 0) + (part_b > 0 ? part_b : 0), d = part_a + part_b;
+    const double share = together > together - d ? together : together - d, s = approach - d;
+    if (!(e > 0) || !(s > f->rebound_speed) || !(s > share) || !(gap < f->h * approach)) return 0;
+    const double drop = 2 * d * gap / f->h, square = e * e * (s * s + s * d + drop) - drop;
+    if (!(square > 0)) return 0;
+    const double leave = sqrt(square) - 0.5 * d;
+    return leave > e * s ? e * s : leave > 0 ? leave : 0;
+}
+
 /* Contact `at` of sphere s: levers, stiffnesses, and the velocity for its gap. Positive gaps may close. Overlaps have a
  * dead band, because correcting what was not solved exactly adds energy; beyond it a fifth goes per step.         */
 STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at, const sti_Flat *f)
@@ -628,17 +647,18 @@ STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at
     const int64_t stride = f->capacity;
     const int a = f->sphere_body[s], b = point->b;
     const double *n = point->n;
-    double mu, roll, rub; /* sliding, rolling and spinning friction of the two */
+    double mu, roll, rub, bounce; /* sliding, rolling and spinning friction of the two, and restitution */
     if (f->n_surfaces > 0) {
         const int pair = f->sphere_surface[s] * f->n_surfaces + point->surface;
-        mu = f->mu[pair], roll = f->roll[pair], rub = f->spin[pair];
+        mu = f->mu[pair], roll = f->roll[pair], rub = f->spin[pair], bounce = f->restitution[pair];
     } else {
-        const double *one = f->sphere_own + (int64_t)3 * s;
+        const double *one = f->sphere_own + (int64_t)4 * s;
         const double *other =
-            point->other >= 0 ? f->sphere_own + (int64_t)3 * point->other : flat_wall_of(f, point->other)->own;
+            point->other >= 0 ? f->sphere_own + (int64_t)4 * point->other : flat_wall_of(f, point->other)->own;
         mu = sqrt(one[0] * other[0]);
         roll = one[1] > other[1] ? one[1] : other[1];
         rub = one[2] > other[2] ? one[2] : other[2];
+        bounce = one[3] > other[3] ? one[3] : other[3];
     }
     double x[3], lever_a[3], lever_b[3] = {0, 0, 0}, u[3], u_b[3] = {0, 0, 0};
     for (int k = 0; k < 3; k++)
@@ -686,6 +706,13 @@ STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at
         w = 0.2 * (point->gap + band) / h;
         if (w < -f->correction_speed) w = -f->correction_speed;
     }
+    const double approach = flat_dot(u_b, n) - flat_dot(u, n);
+    if (f->bounces) {
+        const double leave = flat_rebound(f, a, b, n, point->gap, approach, bounce);
+        const bool rebounds = leave > 0 && -leave < w;
+        c->leave[at] = rebounds ? leave : 0;
+        if (rebounds) w = -leave;
+    }
     c->a[at] = a;
     c->b[at] = b;
     f->sphere[at] = s;
@@ -703,7 +730,7 @@ STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at
             f->point[k * stride + at] = point->x[k];
     }
     c->gap[at] = point->gap;
-    c->fast[at] = flat_dot(u_b, n) - flat_dot(u, n) > 3 * g * f->h;
+    c->fast[at] = approach > 3 * g * f->h;
     c->w[at] = w;
     c->inverse_n[at] = 1 / nn;
     c->inverse_t[at] = 1 / across;
@@ -1436,6 +1463,52 @@ STI_KERNEL void flat_judge(int i, const sti_Flat *f)
         }
     }
     f->term[i] = flat_counted(f, c->a[i], square / (f->unit * f->unit));
+}
+
+/* The velocity of a side as the step began. What has no mass keeps its own. */
+STI_KERNEL void flat_side_before(const sti_Flat *f, int b, const sti_FlatSide *now, sti_FlatSide *out)
+{
+    double R[9];
+    *out = *now;
+    if (!(now->inverse_mass > 0)) return;
+    flat_rotation(f->q + (int64_t)7 * b + 3, R);
+    flat_turn(R, f->v + (int64_t)6 * b + 3, out->u + 3);
+    for (int k = 0; k < 3; k++)
+        out->u[k] = f->v[(int64_t)6 * b + k];
+}
+
+/* With friction, no law of impacts keeps energy from growing. A rebound whose contact gives energy, by its impulse
+ * times the mean of the velocities before and after, leaves at half the speed; after six halvings it lands. term: 1 if
+ * it changed. */
+STI_KERNEL void flat_limit(int i, const sti_Flat *f)
+{
+    const sti_FlatContacts *c = &f->swept;
+    const int64_t stride = f->capacity;
+    const int found = f->order_sorted[i];
+    const double leave = f->found.leave[found], gap = f->found.gap[found];
+    f->term[i] = 0;
+    if (!(leave > 0) || !(c->w[i] < 0)) return;
+    double n[3], u[3], u_before[3], work = 0, size = 0;
+    sti_FlatSide a, b, a_before, b_before;
+    for (int k = 0; k < 3; k++)
+        n[k] = c->n[k * stride + i];
+    flat_load_side(f, f->round, c->a[i], c->lever_a, i, -1, n, &a);
+    flat_load_side(f, f->round, c->b[i], c->lever_b, i, 1, n, &b);
+    flat_side_before(f, c->a[i], &a, &a_before);
+    flat_side_before(f, c->b[i], &b, &b_before);
+    flat_relative(&a, &b, u);
+    flat_relative(&a_before, &b_before, u_before);
+    for (int k = 0; k < 3; k++) {
+        double part = c->r[k * stride + i] * (u[k] + u_before[k]);
+        if (f->rolling)
+            part += c->m[k * stride + i] * (a.u[k + 3] - b.u[k + 3] + a_before.u[k + 3] - b_before.u[k + 3]);
+        work += part;
+        size += fabs(part);
+    }
+    if (!(work > 1e-9 * size)) return;
+    const double less = 0.5 * c->w[i];
+    c->w[i] = less < -0.015 * leave ? less : gap > 0 ? gap / f->h : 0;
+    f->term[i] = flat_counted(f, c->a[i], 1);
 }
 
 /* Work of friction in the step: impulses times the velocities at its end, as the law has them. */

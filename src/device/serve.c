@@ -40,7 +40,7 @@ static void tell(const st_Ranks *ranks, What what, const sti_FlatPile *pile, dou
 
 /* ---- making one ------------------------------------------------------------------------------------------------ */
 
-enum { N_ARRAYS = 28, MOST_RANKS = 4096 };
+enum { N_ARRAYS = 29, MOST_RANKS = 4096 };
 
 static void list_arrays(const sti_FlatDef *def, sti_Span span[N_ARRAYS])
 {
@@ -52,7 +52,7 @@ static void list_arrays(const sti_FlatDef *def, sti_Span span[N_ARRAYS])
         {(void **)&def->sphere_centre, 3 * s, sizeof(double)},
         {(void **)&def->sphere_radius, s, sizeof(double)},
         {(void **)&def->sphere_surface, s, sizeof(int)},
-        {(void **)&def->sphere_own, def->n_surfaces == 0 ? 3 * s : 0, sizeof(double)},
+        {(void **)&def->sphere_own, def->n_surfaces == 0 ? 4 * s : 0, sizeof(double)},
         {(void **)&def->hulls.hull, def->n_hulls, sizeof(sti_FlatHull)},
         {(void **)&def->hulls.vertex, 3 * (int64_t)def->n_vertices, sizeof(double)},
         {(void **)&def->hulls.plane, 4 * (int64_t)def->n_faces, sizeof(double)},
@@ -73,6 +73,7 @@ static void list_arrays(const sti_FlatDef *def, sti_Span span[N_ARRAYS])
         {(void **)&def->mu, pairs, sizeof(double)},
         {(void **)&def->rolling, pairs, sizeof(double)},
         {(void **)&def->spinning, pairs, sizeof(double)},
+        {(void **)&def->restitution, pairs, sizeof(double)},
         {(void **)&def->driven, def->n_driven, sizeof(int)},
     };
     memcpy(span, all, sizeof all);

@@ -116,17 +116,12 @@ static st_Status check_world(const st_SystemDef *def, const sti_World *world, co
         for (int face = 0; hull != NULL && face < hull->facets.n_faces; face++)
             if (hull->facets.face_first[face + 1] - hull->facets.face_first[face] > STI_FLAT_CORNERS)
                 return refuse_on_device(def, err, "a face of more than 32 corners, shape", label.text);
-        const st_MaterialPairDef own = sti_pair_of(scene, shape, shape);
         const st_Vec3 v = shape->surface_velocity, w = shape->surface_spin;
-        if (own.restitution > 0) return refuse_on_device(def, err, "restitution of shape", label.text);
         if ((!fixed || (shape->type == ST_SHAPE_SPHERE && scene->shape_body[k] > 0)) && (norm(v) > 0 || norm(w) > 0))
             return refuse_on_device(def, err, "the moving surface of shape", label.text);
         if (shape->groups != 1 || shape->mask != UINT32_MAX)
             return refuse_on_device(def, err, "a collision group of shape", label.text);
     }
-    const sti_Surfaces *surfaces = &world->values.surfaces;
-    for (int k = 0; surfaces->kind != NULL && k < surfaces->n_kinds * surfaces->n_kinds; k++)
-        if (surfaces->table[k].restitution > 0) return refuse_on_device(def, err, "restitution of two materials", "");
     return ST_OK;
 }
 
@@ -134,7 +129,8 @@ static st_Status check_world(const st_SystemDef *def, const sti_World *world, co
 
 /* Freed after the pile has its copies. */
 typedef struct Arrays {
-    double *inverse_mass, *inertia, *centre, *radius, *own, *turn, *round, *size, *mu, *rolling, *spinning;
+    double *inverse_mass, *inertia, *centre, *radius, *own, *turn, *round, *size, *mu, *rolling, *spinning,
+        *restitution;
     int *body, *surface, *hull;
     sti_FlatWall *wall;
     int *hull_of; /* by kinds of shapes; -1: none                       */
@@ -268,12 +264,12 @@ static void list_meshes(const sti_World *world, sti_OnDevice *d, Arrays *to)
     }
 }
 
-/* Friction, rolling and spinning friction of a shape against its like. */
+/* Friction, rolling and spinning friction and restitution of a shape against its like. */
 static void put_own(const st_Scene *scene, int shape, double *own)
 {
     const st_ShapeDef *def = sti_shape_def(scene, shape);
     const st_MaterialPairDef pair = sti_pair_of(scene, def, def);
-    own[0] = pair.mu, own[1] = pair.rolling, own[2] = pair.spinning;
+    own[0] = pair.mu, own[1] = pair.rolling, own[2] = pair.spinning, own[3] = pair.restitution;
 }
 
 static int surface_of(const sti_World *world, int shape)
@@ -331,7 +327,7 @@ static void fill_arrays(const sti_Model *model, const sti_State *state, const st
         const bool ball = def->type == ST_SHAPE_SPHERE;
         to->body[i] = scene->shape_body[k] - 1;
         to->surface[i] = surface_of(world, k);
-        put_own(scene, k, to->own + (int64_t)3 * i);
+        put_own(scene, k, to->own + (int64_t)4 * i);
         to->radius[i] = ball ? def->radius : shape->reach;
         vec3_store(to->centre + (int64_t)3 * i, ball ? pose->p : pose_point(*pose, shape->middle));
         to->hull[i] = to->n_hulls > 0 ? to->hull_of[world->collider.kind[k]] : -1;
@@ -347,6 +343,7 @@ static void fill_arrays(const sti_Model *model, const sti_State *state, const st
         to->mu[k] = surfaces->table[k].mu;
         to->rolling[k] = surfaces->table[k].rolling;
         to->spinning[k] = surfaces->table[k].spinning;
+        to->restitution[k] = surfaces->table[k].restitution;
     }
 }
 
@@ -395,6 +392,8 @@ static st_Status make_pile(const sti_Model *model, const sti_State *state, const
                               .mu = arrays->mu,
                               .rolling = arrays->rolling,
                               .spinning = arrays->spinning,
+                              .restitution = arrays->restitution,
+                              .rebound_speed = def->impact != ST_IMPACT_INELASTIC ? def->restitution_speed : INFINITY,
                               .gravity = {def->gravity.x, def->gravity.y, def->gravity.z},
                               .correction_speed = def->correction_speed,
                               .usual_h = def->h,
@@ -534,7 +533,7 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     list_meshes(world, d, &arrays);
     const int64_t triangles = arrays.n_triangles, nodes = arrays.n_nodes;
     const int64_t kinds = world->collider.n_kinds, hulls = arrays.n_hulls;
-    const int64_t n_doubles = 7 * n + 13 * shapes + 3 * pairs + 3 * (int64_t)arrays.n_vertices +
+    const int64_t n_doubles = 7 * n + 14 * shapes + 4 * pairs + 3 * (int64_t)arrays.n_vertices +
                               4 * (int64_t)arrays.n_faces + 3 * ((int64_t)arrays.n_spokes + arrays.n_mesh_vertices);
     const int64_t n_ints = 3 * shapes + kinds + 2 * (int64_t)arrays.n_faces + arrays.n_corners +
                            4 * (int64_t)arrays.n_edges + triangles + arrays.n_mesh_vertices + 1;
@@ -555,13 +554,14 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
                        {&arrays.inertia, 6 * n},
                        {&arrays.centre, 3 * shapes},
                        {&arrays.radius, shapes},
-                       {&arrays.own, 3 * shapes},
+                       {&arrays.own, 4 * shapes},
                        {&arrays.turn, 4 * shapes},
                        {&arrays.round, shapes},
                        {&arrays.size, shapes},
                        {&arrays.mu, pairs},
                        {&arrays.rolling, pairs},
                        {&arrays.spinning, pairs},
+                       {&arrays.restitution, pairs},
                        {&arrays.hulls.vertex, 3 * (int64_t)arrays.n_vertices},
                        {&arrays.hulls.plane, 4 * (int64_t)arrays.n_faces},
                        {&arrays.meshes.spoke, 3 * (int64_t)arrays.n_spokes},
@@ -748,6 +748,7 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
         info->joint_error = fmax(info->joint_error, joint_error_at(s, d->driven_joint[k]));
     info->unexplained = s->state.works.unexplained; /* impacts, overlaps and the scheme are not told apart */
     info->struck = flat.struck;
+    info->rebounds_limited = flat.limited;
     info->recovery = 1;
     info->solve.solver = d->device->name;
     info->solve.iterations = flat.sweeps;
