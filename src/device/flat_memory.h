@@ -4,7 +4,7 @@
 
 #include "device/flat_pile.h"
 
-enum { STI_FLAT_MOST_BLOCKS = 80, STI_FLAT_JUDGE_EVERY = 5, STI_FLAT_BALANCE_EVERY = 10 };
+enum { STI_FLAT_MOST_BLOCKS = 80, STI_FLAT_JUDGE_EVERY = 5, STI_FLAT_BALANCE_EVERY = 10, STI_FLAT_RINGS = 8 };
 #define STI_FLAT_IMBALANCE 1.1 /* contacts of a rank, over their mean: more, and bodies are shared out anew */
 
 typedef struct sti_FlatBlock {

@@ -643,7 +643,34 @@ static bool sweep_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
     }
 }
 
-/* The contacts with the impulses that they begin with; again while rebounds give energy. */
+/* Do contacts give energy? Then rebounds near those that do leave more slowly (flat_limit), `ring` contacts around
+ * them. */
+static bool limit_rebounds(sti_FlatPile *pile, int ring, sti_FlatInfo *info)
+{
+    sti_Flat *f = &pile->f;
+    const int n = f->n_contacts;
+    double sums[3] = {0, 0, 0};
+    RUN(pile, flat_work, 0, n);
+    sums[0] = reduced(pile, n, false);
+    RUN(pile, flat_work_size, 0, n);
+    sums[1] = reduced(pile, n, false);
+    combine(pile, sums, 2, false);
+    if (!(sums[0] > 1e-9 * sums[1])) return false;
+    device_clear(pile, f->best, (int64_t)f->n_bodies * (int64_t)sizeof *f->best);
+    RUN(pile, flat_mark, 0, n);
+    tell_masks(pile);
+    for (f->round_number = 1; f->round_number <= ring; f->round_number++) {
+        RUN(pile, flat_mark_on, 0, n);
+        tell_masks(pile);
+    }
+    RUN(pile, flat_limit, 0, n);
+    sums[2] = reduced(pile, n, false);
+    combine(pile, sums + 2, 1, false);
+    info->limited += (int)sums[2];
+    return sums[2] > 0;
+}
+
+/* The contacts, from the impulses that they begin with; again while rebounds give energy. */
 static bool solve_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
 {
     sti_Flat *f = &pile->f;
@@ -653,16 +680,10 @@ static bool solve_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
     if (first[STI_FLAT_COLOURS] > first[STI_FLAT_COLOURS - 1]) RUN(pile, flat_begin_last, 0, 1);
     tell_border(pile);
     device_forget(pile);
-    for (double changed = 1; changed > 0;) {
+    for (int ring = 0;; ring++) {
         if (!sweep_contacts(pile, info)) return false;
-        changed = 0;
-        if (!f->bounces) continue;
-        RUN(pile, flat_limit, 0, f->n_contacts);
-        changed = reduced(pile, f->n_contacts, false);
-        combine(pile, &changed, 1, false);
-        info->limited += (int)changed;
+        if (!f->bounces || ring == STI_FLAT_RINGS || !limit_rebounds(pile, ring, info)) return true;
     }
-    return true;
 }
 
 /* Of all ranks, each contact once. */

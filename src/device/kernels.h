@@ -242,7 +242,8 @@ typedef struct sti_Flat {
     int *colour, *colour_sorted, *order, *order_sorted;
     int *colour_end;
     int colour_first[STI_FLAT_COLOURS + 1];
-    unsigned long long *best, *used; /* per body: the contact that is coloured next; colours it has            */
+    /* per body: the contact that is coloured next, and once all are coloured its mark (flat_mark); colours it has    */
+    unsigned long long *best, *used;
     int round_number;
     unsigned long long *left;      /* 1: some contact has no colour yet                                             */
     sti_FlatContacts found, swept; /* in the order in which they were found, and by colours                    */
@@ -1477,18 +1478,18 @@ STI_KERNEL void flat_side_before(const sti_Flat *f, int b, const sti_FlatSide *n
         out->u[k] = f->v[(int64_t)6 * b + k];
 }
 
-/* With friction, no law of impacts keeps energy from growing. A rebound whose contact gives energy, by its impulse
- * times the mean of the velocities before and after, leaves at half the speed; after six halvings it lands. term: 1 if
- * it changed. */
-STI_KERNEL void flat_limit(int i, const sti_Flat *f)
+/* Rebounds must not give energy. Newton's law alone does not see to that: what one contact throws against another that
+ * is not counted as rebounding, or drags along by friction, may gain. The work of a contact is its impulse times the
+ * mean of the relative velocities before and after; all of it together is the change of kinetic energy. While the sum
+ * is positive, rebounds near contacts that give leave at half the speed, at last not at all. `near` is a ring wider
+ * from round to round.
+ *
+ * The work of contact i; what pushes overlap apart is drift correction, which does not count where it gives.       */
+STI_KERNEL double flat_work_of(int i, const sti_Flat *f, double *size)
 {
     const sti_FlatContacts *c = &f->swept;
     const int64_t stride = f->capacity;
-    const int found = f->order_sorted[i];
-    const double leave = f->found.leave[found], gap = f->found.gap[found];
-    f->term[i] = 0;
-    if (!(leave > 0) || !(c->w[i] < 0)) return;
-    double n[3], u[3], u_before[3], work = 0, size = 0;
+    double n[3], u[3], u_before[3], work = 0;
     sti_FlatSide a, b, a_before, b_before;
     for (int k = 0; k < 3; k++)
         n[k] = c->n[k * stride + i];
@@ -1498,17 +1499,61 @@ STI_KERNEL void flat_limit(int i, const sti_Flat *f)
     flat_side_before(f, c->b[i], &b, &b_before);
     flat_relative(&a, &b, u);
     flat_relative(&a_before, &b_before, u_before);
+    *size = 0;
     for (int k = 0; k < 3; k++) {
-        double part = c->r[k * stride + i] * (u[k] + u_before[k]);
+        double part = 0.5 * c->r[k * stride + i] * (u[k] + u_before[k]);
         if (f->rolling)
-            part += c->m[k * stride + i] * (a.u[k + 3] - b.u[k + 3] + a_before.u[k + 3] - b_before.u[k + 3]);
+            part += 0.5 * c->m[k * stride + i] * (a.u[k + 3] - b.u[k + 3] + a_before.u[k + 3] - b_before.u[k + 3]);
         work += part;
-        size += fabs(part);
+        *size += fabs(part);
     }
+    return f->found.leave[f->order_sorted[i]] == 0 && c->w[i] < 0 && work > 0 ? 0 : work;
+}
+
+STI_KERNEL void flat_work(int i, const sti_Flat *f)
+{
+    double size;
+    f->term[i] = flat_counted(f, f->swept.a[i], flat_work_of(i, f, &size));
+}
+
+STI_KERNEL void flat_work_size(int i, const sti_Flat *f)
+{
+    double size;
+    flat_work_of(i, f, &size);
+    f->term[i] = flat_counted(f, f->swept.a[i], size);
+}
+
+/* Bodies of contacts that give: bit 0 of their mark. */
+STI_KERNEL void flat_mark(int i, const sti_Flat *f)
+{
+    const int a = f->swept.a[i], b = f->swept.b[i];
+    double size;
+    const double work = flat_work_of(i, f, &size);
     if (!(work > 1e-9 * size)) return;
-    const double less = 0.5 * c->w[i];
-    c->w[i] = less < -0.015 * leave ? less : gap > 0 ? gap / f->h : 0;
-    f->term[i] = flat_counted(f, c->a[i], 1);
+    if (flat_moves(f, a)) STI_ATOMIC_OR(&f->best[a], 1ULL);
+    if (flat_moves(f, b)) STI_ATOMIC_OR(&f->best[b], 1ULL);
+}
+
+/* Those that push them: the bit of the ring. */
+STI_KERNEL void flat_mark_on(int i, const sti_Flat *f)
+{
+    const int a = f->swept.a[i], b = f->swept.b[i];
+    const unsigned long long last = 1ULL << (f->round_number - 1), ring = last << 1;
+    if (!flat_moves(f, a) || !flat_moves(f, b)) return;
+    if ((f->best[a] & last) != 0) STI_ATOMIC_OR(&f->best[b], ring);
+    if ((f->best[b] & last) != 0) STI_ATOMIC_OR(&f->best[a], ring);
+}
+
+/* The rebounds of marked bodies. */
+STI_KERNEL void flat_limit(int i, const sti_Flat *f)
+{
+    const int a = f->swept.a[i], b = f->swept.b[i], found = f->order_sorted[i];
+    const double leave = f->found.leave[found], gap = f->found.gap[found], less = 0.5 * f->swept.w[i];
+    const bool marked = (flat_moves(f, a) && f->best[a] != 0) || (flat_moves(f, b) && f->best[b] != 0);
+    f->term[i] = 0;
+    if (!(leave > 0) || !(less < 0) || !marked) return;
+    f->swept.w[i] = less < -0.1 * leave ? less : gap > 0 ? gap / f->h : 0;
+    f->term[i] = flat_counted(f, a, 1);
 }
 
 /* Work of friction in the step: impulses times the velocities at its end, as the law has them. */
