@@ -157,11 +157,14 @@ static bool find_thing(const json_t *model, const char *name, const char *dot, s
     return false;
 }
 
+/* Room for the names of all fields of one kind of curve. */
+enum { LIST_SIZE = 200 };
+
 static void list_fields(char *out, size_t size, const Field *fields)
 {
     size_t n = 0;
     out[0] = '\0';
-    for (int k = 0; fields[k].name != NULL && n < size; k++) /* what does not fit is cut */
+    for (int k = 0; fields[k].name != NULL && n < size; k++)
         n += (size_t)snprintf(out + n, size - n, "%s%s", k > 0 ? " " : "", fields[k].name);
 }
 
@@ -182,21 +185,21 @@ st_Status sti_curve_find(const st_RecordingInfo *info, const char *name, sti_Cur
             "the recording is damaged: its scene has \"%.80s\", but its frames have %d bodies and %d joints", name,
             info->n_bodies, info->n_joints);
     if (found) return ST_OK;
-    char steps[120], bodies[120], joints[120];
+    char steps[LIST_SIZE], bodies[LIST_SIZE], joints[LIST_SIZE]; /* with 40 letters of the name all of them fit */
     list_fields(steps, sizeof steps, step_field);
     list_fields(bodies, sizeof bodies, body_field);
     list_fields(joints, sizeof joints, joint_field);
-    return sti_fail(
-        err, ST_ERR_ARGUMENT,
-        "there is no curve \"%.80s\"; of steps: %s; BODY. with %s; BODY/BODY. with fx fy fz force; JOINT. with %s",
-        name, steps, bodies, joints);
+    return sti_fail(err, ST_ERR_ARGUMENT,
+                    "there is no curve \"%.40s\"; of steps: %s; BODY. with %s; BODY/BODY. with fx fy fz force; JOINT. "
+                    "with %s; SPRING. with force length rate",
+                    name, steps, bodies, joints);
 }
 
 /* ---- the list of all ---------------------------------------------------------------------------- */
 
 static void list_names(FILE *out, const json_t *list, const char *title, const Field *fields)
 {
-    char text[200];
+    char text[LIST_SIZE];
     size_t n = json_array_size(list), most = 24;
     if (n == 0) return;
     list_fields(text, sizeof text, fields);
@@ -209,11 +212,11 @@ static void list_names(FILE *out, const json_t *list, const char *title, const F
 
 char *st_recording_curve_names(const st_Recording *recording)
 {
-    char *text = NULL, steps[200];
+    char *text = NULL, steps[LIST_SIZE];
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    json_t *model = json_loads(st_recording_info(recording)->model, 0, NULL);
     if (out == NULL) return NULL;
+    json_t *model = json_loads(st_recording_info(recording)->model, 0, NULL);
     list_fields(steps, sizeof steps, step_field);
     fprintf(out, "of the steps\n  %s\n", steps);
     list_names(out, json_object_get(model, "bodies"), "BODY", body_field);
