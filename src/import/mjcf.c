@@ -337,7 +337,7 @@ static st_Status add_body(sti_Mjcf *m, const sti_Element *at, int parent, int *o
     double lifted = 0;
     st_Pose pose;
     snprintf(read, sizeof read, "%sname childclass mocap gravcomp", sti_mjcf_pose_words);
-    STI_TRY(sti_mjcf_check(m, at, read, "user sleep"));
+    STI_TRY(sti_mjcf_check(m, at, read, "user sleep simple"));
     STI_TRY(sti_numbers(robot->err, at, "gravcomp", 1, false, &lifted));
     if (name != NULL && (name[0] == '\0' || sti_robot_find(robot, name) >= 0))
         return sti_element_fail(robot->err, at, "its name is empty, or used twice");

@@ -118,6 +118,8 @@ st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element)
 #define STI_MJCF_JOINTS 16
 st_Status sti_mjcf_joints(sti_Mjcf *m, const sti_Element *body, bool in_world, sti_RobotJoint joints[STI_MJCF_JOINTS],
                           int *n);
+/* A number >= 0 of a joint, tendon or actuator; springs and dampers may have two more, of a polynomial, which are 0. */
+st_Status sti_mjcf_not_negative(const sti_Mjcf *m, const sti_Element *at, const char *name, double *out);
 st_Status sti_mjcf_geom(sti_Mjcf *m, int link, const sti_Element *geom, bool mass_wanted);
 /* Sites and geoms by their names, mjcf.c. kind: "site" or "geom". */
 st_Status sti_mjcf_place(sti_Mjcf *m, const sti_Element *at, int link, st_Pose pose, double radius);

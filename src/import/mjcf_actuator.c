@@ -398,11 +398,8 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     STI_TRY(sti_mjcf_check(m, at, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
     double group = 0, armature = 0, damping = 0;
     STI_TRY(sti_mjcf_number(m, at, "group", &group));
-    STI_TRY(sti_mjcf_number(m, at, "armature", &armature));
-    STI_TRY(sti_mjcf_number(m, at, "damping", &damping));
-    if (!(armature >= 0) || !(damping >= 0))
-        return sti_element_fail(m->robot->err, at, "armature is %g and damping %g, both must be >= 0", armature,
-                                damping);
+    STI_TRY(sti_mjcf_not_negative(m, at, "armature", &armature));
+    STI_TRY(sti_mjcf_not_negative(m, at, "damping", &damping));
     const bool group_off = group >= 0 && group < 31 && (m->actuator_groups_off >> (int)group & 1) != 0;
     if (m->no_actuation || group_off) {
         sti_skip(m->robot, "actuators, which <option> or its <flag> switches off");
@@ -513,7 +510,10 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     if (k >= 0 && m->robot->links[k].joint.type == ST_JOINT_BALL)
         return on_ball(m, &a, k, strcmp(on_what, "jointinparent") == 0);
     STI_TRY(sti_mjcf_find_joint(m, a.at, on_what, &joint));
-    if (a.gear[0] == 0) return sti_element_fail(m->robot->err, a.at, "gear must not be 0");
+    if (a.gear[0] == 0) {
+        sti_skip(m->robot, "actuators with a gear of 0");
+        return note_actuator(m, &a, NULL, NULL, NULL);
+    }
     joint->armature += square * armature;
     joint->damping += square * damping;
     if (a.damping_ratio > 0) STI_TRY(sti_mjcf_joint_inertia(m, k, &mass));

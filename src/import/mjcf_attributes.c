@@ -351,8 +351,10 @@ st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element)
             STI_TRY(sti_mjcf_check(m, child, sti_mjcf_geom_words, sti_mjcf_geom_passed));
         else if (sti_mjcf_word(sti_mjcf_actuators, child->name))
             STI_TRY(sti_mjcf_check(m, child, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
-        else if (!sti_mjcf_word("mesh material site camera light pair equality tendon muscle flex frame texture",
-                                child->name))
+        else if (!sti_mjcf_word(
+                     "mesh material site camera light pair equality tendon muscle dcmotor pid orientation flex "
+                     "frame texture",
+                     child->name))
             STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, child, NULL)));
     }
     return ST_OK;

@@ -4,8 +4,8 @@
  *     include     what the root of another file holds, in its place
  *     replicate   its content, count times, each in a <frame> that goes on from the one before by offset and euler;
  *                 names get a number behind them
- *     attach      a body of another model (an asset <model>), with the prefix before all its names; its defaults,
- * assets and what acts on it come along, and its <compiler> holds for what is its own
+ *     attach      a body or frame of another model (an asset <model>), with the prefix before all its names; its
+ *                 defaults, assets and what acts on it alone come along, and its <compiler> holds for its own
  */
 #include "import/mjcf.h"
 #include "math/quat.h"
@@ -121,7 +121,7 @@ static st_Status replicate(Expansion *e, sti_Element *at, sti_Element ***place)
     if (!(count >= 1 && count <= MOST_ELEMENTS))
         return sti_element_fail(e->m->robot->err, at, "count is %g, must be at least 1", count);
     step = (st_Pose){vec3_load(offset), sti_mjcf_euler(e->m, at, euler)};
-    int digits = snprintf(NULL, 0, "%d", (int)count - 1);
+    int digits = snprintf(NULL, 0, "%d", (int)count); /* as MuJoCo numbers them: 00 to 09 of ten */
     **place = next;
     for (int k = 0; k < (int)count; k++) {
         char behind[40], text[120];
@@ -150,22 +150,46 @@ static st_Status replicate(Expansion *e, sti_Element *at, sti_Element ***place)
 
 /* ---- attach ------------------------------------------------------------------------------------------ */
 
-static const sti_Element *find_body(const sti_Element *at, const char *name)
+/* kind: body or frame */
+static const sti_Element *find_inside(const sti_Element *at, const char *kind, const char *name)
 {
     for (const sti_Element *child = at->first; child != NULL; child = child->next) {
         const char *own = sti_attribute(child, "name");
-        if (sti_element_is(child, "body") && own != NULL && strcmp(own, name) == 0) return child;
-        const sti_Element *inside = find_body(child, name);
+        if (sti_element_is(child, kind) && own != NULL && strcmp(own, name) == 0) return child;
+        const sti_Element *inside = find_inside(child, kind, name);
         if (inside != NULL) return inside;
     }
     return NULL;
+}
+
+static bool has_named(const sti_Element *at, const char *name)
+{
+    const char *own = sti_attribute(at, "name");
+    if (own != NULL && strcmp(own, name) == 0) return true;
+    for (const sti_Element *child = at->first; child != NULL; child = child->next)
+        if (has_named(child, name)) return true;
+    return false;
+}
+
+/* Does a member of a section speak of something of the model that is not in the part of it that is attached? */
+static bool is_about_others(const sti_Element *at, const sti_Element *world, const sti_Element *part)
+{
+    for (int k = 0; k < at->n_attributes; k++) {
+        const char *key = at->attributes[2 * k], *name = at->attributes[2 * k + 1];
+        if (!sti_mjcf_word(references, key) || sti_mjcf_word("class childclass mesh material", key)) continue;
+        if (has_named(world, name) && !has_named(part, name)) return true;
+    }
+    for (const sti_Element *child = at->first; child != NULL; child = child->next)
+        if (is_about_others(child, world, part)) return true;
+    return false;
 }
 
 static st_Status expand(Expansion *e, sti_Element *element);
 
 /* Everything of another model but its bodies joins this one's sections. *outermost: the class of its elements that name
  * none, which no class of this model is around.                                                         */
-static st_Status take_sections(Expansion *e, sti_Element *root, const char *prefix, const char **outermost)
+static st_Status take_sections(Expansion *e, sti_Element *root, const sti_Element *world, const sti_Element *part,
+                               const char *prefix, const char **outermost)
 {
     sti_Element *mine = (sti_Element *)(uintptr_t)e->m->root;
     const sti_Element *first = sti_child(root, "default");
@@ -189,6 +213,18 @@ static st_Status take_sections(Expansion *e, sti_Element *root, const char *pref
             }
             continue;
         }
+        if (part != world && sti_mjcf_word("contact tendon equality actuator sensor", section->name)) {
+            const sti_Element *from = section->first; /* members side by side with their copies */
+            sti_Element **to = &own->first;
+            for (own->last = NULL; from != NULL; from = from->next) {
+                sti_Element *member = *to;
+                const bool drop = is_about_others(from, world, part);
+                if (drop)
+                    *to = member->next;
+                else
+                    own->last = member, to = &member->next;
+            }
+        }
         own->attributes = sti_xml_keep(e->m->robot->files, 2 * sizeof *own->attributes);
         if (own->attributes == NULL) return sti_robot_memory(e->m->robot);
         own->n_attributes = 1;
@@ -201,8 +237,8 @@ static st_Status take_sections(Expansion *e, sti_Element *root, const char *pref
 static st_Status attach(Expansion *e, sti_Element *at, sti_Element **place)
 {
     sti_Mjcf *m = e->m;
-    const char *name = sti_attribute(at, "model"), *body = sti_attribute(at, "body"),
-               *prefix = sti_attribute(at, "prefix");
+    const char *name = sti_attribute(at, "model"), *prefix = sti_attribute(at, "prefix");
+    const char *kind = sti_attribute(at, "frame") != NULL ? "frame" : "body", *part = sti_attribute(at, kind);
     const sti_Element *asset = name != NULL ? sti_mjcf_asset(m, "model", name) : NULL;
     const char *file = asset != NULL ? sti_attribute(asset, "file") : NULL;
     sti_Element *root = NULL, *next = at->next;
@@ -221,12 +257,12 @@ static st_Status attach(Expansion *e, sti_Element *at, sti_Element **place)
     m->root = main_root;
     STI_TRY(status);
     const sti_Element *world = sti_child(root, "worldbody"), *found = world;
-    if (body != NULL && world != NULL) found = find_body(world, body);
+    if (part != NULL && world != NULL) found = find_inside(world, kind, part);
     if (found == NULL)
-        return sti_element_fail(m->robot->err, at, "body is \"%.60s\", there is none of that name in the model",
-                                body != NULL ? body : "");
+        return sti_element_fail(m->robot->err, at, "%s is \"%.60s\", there is none of that name in the model", kind,
+                                part != NULL ? part : "");
     const char *outermost;
-    STI_TRY(take_sections(e, root, prefix, &outermost));
+    STI_TRY(take_sections(e, root, world, found, prefix, &outermost));
     sti_Element *frame = make(e, at, "frame", at->up, 1);
     sti_Element *own = frame != NULL ? copy(e, found, frame, prefix, "", true) : NULL;
     if (own == NULL) return failed_copy(e, at);

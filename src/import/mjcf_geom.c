@@ -457,8 +457,11 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
         return status;
     }
     if (is_mesh) geom.pose = pose_product(geom.pose, mesh.pose);
-    double belt[3] = {0};
-    status = sti_mjcf_numbers(m, at, "surfacevel", 3, belt);
+    double belt[6] = {0};
+    int n_belt = 0;
+    status = sti_mjcf_some_numbers(m, at, "surfacevel", 6, &n_belt, belt);
+    if (status == ST_OK && (belt[3] != 0 || belt[4] != 0 || belt[5] != 0)) /* a surface that turns */
+        status = sti_mjcf_unknown(m, at, "surfacevel");
     if (status != ST_OK) {
         json_decref(json);
         return status;

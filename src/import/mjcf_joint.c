@@ -16,11 +16,18 @@
 
 #include <stdlib.h>
 
-static st_Status not_negative(const sti_Mjcf *m, const sti_Element *at, const char *name, double *out)
+st_Status sti_mjcf_not_negative(const sti_Mjcf *m, const sti_Element *at, const char *name, double *out)
 {
-    STI_TRY(sti_mjcf_number(m, at, name, out));
+    const sti_Element *holder = sti_mjcf_holder(m, at, name);
+    const bool curved = strcmp(name, "stiffness") == 0 || strcmp(name, "damping") == 0;
+    double c[3] = {*out, 0, 0};
+    int n = 0;
+    if (holder == NULL) return ST_OK;
+    STI_TRY(sti_some_numbers(m->robot->err, holder, name, 1, curved ? 3 : 1, &n, c));
+    if (c[1] != 0 || c[2] != 0) return sti_mjcf_unknown(m, holder, name); /* a polynomial */
+    *out = c[0];
     if (*out >= 0) return ST_OK;
-    return sti_element_fail(m->robot->err, sti_mjcf_holder(m, at, name), "%s is %g, must be >= 0", name, *out);
+    return sti_element_fail(m->robot->err, holder, "%s is %g, must be >= 0", name, *out);
 }
 
 static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJoint *joint)
@@ -47,10 +54,10 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
                                "group align user margin range ref springref solreflimit solimplimit solreffriction "
                                "solimpfriction actuatorgravcomp"));
         if (sti_element_is(at, "freejoint")) return ST_OK; /* which has no defaults */
-        STI_TRY(not_negative(m, at, "stiffness", &joint->stiffness));
-        STI_TRY(not_negative(m, at, "damping", &joint->damping));
-        STI_TRY(not_negative(m, at, "frictionloss", &friction));
-        STI_TRY(not_negative(m, at, "armature", &joint->armature));
+        STI_TRY(sti_mjcf_not_negative(m, at, "stiffness", &joint->stiffness));
+        STI_TRY(sti_mjcf_not_negative(m, at, "damping", &joint->damping));
+        STI_TRY(sti_mjcf_not_negative(m, at, "frictionloss", &friction));
+        STI_TRY(sti_mjcf_not_negative(m, at, "armature", &joint->armature));
         if (m->no_springs) joint->stiffness = 0;
         if (m->no_dampers) joint->damping = 0;
         if (sti_robot_ignores(m->robot, "armature")) joint->armature = 0;
@@ -91,10 +98,10 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
         joint->effort = (range[1] - range[0]) / 2;
         joint->effort_mid = (range[0] + range[1]) / 2;
     }
-    STI_TRY(not_negative(m, at, "stiffness", &joint->stiffness));
-    STI_TRY(not_negative(m, at, "damping", &joint->damping));
-    STI_TRY(not_negative(m, at, "frictionloss", &joint->friction));
-    STI_TRY(not_negative(m, at, "armature", &joint->armature));
+    STI_TRY(sti_mjcf_not_negative(m, at, "stiffness", &joint->stiffness));
+    STI_TRY(sti_mjcf_not_negative(m, at, "damping", &joint->damping));
+    STI_TRY(sti_mjcf_not_negative(m, at, "frictionloss", &joint->friction));
+    STI_TRY(sti_mjcf_not_negative(m, at, "armature", &joint->armature));
     if (m->no_springs) joint->stiffness = 0;
     if (m->no_dampers) joint->damping = 0;
     if (m->no_friction) joint->friction = 0;

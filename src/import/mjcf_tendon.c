@@ -10,7 +10,7 @@ static st_Status read_coefficients(sti_Mjcf *m, const sti_Element *at, sti_Robot
         double coefficient = 1;
         STI_TRY(sti_mjcf_check(m, child, "joint coef", ""));
         STI_TRY(sti_mjcf_find_joint(m, child, "joint", &joint));
-        STI_TRY(sti_numbers(m->robot->err, child, "coef", 1, true, &coefficient));
+        STI_TRY(sti_numbers(m->robot->err, child, "coef", 1, false, &coefficient));
         if (coefficient == 0) continue;
         tendon->parts[n++] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = joint->name, .coefficient = coefficient};
     }
@@ -26,8 +26,8 @@ static st_Status read_path(sti_Mjcf *m, const sti_Element *at, sti_RobotTendon *
         const sti_MjcfPlace *site;
         STI_TRY(sti_mjcf_check(m, child, "site geom sidesite divisor", ""));
         if (sti_element_is(child, "pulley")) {
-            *part = (sti_RobotPart){.kind = ST_TENDON_PULLEY};
-            STI_TRY(sti_numbers(m->robot->err, child, "divisor", 1, true, &part->coefficient));
+            *part = (sti_RobotPart){.kind = ST_TENDON_PULLEY, .coefficient = 1};
+            STI_TRY(sti_numbers(m->robot->err, child, "divisor", 1, false, &part->coefficient));
             if (!(part->coefficient > 0))
                 return sti_element_fail(m->robot->err, child, "divisor is %g, must be > 0", part->coefficient);
         } else if (sti_element_is(child, "geom")) {
@@ -69,12 +69,8 @@ static st_Status read_properties(const sti_Mjcf *m, const sti_Element *at, sti_R
     double value[4] = {0}, range[2] = {0, 0}, rest[2] = {-1, -1}, effort[2] = {0, 0};
     bool limited, bounded;
     int n = 0;
-    for (int k = 0; k < 4; k++) {
-        STI_TRY(sti_mjcf_number(m, at, names[k], &value[k]));
-        if (!(value[k] >= 0))
-            return sti_element_fail(m->robot->err, sti_mjcf_holder(m, at, names[k]), "%s is %g, must be >= 0", names[k],
-                                    value[k]);
-    }
+    for (int k = 0; k < 4; k++)
+        STI_TRY(sti_mjcf_not_negative(m, at, names[k], &value[k]));
     STI_TRY(sti_mjcf_numbers(m, at, "range", 2, range));
     STI_TRY(sti_mjcf_numbers(m, at, "actuatorfrcrange", 2, effort));
     STI_TRY(sti_mjcf_limited(m, at, "limited", range, &limited));

@@ -112,20 +112,29 @@ static void attached_meshes(void **state)
     }
     write_mesh(folder, parts[0], 2);
     write_mesh(folder, parts[1], 1);
-    write_text(folder, parts[2],
-               "<mujoco><compiler meshdir='assets'/><asset><mesh file='part.1.obj'/></asset><worldbody>"
-               "<body name='palm'><joint name='j' axis='0 1 0'/><geom type='mesh' mesh='part.1' density='6'/></body>"
-               "</worldbody></mujoco>");
-    write_text(folder, parts[3],
-               "<mujoco><compiler meshdir='assets'/><asset><mesh file='part.1.obj'/><model name='hand' "
-               "file='hand/hand.xml'/></asset><worldbody><body name='own'><freejoint/><geom type='mesh' mesh='part.1' "
-               "density='6'/></body><attach model='hand' body='palm' prefix='left/'/></worldbody></mujoco>");
+    write_text(
+        folder, parts[2],
+        "<mujoco><compiler meshdir='assets'/><asset><mesh file='part.1.obj'/></asset><worldbody>"
+        "<body name='palm'><joint name='j' axis='0 1 0'/><geom type='mesh' mesh='part.1' density='6'/></body>"
+        "<frame name='side' pos='0 0 2'><body name='thumb' pos='0 1 0'><freejoint/><geom size='.1'/></body></frame>"
+        "</worldbody><actuator><motor name='m' joint='j'/></actuator><contact><exclude body1='palm' "
+        "body2='thumb'/></contact>"
+        "</mujoco>");
+    write_text(
+        folder, parts[3],
+        "<mujoco><compiler meshdir='assets'/><asset><mesh file='part.1.obj'/><model name='hand' "
+        "file='hand/hand.xml'/></asset><worldbody><body name='own'><freejoint/><geom type='mesh' mesh='part.1' "
+        "density='6'/></body><attach model='hand' body='palm' prefix='left/'/><frame pos='5 0 0'><attach model='hand' "
+        "frame='side' prefix='f/'/></frame></worldbody></mujoco>");
     snprintf(path, sizeof path, "%s/main.xml", folder);
     Robot robot = {0};
     st_Error err = {0};
     check_ok(st_scene_read(path, NULL, 0, &robot.scene, &robot.def, &err), err);
     check_close(body(&robot, "own").mass, 8, 1e-12);
     check_close(body(&robot, "left/palm").mass, 1, 1e-12);
+    check_vector(body(&robot, "f/thumb").pose.p, vec3(5, 1, 2), 1e-15);
+    assert_int_equal(st_scene_find_body(robot.scene, "f/palm").index1, 0);
+    assert_int_equal(joint(&robot, "left/j").motor.type, ST_MOTOR_FORCE); /* and none of a joint that is not there */
     st_scene_destroy(robot.scene);
     for (int k = 0; k < 4; k++) {
         snprintf(path, sizeof path, "%s/%s", folder, parts[k]);
@@ -136,6 +145,27 @@ static void attached_meshes(void **state)
         rmdir(path);
     }
     rmdir(folder);
+}
+
+/* ---- numbers ---- */
+
+/* Springs and dampers are polynomials of which the first number counts; ten copies are numbered 00 to 09; a pulley
+ * divides by 1 and a joint counts once where nothing is said. An actuator of gear 0 does nothing. */
+static void numbers_left_out(void **state)
+{
+    (void)state;
+    Robot robot =
+        model("<worldbody><replicate count='10' offset='1 0 0' sep='-'><body name='b'><joint name='j' axis='0 1 0' "
+              "stiffness='3 0 0' damping='.5 0' /><geom size='.1' pos='.3 0 0'/><site name='s'/></body>"
+              "</replicate></worldbody><tendon><fixed name='t' range='-1 1'><joint joint='j-09'/></fixed></tendon>"
+              "<actuator><motor joint='j-00' gear='0'/></actuator>");
+    check_close(joint(&robot, "j-09").stiffness, 3, 0);
+    check_close(joint(&robot, "j-00").damping, 0.5, 0);
+    check_close(joint(&robot, "t").path[0].coefficient, 1, 0);
+    st_scene_destroy(robot.scene);
+    check_refused(
+        "<mujoco><worldbody><body><joint axis='0 1 0'\ndamping='1 2'/><geom size='.1'/></body></worldbody></mujoco>", 1,
+        "damping");
 }
 
 /* ---- masses ---- */
@@ -277,6 +307,7 @@ int main(void)
         cmocka_unit_test(text_that_is_not_strict),
         cmocka_unit_test(empty_names_are_none),
         cmocka_unit_test(attached_meshes),
+        cmocka_unit_test(numbers_left_out),
         cmocka_unit_test(moving_body_without_mass),
         cmocka_unit_test(hover),
         cmocka_unit_test(mocap_in_keyframes),
