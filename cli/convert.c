@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "load.h"
 #include "outputs.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -112,7 +113,7 @@ static int convert(const char *input, const Loaded *loaded, const ConvertOptions
         status = write_to(o->output, text);
     else
         fputs(text, stdout);
-    if (remarks != NULL) fputs(remarks, stderr);
+    if (remarks != NULL) print_lines(stderr, remarks, 0, 2);
     free(text);
     free(remarks);
     return status;

@@ -2,6 +2,7 @@
 #include "load.h"
 #include "outputs.h"
 #include "tally.h"
+#include "terminal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,9 +101,12 @@ static int write_problem(const Loaded *loaded, const ExtractOptions *o, double s
         ok = ok && st_problem_file_write(o->output, &file, &err) == ST_OK;
     }
     if (ok) {
-        printf("%s: %s form, %d contacts, dim %d; step %g s to %g s; error of its impulses %.2g\n", o->output,
-               p->form == ST_FORM_GLOBAL ? "global" : "local", p->n_contacts, p->dim, start,
-               st_system_time(loaded->system), quality.error);
+        char text[4400];
+        snprintf(text, sizeof text,
+                 "%.4000s: %s form, %d contact%s, dim %d; step %g s to %g s; error of its impulses %.2g", o->output,
+                 p->form == ST_FORM_GLOBAL ? "global" : "local", p->n_contacts, plural(p->n_contacts), p->dim, start,
+                 st_system_time(loaded->system), quality.error);
+        print_lines(stdout, text, 0, 2);
         status = STATUS_OK;
     } else {
         complain(STATUS_FAILED, "%s", err.message[0] != '\0' ? err.message : "out of memory");

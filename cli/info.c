@@ -64,8 +64,8 @@ static int print_info(st_Recording *recording, const char *path)
     print_size((double)i->bytes);
     fputc('\n', stdout);
     if (i->description[0] != '\0') print_wrapped(stdout, i->description, 2);
-    printf("  made          %s by stiction %s from %s\n", i->created, i->version,
-           i->label[0] != '\0' ? i->label : "a scene without a file");
+    printf("  made          %s by stiction %s\n  from          ", i->created, i->version);
+    print_lines(stdout, i->label[0] != '\0' ? i->label : "a scene without a file", 16, 16);
     for (int k = 0; k < i->n_sets; k++)
         printf("  %-13s %s\n", k == 0 ? "overrides" : "", i->sets[k]);
     if (!i->closed)

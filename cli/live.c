@@ -275,6 +275,12 @@ static void tell(Live *live, Server *server)
     put_number_of(live, "t", st_system_time(live->system));
     put_number_of(live, "kinetic", live->info.kinetic);
     put_number_of(live, "potential", live->info.potential);
+    put_number_of(live, "work", live->info.work);
+    put_number_of(live, "friction", live->info.friction);
+    put_number_of(live, "damping", live->info.damping);
+    put_number_of(live, "impacts", live->info.impacts);
+    put_number_of(live, "correction", live->info.correction);
+    put_number_of(live, "scheme", live->info.scheme);
     put_number_of(live, "residual", live->info.solve.residual.natural);
     put_number_of(live, "penetration", live->info.penetration);
     put_number_of(live, "iterations", live->info.solve.iterations);

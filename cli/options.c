@@ -21,7 +21,8 @@ int complain(int status, const char *format, ...)
     /* Names of files and things may hold line breaks; a message is one line whatever they hold. */
     for (char *c = text; *c != '\0'; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = ' ';
-    fprintf(stderr, "%sstiction:%s %s\n", tone(stderr, RED), tone(stderr, PLAIN), text);
+    fprintf(stderr, "%sstiction:%s ", tone(stderr, RED), tone(stderr, PLAIN));
+    print_lines(stderr, text, (int)strlen("stiction: "), 2);
     return status;
 }
 

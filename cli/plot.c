@@ -2,6 +2,7 @@
 #include "drawing.h"
 #include "load.h"
 #include "outputs.h"
+#include "terminal.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static int list(const st_Recording *recording)
 {
     char *names = st_recording_curve_names(recording);
     if (names == NULL) return complain(STATUS_FAILED, "out of memory");
-    fputs(names, stdout);
+    print_lines(stdout, names, 0, 4);
     free(names);
     return STATUS_OK;
 }

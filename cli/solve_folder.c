@@ -223,13 +223,28 @@ static const char *short_name(const char *path, const char *folder)
     return path + length + strspn(path + length, "/");
 }
 
-static void print_rows(const Fold *fold, const SolvedFile *solved, const char *name)
+/* The column of names is as wide as the longest, and on a terminal leaves room for solver and status beside it. */
+#define WIDEST_NAME 52
+static int name_width(const Paths *paths, const char *folder)
 {
+    const int columns = terminal_columns(stdout);
+    int width = (int)strlen("problem");
+    for (int k = 0; k < paths->count; k++) {
+        const int length = (int)strlen(short_name(paths->item[k], folder));
+        if (length > width) width = length;
+    }
+    if (width > WIDEST_NAME) width = WIDEST_NAME;
+    return columns > 0 && width > columns / 3 ? columns / 3 : width;
+}
+
+static void print_rows(const Fold *fold, const SolvedFile *solved, const char *name, int width)
+{
+    if ((int)strlen(name) > width) fprintf(fold->out, "%s\n", name);
     for (int k = 0; k < solved->n_results; k++) {
         const SolveResult *r = &solved->results[k];
         char text[4500];
-        snprintf(text, sizeof text, "%-52.4000s %-8s %-14s", k == 0 ? name : "", r->solver,
-                 solve_status_name(r->status));
+        snprintf(text, sizeof text, "%-*.4000s %-8s %-14s", width, k == 0 && (int)strlen(name) <= width ? name : "",
+                 r->solver, solve_status_name(r->status));
         if (!isnan(r->error))
             add_text(text, sizeof text, " %9.2e %9.2e %10ld %10.3g", r->error, r->error_rho, r->iterations, r->seconds);
         if (r->answered != NULL) add_text(text, sizeof text, " %9s", r->answered);
@@ -246,6 +261,7 @@ typedef struct Tour {
     int n_records, unread;
     Json json;
     Fold fold;
+    int width; /* of the column of names */
 } Tour;
 
 static bool visit(Tour *tour, const char *path)
@@ -256,7 +272,7 @@ static bool visit(Tour *tour, const char *path)
     if (tour->options->json)
         put_solved(&tour->json, NULL, &solved, tour->options);
     else if (read)
-        print_rows(&tour->fold, &solved, short_name(path, tour->folder));
+        print_rows(&tour->fold, &solved, short_name(path, tour->folder), tour->width);
     if (!read) {
         complain(STATUS_INPUT, "%s", solved.message);
         tour->unread++;
@@ -296,8 +312,9 @@ int solve_folder(const char *folder, const SolveOptions *o)
         put_open_array(&tour.json, "problems");
     } else {
         char titles[160];
-        snprintf(titles, sizeof titles, "%-52s %-8s %-14s %9s %9s %10s %10s %9s", "problem", "solver", "status",
-                 "error", "error_rho", "iterations", "seconds", "by");
+        tour.width = name_width(&tour.paths, folder);
+        snprintf(titles, sizeof titles, "%-*s %-8s %-14s %9s %9s %10s %10s %9s", tour.width, "problem", "solver",
+                 "status", "error", "error_rho", "iterations", "seconds", "by");
         fold_titles(&tour.fold, stdout, titles);
     }
     for (int k = 0; k < tour.paths.count && ok; k++)

@@ -14,17 +14,22 @@ static int contacts_of(const SolvedFile *solved)
 static void print_head(FILE *out, const SolvedFile *solved, const SolveOptions *o)
 {
     const st_FrictionProblem *p = &solved->file->friction;
-    fprintf(out, "%s: %s, ", solved->path, solved->file->kind);
+    char text[4600];
+    snprintf(text, sizeof text, "%.4000s: %s, ", solved->path, solved->file->kind);
     if (solved->friction == NULL)
-        fprintf(out, "%d rows", solved->file->n);
+        add_text(text, sizeof text, "%d row%s", solved->file->n, plural(solved->file->n));
     else
-        fprintf(out, "%d contact%s", p->n_contacts, p->n_contacts == 1 ? "" : "s");
-    if (solved->friction != NULL && p->form == ST_FORM_GLOBAL) fprintf(out, ", %d velocities", p->n_v);
-    if (solved->friction != NULL && p->n_l > 0) fprintf(out, ", %d equality rows", p->n_l);
-    fprintf(out, ", tolerance %g\n", o->tolerance);
+        add_text(text, sizeof text, "%d contact%s", p->n_contacts, plural(p->n_contacts));
+    if (solved->friction != NULL && p->form == ST_FORM_GLOBAL)
+        add_text(text, sizeof text, ", %d velocit%s", p->n_v, p->n_v == 1 ? "y" : "ies");
+    if (solved->friction != NULL && p->n_l > 0)
+        add_text(text, sizeof text, ", %d equality row%s", p->n_l, plural(p->n_l));
+    add_text(text, sizeof text, ", tolerance %g\n", o->tolerance);
     if (solved->lowest < LOWEST_ALLOWED)
-        fprintf(out, "%s is not positive semi-definite (lowest eigenvalue %.2g of the largest): tried anyway\n",
-                p->form == ST_FORM_LOCAL ? "W" : "M", solved->lowest);
+        add_text(text, sizeof text,
+                 "%s is not positive semi-definite (lowest eigenvalue %.2g of the largest): tried anyway\n",
+                 p->form == ST_FORM_LOCAL ? "W" : "M", solved->lowest);
+    print_lines(out, text, 0, 2);
 }
 
 static void print_result(const Fold *fold, const SolvedFile *solved, const SolveResult *r)

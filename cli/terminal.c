@@ -72,6 +72,28 @@ void print_wrapped(FILE *out, const char *text, int indent)
     print_wrapped_at(out, text, 0, indent);
 }
 
+void print_lines(FILE *out, const char *text, int at, int indent)
+{
+    const int width = terminal_columns(out);
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+        int left = (int)strcspn(line, "\n"), room = width - at;
+        const char *rest = line;
+        while (width > 0 && left > room) {
+            int end = room; /* the last blank that fits; a longer word is cut by the terminal itself */
+            while (end > 0 && rest[end] != ' ')
+                end--;
+            if (end == 0 || (int)strspn(rest, " ") >= end) end = room + (int)strcspn(rest + room, " \n");
+            if (end >= left) break;
+            fprintf(out, "%.*s\n%*s", end, rest, indent, "");
+            end += (int)strspn(rest + end, " ");
+            rest += end, left -= end;
+            room = width - indent;
+        }
+        fprintf(out, "%.*s\n", left, rest);
+        at = 0;
+    }
+}
+
 /* ---- tables ------------------------------------------------------------------------------------- */
 
 #define FOLD_INDENT 4

@@ -28,6 +28,10 @@ const char *tone(FILE *out, const char *code);
 void print_wrapped(FILE *out, const char *text, int indent);
 void print_wrapped_at(FILE *out, const char *text, int at, int indent);
 
+/* Whole lines as they are in a file or a pipe; on a terminal wrapped, with every further line indented by `indent`. The
+ * first line starts at column `at`.                                                                  */
+void print_lines(FILE *out, const char *text, int at, int indent);
+
 /* A table of right-aligned columns, row by row. On a terminal that is too narrow each row folds at the end of a column,
  * where its title ends; elsewhere rows are printed as they are. Lines are without newline.                     */
 #define MOST_FOLDS 16

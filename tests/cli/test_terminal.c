@@ -54,8 +54,6 @@ static int widest_line(const char *text, char *line, size_t size)
 static void check_width(Program *p, int columns)
 {
     char line[300] = "";
-    char *message = strstr(p->out, "stiction:\033"); /* a message is one line, for the terminal to break */
-    if (message != NULL) *message = '\0';
     const int widest = widest_line(p->out, line, sizeof line);
     if (widest > columns) fail_msg("%d columns where there are %d: %s", widest, columns, line);
 }
@@ -66,6 +64,7 @@ static void lines_fit(void **state)
     setenv("TERM", "xterm-256color", 1);
     setenv("STICTION_EXAMPLES", "examples", 1); /* short paths, wherever the tree is */
     unsetenv("NO_COLOR");
+    const char *const run = in_folder(p, "run.h5");
     const char *const commands[][8] = {
         {"--help"},
         {"run", "--help"},
@@ -84,12 +83,29 @@ static void lines_fit(void **state)
         {"bench", "incline", "--runs", "1"},
         {"solve", "--all", "examples/problems/bars.hdf5"},
         {"solve", "examples/problems"},
+        {"run", "dominoes", "--set", "bodies/nobody/mass=3"},
+        {"run", "dominoes", "--set", "bodies/*/shapes/*/friction=-1"},
+        {"check", "examples/robots/dog.urdf"},
+        {"run", "incline", "-q", "-o", run},
+        {"info", run},
+        {"plot", run},
+        {"plot", run, "-y", "nonsense", "-o", "/tmp/x.svg"},
     };
     for (size_t k = 0; k < sizeof commands / sizeof commands[0]; k++)
         for (int columns = 60; columns <= 120; columns += 20) {
             run_on_terminal(p, columns, commands[k]);
             check_width(p, columns < 80 ? 80 : columns); /* below 80 nothing may be worse than at 80 */
         }
+}
+
+/* In a pipe a message stays one line, however long. */
+static void messages_are_lines(void **state)
+{
+    Program *p = *state;
+    RUN(p, "run", "dominoes", "--set", "bodies/nobody/mass=3");
+    check_status(p, 2);
+    assert_true(strlen(p->err) > 120);
+    assert_ptr_equal(strchr(p->err, '\n'), p->err + strlen(p->err) - 1);
 }
 
 static void progress_fits(void **state)
@@ -158,6 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lines_fit, setup, teardown),
+        cmocka_unit_test_setup_teardown(messages_are_lines, setup, teardown),
         cmocka_unit_test_setup_teardown(progress_fits, setup, teardown),
         cmocka_unit_test_setup_teardown(colours_where_wanted, setup, teardown),
         cmocka_unit_test_setup_teardown(words_of_the_summary, setup, teardown),
