@@ -47,7 +47,7 @@ fetch zlib '*/*.[ch]' '*/LICENSE'
 # Debian's emscripten needs acorn, and a node that is not Debian's does not look there.
 NODE_PATH=/usr/share/nodejs${NODE_PATH:+:$NODE_PATH}
 export NODE_PATH
-[ -e "$out/wasm/CMakeCache.txt" ] || cmake --log-level=NOTICE -S playground -B "$out/wasm" -DDEPS="$deps" \
+[ -e "$out/wasm/Makefile" ] || cmake --log-level=NOTICE -S playground -B "$out/wasm" -DDEPS="$deps" \
     -DCMAKE_TOOLCHAIN_FILE="$emscripten/cmake/Modules/Platform/Emscripten.cmake" -DCMAKE_BUILD_TYPE=Release >/dev/null
 cmake --build "$out/wasm" --parallel "$jobs"
 

@@ -33,17 +33,27 @@ static json_t *axis_in(const st_Scene *scene, st_BodyId id, st_Vec3 axis)
     return vector(rotate_back(body.pose.q, axis));
 }
 
+static json_t *symmetric(const st_Mat3 *a)
+{
+    return json_pack("[ffffff]", a->m[0], a->m[4], a->m[8], a->m[1], a->m[2], a->m[5]);
+}
+
+#define MOST_INERTIAS 2000 /* bodies: more would make every page heavier by numbers that few look at */
+
 static json_t *bodies(const st_Scene *scene)
 {
     json_t *list = json_array();
+    const bool few = st_scene_body_count(scene) <= MOST_INERTIAS;
     for (int i = 1; i <= st_scene_body_count(scene); i++) {
         st_BodyDef body;
         double mass = 0;
-        st_Mat3 inertia;
+        st_Mat3 inertia = {0};
         if (st_scene_body(scene, (st_BodyId){i}, &body) != ST_OK) continue;
         if (st_scene_body_mass(scene, (st_BodyId){i}, &mass, &inertia, NULL) != ST_OK) mass = body.mass;
-        list = sti_append_to(list, json_pack("{ss sf sb si}", "name", body.name, "mass", isfinite(mass) ? mass : 0.0,
-                                             "fixed", (int)body.fixed, "locks", (int)body.locks));
+        json_t *out = json_pack("{ss sf sb si}", "name", body.name, "mass", isfinite(mass) ? mass : 0.0, "fixed",
+                                (int)body.fixed, "locks", (int)body.locks);
+        if (few && !body.fixed) out = sti_with(out, "inertia", symmetric(&inertia)); /* xx yy zz xy xz yz */
+        list = sti_append_to(list, out);
     }
     return list;
 }

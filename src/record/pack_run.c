@@ -210,9 +210,27 @@ static st_Status pack_contacts(Packer *p, st_Error *err)
 
 /* ---- steps -------------------------------------------------------------------------------------- */
 
-enum { TIME, H, KINETIC, POTENTIAL, RESIDUAL, PENETRATION, JOINT_ERROR, ITERATIONS, CONTACTS, N_SERIES };
-static const char *const series_name[N_SERIES] = {"time",        "h",           "kinetic",    "potential", "residual",
-                                                  "penetration", "joint_error", "iterations", "contacts"};
+enum {
+    TIME,
+    H,
+    KINETIC,
+    POTENTIAL,
+    WORK,
+    FRICTION,
+    DAMPING,
+    IMPACTS,
+    CORRECTION,
+    SCHEME,
+    RESIDUAL,
+    PENETRATION,
+    JOINT_ERROR,
+    ITERATIONS,
+    CONTACTS,
+    N_SERIES
+};
+static const char *const series_name[N_SERIES] = {"time",     "h",           "kinetic",     "potential",  "work",
+                                                  "friction", "damping",     "impacts",     "correction", "scheme",
+                                                  "residual", "penetration", "joint_error", "iterations", "contacts"};
 
 static st_Status pack_steps(Packer *p, st_Error *err)
 {
@@ -232,9 +250,10 @@ static st_Status pack_steps(Packer *p, st_Error *err)
             const int64_t step = first + k, at = step == 0 ? 0 : (step - 1) / group + 1;
             const bool starts = step <= 1 || (step - 1) % group == 0;
             /* A group has the state of its last step, and of all other numbers the worst. */
-            const double value[N_SERIES] = {batch[k].time,        batch[k].h,          batch[k].kinetic,
-                                            batch[k].potential,   batch[k].residual,   batch[k].penetration,
-                                            batch[k].joint_error, batch[k].iterations, batch[k].contacts};
+            const st_RecordedStep *b = &batch[k];
+            const double value[N_SERIES] = {b->time,     b->h,           b->kinetic,     b->potential,  b->work,
+                                            b->friction, b->damping,     b->impacts,     b->correction, b->scheme,
+                                            b->residual, b->penetration, b->joint_error, b->iterations, b->contacts};
             for (int s = 0; s < N_SERIES; s++)
                 series[s][at] = starts || s < RESIDUAL ? value[s] : fmax(series[s][at], value[s]);
         }

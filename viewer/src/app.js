@@ -76,7 +76,7 @@ export class App {
     };
     this.toggles = {};
     this.followButton = el("button.icon", { type: "button", title: "Follow the selected body (F)", "aria-pressed": false, onclick: () => this.setFollow(!this.picture.follow) }, "follow");
-    const colours = el("select", { "aria-label": "Colour of bodies", onchange: (e) => { this.picture.setColouring(e.target.value); this.dirty = true; } }, ...[["body", "own colours"], ["speed", "by speed"], ["load", "by contact force"]].filter(([v]) => !(this.run.live && v === "speed")).map(([v, t]) => el("option", { value: v }, t)));
+    const colours = el("select", { "aria-label": "Colour of bodies", onchange: (e) => { this.picture.setColouring(e.target.value); this.dirty = true; } }, ...[["body", "own colours"], ["speed", "by speed"], ["load", "by contact force"]].map(([v, t]) => el("option", { value: v }, t)));
     return el("div.tools", { role: "toolbar", "aria-label": "What is shown" }, this.button("home", "View as at first (R)", () => this.picture.resetView()), toggle("contacts", "contacts", "C"), toggle("forces", "forces", "A"), toggle("both", "both sides", "B"), this.run.live ? null : toggle("trails", "trails", "T"), this.run.model.joints.length ? toggle("reactions", "reactions", "Q") : null, this.run.model.joints.length + this.run.model.springs.length ? toggle("joints", "joints", "J") : null, toggle("wireframe", "wire", "W"), this.followButton, colours);
   }
 
@@ -312,9 +312,11 @@ export class App {
     const p = this.picture.bodyPosition(id), b = this.run.model.bodies[id - 1], f = (x) => (Math.abs(x) < 5e-5 ? 0 : x).toFixed(4), three = (a, unit) => `${f(a[0])}, ${f(a[1])}, ${f(a[2])} ${unit}`;
     const rows = [["position", three(p.toArray(), "m")]], q = this.picture.turn.subarray(4 * (id - 1), 4 * id), angle = (2 * Math.acos(Math.min(1, Math.abs(q[3]))) * 180) / Math.PI;
     rows.push(["turned by", `${angle.toFixed(2)}°${angle > 0.01 ? ` about ${[0, 1, 2].map((k) => ((Math.sign(q[3] || 1) * q[k]) / Math.hypot(q[0], q[1], q[2])).toFixed(3)).join(", ")}` : ""}`]);
-    if (this.run.motion && !b.fixed) {
-      const { velocity: u, spin: w } = this.run.motion(id, this.time), g = this.run.model.gravity;
-      rows.push(["velocity", three(u, "m/s")], ["speed", `${f(Math.hypot(...u))} m/s`], ["spin", three(w, "rad/s")], ["kinetic energy of its centre", `${+(0.5 * b.mass * Math.hypot(...u) ** 2).toPrecision(4)} J`], ["potential energy", `${+(-b.mass * (g[0] * p.x + g[1] * p.y + g[2] * p.z)).toPrecision(4)} J`]);
+    if (!b.fixed) {
+      const { velocity: u, spin: w } = this.run.motion(id, this.time), g = this.run.model.gravity, joule = (x) => `${+x.toPrecision(4)} J`;
+      rows.push(["velocity", three(u, "m/s")], ["speed", `${f(Math.hypot(...u))} m/s`], ["spin", three(w, "rad/s")], ["kinetic energy, of its centre", joule(0.5 * b.mass * Math.hypot(...u) ** 2)]);
+      if (b.inertia) rows.push(["kinetic energy, of its rotation", joule(this.picture.rotationEnergy(id, w))]);
+      rows.push(["potential energy", joule(-b.mass * (g[0] * p.x + g[1] * p.y + g[2] * p.z))]);
     }
     rows.push(["mass", b.fixed ? "fixed" : `${+b.mass.toPrecision(6)} kg`]);
     const c = this.run.contactsAt(this.time), with_ = new Map();

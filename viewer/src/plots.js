@@ -201,17 +201,24 @@ export class Plots {
   }
 }
 
+// Is any of these energies more than rounding of the total ones?
+function counts(values, total) {
+  const most = (list) => Array.prototype.reduce.call(list, (x, y) => Math.max(x, Math.abs(y)), 0);
+  return values != null && most(values) > 1e-6 * most(total);
+}
+
 export function runPlots(run) {
   const s = run.series, total = Array.from(s.kinetic, (k, i) => k + s.potential[i]);
   const specs = [
     { key: "energy", title: "energy", unit: "J", time: s.time, curves: [{ label: "kinetic", values: s.kinetic }, { label: "potential", values: s.potential }, { label: "total", values: total, dash: [6, 4] }] },
+    { key: "balance", title: "energy given and taken", unit: "J", time: s.time, curves: [["applied forces, motors", "work"], ["friction", "friction"], ["dampers", "damping"], ["impacts", "impacts"], ["correction of drift", "correction"], ["scheme", "scheme"]].filter(([, key]) => counts(s[key], total)).map(([label, key]) => ({ label, values: s[key] })) },
     { key: "gap", title: "worst overlap" + (run.model.joints.length ? " and joint error" : ""), unit: "m", log: true, time: s.time, curves: [{ label: "overlap", values: s.penetration }] },
     { key: "residual", title: "residual of the step problem", unit: "", log: true, time: s.time, curves: [{ label: "residual", values: s.residual }] },
     { key: "contacts", title: "contacts", unit: "", time: s.time, curves: [{ label: "contacts", values: s.contacts }] },
     { key: "iterations", title: "solver iterations", unit: "", time: s.time, curves: [{ label: "iterations", values: s.iterations }] },
   ];
-  if (run.model.joints.length && s.joint_error) specs[1].curves.push({ label: "joints", values: s.joint_error });
-  return specs.filter((p) => p.key === "energy" || p.curves.some((c) => Array.prototype.some.call(c.values, (x) => x > 0)));
+  if (run.model.joints.length && s.joint_error) specs.find((p) => p.key === "gap").curves.push({ label: "joints", values: s.joint_error });
+  return specs.filter((p) => p.key === "energy" || p.curves.some((c) => Array.prototype.some.call(c.values, (x) => x !== 0)));
 }
 
 export function bodyPlots(run, body) {

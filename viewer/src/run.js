@@ -55,6 +55,23 @@ export const intoCell = (model, position, first = 0) => {
       if (!model.bodies[first + k].fixed) position[3 * k + e] -= length[e] * Math.floor((position[3 * k + e] - lower[e]) / length[e]);
 };
 
+// Velocity and angular velocity, world axes, of a body from its poses at two times dt apart.
+function between(p, a, q, b, turnA, c, turnB, d, dt) {
+  if (!(dt > 0)) return { velocity: [0, 0, 0], spin: [0, 0, 0] };
+  const [x, y, z, w] = turnA.subarray(c, c + 4), [e, f, g, s] = turnB.subarray(d, d + 4); // turn = B * conj(A)
+  let turn = [-s * x + e * w - f * z + g * y, -s * y + e * z + f * w - g * x, -s * z - e * y + f * x + g * w, s * w + e * x + f * y + g * z];
+  if (turn[3] < 0) turn = turn.map((k) => -k);
+  const size = Math.hypot(turn[0], turn[1], turn[2]), rate = size > 1e-12 ? (2 * Math.atan2(size, turn[3])) / size / dt : 0;
+  return { velocity: [0, 1, 2].map((k) => (q[b + k] - p[a + k]) / dt), spin: turn.slice(0, 3).map((k) => k * rate) };
+}
+
+// How far each body went, over dt; 1-based, 0 where a body is absent.
+function distances(p, q, dt) {
+  const out = new Float32Array(p.length / 3 + 1);
+  for (let i = 0; i < p.length / 3 && dt > 0; i++) out[i + 1] = Math.hypot(q[3 * i] - p[3 * i], q[3 * i + 1] - p[3 * i + 1], q[3 * i + 2] - p[3 * i + 2]) / dt || 0;
+  return out;
+}
+
 export class Run {
   constructor(header, block) {
     this.header = header;
@@ -159,13 +176,13 @@ export class Run {
   // Velocity and angular velocity of a body at t, from the frames around it, world axes.
   motion(body, t) {
     const k = this.frameAt(t), a = Math.max(0, k - 1), b = Math.min(this.nFrames - 1, k + 1), dt = this.time[b] - this.time[a], n = this.nBodies, i = body - 1;
-    const at = (f) => this.positions.subarray(3 * (n * f + i), 3 * (n * f + i) + 3), turn = (f) => this.turns.subarray(4 * (n * f + i), 4 * (n * f + i) + 4);
-    if (!(dt > 0)) return { velocity: [0, 0, 0], spin: [0, 0, 0] };
-    const [x, y, z, w] = turn(a), [p, q, r, s] = turn(b); // d = turn(b) * conj(turn(a))
-    let d = [-s * x + p * w - q * z + r * y, -s * y + p * z + q * w - r * x, -s * z - p * y + q * x + r * w, s * w + p * x + q * y + r * z];
-    if (d[3] < 0) d = d.map((c) => -c);
-    const size = Math.hypot(d[0], d[1], d[2]), rate = size > 1e-12 ? (2 * Math.atan2(size, d[3])) / size / dt : 0;
-    return { velocity: [0, 1, 2].map((c) => (at(b)[c] - at(a)[c]) / dt), spin: d.slice(0, 3).map((c) => c * rate) };
+    return between(this.positions, 3 * (n * a + i), this.positions, 3 * (n * b + i), this.turns, 4 * (n * a + i), this.turns, 4 * (n * b + i), dt);
+  }
+
+  // Speeds of all bodies at t; 1-based.
+  speeds(t) {
+    const k = this.frameAt(t), a = Math.max(0, k - 1), b = Math.min(this.nFrames - 1, k + 1), n = 3 * this.nBodies;
+    return distances(this.positions.subarray(n * a, n * (a + 1)), this.positions.subarray(n * b, n * (b + 1)), this.time[b] - this.time[a]);
   }
 
   // The size of the force in a joint over the frames; 0-based.
@@ -218,12 +235,13 @@ export class LiveRun {
     this.position = new Float32Array(3 * this.nBodies);
     this.turn = new Float32Array(4 * this.nBodies);
     this.contacts = { begin: 0, end: 0, pair: new Int32Array(0), point: new Float32Array(0), force: new Float32Array(0) };
+    this.before = { time: 0, position: this.position.slice(), turn: this.turn.slice() };
     this.clear();
   }
 
   clear() {
-    this.series = { time: [], kinetic: [], potential: [], residual: [], penetration: [], iterations: [], contacts: [] };
-    this.track = new Map(); // body -> {time, x, y, z, speed}
+    this.series = { time: [], kinetic: [], potential: [], work: [], friction: [], damping: [], impacts: [], correction: [], scheme: [], residual: [], penetration: [], iterations: [], contacts: [] };
+    this.before.time = Infinity; // no motion is known yet
   }
 
   get first() { return this.series.time[0] ?? 0; }
@@ -231,6 +249,7 @@ export class LiveRun {
   get nFrames() { return this.series.time.length; }
 
   take(state) {
+    if (state.t > this.now) (this.before.time = this.series.time.length ? this.now : Infinity), this.before.position.set(this.position), this.before.turn.set(this.turn);
     if (state.t < this.now) this.clear();
     this.now = state.t;
     const f = new Float32Array(bytesOfBase64(state.poses).buffer), n = this.nBodies;
@@ -254,6 +273,8 @@ export class LiveRun {
     }
   }
 
+  motion(body) { return between(this.before.position, 3 * (body - 1), this.position, 3 * (body - 1), this.before.turn, 4 * (body - 1), this.turn, 4 * (body - 1), this.now - this.before.time); }
+  speeds() { return distances(this.before.position, this.position, this.now - this.before.time); }
   sample(_, position, turn) { position.set(this.position); turn.set(this.turn); intoCell(this.model, position); }
   contactsAt() { return this.contacts; }
   reactionsAt() { return this.reaction; }

@@ -145,6 +145,7 @@ class Arrows {
     this.colour = new THREE.Color(colour);
     this.material = new THREE.MeshBasicMaterial();
     this.behind = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.2, depthFunc: THREE.GreaterDepth, depthWrite: false });
+    if (picture.n > 150) this.behind.opacity = 0.45; // between grains all of a force is inside them
     this.room = 0;
   }
 
@@ -157,7 +158,6 @@ class Arrows {
     const tint = new THREE.InstancedBufferAttribute(new Float32Array(3 * this.room), 3);
     for (const front of [...this.meshes]) {
       front.instanceColor = tint;
-      if (few) continue; // of hundreds the hidden ones would be a fog
       const back = this.picture.instances(front.geometry, this.behind, this.room);
       back.instanceMatrix = front.instanceMatrix, back.instanceColor = tint, back.renderOrder = 10;
       this.meshes.push(back);
@@ -170,7 +170,7 @@ class Arrows {
 
   // Both vectors are used up. `dim`: not of the selected body.
   place(k, at, force, dim) {
-    const p = this.picture, thick = (dim ? 0.25 : 0.45) * p.dot, wanted = force.length() * p.perNewton * p.forceScale, length = Math.min(LONGEST * p.radius, wanted), tip = Math.min(0.45 * length, 5 * thick);
+    const p = this.picture, thick = (dim ? 0.25 : 0.45) * (p.n > 150 ? 2 : 1) * p.dot, wanted = force.length() * p.perNewton * p.forceScale, length = Math.min(LONGEST * p.radius, wanted), tip = Math.min(0.45 * length, 5 * thick);
     if (wanted > length) p.cut = true;
     force.normalize();
     this.turn.setFromUnitVectors(UP, force);
@@ -290,7 +290,8 @@ export class Picture {
       const box = this.outline(s).applyMatrix4(new THREE.Matrix4().compose(v(s.p), quat(s.q), this.one));
       s.body === 0 ? ground.push(box) : local[s.body].union(box);
     }
-    // Most of what is seen in the run: one body that flies away must not make the rest a dot.
+    // What is seen in the run: all of it that is not far from most of it, so that one body that flies away does not make the rest
+    // a dot.
     const axes = [[], [], []], live = this.run.live, first = live ? 0 : this.run.frameAt(from), last = live ? 0 : this.run.frameAt(to);
     const stride = Math.max(1, Math.floor(((last - first + 1) * this.n) / 30000)), around = new THREE.Box3();
     const note = (position, turn, k, body) => {
@@ -304,10 +305,12 @@ export class Picture {
     if (live) for (let k = 0; k < this.n; k++) note(this.position, this.turn, k, k + 1);
     else for (let k = first * this.n; k < (last + 1) * this.n; k += stride) note(this.run.positions, this.run.turns, k, 1 + (k % this.n));
     this.box = new THREE.Box3();
-    for (let i = 0; i < 3; i++) {
-      axes[i].sort((a, b) => a - b);
-      const cut = this.n > 20 ? Math.floor(0.1 * axes[i].length) : 0;
-      this.box.min.setComponent(i, axes[i][cut] ?? -1), this.box.max.setComponent(i, axes[i][axes[i].length - 1 - cut] ?? 1);
+    const sorted = axes.map((list) => [...list].sort((a, b) => a - b)), cut = this.n > 20 ? Math.floor(0.1 * axes[0].length) : 0;
+    sorted.forEach((list, i) => (this.box.min.setComponent(i, list[cut] ?? -1), this.box.max.setComponent(i, list[list.length - 1 - cut] ?? 1)));
+    const near_ = this.box.clone().expandByScalar(0.6 * this.box.getSize(new THREE.Vector3()).length());
+    for (let k = 0; k < axes[0].length; k += 2) {
+      around.set(this.p0.set(axes[0][k], axes[1][k], axes[2][k]), this.d0.set(axes[0][k + 1], axes[1][k + 1], axes[2][k + 1]));
+      if (near_.containsPoint(around.getCenter(this.p0))) this.box.union(around);
     }
     for (const list of axes) list.length = 0;
     for (let k = 0; k < this.n; k++) note(this.position, this.turn, k, k + 1); // and all of the moment
@@ -484,7 +487,7 @@ export class Picture {
       const r = 1.6 * this.thin;
       return { key: `bar${s.length}`, make: () => new THREE.CapsuleGeometry(r, s.length, 6, 16).rotateZ(-Math.PI / 2), size: [1, 1, 1], pattern: "plain" };
     }
-    if (s.type === "point") return { key: "point", make: () => new THREE.SphereGeometry(1, ...(many > 600 ? [8, 6] : [20, 14])), size: Array(3).fill((this.only.has(s.body) ? 1.5 : 0.8) * this.thin), pattern: "plain", front: true };
+    if (s.type === "point") return { key: "point", make: () => new THREE.SphereGeometry(1, ...(many > 600 ? [8, 6] : [20, 14])), size: Array(3).fill((this.only.has(s.body) ? 3.2 : 0.8) * this.thin), pattern: "plain", front: true };
     return null;
   }
 
@@ -530,6 +533,7 @@ export class Picture {
       this.groups.push(mesh);
       this.scene.add(mesh);
     }
+    this.addDarkening();
   }
 
   // Size of what a body is made of: the diagonal of its largest shape.
@@ -586,6 +590,46 @@ export class Picture {
     this.floors[this.floors.length - 1].material.opacity = 0.55;
   }
 
+  // Where bodies are near a floor it is darker: a soft ellipse below each shape, as wide as it is, and the fainter the higher it
+  // is. It shows what touches and what hovers, with shadows and without.
+  addDarkening() {
+    const shapes = this.groups.flatMap((mesh) => (mesh instanceof Discs ? [] : mesh.userData.items.map((item, k) => ({ mesh, item, k })))).filter(({ mesh, item }) => item.body > 0 && mesh.castShadow);
+    this.darkening = [];
+    if (shapes.length === 0 || shapes.length > CROWD) return;
+    for (const floor of this.floors) {
+      const material = new THREE.ShaderMaterial({
+        transparent: true, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -1, polygonOffsetUnits: -20,
+        vertexShader: "attribute float dark; varying vec2 at; varying float ink; void main() { at = position.xy; ink = dark; gl_Position = projectionMatrix * modelViewMatrix * instanceMatrix * vec4(position, 1.0); }",
+        fragmentShader: "varying vec2 at; varying float ink; void main() { float s = 1.0 - smoothstep(0.35, 1.0, length(at)); gl_FragColor = vec4(0.0, 0.0, 0.02, ink * s); }",
+      });
+      const mesh = this.instances(new THREE.PlaneGeometry(2, 2), material, shapes.length);
+      mesh.geometry.setAttribute("dark", new THREE.InstancedBufferAttribute(new Float32Array(shapes.length), 1));
+      mesh.count = shapes.length, (mesh.renderOrder = 0);
+      this.darkening.push({ mesh, floor, shapes });
+    }
+    for (const { mesh, item } of shapes) item.box ??= mesh.geometry.boundingBox ?? (mesh.geometry.computeBoundingBox(), mesh.geometry.boundingBox);
+  }
+
+  placeDarkening() {
+    const m = new THREE.Matrix4(), frame = new THREE.Matrix4(), e = m.elements;
+    for (const { mesh, floor, shapes } of this.darkening) {
+      const dark = mesh.geometry.getAttribute("dark"), into = frame.copy(floor.matrix).invert(), on = floor.material.opacity;
+      shapes.forEach(({ mesh: from, item, k }, i) => {
+        m.fromArray(from.instanceMatrix.array, 16 * k).premultiply(into); // the shape, in the axes of the floor
+        const { min, max } = item.box, half = [(max.x - min.x) / 2, (max.y - min.y) / 2, (max.z - min.z) / 2];
+        const c = this.p0.addVectors(min, max).multiplyScalar(0.5).applyMatrix4(m);
+        // Axes of the shape, projected: xx, xy, yy of the ellipse around them; and how far down it reaches.
+        let xx = 0, xy = 0, yy = 0, down = 0;
+        half.forEach((h, a) => ((xx += (h * e[4 * a]) ** 2), (xy += h * h * e[4 * a] * e[4 * a + 1]), (yy += (h * e[4 * a + 1]) ** 2), (down += Math.abs(h * e[4 * a + 2]))));
+        const turn = 0.5 * Math.atan2(2 * xy, xx - yy), mean = 0.5 * (xx + yy), off = Math.hypot(0.5 * (xx - yy), xy), long = 1.3 * Math.sqrt(mean + off), short = 1.3 * Math.sqrt(Math.max(0, mean - off)) + 0.1 * long;
+        const gap = (Math.max(0, c.z) - Math.min(down, c.z)) / Math.max(1e-12, short);
+        dark.array[i] = c.z < -down || Number.isNaN(c.z) ? 0 : on * 0.35 * Math.max(0, 1 - gap) ** 2 * Math.min(1, Math.max(0.35, short / c.z));
+        this.m1.makeRotationZ(turn).scale(this.d0.set(long, short, 1)).setPosition(c.x, c.y, 0).premultiply(floor.matrix).toArray(mesh.instanceMatrix.array, 16 * i);
+      });
+      dark.needsUpdate = mesh.instanceMatrix.needsUpdate = true;
+    }
+  }
+
   addFloor(s) {
     const reach = 14 * this.radius, step = 10 ** Math.round(Math.log10(this.radius / 6));
     const floor = new THREE.Mesh(new THREE.PlaneGeometry(2 * reach, 2 * reach), floorMaterial(step, reach));
@@ -627,7 +671,9 @@ export class Picture {
     this.arrows = new Arrows(this, "#ef5a2a");
     this.pale = new THREE.Color("#9a948e"); // arrows of others than the selected body
     this.addCone();
-    this.dotMaterial = new THREE.MeshBasicMaterial({ color: "#ffffff", transparent: true, opacity: 0.92, depthTest: this.n > 150 });
+    const front = { polygonOffset: true, polygonOffsetFactor: -2, polygonOffsetUnits: -200 }; // on a surface, not half in it
+    this.dotMaterial = new THREE.MeshBasicMaterial({ color: "#ffffff", ...front });
+    this.dotBehind = new THREE.MeshBasicMaterial({ color: "#ffffff", transparent: true, opacity: 0.3, depthFunc: THREE.GreaterDepth, depthWrite: false });
     this.dotRoom = 0;
     this.dot = Math.min(0.06 * this.bodySize, 0.012 * this.radius);
     this.growContacts(256);
@@ -649,10 +695,12 @@ export class Picture {
   growContacts(count) {
     this.arrows.grow(count);
     if (count <= this.dotRoom) return;
-    if (this.dots) this.scene.remove(this.dots), this.dots.dispose();
+    for (const mesh of [this.dots, this.hiddenDots]) if (mesh) this.scene.remove(mesh), mesh.dispose();
     this.dotRoom = Math.max(count, 2 * this.dotRoom);
     this.dots = this.instances(this.n > 150 ? new THREE.OctahedronGeometry(1) : new THREE.SphereGeometry(1, 10, 8), this.dotMaterial, this.dotRoom);
-    this.dots.renderOrder = 12;
+    if (this.n > 150) return; // of hundreds the hidden ones would be a fog
+    this.hiddenDots = this.instances(this.dots.geometry, this.dotBehind, this.dotRoom);
+    this.hiddenDots.instanceMatrix = this.dots.instanceMatrix, (this.hiddenDots.renderOrder = 12);
   }
 
   addJoints() {
@@ -668,7 +716,10 @@ export class Picture {
   addSprings() {
     const linear = (this.springs = this.model.springs.filter((s) => s.type === "linear"));
     this.springMesh = this.instances(helix(), new THREE.MeshStandardMaterial({ color: "#8b95a1", roughness: 0.4, metalness: 0.5 }), linear.length);
-    this.springMesh.count = linear.length;
+    // A spring along a floor or through a body is seen whole, what is hidden of it faintly.
+    this.hiddenSprings = this.instances(this.springMesh.geometry, new THREE.MeshBasicMaterial({ color: "#8b95a1", transparent: true, opacity: 0.4, depthTest: false }), linear.length);
+    this.hiddenSprings.instanceMatrix = this.springMesh.instanceMatrix, (this.hiddenSprings.renderOrder = 2);
+    this.springMesh.count = this.hiddenSprings.count = linear.length;
   }
 
   addTrails() {
@@ -732,10 +783,17 @@ export class Picture {
     return new THREE.Vector3().fromArray(this.position, 3 * (body - 1));
   }
 
+  // Of an angular velocity in world axes [J].
+  rotationEnergy(body, spin) {
+    const [xx, yy, zz, xy, xz, yz] = this.model.bodies[body - 1].inertia, { x, y, z } = v(spin).applyQuaternion(this.q0.fromArray(this.turn, 4 * (body - 1)).invert());
+    return 0.5 * (xx * x * x + yy * y * y + zz * z * z) + xy * x * y + xz * x * z + yz * y * z;
+  }
+
   update() {
     for (const mesh of this.groups) this.placeShapes(mesh);
     if (this.run.live) for (const floor of this.floors) this.seeThrough(floor, this.position);
     for (const floor of this.floors) floor.matrix.multiplyMatrices(this.bodyMatrix(floor.userData.body, this.m0), floor.userData.local);
+    this.placeDarkening();
     this.placeContacts();
     this.placeJoints();
     this.placeSprings();
@@ -791,6 +849,7 @@ export class Picture {
     }
     this.arrows.show(this.show.forces ? (both ? 2 * n : n) : 0);
     this.dots.count = this.show.contacts ? n : 0;
+    if (this.hiddenDots) this.hiddenDots.count = this.dots.count;
     if (this.dots.count > 0) this.dots.instanceMatrix.needsUpdate = true;
     this.nContacts = n;
     this.placeCone(c);
@@ -927,7 +986,7 @@ export class Picture {
       this.q0.setFromUnitVectors(X, d.divideScalar(length));
       this.m1.compose(a, this.q0, new THREE.Vector3(length, wide, wide)).toArray(this.springMesh.instanceMatrix.array, 16 * k);
     });
-    this.springMesh.visible = this.show.joints && this.springs.length > 0;
+    this.springMesh.visible = this.hiddenSprings.visible = this.show.joints && this.springs.length > 0;
     this.springMesh.instanceMatrix.needsUpdate = true;
   }
 
@@ -943,11 +1002,11 @@ export class Picture {
 
   // The colour of a body: its own, or by speed or load.
   tints() {
-    if (this.colouring === "body" || (this.run.live && this.colouring === "speed")) {
+    if (this.colouring === "body") {
       this.own ??= Array.from({ length: this.n + 1 }, (_, b) => (b > 0 && this.model.bodies[b - 1].fixed ? bodyColour(0, 1) : bodyColour(b, this.n)));
       return (b) => this.own[b];
     }
-    const value = this.colouring === "speed" ? this.speeds() : this.loads(), colour = new THREE.Color();
+    const value = this.colouring === "speed" ? this.run.speeds(this.time) : this.loads(), colour = new THREE.Color();
     let top = 0;
     for (const x of value) top = Math.max(top, x);
     this.peak = Math.max(this.peak ?? 0, top);
@@ -959,16 +1018,6 @@ export class Picture {
     if (this.colouring === "body" || !(this.peak > 0)) return null;
     const stops = [0, 0.06, 0.15, 0.3, 0.5, 0.75, 1].map((x) => `${heat(x, new THREE.Color()).getStyle()} ${100 * x}%`);
     return { top: this.peak, unit: this.colouring === "speed" ? "m/s" : "N", stops };
-  }
-
-  speeds() {
-    const out = new Float32Array(this.n + 1), k = this.run.frameAt(this.time), a = Math.max(0, k - 1), b = Math.min(this.run.nFrames - 1, k + 1);
-    const dt = this.run.time[b] - this.run.time[a], p = this.run.positions;
-    for (let i = 0; i < this.n && dt > 0; i++) {
-      const f = 3 * (this.n * a + i), g = 3 * (this.n * b + i);
-      out[i + 1] = Math.hypot(p[g] - p[f], p[g + 1] - p[f + 1], p[g + 2] - p[f + 2]) / dt;
-    }
-    return out;
   }
 
   loads() {
@@ -993,7 +1042,7 @@ export class Picture {
       floor.material.color.set(dark ? "#3a424c" : "#f0f1ef");
       floor.material.userData.line.value.set(dark ? "#6b7886" : "#a3abb0");
     }
-    this.dotMaterial.color.set(dark ? "#ffffff" : "#1d242b");
+    this.dotMaterial.color.set(dark ? "#ffffff" : "#1d242b"), this.dotBehind.color.copy(this.dotMaterial.color);
     this.pale.set(dark ? "#6b6f76" : "#b3aea6");
     this.sky.intensity = dark ? 0.9 : 1.35;
     this.sun.intensity = dark ? 2.3 : 2.5;
