@@ -28,12 +28,13 @@ async function page(entry, body) {
   return put(text, "/*SCRIPT*/", script.trim());
 }
 
-const GROUPS = { toys: "Toys", world: "Piles, walls, terrain", mechanisms: "Mechanisms", robots: "Robots", accuracy: "Known answers, second order", "potra-2006": "Known answers, second order", "anitescu-potra-2002": "Stiff springs and dampers", "negrut-2017": "Contact laws", "preclik-2011": "Contact laws", "song-2004": "Contact laws" };
+const GROUPS = { toys: "Toys", world: "Piles, walls, terrain", grains: "Grains", mechanisms: "Mechanisms", robots: "Robots", accuracy: "Known answers, second order", "potra-2006": "Known answers, second order", "anitescu-potra-2002": "Stiff springs and dampers", "negrut-2017": "Contact laws", "preclik-2011": "Contact laws", "song-2004": "Contact laws" };
 
-// {name, group, file, text, files: what the scenes of the folder refer to}
+// {name, group, file, text, files: what the scenes of the folder refer to}; a folder without a group is one by its own name.
 function scenes(folder) {
-  const out = [];
-  for (const [part, group] of Object.entries(GROUPS)) {
+  const out = [], parts = readdirSync(folder, { withFileTypes: true }).filter((f) => f.isDirectory()).map((f) => f.name), order = [...new Set([...Object.keys(GROUPS), ...parts.sort()])];
+  for (const part of order) {
+    const group = GROUPS[part] ?? part;
     const files = readdirSync(`${folder}/${part}`).sort(), read = (f) => ({ path: `${part}/${f}`, text: readFileSync(`${folder}/${part}/${f}`, "utf8") });
     const others = files.filter((f) => /\.(obj|stl|urdf|xml)$/.test(f)).map(read);
     for (const f of files.filter((f) => /\.(json|urdf|xml)$/.test(f))) out.push({ name: f.replace(/\.json$/, ""), group, file: `${part}/${f}`, text: read(f).text, files: f.endsWith(".json") ? others : [] });
