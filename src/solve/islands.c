@@ -65,6 +65,11 @@ st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Stop *stop
     return ST_OK;
 }
 
+st_Status sti_islands_create_alike(const sti_Islands *s, sti_Islands **out, st_Error *err)
+{
+    return sti_islands_create(&s->def, s->split, s->stop, out, err);
+}
+
 int sti_islands_count(const sti_Islands *s)
 {
     return s->n_islands;

@@ -29,6 +29,8 @@ typedef struct sti_Island {
 /* The solvers are made as the def says, one a thread, but `stop` ends them and not the def's cancel. Not split: every
  * problem is solved as it is, unless something is still. */
 st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Stop *stop, sti_Islands **out, st_Error *err);
+/* Others with the same settings and memory of their own: for a problem beside the one at hand. */
+st_Status sti_islands_create_alike(const sti_Islands *islands, sti_Islands **out, st_Error *err);
 void sti_islands_destroy(sti_Islands *islands);
 
 /* Blocks that are solved for, ascending; the others are left out, with the joint rows and contacts that touch them, and

@@ -151,6 +151,11 @@ static void start_blocks(sti_Islands *s, const sti_Awake *awake)
     const st_Problem *p = s->problem;
     if (awake != NULL && p->n_l > 0) leave_out(s, &p->G, p->n_l);
     if (awake != NULL && p->n_r > 0 && s->pile == NULL) leave_out(s, &p->H, p->n_r);
+    for (int e = 0; awake != NULL && s->pile != NULL && e < 2 * p->n_contacts; e++)
+        if (s->pile->body[e] >= 0) {
+            s->above[s->pile->body[e]] = s->pile->body[e];
+            s->part_of[s->pile->body[e]] = NONE;
+        }
     for (int e = 0; e < count_blocks(p, awake); e++) {
         const int k = block_at(awake, e);
         s->above[k] = k;

@@ -415,6 +415,9 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->work.rebounds.at, s->work.rebounds.capacity);
     STI_RELEASE(&a, s->work.recovery.room, s->work.recovery.room_capacity);
     STI_RELEASE(&a, s->work.recovery.island, s->work.recovery.island_capacity);
+    STI_RELEASE(&a, s->work.recovery.rows, s->work.recovery.rows_capacity);
+    STI_RELEASE(&a, s->work.recovery.block, s->work.recovery.block_capacity);
+    sti_islands_destroy(s->work.recovery.islands);
     STI_RELEASE(&a, s->work.rebounds.island, s->work.rebounds.island_capacity);
     STI_RELEASE(&a, s->work.rebounds.share, s->work.rebounds.share_capacity);
     STI_RELEASE(&a, s->work.saved.state.modes.at, s->work.saved.state.modes.capacity);

@@ -287,9 +287,12 @@ typedef struct sti_TimeGrid {
 typedef struct sti_Recovery {
     double share;   /* everywhere                                                                  */
     bool by_island; /* instead, by velocity: the first n_v numbers of `room`                         */
-    double *room;   /* 4 n_v: shares, velocity without correction, a difference, fastest points     */
+    double *room;   /* 5 n_v: shares, velocity without correction, a difference, fastest points, watched islands */
     int *island;    /* n_v: the first velocity of each one's island                                  */
-    int64_t room_capacity, island_capacity;
+    double *rows;   /* 2 n_r: w and r of watched islands without correction                          */
+    int *block;     /* blocks of mass in watched islands                                             */
+    sti_Islands *islands; /* solves them; NULL until it is needed                                    */
+    int64_t room_capacity, island_capacity, rows_capacity, block_capacity;
 } sti_Recovery;
 
 /* energy_guard.c: energies before the piece at hand, and what is done about a step that gains energy. */

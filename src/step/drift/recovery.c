@@ -8,10 +8,11 @@
  *
  * No point of a body may be faster in D than correction_speed. Where one is, all correction of its island is scaled
  * down by as much, and the step is made again. An island is what joints, springs and contacts of the step problem
- * connect: corrections elsewhere are not changed. D costs a second solution: it is looked at only if something is asked
- * to move at a hundredth of correction_speed or more with an impulse that can make half of it, and the step changes a
- * velocity by that much. In open trees the joints' own corrections sum up at most: below correction_speed they are no
- * reason.
+ * connect: corrections elsewhere are not changed. D costs a second solution: it is computed only if there is an island
+ * in which something is asked to move at a hundredth of correction_speed or more with an impulse that can make half of
+ * it, and in which the step changes a velocity by that much. D of other islands is not used. In open trees the joints'
+ * own corrections sum up at most: below correction_speed they are no reason. Of a pile in a step of one stage, only
+ * these islands are solved again, beside the step; if D is slow enough in all of them, the step stays as it is.
  */
 #include "step/integrate/stage.h"
 #include "step/joint_coordinates.h"
@@ -87,32 +88,91 @@ static double speed_of_work(double r, double w, double W)
 }
 
 /* May drift correction be what moves something faster than half of the cap? With two stages, impulses of the last
- * one show little: what is asked for decides alone.                                                  */
-static bool may_be_fast(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h)
+ * one show little: what is asked for decides alone. If `fastest` is given, its islands slower than that are left out,
+ * and in those where correction may be fast it becomes infinite. */
+static bool may_be_fast(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h,
+                        double *fastest)
 {
     const sti_Assembly *step = &work->step;
     const st_Sink *here = &work->here;
     const double cap = model->def.correction_speed, time = fmax(h, 0.2 * work->h_asked);
+    bool any = false;
     const bool starts = model->def.integrator == ST_INTEGRATOR_BDF2 && !state->history.known; /* by sdirk2 */
     const bool one_stage = model->def.integrator != ST_INTEGRATOR_SDIRK2 && !starts;
     for (int c = 0; c < step->n_gaps; c++) {
         const int row = step->law[c].first;
-        const double w = fmin(-(step->chosen[c].entry.gap + model->def.slop) / time, cap);
+        const bool known = one_stage && step->piled; /* w of a pile is what correction asks for, less the dead band */
+        const double w = fmin(known ? -step->w[row] : -(step->chosen[c].entry.gap + model->def.slop) / time, cap);
         if (!(w > 0.01 * cap)) continue;
         const double W = sti_contact_mobility(model, work, c);
-        if (!one_stage || speed_of_work(step->r[row], w, W) > 0.5 * cap) return true;
+        if (one_stage && !(speed_of_work(step->r[row], w, W) > 0.5 * cap)) continue;
+        if (fastest == NULL) return true;
+        sti_RowView view;
+        sti_view_row(model, work, c, 0, &view);
+        double *of_island = view.n > 0 ? &fastest[work->recovery.island[view.i[0]]] : NULL;
+        if (of_island == NULL || *of_island < 0.5 * cap) continue;
+        *of_island = INFINITY;
+        any = true;
     }
     double asked = 0; /* of trees: nothing amplifies it, and bodies give way to one another */
     for (int k = 0; k < here->joint_rows.n_rows; k++)
         asked += here->joint[k].velocity ? 0 : fabs(here->joint[k].value) / time;
-    if (one_stage && asked < cap && sti_joint_coordinates_are_open(work)) return false;
+    if (one_stage && asked < cap && sti_joint_coordinates_are_open(work)) return any;
     for (int k = 0; k < here->joint_rows.n_rows; k++) {
         const double w = here->joint[k].velocity ? 0 : fmin(fabs(here->joint[k].value) / time, cap);
         if (!(w > 0.01 * cap)) continue;
-        if (!one_stage || speed_of_work(step->l[k], w, sti_row_mobility(model, work, &step->G, k)) > 0.5 * cap)
-            return true;
+        if (one_stage && !(speed_of_work(step->l[k], w, sti_row_mobility(model, work, &step->G, k)) > 0.5 * cap))
+            continue;
+        if (fastest == NULL) return true;
+        double *of_island =
+            step->G.p[k] < step->G.p[k + 1] ? &fastest[work->recovery.island[step->G.i[step->G.p[k]]]] : NULL;
+        if (of_island == NULL || *of_island < 0.5 * cap) continue;
+        *of_island = INFINITY;
+        any = true;
     }
-    return false;
+    return any;
+}
+
+/* The fastest point at velocities v in the islands where correction may be fast. `fastest` is overwritten. */
+static double fastest_watched(const sti_Model *model, const double *v, const int *of, const double *watched,
+                              double *fastest)
+{
+    double largest = 0;
+    (void)fastest_points(model, v, of, fastest);
+    for (int i = 0; i < model->n_v; i++)
+        if (watched[i] == INFINITY) largest = sti_larger(fastest[i], largest);
+    return largest;
+}
+
+/* `without` becomes v_new, in watched islands as it is without correction: the step problem of a pile once more with
+ * the asked speeds of their overlaps set to 0. The solution of the step stays, and what is known of its islands. */
+static st_Status solve_watched(const sti_Model *model, sti_StepWork *work, const double *watched, double *without,
+                               st_Error *err)
+{
+    sti_Recovery *recovery = &work->recovery;
+    const sti_Assembly *step = &work->step;
+    const int n_r = step->problem.n_r;
+    STI_TRY(STI_GROW(&model->allocator, recovery->rows, recovery->rows_capacity, 2 * (int64_t)n_r, err));
+    STI_TRY(STI_GROW(&model->allocator, recovery->block, recovery->block_capacity, model->n_blocks, err));
+    const sti_Islands *alike = work->guard.is_tight ? work->guard.other_islands : work->islands;
+    if (recovery->islands == NULL) STI_TRY(sti_islands_create_alike(alike, &recovery->islands, err));
+    st_Problem problem = step->problem;
+    double *w = recovery->rows, *r = w + n_r;
+    memcpy(w, step->w, (size_t)n_r * sizeof *w);
+    memcpy(r, step->r, (size_t)n_r * sizeof *r);
+    for (int c = 0; c < step->n_gaps; c++) {
+        const int velocity = sti_moving_velocity(model->world, &step->chosen[c].entry), row = step->law[c].first;
+        if (watched[recovery->island[velocity]] == INFINITY) w[row] = fmax(w[row], 0);
+    }
+    problem.w = w;
+    sti_Awake awake = {.block = recovery->block};
+    for (int b = 0; b < model->n_blocks; b++)
+        if (watched[recovery->island[model->first[b]]] == INFINITY) recovery->block[awake.n++] = b;
+    memcpy(without, work->v_new, (size_t)model->n_v * sizeof *without);
+    st_Solution solution = {.v = without, .r = r};
+    st_SolveInfo found;
+    sti_islands_limit(recovery->islands, model->def.step_work_limit);
+    return sti_islands_solve(recovery->islands, &problem, &step->pile, &awake, &solution, &found, err);
 }
 
 st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
@@ -123,14 +183,22 @@ st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepW
     sti_Recovery *recovery = &work->recovery;
     if (!sti_closes_gaps(&model->def) || model->def.contact != ST_CONTACT_RIGID || !(h > 0)) return ST_OK;
     if (recovery->share == 0) return ST_OK; /* the energy guard's */
-    if (!may_be_fast(model, state, work, h)) return ST_OK;
-    STI_TRY(STI_GROW(&model->allocator, recovery->room, recovery->room_capacity, 4 * (int64_t)n, err));
+    if (!may_be_fast(model, state, work, h, NULL)) return ST_OK;
+    STI_TRY(STI_GROW(&model->allocator, recovery->room, recovery->room_capacity, 5 * (int64_t)n, err));
     STI_TRY(STI_GROW(&model->allocator, recovery->island, recovery->island_capacity, n, err));
-    double *share = recovery->room, *without = share + n, *difference = without + n, *fastest = difference + n;
+    double *share = recovery->room, *without = share + n, *difference = without + n, *fastest = difference + n,
+           *watched = fastest + n; /* by the first velocity of an island: infinite, correction may be fast in it */
     find_islands(model, work, recovery->island);
     for (int i = 0; i < n; i++)
         difference[i] = work->v_new[i] - state->v[i];
-    if (fastest_points(model, difference, recovery->island, fastest) < 0.5 * cap) return ST_OK;
+    if (fastest_points(model, difference, recovery->island, watched) < 0.5 * cap) return ST_OK;
+    if (!may_be_fast(model, state, work, h, watched)) return ST_OK;
+    if (work->step.piled && model->def.integrator <= ST_INTEGRATOR_IMPLICIT && work->rebounds.n == 0) {
+        STI_TRY(solve_watched(model, work, watched, without, err));
+        for (int i = 0; i < n; i++)
+            difference[i] = work->v_new[i] - without[i];
+        if (fastest_watched(model, difference, recovery->island, watched, fastest) <= cap) return ST_OK;
+    }
     memcpy(difference, work->v_new, (size_t)n * sizeof *difference);
     recovery->share = 0;
     STI_TRY(sti_integrate_once(model, state, work, h, info, err));
@@ -139,18 +207,18 @@ st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepW
         difference[i] -= without[i];
         share[i] = 1;
     }
-    double least = 1, moved = fastest_points(model, difference, recovery->island, fastest);
+    double least = 1, moved = fastest_watched(model, difference, recovery->island, watched, fastest);
     recovery->by_island = true;
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < n; i++) {
-            const double speed = fastest[recovery->island[i]];
-            if (speed > cap) share[i] *= 0.999 * cap / speed;
+            const int island = recovery->island[i];
+            if (watched[island] == INFINITY && fastest[island] > cap) share[i] *= 0.999 * cap / fastest[island];
             least = fmin(least, share[i]);
         }
         STI_TRY(sti_integrate_once(model, state, work, h, info, err));
         for (int i = 0; i < n; i++)
             difference[i] = work->v_new[i] - without[i];
-        moved = fastest_points(model, difference, recovery->island, fastest);
+        moved = fastest_watched(model, difference, recovery->island, watched, fastest);
         if (moved <= cap) break;
     }
     if (moved > 0.1 * cap) work->stages.rough = true; /* a jump: bdf2 would extrapolate it */
