@@ -290,10 +290,12 @@ typedef enum st_LcpOutcome {
 typedef struct st_LcpInfo {
     st_LcpOutcome outcome;
     int pivots;
-    double error; /* | min(z, M z + q) |, of free rows | M z + q |, over | q |; absolute where q = 0 */
+    double error; /* | min(z, M z + q) |, of free rows | M z + q |, over | q |; absolute where q = 0. The larger one of
+                     this and the same with z / rho, rho = 1 / mean(|diag M|) (1 / max |M| where the diagonal is 0)     */
 } st_LcpInfo;
 
-/* Solve an LCP. Returns ST_OK for every outcome; z receives the best point found. Solved means error <= tolerance. */
+/* Solve an LCP. Returns ST_OK for every outcome; z receives the best point found. Solved means that the error, with
+ * what rounding may hide, is at most the tolerance (`certified` of st_lcp_error).                              */
 ST_API st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z, st_LcpInfo *info,
                               st_Error *err);
 /* Compute the error of z (see st_LcpInfo). */

@@ -746,6 +746,35 @@ static void test_complementarity_claims(void **state)
     assert_true(solved >= 20);
 }
 
+/* Units of M change nothing: z is small where M is large, and small numbers are not yet complementary ones. The last
+ * matrix has no diagonal to measure by.                                                            */
+static void test_complementarity_claims_at_any_scale(void **state)
+{
+    (void)state;
+    enum { N = 4 };
+    static const double matrices[][N * N] = {{2, 0, 2, -1, -1, 0, 2, 1, -1, -1, -2, -1, 3, -1, 1, -2},
+                                             {2, 1, 0, 0, 1, 2, 1, 0, 0, 1, 2, 1, 0, 0, 1, 2},
+                                             {-1, 1, 3, 2, 2, 3, 0, 2, 2, -1, 1, -2, 2, 0, 2, 1},
+                                             {0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0}};
+    static const double q[N] = {-1, 1, -1, 1};
+    static const st_LcpOutcome expected[] = {ST_LCP_NO_SOLUTION, ST_LCP_SOLVED, ST_LCP_SOLVED, ST_LCP_NO_SOLUTION};
+    for (int k = 0; k < 4; k++)
+        for (int power = -300; power <= 300; power += 30) {
+            static Made m;
+            double M[N * N], z[N];
+            st_LcpInfo info;
+            st_LcpError judged;
+            st_Error err = {0};
+            for (int i = 0; i < N * N; i++)
+                M[i] = ldexp(matrices[k][i], power);
+            const st_LcpProblem p = {.n = N, .M = put_matrix(&m, 0, N, N, M), .q = q};
+            check_ok(st_lcp_solve(&p, 1e-8, z, &info, &err), err);
+            check_ok(st_lcp_error(&p, z, NULL, &judged, &err), err);
+            if (info.outcome != expected[k])
+                fail_msg("matrix %d times 2^%d: outcome %d, certified %g", k, power, info.outcome, judged.certified);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -763,6 +792,7 @@ int main(void)
         cmocka_unit_test(test_contradictory_joints),
         cmocka_unit_test(test_one_measure_for_every_mu),
         cmocka_unit_test(test_complementarity_claims),
+        cmocka_unit_test(test_complementarity_claims_at_any_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,10 +73,11 @@ static bool row_is_free(const st_LcpProblem *p, int i)
     return p->free != NULL && p->free[i];
 }
 
-/* w is work, n. */
+/* The larger of the two errors of st_LcpError. w is work, n. */
 static double error_of(const st_LcpProblem *p, const double *z, double *w)
 {
-    double sum = 0.0, scale = 0.0;
+    const double rho = sti_lcp_rho(p);
+    double plain = 0.0, scaled = 0.0, scale = 0.0;
     for (int i = 0; i < p->n; i++)
         w[i] = p->q[i];
     for (int j = 0; j < p->n; j++)
@@ -84,10 +85,12 @@ static double error_of(const st_LcpProblem *p, const double *z, double *w)
             w[p->M.i[e]] += p->M.x[e] * z[j];
     for (int i = 0; i < p->n; i++) {
         const double miss = row_is_free(p, i) ? w[i] : fmin(z[i], w[i]);
-        sum += miss * miss;
+        const double miss_rho = row_is_free(p, i) ? w[i] : fmin(z[i] / rho, w[i]);
+        plain += miss * miss;
+        scaled += miss_rho * miss_rho;
         scale += p->q[i] * p->q[i];
     }
-    return scale > 0.0 ? sqrt(sum / scale) : sqrt(sum);
+    return sqrt(fmax(plain, scaled) / (scale > 0.0 ? scale : 1.0));
 }
 
 static void keep_better(const st_LcpProblem *p, const double *trial, double *z, double *w, st_LcpInfo *info)
@@ -206,7 +209,7 @@ static double remainder_of(const st_LcpProblem *p, const Work *work, int i, int 
 }
 
 /* z of a set; how far its signs are off goes to *error. */
-static Verdict try_set(const st_LcpProblem *p, const Work *work, uint32_t set, double size, double q_size,
+static Verdict try_set(const st_LcpProblem *p, const Work *work, uint32_t set, double size, double q_size, double rho,
                        double *error)
 {
     const int k = list_set(p, work, set);
@@ -223,13 +226,15 @@ static Verdict try_set(const st_LcpProblem *p, const Work *work, uint32_t set, d
         work->set[work->columns[a]] = work->matrix[a * (k + 1) + k];
 
     /* | min(z, w) | of the pairs, where all else is solved: w_i = -remainder. */
-    double sum = 0.0, scale = 0.0;
+    double plain = 0.0, scaled = 0.0, scale = 0.0;
     for (int i = 0; i < p->n; i++) {
-        const double miss = row_is_free(p, i) ? 0.0 : fmin(sti_dd_value(work->set[i]), -remainder_of(p, work, i, k));
-        sum += miss * miss;
+        const double z = sti_dd_value(work->set[i]), w = row_is_free(p, i) ? 0.0 : -remainder_of(p, work, i, k);
+        const double miss = row_is_free(p, i) ? 0.0 : fmin(z, w), miss_rho = row_is_free(p, i) ? 0.0 : fmin(z / rho, w);
+        plain += miss * miss;
+        scaled += miss_rho * miss_rho;
         scale += p->q[i] * p->q[i];
     }
-    *error = scale > 0.0 ? sqrt(sum / scale) : sqrt(sum);
+    *error = sqrt(fmax(plain, scaled) / (scale > 0.0 ? scale : 1.0));
 
     return SOLVES; /* if the signs are right */
 }
@@ -240,6 +245,7 @@ static void enumerate(const st_LcpProblem *p, Work *work, double tolerance, doub
     int pairs = 0;
     bool proved = true;
     double size = 0.0, q_size = 0.0;
+    const double rho = sti_lcp_rho(p);
     for (int i = 0; i < p->n; i++) {
         pairs += row_is_free(p, i) ? 0 : 1;
         q_size = fmax(q_size, fabs(p->q[i]));
@@ -251,7 +257,7 @@ static void enumerate(const st_LcpProblem *p, Work *work, double tolerance, doub
     for (uint32_t set = 0; set < 1u << pairs; set++) {
         if (mixed_is_cancelled(p)) return;
         double error = INFINITY;
-        const Verdict verdict = try_set(p, work, set, size, q_size, &error);
+        const Verdict verdict = try_set(p, work, set, size, q_size, rho, &error);
         info->pivots++;
         if (verdict == UNDECIDED) proved = false;
         if (error <= tolerance) proved = false; /* whether or not doubles can hold it */
@@ -340,8 +346,8 @@ static st_Status solve_mixed(const st_LcpProblem *p, sti_Lcp *lcp, Work *work, d
     if (margin > 0.0) info->outcome = ST_LCP_NO_SOLUTION;
     st_LcpError judged; /* the last word, with every digit */
     STI_TRY(st_lcp_error(p, z, NULL, &judged, err));
-    info->error = judged.error;
-    if (judged.error + judged.rounding <= tolerance) info->outcome = ST_LCP_SOLVED;
+    info->error = fmax(judged.error, judged.error_rho);
+    if (judged.certified <= tolerance) info->outcome = ST_LCP_SOLVED;
     return ST_OK;
 }
 

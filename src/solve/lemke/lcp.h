@@ -50,6 +50,8 @@ st_Status sti_lcp_solve(sti_Lcp *lcp, const sti_LcpProblem *problem, int first, 
 /* ST_OK when sizes, indices and numbers of a problem at the public door make sense; else which one does not. */
 struct st_LcpProblem;
 st_Status sti_lcp_check(const struct st_LcpProblem *problem, st_Error *err);
+/* 1/mean |diag M|, or 1/max |M| where the diagonal is 0: makes z and w comparable, whatever units M has. */
+double sti_lcp_rho(const struct st_LcpProblem *problem);
 
 /* 2^k nearest to 1/sqrt(a): what to scale by, for a diagonal entry a > 0. */
 double sti_lcp_scale(double a);

@@ -2,9 +2,21 @@
  * double-double arithmetic with a bound on its rounding (fclib/fclib_error.c says why).
  */
 #include "math/double_double.h"
+#include "solve/lemke/lcp.h"
 
 #include <float.h>
 #include <stiction/friction.h>
+
+double sti_lcp_rho(const st_LcpProblem *p)
+{
+    double trace = 0.0, largest = 0.0;
+    for (int j = 0; j < p->n; j++)
+        for (int64_t e = p->M.p[j]; e < p->M.p[j + 1]; e++) {
+            largest = fmax(largest, fabs(p->M.x[e]));
+            if (p->M.i[e] == j) trace += fabs(p->M.x[e]);
+        }
+    return trace > 0.0 ? p->n / trace : largest > 0.0 ? 1.0 / largest : 1.0;
+}
 
 st_Status st_lcp_error(const st_LcpProblem *p, const double *z, double *w, st_LcpError *out, st_Error *err)
 {
@@ -19,7 +31,7 @@ st_Status st_lcp_error(const st_LcpProblem *p, const double *z, double *w, st_Lc
         sti_free(&allocator, size, n + 1, sizeof *size);
         return sti_fail(err, ST_ERR_MEMORY, "out of memory: the error of %d rows", p->n);
     }
-    double trace = 0.0, square = 0.0, plain = 0.0, scaled = 0.0, off = 0.0, most = 0.0;
+    double square = 0.0, plain = 0.0, scaled = 0.0, off = 0.0, most = 0.0;
     for (int i = 0; i < p->n; i++) {
         exact[i] = sti_dd(p->q[i]);
         size[i] = fabs(p->q[i]);
@@ -30,9 +42,8 @@ st_Status st_lcp_error(const st_LcpProblem *p, const double *z, double *w, st_Lc
         for (int64_t e = p->M.p[j]; e < p->M.p[j + 1]; e++) {
             exact[p->M.i[e]] = sti_dd_add_product(exact[p->M.i[e]], p->M.x[e], z[j]);
             size[p->M.i[e]] += fabs(p->M.x[e] * z[j]);
-            if (p->M.i[e] == j) trace += fabs(p->M.x[e]);
         }
-    const double rho = trace > 0.0 ? p->n / trace : 1.0, scale = square > 0.0 ? sqrt(square) : 1.0;
+    const double rho = sti_lcp_rho(p), scale = square > 0.0 ? sqrt(square) : 1.0;
     *out = (st_LcpError){0};
     for (int i = 0; i < p->n; i++) {
         const bool is_free = p->free != NULL && p->free[i];
