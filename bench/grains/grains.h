@@ -91,7 +91,8 @@ Soft soft_contacts(const Case *c);
 /* Runs a program in a folder and waits: its processor time; negative: it failed, message says how. What it prints goes
  * to the file `log` there. */
 double run_program(const char *folder, char *const arguments[], const char *log, char message[200]);
-/* Frames that a program has written: "ITEM: ATOMS", then a line "number x y z" for each sphere, from 1 on. */
+/* Frames that a program has written: "ITEM: ATOMS", then a line "number x y z" for each sphere, from 1 on. Spheres that
+ * are missing have fallen out. */
 bool judge_file(const Case *c, Judge *judge, const char *folder, const char *file, double cpu, char message[200]);
 /* A folder of its own under the system's temporary one; remove_folder removes it with the files in it. */
 bool make_folder(char folder[64], char message[200]);

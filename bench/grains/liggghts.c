@@ -69,7 +69,7 @@ static bool write_files(const Case *c, const Soft *soft, const char *folder)
             low = fmin(low, p.z - c->d);
         }
     }
-    if (c->figure == FIGURE_FLOW) low -= 0.5 * c->g * c->end * c->end; /* grains that fall out stay in the box */
+    if (c->figure == FIGURE_FLOW) low -= 10 * c->d; /* below, grains are gone */
     if (ok) fputs("solid drum\n", drum);
     for (int k = 0; ok && k < c->n_slabs; k++) {
         const Slab *slab = &c->slabs[k];
@@ -131,8 +131,9 @@ static bool write_files(const Case *c, const Soft *soft, const char *folder)
         else
             fputs("fix move all nve/sphere\n", script);
         const double per_frame = floor(FRAME / soft->h + 0.5);
-        fprintf(script, "thermo 100000\ndump frames all custom %.0f frames.txt id x y z\nrun %.0f\n", per_frame,
-                per_frame * floor(c->end / FRAME + 0.5));
+        fprintf(script,
+                "thermo 100000\nthermo_modify lost ignore\ndump frames all custom %.0f frames.txt id x y z\nrun %.0f\n",
+                per_frame, per_frame * floor(c->end / FRAME + 0.5));
     }
     if (drum != NULL && fclose(drum) != 0) ok = false;
     if (data != NULL && fclose(data) != 0) ok = false;

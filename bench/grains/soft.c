@@ -85,25 +85,30 @@ bool judge_file(const Case *c, Judge *judge, const char *folder, const char *fil
 {
     char path[200], line[400];
     double *xyz = calloc(3 * (size_t)c->n_spheres, sizeof *xyz);
-    int n = -1, frames = 0; /* spheres read of this frame; -1: between frames */
+    int frames = 0; /* begun */
     snprintf(path, sizeof path, "%s/%s", folder, file);
     FILE *in = fopen(path, "r");
-    while (in != NULL && xyz != NULL && fgets(line, sizeof line, in) != NULL) {
+    for (bool more = in != NULL && xyz != NULL; more;) {
         int id;
         double p[3];
-        if (strncmp(line, "ITEM:", 5) == 0) n = strncmp(line, "ITEM: ATOMS", 11) == 0 ? 0 : -1;
-        if (n < 0 || sscanf(line, "%d %lf %lf %lf", &id, &p[0], &p[1], &p[2]) != 4) continue;
-        if (id < 1 || id > c->n_spheres) continue;
-        memcpy(&xyz[3 * (size_t)(id - 1)], p, sizeof p);
-        if (++n < c->n_spheres) continue;
-        n = -1;
-        if (frames++ > 0) judge_frame(judge, xyz, cpu); /* the first is the start */
+        more = fgets(line, sizeof line, in) != NULL;
+        if (!more || strncmp(line, "ITEM: ATOMS", 11) == 0) {
+            if (frames > 1) judge_frame(judge, xyz, cpu); /* the first is the start */
+            frames += more;
+            for (int k = 0; k < c->n_spheres; k++) { /* those that are not in the frame have fallen out of the box */
+                const double out[3] = {2 * c->d * k, 0, -100};
+                memcpy(&xyz[3 * (size_t)k], out, sizeof out);
+            }
+        } else if (frames > 0 && sscanf(line, "%d %lf %lf %lf", &id, &p[0], &p[1], &p[2]) == 4 && id >= 1 &&
+                   id <= c->n_spheres) {
+            memcpy(&xyz[3 * (size_t)(id - 1)], p, sizeof p);
+        }
     }
     if (in != NULL) fclose(in);
     free(xyz);
     const int expected = (int)(c->end / FRAME + 0.5);
     if (frames - 1 >= expected) return true;
-    snprintf(message, 200, "%d of %d frames with all spheres were written", frames > 0 ? frames - 1 : 0, expected);
+    snprintf(message, 200, "%d of %d frames were written", frames > 0 ? frames - 1 : 0, expected);
     return false;
 }
 
