@@ -10,9 +10,10 @@
  * down by as much, and the step is made again. An island is what joints, springs and contacts of the step problem
  * connect: corrections elsewhere are not changed. D costs a second solution: it is computed only if there is an island
  * in which something is asked to move at a hundredth of correction_speed or more with an impulse that can make half of
- * it, and in which the step changes a velocity by that much. D of other islands is not used. In open trees the joints'
- * own corrections sum up at most: below correction_speed they are no reason. Of a pile in a step of one stage, only
- * these islands are solved again, beside the step; if D is slow enough in all of them, the step stays as it is.
+ * it, and in which the step changes a velocity by that much (of a pile: that of one of the two that overlap). D of
+ * other islands is not used. In open trees the joints' own corrections sum up at most: below correction_speed they are
+ * no reason. Of a pile in a step of one stage, only these islands are solved again, beside the step; if D is slow
+ * enough in all of them, the step stays as it is.
  */
 #include "step/integrate/stage.h"
 #include "step/joint_coordinates.h"
@@ -87,6 +88,19 @@ static double speed_of_work(double r, double w, double W)
     return sqrt(2 * fabs(r * w) * W);
 }
 
+/* Does the step change the velocity of a point of the body by so much? */
+static bool changes_velocity(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int body,
+                             double speed)
+{
+    const sti_World *world = model->world;
+    st_Vec3 v[2], w[2];
+    if (body <= 0 || world->body[body].n_dofs == 0) return false;
+    sti_body_velocity(&world->body[body], state->v, &v[0], &w[0]);
+    sti_body_velocity(&world->body[body], work->v_new, &v[1], &w[1]);
+    const double turning = norm(sub(w[1], w[0]));
+    return norm(sub(v[1], v[0])) + (turning > 0 ? turning * world->collider.body_reach[body] : 0) >= speed;
+}
+
 /* May drift correction be what moves something faster than half of the cap? With two stages, impulses of the last
  * one show little: what is asked for decides alone. If `fastest` is given, its islands slower than that are left out,
  * and in those where correction may be fast it becomes infinite. */
@@ -106,6 +120,11 @@ static bool may_be_fast(const sti_Model *model, const sti_State *state, const st
         if (!(w > 0.01 * cap)) continue;
         const double W = sti_contact_mobility(model, work, c);
         if (one_stage && !(speed_of_work(step->r[row], w, W) > 0.5 * cap)) continue;
+        /* In a pile of free bodies a load and a little overlap are everywhere, and so are grains that fall or land. */
+        const sti_ContactEntry *entry = &step->chosen[c].entry;
+        if (step->piled && !changes_velocity(model, state, work, entry->a, 0.5 * cap) &&
+            !changes_velocity(model, state, work, entry->b, 0.5 * cap))
+            continue;
         if (fastest == NULL) return true;
         sti_RowView view;
         sti_view_row(model, work, c, 0, &view);
