@@ -609,7 +609,8 @@ st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, 
         if (k == N_SECTIONS || section.size != (int64_t)sections[k].size)
             return sti_fail(err, ST_ERR_FORMAT, "the saved state is of another version of the library: \"%s\"",
                             section.tag);
-        if (section.count < 0 || (uint64_t)section.count > (size - at) / sections[k].size) return state_damaged(err);
+        if (section.count < 0 || (uint64_t)section.count > (size - at) / sections[k].size || part[k].data != NULL)
+            return state_damaged(err); /* too long, or there twice */
         part[k] = (Part){bytes + at, section.count};
         at += (size_t)section.count * sections[k].size;
     }
