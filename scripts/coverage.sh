@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 folder=$1 jobs=$2
 
-cmake --log-level=NOTICE -S . -B "$folder" -DST_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS='--coverage -O1'
+cmake --log-level=NOTICE -S . -B "$folder" -DST_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS='--coverage -O1 -DST_COVERAGE'
 cmake --build "$folder" --parallel "$jobs" >/dev/null
 find "$folder" -name '*.gcda' -delete
 run() {

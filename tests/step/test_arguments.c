@@ -7,6 +7,8 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stiction/articulation.h>
+#include <stiction/batch.h>
 #include <stiction/friction.h>
 #include <stiction/io.h>
 #include <stiction/query.h>
@@ -27,9 +29,16 @@ static void begin(void)
         signal(signals[k], SIG_DFL);
 }
 
+#ifdef ST_COVERAGE
+void __gcov_dump(void); /* _exit() does not write it */
+#endif
+
 /* In the child: what became of the call. */
 static void leave(st_Status status, const st_Error *err, bool wants_message)
 {
+#ifdef ST_COVERAGE
+    __gcov_dump();
+#endif
     _exit(status == ST_OK ? ACCEPTED : wants_message && err->message[0] == '\0' ? SILENT : REFUSED);
 }
 
@@ -613,6 +622,281 @@ static void queries(void **state)
     REFUSES(st_system_closest(the_system, &ball, pose, 1, ~0u, NULL, &err));
 }
 
+/* Numbers, bodies and controls that are changed between two steps. */
+static void changes(void **state)
+{
+    (void)state;
+    const st_Pose pose = {{0, 0, 2}, {1, 0, 0, 0}}, bad_pose = {{NAN, 0, 0}, {1, 0, 0, 0}};
+    const st_Pose long_pose = {{0, 0, 2}, {2, 0, 0, 0}};
+    const int n = st_system_control_count(the_system);
+    double values[16] = {0}, value;
+    int count;
+    char name[64];
+    assert_true(n > 0 && n <= 16);
+    REFUSES(st_system_set_parameter(NULL, "bodies/box/mass", 1, &err));
+    REFUSES(st_system_set_parameter(the_system, NULL, 1, &err));
+    static const char *const no_paths[] = {"",
+                                           "bodies",
+                                           "bodies/box",
+                                           "bodies/nobody/mass",
+                                           "bodies/box/colour",
+                                           "joints/*/friction/x",
+                                           "springs/*/stiffness",
+                                           "/",
+                                           "bodies//mass"};
+    for (size_t k = 0; k < sizeof no_paths / sizeof no_paths[0]; k++) {
+        REFUSES(st_system_set_parameter(the_system, no_paths[k], 1, &err));
+        REFUSES(st_system_parameter(the_system, no_paths[k], &value, &err));
+    }
+    const double no_masses[] = {NAN, INFINITY, -1, 0};
+    for (int k = 0; k < 4; k++)
+        REFUSES(st_system_set_parameter(the_system, "bodies/box/mass", no_masses[k], &err));
+    REFUSES(st_system_set_parameter(the_system, "bodies/box/shapes/*/friction", -1, &err));
+    REFUSES(st_system_parameter(NULL, "bodies/box/mass", &value, &err));
+    REFUSES(st_system_parameter(the_system, NULL, &value, &err));
+    REFUSES(st_system_parameter(the_system, "bodies/box/mass", NULL, &err));
+    REFUSES(st_system_set_keyframe(NULL, 1, &err));
+    REFUSES(st_system_set_keyframe(the_system, 1, &err)); /* it has none */
+    REFUSES(st_system_set_keyframe(the_system, -1, &err));
+    REFUSES(st_system_remove_body(NULL, box_id, &err));
+    REFUSES(st_system_remove_body(the_system, no_body, &err));
+    REFUSES(st_system_remove_body(the_system, negative_body, &err));
+    REFUSES(st_system_remove_body(the_system, ST_GROUND, &err));
+    REFUSES(st_system_remove_body(the_system, box_id, &err)); /* a joint holds it */
+    REFUSES(st_system_insert_body(NULL, box_id, &pose, NULL, NULL, &err));
+    REFUSES(st_system_insert_body(the_system, box_id, &pose, NULL, NULL, &err)); /* it is there */
+    REFUSES(st_system_insert_body(the_system, no_body, &pose, NULL, NULL, &err));
+    REFUSES(st_system_insert_body(the_system, box_id, NULL, NULL, NULL, &err));
+    REFUSES(st_system_insert_body(the_system, box_id, &bad_pose, NULL, NULL, &err));
+    REFUSES(st_system_insert_body(the_system, box_id, &long_pose, NULL, NULL, &err));
+    REFUSES(st_system_insert_body(the_system, box_id, &pose, &nan_vec, NULL, &err));
+    REFUSES(st_system_insert_body(the_system, box_id, &pose, NULL, &inf_vec, &err));
+    REFUSES(st_system_set_pose(NULL, box_id, &pose, &err));
+    REFUSES(st_system_set_pose(the_system, no_body, &pose, &err));
+    REFUSES(st_system_set_pose(the_system, box_id, NULL, &err));
+    REFUSES(st_system_set_pose(the_system, box_id, &bad_pose, &err));
+    REFUSES(st_system_set_pose(the_system, box_id, &long_pose, &err));
+    REFUSES(st_system_set_velocity(NULL, box_id, &x_vec, &x_vec, &err));
+    REFUSES(st_system_set_velocity(the_system, no_body, &x_vec, &x_vec, &err));
+    REFUSES(st_system_set_velocity(the_system, box_id, &nan_vec, &x_vec, &err));
+    REFUSES(st_system_set_velocity(the_system, box_id, &x_vec, &inf_vec, &err));
+    REFUSES(st_system_controls(NULL, values, n, &err));
+    REFUSES(st_system_controls(the_system, NULL, n, &err));
+    REFUSES(st_system_controls(the_system, values, n + 1, &err));
+    REFUSES(st_system_set_controls(NULL, values, n, &err));
+    REFUSES(st_system_set_controls(the_system, NULL, n, &err));
+    REFUSES(st_system_set_controls(the_system, values, n - 1, &err));
+    for (int k = 0; k < n; k++) {
+        values[k] = INFINITY;
+        REFUSES(st_system_set_controls(the_system, values, n, &err));
+        values[k] = 0;
+    }
+    REFUSES_SILENTLY(st_system_control_name(NULL, 0, name, 64));
+    REFUSES_SILENTLY(st_system_control_name(the_system, -1, name, 64));
+    REFUSES_SILENTLY(st_system_control_name(the_system, n, name, 64));
+    REFUSES_SILENTLY(st_system_control_name(the_system, 0, NULL, 64));
+    REFUSES_SILENTLY(st_system_control_name(the_system, 0, name, 0));
+    REFUSES(st_system_measure(NULL, 0, values, &count, &err));
+    REFUSES(st_system_measure(the_system, 0, values, &count, &err)); /* it has none */
+    REFUSES(st_system_measure(the_system, -1, values, &count, &err));
+}
+
+/* Trees of joints: of one that is made, of one whose system has changed since, and of none. */
+static void articulations(void **state)
+{
+    (void)state;
+    enum { MOST = 16 };
+    st_Error error = {0};
+    st_System *changed = NULL;
+    st_Articulation *tree = NULL, *stale = NULL;
+    double x[MOST] = {0}, bad[MOST] = {0}, y[MOST], J[6 * MOST], M[MOST * MOST];
+    st_PointMotion motion;
+    st_CentreOfMass centre;
+    st_JointId joint;
+    st_Link link;
+    check_ok(st_articulation_create(the_system, &tree, &error), error);
+    check_ok(st_system_clone(the_system, &changed, &error), error);
+    check_ok(st_articulation_create(changed, &stale, &error), error);
+    check_ok(st_system_set_parameter(changed, "bodies/box/mass", 2, &error), error);
+    const int n_q = st_articulation_n_q(tree), n_v = st_articulation_n_v(tree);
+    assert_true(n_q > 0 && n_q <= MOST && n_v <= MOST);
+    check_ok(st_articulation_state(tree, x, n_q, NULL, 0, &error), error);
+    bad[0] = NAN;
+    REFUSES(st_articulation_create(NULL, &tree, &err));
+    REFUSES(st_articulation_create(the_system, NULL, &err));
+    REFUSES_SILENTLY(st_articulation_link(NULL, 0, &link));
+    REFUSES_SILENTLY(st_articulation_link(tree, -1, &link));
+    REFUSES_SILENTLY(st_articulation_link(tree, st_articulation_link_count(tree), &link));
+    REFUSES_SILENTLY(st_articulation_link(tree, 0, NULL));
+    REFUSES_SILENTLY(st_articulation_loop(NULL, 0, &joint));
+    REFUSES_SILENTLY(st_articulation_loop(tree, 0, &joint)); /* it has none */
+    REFUSES_SILENTLY(st_articulation_loop(tree, -1, &joint));
+    const st_BodyForce force = {.body = box_id, .force = x_vec}, no_force = {.body = no_body},
+                       nan_force = {.body = box_id, .force = nan_vec}, nan_point = {.body = box_id, .point = nan_vec},
+                       inf_torque = {.body = box_id, .torque = inf_vec};
+    const st_BodyForce bad_forces[] = {no_force, nan_force, nan_point, inf_torque};
+    const st_Target target = {.body = box_id, .position = x_vec}, no_target = {.body = no_body},
+                    nan_target = {.body = box_id, .position = nan_vec},
+                    long_target = {.body = box_id, .turned = true, .orientation = {2, 0, 0, 0}};
+    const st_ReachDef reach = st_reach_def();
+    st_ReachInfo info;
+    for (int k = 0; k < 2; k++) { /* all of them want a tree of the system as it is */
+        st_Articulation *of = k == 0 ? NULL : stale;
+        REFUSES(st_articulation_write(of, &err));
+        REFUSES(st_articulation_state(of, y, n_q, y, n_v, &err));
+        REFUSES(st_articulation_set_state(of, x, n_q, x, n_v, &err));
+        REFUSES(st_articulation_joint(of, hinge_id, y, 1, y, 1, &err));
+        REFUSES(st_articulation_set_joint(of, hinge_id, x, 1, x, 1, &err));
+        REFUSES(st_articulation_loop_error(of, y, NULL, &err));
+        REFUSES(st_articulation_move(of, x, x, 1, y, n_q, n_v, &err));
+        REFUSES(st_articulation_difference(of, x, x, y, n_q, n_v, &err));
+        REFUSES(st_articulation_point(of, box_id, x_vec, NULL, n_v, &motion, &err));
+        REFUSES(st_articulation_frame(of, "box", NULL, n_v, &motion, &err));
+        REFUSES(st_articulation_jacobian(of, box_id, x_vec, J, NULL, n_v, &err));
+        REFUSES(st_articulation_centre_of_mass(of, box_id, &centre, NULL, n_v, &err));
+        REFUSES(st_articulation_mass_matrix(of, M, n_v, &err));
+        REFUSES(st_articulation_mass_factor(of, M, y, n_v, &err));
+        REFUSES(st_articulation_mass_product(of, x, y, n_v, &err));
+        REFUSES(st_articulation_mass_solve(of, x, y, n_v, &err));
+        REFUSES(st_articulation_bias(of, y, y, n_v, &err));
+        REFUSES(st_articulation_inverse_dynamics(of, x, NULL, 0, y, n_v, &err));
+        REFUSES(st_articulation_forward_dynamics(of, x, NULL, 0, y, n_v, &err));
+        REFUSES(st_articulation_reach(of, &target, 1, &reach, &info, &err));
+    }
+    REFUSES(st_articulation_read(NULL, &err));
+    REFUSES(st_articulation_state(tree, y, n_q + 1, y, n_v, &err));
+    REFUSES(st_articulation_state(tree, y, n_q, y, n_v - 1, &err));
+    REFUSES(st_articulation_set_state(tree, x, n_q - 1, x, n_v, &err));
+    REFUSES(st_articulation_set_state(tree, x, n_q, x, n_v + 1, &err));
+    REFUSES(st_articulation_set_state(tree, bad, n_q, x, n_v, &err));
+    REFUSES(st_articulation_set_state(tree, x, n_q, bad, n_v, &err));
+    REFUSES(st_articulation_joint(tree, no_joint, y, 1, y, 1, &err));
+    REFUSES(st_articulation_joint(tree, hinge_id, y, 2, y, 1, &err));
+    REFUSES(st_articulation_joint(tree, hinge_id, y, 1, y, 2, &err));
+    REFUSES(st_articulation_set_joint(tree, no_joint, x, 1, x, 1, &err));
+    REFUSES(st_articulation_set_joint(tree, hinge_id, bad, 1, x, 1, &err));
+    REFUSES(st_articulation_set_joint(tree, hinge_id, x, 1, bad, 1, &err));
+    REFUSES(st_articulation_set_joint(tree, hinge_id, x, 0, x, 1, &err));
+    REFUSES(st_articulation_loop_error(tree, NULL, NULL, &err));
+    REFUSES(st_articulation_move(tree, NULL, x, 1, y, n_q, n_v, &err));
+    REFUSES(st_articulation_move(tree, x, NULL, 1, y, n_q, n_v, &err));
+    REFUSES(st_articulation_move(tree, x, x, 1, NULL, n_q, n_v, &err));
+    REFUSES(st_articulation_move(tree, x, x, 1, y, n_q + 1, n_v, &err));
+    REFUSES(st_articulation_move(tree, x, x, 1, y, n_q, n_v + 1, &err));
+    REFUSES(st_articulation_difference(tree, NULL, x, y, n_q, n_v, &err));
+    REFUSES(st_articulation_difference(tree, x, NULL, y, n_q, n_v, &err));
+    REFUSES(st_articulation_difference(tree, x, x, NULL, n_q, n_v, &err));
+    REFUSES(st_articulation_difference(tree, x, x, y, n_q + 1, n_v, &err));
+    REFUSES(st_articulation_difference(tree, x, x, y, n_q, n_v + 1, &err));
+    REFUSES(st_articulation_point(tree, no_body, x_vec, NULL, n_v, &motion, &err));
+    REFUSES(st_articulation_point(tree, box_id, x_vec, NULL, n_v, NULL, &err));
+    REFUSES(st_articulation_point(tree, box_id, x_vec, x, n_v + 1, &motion, &err));
+    REFUSES(st_articulation_frame(tree, "nobody", NULL, n_v, &motion, &err));
+    REFUSES(st_articulation_frame(tree, NULL, NULL, n_v, &motion, &err));
+    REFUSES(st_articulation_frame(tree, "box", NULL, n_v, NULL, &err));
+    REFUSES(st_articulation_jacobian(tree, no_body, x_vec, J, NULL, n_v, &err));
+    REFUSES(st_articulation_jacobian(tree, box_id, x_vec, J, NULL, n_v + 1, &err));
+    REFUSES(st_articulation_jacobian(tree, box_id, x_vec, J, y, n_v - 1, &err));
+    REFUSES(st_articulation_centre_of_mass(tree, no_body, &centre, NULL, n_v, &err));
+    REFUSES(st_articulation_centre_of_mass(tree, box_id, NULL, NULL, n_v, &err));
+    REFUSES(st_articulation_centre_of_mass(tree, box_id, &centre, M, n_v + 1, &err));
+    REFUSES(st_articulation_mass_matrix(tree, NULL, n_v, &err));
+    REFUSES(st_articulation_mass_matrix(tree, M, n_v + 1, &err));
+    REFUSES(st_articulation_mass_factor(tree, NULL, y, n_v, &err));
+    REFUSES(st_articulation_mass_factor(tree, M, NULL, n_v, &err));
+    REFUSES(st_articulation_mass_factor(tree, M, y, n_v + 1, &err));
+    REFUSES(st_articulation_mass_product(tree, NULL, y, n_v, &err));
+    REFUSES(st_articulation_mass_product(tree, x, NULL, n_v, &err));
+    REFUSES(st_articulation_mass_product(tree, x, y, n_v + 1, &err));
+    REFUSES(st_articulation_mass_solve(tree, NULL, y, n_v, &err));
+    REFUSES(st_articulation_mass_solve(tree, x, NULL, n_v, &err));
+    REFUSES(st_articulation_mass_solve(tree, x, y, n_v + 1, &err));
+    REFUSES(st_articulation_bias(tree, y, NULL, n_v + 1, &err));
+    REFUSES(st_articulation_bias(tree, NULL, y, n_v + 1, &err));
+    REFUSES(st_articulation_inverse_dynamics(tree, bad, NULL, 0, y, n_v, &err));
+    REFUSES(st_articulation_inverse_dynamics(tree, x, NULL, 0, NULL, n_v, &err));
+    REFUSES(st_articulation_inverse_dynamics(tree, x, NULL, 0, y, n_v + 1, &err));
+    REFUSES(st_articulation_inverse_dynamics(tree, x, NULL, 1, y, n_v, &err));
+    REFUSES(st_articulation_inverse_dynamics(tree, x, &force, -1, y, n_v, &err));
+    REFUSES(st_articulation_forward_dynamics(tree, bad, NULL, 0, y, n_v, &err));
+    REFUSES(st_articulation_forward_dynamics(tree, x, NULL, 0, NULL, n_v, &err));
+    REFUSES(st_articulation_forward_dynamics(tree, x, NULL, 0, y, n_v + 1, &err));
+    for (int k = 0; k < 4; k++) {
+        REFUSES(st_articulation_inverse_dynamics(tree, x, &bad_forces[k], 1, y, n_v, &err));
+        REFUSES(st_articulation_forward_dynamics(tree, x, &bad_forces[k], 1, y, n_v, &err));
+    }
+    REFUSES(st_articulation_reach(tree, NULL, 1, &reach, &info, &err));
+    REFUSES(st_articulation_reach(tree, &target, -1, &reach, &info, &err));
+    REFUSES(st_articulation_reach(tree, &no_target, 1, &reach, &info, &err));
+    REFUSES(st_articulation_reach(tree, &nan_target, 1, &reach, &info, &err));
+    REFUSES(st_articulation_reach(tree, &long_target, 1, &reach, &info, &err));
+    const st_ReachDef raw = {0};
+    REFUSES(st_articulation_reach(tree, &target, 1, &raw, &info, &err));
+    st_articulation_destroy(stale);
+    st_articulation_destroy(tree);
+    st_articulation_destroy(NULL);
+    st_system_destroy(changed);
+}
+
+static void batches(void **state)
+{
+    (void)state;
+    st_Error error = {0};
+    st_Batch *batch = NULL, *other = NULL;
+    st_BatchDef good_def = st_batch_def();
+    const st_SystemDef system_def = st_system_def();
+    static const char *const nowhere[] = {"bodies/nobody/mass"};
+    const int steps[2] = {1, -1}, keyframes[2] = {0, 7};
+    double q[32] = {0}, bad[32];
+    int index;
+    st_StepInfo info = st_step_info();
+    good_def.worlds = 2;
+    for (int k = 0; k < 32; k++)
+        bad[k] = NAN;
+    check_ok(st_batch_create(scene, &system_def, &good_def, &batch, &error), error);
+#define BATCH st_batch_create(scene, &system_def, &def, &other, &err)
+    REFUSES(st_batch_create(NULL, &system_def, &good_def, &other, &err));
+    REFUSES(st_batch_create(scene, NULL, &good_def, &other, &err));
+    REFUSES(st_batch_create(scene, &system_def, NULL, &other, &err));
+    REFUSES(st_batch_create(scene, &system_def, &good_def, NULL, &err));
+    FIELD(def, st_BatchDef, cookie, 0, BATCH);
+    FIELD(def, st_BatchDef, worlds, 0, BATCH);
+    FIELD(def, st_BatchDef, worlds, -1, BATCH);
+    FIELD(def, st_BatchDef, n_parameters, 1, BATCH);
+    FIELD(def, st_BatchDef, n_parameters, -1, BATCH);
+    st_BatchDef lost = good_def;
+    lost.parameters = nowhere, lost.n_parameters = 1;
+    REFUSES(st_batch_create(scene, &system_def, &lost, &other, &err));
+#undef BATCH
+    REFUSES(st_batch_step(NULL, 1, NULL, &err));
+    REFUSES(st_batch_step(batch, -1, NULL, &err));
+    REFUSES(st_batch_step_each(NULL, steps, &err));
+    REFUSES(st_batch_step_each(batch, NULL, &err));
+    REFUSES(st_batch_step_each(batch, steps, &err));
+    REFUSES(st_batch_reset(NULL, NULL, NULL, &err));
+    REFUSES(st_batch_reset(batch, NULL, keyframes, &err));
+    REFUSES(st_batch_add_keyframe(NULL, 0, q, q, &index, &err));
+    REFUSES(st_batch_add_keyframe(batch, 0, NULL, q, &index, &err));
+    REFUSES(st_batch_add_keyframe(batch, 0, bad, q, &index, &err));
+    REFUSES(st_batch_add_keyframe(batch, NAN, q, q, &index, &err));
+    REFUSES(st_batch_set_states(NULL, NULL, NULL, q, q, &err));
+    REFUSES(st_batch_set_states(batch, NULL, NULL, NULL, q, &err));
+    REFUSES(st_batch_set_states(batch, NULL, NULL, bad, q, &err));
+    REFUSES(st_batch_set_states(batch, NULL, bad, q, q, &err));
+    REFUSES(st_batch_apply_parameters(NULL, NULL, &err));
+    REFUSES_SILENTLY(st_batch_info(NULL, 0, &info));
+    REFUSES_SILENTLY(st_batch_info(batch, 2, &info));
+    REFUSES_SILENTLY(st_batch_info(batch, -1, &info));
+    REFUSES_SILENTLY(st_batch_info(batch, 0, NULL));
+    assert_null(st_batch_system(batch, 2));
+    assert_null(st_batch_message(batch, -1));
+    assert_null(st_batch_control_name(batch, 999));
+    assert_null(st_batch_sensor_name(batch, -1));
+    assert_null(st_batch_parameter_name(batch, 0));
+    st_batch_destroy(batch);
+    st_batch_destroy(NULL);
+}
+
 /* ---- models of the user's ------------------------------------------------------------------------ */
 
 static void rows(void **state)
@@ -1016,6 +1300,9 @@ int main(void)
         cmocka_unit_test(running),
         cmocka_unit_test(reports),
         cmocka_unit_test(queries),
+        cmocka_unit_test(changes),
+        cmocka_unit_test(articulations),
+        cmocka_unit_test(batches),
         cmocka_unit_test(rows),
         cmocka_unit_test(problems),
         cmocka_unit_test(friction_problems),
