@@ -632,7 +632,7 @@ static st_Status edits_a_scene(st_Error *err)
     st_Status status = st_scene_create(&scene, err);
     for (int k = 0; k < 3; k++) {
         st_BodyDef def = st_body_def();
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "b%d", k);
         def.name = name, def.mass = 1, def.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}}, def.pose.p.x = k;
         const int before = status == ST_OK ? st_scene_body_count(scene) : 0;
