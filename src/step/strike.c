@@ -10,6 +10,11 @@
  * from body to body by every contact that carries much more than in the step before; where that step held a part of the
  * impact, as when a body lands across two steps, by every contact that carries much. And a contact that slides may jam,
  * which stops its bodies at once although it was closed (Painleve's rod).
+ *
+ * What forces explain is two steps of the largest acceleration, 2 h a: contacts of bodies at rest may open for a step
+ * and close again. Two cases need no such allowance. A landing takes two steps, the first to the gap and the second to
+ * rest: after a step that held an impact, the rest of the approach belongs to it. And a mechanism that nothing carried
+ * in the step before was in the air: however slowly it lands, it lands.
  */
 #include "base/tolerance.h"
 #include "step/step.h"
@@ -25,7 +30,8 @@ st_Status sti_strikes_create(const sti_Model *model, sti_StepWork *work, st_Erro
     strikes->hit = sti_alloc(&model->allocator, n, sizeof *strikes->hit);
     strikes->n_bodies = n;
     strikes->pace = sti_alloc(&model->allocator, n, sizeof *strikes->pace);
-    if (strikes->mechanism == NULL || strikes->hit == NULL || strikes->pace == NULL)
+    strikes->carried = sti_alloc(&model->allocator, n, sizeof *strikes->carried);
+    if (strikes->mechanism == NULL || strikes->hit == NULL || strikes->pace == NULL || strikes->carried == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d bodies", n);
     int *of = strikes->mechanism;
     for (int b = 0; b < n; b++)
@@ -49,6 +55,7 @@ void sti_strikes_free(const sti_Model *model, sti_StepWork *work)
     sti_free(&model->allocator, strikes->mechanism, strikes->n_bodies, sizeof *strikes->mechanism);
     sti_free(&model->allocator, strikes->hit, strikes->n_bodies, sizeof *strikes->hit);
     sti_free(&model->allocator, strikes->pace, strikes->n_bodies, sizeof *strikes->pace);
+    sti_free(&model->allocator, strikes->carried, strikes->n_bodies, sizeof *strikes->carried);
     *strikes = (sti_Strikes){0};
 }
 
@@ -70,7 +77,7 @@ static void hit(const sti_Model *model, sti_StepWork *work, int body, sti_Hit ho
 {
     if (!model->rigid || model->world->body[body].n_dofs == 0) return;
     unsigned char *of = &work->strikes.hit[work->strikes.mechanism[body]];
-    *of = (unsigned char)((*of & 0xf0u) | (unsigned)how);
+    if ((*of & STI_HIT_MASK) < (unsigned)how) *of = (unsigned char)((*of & 0xf0u) | (unsigned)how);
 }
 
 /* The velocity of b's material against a's at a contact's point. */
@@ -196,6 +203,46 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
     return !is_calm(model, work, entry, false, fast) && -separation(model, work, entry, before) > fast;
 }
 
+/* Was body b in the air in the step before: no contact carried it or what is joined to it? Found for all mechanisms at
+ * the first question of a step. The exchange at the end of the step left the contacts that it began with in `trial`,
+ * and those that carried before it in `loaded_new`.                                                  */
+static bool was_in_air(const sti_Model *model, sti_StepWork *work, int b)
+{
+    sti_Strikes *strikes = &work->strikes;
+    if (!strikes->carried_known) {
+        memset(strikes->carried, 0, (size_t)strikes->n_bodies * sizeof *strikes->carried);
+        for (int c = 0; c < work->trial.n_contacts; c++) {
+            const sti_ContactEntry *entry = &work->trial.contact[c];
+            if (!sti_ids_contain(&work->loaded_new, entry->id)) continue;
+            strikes->carried[strikes->mechanism[entry->a]] = strikes->carried[strikes->mechanism[entry->b]] = true;
+        }
+        strikes->carried_known = true;
+    }
+    return model->world->body[b].n_dofs > 0 && !strikes->carried[strikes->mechanism[b]];
+}
+
+/* Does a mechanism land at contact c more slowly than `closes` demands: out of the air, or with what a landing in the
+ * step before left over? */
+static sti_Hit lands(const sti_Model *model, const sti_State *state, sti_StepWork *work, int c, const double *before)
+{
+    const sti_Assembly *step = &work->step;
+    const sti_Strikes *strikes = &work->strikes;
+    const sti_ContactEntry *entry = &step->chosen[c].entry;
+    const int row = step->law[c].first;
+    double time;
+    const bool again = strikes->hit[strikes->mechanism[entry->a]] >> 4 == STI_HIT_NOW ||
+                       strikes->hit[strikes->mechanism[entry->b]] >> 4 == STI_HIT_NOW;
+    if (!again && sti_ids_contain(&work->loaded_new, entry->id)) return STI_HIT_NOT;
+    if (!(normal_impulse(work, c, &time) > 0)) return STI_HIT_NOT;
+    const double least = sti_larger(STI_SEPARATION_SPEED, FIRST_OVERLAP * time * state->fastest.pull);
+    if (sti_limit_joint(entry->id) >= 0)
+        return again && -sti_row_dot(&step->H, row, before) > least ? STI_HIT_ON : STI_HIT_NOT;
+    if (is_calm(model, work, entry, false, least) || -separation(model, work, entry, before) <= least)
+        return STI_HIT_NOT;
+    if (again) return STI_HIT_ON;
+    return was_in_air(model, work, entry->a) || was_in_air(model, work, entry->b) ? STI_HIT_NOW : STI_HIT_NOT;
+}
+
 /* A fixed step takes the work of a normal impulse at the velocity after it, and what the impact takes is in the
  * scheme's share, |v+ - v|^2/2: it is moved to where it belongs. (Where others push the bodies together the contact's
  * own part may be positive, and stays.) */
@@ -279,11 +326,15 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
     if (located && !(step->eta > 0)) return;
     const double *before = velocity_before(model, work);
     note_paces(model, state, work, before);
+    strikes->carried_known = false;
     for (int c = 0; c < step->n_gaps; c++) {
-        if (!closes(model, state, work, c, before)) continue;
+        const sti_Hit how = closes(model, state, work, c, before) ? STI_HIT_NOW
+                            : model->rigid && !located            ? lands(model, state, work, c, before)
+                                                                  : STI_HIT_NOT;
+        if (how == STI_HIT_NOT) continue;
         if (!located) note_loss(model, state, work, c, before);
-        hit(model, work, step->chosen[c].entry.a, STI_HIT_NOW);
-        hit(model, work, step->chosen[c].entry.b, STI_HIT_NOW);
+        hit(model, work, step->chosen[c].entry.a, how);
+        hit(model, work, step->chosen[c].entry.b, how);
         strikes->contacts++;
         strikes->any = true;
     }

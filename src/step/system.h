@@ -320,6 +320,8 @@ typedef struct sti_Strikes {
     int *mechanism;     /* by body: the first of those it is joined to                             */
     unsigned char *hit; /* by first body of a mechanism: sti_Hit, and 16 times that of the step before */
     sti_Pace *pace;     /* by body                                                                 */
+    bool *carried;      /* by first body of a mechanism: a contact carried it in the step before   */
+    bool carried_known; /* the array is that of the step at hand                                   */
     int n_bodies;
     bool any, any_before;
 } sti_Strikes;
