@@ -9,8 +9,10 @@
 
 /* Kinetic and potential energy of the state [J], as those before the next piece. */
 double sti_energy(const sti_Model *model, sti_State *state, sti_StepWork *work);
-/* Is the energy at (q_new, v_new), `taken` into a piece of length h, explained by the works of the piece? */
-bool sti_energy_explained(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, double taken);
+/* Is the energy at (q_new, v_new), `taken` into a piece of length h, explained by the works of the piece? If not, the
+ * guard trips. */
+st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, double taken,
+                           st_Error *err);
 /* A step begins; before another attempt at one that tripped: is there another remedy? If not, why it failed. */
 void sti_guard_begin(sti_StepWork *work);
 st_Status sti_guard_remedy(const sti_Model *model, sti_StepWork *work, bool *any, st_Error *err);

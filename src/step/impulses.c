@@ -441,6 +441,7 @@ void sti_contact_impulse(const sti_StepWork *work, int c, int kind, sti_ContactI
 void sti_carry_nothing(const sti_Model *model, sti_StepWork *work)
 {
     work->stages.carried = (sti_Works){0};
+    work->stages.carried_gains = (sti_Gains){0};
     clear(model, work, &work->impulses.piece);
     clear(model, work, &work->impulses.way);
 }
@@ -449,6 +450,7 @@ st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti
                              double way, st_Error *err)
 {
     sti_works_add(&work->stages.carried, weight, &work->step.done);
+    sti_gains_add(&work->stages.carried_gains, weight, &work->step.gains);
     if (!is_on(work)) return ST_OK;
     /* The step problem at hand, as it was solved. */
     sti_StepImpulses *sum = &work->impulses.stage;
@@ -481,7 +483,9 @@ st_Status sti_total_impulses(const sti_Model *model, const sti_State *state, sti
 {
     STI_TRY(sti_carry_impulses(model, state, work, weight, way, err));
     work->step.done = work->stages.carried;
+    work->step.gains = work->stages.carried_gains;
     work->stages.carried = (sti_Works){0};
+    work->stages.carried_gains = (sti_Gains){0};
     return ST_OK;
 }
 

@@ -170,11 +170,12 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         double taken = length;
         bool event = false;
         work->events.before = (sti_Works){0};
+        work->guard.pull = -1;
         STI_TRY(speculative ? speculative_step(system, length, info, err)
                             : located_piece(system, length, &taken, &event, info, err));
         const bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;
         sti_work_less_potential(model, state, work);
-        work->guard.tripped = !sti_energy_explained(model, state, work, length, taken);
+        STI_TRY(sti_judge_energy(model, state, work, length, taken, err));
         if (work->guard.tripped) return ST_OK;
         STI_TRY(sti_keep_waiting(model, state, work, true, err));
         STI_TRY(sti_sum_piece(model, state, work, err));
@@ -255,21 +256,24 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
 
     /* The step, and again with one remedy more after each attempt that gains energy (energy_guard.c). */
     report.attempts = 1;
-    st_Status status = take_pieces(system, h, &report, err);
-    for (int attempts = 2; status == ST_OK && work->guard.tripped; attempts++) {
+    st_Error trouble = {0}; /* of an attempt */
+    st_Status status = take_pieces(system, h, &report, &trouble);
+    for (int attempts = 2; work->guard.ran_away || (status == ST_OK && work->guard.tripped); attempts++) {
         bool any;
         const double tried = work->guard.part * h;
-        status = sti_guard_remedy(model, work, &any, err);
-        if (status == ST_OK && !any) status = sti_guard_fail(model, state, work, tried, err);
+        const st_Status was = status;
+        status = sti_guard_remedy(model, work, &any, &trouble);
+        if (status == ST_OK && !any) status = was != ST_OK ? was : sti_guard_fail(model, state, work, tried, &trouble);
         if (status != ST_OK) break;
         sti_restore(model, state, work);
-        status = sti_save(model, state, work, err);
+        status = sti_save(model, state, work, &trouble);
         if (status != ST_OK) break;
         (void)sti_energy(model, state, work);
         report = st_step_info();
         report.attempts = attempts;
-        status = take_pieces(system, sti_goes_on(model) ? h : work->guard.part * h, &report, err);
+        status = take_pieces(system, sti_goes_on(model) ? h : work->guard.part * h, &report, &trouble);
     }
+    if (status != ST_OK && err != NULL) *err = trouble;
     if (model->rigid) model->world->rates_end = 0;
     sti_cancel_end(model, state, work, status, err);
     if (status != ST_OK) {

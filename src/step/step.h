@@ -101,6 +101,9 @@ double sti_row_buffer_joint_error(const st_Sink *sink);
 double sti_row_buffer_penetration(st_Sink *sink, int threads);
 /* M at q, unless it is known already. */
 st_Status sti_mass(const sti_Model *model, sti_Assembly *out, const double *q, st_Error *err);
+/* By velocity: the first velocity of its island, which joints, springs and contacts of the step problem connect. Those
+ * of a user's model are one (recovery.c). */
+void sti_find_islands(const sti_Model *model, const sti_StepWork *work, int *of);
 double sti_energy_kinetic(const sti_Model *model, sti_StepWork *work, const double *q, const double *v);
 double sti_energy_potential(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
                             const st_Sink *sink, double t, const double *q);
@@ -257,7 +260,7 @@ st_Status sti_rows_of_stage(const sti_Model *model, const sti_State *state, sti_
                             st_Error *err);
 st_Status sti_solve_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                           double *v, st_StepInfo *info, st_Error *err);
-st_Status sti_check_velocity(const sti_Model *model, const sti_State *state, const sti_StepWork *work, const double *v,
+st_Status sti_check_velocity(const sti_Model *model, const sti_State *state, sti_StepWork *work, const double *v,
                              double t, st_Error *err);
 st_Status sti_solve_first_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                                 double *v, st_StepInfo *info, st_Error *err);

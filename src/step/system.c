@@ -418,6 +418,8 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->work.recovery.rows, s->work.recovery.rows_capacity);
     STI_RELEASE(&a, s->work.recovery.block, s->work.recovery.block_capacity);
     sti_islands_destroy(s->work.recovery.islands);
+    STI_RELEASE(&a, s->work.guard.island, s->work.guard.island_capacity);
+    STI_RELEASE(&a, s->work.guard.of, s->work.guard.of_capacity);
     STI_RELEASE(&a, s->work.rebounds.island, s->work.rebounds.island_capacity);
     STI_RELEASE(&a, s->work.rebounds.share, s->work.rebounds.share_capacity);
     STI_RELEASE(&a, s->work.saved.state.modes.at, s->work.saved.state.modes.capacity);

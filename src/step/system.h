@@ -86,6 +86,19 @@ static inline void sti_works_add(sti_Works *to, double factor, const sti_Works *
     to->unexplained += factor * from->unexplained;
 }
 
+/* Bounds on the work that any part of a system got: sums over rows and bodies of what each of them gave, where that is
+ * positive [J]. */
+typedef struct sti_Gains {
+    double given;      /* by forces, motors, moved joints, belts, restitution; INFINITY: not known  */
+    double correction; /* by drift correction                                                      */
+} sti_Gains;
+
+static inline void sti_gains_add(sti_Gains *to, double factor, const sti_Gains *from)
+{
+    to->given += factor * from->given;
+    to->correction += factor * from->correction;
+}
+
 static inline double sti_works_sum(const sti_Works *works)
 {
     return works->friction + works->given + works->damping + works->impact + works->correction + works->scheme +
@@ -148,6 +161,7 @@ typedef struct sti_Assembly {
     const double *q;       /* and where (n_q): with one stage the state before, else in `place`    */
     double *place;
     sti_Works done; /* by the solution                                                             */
+    sti_Gains gains;
 } sti_Assembly;
 
 /* Forces that are linearised: force_derivatives.c. */
@@ -204,8 +218,9 @@ typedef struct sti_Stages {
     st_Sink middle;                            /* rows of a stage, at q_star                       */
     double *applied, *turning;                 /* of the stage: k, and the impulse of the gyroscopic term          */
     sti_Works carried;                         /* in the stages of the piece so far                                */
-    bool rough;                                /* the step became one of Euler's: no history for the next          */
-    bool straight;                             /* its velocity is taken as linear in time: bdf2, rough steps      */
+    sti_Gains carried_gains;
+    bool rough;    /* the step became one of Euler's: no history for the next          */
+    bool straight; /* its velocity is taken as linear in time: bdf2, rough steps      */
 } sti_Stages;
 
 /* Drift `mean`: discrete_gradient.c. All NULL without it. */
@@ -295,11 +310,22 @@ typedef struct sti_Recovery {
     int64_t room_capacity, island_capacity, rows_capacity, block_capacity;
 } sti_Recovery;
 
+/* energy_guard.c: an island's part of what is compared in a piece [J, kg]. */
+typedef struct sti_IslandEnergy {
+    double rise, rounding; /* of kinetic and potential energy; all energies that are subtracted     */
+    double at_hand, truncation, mass;
+} sti_IslandEnergy;
+
 /* energy_guard.c: energies before the piece at hand, and what is done about a step that gains energy. */
 typedef struct sti_EnergyGuard {
-    double kinetic, potential;  /* [J]                                                              */
-    double rise, given, limit;  /* of a piece that tripped: of the energy, of it by forces, what is allowed [J] */
+    double kinetic, potential; /* [J]                                                              */
+    double pull;               /* largest acceleration by forces in the first stage; negative: none yet */
+    double rise, given, limit; /* of a piece that tripped: of the energy, of it by forces, what is allowed [J] */
+    int *island;               /* n_v: the first velocity of each one's island                     */
+    sti_IslandEnergy *of;      /* n_v: of the island that begins with a velocity                   */
+    int64_t island_capacity, of_capacity;
     bool tripped;               /* the piece is not accepted                                        */
+    bool ran_away;              /* nor was it solved: a velocity is beyond the limit                */
     int attempt;                /* remedies that were tried in this step                            */
     bool rough;                 /* remedies: Euler's method                                         */
     double recovery, part;      /* share of drift correction; of the step's length                  */

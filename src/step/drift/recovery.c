@@ -35,8 +35,7 @@ static void connect(int *of, const int *i, int64_t n)
     }
 }
 
-/* By velocity: the first velocity of its island in the step problem at hand. Those of a user's model are one. */
-static void find_islands(const sti_Model *model, const sti_StepWork *work, int *of)
+void sti_find_islands(const sti_Model *model, const sti_StepWork *work, int *of)
 {
     const sti_Assembly *step = &work->step;
     for (int i = 0; i < model->n_v; i++)
@@ -47,6 +46,9 @@ static void find_islands(const sti_Model *model, const sti_StepWork *work, int *
             of[i] = model->first[b];
     for (int k = 0; k < step->G.n_rows; k++)
         connect(of, step->G.i + step->G.p[k], step->G.p[k + 1] - step->G.p[k]);
+    const sti_RowList *soft = &work->here.soft_rows; /* not in G if they are explicit */
+    for (int k = 0; k < soft->n_rows; k++)
+        connect(of, soft->i + soft->p[k], soft->p[k + 1] - soft->p[k]);
     for (int c = 0; c < step->problem.n_contacts; c++) {
         sti_RowView row;
         sti_view_row(model, work, c, 0, &row);
@@ -207,7 +209,7 @@ st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepW
     STI_TRY(STI_GROW(&model->allocator, recovery->island, recovery->island_capacity, n, err));
     double *share = recovery->room, *without = share + n, *difference = without + n, *fastest = difference + n,
            *watched = fastest + n; /* by the first velocity of an island: infinite, correction may be fast in it */
-    find_islands(model, work, recovery->island);
+    sti_find_islands(model, work, recovery->island);
     for (int i = 0; i < n; i++)
         difference[i] = work->v_new[i] - state->v[i];
     if (fastest_points(model, difference, recovery->island, watched) < 0.5 * cap) return ST_OK;

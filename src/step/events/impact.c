@@ -126,6 +126,7 @@ st_Status sti_impact(const sti_Model *model, sti_State *state, sti_StepWork *wor
     memcpy(work->stages.v_base, work->v_new, (size_t)model->n_v * sizeof *work->v_new);
     const double before = sti_energy_kinetic(model, work, work->q_new, work->stages.v_base);
     work->stages.carried = (sti_Works){0};
+    work->stages.carried_gains = (sti_Gains){0};
     bool gives = false;
     STI_TRY(sti_want_contacts(model, state, work, 0.0, err));
     STI_TRY(sti_solve_stage(model, state, work, &impact, work->v_new, info, err));

@@ -48,7 +48,7 @@ st_Status sti_integrate_once(const sti_Model *model, sti_State *state, sti_StepW
 }
 
 /* A velocity that no one can have meant ends the run, with the name of whose it is. */
-st_Status sti_check_velocity(const sti_Model *model, const sti_State *state, const sti_StepWork *work, const double *v,
+st_Status sti_check_velocity(const sti_Model *model, const sti_State *state, sti_StepWork *work, const double *v,
                              double t, st_Error *err)
 {
     const int *first = model->first;
@@ -59,6 +59,7 @@ st_Status sti_check_velocity(const sti_Model *model, const sti_State *state, con
         for (i = first[b]; i < first[b + 1] && fabs(v[i]) <= model->def.speed_limit;) /* false for NaN */
             i++;
         if (i == first[b + 1]) continue;
+        work->guard.ran_away = true;
         char who[320];
         if (model->table.name != NULL)
             model->table.name(model->table.ctx, i, who, sizeof who);

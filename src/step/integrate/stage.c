@@ -153,6 +153,7 @@ static st_Status assemble_momentum(sti_StageBuild *build)
         state->fastest.speed = sti_larger(momenta.speeds[k].speed, state->fastest.speed);
         if (!build->impact) state->fastest.pull = sti_larger(momenta.speeds[k].pull, state->fastest.pull);
     }
+    if (!build->impact && work->guard.pull < 0) work->guard.pull = state->fastest.pull;
     for (int i = 0; stage->means != NULL && i < table->n_v; i++)
         f[i] += stage->means->D[i] * stage->means->v_near[i];
     for (int i = 0; stage->push != NULL && i < table->n_v; i++)

@@ -18,6 +18,8 @@
  * and the bracket, -|v - v*|^2/2 + T(v*) - T(v_base) <= 0, is the scheme's. A spring that is implicit stores less than
  * it takes by k (h a'v)^2/2; an explicit one gives as much. So the sum over all kinds is the change of energy, but for
  * what the solution left over and for springs that turn.
+ *
+ * Beside the sums, those of positive terms alone are kept (sti_Gains): a part of the system got no more than these.
  */
 #include "math/parallel.h"
 #include "step/step.h"
@@ -28,7 +30,13 @@ typedef struct ContactWork {
     const sti_Stage *stage;
     const double *way; /* the velocity of the displacement                                         */
     sti_Works part[STI_PARTS];
+    sti_Gains gain[STI_PARTS];
 } ContactWork;
+
+static double gain_of(double work)
+{
+    return work > 0 ? work : 0;
+}
 
 /* A velocity of the relative motion along a row, of the displacement that follows. */
 static double speed_along(const sti_Assembly *out, const sti_Stage *stage, int row, double u, double belt)
@@ -49,7 +57,7 @@ static bool is_in_rebounds(const sti_Rebounds *list, int contact)
 }
 
 /* Of rigid contacts: H'v = u - w - C r, where u r_n is 0 in a solution. */
-static void normal_work(const ContactWork *contacts, int c, sti_Works *sum)
+static void normal_work(const ContactWork *contacts, int c, sti_Works *sum, sti_Gains *gains)
 {
     const sti_Assembly *out = &contacts->work->step;
     const sti_Stage *stage = contacts->stage;
@@ -62,10 +70,13 @@ static void normal_work(const ContactWork *contacts, int c, sti_Works *sum)
     }
     if (contacts->model->def.contact != ST_CONTACT_RIGID || stage->mean || stage->way != NULL) return;
     const double soft = out->overlapping > 0 && out->compliant ? out->C[row] * r : 0;
-    if (w > 0 || (w < 0 && is_in_rebounds(&contacts->work->rebounds, c)))
+    if (w > 0 || (w < 0 && is_in_rebounds(&contacts->work->rebounds, c))) {
         sum->impact -= r * w;
-    else
+        gains->given += gain_of(-r * w);
+    } else {
         sum->correction -= r * (w + soft);
+        gains->correction += gain_of(-r * (w + soft));
+    }
 }
 
 /* Friction opposes the velocity at the end, and its impulse is one vector for the whole stage. Where sliding turns
@@ -87,6 +98,7 @@ static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
     const sti_Assembly *out = &contacts->work->step;
     const sti_Stage *stage = contacts->stage;
     sti_Works sum = {0};
+    sti_Gains gains = {0};
     for (int c = (int)first; c < (int)end; c++) {
         const st_ContactLaw *law = &out->law[c];
         if (c >= out->n_gaps) {
@@ -94,7 +106,9 @@ static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
             const bool drives = entry->target != 0 || entry->stiffness + entry->damping > 0;
             const double r = out->r[law->first], u = out->u[law->first];
             if (drives) {
-                sum.given += r * sti_row_dot(&out->H, law->first, contacts->way);
+                const double given = r * sti_row_dot(&out->H, law->first, contacts->way);
+                sum.given += given;
+                gains.given += gain_of(given);
                 continue;
             }
             const double mean = r * speed_along(out, stage, law->first, u, 0), taken = taken_by_friction(mean, r * u);
@@ -102,19 +116,21 @@ static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
             sum.scheme += mean - taken;
             continue;
         }
-        normal_work(contacts, c, &sum);
+        normal_work(contacts, c, &sum, &gains);
         double mean = 0, last = 0;
         for (int k = 1; k < law->dim; k++) {
             const int row = law->first + k;
             mean += out->r[row] * speed_along(out, stage, row, out->u[row], out->w[row]);
             last += out->r[row] * out->u[row];
             sum.given -= out->r[row] * out->w[row];
+            gains.given += gain_of(-out->r[row] * out->w[row]);
         }
         const double taken = taken_by_friction(mean, last);
         sum.friction += taken;
         *(stage->eta == 0 ? &sum.impact : &sum.scheme) += mean - taken;
     }
     contacts->part[part] = sum;
+    contacts->gain[part] = gains;
 }
 
 /* Is there any force but weight? */
@@ -122,6 +138,26 @@ static bool has_forces(const sti_Model *model)
 {
     const sti_World *world = model->world;
     return !model->rigid || world->scene->n_forces + world->n_force_motors + world->n_pushes > 0 || world->has_medium;
+}
+
+/* What forces but weight give to single bodies in a stage. */
+static double given_to_bodies(const sti_Model *model, const sti_StepWork *work, double eta, const double *k,
+                              const double *way)
+{
+    const sti_World *world = model->world;
+    const sti_Linearised *linear = &work->linearised;
+    double sum = 0;
+    for (int e = 0; e < sti_awake_count(world); e++) {
+        const int b = sti_awake_body(world, e), first = world->body[b].v_first;
+        st_Vec3 v, w;
+        if (world->body[b].n_dofs == 0) continue;
+        sti_body_velocity(&world->body[b], way, &v, &w);
+        double given = -eta * sti_weight(world, b) * dot(world->gravity, v);
+        for (int i = first; i < first + world->body[b].n_dofs; i++)
+            given += eta * k[i] * way[i] + (linear->on ? linear->impulse[i] * way[i] : 0);
+        sum += gain_of(given);
+    }
+    return sum;
 }
 
 /* The velocity of the displacement that follows. */
@@ -144,18 +180,24 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
     contacts.model = model, contacts.work = work, contacts.stage = stage, contacts.way = way;
     const int n = out->n_gaps + out->n_bounded;
     sti_Works *sum = &out->done;
+    sti_Gains *gains = &out->gains;
     *sum = (sti_Works){0};
+    *gains = (sti_Gains){0};
     const int parts = sti_team_parts(model->def.threads, n, contacts_of_part, &contacts);
-    for (int k = 0; k < parts; k++)
+    for (int k = 0; k < parts; k++) {
         sti_works_add(sum, 1, &contacts.part[k]);
+        sti_gains_add(gains, 1, &contacts.gain[k]);
+    }
     double forces, springs;
     const st_Sink *rows = stage->means != NULL ? stage->means->constraints : stage->rows;
     const bool plain = stage->eta > 0 && !stage->mean && stage->way == NULL;
     for (int k = 0; k < rows->joint_rows.n_rows && model->def.contact != ST_CONTACT_REGULARIZED; k++) {
         const double l = out->l[k], rate = rows->joint[k].rate;
+        const double corrected = l * ((plain ? out->g[k] : -sti_row_dot(&out->G, k, way)) - rate);
         sum->given -= l * rate;
-        *(stage->eta == 0 ? &sum->impact : &sum->correction) -=
-            l * ((plain ? out->g[k] : -sti_row_dot(&out->G, k, way)) - rate);
+        *(stage->eta == 0 ? &sum->impact : &sum->correction) -= corrected;
+        gains->given += gain_of(-l * rate);
+        gains->correction += gain_of(-corrected);
     }
     /* Dampers; and of springs, what the scheme makes of them. */
     const bool is_explicit = model->def.integrator == ST_INTEGRATOR_EULER, first = !stage->second_order;
@@ -183,6 +225,7 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
         }
         for (int i = 0; i < model->n_v; i++)
             forces += stage->eta * k[i] * way[i];
+        gains->given += model->rigid ? given_to_bodies(model, work, stage->eta, k, way) : INFINITY;
     }
     const sti_Linearised *linear = &work->linearised;
     double of_f = 0; /* without forces they are weight: their work is that of the potential */
@@ -192,6 +235,7 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
     }
     const double adhesion = sti_adhesion_work(model, work, way);
     sum->given += forces + adhesion;
+    if (adhesion != 0) gains->given = INFINITY;
     springs += adhesion; /* it is part of f, too */
     if (stage->second_order || stage->eta == 0 || stage->means != NULL) return ST_OK;
     for (int i = 0; i < model->n_v; i++)
