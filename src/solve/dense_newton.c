@@ -77,10 +77,10 @@ struct sti_DenseNewton {
     double *half;           /* n: inv(U') f                                                        */
     double *own;            /* rows: the diagonal of W before any elimination                      */
     double *r, *u, *trial, *trial_u, *F, *step, *step_u, *rho, *centre, *best; /* others alone, in their order    */
-    double measure, least;                /* natural residual of r and of the best                                    */
-    double *A, *B;                        /* BLOCK numbers per contact                                           */
-    double *J;                            /* the system of a step, and its right-hand side as a last column       */
-    int *active;                          /* its rows                                                            */
+    double measure, least; /* natural residual of r and of the best                                    */
+    double *A, *B;         /* BLOCK numbers per contact                                           */
+    double *J, *K; /* the system of a step, and of what slides; the right-hand side as a last column              */
+    int *active;   /* its rows                                                            */
     double *v, *l, *r_all, *u_all, *rest; /* of the judge                                             */
     double *momentum;                     /* n: f + G l + H r without the servos that are folded         */
     double *rho_of, *compliance;          /* by contact; the latter of servos                                     */
@@ -132,6 +132,7 @@ static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *e
                   {&d->Y, (int64_t)n * stride},
                   {&d->W, (int64_t)rows * stride},
                   {&d->J, (int64_t)rows * stride},
+                  {&d->K, (int64_t)rows * stride},
                   {&d->A, (int64_t)BLOCK * p->n_contacts},
                   {&d->B, (int64_t)BLOCK * p->n_contacts},
                   {&d->rho_of, p->n_contacts},
@@ -692,71 +693,91 @@ STI_CLONES static bool solve_system(double *F, int n, int stride)
     return true;
 }
 
-/* The same for a symmetric F, of which only the upper triangle is read: F = L D L'. False: a pivot is lost in rounding.
- */
-STI_CLONES static bool solve_symmetric(double *F, int n, int stride)
+/* Rows of contacts that stick come first: there A = 0 and B = diag(rho), so that
+ *
+ *     (S + alpha E)_ss d_s + S_sg d_g = -F_s/rho - c_s         c: what the rows that are known move
+ *     B (S_gs d_s + S_gg d_g + c_g) + (A + alpha B E) d_g = -F_g
+ *
+ * and d_s is eliminated by a symmetric factor, of which only the upper triangle is formed. What slides is left for a
+ * factor with pivots. False: a pivot is lost in rounding; `all`: nothing is treated as sticking.     */
+STI_CLONES static bool solve_active(sti_DenseNewton *d, const st_Problem *p, double alpha, int n, bool all)
 {
+    const int stride = d->stride;
+    const double *S = d->W + (int64_t)d->n_linear * (stride + 1); /* full by now */
+    int n_sticking = 0, n_sliding = 0, sliding[MOST_ROWS], contact_of[MOST_ROWS];
     double least[MOST_ROWS];
-    for (int k = 0; k < n; k++)
-        least[k] = 1e-13 * F[(int64_t)k * (stride + 1)];
-    for (int k = 0; k < n; k++) {
-        const double *row = F + (int64_t)k * stride;
-        if (!(row[k] > least[k])) return false;
-        const double over = 1 / row[k];
-        for (int i = k + 1; i < n; i++)
-            if (row[i] != 0) subtract_fours(row[i] * over, row, F + (int64_t)i * stride, i, n + 1);
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        const double *row = F + (int64_t)k * stride;
-        double sum = row[n];
-        for (int j = k + 1; j < n; j++)
-            sum -= row[j] * F[(int64_t)j * stride + n];
-        F[(int64_t)k * stride + n] = sum / row[k];
-    }
-    return true;
-}
-
-/* If no active contact slides then A = 0 and B = diag(rho), and the step has a symmetric system:
- *
- *     (S + alpha E) d = -F/rho
- *
- * step_u: what the rows that are known move. True: d is the last column of J.                        */
-STI_CLONES static bool find_sticking_step(sti_DenseNewton *d, const st_Problem *p, double alpha, int n_active)
-{
-    const int n = d->rows - d->n_linear, stride = d->stride;
-    const double *S = d->W + (int64_t)d->n_linear * (stride + 1);
-    for (int c = 0, row = 0; c < p->n_contacts && row < n_active; c++) {
+    for (int c = 0, row = 0; c < p->n_contacts && row < n; c++) {
         const int at = d->place[d->m + p->contact[c].first] - d->n_linear, dim = p->contact[c].dim;
         if (at < 0 || d->active[row] != at) continue;
         const double *A = d->A + BLOCK * (int64_t)c;
-        for (int i = 0; i < dim * dim; i++)
-            if (A[i] != 0) return false;
-        row += dim;
+        bool sticks = !all;
+        for (int i = 0; i < dim * dim && sticks; i++)
+            sticks = A[i] == 0;
+        for (int i = 0; i < dim; i++, row++)
+            if (sticks)
+                d->active[n_sticking++] = at + i;
+            else
+                contact_of[n_sliding] = c, sliding[n_sliding++] = at + i;
     }
-    for (int k = 0; k < n_active; k++) {
+    memcpy(d->active + n_sticking, sliding, (size_t)n_sliding * sizeof *sliding);
+    for (int k = 0; k < n; k++) {
         const int at = d->active[k];
-        double *to = d->J + (int64_t)k * stride;
         const double *from = S + (int64_t)at * stride;
-        if (n_active == n)
-            memcpy(to + k, from + k, (size_t)(n - k) * sizeof *to);
-        else
-            for (int j = k; j < n_active; j++)
-                to[j] = from[d->active[j]];
+        double *to = d->J + (int64_t)k * stride;
+        for (int j = k & ~3; j < padded(n + 1); j += STI_WIDTH) /* fours begin before k, and end after n */
+            *(sti_Wide *)(to + j) = (sti_Wide){0};
+        for (int j = k; j < n; j++)
+            to[j] = from[d->active[j]];
+        to[n] = -d->step_u[at];
+        if (k >= n_sticking) continue;
+        least[k] = 1e-13 * to[k];
         to[k] += alpha / d->rho[at];
-        to[n_active] = -d->F[at] / d->rho[at] - d->step_u[at];
-        for (int j = k & ~3; j < k; j++) /* fours begin there; their ends are never read */
-            to[j] = 0;
-        for (int j = n_active + 1; j < padded(n_active + 1); j++)
-            to[j] = 0;
+        to[n] -= d->F[at] / d->rho[at];
     }
-    return solve_symmetric(d->J, n_active, stride);
+    for (int k = 0; k < n_sticking; k++) {
+        const double *row = d->J + (int64_t)k * stride;
+        if (!(row[k] > least[k])) return false;
+        const double over = 1 / row[k];
+        for (int i = k + 1; i < n; i++)
+            if (row[i] != 0) subtract_fours(row[i] * over, row, d->J + (int64_t)i * stride, i, n + 1);
+    }
+    if (n_sliding > 0) {
+        for (int i = n_sticking; i < n; i++)
+            for (int j = n_sticking; j < i; j++)
+                d->J[(int64_t)i * stride + j] = d->J[(int64_t)j * stride + i];
+        for (int i = 0; i < n_sliding; i++) {
+            const int c = contact_of[i], dim = p->contact[c].dim;
+            const int at = d->place[d->m + p->contact[c].first] - d->n_linear, part = sliding[i] - at;
+            const double *A = d->A + BLOCK * (int64_t)c + part * dim, *B = d->B + BLOCK * (int64_t)c + part * dim;
+            double *to = d->K + (int64_t)i * stride;
+            memset(to, 0, (size_t)padded(n_sliding + 1) * sizeof *to);
+            for (int k = 0; k < dim; k++) {
+                const double *from = d->J + (int64_t)(n_sticking + i - part + k) * stride + n_sticking;
+                if (B[k] != 0) subtract_scaled(-B[k], from, to, n_sliding + 1);
+            }
+            for (int k = 0; k < dim; k++)
+                to[i - part + k] += A[k] + alpha / d->rho[at + k] * B[k];
+            to[n_sliding] -= d->F[sliding[i]];
+        }
+        if (!solve_system(d->K, n_sliding, stride)) return false;
+        for (int i = 0; i < n_sliding; i++)
+            d->J[(int64_t)(n_sticking + i) * stride + n] = d->K[(int64_t)i * stride + n_sliding];
+    }
+    for (int k = n_sticking - 1; k >= 0; k--) {
+        const double *row = d->J + (int64_t)k * stride;
+        double sum = row[n];
+        for (int j = k + 1; j < n; j++)
+            sum -= row[j] * d->J[(int64_t)j * stride + n];
+        d->J[(int64_t)k * stride + n] = sum / row[k];
+    }
+    return true;
 }
 
 /* The step d and S d. */
 STI_CLONES static bool find_step(sti_DenseNewton *d, const st_Problem *p, double alpha, int n_active)
 {
     const int n = d->rows - d->n_linear, stride = d->stride;
-    const double *S = d->W + (int64_t)d->n_linear * (stride + 1); /* full by now */
+    const double *S = d->W + (int64_t)d->n_linear * (stride + 1);
     for (int i = 0; i < n; i++)
         d->step[i] = -d->F[i];
     for (int k = 0; k < n_active; k++)
@@ -764,30 +785,16 @@ STI_CLONES static bool find_step(sti_DenseNewton *d, const st_Problem *p, double
     memset(d->step_u, 0, (size_t)n * sizeof *d->step_u);
     for (int j = 0; j < n; j++) /* what the rows that are known move */
         if (d->step[j] != 0) subtract_scaled(-d->step[j], S + (int64_t)j * stride, d->step_u, n);
-    const bool sticking = find_sticking_step(d, p, alpha, n_active);
-    for (int c = 0, row = 0; c < p->n_contacts && !sticking; c++) {
-        const int at = d->place[d->m + p->contact[c].first] - d->n_linear, dim = p->contact[c].dim;
-        if (at < 0 || row >= n_active || d->active[row] != at) continue;
-        const double *A = d->A + BLOCK * (int64_t)c, *B = d->B + BLOCK * (int64_t)c;
-        for (int i = 0; i < dim; i++, row++) {
-            double *to = d->J + (int64_t)row * stride, side = -d->F[at + i];
-            memset(to, 0, (size_t)stride * sizeof *to);
-            for (int k = 0; k < dim; k++) {
-                const double factor = B[i * dim + k], *from = S + (int64_t)(at + k) * stride;
-                if (factor == 0) continue;
-                side -= factor * d->step_u[at + k];
-                if (n_active == n)
-                    subtract_scaled(-factor, from, to, n);
-                else
-                    for (int j = 0; j < n_active; j++)
-                        to[j] += factor * from[d->active[j]];
-            }
-            for (int k = 0; k < dim; k++)
-                to[row - i + k] += A[i * dim + k] + alpha / d->rho[at + k] * B[i * dim + k];
-            to[n_active] = side;
-        }
+    if (!solve_active(d, p, alpha, n_active, false)) {
+        int at = 0; /* in their own order again */
+        for (int i = 0; i < n; i++)
+            d->trial[i] = 0;
+        for (int k = 0; k < n_active; k++)
+            d->trial[d->active[k]] = 1;
+        for (int i = 0; i < n; i++)
+            if (d->trial[i] != 0) d->active[at++] = i;
+        if (!solve_active(d, p, alpha, n_active, true)) return false;
     }
-    if (!sticking && !solve_system(d->J, n_active, stride)) return false;
     for (int k = 0; k < n_active; k++) {
         const double step = d->J[(int64_t)k * stride + n_active];
         d->step[d->active[k]] = step;
@@ -953,10 +960,11 @@ static bool is_lost(const sti_DenseNewton *d, const st_Problem *p, double tolera
 }
 
 /* From the start, then along other paths. False: none came to the tolerance. The first path hardly regularises: from
- * near one step is exact, where 1e-6 needs two. It is short: what it does not find in a few steps it rarely finds. (Five
- * steps, and then ten from no impulses at all, left a fallen humanoid with three times as many steps of 40 and more.)
- * Redundant contacts whose gaps differ by rounding have no solution with all of them loaded; the second path then stops
- * at a residual that no alpha lowers. If that is `enough`, the other paths are not tried: one in 25 finds more.  */
+ * near one step is exact, where 1e-6 needs two. It is short: what it does not find in a few steps it rarely finds.
+ * (Five steps, and then ten from no impulses at all, left a fallen humanoid with three times as many steps of 40 and
+ * more.) Redundant contacts whose gaps differ by rounding have no solution with all of them loaded; the second path
+ * then stops at a residual that no alpha lowers. If that is `enough`, the other paths are not tried: one in 25 finds
+ * more.  */
 static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double tolerance, double enough, double polish,
                          int most, int *iterations)
 {
