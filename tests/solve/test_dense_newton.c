@@ -9,13 +9,15 @@
 
 enum { N_V = 18, N_TOUCH = 4, N_SERVO = 10, N_LOOP = 2 };
 
-/* Velocities 0 to 5 are the root; three branches leave it. A = U'U, where U has numbers on paths to the root alone. */
+/* Velocities 0 to 5 are the root; three branches leave it, or one long one: a solver that keeps what it knows of the
+ * last tree must see that this is another. A = U'U, where U has numbers on paths to the root alone.         */
 static void draw_masses(Made *m, check_Random *random, int parent[N_V])
 {
     static double U[N_V][N_V];
+    const bool branches = check_random(random, 0, 1) < 0.7;
     memset(U, 0, sizeof U);
     for (int k = 0; k < N_V; k++) {
-        parent[k] = k < 6 ? k - 1 : (k - 6) % 4 == 0 ? 5 : k - 1;
+        parent[k] = k < 6 ? k - 1 : branches && (k - 6) % 4 == 0 ? 5 : k - 1;
         U[k][k] = check_random(random, 0.5, 2);
         for (int j = parent[k]; j >= 0; j = parent[j])
             U[k][j] = check_random(random, -0.5, 0.5);

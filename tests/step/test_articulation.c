@@ -564,6 +564,50 @@ static void test_bad_input(void **unused)
     robot_close(&robot);
 }
 
+/* Every vector of a wrong length is refused with both lengths, and nothing is written to it. */
+static void test_wrong_lengths(void **unused)
+{
+    (void)unused;
+    static double M[MOST_V * MOST_V], out[MOST_V * MOST_V];
+    Robot robot;
+    robot_open(&robot, "examples/mechanisms/shoulder.json", 3);
+    st_Error *err = &robot.run.err;
+    const st_Articulation *is = robot.of;
+    st_Articulation *of = robot.of;
+    const st_BodyId body = {1};
+    st_CentreOfMass centre;
+    const double *q = robot.q, *v = robot.v;
+    for (int wrong = -1; wrong <= 1; wrong += 2) {
+        const int n_q = robot.n_q, n_v = robot.n_v, m = n_v + wrong;
+        char expected[60];
+        snprintf(expected, sizeof expected, "%d numbers, must have %d", m, n_v);
+        for (int call = 0; call < 12; call++) {
+            st_Status status = ST_OK;
+            memset(out, 0, sizeof out);
+            memset(err, 0, sizeof *err);
+            if (call == 0) status = st_articulation_mass_matrix(of, out, m, err);
+            if (call == 1) status = st_articulation_mass_factor(of, out, M, m, err);
+            if (call == 2) status = st_articulation_mass_product(of, v, out, m, err);
+            if (call == 3) status = st_articulation_mass_solve(of, v, out, m, err);
+            if (call == 4) status = st_articulation_bias(of, out, NULL, m, err);
+            if (call == 5) status = st_articulation_inverse_dynamics(of, v, NULL, 0, out, m, err);
+            if (call == 6) status = st_articulation_forward_dynamics(of, v, NULL, 0, out, m, err);
+            if (call == 7) status = st_articulation_move(is, q, v, 0.1, out, n_q, m, err);
+            if (call == 8) status = st_articulation_difference(is, q, q, out, n_q, m, err);
+            if (call == 9) status = st_articulation_jacobian(of, body, vec3(0, 0, 0), out, NULL, m, err);
+            if (call == 10) status = st_articulation_centre_of_mass(of, body, &centre, out, m, err);
+            if (call == 11) status = st_articulation_inverse_contacts(of, v, NULL, 0, NULL, out, m, NULL, NULL, err);
+            if (status != ST_ERR_ARGUMENT || strstr(err->message, expected) == NULL)
+                fail_msg("call %d with %d numbers of %d: status %d, \"%s\"", call, m, n_v, (int)status, err->message);
+            for (int i = 0; i < MOST_V; i++)
+                assert_true(out[i] == 0);
+        }
+        assert_int_equal(st_articulation_move(is, q, v, 0.1, out, n_q + wrong, n_v, err), ST_ERR_ARGUMENT);
+        assert_int_equal(st_articulation_difference(is, q, q, out, n_q + wrong, n_v, err), ST_ERR_ARGUMENT);
+    }
+    robot_close(&robot);
+}
+
 /* A leaf that can turn and has nothing to turn: refused with the names of the body and of its joint. */
 static void test_massless_leaf(void **unused)
 {
@@ -739,6 +783,7 @@ int main(void)
         cmocka_unit_test(test_reach),
         cmocka_unit_test(test_reach_pose),
         cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_wrong_lengths),
         cmocka_unit_test(test_massless_leaf),
         cmocka_unit_test(test_refused_loops_and_joints),
         cmocka_unit_test(test_unknown_contacts),

@@ -250,6 +250,27 @@ static void sleepers_wake(void **state)
     run_close(&run);
 }
 
+/* The kinetic energy that a step keeps is no answer after a mass has changed. */
+static void energy_has_the_new_mass(void **unused)
+{
+    (void)unused;
+    Run run;
+    double before, after, of_box;
+    open_rig(&run, "simulation/preset=default", NULL, NULL);
+    steps(run.sys, 3);
+    st_Vec3 velocity, spin;
+    const st_BodyId box = {1};
+    check_ok(st_system_energy(run.sys, &before, NULL, &run.err), run.err);
+    check_ok(st_system_velocity(run.sys, box, &velocity, &spin), run.err);
+    check_ok(st_system_set_parameter(run.sys, "bodies/box/mass", 4, &run.err), run.err); /* twice what it was */
+    check_ok(st_system_energy(run.sys, &after, NULL, &run.err), run.err);
+    of_box = 0.5 * 2 * (velocity.x * velocity.x + velocity.y * velocity.y + velocity.z * velocity.z);
+    assert_true(of_box > 1);
+    check_below(of_box * (1 - 1e-12), after - before); /* it may turn, too */
+    check_below(after - before, 1.1 * of_box);
+    run_close(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +278,7 @@ int main(void)
         cmocka_unit_test(part_of_the_state),
         cmocka_unit_test(refused_by_name),
         cmocka_unit_test(sleepers_wake),
+        cmocka_unit_test(energy_has_the_new_mass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
