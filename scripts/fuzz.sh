@@ -1,7 +1,7 @@
 #!/bin/sh
 # fuzz.sh FOLDER SECONDS [TARGET...] -- the fuzz targets of tests/fuzz with clang's libFuzzer and sanitizers, one after
 # another, SECONDS each. What is found stays in FOLDER: corpus/TARGET (inputs that reach something new), crash-* (inputs
-# that break something). `fuzz.sh keep FOLDER` puts a small corpus that reaches as much into tests/fuzz/corpus.
+# that break something). `fuzz.sh keep FOLDER` adds the smallest inputs that reach new edges to tests/fuzz/corpus.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -16,10 +16,14 @@ if [ "$1" = keep ]; then
     for target in $all; do
         found=$2/corpus/$target kept=tests/fuzz/corpus/$target
         [ -d "$found" ] || continue
+        rm -rf "$2/merged/$target"
         mkdir -p "$2/merged/$target"
-        "$2/tests/fuzz_$target" -merge=1 -max_len="$(longest "$target")" "$2/merged/$target" "$kept" "$found" >/dev/null 2>&1
-        # the smallest ones: a corpus in a repository is read by people, too
-        for file in $(find "$2/merged/$target" -type f -size -4k -printf '%s %p\n' | sort -n | head -40 | cut -d' ' -f2); do
+        cp "$kept"/* "$2/merged/$target"
+        "$2/tests/fuzz_$target" -merge=1 -use_counters=0 -max_len="$(longest "$target")" "$2/merged/$target" "$found" >/dev/null 2>&1
+        # those that reach edges which the kept ones do not; the smallest: a corpus in a repository is read by people, too
+        for file in $(find "$2/merged/$target" -type f -size -4k -printf '%s %p\n' | sort -n | cut -d' ' -f2); do
+            cmp -s "$file" "$kept/$(basename "$file")" || echo "$file"
+        done | head -25 | while read -r file; do
             cp "$file" "$kept/$(sha1sum "$file" | cut -c1-10)"
         done
     done
