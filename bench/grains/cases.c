@@ -103,6 +103,7 @@ static void make_drum(Case *c, int n)
         }
         if (z > R) break;
     }
+    c->speed = 0.7; /* grains fall from one plate to another */
     c->end = 2;
     c->from = 1;
     c->figure = FIGURE_ANGLE;

@@ -110,6 +110,63 @@ static void test_temperature(void **state)
     st_scene_destroy(scene);
 }
 
+/* A true triaxial test: three smooth walls press on a sample with 2.2, 2.5 and 2.8 N until it is at rest. The walls
+ * have these forces, and by the theorem of virial the mean stress of the whole sample is each force over the area it
+ * presses on, whatever the grains do. Two per cent: what is left of the motion, and of the residual of a swept step. */
+static void test_triaxial(void **state)
+{
+    (void)state;
+    static const double force[3] = {2.2, 2.5, 2.8};
+    static const char *const names[3] = {"stress_xx", "stress_yy", "stress_zz"}, *const along[3] = {"fx", "fy", "fz"};
+    char text[6000];
+    int n = snprintf(text, sizeof text, "{\"simulation\": {\"gravity\": [0, 0, 0]}, \"ground\": [");
+    for (int k = 0; k < 3; k++)
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      "%s{\"type\": \"plane\", \"normal\": [%d, %d, %d], \"position\": [-0.025, -0.025, -0.025],"
+                      "\"friction\": 0}",
+                      k > 0 ? "," : "", k == 0, k == 1, k == 2);
+    n += snprintf(text + n, sizeof text - (size_t)n, "], \"bodies\": [");
+    for (int k = 0; k < 3; k++) /* 1 cm thick, and so large that they never leave a gap at the edges */
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      "%s{\"name\": \"w%d\", \"position\": [%g, %g, %g], \"mass\": 0.05, \"inertia\": 1e-5,"
+                      "\"shapes\": [{\"type\": \"box\", \"size\": [%g, %g, %g], \"friction\": 0, \"groups\": [1],"
+                      "\"touches\": [0]}]}",
+                      k > 0 ? "," : "", k, 0.03 * (k == 0), 0.03 * (k == 1), 0.03 * (k == 2), k == 0 ? 0.01 : 0.15,
+                      k == 1 ? 0.01 : 0.15, k == 2 ? 0.01 : 0.15);
+    n += snprintf(text + n, sizeof text - (size_t)n, "], \"joints\": [");
+    for (int k = 0; k < 3; k++)
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      "%s{\"type\": \"prismatic\", \"b\": \"w%d\", \"point\": [0, 0, 0], \"axis\": [%d, %d, %d],"
+                      "\"motor\": {\"type\": \"speed\", \"target\": -0.2, \"max_force\": %g}}",
+                      k > 0 ? "," : "", k, k == 0, k == 1, k == 2, force[k]);
+    snprintf(
+        text + n, sizeof text - (size_t)n,
+        "], \"fills\": [{\"region\": {\"type\": \"box\", \"size\": [0.05, 0.05, 0.05]}, \"packing_fraction\": 0.42,"
+        "\"arrangement\": \"dropped\", \"size\": {\"distribution\": \"uniform\", \"min\": 0.009, \"max\": 0.011},"
+        "\"shapes\": [{\"type\": \"sphere\", \"radius\": 0.005, \"density\": 2500, \"friction\": 0.3}]}],"
+        "\"measures\": [{\"name\": \"sample\", \"type\": \"bulk\", \"bodies\": \"grain_*\","
+        "\"region\": {\"type\": \"box\", \"size\": [0.1, 0.1, 0.1]}}, {\"name\": \"w0\", \"type\": \"wall\","
+        "\"wall\": \"w0\"}, {\"name\": \"w1\", \"type\": \"wall\", \"wall\": \"w1\"},"
+        "{\"name\": \"w2\", \"type\": \"wall\", \"wall\": \"w2\"}]}");
+    st_Scene *scene;
+    st_System *system = system_of(text, NULL, &scene);
+    steps(system, 300);
+    double size[3];
+    for (int k = 0; k < 3; k++) {
+        const char name[3] = {'w', (char)('0' + k), 0};
+        st_Pose pose;
+        assert_int_equal(st_system_pose(system, st_scene_find_body(scene, name), &pose), ST_OK);
+        const double at[3] = {pose.p.x, pose.p.y, pose.p.z};
+        size[k] = at[k] - 0.005 + 0.025;
+        check_close(VALUE(name, along[k]), force[k], 0.02 * force[k]);
+    }
+    const double V = size[0] * size[1] * size[2];
+    for (int k = 0; k < 3; k++)
+        check_close(VALUE("sample", names[k]) * 1e-3 / V, force[k] * size[k] / V, 0.02 * force[k] * size[k] / V);
+    st_system_destroy(system);
+    st_scene_destroy(scene);
+}
+
 /* Thrown up through a plane at 0.1 m with 2 m/s, and back: below, above from 0.057 s on, below again after 0.35 s. A
  * ball that an outlet takes has crossed before it goes. */
 static void test_flow(void **state)
@@ -261,8 +318,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tower),  cmocka_unit_test(test_temperature), cmocka_unit_test(test_flow),
-        cmocka_unit_test(test_repose), cmocka_unit_test(test_recorded),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_tower),    cmocka_unit_test(test_temperature), cmocka_unit_test(test_triaxial),
+        cmocka_unit_test(test_flow),     cmocka_unit_test(test_repose),      cmocka_unit_test(test_recorded),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
