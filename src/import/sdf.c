@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define DEEPEST 20 /* models inside models, and includes */
+#define DEEPEST       20 /* models inside models, and includes */
+#define MOST_INCLUDES 1000
 
 typedef struct Frame { /* a link, joint, frame or model, by its name in its model */
     const char *name;
@@ -45,7 +46,7 @@ typedef struct Sdf {
     double version;
     Frame *frames;
     Model *models;
-    int n_joints;
+    int n_joints, n_includes;
 } Sdf;
 
 /* ---- values ------------------------------------------------------------------------------------------ */
@@ -216,6 +217,8 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
     st_Pose pose;
     if (uri == NULL) return sti_element_fail(sdf->robot->err, at, "has no <uri>, must have one");
     if (depth > DEEPEST) return sti_element_fail(sdf->robot->err, at, "is inside more than %d others", DEEPEST);
+    if (++sdf->n_includes > MOST_INCLUDES)
+        return sti_element_fail(sdf->robot->err, at, "is one too many, must be at most %d in all", MOST_INCLUDES);
     const char *dot = strrchr(uri, '.'), *slash = strrchr(uri, '/');
     const bool file = dot != NULL && (slash == NULL || dot > slash);
     if (snprintf(path, sizeof path, "%s%s", uri, file ? "" : "/model.sdf") >= (int)sizeof path)

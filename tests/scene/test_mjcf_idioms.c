@@ -147,6 +147,56 @@ static void attached_meshes(void **state)
     rmdir(folder);
 }
 
+/* Files that name themselves, or one another twice, twenty deep; copies of copies; masses that are no numbers. */
+static void bombs(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/stiction-bombs-XXXXXX", path[200], name[40], text[400];
+    st_Scene *scene = NULL;
+    st_SystemDef def;
+    st_Error err = {0};
+    assert_non_null(mkdtemp(folder));
+    write_text(folder, "me.xml",
+               "<mujoco><asset><model name='me' file='me.xml'/></asset><worldbody><body name='b'><freejoint/><geom "
+               "size='.1'/></body>\n<attach model='me' body='b' prefix='x'/></worldbody></mujoco>");
+    for (int k = 0; k < 15; k++) {
+        snprintf(name, sizeof name, "m%d.sdf", k);
+        snprintf(text, sizeof text,
+                 "<sdf version='1.7'><model name='m'><link name='l'/><include><uri>m%d.sdf</uri></include><include>"
+                 "<uri>m%d.sdf</uri><name>n</name></include></model></sdf>",
+                 k + 1, k + 1);
+        write_text(folder, name, text);
+    }
+    write_text(folder, "m15.sdf", "<sdf version='1.7'><model name='m'><link name='l'/></model></sdf>");
+    static const char *const files[] = {"me.xml", "m0.sdf"};
+    for (int k = 0; k < 2; k++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[k]);
+        assert_int_equal(st_scene_read(path, NULL, 0, &scene, &def, &err), ST_ERR_FORMAT);
+        assert_null(scene);
+        if (strstr(err.message, "is one too many") == NULL) fail_msg("%s", err.message);
+        unlink(path);
+    }
+    for (int k = 1; k < 16; k++) {
+        snprintf(path, sizeof path, "%s/m%d.sdf", folder, k);
+        unlink(path);
+    }
+    rmdir(folder);
+    check_refused("<mujoco><worldbody>\n<replicate count='1000'><replicate count='1000'><geom size='1'/></replicate>"
+                  "</replicate></worldbody></mujoco>",
+                  2, "more than 200000 elements");
+    check_refused("<mujoco><worldbody><body><freejoint/>\n<inertial pos='0 0 0' mass='nan' diaginertia='1 1 1'/></body>"
+                  "</worldbody></mujoco>",
+                  2, "mass is \"nan\"");
+    check_refused("<mujoco><worldbody><body><freejoint/>\n<geom size='.1' mass='inf'/></body></worldbody></mujoco>", 2,
+                  "mass is \"inf\"");
+    check_refused("<robot name='r'><link name='a'><inertial>\n<mass value='NaN'/></inertial></link></robot>", 2,
+                  "value is \"NaN\"");
+    check_refused(
+        "<sdf version='1.7'><model name='m'><link name='a'><inertial>\n<mass>nan</mass></inertial></link></model>"
+        "</sdf>",
+        2, "is \"nan\"");
+}
+
 /* ---- numbers ---- */
 
 /* Springs and dampers are polynomials of which the first number counts; ten copies are numbered 00 to 09; a pulley
@@ -308,6 +358,7 @@ int main(void)
         cmocka_unit_test(empty_names_are_none),
         cmocka_unit_test(attached_meshes),
         cmocka_unit_test(numbers_left_out),
+        cmocka_unit_test(bombs),
         cmocka_unit_test(moving_body_without_mass),
         cmocka_unit_test(hover),
         cmocka_unit_test(mocap_in_keyframes),
