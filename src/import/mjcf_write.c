@@ -350,6 +350,15 @@ static void put_actuators(Writer *w)
             note(w, "force \"%.80s\"", f.name);
             continue;
         }
+        if (f.adhesion) { /* MuJoCo's control starts at 0, moved inside its range */
+            st_BodyDef body;
+            if (st_scene_body(w->scene, f.body, &body) != ST_OK) continue;
+            fputs("    <adhesion", w->out);
+            put_name(w, "name", f.name, "");
+            put_name(w, "body", body.name, "");
+            fprintf(w->out, " ctrlrange=\"%.17g 1e10\"/>\n", norm(f.force));
+            continue;
+        }
         fputs("    <general", w->out);
         put_name(w, "name", f.name, "");
         fprintf(
