@@ -13,10 +13,12 @@ static st_Status hull_compile(const st_ShapeDef *def, const st_Allocator *alloca
     const sti_Facets *f = &out->hull->facets;
     sti_shape_hold_points(f->vertex, f->n_vertices, out);
     out->thick = INFINITY;
-    for (int face = 0; face < f->n_faces; face++) {
+    for (int face = 0, far = 0; face < f->n_faces; face++) { /* until one is as far as the least width so far */
         double deepest = 0;
-        for (int k = 0; k < f->n_vertices; k++)
-            deepest = fmax(deepest, f->offset[face] - dot(f->normal[face], f->vertex[k]));
+        for (int k = 0, at = far; k < f->n_vertices && deepest < out->thick; k++, at = (at + 1) % f->n_vertices) {
+            const double depth = f->offset[face] - dot(f->normal[face], f->vertex[at]);
+            if (depth > deepest) deepest = depth, far = at;
+        }
         out->thick = fmin(out->thick, deepest);
     }
     return ST_OK;
