@@ -218,14 +218,14 @@ static void blank_comments(char *text, size_t length)
             closing = "?>", n = 2;
         else
             begun = begun || (left > 1 && at[1] != '?' && at[1] != '!');
-        const char *stop = NULL;
-        for (const char *to = from; closing != NULL && stop == NULL && (size_t)(end - to) >= n; to++)
-            if (memcmp(to, closing, n) == 0) stop = to + n;
+        const char *after = NULL;
+        for (const char *to = from; closing != NULL && after == NULL && (size_t)(end - to) >= n; to++)
+            if (memcmp(to, closing, n) == 0) after = to + n;
         if (closing == NULL) continue;
-        if (stop == NULL) return; /* expat reports what is not closed */
-        for (char *to = at; to < stop && closing[0] != ']'; to++)
+        if (after == NULL) return; /* expat reports what is not closed */
+        for (char *to = at; to < after && closing[0] != ']'; to++)
             if (*to != '\n') *to = ' ';
-        at += stop - at - 1;
+        at += after - at - 1;
     }
 }
 
