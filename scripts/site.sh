@@ -16,6 +16,7 @@ PYTHONPATH=$root/$1/python PYTHONDONTWRITEBYTECODE=1 python3 docs/site/site.py "
 python=$(for p in /usr/bin/python3 python3; do "$p" -c 'import sphinx, myst_parser, furo' 2>/dev/null && echo "$p" && break; done)
 [ -n "$python" ] || { echo "site: no Python with sphinx, myst_parser and furo" >&2 && exit 1; }
 "$python" -m sphinx -q -W --keep-going -c docs/site -d "$out/cache" -b html "$out/source" "$out/html"
+python3 docs/site/theme.py "$out/html/_static"
 # A page of an example shows the run that its first command makes.
 for page in docs/examples/*.md; do
     name=$(basename "$page" .md)

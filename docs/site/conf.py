@@ -17,6 +17,7 @@ html_theme = "furo"
 html_title = f"stiction {version}"
 html_show_sphinx = False
 html_copy_source = False
+html_show_search_summary = False  # browsers refuse to fetch pages from files
 html_static_path = []
 pygments_style = "friendly"
 highlight_language = "sh"

@@ -63,9 +63,31 @@ static void loglog_draw_axes(FILE *file, const sti_Window *w, const char *x_labe
     sti_svg_text(file, box->x - 50, box->y - 10, 12, STI_START, STI_INK, y_label);
 }
 
-/* Dashed lines of slope 1 and 2 from the last point of the first curve that has one and ends above rounding. */
-static void draw_slopes(FILE *file, const sti_Window *w, const st_PlotCurve *curve, int n, double most)
+/* Distance from a point of the page to the nearest curve [pixels]; ends and eight places of each piece are looked at.
+ */
+static double distance_to_curves(const sti_Window *w, const st_PlotCurve *curves, int n, double least, double px,
+                                 double py)
 {
+    double nearest = INFINITY;
+    for (int c = 0; c < n; c++)
+        for (int k = 1; k < curves[c].n; k++) {
+            const double *x = &curves[c].x[k - 1], *y = &curves[c].y[k - 1];
+            if (!(x[0] > 0 && x[1] > 0 && y[0] > least && y[1] > least)) continue;
+            for (int i = 0; i <= 8; i++) {
+                const double s = i / 8.0, at_x = sti_window_x(w, (1 - s) * log10(x[0]) + s * log10(x[1])),
+                             at_y = sti_window_y(w, (1 - s) * log10(y[0]) + s * log10(y[1]));
+                nearest = fmin(nearest, hypot(at_x - px, 2 * (at_y - py))); /* a text is wider than it is high */
+            }
+        }
+    return nearest;
+}
+
+/* Dashed lines of slope 1 and 2 from the last point of the first curve that has one and ends above rounding; each has
+ * its name beside it, below and right or above and left, where curves are farthest. */
+static void draw_slopes(FILE *file, const sti_Window *w, const st_PlotCurve *curves, int n_curves, double most)
+{
+    const st_PlotCurve *curve = curves;
+    int n = n_curves;
     while (n > 1 && (curve->n < 1 || !(curve->y[curve->n - 1] > 1e-12 * most)))
         curve++, n--;
     int last = curve->n - 1;
@@ -81,9 +103,16 @@ static void draw_slopes(FILE *file, const sti_Window *w, const st_PlotCurve *cur
                 sti_window_x(w, x), sti_window_y(w, y), sti_window_x(w, x + reach), sti_window_y(w, y + order * reach),
                 STI_SOFT);
         snprintf(text, sizeof text, "order %d", order);
-        /* beside the middle of the line, below it: the ends meet the curves and the frame */
-        sti_svg_text(file, sti_window_x(w, x + 0.62 * reach) + 8, sti_window_y(w, y + 0.62 * order * reach) + 14, 11,
-                     STI_START, STI_SOFT, text);
+        double best = -1, best_x = 0, best_y = 0; /* the middle of the text */
+        for (int i = 3; i <= 9; i++)
+            for (int side = -1; side <= 1; side += 2) {
+                const double at_x = sti_window_x(w, x + 0.1 * i * reach) + side * 30,
+                             at_y = sti_window_y(w, y + 0.1 * i * order * reach) + side * 10;
+                const double free = distance_to_curves(w, curves, n_curves, NOTHING * most, at_x, at_y);
+                const bool inside = at_x > w->box.x + 24 && at_x < w->box.x + w->box.w - 24 && at_y > w->box.y + 12;
+                if (inside && free > best) best = free, best_x = at_x, best_y = at_y;
+            }
+        if (best >= 0) sti_svg_text(file, best_x, best_y + 4, 11, STI_MIDDLE, STI_SOFT, text);
     }
 }
 

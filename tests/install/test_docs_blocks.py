@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """test_docs_blocks.py PROGRAM [PAGE...] -- what the pages show runs: shell, Python and scenes, page by page, from top to bottom, in
 an empty folder of each page's own. A JSON block is saved under the name that stands in backquotes before it, with the robots
-of the examples that it names. A block that begins with ```sh skip is not run (it installs, or opens a window). No pages: the start and the tutorials, and with
-ST_TEST_FULL in the environment all pages of docs/ that have such blocks."""
+of the examples that it names. C without a main() is compiled in a function that has what it uses. A block that begins with ```sh skip
+is not run (it installs, opens a window, or needs a device); one with ```python needs MODULE only where there is that module. No
+pages: the start and the tutorials, and with ST_TEST_FULL in the environment all pages of docs/ that have such blocks."""
+import importlib.util
 import os
 import pathlib
 import re
@@ -12,6 +14,12 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+AROUND_C = """#include <stiction/stiction.h>
+#include <stiction/batch.h>
+void part(st_Scene *scene, st_SystemDef system_def, st_Batch *batch, st_Error err, const unsigned char *done, void policy(const double *, double *))
+{
+%s}
+"""
 
 
 def blocks(text):
@@ -32,17 +40,23 @@ def check(page, program):
     text, ran = page.read_text(encoding="utf8"), 0
     environment = dict(os.environ, PATH=f"{pathlib.Path(program).resolve().parent}:{os.environ['PATH']}", STICTION_EXAMPLES=str(ROOT / "examples"))
     with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "examples").symlink_to(ROOT / "examples")
         script = ""  # the Python of a page goes on where it stopped
         for kind, rest, code, before in blocks(text):
             line = text[: text.index(code)].count("\n") + 1
             where = f"{page.relative_to(ROOT)}:{line}"
-            if rest == "skip" or kind not in ("sh", "json", "python"):
+            if rest == "skip" or kind not in ("sh", "json", "python", "c"):
+                continue
+            if rest.startswith("needs ") and importlib.util.find_spec(rest.split()[1]) is None:
                 continue
             ran += 1
-            if kind == "json":
-                names = ["scene.json", *re.findall(r"`([\w.-]+\.json)`", before)]
-                for robot in re.findall(r'"([\w.-]+\.urdf)"', code):
+            for robot in re.findall(r"\b([\w.-]+\.urdf)\b", code):
+                if not (pathlib.Path(folder) / robot).exists():
                     shutil.copy(ROOT / "examples/robots" / robot, folder)
+            if kind == "c":
+                run(["cc", "-std=c17", "-fsyntax-only", "-I", ROOT / "include", "-x", "c", "-"], where, input=AROUND_C % code)
+            elif kind == "json":
+                names = ["scene.json", *re.findall(r"`([\w.-]+\.json)`", before)]
                 (pathlib.Path(folder) / names[-1]).write_text(code, encoding="utf8")
                 run([program, "check", names[-1]], where, cwd=folder, env=environment)
             elif kind == "sh":
@@ -54,7 +68,7 @@ def check(page, program):
 
 
 def main():
-    program, pages = sys.argv[1], [pathlib.Path(p).resolve() for p in sys.argv[2:]]
+    program, pages = str(pathlib.Path(sys.argv[1]).resolve()), [pathlib.Path(p).resolve() for p in sys.argv[2:]]
     if not pages:
         docs = ROOT / "docs"
         pages = [docs / "start.md", *sorted((docs / "tutorials").glob("*.md"))]

@@ -409,8 +409,9 @@ export class Picture {
     let out = 0, moving = 0;
     for (let body = 1; body <= this.n; body++) {
       if (this.model.bodies[body - 1].fixed) continue;
-      const p = this.bodyPosition(body).project(this.camera);
-      moving++, (out += Math.abs(p.x) > 1 || Math.abs(p.y) > 1 || p.z > 1);
+      const p = this.bodyPosition(body), size = (0.35 * this.sizeOf(body)) / (p.distanceTo(this.camera.position) * Math.tan((this.camera.fov * Math.PI) / 360)); // of half the height
+      p.project(this.camera);
+      moving++, (out += Math.abs(p.x) + size / this.camera.aspect > 1.02 || Math.abs(p.y) + size > 1.02 || p.z > 1);
     }
     if (out === 0 || out < 0.2 * moving) return;
     const look = this.camera.position.clone().sub(this.controls.target);
