@@ -24,12 +24,14 @@ function heat(x, colour) {
 }
 
 // Surfaces that show how a body turns: octants and sectors on round shapes, edges on boxes.
-function surface(pattern, many, step = 1) {
+// `front`: as near to the camera as four radii, so that the ball drawn for a point on a floor is not half below it.
+function surface(pattern, many, step = 1, front = false) {
   const material = many ? new THREE.MeshLambertMaterial() : new THREE.MeshStandardMaterial({ roughness: 0.55, metalness: 0.05 });
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = shader.vertexShader
       .replace("#include <common>", "#include <common>\nvarying vec3 vLocal; varying vec2 vFace;")
       .replace("#include <begin_vertex>", "#include <begin_vertex>\nvLocal = position; vFace = uv;");
+    if (front) shader.vertexShader = shader.vertexShader.replace("#include <project_vertex>", "#include <project_vertex>\nvec4 nearer = projectionMatrix * (mvPosition + vec4(0.0, 0.0, 4.0 * length(instanceMatrix[0].xyz), 0.0)); gl_Position.z = nearer.z / nearer.w * gl_Position.w;");
     const ink = {
       octants: "float o = vLocal.x * vLocal.y * vLocal.z; diffuseColor.rgb *= mix(0.72, 1.0, smoothstep(-fwidth(o), fwidth(o), o));",
       sectors: "float o = vLocal.x * vLocal.y; diffuseColor.rgb *= mix(0.78, 1.0, smoothstep(-fwidth(o), fwidth(o), o));",
@@ -41,7 +43,7 @@ function surface(pattern, many, step = 1) {
       .replace("#include <common>", `#include <common>\nvarying vec3 vLocal; varying vec2 vFace; const float contour = ${step.toExponential(6)};`)
       .replace("#include <color_fragment>", `#include <color_fragment>\n${ink}`);
   };
-  material.customProgramCacheKey = () => pattern + step;
+  material.customProgramCacheKey = () => pattern + step + front;
   return material;
 }
 
@@ -518,9 +520,8 @@ export class Picture {
     this.addStage();
     this.groups = [];
     for (const { part, glass, items } of groups.values()) {
-      const mesh = part.pattern === "disc" ? new Discs(items.length) : new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 600, part.step), items.length);
+      const mesh = part.pattern === "disc" ? new Discs(items.length) : new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 600, part.step, part.front), items.length);
       if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.16, depthWrite: false, side: THREE.DoubleSide }), (mesh.renderOrder = 1);
-      if (part.front) Object.assign(mesh.material, { polygonOffset: true, polygonOffsetFactor: -4, polygonOffsetUnits: -400 }); // a point on a wall is not half in it
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
       mesh.castShadow = this.renderer.shadowMap.enabled && !glass;
       mesh.receiveShadow = this.renderer.shadowMap.enabled;
