@@ -58,41 +58,6 @@ double sti_energy(const sti_Model *model, sti_State *state, sti_StepWork *work)
     return work->guard.kinetic + work->guard.potential;
 }
 
-/* S without the work of forces, and the mass that moves. */
-static double energy_at_hand(const sti_Model *model, const sti_StepWork *work, double h, double *mass)
-{
-    const st_Sink *here = &work->here;
-    const double pulled = h * work->guard.pull;
-    double elastic = 0;
-    *mass = 0;
-    for (int k = 0; k < here->soft_rows.n_rows; k++)
-        elastic +=
-            fabs(0.5 * here->soft[k].stiffness * here->soft[k].value * here->soft[k].value + here->soft[k].energy);
-    for (int b = 0; b < model->n_blocks; b++) {
-        const int first = model->first[b], end = model->first[b + 1];
-        double most = 0; /* of a body its mass, not its inertia */
-        for (int i = first; i < end && (!model->rigid || i < first + 3); i++)
-            most = fmax(most, sti_mass_of(model, work->step.M, i));
-        *mass += most;
-    }
-    return work->guard.kinetic + elastic + 0.5 * *mass * pulled * pulled;
-}
-
-/* 1/2 |v+ - v|_M^2 + 1/2 k (moved)^2. */
-static double truncation(const sti_Model *model, sti_State *state, sti_StepWork *work)
-{
-    const st_Sink *here = &work->here, *trial = &work->trial;
-    double *change = work->v_work;
-    for (int i = 0; i < model->n_v; i++)
-        change[i] = work->v_new[i] - state->v[i];
-    double sum = sti_energy_kinetic(model, work, state->q, change);
-    for (int k = 0; k < here->soft_rows.n_rows && k < trial->soft_rows.n_rows; k++) {
-        const double moved = trial->soft[k].value - here->soft[k].value;
-        sum += 0.5 * here->soft[k].stiffness * moved * moved;
-    }
-    return sum;
-}
-
 /* Kinetic and potential energy of a body. */
 static double energy_of_body(const sti_Model *model, const double *q, const double *v, int b, double *kinetic)
 {
@@ -194,49 +159,65 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
     return ST_OK;
 }
 
-/* Is the energy of the whole system explained? */
-static bool is_explained(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, double taken)
-{
-    sti_EnergyGuard *guard = &work->guard;
-    const int order = sti_integrator(model)->order;
-    sti_Works works = work->events.before;
-    sti_works_add(&works, 1, &work->step.done);
-    const double kinetic = sti_energy_kinetic(model, work, state->q, work->v_new), /* k has the terms of M(q) */
-        potential = sti_energy_potential(model, state, work, &work->trial, state->t + taken, work->q_new),
-                 rise = kinetic - guard->kinetic + (potential - guard->potential),
-                 unexplained = rise - works.given - positive(works.impact),
-                 rounding = ROUNDING * (kinetic + guard->kinetic + fabs(potential) + fabs(guard->potential));
-    if (unexplained <= rounding) return true; /* nearly every step ends here */
-    double mass;
-    const double at_hand = energy_at_hand(model, work, h, &mass) + fabs(works.given);
-    const double D = model->def.correction_speed * sqrt(mass), most = D * (sqrt(2 * at_hand) + 0.5 * D);
-    const double R = unexplained - fmin((order > 1 ? STAGES_FACTOR : 1) * positive(works.correction), most);
-    guard->rise = rise;
-    guard->given = works.given;
-    const double idle = model->overlap / h; /* [m/s] ways this short are rounding of coordinates (settings.c) */
-    const double noise = rounding + 0.5 * mass * idle * idle;
-    guard->limit = noise + RUNAWAY * at_hand;
-    if (model->def.energy == ST_ENERGY_LIMIT) {
-        const double largest =
-            ESTIMATE_SHARE * at_hand; /* bdf2 takes forces at the end of the step: so is their work */
-        const double estimate =
-            model->def.integrator == ST_INTEGRATOR_BDF2 ? largest : fmin(largest, truncation(model, state, work));
-        guard->limit = noise + fmax(SOLVER_SHARE * at_hand, ESTIMATE_FACTOR * estimate);
-    }
-    guard->limit += rise - R; /* of the rise itself */
-    return rise <= guard->limit;
-}
-
 st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, double taken,
                            st_Error *err)
 {
+    sti_EnergyGuard *guard = &work->guard;
+    const st_Sink *here = &work->here, *trial = &work->trial;
+    const int order = sti_integrator(model)->order;
+    const bool cut = taken < h && order == 1;
     bool explained = true;
-    const bool cut = taken < h && sti_integrator(model)->order == 1;
-    work->guard.tripped = false;
+    guard->tripped = false;
     if (model->def.contact != ST_CONTACT_RIGID || cut) return ST_OK;
-    explained = is_explained(model, state, work, h, taken);
+    sti_Works works = work->events.before;
+    sti_works_add(&works, 1, &work->step.done);
+    const double kinetic = sti_energy_kinetic(model, work, state->q, work->v_new), /* k has the terms of M(q) */
+        potential = sti_energy_potential(model, state, work, trial, state->t + taken, work->q_new),
+                 rise = kinetic - guard->kinetic + (potential - guard->potential),
+                 unexplained = rise - works.given - positive(works.impact),
+                 rounding = ROUNDING * (kinetic + guard->kinetic + fabs(potential) + fabs(guard->potential));
+    if (!(unexplained <= rounding)) { /* of the whole system; nearly never */
+        /* S, and the mass that moves. */
+        const double pulled = h * guard->pull;
+        double elastic = 0, mass = 0;
+        for (int k = 0; k < here->soft_rows.n_rows; k++)
+            elastic +=
+                fabs(0.5 * here->soft[k].stiffness * here->soft[k].value * here->soft[k].value + here->soft[k].energy);
+        for (int b = 0; b < model->n_blocks; b++) {
+            const int first = model->first[b], end = model->first[b + 1];
+            double most = 0; /* of a body its mass, not its inertia */
+            for (int i = first; i < end && (!model->rigid || i < first + 3); i++)
+                most = fmax(most, sti_mass_of(model, work->step.M, i));
+            mass += most;
+        }
+        const double at_hand = guard->kinetic + elastic + 0.5 * mass * pulled * pulled + fabs(works.given);
+        const double D = model->def.correction_speed * sqrt(mass), most = D * (sqrt(2 * at_hand) + 0.5 * D);
+        const double R = unexplained - fmin((order > 1 ? STAGES_FACTOR : 1) * positive(works.correction), most);
+        const double idle = model->overlap / h; /* [m/s] ways this short are rounding of coordinates (settings.c) */
+        const double noise = rounding + 0.5 * mass * idle * idle;
+        guard->rise = rise;
+        guard->given = works.given;
+        guard->limit = noise + RUNAWAY * at_hand;
+        if (model->def.energy == ST_ENERGY_LIMIT) {
+            double estimate = ESTIMATE_SHARE * at_hand;
+            if (model->def.integrator != ST_INTEGRATOR_BDF2) { /* which takes forces at the end: so is their work */
+                double *change = work->v_work;
+                for (int i = 0; i < model->n_v; i++)
+                    change[i] = work->v_new[i] - state->v[i];
+                double truncation = sti_energy_kinetic(model, work, state->q, change);
+                for (int k = 0; k < here->soft_rows.n_rows && k < trial->soft_rows.n_rows; k++) {
+                    const double moved = trial->soft[k].value - here->soft[k].value;
+                    truncation += 0.5 * here->soft[k].stiffness * moved * moved;
+                }
+                estimate = fmin(estimate, truncation);
+            }
+            guard->limit = noise + fmax(SOLVER_SHARE * at_hand, ESTIMATE_FACTOR * estimate);
+        }
+        guard->limit += rise - R; /* of the rise itself */
+        explained = rise <= guard->limit;
+    }
     if (explained) STI_TRY(judge_islands(model, state, work, h, &explained, err));
-    work->guard.tripped = !explained;
+    guard->tripped = !explained;
     return ST_OK;
 }
 

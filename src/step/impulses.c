@@ -29,20 +29,10 @@
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-static int joint_count(const sti_StepWork *work)
-{
-    return work->impulses.n_joints;
-}
-
-static int spring_count(const sti_StepWork *work)
-{
-    return work->impulses.n_springs;
-}
-
 static st_Status make_sums(const sti_Model *model, sti_StepWork *work, sti_StepImpulses *sum, st_Error *err)
 {
-    const int64_t n = (int64_t)STI_N_LOADS * model->n_v, n_joints = joint_count(work) + 1,
-                  n_springs = spring_count(work) + 1;
+    const int64_t n = (int64_t)STI_N_LOADS * model->n_v, n_joints = work->impulses.n_joints + 1,
+                  n_springs = work->impulses.n_springs + 1;
     bool ok = true;
     for (int k = 0; k < 2; k++) {
         sum->load[k] = sti_alloc(&model->allocator, n, sizeof *sum->load[k]);
@@ -58,9 +48,9 @@ static void release_sums(const sti_Model *model, sti_StepWork *work, sti_StepImp
 {
     for (int k = 0; k < 2; k++) {
         sti_free(&model->allocator, sum->load[k], (int64_t)STI_N_LOADS * model->n_v, sizeof *sum->load[k]);
-        sti_free(&model->allocator, sum->joint[k], joint_count(work) + 1, sizeof *sum->joint[k]);
+        sti_free(&model->allocator, sum->joint[k], work->impulses.n_joints + 1, sizeof *sum->joint[k]);
     }
-    sti_free(&model->allocator, sum->spring, spring_count(work) + 1, sizeof *sum->spring);
+    sti_free(&model->allocator, sum->spring, work->impulses.n_springs + 1, sizeof *sum->spring);
     STI_RELEASE(&model->allocator, sum->contact, sum->capacity);
     *sum = (sti_StepImpulses){0};
 }
@@ -104,9 +94,9 @@ static void clear(const sti_Model *model, const sti_StepWork *work, sti_StepImpu
     for (int k = 0; k < 2; k++) {
         if (!sum->some[k]) continue;
         memset(sum->load[k], 0, (size_t)STI_N_LOADS * (size_t)model->n_v * sizeof *sum->load[k]);
-        memset(sum->joint[k], 0, (size_t)(joint_count(work) + 1) * sizeof *sum->joint[k]);
+        memset(sum->joint[k], 0, (size_t)(work->impulses.n_joints + 1) * sizeof *sum->joint[k]);
     }
-    if (sum->some[STI_FINITE]) memset(sum->spring, 0, (size_t)(spring_count(work) + 1) * sizeof *sum->spring);
+    if (sum->some[STI_FINITE]) memset(sum->spring, 0, (size_t)(work->impulses.n_springs + 1) * sizeof *sum->spring);
     sum->some[STI_FINITE] = sum->some[STI_IMPACT] = false;
     sum->n = 0;
     sum->time = 0;
@@ -132,8 +122,8 @@ static void combine_contact(sti_ContactImpulse *to, double scale_to, const sti_C
 static st_Status add_sum(const sti_Model *model, const sti_StepWork *work, sti_StepImpulses *to, double scale_to,
                          const sti_StepImpulses *from, double factor, bool newer, st_Error *err)
 {
-    const int64_t n_joint = (int64_t)(sizeof(sti_JointImpulse) / sizeof(double)) * joint_count(work);
-    const int64_t n_spring = (int64_t)(sizeof(sti_SpringImpulse) / sizeof(double)) * spring_count(work);
+    const int64_t n_joint = (int64_t)(sizeof(sti_JointImpulse) / sizeof(double)) * work->impulses.n_joints;
+    const int64_t n_spring = (int64_t)(sizeof(sti_SpringImpulse) / sizeof(double)) * work->impulses.n_springs;
     for (int k = 0; k < 2; k++) { /* most steps have no impacts */
         if (!from->some[k] && (scale_to == 1 || !to->some[k])) continue;
         combine_sums(to->load[k], scale_to, from->load[k], factor, (int64_t)STI_N_LOADS * model->n_v);
@@ -464,9 +454,9 @@ st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti
     sum->some[kind] = true;
     sum->time = work->step.eta;
     STI_TRY(sti_stage_loads(model, work, &ends, 1.0, sum->load[kind], work->stages.load_room, err));
-    for (int k = 0; k < joint_count(work); k++)
+    for (int k = 0; k < work->impulses.n_joints; k++)
         STI_TRY(sti_joint_impulse(model, work, &ends, k, &sum->joint[kind][k]));
-    for (int k = 0; k < spring_count(work) && kind == STI_FINITE; k++)
+    for (int k = 0; k < work->impulses.n_springs && kind == STI_FINITE; k++)
         sti_spring_impulse(model, work, &ends, k, &sum->spring[k]);
     const sti_Assembly *step = &work->step;
     STI_TRY(STI_GROW(&model->allocator, sum->contact, sum->capacity, step->n_gaps, err));

@@ -101,22 +101,6 @@ static double separation(const sti_Model *model, const sti_StepWork *work, const
     return dot(entry->normal, strike_velocity(model, work, entry, v));
 }
 
-/* Bodies that move, once per step: most contacts of a pile are then seen to strike nothing without a look at their
- * points, which are at most twice as far from a body's centre as its shapes reach (is_calm).        */
-static void note_paces(const sti_Model *model, const sti_State *state, sti_StepWork *work, const double *before)
-{
-    const sti_World *world = model->world;
-    for (int e = 0; model->rigid && e < sti_awake_count(world); e++) {
-        const int b = sti_awake_body(world, e);
-        st_Vec3 then, w_then, now, w_now;
-        sti_body_velocity(&world->body[b], before, &then, &w_then);
-        sti_body_velocity(&world->body[b], state->v, &now, &w_now);
-        const double turned = norm(w_then), turns = norm(sub(w_now, w_then)), reach = 2 * world->collider.body_reach[b];
-        work->strikes.pace[b] = (sti_Pace){norm(then) + (turned > 0 ? turned * reach : 0),
-                                           norm(sub(now, then)) + (turns > 0 ? turns * reach : 0)};
-    }
-}
-
 /* Are the points of a contact's bodies together slower than `limit`, before the step or in what it changed? Sleepers
  * have what they had when they were awake: more than now.                                            */
 static bool is_calm(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *entry, bool change,
@@ -265,27 +249,6 @@ static const double *velocity_before(const sti_Model *model, const sti_StepWork 
     return sti_has_stages(model) ? work->saved.state.v : work->v_new; /* exchanged with v */
 }
 
-/* To and fro over all contacts, until nothing is passed on any more: along a stack in few rounds. */
-static void pass_on(const sti_Model *model, const sti_State *state, sti_StepWork *work)
-{
-    const sti_Assembly *step = &work->step;
-    const sti_Strikes *strikes = &work->strikes;
-    bool changed = true;
-    for (int round = 0; changed && round < 32; round++) {
-        changed = false;
-        for (int k = 0; k < step->n_gaps; k++) {
-            const int c = round % 2 == 0 ? k : step->n_gaps - 1 - k;
-            const int a = step->chosen[c].entry.a, b = step->chosen[c].entry.b, other = hit_of(strikes, a) ? b : a;
-            if (!hit_of(strikes, a) == !hit_of(strikes, b) || model->world->body[other].n_dofs == 0) continue;
-            const bool hit_before = strikes->hit[strikes->mechanism[other]] >> 4 == STI_HIT_NOW;
-            const Load load = load_of(model, state, work, c);
-            if (!load.more && !(load.much && hit_before)) continue;
-            hit(model, work, other, load.more ? STI_HIT_NOW : STI_HIT_ON);
-            changed = true;
-        }
-    }
-}
-
 /* Does a step of length h from t hold what a jump in the speed of a prescribed motion takes? Fixed steps of order one
  * follow it in the step that begins there; where it is inside of a step, with the mean speed in that step and the rest
  * of the jump in the next. Those of order two take a step more. */
@@ -325,7 +288,18 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
     const bool located = model->def.events != ST_EVENTS_OFF; /* collisions, but no jams of what is closed */
     if (located && !(step->eta > 0)) return;
     const double *before = velocity_before(model, work);
-    note_paces(model, state, work, before);
+    /* How fast bodies are, once per step: most contacts of a pile are then seen to strike nothing without a look at
+     * their points, which are at most twice as far from a body's centre as its shapes reach (is_calm).   */
+    for (int e = 0; model->rigid && e < sti_awake_count(model->world); e++) {
+        const int b = sti_awake_body(model->world, e);
+        st_Vec3 then, w_then, now, w_now;
+        sti_body_velocity(&model->world->body[b], before, &then, &w_then);
+        sti_body_velocity(&model->world->body[b], state->v, &now, &w_now);
+        const double turned = norm(w_then), turns = norm(sub(w_now, w_then)),
+                     reach = 2 * model->world->collider.body_reach[b];
+        strikes->pace[b] = (sti_Pace){norm(then) + (turned > 0 ? turned * reach : 0),
+                                      norm(sub(now, then)) + (turns > 0 ? turns * reach : 0)};
+    }
     strikes->carried_known = false;
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_Hit how = closes(model, state, work, c, before) ? STI_HIT_NOW
@@ -338,7 +312,21 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
         strikes->contacts++;
         strikes->any = true;
     }
-    if (strikes->any && model->rigid) pass_on(model, state, work);
+    /* What is hit passes it on: to and fro over all contacts, along a stack in few rounds. */
+    bool changed = strikes->any && model->rigid;
+    for (int round = 0; changed && round < 32; round++) {
+        changed = false;
+        for (int k = 0; k < step->n_gaps; k++) {
+            const int c = round % 2 == 0 ? k : step->n_gaps - 1 - k;
+            const int a = step->chosen[c].entry.a, b = step->chosen[c].entry.b, other = hit_of(strikes, a) ? b : a;
+            if (!hit_of(strikes, a) == !hit_of(strikes, b) || model->world->body[other].n_dofs == 0) continue;
+            const bool hit_before = strikes->hit[strikes->mechanism[other]] >> 4 == STI_HIT_NOW;
+            const Load load = load_of(model, state, work, c);
+            if (!load.more && !(load.much && hit_before)) continue;
+            hit(model, work, other, load.more ? STI_HIT_NOW : STI_HIT_ON);
+            changed = true;
+        }
+    }
 }
 
 bool sti_is_struck(const sti_Model *model, const sti_State *state, const sti_StepWork *work, uint64_t contact, int a,

@@ -23,7 +23,7 @@
  * what is left over at the start of the step, O(h^3) (`drift_from`). bdf2 keeps x_b/eta and its order.
  *
  * In all of this theta_b is at the time of q_b, eta before the end of the stage, so that d theta/dt moves it on to
- * there. Rows of bdf2 are taken at the end, theta(t + h, q_b), and eta d theta/dt is taken from them (`at_base`).
+ * there. Rows of bdf2 are taken at the end, theta(t + h, q_b), and eta d theta/dt is taken from them (`joint_drift`).
  */
 #include "step/integrate/stage.h"
 
@@ -42,43 +42,7 @@ static const st_Sink *end_rows_of(const sti_StageBuild *build)
     return build->stage->means != NULL ? build->stage->means->end : NULL;
 }
 
-static sti_Speeds faster(sti_Speeds a, sti_Speeds b)
-{
-    return (sti_Speeds){sti_larger(a.speed, b.speed), sti_larger(a.pull, b.pull)};
-}
-
-/* Of a body in space only how fast its centre moves, which has a unit: radians per second have another. The papers'
- * presets keep both, and their bits.                                                                */
-static sti_Speeds speeds_of(const sti_StageBuild *build, int b, const double *v, const double *k)
-{
-    const sti_Model *model = build->model;
-    const int first = model->first[b], n = model->first[b + 1] - first;
-    const bool centre = model->rigid && n == 6 && model->def.effort != ST_EFFORT_THOROUGH;
-    sti_Speeds fastest = {0, 0};
-    for (int i = first; i < first + (centre ? 3 : n); i++) {
-        double pull = fabs(k[i]) / sti_mass_of(model, build->out->M, i);
-        fastest = faster((sti_Speeds){fabs(v[i]) + build->stage->eta * pull, pull}, fastest);
-    }
-    return fastest;
-}
-
-/* f = eta f + M v of one block. */
-static void add_momentum(const sti_StageBuild *build, int b, const double *v, double *f)
-{
-    const sti_Model *model = build->model;
-    const int first = model->first[b], end = model->first[b + 1], n = end - first;
-    const bool marked = model->mass.marked != NULL && model->mass.marked[b];
-    const double *M = build->out->M + (model->mass.diagonal != NULL ? model->mass.diagonal[first] : first);
-    for (int i = first; i < end; i++)
-        f[i] *= build->stage->eta;
-    for (int i = 0; i < n && marked; i++)
-        f[first + i] += M[i] * v[first + i];
-    for (int i = 0; i < n && !marked; i++)
-        for (int j = 0; j < n; j++)
-            f[first + i] += M[i * n + j] * v[first + j];
-}
-
-/* Blocks by a team: v and k before forces are known, f of them behind. */
+/* Blocks by a team: v and k before forces are known, f of them after that. */
 typedef struct Momenta {
     const sti_StageBuild *build;
     double *v, *f;
@@ -95,15 +59,33 @@ static void begin_momenta(void *ctx, int64_t first, int64_t end)
             momenta->v[i] = momenta->build->stage->v_base[i], momenta->f[i] = 0;
 }
 
-static void end_momenta(void *ctx, int part, int64_t first, int64_t end)
+/* How fast blocks are, then f = eta f + M v of them. Of a body in space only how fast its centre moves counts, which
+ * has a unit: radians per second have another. The papers' presets keep both, and their bits.             */
+static void end_momenta(void *ctx, int part, int64_t first_block, int64_t end_block)
 {
     Momenta *momenta = ctx;
     const sti_StageBuild *build = momenta->build;
+    const sti_Model *model = build->model;
+    const double *v = momenta->v, eta = build->stage->eta;
+    double *f = momenta->f;
     sti_Speeds fastest = {0, 0};
-    for (int e = (int)first; e < (int)end; e++) {
-        const int b = sti_block(build->work, e);
-        fastest = faster(speeds_of(build, b, momenta->v, momenta->f), fastest);
-        add_momentum(build, b, momenta->v, momenta->f);
+    for (int e = (int)first_block; e < (int)end_block; e++) {
+        const int b = sti_block(build->work, e), first = model->first[b], n = model->first[b + 1] - first;
+        const bool centre = model->rigid && n == 6 && model->def.effort != ST_EFFORT_THOROUGH;
+        for (int i = first; i < first + (centre ? 3 : n); i++) {
+            const double pull = fabs(f[i]) / sti_mass_of(model, build->out->M, i);
+            fastest.speed = sti_larger(fabs(v[i]) + eta * pull, fastest.speed);
+            fastest.pull = sti_larger(pull, fastest.pull);
+        }
+        const bool marked = model->mass.marked != NULL && model->mass.marked[b];
+        const double *M = build->out->M + (model->mass.diagonal != NULL ? model->mass.diagonal[first] : first);
+        for (int i = first; i < first + n; i++)
+            f[i] *= eta;
+        for (int i = 0; i < n && marked; i++)
+            f[first + i] += M[i] * v[first + i];
+        for (int i = 0; i < n && !marked; i++)
+            for (int j = 0; j < n; j++)
+                f[first + i] += M[i * n + j] * v[first + j];
     }
     momenta->speeds[part] = fastest;
 }
@@ -180,22 +162,20 @@ static double capped(double speed, double cap)
     return speed > cap ? cap : (speed < -cap ? -cap : speed);
 }
 
-/* theta of joint row k at q_base and at its time. */
-static double at_base(const sti_StageBuild *build, int k)
-{
-    const st_Sink *sink = constraints_of(build);
-    const bool later = build->stage->t > build->state->t; /* the row is taken at the end of the stage */
-    const double moved = later ? build->stage->eta * sink->joint[k].rate : 0.0;
-    return sti_shifted(build, sink->joint[k].value, &sink->joint_rows, k) - moved;
-}
-
 static double joint_drift(const sti_StageBuild *build, int k, double reach)
 {
-    const sti_RowList *rows = &constraints_of(build)->joint_rows;
-    double cap = build->model->def.correction_speed;
-    const st_Sink *from = build->stage->drift_from;
-    if (constraints_of(build)->joint[k].velocity) return 0;
-    double value = from != NULL ? from->joint[k].value : at_base(build, k);
+    const st_Sink *sink = constraints_of(build), *from = build->stage->drift_from;
+    const sti_RowList *rows = &sink->joint_rows;
+    const double cap = build->model->def.correction_speed;
+    double value;
+    if (sink->joint[k].velocity) return 0;
+    if (from != NULL) {
+        value = from->joint[k].value;
+    } else {                                                  /* theta at q_base and at its time */
+        const bool later = build->stage->t > build->state->t; /* the row is taken at the end of the stage */
+        const double moved = later ? build->stage->eta * sink->joint[k].rate : 0.0;
+        value = sti_shifted(build, sink->joint[k].value, rows, k) - moved;
+    }
     const double share = sti_recovery_share(build->work, rows->p[k] < rows->p[k + 1] ? rows->i[rows->p[k]] : 0);
     return build->stage->mean ? share * capped(2 * value / reach, cap) + sti_base_speed(build, rows, k)
                               : share * capped(value / reach, cap);

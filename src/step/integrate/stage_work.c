@@ -49,13 +49,6 @@ static double speed_along(const sti_Assembly *out, const sti_Stage *stage, int r
     return u;
 }
 
-static bool is_in_rebounds(const sti_Rebounds *list, int contact)
-{
-    for (int k = 0; k < list->n; k++)
-        if (list->at[k].contact == contact) return true;
-    return false;
-}
-
 /* Of rigid contacts: H'v = u - w - C r, where u r_n is 0 in a solution. */
 static void normal_work(const ContactWork *contacts, int c, sti_Works *sum, sti_Gains *gains)
 {
@@ -70,7 +63,11 @@ static void normal_work(const ContactWork *contacts, int c, sti_Works *sum, sti_
     }
     if (contacts->model->def.contact != ST_CONTACT_RIGID || stage->mean || stage->way != NULL) return;
     const double soft = out->overlapping > 0 && out->compliant ? out->C[row] * r : 0;
-    if (w > 0 || (w < 0 && is_in_rebounds(&contacts->work->rebounds, c))) {
+    const sti_Rebounds *rebounds = &contacts->work->rebounds;
+    bool lands = w > 0;
+    for (int k = 0; w < 0 && k < rebounds->n && !lands; k++)
+        lands = rebounds->at[k].contact == c;
+    if (lands) {
         sum->impact -= r * w;
         gains->given += gain_of(-r * w);
     } else {
@@ -160,23 +157,19 @@ static double given_to_bodies(const sti_Model *model, const sti_StepWork *work, 
     return sum;
 }
 
-/* The velocity of the displacement that follows. */
-static const double *way_of(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, const double *v)
-{
-    double *mean = work->v_work;
-    const bool half = stage->eta == 0 || stage->mean;
-    if (!half && stage->way == NULL) return v;
-    for (int i = 0; i < model->n_v; i++)
-        mean[i] = half ? 0.5 * (v[i] + stage->v_base[i]) : (stage->eta * v[i] + stage->way[i]) / stage->length;
-    return mean;
-}
-
 st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, const double *v,
                          st_Error *err)
 {
     sti_Assembly *out = &work->step;
     ContactWork contacts;
-    const double *way = way_of(model, work, stage, v);
+    const double *way = v; /* the velocity of the displacement that follows */
+    const bool half = stage->eta == 0 || stage->mean;
+    if (half || stage->way != NULL) {
+        double *mean = work->v_work;
+        for (int i = 0; i < model->n_v; i++)
+            mean[i] = half ? 0.5 * (v[i] + stage->v_base[i]) : (stage->eta * v[i] + stage->way[i]) / stage->length;
+        way = mean;
+    }
     contacts.model = model, contacts.work = work, contacts.stage = stage, contacts.way = way;
     const int n = out->n_gaps + out->n_bounded;
     sti_Works *sum = &out->done;
