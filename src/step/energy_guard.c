@@ -92,7 +92,7 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
     const st_Sink *here = &work->here, *trial = &work->trial;
     const sti_Gains *gains = &step->gains;
     sti_EnergyGuard *guard = &work->guard;
-    bool suspicious = here->soft_rows.n_rows > 0;
+    bool suspicious = false; /* if no body and no spring gains more than its share, no island does */
     *explained = true;
     if (model->def.energy != ST_ENERGY_LIMIT || !model->rigid || !(step->eta > 0) || step->means ||
         !(gains->given < INFINITY))
@@ -102,6 +102,12 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
         if (world->body[b].n_dofs == 0) continue;
         const sti_IslandEnergy of = share_of_body(model, state, work, h, b);
         suspicious = of.rise > SOLVER_SHARE * of.at_hand + ROUNDING * of.rounding;
+    }
+    for (int k = 0; k < here->soft_rows.n_rows && k < trial->soft_rows.n_rows && !suspicious; k++) {
+        const sti_SoftEntry *then = &here->soft[k], *now = &trial->soft[k];
+        const double before = 0.5 * then->stiffness * then->value * then->value + then->energy,
+                     after = 0.5 * now->stiffness * now->value * now->value + now->energy;
+        suspicious = after - before > SOLVER_SHARE * fabs(before) + ROUNDING * (fabs(after) + fabs(before));
     }
     if (!suspicious) return ST_OK;
     STI_TRY(STI_GROW(&model->allocator, guard->island, guard->island_capacity, model->n_v, err));

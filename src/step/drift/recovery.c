@@ -30,6 +30,7 @@ static int first_of(int *of, int i)
 static void connect(int *of, const int *i, int64_t n)
 {
     for (int64_t k = 1; k < n; k++) {
+        if (of[i[k]] == of[i[k - 1]]) continue; /* mostly they are connected already: velocities of one body */
         const int a = first_of(of, i[0]), b = first_of(of, i[k]);
         of[a > b ? a : b] = a > b ? b : a;
     }
