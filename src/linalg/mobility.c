@@ -104,7 +104,7 @@ static int find_pivot(const sti_Mobility *m, int n)
 }
 
 /* P = R R', R in columns at factor[]. Returns their number. */
-static st_Status factorise(sti_Mobility *m, int n, int *freedoms, st_Error *err)
+static st_Status factorise_P(sti_Mobility *m, int n, int *freedoms, st_Error *err)
 {
     GROW(factor, (int64_t)n * n);
     GROW(least, n);
@@ -152,7 +152,7 @@ st_Status sti_mobility_build(sti_Mobility *m, const st_Problem *problem, const s
         int n, freedoms;
         STI_TRY(list_velocities(m, problem, net, m->mechanism[k], &n, err));
         STI_TRY(form_P(m, saddle, m->mechanism[k], n, err));
-        STI_TRY(factorise(m, n, &freedoms, err));
+        STI_TRY(factorise_P(m, n, &freedoms, err));
         STI_TRY(keep_rows(m, net, n, freedoms, &end, err));
         m->first[k + 1] = m->first[k] + freedoms;
     }

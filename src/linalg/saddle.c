@@ -359,7 +359,7 @@ static st_Status factor_dense(Memory *m, int *redundant_rows, st_Error *err)
 
 /* ------------------------------------------------------------------ factor and solve */
 
-static st_Status factor(Memory *m, const st_Problem *p, int *redundant_rows, st_Error *err)
+static st_Status factor_S(Memory *m, const st_Problem *p, int *redundant_rows, st_Error *err)
 {
     *redundant_rows = 0;
     STI_TRY(sti_block_factor(&m->mass, &p->A, p->symmetric, "A", err));
@@ -386,7 +386,7 @@ static st_Status factor(Memory *m, const st_Problem *p, int *redundant_rows, st_
 
 st_Status sti_saddle_factor(sti_Saddle *saddle, const st_Problem *problem, st_Error *err)
 {
-    return factor(saddle->memory, problem, &saddle->redundant_rows, err);
+    return factor_S(saddle->memory, problem, &saddle->redundant_rows, err);
 }
 
 /* The blocks of A and groups of rows that are solved for. */

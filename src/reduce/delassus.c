@@ -25,7 +25,7 @@ void sti_delassus_release(sti_Delassus *w)
     RELEASE(patch);
 }
 
-static st_Status list_users(sti_Delassus *w, const sti_Reduction *reduction, st_Error *err)
+static st_Status list_touching(sti_Delassus *w, const sti_Reduction *reduction, st_Error *err)
 {
     const st_Problem *p = reduction->problem;
     GROW(user_first, (int64_t)p->n_v + 2);
@@ -149,7 +149,7 @@ static void fill_entries(sti_Delassus *w, const sti_Reduction *reduction)
     }
 }
 
-static int64_t find_entry(const sti_Delassus *w, int i, int j)
+static int64_t find_column(const sti_Delassus *w, int i, int j)
 {
     int64_t low = w->p[i], high = w->p[i + 1] - 1;
     while (low < high) {
@@ -176,7 +176,7 @@ static void add_compliance(sti_Delassus *w, const st_Problem *p)
             for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++, x++) {
                 while (j >= w->first[cj + 1])
                     cj++;
-                const int64_t e = find_entry(w, ci, cj);
+                const int64_t e = find_column(w, ci, cj);
                 w->x[w->start[e] + (int64_t)(i - w->first[ci]) * p->contact[cj].dim + j - w->first[cj]] += *x;
             }
         }
@@ -194,7 +194,7 @@ st_Status sti_delassus_build(sti_Delassus *w, const sti_Reduction *reduction, in
     GROW(list, n);
     GROW(diagonal, n);
     GROW(column, ST_MAX_DIM * (int64_t)p->n_v);
-    STI_TRY(list_users(w, reduction, err));
+    STI_TRY(list_touching(w, reduction, err));
     STI_TRY(find_patches(w, p, err));
     w->n_entries = count_entries(w, reduction, max_blocks);
     if (w->n_entries > max_blocks) return ST_OK;

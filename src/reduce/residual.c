@@ -119,7 +119,7 @@ void sti_residual_at(const sti_Reduction *reduction, const double *r, const doub
     close_judgement(reduction, &error, &uniform, out);
 }
 
-static void copy(double *to, const double *from, int n)
+static void copy_out(double *to, const double *from, int n)
 {
     if (to != NULL && n > 0) memcpy(to, from, (size_t)n * sizeof *to);
 }
@@ -178,9 +178,9 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v, do
         sti_team_copy(reduction->threads, judged->r, r, p->n_r);
         judged->known = true;
     }
-    copy(v, judged->v, p->n_v);
-    copy(l, judged->l, p->n_l);
-    copy(u, judged->u, p->n_r);
+    copy_out(v, judged->v, p->n_v);
+    copy_out(l, judged->l, p->n_l);
+    copy_out(u, judged->u, p->n_r);
     *out = judged->residual;
 }
 
@@ -217,8 +217,8 @@ bool sti_joints_are_met(const st_Problem *problem, const double *v, double joint
 }
 
 /* Reduce whichever problem is given, and judge r. */
-static st_Status judge(const st_Problem *problem, const st_LocalProblem *local, const double *r, st_Residual *out,
-                       st_Error *err)
+static st_Status judge_all(const st_Problem *problem, const st_LocalProblem *local, const double *r, st_Residual *out,
+                           st_Error *err)
 {
     const st_Allocator allocator = st_default_allocator();
     sti_Reduction *reduction = NULL;
@@ -246,12 +246,12 @@ st_Status st_problem_residual(const st_Problem *problem, const double *r, st_Res
 {
     STI_TRY(st_problem_check(problem, err));
     STI_TRY(check_r(r, problem->n_r, out, err));
-    return judge(problem, NULL, r, out, err);
+    return judge_all(problem, NULL, r, out, err);
 }
 
 st_Status st_local_residual(const st_LocalProblem *problem, const double *r, st_Residual *out, st_Error *err)
 {
     STI_TRY(st_local_check(problem, err));
     STI_TRY(check_r(r, problem->n_r, out, err));
-    return judge(NULL, problem, r, out, err);
+    return judge_all(NULL, problem, r, out, err);
 }

@@ -41,7 +41,7 @@ typedef struct Admm {
     bool starts; /* from an r that is not 0                                                           */
 } Admm;
 
-static st_Status factorise(Admm *s, const st_Problem *p, st_Error *err)
+static st_Status admm_factorise(Admm *s, const st_Problem *p, st_Error *err)
 {
     int replaced;
     memcpy(s->x, s->W->x, (size_t)s->W->x_size * sizeof *s->x);
@@ -53,7 +53,7 @@ static st_Status factorise(Admm *s, const st_Problem *p, st_Error *err)
 }
 
 /* One iteration; |r - z| and the change of z, in the metric of E. */
-static void iterate(Admm *s, sti_Task *task, double *apart, double *moved)
+static void admm_iterate(Admm *s, sti_Task *task, double *apart, double *moved)
 {
     const st_Problem *p = task->problem;
     double *r = task->r, first = 0.0, second = 0.0;
@@ -88,7 +88,7 @@ static void iterate(Admm *s, sti_Task *task, double *apart, double *moved)
 }
 
 /* z + y as one vector, of which z is the projection: that is what the iteration maps. */
-static void accelerate(Admm *s, const sti_Task *task, sti_Anderson *anderson)
+static void admm_accelerate(Admm *s, const sti_Task *task, sti_Anderson *anderson)
 {
     const st_Problem *p = task->problem;
     for (int row = 0; row < p->n_r; row++)
@@ -117,31 +117,31 @@ static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *
         for (int d = 0; d < p->contact[c].dim; d++)
             s->y[begin + d] = -shifted[d] / (s->beta * s->weight[begin + d]);
     }
-    STI_TRY(factorise(s, p, err));
+    STI_TRY(admm_factorise(s, p, err));
     while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_work_ends(task->work)) {
         for (int row = 0; row < p->n_r; row++)
             s->before[row] = s->z[row] + s->y[row];
-        iterate(s, task, &apart, &moved);
+        admm_iterate(s, task, &apart, &moved);
         sti_work_visits(task->work, p->n_contacts);
         task->iterations++;
         sti_task_report(task, s->z);
         const bool looks = task->iterations % (int)task->parameter[JUDGE_EVERY] == 0;
         if (looks || task->iterations == task->max_iterations)
             if (!isfinite(sti_factored_judge(s->base, task, s->z))) break;
-        if (accelerated) accelerate(s, task, anderson);
+        if (accelerated) admm_accelerate(s, task, anderson);
         if (!looks || task->iterations < next_change || (apart <= 5.0 * moved && moved <= 5.0 * apart)) continue;
         const double factor = apart > moved ? 4.0 : 0.25;
         s->beta *= factor;
         for (int row = 0; row < p->n_r; row++)
             s->y[row] /= factor; /* y is the multiplier divided by beta */
         next_change = task->iterations + task->iterations / 2 + 10;
-        STI_TRY(factorise(s, p, err));
+        STI_TRY(admm_factorise(s, p, err));
         STI_TRY(sti_anderson_begin(anderson, p->n_r, s->weight, err)); /* another map */
     }
     return ST_OK;
 }
 
-static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
+static st_Status admm_solve(void *workspace, sti_Task *task, st_Error *err)
 {
     Admm admm = {.base = task->factored, .W = &task->factored->W}, *s = &admm;
     const st_Problem *p = task->problem;
@@ -170,12 +170,12 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-static bool accepts(st_Law law, int dim, bool symmetric)
+static bool admm_accepts(st_Law law, int dim, bool symmetric)
 {
     return sti_nsgs.accepts(law, dim, symmetric) && sti_law_kinds[law]->fixed;
 }
 
-static st_Status create(const st_Allocator *allocator, void **workspace, st_Error *err)
+static st_Status admm_create(const st_Allocator *allocator, void **workspace, st_Error *err)
 {
     sti_Anderson *anderson = sti_alloc(allocator, 1, sizeof *anderson);
     if (anderson == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver admm");
@@ -184,7 +184,7 @@ static st_Status create(const st_Allocator *allocator, void **workspace, st_Erro
     return ST_OK;
 }
 
-static void destroy(void *workspace)
+static void admm_destroy(void *workspace)
 {
     sti_Anderson *anderson = workspace;
     if (anderson == NULL) return;
@@ -198,8 +198,8 @@ const sti_SolverKind sti_admm = {
     .columns = true,
     .parameters = admm_parameters,
     .help = "alternating directions: one factorisation reused, adaptive penalty; towers and walls that stick",
-    .accepts = accepts,
-    .create = create,
-    .destroy = destroy,
-    .solve = solve,
+    .accepts = admm_accepts,
+    .create = admm_create,
+    .destroy = admm_destroy,
+    .solve = admm_solve,
 };

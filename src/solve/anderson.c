@@ -187,7 +187,7 @@ static double total(const sti_Anderson *a, int e)
 }
 
 /* f and, as the place of the oldest pair is taken, f - f_last and g - g_last; with all their products. Returns |f|. */
-static double measure(sti_Anderson *a, Pass *pass)
+static double measure_step(sti_Anderson *a, Pass *pass)
 {
     if (a->has_last) {
         a->newest = (a->newest + 1) % WINDOW;
@@ -252,7 +252,7 @@ void sti_anderson_next(sti_Anderson *a, const double *restrict x, double *restri
         a->rest--;
         return;
     }
-    const double size = measure(a, &pass);
+    const double size = measure_step(a, &pass);
     const bool best = size < a->smallest;
     if (best) a->smallest = size;
     if (must_go_back(a, size)) {

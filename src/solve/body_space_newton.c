@@ -26,7 +26,7 @@ void sti_by_bodies_release(sti_ByBodies *s)
 /* ------------------------------------------------------------------ pattern */
 
 /* A side of contact c: a body, or n_nodes and more: a mechanism; -1: the ground. */
-static int node_of(const sti_ByBodies *s, int c, int side)
+static int node_at(const sti_ByBodies *s, int c, int side)
 {
     const sti_Alone *alone = sti_graph_alone(s->graph, c);
     if (alone != NULL) return alone->node[side];
@@ -34,18 +34,18 @@ static int node_of(const sti_ByBodies *s, int c, int side)
     return node != s->graph->n_nodes ? node : -1;
 }
 
-static int size_of(const sti_ByBodies *s, int node)
+static int rows_of(const sti_ByBodies *s, int node)
 {
     return s->first[node + 1] - s->first[node];
 }
 
 static bool is_cross(const sti_ByBodies *s, int c)
 {
-    return node_of(s, c, 0) >= 0 && node_of(s, c, 1) >= 0;
+    return node_at(s, c, 0) >= 0 && node_at(s, c, 1) >= 0;
 }
 
 /* The entry of row `row` in column `column`; it is added where there is none. */
-static int64_t find_entry(sti_ByBodies *s, int64_t *end, int row, int column)
+static int64_t find_body_entry(sti_ByBodies *s, int64_t *end, int row, int column)
 {
     int64_t e = s->p[row];
     while (e < end[row] && s->j[e] != column)
@@ -65,8 +65,8 @@ static void list_entries(sti_ByBodies *s, int64_t *end)
     for (int c = 0; c < contacts; c++) {
         s->cross[2 * (ptrdiff_t)c] = s->cross[2 * (ptrdiff_t)c + 1] = -1;
         if (!is_cross(s, c)) continue;
-        s->cross[2 * (ptrdiff_t)c] = find_entry(s, end, node_of(s, c, 0), node_of(s, c, 1));
-        s->cross[2 * (ptrdiff_t)c + 1] = find_entry(s, end, node_of(s, c, 1), node_of(s, c, 0));
+        s->cross[2 * (ptrdiff_t)c] = find_body_entry(s, end, node_at(s, c, 0), node_at(s, c, 1));
+        s->cross[2 * (ptrdiff_t)c + 1] = find_body_entry(s, end, node_at(s, c, 1), node_at(s, c, 0));
     }
 }
 
@@ -77,7 +77,7 @@ static void count_room(sti_ByBodies *s)
         s->p[k] = k;
     for (int c = 0; c < s->graph->problem->n_contacts; c++)
         for (int side = 0; side < 2 && is_cross(s, c); side++)
-            s->p[node_of(s, c, side) + 1]++; /* shifted below to what comes before */
+            s->p[node_at(s, c, side) + 1]++; /* shifted below to what comes before */
     int64_t extra = 0;
     for (int k = 0; k <= n; k++) {
         const int64_t own = s->p[k] - k;
@@ -102,7 +102,7 @@ static void close_gaps(sti_ByBodies *s, const int64_t *end)
     s->p[n] = at;
     for (int c = 0; c < s->graph->problem->n_contacts; c++)
         for (int side = 0; side < 2 && is_cross(s, c); side++)
-            s->cross[2 * (ptrdiff_t)c + side] -= moved[node_of(s, c, side)];
+            s->cross[2 * (ptrdiff_t)c + side] -= moved[node_at(s, c, side)];
 }
 
 /* Blocks one after another; returns how many numbers they have. */
@@ -112,7 +112,7 @@ static int64_t place_blocks(sti_ByBodies *s)
     for (int k = 0; k < s->n; k++)
         for (int64_t e = s->p[k]; e < s->p[k + 1]; e++) {
             s->start[e] = at;
-            at += (int64_t)size_of(s, k) * size_of(s, s->j[e]);
+            at += (int64_t)rows_of(s, k) * rows_of(s, s->j[e]);
         }
     return at;
 }
@@ -165,7 +165,7 @@ st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t s
 
 /* inv(D) X for D n x n, X n x m, by elimination with exchange of rows; D and X are spent. A pivot of zero, which no
  * law has with alpha > 0, makes what is not finite: the caller looks.                              */
-static void divide(int n, double D[ST_MAX_DIM][ST_MAX_DIM], int m, double X[ST_MAX_DIM][ST_MAX_DIM + 1])
+static void divide_blocks(int n, double D[ST_MAX_DIM][ST_MAX_DIM], int m, double X[ST_MAX_DIM][ST_MAX_DIM + 1])
 {
     for (int k = 0; k < n; k++) {
         int best = k;
@@ -197,7 +197,7 @@ static void divide(int n, double D[ST_MAX_DIM][ST_MAX_DIM], int m, double X[ST_M
     }
 }
 
-static bool is_diagonal(int n, const double *X)
+static bool slope_is_diagonal(int n, const double *X)
 {
     for (int k = 0; k < n * n; k++)
         if (X[k] != 0.0 && k % (n + 1) != 0) return false;
@@ -211,7 +211,7 @@ void sti_by_bodies_set(sti_ByBodies *s, int c, const double *A, const double *B,
     double *K = s->K + (ptrdiff_t)width * width * c, *g = s->g + (ptrdiff_t)width * c;
     memset(K, 0, (size_t)(width * width) * sizeof *K);
     memset(g, 0, (size_t)width * sizeof *g);
-    if (is_diagonal(dim, A) && is_diagonal(dim, B)) { /* open or sticking, as most are */
+    if (slope_is_diagonal(dim, A) && slope_is_diagonal(dim, B)) { /* open or sticking, as most are */
         for (int i = 0; i < dim; i++) {
             const double b = B[i * (dim + 1)],
                          d = A[i * (dim + 1)] + b * (soft[i] + sti_graph_compliance(s->graph, c, i));
@@ -227,7 +227,7 @@ void sti_by_bodies_set(sti_ByBodies *s, int c, const double *A, const double *B,
         }
         X[i][dim] = F[i];
     }
-    divide(dim, D, dim + 1, X);
+    divide_blocks(dim, D, dim + 1, X);
     for (int i = 0; i < dim; i++) {
         for (int k = 0; k < dim; k++)
             K[width * i + k] = X[i][k];
@@ -416,8 +416,8 @@ st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *
     memset(s->x, 0, (size_t)s->n_x * sizeof *s->x);
     memset(s->z, 0, (size_t)s->first[s->n] * sizeof *s->z);
     for (int k = 0; k < s->n; k++)
-        for (int i = 0; i < size_of(s, k); i++)
-            s->x[s->start[s->p[k]] + (ptrdiff_t)i * (size_of(s, k) + 1)] = 1.0;
+        for (int i = 0; i < rows_of(s, k); i++)
+            s->x[s->start[s->p[k]] + (ptrdiff_t)i * (rows_of(s, k) + 1)] = 1.0;
     add_contacts(s);
     sti_work_visits(s->work, 2.0 * p->n_contacts);
     STI_TRY(sti_sparse_lu_factor(s->lu, &s->rows, s->x, tiny_pivot, &replaced, err));

@@ -73,7 +73,7 @@ static double share_of_miss(const Homotopy *s)
 }
 
 /* u, F and their derivatives at r. */
-static void evaluate(Homotopy *s, const sti_Task *task)
+static void evaluate_rounded(Homotopy *s, const sti_Task *task)
 {
     const st_Problem *p = task->problem;
     const double nu = exp(s->tau), share = share_of_miss(s);
@@ -88,7 +88,7 @@ static void evaluate(Homotopy *s, const sti_Task *task)
 }
 
 /* dF/dr = A + B W. */
-static st_Status factorise(Homotopy *s, const sti_Task *task, st_Error *err)
+static st_Status factorise_bordered(Homotopy *s, const sti_Task *task, st_Error *err)
 {
     const st_Problem *p = task->problem;
     const sti_Delassus *W = &s->base->W;
@@ -110,7 +110,7 @@ static st_Status linearise(Homotopy *s, sti_Task *task, st_Error *err)
 {
     const st_Problem *p = task->problem;
     const double nu = exp(s->tau), share = s->power * share_of_miss(s);
-    STI_TRY(factorise(s, task, err));
+    STI_TRY(factorise_bordered(s, task, err));
     task->iterations++;
     for (int c = 0; c < p->n_contacts; c++) {
         const int dim = p->contact[c].dim, f = p->contact[c].first;
@@ -130,7 +130,7 @@ static st_Status linearise(Homotopy *s, sti_Task *task, st_Error *err)
 /* ------------------------------------------------------------------ along the curve */
 
 /* Of two changes of (r, tau). */
-static double dot(const Homotopy *s, int n, const double *a, double a_tau, const double *b, double b_tau)
+static double product_of(const Homotopy *s, int n, const double *a, double a_tau, const double *b, double b_tau)
 {
     double sum = 0.0;
     for (int j = 0; j < n; j++)
@@ -138,7 +138,7 @@ static double dot(const Homotopy *s, int n, const double *a, double a_tau, const
     return sum / (s->size * s->size) + tau_weight * tau_weight * a_tau * b_tau;
 }
 
-static double size_of(const Homotopy *s, int n, const double *r)
+static double length_of(const Homotopy *s, int n, const double *r)
 {
     double sum = 0.0;
     for (int j = 0; j < n; j++)
@@ -149,8 +149,8 @@ static double size_of(const Homotopy *s, int n, const double *r)
 /* The unit tangent from by_tau, onwards: the first time to smaller nu, then not back. */
 static void turn_tangent(Homotopy *s, int n, bool is_first)
 {
-    const double length = sqrt(dot(s, n, s->by_tau, 1.0, s->by_tau, 1.0));
-    const bool back = is_first || dot(s, n, s->by_tau, 1.0, s->tangent, s->tangent_tau) < 0.0;
+    const double length = sqrt(product_of(s, n, s->by_tau, 1.0, s->by_tau, 1.0));
+    const bool back = is_first || product_of(s, n, s->by_tau, 1.0, s->tangent, s->tangent_tau) < 0.0;
     const double scale = (back ? -1.0 : 1.0) / length;
     for (int j = 0; j < n; j++)
         s->tangent[j] = scale * s->by_tau[j];
@@ -158,12 +158,12 @@ static void turn_tangent(Homotopy *s, int n, bool is_first)
 }
 
 /* One correction (2). Returns how far it moved x, in units of nu. */
-static st_Status correct(Homotopy *s, sti_Task *task, double *moved, st_Error *err)
+static st_Status correct_on_curve(Homotopy *s, sti_Task *task, double *moved, st_Error *err)
 {
     const int n = task->problem->n_r;
     STI_TRY(linearise(s, task, err));
-    const double across = dot(s, n, s->tangent, s->tangent_tau, s->step, 0.0);
-    const double along = dot(s, n, s->tangent, s->tangent_tau, s->by_tau, 1.0);
+    const double across = product_of(s, n, s->tangent, s->tangent_tau, s->step, 0.0);
+    const double along = product_of(s, n, s->tangent, s->tangent_tau, s->by_tau, 1.0);
     const double d_tau = fmax(-1.0, fmin(1.0, -across / along));
     for (int j = 0; j < n; j++) {
         const double d = s->step[j] + d_tau * s->by_tau[j];
@@ -171,7 +171,7 @@ static st_Status correct(Homotopy *s, sti_Task *task, double *moved, st_Error *e
         s->at[j] = d + s->rho[j] * s->u[j];
     }
     s->tau += d_tau;
-    evaluate(s, task);
+    evaluate_rounded(s, task);
     double most = 0.0;
     for (int j = 0; j < n; j++)
         most = fmax(most, fabs(s->at[j] - s->rho[j] * s->u[j]) / sqrt(s->rho[j]));
@@ -187,9 +187,9 @@ static st_Status advance(Homotopy *s, sti_Task *task, double tau, double h, int 
     for (int j = 0; j < n; j++)
         task->r[j] = s->old[j] + h * s->tangent[j];
     s->tau = tau + h * s->tangent_tau;
-    evaluate(s, task);
+    evaluate_rounded(s, task);
     for (int k = 1; k <= CORRECTIONS; k++) {
-        STI_TRY(correct(s, task, &moved, err));
+        STI_TRY(correct_on_curve(s, task, &moved, err));
         *corrections = k;
         if (moved <= on_curve) return ST_OK;
         if (!(moved < shrinks * before)) break;
@@ -200,16 +200,16 @@ static st_Status advance(Homotopy *s, sti_Task *task, double tau, double h, int 
 }
 
 /* From a point on the curve, with by_tau there, to its end or to where it is lost. */
-static st_Status follow(Homotopy *s, sti_Task *task, int most_iterations, st_Error *err)
+static st_Status follow_curve(Homotopy *s, sti_Task *task, int most_iterations, st_Error *err)
 {
     const int n = task->problem->n_r;
     const size_t bytes = sizeof(double) * (size_t)n;
-    const double size_first = size_of(s, n, task->r);
+    const double size_first = length_of(s, n, task->r);
     double h = task->parameter[FIRST_STEP];
     for (bool is_first = true; h > least_step && task->iterations < most_iterations && !sti_work_ends(task->work);) {
         const double tau = s->tau;
         int corrections = 0;
-        s->size = size_of(s, n, task->r);
+        s->size = length_of(s, n, task->r);
         if (!(s->size < runaway * size_first) || tau < s->tau_start + log(vanished)) return ST_OK;
         turn_tangent(s, n, is_first);
         is_first = false;
@@ -245,7 +245,7 @@ static void middle(const st_ContactLaw *contact, const double *rho, double nu, d
     }
 }
 
-static st_Status begin(Homotopy *s, sti_Task *task, const Start *start, st_Error *err)
+static st_Status begin_curve(Homotopy *s, sti_Task *task, const Start *start, st_Error *err)
 {
     const st_Problem *p = task->problem;
     double size = 0.0;
@@ -261,11 +261,11 @@ static st_Status begin(Homotopy *s, sti_Task *task, const Start *start, st_Error
     sti_delassus_apply(&s->base->W, task->r, s->u);
     for (int j = 0; j < p->n_r; j++)
         s->miss[j] -= s->u[j];
-    evaluate(s, task);
+    evaluate_rounded(s, task);
     return linearise(s, task, err);
 }
 
-static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
+static st_Status homotopy_solve(void *workspace, sti_Task *task, st_Error *err)
 {
     (void)workspace;
     Homotopy homotopy = {.base = task->factored}, *s = &homotopy;
@@ -297,8 +297,8 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
         const int left = task->max_iterations - task->iterations;
         if (left <= 0 || sti_work_ends(task->work)) break;
         const int most = task->iterations + (left < steps ? left : steps);
-        STI_TRY(begin(s, task, &starts[k % N_STARTS], err));
-        STI_TRY(follow(s, task, most, err));
+        STI_TRY(begin_curve(s, task, &starts[k % N_STARTS], err));
+        STI_TRY(follow_curve(s, task, most, err));
     }
     memcpy(task->r, s->base->best, sizeof(double) * (size_t)n);
     return ST_OK;
@@ -306,7 +306,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 
 /* ------------------------------------------------------------------ the row of the solver table */
 
-static bool accepts(st_Law law, int dim, bool symmetric)
+static bool homotopy_accepts(st_Law law, int dim, bool symmetric)
 {
     return sti_smooth_has(law, dim) && sti_nsgs.accepts(law, dim, symmetric);
 }
@@ -316,6 +316,6 @@ const sti_SolverKind sti_homotopy = {
     .columns = true,
     .parameters = homotopy_parameters,
     .help = "follows the solutions of rounded laws round their folds; the last resort, and hardly ever in vain",
-    .accepts = accepts,
-    .solve = solve,
+    .accepts = homotopy_accepts,
+    .solve = homotopy_solve,
 };

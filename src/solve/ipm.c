@@ -51,7 +51,7 @@ typedef struct Cone {
     double offset;     /* m = 1                                                                   */
     double z[3], y[3]; /* primal and dual                                                         */
     double s[3];       /* T y = inv(T) z                                                          */
-    double w[3], eta;  /* T = eta * (the reflection of w), see scale()                            */
+    double w[3], eta;  /* T = eta * (the reflection of w), see scale_cone()                            */
     double dz[3], dy[3];
     double miss[3]; /* z - G r - g                                                                 */
 } Cone;
@@ -94,7 +94,7 @@ static void product(const double *x, const double *y, int m, double *out)
 }
 
 /* The y with x o y = c. */
-static void divide(const double *x, const double *c, int m, double *out)
+static void divide_cone(const double *x, const double *c, int m, double *out)
 {
     double along = 0.0;
     for (int k = 1; k < m; k++)
@@ -119,7 +119,7 @@ static void apply_scaling(const Cone *c, const double *x, bool inverse, double *
 }
 
 /* The scaling point of z and y, and s. */
-static void scale(Cone *c)
+static void scale_cone(Cone *c)
 {
     const double dz = sqrt(determinant(c->z, c->m)), dy = sqrt(determinant(c->y, c->m));
     double dot = 0.0;
@@ -240,7 +240,7 @@ static double shift_part(const double *u, const sti_Group *group, double eps, do
 }
 
 /* rest = u^ - G'y and S by contact, miss by cone, nu and the lag. */
-static void evaluate(Ipm *s, const sti_Task *task)
+static void evaluate_cones(Ipm *s, const sti_Task *task)
 {
     const st_Problem *p = task->problem;
     double sum = 0.0;
@@ -279,7 +279,7 @@ static void evaluate(Ipm *s, const sti_Task *task)
             minus[i] = -c->y[i];
         }
         map_back(c, minus, s->rest);
-        scale(c);
+        scale_cone(c);
     }
     s->lag = 0.0;
     for (int c = 0; c < p->n_contacts; c++)
@@ -288,7 +288,7 @@ static void evaluate(Ipm *s, const sti_Task *task)
 }
 
 /* S W, then G' inv(T^2) G on the diagonal blocks. inv(T^2) = (2 v v' - J)/eta^2, v = (w0, -w1), J = diag(1, -1, -1). */
-static st_Status factorise(Ipm *s, const sti_Task *task, st_Error *err)
+static st_Status factorise_scaled(Ipm *s, const sti_Task *task, st_Error *err)
 {
     const st_Problem *p = task->problem;
     int replaced;
@@ -323,7 +323,7 @@ static st_Status factorise(Ipm *s, const sti_Task *task, st_Error *err)
 }
 
 /* The step that belongs to d, which each cone holds in its dy beforehand. dr is left in side. */
-static void find_step(Ipm *s, const sti_Task *task)
+static void find_cone_step(Ipm *s, const sti_Task *task)
 {
     const int n = task->problem->n_r;
     for (int row = 0; row < n; row++)
@@ -366,7 +366,7 @@ static void predict(Ipm *s, const sti_Task *task)
     for (int k = 0; k < s->n_cones; k++)
         for (int i = 0; i < s->cone[k].m; i++)
             s->cone[k].dy[i] = -s->cone[k].s[i];
-    find_step(s, task);
+    find_cone_step(s, task);
 }
 
 /* How much of nu to keep: Mehrotra's third power of what the predictor would leave. */
@@ -382,7 +382,7 @@ static double centring(const Ipm *s, double t)
     return fmin(1.0, left * left * left);
 }
 
-static void correct(Ipm *s, const sti_Task *task, double sigma)
+static void correct_step(Ipm *s, const sti_Task *task, double sigma)
 {
     for (int k = 0; k < s->n_cones; k++) {
         Cone *c = &s->cone[k];
@@ -393,14 +393,14 @@ static void correct(Ipm *s, const sti_Task *task, double sigma)
         product(c->s, c->s, c->m, square);
         for (int i = 0; i < c->m; i++)
             a[i] = (i == 0 ? sigma * s->nu : 0.0) - square[i] - a[i];
-        divide(c->s, a, c->m, c->dy);
+        divide_cone(c->s, a, c->m, c->dy);
     }
-    find_step(s, task);
+    find_cone_step(s, task);
 }
 
 /* ------------------------------------------------------------------ the solver */
 
-static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
+static st_Status ipm_iterate(Ipm *s, sti_Task *task, st_Error *err)
 {
     const int n = task->problem->n_r;
     int last_better = 0;
@@ -408,12 +408,12 @@ static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
     sti_factored_judge_projected(s->base, task, task->r, s->trial);
     while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_work_ends(task->work) &&
            task->iterations - last_better < task->parameter[PATIENCE]) {
-        evaluate(s, task);
-        STI_TRY(factorise(s, task, err));
+        evaluate_cones(s, task);
+        STI_TRY(factorise_scaled(s, task, err));
         task->iterations++;
         predict(s, task);
         const double sigma = centring(s, step_length(s, 1.0));
-        correct(s, task, s->nu < paths[s->path].hold * s->lag ? 1.0 : sigma);
+        correct_step(s, task, s->nu < paths[s->path].hold * s->lag ? 1.0 : sigma);
         const double t = step_length(s, task->parameter[BORDER]);
         if (!(t > 1e-12)) break; /* at the border, or not a number */
         for (int row = 0; row < n; row++)
@@ -434,7 +434,7 @@ static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
+static st_Status ipm_solve(void *workspace, sti_Task *task, st_Error *err)
 {
     (void)workspace;
     Ipm ipm = {.base = task->factored, .W = &task->factored->W}, *s = &ipm;
@@ -454,12 +454,12 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     STI_TRY(sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err));
     s->path = task->attempt < PATHS ? task->attempt : PATHS - 1;
     make_cones(s, task);
-    STI_TRY(iterate(s, task, err));
+    STI_TRY(ipm_iterate(s, task, err));
     memcpy(task->r, s->base->best, sizeof(double) * (size_t)n);
     return ST_OK;
 }
 
-static bool accepts(st_Law law, int dim, bool symmetric)
+static bool ipm_accepts(st_Law law, int dim, bool symmetric)
 {
     return sti_nsgs.accepts(law, dim, symmetric) && sti_law_kinds[law]->conic;
 }
@@ -469,6 +469,6 @@ const sti_SolverKind sti_ipm = {
     .columns = true,
     .parameters = ipm_parameters,
     .help = "interior point on second-order cones; the steadiest where contacts are redundant",
-    .accepts = accepts,
-    .solve = solve,
+    .accepts = ipm_accepts,
+    .solve = ipm_solve,
 };

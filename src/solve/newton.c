@@ -107,7 +107,7 @@ static st_Status newton_room(Newton *s, const sti_Task *task, st_Error *err)
 }
 
 /* F of (1) at r with u = W r + b; returns sum |F_i|^2 / rho_i. With `slopes`, A, B and the active set, too. */
-static double evaluate(Newton *s, const sti_Task *task, const double *r, const double *u, bool slopes)
+static double evaluate_contacts(Newton *s, const sti_Task *task, const double *r, const double *u, bool slopes)
 {
     const st_Problem *p = task->problem;
     double merit = 0.0;
@@ -221,7 +221,7 @@ static double search(Newton *s, const sti_Task *task, double bound, int most)
             s->trial[row] = task->r[row] + t * s->step[row];
             s->trial_u[row] = s->u[row] + t * s->step_u[row];
         }
-        const double merit = evaluate(s, task, s->trial, s->trial_u, false);
+        const double merit = evaluate_contacts(s, task, s->trial, s->trial_u, false);
         if (merit < least) {
             least = merit;
             best_t = t;
@@ -240,7 +240,7 @@ static double search(Newton *s, const sti_Task *task, double bound, int most)
 }
 
 /* Is the best r good enough? u is recomputed: along the line search it drifts. */
-static void judge(Newton *s, const sti_Task *task)
+static void judge_step(Newton *s, const sti_Task *task)
 {
     const double measure = sti_factored_judge(s->base, task, task->r);
     const bool gained = measure < 0.1 * s->measure;
@@ -257,7 +257,7 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
     int rounded = 0, watched = trusts ? WATCHED : 0;
     *solved = false;
     for (int k = 0; k < INNER_STEPS && task->iterations < task->max_iterations && !sti_work_ends(task->work); k++) {
-        double merit = evaluate(s, task, task->r, s->u, true), last = s->measure;
+        double merit = evaluate_contacts(s, task, task->r, s->u, true), last = s->measure;
         if (k == 0) first = merit;
         if (k > 0 && merit <= inner_fall * inner_fall * first) {
             *solved = true;
@@ -265,8 +265,8 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
         }
         if (k == watched && k > 0 && merit > 0.5 * first) { /* back to where problem (1) began */
             memcpy(task->r, s->center, sizeof(double) * (size_t)task->problem->n_r);
-            judge(s, task);
-            merit = evaluate(s, task, task->r, s->u, true);
+            judge_step(s, task);
+            merit = evaluate_contacts(s, task, task->r, s->u, true);
         }
         history[k % MEMORY] = merit;
         double bound = 0.0;
@@ -275,7 +275,7 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
         STI_TRY(s->by_bodies ? find_step_by_bodies(s, task, err) : find_step_by_contacts(s, task, err));
         task->iterations++;
         if (!isfinite(search(s, task, bound, k < watched ? 1 : LINE_STEPS))) return ST_OK;
-        judge(s, task);
+        judge_step(s, task);
         sti_task_report_residual(task, s->measure);
         *solved = s->done;
         if (s->done) return ST_OK;
@@ -288,11 +288,11 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
             return ST_OK;
         }
     }
-    *solved = evaluate(s, task, task->r, s->u, false) <= inner_fall * inner_fall * first;
+    *solved = evaluate_contacts(s, task, task->r, s->u, false) <= inner_fall * inner_fall * first;
     return ST_OK;
 }
 
-static st_Status iterate(Newton *s, sti_Task *task, st_Error *err)
+static st_Status newton_iterate(Newton *s, sti_Task *task, st_Error *err)
 {
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     int failures = 0;
@@ -312,7 +312,7 @@ static st_Status iterate(Newton *s, sti_Task *task, st_Error *err)
         } else {
             s->alpha = fmin(alpha_most, 4.0 * s->alpha);
             memcpy(task->r, s->base->best, bytes);
-            judge(s, task); /* u of it */
+            judge_step(s, task); /* u of it */
         }
     }
     return ST_OK;
@@ -368,7 +368,7 @@ static st_Status start_linear(Newton *s, sti_Task *task, st_Error *err)
     memcpy(task->r, s->step, bytes);
     for (int c = 0; c < p->n_contacts; c++)
         sti_law_project(&p->contact[c], task->r + p->contact[c].first);
-    judge(s, task);
+    judge_step(s, task);
     return ST_OK;
 }
 
@@ -414,9 +414,9 @@ static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
         sti_law_project(&p->contact[c], task->r + p->contact[c].first);
     STI_TRY(newton_room(s, task, err));
     sti_slope_rho(task->reduction, s->rho);
-    judge(s, task);
+    judge_step(s, task);
     if (task->effort != ST_EFFORT_THOROUGH && task->max_iterations > 0) STI_TRY(start_linear(s, task, err));
-    STI_TRY(iterate(s, task, err));
+    STI_TRY(newton_iterate(s, task, err));
     memcpy(task->r, s->base->best, sizeof(double) * (size_t)p->n_r);
     return ST_OK;
 }

@@ -14,7 +14,7 @@
  * boxes (400 contacts): 650 sweeps for a residual of 1e-9, and more than 20,000 without the acceleration;
  * accelerating after every single sweep needs half as many at 1e-9, but ten times as many at 1e-4.
  *
- * Ends when the natural residual, computed by the judge (residual.h), is at the tolerance. Between such
+ * Ends when the natural residual, computed by the judge_sweep (residual.h), is at the tolerance. Between such
  * computations the change of r in a sweep, which is the natural map with rho = inv(W_cc) and so of the
  * same size, says when the next one is due. The best r that was judged is what is returned.
  */
@@ -125,7 +125,7 @@ static void prepare_compliance(Nsgs *s, const st_Problem *p)
     }
 }
 
-static st_Status prepare(Nsgs *s, const sti_Task *task, st_Error *err)
+static st_Status nsgs_prepare(Nsgs *s, const sti_Task *task, st_Error *err)
 {
     const st_Problem *p = task->problem;
     GROW(local, p->n_contacts);
@@ -143,7 +143,7 @@ static st_Status prepare(Nsgs *s, const sti_Task *task, st_Error *err)
 /* ------------------------------------------------------------------ sweeps */
 
 /* One contact. `dim` is a constant where this is called, so that its loops unroll. Returns |change|^2. */
-static inline double visit(const Nsgs *s, const sti_Task *task, int c, const int dim)
+static inline double visit_row_contact(const Nsgs *s, const sti_Task *task, int c, const int dim)
 {
     const sti_Reduction *reduction = task->reduction;
     const sti_Local *local = &s->local[c];
@@ -191,7 +191,7 @@ static inline double visit(const Nsgs *s, const sti_Task *task, int c, const int
 }
 
 /* All contacts once; returns | change of r | in the judge's scale. */
-static double sweep(const Nsgs *s, const sti_Task *task, bool backwards)
+static double sweep_rows(const Nsgs *s, const sti_Task *task, bool backwards)
 {
     const int n = task->problem->n_contacts;
     double sum = 0.0;
@@ -199,16 +199,16 @@ static double sweep(const Nsgs *s, const sti_Task *task, bool backwards)
         const int c = backwards ? n - 1 - k : k;
         switch (s->local[c].contact->dim) {
         case 1:
-            sum += visit(s, task, c, 1);
+            sum += visit_row_contact(s, task, c, 1);
             break;
         case 2:
-            sum += visit(s, task, c, 2);
+            sum += visit_row_contact(s, task, c, 2);
             break;
         case 3:
-            sum += visit(s, task, c, 3);
+            sum += visit_row_contact(s, task, c, 3);
             break;
         default:
-            sum += visit(s, task, c, s->local[c].contact->dim);
+            sum += visit_row_contact(s, task, c, s->local[c].contact->dim);
             break;
         }
     }
@@ -216,7 +216,7 @@ static double sweep(const Nsgs *s, const sti_Task *task, bool backwards)
 }
 
 /* A better r from the last ones, made to obey the laws' sets, and v = v_free + Y r again. */
-static void accelerate(Nsgs *s, const sti_Task *task)
+static void nsgs_accelerate(Nsgs *s, const sti_Task *task)
 {
     const sti_Reduction *reduction = task->reduction;
     sti_anderson_next(&s->anderson, s->last, task->r);
@@ -235,7 +235,7 @@ static void accelerate(Nsgs *s, const sti_Task *task)
 }
 
 /* The residual of the present r, and its v (or NULL); the best r is kept. */
-static double judge(const Nsgs *s, const sti_Task *task, double *v, double *least)
+static double judge_sweep(const Nsgs *s, const sti_Task *task, double *v, double *least)
 {
     st_Residual residual;
     sti_residual(task->reduction, task->r, v, NULL, NULL, &residual);
@@ -331,14 +331,14 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
+static st_Status nsgs_solve(void *workspace, sti_Task *task, st_Error *err)
 {
     Nsgs *s = workspace;
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     task->iterations = 0;
     if (task->problem->n_contacts == 0) return ST_OK;
     if (task->reduction->graph != NULL) return solve_graph(s, task, err);
-    STI_TRY(prepare(s, task, err));
+    STI_TRY(nsgs_prepare(s, task, err));
 
     const int judge_every = (int)task->parameter[JUDGE_EVERY];
     const bool accelerated = task->parameter[ACCELERATE] >= 0.5;
@@ -354,21 +354,21 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     else if (task->problem->n_contacts == 1)
         sti_reduction_apply(task->reduction, task->r, s->v, s->u);
     else
-        judge(s, task, s->v, &least); /* a warm start may be the answer already; v is set, too */
+        judge_sweep(s, task, s->v, &least); /* a warm start may be the answer already; v is set, too */
     for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_work_ends(task->work); k++) {
         const bool backwards = k % 2 == 0;
         if (!backwards) memcpy(s->last, task->r, bytes);
-        const double change = sweep(s, task, backwards);
+        const double change = sweep_rows(s, task, backwards);
         sti_work_visits(task->work, task->problem->n_contacts);
         task->iterations = k;
         sti_task_report(task, task->r);
         if (change <= due || k <= 2 || k % judge_every == 0 || k == task->max_iterations || is_on_the_way(task, k)) {
-            if (judge(s, task, s->v, &least) <= task->tolerance) break;
+            if (judge_sweep(s, task, s->v, &least) <= task->tolerance) break;
             if (!(change > 0.0)) break; /* nothing moves any more (or NaN): sweeps have no more to give */
             if (is_hopeless(task, k, least)) break;
             if (change <= due) due = 0.5 * change;
         }
-        if (backwards && accelerated) accelerate(s, task);
+        if (backwards && accelerated) nsgs_accelerate(s, task);
     }
     memcpy(task->r, s->best, bytes);
     return ST_OK;
@@ -376,13 +376,13 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 
 /* ------------------------------------------------------------------ the row of the solver table */
 
-static bool accepts(st_Law law, int dim, bool symmetric)
+static bool nsgs_accepts(st_Law law, int dim, bool symmetric)
 {
     (void)symmetric; /* no law needs it: the local solves take any W with a definite symmetric part */
     return sti_law_has_dim(law, dim);
 }
 
-static st_Status create(const st_Allocator *allocator, void **workspace, st_Error *err)
+static st_Status nsgs_create(const st_Allocator *allocator, void **workspace, st_Error *err)
 {
     Nsgs *s = sti_alloc(allocator, 1, sizeof *s);
     if (s == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver nsgs");
@@ -392,7 +392,7 @@ static st_Status create(const st_Allocator *allocator, void **workspace, st_Erro
     return ST_OK;
 }
 
-static void destroy(void *workspace)
+static void nsgs_destroy(void *workspace)
 {
     Nsgs *s = workspace;
     if (s == NULL) return;
@@ -414,8 +414,8 @@ const sti_SolverKind sti_nsgs = {
     .name = "nsgs",
     .parameters = nsgs_parameters,
     .help = "Gauss-Seidel over contacts, each solved exactly; all laws; the baseline",
-    .accepts = accepts,
-    .create = create,
-    .solve = solve,
-    .destroy = destroy,
+    .accepts = nsgs_accepts,
+    .create = nsgs_create,
+    .solve = nsgs_solve,
+    .destroy = nsgs_destroy,
 };

@@ -242,7 +242,7 @@ static void multiply_held(const Conditions *k, Ray *ray, const double *of, doubl
         if (ray->held[k->j[e]]) image[k->j[e]] += row[k->i[e]] * k->x[e] * column[k->j[e]] * ray->step[k->i[e]];
 }
 
-static double dot(const double *a, const double *b, int n)
+static double dot_dd(const double *a, const double *b, int n)
 {
     double sum = 0.0;
     for (int j = 0; j < n; j++)
@@ -257,18 +257,18 @@ static void correct_ray(const Conditions *k, Ray *ray)
     memset(ray->y, 0, (size_t)n * sizeof *ray->y);
     for (int j = 0; j < n; j++)
         ray->left[j] = ray->along[j] = ray->held[j] ? -k->scale[k->rows + j] * sti_dd_value(ray->sum[j]) : 0.0;
-    double square = dot(ray->left, ray->left, n);
+    double square = dot_dd(ray->left, ray->left, n);
     const double first = square;
     for (int step = 0; step < CORRECTION_STEPS && square > 1e-24 * first; step++) {
         multiply_held(k, ray, ray->along, ray->image);
-        const double curvature = dot(ray->along, ray->image, n);
+        const double curvature = dot_dd(ray->along, ray->image, n);
         if (!(curvature > 0.0)) break;
         const double length = square / curvature;
         for (int j = 0; j < n; j++) {
             ray->y[j] += length * ray->along[j];
             ray->left[j] -= length * ray->image[j];
         }
-        const double next = dot(ray->left, ray->left, n);
+        const double next = dot_dd(ray->left, ray->left, n);
         for (int j = 0; j < n; j++)
             ray->along[j] = ray->left[j] + next / square * ray->along[j];
         square = next;
