@@ -36,38 +36,6 @@ void sti_net_release(sti_Net *net)
     RELEASE(i);
 }
 
-/* ------------------------------------------------------------------ who touches whom */
-
-static st_Status map_blocks(sti_Net *net, st_Error *err)
-{
-    const st_Problem *p = net->problem;
-    GROW(block_of, p->n_v);
-    for (int k = 0; k < p->A.n_blocks; k++)
-        for (int row = p->A.first[k]; row < p->A.first[k + 1]; row++)
-            net->block_of[row] = k;
-    return ST_OK;
-}
-
-/* The blocks of A that column j of G touches, ascending, without repeats, appended at link_block[end].
- * Entries mostly come sorted, so the insertion rarely moves anything.                              */
-static st_Status collect_blocks(sti_Net *net, int j, int64_t end, int64_t *count, st_Error *err)
-{
-    const st_Sparse *G = &net->problem->G;
-    GROW(link_block, end + G->p[j + 1] - G->p[j]);
-    *count = 0;
-    for (int64_t e = G->p[j]; e < G->p[j + 1]; e++) {
-        const int block = net->block_of[G->i[e]];
-        int64_t at = end + *count;
-        while (at > end && net->link_block[at - 1] > block)
-            at--;
-        if (at > end && net->link_block[at - 1] == block) continue;
-        memmove(net->link_block + at + 1, net->link_block + at, (size_t)(end + *count - at) * sizeof *net->link_block);
-        net->link_block[at] = block;
-        ++*count;
-    }
-    return ST_OK;
-}
-
 static bool same_links(const sti_Net *net, int64_t a, int64_t b, int64_t count)
 {
     for (int64_t k = 0; k < count; k++)
@@ -108,7 +76,23 @@ static st_Status form_groups(sti_Net *net, st_Error *err)
     for (int j = 0; j < n_l; j++) {
         int64_t count = 0;
         const int64_t end = net->link_first[net->n_groups];
-        STI_TRY(collect_blocks(net, j, end, &count, err));
+
+        /* The blocks of A that column j of G touches, ascending, without repeats, appended at link_block[end].
+         * Entries mostly come sorted, so the insertion rarely moves anything. */
+        const st_Sparse *G = &net->problem->G;
+        GROW(link_block, end + G->p[j + 1] - G->p[j]);
+        count = 0;
+        for (int64_t e = G->p[j]; e < G->p[j + 1]; e++) {
+            const int block = net->block_of[G->i[e]];
+            int64_t at = end + count;
+            while (at > end && net->link_block[at - 1] > block)
+                at--;
+            if (at > end && net->link_block[at - 1] == block) continue;
+            memmove(net->link_block + at + 1, net->link_block + at,
+                    (size_t)(end + count - at) * sizeof *net->link_block);
+            net->link_block[at] = block;
+            ++count;
+        }
         int *bucket = find_bucket(net, end, count, n_buckets);
         if (*bucket == 0 || net->row_first[*bucket] == MAX_GROUP_ROWS) {
             *bucket = ++net->n_groups;
@@ -118,28 +102,6 @@ static st_Status form_groups(sti_Net *net, st_Error *err)
         net->row_first[*bucket]++;
         net->place[j] = *bucket - 1;
     }
-    return ST_OK;
-}
-
-/* Numbers the rows group by group, each group's as they come in the problem. */
-static st_Status number_rows(sti_Net *net, st_Error *err)
-{
-    const int n_l = net->problem->n_l;
-    GROW(row, n_l);
-    GROW(group_of, n_l);
-    for (int J = 0; J < net->n_groups; J++)
-        net->row_first[J + 1] += net->row_first[J];
-    net->in_order = true;
-    for (int j = 0; j < n_l; j++) {
-        const int J = net->place[j], at = net->row_first[J]++;
-        net->group_of[at] = J;
-        net->row[at] = j;
-        net->place[j] = at;
-        net->in_order = net->in_order && at == j;
-    }
-    for (int J = net->n_groups; J > 0; J--) /* numbering moved every first row to its group's end */
-        net->row_first[J] = net->row_first[J - 1];
-    net->row_first[0] = 0;
     return ST_OK;
 }
 
@@ -227,38 +189,6 @@ static void list_members(const sti_Net *net, int from, int to, int *first, int *
     first[0] = 0;
 }
 
-static st_Status find_mechanisms(sti_Net *net, st_Error *err)
-{
-    const int n_blocks = net->problem->A.n_blocks, n_nodes = n_blocks + net->n_groups;
-    GROW(above, n_nodes);
-    GROW(mechanism_of, n_nodes);
-    for (int node = 0; node < n_nodes; node++)
-        net->above[node] = node;
-    for (int J = 0; J < net->n_groups; J++)
-        for (int64_t e = net->link_first[J]; e < net->link_first[J + 1]; e++)
-            sti_join(net->above, n_blocks + J, net->link_block[e]);
-    for (int row = 0; row < net->problem->n_l; row++) {
-        int64_t end;
-        for (int64_t e = sti_net_compliance(net, row, &end); e < end; e++)
-            sti_join(net->above, n_blocks + net->group_of[row], n_blocks + net->group_of[net->cb_column[e]]);
-    }
-    net->n_mechanisms = 0;
-    for (int node = 0; node < n_nodes; node++) { /* leaders come before their followers */
-        const int leader = sti_leader(net->above, node);
-        net->mechanism_of[node] = leader == node ? net->n_mechanisms++ : net->mechanism_of[leader];
-    }
-    GROW(mechanism_first, net->n_mechanisms + 1);
-    GROW(mechanism_block, n_blocks);
-    GROW(group_first, net->n_mechanisms + 1);
-    GROW(mechanism_group, net->n_groups);
-    GROW(all, n_nodes);
-    list_members(net, 0, n_blocks, net->mechanism_first, net->mechanism_block);
-    list_members(net, n_blocks, n_nodes, net->group_first, net->mechanism_group);
-    for (int k = 0; k < n_nodes; k++)
-        net->all[k] = k;
-    return ST_OK;
-}
-
 /* ------------------------------------------------------------------ kept from step to step */
 
 static bool same_shape(const sti_Net *net, const st_Problem *p)
@@ -295,9 +225,30 @@ st_Status sti_net_build(sti_Net *net, const st_Problem *problem, st_Error *err)
     net->problem = problem;
     net->known = false; /* until all of it stands */
     if (!same) {
-        STI_TRY(map_blocks(net, err));
+        const st_Problem *p = net->problem;
+        GROW(block_of, p->n_v);
+        for (int k = 0; k < p->A.n_blocks; k++)
+            for (int row = p->A.first[k]; row < p->A.first[k + 1]; row++)
+                net->block_of[row] = k;
         STI_TRY(form_groups(net, err));
-        STI_TRY(number_rows(net, err));
+
+        /* Numbers the rows group by group, each group's as they come in the problem. */
+        const int n_l = net->problem->n_l;
+        GROW(row, n_l);
+        GROW(group_of, n_l);
+        for (int J = 0; J < net->n_groups; J++)
+            net->row_first[J + 1] += net->row_first[J];
+        net->in_order = true;
+        for (int j = 0; j < n_l; j++) {
+            const int J = net->place[j], at = net->row_first[J]++;
+            net->group_of[at] = J;
+            net->row[at] = j;
+            net->place[j] = at;
+            net->in_order = net->in_order && at == j;
+        }
+        for (int J = net->n_groups; J > 0; J--) /* numbering moved every first row to its group's end */
+            net->row_first[J] = net->row_first[J - 1];
+        net->row_first[0] = 0;
     }
     STI_TRY(list_compliance(net, &coupled, err));
     if (!same || coupled || net->coupled) {
@@ -306,7 +257,33 @@ st_Status sti_net_build(sti_Net *net, const st_Problem *problem, st_Error *err)
         GROW(slot, (int64_t)problem->A.n_blocks + net->n_groups);
         STI_TRY(place_links(net, err));
         STI_TRY(list_users(net, err));
-        STI_TRY(find_mechanisms(net, err));
+        const int n_blocks = net->problem->A.n_blocks, n_nodes = n_blocks + net->n_groups;
+        GROW(above, n_nodes);
+        GROW(mechanism_of, n_nodes);
+        for (int node = 0; node < n_nodes; node++)
+            net->above[node] = node;
+        for (int J = 0; J < net->n_groups; J++)
+            for (int64_t e = net->link_first[J]; e < net->link_first[J + 1]; e++)
+                sti_join(net->above, n_blocks + J, net->link_block[e]);
+        for (int row = 0; row < net->problem->n_l; row++) {
+            int64_t end;
+            for (int64_t e = sti_net_compliance(net, row, &end); e < end; e++)
+                sti_join(net->above, n_blocks + net->group_of[row], n_blocks + net->group_of[net->cb_column[e]]);
+        }
+        net->n_mechanisms = 0;
+        for (int node = 0; node < n_nodes; node++) { /* leaders come before their followers */
+            const int leader = sti_leader(net->above, node);
+            net->mechanism_of[node] = leader == node ? net->n_mechanisms++ : net->mechanism_of[leader];
+        }
+        GROW(mechanism_first, net->n_mechanisms + 1);
+        GROW(mechanism_block, n_blocks);
+        GROW(group_first, net->n_mechanisms + 1);
+        GROW(mechanism_group, net->n_groups);
+        GROW(all, n_nodes);
+        list_members(net, 0, n_blocks, net->mechanism_first, net->mechanism_block);
+        list_members(net, n_blocks, n_nodes, net->group_first, net->mechanism_group);
+        for (int k = 0; k < n_nodes; k++)
+            net->all[k] = k;
         STI_TRY(keep_shape(net, err));
     }
     net->known = true;

@@ -84,8 +84,13 @@ st_Status sti_saddle_create(const st_Allocator *allocator, sti_Saddle **out, st_
     return ST_OK;
 }
 
-static void release_arrays(Memory *m)
+void sti_saddle_destroy(sti_Saddle *saddle)
 {
+    if (saddle == NULL) return;
+    Memory *m = saddle->memory;
+    sti_block_factor_release(&m->mass);
+    sti_block_ldl_destroy(m->ldl);
+    sti_net_release(&m->net);
     RELEASE(dense);
     RELEASE(run);
     RELEASE(G);
@@ -102,16 +107,6 @@ static void release_arrays(Memory *m)
     RELEASE(wide_l);
     RELEASE(own_c);
     RELEASE(own_l);
-}
-
-void sti_saddle_destroy(sti_Saddle *saddle)
-{
-    if (saddle == NULL) return;
-    Memory *m = saddle->memory;
-    sti_block_factor_release(&m->mass);
-    sti_block_ldl_destroy(m->ldl);
-    sti_net_release(&m->net);
-    release_arrays(m);
     st_Allocator allocator = m->allocator;
     sti_free(&allocator, m, 1, sizeof *m);
     sti_free(&allocator, saddle, 1, sizeof *saddle);
@@ -176,15 +171,6 @@ static void fill_G(Memory *m)
     }
 }
 
-/* And of Z = inv(A) G. */
-static void fill_Z(Memory *m)
-{
-    for (int J = 0; J < m->net.n_groups; J++)
-        for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
-            sti_block_factor_solve_to(&m->mass, m->net.link_block[e], group_rows(m, J), m->G + m->net.link_start[e],
-                                      m->Z + m->net.link_start[e]);
-}
-
 /* ------------------------------------------------------------------ S */
 
 static void insert_row(Memory *m, int64_t from, int64_t *end, int K, int64_t stamp)
@@ -197,48 +183,6 @@ static void insert_row(Memory *m, int64_t from, int64_t *end, int K, int64_t sta
     m->s_i[at] = K;
 }
 
-/* Column J of S: the groups K >= J that share a block of A with J, or an entry of Cb. */
-static st_Status form_pattern(Memory *m, st_Error *err)
-{
-    GROW(s_p, m->net.n_groups + 1);
-    for (int K = 0; K < m->net.n_groups; K++)
-        m->net.slot[K] = -1;
-    m->s_p[0] = 0;
-    for (int J = 0; J < m->net.n_groups; J++) {
-        int64_t end = m->s_p[J], room = 1;
-        for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
-            room += m->net.user_first[m->net.link_block[e] + 1] - m->net.user_first[m->net.link_block[e]];
-        for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++) {
-            int64_t last;
-            const int64_t first = sti_net_compliance(&m->net, j, &last);
-            room += last - first;
-        }
-        GROW(s_i, end + room);
-        insert_row(m, m->s_p[J], &end, J, J);
-        for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
-            for (int64_t t = m->net.user_first[m->net.link_block[e]]; t < m->net.user_first[m->net.link_block[e] + 1];
-                 t++)
-                if (m->net.user_group[t] > J) insert_row(m, m->s_p[J], &end, m->net.user_group[t], J);
-        for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++) {
-            int64_t last;
-            for (int64_t e = sti_net_compliance(&m->net, j, &last); e < last; e++)
-                if (m->net.group_of[m->net.cb_column[e]] > J)
-                    insert_row(m, m->s_p[J], &end, m->net.group_of[m->net.cb_column[e]], J);
-        }
-        m->s_p[J + 1] = end;
-    }
-    GROW(s_start, m->s_p[m->net.n_groups]);
-    int64_t size = 0;
-    for (int J = 0; J < m->net.n_groups; J++)
-        for (int64_t e = m->s_p[J]; e < m->s_p[J + 1]; e++) {
-            m->s_start[e] = size;
-            size += (int64_t)group_rows(m, J) * group_rows(m, m->s_i[e]);
-        }
-    GROW(s_value, size);
-    m->s_end = size;
-    return ST_OK;
-}
-
 /* out += G_K Z_J', over the block of A that links K and J share. */
 static void add_links_product(const Memory *m, int K, int64_t link_K, int J, int64_t link_J, double *out,
                               int64_t stride)
@@ -247,7 +191,12 @@ static void add_links_product(const Memory *m, int K, int64_t link_K, int J, int
                     group_rows(m, J), block_size(m, m->net.link_block[link_K]), out, stride);
 }
 
-static void fill_S(Memory *m)
+static double unit_scale(double diagonal)
+{
+    return diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 1.0;
+}
+
+static st_Status factor_symmetric(Memory *m, int *redundant_rows, st_Error *err)
 {
     if (m->s_end > 0) memset(m->s_value, 0, (size_t)m->s_end * sizeof *m->s_value);
     for (int J = 0; J < m->net.n_groups; J++) {
@@ -270,15 +219,6 @@ static void fill_S(Memory *m)
             }
         }
     }
-}
-
-static double unit_scale(double diagonal)
-{
-    return diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 1.0;
-}
-
-static void scale_S(Memory *m)
-{
     for (int J = 0; J < m->net.n_groups; J++)
         for (int j = 0; j < group_rows(m, J); j++) /* the diagonal block is the first of its column */
             m->scale[m->net.row_first[J] + j] =
@@ -291,12 +231,6 @@ static void scale_S(Memory *m)
                 for (int b = 0; b < cols; b++)
                     x[a * cols + b] *= m->scale[m->net.row_first[K] + a] * m->scale[m->net.row_first[J] + b];
         }
-}
-
-static st_Status factor_symmetric(Memory *m, int *redundant_rows, st_Error *err)
-{
-    fill_S(m);
-    scale_S(m);
     const sti_BlockPattern pattern = {.n_blocks = m->net.n_groups,
                                       .first = m->net.row_first,
                                       .p = m->s_p,
@@ -306,9 +240,14 @@ static st_Status factor_symmetric(Memory *m, int *redundant_rows, st_Error *err)
     return sti_block_ldl_factor(m->ldl, &pattern, m->s_value, redundant_rows, err);
 }
 
-/* S in full, for an A that is not symmetric. */
-static void fill_dense(Memory *m, int64_t n)
+/* S = L D U in place, L and U unit triangular; the diagonal holds 1/d, or 0 for a row left out (whose
+ * column of L and row of U are 0). The diagonal of the scaled S is 1, or 0 for a row of zeros.      */
+static st_Status factor_dense(Memory *m, int *redundant_rows, st_Error *err)
 {
+    const int64_t n = m->net.problem->n_l;
+    GROW(dense, n * n);
+
+    /* S in full, for an A that is not symmetric. */
     memset(m->dense, 0, (size_t)(n * n) * sizeof *m->dense);
     for (int J = 0; J < m->net.n_groups; J++)
         for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
@@ -328,15 +267,6 @@ static void fill_dense(Memory *m, int64_t n)
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             m->dense[i * n + j] *= m->scale[i] * m->scale[j];
-}
-
-/* S = L D U in place, L and U unit triangular; the diagonal holds 1/d, or 0 for a row left out (whose
- * column of L and row of U are 0). The diagonal of the scaled S is 1, or 0 for a row of zeros.      */
-static st_Status factor_dense(Memory *m, int *redundant_rows, st_Error *err)
-{
-    const int64_t n = m->net.problem->n_l;
-    GROW(dense, n * n);
-    fill_dense(m, n);
     *redundant_rows = 0;
     for (int64_t c = 0; c < n; c++) {
         double *row = m->dense + c * n;
@@ -367,11 +297,53 @@ static st_Status factor_S(Memory *m, const st_Problem *p, int *redundant_rows, s
     if (m->version != m->net.version) {
         m->version = 0; /* until all of it stands */
         STI_TRY(place_entries(m, err));
-        STI_TRY(form_pattern(m, err));
+
+        /* Column J of S: the groups K >= J that share a block of A with J, or an entry of Cb. */
+        GROW(s_p, m->net.n_groups + 1);
+        for (int K = 0; K < m->net.n_groups; K++)
+            m->net.slot[K] = -1;
+        m->s_p[0] = 0;
+        for (int J = 0; J < m->net.n_groups; J++) {
+            int64_t end = m->s_p[J], room = 1;
+            for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
+                room += m->net.user_first[m->net.link_block[e] + 1] - m->net.user_first[m->net.link_block[e]];
+            for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++) {
+                int64_t last;
+                const int64_t first = sti_net_compliance(&m->net, j, &last);
+                room += last - first;
+            }
+            GROW(s_i, end + room);
+            insert_row(m, m->s_p[J], &end, J, J);
+            for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
+                for (int64_t t = m->net.user_first[m->net.link_block[e]];
+                     t < m->net.user_first[m->net.link_block[e] + 1]; t++)
+                    if (m->net.user_group[t] > J) insert_row(m, m->s_p[J], &end, m->net.user_group[t], J);
+            for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++) {
+                int64_t last;
+                for (int64_t e = sti_net_compliance(&m->net, j, &last); e < last; e++)
+                    if (m->net.group_of[m->net.cb_column[e]] > J)
+                        insert_row(m, m->s_p[J], &end, m->net.group_of[m->net.cb_column[e]], J);
+            }
+            m->s_p[J + 1] = end;
+        }
+        GROW(s_start, m->s_p[m->net.n_groups]);
+        int64_t size = 0;
+        for (int J = 0; J < m->net.n_groups; J++)
+            for (int64_t e = m->s_p[J]; e < m->s_p[J + 1]; e++) {
+                m->s_start[e] = size;
+                size += (int64_t)group_rows(m, J) * group_rows(m, m->s_i[e]);
+            }
+        GROW(s_value, size);
+        m->s_end = size;
         m->version = m->net.version;
     }
     fill_G(m);
-    fill_Z(m);
+
+    /* And of Z = inv(A) G. */
+    for (int J = 0; J < m->net.n_groups; J++)
+        for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
+            sti_block_factor_solve_to(&m->mass, m->net.link_block[e], group_rows(m, J), m->G + m->net.link_start[e],
+                                      m->Z + m->net.link_start[e]);
     GROW(scale, p->n_l);
     if (p->n_l == 0) return ST_OK;
     GROW(rest_v, (int64_t)STI_WIDTH * p->n_v);

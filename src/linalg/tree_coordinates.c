@@ -944,95 +944,6 @@ static void carry_masses(sti_TreeCoordinates *t)
     }
 }
 
-/* (T'AT) and T'f of the trees, from the leaves to the roots. A is symmetric. */
-static void compose(sti_TreeCoordinates *t)
-{
-    for (int k = t->n_links - 1; k >= 0; k--) {
-        const Link *link = &t->link[k];
-        const int first = t->tree_first[link->tree], size = t->tree_first[link->tree + 1] - first;
-        double *M = t->A + t->start[t->reduced_block[link->of.block]];
-        for (int c = 0; c < link->n_y; c++) {
-            const int row = link->first_y + c - first;
-            Six F;
-            t->f[link->first_y + c] += dot6(link->S[c], link->f);
-            for (int i = 0; i < MOST; i++)
-                F[i] = dot6(link->A[i], link->S[c]);
-            for (int a = k; a >= 0; a = t->link[a].of.parent) {
-                const Link *of = &t->link[a];
-                const int col = of->first_y - first;
-                for (int d = 0; d < of->n_y; d++)
-                    M[(int64_t)row * size + col + d] = M[(int64_t)(col + d) * size + row] =
-                        of->plain ? F[d] : dot6(of->S[d], F);
-                if (of->shares || of->of.parent < 0) continue;
-                Six up = {0};
-                for (int i = 0; i < of->n; i++)
-                    add6(F[i], of->X[i], up);
-                memcpy(F, up, sizeof F);
-            }
-        }
-        if (link->of.parent < 0) continue;
-        Link *parent = &t->link[link->of.parent];
-        if (link->shares) {
-            for (int i = 0; i < MOST; i++)
-                add6(1, link->A[i], parent->A[i]);
-            add6(1, link->f, parent->f);
-            continue;
-        }
-        for (int e = 0; e < link->n; e++) { /* X' (A X), row by row of A X */
-            Six AX = {0};
-            for (int i = 0; i < MOST; i++)
-                add6(link->A[e][i], link->X[i], AX);
-            for (int i = 0; i < MOST; i++)
-                add6(link->X[e][i], AX, parent->A[i]);
-            add6(link->f[e], link->X[e], parent->f);
-        }
-    }
-}
-
-/* s = a' v + g: a force on s is one on the links of its row, a mass m adds m a a' to T'AT. */
-static void add_followers(sti_TreeCoordinates *t)
-{
-    const st_Problem *P = t->problem;
-    for (int k = 0; k < t->n_followers; k++) {
-        const int block = t->follower[k].of.block, row = t->follower[k].of.row, own = t->first[block];
-        const double m = P->A.x[t->numbers[block]];
-        double s_p = P->g[row], x, on_p;
-        int tree_block = -1;
-        t->follower[k].hinge = -1;
-        if (hinge_row(t, &P->G, row, t->joint_of_G[row], &x, &on_p, &t->follower[k].adopts)) {
-            const Link *link = &t->link[t->joint_of_G[row]];
-            t->follower[k].hinge = t->joint_of_G[row];
-            t->follower[k].x = x;
-            t->follower[k].p = s_p + on_p;
-            tree_block = t->reduced_block[block] = t->reduced_block[link->of.block];
-            const int first = t->first_reduced[tree_block], n = t->first_reduced[tree_block + 1] - first;
-            t->A[t->start[tree_block] + (int64_t)(link->first_y - first) * (n + 1)] += m * x * x;
-            t->f[link->first_y] += x * (P->f[own] - m * (s_p + on_p));
-            continue;
-        }
-        for (int64_t e = P->G.p[row]; e < P->G.p[row + 1]; e++) { /* its own velocity is none of a link */
-            const int b = t->block_of[P->G.i[e]];
-            if (b == block) continue;
-            tree_block = t->reduced_block[b];
-        }
-        s_p += carry_row(t, &P->G, row, t->joint_of_G[row]);
-        t->row[t->y_first[block]] = 0;        /* its own place */
-        t->reduced_block[block] = tree_block; /* it sleeps with its tree */
-        if (tree_block < 0) continue;
-        const int first = t->first_reduced[tree_block], n = t->first_reduced[tree_block + 1] - first;
-        double *M = t->A + t->start[tree_block];
-        const double force = P->f[own] - m * s_p;
-        for (int i = 0; i < n; i++) {
-            const double a = t->row[first + i];
-            t->f[first + i] += a * force;
-            for (int j = 0; a != 0 && j < n; j++)
-                M[(int64_t)i * n + j] += m * a * t->row[first + j];
-        }
-        for (int i = 0; i < n; i++)
-            t->row[first + i] = 0;
-    }
-}
-
 static bool is_rigid(const st_Problem *problem, int row)
 {
     return problem->Cb.n_blocks == 0 || problem->Cb.x[row] == 0;
@@ -1161,8 +1072,89 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
     adopt_rows(t, &problem->H, t->joint_of_H);
     set_frames(t);
     carry_masses(t);
-    compose(t);
-    add_followers(t);
+
+    /* (T'AT) and T'f of the trees, from the leaves to the roots. A is symmetric. */
+    for (int k = t->n_links - 1; k >= 0; k--) {
+        const Link *link = &t->link[k];
+        const int first = t->tree_first[link->tree], size = t->tree_first[link->tree + 1] - first;
+        double *M = t->A + t->start[t->reduced_block[link->of.block]];
+        for (int c = 0; c < link->n_y; c++) {
+            const int row = link->first_y + c - first;
+            Six F;
+            t->f[link->first_y + c] += dot6(link->S[c], link->f);
+            for (int i = 0; i < MOST; i++)
+                F[i] = dot6(link->A[i], link->S[c]);
+            for (int a = k; a >= 0; a = t->link[a].of.parent) {
+                const Link *of = &t->link[a];
+                const int col = of->first_y - first;
+                for (int d = 0; d < of->n_y; d++)
+                    M[(int64_t)row * size + col + d] = M[(int64_t)(col + d) * size + row] =
+                        of->plain ? F[d] : dot6(of->S[d], F);
+                if (of->shares || of->of.parent < 0) continue;
+                Six up = {0};
+                for (int i = 0; i < of->n; i++)
+                    add6(F[i], of->X[i], up);
+                memcpy(F, up, sizeof F);
+            }
+        }
+        if (link->of.parent < 0) continue;
+        Link *parent = &t->link[link->of.parent];
+        if (link->shares) {
+            for (int i = 0; i < MOST; i++)
+                add6(1, link->A[i], parent->A[i]);
+            add6(1, link->f, parent->f);
+            continue;
+        }
+        for (int e = 0; e < link->n; e++) { /* X' (A X), row by row of A X */
+            Six AX = {0};
+            for (int i = 0; i < MOST; i++)
+                add6(link->A[e][i], link->X[i], AX);
+            for (int i = 0; i < MOST; i++)
+                add6(link->X[e][i], AX, parent->A[i]);
+            add6(link->f[e], link->X[e], parent->f);
+        }
+    }
+
+    /* s = a' v + g: a force on s is one on the links of its row, a mass m adds m a a' to T'AT. */
+    const st_Problem *P = t->problem;
+    for (int k = 0; k < t->n_followers; k++) {
+        const int block = t->follower[k].of.block, row = t->follower[k].of.row, own = t->first[block];
+        const double m = P->A.x[t->numbers[block]];
+        double s_p = P->g[row], x, on_p;
+        int tree_block = -1;
+        t->follower[k].hinge = -1;
+        if (hinge_row(t, &P->G, row, t->joint_of_G[row], &x, &on_p, &t->follower[k].adopts)) {
+            const Link *link = &t->link[t->joint_of_G[row]];
+            t->follower[k].hinge = t->joint_of_G[row];
+            t->follower[k].x = x;
+            t->follower[k].p = s_p + on_p;
+            tree_block = t->reduced_block[block] = t->reduced_block[link->of.block];
+            const int first = t->first_reduced[tree_block], n = t->first_reduced[tree_block + 1] - first;
+            t->A[t->start[tree_block] + (int64_t)(link->first_y - first) * (n + 1)] += m * x * x;
+            t->f[link->first_y] += x * (P->f[own] - m * (s_p + on_p));
+            continue;
+        }
+        for (int64_t e = P->G.p[row]; e < P->G.p[row + 1]; e++) { /* its own velocity is none of a link */
+            const int b = t->block_of[P->G.i[e]];
+            if (b == block) continue;
+            tree_block = t->reduced_block[b];
+        }
+        s_p += carry_row(t, &P->G, row, t->joint_of_G[row]);
+        t->row[t->y_first[block]] = 0;        /* its own place */
+        t->reduced_block[block] = tree_block; /* it sleeps with its tree */
+        if (tree_block < 0) continue;
+        const int first = t->first_reduced[tree_block], n = t->first_reduced[tree_block + 1] - first;
+        double *M = t->A + t->start[tree_block];
+        const double force = P->f[own] - m * s_p;
+        for (int i = 0; i < n; i++) {
+            const double a = t->row[first + i];
+            t->f[first + i] += a * force;
+            for (int j = 0; a != 0 && j < n; j++)
+                M[(int64_t)i * n + j] += m * a * t->row[first + j];
+        }
+        for (int i = 0; i < n; i++)
+            t->row[first + i] = 0;
+    }
     for (int b = 0; b < t->n_reduced_blocks; b++) {
         const int n = t->first_reduced[b + 1] - t->first_reduced[b];
         for (int i = 0; i < n; i++)
@@ -1249,8 +1241,17 @@ static bool link_is_awake(const sti_TreeCoordinates *t, const unsigned char *awa
     return awake == NULL || awake[t->reduced_block[link->of.block]];
 }
 
-static void expand_velocities(sti_TreeCoordinates *t, const unsigned char *awake, double *v)
+static void subtract_row(const st_Sparse *from, int row, double factor, double *momentum)
 {
+    for (int64_t e = from->p[row]; factor != 0 && e < from->p[row + 1]; e++)
+        momentum[from->i[e]] -= factor * from->x[e];
+}
+
+void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *awake, const double *r, double *v,
+                                 double *l)
+{
+    const st_Problem *P = t->problem;
+    double *momentum = t->momentum; /* A v - f - H r - G l of all rows but those of links */
     const st_Sparse *G = &t->problem->G;
     for (int b = 0; b < t->n_blocks; b++) {
         const int n = t->first[b + 1] - t->first[b];
@@ -1282,20 +1283,6 @@ static void expand_velocities(sti_TreeCoordinates *t, const unsigned char *awake
             if (G->i[e] != own) sum += G->x[e] * v[G->i[e]];
         if (row_is_awake(t, awake, G, row)) v[own] = sum;
     }
-}
-
-static void subtract_row(const st_Sparse *from, int row, double factor, double *momentum)
-{
-    for (int64_t e = from->p[row]; factor != 0 && e < from->p[row + 1]; e++)
-        momentum[from->i[e]] -= factor * from->x[e];
-}
-
-void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *awake, const double *r, double *v,
-                                 double *l)
-{
-    const st_Problem *P = t->problem;
-    double *momentum = t->momentum; /* A v - f - H r - G l of all rows but those of links */
-    expand_velocities(t, awake, v);
     for (int k = 0; k < t->n_links; k++) {
         const Link *link = &t->link[k];
         const double *A = P->A.x + t->numbers[link->of.block], *own = v + link->first, *f = P->f + link->first;

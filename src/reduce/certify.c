@@ -197,42 +197,6 @@ typedef struct Exact {
     double *u;
 } Exact;
 
-/* The residuals of A v - G l = f + H r and G'v + Cb l = -g. */
-static void exact_residuals(const st_Problem *p, const double *r, const double *v, const double *l, Exact *x)
-{
-    sti_Dd *sum = x->sum;
-    const double *a = p->A.x;
-    for (int i = 0; i < p->n_v; i++)
-        sum[i] = sti_dd(p->f[i]);
-    for (int j = 0; j < p->n_r; j++)
-        for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
-            sum[p->H.i[e]] = sti_dd_add_product(sum[p->H.i[e]], p->H.x[e], r[j]);
-    for (int j = 0; j < p->n_l; j++)
-        for (int64_t e = p->G.p[j]; e < p->G.p[j + 1]; e++)
-            sum[p->G.i[e]] = sti_dd_add_product(sum[p->G.i[e]], p->G.x[e], l[j]);
-    for (int k = 0; k < p->A.n_blocks; k++) {
-        const int first = p->A.first[k], end = p->A.first[k + 1];
-        const bool diagonal = p->A.diagonal != NULL && p->A.diagonal[k];
-        for (int i = first; i < end; i++)
-            for (int j = diagonal ? i : first; j < (diagonal ? i + 1 : end); j++)
-                sum[i] = sti_dd_add_product(sum[i], -*a++, v[j]);
-    }
-    for (int i = 0; i < p->n_v; i++)
-        x->rest_v[i] = sti_dd_value(sum[i]);
-    for (int j = 0; j < p->n_l; j++) {
-        sum[j] = sti_dd(-p->g[j]);
-        for (int64_t e = p->G.p[j]; e < p->G.p[j + 1]; e++)
-            sum[j] = sti_dd_add_product(sum[j], -p->G.x[e], v[p->G.i[e]]);
-    }
-    const double *c = p->Cb.x;
-    for (int k = 0; k < p->Cb.n_blocks; k++)
-        for (int i = p->Cb.first[k]; i < p->Cb.first[k + 1]; i++)
-            for (int j = p->Cb.first[k]; j < p->Cb.first[k + 1]; j++)
-                sum[i] = sti_dd_add_product(sum[i], -*c++, l[j]);
-    for (int j = 0; j < p->n_l; j++)
-        x->rest_l[j] = sti_dd_value(sum[j]);
-}
-
 /* u = H'(v + step) + C r + w, and in the norm of `natural` what of it is still uncertain: a millionth of the
  * correction.                                                                                       */
 static double exact_velocity(const sti_Reduction *reduction, const double *r, const double *v, Exact *x)
@@ -278,7 +242,38 @@ static void judge_again(sti_Reduction *reduction, const double *r, Exact *x)
         for (int j = 0; j < p->n_r; j++)
             x->u[j] = sti_dd_value(x->sum[j]);
     } else {
-        exact_residuals(p, r, judged->v, judged->l, x);
+        /* The residuals of A v - G l = f + H r and G'v + Cb l = -g. */
+        sti_Dd *sum = x->sum;
+        const double *a = p->A.x;
+        for (int i = 0; i < p->n_v; i++)
+            sum[i] = sti_dd(p->f[i]);
+        for (int j = 0; j < p->n_r; j++)
+            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+                sum[p->H.i[e]] = sti_dd_add_product(sum[p->H.i[e]], p->H.x[e], r[j]);
+        for (int j = 0; j < p->n_l; j++)
+            for (int64_t e = p->G.p[j]; e < p->G.p[j + 1]; e++)
+                sum[p->G.i[e]] = sti_dd_add_product(sum[p->G.i[e]], p->G.x[e], judged->l[j]);
+        for (int k = 0; k < p->A.n_blocks; k++) {
+            const int first = p->A.first[k], end = p->A.first[k + 1];
+            const bool diagonal = p->A.diagonal != NULL && p->A.diagonal[k];
+            for (int i = first; i < end; i++)
+                for (int j = diagonal ? i : first; j < (diagonal ? i + 1 : end); j++)
+                    sum[i] = sti_dd_add_product(sum[i], -*a++, judged->v[j]);
+        }
+        for (int i = 0; i < p->n_v; i++)
+            x->rest_v[i] = sti_dd_value(sum[i]);
+        for (int j = 0; j < p->n_l; j++) {
+            sum[j] = sti_dd(-p->g[j]);
+            for (int64_t e = p->G.p[j]; e < p->G.p[j + 1]; e++)
+                sum[j] = sti_dd_add_product(sum[j], -p->G.x[e], judged->v[p->G.i[e]]);
+        }
+        const double *c = p->Cb.x;
+        for (int k = 0; k < p->Cb.n_blocks; k++)
+            for (int i = p->Cb.first[k]; i < p->Cb.first[k + 1]; i++)
+                for (int j = p->Cb.first[k]; j < p->Cb.first[k + 1]; j++)
+                    sum[i] = sti_dd_add_product(sum[i], -*c++, judged->l[j]);
+        for (int j = 0; j < p->n_l; j++)
+            x->rest_l[j] = sti_dd_value(sum[j]);
         sti_saddle_solve(m->saddle, STI_WHOLE, x->rest_v, x->rest_l, x->step_v, x->step_l);
         uncertain = exact_velocity(reduction, r, judged->v, x);
         for (int i = 0; i < p->n_v; i++)

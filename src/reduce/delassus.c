@@ -25,44 +25,6 @@ void sti_delassus_release(sti_Delassus *w)
     RELEASE(patch);
 }
 
-static st_Status list_touching(sti_Delassus *w, const sti_Reduction *reduction, st_Error *err)
-{
-    const st_Problem *p = reduction->problem;
-    GROW(user_first, (int64_t)p->n_v + 2);
-    GROW(user, reduction->h_first[p->n_contacts]);
-    memset(w->user_first, 0, (size_t)(p->n_v + 2) * sizeof *w->user_first);
-    for (int64_t k = 0; k < reduction->h_first[p->n_contacts]; k++)
-        w->user_first[reduction->h_index[k] + 2]++;
-    for (int v = 0; v < p->n_v; v++)
-        w->user_first[v + 2] += w->user_first[v + 1];
-    for (int c = 0; c < p->n_contacts; c++)
-        for (int64_t k = reduction->h_first[c]; k < reduction->h_first[c + 1]; k++)
-            w->user[w->user_first[reduction->h_index[k] + 1]++] = c;
-    return ST_OK;
-}
-
-/* Which contacts C ties together: blocks of C and contacts both ascend. */
-static st_Status find_patches(sti_Delassus *w, const st_Problem *p, st_Error *err)
-{
-    GROW(patch, 2 * (int64_t)p->n_contacts);
-    for (int c = 0; c < p->n_contacts; c++) {
-        w->patch[2 * c] = c;
-        w->patch[2 * c + 1] = c + 1;
-    }
-    for (int k = 0, begin = 0; k < p->C.n_blocks; k++) {
-        while (p->contact[begin].first + p->contact[begin].dim <= p->C.first[k])
-            begin++;
-        int end = begin;
-        while (end < p->n_contacts && p->contact[end].first < p->C.first[k + 1])
-            end++;
-        for (int c = begin; c < end; c++) { /* a contact may lie in several small blocks */
-            w->patch[2 * c] = begin < w->patch[2 * c] ? begin : w->patch[2 * c];
-            w->patch[2 * c + 1] = end > w->patch[2 * c + 1] ? end : w->patch[2 * c + 1];
-        }
-    }
-    return ST_OK;
-}
-
 /* The contacts that contact c moves, itself included, into list; how many. */
 static int rows_of_column(sti_Delassus *w, const sti_Reduction *reduction, int c)
 {
@@ -128,9 +90,70 @@ static void spread(sti_Delassus *w, const sti_Reduction *reduction, int c, bool 
     }
 }
 
-static void fill_entries(sti_Delassus *w, const sti_Reduction *reduction)
+static int64_t find_column(const sti_Delassus *w, int i, int j)
+{
+    int64_t low = w->p[i], high = w->p[i + 1] - 1;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (w->j[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+st_Status sti_delassus_build(sti_Delassus *w, const sti_Reduction *reduction, int64_t max_blocks, bool *formed,
+                             st_Error *err)
 {
     const st_Problem *p = reduction->problem;
+    const int n = p->n_contacts;
+    *formed = false;
+    GROW(first, n + 1);
+    GROW(p, (int64_t)n + 2);
+    GROW(mark, n);
+    GROW(list, n);
+    GROW(diagonal, n);
+    GROW(column, ST_MAX_DIM * (int64_t)p->n_v);
+    GROW(user_first, (int64_t)p->n_v + 2);
+    GROW(user, reduction->h_first[p->n_contacts]);
+    memset(w->user_first, 0, (size_t)(p->n_v + 2) * sizeof *w->user_first);
+    for (int64_t k = 0; k < reduction->h_first[p->n_contacts]; k++)
+        w->user_first[reduction->h_index[k] + 2]++;
+    for (int v = 0; v < p->n_v; v++)
+        w->user_first[v + 2] += w->user_first[v + 1];
+    for (int c = 0; c < p->n_contacts; c++)
+        for (int64_t k = reduction->h_first[c]; k < reduction->h_first[c + 1]; k++)
+            w->user[w->user_first[reduction->h_index[k] + 1]++] = c;
+
+    /* Which contacts C ties together: blocks of C and contacts both ascend. */
+    GROW(patch, 2 * (int64_t)p->n_contacts);
+    for (int c = 0; c < p->n_contacts; c++) {
+        w->patch[2 * c] = c;
+        w->patch[2 * c + 1] = c + 1;
+    }
+    for (int k = 0, begin = 0; k < p->C.n_blocks; k++) {
+        while (p->contact[begin].first + p->contact[begin].dim <= p->C.first[k])
+            begin++;
+        int end = begin;
+        while (end < p->n_contacts && p->contact[end].first < p->C.first[k + 1])
+            end++;
+        for (int c = begin; c < end; c++) { /* a contact may lie in several small blocks */
+            w->patch[2 * c] = begin < w->patch[2 * c] ? begin : w->patch[2 * c];
+            w->patch[2 * c + 1] = end > w->patch[2 * c + 1] ? end : w->patch[2 * c + 1];
+        }
+    }
+    w->n_entries = count_entries(w, reduction, max_blocks);
+    if (w->n_entries > max_blocks) return ST_OK;
+    w->first[n] = p->n_r;
+    for (int c = 0; c < n; c++)
+        w->first[c] = p->contact[c].first;
+    int largest = 1;
+    for (int c = 0; c < n; c++)
+        largest = p->contact[c].dim > largest ? p->contact[c].dim : largest;
+    GROW(j, w->n_entries);
+    GROW(start, w->n_entries);
+    GROW(x, w->n_entries * largest * largest);
     int64_t at = 0;
     memset(w->mark, 0, (size_t)p->n_contacts * sizeof *w->mark);
     for (int c = 0; c < p->n_contacts; c++) {
@@ -147,23 +170,6 @@ static void fill_entries(sti_Delassus *w, const sti_Reduction *reduction)
         }
         spread(w, reduction, c, true);
     }
-}
-
-static int64_t find_column(const sti_Delassus *w, int i, int j)
-{
-    int64_t low = w->p[i], high = w->p[i + 1] - 1;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (w->j[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void add_compliance(sti_Delassus *w, const st_Problem *p)
-{
     const double *x = p->C.x;
     int ci = 0;
     for (int k = 0; k < p->C.n_blocks; k++)
@@ -180,35 +186,6 @@ static void add_compliance(sti_Delassus *w, const st_Problem *p)
                 w->x[w->start[e] + (int64_t)(i - w->first[ci]) * p->contact[cj].dim + j - w->first[cj]] += *x;
             }
         }
-}
-
-st_Status sti_delassus_build(sti_Delassus *w, const sti_Reduction *reduction, int64_t max_blocks, bool *formed,
-                             st_Error *err)
-{
-    const st_Problem *p = reduction->problem;
-    const int n = p->n_contacts;
-    *formed = false;
-    GROW(first, n + 1);
-    GROW(p, (int64_t)n + 2);
-    GROW(mark, n);
-    GROW(list, n);
-    GROW(diagonal, n);
-    GROW(column, ST_MAX_DIM * (int64_t)p->n_v);
-    STI_TRY(list_touching(w, reduction, err));
-    STI_TRY(find_patches(w, p, err));
-    w->n_entries = count_entries(w, reduction, max_blocks);
-    if (w->n_entries > max_blocks) return ST_OK;
-    w->first[n] = p->n_r;
-    for (int c = 0; c < n; c++)
-        w->first[c] = p->contact[c].first;
-    int largest = 1;
-    for (int c = 0; c < n; c++)
-        largest = p->contact[c].dim > largest ? p->contact[c].dim : largest;
-    GROW(j, w->n_entries);
-    GROW(start, w->n_entries);
-    GROW(x, w->n_entries * largest * largest);
-    fill_entries(w, reduction);
-    add_compliance(w, p);
     w->b = reduction->b;
     w->rows = (sti_BlockRows){.n_blocks = n, .first = w->first, .p = w->p, .j = w->j, .start = w->start};
     *formed = true;

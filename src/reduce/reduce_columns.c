@@ -11,25 +11,6 @@
 
 /* ------------------------------------------------------------------ H */
 
-/* The velocities contact c touches, ascending: the union of its columns, which are nearly the same and
- * nearly sorted, so that the insertion hardly ever moves anything.                                 */
-static st_Status collect_rows(sti_ReductionMemory *m, const st_ContactLaw *contact, int64_t begin, int64_t *end,
-                              st_Error *err)
-{
-    const st_Sparse *H = &m->problem->H;
-    *end = begin;
-    GROW(h_index, begin + H->p[contact->first + contact->dim] - H->p[contact->first]);
-    for (int64_t e = H->p[contact->first]; e < H->p[contact->first + contact->dim]; e++) {
-        if (m->place[H->i[e]] >= 0) continue;
-        m->place[H->i[e]] = 0;
-        int64_t at = (*end)++;
-        for (; at > begin && m->h_index[at - 1] > H->i[e]; at--)
-            m->h_index[at] = m->h_index[at - 1];
-        m->h_index[at] = H->i[e];
-    }
-    return ST_OK;
-}
-
 st_Status sti_columns_of_H(sti_ReductionMemory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
@@ -44,7 +25,20 @@ st_Status sti_columns_of_H(sti_ReductionMemory *m, st_Error *err)
         const st_ContactLaw *contact = &p->contact[c];
         const int64_t begin = m->h_first[c];
         int64_t end = begin;
-        STI_TRY(collect_rows(m, contact, begin, &end, err));
+
+        /* The velocities contact c touches, ascending: the union of its columns, which are nearly the same and
+         * nearly sorted, so that the insertion hardly ever moves anything. */
+        const st_Sparse *H = &m->problem->H;
+        end = begin;
+        GROW(h_index, begin + H->p[contact->first + contact->dim] - H->p[contact->first]);
+        for (int64_t e = H->p[contact->first]; e < H->p[contact->first + contact->dim]; e++) {
+            if (m->place[H->i[e]] >= 0) continue;
+            m->place[H->i[e]] = 0;
+            int64_t at = (end)++;
+            for (; at > begin && m->h_index[at - 1] > H->i[e]; at--)
+                m->h_index[at] = m->h_index[at - 1];
+            m->h_index[at] = H->i[e];
+        }
         const int64_t count = end - begin;
         GROW(h_value, m->h_start[c] + contact->dim * count);
         double *value = m->h_value + m->h_start[c];
@@ -180,21 +174,6 @@ static bool is_held(const sti_ReductionMemory *m, int c, const double *h, double
     return !(mobility > STI_HELD * bound);
 }
 
-/* Rows that joints hold are left out of H and Y. */
-static void leave_out_held(sti_ReductionMemory *m, int c)
-{
-    const int64_t count = m->y_first[c + 1] - m->y_first[c], h_count = m->h_first[c + 1] - m->h_first[c];
-    for (int d = 0; d < m->problem->contact[c].dim; d++) {
-        double *h = m->h_value + m->h_start[c] + d * h_count, *y = m->y_value + m->y_start[c] + d * count;
-        sti_scatter_column(m, c, d);
-        bool *held = &m->held[m->problem->contact[c].first + d];
-        *held = is_held(m, c, h, sti_row_of_H(m, c, d, m->out_v));
-        if (!*held) continue;
-        memset(h, 0, (size_t)h_count * sizeof *h);
-        memset(y, 0, (size_t)count * sizeof *y);
-    }
-}
-
 st_Status sti_columns_of_Y(sti_ReductionMemory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
@@ -219,7 +198,18 @@ st_Status sti_columns_of_Y(sti_ReductionMemory *m, st_Error *err)
     for (int c = 0; c < p->n_contacts; c++)
         solve_columns(m, c, &batch);
     solve_batch(m, &batch);
-    for (int c = 0; c < p->n_contacts; c++)
-        leave_out_held(m, c);
+    for (int c = 0; c < p->n_contacts; c++) {
+        /* Rows that joints hold are left out of H and Y. */
+        const int64_t count = m->y_first[c + 1] - m->y_first[c], h_count = m->h_first[c + 1] - m->h_first[c];
+        for (int d = 0; d < m->problem->contact[c].dim; d++) {
+            double *h = m->h_value + m->h_start[c] + d * h_count, *y = m->y_value + m->y_start[c] + d * count;
+            sti_scatter_column(m, c, d);
+            bool *held = &m->held[m->problem->contact[c].first + d];
+            *held = is_held(m, c, h, sti_row_of_H(m, c, d, m->out_v));
+            if (!*held) continue;
+            memset(h, 0, (size_t)h_count * sizeof *h);
+            memset(y, 0, (size_t)count * sizeof *y);
+        }
+    }
     return ST_OK;
 }

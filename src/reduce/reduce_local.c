@@ -29,43 +29,6 @@ static bool is_symmetric(const st_Sparse *W, double *y, double *work)
     return difference <= local_symmetry * local_symmetry * size;
 }
 
-/* H = I by rows, by contacts, and w = 0. */
-static st_Status make_unit(sti_ReductionMemory *m, const st_LocalProblem *local, st_Error *err)
-{
-    const int n = local->n_r;
-    int64_t squares = 0;
-    for (int c = 0; c < local->n_contacts; c++)
-        squares += (int64_t)local->contact[c].dim * local->contact[c].dim;
-    GROW(unit_p, n + 1);
-    GROW(unit_i, n);
-    GROW(unit_x, n);
-    GROW(w, n);
-    GROW(h_first, local->n_contacts + 1);
-    GROW(h_start, local->n_contacts + 1);
-    GROW(h_index, n);
-    GROW(h_value, squares);
-    m->unit_p[0] = m->h_first[0] = m->h_start[0] = 0;
-    for (; m->n_unit < n; m->n_unit++) {
-        m->unit_p[m->n_unit + 1] = m->n_unit + 1;
-        m->unit_i[m->n_unit] = m->n_unit;
-        m->unit_x[m->n_unit] = 1.0;
-    }
-    for (int j = 0; j < n; j++) {
-        m->h_index[j] = j;
-        m->w[j] = 0.0;
-    }
-    for (int64_t k = 0; k < squares; k++)
-        m->h_value[k] = 0.0;
-    for (int c = 0; c < local->n_contacts; c++) {
-        const int dim = local->contact[c].dim;
-        m->h_first[c + 1] = m->h_first[c] + dim;
-        m->h_start[c + 1] = m->h_start[c] + (int64_t)dim * dim;
-        for (int d = 0; d < dim; d++)
-            m->h_value[m->h_start[c] + (int64_t)d * (dim + 1)] = 1.0;
-    }
-    return ST_OK;
-}
-
 /* Y_c: the columns of W that belong to contact c; and its diagonal block. */
 static st_Status copy_columns(sti_ReductionMemory *m, st_Error *err)
 {
@@ -124,7 +87,38 @@ st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *loca
     sti_ReductionMemory *m = reduction->memory;
     const int n = local->n_r;
     m->local = local;
-    STI_TRY(make_unit(m, local, err));
+
+    /* H = I by rows, by contacts, and w = 0. */
+    int64_t squares = 0;
+    for (int c = 0; c < local->n_contacts; c++)
+        squares += (int64_t)local->contact[c].dim * local->contact[c].dim;
+    GROW(unit_p, n + 1);
+    GROW(unit_i, n);
+    GROW(unit_x, n);
+    GROW(w, n);
+    GROW(h_first, local->n_contacts + 1);
+    GROW(h_start, local->n_contacts + 1);
+    GROW(h_index, n);
+    GROW(h_value, squares);
+    m->unit_p[0] = m->h_first[0] = m->h_start[0] = 0;
+    for (; m->n_unit < n; m->n_unit++) {
+        m->unit_p[m->n_unit + 1] = m->n_unit + 1;
+        m->unit_i[m->n_unit] = m->n_unit;
+        m->unit_x[m->n_unit] = 1.0;
+    }
+    for (int j = 0; j < n; j++) {
+        m->h_index[j] = j;
+        m->w[j] = 0.0;
+    }
+    for (int64_t k = 0; k < squares; k++)
+        m->h_value[k] = 0.0;
+    for (int c = 0; c < local->n_contacts; c++) {
+        const int dim = local->contact[c].dim;
+        m->h_first[c + 1] = m->h_first[c] + dim;
+        m->h_start[c + 1] = m->h_start[c] + (int64_t)dim * dim;
+        for (int d = 0; d < dim; d++)
+            m->h_value[m->h_start[c] + (int64_t)d * (dim + 1)] = 1.0;
+    }
     GROW(out_v, n);
     GROW(v_free, n);
     GROW(b, n);

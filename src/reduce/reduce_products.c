@@ -4,28 +4,6 @@
 #include "base/tolerance.h"
 #include "reduce/reduce_memory.h"
 
-/* The entries of C that lie in diagonal blocks of W. Blocks of C may join several contacts (a patch), so
- * they are walked row by row beside the contacts.                                                  */
-static void add_own_compliance(sti_ReductionMemory *m)
-{
-    const st_Problem *p = m->problem;
-    const double *x = p->C.x;
-    int c = 0;
-    for (int k = 0; k < p->C.n_blocks; k++) {
-        const int size = p->C.first[k + 1] - p->C.first[k];
-        for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++, x += size) {
-            while (i >= p->contact[c].first + p->contact[c].dim)
-                c++;
-            const st_ContactLaw *contact = &p->contact[c];
-            double *W = m->W_diagonal + m->W_start[c] + (int64_t)(i - contact->first) * contact->dim;
-            for (int d = 0; d < contact->dim; d++) {
-                const int j = contact->first + d - p->C.first[k];
-                if (j >= 0 && j < size) W[d] += x[j];
-            }
-        }
-    }
-}
-
 st_Status sti_columns_diagonal(sti_ReductionMemory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
@@ -42,7 +20,24 @@ st_Status sti_columns_diagonal(sti_ReductionMemory *m, st_Error *err)
                 m->W_diagonal[m->W_start[c] + (int64_t)e * dim + d] = sti_row_of_H(m, c, e, m->out_v);
         }
     }
-    add_own_compliance(m);
+
+    /* The entries of C that lie in diagonal blocks of W. Blocks of C may join several contacts (a patch), so
+     * they are walked row by row beside the contacts. */
+    const double *x = p->C.x;
+    int c = 0;
+    for (int k = 0; k < p->C.n_blocks; k++) {
+        const int size = p->C.first[k + 1] - p->C.first[k];
+        for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++, x += size) {
+            while (i >= p->contact[c].first + p->contact[c].dim)
+                c++;
+            const st_ContactLaw *contact = &p->contact[c];
+            double *W = m->W_diagonal + m->W_start[c] + (int64_t)(i - contact->first) * contact->dim;
+            for (int d = 0; d < contact->dim; d++) {
+                const int j = contact->first + d - p->C.first[k];
+                if (j >= 0 && j < size) W[d] += x[j];
+            }
+        }
+    }
     return sti_columns_rho(m, err);
 }
 

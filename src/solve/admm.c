@@ -52,55 +52,6 @@ static st_Status admm_factorise(Admm *s, const st_Problem *p, st_Error *err)
     return sti_sparse_lu_factor(s->base->lu, &s->W->rows, s->x, tiny_pivot, &replaced, err);
 }
 
-/* One iteration; |r - z| and the change of z, in the metric of E. */
-static void admm_iterate(Admm *s, sti_Task *task, double *apart, double *moved)
-{
-    const st_Problem *p = task->problem;
-    double *r = task->r, first = 0.0, second = 0.0;
-    memcpy(s->z_last, s->z, sizeof *s->z * (size_t)p->n_r);
-    for (int c = 0; c < p->n_contacts; c++) {
-        const int begin = p->contact[c].first, dim = p->contact[c].dim;
-        double u[ST_MAX_DIM] = {0}, shifted[ST_MAX_DIM];
-        for (int d = 0; d < dim; d++)
-            u[d] = -s->beta * s->weight[begin + d] * s->y[begin + d];
-        sti_law_shift(&p->contact[c], u, shifted);
-        for (int d = 0; d < dim; d++)
-            r[begin + d] = u[d] - s->W->b[begin + d] - (d == 0 ? shifted[0] - u[0] : 0.0) +
-                           s->beta * s->weight[begin + d] * s->z[begin + d];
-    }
-    sti_sparse_lu_solve(s->base->lu, r);
-    for (int c = 0; c < p->n_contacts; c++) {
-        const int begin = p->contact[c].first, dim = p->contact[c].dim;
-        double x[ST_MAX_DIM] = {0};
-        for (int d = 0; d < dim; d++)
-            x[d] = r[begin + d] + s->y[begin + d];
-        sti_law_project(&p->contact[c], x);
-        for (int d = 0; d < dim; d++) {
-            const double weight = s->weight[begin + d], gap = r[begin + d] - x[d], step = x[d] - s->z_last[begin + d];
-            s->y[begin + d] += gap;
-            s->z[begin + d] = x[d];
-            first += weight * gap * gap;
-            second += weight * step * step;
-        }
-    }
-    *apart = sqrt(first);
-    *moved = sqrt(second);
-}
-
-/* z + y as one vector, of which z is the projection: that is what the iteration maps. */
-static void admm_accelerate(Admm *s, const sti_Task *task, sti_Anderson *anderson)
-{
-    const st_Problem *p = task->problem;
-    for (int row = 0; row < p->n_r; row++)
-        s->point[row] = s->z[row] + s->y[row];
-    sti_anderson_next(anderson, s->before, s->point);
-    memcpy(s->z, s->point, sizeof *s->z * (size_t)p->n_r);
-    for (int c = 0; c < p->n_contacts; c++)
-        sti_law_project(&p->contact[c], s->z + p->contact[c].first);
-    for (int row = 0; row < p->n_r; row++)
-        s->y[row] = s->point[row] - s->z[row];
-}
-
 static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *err)
 {
     const st_Problem *p = task->problem;
@@ -121,14 +72,55 @@ static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *
     while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_work_ends(task->work)) {
         for (int row = 0; row < p->n_r; row++)
             s->before[row] = s->z[row] + s->y[row];
-        admm_iterate(s, task, &apart, &moved);
+
+        /* One iteration; |r - z| and the change of z, in the metric of E. */
+        double *r = task->r, first = 0.0, second = 0.0;
+        memcpy(s->z_last, s->z, sizeof *s->z * (size_t)p->n_r);
+        for (int c = 0; c < p->n_contacts; c++) {
+            const int begin = p->contact[c].first, dim = p->contact[c].dim;
+            double u[ST_MAX_DIM] = {0}, shifted[ST_MAX_DIM];
+            for (int d = 0; d < dim; d++)
+                u[d] = -s->beta * s->weight[begin + d] * s->y[begin + d];
+            sti_law_shift(&p->contact[c], u, shifted);
+            for (int d = 0; d < dim; d++)
+                r[begin + d] = u[d] - s->W->b[begin + d] - (d == 0 ? shifted[0] - u[0] : 0.0) +
+                               s->beta * s->weight[begin + d] * s->z[begin + d];
+        }
+        sti_sparse_lu_solve(s->base->lu, r);
+        for (int c = 0; c < p->n_contacts; c++) {
+            const int begin = p->contact[c].first, dim = p->contact[c].dim;
+            double x[ST_MAX_DIM] = {0};
+            for (int d = 0; d < dim; d++)
+                x[d] = r[begin + d] + s->y[begin + d];
+            sti_law_project(&p->contact[c], x);
+            for (int d = 0; d < dim; d++) {
+                const double weight = s->weight[begin + d], gap = r[begin + d] - x[d],
+                             step = x[d] - s->z_last[begin + d];
+                s->y[begin + d] += gap;
+                s->z[begin + d] = x[d];
+                first += weight * gap * gap;
+                second += weight * step * step;
+            }
+        }
+        apart = sqrt(first);
+        moved = sqrt(second);
         sti_work_visits(task->work, p->n_contacts);
         task->iterations++;
         sti_task_report(task, s->z);
         const bool looks = task->iterations % (int)task->parameter[JUDGE_EVERY] == 0;
         if (looks || task->iterations == task->max_iterations)
             if (!isfinite(sti_factored_judge(s->base, task, s->z))) break;
-        if (accelerated) admm_accelerate(s, task, anderson);
+        if (accelerated) {
+            /* z + y as one vector, of which z is the projection: that is what the iteration maps. */
+            for (int row = 0; row < p->n_r; row++)
+                s->point[row] = s->z[row] + s->y[row];
+            sti_anderson_next(anderson, s->before, s->point);
+            memcpy(s->z, s->point, sizeof *s->z * (size_t)p->n_r);
+            for (int c = 0; c < p->n_contacts; c++)
+                sti_law_project(&p->contact[c], s->z + p->contact[c].first);
+            for (int row = 0; row < p->n_r; row++)
+                s->y[row] = s->point[row] - s->z[row];
+        }
         if (!looks || task->iterations < next_change || (apart <= 5.0 * moved && moved <= 5.0 * apart)) continue;
         const double factor = apart > moved ? 4.0 : 0.25;
         s->beta *= factor;

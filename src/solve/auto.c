@@ -287,58 +287,6 @@ static bool has_unequal_masses(const sti_Task *task)
     return most > unequal * least;
 }
 
-static st_Status take_turns(Auto *a, sti_Task *task, bool cold, st_Error *err)
-{
-    int refused;
-    const st_Problem *problem = task->problem;
-    const bool linear = sti_solver_takes(&sti_lemke, problem, &refused);
-    const int64_t n = problem->n_r;
-    const bool conic = sti_solver_takes(&sti_ipm, problem, &refused);
-    const bool smooth = sti_solver_takes(&sti_homotopy, problem, &refused);
-    const bool unequal_masses =
-        problem->symmetric && sti_solver_takes(&sti_admm, problem, &refused) && has_unequal_masses(task);
-    const bool is_stiff = (unequal_masses || n > EVEN_REDUNDANCY * problem->n_v) && n <= STIFF_ROWS &&
-                          task->effort == ST_EFFORT_THOROUGH && cold;
-    int64_t unknowns = 0; /* that Lemke would have; law by law as in lemke.c */
-    for (int c = 0; c < problem->n_contacts && linear; c++) {
-        const st_ContactLaw *contact = &problem->contact[c];
-        switch (contact->law) {
-        case ST_LAW_FRICTIONLESS:
-            unknowns += 1;
-            break;
-        case ST_LAW_PYRAMID:
-            unknowns += (int64_t)contact->facets + 2;
-            break;
-        default: /* bounded: z and a multiplier; box: a normal and, for each tangent, two facets and a multiplier */
-            unknowns += 3 * (int64_t)contact->dim;
-            break;
-        }
-    }
-    if (linear && unknowns <= LEMKE_FIRST)
-        STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
-    Turn turn = {0};
-    bool no_admm = false;
-    for (int k = 0;
-         find_turn(a, task, k, is_stiff, &turn) && !(a->least <= task->tolerance) && !sti_work_ends(task->work); k++) {
-        const int left = task->max_iterations - a->iterations;
-        const bool factors = turn.who != NSGS;
-        const bool after_none = no_admm && turn.from == LAST; /* where admm would have ended */
-        no_admm = turn.who == ADMM && !unequal_masses;
-        if ((turn.who == IPM && !conic) || (turn.who == HOMOTOPY && !smooth) || no_admm || after_none ||
-            (factors && n > MOST_ROWS))
-            continue;
-        const int64_t most = (turn.who == ADMM ? admm_share : 1) * most_work / n;
-        if (factors && turn.iterations > most) turn.iterations = (int)most;
-        if (turn.iterations > left) turn.iterations = left;
-        if (left <= 0) break;
-        STI_TRY(afford(task, &turn, err));
-        if (turn.iterations > 0) STI_TRY(take_turn(a, task, turn, err));
-    }
-    if (!(a->least <= task->tolerance) && linear && unknowns > LEMKE_FIRST && unknowns <= LEMKE_LAST)
-        STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
-    return ST_OK;
-}
-
 /* ------------------------------------------------------------------ a budget */
 
 /* Residuals: good enough where exact is dear; fair enough to leave it at that where newton, which is cheap, did not get
@@ -527,7 +475,53 @@ static st_Status auto_solve(void *workspace, sti_Task *task, st_Error *err)
     } else {
         const bool cold = is_cold(task);
         STI_TRY(take_up_start(a, task, err));
-        STI_TRY(take_turns(a, task, cold, err));
+        int refused;
+        const bool linear = sti_solver_takes(&sti_lemke, problem, &refused);
+        const int64_t n = problem->n_r;
+        const bool conic = sti_solver_takes(&sti_ipm, problem, &refused);
+        const bool smooth = sti_solver_takes(&sti_homotopy, problem, &refused);
+        const bool unequal_masses =
+            problem->symmetric && sti_solver_takes(&sti_admm, problem, &refused) && has_unequal_masses(task);
+        const bool is_stiff = (unequal_masses || n > EVEN_REDUNDANCY * problem->n_v) && n <= STIFF_ROWS &&
+                              task->effort == ST_EFFORT_THOROUGH && cold;
+        int64_t unknowns = 0; /* that Lemke would have; law by law as in lemke.c */
+        for (int c = 0; c < problem->n_contacts && linear; c++) {
+            const st_ContactLaw *contact = &problem->contact[c];
+            switch (contact->law) {
+            case ST_LAW_FRICTIONLESS:
+                unknowns += 1;
+                break;
+            case ST_LAW_PYRAMID:
+                unknowns += (int64_t)contact->facets + 2;
+                break;
+            default: /* bounded: z and a multiplier; box: a normal and, for each tangent, two facets and a multiplier */
+                unknowns += 3 * (int64_t)contact->dim;
+                break;
+            }
+        }
+        if (linear && unknowns <= LEMKE_FIRST)
+            STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
+        Turn turn = {0};
+        bool no_admm = false;
+        for (int k = 0;
+             find_turn(a, task, k, is_stiff, &turn) && !(a->least <= task->tolerance) && !sti_work_ends(task->work);
+             k++) {
+            const int left = task->max_iterations - a->iterations;
+            const bool factors = turn.who != NSGS;
+            const bool after_none = no_admm && turn.from == LAST; /* where admm would have ended */
+            no_admm = turn.who == ADMM && !unequal_masses;
+            if ((turn.who == IPM && !conic) || (turn.who == HOMOTOPY && !smooth) || no_admm || after_none ||
+                (factors && n > MOST_ROWS))
+                continue;
+            const int64_t most = (turn.who == ADMM ? admm_share : 1) * most_work / n;
+            if (factors && turn.iterations > most) turn.iterations = (int)most;
+            if (turn.iterations > left) turn.iterations = left;
+            if (left <= 0) break;
+            STI_TRY(afford(task, &turn, err));
+            if (turn.iterations > 0) STI_TRY(take_turn(a, task, turn, err));
+        }
+        if (!(a->least <= task->tolerance) && linear && unknowns > LEMKE_FIRST && unknowns <= LEMKE_LAST)
+            STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
     }
     memcpy(task->r, a->best, bytes);
     task->iterations = a->answered_by == LEMKE ? a->pivots : a->iterations;

@@ -86,25 +86,6 @@ static void count_room(sti_ByBodies *s)
     }
 }
 
-/* Gaps between the rows go; `moved` of a row is how far its entries move. */
-static void close_gaps(sti_ByBodies *s, const int64_t *end)
-{
-    const int n = s->n;
-    int64_t at = 0;
-    int64_t *moved = s->start; /* not in use yet, and long enough */
-    for (int k = 0; k < n; k++) {
-        const int64_t begin = s->p[k], count = end[k] - begin;
-        memmove(s->j + at, s->j + begin, (size_t)count * sizeof *s->j);
-        moved[k] = begin - at;
-        s->p[k] = at;
-        at += count;
-    }
-    s->p[n] = at;
-    for (int c = 0; c < s->graph->problem->n_contacts; c++)
-        for (int side = 0; side < 2 && is_cross(s, c); side++)
-            s->cross[2 * (ptrdiff_t)c + side] -= moved[node_at(s, c, side)];
-}
-
 /* Blocks one after another; returns how many numbers they have. */
 static int64_t place_blocks(sti_ByBodies *s)
 {
@@ -152,7 +133,22 @@ st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t s
     GROW(end, s->n);
     count_room(s);
     list_entries(s, s->end);
-    close_gaps(s, s->end);
+
+    /* Gaps between the rows go; `moved` of a row is how far its entries move. */
+    const int n = s->n;
+    int64_t at = 0;
+    int64_t *moved = s->start; /* not in use yet, and long enough */
+    for (int k = 0; k < n; k++) {
+        const int64_t begin = s->p[k], count = s->end[k] - begin;
+        memmove(s->j + at, s->j + begin, (size_t)count * sizeof *s->j);
+        moved[k] = begin - at;
+        s->p[k] = at;
+        at += count;
+    }
+    s->p[n] = at;
+    for (int c = 0; c < s->graph->problem->n_contacts; c++)
+        for (int side = 0; side < 2 && is_cross(s, c); side++)
+            s->cross[2 * (ptrdiff_t)c + side] -= moved[node_at(s, c, side)];
     s->n_x = place_blocks(s);
     GROW(x, s->n_x);
     s->rows = (sti_BlockRows){s->n, s->first, s->p, s->j, s->start};
@@ -330,15 +326,6 @@ static void add_sides(const sti_ByBodies *s, int c, const Side sides[2])
     }
 }
 
-/* A contact that stands alone. */
-static void add_alone(const sti_ByBodies *s, const sti_Alone *alone)
-{
-    Side sides[2];
-    for (int side = 0; side < 2; side++)
-        sides[side] = (Side){alone->node[side], alone->size[side], s->graph->alone_rows + alone->rows[side]};
-    add_sides(s, alone->contact, sides);
-}
-
 /* A contact in a lane, where contacts turn. */
 static void add_turning(const sti_ByBodies *s, int c)
 {
@@ -353,21 +340,6 @@ static void add_turning(const sti_ByBodies *s, int c)
         sides[side] = (Side){body[side] != s->graph->n_nodes ? body[side] : -1, SIX, rows[side][0]};
     }
     add_sides(s, c, sides);
-}
-
-/* Contacts in the order in which they stand side by side: eight share the lines of memory that their rows are in. */
-static void add_contacts(sti_ByBodies *s)
-{
-    for (int k = 0; k < s->graph->n_batches; k++)
-        for (int lane = 0; lane < STI_LANES; lane++)
-            if (s->graph->batch[k].contact[lane] < 0)
-                continue;
-            else if (s->graph->turning)
-                add_turning(s, s->graph->batch[k].contact[lane]);
-            else
-                add_contact(s, s->graph->batch[k].contact[lane]);
-    for (int k = 0; k < s->graph->n_alone; k++)
-        add_alone(s, &s->graph->alone[k]);
 }
 
 /* H~'z of a contact, by direction. */
@@ -418,7 +390,25 @@ st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *
     for (int k = 0; k < s->n; k++)
         for (int i = 0; i < rows_of(s, k); i++)
             s->x[s->start[s->p[k]] + (ptrdiff_t)i * (rows_of(s, k) + 1)] = 1.0;
-    add_contacts(s);
+
+    /* Contacts in the order in which they stand side by side: eight share the lines of memory that their rows are in.
+     */
+    for (int k = 0; k < s->graph->n_batches; k++)
+        for (int lane = 0; lane < STI_LANES; lane++)
+            if (s->graph->batch[k].contact[lane] < 0)
+                continue;
+            else if (s->graph->turning)
+                add_turning(s, s->graph->batch[k].contact[lane]);
+            else
+                add_contact(s, s->graph->batch[k].contact[lane]);
+    for (int k = 0; k < s->graph->n_alone; k++) {
+        /* A contact that stands alone. */
+        Side sides[2];
+        for (int side = 0; side < 2; side++)
+            sides[side] = (Side){s->graph->alone[k].node[side], s->graph->alone[k].size[side],
+                                 s->graph->alone_rows + s->graph->alone[k].rows[side]};
+        add_sides(s, s->graph->alone[k].contact, sides);
+    }
     sti_work_visits(s->work, 2.0 * p->n_contacts);
     STI_TRY(sti_sparse_lu_factor(s->lu, &s->rows, s->x, tiny_pivot, &replaced, err));
     sti_sparse_lu_solve(s->lu, s->z);

@@ -87,10 +87,13 @@ static void evaluate_rounded(Homotopy *s, const sti_Task *task)
     }
 }
 
-/* dF/dr = A + B W. */
-static st_Status factorise_bordered(Homotopy *s, const sti_Task *task, st_Error *err)
+/* step and by_tau at the point that was evaluated last. */
+static st_Status linearise(Homotopy *s, sti_Task *task, st_Error *err)
 {
     const st_Problem *p = task->problem;
+    const double nu = exp(s->tau), share = s->power * share_of_miss(s);
+
+    /* dF/dr = A + B W. */
     const sti_Delassus *W = &s->base->W;
     int replaced = 0;
     for (int c = 0; c < p->n_contacts; c++) {
@@ -102,15 +105,7 @@ static st_Status factorise_bordered(Homotopy *s, const sti_Task *task, st_Error 
         for (int k = 0; k < dim * dim; k++)
             diagonal[k] += A[k];
     }
-    return sti_sparse_lu_factor(s->base->lu, &W->rows, s->x, tiny_pivot, &replaced, err);
-}
-
-/* step and by_tau at the point that was evaluated last. */
-static st_Status linearise(Homotopy *s, sti_Task *task, st_Error *err)
-{
-    const st_Problem *p = task->problem;
-    const double nu = exp(s->tau), share = s->power * share_of_miss(s);
-    STI_TRY(factorise_bordered(s, task, err));
+    STI_TRY(sti_sparse_lu_factor(s->base->lu, &W->rows, s->x, tiny_pivot, &replaced, err));
     task->iterations++;
     for (int c = 0; c < p->n_contacts; c++) {
         const int dim = p->contact[c].dim, f = p->contact[c].first;
@@ -146,39 +141,6 @@ static double length_of(const Homotopy *s, int n, const double *r)
     return sqrt(sum);
 }
 
-/* The unit tangent from by_tau, onwards: the first time to smaller nu, then not back. */
-static void turn_tangent(Homotopy *s, int n, bool is_first)
-{
-    const double length = sqrt(product_of(s, n, s->by_tau, 1.0, s->by_tau, 1.0));
-    const bool back = is_first || product_of(s, n, s->by_tau, 1.0, s->tangent, s->tangent_tau) < 0.0;
-    const double scale = (back ? -1.0 : 1.0) / length;
-    for (int j = 0; j < n; j++)
-        s->tangent[j] = scale * s->by_tau[j];
-    s->tangent_tau = scale;
-}
-
-/* One correction (2). Returns how far it moved x, in units of nu. */
-static st_Status correct_on_curve(Homotopy *s, sti_Task *task, double *moved, st_Error *err)
-{
-    const int n = task->problem->n_r;
-    STI_TRY(linearise(s, task, err));
-    const double across = product_of(s, n, s->tangent, s->tangent_tau, s->step, 0.0);
-    const double along = product_of(s, n, s->tangent, s->tangent_tau, s->by_tau, 1.0);
-    const double d_tau = fmax(-1.0, fmin(1.0, -across / along));
-    for (int j = 0; j < n; j++) {
-        const double d = s->step[j] + d_tau * s->by_tau[j];
-        task->r[j] += d;
-        s->at[j] = d + s->rho[j] * s->u[j];
-    }
-    s->tau += d_tau;
-    evaluate_rounded(s, task);
-    double most = 0.0;
-    for (int j = 0; j < n; j++)
-        most = fmax(most, fabs(s->at[j] - s->rho[j] * s->u[j]) / sqrt(s->rho[j]));
-    *moved = fmax(most / exp(s->tau), tau_weight * fabs(d_tau));
-    return ST_OK;
-}
-
 /* A step h along the tangent and back to the curve; *corrections: how many that took, 0: it was not found. */
 static st_Status advance(Homotopy *s, sti_Task *task, double tau, double h, int *corrections, st_Error *err)
 {
@@ -189,7 +151,22 @@ static st_Status advance(Homotopy *s, sti_Task *task, double tau, double h, int 
     s->tau = tau + h * s->tangent_tau;
     evaluate_rounded(s, task);
     for (int k = 1; k <= CORRECTIONS; k++) {
-        STI_TRY(correct_on_curve(s, task, &moved, err));
+        /* One correction (2). Returns how far it moved x, in units of nu. */
+        STI_TRY(linearise(s, task, err));
+        const double across = product_of(s, n, s->tangent, s->tangent_tau, s->step, 0.0);
+        const double along = product_of(s, n, s->tangent, s->tangent_tau, s->by_tau, 1.0);
+        const double d_tau = fmax(-1.0, fmin(1.0, -across / along));
+        for (int j = 0; j < n; j++) {
+            const double d = s->step[j] + d_tau * s->by_tau[j];
+            task->r[j] += d;
+            s->at[j] = d + s->rho[j] * s->u[j];
+        }
+        s->tau += d_tau;
+        evaluate_rounded(s, task);
+        double most = 0.0;
+        for (int j = 0; j < n; j++)
+            most = fmax(most, fabs(s->at[j] - s->rho[j] * s->u[j]) / sqrt(s->rho[j]));
+        moved = fmax(most / exp(s->tau), tau_weight * fabs(d_tau));
         *corrections = k;
         if (moved <= on_curve) return ST_OK;
         if (!(moved < shrinks * before)) break;
@@ -211,7 +188,14 @@ static st_Status follow_curve(Homotopy *s, sti_Task *task, int most_iterations, 
         int corrections = 0;
         s->size = length_of(s, n, task->r);
         if (!(s->size < runaway * size_first) || tau < s->tau_start + log(vanished)) return ST_OK;
-        turn_tangent(s, n, is_first);
+
+        /* The unit tangent from by_tau, onwards: the first time to smaller nu, then not back. */
+        const double length = sqrt(product_of(s, n, s->by_tau, 1.0, s->by_tau, 1.0));
+        const bool back = is_first || product_of(s, n, s->by_tau, 1.0, s->tangent, s->tangent_tau) < 0.0;
+        const double scale = (back ? -1.0 : 1.0) / length;
+        for (int j = 0; j < n; j++)
+            s->tangent[j] = scale * s->by_tau[j];
+        s->tangent_tau = scale;
         is_first = false;
         memcpy(s->old, task->r, bytes);
         while (h > least_step && task->iterations < most_iterations && !sti_work_ends(task->work)) {

@@ -287,41 +287,6 @@ static void evaluate_cones(Ipm *s, const sti_Task *task)
             s->lag += task->reduction->rho[c] * s->rest[row] * s->rest[row] / p->n_r;
 }
 
-/* S W, then G' inv(T^2) G on the diagonal blocks. inv(T^2) = (2 v v' - J)/eta^2, v = (w0, -w1), J = diag(1, -1, -1). */
-static st_Status factorise_scaled(Ipm *s, const sti_Task *task, st_Error *err)
-{
-    const st_Problem *p = task->problem;
-    int replaced;
-    for (int i = 0; i < p->n_contacts; i++) {
-        const int rows = p->contact[i].dim;
-        const double *S = s->S + BLOCK * (int64_t)i;
-        for (int64_t e = s->W->p[i]; e < s->W->p[i + 1]; e++) {
-            const int columns = p->contact[s->W->j[e]].dim;
-            const double *W = s->W->x + s->W->start[e];
-            double *x = s->x + s->W->start[e];
-            memcpy(x, W, (size_t)(rows * columns) * sizeof *x);
-            for (int k = 1; k < rows; k++) /* S differs from I in its first row only */
-                for (int c = 0; c < columns && S[k] != 0.0; c++)
-                    x[c] += S[k] * W[k * columns + c];
-        }
-    }
-    for (int k = 0; k < s->n_cones; k++) {
-        const Cone *c = &s->cone[k];
-        const int dim = p->contact[c->contact].dim, base = p->contact[c->contact].first;
-        double *x = s->x + s->W->start[s->W->diagonal[c->contact]];
-        for (int a = 0; a < c->m; a++)
-            for (int b = 0; b < c->m; b++) {
-                const double v = 2.0 * c->w[a] * c->w[b] * ((a == 0) == (b == 0) ? 1.0 : -1.0);
-                const double J = a != b ? 0.0 : a == 0 ? 1.0 : -1.0;
-                const int row = (a == 0 && c->m > 1 ? c->normal : c->first + (c->m > 1 ? a - 1 : 0)) - base;
-                const int column = (b == 0 && c->m > 1 ? c->normal : c->first + (c->m > 1 ? b - 1 : 0)) - base;
-                const double ga = a == 0 ? c->weight : 1.0, gb = b == 0 ? c->weight : 1.0;
-                x[row * dim + column] += ga * gb * (v - J) / (c->eta * c->eta);
-            }
-    }
-    return sti_sparse_lu_factor(s->base->lu, &s->W->rows, s->x, tiny_pivot, &replaced, err);
-}
-
 /* The step that belongs to d, which each cone holds in its dy beforehand. dr is left in side. */
 static void find_cone_step(Ipm *s, const sti_Task *task)
 {
@@ -361,78 +326,7 @@ static double step_length(const Ipm *s, double share)
     return fmin(1.0, share * t);
 }
 
-static void predict(Ipm *s, const sti_Task *task)
-{
-    for (int k = 0; k < s->n_cones; k++)
-        for (int i = 0; i < s->cone[k].m; i++)
-            s->cone[k].dy[i] = -s->cone[k].s[i];
-    find_cone_step(s, task);
-}
-
-/* How much of nu to keep: Mehrotra's third power of what the predictor would leave. */
-static double centring(const Ipm *s, double t)
-{
-    double sum = 0.0;
-    for (int k = 0; k < s->n_cones; k++)
-        for (int i = 0; i < s->cone[k].m; i++) {
-            const Cone *c = &s->cone[k];
-            sum += (c->z[i] + t * c->dz[i]) * (c->y[i] + t * c->dy[i]);
-        }
-    const double left = s->nu > 0.0 && s->n_cones > 0 ? fmax(0.0, sum / s->n_cones / s->nu) : 0.0;
-    return fmin(1.0, left * left * left);
-}
-
-static void correct_step(Ipm *s, const sti_Task *task, double sigma)
-{
-    for (int k = 0; k < s->n_cones; k++) {
-        Cone *c = &s->cone[k];
-        double a[3] = {0}, b[3] = {0}, square[3] = {0};
-        apply_scaling(c, c->dz, true, a);
-        apply_scaling(c, c->dy, false, b);
-        product(a, b, c->m, a);
-        product(c->s, c->s, c->m, square);
-        for (int i = 0; i < c->m; i++)
-            a[i] = (i == 0 ? sigma * s->nu : 0.0) - square[i] - a[i];
-        divide_cone(c->s, a, c->m, c->dy);
-    }
-    find_cone_step(s, task);
-}
-
 /* ------------------------------------------------------------------ the solver */
-
-static st_Status ipm_iterate(Ipm *s, sti_Task *task, st_Error *err)
-{
-    const int n = task->problem->n_r;
-    int last_better = 0;
-    double least_nu = INFINITY;
-    sti_factored_judge_projected(s->base, task, task->r, s->trial);
-    while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_work_ends(task->work) &&
-           task->iterations - last_better < task->parameter[PATIENCE]) {
-        evaluate_cones(s, task);
-        STI_TRY(factorise_scaled(s, task, err));
-        task->iterations++;
-        predict(s, task);
-        const double sigma = centring(s, step_length(s, 1.0));
-        correct_step(s, task, s->nu < paths[s->path].hold * s->lag ? 1.0 : sigma);
-        const double t = step_length(s, task->parameter[BORDER]);
-        if (!(t > 1e-12)) break; /* at the border, or not a number */
-        for (int row = 0; row < n; row++)
-            task->r[row] += t * s->side[row];
-        for (int k = 0; k < s->n_cones; k++)
-            for (int i = 0; i < s->cone[k].m; i++) {
-                s->cone[k].z[i] += t * s->cone[k].dz[i];
-                s->cone[k].y[i] += t * s->cone[k].dy[i];
-            }
-        const double before = s->base->least;
-        const double measure = sti_factored_judge_projected(s->base, task, task->r, s->trial);
-        sti_task_report_residual(task, measure);
-        if (!isfinite(measure)) break;
-        if (s->base->least < 0.9 * before || (task->attempt > 0 && s->nu < 0.9 * least_nu))
-            last_better = task->iterations;
-        least_nu = fmin(least_nu, s->nu);
-    }
-    return ST_OK;
-}
 
 static st_Status ipm_solve(void *workspace, sti_Task *task, st_Error *err)
 {
@@ -454,7 +348,93 @@ static st_Status ipm_solve(void *workspace, sti_Task *task, st_Error *err)
     STI_TRY(sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err));
     s->path = task->attempt < PATHS ? task->attempt : PATHS - 1;
     make_cones(s, task);
-    STI_TRY(ipm_iterate(s, task, err));
+    int last_better = 0;
+    double least_nu = INFINITY;
+    sti_factored_judge_projected(s->base, task, task->r, s->trial);
+    while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_work_ends(task->work) &&
+           task->iterations - last_better < task->parameter[PATIENCE]) {
+        evaluate_cones(s, task);
+
+        /* S W, then G' inv(T^2) G on the diagonal blocks. inv(T^2) = (2 v v' - J)/eta^2, v = (w0, -w1), J = diag(1, -1,
+         * -1). */
+        const st_Problem *p = task->problem;
+        int replaced;
+        for (int i = 0; i < p->n_contacts; i++) {
+            const int rows = p->contact[i].dim;
+            const double *S = s->S + BLOCK * (int64_t)i;
+            for (int64_t e = s->W->p[i]; e < s->W->p[i + 1]; e++) {
+                const int columns = p->contact[s->W->j[e]].dim;
+                const double *W = s->W->x + s->W->start[e];
+                double *x = s->x + s->W->start[e];
+                memcpy(x, W, (size_t)(rows * columns) * sizeof *x);
+                for (int k = 1; k < rows; k++) /* S differs from I in its first row only */
+                    for (int c = 0; c < columns && S[k] != 0.0; c++)
+                        x[c] += S[k] * W[k * columns + c];
+            }
+        }
+        for (int k = 0; k < s->n_cones; k++) {
+            const Cone *c = &s->cone[k];
+            const int dim = p->contact[c->contact].dim, base = p->contact[c->contact].first;
+            double *x = s->x + s->W->start[s->W->diagonal[c->contact]];
+            for (int a = 0; a < c->m; a++)
+                for (int b = 0; b < c->m; b++) {
+                    const double v = 2.0 * c->w[a] * c->w[b] * ((a == 0) == (b == 0) ? 1.0 : -1.0);
+                    const double J = a != b ? 0.0 : a == 0 ? 1.0 : -1.0;
+                    const int row = (a == 0 && c->m > 1 ? c->normal : c->first + (c->m > 1 ? a - 1 : 0)) - base;
+                    const int column = (b == 0 && c->m > 1 ? c->normal : c->first + (c->m > 1 ? b - 1 : 0)) - base;
+                    const double ga = a == 0 ? c->weight : 1.0, gb = b == 0 ? c->weight : 1.0;
+                    x[row * dim + column] += ga * gb * (v - J) / (c->eta * c->eta);
+                }
+        }
+        STI_TRY(sti_sparse_lu_factor(s->base->lu, &s->W->rows, s->x, tiny_pivot, &replaced, err));
+        task->iterations++;
+
+        /* the predictor, and how much of nu to keep: Mehrotra's third power of what it would leave */
+        for (int k = 0; k < s->n_cones; k++)
+            for (int i = 0; i < s->cone[k].m; i++)
+                s->cone[k].dy[i] = -s->cone[k].s[i];
+        find_cone_step(s, task);
+        const double reach = step_length(s, 1.0);
+        double sum = 0.0;
+        for (int k = 0; k < s->n_cones; k++)
+            for (int i = 0; i < s->cone[k].m; i++) {
+                const Cone *c = &s->cone[k];
+                sum += (c->z[i] + reach * c->dz[i]) * (c->y[i] + reach * c->dy[i]);
+            }
+        const double left = s->nu > 0.0 && s->n_cones > 0 ? fmax(0.0, sum / s->n_cones / s->nu) : 0.0;
+        const double sigma = s->nu < paths[s->path].hold * s->lag ? 1.0 : fmin(1.0, left * left * left);
+
+        /* the corrector */
+        for (int k = 0; k < s->n_cones; k++) {
+            Cone *c = &s->cone[k];
+            double a[3] = {0}, b[3] = {0}, square[3] = {0};
+            apply_scaling(c, c->dz, true, a);
+            apply_scaling(c, c->dy, false, b);
+            product(a, b, c->m, a);
+            product(c->s, c->s, c->m, square);
+            for (int i = 0; i < c->m; i++)
+                a[i] = (i == 0 ? sigma * s->nu : 0.0) - square[i] - a[i];
+            divide_cone(c->s, a, c->m, c->dy);
+        }
+        find_cone_step(s, task);
+
+        const double t = step_length(s, task->parameter[BORDER]);
+        if (!(t > 1e-12)) break; /* at the border, or not a number */
+        for (int row = 0; row < n; row++)
+            task->r[row] += t * s->side[row];
+        for (int k = 0; k < s->n_cones; k++)
+            for (int i = 0; i < s->cone[k].m; i++) {
+                s->cone[k].z[i] += t * s->cone[k].dz[i];
+                s->cone[k].y[i] += t * s->cone[k].dy[i];
+            }
+        const double before = s->base->least;
+        const double measure = sti_factored_judge_projected(s->base, task, task->r, s->trial);
+        sti_task_report_residual(task, measure);
+        if (!isfinite(measure)) break;
+        if (s->base->least < 0.9 * before || (task->attempt > 0 && s->nu < 0.9 * least_nu))
+            last_better = task->iterations;
+        least_nu = fmin(least_nu, s->nu);
+    }
     memcpy(task->r, s->base->best, sizeof(double) * (size_t)n);
     return ST_OK;
 }

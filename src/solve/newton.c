@@ -81,31 +81,6 @@ typedef struct Newton {
     bool by_bodies; /* else by W                                                                    */
 } Newton;
 
-static st_Status newton_room(Newton *s, const sti_Task *task, st_Error *err)
-{
-    const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts,
-                  entries = s->by_bodies ? 0 : s->W->n_entries;
-    const sti_Room rooms[] = {STI_ROOM(s->u, n),
-                              STI_ROOM(s->trial, n),
-                              STI_ROOM(s->trial_u, n),
-                              STI_ROOM(s->rho, n),
-                              STI_ROOM(s->center, n),
-                              STI_ROOM(s->F, n),
-                              STI_ROOM(s->step, n),
-                              STI_ROOM(s->step_u, n),
-                              STI_ROOM(s->side, n),
-                              STI_ROOM(s->A, BLOCK * contacts),
-                              STI_ROOM(s->B, BLOCK * contacts),
-                              STI_ROOM(s->active, contacts),
-                              STI_ROOM(s->place, contacts),
-                              STI_ROOM(s->first, contacts + 1),
-                              STI_ROOM(s->p, contacts + 1),
-                              STI_ROOM(s->j, entries),
-                              STI_ROOM(s->start, entries),
-                              STI_ROOM(s->x, s->by_bodies ? 0 : s->W->x_size)};
-    return sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err);
-}
-
 /* F of (1) at r with u = W r + b; returns sum |F_i|^2 / rho_i. With `slopes`, A, B and the active set, too. */
 static double evaluate_contacts(Newton *s, const sti_Task *task, const double *r, const double *u, bool slopes)
 {
@@ -292,32 +267,6 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
     return ST_OK;
 }
 
-static st_Status newton_iterate(Newton *s, sti_Task *task, st_Error *err)
-{
-    const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
-    int failures = 0;
-    s->alpha = alpha_start[task->attempt % 4];
-    while (!s->done && task->iterations < task->max_iterations && failures < task->parameter[PATIENCE] &&
-           !sti_work_ends(task->work)) {
-        const double before = s->base->least;
-        const int start = task->iterations;
-        bool solved = false;
-        memcpy(s->center, task->r, bytes);
-        STI_TRY(solve_proximal(s, task, &solved, err));
-        failures = solved && s->base->least < 0.9 * before ? 0 : failures + 1;
-        if (solved) { /* the easier it was, the bolder the next one; what gained a thousandfold stays */
-            const int steps = task->iterations - start;
-            if (!(s->base->least < 1e-3 * before))
-                s->alpha = fmax(alpha_least, (steps <= 2 ? 0.1 : steps <= 5 ? 0.3 : 0.6) * s->alpha);
-        } else {
-            s->alpha = fmin(alpha_most, 4.0 * s->alpha);
-            memcpy(task->r, s->base->best, bytes);
-            judge_step(s, task); /* u of it */
-        }
-    }
-    return ST_OK;
-}
-
 /* ------------------------------------------------------------------ cold start */
 
 /* The regularisation of that solve, and what counts as touching: a contact that opens at no more than this part of the
@@ -412,11 +361,51 @@ static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
     if (!formed) return ST_OK; /* r stays what it was: the residual tells */
     for (int c = 0; c < p->n_contacts; c++)
         sti_law_project(&p->contact[c], task->r + p->contact[c].first);
-    STI_TRY(newton_room(s, task, err));
+    const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts,
+                  entries = s->by_bodies ? 0 : s->W->n_entries;
+    const sti_Room rooms[] = {STI_ROOM(s->u, n),
+                              STI_ROOM(s->trial, n),
+                              STI_ROOM(s->trial_u, n),
+                              STI_ROOM(s->rho, n),
+                              STI_ROOM(s->center, n),
+                              STI_ROOM(s->F, n),
+                              STI_ROOM(s->step, n),
+                              STI_ROOM(s->step_u, n),
+                              STI_ROOM(s->side, n),
+                              STI_ROOM(s->A, BLOCK * contacts),
+                              STI_ROOM(s->B, BLOCK * contacts),
+                              STI_ROOM(s->active, contacts),
+                              STI_ROOM(s->place, contacts),
+                              STI_ROOM(s->first, contacts + 1),
+                              STI_ROOM(s->p, contacts + 1),
+                              STI_ROOM(s->j, entries),
+                              STI_ROOM(s->start, entries),
+                              STI_ROOM(s->x, s->by_bodies ? 0 : s->W->x_size)};
+    STI_TRY(sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err));
     sti_slope_rho(task->reduction, s->rho);
     judge_step(s, task);
     if (task->effort != ST_EFFORT_THOROUGH && task->max_iterations > 0) STI_TRY(start_linear(s, task, err));
-    STI_TRY(newton_iterate(s, task, err));
+    const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
+    int failures = 0;
+    s->alpha = alpha_start[task->attempt % 4];
+    while (!s->done && task->iterations < task->max_iterations && failures < task->parameter[PATIENCE] &&
+           !sti_work_ends(task->work)) {
+        const double before = s->base->least;
+        const int start = task->iterations;
+        bool solved = false;
+        memcpy(s->center, task->r, bytes);
+        STI_TRY(solve_proximal(s, task, &solved, err));
+        failures = solved && s->base->least < 0.9 * before ? 0 : failures + 1;
+        if (solved) { /* the easier it was, the bolder the next one; what gained a thousandfold stays */
+            const int steps = task->iterations - start;
+            if (!(s->base->least < 1e-3 * before))
+                s->alpha = fmax(alpha_least, (steps <= 2 ? 0.1 : steps <= 5 ? 0.3 : 0.6) * s->alpha);
+        } else {
+            s->alpha = fmin(alpha_most, 4.0 * s->alpha);
+            memcpy(task->r, s->base->best, bytes);
+            judge_step(s, task); /* u of it */
+        }
+    }
     memcpy(task->r, s->base->best, sizeof(double) * (size_t)p->n_r);
     return ST_OK;
 }

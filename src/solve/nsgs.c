@@ -91,55 +91,6 @@ static st_Status find_polygon(Nsgs *s, const st_ContactLaw *contact, int64_t *fi
     return ST_OK;
 }
 
-static st_Status prepare_contacts(Nsgs *s, const sti_Task *task, st_Error *err)
-{
-    const st_Problem *p = task->problem;
-    const sti_Reduction *reduction = task->reduction;
-    s->n_polygons = 0;
-    s->n_vertices = 0;
-    for (int c = 0; c < p->n_contacts; c++) { /* all polygons first: the table may move while it grows */
-        int64_t first;
-        if (sti_local_vertex_count(&p->contact[c]) > 0) STI_TRY(find_polygon(s, &p->contact[c], &first, err));
-    }
-    for (int c = 0; c < p->n_contacts; c++) {
-        const st_ContactLaw *contact = &p->contact[c];
-        int64_t first = 0;
-        if (sti_local_vertex_count(contact) > 0) STI_TRY(find_polygon(s, contact, &first, err));
-        sti_local_prepare(&s->local[c], contact, reduction->W_diagonal + reduction->W_start[c],
-                          s->vertex != NULL ? s->vertex + first : NULL);
-        for (int d = 0; d < contact->dim; d++)
-            s->weight[contact->first + d] = 1.0 / reduction->rho[c];
-    }
-    const double scale = sti_residual_scale(reduction);
-    s->scale = scale > 0.0 ? scale : 1.0;
-    return ST_OK;
-}
-
-static void prepare_compliance(Nsgs *s, const st_Problem *p)
-{
-    const double *x = p->C.x;
-    for (int k = 0; k < p->C.n_blocks; k++) {
-        const int first = p->C.first[k], count = p->C.first[k + 1] - first;
-        for (int i = 0; i < count; i++, x += count)
-            s->compliance[first + i] = (ComplianceRow){.x = x, .first = first, .count = count};
-    }
-}
-
-static st_Status nsgs_prepare(Nsgs *s, const sti_Task *task, st_Error *err)
-{
-    const st_Problem *p = task->problem;
-    GROW(local, p->n_contacts);
-    GROW(v, p->n_v);
-    GROW(u, p->n_r);
-    GROW(best, p->n_r);
-    GROW(last, p->n_r);
-    GROW(weight, p->n_r);
-    if (p->C.n_blocks > 0) GROW(compliance, p->n_r);
-    STI_TRY(prepare_contacts(s, task, err));
-    prepare_compliance(s, p);
-    return sti_anderson_begin(&s->anderson, p->n_r, s->weight, err);
-}
-
 /* ------------------------------------------------------------------ sweeps */
 
 /* One contact. `dim` is a constant where this is called, so that its loops unroll. Returns |change|^2. */
@@ -338,7 +289,39 @@ static st_Status nsgs_solve(void *workspace, sti_Task *task, st_Error *err)
     task->iterations = 0;
     if (task->problem->n_contacts == 0) return ST_OK;
     if (task->reduction->graph != NULL) return solve_graph(s, task, err);
-    STI_TRY(nsgs_prepare(s, task, err));
+    const st_Problem *p = task->problem;
+    GROW(local, p->n_contacts);
+    GROW(v, p->n_v);
+    GROW(u, p->n_r);
+    GROW(best, p->n_r);
+    GROW(last, p->n_r);
+    GROW(weight, p->n_r);
+    if (p->C.n_blocks > 0) GROW(compliance, p->n_r);
+    const sti_Reduction *reduction = task->reduction;
+    s->n_polygons = 0;
+    s->n_vertices = 0;
+    for (int c = 0; c < p->n_contacts; c++) { /* all polygons first: the table may move while it grows */
+        int64_t first;
+        if (sti_local_vertex_count(&p->contact[c]) > 0) STI_TRY(find_polygon(s, &p->contact[c], &first, err));
+    }
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        int64_t first = 0;
+        if (sti_local_vertex_count(contact) > 0) STI_TRY(find_polygon(s, contact, &first, err));
+        sti_local_prepare(&s->local[c], contact, reduction->W_diagonal + reduction->W_start[c],
+                          s->vertex != NULL ? s->vertex + first : NULL);
+        for (int d = 0; d < contact->dim; d++)
+            s->weight[contact->first + d] = 1.0 / reduction->rho[c];
+    }
+    const double scale = sti_residual_scale(reduction);
+    s->scale = scale > 0.0 ? scale : 1.0;
+    const double *x = p->C.x;
+    for (int k = 0; k < p->C.n_blocks; k++) {
+        const int first = p->C.first[k], count = p->C.first[k + 1] - first;
+        for (int i = 0; i < count; i++, x += count)
+            s->compliance[first + i] = (ComplianceRow){.x = x, .first = first, .count = count};
+    }
+    STI_TRY(sti_anderson_begin(&s->anderson, p->n_r, s->weight, err));
 
     const int judge_every = (int)task->parameter[JUDGE_EVERY];
     const bool accelerated = task->parameter[ACCELERATE] >= 0.5;

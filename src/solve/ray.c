@@ -168,27 +168,6 @@ static double inverse_length(double x)
     return x > 0.0 ? exp2(-round(0.5 * log2(x))) : 1.0;
 }
 
-/* Rows of length 1, then the columns of each contact as long as the longest of them. */
-static void find_scales(Conditions *k)
-{
-    double *row = k->scale, *column = k->scale + k->rows;
-    memset(k->scale, 0, (size_t)(k->rows + k->columns) * sizeof *k->scale);
-    for (int64_t e = 0; e < k->n; e++)
-        row[k->i[e]] += k->x[e] * k->x[e];
-    for (int i = 0; i < k->rows; i++)
-        row[i] = inverse_length(row[i]);
-    for (int64_t e = 0; e < k->n; e++)
-        column[k->j[e]] += k->x[e] * k->x[e] * row[k->i[e]] * row[k->i[e]];
-    for (int c = 0; c < k->n_contacts; c++) {
-        const st_ContactLaw *contact = &k->contact[c];
-        double most = 0.0;
-        for (int j = contact->first; j < contact->first + contact->dim; j++)
-            most = fmax(most, column[j]);
-        for (int j = contact->first; j < contact->first + contact->dim; j++)
-            column[j] = inverse_length(most);
-    }
-}
-
 /* How far -g is from K*, for a contact's part g of B'd. */
 static double dual_gap(const st_ContactLaw *contact, const double *g)
 {
@@ -250,37 +229,6 @@ static double dot_dd(const double *a, const double *b, int n)
     return sum;
 }
 
-/* The shortest change of d that makes B'd vanish where it is held, by conjugate gradients; d is corrected by it. */
-static void correct_ray(const Conditions *k, Ray *ray)
-{
-    const int n = k->columns;
-    memset(ray->y, 0, (size_t)n * sizeof *ray->y);
-    for (int j = 0; j < n; j++)
-        ray->left[j] = ray->along[j] = ray->held[j] ? -k->scale[k->rows + j] * sti_dd_value(ray->sum[j]) : 0.0;
-    double square = dot_dd(ray->left, ray->left, n);
-    const double first = square;
-    for (int step = 0; step < CORRECTION_STEPS && square > 1e-24 * first; step++) {
-        multiply_held(k, ray, ray->along, ray->image);
-        const double curvature = dot_dd(ray->along, ray->image, n);
-        if (!(curvature > 0.0)) break;
-        const double length = square / curvature;
-        for (int j = 0; j < n; j++) {
-            ray->y[j] += length * ray->along[j];
-            ray->left[j] -= length * ray->image[j];
-        }
-        const double next = dot_dd(ray->left, ray->left, n);
-        for (int j = 0; j < n; j++)
-            ray->along[j] = ray->left[j] + next / square * ray->along[j];
-        square = next;
-    }
-    multiply_held(k, ray, ray->y, ray->image); /* step = A'y */
-    for (int i = 0; i < k->rows; i++) {
-        const sti_Dd d = sti_dd_add(sti_dd_add(sti_dd(ray->hi[i]), sti_dd(ray->lo[i])), sti_dd(ray->step[i]));
-        ray->hi[i] = d.hi;
-        ray->lo[i] = d.lo;
-    }
-}
-
 /* Is it a ray? Its margin -c.d/(|c||d|), in scaled rows, or 0. What the interior point method found is a ray up to
  * 1e-8 or so, and so is a direction of a problem whose solutions are 1e8 times larger than its data: a wedge whose
  * sides are nearly parallel. Where B'd should vanish it is therefore made to, in double-double arithmetic. If that
@@ -311,7 +259,34 @@ static double check_ray(const Conditions *k, Ray *ray)
             ray->held[contact->first + d] = size <= first_slack * largest;
     }
     for (int round = 0; round < CORRECTIONS; round++) {
-        correct_ray(k, ray);
+        /* The shortest change of d that makes B'd vanish where it is held, by conjugate gradients; d is corrected by
+         * it. */
+        const int n = k->columns;
+        memset(ray->y, 0, (size_t)n * sizeof *ray->y);
+        for (int j = 0; j < n; j++)
+            ray->left[j] = ray->along[j] = ray->held[j] ? -k->scale[k->rows + j] * sti_dd_value(ray->sum[j]) : 0.0;
+        double square = dot_dd(ray->left, ray->left, n);
+        const double first = square;
+        for (int step = 0; step < CORRECTION_STEPS && square > 1e-24 * first; step++) {
+            multiply_held(k, ray, ray->along, ray->image);
+            const double curvature = dot_dd(ray->along, ray->image, n);
+            if (!(curvature > 0.0)) break;
+            const double length = square / curvature;
+            for (int j = 0; j < n; j++) {
+                ray->y[j] += length * ray->along[j];
+                ray->left[j] -= length * ray->image[j];
+            }
+            const double next = dot_dd(ray->left, ray->left, n);
+            for (int j = 0; j < n; j++)
+                ray->along[j] = ray->left[j] + next / square * ray->along[j];
+            square = next;
+        }
+        multiply_held(k, ray, ray->y, ray->image); /* step = A'y */
+        for (int i = 0; i < k->rows; i++) {
+            const sti_Dd d = sti_dd_add(sti_dd_add(sti_dd(ray->hi[i]), sti_dd(ray->lo[i])), sti_dd(ray->step[i]));
+            ray->hi[i] = d.hi;
+            ray->lo[i] = d.lo;
+        }
         largest = multiply_ray(k, ray);
     }
     sti_Dd against = sti_dd(0.0);
@@ -424,7 +399,24 @@ static st_Status contradiction(Conditions *k, double *margin, st_Error *err)
                    .image = numbers + 7 * n,
                    .sum = sum,
                    .held = held};
-        find_scales(k);
+
+        /* Rows of length 1, then the columns of each contact as long as the longest of them. */
+        double *row = k->scale, *column = k->scale + k->rows;
+        memset(k->scale, 0, (size_t)(k->rows + k->columns) * sizeof *k->scale);
+        for (int64_t e = 0; e < k->n; e++)
+            row[k->i[e]] += k->x[e] * k->x[e];
+        for (int i = 0; i < k->rows; i++)
+            row[i] = inverse_length(row[i]);
+        for (int64_t e = 0; e < k->n; e++)
+            column[k->j[e]] += k->x[e] * k->x[e] * row[k->i[e]] * row[k->i[e]];
+        for (int c = 0; c < k->n_contacts; c++) {
+            const st_ContactLaw *contact = &k->contact[c];
+            double most = 0.0;
+            for (int j = contact->first; j < contact->first + contact->dim; j++)
+                most = fmax(most, column[j]);
+            for (int j = contact->first; j < contact->first + contact->dim; j++)
+                column[j] = inverse_length(most);
+        }
         (void)find_ray(k, &ray, margin, &ignored); /* no ray is no proof, and no error */
     }
     sti_free(&k->allocator, held, n, sizeof *held);

@@ -134,14 +134,6 @@ static void guess(sti_LcpBasis *basis, const double *v, double *x)
     refine_slots(basis, v, x);
 }
 
-/* y = M[:,S] x + v */
-static void residual_of_slots(const sti_LcpBasis *basis, const double *v, const double *x, double *y)
-{
-    copy_lanes(basis, v, y);
-    for (int slot = 0; slot < basis->k; slot++)
-        if (x[slot] != 0.0) add_multiple(basis->pad, x[slot], basis->M + basis->column_of[slot] * basis->pad, y);
-}
-
 /* x with M[R,S] x + v[R] = 0, and y = M[:,S] x + v. K times the residual tells how many digits of x can be trusted.
  * Returns that correction, relative to x.                                                          */
 static double solve_plain(sti_LcpBasis *basis, const double *v, double *x, double *y)
@@ -149,7 +141,10 @@ static double solve_plain(sti_LcpBasis *basis, const double *v, double *x, doubl
     double correction = 0.0;
     guess(basis, v, x);
     for (int round = 0; round < ROUNDS; round++) {
-        residual_of_slots(basis, v, x, y);
+        /* y = M[:,S] x + v */
+        copy_lanes(basis, v, y);
+        for (int slot = 0; slot < basis->k; slot++)
+            if (x[slot] != 0.0) add_multiple(basis->pad, x[slot], basis->M + basis->column_of[slot] * basis->pad, y);
         copy_lanes(basis, x, basis->work);
         double size = fmax(sti_lcp_max_abs(basis->k, x), sti_lcp_max_abs(basis->pad, v)),
                change = refine_slots(basis, y, basis->work);
