@@ -58,6 +58,12 @@ st_Status sti_grow(const st_Allocator *allocator, void **memory, int64_t *capaci
         (pointer) = NULL;                                                                                              \
         (capacity) = 0;                                                                                                \
     } while (0)
+/* The same bytes? For numbers that must agree to the bit, -0 and NaN too. */
+static inline bool sti_same_bits(const void *a, const void *b, size_t bytes)
+{
+    return memcmp(a, b, bytes) == 0;
+}
+
 /* Arrays of one life in one block, each aligned and zeroed. The list is the same for making and freeing; NULL: refused.
  * A span of no elements becomes NULL.                                                               */
 typedef struct sti_Span {

@@ -116,7 +116,7 @@ static st_Status visit_class(const sti_Mjcf *m, const sti_Element *class, sti_Mj
 {
     if (class == NULL || !sti_element_is(class, "default")) return ST_OK;
     const bool nested = sti_attribute(class, "attached") == NULL && sti_element_is(class->up, "default");
-    if (nested && class->up->up != m->root) STI_TRY(visit_class(m, class->up, visit, ctx));
+    if (nested && class->up != NULL && class->up->up != m->root) STI_TRY(visit_class(m, class->up, visit, ctx));
     for (const sti_Element *child = class->first; child != NULL; child = child->next)
         if (!sti_element_is(child, "default")) STI_TRY(visit(ctx, child));
     return ST_OK;

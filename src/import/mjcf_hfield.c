@@ -107,10 +107,11 @@ static json_t *mesh_json(const Grid *g, double dx, double dy, double base)
     json_t *points = json_array(), *list = json_array();
     const int nx = g->nx, ny = g->ny, n = nx * ny;
     for (int level = 0; level < 2; level++)
-        for (int k = 0; k < n; k++)
-            points =
-                sti_append_to(points, json_pack("[f, f, f]", dx * (k % nx - 0.5 * (nx - 1)),
-                                                dy * (k / nx - 0.5 * (ny - 1)), level == 0 ? g->height[k] : -base));
+        for (int k = 0; k < n; k++) {
+            const int x = k % nx, y = k / nx;
+            points = sti_append_to(points, json_pack("[f, f, f]", dx * (x - 0.5 * (nx - 1)), dy * (y - 0.5 * (ny - 1)),
+                                                     level == 0 ? g->height[k] : -base));
+        }
     for (int y = 0; y + 1 < ny; y++)
         for (int x = 0; x + 1 < nx; x++) {
             const int a = y * nx + x, b = a + 1, d = a + nx, c = d + 1;

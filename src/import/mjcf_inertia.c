@@ -125,6 +125,7 @@ static void drawn_free(Drawn *drawn)
     free(drawn->freedom);
     free(drawn->M);
     free(drawn->pose);
+    *drawn = (Drawn){.n = 0};
 }
 
 /* M_ij = sum over the bodies that both carry of  v_i . v_j mass + w_i . I w_j. */

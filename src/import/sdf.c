@@ -432,17 +432,18 @@ static st_Status read_axis(const Sdf *sdf, const Frame *joint, const Frame *chil
     st_Quat in_world = joint->pose.q;
     STI_TRY(numbers(sdf, axis, "xyz", 3, x));
     const char *expressed = xyz != NULL ? sti_attribute(xyz, "expressed_in") : NULL;
-    if (expressed != NULL && strcmp(expressed, "__model__") == 0) {
+    const bool is_said = expressed != NULL && expressed[0] != '\0';
+    const bool of_model = is_said ? strcmp(expressed, "__model__") == 0
+                                  : is_true(text_of(axis, "use_parent_model_frame")) || sdf->version < 1.5;
+    if (of_model) {
         in_world = joint->model->pose.q;
-    } else if (expressed != NULL && expressed[0] != '\0') {
+    } else if (is_said) {
         Frame *other = find_frame(sdf, joint->model, expressed);
         if (other == NULL)
             return sti_element_fail(sdf->robot->err, xyz, "expressed_in is \"%.60s\", there is no frame of that name",
                                     expressed);
         STI_TRY(place_frame(sdf, other));
         in_world = other->pose.q;
-    } else if (is_true(text_of(axis, "use_parent_model_frame")) || sdf->version < 1.5) {
-        in_world = joint->model->pose.q;
     }
     *out = rotate_back(child->pose.q, rotate(in_world, vec3_load(x)));
     if (joint->reversed) *out = scale(-1, *out);

@@ -683,7 +683,7 @@ static void set_frames(sti_TreeCoordinates *t)
     for (int k = 0; k < t->n_links; k++) {
         Link *link = &t->link[k];
         const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
-        if (link->shares) {
+        if (link->shares && parent != NULL) {
             const double *N = column_of_N(link, 0);
             double inverse[3][3], *S = link->S[0], d[MOST];
             for (int i = 0; i < 3; i++) {
@@ -774,7 +774,7 @@ static int common_link(const sti_TreeCoordinates *t, int a, int b)
  */
 static bool is_adopted(const Link *link, const double *on_b, const double *on_a)
 {
-    return memcmp(on_b, link->row_b, sizeof(Six)) == 0 && memcmp(on_a, link->row_a, sizeof(Six)) == 0;
+    return sti_same_bits(on_b, link->row_b, sizeof(Six)) && sti_same_bits(on_a, link->row_a, sizeof(Six));
 }
 
 /* A row about the coordinate of a hinge alone: its number there, and its part on p. False: another row. *same: it has

@@ -239,13 +239,14 @@ st_Status sti_coordinate_view(const sti_World *world, int index, int which, cons
     }
     /* everything that it depends on, bit by bit */
     const int angle = joint->angle[joint->coordinate[which]];
-    const double *of_a = joint->a > 0 ? q + (int64_t)STI_BODY_Q * (joint->a - 1) : NULL;
-    const double *of_b = joint->b > 0 ? q + (int64_t)STI_BODY_Q * (joint->b - 1) : NULL;
+    const bool has_a = joint->a > 0, has_b = joint->b > 0; /* not the ground */
+    const double *of_a = q + (has_a ? (int64_t)STI_BODY_Q * (joint->a - 1) : 0);
+    const double *of_b = q + (has_b ? (int64_t)STI_BODY_Q * (joint->b - 1) : 0);
     double *key = cache->key;
     const size_t bytes = STI_BODY_Q * sizeof *q;
-    const bool known = cache->known && (of_a == NULL || memcmp(key, of_a, bytes) == 0) &&
-                       (of_b == NULL || memcmp(key + STI_BODY_Q, of_b, bytes) == 0) &&
-                       (angle < 0 || memcmp(key + 2 * STI_BODY_Q, q + world->angle[angle].q, sizeof *q) == 0);
+    const bool known = cache->known && (!has_a || sti_same_bits(key, of_a, bytes)) &&
+                       (!has_b || sti_same_bits(key + STI_BODY_Q, of_b, bytes)) &&
+                       (angle < 0 || sti_same_bits(key + 2 * STI_BODY_Q, q + world->angle[angle].q, sizeof *q));
     if (!known) {
         cache->known = false; /* if there is no row */
         STI_TRY(sti_joint_gauge(world, index, which, q, &cache->x, err));
@@ -253,8 +254,8 @@ st_Status sti_coordinate_view(const sti_World *world, int index, int which, cons
         cache->count = rows->count;
         memcpy(cache->index, rows->index, sizeof cache->index);
         memcpy(cache->gradient, rows->gradient, sizeof cache->gradient);
-        if (of_a != NULL) memcpy(key, of_a, bytes);
-        if (of_b != NULL) memcpy(key + STI_BODY_Q, of_b, bytes);
+        if (has_a) memcpy(key, of_a, bytes);
+        if (has_b) memcpy(key + STI_BODY_Q, of_b, bytes);
         if (angle >= 0) key[2 * STI_BODY_Q] = q[world->angle[angle].q];
         cache->known = true;
     }

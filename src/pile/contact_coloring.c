@@ -417,12 +417,12 @@ void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6])
 {
     const sti_LaneMap map = sti_graph_map(graph, graph->place[c] / STI_LANES);
     const int lane = graph->place[c] % STI_LANES;
-    if (graph->round) {
-        ball_rows(map.balls, lane, rows);
-        return;
-    }
     if (graph->pointed) {
         point_rows(map.points, lane, rows);
+        return;
+    }
+    if (graph->round) {
+        ball_rows(map.balls, lane, rows);
         return;
     }
     for (int side = 0; side < 2; side++)
@@ -435,15 +435,16 @@ void sti_graph_turn_rows(const sti_Graph *graph, int c, double rows[2][3][6])
 {
     const sti_LaneMap map = sti_graph_map(graph, graph->place[c] / STI_LANES);
     const int lane = graph->place[c] % STI_LANES, dim = graph->problem->contact[c].dim;
+    const bool round = graph->round && !graph->pointed;
     double d[3][3];
     memset(rows, 0, 2 * sizeof rows[0]);
-    if (map.balls != NULL) directions(map.balls->normal, map.balls->tangent, lane, d);
-    for (int k = STI_SLIDING; k < dim && graph->turning; k++) {
+    if (round) directions(map.balls->normal, map.balls->tangent, lane, d);
+    for (int k = STI_SLIDING; k < dim && graph->turning && !graph->pointed; k++) {
         const int direction = sti_direction_of(dim, k) - STI_SLIDING; /* about t, n x t, n */
         for (int e = 0; e < 12; e++) {
             const int side = e / 6, i = e % 6;
             double *to = &rows[side][k - STI_SLIDING][i];
-            if (map.ball_turns == NULL)
+            if (!round)
                 *to = map.row_turns->H[side][i][direction][lane];
             else if (i >= 3)
                 *to = (side == 0 ? -1 : 1) * map.ball_turns->scale[side][lane] * d[(direction + 1) % 3][i - 3];
@@ -457,9 +458,10 @@ double sti_graph_compliance(const sti_Graph *graph, int c, int row)
     if (graph->kind[c] == STI_ALONE) return sti_graph_alone(graph, c)->C[row];
     const sti_LaneMap map = sti_graph_map(graph, graph->place[c] / STI_LANES);
     const int lane = graph->place[c] % STI_LANES;
-    if (graph->round) return direction == 0 ? map.balls->C[lane] : 0.0;
     if (graph->pointed) return direction == 0 ? map.points->C[lane] : 0.0;
-    return direction < STI_SLIDING ? map.rows->C[direction][lane] : map.row_turns->C[direction - STI_SLIDING][lane];
+    if (graph->round) return direction == 0 ? map.balls->C[lane] : 0.0;
+    return direction < STI_SLIDING || !graph->turning ? map.rows->C[direction][lane]
+                                                      : map.row_turns->C[direction - STI_SLIDING][lane];
 }
 
 double sti_graph_rho(const sti_Graph *graph, int c)

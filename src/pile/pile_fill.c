@@ -341,10 +341,11 @@ static void fill_law(const sti_Graph *graph, sti_Batch *batch, int lane, int c)
 }
 
 /* The same for balls, one of them. */
-static void fill_ball(const sti_Graph *graph, const sti_Batch *batch, int l, sti_LaneMap map)
+static void fill_ball(const sti_Graph *graph, const sti_Batch *batch, int l)
 {
-    sti_BallLanes *to = map.balls;
-    sti_BallTurns *turns = map.ball_turns;
+    const ptrdiff_t at = batch - graph->batch;
+    sti_BallLanes *to = graph->balls + at;
+    sti_BallTurns *turns = graph->turning ? graph->ball_turns + at : NULL;
     const st_Problem *p = graph->problem;
     const int c = batch->contact[l];
     const double *centre[2], *frame = frame_of(graph->pile, c, centre);
@@ -417,7 +418,7 @@ static void fill_ball_range(void *ctx, int64_t first, int64_t end)
     for (int c = (int)first; c < (int)end; c++) {
         const int batch = graph->place[c] / STI_LANES, lane = graph->place[c] % STI_LANES;
         fill_law(graph, &graph->batch[batch], lane, c);
-        fill_ball(graph, &graph->batch[batch], lane, sti_graph_map(graph, batch));
+        fill_ball(graph, &graph->batch[batch], lane);
     }
 }
 
@@ -429,7 +430,7 @@ static void fill_balls(sti_Graph *graph)
         for (int l = 0; batch >= 0 && l < STI_LANES; l++) {
             if (graph->batch[batch].contact[l] >= 0) continue;
             fill_law(graph, &graph->batch[batch], l, -1);
-            fill_ball(graph, &graph->batch[batch], l, sti_graph_map(graph, batch));
+            fill_ball(graph, &graph->batch[batch], l);
         }
     }
 }

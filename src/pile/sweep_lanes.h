@@ -492,13 +492,14 @@ INLINE void apply(int at, const sti_Batch *batch, sti_LaneMap map, const Lanes r
                   int32_t ground)
 {
     const Lanes zero = {0};
+    const Mask all_lanes = zero < zero + 1;
     Lanes x[2][STI_NODE];
     gather(at, v, batch->body[0], x[0]);
     gather(at, v, batch->body[1], x[1]);
     push(at, map, r, x);
     if (is_turning(map)) push_turns(at, map, r + 3, x);
-    scatter(at, v, batch->body[0], ground, zero == zero, x[0]);
-    scatter(at, v, batch->body[1], ground, zero == zero, x[1]);
+    scatter(at, v, batch->body[0], ground, all_lanes, x[0]);
+    scatter(at, v, batch->body[1], ground, all_lanes, x[1]);
 }
 
 /* r moved into the law's set by the shortest way for r_n >= 0, then for r_T, r_R and r_S. */
@@ -907,7 +908,7 @@ INLINE void project_groups(const Lanes mu[GROUPS], Lanes x[STI_TURNING])
     measure_groups(x, size);
     for (int g = 0; g < GROUPS; g++) {
         inside &= size[g] <= mu[g] * x[0];
-        active[g] = zero == zero;
+        active[g] = zero < zero + 1; /* all */
     }
     for (int round = 0; round <= GROUPS; round++) {
         Lanes sum = x[0], share = zero + 1.0;

@@ -310,7 +310,7 @@ static st_Status read_keyframe_list(sti_Reader *reader, const sti_Object *object
     sti_Place place = {object->place, key, 0};
     char family[sizeof object->who + 4];
     snprintf(family, sizeof family, "of %s", object->who);
-    for (size_t i = 0; i < json_array_size(list); i++) {
+    for (size_t i = 0; to != NULL && i < json_array_size(list); i++) {
         sti_Place at = {&place, NULL, i};
         sti_Object part = {.reader = reader, .kind = kind, .place = &at, .json = json_array_get(list, i)};
         STI_TRY(sti_object_read(&part, family));

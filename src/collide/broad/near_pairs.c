@@ -94,7 +94,8 @@ static void meet_images(Search *search)
     const sti_Tree *tree = &search->pairs->tree;
     const double *length = search->pairs->cell->length;
     for (int image = 0; image < 27; image++) {
-        const double step[3] = {image % 3 - 1, image / 3 % 3 - 1, image / 9 - 1};
+        const int row = image / 3 % 3, layer = image / 9;
+        const double step[3] = {image % 3 - 1, row - 1, layer - 1};
         const st_Vec3 by = vec3(step[0] * length[0], step[1] * length[1], step[2] * length[2]);
         bool is_other = image != 13;
         for (int e = 0; e < 3; e++)
