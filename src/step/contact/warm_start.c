@@ -210,9 +210,8 @@ bool sti_has_band(const sti_Model *model, const sti_Stage *stage)
  *
  *     band = min( STI_RELATIVE_BAND width of the smaller shape, 4 a h^2 )         a: the pair's own acceleration
  *
- * where the last solve was rough; where it was exact, the band shrinks step by step to next to nothing. An overlap that
- * appears there later, because another corner of a body has become the nearest, widens the band again and shrinks with
- * it: corrected at once, it would throw a box that rocks. The band goes to 0 with h.
+ * where the last solve was rough; where it was exact, the band shrinks step by step to next to nothing. It goes to 0
+ * with h.
  * Gaps above 0 have none to speak of: bodies land at gap 0. Compliance is for overlaps that are corrected
  * (sti_overlaps): most of them are not.                                                            */
 static void band_range(void *ctx, int64_t first, int64_t end)
@@ -233,9 +232,7 @@ static void band_range(void *ctx, int64_t first, int64_t end)
             const double width = sti_pair_size(&model->world->collider, entry->shape_a - 1, entry->shape_b - 1);
             const double fall = 4 * sti_larger(known_fall(band, entry->a), known_fall(band, entry->b));
             const double least = least_band * width, most = fmin(fall, STI_RELATIVE_BAND * width);
-            double *part = &out->chosen[c].band; /* of the widest band */
-            if (-entry->gap > *part * most) *part = sti_larger(fmin(-entry->gap / most, 1) - STI_BAND_SHRINK, *part);
-            size = sti_larger(least, *part * most);
+            size = sti_larger(least, out->chosen[c].band * most);
             const double tiny = sti_larger(least, lifted * size), beyond = entry->gap + size;
             const int velocity = sti_moving_velocity(model->world, entry);
             out->w[row] = entry->gap > tiny ? (entry->gap - tiny) / reach
