@@ -148,7 +148,8 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
     for (int i = 0; i < model->n_v; i++) {
         const sti_IslandEnergy *of = &guard->of[i];
         if (!(of->rise > 0)) continue;
-        const double at_hand = of->at_hand + gains->given, D = c * sqrt(of->mass),
+        /* place and orientation may be corrected at once, each at c: up to m c^2/2 of both */
+        const double at_hand = of->at_hand + gains->given, D = c * sqrt(2 * of->mass),
                      most = D * (sqrt(2 * at_hand) + 0.5 * D);
         const double largest = ESTIMATE_SHARE * at_hand,
                      estimate = model->def.integrator == ST_INTEGRATOR_BDF2 ? largest : fmin(largest, of->truncation);
