@@ -51,7 +51,7 @@ def check(page, program):
                 continue
             ran += 1
             for robot in re.findall(r"\b([\w.-]+\.urdf)\b", code):
-                if not (pathlib.Path(folder) / robot).exists():
+                if not (pathlib.Path(folder) / robot).exists() and f"-o {robot}" not in code:
                     shutil.copy(ROOT / "examples/robots" / robot, folder)
             if kind == "c":
                 run(["cc", "-std=c17", "-fsyntax-only", "-I", ROOT / "include", "-x", "c", "-"], where, input=AROUND_C % code)
