@@ -291,7 +291,7 @@ typedef struct st_LcpInfo {
     st_LcpOutcome outcome;
     int pivots;
     double error; /* | min(z, M z + q) |, of free rows | M z + q |, over | q |; absolute where q = 0. The larger one of
-                     this and the same with z / rho, rho = 1 / mean(|diag M|) (1 / max |M| where the diagonal is 0)     */
+                     this and the same with z / rho, rho = 1 / mean(|diag M|) (1 / max |M| where the diagonal is 0) */
 } st_LcpInfo;
 
 /* Solve an LCP. Returns ST_OK for every outcome; z receives the best point found. Solved means that the error, with

@@ -335,7 +335,12 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
         return state_damaged(err);
     sti_TimeGrid grid;
     READ(&part[TIME_GRID], 0, &grid);
-    if (!isfinite(grid.start) || !(grid.h >= 0) || !isfinite(grid.h) || grid.steps < 0) return state_damaged(err);
+    if (!isfinite(grid.start) || !(grid.h >= 0) || !isfinite(grid.h)) return state_damaged(err);
+    /* counts go on from here, and times are made of them: a double has to tell them apart */
+    const int64_t most = (int64_t)1 << 53;
+    int64_t steps;
+    READ(&part[STEPS], 0, &steps);
+    if (grid.steps < 0 || grid.steps >= most || steps < 0 || steps >= most) return state_damaged(err);
     Past past;
     READ(&part[PAST], 0, &past);
     if (!(past.h >= 0) || !isfinite(past.h)) return state_damaged(err);
