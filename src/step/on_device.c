@@ -609,20 +609,21 @@ static void gather_velocities(const sti_World *world, const double *from, double
 }
 
 /* Where driven bodies go in the step: velocities that lead from where they are to where their motors want them. */
-static st_Status drive_bodies(st_System *s, double h, double end, st_Error *err)
+static st_Status drive_bodies(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h,
+                              double end, st_Error *err)
 {
-    sti_OnDevice *d = s->work.on_device;
-    const sti_World *world = s->model.world;
+    sti_OnDevice *d = work->on_device;
+    const sti_World *world = model->world;
     for (int k = 0; k < d->n_driven; k++) {
         const int index = d->driven_joint[k], body = d->driven_body[k] + 1;
         const sti_Joint *joint = &world->joint[index];
         const bool b_moves = joint->b == body;
         const double wanted = sti_motor_wanted(world, index, end, NULL);
         sti_Measure x;
-        STI_TRY(sti_joint_gauge(world, index, 0, s->state.q, &x, err));
+        STI_TRY(sti_joint_gauge(world, index, 0, state->q, &x, err));
         const double change = joint->at_speed ? h * wanted : wanted - x.value, way = b_moves ? change : -change;
         const int base = b_moves ? joint->a : joint->b;
-        const st_Pose pose = sti_pose(s->state.q, body), from = sti_pose(s->state.q, base);
+        const st_Pose pose = sti_pose(state->q, body), from = sti_pose(state->q, base);
         const st_Vec3 axis = rotate(from.q, b_moves ? joint->frame_a[2] : joint->frame_b[2]);
         st_Vec3 velocity = scale(way / h, axis), spin = {0, 0, 0};
         if (joint->type == ST_JOINT_REVOLUTE) {
@@ -633,36 +634,37 @@ static st_Status drive_bodies(st_System *s, double h, double end, st_Error *err)
         }
         vec3_store(d->driven_v + (int64_t)6 * k, velocity);
         vec3_store(d->driven_v + (int64_t)6 * k + 3, rotate_back(pose.q, spin));
-        memcpy(d->driven_v_before + (int64_t)6 * k, s->state.v + world->body[body].v_first, 6 * sizeof *s->state.v);
+        memcpy(d->driven_v_before + (int64_t)6 * k, state->v + world->body[body].v_first, 6 * sizeof *state->v);
         d->driven_x[k] = x.value + change;
     }
-    d->starts = s->state.fresh;
+    d->starts = state->fresh;
     return d->n_driven > 0 ? d->device->drive(d->pile, d->driven_v, err) : ST_OK;
 }
 
 /* Of driven bodies, which have no mass on the device. */
-static void driven_energy(const st_System *s, double *kinetic, double *potential)
+static void driven_energy(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double *kinetic,
+                          double *potential)
 {
-    const sti_OnDevice *d = s->work.on_device;
-    const sti_World *world = s->model.world;
+    const sti_OnDevice *d = work->on_device;
+    const sti_World *world = model->world;
     *kinetic = *potential = 0;
     for (int k = 0; k < d->n_driven; k++) {
         const int b = d->driven_body[k] + 1;
         const sti_BodyMass *of = &world->values.body[b];
-        const double *v = s->state.v + world->body[b].v_first;
+        const double *v = state->v + world->body[b].v_first;
         const st_Vec3 u = vec3_load(v), w = vec3_load(v + 3);
         *kinetic += 0.5 * (of->mass * dot(u, u) + dot(w, sti_spin_momentum(of, w)));
-        *potential -= of->mass * dot(world->gravity, sti_pose(s->state.q, b).p);
+        *potential -= of->mass * dot(world->gravity, sti_pose(state->q, b).p);
     }
 }
 
 /* How far the joint's rows are from 0; those of a motor, too. */
-static double joint_error_at(const st_System *s, int joint)
+static double joint_error_at(const sti_Model *model, const sti_State *state, int joint)
 {
     sti_Measure row[STI_JOINT_ROWS];
     double worst = 0;
-    if (sti_joint_measures(s->model.world, joint, s->state.t, s->state.q, row, NULL) != ST_OK) return 0;
-    for (int k = 0; k < s->model.world->joint[joint].n_rows; k++)
+    if (sti_joint_measures(model->world, joint, state->t, state->q, row, NULL) != ST_OK) return 0;
+    for (int k = 0; k < model->world->joint[joint].n_rows; k++)
         worst = fmax(worst, fabs(row[k].value));
     return worst;
 }
@@ -691,11 +693,11 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     s->work.device_has_state = false;
     const double before = s->state.t, end = sti_next_time(&s->state, h);
     double kinetic, potential;
-    driven_energy(s, &kinetic, &potential);
+    driven_energy(&s->model, &s->state, &s->work, &kinetic, &potential);
     const double driven_before = kinetic + potential;
     sti_cancel_begin(&s->model, &s->work);
     st_Status status = sti_go_on(&s->model, &s->state, &s->work, err);
-    if (status == ST_OK) status = drive_bodies(s, h, end, err);
+    if (status == ST_OK) status = drive_bodies(&s->model, &s->state, &s->work, h, end, err);
     if (status == ST_OK) status = d->device->step(d->pile, h, &flat, err);
     sti_cancel_end(&s->model, &s->state, &s->work, status, err);
     if (status == ST_OK && !(flat.fastest <= s->model.def.speed_limit)) { /* which one? */
@@ -721,7 +723,8 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     }
     sti_angles_update(s->model.world, s->state.q);
     sti_angles_settle(s->model.world, s->state.q);
-    driven_energy(s, &kinetic, &potential); /* what they gain is the work of their motors and of gravity */
+    driven_energy(&s->model, &s->state, &s->work, &kinetic,
+                  &potential); /* what they gain is the work of their motors and of gravity */
     flat.kinetic += kinetic;
     flat.potential += potential;
     flat.given += kinetic + potential - driven_before;
@@ -745,7 +748,7 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     info->friction = s->state.works.friction;
     info->work = s->state.works.given;
     for (int k = 0; k < d->n_driven; k++)
-        info->joint_error = fmax(info->joint_error, joint_error_at(s, d->driven_joint[k]));
+        info->joint_error = fmax(info->joint_error, joint_error_at(&s->model, &s->state, d->driven_joint[k]));
     info->unexplained = s->state.works.unexplained; /* impacts, overlaps and the scheme are not told apart */
     info->struck = flat.struck;
     info->rebounds_limited = flat.limited;
@@ -762,17 +765,18 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
 
 /* ---- saved states ------------------------------------------------------------------------------------ */
 
-int sti_device_impulses(const st_System *s, const sti_FlatImpulse **out, double *h)
+int sti_device_impulses(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                        const sti_FlatImpulse **out, double *h)
 {
-    sti_OnDevice *d = s->work.on_device;
+    sti_OnDevice *d = work->on_device;
     st_Error err;
-    if (d == NULL || s->state.fresh) return 0;
+    if (d == NULL || state->fresh) return 0;
     *out = d->start, *h = d->h_start;
-    if (!s->work.device_has_state) return d->n_start;
+    if (!work->device_has_state) return d->n_start;
     *out = d->impulse, *h = d->h;
     if (d->n_contacts == 0 || d->device->impulses == NULL) return 0;
     if (!d->kept) { /* without memory the restored run starts from nothing, within the tolerance */
-        if (STI_GROW(&s->model.allocator, d->impulse, d->impulse_capacity, d->n_contacts, &err) != ST_OK) return 0;
+        if (STI_GROW(&model->allocator, d->impulse, d->impulse_capacity, d->n_contacts, &err) != ST_OK) return 0;
         if (d->device->impulses(d->pile, d->impulse, &err) != ST_OK) return 0;
         d->kept = true;
     }
@@ -841,12 +845,13 @@ static st_Status fetch_last_step(const sti_Model *model, const sti_StepWork *wor
     return ST_OK;
 }
 
-st_Status sti_device_contact(const st_System *s, int index, st_ContactReport *out)
+st_Status sti_device_contact(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                             st_ContactReport *out)
 {
-    sti_OnDevice *d = s->work.on_device;
-    const sti_World *world = s->model.world;
+    sti_OnDevice *d = work->on_device;
+    const sti_World *world = model->world;
     const st_Scene *scene = world->scene;
-    STI_TRY(fetch_last_step(&s->model, &s->work));
+    STI_TRY(fetch_last_step(model, work));
     const sti_FlatContact *c = &d->contact[index];
     const int shape_a = d->sphere_shape[c->sphere];
     const int shape_b = c->other >= 0 ? d->sphere_shape[c->other] : d->wall_shape[-1 - c->other];
@@ -868,13 +873,10 @@ st_Status sti_device_contact(const st_System *s, int index, st_ContactReport *ou
     const st_Vec3 other = cross(out->normal, out->tangent);
     st_Vec3 u[2], w[2];
     for (int k = 0; k < 2; k++) {
-        const st_BodyId body = k == 0 ? out->a : out->b;
-        st_Pose pose = {{0, 0, 0}, {1, 0, 0, 0}};
-        u[k] = w[k] = vec3(0, 0, 0);
-        if (body.index1 == 0) continue;
+        const int body = k == 0 ? out->a.index1 : out->b.index1;
+        const st_Pose pose = sti_pose(state->q, body);
         st_Vec3 velocity, spin;
-        STI_TRY(st_system_pose(s, body, &pose));
-        STI_TRY(st_system_velocity(s, body, &velocity, &spin));
+        sti_body_velocity(&world->body[body], state->v, &velocity, &spin);
         w[k] = rotate(pose.q, spin);
         u[k] = add(velocity, cross(w[k], sub(point, pose.p)));
     }
@@ -885,7 +887,7 @@ st_Status sti_device_contact(const st_System *s, int index, st_ContactReport *ou
                                     .normal = out->normal,
                                     .tangent = out->tangent,
                                     .surface = surface};
-    const sti_Belt belt = sti_contact_belt(world, s->state.q, &entry);
+    const sti_Belt belt = sti_contact_belt(world, state->q, &entry);
     for (int k = 0; k < 3; k++) {
         out->velocity[k] = dot(slip, axis[k]) + (k > 0 ? belt.slide[k - 1] : 0);
         out->impulse[k] = -dot(r, axis[k]);
@@ -908,15 +910,19 @@ st_Status sti_device_contact(const st_System *s, int index, st_ContactReport *ou
     return ST_OK;
 }
 
-/* The impulse of a contact on one of its bodies (end 0 or 1), and its moment about the centre in the body's axes. */
-static void contact_impulse(const sti_OnDevice *d, int c, const st_ContactReport *contact, int end, st_Vec3 *r,
-                            st_Vec3 *moment)
+/* The world's body at one end (0 or 1) of contact c, the impulse on it, and its moment about the centre in the axes of
+ * the body as they were.                                                                                             */
+static int contact_impulse(const st_Scene *scene, const sti_OnDevice *d, int c, int end, st_Vec3 *r, st_Vec3 *moment)
 {
+    const sti_FlatContact *contact = &d->contact[c];
+    const int other = contact->other, shape_b = other >= 0 ? d->sphere_shape[other] : d->wall_shape[-1 - other];
+    const int body = scene->shape_body[end == 0 ? d->sphere_shape[contact->sphere] : shape_b];
     const double sign = end == 0 ? 1 : -1;
-    const st_Pose pose = sti_pose(d->q_before, end == 0 ? contact->a.index1 : contact->b.index1);
-    const st_Vec3 point = end == 0 ? contact->point : add(contact->point, scale(contact->gap, contact->normal));
-    *r = scale(sign, vec3_load(d->contact[c].r));
-    *moment = rotate_back(pose.q, add(cross(sub(point, pose.p), *r), scale(sign, vec3_load(d->contact[c].m))));
+    const st_Pose pose = sti_pose(d->q_before, body);
+    const st_Vec3 x = vec3_load(contact->x), point = end == 0 ? x : sub(x, scale(contact->gap, vec3_load(contact->n)));
+    *r = scale(sign, vec3_load(contact->r));
+    *moment = rotate_back(pose.q, add(cross(sub(point, pose.p), *r), scale(sign, vec3_load(contact->m))));
+    return body;
 }
 
 /* A force, or a part of the impulse of a step in which the body was struck. */
@@ -934,46 +940,42 @@ static void add_load(const sti_OnDevice *d, int body, st_Load what, st_Vec3 r, s
 
 /* What the joint of driven body k did to it in the last step: the change of its momentum that weight, gyroscopic term
  * and contacts leave. The moment is about its centre, in its axes. */
-static st_Status drive_impulse(const st_System *s, int k, st_Vec3 *r, st_Vec3 *moment)
+static st_Status drive_impulse(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int k,
+                               st_Vec3 *r, st_Vec3 *moment)
 {
-    const sti_OnDevice *d = s->work.on_device;
-    const sti_World *world = s->model.world;
+    const sti_OnDevice *d = work->on_device;
+    const sti_World *world = model->world;
     const int body = d->driven_body[k] + 1;
     const sti_BodyMass *of = &world->values.body[body];
-    STI_TRY(fetch_last_step(&s->model, &s->work));
-    double *turned = s->work.v_new; /* free between steps */
+    STI_TRY(fetch_last_step(model, work));
+    double *turned = work->v_new; /* free between steps */
     gather_velocities(world, d->v_before, turned);
-    s->model.table.gyroscopic(s->model.table.ctx, d->h, d->q_before, turned);
-    const double *before = turned + world->body[body].v_first, *after = s->state.v + world->body[body].v_first;
+    model->table.gyroscopic(model->table.ctx, d->h, d->q_before, turned);
+    const double *before = turned + world->body[body].v_first, *after = state->v + world->body[body].v_first;
     *r = sub(scale(of->mass, sub(vec3_load(after), vec3_load(before))),
              scale(d->h * sti_weight(world, body), world->gravity));
     *moment = sti_spin_momentum(of, sub(vec3_load(after + 3), vec3_load(before + 3)));
-    for (int c = 0; c < d->n_contacts; c++) {
-        st_ContactReport contact;
-        STI_TRY(sti_device_contact(s, c, &contact));
-        const int ends[2] = {contact.a.index1, contact.b.index1};
-        for (int e = 0; e < 2; e++) {
-            st_Vec3 push, turn;
-            if (ends[e] != body) continue;
-            contact_impulse(d, c, &contact, e, &push, &turn);
-            *r = sub(*r, push);
-            *moment = sub(*moment, turn);
-        }
+    for (int e = 0; e < 2 * d->n_contacts; e++) {
+        st_Vec3 push, turn;
+        if (contact_impulse(world->scene, d, e / 2, e % 2, &push, &turn) != body) continue;
+        *r = sub(*r, push);
+        *moment = sub(*moment, turn);
     }
     return ST_OK;
 }
 
 /* Weight, the gyroscopic term and contacts; of driven bodies the joint does the rest. Torques in the body's axes as
  * they were. */
-st_Status sti_device_loads(const st_System *s, st_BodyLoad *out, int count)
+st_Status sti_device_loads(const sti_Model *model, const sti_State *state, const sti_StepWork *work, st_BodyLoad *out,
+                           int count)
 {
-    const sti_OnDevice *d = s->work.on_device;
-    const sti_World *world = s->model.world;
-    if (!s->work.device_has_state) return ST_OK;
-    STI_TRY(fetch_last_step(&s->model, &s->work));
-    double *turned = s->work.v_new; /* free between steps */
+    const sti_OnDevice *d = work->on_device;
+    const sti_World *world = model->world;
+    if (!work->device_has_state) return ST_OK;
+    STI_TRY(fetch_last_step(model, work));
+    double *turned = work->v_new; /* free between steps */
     gather_velocities(world, d->v_before, turned);
-    s->model.table.gyroscopic(s->model.table.ctx, d->h, d->q_before, turned);
+    model->table.gyroscopic(model->table.ctx, d->h, d->q_before, turned);
     for (int b = 1; b <= count; b++) {
         const sti_Body *body = &world->body[b];
         if (body->n_dofs == 0) continue;
@@ -982,39 +984,35 @@ st_Status sti_device_loads(const st_System *s, st_BodyLoad *out, int count)
         out[b - 1].force[ST_LOAD_WEIGHT] = scale(sti_weight(world, b), world->gravity);
         out[b - 1].torque[ST_LOAD_GYROSCOPIC] = scale(1 / d->h, sti_spin_momentum(&world->values.body[b], change));
     }
-    for (int c = 0; c < d->n_contacts; c++) {
-        st_ContactReport contact;
-        STI_TRY(sti_device_contact(s, c, &contact));
-        const int ends[2] = {contact.a.index1, contact.b.index1};
-        for (int e = 0; e < 2; e++) {
-            if (ends[e] == 0 || ends[e] > count || world->body[ends[e]].n_dofs == 0) continue;
-            st_Vec3 r, moment;
-            contact_impulse(d, c, &contact, e, &r, &moment);
-            add_load(d, ends[e], ST_LOAD_CONTACT, r, moment, &out[ends[e] - 1]);
-        }
+    for (int e = 0; e < 2 * d->n_contacts; e++) {
+        st_Vec3 r, moment;
+        const int body = contact_impulse(world->scene, d, e / 2, e % 2, &r, &moment);
+        if (body == 0 || body > count || world->body[body].n_dofs == 0) continue;
+        add_load(d, body, ST_LOAD_CONTACT, r, moment, &out[body - 1]);
     }
     for (int k = 0; k < d->n_driven; k++) {
         const int body = d->driven_body[k] + 1;
         st_Vec3 r, moment;
         if (body > count) continue;
-        STI_TRY(drive_impulse(s, k, &r, &moment));
+        STI_TRY(drive_impulse(model, state, work, k, &r, &moment));
         add_load(d, body, ST_LOAD_JOINT, r, moment, &out[body - 1]);
     }
     return ST_OK;
 }
 
-st_Status sti_device_joint(const st_System *s, int index, st_Frame frame, st_JointReport *out)
+st_Status sti_device_joint(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                           st_Frame frame, st_JointReport *out)
 {
-    const sti_OnDevice *d = s->work.on_device;
-    const sti_World *world = s->model.world;
+    const sti_OnDevice *d = work->on_device;
+    const sti_World *world = model->world;
     const sti_Joint *joint = &world->joint[index];
-    out->error = joint_error_at(s, index);
-    for (int k = 0; k < d->n_driven && s->work.device_has_state; k++) {
+    out->error = joint_error_at(model, state, index);
+    for (int k = 0; k < d->n_driven && work->device_has_state; k++) {
         if (d->driven_joint[k] != index) continue;
         const int body = d->driven_body[k] + 1;
         const double sign = joint->b == body ? 1 : -1; /* of what a does to b */
         st_Vec3 r, moment;
-        STI_TRY(drive_impulse(s, k, &r, &moment));
+        STI_TRY(drive_impulse(model, state, work, k, &r, &moment));
         const st_Pose pose = sti_pose(d->q_before, body), a = sti_pose(d->q_before, joint->a);
         const st_Vec3 lever = sub(sti_joint_point(world, index, d->q_before), pose.p),
                       axis = rotate(a.q, joint->frame_a[2]);

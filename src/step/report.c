@@ -132,7 +132,8 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     const int n = n_solved(&system->work);
     if (index < 0 || index >= st_system_contact_count(system)) return ST_ERR_ARGUMENT;
-    if (system->work.on_device != NULL) return sti_device_contact(system, index, out);
+    if (system->work.on_device != NULL)
+        return sti_device_contact(&system->model, &system->state, &system->work, index, out);
     if (index < n)
         solved_contact(&system->model, &system->state, &system->work, index, out);
     else {
@@ -281,7 +282,8 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
     out->other = x.value;
     out->other_speed = measure_speed(&system->model, &system->state, joint->a, joint->b, &x);
     out->point = sti_joint_point(world, index, system->state.q);
-    if (system->work.on_device != NULL) return sti_device_joint(system, index, frame, out);
+    if (system->work.on_device != NULL)
+        return sti_device_joint(&system->model, &system->state, &system->work, index, frame, out);
     if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
     const sti_Joint *of = &system->model.world->joint[index];
     const st_Quat a = sti_pose(system->work.step.q, of->a).q;
@@ -438,7 +440,8 @@ st_Status st_system_loads(const st_System *system, st_BodyLoad *out, int count, 
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_loads: %d bodies, the scene has %d", count,
                         sti_first_rotor(system->model.world) - 1);
     memset(out, 0, (size_t)count * sizeof *out);
-    if (system->work.on_device != NULL) return sti_device_loads(system, out, count);
+    if (system->work.on_device != NULL)
+        return sti_device_loads(&system->model, &system->state, &system->work, out, count);
     if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
     double *room = sti_alloc(&system->model.allocator, n, sizeof *room);
     st_Status status = room != NULL ? loads_of_step(&system->model, &system->work, room, load, err)

@@ -194,7 +194,8 @@ size_t st_system_save(const st_System *system, void *buffer, size_t size)
         part[k].count = (values->own & value_bit[k]) != 0 ? value_count(system->model.world, k) : 0;
     const sti_FlatImpulse *flat = NULL;
     double flat_h = 0;
-    part[FLAT_IMPULSES] = (Part){"", sti_device_impulses(system, &flat, &flat_h)};
+    part[FLAT_IMPULSES] =
+        (Part){"", sti_device_impulses(&system->model, &system->state, &system->work, &flat, &flat_h)};
     if (part[FLAT_IMPULSES].count > 0) part[FLAT_IMPULSES].data = flat;
     part[FLAT_STEP] = (Part){&flat_h, 1};
     size_t needed = sizeof(Head);

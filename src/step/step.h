@@ -366,12 +366,16 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
 void sti_device_destroy(const sti_Model *model, sti_StepWork *work);
 st_Status sti_device_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 int sti_device_contact_count(const sti_StepWork *work);
-st_Status sti_device_contact(const st_System *system, int index, st_ContactReport *out);
-st_Status sti_device_loads(const st_System *system, st_BodyLoad *out, int count); /* from 0 */
+st_Status sti_device_contact(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                             st_ContactReport *out);
+st_Status sti_device_loads(const sti_Model *model, const sti_State *state, const sti_StepWork *work, st_BodyLoad *out,
+                           int count); /* from 0 */
 /* Error, impulses and forces of a joint; the rest of the report is as it was. */
-st_Status sti_device_joint(const st_System *system, int index, st_Frame frame, st_JointReport *out);
+st_Status sti_device_joint(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                           st_Frame frame, st_JointReport *out);
 /* What its next step starts from, for saved states: how many (0: nothing) and the length of the step they are of. */
-int sti_device_impulses(const st_System *system, const struct sti_FlatImpulse **out, double *h);
+int sti_device_impulses(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                        const struct sti_FlatImpulse **out, double *h);
 bool sti_device_impulse_fits(const sti_StepWork *work, const struct sti_FlatImpulse *impulse, int least_sphere);
 st_Status sti_device_start_room(const sti_Model *model, sti_StepWork *work, int64_t n, st_Error *err);
 void sti_device_start_from(sti_StepWork *work, const void *impulses, int64_t n, double h);
