@@ -228,10 +228,10 @@ export class App {
     this.qualityButton.setAttribute("data-level", this.picture.level);
   }
 
-  // Frames that follow each other: three slow ones lower the quality, a hundred quick ones raise it, each time later.
+  // Frames that follow each other: three slow ones, or two very slow ones, lower the quality. A hundred quick ones raise it, each time later.
   watchQuality(spent) {
     if (this.patience > 0) return void this.patience--;
-    this.slow = spent > 200 ? (this.slow ?? 0) + 1 : 0;
+    this.slow = spent > 200 ? (this.slow ?? 0) + (spent > 600 ? 1.5 : 1) : 0;
     this.quick = spent < 34 ? (this.quick ?? 0) + 1 : 0;
     if (this.slow >= 3 && this.picture.level < 2) (this.slow = 0), (this.wait = Math.min(3000, 3 * (this.wait ?? 33))), this.setQuality(this.picture.level + 1);
     if (this.quick >= (this.wait ?? 100) && this.picture.level > 0) (this.quick = 0), this.setQuality(this.picture.level - 1);

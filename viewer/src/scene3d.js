@@ -4,6 +4,7 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { intoCell } from "./run.js";
 
 const MANY = 2000; // bodies: more are drawn without what costs per pixel
+const TRIANGLES = 120000; // of all round shapes
 const CROWD = 700; // bodies: more start without their contacts and forces
 const PALETTE = ["#3f7fe8", "#f2a31b", "#23ab83", "#e0559c", "#46b6ee", "#ec6a3c", "#9274ec", "#b9b02c"];
 const UP = new THREE.Vector3(0, 1, 0), X = new THREE.Vector3(1, 0, 0);
@@ -469,22 +470,28 @@ export class Picture {
 
   // ---- shapes
 
-  // Geometry, its size and its pattern; shapes of one key are instances of one mesh.
+  // Corners around a round shape, and along it. All round shapes together have at most about TRIANGLES, a quarter of that where
+  // frames take long.
+  get fine() {
+    const each = (this.level > 0 ? 0.25 : 1) * (TRIANGLES / Math.max(1, this.model.shapes.length)), around = Math.round(Math.sqrt(0.75 * each));
+    return [Math.min(48, Math.max(8, around)), Math.min(32, Math.max(6, Math.round((2 * around) / 3)))];
+  }
+
+  // Geometry, its size and its pattern; shapes of one key are instances of one mesh. `make` takes `fine`.
   part(s) {
     const many = this.model.shapes.length;
-    const fine = many > 4000 ? [8, 6] : many > 600 ? [18, 12] : [48, 32];
-    const ball = () => new THREE.SphereGeometry(1, ...fine);
+    const ball = (fine) => new THREE.SphereGeometry(1, ...fine);
     if (s.type === "sphere" && many > MANY) return { key: "disc", size: [s.radius, s.radius, s.radius], pattern: "disc" };
     if (s.type === "height-field") {
       const box = this.outline(s), high = Math.max(1e-9, box.max.z - box.min.z);
       return { key: JSON.stringify(s.mesh), make: () => this.meshGeometry(s.mesh, true), size: [1, 1, 1], pattern: "contours", step: 10 ** Math.floor(Math.log10(high / 2)) };
     }
     if (s.mesh) return { key: JSON.stringify(s.mesh), make: () => this.meshGeometry(s.mesh), size: [1, 1, 1], pattern: "plain" };
-    if (s.type === "sphere") return { key: "sphere", make: ball, size: [s.radius, s.radius, s.radius], pattern: "octants" };
-    if (s.type === "ellipsoid") return { key: "sphere", make: ball, size: s.half, pattern: "octants" };
-    if (s.type === "cylinder") return { key: "cylinder", make: () => new THREE.CylinderGeometry(1, 1, 1, fine[0] + 8).rotateX(Math.PI / 2), size: [s.radius, s.radius, s.length], pattern: "sectors" };
-    if (s.type === "cone") return { key: "cone", make: () => new THREE.ConeGeometry(1, 1, fine[0] + 8).rotateX(Math.PI / 2).translate(0, 0, 0.25), size: [s.radius, s.radius, s.length], pattern: "sectors" };
-    if (s.type === "capsule") return { key: `capsule${s.length / s.radius}`, make: () => new THREE.CapsuleGeometry(1, s.length / s.radius, fine[1] >> 1, fine[0]).rotateX(Math.PI / 2), size: [s.radius, s.radius, s.radius], pattern: "sectors" };
+    if (s.type === "sphere") return { round: true, key: "sphere", make: ball, size: [s.radius, s.radius, s.radius], pattern: "octants" };
+    if (s.type === "ellipsoid") return { round: true, key: "sphere", make: ball, size: s.half, pattern: "octants" };
+    if (s.type === "cylinder") return { round: true, key: "cylinder", make: (fine) => new THREE.CylinderGeometry(1, 1, 1, fine[0] + 8).rotateX(Math.PI / 2), size: [s.radius, s.radius, s.length], pattern: "sectors" };
+    if (s.type === "cone") return { round: true, key: "cone", make: (fine) => new THREE.ConeGeometry(1, 1, fine[0] + 8).rotateX(Math.PI / 2).translate(0, 0, 0.25), size: [s.radius, s.radius, s.length], pattern: "sectors" };
+    if (s.type === "capsule") return { round: true, key: `capsule${s.length / s.radius}`, make: (fine) => new THREE.CapsuleGeometry(1, s.length / s.radius, fine[1] >> 1, fine[0]).rotateX(Math.PI / 2), size: [s.radius, s.radius, s.radius], pattern: "sectors" };
     if (s.type === "box") return { key: "box", make: () => new THREE.BoxGeometry(2, 2, 2), size: s.half, pattern: "edges" };
     if (s.type === "bar") {
       const r = 1.6 * this.thin;
@@ -520,13 +527,13 @@ export class Picture {
     this.addStage();
     this.groups = [];
     for (const { part, glass, items } of groups.values()) {
-      const mesh = part.pattern === "disc" ? new Discs(items.length) : new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 600, part.step, part.front), items.length);
+      const mesh = part.pattern === "disc" ? new Discs(items.length) : new THREE.InstancedMesh(part.make(this.fine), surface(part.pattern, this.model.shapes.length > 600, part.step, part.front), items.length);
       if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.16, depthWrite: false, side: THREE.DoubleSide }), (mesh.renderOrder = 1);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
       mesh.castShadow = this.renderer.shadowMap.enabled && !glass;
       mesh.receiveShadow = this.renderer.shadowMap.enabled;
       mesh.frustumCulled = false;
-      mesh.userData.items = items;
+      mesh.userData.items = items, mesh.userData.make = part.round && part.make;
       // Most shapes sit in the middle of their bodies, upright: then only a scale is left of the matrix.
       for (const item of items) {
         const e = item.local.elements;
@@ -561,8 +568,9 @@ export class Picture {
   isVessel(body) {
     this.vessels ??= new Map();
     if (!this.vessels.has(body)) {
-      const box = new THREE.Box3(), parts = this.model.shapes.filter((s) => s.body === body && s.type !== "plane");
-      for (const s of parts) box.union(this.outline(s).clone().applyMatrix4(new THREE.Matrix4().compose(v(s.p), quat(s.q), this.one)));
+      this.solids ??= this.model.shapes.reduce((map, s) => (s.type === "plane" ? map : map.set(s.body, [...(map.get(s.body) ?? []), s])), new Map());
+      const box = new THREE.Box3(), parts = this.solids.get(body) ?? [];
+      if (parts.length > 2) for (const s of parts) box.union(this.outline(s).applyMatrix4(new THREE.Matrix4().compose(v(s.p), quat(s.q), this.one)));
       this.vessels.set(body, parts.length > 2 && this.holdsOthers(box, new THREE.Matrix4(), body) >= 8);
     }
     return this.vessels.get(body);
@@ -1137,7 +1145,8 @@ export class Picture {
     this.onChange();
   }
 
-  // Without a graphics card frames take long: first shadows go, then every other pixel. Level 0 has everything.
+  // Without a graphics card frames take long. Level 0 has everything, level 1 neither shadows nor fine round shapes, level 2
+  // every other pixel.
   level = 0;
   setQuality(level) {
     const most = 2, to = Math.min(most, Math.max(0, level)), full = Math.min(globalThis.devicePixelRatio || 1, 2);
@@ -1147,6 +1156,11 @@ export class Picture {
     if (this.sun.castShadow !== shadows) {
       this.sun.castShadow = this.renderer.shadowMap.enabled = shadows;
       for (const mesh of [...this.groups, ...this.floors]) (mesh.receiveShadow = shadows), (mesh.material.needsUpdate = true);
+    }
+    for (const mesh of this.groups) {
+      if (!mesh.userData.make) continue;
+      mesh.geometry.dispose();
+      mesh.geometry = mesh.userData.make(this.fine);
     }
     const ratio = to === 2 ? 0.5 * full : full;
     if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
