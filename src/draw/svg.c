@@ -8,8 +8,8 @@
 
 const char *sti_colour(int k)
 {
-    static const char *const colours[] = {"#1f5fa8", "#d1495b", "#2a8c6a", "#e0912f",
-                                          "#7b52ab", "#2f9fc0", "#8a6642", "#5f6875"};
+    static const char *const colours[] = {"#1f5fa8", "#d1495b", "#2a8c6a", "#e0912f", "#7b52ab", "#2f9fc0",
+                                          "#8a6642", "#5f6875", "#b8388a", "#6f8f1f", "#123a66", "#e06d9b"};
     return colours[k % (int)(sizeof colours / sizeof colours[0])];
 }
 
@@ -171,6 +171,53 @@ static double svg_chart_value(const sti_Curves *curves, int curve, int sample)
     return !curves->log ? value : value > 0 ? log10(value) : NAN;
 }
 
+/* A curve that goes up and down within few pixels would be a solid band: its mean is drawn, over its range column by
+ * column. False, with nothing drawn: the curve is not of that kind, or not one over time. */
+#define COLUMNS 200
+#define COLUMN  6.0 /* [px], the width of one */
+static bool svg_envelope(FILE *file, const sti_Window *window, const sti_Curves *curves, int c)
+{
+    struct {
+        double low, high, sum, way; /* [px]; way: the length that the curve goes up and down */
+        int n;
+    } column[COLUMNS] = {0};
+    const int n = (int)fmin(COLUMNS, ceil(window->box.w / COLUMN));
+    double last_x = -INFINITY, last_y = NAN;
+    for (int i = 0; i < curves->samples; i++) {
+        const double value = svg_chart_value(curves, c, i), at = curves->time(curves->ctx, i);
+        if (!isfinite(value) || !isfinite(at)) continue;
+        const double x = sti_window_x(window, at), y = sti_window_y(window, value);
+        if (x < last_x) return false;
+        const int k = (int)fmin(n - 1, fmax(0, floor((x - window->box.x) / COLUMN)));
+        if (column[k].n++ == 0) column[k].low = column[k].high = y;
+        column[k].low = fmin(column[k].low, y);
+        column[k].high = fmax(column[k].high, y);
+        column[k].sum += y;
+        if (isfinite(last_y)) column[k].way += fabs(y - last_y);
+        last_x = x;
+        last_y = y;
+    }
+    int filled = 0, dense = 0;
+    for (int k = 0; k < n; k++) {
+        const double range = column[k].high - column[k].low;
+        filled += column[k].n > 0;
+        dense += range > 3 && column[k].way > 5 * range;
+    }
+    if (dense * 5 <= filled) return false;
+
+    sti_svg(file, "<polygon fill=\"%s\" fill-opacity=\"0.22\" points=\"", curves->colour[c]);
+    for (int k = 0; k < n; k++)
+        if (column[k].n > 0) sti_svg(file, "%.1f %.1f ", window->box.x + COLUMN * (k + 0.5), column[k].high);
+    for (int k = n - 1; k >= 0; k--)
+        if (column[k].n > 0) sti_svg(file, "%.1f %.1f ", window->box.x + COLUMN * (k + 0.5), column[k].low);
+    sti_svg(file, "\"/>\n<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.4\" points=\"", curves->colour[c]);
+    for (int k = 0; k < n; k++)
+        if (column[k].n > 0)
+            sti_svg(file, "%.1f %.1f ", window->box.x + COLUMN * (k + 0.5), column[k].sum / column[k].n);
+    fputs("\"/>\n", file);
+    return true;
+}
+
 void sti_svg_chart(FILE *file, sti_Rect panel, const sti_Curves *curves)
 {
     sti_Window window = {.box = panel, .x0 = 0, .x1 = 1, .y0 = INFINITY, .y1 = -INFINITY, .log_y = curves->log};
@@ -199,7 +246,8 @@ void sti_svg_chart(FILE *file, sti_Rect panel, const sti_Curves *curves)
     fputs("<g class=\"chart\">\n", file);
     sti_svg_axes(file, &window, curves->over != NULL ? curves->over : "t [s]", curves->title);
     for (int c = 0; c < curves->n; c++) {
-        /* Points nearer than a third of a pixel to the one before say nothing. */
+        if (svg_envelope(file, &window, curves, c)) continue;
+        /* A point nearer than a third of a pixel to the one before is left out. */
         double last_x = -INFINITY, last_y = -INFINITY;
         sti_svg(file,
                 "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.4\" stroke-linejoin=\"round\"%s points=\"",

@@ -188,10 +188,62 @@ static void nameless_curves_are_drawn(void **state)
     unlink(path);
 }
 
+/* One curve over time: sin(2 pi f t) for t in [0, 1]. */
+static double chart_time(const void *ctx, int sample)
+{
+    (void)ctx;
+    return sample / 20000.0;
+}
+
+static double chart_sine(const void *ctx, int curve, int sample)
+{
+    (void)curve;
+    return sin(6.283185307179586 * *(const double *)ctx * chart_time(ctx, sample));
+}
+
+/* 4 cycles over 640 pixels can be seen; 3,000 cannot: their range is drawn, from -1 to 1, and their mean, 0. */
+static void fast_curves_are_drawn_as_mean_and_range(void **state)
+{
+    (void)state;
+    const char *colour = "#000000";
+    for (int fast = 0; fast < 2; fast++) {
+        double f = fast ? 3000 : 4;
+        sti_Curves curves = {.n = 1,
+                             .samples = 20001,
+                             .dashed = -1,
+                             .colour = &colour,
+                             .title = "",
+                             .time = chart_time,
+                             .value = chart_sine,
+                             .ctx = &f};
+        char *text = NULL;
+        size_t size = 0;
+        FILE *file = open_memstream(&text, &size);
+        assert_non_null(file);
+        sti_svg_chart(file, (sti_Rect){0, 0, 640, 190}, &curves);
+        fclose(file);
+        assert_int_equal(strstr(text, "<polygon") != NULL, fast);
+        const char *line = strstr(text, "<polyline");
+        assert_non_null(line);
+        double x, y, low = INFINITY, high = -INFINITY;
+        int used;
+        line = strstr(line, "points=\"") + strlen("points=\"");
+        while (sscanf(line, "%lf %lf %n", &x, &y, &used) == 2) {
+            low = fmin(low, y);
+            high = fmax(high, y);
+            line += used;
+        }
+        if (fast) assert_true(high - low < 20);
+        if (!fast) assert_true(high - low > 130);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_have_the_forces), cmocka_unit_test(nothing_is_drawn_over_no_value),
-        cmocka_unit_test(what_frames_do_not_have_is_refused), cmocka_unit_test(nameless_curves_are_drawn)};
+        cmocka_unit_test(what_frames_do_not_have_is_refused), cmocka_unit_test(nameless_curves_are_drawn),
+        cmocka_unit_test(fast_curves_are_drawn_as_mean_and_range)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
