@@ -4,7 +4,7 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { intoCell } from "./run.js";
 
 const MANY = 2000; // bodies: more are drawn without what costs per pixel
-const TRIANGLES = 120000; // of all round shapes
+const TRIANGLES = [400000, 30000, 30000]; // of all round shapes, by level of quality
 const CROWD = 700; // bodies: more start without their contacts and forces
 const PALETTE = ["#3f7fe8", "#f2a31b", "#23ab83", "#e0559c", "#46b6ee", "#ec6a3c", "#9274ec", "#b9b02c"];
 const UP = new THREE.Vector3(0, 1, 0), X = new THREE.Vector3(1, 0, 0);
@@ -470,10 +470,9 @@ export class Picture {
 
   // ---- shapes
 
-  // Corners around a round shape, and along it. All round shapes together have at most about TRIANGLES, a quarter of that where
-  // frames take long.
+  // Corners around a round shape, and along it.
   get fine() {
-    const each = (this.level > 0 ? 0.25 : 1) * (TRIANGLES / Math.max(1, this.model.shapes.length)), around = Math.round(Math.sqrt(0.75 * each));
+    const each = TRIANGLES[this.level] / Math.max(1, this.model.shapes.length), around = Math.round(Math.sqrt(0.75 * each));
     return [Math.min(48, Math.max(8, around)), Math.min(32, Math.max(6, Math.round((2 * around) / 3)))];
   }
 
