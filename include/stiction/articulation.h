@@ -1,15 +1,15 @@
 /* stiction/articulation.h -- the bodies of a system as trees of joints: positions and velocities of joints as vectors,
  * mass matrix, bias forces, Jacobians, inverse and forward dynamics, inverse kinematics.
  *
- * An articulation has a state of its own, in joint coordinates. Read it from the system, set it, ask at it, and write
- * it back:
+ * An articulation has its own state, in joint coordinates. Read it from the system or set it, compute with it, and
+ * write it back to the system:
  *
  *     st_articulation_read(robot, &err);                          the state of the system
  *     st_articulation_set_state(robot, q, n_q, v, n_v, &err);     or any other
  *     st_articulation_jacobian(robot, hand, tip, J, NULL, n_v, &err);
  *     st_articulation_write(robot, &err);                         the system continues from it
  *
- * Joints of the types below connect bodies to trees. Each link is a body with the coordinates of one joint:
+ * Joints of the types below connect bodies into trees. Each link is a body with the coordinates of one joint:
  *
  *     revolute, screw   angle                        prismatic     displacement
  *     cylindrical       angle, displacement          universal     angle, angle_b
@@ -17,17 +17,19 @@
  *     fixed             none                         free          position, unit quaternion (7); velocity of the
  *                                                                  centre of mass, angular velocity (6)
  *
- * as in st_Coordinate, with whole turns. Angular velocities of ball and free joints are in the axes of body b, the
- * velocity of a free body is in world axes; locked degrees of freedom have no velocity. A joint that would close a loop
- * is no link (st_articulation_loop), nor are distance, point-on-line and gear joints: their rows hold in forward
- * dynamics and inverse kinematics. A joint between bodies in the wrong order (the link is its a) keeps its sign:
- * coordinates are always those of b against a.
+ * Coordinates are as in st_Coordinate; angles count whole turns. Angular velocities of ball and free joints are in the
+ * axes of body b. The velocity of a free body is in world axes. Locked degrees of freedom have no velocity.
+ *
+ * A joint that would close a loop is not a link (st_articulation_loop), and neither are distance, point-on-line and
+ * gear joints. Forward dynamics and inverse kinematics satisfy their equations. If the link is body a of its joint, the
+ * coordinates keep their sign: they are always those of b relative to a.
  *
  * Equations of motion:  M dv/dt + bias = tau + J' forces,  with bias = Coriolis and centrifugal terms + gravity.
- * tau has every force in the joints: those of motors, springs, friction and limits too. Armatures are part of M.
+ * tau includes all forces in the joints: also those of motors, springs, friction and limits. M includes armatures.
  *
- * Vectors are passed with their lengths, which are checked. An articulation belongs to the thread of its system, must
- * be destroyed before it, and ends with st_system_change: make a new one then.
+ * Vectors are passed with their lengths, which are checked. Only the thread that uses the system may use its
+ * articulations. Destroy them before the system. After st_system_change an articulation is no longer valid: make a new
+ * one.
  */
 #ifndef STICTION_ARTICULATION_H
 #define STICTION_ARTICULATION_H
@@ -40,8 +42,8 @@ extern "C" {
 
 typedef struct st_Articulation st_Articulation;
 
-/* The trees of a system, at its present state. ST_ERR_UNSUPPORTED: a user's model, or an armature on a joint that
- * closes a loop.                                                                                         */
+/* Create the articulation of a system, in the current state of the system. ST_ERR_UNSUPPORTED if the system comes from
+ * st_system_create_model, or if a joint that closes a loop has an armature. */
 ST_API st_Status st_articulation_create(st_System *system, st_Articulation **out, st_Error *err);
 /* Free an articulation. NULL is allowed. */
 ST_API void st_articulation_destroy(st_Articulation *articulation);
@@ -50,10 +52,10 @@ ST_API void st_articulation_destroy(st_Articulation *articulation);
 
 typedef struct st_Link {
     st_BodyId body;
-    st_BodyId parent; /* {0}: the ground, or a fixed body                                         */
-    st_JointId joint; /* between them; {0}: the body is the root of its tree and moves freely       */
+    st_BodyId parent; /* {0}: the ground or a fixed body                                          */
+    st_JointId joint; /* between body and parent; {0}: the body is the root of its tree and moves freely */
     st_JointType type;
-    bool reversed; /* the body is a of its joint                                                   */
+    bool reversed; /* the body is a of its joint, not b                                            */
     int first_q, n_q, first_v, n_v;
 } st_Link;
 
@@ -72,16 +74,16 @@ ST_API st_Status st_articulation_loop(const st_Articulation *articulation, int i
 
 /* ------------------------------------------------------------------ state */
 
-/* Take the state of the system. Errors of joints (st_JointReport) are left out. */
+/* Copy the state of the system to the articulation. Errors of joints (st_JointReport) are removed. */
 ST_API st_Status st_articulation_read(st_Articulation *articulation, st_Error *err);
-/* Give the state to the system, as st_system_set_state does; time stays. ST_ERR_ARGUMENT names a joint that closes a
- * loop and is open by more than ST_LOOP_TOLERANCE; the system is unchanged then.                     */
+/* Copy the state to the system as st_system_set_state does; the time stays. Fails with ST_ERR_ARGUMENT if a joint that
+ * closes a loop has an error above ST_LOOP_TOLERANCE. The message names it, and the system is unchanged. */
 ST_API st_Status st_articulation_write(st_Articulation *articulation, st_Error *err);
 #define ST_LOOP_TOLERANCE 1e-6 /* [m or rad] */
 /* Copy the coordinates and velocities. Either may be NULL. */
 ST_API st_Status st_articulation_state(const st_Articulation *articulation, double *q, int n_q, double *v, int n_v,
                                        st_Error *err);
-/* Set coordinates and velocities. Either may be NULL: unchanged. Quaternions must have length 1 to 1e-6; they are
+/* Set coordinates and velocities. Either may be NULL: unchanged. Quaternions must have length 1 within 1e-6; they are
  * normalised. On an error nothing changes.                                                        */
 ST_API st_Status st_articulation_set_state(st_Articulation *articulation, const double *q, int n_q, const double *v,
                                            int n_v, st_Error *err);
@@ -91,58 +93,59 @@ ST_API st_Status st_articulation_joint(const st_Articulation *articulation, st_J
 /* Set the coordinates and velocities of one joint. Either may be NULL: unchanged. */
 ST_API st_Status st_articulation_set_joint(st_Articulation *articulation, st_JointId joint, const double *q, int n_q,
                                            const double *v, int n_v, st_Error *err);
-/* Number of joints whose coordinates are outside their limits; the first of them goes to *first (may be NULL). Such a
- * state is valid: the system returns to the limits at a bounded speed.                              */
+/* Number of joints with coordinates outside their limits. *first (may be NULL) receives the first one. Such a state is
+ * valid: the system returns to the limits at a bounded speed. */
 ST_API int st_articulation_outside(st_Articulation *articulation, st_JointId *first);
-/* The largest error of the joints that close loops [m or rad]; the joint goes to *worst (may be NULL). */
+/* The largest error of the joints that close loops [m or rad]. *worst (may be NULL) receives the joint. */
 ST_API st_Status st_articulation_loop_error(st_Articulation *articulation, double *error, st_JointId *worst,
                                             st_Error *err);
-/* q_out = q moved for a time h at velocity v: the sum, and products of quaternions. */
+/* q_out is q after a time h at the constant velocity v: a sum, or a product of quaternions. */
 ST_API st_Status st_articulation_move(const st_Articulation *articulation, const double *q, const double *v, double h,
                                       double *q_out, int n_q, int n_v, st_Error *err);
-/* d with move(q0, d, 1) = q1. */
+/* The velocity d that moves q0 to q1 in unit time: move(q0, d, 1) = q1. */
 ST_API st_Status st_articulation_difference(const st_Articulation *articulation, const double *q0, const double *q1,
                                             double *d, int n_q, int n_v, st_Error *err);
 
 /* ------------------------------------------------------------------ kinematics */
 
-/* A point that is fixed in a body, world axes. */
+/* Motion of a point that is fixed in a body, world axes. */
 typedef struct st_PointMotion {
     st_Vec3 position, velocity, acceleration;
     st_Quat orientation;
     st_Vec3 spin, spin_rate; /* angular velocity and acceleration, world axes                      */
 } st_PointMotion;
 
-/* Motion of a point given in the axes of its body, with dv/dt = `acceleration` (n_v numbers; NULL: 0). */
+/* Compute the motion of a point, given in body axes, with dv/dt = `acceleration` (n_v numbers; NULL: 0). */
 ST_API st_Status st_articulation_point(st_Articulation *articulation, st_BodyId body, st_Vec3 point,
                                        const double *acceleration, int n_v, st_PointMotion *out, st_Error *err);
-/* Motion of the frame of a measure of the scene, by its name (MJCF: of a sensor at a site): of its origin, with the
- * orientation of its axes. ST_ERR_ARGUMENT: there is no such measure, or it has no frame.               */
+/* Compute the motion of the frame of a measure of the scene (in MJCF, of a sensor at a site), by its name: the motion
+ * of its origin and the orientation of its axes. ST_ERR_ARGUMENT: there is no such measure, or it has no frame. */
 ST_API st_Status st_articulation_frame(st_Articulation *articulation, const char *name, const double *acceleration,
                                        int n_v, st_PointMotion *out, st_Error *err);
-/* Jacobian of a point given in the axes of its body: 6 x n_v, row-major. J v is the velocity of the point, then the
- * angular velocity, world axes. `rate` receives dJ/dt. Either may be NULL.                           */
+/* Jacobian of a point, given in body axes: 6 x n_v, row-major. J v is the velocity of the point, then the angular
+ * velocity, world axes. `rate` receives dJ/dt. Either may be NULL. */
 ST_API st_Status st_articulation_jacobian(st_Articulation *articulation, st_BodyId body, st_Vec3 point, double *J,
                                           double *rate, int n_v, st_Error *err);
 
-/* The whole forest or one tree of it, with momentum = matrix v (6 x n_v, row-major; linear, then angular about the
- * centre of mass, world axes).                                                                    */
+/* Centre of mass and momentum of one tree or of all trees, world axes. */
 typedef struct st_CentreOfMass {
     double mass;
     st_Vec3 position, velocity;
-    st_Vec3 angular_momentum; /* about it                                                           */
+    st_Vec3 angular_momentum; /* about the centre of mass                                           */
 } st_CentreOfMass;
 
-/* Centre of mass and momentum of the tree that `body` belongs to; {0}: of all trees. `matrix` may be NULL. */
+/* Compute the centre of mass and momentum of the tree that contains `body`; {0}: of all trees. `matrix` (6 x n_v,
+ * row-major, may be NULL) gives the momentum: matrix v is the linear momentum, then the angular one about the centre of
+ * mass, world axes. */
 ST_API st_Status st_articulation_centre_of_mass(st_Articulation *articulation, st_BodyId body, st_CentreOfMass *out,
                                                 double *matrix, int n_v, st_Error *err);
 
 /* ------------------------------------------------------------------ dynamics */
 
-/* M, n_v x n_v. */
+/* The mass matrix M, n_v x n_v, row-major. */
 ST_API st_Status st_articulation_mass_matrix(st_Articulation *articulation, double *M, int n_v, st_Error *err);
 /* M = L' D L with L unit lower triangular (n_v x n_v, row-major) and D diagonal (n_v). Entry (i, j) of L is 0 unless
- * velocity j moves the link of i.                                                                 */
+ * velocity j moves the link that velocity i belongs to. */
 ST_API st_Status st_articulation_mass_factor(st_Articulation *articulation, double *L, double *D, int n_v,
                                              st_Error *err);
 /* y = M x; y may be x. */
@@ -155,46 +158,46 @@ ST_API st_Status st_articulation_mass_solve(st_Articulation *articulation, const
 ST_API st_Status st_articulation_bias(st_Articulation *articulation, double *coriolis, double *gravity, int n_v,
                                       st_Error *err);
 
-/* A force on a body, world axes, at a point in the world; and a torque. */
+/* A force at a point in the world and a torque on a body, all in world axes. */
 typedef struct st_BodyForce {
     st_BodyId body;
     st_Vec3 point, force, torque;
 } st_BodyForce;
 
-/* tau for a given acceleration (NULL: 0) under gravity and n_forces known forces, such as those of contacts. Loops are
- * taken as open.                                                                                  */
+/* Compute tau for a given acceleration (NULL: 0) under gravity and n_forces known forces, such as contact forces.
+ * Joints that close loops are ignored. */
 ST_API st_Status st_articulation_inverse_dynamics(st_Articulation *articulation, const double *acceleration,
                                                   const st_BodyForce *forces, int n_forces, double *tau, int n_v,
                                                   st_Error *err);
-/* A point where body b touches body a ({0}: the ground). The force on b is within the friction cone about the normal.
- */
+/* A point where body b touches body a ({0}: the ground). The force on b is in the friction cone about the normal. */
 typedef struct st_Touch {
     st_BodyId a, b;
     st_Vec3 point, normal; /* in the world; the normal is a unit vector from a to b                 */
     double mu;             /* friction                                                              */
 } st_Touch;
 
-/* tau for a given acceleration (NULL: 0) under gravity and contact forces that are not known. Velocities that are not
- * driven (n_v bytes, 0: not driven; NULL: those of free roots) have tau = 0, and contacts must supply what they need:
- * force (n_touches, on b, world axes) has the least forces within the cones that do. *missing (may be NULL) is the
- * largest part of it that no such forces supply [N or N m]. Loops are taken as open.                */
+/* Compute tau for a given acceleration (NULL: 0) under gravity and unknown contact forces. `driven` has one byte per
+ * velocity; 0 means not driven (NULL: those of free roots are not driven). A velocity that is not driven has tau = 0;
+ * contact forces must supply its generalised force. `force` (n_touches, on b, world axes) receives the smallest contact
+ * forces within the cones that do so. *missing (may be NULL) receives the largest part that no such forces can supply
+ * [N or N m]. Joints that close loops are ignored. */
 ST_API st_Status st_articulation_inverse_contacts(st_Articulation *articulation, const double *acceleration,
                                                   const st_Touch *touches, int n_touches, const unsigned char *driven,
                                                   double *tau, int n_v, st_Vec3 *force, double *missing, st_Error *err);
-/* Acceleration for given tau (NULL: 0) under gravity and n_forces known forces. Loops stay closed; redundant ones are
- * allowed.                                                                                        */
+/* Compute the acceleration for given tau (NULL: 0) under gravity and n_forces known forces. Loops stay closed;
+ * redundant loop joints are allowed. */
 ST_API st_Status st_articulation_forward_dynamics(st_Articulation *articulation, const double *tau,
                                                   const st_BodyForce *forces, int n_forces, double *acceleration,
                                                   int n_v, st_Error *err);
 
 /* ------------------------------------------------------------------ inverse kinematics */
 
-/* Where a point of a body shall be, and how the body shall be turned. */
+/* Target of inverse kinematics: the position of a point of a body and, optionally, the orientation of the body. */
 typedef struct st_Target {
     st_BodyId body;
     st_Vec3 point;    /* in the axes of the body                                                  */
     st_Vec3 position; /* in the world                                                             */
-    bool turned;      /* the orientation counts, too                                              */
+    bool turned;      /* `orientation` is a target, too                                           */
     st_Quat orientation;
 } st_Target;
 
@@ -202,8 +205,8 @@ typedef struct st_Target {
 typedef struct st_ReachDef {
     int max_iterations;
     double tolerance;          /* of positions and angles [m, rad]                                          */
-    double damping;            /* least, of a step, relative to the largest entry of J J'                   */
-    const unsigned char *held; /* n_v: 1 where a coordinate must stay as it is; NULL: nowhere      */
+    double damping;            /* smallest damping of a step, relative to the largest entry of J J'         */
+    const unsigned char *held; /* n_v bytes: 1 if the coordinate must not change; NULL: all may change */
     int n_held;                /* 0, or n_v                                                        */
     uint32_t cookie;
 } st_ReachDef;
@@ -211,15 +214,15 @@ typedef struct st_ReachDef {
 typedef struct st_ReachInfo {
     bool reached;
     int iterations;
-    double error;  /* largest of positions, angles and loops [m, rad]                             */
-    int at_limits; /* coordinates at a limit                                                       */
+    double error;  /* largest error of positions, angles and loops [m, rad]                       */
+    int at_limits; /* number of coordinates at a limit                                             */
 } st_ReachInfo;
 
-/* 200 iterations, tolerance 1e-9, damping 1e-6, nothing held. */
+/* Defaults: 200 iterations, tolerance 1e-9, damping 1e-6, all coordinates may change. */
 ST_API st_ReachDef st_reach_def(void);
-/* Inverse kinematics: change the coordinates so that the targets are met and loops stay closed, by damped least squares
- * within the limits of joints (those of ball joints are not looked at). Where the targets cannot be met, the result is
- * the best found, with `reached` false. Velocities become 0. On an error nothing changes.             */
+/* Inverse kinematics by damped least squares: change the coordinates so that the targets are reached and loops stay
+ * closed, within the limits of joints. Limits of ball joints are ignored. If the targets cannot be reached, the result
+ * is the best state found, and `reached` is false. Velocities become 0. On an error nothing changes. */
 ST_API st_Status st_articulation_reach(st_Articulation *articulation, const st_Target *targets, int n_targets,
                                        const st_ReachDef *def, st_ReachInfo *info, st_Error *err);
 

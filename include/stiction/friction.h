@@ -1,10 +1,10 @@
-/* stiction/friction.h -- friction problems in the layout of FCLIB, without a system or files. Reading and writing them:
- * <stiction/io.h>.
+/* stiction/friction.h -- friction problems in the layout of FCLIB, without a system or files. <stiction/io.h> reads and
+ * writes them.
  *
  *   local   u = W r + V l + q,     V' r + R l + s = 0
  *   global  M v = H r + G l + f,   u = H' v + w,   G' v + b = 0
  *
- * with, contact by contact, Coulomb's law on (r, u): law `coulomb` of problem.h, normal first. V, R, s and
+ * Coulomb's law holds between r and u of each contact: law `coulomb` of problem.h, normal first. V, R, s and
  * G, b are the equality part, which most problems do not have.
  */
 #ifndef STICTION_FRICTION_H
@@ -21,7 +21,7 @@ typedef enum st_FrictionForm { ST_FORM_LOCAL = 0, ST_FORM_GLOBAL } st_FrictionFo
 /* The problem belongs to the caller and is never changed. n_r = dim n_contacts. */
 typedef struct st_FrictionProblem {
     st_FrictionForm form;
-    int dim; /* rows a contact: 2 in the plane, 3 in space, 4 spinning, 5 rolling, 6 both */
+    int dim; /* rows per contact: 2 in the plane, 3 in space, 4 with spinning, 5 with rolling, 6 with both */
     int n_contacts;
     int n_v;               /* global: velocities; else 0                               */
     int n_l;               /* equality rows                                            */
@@ -35,7 +35,7 @@ typedef struct st_FrictionProblem {
     const double *mu_spin; /* n_contacts, dim 4 and 6; else NULL                       */
 } st_FrictionProblem;
 
-/* Check sizes, indices and numbers; the message names the first that is not valid. */
+/* Check sizes, indices and numbers. The message names the first one that is not valid. */
 ST_API st_Status st_friction_check(const st_FrictionProblem *problem, st_Error *err);
 
 /* A problem prepared for the solvers. */
@@ -45,31 +45,31 @@ ST_API st_Status st_friction_create(const st_FrictionProblem *problem, st_Fricti
 /* Free a prepared problem. NULL is allowed. */
 ST_API void st_friction_destroy(st_Friction *friction);
 
-/* Solve with any solver of problem.h. If M is symmetric with small diagonal blocks the solver works on M and H.
+/* Solve with any solver of problem.h. If M is symmetric and has small diagonal blocks, the solver works on M and H.
  * Otherwise each call forms W by a sparse factorisation. `solution` receives r, u, and v, l if the problem has them. */
 ST_API st_Status st_friction_solve(st_Friction *friction, st_Solver *solver, st_Solution *solution, st_SolveInfo *info,
                                    st_Error *err);
 /* True if the named solver accepts this problem: its law, its dimension, and the symmetry of W or M. */
 ST_API bool st_friction_accepts(const st_Friction *friction, const char *solver);
 
-/* How good r is, by the measure of the collections of test problems. Only r is looked at; v and u are
- * recomputed from the data with a factorisation of their own. Shares no code with solvers or residuals.
+/* The error of r, as defined for collections of test problems. It depends on r only: v and u are recomputed
+ * from the data with a separate factorisation. The code shares nothing with solvers or residuals.
  *
- *     error     = | r - P(r - u^) | / | q |                 q of the local form; absolute where q = 0
+ *     error     = | r - P(r - u^) | / | q |                 q of the local form; not divided if q = 0
  *     error_rho = | r - P(r - rho u^) | / (rho | q |),      rho = 1 / mean(diag W)
  *
- * docs/problems.md says what is taken instead at contacts with a coefficient above 1. Everything is computed in
- * double-double arithmetic with a bound on its rounding. Solved means: certified <= tolerance.     */
+ * docs/problems.md has the definition for contacts with a coefficient above 1. All numbers are computed in
+ * double-double arithmetic with a bound on the rounding error. A problem is solved if certified <= tolerance. */
 typedef struct st_FrictionError {
     double error, error_rho;
-    double equality;        /* | G'v + b | / | |G'||v| + |b| |; local: of V'r + R l + s. 0 without equality rows */
-    double rounding;        /* how far error and error_rho may be from their values in exact arithmetic */
-    double certified;       /* the larger of error + rounding, error_rho + rounding and equality: an upper
-                             * bound that holds in exact arithmetic; infinite where numbers overflow  */
-    double cone_violation;  /* how far the worst r_i is outside its cone [N s]          */
+    double equality;  /* | G'v + b | / | |G'||v| + |b| |; local: the same for V'r + R l + s. 0 without equality rows */
+    double rounding;  /* bound on the difference of error and error_rho from exact arithmetic */
+    double certified; /* the largest of error + rounding, error_rho + rounding and equality: an upper bound in
+                       * exact arithmetic; infinite if a number overflows */
+    double cone_violation;  /* largest distance of an r_i from its cone [N s]           */
     double penetration;     /* the most negative normal velocity, as a number >= 0 [m/s] */
     double complementarity; /* sum over contacts of | r . u^ | [J]                      */
-    int worst_contact;      /* the one with the largest share of error; -1: none        */
+    int worst_contact;      /* the contact with the largest part of error; -1: none     */
 } st_FrictionError;
 
 /* Compute the error of r. u (n_r) and v (n_v) receive the velocities that belong to r; either may be NULL. */
@@ -80,18 +80,18 @@ ST_API st_Status st_friction_error(st_Friction *friction, const double *r, doubl
  * Lanczos' method. A value below 0 proves that the matrix is not positive semi-definite.            */
 ST_API st_Status st_friction_lowest(const st_FrictionProblem *problem, double *relative, st_Error *err);
 
-/* Is there a proof that no solution exists? It is a ray: y >= 0 on the normals, and numbers for momentum and equality
- * rows, such that the conditions "normal velocities are >= 0", "momentum and equality rows hold", multiplied by them
- * and added up, contradict each other for every r in K (src/solve/ray.c). For all forms. *margin is how clearly, from 0
- * to 1; 0: none found, which proves nothing.                                                              */
+/* Search for a proof that no solution exists. The proof is a ray: a number y >= 0 for each normal, and numbers for the
+ * momentum and equality rows. Multiply the conditions "normal velocities are >= 0" and "momentum and equality rows
+ * hold" by these numbers and add them: the sum is false for every r in K (src/solve/ray.c). For all forms. *margin is
+ * the size of the contradiction, from 0 to 1. 0: no proof was found; a solution may or may not exist. */
 ST_API st_Status st_friction_contradiction(const st_FrictionProblem *problem, double *margin, st_Error *err);
-/* The same for a complementarity problem: y with M'y <= 0 and q . y < 0, y >= 0; free rows: of any sign, and
- * (M'y)_j = 0 for free columns.                                                                      */
+/* The same for a complementarity problem. The proof is a y >= 0 with M'y <= 0 and q . y < 0. In free rows, y may have
+ * any sign; in free columns, (M'y)_j = 0. */
 ST_API st_Status st_lcp_contradiction(const st_LcpProblem *problem, double *margin, st_Error *err);
 
 /* A step problem in the FCLIB layout. It is global if the step problem has only contacts and rigid joints. Otherwise,
- * or on request, it is local, with joints, springs and compliance folded into W and q. Frictionless contacts get mu = 0
- * and tangents of zero; every friction law is written as its mu. It owns its arrays.                    */
+ * or on request, it is local; W and q then include joints, springs and compliance. Frictionless contacts get mu = 0 and
+ * zero tangents. Of every friction law only its mu is kept. The copy owns its arrays. */
 typedef struct st_FrictionCopy st_FrictionCopy;
 /* Copy a step problem. Free the copy with st_friction_copy_destroy. */
 ST_API st_Status st_friction_from_step(const st_Problem *step, bool local, st_FrictionCopy **out, st_Error *err);
@@ -102,11 +102,13 @@ ST_API void st_friction_copy_destroy(st_FrictionCopy *copy);
 
 /* Error of a solution z of a linear complementarity problem, computed independently of st_lcp_residual:
  *
- *     error = | min(z, w) | / | q |,   w = M z + q,   of free rows | w |;     absolute where q = 0
- *     error_rho likewise with rho w, over rho | q |:  rho = 1 / mean(| diag M |)                       */
+ *     error     = | min(z, w) | / | q |,              w = M z + q
+ *     error_rho = | min(z, rho w) | / (rho | q |),    rho = 1 / mean(| diag M |)
+ *
+ * A free row has w in place of the minimum. If q = 0, the norms are not divided. */
 typedef struct st_LcpError {
     double error, error_rho;
-    double rounding, certified; /* as in st_FrictionError; solved means: certified <= tolerance  */
+    double rounding, certified; /* as in st_FrictionError; solved if certified <= tolerance  */
     double violation;           /* the most negative z of a row that is not free, as a number >= 0 */
     double complementarity;     /* sum of | z w | over rows that are not free                */
 } st_LcpError;
@@ -117,20 +119,20 @@ ST_API st_Status st_lcp_error(const st_LcpProblem *problem, const double *z, dou
 
 /* ------------------------------------------------------------------ forces of hyperstatic systems
  *
- * Where W is singular on the active contacts, u is determined and r is not. Given a solution r, the others
- * with the same u are r + z with W z = 0, z in the active directions: all of a contact that sticks, the
- * sliding direction (1, -mu u_T/|u_T|) of one that slides, none of one that is open.               */
+ * If W is singular on the active contacts, u is unique but r is not. Given a solution r, all others with the same u are
+ * r + z, with W z = 0 and z in the active directions. The active directions are all directions of a sticking contact,
+ * the direction (1, -mu u_T/|u_T|) of a sliding contact, and none of an open contact. */
 typedef struct st_Determined {
     int active_rows; /* active directions                                              */
-    int rank;        /* of W on them; less than active_rows: hyperstatic               */
+    int rank;        /* of W on these directions; less than active_rows: hyperstatic   */
     int undetermined_contacts;
 } st_Determined;
 
 /* Find which impulses are determined, and the solution of least norm. determined (n_r flags): the component is the same
- * in all solutions near r, not considering the cones. least (n_r): the solution with the least sum of weight_i r_i^2,
- * which is the limit of contacts whose compliance weight_i goes to zero (Preclik, Popa & Ruede 2011). weight has one
- * positive number per contact; NULL: all 1. Either output may be NULL. tolerance: relative, for the rank and the active
- * set; 0 selects a default.                                                                        */
+ * in all solutions near r; the cones are not considered. least (n_r): the solution with the least sum of weight_i
+ * r_i^2, which is the limit for contacts with a compliance proportional to weight_i that goes to zero (Preclik, Popa &
+ * Ruede 2011). weight has one positive number per contact; NULL: all 1. Either output may be NULL. tolerance is
+ * relative, for the rank and the active set; 0 selects a default. */
 ST_API st_Status st_friction_determined(st_Friction *friction, const double *r, const double *weight, double tolerance,
                                         bool *determined, double *least, st_Determined *out, st_Error *err);
 

@@ -1,9 +1,9 @@
-/* stiction/io.h -- scene files, recordings, tables and pictures. A separate library (libstiction-io), so that programs
- * that embed the engine do not depend on JSON, XML and HDF5.
+/* stiction/io.h -- scene files, recordings, tables and pictures. They are in a separate library (libstiction-io), so
+ * that programs that embed the engine do not depend on JSON, XML and HDF5.
  *
- * Files are written whole or not at all: if writing fails or the program is stopped, an earlier file at `path` is
- * unchanged. The exceptions grow during a run: the table st_Csv and recordings. Errors of files read "FILE:LINE: ...".
- * Texts and arrays described as malloc'd belong to the caller, who frees them with free().
+ * A file is written completely or not at all: if writing fails or the program is stopped, an earlier file at `path` is
+ * unchanged. Exceptions are the table st_Csv and recordings, which grow during a run. Messages about files start with
+ * "FILE:LINE: ". Texts and arrays described as malloc'd belong to the caller; free them with free().
  */
 #ifndef STICTION_IO_H
 #define STICTION_IO_H
@@ -14,40 +14,41 @@
 extern "C" {
 #endif
 
-/* Read a scene file. `sets` are overrides "PATH=VALUE" with list members by name or number ("bodies/left/mass=2",
- * "simulation/h=1e-3"), or by a pattern with stars for any characters ("bodies/brick*=..."), applied before anything is
- * checked. On success both outputs are filled; the caller destroys the scene; strings in `def` are static. On failure
- * err says "FILE:LINE: what is wrong, what was found, what was expected". */
+/* Read a scene file. `sets` are overrides "PATH=VALUE", which are applied before any check. PATH selects members of
+ * lists by name or number ("bodies/left/mass=2", "simulation/h=1e-3"), or by a pattern in which a star matches any
+ * characters ("bodies/brick*=...").  On success both outputs are filled; the caller destroys the scene; strings in
+ * `def` are static. On failure the message in err is "FILE:LINE: ", the problem, the value found and the value
+ * expected. */
 ST_API st_Status st_scene_read(const char *path, const char *const *sets, int n_sets, st_Scene **scene,
                                st_SystemDef *def, st_Error *err);
 /* Read a scene from memory; messages name `label` in place of the file. */
 ST_API st_Status st_scene_parse(const char *text, size_t length, const char *label, const char *const *sets, int n_sets,
                                 st_Scene **scene, st_SystemDef *def, st_Error *err);
-/* List every error of a scene, in the order of reading: the first `room` of them go to `errors`. Returns how many there
- * are; 0: the scene can be read.                                                                    */
+/* List all errors of a scene in the order of reading. Writes at most `room` of them to `errors` and returns the total
+ * number; 0: the scene is valid. */
 ST_API int st_scene_errors(const char *text, size_t length, const char *label, const char *const *sets, int n_sets,
                            st_Error *errors, int room);
-/* Convert a scene or a robot file to the text of a plain scene: robots of its key `robots` are expanded and overrides
- * applied. A URDF or MJCF file is recognised by its text and read as a scene that contains this robot only;
- * "robots/0/fixed=true" refers to it. `prefix` (may be NULL) is put before relative paths of meshes. `remarks` receives
- * one line for each part of a robot file that was interpreted or not carried over. Both outputs are malloc'd, either
- * may be NULL.                                                                                         */
+/* Convert a scene or a robot file to the text of a plain scene, in which robots of the key `robots` are expanded and
+ * overrides are applied. A URDF or MJCF file is recognised by its content and read as a scene that contains only this
+ * robot; "robots/0/fixed=true" refers to it. `prefix` (may be NULL) is put before relative paths of meshes. `remarks`
+ * receives one line for each part of a robot file that was approximated or omitted. Both outputs are malloc'd; either
+ * may be NULL. */
 ST_API st_Status st_scene_convert(const char *path, const char *const *sets, int n_sets, const char *prefix,
                                   char **text, char **remarks, st_Error *err);
-/* Convert from memory; messages name `label` in place of the file, and files that the text names are searched for in
- * the folder of `label`.                                                                               */
+/* Convert from memory. Messages name `label` in place of the file. Files that the text names are searched for in the
+ * folder of `label`. */
 ST_API st_Status st_scene_convert_text(const char *from, size_t length, const char *label, const char *const *sets,
                                        int n_sets, const char *prefix, char **text, char **remarks, st_Error *err);
-/* A scene as the text of an MJCF file, for MuJoCo: malloc'd. `remarks` (may be NULL) receives one line for each part
- * that MJCF does not have; malloc'd.                                                                        */
+/* Write a scene as the text of an MJCF file, for MuJoCo. `remarks` (may be NULL) receives one line for each part that
+ * MJCF cannot express. Both are malloc'd. */
 ST_API st_Status st_scene_write_mjcf(const st_Scene *scene, const st_SystemDef *def, const char *name, char **text,
                                      char **remarks, st_Error *err);
-/* The JSON Schema of scene files, generated from the reader's tables: malloc'd; NULL if there is no memory. */
+/* The JSON Schema of scene files, generated from the tables of the reader. malloc'd; NULL if there is no memory. */
 ST_API char *st_scene_schema(void);
-/* All keys of scene files as Markdown tables, from the reader's tables: malloc'd; NULL if there is no memory. */
+/* All keys of scene files as Markdown tables, from the tables of the reader. malloc'd; NULL if there is no memory. */
 ST_API char *st_scene_reference(void);
 
-/* The columns of a table of a run by name: "t", "kinetic", "ball.z", "hinge.motor", ... */
+/* The columns of the table of a run. They have names: "t", "kinetic", "ball.z", "hinge.motor", ... */
 typedef struct st_Columns st_Columns;
 /* List the columns of a scene. The scene must outlive them. Free them with st_columns_destroy. */
 ST_API st_Status st_columns_create(const st_Scene *scene, st_Columns **out, st_Error *err);
@@ -55,11 +56,12 @@ ST_API st_Status st_columns_create(const st_Scene *scene, st_Columns **out, st_E
 ST_API void st_columns_destroy(st_Columns *columns);
 /* Number of columns. */
 ST_API int64_t st_columns_count(const st_Columns *columns);
-/* Name of a column, as snprintf: returns its length, 0 outside 0 .. count - 1; `out` may be NULL. */
+/* Write the name of a column as snprintf does. Returns its length, 0 outside 0 .. count - 1. `out` may be NULL. */
 ST_API size_t st_columns_name(const st_Columns *columns, int64_t index, char *out, size_t size);
-/* Number of the column of this name; -1: there is none. */
+/* Index of the column with this name; -1 if there is none. */
 ST_API int64_t st_columns_find(const st_Columns *columns, const char *name);
-/* Values of all columns after a step of a system made from the scene. Forces of a step that holds an impact are NaN. */
+/* Values of all columns after a step of a system made from the scene. Forces of a step that includes an impact are NaN.
+ */
 ST_API st_Status st_columns_values(st_Columns *columns, const st_System *system, const st_StepInfo *info,
                                    double *values, st_Error *err);
 
@@ -71,17 +73,18 @@ ST_API st_Status st_csv_open(const char *path, const st_System *system, const st
                              st_Error *err);
 /* Write the line of one step. */
 ST_API st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *info, st_Error *err);
-/* Write what is buffered and close the file. NULL is allowed. */
+/* Write the buffered lines and close the file. NULL is allowed. */
 ST_API st_Status st_csv_close(st_Csv *csv, st_Error *err);
 
 /* A column of a table of results: numbers or texts, one per row. */
 typedef struct st_TableColumn {
     const char *name;
     const double *numbers;    /* NULL: texts                                            */
-    const char *const *texts; /* not looked at if there are numbers                     */
+    const char *const *texts; /* not used if there are numbers                          */
 } st_TableColumn;
-/* Write a table. A name that ends in .h5 or .hdf5: HDF5 with one dataset per column, at the name of the column ("a/b"
- * is the dataset b of the group a), and the names in order in the dataset "columns". Any other name: CSV.     */
+/* Write a table. If `path` ends in .h5 or .hdf5, the format is HDF5, else CSV. The HDF5 file has one dataset per
+ * column, with the name of the column ("a/b" is the dataset b of the group a). Its dataset "columns" lists the names in
+ * order. */
 ST_API st_Status st_table_write(const char *path, const st_TableColumn *columns, int n_columns, int64_t n_rows,
                                 st_Error *err);
 
@@ -102,10 +105,10 @@ typedef struct st_PlotCurve {
     const char *name;
     int n;
     const double *x, *y;
-    bool points; /* st_plot_lines: dots that no line connects */
+    bool points; /* st_plot_lines: draw dots without a line */
 } st_PlotCurve;
-/* Draw curves on logarithmic axes as SVG, with the slopes of orders one and two beside the first curve: errors over
- * step sizes. Values that are not positive are left out.                                              */
+/* Draw curves on logarithmic axes as SVG, for example errors over step sizes. The slopes of orders one and two are
+ * drawn beside the first curve. Values that are not positive are left out. */
 ST_API st_Status st_plot_loglog(const char *path, const char *title, const char *x_label, const char *y_label,
                                 const st_PlotCurve *curves, int n_curves, st_Error *err);
 
@@ -119,16 +122,17 @@ typedef struct st_PlotPanel {
 ST_API st_Status st_plot_lines(const char *path, const char *title, const char *x_label, const st_PlotPanel *panels,
                                int n_panels, st_Error *err);
 
-/* A camera. If eye and target are both 0, it looks at all that can move. */
+/* A camera. If eye and target are both 0, all bodies that can move are in view. */
 typedef struct st_Camera {
     st_Vec3 eye, target; /* in the world [m]                                                */
     st_Vec3 up;          /* the direction that is up in the picture, any length             */
     double angle;        /* of view, from the lower to the upper edge [rad]                 */
 } st_Camera;
-/* A camera that looks at all that can move, with z up and an angle of 0.6 rad. */
+/* A camera with all bodies that can move in view, z up and an angle of 0.6 rad. */
 ST_API st_Camera st_camera(void);
-/* Draw a system of the scene as it is now: width x height pixels from 16 to 8192 each, from the upper left row by row,
- * three bytes each (red, green, blue). Needs no screen. camera may be NULL: st_camera().               */
+/* Draw the current state of a system of the scene. width and height are from 16 to 8192 pixels. `rgb` receives three
+ * bytes per pixel (red, green, blue), row by row from the upper left. Needs no screen. If camera is NULL, st_camera()
+ * is used. */
 ST_API st_Status st_render(const st_Scene *scene, const st_System *system, const st_Camera *camera, int width,
                            int height, unsigned char *rgb, st_Error *err);
 
@@ -137,15 +141,16 @@ ST_API st_Status st_render(const st_Scene *scene, const st_System *system, const
 /* Start from st_recorder_def(). Texts are copied. */
 typedef struct st_RecorderDef {
     const char *name, *description; /* of the scene; NULL: none                         */
-    const char *text;               /* the scene file itself; NULL: none, and no restart */
+    const char *text;               /* content of the scene file; NULL: none, a restart is then not possible */
     size_t length;                  /* of the text                                      */
     const char *label;              /* where the text came from                         */
-    const char *const *sets;        /* overrides it was read with                       */
+    const char *const *sets;        /* overrides that were applied to it                */
     int n_sets;
-    double rate;       /* frames (poses, contacts) a simulated second; 0: every step    */
+    double rate;       /* frames (poses, contacts) per simulated second; 0: every step  */
     double checkpoint; /* simulated time between checkpoints [s]; 0: first and last only */
-    double flush;    /* wall time between flushes [s; or 1 % of the run, at most ten times this]: a killed run loses at
-                      * most this; 0: flush every step                                   */
+    /* Wall time between flushes [s]. In long runs it is 1 % of the time since the start, but at most ten times this
+     * value. A killed run loses the steps since the last flush. 0: flush after every step. */
+    double flush;
     uint32_t cookie; /* set by st_recorder_def(); leave alone                         */
 } st_RecorderDef;
 
@@ -156,8 +161,8 @@ ST_API st_RecorderDef st_recorder_def(void);
 ST_API st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st_Scene *scene,
                                   const st_SystemDef *choices, const st_System *system, st_Recorder **out,
                                   st_Error *err);
-/* Add the state after a step. The first call, with an info of h = 0, records the start. After a failure the file keeps
- * everything that was flushed before; close it.                                                   */
+/* Add the state after a step. The first call, with an info of h = 0, records the start. After a failure the file
+ * contains everything that was flushed before; close the recorder. */
 ST_API st_Status st_recorder_add(st_Recorder *recorder, const st_System *system, const st_StepInfo *info,
                                  st_Error *err);
 /* Bytes in the file so far. */
@@ -169,7 +174,7 @@ ST_API st_Status st_recorder_close(st_Recorder *recorder, const st_System *syste
 
 /* Contents of a recording. Its texts stay valid until the recording is closed. */
 typedef struct st_RecordingInfo {
-    int format;          /* of the layout                                           */
+    int format;          /* version of the layout                                   */
     const char *version; /* of the library that wrote it                            */
     const char *created; /* when, UTC                                               */
     const char *name, *description, *label;
@@ -178,15 +183,15 @@ typedef struct st_RecordingInfo {
     const char *choices; /* every setting: JSON                                     */
     const char *const *sets;
     int n_sets;
-    const char *outcome, *message; /* "running": it was killed, or is not yet done      */
-    double wall;                   /* seconds it took, as far as it is known            */
+    const char *outcome, *message; /* "running": the run was killed, or has not ended yet */
+    double wall;                   /* wall time of the run, up to the last known step [s] */
     double stage_seconds[ST_N_STAGES];
-    bool closed;  /* false: cut off, or still being written                       */
-    int n_bodies; /* the ground not counted                                       */
+    bool closed;  /* false: truncated, or still being written                     */
+    int n_bodies; /* without the ground                                           */
     int n_joints, n_springs;
     int n_values; /* of all measures together                                     */
     int64_t n_frames, n_steps, n_contacts, n_events, n_checkpoints;
-    double rate;        /* frames a simulated second; 0: every step                     */
+    double rate;        /* frames per simulated second; 0: every step                   */
     double first, last; /* time of the first and the last frame [s]                     */
     int64_t bytes;      /* of the file                                                  */
 } st_RecordingInfo;
@@ -198,17 +203,17 @@ typedef struct st_RecordedStep {
     char solver[16];
     double residual, penetration, joint_error, kinetic, potential;
     double wall;                /* since the start of the run [s]                                      */
-    double joint_residual;      /* velocity that the solver left in joints [m/s or rad/s]    */
+    double joint_residual;      /* largest velocity error that the solver left in joints [m/s or rad/s] */
     double friction;            /* work of friction since the start [J]                      */
-    double force_time, force_h; /* forces are means at this time over this time [s]; 0: a file of an older version */
+    double force_time, force_h; /* [s] as in st_StepInfo; 0: a file of an older version */
     int32_t struck;             /* contacts that closed in a fixed step                      */
     double work, damping, impacts, correction, scheme, unexplained; /* as in st_StepInfo [J]  */
 } st_RecordedStep;
 
 typedef struct st_RecordedFrame {
     double time;
-    int64_t step;          /* its row among the steps                                   */
-    int64_t first_contact; /* its contacts stand from here                              */
+    int64_t step;          /* index of its step                                         */
+    int64_t first_contact; /* index of its first contact                                */
     int32_t n_contacts;
 } st_RecordedFrame;
 
@@ -218,18 +223,18 @@ typedef struct st_RecordedContact {
     int32_t a, b; /* bodies, 1-based; 0: the ground                                     */
     double point[3], normal[3];
     double impulse[3];  /* on b, without impacts, world axes [N s]                      */
-    double impact[3];   /* on b, of impacts [N s]; with impulse 0: they cannot be told apart */
-    double velocity[3]; /* of b against a, world axes [m/s]                             */
+    double impact[3];   /* on b, of impacts [N s]; if impulse is 0, they cannot be separated */
+    double velocity[3]; /* of b relative to a, world axes [m/s]                         */
     double gap;
 } st_RecordedContact;
 
 /* The action of a on b through a joint, in the step that ended in a frame. */
 typedef struct st_RecordedJoint {
-    double force[3], torque[3];           /* at the joint's point, world axes [N, N m]; NaN: the step holds an impact */
-    double coordinate, speed;             /* [m or rad] and per second; 0: it has none            */
-    double other, other_speed;            /* the other coordinate: angle_b, twist, ...; likewise  */
-    double motor;                         /* on the coordinate [N or N m]                         */
-    double error;                         /* largest joint value [m or rad]                       */
+    double force[3], torque[3]; /* at the joint's point, world axes [N, N m]; NaN: the step includes an impact */
+    double coordinate, speed;   /* [m or rad] and per second; 0: it has none            */
+    double other, other_speed;  /* the other coordinate: angle_b, twist, ...; 0: it has none */
+    double motor;               /* on the coordinate [N or N m]                         */
+    double error;               /* largest error of its rows [m or rad]                 */
     double friction, limit, spring, gear; /* as in st_JointReport                       */
 } st_RecordedJoint;
 
@@ -250,13 +255,13 @@ typedef struct st_RecordedEvent {
 
 typedef struct st_RecordedCheckpoint {
     double time;
-    int64_t step;          /* steps taken before it                                     */
-    uint64_t hash;         /* st_system_hash of it                                      */
-    int64_t offset, bytes; /* in the dataset of all states                              */
+    int64_t step;          /* number of steps before it                                 */
+    uint64_t hash;         /* st_system_hash of the state                               */
+    int64_t offset, bytes; /* place in the dataset of all states                        */
 } st_RecordedCheckpoint;
 
 typedef struct st_Recording st_Recording;
-/* Open a recording for reading, also one that was cut off. Close it with st_recording_close. */
+/* Open a recording for reading. A truncated recording can be read, too. Close it with st_recording_close. */
 ST_API st_Status st_recording_open(const char *path, st_Recording **out, st_Error *err);
 /* Close a recording and free it. NULL is allowed. */
 ST_API void st_recording_close(st_Recording *recording);
@@ -277,8 +282,8 @@ ST_API st_Status st_recording_events(st_Recording *recording, int64_t first, int
 /* Read checkpoints first .. first + count - 1 into `out`. */
 ST_API st_Status st_recording_checkpoints(st_Recording *recording, int64_t first, int64_t count,
                                           st_RecordedCheckpoint *out, st_Error *err);
-/* Read the bodies of one frame, n_bodies numbers each; any array may be NULL. Position and velocity are in world axes,
- * spin in body axes.                                                                              */
+/* Read the bodies of one frame. Each array has n_bodies entries; any may be NULL. Position and velocity are in world
+ * axes, spin in body axes.                                                                              */
 ST_API st_Status st_recording_bodies(st_Recording *recording, int64_t frame, st_Vec3 *position, st_Quat *orientation,
                                      st_Vec3 *velocity, st_Vec3 *spin, st_Error *err);
 /* Read the n_joints joints of one frame. */
@@ -294,7 +299,7 @@ ST_API st_Status st_recording_scene(const st_Recording *recording, const char *c
 ST_API st_Status st_recording_restore(st_Recording *recording, const st_RecordedCheckpoint *checkpoint,
                                       st_System *system, st_Error *err);
 
-/* Write a file, whole or not at all. */
+/* Write a file completely or not at all. */
 ST_API st_Status st_file_write(const char *path, const void *bytes, size_t size, st_Error *err);
 
 /* Write a recording as a table with one line per frame. */
@@ -302,38 +307,39 @@ ST_API st_Status st_recording_write_csv(st_Recording *recording, const char *pat
 /* Write a recording for ParaView: FOLDER/walls.pvd, bodies.pvd, grains.pvd, contacts.pvd and network.pvd, which list
  * the .vtp files of the frames (docs/recording.md).                                                   */
 ST_API st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st_Error *err);
-/* The names of all curves of a recording as a text to read: malloc'd; NULL if there is no memory. */
+/* The names of all curves of a recording, as a text for people. malloc'd; NULL if there is no memory. */
 ST_API char *st_recording_curve_names(const st_Recording *recording);
-/* Draw curves of a recording as SVG, by name: "kinetic", "left.x", "left/ground.force", "hinge.torque", ... One chart
- * per unit. They are drawn over the curve `over`; NULL: over time.                                    */
+/* Draw curves of a recording as SVG, by name: "kinetic", "left.x", "left/ground.force", "hinge.torque", ... There is
+ * one chart per unit. The horizontal axis is the curve `over`; NULL: time. */
 ST_API st_Status st_recording_write_plot(st_Recording *recording, const char *over, const char *const *curves,
                                          int n_curves, const char *path, st_Error *err);
 
 /* Pack a recording for the viewer's page: a JSON header and compressed arrays, malloc'd. `limit` is the largest number
- * of body poses (and of contacts); 0: a default that browsers can handle. A longer run is thinned, and the header says
- * so. */
+ * of body poses (and of contacts); 0: a default that browsers can handle. If a run has more, frames are left out, and
+ * the header states it. */
 ST_API st_Status st_recording_pack(st_Recording *recording, int64_t limit, unsigned char **out, size_t *size,
                                    st_Error *err);
-/* Write the viewer's page with the run inside: one file that needs no network. `page` is the HTML of the viewer. */
+/* Write the viewer's page with the run in it, as one file that needs no network. `page` is the HTML of the viewer. */
 ST_API st_Status st_recording_write_report(st_Recording *recording, int64_t limit, const char *page, size_t page_size,
                                            const char *path, st_Error *err);
-/* Bodies, shapes, joints and springs as JSON for the viewer: malloc'd; NULL if there is no memory. */
+/* Bodies, shapes, joints and springs as JSON for the viewer. malloc'd; NULL if there is no memory. */
 ST_API char *st_scene_model(const st_Scene *scene, const st_SystemDef *def);
-/* All settings as JSON: malloc'd; NULL if there is no memory. */
+/* All settings as JSON. malloc'd; NULL if there is no memory. */
 ST_API char *st_choices_json(const st_SystemDef *def);
 
 /* ---- problem files: FCLIB and complementarity problems, docs/problems.md ------------------------ */
 
 /* A problem file: HDF5 in the FCLIB layout (docs/problems.md) with a friction problem or a linear complementarity
- * problem. One that was read owns its arrays. To write one, fill the struct with your own arrays.           */
+ * problem. st_problem_file_read returns one that owns its arrays. To write one, fill the struct with your own arrays.
+ */
 typedef struct st_ProblemFile {
-    const char *kind; /* fc2d, fc3d, rfc3d, gfc2d, gfc3d, grfc3d, lcp, mlcp; not looked at when writing */
+    const char *kind; /* fc2d, fc3d, rfc3d, gfc2d, gfc3d, grfc3d, lcp, mlcp; not used when writing */
     bool is_lcp;
-    st_FrictionProblem friction;     /* where is_lcp is false                               */
-    st_LcpProblem lcp;               /* where it is true; mlcp: with free rows              */
+    st_FrictionProblem friction;     /* if is_lcp is false                                  */
+    st_LcpProblem lcp;               /* if is_lcp is true; mlcp has free rows               */
     int n;                           /* rows of r, or of z                                  */
     const char *title, *description; /* or NULL                                         */
-    const double *r, *u, *v;         /* a stored answer (r or z, u or w, v), each may be NULL */
+    const double *r, *u, *v;         /* a stored solution (r or z, u or w, v); each may be NULL */
 } st_ProblemFile;
 
 /* Read a problem file. Free it with st_problem_file_destroy. */
@@ -343,13 +349,13 @@ ST_API void st_problem_file_destroy(st_ProblemFile *file);
 
 /* Write a problem file. */
 ST_API st_Status st_problem_file_write(const char *path, const st_ProblemFile *file, st_Error *err);
-/* Copy the file `from` to `path` with r, u, v (z, w of an LCP) as its /solution; everything else is kept. u and v may
- * be NULL; `path` may be equal to `from`.                                                           */
+/* Copy the file `from` to `path` with r, u, v (for an LCP: z, w) as its /solution. Everything else is copied unchanged.
+ * u and v may be NULL; `path` may be equal to `from`. */
 ST_API st_Status st_problem_file_write_solution(const char *from, const char *path, int n_r, const double *r,
                                                 const double *u, int n_v, const double *v, st_Error *err);
 
-/* Draw a performance profile (Dolan & More 2002): for each solver, the share of problems solved within a factor of the
- * best time. seconds[s n_problems + k] is the time of solver s on problem k; negative: not solved. */
+/* Draw a performance profile (Dolan & More 2002): for each solver, the fraction of problems that it solves within a
+ * factor of the best time. seconds[s n_problems + k] is the time of solver s on problem k; negative: not solved. */
 ST_API st_Status st_profile_write(const char *path, const char *title, int n_solvers, const char *const *names,
                                   int n_problems, const double *seconds, st_Error *err);
 

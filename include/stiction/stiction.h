@@ -1,4 +1,4 @@
-/* stiction/stiction.h -- the whole library. Files and programs: <stiction/io.h> beside it. */
+/* stiction/stiction.h -- includes every header of the library. Include <stiction/io.h> too to read and write files. */
 #ifndef STICTION_STICTION_H
 #define STICTION_STICTION_H
 
