@@ -30,10 +30,12 @@ typedef struct BenchOptions {
 } BenchOptions;
 
 static const Option options[] = {
-    {"runs", 0, OPTION_COUNT, "N", "at most so many of each scene, the quickest counts (3, within 3 s)",
+    {"runs", 0, OPTION_COUNT, "N",
+     "largest number of runs per scene, of which the fastest is reported (default 3, within 3 s)",
      offsetof(BenchOptions, runs)},
-    {"steps", 0, OPTION_COUNT, "N", "only so many steps of each (to its end)", offsetof(BenchOptions, steps)},
-    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of every scene, as often as needed",
+    {"steps", 0, OPTION_COUNT, "N", "number of steps of each scene (default: to its end)",
+     offsetof(BenchOptions, steps)},
+    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of every scene; may be repeated",
      offsetof(BenchOptions, sets)},
     {"threads", 0, OPTION_COUNT, "N", THREADS_HELP, offsetof(BenchOptions, threads)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the table", offsetof(BenchOptions, json)},
@@ -46,12 +48,13 @@ const Command bench_command = {
     .words = "[SCENE ...]",
     .min_words = 0,
     .max_words = MAX_WORDS,
-    .summary = "time of a step of scenes, by stage, and how good the steps are",
-    .details = "Runs each scene several times, without output, and prints the quickest run: CPU time of a step in the "
-               "mean and wall time of the longest, the share of each stage, and the worst of all steps: residual of "
-               "the step problem, penetration, joint error. Without SCENE a selection of the examples. Against other "
-               "engines: make bench. Exit status: 0 all ran to their end; 1 one did not; 2 something is wrong with "
-               "the command line or a scene.",
+    .summary = "measure the time per step of scenes, by stage, with the accuracy",
+    .details =
+        "Runs each scene several times, without output, and reports the fastest run: mean CPU time per step, wall "
+        "time of the longest step, the percentage of each stage, and the largest residual, penetration and "
+        "joint error of all steps. Without SCENE it runs a selection of the examples. make bench compares with "
+        "other engines. Exit status: 0 all runs reached the end; 1 one did not; 2 an error in the command line "
+        "or a scene.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = bench_main,

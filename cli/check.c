@@ -14,7 +14,7 @@ typedef struct CheckOptions {
 } CheckOptions;
 
 static const Option options[] = {
-    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene, as often as needed",
+    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene; may be repeated",
      offsetof(CheckOptions, sets)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document", offsetof(CheckOptions, json)},
 };
@@ -26,8 +26,8 @@ const Command check_command = {
     .words = "SCENE",
     .min_words = 1,
     .max_words = 1,
-    .summary = "read a scene and say what is in it, or what is wrong",
-    .details = "Nothing is run. Exit status: 0 the scene can be run; 2 it cannot, the message says where and why. "
+    .summary = "read a scene and list its contents or its errors",
+    .details = "The scene is not run. Exit status: 0 the scene can be run; 2 it has errors, which are listed. "
                "stiction settings lists the simulation settings.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),

@@ -24,12 +24,14 @@ typedef struct CompareOptions {
 } CompareOptions;
 
 static const Option options[] = {
-    {"presets", 0, OPTION_TEXT, "A,B,C", "which, in this order (all)", offsetof(CompareOptions, presets)},
-    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene, as often as needed",
+    {"presets", 0, OPTION_TEXT, "A,B,C", "the presets, in this order (default: all)",
+     offsetof(CompareOptions, presets)},
+    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene; may be repeated",
      offsetof(CompareOptions, sets)},
     {"plot", 0, OPTION_TEXT, "FILE", "draw the trajectories on common axes: " DRAWING_HELP,
      offsetof(CompareOptions, plot)},
-    {"body", 0, OPTION_TEXT, "NAME", "whose trajectory (the first that can move)", offsetof(CompareOptions, body)},
+    {"body", 0, OPTION_TEXT, "NAME", "the body of the trajectory (default: the first that can move)",
+     offsetof(CompareOptions, body)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the table", offsetof(CompareOptions, json)},
 };
 
@@ -40,12 +42,13 @@ const Command compare_command = {
     .words = "SCENE",
     .min_words = 1,
     .max_words = 1,
-    .summary = "one scene under several presets, side by side",
-    .details = "Runs the scene under each preset, which replaces the scene's own; keys that the scene gives beside it "
-               "stay. difference is the largest distance of any body at the end from where it ends under the first "
-               "preset that ran. A preset that cannot run the scene says why. Exit status: 0 at least one ran to the "
-               "end; 1 none did, or the plot could not be written; 2 something is wrong with the command line or the "
-               "scene under every preset.",
+    .summary = "run one scene with several presets and compare the results",
+    .details =
+        "Runs the scene with each preset in place of its own. Other settings of the scene stay. difference is the "
+        "largest distance of a body at the end from its position with the first preset that ran. If a preset "
+        "cannot run the scene, the table shows the reason. Exit status: 0 at least one run reached the end; 1 "
+        "none did, or the plot could not be written; 2 an error in the command line, or in the scene with "
+        "every preset.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = compare_main,

@@ -22,14 +22,14 @@ typedef struct ConvergeOptions {
 } ConvergeOptions;
 
 static const Option options[] = {
-    {"halvings", 0, OPTION_TEXT, "A..B", "the steps to compare, h = 2^-A ... 2^-B (5..10)",
+    {"halvings", 0, OPTION_TEXT, "A..B", "the steps to compare, h = 2^-A ... 2^-B (default 5..10)",
      offsetof(ConvergeOptions, halvings)},
-    {"reference", 0, OPTION_COUNT, "C", "the step of the reference, h = 2^-C (B + 4)",
+    {"reference", 0, OPTION_COUNT, "C", "the step of the reference, h = 2^-C (default B + 4)",
      offsetof(ConvergeOptions, reference)},
-    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene, as often as needed",
+    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene; may be repeated",
      offsetof(ConvergeOptions, sets)},
     {"reference-set", 0, OPTION_LIST, "PATH=VALUE",
-     "the same for the reference alone:\n--reference-set simulation/integrator=sdirk2",
+     "override a value for the reference only:\n--reference-set simulation/integrator=sdirk2",
      offsetof(ConvergeOptions, reference_sets)},
     {"csv", 0, OPTION_TEXT, "FILE.csv", "write the table", offsetof(ConvergeOptions, csv)},
     {"plot", 0, OPTION_TEXT, "FILE", "draw the errors over h on logarithmic axes:\n" DRAWING_HELP,
@@ -44,14 +44,14 @@ const Command converge_command = {
     .words = "SCENE",
     .min_words = 1,
     .max_words = 1,
-    .summary = "errors of a scene at several steps, and the observed order",
-    .details = "Runs the scene to its end at h = 2^-A ... 2^-B and at the much finer 2^-C, which serves as the exact "
-               "answer. position_error is the 2-norm of the differences of all coordinates of all bodies, rotations as "
-               "angles [m, rad]; velocity_error the same of velocities [m/s, rad/s]; joint_error the largest joint "
-               "value at the end. ratio is the position error of the row before over this one; order is log2 of the "
-               "ratio, of positions and of velocities. "
-               "Exit status: 0 done; 1 a run could not be finished or an output not be written; 2 something is wrong "
-               "with the command line, the scene or an output.",
+    .summary = "measure the error of a scene at several step sizes, and the order",
+    .details = "Runs the scene to its end at h = 2^-A ... 2^-B and at the much finer 2^-C, which is the reference. "
+               "position_error is the 2-norm of the differences of all coordinates of all bodies, rotations as angles "
+               "[m, rad]. velocity_error is the same for velocities [m/s, rad/s]. joint_error is the largest error of "
+               "a joint at the end. ratio is the position error of the row above divided by this one; order is log2 "
+               "of the ratio, for positions and for velocities. "
+               "Exit status: 0 done; 1 a run did not finish or an output could not be written; 2 an error in the "
+               "command line, the scene or an output.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = converge_main,

@@ -18,10 +18,11 @@ typedef struct ConvertOptions {
 } ConvertOptions;
 
 static const Option options[] = {
-    {"output", 'o', OPTION_TEXT, "FILE", "write there; else to the standard output", offsetof(ConvertOptions, output)},
-    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value first, as in robots/0/fixed=true",
+    {"output", 'o', OPTION_TEXT, "FILE", "the file to write (default: standard output)",
+     offsetof(ConvertOptions, output)},
+    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value before the conversion: robots/0/fixed=true",
      offsetof(ConvertOptions, sets)},
-    {"force", 'f', OPTION_FLAG, NULL, "overwrite a file that is there", offsetof(ConvertOptions, force)},
+    {"force", 'f', OPTION_FLAG, NULL, "overwrite an existing file", offsetof(ConvertOptions, force)},
 };
 
 static int convert_main(int argc, char *const *argv);
@@ -33,8 +34,9 @@ const Command convert_command = {
     .max_words = 1,
     .summary = "write a robot (URDF, MJCF, SDF) as a scene to edit, or a scene as MJCF",
     .details =
-        "FILE is a robot's description, or a scene with a key `robots`, which is then taken in. What was decided "
-        "and what was not carried over is said on the standard error. An output that ends in .xml is MJCF, for MuJoCo.",
+        "FILE is a robot file, or a scene with the key `robots`; its robots become part of the new scene. Parts that "
+        "were "
+        "approximated or omitted are listed on the standard error. An output that ends in .xml is MJCF, for MuJoCo.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = convert_main,

@@ -6,7 +6,7 @@
 
 #include "tool.h"
 
-#define DRAWING_HELP "FILE.svg; or FILE.png, FILE.pdf where rsvg-convert is installed"
+#define DRAWING_HELP "FILE.svg, or FILE.png and FILE.pdf if rsvg-convert is installed"
 
 typedef struct Drawing {
     const char *path;                   /* what was asked for                            */

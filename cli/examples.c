@@ -17,11 +17,11 @@ typedef struct ExamplesOptions {
 } ExamplesOptions;
 
 static const Option options[] = {
-    {"output", 'o', OPTION_TEXT, "FILE|DIR", "copy the example there, with the files it names",
+    {"output", 'o', OPTION_TEXT, "FILE|DIR", "copy the example, and the files that it uses, to FILE or DIR",
      offsetof(ExamplesOptions, copy)},
-    {"force", 'f', OPTION_FLAG, NULL, "overwrite a file that is there", offsetof(ExamplesOptions, force)},
+    {"force", 'f', OPTION_FLAG, NULL, "overwrite an existing file", offsetof(ExamplesOptions, force)},
     {"json", 0, OPTION_FLAG, NULL, "list as one JSON document", offsetof(ExamplesOptions, json)},
-    {"names", 0, OPTION_FLAG, NULL, "list names only, one per line", offsetof(ExamplesOptions, names)},
+    {"names", 0, OPTION_FLAG, NULL, "list only names, one per line", offsetof(ExamplesOptions, names)},
 };
 
 static int examples_main(int argc, char *const *argv);
@@ -30,9 +30,9 @@ const Command examples_command = {
     .name = "examples",
     .words = "[NAME]",
     .max_words = 1,
-    .summary = "list the example scenes, show one, copy one out",
-    .details = "An example runs by its name: stiction run NAME. The folder is the installed one or the source tree's; "
-               "the environment variable STICTION_EXAMPLES overrides it.",
+    .summary = "list the example scenes, show one or copy one",
+    .details = "To run an example: stiction run NAME. Examples are in the installed folder or in the source tree; the "
+               "environment variable STICTION_EXAMPLES selects another folder.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = examples_main,

@@ -9,12 +9,12 @@ typedef struct ExportOptions {
 } ExportOptions;
 
 static const Option options[] = {
-    {"csv", 0, OPTION_TEXT, "FILE", "a table, one line a frame, columns as of stiction run -o FILE.csv",
+    {"csv", 0, OPTION_TEXT, "FILE",
+     "write a table with one line per frame, and the columns of stiction run -o FILE.csv",
      offsetof(ExportOptions, csv)},
     {"vtk", 0, OPTION_TEXT, "DIR",
-     "for ParaView: DIR/bodies.pvd, walls.pvd, grains.pvd (spheres,\nas points with a radius), clumps.pvd, "
-     "contacts.pvd, and "
-     "network.pvd,\nthe lines along which forces go from body to body",
+     "write files for ParaView: DIR/bodies.pvd, walls.pvd, grains.pvd (spheres as points with a radius), clumps.pvd, "
+     "contacts.pvd, and network.pvd (the force network: lines between bodies in contact)",
      offsetof(ExportOptions, vtk)},
 };
 
@@ -26,7 +26,7 @@ const Command export_command = {
     .words = "FILE.h5",
     .min_words = 1,
     .max_words = 1,
-    .summary = "turn a recording into a table or files for ParaView",
+    .summary = "write a recording as a table or as files for ParaView",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = export_main,

@@ -15,12 +15,12 @@ typedef struct ExtractOptions {
 } ExtractOptions;
 
 static const Option options[] = {
-    {"at", 0, OPTION_TEXT, "T", "the time [s]: the step that starts at T or contains it; 0 where none is given",
+    {"at", 0, OPTION_TEXT, "T", "the time [s]: the step that starts at T or contains it (default 0)",
      offsetof(ExtractOptions, at)},
     {"output", 'o', OPTION_TEXT, "FILE.hdf5", "the file to write", offsetof(ExtractOptions, output)},
-    {"local", 0, OPTION_FLAG, NULL, "the local form, W and q, even where the global one would do",
+    {"local", 0, OPTION_FLAG, NULL, "write the local form, W and q, even if the global one is possible",
      offsetof(ExtractOptions, local)},
-    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene, as often as needed",
+    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene; may be repeated",
      offsetof(ExtractOptions, sets)},
 };
 
@@ -31,11 +31,13 @@ const Command extract_command = {
     .words = "SCENE",
     .min_words = 1,
     .max_words = 1,
-    .summary = "write the step problem of a scene at a time, for solve",
-    .details = "The scene is run up to the time. The file is HDF5 in the FCLIB layout (docs/problems.md): the global "
-               "form, with rigid joints as its equality rows; the local form where springs, dampers or compliance "
-               "have no place in that and are folded into W and q. The impulses of the step are its /solution. Exit "
-               "status: 0 written; 1 the run failed or there is no contact at that time; 2 usage, scene, file.",
+    .summary = "write the step problem of a scene at a given time to a file",
+    .details =
+        "The scene is run up to the given time. The file is HDF5 in the FCLIB layout (docs/problems.md), for stiction "
+        "solve. It has the global form, with rigid joints as equality rows. The global form cannot express "
+        "springs, dampers and compliance: with these the file has the local form, and W and q include them. "
+        "/solution has the impulses of the step. Exit status: 0 the file was written; 1 the run failed or there "
+        "is no contact at that time; 2 an error in the command line, the scene or the file.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = extract_main,

@@ -13,7 +13,7 @@ typedef struct InfoOptions {
 
 static const Option options[] = {
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document", offsetof(InfoOptions, json)},
-    {"scene", 0, OPTION_FLAG, NULL, "print the text of the scene it was made from", offsetof(InfoOptions, scene)},
+    {"scene", 0, OPTION_FLAG, NULL, "print the scene of the run", offsetof(InfoOptions, scene)},
 };
 
 static int info_main(int argc, char *const *argv);
@@ -24,9 +24,10 @@ const Command info_command = {
     .words = "FILE.h5",
     .min_words = 1,
     .max_words = 1,
-    .summary = "say what is in a recording",
-    .details = "A recording is made by stiction run SCENE -o FILE.h5. One of a run that was killed opens like any "
-               "other, with everything up to its last flush.",
+    .summary = "describe a recording",
+    .details =
+        "stiction run SCENE -o FILE.h5 makes a recording. The recording of a run that was killed can be read, too: "
+        "it contains everything up to the last flush.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = info_main,

@@ -30,8 +30,8 @@ static void print_help(FILE *out)
         fprintf(out, "  %-24s", left);
         print_wrapped_at(out, commands[i]->summary, 26, 26);
     }
-    fprintf(out, "\n  stiction COMMAND --help   what a command does, and its options\n"
-                 "  stiction --version        the version of the program and its library\n\n"
+    fprintf(out, "\n  stiction COMMAND --help   describe a command and its options\n"
+                 "  stiction --version        print the version of the program and its library\n\n"
                  "Start with: stiction examples\n");
 }
 

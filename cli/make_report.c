@@ -14,7 +14,7 @@ static const Option options[] = {
     {"output", 'o', OPTION_TEXT, "FILE.html", "the file to write", offsetof(ReportOptions, output)},
     {"poses", 0, OPTION_COUNT, "N",
      "keep at most N body poses (frames times bodies), and N/4 contacts;\n"
-     "else 2000000, which every browser bears; more are thinned",
+     "frames are left out if there are more (default 2000000)",
      offsetof(ReportOptions, poses)},
 };
 
@@ -26,9 +26,10 @@ const Command report_command = {
     .words = "FILE.h5",
     .min_words = 1,
     .max_words = 1,
-    .summary = "turn a recording into one HTML file to look at and to send",
-    .details = "The file has the motion in 3-D, plots, the scene and the summary. It needs no network and no other "
-               "file: open it in any browser.",
+    .summary = "write a recording as one HTML file that any browser can show",
+    .details =
+        "The file contains the motion in 3-D, plots, the scene and the summary. It needs no network and no other "
+        "file.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = report_main,

@@ -10,7 +10,7 @@ typedef struct ManualOptions {
 } ManualOptions;
 
 static const Option options[] = {
-    {"bash", 0, OPTION_FLAG, NULL, "print the completion of commands, options and examples for bash",
+    {"bash", 0, OPTION_FLAG, NULL, "print completions of commands, options and examples for bash",
      offsetof(ManualOptions, bash)},
     {"zsh", 0, OPTION_FLAG, NULL, "the same for zsh", offsetof(ManualOptions, zsh)},
     {"fish", 0, OPTION_FLAG, NULL, "the same for fish", offsetof(ManualOptions, fish)},
@@ -21,9 +21,10 @@ static int manual_main(int argc, char *const *argv);
 const Command manual_command = {
     .name = "manual",
     .words = "",
-    .summary = "print the manual page of all this, for man",
-    .details = "make install puts them where man and the shells look. Without that: stiction manual | man -l -; "
-               "source <(stiction manual --bash); stiction manual --fish | source.",
+    .summary = "print the manual page, or completions for a shell",
+    .details =
+        "make install puts them into the folders that man and the shells search. Without an installation: stiction "
+        "manual | man -l -; source <(stiction manual --bash); stiction manual --fish | source.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = manual_main,
@@ -77,13 +78,13 @@ static void put_page(void)
     printf(".TH STICTION 1 \"\" \"stiction %s\"\n", st_version());
     puts(".SH NAME\nstiction \\- rigid bodies with contact, friction, impacts, joints and stiff forces\n"
          ".SH SYNOPSIS\n.B stiction\n.I COMMAND\n[\\fIoptions\\fR]\n"
-         ".SH DESCRIPTION\nRuns scenes, which are JSON files, robots (URDF, MJCF) or examples by their name; looks at "
-         "what was\n"
-         "recorded; solves contact problems from files. \\fBstiction examples\\fR lists scenes to begin with.\n"
+         ".SH DESCRIPTION\nRuns scenes, which are JSON files, robots (URDF, MJCF, SDF) or examples by name. Shows\n"
+         "recordings of runs. Solves contact problems from files. \\fBstiction examples\\fR lists scenes to begin "
+         "with.\n"
          ".SH COMMANDS");
     for (int k = 0; commands[k] != NULL; k++)
         put_command(commands[k]);
-    puts(".SH ENVIRONMENT\n.TP\n.B STICTION_EXAMPLES\nthe folder of the examples, where it is not the installed one\n"
+    puts(".SH ENVIRONMENT\n.TP\n.B STICTION_EXAMPLES\nthe folder of the examples, in place of the installed one\n"
          ".TP\n.B STICTION_BROWSER\nthe browser that render and plot draw with");
 }
 

@@ -16,10 +16,10 @@ typedef struct PlotOptions {
 
 static const Option options[] = {
     {"y", 'y', OPTION_LIST, "CURVE",
-     "kinetic, BODY.z, BODY/BODY.force, JOINT.torque ...: as often as\n"
-     "needed, or with commas; left out: lists all there are",
+     "a curve: kinetic, BODY.z, BODY/BODY.force, JOINT.torque ...; may be\n"
+     "repeated, or several with commas. Without --y: list all curves",
      offsetof(PlotOptions, curves)},
-    {"x", 'x', OPTION_TEXT, "CURVE", "draw them over this one, not over time", offsetof(PlotOptions, over)},
+    {"x", 'x', OPTION_TEXT, "CURVE", "the horizontal axis (default: time)", offsetof(PlotOptions, over)},
     {"output", 'o', OPTION_TEXT, "FILE", DRAWING_HELP, offsetof(PlotOptions, output)},
 };
 
@@ -34,7 +34,8 @@ const Command plot_command = {
     .summary = "draw curves of a recording",
     .details =
         "Curves of the same unit share a chart: stiction plot run.h5 -y kinetic,potential,total -y ball.z -o p.svg. "
-        "Forces: BODY.force of all its contacts, BODY/ground.fz of those with the ground, JOINT.force in a joint.",
+        "Forces: BODY.force is that of all contacts of the body, BODY/ground.fz that of its contacts with the ground, "
+        "JOINT.force that in a joint.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = plot_main,

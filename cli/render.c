@@ -32,15 +32,16 @@ static const Option options[] = {
     {"output", 'o', OPTION_TEXT, "FILE",
      "FILE.png or FILE.jpg: one picture; FILE.mp4 or FILE.gif: a film;\nFOLDER/: frames as PNG",
      offsetof(RenderOptions, output)},
-    {"at", 0, OPTION_NUMBER, "T", "the time of the picture [s]; else the middle", offsetof(RenderOptions, at)},
-    {"from", 0, OPTION_NUMBER, "T", "where the film starts [s]", offsetof(RenderOptions, from)},
-    {"to", 0, OPTION_NUMBER, "T", "where the film ends [s]", offsetof(RenderOptions, to)},
-    {"fps", 0, OPTION_NUMBER, "N", "frames a second of the film; else 30", offsetof(RenderOptions, fps)},
-    {"speed", 0, OPTION_NUMBER, "X", "simulated seconds a second of the film; else 1", offsetof(RenderOptions, speed)},
-    {"size", 0, OPTION_TEXT, "WxH", "pixels; else 1280x720", offsetof(RenderOptions, size)},
-    {"look", 0, OPTION_TEXT, "X,Y,Z", "where the eye is, seen from the scene; else chosen by what moves",
+    {"at", 0, OPTION_NUMBER, "T", "the time of the picture [s] (default: the middle)", offsetof(RenderOptions, at)},
+    {"from", 0, OPTION_NUMBER, "T", "start of the film [s]", offsetof(RenderOptions, from)},
+    {"to", 0, OPTION_NUMBER, "T", "end of the film [s]", offsetof(RenderOptions, to)},
+    {"fps", 0, OPTION_NUMBER, "N", "frames per second of the film (default 30)", offsetof(RenderOptions, fps)},
+    {"speed", 0, OPTION_NUMBER, "X", "simulated seconds per second of the film (default 1)",
+     offsetof(RenderOptions, speed)},
+    {"size", 0, OPTION_TEXT, "WxH", "size in pixels (default 1280x720)", offsetof(RenderOptions, size)},
+    {"look", 0, OPTION_TEXT, "X,Y,Z", "direction from the scene to the camera (default: from the motion)",
      offsetof(RenderOptions, look)},
-    {"theme", 0, OPTION_TEXT, "NAME", "light or dark; else dark", offsetof(RenderOptions, theme)},
+    {"theme", 0, OPTION_TEXT, "NAME", "light or dark (default dark)", offsetof(RenderOptions, theme)},
 };
 
 static int render_main(int argc, char *const *argv);
@@ -51,8 +52,10 @@ const Command render_command = {
     .min_words = 1,
     .max_words = 1,
     .summary = "make a picture or a film of a recording",
-    .details = "Needs Chromium (Debian: chromium), and ffmpeg for films; without a screen or a graphics card they draw "
-               "as well, slower. STICTION_BROWSER names another browser of that kind.",
+    .details =
+        "Needs Chromium (Debian: chromium), and ffmpeg for films. No screen and no graphics card are necessary, but "
+        "without them it is slower. The environment variable STICTION_BROWSER selects another browser based on "
+        "Chromium.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = render_main,

@@ -29,28 +29,30 @@ typedef struct RunOptions {
 
 static const Option options[] = {
     {"set", 0, OPTION_LIST, "PATH=VALUE",
-     "override a value of the scene, as often as needed:\n"
+     "override a value of the scene; may be repeated:\n"
      "--set simulation/h=0.001 --set bodies/left/mass=2",
      offsetof(RunOptions, sets)},
     {"threads", 0, OPTION_COUNT, "N", THREADS_HELP, offsetof(RunOptions, threads)},
     {"output", 'o', OPTION_LIST, "FILE",
      "FILE.h5: record the run (stiction info, view, report, export);\n"
-     "FILE.csv: write a table, one line a step; both may be given",
+     "FILE.csv: write a table with one line per step; both may be given",
      offsetof(RunOptions, outputs)},
-    {"every", 0, OPTION_COUNT, "N", "of the table, only every N-th step (and the last)", offsetof(RunOptions, every)},
+    {"every", 0, OPTION_COUNT, "N", "write only every N-th step (and the last) to the table",
+     offsetof(RunOptions, every)},
     {"rate", 0, OPTION_NUMBER, "HZ",
-     "only so many lines of the table, or frames of the recording\n"
-     "(else 60, or 600 in all), a simulated second",
+     "lines of the table, or frames of the recording, per simulated\n"
+     "second (default: a line per step; 60 frames per second, and at least 600)",
      offsetof(RunOptions, rate)},
     {"checkpoint", 0, OPTION_NUMBER, "SECONDS",
-     "simulated time between checkpoints of the recording\n(else a tenth of the run)",
+     "simulated time between checkpoints of the recording\n(default: a tenth of the run)",
      offsetof(RunOptions, checkpoint)},
-    {"restart", 0, OPTION_TEXT, "FILE.h5", "go on from a recording's last checkpoint; without SCENE",
+    {"restart", 0, OPTION_TEXT, "FILE.h5", "continue from the last checkpoint of a recording; without SCENE",
      offsetof(RunOptions, restart)},
-    {"at", 0, OPTION_NUMBER, "T", "with --restart: from the last checkpoint not after T [s]", offsetof(RunOptions, at)},
+    {"at", 0, OPTION_NUMBER, "T", "with --restart: continue from the last checkpoint not after T [s]",
+     offsetof(RunOptions, at)},
     {"picture", 0, OPTION_TEXT, "FILE", "draw the motion, coordinates and energies:\n" DRAWING_HELP,
      offsetof(RunOptions, picture)},
-    {"log", 0, OPTION_TEXT, "FILE", "the progress as lines of text, one a second, and how the run ended",
+    {"log", 0, OPTION_TEXT, "FILE", "write the progress, one line per second, and the outcome of the run",
      offsetof(RunOptions, log)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the summary", offsetof(RunOptions, json)},
     {"quiet", 'q', OPTION_FLAG, NULL, "no progress line and no summary", offsetof(RunOptions, quiet)},
@@ -63,12 +65,12 @@ const Command run_command = {
     .words = "SCENE",
     .min_words = 0,
     .max_words = 1,
-    .summary = "run a scene; progress, then a summary",
-    .details = "SCENE is a scene file, or the name of an example (stiction examples) where there is no such file. "
-               "Exit status: 0 the end was reached; 1 the run diverged or an output could not be written, what was "
-               "computed is kept; 2 something is wrong with the command line, the scene or an output, nothing was "
-               "touched; 3 the end was reached, but more than 1 per cent of the steps are above residual_limit; 129, "
-               "130, 143 interrupted (SIGHUP, Ctrl-C, SIGTERM) at once, what was computed is kept.",
+    .summary = "run a scene and print a summary",
+    .details = "SCENE is a scene file. If there is no such file, it is the name of an example (stiction examples). "
+               "Exit status: 0 the end was reached; 1 the run diverged or an output could not be written (results so "
+               "far are kept); 2 an error in the command line, the scene or an output (no file was changed); 3 the "
+               "end was reached, but more than 1 per cent of the steps are above residual_limit; 129, 130, 143 "
+               "interrupted by SIGHUP, Ctrl-C or SIGTERM (results so far are kept).",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = run_main,

@@ -23,7 +23,7 @@ const Command settings_command = {
     .words = "",
     .summary = "list the settings of a simulation, presets and solvers",
     .details = "Settings are keys of \"simulation\" in a scene file; --set simulation/KEY=VALUE overrides one. A "
-               "preset sets them all; a key beside it overrides one.",
+               "preset sets many of them at once; other keys of \"simulation\" override it.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = settings_main,

@@ -12,26 +12,26 @@
 #include <sys/stat.h>
 
 static const Option options[] = {
-    {"solver", 's', OPTION_TEXT, "NAME", "the solver, auto where none is given (stiction settings lists them)",
+    {"solver", 's', OPTION_TEXT, "NAME", "the solver (default auto); stiction settings lists them",
      offsetof(SolveOptions, solver)},
-    {"all", 'a', OPTION_FLAG, NULL, "every solver that takes the problem", offsetof(SolveOptions, all)},
-    {"tolerance", 't', OPTION_NUMBER, "T", "solved means: an error of at most T, 1e-8 where none is given",
+    {"all", 'a', OPTION_FLAG, NULL, "run every solver that accepts the problem", offsetof(SolveOptions, all)},
+    {"tolerance", 't', OPTION_NUMBER, "T", "a problem is solved if its error is at most T (default 1e-8)",
      offsetof(SolveOptions, tolerance)},
-    {"time-limit", 0, OPTION_NUMBER, "S", "seconds of the processor for each solve, 10 where none are given",
+    {"time-limit", 0, OPTION_NUMBER, "S", "CPU seconds for each solve (default 10)",
      offsetof(SolveOptions, time_limit)},
-    {"output", 'o', OPTION_TEXT, "FILE", "write the problem with the best answer as its /solution",
+    {"output", 'o', OPTION_TEXT, "FILE", "write the problem with the best result as its /solution",
      offsetof(SolveOptions, output)},
     {"determine", 0, OPTION_FLAG, NULL,
-     "say which impulses the problem determines; the answer written is then the\n"
-     "one of least norm",
+     "report which impulses the problem determines uniquely; --output then\n"
+     "writes the solution of least norm",
      offsetof(SolveOptions, determine)},
-    {"force", 0, OPTION_FLAG, NULL, "go on although W is not positive semi-definite", offsetof(SolveOptions, force)},
-    {"plot", 0, OPTION_TEXT, "FILE", "of a folder: draw the performance profiles:\n" DRAWING_HELP,
+    {"force", 0, OPTION_FLAG, NULL, "solve even if W is not positive semi-definite", offsetof(SolveOptions, force)},
+    {"plot", 0, OPTION_TEXT, "FILE", "for a folder: draw the performance profiles:\n" DRAWING_HELP,
      offsetof(SolveOptions, plot)},
     {"parameter", 'p', OPTION_LIST, "NAME=VALUE",
      "a parameter of the solver, or SOLVER.NAME=VALUE with --all and auto; listed below",
      offsetof(SolveOptions, parameters)},
-    {"history", 0, OPTION_TEXT, "FILE", "of one file: write the residual after every iteration as CSV",
+    {"history", 0, OPTION_TEXT, "FILE", "for one file: write the residual after every iteration as CSV",
      offsetof(SolveOptions, history)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document", offsetof(SolveOptions, json)},
 };
@@ -57,15 +57,16 @@ const Command solve_command = {
     .words = "FILE|FOLDER",
     .min_words = 1,
     .max_words = 1,
-    .summary = "solve a contact problem from a file, or all of a folder",
+    .summary = "solve a contact problem from a file, or all problems of a folder",
     .details =
-        "FILE is HDF5 in the FCLIB layout (local or global, 2-D, 3-D, rolling), or holds an LCP or MLCP: "
-        "docs/problems.md. One row a solver. error is | r - P(r - u^) | / | q |, recomputed from the file's data "
-        "and r by a checker that no solver shares; error_rho the same with u scaled by 1/mean(diag W). A FOLDER is "
-        "searched for *.hdf5, *.h5 and *.hdf, and ends with performance profiles. Times below 10 ms are the median "
-        "of up to 21 solves. Exit status: 0 solved (with --all: by one solver at least; a folder: every file was "
-        "read); "
-        "1 not; 2 something is wrong with the command line or the file.",
+        "FILE is HDF5 in the FCLIB layout (local or global, 2-D, 3-D, rolling), or contains an LCP or MLCP: "
+        "docs/problems.md. The table has one row per solver. error is | r - P(r - u^) | / | q |, computed from the "
+        "file and "
+        "r by code that no solver uses; error_rho is the same with u scaled by 1/mean(diag W). In a FOLDER, all files "
+        "*.hdf5, *.h5 and *.hdf are solved, and performance profiles are printed at the end. Times below 10 ms are the "
+        "median of up to 21 solves. Exit status: 0 solved (with --all: by at least one solver; for a folder: every "
+        "file "
+        "was read); 1 not solved; 2 an error in the command line or the file.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .more_help = list_parameters,

@@ -78,12 +78,13 @@ static void print_counts(FILE *out, const Loaded *loaded, const Tally *tally)
     if (tally->failures > 0) fprintf(out, ": %.3g %% of the steps", share_of(tally, tally->failures));
     fputc('\n', out);
     if (tally->failures > 0 && loaded->def.effort == ST_EFFORT_BALANCED)
-        print_row(out, "", "these ended at the work that effort balanced allows; a tolerance makes them go on");
+        print_row(out, "",
+                  "these steps reached the work limit of effort balanced; set a tolerance to remove the limit");
     if (tally->repeated > 0)
-        fprintf(out, "  %-22s %lld step%s made again: the first attempt gained energy that nothing gives\n",
-                "energy guard", tally->repeated, plural(tally->repeated));
+        fprintf(out, "  %-22s %lld step%s repeated: the first attempt gained energy without a source\n", "energy guard",
+                tally->repeated, plural(tally->repeated));
     if (tally->drift_fallbacks > 0)
-        fprintf(out, "  %-22s %lld step%s did not converge: joints closed as by drift gap\n", "drift mean",
+        fprintf(out, "  %-22s %lld step%s did not converge and used drift gap for joints\n", "drift mean",
                 tally->drift_fallbacks, plural(tally->drift_fallbacks));
     if (tally->above_limit > 0)
         fprintf(out, "  %-22s %s%lld step%s%s above %.3g: %.3g %%\n", "residual_limit", tone(out, RED),
@@ -97,10 +98,11 @@ static void print_jump(FILE *out, const st_Scene *scene, const Tally *tally)
     st_JointDef joint;
     char text[400];
     if (tally->start_jump <= 0 || st_scene_joint(scene, tally->start_joint, &joint) != ST_OK) return;
-    snprintf(text, sizeof text,
-             "joint \"%s\" starts with a jump of %.3g m/s or rad/s: the first step holds an impact, and no force is "
-             "reported for it",
-             joint.name, tally->start_jump);
+    snprintf(
+        text, sizeof text,
+        "joint \"%s\" starts with a jump of %.3g m/s or rad/s: the first step includes an impact, and its forces are "
+        "not reported",
+        joint.name, tally->start_jump);
     print_row(out, "start", text);
 }
 
@@ -129,7 +131,7 @@ static void print_collisions(FILE *out, const st_Scene *scene, const Tally *tall
     if (tally->transitions > 0)
         fprintf(out, "  %-22s %lld (take-off, stick, slip)\n", "transitions", tally->transitions);
     if (tally->accumulations > 0) {
-        snprintf(text, sizeof text, "in %lld step%s, first at %.6g s: no rebounds to the end of those steps",
+        snprintf(text, sizeof text, "in %lld step%s, first at %.6g s: the rest of these steps has no rebounds",
                  tally->accumulations, plural(tally->accumulations), tally->accumulated_time);
         print_row(out, "events accumulated", text);
     }
@@ -141,14 +143,14 @@ static void print_impacts(FILE *out, const Loaded *loaded, const Tally *tally)
     if (restitution_ignored(loaded->scene, &loaded->def, ignored, sizeof ignored)) print_row(out, "impacts", ignored);
     if (tally->struck > 0) {
         char text[160];
-        snprintf(text, sizeof text, "%lld contact%s closed in fixed steps: impulses, left out of forces", tally->struck,
-                 plural(tally->struck));
+        snprintf(text, sizeof text, "%lld contact%s closed in fixed steps; reported as impulses, not as forces",
+                 tally->struck, plural(tally->struck));
         print_row(out, "impacts", text);
     }
     if (tally->impact_gain > 0) fprintf(out, "  %-22s %.3g J added\n", "impacts", tally->impact_gain);
     if (tally->limited > 0) {
         char text[120];
-        snprintf(text, sizeof text, "restitution scaled down in %lld impact%s, which would have added energy",
+        snprintf(text, sizeof text, "restitution was reduced in %lld impact%s that would have added energy",
                  tally->limited, plural(tally->limited));
         print_row(out, "impacts", text);
     }
@@ -170,7 +172,7 @@ static void print_energy(FILE *out, const Tally *tally)
             without_rounding(tally->potential_start, scale), without_rounding(start, scale));
     fprintf(out, "  %-22s %13.7g %13.7g %13.7g\n", "  end", without_rounding(tally->kinetic, scale),
             without_rounding(tally->potential, scale), without_rounding(end, scale));
-    fprintf(out, "  %-22s ", tally->work != 0 ? "  rise beside work, 1 step" : "  largest rise, 1 step");
+    fprintf(out, "  %-22s ", tally->work != 0 ? "  rise less work, 1 step" : "  largest rise, 1 step");
     if (without_rounding(tally->largest_increase, scale) > 0)
         fprintf(out, "%13.3g at t = %.6g s\n", tally->largest_increase, tally->largest_increase_time);
     else
@@ -178,13 +180,10 @@ static void print_energy(FILE *out, const Tally *tally)
     const struct {
         const char *label;
         double work;
-    } kinds[] = {{"  work of forces, motors", tally->work},
-                 {"  work of friction", tally->friction},
-                 {"  dampers", tally->damping},
-                 {"  impacts", tally->impacts},
-                 {"  drift correction", tally->correction},
-                 {"  the scheme", tally->scheme},
-                 {"  not explained", tally->unexplained}};
+    } kinds[] = {{"  work of forces, motors", tally->work}, {"  work of friction", tally->friction},
+                 {"  work of dampers", tally->damping},     {"  impacts", tally->impacts},
+                 {"  drift correction", tally->correction}, {"  integrator", tally->scheme},
+                 {"  unexplained", tally->unexplained}};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) /* what rounds away is not worth a line */
         if (fabs(kinds[k].work) > 1e-9 * scale) fprintf(out, "  %-22s %13.7g\n", kinds[k].label, kinds[k].work);
 }
@@ -283,7 +282,7 @@ static void print_bodies(FILE *out, const Loaded *loaded)
     uint32_t axes = free_axes(loaded->scene);
     Fold fold;
     if (n > MOST_BODIES) {
-        fprintf(out, "  %-22s %d bodies: --json and -o FILE.csv have them\n", "final state", n);
+        fprintf(out, "  %-22s %d bodies: see --json or -o FILE.csv\n", "final state", n);
         return;
     }
     for (int i = 1; i <= n; i++) {
@@ -312,7 +311,7 @@ static void print_bodies(FILE *out, const Loaded *loaded)
 static void print_measures(FILE *out, const Loaded *loaded)
 {
     const int n = st_scene_measure_count(loaded->scene);
-    if (n > MOST_MEASURES) print_row(out, "measures", "--json and -o FILE.csv have them");
+    if (n > MOST_MEASURES) print_row(out, "measures", "see --json or -o FILE.csv");
     for (int k = 0; k < n && n <= MOST_MEASURES; k++) {
         double values[ST_MEASURE_VALUES];
         char text[2000] = "";
@@ -366,5 +365,5 @@ void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Ou
     if (outputs->table != NULL) fprintf(out, "  table: %s\n", outputs->table);
     if (outputs->picture != NULL) fprintf(out, "  picture: %s\n", outputs->picture);
     if (outputs->recording != NULL)
-        fprintf(out, "  recording: %s (look at it: stiction view %s)\n", outputs->recording, outputs->recording);
+        fprintf(out, "  recording: %s (to see it: stiction view %s)\n", outputs->recording, outputs->recording);
 }

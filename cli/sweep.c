@@ -42,27 +42,28 @@ typedef struct SweepOptions {
 
 static const Option options[] = {
     {"vary", 0, OPTION_LIST, "PATH=VALUES",
-     "a value of the scene that varies, as often as needed:\nbodies/box/mass=1,2,5; simulation/h=0.001:0.01:10 (10 "
-     "values from 0.001 to 0.01; with :log in equal ratios). With random and latin LOW:HIGH",
+     "a value of the scene to vary; may be repeated:\nbodies/box/mass=1,2,5; simulation/h=0.001:0.01:10 (10 "
+     "values from 0.001 to 0.01; with :log in equal ratios). With random and latin: LOW:HIGH",
      offsetof(SweepOptions, design.vary)},
     {"sample", 0, OPTION_TEXT, "HOW", "grid (all combinations), random, or latin (Latin hypercube)",
      offsetof(SweepOptions, design.sample)},
-    {"runs", 0, OPTION_COUNT, "N", "with random and latin: how many runs", offsetof(SweepOptions, design.runs)},
-    {"seed", 0, OPTION_COUNT, "N", "with random and latin: of the random numbers (1)",
+    {"runs", 0, OPTION_COUNT, "N", "with random and latin: number of runs", offsetof(SweepOptions, design.runs)},
+    {"seed", 0, OPTION_COUNT, "N", "with random and latin: seed of the random numbers (default 1)",
      offsetof(SweepOptions, design.seed)},
-    {"values", 0, OPTION_TEXT, "FILE.csv", "in place of --vary: titles are paths, each line is a run",
+    {"values", 0, OPTION_TEXT, "FILE.csv", "in place of --vary: a table; titles are paths, each line is a run",
      offsetof(SweepOptions, design.values)},
     {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene in all runs", offsetof(SweepOptions, sets)},
     {"y", 'y', OPTION_LIST, "OUTPUT",
-     "a result to keep, as often as needed, or with commas: final:COLUMN, min:, max:, mean: of a column of the table "
-     "that run -o FILE.csv writes (max:box.z), or a number of run --json (worst_gap, energy/end/total)",
+     "a result for the table; may be repeated, or several with commas: final:, min:, max: or mean: and a column of the "
+     "table that run -o FILE.csv writes (max:box.z), or a number of run --json (worst_gap, energy/end/total)",
      offsetof(SweepOptions, outputs)},
     {"output", 'o', OPTION_TEXT, "FILE", "FILE.csv or FILE.h5: the table of all runs", offsetof(SweepOptions, table)},
-    {"jobs", 'j', OPTION_COUNT, "N", "processes at a time (as many as there are processors)",
+    {"jobs", 'j', OPTION_COUNT, "N", "number of processes (default: the number of processors)",
      offsetof(SweepOptions, jobs)},
     {"plot", 0, OPTION_TEXT, "FILE", "draw the outputs over a parameter: " DRAWING_HELP, offsetof(SweepOptions, plot)},
-    {"x", 'x', OPTION_TEXT, "PATH", "the parameter to draw over (the first)", offsetof(SweepOptions, over)},
-    {"fresh", 0, OPTION_FLAG, NULL, "drop the results of a study that was interrupted", offsetof(SweepOptions, fresh)},
+    {"x", 'x', OPTION_TEXT, "PATH", "the parameter on the horizontal axis (default: the first)",
+     offsetof(SweepOptions, over)},
+    {"fresh", 0, OPTION_FLAG, NULL, "discard the results of an interrupted study", offsetof(SweepOptions, fresh)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the summary", offsetof(SweepOptions, json)},
     {"quiet", 'q', OPTION_FLAG, NULL, "no progress line and no summary", offsetof(SweepOptions, quiet)},
 };
@@ -74,15 +75,18 @@ const Command sweep_command = {
     .words = "SCENE",
     .min_words = 1,
     .max_words = 1,
-    .summary = "a parameter study: many runs, one table",
+    .summary = "run a parameter study: many runs, one table",
     .details =
         "Runs the scene once for each combination of values: stiction sweep block_pulled --vary "
         "simulation/h=0.001:0.01:10 -y final:block.x -o table.csv. Minima, maxima "
-        "and means are over all steps, means by step length; values that are not a number (forces of a step with an "
-        "impact) are left out. With -o the results are kept in FILE.partial as they come: after a kill the same "
-        "command continues, and no run is done twice. Exit status: 0 all runs finished; 1 some did not (the column "
-        "status says how each ended), or an output could not be written; 2 something is wrong with the command line, "
-        "the scene or an output, nothing was run; 129, 130, 143 interrupted, results are kept with -o.",
+        "and means are over all steps; means are weighted by step length. NaN values (forces of a step with an impact) "
+        "are "
+        "left out. With -o each result is saved in FILE.partial at once: if the study is stopped, the same command "
+        "continues it and repeats no run. Exit status: 0 all runs finished; 1 some did not (see the column status), or "
+        "an "
+        "output could not be written; 2 an error in the command line, the scene or an output (nothing was run); 129, "
+        "130, "
+        "143 interrupted (results are kept with -o).",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = sweep_main,

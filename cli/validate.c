@@ -19,8 +19,8 @@ typedef struct ValidateOptions {
 } ValidateOptions;
 
 static const Option options[] = {
-    {"full", 0, OPTION_FLAG, NULL, "the long versions, too: an hour on an incline", offsetof(ValidateOptions, full)},
-    {"only", 0, OPTION_TEXT, "ID", "one case", offsetof(ValidateOptions, only)},
+    {"full", 0, OPTION_FLAG, NULL, "also run the long cases: an hour on an incline", offsetof(ValidateOptions, full)},
+    {"only", 0, OPTION_TEXT, "ID", "run only this case", offsetof(ValidateOptions, only)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the table", offsetof(ValidateOptions, json)},
     {"markdown", 0, OPTION_FLAG, NULL, "print the page docs/validation.md", offsetof(ValidateOptions, markdown)},
 };
@@ -32,10 +32,11 @@ const Command validate_command = {
     .words = "",
     .min_words = 0,
     .max_words = 0,
-    .summary = "known answers: expected against got",
-    .details = "Runs cases whose answers are known, from closed forms and published tables, and prints what was "
-               "expected, what came out, the error and the tolerance. Cases that are not there yet are listed with the "
-               "reason. Exit status: 0 all passed; 1 one did not; 2 wrong usage.",
+    .summary = "compare results with known answers",
+    .details =
+        "Runs cases with answers from closed forms and published tables. Prints the expected value, the computed "
+        "value, the error and the tolerance. Cases that are missing are listed with the reason. Exit status: 0 "
+        "all cases passed; 1 a case failed; 2 an error in the command line.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = validate_main,

@@ -18,11 +18,11 @@ typedef struct ViewOptions {
 } ViewOptions;
 
 static const Option options[] = {
-    {"live", 0, OPTION_FLAG, NULL, "take the file for a scene whatever its ending", offsetof(ViewOptions, live)},
+    {"live", 0, OPTION_FLAG, NULL, "treat the file as a scene, whatever its extension", offsetof(ViewOptions, live)},
     {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene", offsetof(ViewOptions, sets)},
     {"threads", 0, OPTION_COUNT, "N", THREADS_HELP, offsetof(ViewOptions, threads)},
-    {"port", 0, OPTION_COUNT, "N", "of 127.0.0.1; else any that is free", offsetof(ViewOptions, port)},
-    {"no-browser", 0, OPTION_FLAG, NULL, "only say the address", offsetof(ViewOptions, quiet)},
+    {"port", 0, OPTION_COUNT, "N", "port of 127.0.0.1 (default: any free port)", offsetof(ViewOptions, port)},
+    {"no-browser", 0, OPTION_FLAG, NULL, "only print the address", offsetof(ViewOptions, quiet)},
 };
 
 static int view_main(int argc, char *const *argv);
@@ -33,12 +33,13 @@ const Command view_command = {
     .words = "FILE.h5|SCENE",
     .min_words = 1,
     .max_words = 1,
-    .summary = "look at a recording, or at a scene while it runs, in the browser",
+    .summary = "show a recording, or a running scene, in the browser",
     .details =
-        "A scene (.json, .urdf, .xml, or an example's name) is stepped while you look: pause it, change h, gravity "
-        "and friction, drag bodies. The page comes from the program itself, at an address of this machine that no "
-        "other can reach, nor another user without the key in it; Ctrl-C "
-        "ends it. Over ssh, forward the port: ssh -L PORT:127.0.0.1:PORT.",
+        "A scene (.json, .urdf, .xml, or the name of an example) runs while you watch: pause it, change h, gravity and "
+        "friction, drag bodies. The program serves the page at a local address. Other machines cannot reach it, and "
+        "other "
+        "users need the key in the address. Ctrl-C ends the program. Over ssh, forward the port: ssh -L "
+        "PORT:127.0.0.1:PORT.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = view_main,

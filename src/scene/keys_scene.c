@@ -4,8 +4,8 @@
 /* ---- bodies ----------------------------------------------------------------------------------- */
 
 static const sti_Key body_keys[] = {
-    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Body, name), "", "unique among bodies; `ground` is taken",
-     "body1, body2, ...", NULL},
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Body, name), "",
+     "unique among bodies; `ground` is not allowed", "body1, body2, ...", NULL},
     {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Body, pose.p), "m",
      "of the centre of mass, in the world", NULL, NULL},
     {"orientation", STI_VALUE_ROTATION, STI_ANY, 0, STI_FINITE, FIELD(Body, pose.q), "", "body to world", NULL, NULL},
@@ -18,20 +18,20 @@ static const sti_Key body_keys[] = {
      "about the centre of mass, body axes: one number for all three axes, [Ixx, Iyy, Izz], or three rows",
      "from the shapes", NULL},
     {"locks", STI_VALUE_LOCKS, STI_ANY, 0, STI_FINITE, FIELD(Body, locks), "",
-     "degrees of freedom taken out: translations along world axes (x, y, z), rotations about body axes (rx, ry, rz), "
+     "locked degrees of freedom: translations along world axes (x, y, z), rotations about body axes (rx, ry, rz), "
      "or several at once (rotation, planar-xy, ...)",
      NULL, NULL},
     {"fixed", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, FIELD(Body, fixed), "",
-     "does not move, as if it were part of the ground", NULL, NULL},
+     "no force moves it, as if it were part of the ground", NULL, NULL},
     {"gravity", STI_VALUE_NUMBER, STI_ANY, 0, STI_FINITE, FIELD(Body, gravity), "",
-     "how much of gravity it feels: 0: none, -1: it rises", NULL, NULL},
+     "factor on gravity; 0: no weight, -1: it rises", NULL, NULL},
     {"medium", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Body, medium), "",
-     "how much it feels of the drag of the simulation's medium", NULL, NULL},
+     "factor on the drag of the fluid (medium_density, medium_viscosity)", NULL, NULL},
     {"recentre", STI_VALUE_FLAG, STI_ANY, 0, STI_FINITE, 0, "",
-     "shapes are given in a frame of their own at `position`; the body's frame is moved from there to their common "
-     "centre of mass, which is then what `position` means in results",
+     "`position` is the origin of a frame in which the shapes are given, and not the centre of mass. The frame of the "
+     "body is moved to the centre of mass of its shapes; `position` in results is then the centre of mass",
      "false", NULL},
-    {"shapes", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what touches; a body may have none", "none",
+    {"shapes", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "for contact; a body may have none", "none",
      &sti_shape_kind},
 };
 
@@ -83,35 +83,39 @@ static const sti_Key robot_keys[] = {
     {"file", STI_VALUE_NAME, STI_ANY, STI_ANY, STI_FINITE, ROBOT(file), "",
      "a URDF, MJCF or SDF file, relative to the scene; see robots.md", NULL, NULL},
     {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, ROBOT(name), "",
-     "stands, with a dot, before the names of its bodies, joints and forces: `a.hand`", "names as they are in the file",
-     NULL},
+     "prefix of the names of its bodies, joints and forces, with a dot: `a.hand`", "the names in the file", NULL},
     {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, ROBOT(position), "m", "of its root frame, in the world",
      NULL, NULL},
-    {"orientation", STI_VALUE_ROTATION, STI_ANY, 0, STI_FINITE, ROBOT(orientation), "", "likewise", NULL, NULL},
-    {"fixed", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(fixed), "", "URDF: does its root link stand still?",
-     "true where it is called world or has no mass, else false", NULL},
+    {"orientation", STI_VALUE_ROTATION, STI_ANY, 0, STI_FINITE, ROBOT(orientation), "",
+     "of its root frame, in the world", NULL, NULL},
+    {"fixed", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(fixed), "", "URDF: the root link does not move",
+     "true if it is called world or has no mass, else false", NULL},
     {"positions", STI_VALUE_POSITIONS, STI_ANY, 0, STI_FINITE, 0, "rad or m",
-     "where joints stand at the start, by their names in the file: {\"knee\": 0.5}",
-     "0 (MJCF: ref), or the nearest limit where that is outside", NULL},
+     "coordinates of joints at the start, by their names in the file: {\"knee\": 0.5}",
+     "0 (MJCF: ref), or the nearest limit if that is outside the limits", NULL},
     {"motor", STI_VALUE_MOTOR, STI_ANY, 0, STI_FINITE, ROBOT(motor), "",
-     "for every joint with limits of effort or actuators, in place of what the file says; targets count from the start",
-     "none that pushes", &sti_motor_kind},
+     "for every joint with an effort limit or an actuator, in place of the motor in the file; targets are relative to "
+     "the "
+     "start",
+     "the motor in the file, else a force of 0 that a controller can set", &sti_motor_kind},
     {"material", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, ROBOT(material), "", "one of `materials`, for all its shapes",
-     "the file's friction, or that of shapes", NULL},
+     "the friction in the file, or the default of shapes", NULL},
     {"meshes", STI_VALUE_CHOICE, STI_ANY, 0, STI_FINITE, ROBOT(meshes), "",
-     "mesh files touch as their convex hull, or as the mesh itself", NULL, &mesh_words},
+     "the contact shape of mesh files: their convex hull, or the mesh itself", NULL, &mesh_words},
     {"self_collision", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(self_collision), "",
-     "do its own bodies touch one another? Those that a joint connects never do", NULL, NULL},
+     "its own bodies collide with each other; bodies that a joint connects never do", NULL, NULL},
     {"contacts", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(contacts), "",
-     "do its shapes, and those that its file puts on the ground, touch anything? false: they are left out", NULL, NULL},
+     "false: its shapes, and those that its file puts on the ground, are left out", NULL, NULL},
     {"overlaps", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(overlaps), "",
-     "do two of its bodies touch that overlap at the start? `stiction check` names them", NULL, NULL},
+     "bodies of it that overlap at the start collide with each other; `stiction check` names them", NULL, NULL},
     {"merge", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(merge), "",
-     "links held by fixed joints become one body; false: those with mass stay, with a joint that reports its force",
+     "links that fixed joints connect become one body; false: links with mass stay bodies, and the fixed joint reports "
+     "its "
+     "force",
      NULL, NULL},
     {"ignore", STI_VALUE_WORDS, STI_ANY, 0, STI_FINITE, 0, "",
-     "MJCF attributes and elements to do without that change the motion, by name: [\"tendon\"]; URDF and SDF: "
-     "[\"mesh\"], meshes that are not there; [\"inertia\"], inertias that no body has",
+     "names of MJCF attributes and elements to ignore although they change the motion: [\"tendon\"]; URDF and SDF: "
+     "[\"mesh\"], missing mesh files; [\"inertia\"], inertias that are physically impossible",
      "none: an error", NULL},
 };
 
@@ -124,8 +128,9 @@ static void robot_defaults(int variant, sti_Def *def)
 const sti_Kind sti_robot_kind = {
     "robot",
     "Robots",
-    "Taken in from files of their own, URDF or MJCF: what they hold joins `bodies`, `joints` and the rest. "
-    "`stiction convert` writes the scene with that done.",
+    "Robots are read from their own files, URDF, MJCF or SDF. Their bodies, joints and other parts are added to those "
+    "of the "
+    "scene. `stiction convert` writes the resulting scene.",
     robot_keys,
     COUNT(robot_keys),
     NULL,
@@ -136,7 +141,7 @@ const sti_Kind sti_robot_kind = {
 
 static const sti_Key keyframe_body_keys[] = {
     {"body", STI_VALUE_BODY, STI_ANY, STI_ANY, STI_FINITE, offsetof(st_KeyframeBody, body), "",
-     "one of the bodies; of a fixed one only the pose counts", NULL, NULL},
+     "one of the bodies; if it is fixed, only the pose is used", NULL, NULL},
     {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, offsetof(st_KeyframeBody, pose.p), "m",
      "of its centre of mass", NULL, NULL},
     {"orientation", STI_VALUE_ROTATION, STI_ANY, 0, STI_FINITE, offsetof(st_KeyframeBody, pose.q), "", "body to world",
@@ -153,14 +158,14 @@ static void keyframe_body_defaults(int variant, sti_Def *def)
 }
 
 const sti_Kind sti_keyframe_body_kind = {
-    "keyframe_body",        "Bodies of keyframes",     "Where a body is, and how it moves, in a keyframe.",
+    "keyframe_body",        "Bodies of keyframes",     "The pose and velocity of a body in a keyframe.",
     keyframe_body_keys,     COUNT(keyframe_body_keys), NULL,
     keyframe_body_defaults,
 };
 
 static const sti_Key keyframe_motor_keys[] = {
     {"joint", STI_VALUE_JOINT, STI_ANY, STI_ANY, STI_FINITE, offsetof(st_KeyframeMotor, joint), "",
-     "one with a motor that can be set", NULL, NULL},
+     "a joint with a motor that is not of type motion", NULL, NULL},
     {"target", STI_VALUE_NUMBER, STI_ANY, STI_ANY, STI_FINITE, offsetof(st_KeyframeMotor, wanted), "",
      "wanted speed, position or force", NULL, NULL},
 };
@@ -172,7 +177,7 @@ static void keyframe_motor_defaults(int variant, sti_Def *def)
 }
 
 const sti_Kind sti_keyframe_motor_kind = {
-    "keyframe_motor",        "Motors of keyframes",      "What a motor is set to in a keyframe.",
+    "keyframe_motor",        "Motors of keyframes",      "The wanted value of a motor in a keyframe.",
     keyframe_motor_keys,     COUNT(keyframe_motor_keys), NULL,
     keyframe_motor_defaults,
 };
@@ -193,7 +198,7 @@ static void keyframe_force_defaults(int variant, sti_Def *def)
 }
 
 const sti_Kind sti_keyframe_force_kind = {
-    "keyframe_force",        "Forces of keyframes",      "What an applied force is set to in a keyframe.",
+    "keyframe_force",        "Forces of keyframes",      "The value of an applied force in a keyframe.",
     keyframe_force_keys,     COUNT(keyframe_force_keys), NULL,
     keyframe_force_defaults,
 };
@@ -202,7 +207,7 @@ static const sti_Key keyframe_keys[] = {
     {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Keyframe, name), "", "unique among keyframes",
      "keyframe1, keyframe2, ...", NULL},
     {"time", STI_VALUE_NUMBER, STI_ANY, 0, STI_FINITE, FIELD(Keyframe, t), "s", "", NULL, NULL},
-    {"bodies", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "those that are elsewhere; see Bodies of keyframes",
+    {"bodies", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "bodies that the keyframe moves; see Bodies of keyframes",
      "none: all stay where they are, at rest", &sti_keyframe_body_kind},
     {"motors", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "see Motors of keyframes", "none",
      &sti_keyframe_motor_kind},
@@ -219,8 +224,9 @@ static void keyframe_defaults(int variant, sti_Def *def)
 const sti_Kind sti_keyframe_kind = {
     "keyframe",
     "Keyframes",
-    "States that have a name: `--set simulation/keyframe=1` starts in the first of them, and worlds of a batch are put "
-    "back to them.",
+    "States with a name. `--set simulation/keyframe=1` starts a run in the first one, and worlds of a batch can be "
+    "reset to "
+    "them.",
     keyframe_keys,
     COUNT(keyframe_keys),
     NULL,
@@ -232,36 +238,37 @@ const sti_Kind sti_keyframe_kind = {
 static const sti_Key scene_keys[] = {
     {"$schema", STI_VALUE_TEXT, STI_ANY, 0, STI_FINITE, 0, "", "for editors; not read", "none", NULL},
     {"name", STI_VALUE_TEXT, STI_ANY, 0, STI_FINITE, 0, "", "a short title", "none", NULL},
-    {"description", STI_VALUE_TEXT, STI_ANY, 0, STI_FINITE, 0, "", "what it shows, what to look for", "none", NULL},
+    {"description", STI_VALUE_TEXT, STI_ANY, 0, STI_FINITE, 0, "", "what the scene shows", "none", NULL},
     {"simulation", STI_VALUE_SIMULATION, STI_ANY, 0, STI_FINITE, 0, "", "a preset and single settings", "the defaults",
      NULL},
     {"ground", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "shapes that do not move, in the world", "none",
      &sti_shape_kind},
     {"bodies", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "",
-     "the rigid bodies; robots, fills and inlets bring theirs. There must be one at least", "none", &sti_body_kind},
+     "the rigid bodies; robots, fills and inlets add theirs. At least one is required", "none", &sti_body_kind},
     {"fills", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "many bodies at once: grains in a region", "none",
      &sti_fill_kind},
-    {"inlets", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "grains that come in during the run", "none",
+    {"inlets", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "grains that are inserted during the run", "none",
      &sti_inlet_kind},
-    {"outlets", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "regions that take bodies out during the run", "none",
+    {"outlets", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "regions that remove bodies during the run", "none",
      &sti_outlet_kind},
-    {"measures", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what is measured of grains, and sensors of robots",
-     "none", &sti_measure_kind},
+    {"measures", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "measurements of grains, and sensors of robots", "none",
+     &sti_measure_kind},
     {"regions", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "",
      "parts of space that fills, inlets, outlets and measures refer to", "none", &sti_region_kind},
     {"periodic", STI_VALUE_CELL, STI_ANY, 0, STI_FINITE, offsetof(sti_Def, cell), "m",
      "space repeats along these axes: {\"x\": [0, 0.1]}", "open space", &sti_cell_kind},
-    {"robots", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "mechanisms from files of their own", "none",
+    {"robots", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "robots and mechanisms from their own files", "none",
      &sti_robot_kind},
-    {"materials", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what shapes are made of", "none", &sti_material_kind},
-    {"material_pairs", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what two materials do together", "none",
-     &sti_material_pair_kind},
+    {"materials", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "surface materials of shapes", "none",
+     &sti_material_kind},
+    {"material_pairs", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "friction and restitution of pairs of materials",
+     "none", &sti_material_pair_kind},
     {"joints", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "", "none", &sti_joint_kind},
     {"springs", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "springs and dampers", "none", &sti_spring_kind},
     {"forces", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "", "none", &sti_force_kind},
-    {"keyframes", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "states that have a name", "none", &sti_keyframe_kind},
+    {"keyframes", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "states with a name", "none", &sti_keyframe_kind},
     {"exclude", STI_VALUE_PAIRS, STI_ANY, 0, STI_FINITE, 0, "",
-     "pairs of bodies whose shapes do not touch; joined bodies are excluded already", "none", NULL},
+     "pairs of bodies without contact between them; bodies that a joint connects are excluded already", "none", NULL},
 };
 
 const sti_Kind sti_scene_kind = {

@@ -24,9 +24,9 @@
 static const double tiny_pivot = 1e-300;
 enum { PENALTY, JUDGE_EVERY, ACCELERATE };
 static const st_SolverParameter admm_parameters[] = {
-    {"penalty", "the first beta; it adapts", 0.3, 1e-12, 1e12},
-    {"judge_every", "iterations after which the residual is computed and beta is looked at", 5, 1, 1e9},
-    {"accelerate", "1: Anderson's acceleration of the iteration; 0: none", 1, 0, 1},
+    {"penalty", "first value of the penalty beta, which adapts", 0.3, 1e-12, 1e12},
+    {"judge_every", "iterations between two computations of the residual and adaptations of beta", 5, 1, 1e9},
+    {"accelerate", "1: Anderson acceleration of the iteration; 0: none", 1, 0, 1},
     {0},
 };
 
@@ -189,7 +189,8 @@ const sti_SolverKind sti_admm = {
     .name = "admm",
     .columns = true,
     .parameters = admm_parameters,
-    .help = "alternating directions: one factorisation reused, adaptive penalty; towers and walls that stick",
+    .help = "alternating directions (ADMM) with one factorisation and an adaptive penalty; good for towers and walls "
+            "that stick",
     .accepts = admm_accepts,
     .create = admm_create,
     .destroy = admm_destroy,

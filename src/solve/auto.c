@@ -564,8 +564,9 @@ static st_Status auto_create(const st_Allocator *allocator, void **workspace, st
 
 const sti_SolverKind sti_auto = {
     .name = "auto",
-    .help = "picks by law and size: lemke for small linear laws, else nsgs, newton and homotopy in turns; says who "
-            "answered",
+    .help =
+        "chooses by law and size: lemke for small problems with linear laws, else nsgs, newton and homotopy in turn; "
+        "reports the solver that found the solution",
     .accepts = auto_accepts,
     .create = auto_create,
     .solve = auto_solve,

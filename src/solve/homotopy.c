@@ -299,7 +299,8 @@ const sti_SolverKind sti_homotopy = {
     .name = "homotopy",
     .columns = true,
     .parameters = homotopy_parameters,
-    .help = "follows the solutions of rounded laws round their folds; the last resort, and hardly ever in vain",
+    .help = "path following from smoothed laws to the exact ones, around folds; slow, for problems that the others do "
+            "not solve",
     .accepts = homotopy_accepts,
     .solve = homotopy_solve,
 };

@@ -26,8 +26,8 @@
 static const double tiny_pivot = 1e-300;
 enum { BORDER, PATIENCE };
 static const st_SolverParameter ipm_parameters[] = {
-    {"border", "how much of the way to the border of the cones a step may go", 0.995, 0.1, 0.999999},
-    {"patience", "steps without a better residual before it is called stalled", 30, 1, 1e9},
+    {"border", "largest fraction of the way to the border of the cones that a step may go", 0.995, 0.1, 0.999999},
+    {"patience", "steps without a better residual after which the method stops", 30, 1, 1e9},
     {0},
 };
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
@@ -448,7 +448,7 @@ const sti_SolverKind sti_ipm = {
     .name = "ipm",
     .columns = true,
     .parameters = ipm_parameters,
-    .help = "interior point on second-order cones; the steadiest where contacts are redundant",
+    .help = "interior point method on second-order cones; the most robust one if contacts are redundant",
     .accepts = ipm_accepts,
     .solve = ipm_solve,
 };

@@ -53,7 +53,7 @@ enum { SWEEPS = 32 };
 /* Problems (1) without progress before it is called stalled. */
 enum { PATIENCE };
 static const st_SolverParameter newton_parameters[] = {
-    {"patience", "proximal problems without progress before it is called stalled", 30, 1, 1e9},
+    {"patience", "proximal problems without progress after which the method stops", 30, 1, 1e9},
     {0},
 };
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
@@ -422,7 +422,8 @@ const sti_SolverKind sti_newton = {
     .columns = true,
     .by_bodies = true,
     .parameters = newton_parameters,
-    .help = "proximal semismooth Newton with sparse factors; to 1e-8 and beyond, redundant contacts included",
+    .help =
+        "proximal semismooth Newton method with sparse factors; reaches 1e-8 and below, also with redundant contacts",
     .accepts = newton_accepts,
     .solve = newton_solve,
 };

@@ -31,8 +31,8 @@
 enum { JUDGE_EVERY, ACCELERATE };
 static const st_SolverParameter nsgs_parameters[] = {
     /* a judgement costs about two sweeps */
-    {"judge_every", "sweeps after which the residual is computed, whatever the changes say", 50, 1, 1e9},
-    {"accelerate", "1: Anderson's acceleration after every pair of sweeps; 0: plain sweeps", 1, 0, 1},
+    {"judge_every", "largest number of sweeps between two computations of the residual", 50, 1, 1e9},
+    {"accelerate", "1: Anderson acceleration after every pair of sweeps; 0: plain sweeps", 1, 0, 1},
     {0},
 };
 /* The judge is called first when the change of r is so many times the tolerance. */
@@ -396,7 +396,7 @@ static void nsgs_destroy(void *workspace)
 const sti_SolverKind sti_nsgs = {
     .name = "nsgs",
     .parameters = nsgs_parameters,
-    .help = "Gauss-Seidel over contacts, each solved exactly; all laws; the baseline",
+    .help = "Gauss-Seidel over contacts, each solved exactly; for all laws; the baseline",
     .accepts = nsgs_accepts,
     .create = nsgs_create,
     .solve = nsgs_solve,

@@ -151,7 +151,7 @@ static void own_destroy(void *workspace)
 const sti_SolverKind sti_own = {
     .name = "own",
     .columns = true,
-    .help = "a solver of one's own (st_SolverDef.own)",
+    .help = "your own solver (st_SolverDef.own)",
     .accepts = own_accepts,
     .create = own_create,
     .solve = own_solve,

@@ -55,7 +55,7 @@ static const char *const preset_words[] = {"default",
 #define N_PRESETS ((int)(sizeof preset_words / sizeof preset_words[0]) - 1)
 
 static const Preset presets[N_PRESETS] = {
-    {"what a newcomer should get: stiff forces implicit, exact Coulomb cone, gaps kept closed, fixed step",
+    {"a good first choice: implicit stiff forces, exact Coulomb cone, gaps kept closed, fixed step",
      ST_INTEGRATOR_IMPLICIT, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_NEWTON, ST_EVENTS_OFF,
      ST_ENERGY_LIMIT, 0.1, ST_EFFORT_BALANCED, -1, &relative},
     {"the explicit complementarity scheme: Anitescu & Potra 1997", ST_INTEGRATOR_EULER, ST_CONTACT_RIGID,
@@ -70,19 +70,19 @@ static const Preset presets[N_PRESETS] = {
     {"distributed compliant contact, stress and microslip in patches: Song, Pang & Kumar 2004", ST_INTEGRATOR_EULER,
      ST_CONTACT_COMPLIANT, ST_LAW_BOX, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1,
      ST_EFFORT_THOROUGH, 1e-9, &metric},
-    {"cone complementarity, a convex problem a step: Negrut, Serban & Tasora 2017", ST_INTEGRATOR_EULER,
+    {"cone complementarity, one convex problem per step: Negrut, Serban & Tasora 2017", ST_INTEGRATOR_EULER,
      ST_CONTACT_RIGID, ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1,
      ST_EFFORT_THOROUGH, 1e-9, &metric},
     {"regularised contact and joints: Preclik, Popa & Ruede 2011", ST_INTEGRATOR_EULER, ST_CONTACT_REGULARIZED,
      ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1, ST_EFFORT_THOROUGH, 1e-9,
      &metric},
-    {"what a careful user should get: second order, L-stable, exact Coulomb cone, gaps kept closed, events located",
-     ST_INTEGRATOR_SDIRK2, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_POISSON_FRICTION, ST_EVENTS_ALL,
-     ST_ENERGY_LIMIT, 1e-6, ST_EFFORT_THOROUGH, 1e-9, &metric},
-    {"every step problem to 1e-9, whatever it takes; else as default", ST_INTEGRATOR_IMPLICIT, ST_CONTACT_RIGID,
-     ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_NEWTON, ST_EVENTS_OFF, ST_ENERGY_LIMIT, 1e-6, ST_EFFORT_EXACT, 1e-9,
-     &closed},
-    {"a small fixed budget of work per contact; else as default", ST_INTEGRATOR_IMPLICIT, ST_CONTACT_RIGID,
+    {"for accuracy: second order, L-stable, exact Coulomb cone, gaps kept closed, events located", ST_INTEGRATOR_SDIRK2,
+     ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_POISSON_FRICTION, ST_EVENTS_ALL, ST_ENERGY_LIMIT, 1e-6,
+     ST_EFFORT_THOROUGH, 1e-9, &metric},
+    {"as default, but every step problem is solved to 1e-9, without a limit on work", ST_INTEGRATOR_IMPLICIT,
+     ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_NEWTON, ST_EVENTS_OFF, ST_ENERGY_LIMIT, 1e-6,
+     ST_EFFORT_EXACT, 1e-9, &closed},
+    {"as default, but with a small fixed amount of work per contact", ST_INTEGRATOR_IMPLICIT, ST_CONTACT_RIGID,
      ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_NEWTON, ST_EVENTS_OFF, ST_ENERGY_LIMIT, 0.1, ST_EFFORT_REAL_TIME, -1,
      &relative},
 };
@@ -130,7 +130,6 @@ static void apply_preset(st_SystemDef *def, int index)
     def->events = preset->events;
     def->energy = preset->energy;
     def->residual_limit = preset->residual_limit;
-    def->restitution_speed = preset->events == ST_EVENTS_OFF ? 0 : 1e-3; /* fixed steps have a threshold of their own */
     def->solver = "auto";
     def->effort = preset->effort;
     def->tolerance = preset->tolerance;
@@ -222,181 +221,203 @@ typedef struct Entry {
         {#key, ST_SETTING_NUMBER, unit, help, NULL, min, max}, AT(key), NULL, 0                                        \
     }
 static const Entry entries[] = {
-    {CHOICE(preset, preset_words, "sets all choices below, as a paper or a user would; keys beside it override"),
+    {CHOICE(preset, preset_words,
+            "a named set of values for the settings below, some of them from papers; other keys override it"),
      AT(preset), NULL, 0},
     {CHOICE(integrator, integrator_words,
-            "euler: springs and dampers explicit; implicit: linearly implicit Euler; of order two: trapezoid, sdirk2 "
-            "(for accuracy), bdf2"),
+            "euler: springs and dampers are explicit; implicit: linearly implicit Euler; trapezoid, sdirk2, bdf2: "
+            "order two"),
      AT(integrator), NULL, 0},
-    {CHOICE(form, form_words, "trapezoid: laws on the new velocity (I) or on the mean of old and new (II)"), AT(form),
+    {CHOICE(form, form_words, "trapezoid: laws use the new velocity (I) or the mean of old and new (II)"), AT(form),
      NULL, 0},
-    {CHOICE(contact, contact_words, "contact model: rigid, patches of viscoelastic elements, or springs and dampers"),
+    {CHOICE(contact, contact_words,
+            "contact model: rigid, patches of viscoelastic elements (compliant), or springs and dampers (regularized)"),
      AT(contact), NULL, 0},
-    {CHOICE(law, law_words, "friction law: exact Coulomb cone, its convex relaxation, a pyramid of facets, a box"),
+    {CHOICE(law, law_words,
+            "friction law: none, exact Coulomb cone, its convex relaxation (cone), a pyramid of facets, a box"),
      AT(law), law_values, 0},
-    {{"facets", ST_SETTING_INTEGER, "", "facets of the pyramid in space, even; in the plane there are 2", NULL, 2, 256},
+    {{"facets", ST_SETTING_INTEGER, "", "number of facets of the pyramid in space, even; in the plane it is 2", NULL, 2,
+      256},
      AT(facets),
      NULL,
      2},
     {CHOICE(drift, drift_words,
-            "how joints and gaps are kept: on velocities only, by gap/h, by projection, or joints by rows that are "
-            "means over "
-            "the step (trapezoid II: exact, and no energy lost; euler, implicit), gaps by gap/h"),
+            "drift correction of joints and gaps. velocity: none; gap: gap/h in the velocity constraints; projection: "
+            "positions are projected after the step; mean: discrete gradients for joints (with trapezoid II joints are "
+            "exact and no energy is lost; also euler, implicit), gap/h for gaps"),
      AT(drift), NULL, 0},
-    {CHOICE(impact, impact_words,
-            "impact law: no rebound; Poisson's (on impulses), where the restituted share carries no friction (Potra et "
-            "al. "
-            "2006); Newton's (on velocities); Poisson's with friction of all impulses"),
+    {CHOICE(
+         impact, impact_words,
+         "impact law. inelastic: no rebound; poisson: restitution of impulses, without friction on the added impulses "
+         "(Potra et al. 2006); newton: restitution of velocities; poisson_friction: as poisson, with friction on "
+         "all impulses"),
      AT(impact), NULL, 0},
     {CHOICE(events, events_words,
-            "off: fixed step; collisions: located where a new contact closes; all: take-off, stick and slip, too"),
+            "off: fixed step; collisions: the time at which a contact closes is located; all: also take-off, stick and "
+            "slip"),
      AT(events), NULL, 0},
-    {CHOICE(energy, energy_words,
-            "limit: impacts that would add energy get less restitution, and a step that gains energy which nothing "
-            "gives is made "
-            "again or ends the run; report: both are kept and reported, up to a gain of 1e6 times the energy at hand"),
-     AT(energy), NULL, 0},
     {CHOICE(
-         initial, initial_words,
-         "an initial state that violates joints or overlaps: keep it, move it to the nearest consistent one, refuse"),
+         energy, energy_words,
+         "limit: restitution is reduced if it would add energy; a step that gains energy without a source is repeated "
+         "in another way or ends the run. report: both are accepted and reported, up to a gain of 1e6 times the "
+         "present energy"),
+     AT(energy), NULL, 0},
+    {CHOICE(initial, initial_words,
+            "an initial state that violates joints or has overlaps: use it (keep), move it to the nearest consistent "
+            "state "
+            "(project), or report an error (refuse)"),
      AT(initial), NULL, 0},
-    NUMBER(h, "s", STI_SMALLEST, STI_LARGEST, "step"),
+    NUMBER(h, "s", STI_SMALLEST, STI_LARGEST, "time step"),
     NUMBER(end, "s", STI_SMALLEST, STI_LARGEST, "end time"),
     {{"gravity", ST_SETTING_VECTOR, "m/s^2", "acceleration of gravity", NULL, -STI_LARGEST, STI_LARGEST},
      AT(gravity),
      NULL,
      0},
     {{"medium_density", ST_SETTING_NUMBER, "kg/m^3",
-      "what bodies move through: drag with the square of the speed, on the box of each body's inertia", NULL, 0,
-      STI_LARGEST},
+      "density of the fluid around the bodies, for drag that grows with the square of the speed; a body counts as the "
+      "box "
+      "with its mass and inertia",
+      NULL, 0, STI_LARGEST},
      AT(medium.density),
      NULL,
      0},
-    {{"medium_viscosity", ST_SETTING_NUMBER, "Pa s", "likewise: drag with the speed", NULL, 0, STI_LARGEST},
+    {{"medium_viscosity", ST_SETTING_NUMBER, "Pa s",
+      "viscosity of the fluid around the bodies, for drag that is proportional to the speed", NULL, 0, STI_LARGEST},
      AT(medium.viscosity),
      NULL,
      0},
-    {{"wind", ST_SETTING_VECTOR, "m/s", "velocity of that medium", NULL, -STI_LARGEST, STI_LARGEST},
+    {{"wind", ST_SETTING_VECTOR, "m/s", "velocity of the fluid around the bodies", NULL, -STI_LARGEST, STI_LARGEST},
      AT(medium.wind),
      NULL,
      0},
     {CHOICE(solver, solver_words, "solver of the step problem"), AT(solver), NULL, 0},
-    NUMBER(tolerance, "", -1.0, 1.0,
-           "residual at which a step problem counts as solved, whatever that takes; -1: 1e-9 where that is cheap, 1e-4 "
-           "elsewhere, as far as the effort goes"),
+    NUMBER(
+        tolerance, "", -1.0, 1.0,
+        "a step problem is solved if its residual is at most this; the work is not limited then. -1: 1e-9 if that is "
+        "cheap, else 1e-4, within the limits of effort"),
     NUMBER(residual_limit, "", 1e-16, STI_LARGEST,
-           "a step with a residual above this counts as failed (that of the preset: and above the "
-           "tolerance); a run with more than 1 per cent of such steps has failed"),
-    {{"max_iterations", ST_SETTING_INTEGER, "", "sweeps of an iterative solver", NULL, 1, 1e9},
+           "a step with a residual above this counts as failed; if the value comes from the preset, the residual must "
+           "also "
+           "be above the tolerance. A run with more than 1 per cent of failed steps has failed"),
+    {{"max_iterations", ST_SETTING_INTEGER, "", "largest number of sweeps of an iterative solver", NULL, 1, 1e9},
      AT(max_iterations),
      NULL,
      0},
-    NUMBER(
-        step_work_limit, "", 1.0, NO_WORK_LIMIT,
-        "visits of each contact in a step, at most; factor operations count as visits. The solver then ends with the "
-        "best so far, and the residual says how good that is"),
+    NUMBER(step_work_limit, "", 1.0, NO_WORK_LIMIT,
+           "largest work of a step, in visits per contact; factor operations count as visits. At the limit the solver "
+           "returns "
+           "the best solution so far, and its residual is reported"),
     NUMBER(step_seconds, "s", 0.0, STI_LARGEST,
-           "a step that takes longer ends the run, which then depends on the machine and does not repeat; 0: never"),
+           "a step that takes longer ends the run; the result then depends on the speed of the machine. 0: no limit"),
     {CHOICE(effort, effort_words,
-            "solver auto. thorough, exact: until the tolerance is met, exact from a linear solution; balanced: exact "
-            "where "
-            "cheap, else a bounded number of operations per contact; real-time: a small fixed one"),
+            "work of the solver auto. thorough: until the tolerance is met; exact: the same, starting from a linear "
+            "solution; balanced: exact if that is cheap, else a bounded number of operations per contact; real-time: a "
+            "small fixed number"),
      AT(effort), NULL, 0},
     {{"keyframe", ST_SETTING_INTEGER, "",
-      "the keyframe of the scene that it starts in, by its number from 1; 0: as the scene stands", NULL, 0, 1000000},
+      "number of the keyframe in which the run starts, from 1; 0: the state that bodies have in the scene", NULL, 0,
+      1000000},
      AT(keyframe),
      NULL,
      0},
     {{"threads", ST_SETTING_INTEGER, "",
-      "threads for large piles and many islands, at most; the result is the same to the last bit", NULL, 1, 256},
+      "largest number of threads, for large piles and many islands; the result is the same to the last bit", NULL, 1,
+      256},
      AT(threads),
      NULL,
      0},
-    {CHOICE(device, device_words,
-            "none: the ordinary step; free bodies made of convex shapes: flat, on flat arrays by threads of the "
-            "host; cuda, the same on a CUDA device, with the same bits. Their residual is the rms over contacts in "
-            "parts of what gravity gives in a step"),
+    {CHOICE(
+         device, device_words,
+         "none: the ordinary step. flat: the step on flat arrays, by threads of the host; only for free bodies made of "
+         "convex shapes. cuda: the same on a CUDA device, with the same bits. The residual of flat and cuda is the "
+         "rms velocity error of contacts over the velocity that gravity adds in one step"),
      AT(device), NULL, 0},
     {{"islands", ST_SETTING_BOOLEAN, "",
-      "parts of the scene that do not touch are solved apart, each to the tolerance on its own scale", NULL, 0, 1},
+      "parts of the scene that do not touch are solved separately, each to the tolerance on its own scale", NULL, 0, 1},
      AT(islands),
      NULL,
      0},
     NUMBER(margin, "m", -1.0, STI_LONGEST,
-           "drift gap: contacts closer than this enter the step problem; -1: a hundredth of the width of the smaller "
-           "shape, and 4 g h^2"),
-    {{"all_points", ST_SETTING_BOOLEAN, "", "every point of a contact patch, not only the few that span it", NULL, 0,
-      1},
+           "drift gap: contacts closer than this enter the step problem; -1: 1/100 of the width of the smaller shape, "
+           "plus "
+           "4 g h^2"),
+    {{"all_points", ST_SETTING_BOOLEAN, "", "use every point of a contact patch, not only the few that span it", NULL,
+      0, 1},
      AT(all_points),
      NULL,
      0},
     {{"drop_redundant", ST_SETTING_BOOLEAN, "",
-      "every point of a contact patch but those that others imply: between them, with the same normal, and no nearer",
+      "use every point of a contact patch except redundant ones: points between others, with the same normal and no "
+      "smaller gap",
       NULL, 0, 1},
      AT(drop_redundant),
      NULL,
      0},
-    NUMBER(
-        slop, "m", -1.0, STI_LONGEST,
-        "drift gap: gaps and overlaps up to this count as closed; what is beyond is corrected; -1: overlaps alone, up "
-        "to a thousandth of the width of the smaller shape, where the step problem is not solved exactly"),
+    NUMBER(slop, "m", -1.0, STI_LONGEST,
+           "drift gap: gaps and overlaps up to this count as closed, larger ones are corrected; -1: only for overlaps, "
+           "up to "
+           "1/1000 of the width of the smaller shape, if the step problem is not solved exactly"),
     NUMBER(correction_speed, "m/s", -1.0, STI_LARGEST,
-           "drift gap: cap on the speed that removes overlap; -1: sqrt(g d), d the mean width of moving shapes"),
+           "drift gap: largest speed that removes overlap; -1: sqrt(g d), where d is the mean width of moving shapes"),
     NUMBER(active_gap, "m", -1.0, STI_LONGEST,
            "drift velocity and projection: a contact is active below this gap; -1: 1e-7 d"),
     {{"sleep", ST_SETTING_BOOLEAN, "",
-      "islands at rest are left out of the step until something touches them or a force on them changes", NULL, 0, 1},
+      "islands at rest are not stepped until something touches them or a force on them changes", NULL, 0, 1},
      AT(sleep),
      NULL,
      0},
     NUMBER(sleep_speed, "m/s", -1.0, STI_LARGEST,
-           "sleep: no point of a body at rest is faster than this; -1: 1e-4 sqrt(g d)"),
-    NUMBER(sleep_time, "s", 0.0, STI_LARGEST, "sleep: how long an island must have been at rest"),
+           "sleep: a body is at rest if all its points are slower than this; -1: 1e-4 sqrt(g d)"),
+    NUMBER(sleep_time, "s", 0.0, STI_LARGEST, "sleep: an island sleeps after it was at rest for this time"),
     {{"keep_springs", ST_SETTING_BOOLEAN, "", "projection keeps spring lengths (eq. 46 of Anitescu & Potra 2002)", NULL,
       0, 1},
      AT(keep_springs),
      NULL,
      0},
-    NUMBER(
-        restitution_speed, "m/s", -1.0, STI_LARGEST,
-        "an impact slower than this has no rebound; events off: nor one slower than what forces reach in a step; -1: "
-        "1e-3 sqrt(g d)"),
+    NUMBER(restitution_speed, "m/s", -1.0, STI_LARGEST,
+           "an impact slower than this does not rebound; -1: 1e-3 sqrt(g d). With events off, an impact slower than "
+           "the speed "
+           "that forces produce in one step does not rebound, either"),
     NUMBER(event_step, "", 1e-12, 0.1,
-           "events all: the smallest part of a step between two events; one nearer to the last is at one with it"),
-    {{"max_events", ST_SETTING_INTEGER, "", "events of one step; more, and rebounds and transitions rest till its end",
-      NULL, 1, 1e6},
+           "events all: smallest time between two events, as a fraction of the step; closer events count as one"),
+    {{"max_events", ST_SETTING_INTEGER, "",
+      "largest number of events in one step; after more, the rest of the step has no rebounds and no transitions", NULL,
+      1, 1e6},
      AT(max_events),
      NULL,
      0},
     {{"patch_elements", ST_SETTING_INTEGER, "",
-      "contact compliant: elements along a side of the patch; 1 is the lumped model", NULL, 1, STI_MAX_PATCH_SIDE},
+      "contact compliant: number of elements along a side of the patch; 1 is the lumped model", NULL, 1,
+      STI_MAX_PATCH_SIDE},
      AT(patch_elements),
      NULL,
      0},
     NUMBER(patch_spacing, "m", STI_SHORTEST, STI_LONGEST, "contact compliant: distance of neighbouring elements"),
     NUMBER(patch_mass, "kg", STI_SMALLEST, STI_LARGEST, "contact compliant: the mass for which damping is critical"),
     NUMBER(contact_stiffness, "N/m", STI_SMALLEST, STI_LARGEST,
-           "contact regularized: normal spring, where the shapes name none"),
+           "contact regularized: stiffness of the normal spring for shapes without a stiffness of their own"),
     NUMBER(contact_damping, "N s/m", STI_SMALLEST, STI_LARGEST,
-           "contact regularized: tangential damper, where the shapes name none"),
+           "contact regularized: damping of the tangential damper for shapes without a damping of their own"),
     NUMBER(joint_stiffness, "N/m", STI_SMALLEST, STI_LARGEST,
-           "contact regularized: springs in place of joints (N m/rad for rotations)"),
+           "contact regularized: stiffness of the springs that replace joints (N m/rad for rotations)"),
     {{"rigid_limit", ST_SETTING_BOOLEAN, "",
-      "contact regularized: the limit of growing stiffness, reached by continuation in every step", NULL, 0, 1},
+      "contact regularized: in every step, stiffness goes to infinity by continuation", NULL, 0, 1},
      AT(rigid_limit),
      NULL,
      0},
     {CHOICE(forces, forces_words,
-            "forces that rigid bodies leave open, as under four legs: what the solver finds (any), or those of least "
-            "norm, weighted by stiffness and damping of contacts and joints, as stiff bodies share loads"),
+            "which forces to compute if rigid bodies do not determine them, as under four legs. any: the solution that "
+            "the "
+            "solver finds; least_norm: the solution of least norm, weighted by the stiffness and damping of contacts "
+            "and joints, as stiff elastic bodies share loads"),
      AT(forces), NULL, 0},
     {CHOICE(coordinates, coordinates_words,
-            "velocities that the step problem is solved in: those that joints leave, tree by tree (joint), or those of "
-            "bodies, with joints as rows (body); the solution is the same. auto: joint, but body with effort thorough, "
-            "contact regularized, forces least_norm and drift mean"),
+            "unknowns of the step problem. joint: velocities of joints, tree by tree; body: velocities of bodies, with "
+            "joints as rows. The solution is the same. auto: body with effort thorough, contact regularized, forces "
+            "least_norm or drift mean, else joint"),
      AT(coordinates), NULL, 0},
     NUMBER(speed_limit, "m/s", STI_SMALLEST, STI_LARGEST,
-           "a velocity beyond this (or beyond it in rad/s) is called divergence"),
+           "a step in which a velocity exceeds this (also in rad/s) has diverged: it is an error"),
 };
 #define N_ENTRIES ((int)(sizeof entries / sizeof entries[0]))
 

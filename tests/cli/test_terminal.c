@@ -150,7 +150,7 @@ static void words_of_the_summary(void **state)
     check_contains(p->out, "s per step\n");
     check_contains(p->out, "final state");
     RUN(p, "run", "wall", "--set", "simulation/end=0.01"); /* many bodies: no table */
-    check_contains(p->out, "bodies: --json and -o FILE.csv have them");
+    check_contains(p->out, "bodies: see --json or -o FILE.csv");
     assert_null(strstr(p->out, "qw"));
     assert_null(strstr(p->out, "worst joint error")); /* it has no joints */
 }

@@ -398,7 +398,9 @@ static st_Status lemke_solve(void *workspace, sti_Task *task, st_Error *err)
 const sti_SolverKind sti_lemke = {
     .name = "lemke",
     .columns = true,
-    .help = "pyramid, box, bounded, frictionless; any positive definite A: small problems, exactly (Lemke's method)",
+    .help =
+        "Lemke's method: exact, for small problems with the laws pyramid, box, bounded and frictionless; any positive "
+        "definite A",
     .accepts = lemke_accepts,
     .create = lemke_create,
     .solve = lemke_solve,
