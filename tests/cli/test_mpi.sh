@@ -43,7 +43,7 @@ for signal in INT KILL; do
     mpirun -n 2 "$program" run pile.json --set simulation/end=1000 -o $signal.h5 >$signal.txt 2>&1 &
     run=$!
     for _ in $(seq 300); do
-        ls .$signal.h5* $signal.h5* 2>/dev/null | grep -q . && break
+        [ -z "$(find . -maxdepth 1 -name "*$signal.h5*")" ] || break
         sleep 0.1
     done
     sleep 2
@@ -54,7 +54,7 @@ for signal in INT KILL; do
         [ "$wait" -lt 100 ] || fail "a rank is left 10 s after SIG$signal"
         sleep 0.1
     done
-    found=$(ls $signal.h5* .$signal.h5* 2>/dev/null | head -1)
+    found=$(find . -maxdepth 1 -name "*$signal.h5*" -print -quit)
     [ -n "$found" ] || fail "no recording after SIG$signal"
     "$program" info "$found" >info.txt 2>&1 || fail "the recording after SIG$signal: $(cat info.txt)"
 done
