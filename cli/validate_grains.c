@@ -229,7 +229,7 @@ static double run_out(Check *check, double a)
 void column_collapse(Check *check)
 {
     static const double a[] = {1.2, 2.4, 4.8, 9.6};
-    double x[4], y[4];
+    double x[4] = {0}, y[4] = {0};
     const int n = check_full(check) ? 4 : 1;
     for (int k = 0; k < n; k++) {
         x[k] = log(a[k]);
