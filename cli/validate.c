@@ -232,7 +232,7 @@ static void print_missing(void)
     for (const Case *c = validate_cases; c->id != NULL; c++)
         if (c->run == NULL) {
             char text[400];
-            if (!any) printf("\nnot there:\n");
+            if (!any) printf("\nmissing:\n");
             any = true;
             snprintf(text, sizeof text, "%s: %s", c->title, c->reason);
             printf("  %-5s ", c->id);
@@ -240,24 +240,54 @@ static void print_missing(void)
         }
 }
 
+/* Examples that show a case, for the page. */
+static const struct {
+    const char *id, *example;
+} pictures[] = {
+    {"V13", "painleve-chalk"},   {"V19", "free-box"},    {"V23", "eulers-disk"}, {"V24", "rattleback"},
+    {"V27", "andrews"},          {"V28", "bricard"},     {"V29", "governor"},    {"V35", "newtons-cradle"},
+    {"V42", "channel-collapse"}, {"S1", "bowling"},      {"S3", "ellipse"},      {"S8", "janssen-silo"},
+    {"S9", "sand-castle"},       {"S10", "repose-heap"}, {"S11", "brazil-nut"},  {"S12", "drum"},
+};
+
 static void print_markdown(const Check *check)
 {
-    printf(
-        "# Validation\n\nMade by `stiction validate --markdown` (`make docs`): cases with a known answer, what was "
-        "expected and what came out.\nAn error at or below the tolerance is a pass. Ids starting with V are those of "
-        "a published collection, S are our own.\n\n"
-        "| id | case | quantity | expected | got | error | tolerance | passed | answer from |\n"
-        "|---|---|---|---|---|---|---|---|---|\n");
+    printf("# Validation\n\n"
+           "This page compares stiction with known answers: closed forms, published tables and reference runs. To run "
+           "one case\n"
+           "yourself:\n\n"
+           "```sh\nstiction validate --only V4\n```\n\n"
+           "`stiction validate` runs all of them, and `--full` their long versions. `stiction validate --markdown` "
+           "wrote this page\n"
+           "(`make docs`). A case passes if its error is at most the tolerance. Ids that start with V are those of a "
+           "published\n"
+           "collection of cases; those that start with S are stiction's own.\n");
+    const int n_pictures = (int)(sizeof pictures / sizeof pictures[0]), columns = 4;
+    printf("\n|");
+    for (int k = 0; k < columns; k++)
+        printf(" |");
+    printf("\n|");
+    for (int k = 0; k < columns; k++)
+        printf("---|");
+    for (int k = 0; k < n_pictures; k++)
+        printf("%s <img src=\"gallery/%s.jpg\" alt=\"%s\" width=\"220\"><br>%s, %s |", k % columns == 0 ? "\n|" : "",
+               pictures[k].example, pictures[k].example, pictures[k].id, pictures[k].example);
+    printf("\n\n"
+           "| id | case | quantity | expected | computed | error | tolerance | passed | source of the answer |\n"
+           "|---|---|---|---|---|---|---|---|---|\n");
+    const Case *last = NULL;
     for (int k = 0; k < check->n; k++) {
         const Result *r = &check->result[k];
+        const bool first = r->of != last;
+        last = r->of;
         /* Nine digits of an answer, two of an error: what differs between machines does not show. */
-        printf("| %s | %s | %s | %.7g | %.7g | %.0e | %.0e | %s | %s |\n", r->of->id, r->of->title, r->what,
-               r->expected, r->got, fabs(r->got - r->expected), r->tolerance, r->passed ? "yes" : "**no**",
-               r->of->source);
+        printf("| %s | %s | %s | %.7g | %.7g | %.0e | %.0e | %s | %s |\n", r->of->id, first ? r->of->title : "",
+               r->what, r->expected, r->got, fabs(r->got - r->expected), r->tolerance, r->passed ? "yes" : "**no**",
+               first ? r->of->source : "");
     }
     bool any = false;
     for (const Case *c = validate_cases; c->id != NULL; c++) {
-        if (c->run == NULL && !any) printf("\n## Not there\n\n| id | case | why |\n|---|---|---|\n");
+        if (c->run == NULL && !any) printf("\n## Missing cases\n\n| id | case | why |\n|---|---|---|\n");
         any = any || c->run == NULL;
         if (c->run == NULL) printf("| %s | %s | %s |\n", c->id, c->title, c->reason);
     }
