@@ -71,7 +71,7 @@ static double distance_to_curves(const sti_Window *w, const st_PlotCurve *curves
     double nearest = INFINITY;
     for (int c = 0; c < n; c++)
         for (int k = 1; k < curves[c].n; k++) {
-            const double *x = &curves[c].x[k - 1], *y = &curves[c].y[k - 1];
+            const double *x = curves[c].x + k - 1, *y = curves[c].y + k - 1;
             if (!(x[0] > 0 && x[1] > 0 && y[0] > least && y[1] > least)) continue;
             for (int i = 0; i <= 8; i++) {
                 const double s = i / 8.0, at_x = sti_window_x(w, (1 - s) * log10(x[0]) + s * log10(x[1])),
