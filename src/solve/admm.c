@@ -55,12 +55,13 @@ static st_Status admm_factorise(Admm *s, const st_Problem *p, st_Error *err)
 static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *err)
 {
     const st_Problem *p = task->problem;
-    const bool accelerated = task->parameter[ACCELERATE] >= 0.5;
+    const double *parameter = task->parameters[STI_SOLVER_admm];
+    const bool accelerated = parameter[ACCELERATE] >= 0.5;
     double apart = 0.0, moved = 0.0;
     int next_change = 10;
     STI_TRY(sti_anderson_begin(anderson, p->n_r, s->weight, err));
     sti_factored_judge(s->base, task, s->z); /* z is what is returned */
-    s->beta = task->parameter[PENALTY];
+    s->beta = parameter[PENALTY];
     for (int c = 0; c < p->n_contacts && s->starts; c++) { /* the multiplier of a solution: u^ = -beta E y */
         const int begin = p->contact[c].first;
         double shifted[ST_MAX_DIM] = {0};
@@ -107,7 +108,7 @@ static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *
         sti_work_visits(task->work, p->n_contacts);
         task->iterations++;
         sti_task_report(task, s->z);
-        const bool looks = task->iterations % (int)task->parameter[JUDGE_EVERY] == 0;
+        const bool looks = task->iterations % (int)parameter[JUDGE_EVERY] == 0;
         if (looks || task->iterations == task->max_iterations)
             if (!isfinite(sti_factored_judge(s->base, task, s->z))) break;
         if (accelerated) {
@@ -141,7 +142,7 @@ static st_Status admm_solve(void *workspace, sti_Task *task, st_Error *err)
     const size_t bytes = sizeof(double) * (size_t)n;
     bool formed = false;
     task->iterations = 0;
-    if (p->n_contacts == 0) return ST_OK;
+    if (sti_task_is_answered(task) || p->n_contacts == 0) return ST_OK;
     STI_TRY(sti_factored_begin(s->base, task, &formed, err));
     if (!formed) return ST_OK;
     const sti_Room rooms[] = {STI_ROOM(s->z, n),           STI_ROOM(s->z_last, n), STI_ROOM(s->y, n),
@@ -187,7 +188,6 @@ static void admm_destroy(void *workspace)
 
 const sti_SolverKind sti_admm = {
     .name = "admm",
-    .columns = true,
     .parameters = admm_parameters,
     .help = "alternating directions (ADMM) with one factorisation and an adaptive penalty; good for towers and walls "
             "that stick",

@@ -145,7 +145,7 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     part.impatient = a->gave_up < 0 && task->problem->n_r <= LARGE_ROWS;
     if (turn.from == ZERO) memset(task->r, 0, bytes);
     if (turn.from == BEST) memcpy(task->r, a->best, bytes);
-    STI_TRY(sti_solver_run(kinds[turn.who], a->space[turn.who], &part, err));
+    STI_TRY(sti_task_end(&part, kinds[turn.who]->solve(a->space[turn.who], &part, err)));
     *(turn.who == LEMKE ? &a->pivots : &a->iterations) += part.iterations;
     if (a->gave_up < 0 && task->start < 0.0) task->start = part.start; /* the first turn */
     weigh(a, task, turn.who);
@@ -176,9 +176,9 @@ static st_Status reserve(Auto *a, const sti_Task *task, st_Error *err)
     none.r = a->best;
     for (int k = NEWTON; k <= (newton_alone ? NEWTON : HOMOTOPY); k++)
         if (sti_solver_takes(kinds[k], task->problem, &refused))
-            STI_TRY(sti_solver_run(kinds[k], a->space[k], &none, err));
+            STI_TRY(sti_task_end(&none, kinds[k]->solve(a->space[k], &none, err)));
     if (newton_alone && sti_small_fits(task->reduction->graph))
-        STI_TRY(sti_solver_run(kinds[SMALL], a->space[SMALL], &none, err));
+        STI_TRY(sti_task_end(&none, kinds[SMALL]->solve(a->space[SMALL], &none, err)));
     task->work->spent = spent;
     a->reserved = n;
     return ST_OK;
@@ -216,7 +216,6 @@ static st_Status afford(const sti_Task *task, Turn *turn, st_Error *err)
     if (turn->who == NSGS || turn->who == LEMKE || (turn->who == NEWTON && task->reduction->graph != NULL))
         return ST_OK;
     if (n * n * (turn->who == ADMM ? 1.0 : n) * turn->iterations <= most_products) return ST_OK; /* even if full */
-    STI_TRY(sti_reduction_columns(task->reduction, err));
     STI_TRY(sti_factored_begin(task->factored, task, &formed, err));
     if (!formed) return ST_OK;
     STI_TRY(sti_sparse_lu_reserve(task->factored->lu, &task->factored->W.rows, err));

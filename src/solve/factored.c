@@ -36,6 +36,7 @@ void sti_factored_destroy(sti_Factored *f)
 
 st_Status sti_factored_begin(sti_Factored *f, const sti_Task *task, bool *formed, st_Error *err)
 {
+    STI_TRY(sti_reduction_columns(task->reduction, err));
     f->least = INFINITY;
     f->by_bodies = false;
     if (f->serial != task->reduction->serial) {

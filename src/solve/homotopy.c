@@ -182,7 +182,7 @@ static st_Status follow_curve(Homotopy *s, sti_Task *task, int most_iterations, 
     const int n = task->problem->n_r;
     const size_t bytes = sizeof(double) * (size_t)n;
     const double size_first = length_of(s, n, task->r);
-    double h = task->parameter[FIRST_STEP];
+    double h = task->parameters[STI_SOLVER_homotopy][FIRST_STEP];
     for (bool is_first = true; h > least_step && task->iterations < most_iterations && !sti_work_ends(task->work);) {
         const double tau = s->tau;
         int corrections = 0;
@@ -257,7 +257,7 @@ static st_Status homotopy_solve(void *workspace, sti_Task *task, st_Error *err)
     const int64_t n = p->n_r, blocks = BLOCK * (int64_t)p->n_contacts;
     bool formed = false;
     task->iterations = 0;
-    if (p->n_contacts == 0) return ST_OK;
+    if (sti_task_is_answered(task) || p->n_contacts == 0) return ST_OK;
     STI_TRY(sti_factored_begin(s->base, task, &formed, err));
     if (!formed) return ST_OK;
     const sti_Room rooms[] = {STI_ROOM(s->rho, n),
@@ -297,7 +297,6 @@ static bool homotopy_accepts(st_Law law, int dim, bool symmetric)
 
 const sti_SolverKind sti_homotopy = {
     .name = "homotopy",
-    .columns = true,
     .parameters = homotopy_parameters,
     .help = "path following from smoothed laws to the exact ones, around folds; slow, for problems that the others do "
             "not solve",

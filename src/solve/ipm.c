@@ -333,9 +333,10 @@ static st_Status ipm_solve(void *workspace, sti_Task *task, st_Error *err)
     (void)workspace;
     Ipm ipm = {.base = task->factored, .W = &task->factored->W}, *s = &ipm;
     const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts;
+    const double *parameter = task->parameters[STI_SOLVER_ipm];
     bool formed = false;
     task->iterations = 0;
-    if (contacts == 0) return ST_OK;
+    if (sti_task_is_answered(task) || contacts == 0) return ST_OK;
     STI_TRY(sti_factored_begin(s->base, task, &formed, err));
     if (!formed) return ST_OK;
     const sti_Room rooms[] = {STI_ROOM(s->u, n),
@@ -352,7 +353,7 @@ static st_Status ipm_solve(void *workspace, sti_Task *task, st_Error *err)
     double least_nu = INFINITY;
     sti_factored_judge_projected(s->base, task, task->r, s->trial);
     while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_work_ends(task->work) &&
-           task->iterations - last_better < task->parameter[PATIENCE]) {
+           task->iterations - last_better < parameter[PATIENCE]) {
         evaluate_cones(s, task);
 
         /* S W, then G' inv(T^2) G on the diagonal blocks. inv(T^2) = (2 v v' - J)/eta^2, v = (w0, -w1), J = diag(1, -1,
@@ -418,7 +419,7 @@ static st_Status ipm_solve(void *workspace, sti_Task *task, st_Error *err)
         }
         find_cone_step(s, task);
 
-        const double t = step_length(s, task->parameter[BORDER]);
+        const double t = step_length(s, parameter[BORDER]);
         if (!(t > 1e-12)) break; /* at the border, or not a number */
         for (int row = 0; row < n; row++)
             task->r[row] += t * s->side[row];
@@ -446,7 +447,6 @@ static bool ipm_accepts(st_Law law, int dim, bool symmetric)
 
 const sti_SolverKind sti_ipm = {
     .name = "ipm",
-    .columns = true,
     .parameters = ipm_parameters,
     .help = "interior point method on second-order cones; the most robust one if contacts are redundant",
     .accepts = ipm_accepts,

@@ -98,25 +98,6 @@ static double worse(double x, double m)
     return x <= m ? m : x;
 }
 
-static st_Status solve_whole(sti_Islands *s, st_Solution *solution, st_SolveInfo *info, st_Error *err)
-{
-    const st_Problem *p = s->problem;
-    st_Solver *solver = s->desk[0]->solver;
-    st_SolveInfo found;
-    double left = s->left != NULL ? 0.0 : INFINITY;
-    for (int c = 0; c < p->n_contacts && s->left != NULL; c++)
-        left = fmax(left, s->left(s->left_ctx, c));
-    bool confirmed;
-    STI_TRY(sti_part_confirm(s->desk[0], NONE, left, solution, &confirmed, err));
-    if (confirmed && info != NULL) *info = s->island[1].info;
-    if (confirmed) return ST_OK;
-    sti_solver_equip(solver, (sti_Equipment){s->def.threads, NULL, s->dense, s->def.max_work, s->stop, left});
-    STI_TRY(sti_solver_solve(solver, p, s->pile, solution, &found, err));
-    s->island[1] = (sti_Island){p->A.n_blocks, p->n_contacts, p->n_l, found, false};
-    if (info != NULL) *info = found;
-    return ST_OK;
-}
-
 /* `status` is that of the linear solution, which has found `found`. */
 static st_Status linear_info(const sti_Islands *s, st_Status status, const double *v, st_SolveInfo *found,
                              st_SolveInfo *info)
@@ -171,16 +152,31 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
         const st_Status status = sti_linear_solve(s->linear, problem, solution, &found, err);
         return linear_info(s, status, solution->v, &found, info);
     }
-    if (awake == NULL && (problem->n_contacts < 2 || !s->split)) { /* one at most: not worth a look */
-        s->n_islands = 1;
-        return solve_whole(s, solution, info, err);
+    s->n_islands = 1;
+    if (awake != NULL || (problem->n_contacts >= 2 && s->split)) { /* one contact is one island */
+        STI_TRY(sti_parts_find(s, awake, err));
+        s->confirms = pile != NULL && pile->period == NULL && problem->symmetric && problem->n_l == 0 &&
+                      problem->A.diagonal != NULL &&
+                      (problem->C.n_blocks == 0 || problem->C.n_blocks == problem->n_r) &&
+                      sti_solver_keeps_starts(s->desk[0]->solver);
+        if (s->confirms) GROW(v_first, problem->A.n_blocks);
     }
-    STI_TRY(sti_parts_find(s, awake, err));
-    s->confirms = pile != NULL && pile->period == NULL && problem->symmetric && problem->n_l == 0 &&
-                  problem->A.diagonal != NULL && (problem->C.n_blocks == 0 || problem->C.n_blocks == problem->n_r) &&
-                  sti_solver_keeps_starts(s->desk[0]->solver);
-    if (s->confirms) GROW(v_first, problem->A.n_blocks);
-    if (awake == NULL && s->n_islands < 2) return solve_whole(s, solution, info, err);
+    if (awake == NULL && s->n_islands < 2) { /* the problem as a whole */
+        bool confirmed;
+        double left = s->left != NULL ? 0.0 : INFINITY;
+        for (int c = 0; c < problem->n_contacts && s->left != NULL; c++)
+            left = fmax(left, s->left(s->left_ctx, c));
+        STI_TRY(sti_part_confirm(s->desk[0], NONE, left, solution, &confirmed, err));
+        if (!confirmed) {
+            st_Solver *solver = s->desk[0]->solver;
+            st_SolveInfo found;
+            sti_solver_equip(solver, (sti_Equipment){s->def.threads, NULL, s->dense, s->def.max_work, s->stop, left});
+            STI_TRY(sti_solver_solve(solver, problem, pile, solution, &found, err));
+            s->island[1] = (sti_Island){problem->A.n_blocks, problem->n_contacts, problem->n_l, found, false};
+        }
+        if (info != NULL) *info = s->island[1].info;
+        return ST_OK;
+    }
     s->whole = false;
     STI_TRY(sti_parts_list(s, awake, err));
     GROW(island, s->n_islands + 1);

@@ -74,7 +74,6 @@ typedef struct Newton {
     int64_t *p, *start;
     double *x, *side;
     double alpha;
-    double length;  /* t of the step taken last                                                    */
     double measure; /* of the r looked at last                                                     */
     bool done;      /* the best is good enough                                                     */
     int n_active;
@@ -184,36 +183,6 @@ static st_Status find_step_by_contacts(Newton *s, const sti_Task *task, st_Error
     return ST_OK;
 }
 
-/* The longest of `most` r + t d, t = 1, 1/2, 1/4 ... whose merit is below `bound`; else the best of them. Returns
- * the merit; r and u are moved. Not finite: INFINITY, and nothing moved.                          */
-static double search(Newton *s, const sti_Task *task, double bound, int most)
-{
-    const int n = task->problem->n_r;
-    const size_t bytes = sizeof(double) * (size_t)n;
-    double least = INFINITY, t = 1.0, best_t = 0.0;
-    for (int k = 0; k < most; k++, t *= 0.5) {
-        for (int row = 0; row < n; row++) {
-            s->trial[row] = task->r[row] + t * s->step[row];
-            s->trial_u[row] = s->u[row] + t * s->step_u[row];
-        }
-        const double merit = evaluate_contacts(s, task, s->trial, s->trial_u, false);
-        if (merit < least) {
-            least = merit;
-            best_t = t;
-        }
-        if (merit <= (1.0 - 1e-4 * t) * bound) break;
-    }
-    if (!isfinite(least)) return INFINITY;
-    s->length = best_t;
-    for (int row = 0; row < n && best_t != t; row++) {
-        s->trial[row] = task->r[row] + best_t * s->step[row];
-        s->trial_u[row] = s->u[row] + best_t * s->step_u[row];
-    }
-    memcpy(task->r, s->trial, bytes);
-    memcpy(s->u, s->trial_u, bytes);
-    return least;
-}
-
 /* Is the best r good enough? u is recomputed: along the line search it drifts. */
 static void judge_step(Newton *s, const sti_Task *task)
 {
@@ -227,6 +196,8 @@ static void judge_step(Newton *s, const sti_Task *task)
 /* Problem (1) from where r is. Returns whether F fell far enough. */
 static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Error *err)
 {
+    const int n = task->problem->n_r;
+    const size_t bytes = sizeof(double) * (size_t)n;
     double history[MEMORY], first = 0.0;
     const bool trusts = s->measure < near && (s->by_bodies || task->problem->n_r <= DEAR);
     int rounded = 0, watched = trusts ? WATCHED : 0;
@@ -239,7 +210,7 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
             return ST_OK;
         }
         if (k == watched && k > 0 && merit > 0.5 * first) { /* back to where problem (1) began */
-            memcpy(task->r, s->center, sizeof(double) * (size_t)task->problem->n_r);
+            memcpy(task->r, s->center, bytes);
             judge_step(s, task);
             merit = evaluate_contacts(s, task, task->r, s->u, true);
         }
@@ -249,7 +220,28 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
             bound = fmax(bound, history[i]);
         STI_TRY(s->by_bodies ? find_step_by_bodies(s, task, err) : find_step_by_contacts(s, task, err));
         task->iterations++;
-        if (!isfinite(search(s, task, bound, k < watched ? 1 : LINE_STEPS))) return ST_OK;
+
+        /* Line search: the longest of r + t d, t = 1, 1/2, 1/4 ... with a merit below the bound; else the best. */
+        double least = INFINITY, length = 0.0, t = 1.0;
+        for (int tries = k < watched ? 1 : LINE_STEPS; tries > 0; tries--, t *= 0.5) {
+            for (int row = 0; row < n; row++) {
+                s->trial[row] = task->r[row] + t * s->step[row];
+                s->trial_u[row] = s->u[row] + t * s->step_u[row];
+            }
+            const double found = evaluate_contacts(s, task, s->trial, s->trial_u, false);
+            if (found < least) {
+                least = found;
+                length = t;
+            }
+            if (found <= (1.0 - 1e-4 * t) * bound) break;
+        }
+        if (!isfinite(least)) return ST_OK;
+        for (int row = 0; row < n && length != t; row++) {
+            s->trial[row] = task->r[row] + length * s->step[row];
+            s->trial_u[row] = s->u[row] + length * s->step_u[row];
+        }
+        memcpy(task->r, s->trial, bytes);
+        memcpy(s->u, s->trial_u, bytes);
         judge_step(s, task);
         sti_task_report_residual(task, s->measure);
         *solved = s->done;
@@ -257,7 +249,7 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
         /* Is what is left rounding? (2) is as singular as alpha is small, and where W has a null space every full step
          * moves r in it by about eps/alpha of its size, which nothing corrects. */
         rounded =
-            s->length > 0.2 && s->measure > 0.5 * last && s->measure < 4.0 * DBL_EPSILON / s->alpha ? rounded + 1 : 0;
+            length > 0.2 && s->measure > 0.5 * last && s->measure < 4.0 * DBL_EPSILON / s->alpha ? rounded + 1 : 0;
         if (rounded == 2) { /* an alpha whose rounding is below the tolerance */
             s->alpha = fmax(s->alpha, 0.1 * DBL_EPSILON / task->tolerance);
             return ST_OK;
@@ -353,7 +345,7 @@ static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
     const st_Problem *p = task->problem;
     bool formed = false, enough;
     task->iterations = 0;
-    if (p->n_contacts == 0) return ST_OK;
+    if (sti_task_is_answered(task) || p->n_contacts == 0) return ST_OK;
     STI_TRY(try_sweeps(task, &enough, err));
     if (enough) return ST_OK;
     STI_TRY(sti_factored_begin_bodies(s->base, task, &formed, err));
@@ -386,10 +378,10 @@ static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
     judge_step(s, task);
     if (task->effort != ST_EFFORT_THOROUGH && task->max_iterations > 0) STI_TRY(start_linear(s, task, err));
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
+    const double patience = task->parameters[STI_SOLVER_newton][PATIENCE];
     int failures = 0;
     s->alpha = alpha_start[task->attempt % 4];
-    while (!s->done && task->iterations < task->max_iterations && failures < task->parameter[PATIENCE] &&
-           !sti_work_ends(task->work)) {
+    while (!s->done && task->iterations < task->max_iterations && failures < patience && !sti_work_ends(task->work)) {
         const double before = s->base->least;
         const int start = task->iterations;
         bool solved = false;
@@ -419,8 +411,6 @@ static bool newton_accepts(st_Law law, int dim, bool symmetric)
 
 const sti_SolverKind sti_newton = {
     .name = "newton",
-    .columns = true,
-    .by_bodies = true,
     .parameters = newton_parameters,
     .help =
         "proximal semismooth Newton method with sparse factors; reaches 1e-8 and below, also with redundant contacts",

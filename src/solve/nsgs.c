@@ -248,8 +248,9 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
     sti_Graph *graph = task->reduction->graph;
     const int n = graph->n_dirs * STI_LANES * graph->n_rooms;
     const double scale = sti_residual_scale(task->reduction);
-    const int judge_every = (int)task->parameter[JUDGE_EVERY];
-    const bool accelerated = task->parameter[ACCELERATE] >= 0.5 &&
+    const double *parameter = task->parameters[STI_SOLVER_nsgs];
+    const int judge_every = (int)parameter[JUDGE_EVERY];
+    const bool accelerated = parameter[ACCELERATE] >= 0.5 &&
                              task->max_iterations >= (task->problem->n_contacts > MANY ? FEWEST_OF_MANY : FEWEST);
     double due = FIRST_DUE * task->tolerance, least = INFINITY;
     if (accelerated) {
@@ -323,8 +324,9 @@ static st_Status nsgs_solve(void *workspace, sti_Task *task, st_Error *err)
     }
     STI_TRY(sti_anderson_begin(&s->anderson, p->n_r, s->weight, err));
 
-    const int judge_every = (int)task->parameter[JUDGE_EVERY];
-    const bool accelerated = task->parameter[ACCELERATE] >= 0.5;
+    const double *parameter = task->parameters[STI_SOLVER_nsgs];
+    const int judge_every = (int)parameter[JUDGE_EVERY];
+    const bool accelerated = parameter[ACCELERATE] >= 0.5;
     double due = task->tolerance, least = INFINITY; /* a change as small as `due` calls for the judge */
     bool is_cold = task->reduction->is_local;
     for (int j = 0; j < task->problem->n_r && is_cold; j++)

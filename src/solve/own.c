@@ -91,7 +91,8 @@ static st_Status own_solve(void *workspace, sti_Task *task, st_Error *err)
     const st_OwnSolver *own = task->def->own;
     const st_Problem *p = task->problem;
     task->iterations = 0;
-    if (p->n_contacts == 0) return ST_OK;
+    if (sti_task_is_answered(task) || p->n_contacts == 0) return ST_OK;
+    STI_TRY(sti_reduction_columns(task->reduction, err));
     GROW(best, p->n_r);
     GROW(v, p->n_v);
     s->task = task;
@@ -150,7 +151,6 @@ static void own_destroy(void *workspace)
 
 const sti_SolverKind sti_own = {
     .name = "own",
-    .columns = true,
     .help = "your own solver (st_SolverDef.own)",
     .accepts = own_accepts,
     .create = own_create,

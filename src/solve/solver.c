@@ -19,7 +19,7 @@ static const sti_SolverKind *const kinds[] = {STI_SOLVERS(ADDRESS_OF_SOLVER)};
  * velocities, which are fewer than the rows. With effort exact there are more of them, and with thorough
  * STI_FEW_ROWS: its results are those of the papers to the bit.                                       */
 enum { FEWEST_IN_LANES = 5, FEWEST_OF_EXACT = 16 };
-enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+enum { N_KINDS = STI_N_SOLVERS };
 
 struct st_Solver {
     st_SolverDef def;
@@ -120,23 +120,18 @@ bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int
     return true;
 }
 
-st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err)
+bool sti_task_is_answered(sti_Task *task)
 {
-    for (int k = 0; k < N_KINDS; k++)
-        if (kinds[k] == kind) task->parameter = task->parameters[k];
-    /* Things at rest start with the answer: the judge looks before W is formed and factorised for nothing. Lemke is for
-     * exactness, not for a tolerance. */
-    if (kind->columns && kind != &sti_lemke && task->max_iterations >= 1) {
-        st_Residual residual;
-        sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
-        task->start = sti_residual_measure(task->reduction, &residual);
-        if (task->start <= task->tolerance) return ST_OK;
-    }
-    const bool by_bodies = kind->by_bodies && task->reduction->graph != NULL;
-    if (kind->columns && !by_bodies) STI_TRY(sti_reduction_columns(task->reduction, err));
-    const st_Status status = kind->solve(workspace, task, err);
+    if (task->max_iterations < 1) return false;
+    st_Residual residual;
+    sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
+    task->start = sti_residual_measure(task->reduction, &residual);
+    return task->start <= task->tolerance;
+}
+
+st_Status sti_task_end(sti_Task *task, st_Status status)
+{
     if (status != ST_ERR_CANCELLED) return status;
-    /* within a factorisation: the best so far is the answer */
     if (task->factored->least < INFINITY)
         memcpy(task->r, task->factored->best, sizeof(double) * (size_t)task->problem->n_r);
     return ST_OK;
@@ -346,9 +341,9 @@ static void copy(const st_Solver *solver, double *to, const double *from, int n)
     if (to != NULL) sti_team_copy(solver->def.threads, to, from, n);
 }
 
-/* What was found, and what is known of it, goes to the caller. */
-static st_Status hand_over(const st_Solver *solver, const st_SolveInfo *found, st_Solution *solution,
-                           st_SolveInfo *info, st_Error *err)
+/* Copy r, u and what is known of them to the caller, if all of it is finite. */
+static st_Status copy_answer(const st_Solver *solver, const st_SolveInfo *found, st_Solution *solution,
+                             st_SolveInfo *info, st_Error *err)
 {
     const st_Problem *problem = solver->reduction->problem;
     const sti_Judged *of = solver->reduction->judged;
@@ -371,52 +366,58 @@ static st_Status hand_over(const st_Solver *solver, const st_SolveInfo *found, s
     return ST_OK;
 }
 
-/* The problem is reduced; find r, judge it, hand it over. */
-static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_SolveInfo *info, st_Error *err)
+/* The task of the reduced problem, with at most max_work visits of each contact. */
+static sti_Task begin_task(st_Solver *solver, double max_work, const st_Solution *solution)
 {
     const st_Problem *problem = solver->reduction->problem;
-    sti_Task task = {.problem = problem,
-                     .reduction = solver->reduction,
-                     .factored = solver->factored,
-                     .tolerance = solver->def.tolerance,
-                     .polish = (solver->def.warm_start ? 1e-2 : 1.0) * solver->def.tolerance,
-                     .max_iterations = solver->def.max_iterations,
-                     .work = &solver->work,
-                     .effort = solver->def.effort,
-                     .r = solver->r,
-                     .left = solver->left,
-                     .aim = solver->def.tolerance,
-                     .start = -1.0,
-                     .solver = solver->def.name,
-                     .def = &solver->def,
-                     .parameters = solver->parameter};
+    const sti_Task task = {.problem = problem,
+                           .reduction = solver->reduction,
+                           .factored = solver->factored,
+                           .tolerance = solver->def.tolerance,
+                           .polish = (solver->def.warm_start ? 1e-2 : 1.0) * solver->def.tolerance,
+                           .max_iterations = solver->def.max_iterations,
+                           .work = &solver->work,
+                           .effort = solver->def.effort,
+                           .r = solver->r,
+                           .left = solver->left,
+                           .aim = solver->def.tolerance,
+                           .start = -1.0,
+                           .solver = solver->def.name,
+                           .def = &solver->def,
+                           .parameters = solver->parameter};
     solver->left = INFINITY;
     if (solver->work.stop == &solver->own_stop)
         sti_stop_begin(&solver->own_stop, solver->def.cancel, solver->def.cancel_ctx);
     solver->work.spent = 0.0;
-    solver->work.most = solver->def.max_work * problem->n_contacts;
+    solver->work.most = max_work * problem->n_contacts;
     if (solver->def.warm_start)
         sti_team_copy(solver->def.threads, solver->r, solution->r, problem->n_r);
     else if (problem->n_r > 0)
         memset(solver->r, 0, (size_t)problem->n_r * sizeof *solver->r);
-    STI_TRY(sti_solver_run(solver->kind, solver->workspace, &task, err));
+    return task;
+}
 
-    st_SolveInfo found = {.solver = task.solver,
-                          .fallback = task.fallback,
-                          .iterations = task.iterations,
-                          .start = task.start,
+/* Judge the r that was found, and copy it to the caller. */
+static st_Status judge_answer(const st_Solver *solver, const sti_Task *task, st_Solution *solution, st_SolveInfo *info,
+                              st_Error *err)
+{
+    const st_Problem *problem = task->problem;
+    const st_SolverDef *def = &solver->def;
+    sti_Reduction *reduction = solver->reduction;
+    st_SolveInfo found = {.solver = task->solver,
+                          .fallback = task->fallback,
+                          .iterations = task->iterations,
+                          .start = task->start,
                           .work = solver->work.spent / (problem->n_contacts > 0 ? problem->n_contacts : 1),
-                          .redundant_rows = solver->reduction->redundant_rows};
-    sti_residual(solver->reduction, solver->r, NULL, NULL, NULL, &found.residual);
-    const bool exact = sti_residual_measure(solver->reduction, &found.residual) <= solver->def.tolerance;
-    STI_TRY(sti_residual_certify(solver->reduction, solver->r, exact ? solver->def.tolerance : task.aim,
-                                 &found.residual, err));
-    const double measure = sti_residual_measure(solver->reduction, &found.residual), rounding = found.residual.rounding,
-                 most = solver->def.all_errors ? measure + rounding : fmax(measure, rounding);
-    found.converged =
-        most <= task.aim && sti_joints_are_met(problem, solver->reduction->judged->v, found.residual.joint,
-                                               solver->def.tolerance, solver->def.all_errors);
-    return hand_over(solver, &found, solution, info, err);
+                          .redundant_rows = reduction->redundant_rows};
+    sti_residual(reduction, solver->r, NULL, NULL, NULL, &found.residual);
+    const bool exact = sti_residual_measure(reduction, &found.residual) <= def->tolerance;
+    STI_TRY(sti_residual_certify(reduction, solver->r, exact ? def->tolerance : task->aim, &found.residual, err));
+    const double measure = sti_residual_measure(reduction, &found.residual), rounding = found.residual.rounding,
+                 most = def->all_errors ? measure + rounding : fmax(measure, rounding);
+    found.converged = most <= task->aim && sti_joints_are_met(problem, reduction->judged->v, found.residual.joint,
+                                                              def->tolerance, def->all_errors);
+    return copy_answer(solver, &found, solution, info, err);
 }
 
 st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
@@ -434,52 +435,45 @@ static const double visits_after_dense = 600;
  * no motion shows. It is reported as not converged. Neither holds for effort exact.                            */
 static const double enough_of_dense = 1e-8;
 
-/* All of it by joints first, then by contacts. */
-static st_Status solve_by_contacts(st_Solver *solver, const st_Problem *problem, const sti_PileContacts *pile,
-                                   st_Solution *solution, st_SolveInfo *info, st_Error *err)
+st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const sti_PileContacts *pile,
+                           st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
-    STI_TRY(make_room(solver, problem, err));
-    STI_TRY(sti_reduce_joints(solver->reduction, problem, pile, err));
-    /* Velocities and joints are known. Where they leave all contacts open r = 0 is the answer, and exact. */
+    const st_SolverDef *def = &solver->def;
     sti_Reduction *reduction = solver->reduction;
+    double max_work = def->max_work;
+    STI_TRY(check_fit(solver, problem, solution, err));
+    if (solver->tries_dense && pile == NULL && sti_dense_newton_takes(problem)) {
+        bool solved;
+        const bool exact = def->effort == ST_EFFORT_EXACT;
+        STI_TRY(sti_dense_newton_solve(solver->dense, problem, def->tolerance, exact ? 0 : enough_of_dense,
+                                       (def->warm_start ? 1e-2 : 1) * def->tolerance, def->max_iterations,
+                                       def->warm_start ? solution->r : NULL, solution, info, &solved, err));
+        if (solved) return ST_OK;
+        if (solver->kind == &sti_auto && !exact) max_work = fmin(max_work, visits_after_dense);
+    }
+
+    /* Joints first. If they leave every contact open, r = 0 is the exact answer. */
     double joint;
+    STI_TRY(make_room(solver, problem, err));
+    STI_TRY(sti_reduce_joints(reduction, problem, pile, err));
     if (sti_reduction_is_open(reduction, &joint)) {
-        const bool met =
-            sti_joints_are_met(problem, reduction->judged->v, joint, solver->def.tolerance, solver->def.all_errors);
-        const st_SolveInfo found = {.solver = solver->def.name,
+        const bool met = sti_joints_are_met(problem, reduction->judged->v, joint, def->tolerance, def->all_errors);
+        const st_SolveInfo found = {.solver = def->name,
                                     .converged = met,
                                     .start = -1.0,
                                     .redundant_rows = reduction->redundant_rows,
                                     .residual = {.joint = joint, .worst_contact = -1}};
         if (problem->n_r > 0) memset(solver->r, 0, (size_t)problem->n_r * sizeof *solver->r);
-        STI_TRY(hand_over(solver, &found, solution, info, err));
+        STI_TRY(copy_answer(solver, &found, solution, info, err));
     } else {
         STI_TRY(sti_reduce_contacts(reduction, err));
-        STI_TRY(solve_reduced(solver, solution, info, err));
+        sti_Task task = begin_task(solver, max_work, solution);
+        STI_TRY(sti_task_end(&task, solver->kind->solve(solver->workspace, &task, err)));
+        STI_TRY(judge_answer(solver, &task, solution, info, err));
     }
-    copy(solver, solution->v, solver->reduction->judged->v, problem->n_v);
-    copy(solver, solution->l, solver->reduction->judged->l, problem->n_l);
+    copy(solver, solution->v, reduction->judged->v, problem->n_v);
+    copy(solver, solution->l, reduction->judged->l, problem->n_l);
     return ST_OK;
-}
-
-st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const sti_PileContacts *pile,
-                           st_Solution *solution, st_SolveInfo *info, st_Error *err)
-{
-    const st_SolverDef *def = &solver->def;
-    STI_TRY(check_fit(solver, problem, solution, err));
-    if (!solver->tries_dense || pile != NULL || !sti_dense_newton_takes(problem))
-        return solve_by_contacts(solver, problem, pile, solution, info, err);
-    bool solved;
-    const bool exact = def->effort == ST_EFFORT_EXACT;
-    STI_TRY(sti_dense_newton_solve(solver->dense, problem, def->tolerance, exact ? 0 : enough_of_dense,
-                                   (def->warm_start ? 1e-2 : 1) * def->tolerance, def->max_iterations,
-                                   def->warm_start ? solution->r : NULL, solution, info, &solved, err));
-    if (solved) return ST_OK;
-    const double max_work = def->max_work;
-    if (solver->kind == &sti_auto && !exact) solver->def.max_work = fmin(max_work, visits_after_dense);
-    const st_Status status = solve_by_contacts(solver, problem, pile, solution, info, err);
-    solver->def.max_work = max_work;
-    return status;
 }
 
 st_Status st_solver_solve_local(st_Solver *solver, const st_LocalProblem *problem, st_Solution *solution,
@@ -492,5 +486,7 @@ st_Status st_solver_solve_local(st_Solver *solver, const st_LocalProblem *proble
     STI_TRY(sti_reduce_local(solver->reduction, problem, err));
     STI_TRY(check_fit(solver, solver->reduction->problem, solution, err));
     STI_TRY(make_room(solver, solver->reduction->problem, err));
-    return solve_reduced(solver, solution, info, err);
+    sti_Task task = begin_task(solver, solver->def.max_work, solution);
+    STI_TRY(sti_task_end(&task, solver->kind->solve(solver->workspace, &task, err)));
+    return judge_answer(solver, &task, solution, info, err);
 }

@@ -38,8 +38,7 @@ typedef struct sti_Task {
     const char *solver;      /* out: the one that answered; set to the kind's own name before the call */
     const char *fallback;    /* out: the one that gave up before it, or NULL                          */
     const st_SolverDef *def; /* who asked: its progress, its own solver                       */
-    double (*parameters)[STI_MOST_PARAMETERS]; /* of all kinds, in the order of STI_SOLVERS                     */
-    const double *parameter;                   /* of the kind at work, in the order of its table                 */
+    double (*parameters)[STI_MOST_PARAMETERS]; /* by solver (STI_SOLVER_newton ...), in the order of its table   */
     int before;                                /* iterations of earlier turns: what the history counts           */
 } sti_Task;
 
@@ -47,8 +46,6 @@ typedef struct sti_SolverKind {
     const char *name;
     const char *help; /* one line: what it takes and what for                                      */
     const st_SolverParameter *parameters; /* ends with a NULL name; at most STI_MOST_PARAMETERS. NULL: none */
-    bool columns;   /* it works on the columns of H and Y, also where the problem stands as a graph */
-    bool by_bodies; /* but does without them there: body_space_newton.h                                   */
     bool (*accepts)(st_Law law, int dim, bool symmetric);
     /* What it keeps between solves; both NULL: nothing. */
     st_Status (*create)(const st_Allocator *allocator, void **workspace, st_Error *err);
@@ -65,6 +62,8 @@ extern const sti_SolverKind sti_own;
 #define STI_SOLVERS(X)           X(auto) X(lemke) X(nsgs) X(newton) X(homotopy) X(ipm) X(admm)
 #define STI_DECLARE_SOLVER(name) extern const sti_SolverKind sti_##name;
 STI_SOLVERS(STI_DECLARE_SOLVER)
+#define STI_NUMBER_SOLVER(name) STI_SOLVER_##name,
+enum { STI_SOLVERS(STI_NUMBER_SOLVER) STI_N_SOLVERS };
 /* Of graphs that fit (pile/small_island.h); not for users. */
 extern const sti_SolverKind sti_newton_small;
 
@@ -115,8 +114,11 @@ int sti_solver_fewest(const st_Solver *solver);
 st_SolverDef sti_solver_def(const st_Solver *solver);
 void sti_solver_adjust(st_Solver *solver, double tolerance, bool warm_start);
 
-/* Let a kind solve, with what it needs of the reduction. */
-st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err);
+/* Is the start within the tolerance? Then r stays as it is, and nothing needs to be formed or factorised: bodies at
+ * rest start with the answer. The measure of the start is set in any case, unless no iteration is allowed.  */
+bool sti_task_is_answered(sti_Task *task);
+/* The status of a kind's `solve`. Cancelled within a factorisation is no failure: r becomes the best so far. */
+st_Status sti_task_end(sti_Task *task, st_Status status);
 
 /* st_solver_solve for a problem that was made with care: its structure is not looked at again. `pile`: its contacts as
  * arrays instead of H; or NULL.                                                                   */

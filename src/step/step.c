@@ -70,7 +70,9 @@ static st_Status speculative_step(st_System *system, double h, st_StepInfo *info
         if (round > 0) STI_TRY(sti_keep_tried(model, &system->state, work, err));
         if (round > 0 || (model->rigid && work->ahead.foreseen < h)) STI_TRY(look_again(system, h, round, err));
         STI_TRY(want_contacts(system, h, round, err));
+        sti_begin_recovery(work);
         STI_TRY(sti_integrate(model, &system->state, work, h, info, err));
+        STI_TRY(sti_bound_recovery(model, &system->state, work, h, info, err));
         STI_TRY(sti_evaluate_ahead(model, &system->state, work, &work->trial, system->state.t + h, work->q_new,
                                    sti_margin(model), h, work->v_new, NULL, err));
         STI_TRY(sti_note_missed(model, &system->state, work, h, &again, err));
@@ -92,7 +94,9 @@ static st_Status located_piece(st_System *system, double h, double *taken, bool 
 
     STI_TRY(sti_refresh_active(model, state, work, err));
     STI_TRY(want_contacts(system, h, 0, err));
+    sti_begin_recovery(work);
     STI_TRY(sti_integrate(model, state, work, h, info, err));
+    STI_TRY(sti_bound_recovery(model, state, work, h, info, err));
     if (events == ST_EVENTS_ALL && !work->events.over_limit)
         STI_TRY(sti_find_transition(model, state, work, h, &transition, info, err));
     *taken = transition * h;

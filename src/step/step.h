@@ -243,8 +243,6 @@ const sti_Integrator *sti_integrator(const sti_Model *model);
 bool sti_goes_on(const sti_Model *model);
 st_Status sti_integrate(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                         st_Error *err); /* by the one of the def */
-st_Status sti_integrate_once(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
-                             st_Error *err); /* recovery as it is */
 st_Status sti_euler_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                          st_Error *err);
 st_Status sti_trapezoid_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
@@ -446,6 +444,13 @@ static inline double sti_recover(const sti_StepWork *work, int velocity, double 
 static inline int sti_moving_velocity(const sti_World *world, const sti_ContactEntry *entry)
 {
     return world->body[world->body[entry->b].n_dofs > 0 ? entry->b : entry->a].v_first;
+}
+/* Before a step is integrated: all drift correction, or the share that the energy guard allows. After it: if the
+ * correction makes a body too fast, the step is integrated again with less of it.                      */
+static inline void sti_begin_recovery(sti_StepWork *work)
+{
+    work->recovery.share = work->guard.recovery;
+    work->recovery.by_island = false;
 }
 st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                              st_Error *err);

@@ -273,6 +273,7 @@ static st_Status lemke_prepare(Lemke *lemke, const sti_Task *task, st_Error *err
         return sti_fail(err, ST_ERR_UNSUPPORTED,
                         "solver \"lemke\" is dense: %d contacts make %lld unknowns, it takes at most %d",
                         problem->n_contacts, (long long)n, MAX_UNKNOWNS);
+    STI_TRY(sti_reduction_columns(task->reduction, err));
     STI_TRY(STI_GROW(&lemke->allocator, lemke->unknown, lemke->unknown_capacity, n, err));
     STI_TRY(STI_GROW(&lemke->allocator, lemke->free, lemke->free_capacity, n, err));
     STI_TRY(
@@ -397,7 +398,6 @@ static st_Status lemke_solve(void *workspace, sti_Task *task, st_Error *err)
 
 const sti_SolverKind sti_lemke = {
     .name = "lemke",
-    .columns = true,
     .help =
         "Lemke's method: exact, for small problems with the laws pyramid, box, bounded and frictionless; any positive "
         "definite A",

@@ -223,7 +223,7 @@ st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepW
     }
     memcpy(difference, work->v_new, (size_t)n * sizeof *difference);
     recovery->share = 0;
-    STI_TRY(sti_integrate_once(model, state, work, h, info, err));
+    STI_TRY(sti_integrate(model, state, work, h, info, err));
     memcpy(without, work->v_new, (size_t)n * sizeof *without);
     for (int i = 0; i < n; i++) {
         difference[i] -= without[i];
@@ -237,7 +237,7 @@ st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepW
             if (watched[island] == INFINITY && fastest[island] > cap) share[i] *= 0.999 * cap / fastest[island];
             least = fmin(least, share[i]);
         }
-        STI_TRY(sti_integrate_once(model, state, work, h, info, err));
+        STI_TRY(sti_integrate(model, state, work, h, info, err));
         for (int i = 0; i < n; i++)
             difference[i] = work->v_new[i] - without[i];
         moved = fastest_watched(model, difference, recovery->island, watched, fastest);

@@ -30,15 +30,6 @@ bool sti_goes_on(const sti_Model *model)
 st_Status sti_integrate(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                         st_Error *err)
 {
-    work->recovery.share = work->guard.recovery;
-    work->recovery.by_island = false;
-    STI_TRY(sti_integrate_once(model, state, work, h, info, err));
-    return sti_bound_recovery(model, state, work, h, info, err);
-}
-
-st_Status sti_integrate_once(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
-                             st_Error *err)
-{
     work->stages.rough = work->stages.straight = false;
     sti_carry_nothing(model, work); /* of an attempt that failed half way */
     STI_TRY(work->guard.rough ? sti_rough_step(model, state, work, h, info, err)
