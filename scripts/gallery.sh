@@ -69,14 +69,14 @@ import os
 import sys
 
 TEXTS = {  # of the themes of `stiction examples`
-    "Toys": "What each is known for is a test: `tests/scene/test_toys.c`, `tests/scene/test_held.c`.",
-    "Piles, walls, terrain": "Many shapes, many contacts.",
-    "Grains": "Regions, fills, and what is known of them ([scene.md](scene.md)).",
-    "Mechanisms": "Joints, motors, limits, gears, springs; benchmarks of the multibody community among them ([joints.md](joints.md)).",
-    "Robots": "URDF and MJCF files, run as they are or taken into a scene ([robots.md](robots.md)).",
-    "Known answers, second order": "For `stiction converge`: errors and orders ([methods.md](methods.md)).",
+    "Toys": "Small scenes with a known behaviour, which `tests/scene/test_toys.c` and `tests/scene/test_held.c` check.",
+    "Piles, walls, terrain": "Scenes with many shapes and many contacts.",
+    "Grains": "Granular matter: regions, fills, inlets and measures ([grains.md](grains.md)).",
+    "Mechanisms": "Joints, motors, limits, gears and springs, including benchmarks of the multibody community ([joints.md](joints.md)).",
+    "Robots": "URDF and MJCF files, run directly or as part of a scene ([robots.md](robots.md)).",
+    "Known answers, second order": "Scenes for `stiction converge`, which shows errors and orders ([methods.md](methods.md)).",
     "Stiff springs and dampers": "The experiments of Anitescu & Potra (2002), sections 3.2 and 3.3.",
-    "Contact laws": "Convex cones, patches of compliant elements, regularised contact and its limit.",
+    "Contact laws": "The convex cone law, patches of compliant elements, and regularised contact with its rigid limit.",
 }
 
 
@@ -92,9 +92,16 @@ order = [*TEXTS, *sorted(set(scenes) - set(TEXTS))]
 
 print("""# Gallery
 
-Every example scene, as `stiction view` shows it. Run one with `stiction run NAME -o NAME.h5` and look at it with
-`stiction view NAME.h5`; push it about with `stiction view NAME`; make a film of it with `stiction render NAME.h5 -o
-NAME.mp4`. Orange arrows are contact forces. This page and its pictures are made by `scripts/gallery.sh`.
+This page shows every example scene. Orange arrows are contact forces.
+
+| to | command |
+|---|---|
+| watch a scene live and pull at bodies | `stiction view NAME` |
+| run it and look at the recording | `stiction run NAME -o NAME.h5`, then `stiction view NAME.h5` |
+| make a film | `stiction render NAME.h5 -o NAME.mp4` |
+| copy it to edit it | `stiction examples NAME -o NAME.json` |
+
+`scripts/gallery.sh` makes this page and its pictures.
 """)
 for title in order:
     print(f"- [{title}](#{anchor(title)}): {', '.join(example['name'] for example in scenes[title])}")

@@ -90,7 +90,7 @@ def pawl():
         "name": "pawl",
         "description": f"A pawl of 2.3 mm slides over a disk into a hole of its own shape. It passes a lever on a spring; the hook of the lever drops into "
         f"the notch of the pawl. Then the pawl is pulled back (after an application in {PAPER}; shapes and numbers are ours). Look for: the hook holds it. CAD has cut each flat face into about 50 "
-        "triangles, so that dozens of their corners touch: drop_redundant leaves those that the others do not imply. With --set "
+        "triangles, so dozens of corners touch. drop_redundant keeps only those that the others do not imply. With --set "
         "simulation/drop_redundant=false --set simulation/all_points=true all of them are in the step problem.",
         # lengths and speeds for parts of this size, under every preset
         "simulation": {"h": 0.0005, "end": 0.5, "drop_redundant": True, "margin": 2e-5, "active_gap": 1e-10, "correction_speed": 0.05, "restitution_speed": 1e-4},
@@ -149,8 +149,8 @@ def rover():
     write("rover", {
         "name": "rover",
         "description": f"A rover on four driven wheels, with an arm, crosses rough ground (after an application in {PAPER}; shapes and numbers are ours). The front axle tilts, "
-        "so that every wheel keeps to the ground. Look for: it gets as far as its wheels roll, less what they slip, through a hollow and up the other side; with --set "
-        "ground/terrain/friction=0.02 it does not get up there.",
+        "so every wheel stays on the ground. Look for: it drives through a hollow and up the other side, as far as its wheels roll minus their slip. With --set "
+        "ground/terrain/friction=0.02 it cannot climb the other side.",
         "simulation": {"preset": "potra-2006", "events": "off", "drift": "gap", "h": 0.005, "end": 10},
         "ground": [{"name": "terrain", "type": "height-field", "spacing": spacing, "heights": terrain, "friction": 0.8}],
         "bodies": bodies,
@@ -198,9 +198,9 @@ def jacks(count=24):
                        "shapes": [{"type": "mesh", "file": "jack.obj", "density": 2700, "friction": 0.4}]})
     write("jacks", {
         "name": "jacks",
-        "description": f"A heap of jacks: corner over corner, edge over edge, where what a body may do is no convex set; {PAPER}, tells of such a heap that "
-        "linearised gaps could not carry to its end. Look for: they hook into one another, nothing goes through anything, and all come to rest, higher than "
-        "balls would lie.",
+        "description": f"A heap of jacks with corners over corners and edges over edges, where the set of allowed motions is not convex. {PAPER}, report such a heap that "
+        "could not be simulated to its end with linearised gaps. Look for: the jacks hook into each other, none passes through another, and all come to rest, in a "
+        "higher heap than balls would form.",
         "simulation": {"h": 0.002, "end": 3},
         "ground": [{"name": "floor", "type": "plane", "friction": 0.4}],
         "bodies": bodies,

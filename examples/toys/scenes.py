@@ -51,8 +51,9 @@ def arch(count=15, inner=0.5, thickness=0.1, depth=0.15):
             "shapes": [{"type": "cylinder", "radius": number(radius), "length": 0.1, "axis": [0, 1, 0], "friction": 0.3}]}
     write("stone-arch", {
         "name": "stone arch",
-        "description": "Fifteen stones without mortar on a drum, which is lowered. Look for: they stay. The line of thrust, which the "
-        "arrows show, keeps within the stones as long as they are thicker than 0.1075 of their mean radius (Milankovitch, 1907).",
+        "description": "Fifteen stones without mortar lie on a drum, which is then lowered. Look for: they stay. The arrows show "
+        "the line of thrust. It stays within the stones if they are thicker than 0.1075 of their mean radius "
+        "(Milankovitch, 1907).",
         "simulation": {"h": 0.002, "end": 3, "tolerance": 1e-6, "margin": 0.001},
         "ground": [
             {"name": "left footing", "type": "box", "size": [0.2, 0.3, 0.5], "position": vector(-inner - 0.1, 0, -0.25), "friction": 0.7},
@@ -82,8 +83,9 @@ def chain_on_peg(links=40, pitch=0.03, around=7, shorter=10):
     peg = ring * math.cos(turn / 2) - radius  # touches the middles of the links
     write("chain-on-peg", {
         "name": "chain on a peg",
-        "description": "A chain hangs over a peg, longer on the one side: it slides off, slowly, then ever faster. Look for: the tail that "
-        "whips over the peg. With a friction of 0.3 in place of 0.2 it stays for ever: Euler's rope, exp(mu pi) on the one side for 1 on the other.",
+        "description": "A chain hangs over a peg, longer on one side. It slides off, slowly at first, then faster and faster. "
+        "Look for: the tail that whips over the peg. With a friction of 0.3 instead of 0.2 it stays forever (Euler's "
+        "rope: exp(mu pi) on one side holds 1 on the other).",
         "simulation": {"h": 0.001, "end": 0.9, "tolerance": 1e-8, "margin": 0.002},
         "ground": [{"name": "peg", "type": "cylinder", "radius": number(peg), "length": 0.12, "axis": [0, 1, 0], "friction": 0.2}],
         "bodies": bodies,
@@ -115,8 +117,9 @@ def card_house(length=0.088, width=0.063, thick=0.0005, lean=0.38):
               "shapes": [{"type": "sphere", "radius": 0.01, "density": 7800, "friction": 0.6}]}
     write("card-house", {
         "name": "card house",
-        "description": "Seven cards that stand by friction alone, until a marble rolls in. Look for: nothing moves for two seconds; a pair "
-        "of cards at an angle a to the upright needs a friction of tan(a)/2 under its feet, and falls flat with less.",
+        "description": "Seven cards stand by friction alone, until a marble rolls in. Look for: nothing moves for two seconds. A "
+        "pair of cards at an angle a to the vertical needs a friction coefficient of tan(a)/2 under its feet, and falls "
+        "flat with less.",
         "simulation": {"h": 0.001, "end": 3, "tolerance": 1e-7, "margin": 0.0005},
         "ground": [{"name": "table", "type": "plane", "friction": 0.6}],
         "bodies": cards + [marble],
@@ -149,8 +152,8 @@ def hourglass(grains=260, radius=0.004, neck=0.0160):
         layer += 1
     write("hourglass", {
         "name": "hourglass",
-        "description": "Two hundred and sixty grains run through a neck four grains wide. Look for: as many pass in the last tenth of a "
-        "second as in the first, whatever is left above, because the grains carry one another on the walls; water would slow down.",
+        "description": "Two hundred and sixty grains run through a neck four grains wide. Look for: as many grains pass in the "
+        "last tenth of a second as in the first, because the walls carry the grains above. Water would slow down.",
         "simulation": {"h": 0.001, "end": 1, "tolerance": 1e-4, "margin": 0.001},
         "ground": [{"name": "glass", "type": "mesh", "points": points, "triangles": triangles, "friction": 0.3},
                    {"name": "bottom", "type": "plane", "position": [0, 0, -height - 0.03], "friction": 0.3}],
@@ -175,8 +178,9 @@ def ratchet(teeth=12, inner=0.08, outer=0.1, half=0.005):
     pawl = prism([(0.001, low), (0.001, low + 0.01), (pivot[0] + 0.006, pivot[1] + 0.004), (pivot[0] + 0.006, pivot[1] - 0.004)], half)
     write("ratchet", {
         "name": "ratchet",
-        "description": "A torque turns a wheel to and fro; a pawl lets it go one way only. Look for: the wheel clicks forward tooth by tooth, and "
-        "goes back by less than one tooth, where the pawl's force runs through its pivot.",
+        "description": "A torque turns a wheel back and forth, and a pawl lets it turn one way only. Look for: the wheel clicks "
+        "forward tooth by tooth, and turns back by less than one tooth, until the force of the pawl passes through its "
+        "pivot.",
         "simulation": {"h": 0.001, "end": 4},
         "bodies": [
             {"name": "wheel", "locks": "planar-xz", "shapes": shapes},
@@ -220,8 +224,9 @@ def escapement(teeth=15, R=0.1, half=0.004):
     turned = {"orientation": {"axis": [0, 1, 0], "angle": lean}, "position": vector(-pivot * math.sin(lean), 0, pivot * (1 - math.cos(lean)))}
     write("escapement", {
         "name": "escapement",
-        "description": "A pendulum clock with Graham's dead-beat escapement. Look for: one tooth passes for every swing forth and back; the teeth "
-        "rest on the radial faces of the pallets and push at their slanted ends, which keeps the pendulum going against its friction.",
+        "description": "A pendulum clock with Graham's dead-beat escapement. Look for: one tooth passes per period of the "
+        "pendulum. The teeth rest on the radial faces of the pallets and push on their slanted ends, which keeps the "
+        "pendulum swinging against friction.",
         "simulation": {"h": 0.0005, "end": 6},
         "bodies": [
             {"name": "wheel", "locks": "planar-xz", "shapes": shapes},
