@@ -117,18 +117,23 @@ static bool judge(const SolvedFile *solved, const double *r, SolveResult *result
     return true;
 }
 
-/* Not solved: can it be? */
+/* Not solved: is there a proof that there is no solution? It may take as long as a solve. */
 static bool proved_impossible(const SolvedFile *solved, const Work *work, SolveResult *result)
 {
     double margin = 0;
+    Deadline deadline = {.at = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) + work->options->time_limit};
+    st_FrictionProblem friction = solved->file->friction;
+    st_LcpProblem lcp = solved->file->lcp;
+    friction.cancel = lcp.cancel = deadline_passed;
+    friction.cancel_ctx = lcp.cancel_ctx = &deadline;
     const char *why = "a ray shows that normal velocities >= 0, momentum and equality rows contradict each other";
     if (solved->friction == NULL && work->solver == NULL) {
         if (work->lcp_info.outcome != ST_LCP_NO_SOLUTION) return false;
         why = "every complementary basis was tried, or a ray found";
     } else if (solved->friction == NULL) {
-        if (st_lcp_contradiction(&solved->file->lcp, &margin, NULL) != ST_OK || margin <= 0) return false;
+        if (st_lcp_contradiction(&lcp, &margin, NULL) != ST_OK || margin <= 0) return false;
         why = "a ray shows that M z + q >= 0 has no solution z >= 0";
-    } else if (st_friction_contradiction(&solved->file->friction, &margin, NULL) != ST_OK || margin <= 0) {
+    } else if (st_friction_contradiction(&friction, &margin, NULL) != ST_OK || margin <= 0) {
         return false;
     }
     snprintf(result->message, sizeof result->message, "there is no solution: %s", why);

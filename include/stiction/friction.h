@@ -33,6 +33,9 @@ typedef struct st_FrictionProblem {
     const double *mu;      /* n_contacts                                               */
     const double *mu_roll; /* n_contacts, dim 5 and 6; else NULL                       */
     const double *mu_spin; /* n_contacts, dim 4 and 6; else NULL                       */
+    /* Called often by st_friction_contradiction: true ends it without a proof. NULL: never. */
+    bool (*cancel)(void *ctx);
+    void *cancel_ctx;
 } st_FrictionProblem;
 
 /* Check sizes, indices and numbers. The message names the first one that is not valid. */

@@ -40,11 +40,18 @@ typedef struct Conditions {
     int64_t n, capacity;
     int *i, *j;
     double *x;
-    double *c;              /* rows                                                                   */
-    bool *equality;         /* rows                                                                   */
-    st_ContactLaw *contact; /* columns, then rows: the laws of the monotone problem                   */
-    double *scale;          /* rows, then columns                                                     */
+    double *c;                 /* rows                                                                   */
+    bool *equality;            /* rows                                                                   */
+    st_ContactLaw *contact;    /* columns, then rows: the laws of the monotone problem                   */
+    double *scale;             /* rows, then columns                                                     */
+    bool (*cancel)(void *ctx); /* of the problem                                                      */
+    void *cancel_ctx;
 } Conditions;
+
+static bool is_cancelled(const Conditions *k)
+{
+    return k->cancel != NULL && k->cancel(k->cancel_ctx);
+}
 
 static void conditions_release(Conditions *k)
 {
@@ -259,6 +266,7 @@ static double check_ray(const Conditions *k, Ray *ray)
             ray->held[contact->first + d] = size <= first_slack * largest;
     }
     for (int round = 0; round < CORRECTIONS; round++) {
+        if (is_cancelled(k)) return 0.0;
         /* The shortest change of d that makes B'd vanish where it is held, by conjugate gradients; d is corrected by
          * it. */
         const int n = k->columns;
@@ -267,7 +275,7 @@ static double check_ray(const Conditions *k, Ray *ray)
             ray->left[j] = ray->along[j] = ray->held[j] ? -k->scale[k->rows + j] * sti_dd_value(ray->sum[j]) : 0.0;
         double square = dot_dd(ray->left, ray->left, n);
         const double first = square;
-        for (int step = 0; step < CORRECTION_STEPS && square > 1e-24 * first; step++) {
+        for (int step = 0; step < CORRECTION_STEPS && square > 1e-24 * first && !is_cancelled(k); step++) {
             multiply_held(k, ray, ray->along, ray->image);
             const double curvature = dot_dd(ray->along, ray->image, n);
             if (!(curvature > 0.0)) break;
@@ -358,10 +366,12 @@ static st_Status find_ray(Conditions *k, Ray *ray, double *margin, st_Error *err
         def.name = "ipm";
         def.tolerance = 1e-12;
         def.max_iterations = STEPS;
+        def.cancel = k->cancel;
+        def.cancel_ctx = k->cancel_ctx;
         status = st_solver_create(&def, &solver, err);
         for (int round = 0; status == ST_OK && round < ROUNDS && !(*margin > 0.0); round++) {
             status = st_solver_solve_local(solver, &local, &(st_Solution){.r = z}, NULL, err);
-            if (status != ST_OK) break;
+            if (status != ST_OK || is_cancelled(k)) break;
             for (int j = 0; j < k->columns; j++)
                 b[j] = -regular * z[j];
             memcpy(ray->hi, z + k->columns, (size_t)k->rows * sizeof *ray->hi);
@@ -433,6 +443,8 @@ st_Status st_friction_contradiction(const st_FrictionProblem *problem, double *m
     if (margin == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the destination is NULL");
     *margin = 0.0;
     STI_TRY(conditions_of_friction(&k, problem, err));
+    k.cancel = problem->cancel;
+    k.cancel_ctx = problem->cancel_ctx;
     return contradiction(&k, margin, err);
 }
 
@@ -444,5 +456,7 @@ st_Status st_lcp_contradiction(const st_LcpProblem *problem, double *margin, st_
     *margin = 0.0;
     if (problem->n == 0) return ST_OK;
     STI_TRY(conditions_of_lcp(&k, problem, err));
+    k.cancel = problem->cancel;
+    k.cancel_ctx = problem->cancel_ctx;
     return contradiction(&k, margin, err);
 }

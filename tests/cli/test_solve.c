@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stiction/io.h>
+#include <sys/resource.h>
 
 #define ROVER  "tests/data/problems/Rover1039.hdf5"
 #define OBJECT "tests/data/problems/OneObject-i1028-138.hdf5"
@@ -100,6 +101,23 @@ static void statuses_are_honest(void **state)
         check_below(number_of(result, "seconds"), 3); /* ten times the limit: iterations are not cut in two */
     }
     json_decref(root);
+}
+
+/* The time limit holds for the proof that there is no solution, too, which took 5.9 s here. */
+static void proofs_have_a_time_limit(void **state)
+{
+    Program *p = *state;
+    struct rusage before, after;
+    getrusage(RUSAGE_CHILDREN, &before);
+    RUN(p, "solve", "examples/problems/hard/spheres-200-1.hdf5", "--json", "--time-limit", "0.001");
+    getrusage(RUSAGE_CHILDREN, &after);
+    check_status(p, 1);
+    json_t *root = printed_json(p);
+    assert_string_equal(text_of(first_result(root), "status"), "time-limit");
+    json_decref(root);
+    const double seconds = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
+                           1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec);
+    check_below(seconds, 3); /* 0.05 s in a plain build */
 }
 
 /* ------------------------------------------------------------------ made-up problems */
@@ -297,6 +315,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(keys_of_the_document, setup, teardown),
         cmocka_unit_test_setup_teardown(answers_are_written_and_true, setup, teardown),
         cmocka_unit_test_setup_teardown(statuses_are_honest, setup, teardown),
+        cmocka_unit_test_setup_teardown(proofs_have_a_time_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(not_semidefinite_is_said, setup, teardown),
         cmocka_unit_test_setup_teardown(no_solution_is_said, setup, teardown),
         cmocka_unit_test_setup_teardown(refusals, setup, teardown),

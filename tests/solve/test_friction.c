@@ -452,6 +452,35 @@ static void contradictions_are_proved(void **state)
     check_close(margin, 0, 0);
 }
 
+static bool count_calls(void *ctx)
+{
+    int *left = ctx;
+    return --*left < 0;
+}
+
+/* The search for a proof ends when it is cancelled, at whichever call: without an error and without a proof. */
+static void proofs_can_be_cancelled(void **state)
+{
+    (void)state;
+    Dense W;
+    const double pinched[] = {1, 0, -1, 0, 0, 0, 0, 0, -1, 0, 1, 0, 0, 0, 0, 0}, mu[] = {0.5, 0.5}, q[] = {-3, 0, 2, 0};
+    st_Error err = {0};
+    int left = 1000000;
+    double margin = 0;
+    st_FrictionProblem p = {.dim = 2, .n_contacts = 2, .W = *dense(&W, 4, 4, pinched), .q = q, .mu = mu};
+    p.cancel = count_calls;
+    p.cancel_ctx = &left;
+    check_ok(st_friction_contradiction(&p, &margin, &err), err);
+    assert_true(margin > 0);
+    const int calls = 1000000 - left;
+    assert_true(calls > 4); /* in the interior point method and after it */
+    for (int k = 0; k < calls - 1; k++) {
+        left = k;
+        check_ok(st_friction_contradiction(&p, &margin, &err), err);
+        if (left < 0) check_close(margin, 0, 0);
+    }
+}
+
 static void bad_problems_are_refused(void **state)
 {
     (void)state;
@@ -663,6 +692,7 @@ int main(void)
         cmocka_unit_test(step_problem_is_copied),
         cmocka_unit_test(lowest_eigenvalue),
         cmocka_unit_test(contradictions_are_proved),
+        cmocka_unit_test(proofs_can_be_cancelled),
         cmocka_unit_test(bad_problems_are_refused),
         cmocka_unit_test(solvers_stop_when_told),
         cmocka_unit_test(table_on_four_legs),
