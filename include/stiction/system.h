@@ -428,7 +428,8 @@ ST_API st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st
  * step, for its middle st_StepInfo.force_time: (impulse - impact)/force_h.
  *
  * `struck` is for fixed steps: a contact closed in this step, this one or another one at the same mechanism. Then the
- * impact cannot be separated from finite forces. The whole impulse counts as impact, and the force is 0. */
+ * impact cannot be separated from finite forces. The whole impulse counts as impact, and the force is 0. The same holds
+ * for a mechanism in which drift correction of a joint starts in this step. */
 typedef struct st_ContactReport {
     uint64_t id;
     st_BodyId a, b;

@@ -74,6 +74,8 @@ enum {
     SURFACE_VALUES,
     FLAT_IMPULSES,
     FLAT_STEP,
+    STRUCK,
+    CORRECTIONS,
     N_SECTIONS
 };
 
@@ -116,7 +118,9 @@ static const struct {
                           [SPRING_VALUES] = {"springs", sizeof(sti_SpringValues)},
                           [SURFACE_VALUES] = {"surface", sizeof(sti_SurfaceValues)},
                           [FLAT_IMPULSES] = {"flat r", sizeof(sti_FlatImpulse)},
-                          [FLAT_STEP] = {"flat h", sizeof(double)}};
+                          [FLAT_STEP] = {"flat h", sizeof(double)},
+                          [STRUCK] = {"struck", sizeof(unsigned char)},
+                          [CORRECTIONS] = {"correct", sizeof(double)}};
 
 /* Parameters: the bit of their array in sti_Values.own, and how many there are; none are written of a system that has
  * those of its scene. */
@@ -198,6 +202,12 @@ size_t st_system_save(const st_System *system, void *buffer, size_t size)
         (Part){"", sti_device_impulses(&system->model, &system->state, &system->work, &flat, &flat_h)};
     if (part[FLAT_IMPULSES].count > 0) part[FLAT_IMPULSES].data = flat;
     part[FLAT_STEP] = (Part){&flat_h, 1};
+    const sti_Strikes *strikes = &system->work.strikes; /* where nothing was struck: no bytes */
+    part[STRUCK] = (Part){strikes->hit, strikes->any ? strikes->n_bodies : 0};
+    bool corrected = false;
+    for (int k = 0; k < strikes->n_joints && !corrected; k++)
+        corrected = strikes->correction[k] != 0;
+    part[CORRECTIONS] = (Part){strikes->correction, corrected ? strikes->n_joints : 0};
     size_t needed = sizeof(Head);
     for (int k = 0; k < N_SECTIONS; k++)
         needed += sizeof(Section) + (size_t)part[k].count * sections[k].size;
@@ -398,6 +408,18 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
         READ(&part[FLAT_IMPULSES], k, &flat);
         if (!sti_device_impulse_fits(work, &flat, (int)least)) return state_damaged(err);
     }
+    if ((part[STRUCK].count != 0 && part[STRUCK].count != work->strikes.n_bodies) ||
+        (part[CORRECTIONS].count != 0 && part[CORRECTIONS].count != work->strikes.n_joints))
+        return state_damaged(err);
+    for (int64_t b = 0; b < part[STRUCK].count; b++) {
+        const unsigned char how = ((const unsigned char *)part[STRUCK].data)[b];
+        if ((how & STI_HIT_MASK) > STI_HIT_NOW || how >> 4 > STI_HIT_NOW) return state_damaged(err);
+    }
+    for (int64_t k = 0; k < part[CORRECTIONS].count; k++) {
+        double speed;
+        READ(&part[CORRECTIONS], k, &speed);
+        if (!(speed >= 0) || !isfinite(speed)) return state_damaged(err);
+    }
     /* Those of a system without sleep are empty: there all are awake. */
     const int64_t n = part[ASLEEP].count;
     if (n > 0 && !work->sleep.on)
@@ -527,6 +549,10 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_va
     READ(&part[FLAT_STEP], 0, &flat_h);
     s->work.device_has_state = false;
     sti_device_start_from(&s->work, part[FLAT_IMPULSES].data, part[FLAT_IMPULSES].count, flat_h);
+    sti_Strikes *strikes = &s->work.strikes;
+    copy_part(strikes->hit, &part[STRUCK], sizeof *strikes->hit);
+    strikes->any = part[STRUCK].count > 0;
+    copy_part(strikes->correction, &part[CORRECTIONS], sizeof *strikes->correction);
     s->state.works = past.works;
     s->state.fastest.speed = past.speed;
     s->state.fastest.pull = past.pull;

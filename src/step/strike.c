@@ -11,6 +11,10 @@
  * impact, as when a body lands across two steps, by every contact that carries much. And a contact that slides may jam,
  * which stops its bodies at once although it was closed (Painleve's rod).
  *
+ * Drift correction changes velocities at once, too. Euler's step along the tangent opens a joint by v^2 h^2/(2 R) in
+ * every step, and drift `gap` closes that at a constant speed. Where it starts (at the beginning, after an impact, with
+ * another h), the impulse is m v^2 h/(2 R), which divided by h is half the joint's force: it is left out of forces.
+ *
  * What forces explain is two steps of the largest acceleration, 2 h a: contacts of bodies at rest may open for a step
  * and close again. Two cases need no such allowance. A landing takes two steps, the first to the gap and the second to
  * rest: after a step that held an impact, the rest of the approach belongs to it. And a mechanism that nothing carried
@@ -31,7 +35,10 @@ st_Status sti_strikes_create(const sti_Model *model, sti_StepWork *work, st_Erro
     strikes->n_bodies = n;
     strikes->pace = sti_alloc(&model->allocator, n, sizeof *strikes->pace);
     strikes->carried = sti_alloc(&model->allocator, n, sizeof *strikes->carried);
-    if (strikes->mechanism == NULL || strikes->hit == NULL || strikes->pace == NULL || strikes->carried == NULL)
+    strikes->correction = sti_alloc(&model->allocator, (int64_t)world->n_joints + 1, sizeof *strikes->correction);
+    strikes->n_joints = world->n_joints;
+    if (strikes->mechanism == NULL || strikes->hit == NULL || strikes->pace == NULL || strikes->carried == NULL ||
+        strikes->correction == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d bodies", n);
     int *of = strikes->mechanism;
     for (int b = 0; b < n; b++)
@@ -56,6 +63,7 @@ void sti_strikes_free(const sti_Model *model, sti_StepWork *work)
     sti_free(&model->allocator, strikes->hit, strikes->n_bodies, sizeof *strikes->hit);
     sti_free(&model->allocator, strikes->pace, strikes->n_bodies, sizeof *strikes->pace);
     sti_free(&model->allocator, strikes->carried, strikes->n_bodies, sizeof *strikes->carried);
+    sti_free(&model->allocator, strikes->correction, (int64_t)strikes->n_joints + 1, sizeof *strikes->correction);
     *strikes = (sti_Strikes){0};
 }
 
@@ -64,6 +72,8 @@ void sti_forget_strikes(sti_StepWork *work)
     sti_Strikes *strikes = &work->strikes;
     if ((strikes->any || strikes->any_before) && strikes->hit != NULL)
         memset(strikes->hit, 0, (size_t)strikes->n_bodies * sizeof *strikes->hit);
+    if (strikes->correction != NULL)
+        memset(strikes->correction, 0, (size_t)strikes->n_joints * sizeof *strikes->correction);
     strikes->contacts = 0;
     strikes->any = strikes->any_before = false;
 }
@@ -283,6 +293,21 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
         if (!motion_turns(model, k, state->t - h, h)) continue;
         hit(model, work, model->world->joint[k].a, STI_HIT_NOW);
         hit(model, work, model->world->joint[k].b, STI_HIT_NOW);
+        strikes->any = true;
+    }
+    /* Drift correction of a joint that starts or changes. The rows that the step began with are in `trial` now. */
+    const bool corrects = model->rigid && model->def.drift == ST_DRIFT_GAP && sti_integrator(model)->order == 1;
+    const double steady = sti_larger(STI_SEPARATION_SPEED, FIRST_OVERLAP * step->eta * state->fastest.pull);
+    for (int k = 0; corrects && step->eta > 0 && k < model->world->n_joints; k++) {
+        const sti_Joint *joint = &model->world->joint[k];
+        double square = 0;
+        for (int row = joint->first_row; row < joint->first_row + joint->n_rows; row++)
+            square += work->trial.joint[row].velocity ? 0 : work->trial.joint[row].value * work->trial.joint[row].value;
+        const double before = strikes->correction[k];
+        strikes->correction[k] = fmin(sqrt(square) / step->eta, model->def.correction_speed);
+        if (fabs(strikes->correction[k] - before) <= sti_larger(steady, FIRST_OVERLAP * before)) continue;
+        hit(model, work, joint->a, STI_HIT_ON);
+        hit(model, work, joint->b, STI_HIT_ON);
         strikes->any = true;
     }
     const bool located = model->def.events != ST_EVENTS_OFF; /* collisions, but no jams of what is closed */

@@ -348,7 +348,8 @@ typedef struct sti_Strikes {
     sti_Pace *pace;     /* by body                                                                 */
     bool *carried;      /* by first body of a mechanism: a contact carried it in the step before   */
     bool carried_known; /* the array is that of the step at hand                                   */
-    int n_bodies;
+    double *correction; /* by joint: speed of drift correction in the last step [m/s, rad/s]       */
+    int n_bodies, n_joints;
     bool any, any_before;
 } sti_Strikes;
 

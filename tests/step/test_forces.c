@@ -85,10 +85,17 @@ static void a_motion_that_starts_with_a_jump_is_an_impact(void **state)
         assert_int_equal(first.struck, k == 2);
         check_below(0.1, largest(first.impact));
         run_step(&run);
-        const st_JointReport second = joint_named(&run, "main");
-        assert_false(second.struck);
-        check_below(largest(second.impact), 1e-12);
-        check_close(second.force.y, main_bearing(run.info.force_time).y, k == 2 ? 0.1 : 0.02);
+        st_JointReport next = joint_named(&run, "main");
+        assert_int_equal(next.struck, k == 2); /* drift correction starts */
+        if (k == 2) {
+            run_step(&run);
+            next = joint_named(&run, "main");
+            assert_false(next.struck);
+        }
+        const st_Vec3 right = main_bearing(run.info.force_time);
+        check_below(largest(next.impact), 1e-12);
+        check_close(next.force.x, right.x, k == 2 ? 0.1 : 0.02);
+        check_close(next.force.y, right.y, k == 2 ? 0.1 : 0.02);
         run_close(&run);
     }
 }
@@ -297,6 +304,68 @@ static void landings_across_two_steps_are_impacts(void **state)
         }
 }
 
+/* ---- drift correction that starts ------------------------------------------------------------------- */
+
+/* The largest force of a joint over a run whose step changes in the middle by a factor. */
+static double largest_joint_force(Run *run, const char *name, double factor)
+{
+    double most = 0;
+    while (!run_finished(run)) {
+        run_step(run);
+        most = fmax(most, norm(joint_named(run, name).force));
+        if (st_system_time(run->sys) > 0.5 * run->def.end && factor != 1) {
+            run->def.h *= factor;
+            factor = 1;
+        }
+    }
+    return most;
+}
+
+/* Two links turn about a fixed point, so that each joint carries the centripetal force. A step of Euler's method along
+ * the tangent opens a joint by v^2 h^2/(2 R), and the next one begins to close it: an impulse of m v^2 h/(2 R) that no
+ * load explains, whatever h is. It was reported as force, 1.5 times the right one. The same happens where the step
+ * changes (57 times), and after the speed of a motor jumps: 49.3 N are right (accurate), 69.9 N were reported. */
+static void drift_correction_that_starts_is_no_force(void **state)
+{
+    (void)state;
+    static const char *const presets[] = {"default", "exact", "real-time", "negrut-2017", "accurate"};
+    static const char *const links[] = {"\"type\": \"revolute\", \"axis\": [0, 0, 1]", "\"type\": \"ball\"",
+                                        "\"type\": \"universal\", \"axis\": [0, 0, 1], \"axis_b\": [0, 1, 0]"};
+    for (int k = 0; k < 45; k++) {
+        Run run;
+        char text[1200];
+        const char *preset = presets[k % 5], *joint = links[k / 5 % 3];
+        snprintf(text, sizeof text,
+                 "{\"simulation\": {\"preset\": \"%s\", \"h\": %g, \"end\": 0.06, \"gravity\": [0, 0, 0]}, "
+                 "\"bodies\": [{\"name\": \"b\", \"mass\": 2, \"inertia\": 0.01, \"position\": [0.5, 0, 0], "
+                 "\"velocity\": [0, 4, 0], \"angular_velocity\": [0, 0, 8]}, {\"name\": \"c\", \"mass\": 1, "
+                 "\"inertia\": 0.01, \"position\": [1.5, 0, 0], \"velocity\": [0, 12, 0], \"angular_velocity\": "
+                 "[0, 0, 8]}], \"joints\": [{\"name\": \"j\", \"b\": \"b\", \"point\": [0, 0, 0], %s}, {\"name\": "
+                 "\"k\", \"a\": \"b\", \"b\": \"c\", \"point\": [1, 0, 0], %s}]}",
+                 preset, 1e-3 / (1 << k / 15), joint, joint);
+        run_parse(&run, text);
+        const double factor = k / 15 == 1 ? 0.1 : 1;
+        check_close(largest_joint_force(&run, k % 2 == 0 ? "j" : "k", factor), k % 2 == 0 ? 160 : 96, 0.5);
+        run_close(&run);
+    }
+    for (int half = 0; half < 4; half++) {
+        double peak[2];
+        for (int p = 0; p < 2; p++) {
+            Run run;
+            char h[40];
+            snprintf(h, sizeof h, "simulation/h=%g", 1e-3 / (1 << half));
+            run_open(&run, SLIDER_CRANK, p == 0 ? "simulation/preset=accurate" : "simulation/preset=default", h,
+                     "simulation/end=0.15",
+                     "joints/main/motor={\"type\": \"motion\", \"target\": 1, \"profile\": \"table\", \"table\": [[0, "
+                     "0], [0.1, 0], [0.2, 0.7]]}",
+                     NULL);
+            peak[p] = largest_joint_force(&run, "main", 1);
+            run_close(&run);
+        }
+        check_close(peak[1], peak[0], 0.2); /* the peak lasts for some steps only: O(h) */
+    }
+}
+
 /* ---- prescribed motions whose speed jumps ----------------------------------------------------------- */
 
 /* 1 kg is moved by a table of positions: at rest, at 1 m/s from 0.1 s on (or from within a step), at rest. Its speed
@@ -461,6 +530,7 @@ int main(void)
         cmocka_unit_test(islands_are_judged_by_their_own_speed),
         cmocka_unit_test(impacts_that_are_passed_on_are_no_forces),
         cmocka_unit_test(landings_across_two_steps_are_impacts),
+        cmocka_unit_test(drift_correction_that_starts_is_no_force),
         cmocka_unit_test(jumps_of_prescribed_motions_are_impacts),
         cmocka_unit_test(momentum_adds_up),
     };
