@@ -128,8 +128,8 @@ static void flaw_text(const Loaded *loaded, const st_Flaw *flaw, char *out, size
                  joint.name, flaw->size);
     else
         snprintf(out, size,
-                 "joint \"%s\" starts with a jump of %.3g m/s or rad/s%s: the first step holds an impact, and no force "
-                 "is reported for it",
+                 "joint \"%s\" starts with a jump of %.3g m/s or rad/s%s: the first step includes an impact, and its "
+                 "forces are not reported",
                  joint.name, flaw->size, joint.motor.type == ST_MOTOR_MOTION ? " in the speed of its motion" : "");
 }
 
@@ -153,8 +153,7 @@ static void print_corners(const Loaded *loaded)
         char text[400];
         snprintf(text, sizeof text,
                  "joint \"%s\": the speed of its motion jumps at entries of its table, by up to %.3g m/s or rad/s: "
-                 "these are "
-                 "impacts, and no forces are reported for them",
+                 "these are impacts, and their forces are not reported",
                  joint.name, largest);
         if (largest > 0) print_wrapped(stdout, text, 2);
     }

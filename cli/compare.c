@@ -236,7 +236,8 @@ static void print_table(const Compare *c, const Run *first)
 {
     char text[300], x[3][32];
     Fold fold;
-    snprintf(text, sizeof text, ", end states under %d preset%s; %.80s is the body shown, differences are to %.40s",
+    snprintf(text, sizeof text,
+             ", end states with %d preset%s; positions are those of %.80s, differences are relative to %.40s",
              c->n_runs, plural(c->n_runs), c->body_name != NULL && c->body >= 0 ? c->body_name[c->body] : "none",
              first != NULL ? first->preset : "none");
     printf("%s%s%s", tone(stdout, BOLD), c->name, tone(stdout, PLAIN));
@@ -379,7 +380,7 @@ static int list_presets(Compare *c)
         c->n_runs++;
         word += length + (word[length] == ',' ? 1 : 0);
     }
-    if (c->n_runs == 0) return complain(STATUS_INPUT, "compare: --presets names none");
+    if (c->n_runs == 0) return complain(STATUS_INPUT, "compare: --presets is empty");
     if (c->o.plot != NULL && !drawing_possible(c->o.plot)) return STATUS_INPUT;
     return -1;
 }

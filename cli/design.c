@@ -108,7 +108,8 @@ static int read_values(const char *word, Sample sample, Values *v)
             return complain(STATUS_INPUT, "sweep: --vary %s: a grid needs the number of values, %s=%s:COUNT", word,
                             v->path, values);
         if (sample != SAMPLE_GRID && v->n != 0)
-            return complain(STATUS_INPUT, "sweep: --vary %s: --runs has the number of runs; write LOW:HIGH here", word);
+            return complain(STATUS_INPUT, "sweep: --vary %s: --runs gives the number of runs; write LOW:HIGH here",
+                            word);
         return -1;
     }
     v->item = split_at_commas(values, &v->n);
@@ -209,7 +210,7 @@ static int read_table(const char *file, char *text, size_t size, Design *d)
     int n = 0, line = 1, lines = 0;
     bool last = false;
     char *at = text, *field = NULL;
-    if (strlen(text) != size) return complain(STATUS_INPUT, "%s: is no text, it holds a zero byte", file);
+    if (strlen(text) != size) return complain(STATUS_INPUT, "%s: is not a text file: it contains a zero byte", file);
     if (strncmp(at, "\xef\xbb\xbf", 3) == 0) at += 3; /* the mark some programs put before UTF-8 */
     for (size_t k = 0; k < size; k++)
         lines += text[k] == '\n';
@@ -258,7 +259,7 @@ static int from_file(const DesignOptions *o, Design *d)
     size_t size = 0;
     if (o->vary.count > 0 || o->sample != NULL || o->runs > 0 || o->seed > 0)
         return complain(STATUS_INPUT,
-                        "sweep: --values has all runs; --vary, --sample, --runs and --seed go without it");
+                        "sweep: --values defines all runs; --vary, --sample, --runs and --seed cannot be used with it");
     char *text = read_whole(o->values, LARGEST_FILE, &size);
     if (text == NULL) return complain(STATUS_INPUT, "%s: cannot be read: %s", o->values, strerror(errno));
     const int status = read_table(o->values, text, size, d);

@@ -17,8 +17,8 @@ bool drawing_possible(const char *path)
     if (!output_named(path, endings, NULL) || !output_possible(path)) return false;
     const bool png = has_ending(path, ".png"), pdf = has_ending(path, ".pdf");
     if ((!png && !pdf) || find_tool(converter) != NULL || (png && find_browser() != NULL)) return true;
-    complain(STATUS_FAILED, "%s: a %s needs rsvg-convert (Debian: librsvg2-bin)%s; FILE.svg needs nothing", path,
-             png ? "PNG" : "PDF", png ? " or Chromium, and neither is installed" : ", which is not installed");
+    complain(STATUS_FAILED, "%s: a %s needs rsvg-convert (Debian: librsvg2-bin)%s; FILE.svg needs no other program",
+             path, png ? "PNG" : "PDF", png ? " or Chromium, and neither is installed" : ", which is not installed");
     return false;
 }
 
@@ -70,7 +70,7 @@ static bool make(const Drawing *drawing)
     const bool ok = find_tool(converter) != NULL ? run_tool(argv) : by_browser(drawing, made);
     if (!ok)
         complain(STATUS_FAILED,
-                 ending_signal() != 0 ? "%s was not made: interrupted" : "%s could not be made of the SVG",
+                 ending_signal() != 0 ? "%s was not made: interrupted" : "%s could not be made from the SVG",
                  drawing->path);
     return ok && copy_output(made, drawing->path);
 }

@@ -52,14 +52,15 @@ static int read_journal(const Journal *journal, const char *first, char *text, s
                         int n_outputs, int *n_done)
 {
     if (strncmp(text, FIRST_LINE, size < strlen(FIRST_LINE) ? size : strlen(FIRST_LINE)) != 0)
-        return complain(STATUS_INPUT, "%s: is in the way, it is no part of a parameter study", journal->path);
+        return complain(STATUS_INPUT, "%s: exists and is not part of a parameter study: rename or remove it",
+                        journal->path);
     char *newline = strchr(text, '\n');
     if (newline == NULL)
         return ftruncate(journal->fd, 0) == 0 ? -1 : damaged(journal, 1); /* cut off in its first line */
     if (strncmp(text, first, strlen(first)) != 0)
         return complain(STATUS_INPUT,
                         "%s: has results of another study: the scene, the values, the outputs or the version differ; "
-                        "--fresh drops them",
+                        "--fresh discards them",
                         journal->path);
     int line = 2;
     char *at = newline + 1;
@@ -123,7 +124,7 @@ int journal_open(Journal *journal, const char *table, uint64_t fingerprint, Rank
     journal->fd = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (journal->fd < 0) return complain(STATUS_INPUT, "%s: cannot be written: %s", journal->path, strerror(errno));
     if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0)
-        return complain(STATUS_INPUT, "%s: another process is at work on this study", journal->path);
+        return complain(STATUS_INPUT, "%s: another process works on this study", journal->path);
     char *text = read_whole(journal->path, (size_t)1 << 32, &size);
     if (text == NULL) return complain(STATUS_INPUT, "%s: cannot be read: %s", journal->path, strerror(errno));
     int status = -1;

@@ -208,7 +208,8 @@ static int manual_main(int argc, char *const *argv)
     const char *words[MAX_WORDS];
     const int status = command_read(&manual_command, argc, argv, &o, words);
     if (status >= 0) return status;
-    if (o.bash + o.zsh + o.fish > 1) return complain(STATUS_INPUT, "manual: one shell at a time");
+    if (o.bash + o.zsh + o.fish > 1)
+        return complain(STATUS_INPUT, "manual: choose only one of --bash, --zsh and --fish");
     if (o.bash)
         put_completion();
     else if (o.zsh)

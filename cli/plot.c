@@ -95,7 +95,7 @@ static int plot_main(int argc, char *const *argv)
     if (status < 0 && n == 0 && o.output != NULL)
         status = complain(STATUS_INPUT, "plot: -y CURVE is missing; stiction plot %s lists them", words[0]);
     if (status < 0 && n == 0 && o.over != NULL)
-        status = complain(STATUS_INPUT, "plot: -x is about what -y draws, -y CURVE is missing");
+        status = complain(STATUS_INPUT, "plot: -x needs curves to draw: -y CURVE is missing");
     if (status < 0 && !open_recording(words[0], &recording, &err)) status = complain(STATUS_INPUT, "%s", err.message);
     if (status < 0 && n > 0 && o.output == NULL) status = complain(STATUS_INPUT, "plot: -o FILE.svg is missing");
     if (status < 0 && o.output != NULL && same_file(o.output, words[0]))

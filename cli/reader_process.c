@@ -83,6 +83,6 @@ int run_in_reader_process(const Command *command, int argc, char *const *argv, i
     const int number = WTERMSIG(status);
     if (number == SIGINT || number == SIGTERM || number == SIGHUP) return 128 + number;
     return complain(STATUS_INPUT,
-                    "%s: the process that reads the file was ended (%s): the file is damaged, or made to do harm",
+                    "%s: the process that reads the file was ended (%s): the file is damaged or malicious",
                     command->name, strsignal(number));
 }

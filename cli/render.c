@@ -214,15 +214,16 @@ static int check(Render *render, const char **browser)
         return complain(STATUS_INPUT, "render: a film's --size must be even, found %dx%d", render->width,
                         render->height);
     if (render->single && (o->from > 0 || o->to > 0 || o->fps > 0 || o->speed > 0))
-        return complain(STATUS_INPUT, "render: --from, --to, --fps and --speed are about a film, %s is one picture",
+        return complain(STATUS_INPUT, "render: --from, --to, --fps and --speed are for films, but %s is one picture",
                         o->output);
     if (!render->single && o->at > 0)
-        return complain(STATUS_INPUT, "render: --at is about one picture, %s is more than that", o->output);
+        return complain(STATUS_INPUT, "render: --at is for one picture, but %s is a film or a folder of frames",
+                        o->output);
     *browser = find_browser();
     if (*browser == NULL)
         return complain(STATUS_FAILED,
                         "render: needs Chromium, and none is installed (Debian: apt-get install chromium; "
-                        "or STICTION_BROWSER=...); stiction report and export need nothing");
+                        "or STICTION_BROWSER=...); stiction report and export need no other program");
     if (render->film && find_tool(film_tool) == NULL)
         return complain(STATUS_FAILED, "render: a film needs ffmpeg, and it is not installed (Debian: apt-get install "
                                        "ffmpeg); -o FOLDER/ makes frames without it");

@@ -152,13 +152,14 @@ static int sort_outputs(RunOptions *o)
 
 static int check_options(const RunOptions *o, const char *word)
 {
-    if (o->every > 0 && o->rate > 0) return complain(STATUS_INPUT, "run: --every and --rate exclude each other");
+    if (o->every > 0 && o->rate > 0) return complain(STATUS_INPUT, "run: --every and --rate cannot be used together");
     if (o->every > 0 && o->table == NULL)
-        return complain(STATUS_INPUT, "run: --every is about the table, -o FILE.csv is missing");
+        return complain(STATUS_INPUT, "run: --every is for the table: -o FILE.csv is missing");
     if (o->rate > 0 && o->table == NULL && o->recording == NULL)
-        return complain(STATUS_INPUT, "run: --rate is about the table or the recording, -o FILE.csv is missing");
+        return complain(STATUS_INPUT,
+                        "run: --rate is for the table or the recording: -o FILE.csv or -o FILE.h5 is missing");
     if (o->checkpoint > 0 && o->recording == NULL)
-        return complain(STATUS_INPUT, "run: --checkpoint is about the recording, -o FILE.h5 is missing");
+        return complain(STATUS_INPUT, "run: --checkpoint is for the recording: -o FILE.h5 is missing");
     if (o->at > 0 && o->restart == NULL) return complain(STATUS_INPUT, "run: --at needs --restart FILE.h5");
     if (o->restart != NULL && word != NULL)
         return complain(STATUS_INPUT, "run: --restart takes the scene from %s, \"%s\" is one word too many", o->restart,
@@ -289,7 +290,7 @@ static int tell(const Run *run)
     case RUN_FINISHED:
         return STATUS_OK;
     case RUN_INTERRUPTED:
-        return complain(128 + interrupt_caught(), "%s at t = %g s, what was computed is kept", run->tally.message,
+        return complain(128 + interrupt_caught(), "%s at t = %g s; results so far are kept", run->tally.message,
                         st_system_time(run->loaded.system));
     case RUN_UNSOLVED:
         return complain(STATUS_UNSOLVED, "%s", run->tally.message);

@@ -55,7 +55,7 @@ bool server_open(Server *server, long port)
     if (bind(server->fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(server->fd, 16) != 0 ||
         getsockname(server->fd, (struct sockaddr *)&address, &size) != 0) {
         if (errno == EADDRINUSE)
-            complain(STATUS_FAILED, "port %ld of 127.0.0.1 is in use; without --port any that is free is taken", port);
+            complain(STATUS_FAILED, "port %ld of 127.0.0.1 is in use; without --port, any free port is used", port);
         else
             complain(STATUS_FAILED, "port %ld of 127.0.0.1: %s", port, strerror(errno));
         close(server->fd);

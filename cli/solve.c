@@ -100,7 +100,7 @@ static bool least_norm(SolvedFile *solved, const SolveResult *best, double *r, s
 static int write_answer(SolvedFile *solved, const SolveOptions *o)
 {
     const SolveResult *best = best_result(solved);
-    if (best == NULL) return complain(STATUS_FAILED, "%s: nothing was found that could be written", solved->path);
+    if (best == NULL) return complain(STATUS_FAILED, "%s: there is no solution to write", solved->path);
     const int n = solved->file->n, n_v = solved->friction != NULL ? solved->file->friction.n_v : 0;
     double *r = calloc(2 * (size_t)n + (size_t)n_v + 1, sizeof *r);
     st_Error err = {0};
@@ -160,22 +160,21 @@ static void free_parameters(SolveOptions *o)
 static int solve_one(const char *path, const SolveOptions *o)
 {
     SolvedFile solved = {0};
-    if (o->plot != NULL) return complain(STATUS_INPUT, "solve: --plot is for folders, %s is none", path);
+    if (o->plot != NULL) return complain(STATUS_INPUT, "solve: --plot is for folders, but %s is a file", path);
     if (o->output != NULL && !problem_output(o->output)) return STATUS_INPUT;
     if (!solve_file(path, o, &solved)) {
-        const int status = means_scene(path)
-                               ? complain(STATUS_INPUT,
-                                          "%s: is a scene, must be a problem: stiction extract %s --at T -o FILE.hdf5 "
-                                          "writes that of a step",
-                                          path, path)
-                               : complain(STATUS_INPUT, "%s", solved.message);
+        const int status = means_scene(path) ? complain(STATUS_INPUT,
+                                                        "%s: is a scene, must be a problem: stiction extract %s --at T "
+                                                        "-o FILE.hdf5 writes the problem of a step",
+                                                        path, path)
+                                             : complain(STATUS_INPUT, "%s", solved.message);
         solved_file_free(&solved);
         return status;
     }
     if (o->determine && solved.friction == NULL) {
         solved_file_free(&solved);
-        return complain(STATUS_INPUT, "solve: --determine is about friction problems, %s is a complementarity problem",
-                        path);
+        return complain(STATUS_INPUT,
+                        "solve: --determine is for friction problems, but %s is a complementarity problem", path);
     }
     if (o->json) {
         Json json;
@@ -224,7 +223,7 @@ static int solve_main(int argc, char *const *argv)
     const char *words[MAX_WORDS];
     const int status = command_read(&solve_command, argc, argv, &o, words);
     if (status >= 0) return status;
-    if (o.all && o.solver != NULL) return complain(STATUS_INPUT, "solve: --solver and --all exclude each other");
+    if (o.all && o.solver != NULL) return complain(STATUS_INPUT, "solve: --solver and --all cannot be used together");
     if (o.solver != NULL && st_solver_help(o.solver) == NULL) return unknown_solver(o.solver);
     int result = read_parameters(&o);
     if (result < 0) result = solve_words(words[0], &o);

@@ -70,7 +70,7 @@ static void print_determined(FILE *out, const SolvedFile *solved)
                 }
         if (found.undetermined_contacts > 0) fprintf(out, "%s\n", told > 20 ? " ..." : "");
     } else if (err.status != ST_OK) {
-        fprintf(out, "which impulses are determined cannot be said: %s\n", err.message);
+        fprintf(out, "it is not known which impulses are determined: %s\n", err.message);
     }
     free(determined);
 }

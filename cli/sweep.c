@@ -517,9 +517,9 @@ static int check_files(const Sweep *s)
     static const char *const endings[] = {".csv", ".h5", ".hdf5", NULL};
     const SweepOptions *o = &s->o;
     const char *files[] = {o->table, o->plot};
-    if (o->fresh && o->table == NULL) return complain(STATUS_INPUT, "sweep: --fresh is about the table, -o is missing");
+    if (o->fresh && o->table == NULL) return complain(STATUS_INPUT, "sweep: --fresh is for the table: -o is missing");
     if (o->over != NULL && o->plot == NULL)
-        return complain(STATUS_INPUT, "sweep: -x is about the plot, --plot is missing");
+        return complain(STATUS_INPUT, "sweep: -x is for the plot: --plot is missing");
     for (int k = 0; k < 2; k++) {
         if (files[k] == NULL) continue;
         if (same_file(files[k], s->first.path))
@@ -535,10 +535,10 @@ static int check_files(const Sweep *s)
     for (int run = 0; run < s->design.n_runs; run++) {
         const char *value = s->design.value[(size_t)run * (size_t)s->design.n_parameters + (size_t)x];
         if (isnan(number_of(value)))
-            return complain(STATUS_INPUT,
-                            "sweep: --plot: the values of %s are no numbers (\"%s\"); -x names another "
-                            "parameter",
-                            s->design.path[x], value);
+            return complain(
+                STATUS_INPUT,
+                "sweep: --plot: the values of %s are not numbers (\"%s\"); choose another parameter with -x",
+                s->design.path[x], value);
     }
     return -1;
 }
@@ -565,9 +565,9 @@ static int prepare(Sweep *s, const char *word)
 {
     int status = find_ranks(&s->ranks);
     if (status < 0 && s->ranks.size > 1 && s->o.table == NULL)
-        status =
-            complain(STATUS_INPUT, "sweep: %d processes share this study: -o is missing, results are gathered there",
-                     s->ranks.size);
+        status = complain(STATUS_INPUT,
+                          "sweep: %d processes share this study: -o is missing, in which they collect their results",
+                          s->ranks.size);
     if (status < 0) status = make_design(&s->o.design, &s->design);
     if (status < 0) status = list_outputs(s);
     if (status < 0) status = check_scene(s, word);
@@ -833,7 +833,7 @@ static void print_summary_of(const Sweep *s)
     snprintf(text, sizeof text, ": %d run%s", s->design.n_runs, plural(s->design.n_runs));
     for (size_t k = 0; k < sizeof states / sizeof states[0]; k++)
         if (count(s, states[k]) > 0) add_text(text, sizeof text, ", %d %s", count(s, states[k]), states[k]);
-    if (s->n_kept > 0) add_text(text, sizeof text, "; %d of them before", s->n_kept);
+    if (s->n_kept > 0) add_text(text, sizeof text, "; %d of them earlier", s->n_kept);
     add_text(text, sizeof text, "; %d process%s, %s", s->n_jobs, s->n_jobs == 1 ? "" : "es", wall);
     printf("%s%s%s", tone(stdout, BOLD), s->first.name, tone(stdout, PLAIN));
     print_wrapped_at(stdout, text, (int)strlen(s->first.name), 2);

@@ -253,7 +253,7 @@ static int array_buffer(ArrayObject *self, Py_buffer *view, int flags)
 {
     view->obj = NULL;
     if ((flags & PyBUF_WRITABLE) != 0 && !self->writable) {
-        PyErr_SetString(PyExc_BufferError, "a stiction.Array is read-only: copy it to change it");
+        PyErr_SetString(PyExc_BufferError, "a stiction.Array is read-only: make a copy to change it");
         return -1;
     }
     if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !is_contiguous(self)) {
@@ -288,7 +288,7 @@ static int array_buffer(ArrayObject *self, Py_buffer *view, int flags)
 
 static PyMethodDef array_methods[] = {
     {"tolist", (PyCFunction)array_tolist, METH_NOARGS,
-     "tolist($self, /)\n--\n\nThe numbers as a list; of an array with several dimensions, a list of lists."},
+     "tolist($self, /)\n--\n\nThe numbers as a list; for several dimensions, a list of lists."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -298,9 +298,9 @@ static PyGetSetDef array_getters[] = {
 };
 
 static const char array_doc[] =
-    "Numbers in one, two or three dimensions, read-only but for those of a Batch.\n\n"
-    "numpy.asarray(array) takes them without a copy, memoryview(array) likewise; without numpy it is a\n"
-    "sequence: len(array), array[k], iteration, tolist().";
+    "Numbers in one, two or three dimensions. Only the arrays of a Batch can be written.\n\n"
+    "numpy.asarray(array) and memoryview(array) need no copy. Without numpy it is a\nsequence: len(array), array[k], "
+    "iteration, tolist().";
 
 static PyType_Slot array_slots[] = {
     {Py_tp_doc, (void *)array_doc},

@@ -668,9 +668,9 @@ static PyObject *articulation_reach(ArticulationObject *self, PyObject *args, Py
 #define ONE_ARGUMENT(function)  (PyCFunction)(function), METH_O
 
 static PyMethodDef articulation_methods[] = {
-    {"read", NO_ARGUMENTS(articulation_read), "read($self, /)\n--\n\nTake the state of the system."},
+    {"read", NO_ARGUMENTS(articulation_read), "read($self, /)\n--\n\nCopy the state of the system."},
     {"write", NO_ARGUMENTS(articulation_write),
-     "write($self, /)\n--\n\nGive the state to the system. Loops must be closed."},
+     "write($self, /)\n--\n\nCopy the state to the system. Loops must be closed."},
     {"links", NO_ARGUMENTS(articulation_links),
      "links($self, /)\n--\n\nThe bodies that move, parents first: a Table of Link."},
     {"loops", NO_ARGUMENTS(articulation_loops), "loops($self, /)\n--\n\nIds of the joints that close loops."},
@@ -679,50 +679,53 @@ static PyMethodDef articulation_methods[] = {
     {"set_joint", WITH_KEYWORDS(articulation_set_joint),
      "set_joint($self, /, joint, q=None, v=None)\n--\n\nSet coordinates or velocities of one joint."},
     {"outside", NO_ARGUMENTS(articulation_outside),
-     "outside($self, /)\n--\n\nHow many joints are outside their limits, and the id of the first, or 0."},
+     "outside($self, /)\n--\n\nNumber of joints outside their limits, and the id of the first one, or 0."},
     {"loop_error", NO_ARGUMENTS(articulation_loop_error),
      "loop_error($self, /)\n--\n\nLargest error of the joints that close loops [m or rad]."},
     {"move", WITH_KEYWORDS(articulation_move),
-     "move($self, /, q, v, h=1.0)\n--\n\nq moved for a time h at velocity v: quaternions are multiplied."},
+     "move($self, /, q, v, h=1.0)\n--\n\nq after a time h at the velocity v: a sum, or a product of quaternions."},
     {"difference", (PyCFunction)articulation_difference, METH_VARARGS,
-     "difference($self, q0, q1, /)\n--\n\nd with move(q0, d) = q1."},
+     "difference($self, q0, q1, /)\n--\n\nThe velocity d with move(q0, d) = q1."},
     {"point", WITH_KEYWORDS(articulation_point),
      "point($self, /, body, point=None, acceleration=None)\n--\n\n"
-     "Motion of a point given in the axes of its body, with dv/dt = acceleration: a PointMotion."},
+     "Motion of a point, given in body axes, with dv/dt = acceleration: a PointMotion."},
     {"frame", WITH_KEYWORDS(articulation_frame),
      "frame($self, /, name, acceleration=None)\n--\n\n"
      "Motion of the frame of a measure of the scene, with dv/dt = acceleration: a PointMotion."},
     {"jacobian", WITH_KEYWORDS(articulation_jacobian),
      "jacobian($self, /, body, point=None)\n--\n\n"
-     "6 x n: velocity of the point, then angular velocity, world axes, are J v."},
+     "The Jacobian J, 6 x n: J v is the velocity of the point, then the angular velocity, world axes."},
     {"jacobian_rate", WITH_KEYWORDS(articulation_jacobian_rate),
      "jacobian_rate($self, /, body, point=None)\n--\n\nThe time derivative of the Jacobian."},
     {"centre_of_mass", WITH_KEYWORDS(articulation_centre_of_mass),
-     "centre_of_mass($self, /, body=None)\n--\n\nOf the tree of a body, or of all trees: a CentreOfMass."},
+     "centre_of_mass($self, /, body=None)\n--\n\nCentre of mass of the tree of a body, or of all trees: a "
+     "CentreOfMass."},
     {"momentum_matrix", WITH_KEYWORDS(articulation_momentum_matrix),
      "momentum_matrix($self, /, body=None)\n--\n\n"
-     "6 x n: momentum, then angular momentum about the centre of mass, are A v."},
-    {"mass_matrix", NO_ARGUMENTS(articulation_mass_matrix), "mass_matrix($self, /)\n--\n\nM, armatures included."},
+     "The matrix A, 6 x n: A v is the momentum, then the angular momentum about the centre of mass."},
+    {"mass_matrix", NO_ARGUMENTS(articulation_mass_matrix),
+     "mass_matrix($self, /)\n--\n\nThe mass matrix M, including armatures."},
     {"mass_factor", NO_ARGUMENTS(articulation_mass_factor),
      "mass_factor($self, /)\n--\n\n(L, D) with M = L' diag(D) L, L unit lower triangular."},
     {"mass_product", ONE_ARGUMENT(articulation_mass_product), "mass_product($self, x, /)\n--\n\nM x."},
     {"mass_solve", ONE_ARGUMENT(articulation_mass_solve), "mass_solve($self, x, /)\n--\n\ninv(M) x."},
     {"coriolis", NO_ARGUMENTS(articulation_coriolis),
-     "coriolis($self, /)\n--\n\nBias force by velocities: M dv/dt + coriolis + gravity = tau."},
-    {"gravity", NO_ARGUMENTS(articulation_gravity), "gravity($self, /)\n--\n\nBias force by gravity."},
+     "coriolis($self, /)\n--\n\nBias force of velocities: M dv/dt + coriolis + gravity = tau."},
+    {"gravity", NO_ARGUMENTS(articulation_gravity), "gravity($self, /)\n--\n\nBias force of gravity."},
     {"inverse_dynamics", WITH_KEYWORDS(articulation_inverse_dynamics),
      "inverse_dynamics($self, /, acceleration=None, forces=None)\n--\n\n"
-     "Forces in the joints for an acceleration, loops open; forces: (body, point, force[, torque]), world axes."},
+     "Forces in the joints for an acceleration; joints that close loops are ignored. forces: (body, point, force[, "
+     "torque]), world axes."},
     {"inverse_contacts", WITH_KEYWORDS(articulation_inverse_contacts),
      "inverse_contacts($self, /, touches, acceleration=None, driven=None)\n--\n\n"
-     "Inverse dynamics with contact forces that are not known: (tau, forces, missing). touches: (body, point, normal,\n"
-     "mu[, other]); driven: not 0 where tau may be any, else all but the velocities of free roots."},
+     "Inverse dynamics with unknown contact forces: (tau, forces, missing). touches: (body, point, normal,\n"
+     "mu[, other]); driven: not 0 for a driven velocity; by default all except those of free roots."},
     {"forward_dynamics", WITH_KEYWORDS(articulation_forward_dynamics),
      "forward_dynamics($self, /, tau=None, forces=None)\n--\n\n"
-     "Acceleration for forces in the joints, loops closed; forces: (body, point, force[, torque]), world axes."},
+     "Acceleration for forces in the joints; loops stay closed. forces: (body, point, force[, torque]), world axes."},
     {"reach", WITH_KEYWORDS(articulation_reach),
      "reach($self, /, targets, held=None, tolerance=1e-09, max_iterations=200)\n--\n\n"
-     "Inverse kinematics within limits, loops closed; targets: (body, point, position[, orientation])."},
+     "Inverse kinematics within limits; loops stay closed. targets: (body, point, position[, orientation])."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -732,12 +735,12 @@ static PyGetSetDef articulation_getters[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static const char articulation_doc[] = "A system in joint coordinates, with a state of its own: made by "
-                                       "System.articulation.\n\n"
-                                       "robot = system.articulation()\n"
-                                       "robot.q = q\n"
-                                       "J = robot.jacobian(\"hand\")\n"
-                                       "robot.write()";
+static const char articulation_doc[] =
+    "A system in joint coordinates, with its own state. System.articulation makes it.\n\n"
+    "robot = system.articulation()\n"
+    "robot.q = q\n"
+    "J = robot.jacobian(\"hand\")\n"
+    "robot.write()";
 
 static PyType_Slot articulation_slots[] = {
     {Py_tp_doc, (void *)articulation_doc},

@@ -17,8 +17,9 @@ typedef struct BatchObject {
 static bool batch_free(const BatchObject *self)
 {
     if (!self->busy) return true;
-    PyErr_SetString(PyExc_RuntimeError,
-                    "the batch is stepping, in another thread or below a signal's handler: one call at a time");
+    PyErr_SetString(
+        PyExc_RuntimeError,
+        "the batch is stepping, in another thread or in a signal handler: only one call at a time is possible");
     return false;
 }
 
@@ -275,7 +276,8 @@ static PyObject *batch_step(BatchObject *self, PyObject *args, PyObject *keyword
     if (steps == NULL || PyIndex_Check(steps)) {
         if (!read_count(steps, "steps", &call.steps) || !read_mask(self, mask, &call.mask)) return NULL;
     } else if (is_given(mask)) {
-        return PyErr_Format(PyExc_TypeError, "steps of each world have 0 for those that rest: a mask is one too many");
+        return PyErr_Format(PyExc_TypeError,
+                            "with steps for each world, a mask is not allowed: 0 steps leave a world as it is");
     } else if (!read_per_world(self, steps, "steps", &call.each)) {
         return NULL;
     }
@@ -508,26 +510,27 @@ static PyObject *batch_repr(BatchObject *self)
 static PyMethodDef batch_methods[] = {
     {"step", WITH_KEYWORDS(batch_step),
      "step($self, /, steps=1, mask=None)\n--\n\n"
-     "Advance worlds by steps of the setting h: an integer, or one for each world. mask: one bool for each world.\n"
-     "Controls are read at the start. Gives the number of worlds that failed; the others went on."},
+     "Advance worlds by steps of the setting h: one integer, or one per world. mask: one bool per world.\nControls are "
+     "read at the start. Returns the number of worlds that failed; the others continue."},
     {"reset", WITH_KEYWORDS(batch_reset),
      "reset($self, /, mask=None, keyframe=0)\n--\n\n"
-     "Put worlds back to a keyframe, or each to its own; 0 is the state of the scene, bit for bit."},
+     "Reset worlds to a keyframe, or each to its own; 0 is the state of the scene, bit for bit."},
     {"set_states", WITH_KEYWORDS(batch_set_states),
      "set_states($self, /, q, v, time=None, mask=None)\n--\n\n"
-     "Put worlds in states: worlds x n arrays, of which the rows of the mask are used. All or none."},
+     "Set the states of worlds: worlds x n arrays; only rows of worlds in the mask are used. If one is refused, "
+     "none\nchanges."},
     {"add_keyframe", WITH_KEYWORDS(batch_add_keyframe),
-     "add_keyframe($self, /, q, v, time=0.0)\n--\n\nKeep a state for resets; gives its number."},
+     "add_keyframe($self, /, q, v, time=0.0)\n--\n\nStore a state for resets; returns its number."},
     {"apply_parameters", WITH_KEYWORDS(batch_apply_parameters),
      "apply_parameters($self, /, mask=None)\n--\n\n"
-     "Make worlds again with their rows of `parameters`; states stay. All or none."},
+     "Set the parameters of worlds to their rows of `parameters`; states stay. If one is refused, none changes."},
     {"read_sensors", WITH_KEYWORDS(batch_read_sensors),
-     "read_sensors($self, /, mask=None)\n--\n\nFill `sensors`, and give it."},
+     "read_sensors($self, /, mask=None)\n--\n\nReturn `sensors`, which is current after every call."},
     {"message", (PyCFunction)batch_message, METH_O,
-     "message($self, world, /)\n--\n\nWhy a world failed; '' where it did not."},
+     "message($self, world, /)\n--\n\nThe message of the step that failed in a world; '' if none failed."},
     {"info", (PyCFunction)batch_info, METH_O, "info($self, world, /)\n--\n\nA StepInfo of the last step of a world."},
     {"system", (PyCFunction)batch_system, METH_O,
-     "system($self, world, /)\n--\n\nA System in the state of a world, of its own: for reports and pictures."},
+     "system($self, world, /)\n--\n\nA new System in the state of a world, for reports and pictures."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -538,30 +541,33 @@ static PyMethodDef batch_methods[] = {
 
 static PyGetSetDef batch_getters[] = {
     ARRAY("time", ST_BATCH_TIME, "Time of each world [s]."),
-    ARRAY("q", ST_BATCH_Q, "Coordinates, worlds x n, as System.q. Steps and resets write them; set_states takes them."),
+    ARRAY("q", ST_BATCH_Q, "Coordinates, worlds x n, as System.q. Steps and resets write them; set_states sets them."),
     ARRAY("v", ST_BATCH_V, "Velocities, worlds x n, as System.v."),
     ARRAY("controls", ST_BATCH_CONTROLS,
-          "Read by step: wanted values of motors, then forces; see control_names. NaN: the value of the scene."),
-    ARRAY("parameters", ST_BATCH_PARAMETERS, "Read by apply_parameters; see parameter_names."),
-    ARRAY("sensors", ST_BATCH_SENSORS, "Written by read_sensors; see sensor_names."),
+          "Controls, read by step: wanted values of motors, then forces; see control_names. NaN: the value in the "
+          "scene."),
+    ARRAY("parameters", ST_BATCH_PARAMETERS, "Parameters, read by apply_parameters; see parameter_names."),
+    ARRAY("sensors", ST_BATCH_SENSORS, "Sensors, written by steps and resets; see sensor_names."),
     {"control_names", (getter)control_names, NULL, "Names of the columns of controls.", NULL},
     {"parameter_names", (getter)parameter_names, NULL, "Paths of the parameters.", NULL},
     {"sensor_names", (getter)sensor_names, NULL, "Names of the columns of sensors.", NULL},
-    {"status", (getter)status_getter, NULL, "Of each world: 0, or the status of the step that failed.", NULL},
+    {"status", (getter)status_getter, NULL, "Status of each world: 0, or the status of the step that failed.", NULL},
     {"failures", (getter)failures_getter, NULL, "Number of worlds that failed in the last call.", NULL},
     {"worlds", (getter)worlds_getter, NULL, "Number of worlds.", NULL},
-    {"scene", (getter)scene_getter, NULL, "The Scene it was made of.", NULL},
+    {"scene", (getter)scene_getter, NULL, "The Scene of the batch.", NULL},
     {"settings", (getter)settings_getter, NULL, "Every setting, a dict.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static const char batch_doc[] =
     "Batch(scene, /, worlds, *, threads=1, parameters=(), reset_failed=False, **settings)\n--\n\n"
-    "Many worlds of one scene that step together over threads. Each has the bits of a System that steps alone.\n\n"
-    "time, q, v, controls, parameters and sensors are numpy arrays (without numpy: Arrays) of the batch's own memory,\n"
-    "one row per world: no copies. parameters names values of the scene that differ between worlds, by path:\n"
-    "'bodies/*/mass', 'joints/knee/motor/stiffness'. A world with a step that fails rests until it is reset, or with\n"
-    "reset_failed is reset at once. settings are those of System.";
+    "Many worlds of one scene, stepped together by several threads. Each has the same bits as a System that steps "
+    "alone.\n\n"
+    "time, q, v, controls, parameters and sensors are numpy arrays (without numpy: Arrays) over the memory of the "
+    "batch,\nwith one row per world and without copies. parameters lists values of the scene that differ between "
+    "worlds, by path:\n"
+    "'bodies/*/mass', 'joints/knee/motor/stiffness'. If a step of a world fails, the world is not stepped until it is "
+    "reset; with\nreset_failed it is reset at once. settings are those of System.";
 
 static PyType_Slot batch_slots[] = {
     {Py_tp_doc, (void *)batch_doc},

@@ -269,7 +269,7 @@ static PyObject *plain(PyObject *Py_UNUSED(module), PyObject *value)
     PyObject *list = PyObject_CallMethod(value, "tolist", NULL);
     if (list != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) return list;
     return PyErr_Format(PyExc_TypeError,
-                        "%R has no place in a scene: must be a dict, a list, a str, a number, a bool or None",
+                        "%R cannot be part of a scene: must be a dict, a list, a str, a number, a bool or None",
                         Py_TYPE(value));
 }
 

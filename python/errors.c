@@ -4,10 +4,10 @@
 #include <string.h>
 
 static const char error_doc[] =
-    "What the library refused or could not do, in its own words.\n\n"
+    "An error of the library, with its message.\n\n"
     "status: \"argument\", \"memory\", \"format\", \"file\", \"unsupported\", \"numeric\", \"events\" or\n"
     "        \"cancelled\"\n"
-    "line:   of the scene that was read, from 1; 0: no line";
+    "line:   line of the scene that was read, from 1; 0: no line";
 
 bool add_error(PyObject *module, State *state)
 {

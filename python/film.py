@@ -11,7 +11,7 @@ import subprocess
 
 
 class Film:
-    """A film that is written frame by frame. path ends in what ffmpeg can write: .mp4, .gif, .webm ..."""
+    """A film that is written frame by frame. The extension of path selects a format of ffmpeg: .mp4, .gif, .webm ..."""
 
     def __init__(self, path, width=640, height=480, fps=30, camera=None):
         if shutil.which("ffmpeg") is None:
@@ -28,7 +28,7 @@ class Film:
         )
 
     def add(self, system, camera=None):
-        """A frame of the system as it is now."""
+        """Add a frame of the current state of the system."""
         if self._process is None:
             raise ValueError(f"{self.path}: the film is closed")
         picture = system.render(self.width, self.height, camera if camera is not None else self.camera)
@@ -39,7 +39,7 @@ class Film:
         self.frames += 1
 
     def close(self):
-        """End the film; an error of ffmpeg is raised here."""
+        """End the film. Raises an error if ffmpeg failed."""
         if self._process is None:
             return
         process, self._process = self._process, None

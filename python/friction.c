@@ -18,7 +18,7 @@ typedef struct FrictionObject {
 static bool is_free(const FrictionObject *self)
 {
     if (!self->busy) return true;
-    PyErr_SetString(PyExc_RuntimeError, "the problem is being solved, in another thread or below a signal's handler");
+    PyErr_SetString(PyExc_RuntimeError, "the problem is being solved, in another thread or in a signal handler");
     return false;
 }
 
@@ -449,27 +449,27 @@ static PyMethodDef friction_methods[] = {
     {"solve", WITH_KEYWORDS(friction_solve),
      "solve($self, /, solver='auto', tolerance=None, max_iterations=None, start=None, all_errors=True, "
      "threads=1, parameters=None, history=False)\n--\n\n"
-     "Solve it: a Solution, judged by code that no solver shares. Not converging is no exception: look at "
-     "converged.\n\n"
-     "solver: a name, or a function that is called with a ReducedProblem and the impulses to begin with, and returns\n"
-     "impulses. parameters: numbers by name, solver_parameters() lists them. history=True: the residual after every\n"
-     "iteration. start: impulses to begin with. all_errors=False: the tolerance holds for the natural residual alone. "
-     "Other\n"
-     "threads run meanwhile, and Ctrl-C ends it."},
-    {"error", (PyCFunction)friction_error, METH_O, "error($self, r, /)\n--\n\nHow good r is: a FrictionError."},
+     "Solve the problem: a Solution, with errors computed by code that no solver uses. If it does not converge, "
+     "no\nexception is raised: see converged.\n\n"
+     "solver: a name, or a function that receives a ReducedProblem and the first impulses, and returns "
+     "impulses.\nparameters: numbers by name, see solver_parameters(). history=True: store the residual after every "
+     "iteration.\nstart: the first impulses. all_errors=False: the tolerance applies only to the natural residual. "
+     "Other threads can\nrun during the solve, and Ctrl-C ends it."},
+    {"error", (PyCFunction)friction_error, METH_O, "error($self, r, /)\n--\n\nThe error of r: a FrictionError."},
     {"accepts", (PyCFunction)friction_accepts, METH_O,
-     "accepts($self, solver, /)\n--\n\nCan the named solver take it?"},
+     "accepts($self, solver, /)\n--\n\nTrue if the named solver accepts the problem."},
     {"lowest", (PyCFunction)friction_lowest, METH_NOARGS,
-     "lowest($self, /)\n--\n\nThe lowest eigenvalue of the symmetric part of W (M) against the largest; below 0 is "
-     "proof."},
+     "lowest($self, /)\n--\n\nUpper bound of the lowest eigenvalue of the symmetric part of W (or M), divided by the "
+     "largest. Below 0: the matrix is\nnot positive semi-definite."},
     {"contradiction", (PyCFunction)friction_contradiction, METH_NOARGS,
      "contradiction($self, /)\n--\n\nThe margin of a proof that there is no solution; 0: no such proof was found."},
     {"determined", WITH_KEYWORDS(friction_determined),
      "determined($self, /, r, weight=None, tolerance=0.0)\n--\n\n"
-     "Which components of a solution r are the same in all solutions near it, and the one of least norm: Determined."},
+     "Find which components of a solution r are the same in all solutions near it, and the solution of least "
+     "norm:\nDetermined."},
     {"write", WITH_KEYWORDS(friction_write),
      "write($self, /, path, title=None, description=None, r=None, u=None, v=None)\n--\n\n"
-     "Write a problem file in the FCLIB layout, with an answer where one is given."},
+     "Write a problem file in the FCLIB layout, with a solution if one is given."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -485,11 +485,11 @@ static PyMethodDef friction_methods[] = {
     }
 static PyGetSetDef friction_getters[] = {
     {"form", (getter)form_getter, NULL, "\"local\" or \"global\"", NULL},
-    {"dim", (getter)number_getter, NULL, "Rows a contact: 2 in the plane, 3 in space, 4 spinning, 5 rolling, 6 both.",
-     AT(dim)},
+    {"dim", (getter)number_getter, NULL,
+     "Rows per contact: 2 in the plane, 3 in space, 4 with spinning, 5 with rolling, 6 with both.", AT(dim)},
     {"n_contacts", (getter)number_getter, NULL, "How many contacts.", AT(n_contacts)},
-    {"n_v", (getter)number_getter, NULL, "How many velocities, global.", AT(n_v)},
-    {"n_l", (getter)number_getter, NULL, "How many equality rows.", AT(n_l)},
+    {"n_v", (getter)number_getter, NULL, "Number of velocities of a global problem.", AT(n_v)},
+    {"n_l", (getter)number_getter, NULL, "Number of equality rows.", AT(n_l)},
     {"W", (getter)matrix_getter, NULL,
      "(data, indices, indptr), by column, or None: scipy.sparse.csc_array(problem.W).", AT(W)},
     {"V", (getter)matrix_getter, NULL, "Likewise.", AT(V)},
@@ -502,10 +502,10 @@ static PyGetSetDef friction_getters[] = {
     {"f", (getter)vector_getter, NULL, "Likewise.", SIZED(f, SIZE_V)},
     {"w", (getter)vector_getter, NULL, "Likewise.", SIZED(w, SIZE_R)},
     {"b", (getter)vector_getter, NULL, "Likewise.", SIZED(b, SIZE_L)},
-    {"mu", (getter)vector_getter, NULL, "Friction, one a contact: an Array.", SIZED(mu, SIZE_CONTACTS)},
+    {"mu", (getter)vector_getter, NULL, "Friction coefficients, one per contact: an Array.", SIZED(mu, SIZE_CONTACTS)},
     {"mu_roll", (getter)vector_getter, NULL, "Rolling friction [m], or None.", SIZED(mu_roll, SIZE_CONTACTS)},
     {"mu_spin", (getter)vector_getter, NULL, "Spinning friction [m], or None.", SIZED(mu_spin, SIZE_CONTACTS)},
-    {"stored", (getter)stored_getter, NULL, "The answer r that the file holds, or None.", NULL},
+    {"stored", (getter)stored_getter, NULL, "The solution r in the file, or None.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -513,13 +513,14 @@ static const char friction_doc[] =
     "FrictionProblem(mu, dim=3, *, W=None, q=None, V=None, R=None, s=None, M=None, H=None, f=None, w=None, G=None, "
     "b=None, "
     "mu_roll=None, mu_spin=None)\n--\n\n"
-    "A friction problem, without any mechanics around it:\n\n"
+    "A friction problem, without bodies:\n\n"
     "    local   u = W r + V l + q,     V' r + R l + s = 0\n"
     "    global  M v = H r + G l + f,   u = H' v + w,   G' v + b = 0\n\n"
     "with Coulomb's law between r and u at every contact, normal first, dim rows each. V, R, s and G, b are equality\n"
     "rows, which most problems do not have.\n\n"
     "Matrices may be dense (a 2-D array, a list of rows), scipy.sparse, triplets (data, (i, j)), or compressed by\n"
-    "column (data, i, p). Vectors are any sequence of numbers. All is copied. stiction.read_problem reads files.";
+    "column (data, i, p). Vectors are any sequence of numbers. Everything is copied. stiction.read_problem reads "
+    "files.";
 
 static PyType_Slot friction_slots[] = {
     {Py_tp_doc, (void *)friction_doc},

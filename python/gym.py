@@ -5,7 +5,7 @@
     observations, rewards, terminations, truncations, infos = env.step(actions)
 
 Observation, reward and termination are functions of the batch, that is of arrays with one row per world. Gymnasium is not
-needed; where it is installed, VectorEnv is one of its vector environments and the spaces are its own. numpy is needed.
+required. If it is installed, VectorEnv is a subclass of its VectorEnv, and the spaces are those of Gymnasium. numpy is required.
 """
 import enum
 
@@ -19,7 +19,7 @@ except ImportError:
     _Base = object
 
     class AutoresetMode(enum.Enum):
-        """When a world that has ended is reset: names and values are Gymnasium's."""
+        """When a world that has ended is reset; names and values are those of Gymnasium."""
 
         NEXT_STEP = "NextStep"
         SAME_STEP = "SameStep"
@@ -40,7 +40,7 @@ except ImportError:
             return seed
 
         def sample(self):
-            """Uniform where both bounds are finite, else normal and within the bounds."""
+            """Uniform if both bounds are finite, else normal and within the bounds."""
             finite = numpy.isfinite(self.low) & numpy.isfinite(self.high)
             normal = self.np_random.normal(size=self.shape)
             uniform = self.np_random.uniform(
@@ -73,7 +73,7 @@ except ImportError:
 
 
 def _rows(value, what, shape):
-    """An array of just this shape, or an error that names it."""
+    """An array of exactly this shape, or an error that names it."""
     array = numpy.asarray(value)
     if array.shape != shape:
         raise ValueError(f"{what} has the shape {array.shape}, must have {shape}")
@@ -87,15 +87,15 @@ class VectorEnv(_Base):
     num_envs         number of worlds
     observation      observation(batch) -> array (num_envs, n)
     reward           reward(batch, actions) -> array (num_envs,), after the steps
-    terminated       terminated(batch) -> bools (num_envs,); None: only worlds with a step that fails end
+    terminated       terminated(batch) -> bools (num_envs,); None: a world ends only if a step fails
     actions          names of the controls that actions set, see Batch.control_names; None: all motors
     action_low, _high  bounds of actions; actions are clipped to them
-    steps            steps of the simulation for each action
-    max_episode_steps  actions until a world is truncated; None: never
+    steps            steps of the simulation per action
+    max_episode_steps  number of actions after which a world is truncated; None: never
     vary             vary(rng, q, v, mask): changes rows of states in place, after a reset
     randomize        randomize(rng, parameters, mask): changes rows of parameters in place, before a reset
     autoreset        AutoresetMode: NEXT_STEP, SAME_STEP or DISABLED
-    others           of stiction.Batch: threads, parameters, settings
+    others           arguments of stiction.Batch: threads, parameters, settings
     """
 
     def __init__(self, scene, num_envs, observation, reward, *, terminated=None, actions=None, action_low=-1.0,
@@ -139,7 +139,7 @@ class VectorEnv(_Base):
 
     @property
     def np_random(self):
-        """The generator of all that is random; reset(seed=...) starts it again."""
+        """The random number generator; reset(seed=...) restarts it."""
         return self._generator
 
     @np_random.setter
@@ -169,7 +169,7 @@ class VectorEnv(_Base):
         self._ended[mask] = False
 
     def reset(self, *, seed=None, options=None):
-        """All worlds, or those of options["reset_mask"], at their start: (observations, infos)."""
+        """Reset all worlds, or those of options["reset_mask"]: (observations, infos)."""
         if seed is not None:
             self._generator = numpy.random.default_rng(seed)
         mask = numpy.ones(self.num_envs, dtype=bool)
@@ -179,10 +179,10 @@ class VectorEnv(_Base):
         return self._observe(), {}
 
     def step(self, actions):
-        """(observations, rewards, terminations, truncations, infos) after self.steps steps of each world.
+        """Take self.steps steps of each world: (observations, rewards, terminations, truncations, infos).
 
         NEXT_STEP: a world that has ended is reset by the next call, which ignores its action; its reward is 0 then.
-        SAME_STEP: it is reset at once, and its last observation is in infos["final_obs"]. DISABLED: it goes on only
+        SAME_STEP: it is reset at once, and its last observation is in infos["final_obs"]. DISABLED: it continues only
         after reset(options={"reset_mask": mask}).
         """
         if self.closed:

@@ -160,7 +160,8 @@ static PyObject *lcp_repr(LcpObject *self)
 
 static PyMethodDef lcp_methods[] = {
     {"solve", (PyCFunction)(void (*)(void))lcp_solve, METH_VARARGS | METH_KEYWORDS,
-     "solve($self, /, tolerance=1e-08)\n--\n\nSolve it by pivoting: an LcpSolution, which may say that there is none."},
+     "solve($self, /, tolerance=1e-08)\n--\n\nSolve it by pivoting: an LcpSolution. Its outcome may be that no "
+     "solution exists."},
     {"write", (PyCFunction)(void (*)(void))lcp_write, METH_VARARGS | METH_KEYWORDS,
      "write($self, /, path, title=None, description=None)\n--\n\nWrite it to a problem file, docs/problems.md."},
     {NULL, NULL, 0, NULL},
@@ -176,7 +177,7 @@ static PyGetSetDef lcp_getters[] = {
 static const char lcp_doc[] =
     "LcpProblem(M, q, free=None)\n--\n\n"
     "A linear complementarity problem: z >= 0, w = M z + q >= 0, z'w = 0; rows marked free: w = 0, z\n"
-    "of any sign. M is any square matrix, in the forms that FrictionProblem takes.";
+    "of any sign. M is any square matrix, in the forms that FrictionProblem accepts.";
 
 static PyType_Slot lcp_slots[] = {
     {Py_tp_doc, (void *)lcp_doc},

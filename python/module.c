@@ -66,11 +66,12 @@ static PyObject *schema(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)
 static PyMethodDef functions[] = {
     {"settings", settings_table, METH_NOARGS,
      "settings($module, /)\n--\n\nEvery setting of a simulation: a list of Setting."},
-    {"presets", presets_table, METH_NOARGS, "presets($module, /)\n--\n\nWhat each preset is, a dict."},
-    {"solvers", solvers_table, METH_NOARGS, "solvers($module, /)\n--\n\nWhat each solver is for, a dict."},
+    {"presets", presets_table, METH_NOARGS, "presets($module, /)\n--\n\nDescriptions of the presets, a dict."},
+    {"solvers", solvers_table, METH_NOARGS, "solvers($module, /)\n--\n\nDescriptions of the solvers, a dict."},
     {"solver_parameters", solver_parameters, METH_NOARGS,
      "solver_parameters($module, /)\n--\n\n"
-     "Parameters of solvers for solve(parameters={...}): a dict of (value, least, most, meaning) by \"SOLVER.NAME\"."},
+     "Parameters of solvers for solve(parameters={...}): a dict of (default, smallest, largest, description) by "
+     "\"SOLVER.NAME\"."},
     {"schema", schema, METH_NOARGS, "schema($module, /)\n--\n\nThe JSON Schema of scenes, a dict."},
     {"read_problem", read_problem, METH_O,
      "read_problem($module, path, /)\n--\n\nA FrictionProblem, or an LcpProblem, from a problem file "
@@ -160,12 +161,10 @@ static const char module_doc[] =
     "    system = scene.system(h=1e-3)\n"
     "    info = system.step(steps=1000)\n"
     "    print(info.time, info.residual, system.pose(\"ball\").position)\n\n"
-    "A Scene is read from a file, a text or a dict; a System of it steps, reports and can be controlled; a Recording "
-    "is\n"
-    "a run read back; a FrictionProblem needs no bodies at all. SI units and radians; quaternions are w x y z, body "
-    "to\n"
-    "world. Arrays are read-only copies that numpy.asarray takes as they are; numpy is not needed. What the library\n"
-    "refuses is an Error with its message.";
+    "A Scene is read from a file, a text or a dict. A System simulates a scene, reports on it and can be controlled. "
+    "A\nRecording is a run that was stored. A FrictionProblem needs no bodies. SI units and radians; quaternions "
+    "are\nw x y z, body to world. Arrays are read-only copies that numpy.asarray accepts; numpy is not required. "
+    "Errors of the\nlibrary raise stiction.Error with their message.";
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)module_exec}, {0, NULL}};
 

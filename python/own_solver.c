@@ -16,7 +16,8 @@ typedef struct ReducedObject {
 static const st_Reduced *reduced_of(ReducedObject *self)
 {
     if (self->problem == NULL)
-        PyErr_SetString(PyExc_RuntimeError, "the problem is gone: it may be used while the solver is called only");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "the problem is no longer valid: it can be used only during the call of the solver");
     return self->problem;
 }
 
@@ -143,9 +144,9 @@ static void reduced_dealloc(ReducedObject *self)
 static PyMethodDef reduced_methods[] = {
     {"apply", (PyCFunction)reduced_apply, METH_O, "apply($self, r, /)\n--\n\nu = W r + b, an Array."},
     {"residual", (PyCFunction)reduced_residual, METH_O,
-     "residual($self, r, /)\n--\n\nThe residual of r that stopping and reporting use; counts as an iteration."},
+     "residual($self, r, /)\n--\n\nThe residual of r, for stopping and reporting. Each call counts as an iteration."},
     {"project", (PyCFunction)reduced_project, METH_O,
-     "project($self, r, /)\n--\n\nThe nearest impulses that the laws allow, contact by contact, an Array."},
+     "project($self, r, /)\n--\n\nProjection of r on the set of impulses of each contact, an Array."},
     {"matrix", (PyCFunction)reduced_matrix, METH_NOARGS,
      "matrix($self, /)\n--\n\nW as (data, indices, indptr), by column: scipy.sparse.csc_array(problem.matrix())."},
     {NULL, NULL, 0, NULL},
@@ -153,17 +154,17 @@ static PyMethodDef reduced_methods[] = {
 
 static PyGetSetDef reduced_getters[] = {
     {"b", (getter)b_getter, NULL, "Velocities without impulses, an Array.", NULL},
-    {"rho", (getter)rho_getter, NULL, "dim / trace(W_cc) of every contact, a step length: an Array.", NULL},
+    {"rho", (getter)rho_getter, NULL, "A step length for each contact, dim / trace(W_cc): an Array.", NULL},
     {"contacts", (getter)contacts_getter, NULL,
-     "Of every contact (law, first row, rows, mu, mu_roll, mu_spin, lo, hi); lo and hi are of law \"bounded\".", NULL},
+     "Each contact: (law, first row, rows, mu, mu_roll, mu_spin, lo, hi); lo and hi are for law \"bounded\".", NULL},
     {"tolerance", (getter)tolerance_getter, NULL, "On the residual.", NULL},
     {"max_iterations", (getter)max_iterations_getter, NULL, "As asked for.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static const char reduced_doc[] =
-    "The problem that a solver of one's own gets: u = W r + b with a law between r and u at every contact, normal\n"
-    "first. Velocities, joints and soft rows are eliminated. Of use while the solver is called only.";
+    "The problem that your own solver receives: u = W r + b, with a law between r and u at every contact, "
+    "normal\nfirst. Velocities, joints and soft rows are eliminated. It is valid only during the call of the solver.";
 
 static PyType_Slot reduced_slots[] = {
     {Py_tp_doc, (void *)reduced_doc},

@@ -380,33 +380,38 @@ static PyObject *model_getter(RecordingObject *self, void *Py_UNUSED(unused))
 #define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
 static PyMethodDef recording_methods[] = {
     {"steps", (PyCFunction)recording_steps, METH_NOARGS,
-     "steps($self, /)\n--\n\nEvery step, the first is the start: a Table of RecordedStep."},
+     "steps($self, /)\n--\n\nAll steps; the first row is the start: a Table of RecordedStep."},
     {"frames", (PyCFunction)recording_frames, METH_NOARGS,
-     "frames($self, /)\n--\n\nWhen poses and contacts were written: a Table of RecordedFrame."},
+     "frames($self, /)\n--\n\nAll frames, in which poses and contacts were stored: a Table of RecordedFrame."},
     {"poses", WITH_KEYWORDS(recording_poses),
      "poses($self, /, frame=None)\n--\n\n"
-     "Of all bodies in a frame: an Array, n x 7, position and orientation w x y z. None: of all frames, F x n x 7."},
+     "Poses of all bodies in a frame: an Array, n x 7, position and orientation w x y z. None: all frames, F x n x 7."},
     {"velocities", WITH_KEYWORDS(recording_velocities),
-     "velocities($self, /, frame=None)\n--\n\nLikewise: n x 6, linear in world axes, spin in body axes."},
+     "velocities($self, /, frame=None)\n--\n\nVelocities of all bodies in a frame: an Array, n x 6, linear in world "
+     "axes, spin in body axes. None: all frames."},
     {"contacts", WITH_KEYWORDS(recording_contacts),
-     "contacts($self, /, frame=None)\n--\n\nOf a frame; None: of the last. A Table of RecordedContact."},
+     "contacts($self, /, frame=None)\n--\n\nContacts in a frame, None: the last one. A Table of RecordedContact."},
     {"joints", WITH_KEYWORDS(recording_joints),
-     "joints($self, /, frame=None)\n--\n\nIn a frame; None: in the last. A Table of RecordedJoint."},
+     "joints($self, /, frame=None)\n--\n\nJoints in a frame, None: the last one. A Table of RecordedJoint."},
     {"events", (PyCFunction)recording_events, METH_NOARGS,
-     "events($self, /)\n--\n\nOf the run: a Table of RecordedEvent."},
+     "events($self, /)\n--\n\nEvents of the run: a Table of RecordedEvent."},
     {"checkpoints", (PyCFunction)recording_checkpoints, METH_NOARGS,
-     "checkpoints($self, /)\n--\n\nStates to go on from: a Table of Checkpoint."},
+     "checkpoints($self, /)\n--\n\nStates from which a run can continue: a Table of Checkpoint."},
     {"scene", WITH_KEYWORDS(recording_scene),
-     "scene($self, /, overrides=None)\n--\n\nThe Scene as it was run, read again from its text."},
+     "scene($self, /, overrides=None)\n--\n\nThe Scene of the run, read again from its text."},
     {"restore", WITH_KEYWORDS(recording_restore),
      "restore($self, /, system, checkpoint=-1)\n--\n\n"
-     "Put a system of that scene into the state of a checkpoint, the last by default: it goes on bit for bit."},
-    {"write_csv", (PyCFunction)recording_write_csv, METH_O, "write_csv($self, path, /)\n--\n\nThe frames as a table."},
-    {"write_vtk", (PyCFunction)recording_write_vtk, METH_O, "write_vtk($self, folder, /)\n--\n\nFor ParaView."},
+     "Restore the state of a checkpoint (by default the last) in a system of that scene, which then continues bit for "
+     "bit."},
+    {"write_csv", (PyCFunction)recording_write_csv, METH_O,
+     "write_csv($self, path, /)\n--\n\nWrite the frames as a table."},
+    {"write_vtk", (PyCFunction)recording_write_vtk, METH_O,
+     "write_vtk($self, folder, /)\n--\n\nWrite files for ParaView."},
     {"curves", (PyCFunction)recording_curves, METH_NOARGS,
-     "curves($self, /)\n--\n\nA text that says which curves plot knows."},
+     "curves($self, /)\n--\n\nA text that lists the curves for plot."},
     {"plot", WITH_KEYWORDS(recording_plot),
-     "plot($self, /, path, curves, over=None)\n--\n\nDraw curves, by name, as SVG; over another one in place of time."},
+     "plot($self, /, path, curves, over=None)\n--\n\nDraw curves as SVG, by name. over: the curve on the horizontal "
+     "axis, by default the time."},
     {"close", (PyCFunction)recording_close, METH_NOARGS, "close($self, /)\n--\n\nClose the file."},
     {"__enter__", recording_enter, METH_NOARGS, "__enter__($self, /)\n--\n\nItself."},
     {"__exit__", (PyCFunction)recording_exit, METH_VARARGS, "__exit__($self, type, value, trace, /)\n--\n\nclose()"},
@@ -414,7 +419,7 @@ static PyMethodDef recording_methods[] = {
 };
 
 static PyGetSetDef recording_getters[] = {
-    {"info", (getter)info_getter, NULL, "What is in it: a RecordingInfo.", NULL},
+    {"info", (getter)info_getter, NULL, "Contents of the recording: a RecordingInfo.", NULL},
     {"settings", (getter)settings_getter, NULL, "Every setting of the run, a dict.", NULL},
     {"model", (getter)model_getter, NULL, "Bodies, shapes, joints and springs with their names, for viewers: a dict.",
      NULL},
@@ -423,8 +428,8 @@ static PyGetSetDef recording_getters[] = {
 
 static const char recording_doc[] =
     "Recording(path)\n--\n\n"
-    "A run that was recorded, by System.record or `stiction run -o FILE.h5`. What is read of it\n"
-    "stays after it is closed; a run that still goes on, or was killed, can be read, too.";
+    "A run that was recorded by System.record or `stiction run -o FILE.h5`. Data that was read stays valid "
+    "after\nclose(). A recording of a run that is not finished, or was killed, can be read, too.";
 
 static PyType_Slot recording_slots[] = {
     {Py_tp_doc, (void *)recording_doc}, {Py_tp_new, (void *)recording_new}, {Py_tp_dealloc, (void *)recording_dealloc},

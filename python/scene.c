@@ -412,21 +412,22 @@ static PyObject *scene_reduce(SceneObject *self, PyObject *Py_UNUSED(unused))
 static PyMethodDef scene_methods[] = {
     {"from_json", (PyCFunction)(void (*)(void))scene_from_json, METH_CLASS | METH_VARARGS | METH_KEYWORDS,
      "from_json(text, overrides=None, label='scene')\n--\n\n"
-     "A scene from a text. Files that it names are looked for beside label, which stands for it in messages."},
+     "Read a scene from a text. label takes the place of the file name: messages show it, and files that the scene "
+     "uses are\nsearched for in its folder."},
     {"from_dict", (PyCFunction)(void (*)(void))scene_from_dict, METH_CLASS | METH_VARARGS | METH_KEYWORDS,
      "from_dict(description, overrides=None, label='scene')\n--\n\n"
-     "A scene from a dict of dicts, lists and numbers, as json.load gives them; numpy's arrays are lists, too."},
+     "Make a scene from a dict of dicts, lists and numbers, as json.load returns them; numpy arrays count as lists."},
     {"system", (PyCFunction)(void (*)(void))scene_system, METH_VARARGS | METH_KEYWORDS,
      "system($self, /, **settings)\n--\n\nA system of this scene: System(scene, **settings)."},
     {"mass", (PyCFunction)scene_mass, METH_O,
-     "mass($self, body, /)\n--\n\nMass [kg] and inertia [kg m^2, three rows, body axes] of a body, given or from its "
-     "shapes."},
+     "mass($self, body, /)\n--\n\nMass [kg] and inertia [kg m^2, three rows, body axes] of a body, from the scene or "
+     "from its shapes."},
     {"to_dict", (PyCFunction)scene_to_dict, METH_NOARGS,
      "to_dict($self, /)\n--\n\n"
-     "The scene as it was written, without overrides: a dict to change and give to from_dict. Of a robot's file, the\n"
-     "scene that it means, with them."},
+     "The scene without overrides, as a dict that can be changed and passed to from_dict. For a robot file: the scene "
+     "that\nit was converted to, with overrides."},
     {"model", (PyCFunction)scene_model, METH_NOARGS,
-     "model($self, /)\n--\n\nBodies, shapes, joints and springs as they were understood, for viewers: a dict."},
+     "model($self, /)\n--\n\nBodies, shapes, joints and springs of the scene, for viewers: a dict."},
     {"__reduce__", (PyCFunction)scene_reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nFor pickle."},
     {NULL, NULL, 0, NULL},
 };
@@ -437,12 +438,12 @@ static PyMethodDef scene_methods[] = {
         offsetof(SceneObject, member)                                                                                  \
     }
 static PyGetSetDef scene_getters[] = {
-    {"name", (getter)member_getter, NULL, "What the scene calls itself, or an empty text.", "name"},
-    {"description", (getter)member_getter, NULL, "What the scene says of itself.", "description"},
-    {"label", (getter)label_getter, NULL, "Where it came from.", NULL},
-    {"text", (getter)text_getter, NULL, "The scene as it was read: JSON, or the XML of a robot.", NULL},
+    {"name", (getter)member_getter, NULL, "Name of the scene, or an empty text.", "name"},
+    {"description", (getter)member_getter, NULL, "Description of the scene.", "description"},
+    {"label", (getter)label_getter, NULL, "The file name or label of the scene.", NULL},
+    {"text", (getter)text_getter, NULL, "The text of the scene: JSON, or the XML of a robot.", NULL},
     {"settings", (getter)settings_getter, NULL, "Every setting of its simulation, a dict.", NULL},
-    {"bodies", (getter)names_getter, NULL, "Ids by name, in order: 1, 2, ... The ground, 0, is not among them.",
+    {"bodies", (getter)names_getter, NULL, "Ids by name, in order: 1, 2, ... The ground, 0, is not included.",
      NAMES(bodies)},
     {"joints", (getter)names_getter, NULL, "Ids by name, in order.", NAMES(joints)},
     {"forces", (getter)names_getter, NULL, "Ids by name, in order: applied forces.", NAMES(forces)},
@@ -453,10 +454,9 @@ static PyGetSetDef scene_getters[] = {
 
 static const char scene_doc[] =
     "Scene(path, overrides=None)\n--\n\n"
-    "A scene file, read and checked: bodies, shapes, joints, springs, forces and settings (docs/scene.md); or a "
-    "robot,\n"
-    "URDF or MJCF.\n\n"
-    "overrides change values before anything is checked, by path, list members by name or number:\n"
+    "A scene file, read and checked: bodies, shapes, joints, springs, forces and settings (docs/scene.md). The file "
+    "may\nalso be a robot, URDF, MJCF or SDF.\n\n"
+    "overrides change values, by their path, before the scene is checked. Members of lists have names or numbers:\n"
     "{\"bodies/left/mass\": 2, \"simulation/h\": 1e-3}, or texts [\"bodies/left/mass=2\"].\n\n"
     "A scene does not change and may be shared by any number of systems and threads. It can be pickled.";
 

@@ -278,7 +278,7 @@ PyObject *system_set_motor(SystemObject *self, PyObject *args)
     if (!joint_id(self->scene, joint, &id) || !read_optional(value, "wanted", &wanted) || !system_free(self))
         return NULL;
     if (value != Py_None && isnan(wanted)) /* the library's word for "as the scene says": a NaN here is a mistake */
-        return PyErr_Format(PyExc_ValueError, "wanted is nan, must be a number, or None for what the scene says");
+        return PyErr_Format(PyExc_ValueError, "wanted is nan, must be a number, or None for the value in the scene");
     return done(self, st_system_set_motor(self->system, id, wanted, &err), &err);
 }
 

@@ -4,8 +4,9 @@
 bool system_free(const SystemObject *self)
 {
     if (!self->busy) return true;
-    PyErr_SetString(PyExc_RuntimeError,
-                    "the system is stepping, in another thread or below a signal's handler: one call at a time");
+    PyErr_SetString(
+        PyExc_RuntimeError,
+        "the system is stepping, in another thread or in a signal handler: only one call at a time is possible");
     return false;
 }
 
@@ -90,7 +91,7 @@ static PyObject *system_change(SystemObject *self, PyObject *scene)
         return PyErr_Format(PyExc_TypeError, "the scene must be a stiction.Scene, not %R", Py_TYPE(scene));
     if (!system_free(self)) return NULL;
     if (self->recorder != NULL)
-        return PyErr_Format(PyExc_ValueError, "a recording holds one scene: close the recorder first");
+        return PyErr_Format(PyExc_ValueError, "a recording contains one scene: close the recorder first");
     st_Status status = st_system_change(self->system, ((SceneObject *)scene)->scene, &err);
     if (status != ST_OK) return raise_error(state, status, &err);
     PyObject *before = (PyObject *)self->scene;
@@ -140,166 +141,170 @@ static PyObject *system_repr(SystemObject *self)
 static PyMethodDef system_methods[] = {
     {"step", WITH_KEYWORDS(system_step),
      "step($self, /, h=None, steps=1)\n--\n\n"
-     "Take steps of h seconds, by default the setting h. Gives a StepInfo of the last, and of how all went.\n\n"
-     "Other threads run meanwhile; Ctrl-C stops between two steps. With events located a collision may end a\n"
-     "step early (integrators of order one: info.h < h). Where a step fails, Error is raised and the state is\n"
-     "that before the step."},
+     "Take steps of h seconds, by default the setting h. Returns a StepInfo of the last step, with a summary of all "
+     "steps.\n\n"
+     "Other threads can run during the call; Ctrl-C stops it between two steps. With located events, a collision may "
+     "end a\nstep early (integrators of order one: info.h < h). If a step fails, Error is raised and the state is that "
+     "before the\nstep."},
     {"run", WITH_KEYWORDS(system_run),
      "run($self, /, until=None, h=None)\n--\n\n"
-     "Step until a time is reached, by default the setting end; the last step is as short as it must be."},
+     "Step to a given time, by default the setting end; the last step is shortened to end there."},
     {"clone", NO_ARGUMENTS(system_clone),
-     "clone($self, /)\n--\n\nAnother system in the same state, which goes on to the same bits. copy.copy does it, "
-     "too."},
+     "clone($self, /)\n--\n\nAnother system in the same state, which continues bit for bit. copy.copy makes one, too."},
     {"__copy__", NO_ARGUMENTS(system_clone), "__copy__($self, /)\n--\n\nclone()"},
     {"__deepcopy__", ONE_ARGUMENT(system_deepcopy), "__deepcopy__($self, memo, /)\n--\n\nclone()"},
     {"change", ONE_ARGUMENT(system_change),
      "change($self, scene, /)\n--\n\n"
-     "Go on with another scene: bodies, shapes, joints, springs and forces may be new, gone or different.\n\n"
-     "Names say who is who: a body whose name was there goes on from where it is. What is new is described as the\n"
-     "bodies stand now. Ids are those of the new scene, settings stay those of the system."},
+     "Continue with another scene: bodies, shapes, joints, springs and forces may be new, removed or different.\n\n"
+     "Objects are matched by name: a body that existed before continues from its current state. New objects are "
+     "placed\nrelative to the current poses. Ids are those of the new scene; settings stay those of the system."},
     {"save", NO_ARGUMENTS(system_save),
      "save($self, /)\n--\n\n"
-     "The state with its history, as bytes: a system of the same scene and settings that is restored to it\n"
-     "goes on bit for bit."},
-    {"restore", ONE_ARGUMENT(system_restore), "restore($self, state, /)\n--\n\nPut the system into a state of save()."},
-    {"hash", NO_ARGUMENTS(system_hash), "hash($self, /)\n--\n\nOf time and state, bit for bit: an int."},
+     "The state with its history, as bytes. A system of the same scene and settings continues from it bit for bit "
+     "after\nrestore()."},
+    {"restore", ONE_ARGUMENT(system_restore), "restore($self, state, /)\n--\n\nRestore a state from save()."},
+    {"hash", NO_ARGUMENTS(system_hash), "hash($self, /)\n--\n\nHash of time and state, bit for bit: an int."},
     {"set_state", WITH_KEYWORDS(system_set_state),
      "set_state($self, /, time=None, q=None, v=None)\n--\n\n"
-     "Set what is given, at once. What the system remembers of steps before is forgotten."},
+     "Set the given values together. Warm starts and the history of integrators are reset."},
     {"pose", ONE_ARGUMENT(system_pose),
-     "pose($self, body, /)\n--\n\nWhere a body is, by name or id: Pose(position, orientation)."},
+     "pose($self, body, /)\n--\n\nPose of a body, by name or id: Pose(position, orientation)."},
     {"velocity", ONE_ARGUMENT(system_velocity),
-     "velocity($self, body, /)\n--\n\nHow a body moves, by name or id: Velocity(linear, spin)."},
+     "velocity($self, body, /)\n--\n\nVelocity of a body, by name or id: Velocity(linear, spin)."},
     {"poses", NO_ARGUMENTS(system_poses),
-     "poses($self, /)\n--\n\nOf all bodies: an Array, n x 7, position and orientation w x y z."},
+     "poses($self, /)\n--\n\nPoses of all bodies: an Array, n x 7, position and orientation w x y z."},
     {"velocities", NO_ARGUMENTS(system_velocities),
-     "velocities($self, /)\n--\n\nOf all bodies: an Array, n x 6, linear in world axes and spin in body axes."},
+     "velocities($self, /)\n--\n\nVelocities of all bodies: an Array, n x 6, linear in world axes and spin in body "
+     "axes."},
     {"set_motor", (PyCFunction)system_set_motor, METH_VARARGS,
      "set_motor($self, joint, wanted, /)\n--\n\n"
-     "What the motor of a joint wants from now on: speed, position or force. None: what the scene says."},
+     "Set the wanted speed, position or force of the motor of a joint from now on. None: the value in the scene."},
     {"set_parameter", (PyCFunction)system_set_parameter, METH_VARARGS,
      "set_parameter($self, path, value, /)\n--\n\n"
      "Change a mass, friction, gain or limit from now on, by its path in a scene file: \"bodies/trunk/mass\",\n"
      "\"ground/floor/friction\", \"materials/rubber/friction\", \"joints/*/motor/stiffness\", \"springs/s/damping\".\n"
      "It is part of the state: save() and clone() keep it."},
     {"parameter", ONE_ARGUMENT(system_parameter),
-     "parameter($self, path, /)\n--\n\nThe number that a path leads to; with stars the first one."},
+     "parameter($self, path, /)\n--\n\nRead the number at a path; with stars, the first one that matches."},
     {"set_keyframe", ONE_ARGUMENT(system_set_keyframe),
      "set_keyframe($self, keyframe, /)\n--\n\n"
-     "Put the system into a keyframe of its scene, by name or by number from 1: time, poses, velocities and motors."},
+     "Set the state of the system to a keyframe of its scene, by name or by number from 1: time, poses, velocities and "
+     "motors."},
     {"set_force", WITH_KEYWORDS(system_set_force),
      "set_force($self, /, force, value=None, torque=None)\n--\n\n"
-     "What an applied force of the scene is from now on, in its axes. Both None: what the scene says."},
+     "Set an applied force of the scene from now on, in its axes. Both None: the values in the scene."},
     {"present", ONE_ARGUMENT(system_present),
-     "present($self, body, /)\n--\n\nIs a body there? Inlets bring theirs in time, outlets take some."},
+     "present($self, body, /)\n--\n\nTrue if a body is present. Inlets insert bodies during the run, outlets remove "
+     "them."},
     {"measures", NO_ARGUMENTS(system_measures),
      "measures($self, /)\n--\n\nThe measures of the scene after the last step: name -> {value: number}."},
-    {"asleep", ONE_ARGUMENT(system_asleep), "asleep($self, body, /)\n--\n\nDoes a body sleep (setting sleep)?"},
+    {"asleep", ONE_ARGUMENT(system_asleep), "asleep($self, body, /)\n--\n\nTrue if a body sleeps (setting sleep)."},
     {"push", WITH_KEYWORDS(system_push),
      "push($self, /, body, force=None, torque=None)\n--\n\n"
-     "Push a body from now on: a force at its centre of mass and a torque, world axes; until something else is said,\n"
-     "nothing where nothing is given."},
+     "Apply a force at the centre of mass of a body and a torque, world axes, until the next call for this body. "
+     "Without\nvalues the push ends."},
     {"set_pose", WITH_KEYWORDS(system_set_pose),
      "set_pose($self, /, body, position=None, orientation=None)\n--\n\n"
-     "Put one body somewhere else; what is None stays. Joints that this opens are closed by drift correction."},
+     "Move one body; None: unchanged. If this opens a joint, drift correction closes it."},
     {"set_velocity", WITH_KEYWORDS(system_set_velocity),
      "set_velocity($self, /, body, linear=None, spin=None)\n--\n\n"
-     "Give one body another velocity (world axes) and spin (body axes); what is None stays."},
+     "Set the velocity (world axes) and spin (body axes) of one body; None: unchanged."},
     {"remove_body", ONE_ARGUMENT(system_remove_body),
      "remove_body($self, body, /)\n--\n\n"
-     "Take a free body out, in constant time: it touches nothing and weighs nothing (present is false)."},
+     "Remove a free body, in constant time: it has no contacts and no weight (present is false)."},
     {"insert_body", WITH_KEYWORDS(system_insert_body),
      "insert_body($self, /, body, position, orientation=None, linear=None, spin=None)\n--\n\n"
-     "Put a body that is not there (remove_body, an outlet) at a pose, with a velocity and a spin."},
+     "Insert an absent body (remove_body, an outlet) at a pose, with a velocity and a spin."},
     {"wake", ONE_ARGUMENT(system_wake), "wake($self, body, /)\n--\n\nWake a body and its island."},
     {"energy", NO_ARGUMENTS(system_energy),
-     "energy($self, /)\n--\n\nOf the system as it stands [J]: Energy(kinetic, potential)."},
+     "energy($self, /)\n--\n\nEnergy of the current state [J]: Energy(kinetic, potential)."},
     {"momentum", NO_ARGUMENTS(system_momentum),
-     "momentum($self, /)\n--\n\nOf all bodies: Momentum(linear, angular), about the origin."},
+     "momentum($self, /)\n--\n\nMomentum of all bodies, about the origin: Momentum(linear, angular)."},
     {"contacts", NO_ARGUMENTS(system_contacts),
-     "contacts($self, /)\n--\n\nOf the last step problem: a Table of Contact."},
+     "contacts($self, /)\n--\n\nContacts of the last step problem: a Table of Contact."},
     {"contact_force", ONE_ARGUMENT(system_contact_force),
-     "contact_force($self, body, /)\n--\n\nWhat all contacts of a body do to it: Force(force, torque)."},
+     "contact_force($self, body, /)\n--\n\nSum of all contact forces on a body: Force(force, torque)."},
     {"joint", WITH_KEYWORDS(system_joint),
      "joint($self, /, joint, frame='world')\n--\n\n"
-     "A joint, by name or id: coordinate, speed, what it transmits. frame: axes of forces, 'world' or 'a'."},
+     "Report of a joint, by name or id: coordinate, speed, forces. frame: axes of forces, 'world' or 'a'."},
     {"joints", WITH_KEYWORDS(system_joints),
      "joints($self, /, frame='world')\n--\n\nAll joints: a Table of Joint, in the order of the scene."},
     {"springs", NO_ARGUMENTS(system_springs),
      "springs($self, /)\n--\n\nAll springs and dampers: a Table of Spring, in the order of the scene."},
     {"events", NO_ARGUMENTS(system_events),
-     "events($self, /)\n--\n\nWhat happened within the last step, in order of time: a Table of Event."},
+     "events($self, /)\n--\n\nEvents of the last step, in order of time: a Table of Event."},
     {"islands", NO_ARGUMENTS(system_islands),
-     "islands($self, /)\n--\n\nParts of the last step problem that were solved apart: a Table of Island."},
+     "islands($self, /)\n--\n\nParts of the last step problem that were solved separately: a Table of Island."},
     {"profile", NO_ARGUMENTS(system_profile),
-     "profile($self, /)\n--\n\nWhere the time went, summed over all steps: a dict of seconds by stage."},
+     "profile($self, /)\n--\n\nWall time of the stages, summed over all steps: a dict of seconds by stage."},
     {"problem", WITH_KEYWORDS(system_problem),
      "problem($self, /, local=False)\n--\n\n"
-     "The step problem that was solved last, as a FrictionProblem: global where nothing but rigid joints stands\n"
-     "beside the contacts; else, or when asked, local."},
+     "The step problem that was solved last, as a FrictionProblem. It is global if it has only contacts and rigid "
+     "joints;\notherwise, or with local=True, it is local."},
     {"articulation", NO_ARGUMENTS(system_articulation),
      "articulation($self, /)\n--\n\n"
-     "Joint coordinates of the system at its state: an Articulation, with mass matrix, Jacobians, dynamics, inverse "
+     "The system in joint coordinates, in its current state: an Articulation, with mass matrix, Jacobians, dynamics, "
+     "inverse "
      "kinematics."},
     {"ray", WITH_KEYWORDS(system_ray),
      "ray($self, /, origin, direction, length=None, groups=None)\n--\n\n"
-     "The first surface that a ray enters within length [m]: a RayHit, or None. groups: bits of the shapes to see;\n"
-     "None: all."},
+     "The first surface that a ray enters within length [m]: a RayHit, or None. groups: bits of the groups of shapes "
+     "that it\ncan hit; None: all."},
     {"rays", WITH_KEYWORDS(system_rays),
      "rays($self, /, origins, directions, length=None, groups=None)\n--\n\n"
-     "Many rays at once, n x 3 numbers each: a Table of RayHit; where nothing was hit, shape is 0."},
+     "Many rays at once, n x 3 numbers each: a Table of RayHit; shape is 0 if nothing was hit."},
     {"overlaps", WITH_KEYWORDS(system_overlaps),
      "overlaps($self, /, shape, groups=None)\n--\n\n"
-     "Ids of the shapes that overlap a shape given as in scenes, in world axes:\n"
+     "Ids of the shapes that overlap a given shape, which is written as in scenes, in world axes:\n"
      "{\"type\": \"sphere\", \"radius\": 0.1, \"position\": [0, 0, 1]}."},
     {"closest", WITH_KEYWORDS(system_closest),
      "closest($self, /, shape, within=None, groups=None)\n--\n\n"
-     "The shape of the system that is closest to one given as in scenes: Closest; None: none is within that distance "
-     "[m]."},
+     "The shape of the system that is closest to a given shape, which is written as in scenes: Closest; None: no shape "
+     "is\nwithin that distance [m]."},
     {"distance", (PyCFunction)system_distance, METH_VARARGS,
      "distance($self, a, b, /)\n--\n\nSigned distance of two shapes of the system, by \"BODY/SHAPE\" or id: Closest."},
     {"render", WITH_KEYWORDS(system_render),
      "render($self, /, width=640, height=480, camera=None)\n--\n\n"
-     "A picture of the system as it is now: an Array of bytes, height x width x 3. Needs no screen. camera: a dict of\n"
-     "eye, target, up (vectors, world) and angle (of view [rad]); by default it looks at all that can move."},
+     "A picture of the current state: an Array of bytes, height x width x 3. Needs no screen. camera: a dict of\n"
+     "eye, target, up (vectors, world) and angle (of view [rad]); by default all bodies that can move are in view."},
     {"record", WITH_KEYWORDS(system_record),
      "record($self, /, path, rate=60.0, checkpoint=0.0, flush=1.0)\n--\n\n"
      "Record every step from now on to an HDF5 file, until the Recorder is closed; best used in `with`.\n\n"
-     "rate: frames a simulated second, 0: every step. checkpoint: simulated time between states to go on\n"
-     "from, 0: first and last only. flush: what a killed run may lose [s of wall time]."},
+     "rate: frames per simulated second, 0: every step. checkpoint: simulated time between checkpoints, 0: first and "
+     "last\nonly. flush: wall time between flushes [s]; a killed run loses at most about this time."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef system_getters[] = {
-    {"scene", (getter)scene_getter, NULL, "The Scene it was made of, or changed to.", NULL},
+    {"scene", (getter)scene_getter, NULL, "The current Scene of the system.", NULL},
     {"settings", (getter)settings_getter, NULL, "Every setting, a dict.", NULL},
-    {"time", (getter)time_getter, (setter)time_setter, "Reached [s]; may be set.", NULL},
+    {"time", (getter)time_getter, (setter)time_setter, "Current time [s]; can be set.", NULL},
     {"q", (getter)q_getter, (setter)q_setter,
-     "Coordinates, a copy as an Array: seven a body, position and orientation w x y z, then the angles of hinges.\n"
-     "Set them all at once: system.q = numbers.",
+     "Coordinates, a copy as an Array: seven per body, position and orientation w x y z, then the angles of "
+     "hinges.\nSet them all at once: system.q = numbers.",
      NULL},
     {"v", (getter)v_getter, (setter)v_setter,
      "Velocities of the free degrees of freedom, a copy as an Array: linear in world axes, spin in body axes.\n"
      "Set them all at once: system.v = numbers.",
      NULL},
     {"controls", (getter)controls_getter, (setter)controls_setter,
-     "Control input, a copy as an Array: wanted values of motors, then six numbers a force, see control_names. NaN: "
-     "the\n"
-     "value of the scene. Set them all at once: system.controls = numbers.",
+     "Control input, a copy as an Array: wanted values of motors, then six numbers per force, see control_names. NaN: "
+     "the\nvalue in the scene. Set them all at once: system.controls = numbers.",
      NULL},
     {"control_names", (getter)control_names_getter, NULL, "Names of the entries of controls.", NULL},
     {"initial_change", (getter)initial_change_getter, NULL,
-     "How far coordinates and velocities were moved to make the initial state consistent (setting initial).", NULL},
+     "Largest change of coordinates and velocities that made the initial state consistent (setting initial).", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static const char system_doc[] =
     "System(scene, /, **settings)\n--\n\n"
-    "A scene that moves. settings override those of the scene, by name: System(scene, preset=\"accurate\", h=1e-3);\n"
-    "stiction.settings() lists them. A preset sets all choices, the settings beside it override it. solver may be a\n"
-    "function (FrictionProblem.solve says which), and parameters={...} sets parameters of the solver.\n\n"
-    "What is handed out is a copy and stays as it is. A system is used by one thread at a time: while it steps, other\n"
-    "threads run, and those that touch it get a RuntimeError.";
+    "The simulation of a scene. settings override those of the scene, by name: System(scene, preset=\"accurate\", "
+    "h=1e-3);\n"
+    "stiction.settings() lists them. A preset sets many of them; other settings override it. solver may be a\nfunction "
+    "(see FrictionProblem.solve), and parameters={...} sets parameters of the solver.\n\n"
+    "All returned values are copies. Only one thread at a time can use a system: other threads can run while it "
+    "steps,\nand a thread that uses it then gets a RuntimeError.";
 
 static PyType_Slot system_slots[] = {
     {Py_tp_doc, (void *)system_doc},

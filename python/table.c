@@ -240,7 +240,7 @@ static int table_buffer(TableObject *self, Py_buffer *view, int flags)
 {
     view->obj = NULL;
     if ((flags & PyBUF_WRITABLE) != 0) {
-        PyErr_SetString(PyExc_BufferError, "a stiction.Table is read-only: copy it to change it");
+        PyErr_SetString(PyExc_BufferError, "a stiction.Table is read-only: make a copy to change it");
         return -1;
     }
     view->buf = self->data;
@@ -264,9 +264,9 @@ static PyGetSetDef table_getters[] = {
 
 static const char table_doc[] =
     "Rows of a report, read-only.\n\n"
-    "table[k] is a row, a named tuple; iteration gives them one by one. table[\"force\"] is a column: an Array\n"
-    "over the table's own memory, n x 3 for vectors; of words, a list. numpy.asarray(table) is a structured\n"
-    "array of all columns that are numbers, without a copy.";
+    "table[k] is a row, a named tuple; iteration yields rows. table[\"force\"] is a column: an Array over the memory "
+    "of the\ntable, n x 3 for vectors, or a list of words. numpy.asarray(table) is a structured array of all columns "
+    "that are\nnumbers, without a copy.";
 
 static PyType_Slot table_slots[] = {
     {Py_tp_doc, (void *)table_doc},          {Py_tp_dealloc, (void *)table_dealloc},

@@ -276,7 +276,7 @@ typedef struct st_StepInfo {
     double damping;    /* work of dampers, <= 0                                       */
     double impacts;    /* work along the normals of contacts that close and rebound   */
     double correction; /* work of drift correction, which closes joints and removes overlap */
-    double scheme;     /* energy that the integrators implicit and euler lose: -1/2 (v+ - v)'M(v+ - v), and
+    double scheme;     /* energy change by the integrator itself, implicit and euler: -1/2 (v+ - v)'M(v+ - v), and
                         * -1/2 k (h a'v+)^2 per spring                                */
     double unexplained;  /* change of kinetic and potential energy, less friction and these five works [J] */
     int drift_fallbacks; /* drift mean: stages that did not converge and used drift gap for joints */

@@ -15,7 +15,8 @@
 st_Status sti_check_curves(const st_PlotCurve *curves, int n, st_Error *err)
 {
     if (n < 0 || (n > 0 && curves == NULL))
-        return sti_fail(err, ST_ERR_ARGUMENT, "a plot of %d curves, must be given", n);
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "a plot of %d curves: the number must be > 0, and curves must not be NULL", n);
     for (int c = 0; c < n; c++)
         if (curves[c].n < 0 || (curves[c].n > 0 && (curves[c].x == NULL || curves[c].y == NULL)))
             return sti_fail(err, ST_ERR_ARGUMENT, "curve \"%s\" of a plot has %d points, must have x and y",

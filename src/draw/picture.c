@@ -110,7 +110,8 @@ st_Status st_picture_add(st_Picture *picture, const st_System *system, const st_
         double *p = picture->row + 1 + (size_t)i * STI_POSE_SIZE;
         st_Pose pose = {0};
         if (st_system_pose(system, (st_BodyId){i + 1}, &pose) != ST_OK)
-            return sti_fail(err, ST_ERR_ARGUMENT, "the system has no body number %d: not the picture's scene", i + 1);
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "the system has no body number %d: it was not made from the scene of the picture", i + 1);
         double angle = picture_turned(picture, p, pose.q);
         vec3_store(p, pose.p);
         p[STI_POSE_Q] = pose.q.w;

@@ -136,7 +136,7 @@ static st_Status find_over(Plot *plot, const char *over, st_Error *err)
     for (int k = 0; k < plot->n; k++)
         if (of_frames(x) != of_frames(&plot->curve[k]))
             return sti_fail(err, ST_ERR_ARGUMENT,
-                            "\"%s\" is known once a %s, \"%s\" is not: no curve of one over the other",
+                            "\"%s\" has one value per %s and \"%s\" does not: they cannot be drawn against each other",
                             plot->curve[k].name, of_frames(x) ? "step" : "frame", over);
     snprintf(plot->over, sizeof plot->over, "%.60s [%s]", over, x->unit);
     plot->n_read = plot->n + 1;

@@ -260,7 +260,7 @@ static st_Status raster_draw(Picture *picture, const st_Camera *camera, st_Error
         eye = add(middle, scale(1.15 * radius / sin(0.5 * camera->angle) / norm(look), look));
     }
     if (!(norm(sub(target, eye)) > 0))
-        return sti_fail(err, ST_ERR_ARGUMENT, "the eye and the target of the camera are one point, must differ");
+        return sti_fail(err, ST_ERR_ARGUMENT, "the eye and the target of the camera are the same point, must differ");
     aim(p, eye, target, camera->up);
     p->scale = 0.5 * p->height / tan(0.5 * camera->angle);
     picture->size = fmax(radius, 1e-3 * norm(sub(target, eye)));
@@ -334,10 +334,12 @@ st_Status st_render(const st_Scene *scene, const st_System *system, const st_Cam
     const double numbers[] = {camera->eye.x,    camera->eye.y, camera->eye.z, camera->target.x, camera->target.y,
                               camera->target.z, camera->up.x,  camera->up.y,  camera->up.z};
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
-        if (!isfinite(numbers[k])) return sti_fail(err, ST_ERR_ARGUMENT, "a camera with a %g in it", numbers[k]);
+        if (!isfinite(numbers[k]))
+            return sti_fail(err, ST_ERR_ARGUMENT, "a number of the camera is %g, must be finite", numbers[k]);
     if (!(camera->angle > 0.01 && camera->angle < 3))
         return sti_fail(err, ST_ERR_ARGUMENT, "a camera with an angle of %g rad, must be 0.01 to 3", camera->angle);
-    if (raster_is_zero(camera->up)) return sti_fail(err, ST_ERR_ARGUMENT, "up of the camera is 0, must have a length");
+    if (raster_is_zero(camera->up))
+        return sti_fail(err, ST_ERR_ARGUMENT, "up of the camera is 0, must have a direction");
     Picture picture = {.allocator = st_default_allocator(), .scene = scene, .system = system, .size = 1};
     picture.main.view.width = FINER * width, picture.main.view.height = FINER * height;
     const st_Status status = raster_draw(&picture, camera, err);

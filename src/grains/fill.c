@@ -72,7 +72,7 @@ static st_Status check_fill(Fill *f, st_Error *err)
     if (is_filled_up(def) && def->arrangement == ST_ARRANGE_RANDOM)
         return sti_fail(err, ST_ERR_ARGUMENT,
                         "%s: arrangement \"random\" needs number or packing_fraction; \"lattice\" and \"dropped\" "
-                        "fill the region up without",
+                        "fill the region without them",
                         f->who);
     if (!sti_within(def->velocity.x, STI_LARGEST) || !sti_within(def->velocity.y, STI_LARGEST) ||
         !sti_within(def->velocity.z, STI_LARGEST))
@@ -143,8 +143,8 @@ static st_Status draw_sizes(Fill *f, st_Error *err)
         const double r = (as_given ? f->grain.size : sti_size_draw(&f->def->size, &f->random)) / 2;
         if (n >= STI_MOST_GRAINS)
             return sti_fail(err, ST_ERR_ARGUMENT,
-                            "%s: packing_fraction %g takes more than %d grains, %g m the last of them", f->who,
-                            fraction, STI_MOST_GRAINS, 2 * r);
+                            "%s: packing_fraction %g needs more than %d grains; the last one has a size of %g m",
+                            f->who, fraction, STI_MOST_GRAINS, 2 * r);
         /* the nearest number: the last one is left out where that is nearer to what is wanted */
         volume += volume_of(f, r);
         if (f->def->number == 0 && n > 0 && volume - wanted > volume_of(f, r) / 2) break;
@@ -261,8 +261,9 @@ static st_Status check_inlet(const st_InletDef *def, st_Error *err)
     const char *name = def->grains.name != NULL ? def->grains.name : "";
     const bool number = def->rate != 0, rate = sti_between(def->rate, STI_SMALLEST, STI_LARGEST);
     if (def->grains.number < 1)
-        return sti_fail(err, ST_ERR_ARGUMENT, "inlet \"%s\": number is %d, must be from 1 to %d: of grains, in all",
-                        name, def->grains.number, STI_MOST_GRAINS);
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "inlet \"%s\": number is %d; the total number of grains must be from 1 to %d", name,
+                        def->grains.number, STI_MOST_GRAINS);
     if (number ? !rate : !sti_between(def->mass_rate, STI_SMALLEST, STI_LARGEST))
         return sti_fail(err, ST_ERR_ARGUMENT, "inlet \"%s\": %s is %g, must be from %g to %g", name,
                         number ? "rate" : "mass_rate", number ? def->rate : def->mass_rate, STI_SMALLEST, STI_LARGEST);
@@ -310,7 +311,8 @@ st_Status st_scene_add_outlet(st_Scene *scene, const st_OutletDef *def, st_Error
     snprintf(who, sizeof who, "outlet \"%.200s\"", def->name != NULL ? def->name : "");
     STI_TRY(sti_region_check(who, &outlet.region, err));
     if (def->bodies != NULL && def->bodies[0] == '\0')
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: bodies is empty, must be a name, where * is any characters", who);
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: bodies is empty, must be a name, in which * matches any characters",
+                        who);
     return sti_scene_keep_outlet(scene, &outlet, err);
 }
 

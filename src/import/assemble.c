@@ -39,7 +39,8 @@ static st_Status unknown_joint(const sti_Robot *robot, const sti_Place *place, c
         if (robot->links[k].joint.name != NULL && has_coordinate(&robot->links[k].joint))
             sti_nearest_try(&nearest, robot->links[k].joint.name);
     sti_nearest_text(&nearest, "joints that can be placed", text, sizeof text);
-    return sti_report(robot->reader, place, ST_ERR_FORMAT, "robot \"%.60s\": positions has \"%.60s\", which is none%s",
+    return sti_report(robot->reader, place, ST_ERR_FORMAT,
+                      "robot \"%.60s\": positions has \"%.60s\", but the robot has no such joint with a coordinate%s",
                       robot->file, name, text);
 }
 
@@ -74,7 +75,7 @@ static st_Status default_start(sti_Robot *robot, sti_RobotJoint *joint)
     if (joint->start < joint->lower) joint->start = joint->lower;
     if (joint->start > joint->upper) joint->start = joint->upper;
     if (joint->start == joint->zero) return ST_OK;
-    return sti_remark(robot, "joint \"%s\" starts at its limit, %g: %g is outside", joint->name, joint->start,
+    return sti_remark(robot, "joint \"%s\" starts at its limit %g, because %g is outside", joint->name, joint->start,
                       joint->zero);
 }
 
@@ -126,7 +127,7 @@ static st_Status follow(sti_Robot *robot, sti_RobotJoint *joint, int patience)
     joint->curve[1] += 4 * d * c[2];
     joint->middle = other->start;
     if (!isnan(joint->start) && fabs(joint->start - start) > slack)
-        return sti_element_fail(robot->err, joint->at, "is placed at %g, but mimics \"%.60s\" and so starts at %g",
+        return sti_element_fail(robot->err, joint->at, "has the position %g, but mimics \"%.60s\" and so starts at %g",
                                 joint->start, joint->mimics, start);
     joint->start = start;
     if (start < joint->lower - slack || start > joint->upper + slack)
@@ -780,7 +781,8 @@ static st_Status write_still(sti_Robot *robot)
         if (!json_is_true(json_object_get(json_array_get(bodies, k), "fixed"))) return ST_OK;
     json_t *body = json_pack("{s:s, s:f, s:f, s:[s, s, s, s, s]}", "name", "still", "mass", 1.0, "inertia", 1.0,
                              "locks", "x", "y", "z", "ry", "rz");
-    STI_TRY(sti_remark(robot, "nothing in it moves; a body \"still\" is there because a scene must have one that can"));
+    STI_TRY(sti_remark(
+        robot, "nothing in it can move; the body \"still\" was added, because a scene needs a body that can move"));
     return add_member(robot, "bodies", body, robot->links[0].at);
 }
 
@@ -833,9 +835,10 @@ st_Status sti_robot_assemble(sti_Robot *robot)
             whole->inertia.m[i] *= 1 - SHARE * shares;
     }
     if (n != 0) {
-        STI_TRY(sti_remark(
-            robot, "%d joint%s not the last of %s body: a body of %g of its mass, taken from it, stands between", n,
-            n > 1 ? "s are" : " is", n > 1 ? "their" : "its", SHARE));
+        STI_TRY(sti_remark(robot,
+                           "%d joint%s not the last of %s body: an additional body is between the joints, with %g of "
+                           "the mass, taken from the body",
+                           n, n > 1 ? "s are" : " is", n > 1 ? "their" : "its", SHARE));
     }
     /* A frame without mass and shapes gives its body no name where another link can: base_footprint is base_link. */
     for (int k = 0; k < robot->n_links; k++) {

@@ -494,7 +494,7 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
         STI_TRY(read_polynomial(m, at, c));
         if (c[2] != 0 || c[3] != 0 || c[4] != 0)
             STI_TRY(sti_remark(robot,
-                               "tendon \"%.60s\" follows another one by polycoef: its first two numbers are taken",
+                               "tendon \"%.60s\" follows another one by polycoef: only its first two numbers are used",
                                names[0] != NULL ? names[0] : ""));
         for (int k = 0; k < 2 && (k == 0 || names[1] != NULL); k++) {
             const int found = names[k] != NULL ? sti_robot_find_tendon(robot, names[k]) : -1;
@@ -535,9 +535,10 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
     sti_Mjcf m = {.robot = robot, .root = root, .first_group = -1000000000, .last_group = 1000000000};
     sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, robot->index}, fixed = {&place, "fixed", 0};
     if (json_object_get(robot->entry, "fixed") != NULL)
-        return sti_report(robot->reader, &fixed, ST_ERR_FORMAT,
-                          "robot \"%.80s\": fixed is for URDF, must be left out: MJCF says so by a free joint, or none",
-                          robot->file);
+        return sti_report(
+            robot->reader, &fixed, ST_ERR_FORMAT,
+            "robot \"%.80s\": fixed is for URDF and must be left out: in MJCF, a body with a free joint moves freely",
+            robot->file);
     STI_TRY(sti_mjcf_expand(&m, root));
 
     for (const sti_Element *at = m.root->first; at != NULL; at = at->next) {

@@ -317,8 +317,8 @@ static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose,
     }
     STI_TRY(note_actuator(m, a, NULL, NULL, NULL));
     if (a->time_constant > 0 || a->integrates)
-        STI_TRY(
-            sti_remark(robot, "actuator \"%.60s\" has an activation; forces on bodies are set at once here", a->name));
+        STI_TRY(sti_remark(
+            robot, "actuator \"%.60s\" has an activation, which is left out: forces on bodies act at once", a->name));
     STI_TRY(STI_GROW(&robot->allocator, robot->wrenches, robot->wrenches_size, robot->n_wrenches + 1, robot->err));
     sti_RobotControl *control = &robot->controls[robot->n_controls - 1];
     control->factor = a->gain[0], control->offset = a->bias[0];

@@ -322,8 +322,7 @@ st_Status sti_mjcf_unknown(const sti_Mjcf *m, const sti_Element *element, const 
     if (sti_robot_ignores(m->robot, name)) return pass(m, element, attribute);
     return sti_element_fail(
         m->robot->err, element,
-        "%s%s is not understood and may change the motion; \"ignore\": [\"%.40s\"] of the robot does "
-        "without it",
+        "%s%s is not supported and may change the motion; to ignore it, add \"ignore\": [\"%.40s\"] to the robot",
         attribute != NULL ? "attribute " : "it", attribute != NULL ? attribute : "", name);
 }
 

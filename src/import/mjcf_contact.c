@@ -85,7 +85,7 @@ static st_Status find_filter(const sti_Mjcf *m, sti_Geoms *geoms, const Filter *
             strcmp(geoms->filter[*out].pairs, filter->pairs) == 0)
             return ST_OK;
     if (geoms->n_filters == MOST_FILTERS)
-        return sti_element_fail(m->robot->err, filter->at, "is of more than %d kinds by what geoms touch",
+        return sti_element_fail(m->robot->err, filter->at, "has geoms with more than %d different contact filters",
                                 MOST_FILTERS);
     STI_TRY(STI_GROW(&geoms->allocator, geoms->filter, geoms->filter_size, geoms->n_filters + 1, m->robot->err));
     geoms->filter[geoms->n_filters++] = *filter;
@@ -106,8 +106,8 @@ static st_Status find_surface(const sti_Mjcf *m, sti_Geoms *geoms, const Surface
         if (same_surface(&geoms->surface[*out], surface)) return ST_OK;
     if (geoms->n_surfaces == MOST_SURFACES)
         return sti_element_fail(m->robot->err, surface->at,
-                                "is of a %dth kind by friction, condim and priority, must be %d at most; \"material\" "
-                                "of the robot is one for all",
+                                "is the %dth different combination of friction, condim and priority, must be at most "
+                                "%d; \"material\" of the robot sets one for all geoms",
                                 MOST_SURFACES + 1, MOST_SURFACES);
     geoms->surface[geoms->n_surfaces++] = *surface;
     return ST_OK;

@@ -123,7 +123,7 @@ static st_Status find_mesh(sti_Mjcf *m, const sti_Element *geom, Mesh *out)
     double scales[3] = {1, 1, 1}, p[3] = {0}, q[4] = {1, 0, 0, 0};
     char path[1024];
     *out = (Mesh){.pose = pose_identity(), .how = m->exact_meshes ? STI_MESH_EXACT : STI_MESH_LEGACY};
-    if (name == NULL) return sti_element_fail(m->robot->err, geom, "is a mesh without one, mesh is missing");
+    if (name == NULL) return sti_element_fail(m->robot->err, geom, "is a mesh, but its attribute mesh is missing");
     const sti_Element *mesh = out->at = sti_mjcf_asset(m, "mesh", name);
     if (mesh == NULL)
         return sti_element_fail(m->robot->err, holder, "mesh is \"%.60s\", there is no asset of that name", name);

@@ -61,9 +61,9 @@ static st_Status read_grid(const sti_Mjcf *m, const sti_Element *at, Grid *out)
         STI_TRY(sti_numbers(m->robot->err, at, "nrow", 1, true, &rows));
         STI_TRY(sti_numbers(m->robot->err, at, "ncol", 1, true, &columns));
         if (!(rows >= 2 && columns >= 2 && rows * columns <= 1 << 24))
-            return sti_element_fail(m->robot->err, at,
-                                    "nrow and ncol are %g and %g, must be 2 at least, and at most 2^24 in all", rows,
-                                    columns);
+            return sti_element_fail(
+                m->robot->err, at, "nrow and ncol are %g and %g, must be at least 2 each, and nrow x ncol at most 2^24",
+                rows, columns);
         out->nx = (int)columns, out->ny = (int)rows;
         out->height = calloc((size_t)out->nx * (size_t)out->ny, sizeof *out->height);
         if (out->height == NULL) return sti_robot_memory(m->robot);
@@ -138,7 +138,8 @@ st_Status sti_mjcf_hfield(const sti_Mjcf *m, const sti_Element *geom, json_t **o
     const char *name = holder != NULL ? sti_attribute(holder, "hfield") : NULL;
     double size[4], low = INFINITY, high = -INFINITY;
     Grid grid = {0};
-    if (name == NULL) return sti_element_fail(m->robot->err, geom, "is a height field without one, hfield is missing");
+    if (name == NULL)
+        return sti_element_fail(m->robot->err, geom, "is a height field, but its attribute hfield is missing");
     at = sti_mjcf_asset(m, "hfield", name);
     if (at == NULL)
         return sti_element_fail(m->robot->err, holder, "hfield is \"%.60s\", there is no asset of that name", name);

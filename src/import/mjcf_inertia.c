@@ -267,7 +267,8 @@ st_Status sti_mjcf_springdampers(sti_Mjcf *m)
         sti_RobotJoint *joint = &m->robot->links[drawn.freedom[i].link].joint;
         if (!(joint->time_constant > 0)) continue;
         if (!ok) {
-            status = sti_element_fail(m->robot->err, joint->at, "springdamper needs the masses of all that it carries");
+            status = sti_element_fail(m->robot->err, joint->at,
+                                      "springdamper needs the masses of all bodies that it carries");
             break;
         }
         const double T = joint->time_constant, z = joint->damping_ratio, mass = 1 / inverse[i];

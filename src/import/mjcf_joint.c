@@ -123,20 +123,17 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
             joint->upper = joint->other_upper = angle;
             joint->other_lower = -angle;
             joint->axis = vec3(0, 0, 1);
-            STI_TRY(sti_remark(m->robot,
-                               "range of ball joints limits the swing of the body's z axis and the twist about it, "
-                               "each, not the angle of both together"));
+            STI_TRY(sti_remark(m->robot, "range of ball joints limits the swing of the body's z axis and the twist "
+                                         "about it separately, not the total angle"));
         }
     }
     if (ball && joint->friction != 0) sti_skip(m->robot, "frictionloss of ball joints");
     if (sti_robot_ignores(m->robot, "armature")) joint->armature = 0;
     if (ball && joint->armature != 0)
-        STI_TRY(sti_remark(m->robot, "armature of ball joints turns with the body, not against its parent"));
+        STI_TRY(sti_remark(m->robot, "armature of ball joints turns with the body, not relative to its parent"));
     if (ball && joint->damping != 0 && joint->stiffness != 0)
-        STI_TRY(sti_remark(
-            m->robot,
-            "damping of ball joints with springs acts on the rate of the rotation vector, as bushings have it, "
-            "not on the angular velocity: the same for small angles"));
+        STI_TRY(sti_remark(m->robot, "damping of ball joints with springs acts on the rate of the rotation vector, as "
+                                     "in bushings, not on the angular velocity; both are equal for small angles"));
     if (ball) joint->friction = 0;
     return ST_OK;
 }

@@ -481,7 +481,7 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
             put_name(w, "tendon1", j.name, "");
             fputs("/>\n", w->out);
         } else if (j.type != ST_JOINT_TENDON) {
-            note(w, "joint \"%.80s\": a %s joint beside the tree", j.name, st_joint_type_name(j.type));
+            note(w, "joint \"%.80s\": a %s joint that is not part of the tree", j.name, st_joint_type_name(j.type));
         }
     }
     fputs("  </equality>\n", w->out);

@@ -40,8 +40,8 @@ static st_Status read_header(Png *png, const unsigned char *p, unsigned n)
     png->samples = png->colour <= 6 ? samples[png->colour] : 0;
     const bool depths = png->depth == 8 || png->depth == 16 ||
                         ((png->depth == 1 || png->depth == 2 || png->depth == 4) && png->samples == 1);
-    if (png->samples == 0 || !depths) return bad(png, "is of a kind of PNG that there is not");
-    if (p[12] != 0) return bad(png, "is interlaced, must not be");
+    if (png->samples == 0 || !depths) return bad(png, "has an unknown colour type or bit depth");
+    if (p[12] != 0) return bad(png, "is interlaced, which is not supported");
     if (png->width < 2 || png->height < 2 || (uint64_t)png->width * png->height > MOST_PIXELS)
         return bad(png, "must have from 2 x 2 to 16777216 pixels");
     return ST_OK;
@@ -65,7 +65,7 @@ static st_Status read_chunks(Png *png, const unsigned char *bytes, size_t size)
         if (memcmp(type, "IEND", 4) == 0) return png->width > 0 ? ST_OK : bad(png, "has no header");
         at += (size_t)n + 12;
     }
-    return bad(png, "ends before its end");
+    return bad(png, "is cut short");
 }
 
 static int paeth(int a, int b, int c)

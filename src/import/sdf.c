@@ -180,7 +180,7 @@ static st_Status place_model(const Sdf *sdf, const Model *outer, const sti_Eleme
     st_Pose pose, base = outer->pose;
     STI_TRY(read_pose(sdf, at, &pose, &relative));
     if (sti_attribute(at, "placement_frame") != NULL || sti_child(at, "placement_frame") != NULL)
-        return sti_element_fail(sdf->robot->err, at, "placement_frame is not understood");
+        return sti_element_fail(sdf->robot->err, at, "placement_frame is not supported");
     if (relative != NULL && strcmp(relative, "__model__") != 0 && strcmp(relative, "world") != 0) {
         Frame *other = find_frame(sdf, outer, relative);
         if (other == NULL)
@@ -297,7 +297,7 @@ static st_Status read_inertial(const Sdf *sdf, sti_RobotLink *link, const sti_El
     st_Pose pose = pose_identity();
     link->mass = 1; /* what SDF has where nothing is said */
     if (at != NULL && is_true(sti_attribute(at, "auto")))
-        return sti_element_fail(sdf->robot->err, at, "auto is not understood, give <mass> and <inertia>");
+        return sti_element_fail(sdf->robot->err, at, "auto is not supported, give <mass> and <inertia>");
     if (at != NULL) STI_TRY(read_pose(sdf, at, &pose, NULL));
     STI_TRY(numbers(sdf, at, "mass", 1, &link->mass));
     for (int k = 0; k < 6; k++)
@@ -355,13 +355,13 @@ static st_Status geometry_json(const Sdf *sdf, const sti_Element *form, st_Pose 
         }
         if (json_array_size(points) < 6 || !(size[2] > 0)) {
             json_decref(points);
-            return sti_element_fail(sdf->robot->err, form, "must have three <point>s at least, and a <height> > 0");
+            return sti_element_fail(sdf->robot->err, form, "must have at least three <point>s, and a <height> > 0");
         }
         *out = sti_with(json_pack("{s:s}", "type", "hull"), "points", points);
         sti_skip(sdf->robot, "dents of <polyline>: it is its convex hull");
     } else {
         return sti_element_fail(sdf->robot->err, form,
-                                "is not understood, must be box, sphere, cylinder, capsule, ellipsoid, cone, plane, "
+                                "is not supported, must be box, sphere, cylinder, capsule, ellipsoid, cone, plane, "
                                 "polyline or mesh");
     }
     return *out != NULL ? ST_OK : sti_robot_memory(sdf->robot);
@@ -517,7 +517,7 @@ static st_Status read_joint(const Sdf *sdf, const Frame *frame, const Frame *chi
         STI_TRY(numbers(sdf, mimic, "offset", 1, &offset));
         STI_TRY(numbers(sdf, mimic, "reference", 1, &reference));
         if (other == NULL || other->kind != 'j')
-            return sti_element_fail(sdf->robot->err, mimic, "there is no joint of the name that it has");
+            return sti_element_fail(sdf->robot->err, mimic, "there is no joint with this name");
         joint->mimics = scoped(sdf, other);
         if (joint->mimics == NULL) return sti_robot_memory(sdf->robot);
         joint->offset = offset - joint->ratio * reference;

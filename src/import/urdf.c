@@ -88,8 +88,8 @@ static st_Status read_inertial(sti_Robot *robot, sti_RobotLink *link, const sti_
     if (link->mass > 0 && value[0] == 0 && value[3] == 0 && value[5] == 0 && value[1] == 0 && value[2] == 0 &&
         value[4] == 0) {
         value[0] = value[3] = value[5] = 0.4 * link->mass * BALL * BALL;
-        STI_TRY(sti_remark(robot, "link \"%.60s\" has a mass and no inertia: it has that of a ball of %g m", link->name,
-                           BALL));
+        STI_TRY(sti_remark(robot, "link \"%.60s\" has a mass and no inertia: it gets the inertia of a ball of %g m",
+                           link->name, BALL));
     }
     st_Mat3 I = {{value[0], value[1], value[2], value[1], value[3], value[4], value[2], value[4], value[5]}};
     link->centre = frame.p;
@@ -186,7 +186,7 @@ static st_Status read_link(sti_Robot *robot, sti_RobotLink *link)
         if (sti_element_is(child, "visual")) sti_skip(robot, "<visual>");
         if (sti_element_is(child, "collision")) STI_TRY(sti_note_problem(robot, read_collision(robot, link, child)));
         if (!sti_element_is(child, "inertial")) continue;
-        if (inertial != NULL) return sti_element_fail(robot->err, child, "is the second one, must be one at most");
+        if (inertial != NULL) return sti_element_fail(robot->err, child, "is the second one, must be at most one");
         inertial = child;
         STI_TRY(sti_note_problem(robot, read_inertial(robot, link, inertial)));
     }
@@ -394,7 +394,7 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
         free(text);
         STI_TRY(status);
         if (find_xacro(expanded) != NULL || !sti_element_is(expanded, "robot"))
-            return sti_element_fail(robot->err, at, "is xacro, and what it expands to is no URDF");
+            return sti_element_fail(robot->err, at, "is xacro, and its expansion is not URDF");
         root = expanded;
     }
     for (const sti_Element *at = root->first; at != NULL; at = at->next) {
@@ -527,5 +527,5 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
         }
     bool free_root = robot->links[0].joint.floating;
     return sti_remark(robot, "root link \"%.60s\" %s", robot->links[0].name,
-                      free_root ? "is free to move; \"fixed\": true of the robot holds it" : "stands still");
+                      free_root ? "can move freely; to fix it, add \"fixed\": true to the robot" : "stands still");
 }

@@ -61,7 +61,7 @@ static st_Status compile_along(sti_World *world, int k, int e, double grain, st_
                         scene->names[STI_BODY].name[scene->shape_body[k]], 2 * reach, length, axis, 4 * reach);
     return sti_fail(err, ST_ERR_ARGUMENT,
                     "shape %s is from %g to %g m along %c, and the periodic cell from %g to %g m: it must be at most "
-                    "half as long as the cell, or go through all of it, from %g to %g m at least",
+                    "half as long as the cell, or span all of it, at least from %g to %g m",
                     sti_shape_label(scene, k).text, lo, hi, axis, lower, upper,
                     along ? 0.5 * (lo + hi) - length - grain : lower - grain,
                     along ? 0.5 * (lo + hi) + length + grain : upper + grain);

@@ -162,19 +162,19 @@ static st_Status check_drives(Subject s, st_JointDef *def, double start)
     STI_TRY(check_not_negative(s, "motor: damping", def->motor.damping));
     STI_TRY(check_not_negative(s, "motor: lag", def->motor.lag));
     if (def->motor.integrate && def->motor.lag > 0)
-        return BAD(s, "motor: its lag is %g, must be 0 where it integrates what is set", def->motor.lag);
+        return BAD(s, "motor: lag is %g, must be 0 if integrate is true", def->motor.lag);
     if (!(def->motor.lowest <= def->motor.highest))
         return BAD(s, "motor: lowest is %g and highest %g, lowest must not be above highest", def->motor.lowest,
                    def->motor.highest);
     if (def->motor.type != ST_MOTOR_MOTION) return ST_OK;
     if (isfinite(def->motor.max_force))
-        return BAD(s, "max_force of its motion is %g, but a motion takes whatever it needs: use a position motor",
+        return BAD(s, "motor: max_force is %g, but a motor of type motion has no force limit: use a position motor",
                    def->motor.max_force);
     double wanted = def->motor.offset + def->motor.target * sti_profile_value(&def->motor.profile, 0);
     if (fabs(wanted - start) > MOTION_MISMATCH)
         return BAD(s,
-                   "motor: its motion starts at %g, but the joint stands at %g at the start: see offset, target and "
-                   "profile",
+                   "motor: its motion starts at %g, but the coordinate of the joint is %g at the start: see offset, "
+                   "target and profile",
                    wanted, start);
     return ST_OK;
 }
@@ -195,7 +195,8 @@ st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st
                 return BAD(s, "joint_%c is \"%s\", a %s joint, which has no angle or displacement to couple", 'a' + k,
                            joint->name, st_joint_type_name(joint->type));
             if (joint->coordinate == ST_COORDINATE_SWING)
-                return BAD(s, "joint_%c is \"%s\", whose swing has no direction to couple", 'a' + k, joint->name);
+                return BAD(s, "joint_%c is \"%s\", but its coordinate is a swing, which has no direction to couple",
+                           'a' + k, joint->name);
         }
         if (id[0].index1 == id[1].index1)
             return BAD(s, "couples \"%s\" to itself, must couple two joints", scene->joint[id[0].index1 - 1].name);
@@ -292,7 +293,7 @@ st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def)
         if (table->n_table < 2 || table->times == NULL || table->values == NULL)
             return BAD(s, "its table has %d entries, must have at least 2", table->n_table);
         if (def->stiffness != 0)
-            return BAD(s, "it has a table and a stiffness of %g, must have one of both", def->stiffness);
+            return BAD(s, "it has a table and a stiffness of %g, must have only one of the two", def->stiffness);
         for (int k = 0; k < table->n_table; k++) {
             if (!sti_within(table->times[k], STI_LARGEST) || !sti_within(table->values[k], STI_LARGEST))
                 return BAD(s, "table entry %d is (%g, %g), each must be from %g to %g", k + 1, table->times[k],
@@ -380,7 +381,8 @@ st_Status sti_check_body(Subject s, st_BodyDef *def)
     STI_TRY(check_not_negative(s, "medium", def->medium));
     if ((def->locks & ~(uint32_t)ST_LOCK_ALL) != 0) return BAD(s, "locks are 0x%x, an unknown bit", def->locks);
     if (mat3_is_zero(&def->inertia)) return ST_OK;
-    if (def->mass == 0 && !def->fixed) return BAD(s, "inertia is given (%g ...) and mass is not", def->inertia.m[0]);
+    if (def->mass == 0 && !def->fixed)
+        return BAD(s, "inertia is given (%g ...) but mass is not: give both", def->inertia.m[0]);
     /* Principal moments obey I1 + I2 >= I3: equivalently tr(I)/2 1 - I has no negative eigenvalue. Where one is not
      * given, because nothing turns about its axis, I itself has none. Up to rounding, relative to the trace.  */
     const double *m = def->inertia.m;
@@ -424,9 +426,9 @@ st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, st
     const bool directed = dot(def->friction_direction, def->friction_direction) > 0;
     if ((def->friction_across > 0) != (directed && def->mu > 0))
         return BAD(s,
-                   "the ellipse of friction has axes %g and %g%s; both must be positive, and along and across "
-                   "friction_direction",
-                   def->mu, def->friction_across, directed ? "" : " and no direction");
+                   "friction is %g and friction_across is %g%s; friction_across needs a friction_direction, and both "
+                   "coefficients must be positive",
+                   def->mu, def->friction_across, directed ? "" : ", without friction_direction");
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));
     STI_TRY(check_not_negative(s, "young", def->young));

@@ -72,8 +72,8 @@ static st_Status check_drive(const sti_World *world, int index, int which, st_Er
         largest = fmax(largest, fabs(rows.gradient[i]));
     if (largest >= 1e-9) return ST_OK;
     return sti_fail(err, ST_ERR_ARGUMENT,
-                    "joint \"%s\": its %s cannot change, the degrees of freedom of its bodies are locked: "
-                    "nothing can be driven or limited",
+                    "joint \"%s\": its %s cannot change, because the degrees of freedom of its bodies are locked: it "
+                    "cannot be driven or limited",
                     world->scene->joint[index].name, st_coordinate_name(joint->coordinate[which]));
 }
 

@@ -254,7 +254,8 @@ static st_Status joint_span(const Place *p, sti_Measure *out, st_Error *err)
     st_Vec3 d = sub(p->p_b, p->p_a);
     double distance = norm(d);
     if (!(distance > 0))
-        return sti_fail(err, ST_ERR_NUMERIC, "joint \"%s\": its two points met, a distance of 0 has no direction",
+        return sti_fail(err, ST_ERR_NUMERIC,
+                        "joint \"%s\": its two points coincide, and a distance of 0 has no direction",
                         p->world->scene->joint[p->index].name);
     *out = sti_measure_along(p->a, p->b, p->p_b, scale(1 / distance, d), p->p_a, distance);
     return ST_OK;

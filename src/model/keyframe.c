@@ -28,8 +28,10 @@ st_Status st_scene_add_keyframe(st_Scene *scene, const st_KeyframeDef *def, st_E
     if (!sti_within(def->t, STI_LARGEST)) return sti_fail(err, ST_ERR_ARGUMENT, "%s: time is %g", who, def->t);
     if (def->n_bodies < 0 || def->n_motors < 0 || def->n_forces < 0 || (def->n_bodies > 0 && def->bodies == NULL) ||
         (def->n_motors > 0 && def->motors == NULL) || (def->n_forces > 0 && def->forces == NULL))
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: %d bodies, %d motors and %d forces, which must be given", who,
-                        def->n_bodies, def->n_motors, def->n_forces);
+        return sti_fail(
+            err, ST_ERR_ARGUMENT,
+            "%s: it has %d bodies, %d motors and %d forces; counts must be >= 0, and their arrays must not be NULL",
+            who, def->n_bodies, def->n_motors, def->n_forces);
     for (int k = 0; k < def->n_bodies; k++) {
         const st_KeyframeBody *b = &def->bodies[k];
         if (b->body.index1 < 1 || b->body.index1 >= scene->n_bodies)
@@ -48,8 +50,8 @@ st_Status st_scene_add_keyframe(st_Scene *scene, const st_KeyframeDef *def, st_E
         if (type == ST_MOTOR_NONE || type == ST_MOTOR_MOTION)
             return sti_fail(err, ST_ERR_ARGUMENT, "%s: joint number %d has no motor that can be set", who, id);
         if (!sti_within(def->motors[k].wanted, STI_LARGEST))
-            return sti_fail(err, ST_ERR_ARGUMENT, "%s: motor of \"%s\" wants %g", who,
-                            scene->names[STI_JOINT].name[id - 1], def->motors[k].wanted);
+            return sti_fail(err, ST_ERR_ARGUMENT, "%s: the wanted value of the motor of \"%s\" is %g, must be finite",
+                            who, scene->names[STI_JOINT].name[id - 1], def->motors[k].wanted);
     }
     for (int k = 0; k < def->n_forces; k++) {
         const st_KeyframeForce *f = &def->forces[k];

@@ -44,7 +44,7 @@ static st_Status material_check_more(Subject s, const st_SurfaceLaw *law)
     for (int k = 0; k < 8; k++)
         if (!isnan(all[k].value)) STI_TRY(check_not_negative(s, all[k].key, all[k].value));
     if (law->wetting_angle >= 0.5 * STI_PI)
-        return BAD(s, "wetting_angle is %g, must be below pi/2: a liquid that does not wet pulls nothing",
+        return BAD(s, "wetting_angle is %g, must be below pi/2: a liquid that does not wet the surface does not pull",
                    law->wetting_angle);
     return ST_OK;
 }
@@ -93,7 +93,7 @@ st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *
                             id[k], scene->n_materials);
     const char *a = scene->material[id[0] - 1].name, *b = scene->material[id[1] - 1].name;
     if (find_pair(scene, id[0], id[1]) != NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "material pair \"%s\" and \"%s\" is there twice", a, b);
+        return sti_fail(err, ST_ERR_ARGUMENT, "material pair \"%s\" and \"%s\" is given twice", a, b);
     char who[2 * STI_NAME_MAX + 16];
     snprintf(who, sizeof who, "%s\" and \"%s", a, b);
     Subject s = {"material pair", who, err};
@@ -102,7 +102,7 @@ st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *
         isnan(more->adhesion) && isnan(more->adhesion_pressure) && isnan(more->adhesion_range) &&
         isnan(more->kinetic) && isnan(more->stribeck_speed) && isnan(more->liquid_volume) &&
         isnan(more->surface_tension) && isnan(more->wetting_angle))
-        return BAD(s, "says nothing: friction is %g", def->mu);
+        return BAD(s, "has no value: friction is %g; at least one of its numbers must be given", def->mu);
     if (!isnan(def->mu)) STI_TRY(check_not_negative(s, "friction", def->mu));
     if (!isnan(def->restitution)) STI_TRY(check_restitution(s, def->restitution));
     if (!isnan(def->rolling)) STI_TRY(check_length(s, "rolling_friction", def->rolling));

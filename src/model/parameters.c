@@ -106,8 +106,8 @@ static st_Status check_joint_values(Subject s, const sti_World *world, int index
         if (isfinite(values->lower[which]) != isfinite(scene->lower[which]) ||
             isfinite(values->upper[which]) != isfinite(scene->upper[which]))
             return BAD(s,
-                       "%slower is %g and %supper %g, in the scene %g and %g: a limit cannot come or go while a system "
-                       "runs",
+                       "%slower is %g and %supper %g, in the scene %g and %g: a limit cannot be added or removed while "
+                       "a system runs",
                        other, values->lower[which], other, values->upper[which], scene->lower[which],
                        scene->upper[which]);
         STI_TRY(sti_check_limits(s, other, joint->coordinate[which], values->lower[which], values->upper[which]));
@@ -117,10 +117,10 @@ static st_Status check_joint_values(Subject s, const sti_World *world, int index
     STI_TRY(check_not_negative(s, "stiffness", values->stiffness));
     STI_TRY(check_not_negative(s, "damping", values->damping));
     if (values->friction > 0 && joint->friction_row < 0)
-        return BAD(s, "friction is %g, and it has none in the scene: friction cannot come while a system runs",
+        return BAD(s, "friction is %g, but it has none in the scene: friction cannot be added while a system runs",
                    values->friction);
     if ((values->stiffness > 0 || values->damping > 0) != (joint->spring_row >= 0))
-        return BAD(s, "stiffness is %g and damping %g: its spring cannot come or go while a system runs",
+        return BAD(s, "stiffness is %g and damping %g: its spring cannot be added or removed while a system runs",
                    values->stiffness, values->damping);
     if (joint->spring_row >= 0) STI_TRY(check_number(s, "rest", values->rest));
     if (def->motor.type == ST_MOTOR_NONE) return ST_OK;
@@ -131,7 +131,7 @@ static st_Status check_joint_values(Subject s, const sti_World *world, int index
     if (def->motor.type == ST_MOTOR_POSITION) STI_TRY(check_positive(s, "motor: stiffness", values->motor_stiffness));
     if (sti_motor_holds(def->motor.type, values->max_force, values->motor_damping) != joint->held)
         return BAD(s,
-                   "motor: max_force is %g and damping %g: a motor of a speed cannot gain or lose its limits while a "
+                   "motor: max_force is %g and damping %g: a speed motor cannot gain or lose its force limit while a "
                    "system runs",
                    values->max_force, values->motor_damping);
     return ST_OK;
@@ -153,8 +153,9 @@ st_Status sti_values_check(const sti_World *world, const sti_Values *values, st_
             STI_TRY(check_not_negative(s, "stiffness", stiffness));
             STI_TRY(check_not_negative(s, "damping", damping));
             if ((stiffness > 0 || damping > 0) != (scene_values->stiffness[i] > 0 || scene_values->damping[i] > 0))
-                return BAD(s, "stiffness and damping are %g and %g: a spring cannot come or go while a system runs",
-                           stiffness, damping);
+                return BAD(
+                    s, "stiffness and damping are %g and %g: a spring cannot be added or removed while a system runs",
+                    stiffness, damping);
         }
     }
     for (int k = 0; (values->own & STI_SURFACE_VALUES) != 0 && k < scene->n_shapes; k++) {
@@ -165,7 +166,7 @@ st_Status sti_values_check(const sti_World *world, const sti_Values *values, st_
         STI_TRY(check_length(s, "rolling_friction", of->rolling));
         STI_TRY(check_length(s, "spinning_friction", of->spinning));
         if (sti_shape_def(scene, k)->friction_across > 0 && of->friction == 0)
-            return BAD(s, "friction is %g, must be > 0: it has friction_across, too", of->friction);
+            return BAD(s, "friction is %g, must be > 0, because the shape has friction_across", of->friction);
     }
     return ST_OK;
 }
@@ -356,7 +357,7 @@ static st_Status visit_parameter(const sti_World *world, sti_Values *values, con
         reached++;
     }
     if (reached > 0) return ST_OK;
-    return sti_fail(err, ST_ERR_ARGUMENT, "parameter \"%s\": the scene has nothing of this name that can vary",
+    return sti_fail(err, ST_ERR_ARGUMENT, "parameter \"%s\": nothing in the scene has this path, or it cannot vary",
                     path->text);
 }
 

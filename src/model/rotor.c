@@ -32,9 +32,10 @@ st_Status sti_rotors_add(st_Scene *scene, st_Error *err)
         st_BodyDef def = st_body_def();
         snprintf(name, sizeof name, "%s rotor", joint->name);
         if (sti_names_find(&scene->names[STI_BODY], 0, name) >= 0)
-            return sti_fail(err, ST_ERR_ARGUMENT,
-                            "joint \"%s\": its armature is a body \"%s\", and that name is taken: rename that body",
-                            joint->name, name);
+            return sti_fail(
+                err, ST_ERR_ARGUMENT,
+                "joint \"%s\": its armature needs the body name \"%s\", which another body has: rename that body",
+                joint->name, name);
         def.name = name;
         def.mass = 1; /* never moves from its place */
         def.inertia = (st_Mat3){{A, 0, 0, 0, A, 0, 0, 0, A}};

@@ -15,7 +15,7 @@ st_Status st_scene_create(st_Scene **out, st_Error *err)
 
 st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st_Error *err)
 {
-    if (out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_create: nowhere to put the scene");
+    if (out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_create: out is NULL");
     *out = NULL;
     if (allocator == NULL || allocator->alloc == NULL || allocator->free == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_create_with: an allocator with alloc and free must be given");

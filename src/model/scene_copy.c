@@ -222,7 +222,7 @@ static st_Status remove_objects(st_Scene *scene, sti_ObjectKind kind, const Obje
     st_Status status = ST_OK;
     const int first = kind == STI_BODY ? 1 : 0; /* the ground stays */
     if (scene == NULL || n < 0 || (n > 0 && ids == NULL))
-        return sti_fail(err, ST_ERR_ARGUMENT, "nothing to remove from: scene and ids must be given");
+        return sti_fail(err, ST_ERR_ARGUMENT, "scene and ids must not be NULL");
     const st_Allocator a = sti_allocator_below(&scene->allocator); /* its arena goes when it is rebuilt */
     /* All of them stay. */
     map = (Map){.count = {[STI_BODY] = scene->n_bodies,

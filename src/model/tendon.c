@@ -297,8 +297,9 @@ static st_Status check_part(const st_Scene *scene, Subject s, const st_JointDef 
     const bool round = part->kind == ST_TENDON_SPHERE || part->kind == ST_TENDON_CYLINDER;
     part->body = sti_body_now(scene, part->body), part->joint = sti_joint_now(scene, part->joint);
     const bool first = def->path[0].kind == ST_TENDON_JOINT;
-    if (st_tendon_kind_name(part->kind) == NULL) return BAD(s, "path: %d is no part", (int)part->kind);
-    if ((part->kind == ST_TENDON_JOINT) != first) return BAD(s, "path: member %d: all must be joints, or none", k + 1);
+    if (st_tendon_kind_name(part->kind) == NULL) return BAD(s, "path: there is no part of type %d", (int)part->kind);
+    if ((part->kind == ST_TENDON_JOINT) != first)
+        return BAD(s, "path: member %d: either all members must be joints, or none", k + 1);
     if (part->kind == ST_TENDON_JOINT) {
         if (part->joint.index1 < 1 || part->joint.index1 > scene->n_joints)
             return BAD(s, "path names joint number %d, there are %d before it", part->joint.index1, scene->n_joints);
@@ -314,14 +315,15 @@ static st_Status check_part(const st_Scene *scene, Subject s, const st_JointDef 
     STI_TRY(check_place(s, "path: point", part->point));
     if (part->kind == ST_TENDON_SLIDER) {
         if (k + 1 == def->n_path || def->path[k + 1].kind != ST_TENDON_POINT)
-            return BAD(s, "path: member %d is a slider, a point must be after it", k + 1);
+            return BAD(s, "path: member %d is a slider, a point must follow it", k + 1);
         STI_TRY(check_length(s, "path: rod", part->coefficient));
         return check_direction(s, "path: axis", &part->axis);
     }
     if (!round) return ST_OK;
     const bool between = k > 0 && k + 1 < def->n_path && def->path[k - 1].kind == ST_TENDON_POINT &&
                          def->path[k + 1].kind == ST_TENDON_POINT;
-    if (!between) return BAD(s, "path: member %d is wrapped around, a point must be before and after it", k + 1);
+    if (!between)
+        return BAD(s, "path: the tendon wraps around member %d, a point must come before and after it", k + 1);
     STI_TRY(check_length(s, "path: radius", part->radius));
     if (part->has_side) STI_TRY(check_place(s, "path: side", part->side));
     return part->kind == ST_TENDON_CYLINDER ? check_direction(s, "path: axis", &part->axis) : ST_OK;
@@ -362,8 +364,8 @@ st_Status sti_tendon_check(const st_Scene *scene, Subject s, st_JointDef *def, s
         }
     }
     if (path[0].kind != ST_TENDON_JOINT && (n_points < 2 || !moves))
-        return BAD(s, "path has %d points%s: must have two at least, and a body that can move", n_points,
-                   moves ? "" : " and nothing that moves");
+        return BAD(s, "path has %d points%s: must have at least two, and a body that can move", n_points,
+                   moves ? "" : " and no body that can move");
     def->a = (st_BodyId){ends.b}, def->b = (st_BodyId){ends.a};
     if (path[0].kind == ST_TENDON_JOINT) return ST_OK;
     st_Pose pose[STI_TENDON_PARTS];

@@ -160,8 +160,8 @@ int64_t st_columns_find(const st_Columns *columns, const char *name)
 
 static st_Status no_such(const char *what, int id, st_Error *err)
 {
-    return sti_fail(err, ST_ERR_ARGUMENT, "the system has no %s number %d: not the one the table was opened for", what,
-                    id);
+    return sti_fail(err, ST_ERR_ARGUMENT,
+                    "the system has no %s number %d: it is not the system that the table was opened for", what, id);
 }
 
 static double *append_column(double *to, const double *values, int n)

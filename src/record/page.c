@@ -30,7 +30,8 @@ st_Status st_recording_write_report(st_Recording *recording, int64_t limit, cons
     if (recording == NULL || page == NULL || path == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_recording_write_report: recording, page and path must be given");
     const char *at = find_place(page, page_size);
-    if (at == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the page has no place for a run: %s", place);
+    if (at == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the page has no mark where a run can be inserted: %s", place);
     STI_TRY(st_recording_pack(recording, limit, &run, &size, err));
     st_Status status = sti_file_open(path, &file, err);
     if (status == ST_OK) {

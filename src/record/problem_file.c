@@ -215,8 +215,8 @@ static st_Status read_problem(sti_HdfReader *reader, st_ProblemFile *out)
     STI_TRY(sti_hdf_settle_doubts(reader)); /* a part that could not be looked up is not a part that is not there */
     if (group == NULL)
         return sti_fail(reader->err, ST_ERR_FORMAT,
-                        "%s: holds no problem: none of the groups /fclib_local, /fclib_global (or either with "
-                        "_rolling, _spinning), /lcp, /mlcp is there",
+                        "%s: contains no problem: it has none of the groups /fclib_local, /fclib_global (or either "
+                        "with _rolling, _spinning), /lcp, /mlcp",
                         reader->path);
     out->title = sti_hdf_text(reader, in(name, group, "info/title"));
     out->description = sti_hdf_text(reader, in(name, group, "info/description"));

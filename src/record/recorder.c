@@ -269,7 +269,8 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
             return sti_fail(err, ST_ERR_ARGUMENT, "st_recorder_open: %s is %g, must be finite and >= 0", names[k],
                             numbers[k]);
     if (def->n_sets < 0 || (def->n_sets > 0 && def->sets == NULL))
-        return sti_fail(err, ST_ERR_ARGUMENT, "st_recorder_open: %d overrides, must be given", def->n_sets);
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_recorder_open: n_sets is %d, must be >= 0, and sets must not be NULL",
+                        def->n_sets);
 
     *out = NULL;
     STI_TRY(sti_file_place(path, &place, err));
@@ -343,7 +344,8 @@ static st_Status add_frame_rows(st_Recorder *recorder, const st_System *system, 
         st_Pose pose;
         if (st_system_pose(system, id, &pose) != ST_OK ||
             st_system_velocity(system, id, &velocity[i], &spin[i]) != ST_OK)
-            return sti_fail(err, ST_ERR_ARGUMENT, "the system has no body number %d: not the one recorded", i + 1);
+            return sti_fail(err, ST_ERR_ARGUMENT, "the system has no body number %d: it is not the recorded system",
+                            i + 1);
         position[i] = st_system_present(system, id) ? pose.p : (st_Vec3){NAN, NAN, NAN};
         orientation[i] = pose.q;
     }
@@ -500,9 +502,10 @@ st_Status st_recorder_add(st_Recorder *recorder, const st_System *system, const 
         return sti_fail(err, ST_ERR_ARGUMENT, "st_recorder_add: recorder, system and info must be given");
     if (recorder->tables.failed) return sti_fail(err, ST_ERR_FILE, "%s: an earlier write failed", recorder->path);
     if (st_system_changes(system) != recorder->changes)
-        return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "%s: the scene was changed while it ran, a recording holds one scene: begin another",
-                        recorder->path);
+        return sti_fail(
+            err, ST_ERR_UNSUPPORTED,
+            "%s: the scene was changed during the run, and a recording contains one scene: start another recording",
+            recorder->path);
     st_Status status = add_rows(recorder, system, info, err);
     if (status != ST_OK) recorder->tables.failed = true;
     return status;
@@ -535,9 +538,10 @@ st_Status st_recorder_close(st_Recorder *recorder, const st_System *system, cons
     if (recorder == NULL) return ST_OK;
     if (system != NULL && st_system_changes(system) != recorder->changes) system = NULL; /* not the one recorded */
     sti_Quiet quiet = sti_quiet_begin();
-    st_Status status = recorder->tables.failed ? sti_fail(err, ST_ERR_FILE, "%s: not whole: writing has failed before",
-                                                          recorder->tables.path)
-                                               : write_end(recorder, system, outcome, message, err);
+    st_Status status =
+        recorder->tables.failed
+            ? sti_fail(err, ST_ERR_FILE, "%s: is not complete: an earlier write failed", recorder->tables.path)
+            : write_end(recorder, system, outcome, message, err);
     if (!release_recorder(recorder) && status == ST_OK)
         status = sti_fail(err, ST_ERR_FILE, "a recording could not be closed");
     sti_quiet_end(quiet);

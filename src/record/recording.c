@@ -364,12 +364,13 @@ static st_Status read_rows(st_Recording *recording, sti_Table table, int64_t fir
 {
     int width = sti_table_width(table), rank = sti_table_rank(table);
     if (first < 0 || count < 0 || first > recording->count[table] || count > recording->count[table] - first)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s has %lld rows, asked for %lld from %lld", recording->path,
-                        sti_table_path(table), (long long)recording->count[table], (long long)count, (long long)first);
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s has %lld rows, %lld from row %lld were requested",
+                        recording->path, sti_table_path(table), (long long)recording->count[table], (long long)count,
+                        (long long)first);
     if (count == 0) return ST_OK;
     if (out == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s: nowhere to put %lld rows", recording->path,
-                        sti_table_path(table), (long long)count);
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s: no array for %lld rows", recording->path, sti_table_path(table),
+                        (long long)count);
     hsize_t start[3] = {(hsize_t)first, 0, 0};
     const st_RecordingInfo *info = &recording->info;
     const int across = table == STI_JOINTS     ? info->n_joints

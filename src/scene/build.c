@@ -98,11 +98,10 @@ static st_Status default_point(const sti_Object *object, const char *key, const 
     st_BodyDef def;
     if (sti_object_has(object, key)) return ST_OK;
     if (body.index1 == 0)
-        return sti_report(
-            object->reader, object->place, ST_ERR_FORMAT,
-            "%s: \"%s\" is missing: end %s is at the ground, which has no place of its own; must be three "
-            "numbers [x, y, z]",
-            object->who, key, end);
+        return sti_report(object->reader, object->place, ST_ERR_FORMAT,
+                          "%s: \"%s\" is missing: end %s is on the ground, which has no default position; must be "
+                          "three numbers [x, y, z]",
+                          object->who, key, end);
     st_Status status = st_scene_body(object->reader->scene, body, &def);
     if (status == ST_OK) *out = def.pose.p;
     return status;
@@ -257,7 +256,7 @@ static st_Status build_add_body(sti_Reader *reader, sti_Object *object, st_BodyI
 
     if (def->name != NULL && strcmp(def->name, "ground") == 0)
         return sti_report(reader, &name_place, ST_ERR_FORMAT,
-                          "%s: the name \"ground\" is taken: it stands for what does not move", object->who);
+                          "%s: the name \"ground\" is reserved for the ground, which does not move", object->who);
     STI_TRY(check_locked_velocity(object));
     STI_TRY(sti_complete(object, st_scene_add_body(reader->scene, def, &id, reader->err)));
     snprintf(family, sizeof family, "of %s", object->who);

@@ -96,9 +96,9 @@ static bool put_kind(FILE *out, const sti_Kind *kind)
     const sti_Key *variant = sti_variant_key(kind);
     fprintf(out, "\n### %s\n\n%s\n\n", kind->title, kind->help);
     if (variant != NULL)
-        fprintf(out, "| key | for %s | value | unit | left out | meaning |\n|---|---|---|---|---|---|\n", variant->key);
+        fprintf(out, "| key | for %s | value | unit | default | meaning |\n|---|---|---|---|---|---|\n", variant->key);
     else
-        fputs("| key | value | unit | left out | meaning |\n|---|---|---|---|---|\n", out);
+        fputs("| key | value | unit | default | meaning |\n|---|---|---|---|---|\n", out);
     for (int k = 0; k < kind->n_keys; k++)
         ok = put_key(out, kind, &kind->keys[k]) && ok;
     return ok;
@@ -118,15 +118,15 @@ char *st_scene_reference(void)
     FILE *out = open_memstream(&text, &size);
     if (out == NULL) return NULL;
     bool ok = true;
-    fprintf(
-        out,
-        "### Numbers\n\nSI units, radians. Lengths that must be > 0 are from %g to %g m, coordinates up to %g m either "
-        "way. Of all other numbers, those that must be > 0 are from %g to %g, the others up to %g either way, but for "
-        "moments of inertia (%g to %g kg m^2). What is beyond is refused by name.\n\n",
-        STI_SHORTEST, STI_LONGEST, STI_LONGEST, STI_SMALLEST, STI_LARGEST, STI_LARGEST, STI_LEAST_INERTIA,
-        STI_MOST_INERTIA);
+    fprintf(out,
+            "### Numbers\n\nSI units, radians. A length that must be > 0 is from %g to %g m. A coordinate is at most "
+            "%g m, with either sign. Any other number that must be > 0 is from %g to %g; all others are at most %g, "
+            "with either sign. Moments of inertia are from %g to %g kg m^2. A number outside its range is an error, "
+            "and the message names it.\n\n",
+            STI_SHORTEST, STI_LONGEST, STI_LONGEST, STI_SMALLEST, STI_LARGEST, STI_LARGEST, STI_LEAST_INERTIA,
+            STI_MOST_INERTIA);
     fputs("### Simulation\n\nThe object `simulation`: how the scene is run. The preset is applied first, wherever it "
-          "stands.\n\n| key | value | unit | left out | meaning |\n|---|---|---|---|---|\n",
+          "stands.\n\n| key | value | unit | default | meaning |\n|---|---|---|---|---|\n",
           out);
     for (int i = 0; i < st_setting_count(); i++)
         ok = put_setting(out, st_setting(i)) && ok;

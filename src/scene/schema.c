@@ -255,13 +255,13 @@ static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int varian
     return schema[key->value](&(Described){kind, key, variant});
 }
 
-/* Description and default of a property: "[kg] ...; left out: from the shapes". */
+/* Description and default of a property: "[kg] ...; default: from the shapes". */
 static json_t *described(json_t *schema, const char *unit, const char *help, const char *fallback, json_t *value)
 {
     char text[600] = "";
     if (unit[0] != '\0') sti_append(text, sizeof text, "[%s]", unit);
     if (help[0] != '\0') sti_append(text, sizeof text, "%s%s", text[0] != '\0' ? " " : "", help);
-    if (fallback != NULL) sti_append(text, sizeof text, "%sleft out: %s", text[0] != '\0' ? "; " : "", fallback);
+    if (fallback != NULL) sti_append(text, sizeof text, "%sdefault: %s", text[0] != '\0' ? "; " : "", fallback);
     if (text[0] != '\0') schema = sti_with(schema, "description", json_string(text));
     return json_is_null(value) ? schema : sti_with(schema, "default", value);
 }

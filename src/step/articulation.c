@@ -96,8 +96,7 @@ st_Status st_articulation_create(st_System *system, st_Articulation **out, st_Er
     STI_NEED(system, err);
     STI_NEED(out, err);
     *out = NULL;
-    if (!system->model.rigid)
-        return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of one's own has no joints: its coordinates are its own");
+    if (!system->model.rigid) return sti_fail(err, ST_ERR_UNSUPPORTED, "a system of your own model has no joints");
     const st_Allocator *allocator = &system->model.given.allocator; /* it may outlive the scene of the system */
     st_Articulation *a = sti_alloc(allocator, 1, sizeof *a);
     if (a == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for an articulation");

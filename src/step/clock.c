@@ -102,8 +102,8 @@ st_Status sti_go_on(const sti_Model *model, const sti_State *state, sti_StepWork
     if (!work->stepping || !sti_stopped(work->stop)) return ST_OK;
     if (atomic_load(&work->stop->why) == STI_OUT_OF_TIME)
         return sti_fail(err, ST_ERR_CANCELLED,
-                        "the step from t = %g s took longer than step_seconds = %g s, and was cancelled: where a run "
-                        "ends for this depends on the machine",
+                        "the step from t = %g s took longer than step_seconds = %g s and was cancelled; the time at "
+                        "which this happens depends on the machine",
                         state->t, model->def.step_seconds);
     return sti_fail(err, ST_ERR_CANCELLED, "the step from t = %g s was cancelled; the state is as before it", state->t);
 }

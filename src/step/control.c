@@ -33,12 +33,13 @@ st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, s
     const st_JointDef *def = &world->scene->joint[joint];
     if (def->motor.type == ST_MOTOR_NONE || def->motor.type == ST_MOTOR_MOTION)
         return sti_fail(err, ST_ERR_ARGUMENT,
-                        "joint \"%s\": its motor is \"%s\", must be \"speed\", \"position\" or \"force\" to be told",
+                        "joint \"%s\": its motor is \"%s\", only \"speed\", \"position\" and \"force\" can be set",
                         def->name, st_motor_type_name(def->motor.type));
     sti_Control control = {.is_set = !isnan(wanted)};
     if (control.is_set && !sti_within(wanted, STI_LARGEST))
-        return sti_fail(err, ST_ERR_ARGUMENT, "joint \"%s\": its motor is told %g, must be from %g to %g", def->name,
-                        wanted, -STI_LARGEST, STI_LARGEST);
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "joint \"%s\": the wanted value of its motor is %g, must be from %g to %g", def->name, wanted,
+                        -STI_LARGEST, STI_LARGEST);
     if (control.is_set && !def->motor.integrate && def->motor.lowest < def->motor.highest)
         wanted = fmin(fmax(wanted, def->motor.lowest), def->motor.highest);
     if (control.is_set) control.value[0] = wanted;

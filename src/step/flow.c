@@ -152,7 +152,7 @@ static st_Status create_flow(st_System *system, st_Error *err)
                     return sti_fail(
                         err, ST_ERR_ARGUMENT,
                         "outlet \"%s\": bodies is \"%s\", but body \"%s\" is fixed, or has joints, springs or "
-                        "forces, and cannot be taken out",
+                        "forces, and cannot be removed",
                         outlet->name, outlet->bodies, name);
             }
             if (n <= 0)
@@ -340,16 +340,16 @@ bool st_system_present(const st_System *system, st_BodyId body)
 static st_Status check_free_body(const sti_Model *model, sti_StepWork *work, const char *call, st_BodyId *body,
                                  st_Error *err)
 {
-    if (!model->rigid) return sti_fail(err, ST_ERR_UNSUPPORTED, "%s: a model of the user's has no bodies", call);
+    if (!model->rigid) return sti_fail(err, ST_ERR_UNSUPPORTED, "%s: a system of your own model has no bodies", call);
     if (work->on_device != NULL)
-        return sti_fail(err, ST_ERR_UNSUPPORTED, "%s: on a device bodies do not come and go", call);
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "%s: bodies cannot be inserted or removed on a device", call);
     *body = sti_body_now(model->world->scene, *body);
     STI_TRY(sti_check_movable(model, call, *body, err));
     STI_TRY(list_bound(model, work, err));
     if (work->bound[body->index1])
         return sti_fail(err, ST_ERR_ARGUMENT,
-                        "%s: body \"%s\" has joints, springs or forces; only free bodies come and go while a system "
-                        "runs: remove it from the scene, and call st_system_change",
+                        "%s: body \"%s\" has joints, springs or forces; only free bodies can be inserted or removed "
+                        "while a system runs: remove it from the scene, and call st_system_change",
                         call, model->world->scene->names[STI_BODY].name[body->index1]);
     return ST_OK;
 }
@@ -376,7 +376,7 @@ st_Status st_system_remove_body(st_System *system, st_BodyId body, st_Error *err
     STI_TRY(check_free_body(&system->model, &system->work, "st_system_remove_body", &body, err));
     const sti_World *world = system->model.world;
     if (sti_is_absent(world, body.index1))
-        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_remove_body: body \"%s\" is not there",
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_remove_body: body \"%s\" is absent already",
                         world->scene->names[STI_BODY].name[body.index1]);
     const double rest[6] = {0};
     const st_Pose parked = sti_parked(world, body.index1);
@@ -395,7 +395,7 @@ st_Status st_system_insert_body(st_System *system, st_BodyId body, const st_Pose
     const sti_World *world = system->model.world;
     const char *name = world->scene->names[STI_BODY].name[body.index1];
     if (!sti_is_absent(world, body.index1))
-        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_insert_body: body \"%s\" is there already", name);
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_insert_body: body \"%s\" is present already", name);
     double full[9] = {0}; /* velocity, spin, position */
     if (velocity != NULL) vec3_store(full, *velocity);
     if (spin != NULL) vec3_store(full + 3, *spin);

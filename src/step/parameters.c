@@ -48,8 +48,7 @@ st_Status sti_set_parameters(const sti_Model *model, sti_State *state, sti_StepW
 {
     sti_World *world = model->world;
     unsigned own = world->values.own, array;
-    if (!model->rigid)
-        return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of the user's has no parameters: its numbers are its own");
+    if (!model->rigid) return sti_fail(err, ST_ERR_UNSUPPORTED, "a system of your own model has no parameters");
     if (work->on_device != NULL)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "parameters of a system that runs on a device cannot change");
     for (int k = 0; k < n; k++) {

@@ -11,7 +11,7 @@
 static st_Status placed_world(const sti_Model *model, const sti_State *state, sti_World **world, st_Error *err)
 {
     *world = model->world;
-    if (!model->rigid) return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of one's own has no shapes to ask about");
+    if (!model->rigid) return sti_fail(err, ST_ERR_UNSUPPORTED, "a system of your own model has no shapes");
     sti_Collider *c = &model->world->collider;
     if (c->asked && model->table.contacts != NULL) return ST_OK;
     STI_TRY(sti_collider_place(model->world, state->q, err));

@@ -207,7 +207,7 @@ st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *e
     if (system == NULL || scene == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_change: system and scene must be given");
     if (!system->model.rigid)
-        return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of the user's is not made from a scene and cannot change it");
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "a system of your own model has no scene to change");
     Moved moved;
     sti_World *world;
     const sti_World *was = system->model.world;
@@ -271,7 +271,7 @@ st_Status st_system_clone(const st_System *system, st_System **out, st_Error *er
     *out = NULL;
     if (!system->model.rigid)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "a model of the user's cannot be cloned: create another, and st_system_restore its state");
+                        "a system of your own model cannot be cloned: create another system and use st_system_restore");
     const sti_World *from = system->model.world;
     const sti_State *state = &system->state;
     sti_World *world;

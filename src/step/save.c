@@ -366,9 +366,10 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
             !is_of_world(model, patch.id) || (k > 0 && patch.id <= last))
             return state_damaged(err);
         if (!sti_patch_fits(model, &patch))
-            return sti_fail(err, ST_ERR_ARGUMENT,
-                            "the saved state has a patch of %d elements, which the contacts of this system have not",
-                            patch.key.n_elements);
+            return sti_fail(
+                err, ST_ERR_ARGUMENT,
+                "the saved state has a patch of %d elements, but the contacts of this system have another number",
+                patch.key.n_elements);
     }
     for (int64_t k = 0; k < part[IMPULSES].count; k++) {
         sti_Impulse impulse;
@@ -423,7 +424,8 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
     /* Those of a system without sleep are empty: there all are awake. */
     const int64_t n = part[ASLEEP].count;
     if (n > 0 && !work->sleep.on)
-        return sti_fail(err, ST_ERR_ARGUMENT, "the saved state knows who sleeps, and the system has `sleep` off");
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "the saved state is of a system with the setting `sleep` on; this system has it off");
     if ((n > 0 && n != work->sleep.n_bodies) || part[DUE].count != n || part[RINGS].count != n ||
         part[RESTS].count != n || (n == 0 && part[SLEEPERS].count > 0))
         return state_damaged(err);
@@ -606,7 +608,9 @@ st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, 
     Head head;
     if (buffer == NULL || size < sizeof head) return state_damaged(err);
     memcpy(&head, buffer, sizeof head);
-    if (head.magic != MAGIC) return sti_fail(err, ST_ERR_FORMAT, "these bytes are no saved state of this machine");
+    if (head.magic != MAGIC)
+        return sti_fail(err, ST_ERR_FORMAT,
+                        "these bytes are not a saved state, or come from a machine with another byte order");
     if (head.version != VERSION)
         return sti_fail(err, ST_ERR_FORMAT, "the saved state has version %d, this library reads %d", head.version,
                         VERSION);
@@ -621,7 +625,7 @@ st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, 
                         "same scene");
     if (head.changes != system->state.n_changes)
         return sti_fail(err, ST_ERR_ARGUMENT,
-                        "the saved state is of a system whose scene was changed %d times while it ran, this one's %d "
+                        "the scene of the saved system was changed %d times during the run, that of this system %d "
                         "times: not the same scene",
                         head.changes, system->state.n_changes);
     /* Find every section; unknown ones are a newer library's. */

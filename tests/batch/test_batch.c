@@ -369,9 +369,9 @@ static void bad_input_is_refused_by_name(void **state)
     const char *const wrong[][2] = {{"mass", "must begin with bodies/"},
                                     {"bodies/box", "must be KIND/NAME/KEY"},
                                     {"bodies/box/size", "must be one of mass"},
-                                    {"bodies/bix/mass", "nothing of this name"},
+                                    {"bodies/bix/mass", "nothing in the scene has this path"},
                                     {"bodies/box/shapes/cube/size", "must be one of friction"},
-                                    {"joints/knee/friction", "nothing of this name"},
+                                    {"joints/knee/friction", "nothing in the scene has this path"},
                                     {"springs/spring", "must be KIND/NAME/KEY"},
                                     {"ground/floor", "ground/NAME/KEY"}};
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {

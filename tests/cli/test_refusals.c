@@ -215,10 +215,10 @@ static void usage_that_is_wrong(void **state)
         {{"run", "a", "--every", "2", "--every=3"}, "--every is given twice"},
         {{"plot", "a.h5", "-x", "kinetic"}, "-y CURVE is missing"},
         {{"plot", "a.h5", "-ykinetic"}, "a.h5: cannot be read"}, /* the file comes before what is done with it */
-        {{"render", "a.h5", "-ox.png", "--fps", "3"}, "--fps and --speed are about a film"},
-        {{"render", "a.h5", "-ox.jpg", "--to", "3"}, "are about a film"},
-        {{"render", "a.h5", "-ox.mp4", "--at", "3"}, "--at is about one picture"},
-        {{"render", "a.h5", "-oframes/", "--at", "3"}, "--at is about one picture"},
+        {{"render", "a.h5", "-ox.png", "--fps", "3"}, "--fps and --speed are for films"},
+        {{"render", "a.h5", "-ox.jpg", "--to", "3"}, "are for films"},
+        {{"render", "a.h5", "-ox.mp4", "--at", "3"}, "--at is for one picture"},
+        {{"render", "a.h5", "-oframes/", "--at", "3"}, "--at is for one picture"},
         {{"schema", "x"}, "\"x\""},
         {{"examples", "no-such-example"}, "no-such-example"}};
     Program *p = *state;

@@ -153,7 +153,7 @@ static void bad_mjcf_files(void **state)
 {
     static const Bad cases[] = {
         {"<mujoco>\n<worldbody>\n</mujoco>", 3, {"not XML", NULL}},
-        {MJCF("<worldbodies/>"), 2, {"<worldbodies>", "not understood", NULL}},
+        {MJCF("<worldbodies/>"), 2, {"<worldbodies>", "not supported", NULL}},
         {MJCF("<compiler angle='grad'/>"), 2, {"angle is \"grad\"", NULL}},
         {MJCF("<compiler eulerseq='xyzz'/>"), 2, {"eulerseq", NULL}},
         {MJCF("<compiler coordinate='polar'/>"), 2, {"coordinate is \"polar\"", "local or global", NULL}},
@@ -187,12 +187,12 @@ static void bad_mjcf_files(void **state)
         {ONE("<joint/><geom type='capsule' size='1' fromto='0 0 0 0 0 0'/>"), 3, {"same point", NULL}},
         {ONE("<joint/><body name='b'/>"), 3, {"used twice", NULL}},
         {ONE("<joint/><body name='c'><freejoint/>" MASS "</body>"), 3, {"free", "worldbody", NULL}},
-        {ONE("<composite/>"), 3, {"<composite>", "not understood", NULL}},
+        {ONE("<composite/>"), 3, {"<composite>", "not supported", NULL}},
         {MJCF("<worldbody><body name='b'><joint name='j'/></body></worldbody>"), 2, {"has no mass", "\"j\""}},
         {ONE("<joint name='j'/></body></worldbody><actuator>\n<muscle joint='j'/></actuator><worldbody><body>"
              "<freejoint/>" MASS),
          4,
-         {"<muscle>", "not understood", NULL}},
+         {"<muscle>", "not supported", NULL}},
         {ONE("<joint name='j'/></body></worldbody><actuator>\n<motor joint='k'/></actuator><worldbody><body>"
              "<freejoint/>" MASS),
          4,
@@ -220,7 +220,7 @@ static void mjcf_files_name_others(void **state)
                       "<include file='parts/arm.xml'/></mujoco>");
     RUN(p, "check", robot);
     check_status(p, 2);
-    check_contains(p->err, "parts/arm.xml:2: <joint \"j\">: attribute unheard is not understood");
+    check_contains(p->err, "parts/arm.xml:2: <joint \"j\">: attribute unheard is not supported");
     RUN(p, "convert", robot, "--set", "robots/0/ignore=[\"unheard\"]");
     check_status(p, 0);
     check_contains(p->err, "not carried over: unheard of <joint>");
@@ -293,7 +293,7 @@ static void bad_robots_in_scenes(void **state)
         {"{\"file\": \"none.urdf\"}", {"scene.json:2:", "none.urdf: cannot be opened"}},
         {"{\"file\": \"arm.urdf\", \"fixd\": true}", {"scene.json:2:", "did you mean \"fixed\"?"}},
         {"{\"file\": \"arm.urdf\", \"positions\": {\"elbo\": 1}}",
-         {"scene.json:2:", "\"elbo\", which is none; did you mean"}},
+         {"scene.json:2:", "\"elbo\", but the robot has no such joint with a coordinate; did you mean"}},
         {"{\"file\": \"arm.urdf\", \"positions\": {\"elbow\": 9}}", {"scene.json:2:", "is 9, must be from -1 to 1"}},
         {"{\"file\": \"arm.urdf\", \"name\": \"a23456789012345678901234567890123456789012345678901234567890x\"}",
          {"scene.json:2:", "at most 60 bytes"}},
@@ -342,8 +342,9 @@ static void run_a_robot_by_its_file(void **state)
     root = printed_json(p);
     const json_t *remarks = json_object_get(root, "remarks");
     assert_int_equal(json_array_size(remarks), 6); /* four knees cannot be at 0 */
-    check_contains(json_string_value(json_array_get(remarks, 0)), "is free to move");
-    check_contains(json_string_value(json_array_get(remarks, 1)), "knee\" starts at its limit, -0.4: 0 is outside");
+    check_contains(json_string_value(json_array_get(remarks, 0)), "can move freely");
+    check_contains(json_string_value(json_array_get(remarks, 1)),
+                   "knee\" starts at its limit -0.4, because 0 is outside");
     check_contains(json_string_value(json_array_get(remarks, 5)),
                    "not carried over: <visual>, velocity of <limit> (12 times)");
     json_decref(root);

@@ -210,7 +210,7 @@ static void refusals(void **state)
     check_contains(p->err, "--history is for one file");
     RUN(p, "solve", "tests/data/problems/lcp_CPS_1.hdf5", "--determine");
     check_status(p, 2);
-    check_contains(p->err, "--determine is about friction problems");
+    check_contains(p->err, "--determine is for friction problems");
     RUN(p, "solve", p->folder, "--determine");
     check_status(p, 2);
     check_contains(p->err, "--determine on a folder needs --json");

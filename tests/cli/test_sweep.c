@@ -287,7 +287,7 @@ static void results_of_another_study_are_refused(void **state)
     write_file(journal, "mine\n");
     RUN(p, "sweep", scene, "--vary", "bodies/ball/mass=1,2", "-o", table, "--fresh");
     check_status(p, 2);
-    check_contains(p->err, "is in the way");
+    check_contains(p->err, "is not part of a parameter study");
     read_file(journal, p->out);
     assert_string_equal(p->out, "mine\n");
 }
@@ -323,9 +323,9 @@ static void mistakes_are_refused_by_name(void **state)
     REFUSED("given twice", MASS, "-y", "steps,steps");
     REFUSED("must end in .csv", MASS, "-o", in_folder(p, "table.txt"));
     REFUSED("is the scene itself", MASS, "-o", scene);
-    REFUSED("-x is about the plot", MASS, "-x", "bodies/ball/mass");
+    REFUSED("-x is for the plot", MASS, "-x", "bodies/ball/mass");
     REFUSED("does not vary", MASS, "--plot", in_folder(p, "a.svg"), "-x", "simulation/h");
-    REFUSED("are no numbers", "--vary", "simulation/integrator=euler,implicit", "--plot", in_folder(p, "a.svg"));
+    REFUSED("are not numbers", "--vary", "simulation/integrator=euler,implicit", "--plot", in_folder(p, "a.svg"));
     REFUSED("cannot be read", "--values", in_folder(p, "none.csv"));
     write_file(values, "");
     REFUSED("title 1 is empty", "--values", values);
@@ -335,7 +335,7 @@ static void mistakes_are_refused_by_name(void **state)
     REFUSED("values.csv:3: has 1 values, must have 2", "--values", values);
     write_file(values, "bodies/ball/mass\n1\n\"2\n");
     REFUSED("values.csv:3: a quote is not closed", "--values", values);
-    REFUSED("go without it", "--values", values, MASS);
+    REFUSED("cannot be used with it", "--values", values, MASS);
     assert_int_equal(access(table, F_OK), -1);
 }
 

@@ -81,7 +81,7 @@ class Batch(unittest.TestCase):
             ({"worlds": 2, "threads": None}, TypeError, "threads must be an integer"),
             ({"worlds": 2, "parameters": "bodies/box/mass"}, TypeError, "a sequence of str"),
             ({"worlds": 2, "parameters": [1]}, TypeError, "must be a str"),
-            ({"worlds": 2, "parameters": ["bodies/bix/mass"]}, stiction.Error, "nothing of this name"),
+            ({"worlds": 2, "parameters": ["bodies/bix/mass"]}, stiction.Error, "nothing in the scene has this path"),
             ({"worlds": 2, "hh": 1}, Exception, "hh"),
             ({}, TypeError, "number of worlds"),
         ]:
@@ -95,7 +95,7 @@ class Batch(unittest.TestCase):
             (lambda: batch.step(-1), stiction.Error, "-1 steps"),
             (lambda: batch.step("two"), TypeError, "steps"),
             (lambda: batch.step([1, 2, 3]), ValueError, "steps has 3 numbers, must have one for each of 2 worlds"),
-            (lambda: batch.step([1, 1], mask=[1, 1]), TypeError, "mask is one too many"),
+            (lambda: batch.step([1, 1], mask=[1, 1]), TypeError, "a mask is not allowed"),
             (lambda: batch.step(1, mask=[1]), ValueError, "mask has 1 numbers"),
             (lambda: batch.step(1, mask=[1, 0.5]), TypeError, "mask"),
             (lambda: batch.reset(keyframe=3), stiction.Error, "keyframe 3, must be 0 to 0"),

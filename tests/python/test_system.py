@@ -58,7 +58,7 @@ class Stepping(unittest.TestCase):
         self.assertEqual(restored.parameter("ground/floor/friction"), 0.25)
         with self.assertRaisesRegex(stiction.Error, "mass is -1"):
             system.set_parameter("bodies/box/mass", -1)
-        with self.assertRaisesRegex(stiction.Error, "nothing of this name"):
+        with self.assertRaisesRegex(stiction.Error, "nothing in the scene has this path"):
             system.parameter("bodies/bix/mass")
         self.assertRaises(TypeError, system.set_parameter, "bodies/box/mass", None)
         self.assertEqual(system.hash(), copy.hash())

@@ -422,7 +422,7 @@ static void missing_and_foreign_are_named(void **state)
     file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     put(file, "/recording/t", H5T_NATIVE_DOUBLE, q2, 2);
     H5Fclose(file);
-    check_refused(path, "holds no problem");
+    check_refused(path, "contains no problem");
     FILE *text = fopen(path, "w");
     fputs("{ \"bodies\": [] }", text);
     fclose(text);

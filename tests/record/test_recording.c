@@ -476,7 +476,7 @@ static void a_changed_scene_is_refused(void **state)
     check_ok(st_system_change(f->system, f->scene, &err), err);
     check_ok(st_system_step(f->system, f->def.h, &info, &err), err);
     assert_int_equal(st_recorder_add(recorder, f->system, &info, &err), ST_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "changed.h5: the scene was changed while it ran"));
+    assert_non_null(strstr(err.message, "changed.h5: the scene was changed during the run"));
     err.status = ST_OK;
     check_ok(st_recorder_close(recorder, f->system, "finished", "", &err), err);
     check_ok(st_recording_open(path, &r, &err), err);

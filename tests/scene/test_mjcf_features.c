@@ -730,7 +730,7 @@ static void written_and_read_again(void **state)
 static void refused_by_name(void **state)
 {
     (void)state;
-    check_refused("<mujoco><deformable>\n<flex/></deformable></mujoco>", 2, "<flex>", "not understood");
+    check_refused("<mujoco><deformable>\n<flex/></deformable></mujoco>", 2, "<flex>", "not supported");
     check_refused("<mujoco><worldbody><body><freejoint/>" INERTIAL "\n<flexcomp/></body></worldbody></mujoco>", 2,
                   "<flexcomp>");
     check_refused("<mujoco><worldbody><body>" INERTIAL

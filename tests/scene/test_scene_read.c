@@ -295,7 +295,7 @@ static void test_materials(void **state)
     check_refused(
         "{\"bodies\": [{\"mass\": 1}], \"materials\": [{\"name\": \"ice\"}], \"material_pairs\": [\n"
         "{\"a\": \"ice\", \"b\": \"ice\", \"friction\": 0},\n{\"a\": \"ice\", \"b\": \"ice\", \"friction\": 0}]}",
-        3, "\"ice\" and \"ice\" is there twice");
+        3, "\"ice\" and \"ice\" is given twice");
 }
 
 static void test_springs(void **state)
@@ -597,7 +597,7 @@ static void test_names_and_references(void **state)
     check_refused("{\"bodies\": [\n{\"name\": \"left\", \"mass\": 1, \"inertia\": 1},\n{\"mass\": 1, \"inertia\": 1},\n"
                   "{\"mass\": 1, \"inertia\": 1, \"name\": \"left\"}]}",
                   4, "body \"left\"", "twice", "line 2");
-    check_refused("{\"bodies\": [\n{\"name\": \"ground\", \"mass\": 1}]}", 2, "\"ground\" is taken");
+    check_refused("{\"bodies\": [\n{\"name\": \"ground\", \"mass\": 1}]}", 2, "\"ground\" is reserved");
     check_refused("{" BODIES
                   ", \"springs\": [\n{\"name\": \"s\", \"a\": \"a\", \"point_b\": [1, 1, 1], \"damping\": 1},\n"
                   "{\"name\": \"s\", \"a\": \"a\", \"point_b\": [1, 1, 1], \"damping\": 1}]}",

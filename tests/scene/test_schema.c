@@ -143,10 +143,10 @@ static void compare(const json_t *schema, json_t *tree, const char *what)
         "lower must be below upper",
         "its table has",
         "all its stiffnesses",
-        "says nothing",
+        "has no value",
         "twice",
         "two of this name",
-        "is taken",
+        "is reserved",
         "both",
         "unit quaternion", /* norms, */
         "[0, 0, 0], must be",
@@ -160,11 +160,11 @@ static void compare(const json_t *schema, json_t *tree, const char *what)
         "the time before it",
         "does not move",
         "origin",
-        "and mass is not",
+        "but mass is not",
         "control characters",
         "is inf",           /* lengths that overflow, */
         "cannot be opened", /* what is in files */
-        "which is none",
+        "has no such joint",
         "must be from -2 to 2",
     };
     char *text = json_dumps(tree, JSON_REAL_PRECISION(17));

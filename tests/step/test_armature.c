@@ -387,7 +387,7 @@ static void mistakes_are_named(void **state)
     body.mass = 1, body.name = "elbow rotor", body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
     check_ok(st_scene_add_body(m.scene, &body, NULL, &m.err), m.err);
     refuse(st_system_create(m.scene, &m.def, &m.system, &m.err), &m.err,
-           "joint \"elbow\": its armature is a body \"elbow rotor\", and that name is taken");
+           "joint \"elbow\": its armature needs the body name \"elbow rotor\", which another body has");
     end(&m);
 }
 

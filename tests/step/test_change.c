@@ -635,7 +635,7 @@ static void what_cannot_be_changes_nothing(void **state)
     unsigned char *bytes = save(run.sys, &size); /* joints may be elsewhere since: a state of before is refused */
     change(&run);
     assert_int_equal(st_system_restore(run.sys, bytes, size, &run.err), ST_ERR_ARGUMENT);
-    assert_non_null(strstr(run.err.message, "changed 0 times while it ran, this one's 1 times"));
+    assert_non_null(strstr(run.err.message, "changed 0 times during the run, that of this system 1 times"));
     run.err.status = ST_OK;
     free(bytes);
     end(&run), end(&other);

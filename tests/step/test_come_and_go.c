@@ -236,9 +236,9 @@ static void bad_calls_are_refused(void **state)
     refuse(st_system_remove_body(s, ST_GROUND, &m.err), &m.err, "no body 0");
     refuse(st_system_remove_body(s, fixed, &m.err), &m.err, "\"post\" is fixed");
     refuse(st_system_remove_body(s, held, &m.err), &m.err, "has joints, springs or forces");
-    refuse(st_system_insert_body(s, box, &good, NULL, NULL, &m.err), &m.err, "is there already");
+    refuse(st_system_insert_body(s, box, &good, NULL, NULL, &m.err), &m.err, "is present already");
     check_ok(st_system_remove_body(s, box, &m.err), m.err);
-    refuse(st_system_remove_body(s, box, &m.err), &m.err, "is not there");
+    refuse(st_system_remove_body(s, box, &m.err), &m.err, "is absent already");
     refuse(st_system_insert_body(s, box, NULL, NULL, NULL, &m.err), &m.err, "pose");
     refuse(st_system_insert_body(s, box, &far, NULL, NULL, &m.err), &m.err, "position[0] is inf");
     refuse(st_system_insert_body(s, box, &flat, NULL, NULL, &m.err), &m.err, "length 2");

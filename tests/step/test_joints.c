@@ -632,7 +632,7 @@ static void materials_rebound(void **state)
         steel.restitution = 0.8, cork.restitution = 0.2;
         check_ok(st_scene_add_material(m.scene, &steel, &pair.a, &m.err), m.err);
         check_ok(st_scene_add_material(m.scene, &cork, &pair.b, &m.err), m.err);
-        refuse(st_scene_add_material_pair(m.scene, &pair, &m.err), &m.err, "says nothing");
+        refuse(st_scene_add_material_pair(m.scene, &pair, &m.err), &m.err, "has no value");
         pair.restitution = 0.4; /* friction stays the mean */
         if (said) check_ok(st_scene_add_material_pair(m.scene, &pair, &m.err), m.err);
         st_ShapeDef plane = st_plane_def(), point = st_point_def();
@@ -739,7 +739,7 @@ static void bad_joints_are_refused(void **state)
         {ST_JOINT_SCREW, "pitch is 0"},
         {ST_JOINT_GEAR, "joint_a is joint number 0"},
         {ST_JOINT_DISTANCE, "length is -2"},
-        {ST_JOINT_REVOLUTE, "its motion starts at 0.5, but the joint stands at 0"},
+        {ST_JOINT_REVOLUTE, "its motion starts at 0.5, but the coordinate of the joint is 0"},
         {ST_JOINT_REVOLUTE, "coordinate is \"distance\", which a revolute joint does not have"},
         {ST_JOINT_FREE, "point and point_b coincide"},
         {ST_JOINT_PRISMATIC, "motor: stiffness is 0"},
@@ -887,7 +887,7 @@ static void materials_combine(void **state)
         check_ok(st_scene_add_material(m.scene, &rubber, &pair.b, &m.err), m.err);
         pair.mu = 0.1;
         if (cases[k].pair) check_ok(st_scene_add_material_pair(m.scene, &pair, &m.err), m.err);
-        if (cases[k].pair) refuse(st_scene_add_material_pair(m.scene, &pair, &m.err), &m.err, "is there twice");
+        if (cases[k].pair) refuse(st_scene_add_material_pair(m.scene, &pair, &m.err), &m.err, "is given twice");
         st_ShapeDef plane = st_plane_def(), ball = st_point_def();
         plane.material = pair.a, ball.material = st_scene_find_material(m.scene, "rubber");
         st_BodyDef body = st_body_def();

@@ -457,10 +457,10 @@ static void bad_input(void **state)
     refused("", ", \"kinetic_friction\": 0.2", box, "stribeck_speed");
     refused("", ", \"liquid_volume\": 1e-9, \"wetting_angle\": 2", box, "wetting_angle is 2");
     refused("", ", \"surface_tension\": -1", box, "surface_tension");
-    refused("", "", shape, "ellipse of friction");
+    refused("", "", shape, "friction_across needs a friction_direction");
     snprintf(shape, sizeof shape, "%s, \"friction_across\": 0, \"friction_direction\": [1, 0, 0]", box);
     refused("", "", shape, "friction_across");
-    refused("", ", \"friction\": 0", grained, "ellipse of friction has axes 0 and 0.15");
+    refused("", ", \"friction\": 0", grained, "friction is 0 and friction_across is 0.15");
     refused(", \"contact\": \"regularized\"", ", \"adhesion\": 1", box, "adhesion");
     refused(", \"contact\": \"regularized\"", "", grained, "friction_across");
 }

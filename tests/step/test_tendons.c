@@ -173,14 +173,14 @@ static void what_cannot_be(void **state)
     assert_non_null(strstr(err.message, "path has 0 members"));
     tendon.path = path, tendon.n_path = 2;
     assert_int_equal(st_scene_add_joint(m.scene, &tendon, NULL, &err), ST_ERR_ARGUMENT);
-    assert_non_null(strstr(err.message, "nothing that moves"));
+    assert_non_null(strstr(err.message, "no body that can move"));
     path[1] = part(ST_TENDON_SPHERE, body, vec3(0, 0, 0));
     path[1].radius = 1;
     assert_int_equal(st_scene_add_joint(m.scene, &tendon, NULL, &err), ST_ERR_ARGUMENT);
-    assert_non_null(strstr(err.message, "a point must be before and after it"));
+    assert_non_null(strstr(err.message, "a point must come before and after it"));
     path[1] = (st_TendonPoint){.kind = ST_TENDON_JOINT, .joint = {7}, .coefficient = 1};
     assert_int_equal(st_scene_add_joint(m.scene, &tendon, NULL, &err), ST_ERR_ARGUMENT);
-    assert_non_null(strstr(err.message, "all must be joints, or none"));
+    assert_non_null(strstr(err.message, "all members must be joints, or none"));
     assert_int_equal(st_scene_joint_count(m.scene), 0);
     end(&m);
 }

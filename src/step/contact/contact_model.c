@@ -26,7 +26,7 @@ static st_Status check_turning(const st_SystemDef *def, const char *who, double 
                         kind, st_law_name(def->law));
     if (def->contact == ST_CONTACT_COMPLIANT)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "%s has %s friction, but a compliant patch makes its own: leave it out", who, kind);
+                        "%s has %s friction, but a compliant patch computes its own: leave it out", who, kind);
     if (!st_solver_accepts(def->solver, def->law, (rolling > 0 ? 5 : 3) + (spinning > 0 ? 1 : 0), true))
         return sti_fail(
             err, ST_ERR_UNSUPPORTED,
@@ -120,7 +120,8 @@ st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *worl
                             st_law_name(def->law));
         if (def->rigid_limit)
             return sti_fail(err, ST_ERR_UNSUPPORTED,
-                            "rigid_limit goes step by step to what forces \"least_norm\" finds at once: leave one out");
+                            "rigid_limit approaches by iteration the forces that \"least_norm\" computes directly: use "
+                            "only one of the two");
     }
     const st_Scene *scene = world->scene;
     char who[2 * STI_NAME_MAX + 64];
