@@ -70,14 +70,14 @@ static int print_info(st_Recording *recording, const char *path)
     for (int k = 0; k < i->n_sets; k++)
         printf("  %-13s %s\n", k == 0 ? "overrides" : "", i->sets[k]);
     if (!i->closed)
-        printf("  run           cut off, or still going on: what follows is up to the last flush\n");
+        printf("  run           truncated, or still running: this is the data up to the last flush\n");
     else
         printf("  run           %s%s%s\n", i->outcome, i->message[0] != '\0' ? ": " : "", i->message);
     printf("  time          %.9g s to %.9g s, %lld steps, %.3g s wall\n", i->first, i->last,
            i->n_steps > 0 ? (long long)i->n_steps - 1 : 0, i->wall);
     printf("  bodies        %d\n", i->n_bodies);
     if (i->rate > 0)
-        printf("  frames        %lld, %g a simulated second\n", (long long)i->n_frames, i->rate);
+        printf("  frames        %lld, %g per simulated second\n", (long long)i->n_frames, i->rate);
     else
         printf("  frames        %lld, every step\n", (long long)i->n_frames);
     printf("  contacts      %lld in all frames\n  events        %lld\n", (long long)i->n_contacts,

@@ -252,7 +252,7 @@ static void files_are_made_of_it(void **state)
     RUN(p, "info", out);
     check_contains(p->out, "balls");
     check_contains(p->out, "finished");
-    check_contains(p->out, "21, 10 a simulated second");
+    check_contains(p->out, "21, 10 per simulated second");
     RUN(p, "info", out, "--scene");
     read_file(scene, p->err);
     assert_string_equal(p->out, p->err);
