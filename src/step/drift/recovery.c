@@ -51,6 +51,12 @@ void sti_find_islands(const sti_Model *model, const sti_StepWork *work, int *of)
     for (int k = 0; k < soft->n_rows; k++)
         connect(of, soft->i + soft->p[k], soft->p[k + 1] - soft->p[k]);
     for (int c = 0; c < step->problem.n_contacts; c++) {
+        if (step->piled) { /* two bodies, or one: no row is needed */
+            const int32_t *body = step->pile.body + 2 * (ptrdiff_t)c;
+            if (body[0] < 0 || body[1] < 0) continue;
+            connect(of, (const int[]){model->first[body[0]], model->first[body[1]]}, 2);
+            continue;
+        }
         sti_RowView row;
         sti_view_row(model, work, c, 0, &row);
         connect(of, row.i, row.n);
