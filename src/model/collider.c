@@ -246,6 +246,7 @@ void sti_collider_close(sti_World *world)
     sti_pairs_free(&c->pairs);
     STI_RELEASE(a, c->live, c->live_capacity);
     STI_RELEASE(a, c->cache, c->cache_capacity);
+    STI_RELEASE(a, c->cache_used, c->cache_used_size);
     if (c->points.allocator.free != NULL) sti_points_free(&c->points);
     sti_helpers_free(world);
 }

@@ -287,6 +287,8 @@ static st_Status push_pair(ContactTask *task, sti_Pair *pair)
 /* ---- a range of pairs ---------------------------------------------------------------------------- */
 
 #define CHUNK 256
+/* Pairs between a prefetch of what is kept of a pair's patch and its use. */
+enum { PAIRS_AHEAD = 6 };
 
 /* Of n pairs, those whose balls are nearer than the margin, up to rounding on the safe side. By the poses alone:
  * pairs are kept with more room than this. About every second one is, in no order: so no branches. */
@@ -317,6 +319,13 @@ static int64_t count_pairs(const sti_World *world)
     return world->awake != NULL ? world->collider.n_live : world->collider.pairs.n_pairs;
 }
 
+/* Entries lie in the order in which pairs met, so that a large pile would wait for each of them. */
+static void prefetch_entry(const sti_ContactCacheEntry *entry)
+{
+    for (size_t at = 0; at < offsetof(sti_ContactCacheEntry, pose); at += 64)
+        __builtin_prefetch((const char *)entry + at);
+}
+
 /* Pairs first .. end - 1; while bodies sleep, of the list of those that are awake. */
 static st_Status push_range(ContactTask *task, int64_t first, int64_t end)
 {
@@ -332,6 +341,8 @@ static st_Status push_range(ContactTask *task, int64_t first, int64_t end)
         for (int e = 0; e < n_near; e++) {
             if (sti_stopped(world->stop))
                 return sti_fail(task->err, ST_ERR_CANCELLED, "cancelled while looking for contacts");
+            const int slot = e + PAIRS_AHEAD < n_near ? pair[near[e + PAIRS_AHEAD]].cache_slot : 0;
+            if (slot > 0) prefetch_entry(&c->cache[slot - 1]);
             STI_TRY(push_pair(task, &pair[near[e]]));
         }
     }

@@ -23,12 +23,11 @@ bool sti_shape_is_cacheable(const sti_World *world, int shape)
 static int64_t free_places(sti_Collider *c)
 {
     int64_t without = 0;
-    for (int64_t k = 0; k < c->n_cache; k++)
-        c->cache[k].used = false;
+    if (c->n_cache > 0) memset(c->cache_used, 0, (size_t)c->n_cache * sizeof *c->cache_used);
     for (int64_t k = 0; k < c->pairs.n_pairs; k++) {
         const sti_Pair *pair = &c->pairs.pair[k];
         if (pair->cache_slot > 0)
-            c->cache[pair->cache_slot - 1].used = true;
+            c->cache_used[pair->cache_slot - 1] = true;
         else
             without += c->cacheable[pair->i] && c->cacheable[pair->j];
     }
@@ -37,7 +36,7 @@ static int64_t free_places(sti_Collider *c)
 
 static int next_free(const sti_Collider *c, int k)
 {
-    while (k < c->n_cache && c->cache[k].used)
+    while (k < c->n_cache && c->cache_used[k])
         k++;
     return k;
 }
@@ -48,13 +47,15 @@ st_Status sti_contact_cache_update(sti_World *world, st_Error *err)
     if (c->cache_serial == c->pairs.serial) return ST_OK;
     int64_t without = free_places(c);
     STI_TRY(STI_GROW(&world->allocator, c->cache, c->cache_capacity, c->n_cache + without, err));
+    STI_TRY(STI_GROW(&world->allocator, c->cache_used, c->cache_used_size, c->n_cache + without, err));
     int at = 0;
     for (int64_t k = 0; k < c->pairs.n_pairs && without > 0; k++) {
         sti_Pair *pair = &c->pairs.pair[k];
         if (pair->cache_slot > 0 || !c->cacheable[pair->i] || !c->cacheable[pair->j]) continue;
         at = next_free(c, at);
         if (at == c->n_cache) c->n_cache++;
-        c->cache[at] = (sti_ContactCacheEntry){.used = true};
+        c->cache[at] = (sti_ContactCacheEntry){.until = 0};
+        c->cache_used[at] = true;
         pair->cache_slot = at + 1;
         without--;
     }
@@ -69,11 +70,11 @@ bool sti_contact_cache_is_valid(const sti_Collider *c)
         const sti_Pair *pair = &c->pairs.pair[k];
         const bool cacheable = c->cacheable[pair->i] && c->cacheable[pair->j];
         if (cacheable != (pair->cache_slot > 0) || pair->cache_slot > c->n_cache) return false;
-        if (cacheable && !c->cache[pair->cache_slot - 1].used) return false;
+        if (cacheable && !c->cache_used[pair->cache_slot - 1]) return false;
         pairs += cacheable;
     }
     for (int k = 0; k < c->n_cache; k++)
-        used += c->cache[k].used;
+        used += c->cache_used[k];
     return used == pairs;
 }
 

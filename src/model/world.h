@@ -154,7 +154,6 @@ typedef struct sti_ContactCacheEntry {
     double until;
     sti_CachedPatch patch;
     st_Pose pose[2]; /* of the bodies when it was made                                             */
-    bool used;
 } sti_ContactCacheEntry;
 
 /* Shapes made ready, where they are, and which are near: collider.c. */
@@ -199,6 +198,7 @@ typedef struct sti_Collider {
     sti_ContactCacheEntry *cache; /* n_cache places, one for each pair of cacheable shapes                   */
     int n_cache;
     int64_t cache_capacity, cache_serial; /* of the pairs that have places                           */
+    STI_ARRAY(bool, cache_used);          /* by place: a pair has it; apart, since all are set in turn */
     int64_t *live; /* while somebody sleeps: the n_live pairs with somebody who does not            */
     int64_t n_live, live_capacity;
     int64_t live_serial;       /* of the pairs that it was made of; -1: to be made                        */
