@@ -29,6 +29,7 @@ view() {
     dominoes) echo "--at 0.36 --look 0.5,-1,0.35" ;;
     arm.urdf) echo "--at 0.3 --look 0.6,-1,0.3" ;;
     dog-stands) echo "--at 0.12 --look 0.6,-1,0.35" ;;
+    dog-on-pebbles) echo "--at 0.9 --look 0.6,-1,0.5" ;;
     hopper.xml) echo "--at 0.35 --look 0.5,-1,0.2" ;;
     ragdoll.xml) echo "--at 0.4 --look 0.4,-1,0.25" ;;
     wall) echo "--at 0.42" ;;

@@ -57,7 +57,13 @@ typedef struct sti_FlatShare {
     double *sum_next, *bounds_other;                                                                                   \
     double tolerance;                                                                                                  \
     int max_sweeps, cell_bits;                                                                                         \
-    int n_driven, *driven; /* on the host */                                                                           \
+    int n_driven, *driven;            /* on the host */                                                                \
+    int n_coupled, *coupled;          /* bodies that something beside the pile pushes, on the device */                \
+    double *coupled_u, *coupled_host; /* 6 numbers of each: on the device, and on the host */                          \
+    int64_t coupled_room;                                                                                              \
+    sti_FlatBlocks coupled_blocks;                                                                                     \
+    st_Status (*beside)(void *ctx, double factor, double *u, st_Error *err);                                           \
+    void *beside_ctx;                                                                                                  \
     bool (*stopped)(void *ctx);                                                                                        \
     void *stop;                                                                                                        \
     const st_Ranks *ranks; /* NULL: there is one */                                                                    \

@@ -49,6 +49,12 @@ typedef struct sti_FlatDef {
     bool (*stopped)(void *ctx); /* asked between sweeps: true ends the step with ST_ERR_CANCELLED      */
     void *stop;                 /* its ctx                                                             */
     const st_Ranks *ranks;      /* NULL or of size 1: there is one                                     */
+    /* Something beside the pile pushes the coupled bodies, too (`couple`). It gets their velocities, 6 numbers of each
+     * in world axes, and changes them by its own impulses.
+     *     factor < 0     free velocities, before the first sweep
+     *     else           after a sweep, which began with velocities extrapolated by this factor                     */
+    st_Status (*beside)(void *ctx, double factor, double *u, st_Error *err);
+    void *beside_ctx;
 } sti_FlatDef;
 
 typedef struct sti_FlatInfo {
@@ -97,6 +103,8 @@ typedef struct sti_FlatDevice {
     /* As many, for a saved state; and back, after `put`, with the length of that step. NULL: not of several ranks. */
     st_Status (*impulses)(sti_FlatPile *pile, sti_FlatImpulse *out, st_Error *err);
     st_Status (*put_impulses)(sti_FlatPile *pile, const sti_FlatImpulse *in, int n, double h, st_Error *err);
+    /* The bodies that something beside the pile pushes, from the next step on. NULL: not of several ranks. */
+    st_Status (*couple)(sti_FlatPile *pile, const int *body, int n, st_Error *err);
 } sti_FlatDevice;
 
 extern const sti_FlatDevice sti_flat_host, sti_flat_host_ranks; /* ranks: of rank 0, def.ranks has others */

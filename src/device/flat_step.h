@@ -196,6 +196,8 @@ static void flat_destroy(sti_FlatPile *pile)
         give_back(pile, &pile->contact_blocks[k]);
     give_back(pile, &pile->pair_blocks);
     give_back(pile, &pile->model_blocks);
+    give_back(pile, &pile->coupled_blocks);
+    sti_free(&pile->allocator, pile->coupled_host, 6 * pile->coupled_room, sizeof(double));
     sti_free(&pile->allocator, pile->driven, (int64_t)pile->n_driven + 1, sizeof(int));
     device_close(pile);
     const st_Allocator allocator = pile->allocator;
@@ -246,6 +248,8 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     pile->max_sweeps = def->max_sweeps;
     pile->stopped = def->stopped;
     pile->stop = def->stop;
+    pile->beside = def->beside;
+    pile->beside_ctx = def->beside_ctx;
     pile->ranks = def->ranks != NULL && def->ranks->size > 1 ? def->ranks : NULL;
 
     f->inverse_mass = take_doubles(pile, blocks, n);
@@ -407,6 +411,48 @@ static st_Status flat_drive(sti_FlatPile *pile, const double *v, st_Error *err)
     for (int k = 0; k < pile->n_driven; k++)
         put_doubles(pile, pile->f.v + (int64_t)6 * pile->driven[k], v + (int64_t)6 * k, 6);
     return device_fault(pile, err);
+}
+
+static st_Status flat_couple(sti_FlatPile *pile, const int *body, int n, st_Error *err)
+{
+    sti_FlatBlocks *blocks = &pile->coupled_blocks;
+    pile->n_coupled = 0;
+    if (n > pile->coupled_room) {
+        const int64_t room = n + n / 2 + 64;
+        give_back(pile, blocks);
+        sti_free(&pile->allocator, pile->coupled_host, 6 * pile->coupled_room, sizeof(double));
+        pile->coupled_room = room;
+        pile->coupled = take_ints(pile, blocks, room);
+        pile->coupled_u = take_doubles(pile, blocks, 6 * room);
+        pile->coupled_host = (double *)sti_alloc(&pile->allocator, 6 * room, sizeof(double));
+        if (blocks->failed || pile->coupled_host == NULL) {
+            give_back(pile, blocks);
+            sti_free(&pile->allocator, pile->coupled_host, 6 * room, sizeof(double));
+            pile->coupled_host = NULL;
+            pile->coupled_room = 0;
+            return sti_fail(err, ST_ERR_MEMORY, "device \"%s\": no memory for %d coupled bodies", device_name, n);
+        }
+    }
+    device_put(pile, pile->coupled, body, n * (int64_t)sizeof *body);
+    pile->n_coupled = n;
+    return device_fault(pile, err);
+}
+
+/* Coupled bodies get the impulses of what is beside the pile. */
+static st_Status meet_beside(sti_FlatPile *pile, double factor, st_Error *err)
+{
+    sti_Flat *f = &pile->f;
+    const int64_t bytes = 6 * (int64_t)pile->n_coupled * (int64_t)sizeof(double);
+    if (pile->beside == NULL) return ST_OK;
+    f->list = pile->coupled;
+    f->message = pile->coupled_u;
+    RUN(pile, flat_pack, 0, pile->n_coupled);
+    device_get(pile, pile->coupled_host, f->message, bytes);
+    STI_TRY(device_fault(pile, err));
+    STI_TRY(pile->beside(pile->beside_ctx, factor, pile->coupled_host, err));
+    device_put(pile, f->message, pile->coupled_host, bytes);
+    RUN(pile, flat_unpack, 0, pile->n_coupled);
+    return ST_OK;
 }
 
 /* ---- sums ------------------------------------------------------------------------------------------------------ */
@@ -623,21 +669,25 @@ static bool end_sweep(sti_FlatPile *pile)
 }
 
 /* Sweeps until the residual is small enough, or there were enough. Each sweep begins ahead of where the last ended.
- * False: the step was cancelled. */
-static bool sweep_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
+ * After each sweep what is beside the pile is solved with the velocities that the sweep left. */
+static st_Status sweep_contacts(sti_FlatPile *pile, sti_FlatInfo *info, st_Error *err)
 {
     sti_Flat *f = &pile->f;
     const int n = f->n_contacts,
               most = info->sweeps + (info->sweeps == 0 ? pile->max_sweeps : pile->max_sweeps / 4 + 1);
+    double factor = 0;
     RUN(pile, flat_momentum_begin, 0, n);
     RUN(pile, flat_momentum_begin_bodies, 0, 3 * f->n_bodies);
     for (info->sweeps++;; info->sweeps++) {
         device_repeat(pile, sweep);
-        if (end_sweep(pile)) return false;
+        if (end_sweep(pile))
+            return sti_fail(err, ST_ERR_CANCELLED, "device \"%s\": the step was cancelled", device_name);
+        STI_TRY(meet_beside(pile, factor, err));
         if (info->sweeps % STI_FLAT_JUDGE_EVERY == 0 || info->sweeps >= most) {
             info->residual = judge(pile, info->contacts);
-            if (!(info->residual > pile->tolerance) || info->sweeps >= most) return true;
+            if (!(info->residual > pile->tolerance) || info->sweeps >= most) return ST_OK;
         }
+        if (pile->beside != NULL) device_get(pile, &factor, f->momentum + 2, (int64_t)sizeof factor);
         RUN(pile, flat_extrapolate, 0, n);
         RUN(pile, flat_extrapolate_bodies, 0, 3 * f->n_bodies);
     }
@@ -671,7 +721,7 @@ static bool limit_rebounds(sti_FlatPile *pile, int ring, sti_FlatInfo *info)
 }
 
 /* The contacts, from the impulses that they begin with; again while rebounds give energy. */
-static bool solve_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
+static st_Status solve_contacts(sti_FlatPile *pile, sti_FlatInfo *info, st_Error *err)
 {
     sti_Flat *f = &pile->f;
     const int *first = f->colour_first;
@@ -681,8 +731,8 @@ static bool solve_contacts(sti_FlatPile *pile, sti_FlatInfo *info)
     tell_border(pile);
     device_forget(pile);
     for (int ring = 0;; ring++) {
-        if (!sweep_contacts(pile, info)) return false;
-        if (!f->bounces || ring == STI_FLAT_RINGS || !limit_rebounds(pile, ring, info)) return true;
+        STI_TRY(sweep_contacts(pile, info, err));
+        if (!f->bounces || ring == STI_FLAT_RINGS || !limit_rebounds(pile, ring, info)) return ST_OK;
     }
 }
 
@@ -720,9 +770,10 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
         if (is_shared(pile)) STI_TRY(agree(pile, route_colours(pile, err), err));
         for (int k = 0; k < STI_FLAT_COLOURS; k++)
             info->colours += f->colour_first[k + 1] > f->colour_first[k];
-        const bool done = solve_contacts(pile, info);
-        STI_TRY(agree(pile, device_fault(pile, err), err));
-        if (!done) return sti_fail(err, ST_ERR_CANCELLED, "device \"%s\": the step was cancelled", device_name);
+        st_Status status = meet_beside(pile, -1, err);
+        if (status == ST_OK) status = solve_contacts(pile, info, err);
+        if (status == ST_OK) status = device_fault(pile, err);
+        STI_TRY(agree(pile, status, err));
         if (!(info->residual < 1e300))
             return sti_fail(err, ST_ERR_NUMERIC, "device \"%s\": velocities are not finite any more", device_name);
         double sums[3] = {0, 0, 0};
@@ -743,6 +794,9 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
         info->overlap = sti_larger(reduced(pile, f->n_contacts, true), 0);
         combine(pile, &info->overlap, 1, true);
         tell_all(pile);
+    } else {
+        STI_TRY(meet_beside(pile, -1, err));
+        STI_TRY(meet_beside(pile, 0, err));
     }
     device_copy(pile, f->q_start, f->q, 7 * (int64_t)n * (int64_t)sizeof(double));
     device_copy(pile, f->v_start, f->v, 6 * (int64_t)n * (int64_t)sizeof(double));

@@ -7,10 +7,13 @@
  * A body on a revolute or prismatic joint to something fixed, whose motor holds its motion or its speed, is driven: it
  * goes where the motor says, whatever touches it. On the device it has no mass and a velocity that is set before each
  * step. The force of its joint follows from the balance of its momentum.
+ *
+ * Bodies that other joints, springs or forces act on are mechanisms: a system of its own moves them (mechanisms.c). On
+ * the device they have no mass and no shapes.
  */
 #include "collide/narrow/support.h"
 #include "device/flat_pile.h"
-#include "step/step.h"
+#include "step/mechanisms.h"
 
 struct sti_OnDevice {
     const sti_FlatDevice *device;
@@ -35,7 +38,8 @@ struct sti_OnDevice {
     int64_t start_capacity;
     int n_start;
     double h_start;
-    bool *is_wall;     /* by body of the world: contacts do not move it                                          */
+    unsigned char *part;        /* sti_PilePart, by body of the world                                     */
+    sti_Mechanisms *mechanisms; /* NULL: there are none                                                   */
     int n_driven;      /* joints that drive a body, and arrays of as many                                        */
     int *driven_joint; /* in the world                                                                           */
     int *driven_body;  /* on the device: that of the world less 1                                                */
@@ -54,7 +58,8 @@ static st_Status refuse_on_device(const st_SystemDef *def, st_Error *err, const 
     return sti_fail(
         err, ST_ERR_UNSUPPORTED,
         "device \"%s\": %s%s%s%s%s is not computed there, only free bodies made of spheres, capsules, boxes "
-        "and hulls, and these, planes, meshes and height fields that stand fixed; use device \"none\"",
+        "and hulls, these, planes, meshes and height fields that stand fixed, and mechanisms beside them; use device "
+        "\"none\"",
         def->device == ST_DEVICE_CUDA ? "cuda" : "flat", what, name[0] != '\0' ? " " : "", quote, name, quote);
 }
 
@@ -66,10 +71,22 @@ static int driven_body(const sti_World *world, int k)
     const int body = world->body[joint->a].n_dofs == 0 ? joint->b : joint->a, base = joint->a + joint->b - body;
     const bool bare = values->friction == 0 && values->stiffness == 0 && values->damping == 0 && joint->rotor == 0 &&
                       values->lower[0] == -INFINITY && values->upper[0] == INFINITY;
-    int joints = 0;
+    int acting = 0; /* on the body: joints, springs and forces */
     for (int j = 0; j < world->n_joints; j++)
-        joints += world->joint[j].a == body || world->joint[j].b == body;
-    return joint->held && bare && joints == 1 && world->body[base].n_dofs == 0 && world->body[body].n_dofs == 6 &&
+        acting += world->joint[j].a == body || world->joint[j].b == body;
+    for (int j = 0; j < world->n_joints; j++) { /* gears and tendons */
+        const st_JointDef *other = &world->scene->joint[j];
+        acting +=
+            world->joint[j].type == ST_JOINT_GEAR && (world->joint[j].geared[0] == k || world->joint[j].geared[1] == k);
+        for (int p = 0; p < other->n_path; p++)
+            acting += other->path[p].kind == ST_TENDON_JOINT ? other->path[p].joint.index1 == k + 1
+                                                             : other->path[p].body.index1 == body;
+    }
+    for (int j = 0; j < world->n_springs; j++)
+        acting += world->spring[j].a == body || world->spring[j].b == body;
+    for (int j = 0; j < world->scene->n_forces; j++)
+        acting += world->scene->force[j].body.index1 == body;
+    return joint->held && bare && acting == 1 && world->body[base].n_dofs == 0 && world->body[body].n_dofs == 6 &&
                    (joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC)
                ? body
                : 0;
@@ -80,34 +97,77 @@ static bool is_mesh(const st_ShapeDef *shape)
     return shape->type == ST_SHAPE_MESH || shape->type == ST_SHAPE_HEIGHT_FIELD;
 }
 
+/* Which bodies are mechanisms: a joint, a spring or a force acts on them. */
+static void mark_mechanisms(const sti_World *world, unsigned char *part)
+{
+    const st_Scene *scene = world->scene;
+    for (int b = 1; b < world->n_bodies; b++)
+        part[b] = b >= sti_first_rotor(world)  ? STI_PART_MECHANISM
+                  : world->body[b].n_dofs == 0 ? STI_PART_WALL
+                                               : STI_PART_GRAIN;
+    part[0] = STI_PART_WALL;
+    for (int k = 0; k < world->n_joints + world->n_springs + scene->n_forces; k++) {
+        const int spring = k - world->n_joints, force = spring - world->n_springs;
+        const st_JointDef *joint = spring < 0 ? &scene->joint[k] : NULL;
+        int body[2] = {0, 0};
+        if (force >= 0) {
+            body[0] = scene->force[force].body.index1;
+        } else if (spring >= 0) {
+            body[0] = world->spring[spring].a, body[1] = world->spring[spring].b;
+        } else {
+            body[0] = joint->a.index1, body[1] = joint->b.index1;
+        }
+        for (int p = -2; p < (joint != NULL ? joint->n_path : 0); p++) {
+            const int b = p < 0 ? body[p + 2] : joint->path[p].body.index1;
+            if (part[b] == STI_PART_GRAIN) part[b] = STI_PART_MECHANISM;
+        }
+    }
+    for (int k = 0; k < world->n_joints; k++) /* a driven body, which springs and forces cannot stop */
+        if (driven_body(world, k) > 0) part[driven_body(world, k)] = STI_PART_WALL;
+}
+
 static st_Status check_world(const st_SystemDef *def, const sti_World *world, const sti_OnDevice *d, st_Error *err)
 {
     const st_Scene *scene = world->scene;
+    bool mechanisms = false;
+    for (int b = 1; b < world->n_bodies; b++)
+        mechanisms = mechanisms || d->part[b] == STI_PART_MECHANISM;
     if (scene->cell.repeats) return refuse_on_device(def, err, "a periodic cell", "");
-    for (int k = 0; k < world->n_joints; k++)
-        if (driven_body(world, k) == 0) return refuse_on_device(def, err, "joint", scene->names[STI_JOINT].name[k]);
-    if (scene->n_springs > 0) return refuse_on_device(def, err, "spring", scene->names[STI_SPRING].name[0]);
-    if (scene->n_forces > 0) return refuse_on_device(def, err, "force", scene->names[STI_FORCE].name[0]);
-    if (scene->n_excluded > 0) return refuse_on_device(def, err, "a pair of bodies that do not touch", "");
+    for (int k = 0; k < scene->n_excluded; k++)
+        if (d->part[scene->excluded[k].a] == STI_PART_GRAIN || d->part[scene->excluded[k].b] == STI_PART_GRAIN)
+            return refuse_on_device(def, err, "a pair of bodies that do not touch, one of which is a grain", "");
+    if (mechanisms && d->device->couple == NULL)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "%d ranks: joints, springs and forces beside a pile are computed by one rank alone",
+                        def->ranks->size);
     if (scene->n_inlets > 0) return refuse_on_device(def, err, "inlet", scene->inlet[0].name);
     if (scene->n_outlets > 0) return refuse_on_device(def, err, "outlet", scene->outlet[0].name);
     if (scene->n_measures > 0) return refuse_on_device(def, err, "measure", scene->measure[0].name);
     if (world->adheres) return refuse_on_device(def, err, "adhesion", "");
     if (world->stribeck) return refuse_on_device(def, err, "friction that depends on speed", "");
     if (world->slender) return refuse_on_device(def, err, "friction by direction", "");
-    for (int b = 1; b < world->n_bodies; b++)
-        if (world->body[b].n_dofs != 0 && world->body[b].n_dofs != 6)
+    for (int b = 1; b < world->n_bodies; b++) {
+        if (d->part[b] != STI_PART_GRAIN) continue;
+        if (world->body[b].n_dofs != 6)
             return refuse_on_device(def, err, "a locked direction of body", scene->names[STI_BODY].name[b]);
-    for (int b = 1; b < world->n_bodies; b++)
-        if (world->body[b].n_dofs == 6 && world->body[b].gravity != 1)
+        if (world->body[b].gravity != 1)
             return refuse_on_device(def, err, "a gravity of its own of body", scene->names[STI_BODY].name[b]);
+    }
     if (world->values.surfaces.kind == NULL && scene->n_material_pairs > 0)
         return refuse_on_device(def, err, "a pair of materials among many surfaces", "");
     for (int k = 0; k < scene->n_shapes; k++) {
         const st_ShapeDef *shape = sti_shape_def(scene, k);
-        const bool fixed = d->is_wall[scene->shape_body[k]];
+        const sti_PilePart part = d->part[scene->shape_body[k]];
+        const bool fixed = part == STI_PART_WALL;
         const sti_Label label = sti_shape_label(scene, k);
         const sti_Hull *hull = sti_shape_of(&world->collider, k)->hull;
+        if (part == STI_PART_MECHANISM) {
+            if (shape->type == ST_SHAPE_PLANE)
+                return refuse_on_device(def, err, "a plane that a joint, a spring or a force moves, shape", label.text);
+            if (shape->groups >= 1u << 30)
+                return refuse_on_device(def, err, "a collision group 30 or 31 of shape", label.text);
+            continue;
+        }
         if (shape->type != ST_SHAPE_SPHERE && shape->type != ST_SHAPE_CAPSULE && shape->type != ST_SHAPE_BOX &&
             shape->type != ST_SHAPE_HULL && !(fixed && (shape->type == ST_SHAPE_PLANE || is_mesh(shape))))
             return refuse_on_device(def, err, "the type of shape", label.text);
@@ -149,7 +209,7 @@ static void list_hulls(const sti_World *world, const sti_OnDevice *d, Arrays *to
     bool needed = false;
     for (int k = 0; k < world->scene->n_shapes; k++) {
         const st_ShapeType type = sti_shape_of(c, k)->type;
-        const bool fixed = d->is_wall[world->scene->shape_body[k]];
+        const bool fixed = d->part[world->scene->shape_body[k]] != STI_PART_GRAIN;
         needed = needed || type == ST_SHAPE_CAPSULE || type == ST_SHAPE_HULL || (type == ST_SHAPE_BOX && !fixed);
     }
     to->n_hulls = to->n_vertices = to->n_faces = to->n_corners = to->n_edges = 0;
@@ -207,7 +267,7 @@ static void list_meshes(const sti_World *world, sti_OnDevice *d, Arrays *to)
     const st_Scene *scene = world->scene;
     const sti_FlatMeshes *meshes = &to->meshes;
     to->n_triangles = to->n_nodes = to->n_mesh_vertices = to->n_spokes = 0;
-    for (int w = 0; w < d->n_walls; w++) {
+    for (int w = 0; d->wall_shape != NULL && w < d->n_walls; w++) {
         const int shape = d->wall_shape[w];
         const sti_Mesh *mesh = sti_shape_of(&world->collider, shape)->mesh;
         if (!is_mesh(sti_shape_def(scene, shape))) continue;
@@ -316,7 +376,7 @@ static void fill_arrays(const sti_Model *model, const sti_State *state, const st
     const st_Scene *scene = world->scene;
     for (int b = 1; b < world->n_bodies; b++) {
         const sti_BodyMass *of = &world->values.body[b];
-        to->inverse_mass[b - 1] = d->is_wall[b] ? 0 : 1 / of->mass;
+        to->inverse_mass[b - 1] = d->part[b] != STI_PART_GRAIN ? 0 : 1 / of->mass;
         memcpy(to->inertia + (int64_t)6 * (b - 1), of->inertia, sizeof of->inertia);
     }
     for (int i = 0; i < d->n_spheres; i++) {
@@ -402,7 +462,9 @@ static st_Status make_pile(const sti_Model *model, const sti_State *state, const
                               .threads = def->threads,
                               .stopped = is_stopped,
                               .stop = work->stop,
-                              .ranks = def->ranks};
+                              .ranks = def->ranks,
+                              .beside = d->mechanisms != NULL ? sti_mechanisms_meet : NULL,
+                              .beside_ctx = d->mechanisms};
     return d->device->create(&flat, &model->allocator, &d->pile, err);
 }
 
@@ -412,9 +474,9 @@ enum { N_DRIVEN_SPANS = 6 };
 static void list_driven(const sti_World *world, sti_OnDevice *d, sti_Span span[N_DRIVEN_SPANS])
 {
     const int64_t n = world->n_joints;
-    const sti_Span all[N_DRIVEN_SPANS] = {STI_SPAN(d->is_wall, world->n_bodies), STI_SPAN(d->driven_joint, n),
-                                          STI_SPAN(d->driven_body, n),           STI_SPAN(d->driven_v, 6 * n),
-                                          STI_SPAN(d->driven_v_before, 6 * n),   STI_SPAN(d->driven_x, n)};
+    const sti_Span all[N_DRIVEN_SPANS] = {STI_SPAN(d->part, world->n_bodies),  STI_SPAN(d->driven_joint, n),
+                                          STI_SPAN(d->driven_body, n),         STI_SPAN(d->driven_v, 6 * n),
+                                          STI_SPAN(d->driven_v_before, 6 * n), STI_SPAN(d->driven_x, n)};
     memcpy(span, all, sizeof all);
 }
 
@@ -426,12 +488,10 @@ static st_Status find_driven(const sti_Model *model, sti_OnDevice *d, st_Error *
     d->driven_block = sti_alloc_spans(&model->allocator, span, N_DRIVEN_SPANS);
     if (d->driven_block == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies on a device", d->n_bodies);
-    for (int b = 0; b < world->n_bodies; b++)
-        d->is_wall[b] = world->body[b].n_dofs == 0;
+    mark_mechanisms(world, d->part);
     for (int k = 0; k < world->n_joints; k++) {
         const int body = driven_body(world, k);
         if (body == 0) continue;
-        d->is_wall[body] = true;
         d->driven_joint[d->n_driven] = k;
         d->driven_body[d->n_driven++] = body - 1;
     }
@@ -444,6 +504,7 @@ void sti_device_destroy(const sti_Model *model, sti_StepWork *work)
     const st_Allocator *a = &model->allocator;
     if (d == NULL) return;
     if (d->pile != NULL) d->device->destroy(d->pile);
+    sti_mechanisms_destroy(d->mechanisms);
     sti_free(a, d->sphere_shape, d->shape_room, sizeof *d->sphere_shape);
     sti_free(a, d->wall_shape, d->wall_room, sizeof *d->wall_shape);
     sti_free(a, d->hit, d->n_bodies + 1, sizeof *d->hit);
@@ -504,6 +565,10 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     const int64_t pairs = (int64_t)world->values.surfaces.n_kinds * world->values.surfaces.n_kinds + 1;
     st_Status status = find_driven(model, d, err);
     if (status == ST_OK) status = check_world(def, world, d, err);
+    bool mechanisms = false;
+    for (int b = 1; b < world->n_bodies && status == ST_OK; b++)
+        mechanisms = mechanisms || d->part[b] == STI_PART_MECHANISM;
+    if (mechanisms) status = sti_mechanisms_create(model, d->part, &d->mechanisms, err);
     if (status != ST_OK) {
         sti_device_destroy(model, work);
         return status;
@@ -523,7 +588,8 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     for (int k = 0; d->sphere_shape != NULL && d->wall_shape != NULL && k < world->scene->n_shapes; k++) {
         const int b = world->scene->shape_body[k];
         const bool ball = sti_shape_def(world->scene, k)->type == ST_SHAPE_SPHERE;
-        if (b > 0 && (ball || !d->is_wall[b]))
+        if (d->part[b] == STI_PART_MECHANISM) continue;
+        if (b > 0 && (ball || d->part[b] == STI_PART_GRAIN))
             d->sphere_shape[d->n_spheres++] = k;
         else
             d->wall_shape[d->n_walls++] = k;
@@ -675,17 +741,22 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
 {
     sti_OnDevice *d = s->work.on_device;
     sti_FlatInfo flat;
-    if (s->model.world->n_pushes > 0) return refuse_on_device(&s->model.def, err, "a push (st_system_push)", "");
-    if (s->state.fresh || !s->work.device_has_state) {
+    const sti_World *world = s->model.world;
+    for (int p = 0; p < world->n_pushes; p++)
+        if (d->part[world->push[p].body] != STI_PART_MECHANISM)
+            return refuse_on_device(&s->model.def, err, "a push (st_system_push) on body",
+                                    world->scene->names[STI_BODY].name[world->push[p].body]);
+    const bool afresh = s->state.fresh || !s->work.device_has_state;
+    if (afresh) {
         double all_kinetic, all_potential;
         STI_TRY(st_system_energy(s, &all_kinetic, &all_potential, err));
         d->energy = all_kinetic + all_potential;
-        const sti_World *world = s->model.world;
         memcpy(d->q, s->state.q, (size_t)d->n_bodies * 7 * sizeof *d->q);
         for (int b = 1; b < world->n_bodies; b++)
             for (int k = 0; k < 6; k++)
-                d->v[6 * (int64_t)(b - 1) + k] =
-                    world->body[b].n_dofs == 6 ? s->state.v[world->body[b].v_first + k] : 0;
+                d->v[6 * (int64_t)(b - 1) + k] = d->part[b] != STI_PART_MECHANISM && world->body[b].n_dofs == 6
+                                                     ? s->state.v[world->body[b].v_first + k]
+                                                     : 0;
         STI_TRY(d->device->put(d->pile, d->q, d->v, err));
         if (d->n_start > 0 && !s->state.fresh && d->device->put_impulses != NULL)
             STI_TRY(d->device->put_impulses(d->pile, d->start, d->n_start, d->h_start, err));
@@ -697,6 +768,13 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     const double driven_before = kinetic + potential;
     sti_cancel_begin(&s->model, &s->work);
     st_Status status = sti_go_on(&s->model, &s->state, &s->work, err);
+    if (status == ST_OK && d->mechanisms != NULL)
+        status = sti_mechanisms_begin(d->mechanisms, &s->model, &s->state, h, afresh, err);
+    if (status == ST_OK && d->mechanisms != NULL) {
+        int n;
+        const int *grain = sti_mechanisms_grains(d->mechanisms, &n);
+        status = d->device->couple(d->pile, grain, n, err);
+    }
     if (status == ST_OK) status = drive_bodies(&s->model, &s->state, &s->work, h, end, err);
     if (status == ST_OK) status = d->device->step(d->pile, h, &flat, err);
     sti_cancel_end(&s->model, &s->state, &s->work, status, err);
@@ -708,7 +786,8 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     /* straight into the state where that has the same order: a million bodies are 100 MB a step */
     const bool same_order = s->model.n_v == 6 * d->n_bodies;
     if (status == ST_OK) status = d->device->get(d->pile, s->state.q, same_order ? s->state.v : d->v, err);
-    if (status == ST_OK && !same_order) gather_velocities(s->model.world, d->v, s->state.v);
+    if (status == ST_OK && !same_order) gather_velocities(world, d->v, s->state.v);
+    if (status == ST_OK && d->mechanisms != NULL) sti_mechanisms_take(d->mechanisms, &s->model, &s->state);
     sti_forget_step(&s->model, &s->state, &s->work);
     STI_TRY(status);
     s->model.world->collider.asked = false; /* rays and distances are those of the new state */
@@ -723,14 +802,21 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     }
     sti_angles_update(s->model.world, s->state.q);
     sti_angles_settle(s->model.world, s->state.q);
-    driven_energy(&s->model, &s->state, &s->work, &kinetic,
-                  &potential); /* what they gain is the work of their motors and of gravity */
+    sti_Works done = {0};
+    if (d->mechanisms != NULL) { /* driven bodies are in their system, too */
+        STI_TRY(sti_mechanisms_energy(d->mechanisms, &kinetic, &potential, &done, err));
+        flat.friction += done.friction;
+        flat.given += done.given;
+    } else { /* what they gain is the work of their motors and of gravity */
+        driven_energy(&s->model, &s->state, &s->work, &kinetic, &potential);
+        flat.given += kinetic + potential - driven_before;
+    }
     flat.kinetic += kinetic;
     flat.potential += potential;
-    flat.given += kinetic + potential - driven_before;
     s->state.works.friction += flat.friction;
     s->state.works.given += flat.given;
-    s->state.works.unexplained += flat.kinetic + flat.potential - d->energy - flat.friction - flat.given;
+    s->state.works.damping += done.damping;
+    s->state.works.unexplained += flat.kinetic + flat.potential - d->energy - flat.friction - flat.given - done.damping;
     d->energy = flat.kinetic + flat.potential;
     s->work.device_has_state = true;
     d->fetched = d->kept = false;
@@ -747,6 +833,7 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     info->potential = flat.potential;
     info->friction = s->state.works.friction;
     info->work = s->state.works.given;
+    info->damping = s->state.works.damping;
     for (int k = 0; k < d->n_driven; k++)
         info->joint_error = fmax(info->joint_error, joint_error_at(&s->model, &s->state, d->driven_joint[k]));
     info->unexplained = s->state.works.unexplained; /* impacts, overlaps and the scheme are not told apart */
@@ -759,6 +846,15 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     info->solve.residual.natural = flat.residual;
     info->solve.residual.worst_contact = -1;
     info->solve.converged = flat.residual <= (s->model.given.tolerance > 0 ? s->model.given.tolerance : 1e-3);
+    if (d->mechanisms != NULL) {
+        const st_StepInfo *beside = sti_mechanisms_info(d->mechanisms);
+        info->contacts += st_system_contact_count(sti_mechanisms_system(d->mechanisms));
+        info->joints = beside->joints;
+        info->penetration = fmax(info->penetration, beside->penetration);
+        info->joint_error = fmax(info->joint_error, beside->joint_error);
+        info->struck += beside->struck;
+        info->solve.converged = info->solve.converged && beside->solve.converged;
+    }
     sti_lap(&s->work, ST_STAGE_SOLVE);
     return ST_OK;
 }
@@ -813,7 +909,9 @@ void sti_device_start_from(sti_StepWork *work, const void *impulses, int64_t n, 
 
 int sti_device_contact_count(const sti_StepWork *work)
 {
-    return work->device_has_state ? work->on_device->n_contacts : 0;
+    const sti_OnDevice *d = work->on_device;
+    if (!work->device_has_state) return 0;
+    return d->n_contacts + (d->mechanisms != NULL ? st_system_contact_count(sti_mechanisms_system(d->mechanisms)) : 0);
 }
 
 /* Contacts, and the state as the step began, when somebody asks for them. */
@@ -841,6 +939,13 @@ static st_Status fetch_last_step(const sti_Model *model, const sti_StepWork *wor
         if (world->body[a].n_dofs > 0) d->hit[a] = 1;
         if (world->body[b].n_dofs > 0) d->hit[b] = 1;
     }
+    for (int k = d->n_contacts; k < sti_device_contact_count(work); k++) {
+        st_ContactReport report;
+        STI_TRY(sti_mechanisms_contact(d->mechanisms, k - d->n_contacts, &report));
+        if (!report.struck) continue;
+        d->hit[report.a.index1] = world->body[report.a.index1].n_dofs > 0;
+        d->hit[report.b.index1] = world->body[report.b.index1].n_dofs > 0;
+    }
     d->fetched = true;
     return ST_OK;
 }
@@ -851,6 +956,11 @@ st_Status sti_device_contact(const sti_Model *model, const sti_State *state, con
     sti_OnDevice *d = work->on_device;
     const sti_World *world = model->world;
     const st_Scene *scene = world->scene;
+    if (index >= d->n_contacts) {
+        STI_TRY(sti_mechanisms_contact(d->mechanisms, index - d->n_contacts, out));
+        out->id = (uint64_t)index;
+        return ST_OK;
+    }
     STI_TRY(fetch_last_step(model, work));
     const sti_FlatContact *c = &d->contact[index];
     const int shape_a = d->sphere_shape[c->sphere];
@@ -914,10 +1024,22 @@ st_Status sti_device_contact(const sti_Model *model, const sti_State *state, con
  * the body as they were.                                                                                             */
 static int contact_impulse(const st_Scene *scene, const sti_OnDevice *d, int c, int end, st_Vec3 *r, st_Vec3 *moment)
 {
+    const double sign = end == 0 ? 1 : -1;
+    if (c >= d->n_contacts) { /* of mechanisms; its impulse is that on b */
+        st_ContactReport report;
+        *r = *moment = vec3(0, 0, 0);
+        if (sti_mechanisms_contact(d->mechanisms, c - d->n_contacts, &report) != ST_OK || report.joint.index1 > 0)
+            return 0;
+        const int body = end == 0 ? report.a.index1 : report.b.index1;
+        const st_Pose pose = sti_pose(d->q_before, body);
+        *r = scale(-sign, sti_contact_along(report.dim, report.impulse, report.normal, report.tangent));
+        const st_Vec3 turn = sti_contact_about(report.dim, report.impulse, report.normal, report.tangent);
+        *moment = rotate_back(pose.q, add(cross(sub(report.point, pose.p), *r), scale(-sign, turn)));
+        return body;
+    }
     const sti_FlatContact *contact = &d->contact[c];
     const int other = contact->other, shape_b = other >= 0 ? d->sphere_shape[other] : d->wall_shape[-1 - other];
     const int body = scene->shape_body[end == 0 ? d->sphere_shape[contact->sphere] : shape_b];
-    const double sign = end == 0 ? 1 : -1;
     const st_Pose pose = sti_pose(d->q_before, body);
     const st_Vec3 x = vec3_load(contact->x), point = end == 0 ? x : sub(x, scale(contact->gap, vec3_load(contact->n)));
     *r = scale(sign, vec3_load(contact->r));
@@ -955,7 +1077,7 @@ static st_Status drive_impulse(const sti_Model *model, const sti_State *state, c
     *r = sub(scale(of->mass, sub(vec3_load(after), vec3_load(before))),
              scale(d->h * sti_weight(world, body), world->gravity));
     *moment = sti_spin_momentum(of, sub(vec3_load(after + 3), vec3_load(before + 3)));
-    for (int e = 0; e < 2 * d->n_contacts; e++) {
+    for (int e = 0; e < 2 * sti_device_contact_count(work); e++) {
         st_Vec3 push, turn;
         if (contact_impulse(world->scene, d, e / 2, e % 2, &push, &turn) != body) continue;
         *r = sub(*r, push);
@@ -984,10 +1106,10 @@ st_Status sti_device_loads(const sti_Model *model, const sti_State *state, const
         out[b - 1].force[ST_LOAD_WEIGHT] = scale(sti_weight(world, b), world->gravity);
         out[b - 1].torque[ST_LOAD_GYROSCOPIC] = scale(1 / d->h, sti_spin_momentum(&world->values.body[b], change));
     }
-    for (int e = 0; e < 2 * d->n_contacts; e++) {
+    for (int e = 0; e < 2 * sti_device_contact_count(work); e++) {
         st_Vec3 r, moment;
         const int body = contact_impulse(world->scene, d, e / 2, e % 2, &r, &moment);
-        if (body == 0 || body > count || world->body[body].n_dofs == 0) continue;
+        if (body == 0 || body > count || world->body[body].n_dofs == 0 || d->part[body] == STI_PART_MECHANISM) continue;
         add_load(d, body, ST_LOAD_CONTACT, r, moment, &out[body - 1]);
     }
     for (int k = 0; k < d->n_driven; k++) {
@@ -997,7 +1119,24 @@ st_Status sti_device_loads(const sti_Model *model, const sti_State *state, const
         STI_TRY(drive_impulse(model, state, work, k, &r, &moment));
         add_load(d, body, ST_LOAD_JOINT, r, moment, &out[body - 1]);
     }
-    return ST_OK;
+    if (d->mechanisms == NULL) return ST_OK;
+    const st_System *beside = sti_mechanisms_system(d->mechanisms);
+    const int n = sti_first_rotor(beside->model.world) - 1;
+    st_BodyLoad *of = sti_alloc(&model->allocator, n, sizeof *of);
+    if (of == NULL) return ST_ERR_MEMORY;
+    const st_Status status = st_system_loads(beside, of, n, NULL);
+    for (int b = 1; b <= n && status == ST_OK; b++) {
+        const int body = sti_mechanisms_body(d->mechanisms, b);
+        if (body <= count && d->part[body] == STI_PART_MECHANISM) out[body - 1] = of[b - 1];
+    }
+    sti_free(&model->allocator, of, n, sizeof *of);
+    return status;
+}
+
+st_Status sti_device_spring(const sti_StepWork *work, int index, st_SpringReport *out)
+{
+    if (!work->device_has_state || work->on_device->mechanisms == NULL) return ST_OK; /* both ends are fixed */
+    return st_system_spring(sti_mechanisms_system(work->on_device->mechanisms), (st_SpringId){index + 1}, out);
 }
 
 st_Status sti_device_joint(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
@@ -1006,6 +1145,11 @@ st_Status sti_device_joint(const sti_Model *model, const sti_State *state, const
     const sti_OnDevice *d = work->on_device;
     const sti_World *world = model->world;
     const sti_Joint *joint = &world->joint[index];
+    bool driven = false;
+    for (int k = 0; k < d->n_driven; k++)
+        driven = driven || d->driven_joint[k] == index;
+    if (!driven && work->device_has_state && d->mechanisms != NULL)
+        return st_system_joint(sti_mechanisms_system(d->mechanisms), (st_JointId){index + 1}, frame, out);
     out->error = joint_error_at(model, state, index);
     for (int k = 0; k < d->n_driven && work->device_has_state; k++) {
         if (d->driven_joint[k] != index) continue;

@@ -345,6 +345,7 @@ st_Status st_system_spring(const st_System *system, st_SpringId id, st_SpringRep
     sti_SpringImpulse i = {{0, 0, 0}, {0, 0, 0}};
     *out = (st_SpringReport){.point_a = p_a, .point_b = p_b, .length = x.value};
     out->rate = measure_speed(&system->model, &system->state, spring->a, spring->b, &x);
+    if (system->work.on_device != NULL) return sti_device_spring(&system->work, index, out);
     if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
     if (in_sums(&system->work)) {
         i = system->work.impulses.total.spring[index];

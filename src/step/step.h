@@ -371,6 +371,8 @@ st_Status sti_device_loads(const sti_Model *model, const sti_State *state, const
 /* Error, impulses and forces of a joint; the rest of the report is as it was. */
 st_Status sti_device_joint(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
                            st_Frame frame, st_JointReport *out);
+/* Forces of a spring, likewise. */
+st_Status sti_device_spring(const sti_StepWork *work, int index, st_SpringReport *out);
 /* What its next step starts from, for saved states: how many (0: nothing) and the length of the step they are of. */
 int sti_device_impulses(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
                         const struct sti_FlatImpulse **out, double *h);

@@ -2,64 +2,23 @@
  * the same bits by any number of threads, agreement with the ordinary step, and refusals by name. The kernels are those
  * of a CUDA device; bench/device.c compares the bits there.
  */
-#include "check.h"
+#include "device_world.h"
 
-#include <stiction/stiction.h>
 #include <string.h>
 
-typedef struct World {
-    st_Scene *scene;
-    st_System *system;
-    st_SystemDef def;
-    st_Error err;
-} World;
-
-static void begin(World *w)
+static void begin_on_floor(World *w)
 {
     st_ShapeDef floor = st_plane_def();
-    *w = (World){.def = st_system_def()};
-    w->def.device = ST_DEVICE_FLAT;
-    w->def.h = 1.0 / 240;
-    check_ok(st_scene_create(&w->scene, &w->err), w->err);
+    begin(w);
     floor.mu = 0.5;
-    check_ok(st_scene_add_shape(w->scene, ST_GROUND, &floor, NULL, &w->err), w->err);
+    add_to_ground(w, floor);
 }
 
 static st_BodyId add(World *w, double x, double y, double z, double radius, st_Vec3 velocity)
 {
-    st_BodyDef body = st_body_def();
     st_ShapeDef shape = st_sphere_def(radius);
-    st_BodyId id;
     shape.mu = 0.5;
-    body.pose.p = (st_Vec3){x, y, z};
-    body.velocity = velocity;
-    check_ok(st_scene_add_body(w->scene, &body, &id, &w->err), w->err);
-    check_ok(st_scene_add_shape(w->scene, id, &shape, NULL, &w->err), w->err);
-    return id;
-}
-
-static void start(World *w)
-{
-    check_ok(st_system_create(w->scene, &w->def, &w->system, &w->err), w->err);
-}
-
-static void steps(World *w, int n)
-{
-    for (int k = 0; k < n; k++)
-        check_ok(st_system_step(w->system, w->def.h, NULL, &w->err), w->err);
-}
-
-static void end(World *w)
-{
-    st_system_destroy(w->system);
-    st_scene_destroy(w->scene);
-}
-
-static st_Vec3 velocity_of(const World *w, st_BodyId id)
-{
-    st_Vec3 velocity;
-    assert_int_equal(st_system_velocity(w->system, id, &velocity, NULL), ST_OK);
-    return velocity;
+    return add_body(w, shape, (st_Vec3){x, y, z}, velocity, 0);
 }
 
 /* ---- one body ----------------------------------------------------------------------------------- */
@@ -69,15 +28,15 @@ static void slides_into_rolling(void **state)
 {
     (void)state;
     World w;
-    begin(&w);
+    begin_on_floor(&w);
     const st_BodyId id = add(&w, 0, 0, 0.1, 0.1, (st_Vec3){2.1, 0, 0});
     const st_BodyId falls = add(&w, 0, 3, 0.7, 0.1, (st_Vec3){0, 0, 0});
     start(&w);
     steps(&w, 240);
-    check_close(velocity_of(&w, id).x, 1.5, 1e-3);
-    check_close(velocity_of(&w, id).z, 0, 1e-9);
+    check_close(velocity_of(&w, id, NULL).x, 1.5, 1e-3);
+    check_close(velocity_of(&w, id, NULL).z, 0, 1e-9);
     steps(&w, 240);
-    check_close(velocity_of(&w, id).x, 1.5, 1e-3);
+    check_close(velocity_of(&w, id, NULL).x, 1.5, 1e-3);
     st_Pose pose;
     assert_int_equal(st_system_pose(w.system, falls, &pose), ST_OK);
     check_close(pose.p.z, 0.1, 1e-4);
@@ -91,7 +50,7 @@ static void rolling_and_spinning(void **state)
     (void)state;
     World w;
     const double r = 0.1, arm = 0.004;
-    begin(&w);
+    begin_on_floor(&w);
     st_BodyDef body = st_body_def();
     st_ShapeDef shape = st_sphere_def(r);
     st_BodyId rolls, spins;
@@ -110,7 +69,7 @@ static void rolling_and_spinning(void **state)
     start(&w);
     steps(&w, 120);
     st_Vec3 spin;
-    check_close(velocity_of(&w, rolls).x, 1 - 0.5 * 5.0 / 7 * 9.81 * arm / r, 1e-5);
+    check_close(velocity_of(&w, rolls, NULL).x, 1 - 0.5 * 5.0 / 7 * 9.81 * arm / r, 1e-5);
     assert_int_equal(st_system_velocity(w.system, spins, NULL, &spin), ST_OK);
     check_close(spin.z, 20 - 0.5 * 2.5 * 9.81 * arm / (r * r), 1e-4);
     end(&w);
@@ -121,7 +80,7 @@ static void tumbles_freely(void **state)
 {
     (void)state;
     World w;
-    begin(&w);
+    begin_on_floor(&w);
     st_BodyDef body = st_body_def();
     st_BodyId id;
     body.pose.p = (st_Vec3){0, 0, 50};
@@ -201,7 +160,7 @@ static st_ShapeDef sheet(int n, double half, double bump, st_Vec3 *points, int *
 static void heap(World *w, int n, Kind kind, double rolling)
 {
     check_Random random = {5};
-    begin(w);
+    begin_on_floor(w);
     st_ShapeDef box = st_box_def(0.3, 0.2, 0.15), knob = st_sphere_def(0.3);
     box.pose.p = (st_Vec3){0.4, 0.3, 0.1};
     box.pose.q = (st_Quat){cos(0.3), 0, sin(0.3), 0};
@@ -351,7 +310,7 @@ static void touches_as_queries_say(void **state)
         st_Pose pose = {{0, 0, 5}, {1, 0, 0, 0}};
         const int type[2] = {trial % 4, trial / 4 % 4};
         const double want = check_random(&random, -8e-3, 4e-3);
-        begin(&w);
+        begin_on_floor(&w);
         for (int b = 0; b < 2; b++) {
             st_BodyDef body = st_body_def();
             const st_ShapeDef def = some_shape(type[b], 0.1);
@@ -394,7 +353,7 @@ static void touches_meshes_as_queries_say(void **state)
         const bool solid = trial % 2 == 0;
         const double want = check_random(&random, -6e-3, 4e-3);
         double way[3], length = 0;
-        begin(&w);
+        begin_on_floor(&w);
         st_ShapeDef wall = solid ? bipyramid(7, 0.4, points, triangles) : sheet(5, 0.5, 0.05, points, triangles);
         const st_ShapeDef def = some_shape(trial / 2 % 4, 0.1);
         wall.pose.p = (st_Vec3){0, 0, 3};
@@ -519,7 +478,7 @@ static void boxes_stand_and_slide(void **state)
     (void)state;
     World w;
     st_Pose pose;
-    begin(&w);
+    begin_on_floor(&w);
     for (int k = 0; k < 5; k++) {
         st_BodyDef body = st_body_def();
         st_ShapeDef shape = st_box_def(0.1, 0.1, 0.05);
@@ -545,7 +504,7 @@ static void boxes_stand_and_slide(void **state)
         st_BodyDef body = st_body_def();
         st_ShapeDef shape = k < 2 ? st_box_def(0.1, 0.1, 0.05) : st_capsule_def(0.05, 0.4);
         st_BodyId id;
-        begin(&w);
+        begin_on_floor(&w);
         shape.mu = 0.5;
         if (k == 2) shape.pose.q = (st_Quat){sqrt(0.5), sqrt(0.5), 0, 0}; /* its axis along y */
         body.pose.p.z = 0.05;
@@ -575,7 +534,7 @@ static void finds_all_pairs(void **state)
     enum { N = 300 };
     check_Random random = {9};
     double x[N][3], r[N];
-    begin(&w);
+    begin_on_floor(&w);
     for (int k = 0; k < N; k++) {
         r[k] = k % 10 == 0 ? 0.5 : check_random(&random, 0.01, 0.05);
         for (int e = 0; e < 3; e++)
@@ -633,7 +592,7 @@ static void agrees_with_the_ordinary_step(void **state)
     st_Pose pose[2][3];
     for (int k = 0; k < 2; k++) {
         World w;
-        begin(&w);
+        begin_on_floor(&w);
         add(&w, 0, 0, 0.1, 0.1, (st_Vec3){0, 0, 0});
         add(&w, 0.21, 0, 0.1, 0.1, (st_Vec3){-1, 0.1, 0});
         add(&w, 0.1, 0.05, 0.5, 0.1, (st_Vec3){0, 0, 0});
@@ -658,7 +617,7 @@ static void follows_the_state(void **state)
 {
     (void)state;
     World w;
-    begin(&w);
+    begin_on_floor(&w);
     const st_BodyId id = add(&w, 0, 0, 5, 0.1, (st_Vec3){0, 0, 0});
     start(&w);
     steps(&w, 10);
@@ -752,7 +711,7 @@ static void steps_like_any_other(void **state)
                 kinetic_after + potential_after - kinetic - potential, 1e-10 * fabs(potential));
     end(&w);
 
-    begin(&w);
+    begin_on_floor(&w);
     w.def.speed_limit = 5;
     const st_BodyId id = add(&w, 0, 0, 20, 0.1, (st_Vec3){0, 0, 0});
     start(&w);
@@ -766,7 +725,7 @@ static void steps_like_any_other(void **state)
     assert_true(seen[0] && !seen[1]);
     steps(&w, 2); /* 122 g h = 4.99 m/s */
     assert_int_equal(st_system_step(w.system, w.def.h, NULL, &w.err), ST_ERR_NUMERIC);
-    check_close(velocity_of(&w, id).z, -122 * 9.81 / 240, 1e-9);
+    check_close(velocity_of(&w, id, NULL).z, -122 * 9.81 / 240, 1e-9);
     end(&w);
 }
 
@@ -788,7 +747,7 @@ static void refuses_by_name(void **state)
     st_Vec3 circle[80];
     st_BodyId id;
 
-    begin(&w);
+    begin_on_floor(&w);
     id = add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
     cone.name = "lid";
     check_ok(st_scene_add_shape(w.scene, id, &cone, NULL, &w.err), w.err);
@@ -797,13 +756,13 @@ static void refuses_by_name(void **state)
     st_Vec3 corners[5];
     int faces[18];
     st_ShapeDef rock = bipyramid(3, 0.1, corners, faces);
-    begin(&w);
+    begin_on_floor(&w);
     id = add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
     rock.name = "rock", rock.density = 0;
     check_ok(st_scene_add_shape(w.scene, id, &rock, NULL, &w.err), w.err);
     refused(&w, "rock");
 
-    begin(&w);
+    begin_on_floor(&w);
     id = add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
     for (int k = 0; k < 80; k++)
         circle[k] = (st_Vec3){0.1 * cos(0.1570796327 * k), 0.1 * sin(0.1570796327 * k), k < 40 ? -0.05 : 0.05};
@@ -812,24 +771,22 @@ static void refuses_by_name(void **state)
     check_ok(st_scene_add_shape(w.scene, id, &round, NULL, &w.err), w.err);
     refused(&w, "32 corners");
 
-    begin(&w);
+    begin_on_floor(&w);
     id = add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
-    st_JointDef joint = st_joint_def(ST_JOINT_BALL);
-    joint.a = id, joint.name = "hook", joint.point = (st_Vec3){0, 0, 1};
-    check_ok(st_scene_add_joint(w.scene, &joint, NULL, &w.err), w.err);
-    refused(&w, "hook");
+    check_ok(st_scene_exclude(w.scene, id, add(&w, 0, 0, 2, 0.1, (st_Vec3){0, 0, 0}), &w.err), w.err);
+    refused(&w, "a pair of bodies that do not touch");
 
-    begin(&w);
+    begin_on_floor(&w);
     add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
     w.def.law = ST_LAW_PYRAMID;
     refused(&w, "pyramid");
 
-    begin(&w);
+    begin_on_floor(&w);
     add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
     w.def.integrator = ST_INTEGRATOR_BDF2;
     refused(&w, "order two");
 
-    begin(&w);
+    begin_on_floor(&w);
     id = add(&w, 0, 0, 1, 0.1, (st_Vec3){0, 0, 0});
     start(&w);
     check_ok(st_system_push(w.system, id, &(st_Vec3){1, 0, 0}, NULL, &w.err), w.err);
@@ -844,7 +801,7 @@ static void a_tiny_step_gains_nothing(void **state)
     (void)state;
     World w;
     st_StepInfo info;
-    begin(&w);
+    begin_on_floor(&w);
     for (int i = 0; i < 64; i++)
         add(&w, 0.1 * (i % 4), 0.1 * (i / 4 % 4), 0.0499 + 0.0999 * (i / 16), 0.05, (st_Vec3){0, 0, 0});
     start(&w);

@@ -1,66 +1,19 @@
 /* Restitution on flat arrays (setting `device`): bounces, impacts of two, friction of an impact, gases that keep or
  * lose energy and never gain, piles that come to rest, and the bits of other thread counts and ranks.
  */
-#include "check.h"
+#include "device_world.h"
 #include "thread_ranks.h"
-
-#include <stiction/stiction.h>
-
-typedef struct World {
-    st_Scene *scene;
-    st_System *system;
-    st_SystemDef def;
-    st_StepInfo info;
-    st_Error err;
-} World;
-
-static void begin(World *w)
-{
-    *w = (World){.def = st_system_def(), .info = st_step_info()};
-    w->def.device = ST_DEVICE_FLAT;
-    w->def.h = 1.0 / 240;
-    check_ok(st_scene_create(&w->scene, &w->err), w->err);
-}
 
 static void add_ground(World *w, st_ShapeDef shape, double mu, double e)
 {
     shape.mu = mu, shape.restitution = e;
-    check_ok(st_scene_add_shape(w->scene, ST_GROUND, &shape, NULL, &w->err), w->err);
+    add_to_ground(w, shape);
 }
 
 static st_BodyId add(World *w, st_ShapeDef shape, st_Vec3 p, st_Vec3 v, double mu, double e)
 {
-    st_BodyDef body = st_body_def();
-    st_BodyId id;
-    body.pose.p = p;
-    body.velocity = v;
     shape.mu = mu, shape.restitution = e;
-    check_ok(st_scene_add_body(w->scene, &body, &id, &w->err), w->err);
-    check_ok(st_scene_add_shape(w->scene, id, &shape, NULL, &w->err), w->err);
-    return id;
-}
-
-static void start(World *w)
-{
-    check_ok(st_system_create(w->scene, &w->def, &w->system, &w->err), w->err);
-}
-
-static void step(World *w)
-{
-    check_ok(st_system_step(w->system, w->def.h, &w->info, &w->err), w->err);
-}
-
-static void end(World *w)
-{
-    st_system_destroy(w->system);
-    st_scene_destroy(w->scene);
-}
-
-static st_Vec3 velocity_of(const World *w, st_BodyId id, st_Vec3 *spin)
-{
-    st_Vec3 velocity;
-    assert_int_equal(st_system_velocity(w->system, id, &velocity, spin), ST_OK);
-    return velocity;
+    return add_body(w, shape, p, v, 0);
 }
 
 /* A drop of 1 m: e = 0.5, three apexes within 2 per cent; e = 1, ten bounces within 2 per cent and never above. Balls
@@ -83,7 +36,7 @@ static void bounces(void **state)
         bool up = false;
         for (int i = 0; i < 3000 && bounce < (e < 1 ? 3 : 10); i++) {
             st_Pose pose;
-            step(&w);
+            steps(&w, 1);
             assert_int_equal(st_system_pose(w.system, id, &pose), ST_OK);
             const double v = velocity_of(&w, id, NULL).z, z = pose.p.z - size;
             if (e == 1) check_below(z, 1);
@@ -117,7 +70,7 @@ static void two_meet(void **state)
     start(&w);
     assert_int_equal(st_system_momentum(w.system, &before, NULL), ST_OK);
     for (int i = 0; i < 240; i++)
-        step(&w);
+        steps(&w, 1);
     assert_int_equal(st_system_momentum(w.system, &after, NULL), ST_OK);
     check_close(after.x, before.x, 1e-9 * fabs(before.x));
     check_close(velocity_of(&w, b, NULL).x - velocity_of(&w, a, NULL).x, e * 3, 1e-6);
@@ -138,7 +91,7 @@ static void slides_through_a_bounce(void **state)
     st_Vec3 spin;
     start(&w);
     for (int i = 0; i < 120; i++)
-        step(&w);
+        steps(&w, 1);
     const st_Vec3 v = velocity_of(&w, id, &spin);
     check_close(v.z, e * 2, 1e-6);
     check_close(v.x, 5 - mu * (1 + e) * 2, 1e-6);
@@ -177,7 +130,7 @@ static void a_gas_never_gains(void **state)
         check_ok(st_system_energy(w.system, &first, NULL, &w.err), w.err);
         last = first;
         for (int i = 0; i < 1000; i++) {
-            step(&w);
+            steps(&w, 1);
             check_below(w.info.kinetic - last,
                         1e-6 * first); /* the tolerance of a step, and overlaps that are corrected */
             last = w.info.kinetic;
@@ -212,7 +165,7 @@ static void rests(void **state)
     start_energy += potential;
     double last = start_energy;
     for (int i = 0; i < 1200; i++) {
-        step(&w);
+        steps(&w, 1);
         check_below(w.info.kinetic + w.info.potential - last, 1e-4 * start_energy);
         last = w.info.kinetic + w.info.potential;
     }
@@ -238,7 +191,7 @@ static void same_bits(void **state)
                 (st_Vec3){0.2 * (i % 2), 0, -1}, 0.4, 0.1 * (i % 7));
         start(&w);
         for (int i = 0; i < 60; i++)
-            step(&w);
+            steps(&w, 1);
         hash[k] = st_system_hash(w.system);
         end(&w);
         if (k == 2) stand_up(&table, seat);
