@@ -21,8 +21,8 @@
  * Each island is judged by its own energy as well: what joints, springs and contacts connect. Let R be the rise of its
  * bodies' and springs' energy, less the sum of all that any row or body of the system gave (sti_Gains), and S, E and B
  * those of the island alone. So a light mechanism that runs away does not hide beside a fast rotor. Islands are only
- * looked for if the energy of some body rises by a thousandth of its own. Not judged so: pieces that end with a located
- * impact, drift `mean`, adhesion, a user's model.
+ * looked for if the energy of a group, which joints and springs connect, rises by a thousandth of its own. Not judged
+ * so: one group alone, pieces that end with a located impact, drift `mean`, adhesion, a user's model.
  *
  * A step that is not accepted, or in which a velocity passes the limit, is made again from the same state. Each attempt
  * adds one remedy, in the order of `remedies` below. If none helps, the step fails with the numbers and the place. With
@@ -83,6 +83,15 @@ static sti_IslandEnergy share_of_body(const sti_Model *model, const sti_State *s
                               .mass = mass};
 }
 
+static void add_energy(sti_IslandEnergy *sum, sti_IslandEnergy part)
+{
+    sum->rise += part.rise;
+    sum->rounding += part.rounding;
+    sum->at_hand += part.at_hand;
+    sum->truncation += part.truncation;
+    sum->mass += part.mass;
+}
+
 /* Is the energy of every island explained? If not, rise and limit of the guard are those of the worst. */
 static st_Status judge_islands(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h,
                                bool *explained, st_Error *err)
@@ -92,62 +101,61 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
     const st_Sink *here = &work->here, *trial = &work->trial;
     const sti_Gains *gains = &step->gains;
     sti_EnergyGuard *guard = &work->guard;
-    bool suspicious = false; /* if no body and no spring gains more than its share, no island does */
     *explained = true;
     if (model->def.energy != ST_ENERGY_LIMIT || !model->rigid || !(step->eta > 0) || step->means ||
         !(gains->given < INFINITY))
         return ST_OK;
-    for (int e = 0; e < sti_awake_count(world) && !suspicious; e++) {
-        const int b = sti_awake_body(world, e);
-        if (world->body[b].n_dofs == 0) continue;
-        const sti_IslandEnergy of = share_of_body(model, state, work, h, b);
-        suspicious = of.rise > SOLVER_SHARE * of.at_hand + ROUNDING * of.rounding;
-    }
-    for (int k = 0; k < here->soft_rows.n_rows && k < trial->soft_rows.n_rows && !suspicious; k++) {
-        const sti_SoftEntry *then = &here->soft[k], *now = &trial->soft[k];
-        const double before = 0.5 * then->stiffness * then->value * then->value + then->energy,
-                     after = 0.5 * now->stiffness * now->value * now->value + now->energy;
-        suspicious = after - before > SOLVER_SHARE * fabs(before) + ROUNDING * (fabs(after) + fabs(before));
-    }
-    if (!suspicious) return ST_OK;
-    STI_TRY(STI_GROW(&model->allocator, guard->island, guard->island_capacity, model->n_v, err));
+    STI_TRY(sti_find_joined(model, work, err));
+    if (work->joined.n == 1) return ST_OK; /* one island: it was judged as the system */
+
+    /* By group, what joints and springs connect. If no group gains more than its share, no island does. */
+    const int *group = work->joined.of;
+    bool suspicious = false;
     STI_TRY(STI_GROW(&model->allocator, guard->of, guard->of_capacity, model->n_v, err));
-    sti_find_islands(model, work, guard->island);
-    memset(guard->of, 0, (size_t)model->n_v * sizeof *guard->of);
-    double *change = work->v_work;
     for (int i = 0; i < model->n_v; i++)
-        change[i] = work->v_new[i] - state->v[i];
+        if (group[i] == i) guard->of[i] = (sti_IslandEnergy){0};
     for (int e = 0; e < sti_awake_count(world); e++) {
         const int b = sti_awake_body(world, e);
-        if (world->body[b].n_dofs == 0) continue;
-        sti_IslandEnergy *island = &guard->of[guard->island[world->body[b].v_first]];
-        const sti_IslandEnergy of = share_of_body(model, state, work, h, b);
-        double changed;
-        (void)energy_of_body(model, state->q, change, b, &changed);
-        island->rise += of.rise;
-        island->rounding += of.rounding;
-        island->at_hand += of.at_hand;
-        island->mass += of.mass;
-        island->truncation += changed;
+        if (world->body[b].n_dofs > 0)
+            add_energy(&guard->of[group[world->body[b].v_first]], share_of_body(model, state, work, h, b));
     }
     for (int k = 0; k < here->soft_rows.n_rows && k < trial->soft_rows.n_rows; k++) {
         const sti_SoftEntry *then = &here->soft[k], *now = &trial->soft[k];
         const double before = 0.5 * then->stiffness * then->value * then->value + then->energy,
                      after = 0.5 * now->stiffness * now->value * now->value + now->energy,
                      moved = now->value - then->value;
-        if (here->soft_rows.p[k] == here->soft_rows.p[k + 1]) continue;
-        sti_IslandEnergy *island = &guard->of[guard->island[here->soft_rows.i[here->soft_rows.p[k]]]];
-        island->rise += after - before;
-        island->rounding += fabs(after) + fabs(before);
-        island->at_hand += fabs(before);
-        island->truncation += 0.5 * then->stiffness * moved * moved;
+        if (here->soft_rows.p[k] < here->soft_rows.p[k + 1])
+            add_energy(&guard->of[group[here->soft_rows.i[here->soft_rows.p[k]]]],
+                       (sti_IslandEnergy){.rise = after - before,
+                                          .rounding = fabs(after) + fabs(before),
+                                          .at_hand = fabs(before),
+                                          .truncation = 0.5 * then->stiffness * moved * moved});
+    }
+    for (int i = 0; i < model->n_v && !suspicious; i++)
+        suspicious =
+            group[i] == i && guard->of[i].rise > SOLVER_SHARE * guard->of[i].at_hand + ROUNDING * guard->of[i].rounding;
+    if (!suspicious) return ST_OK;
+
+    STI_TRY(STI_GROW(&model->allocator, guard->island, guard->island_capacity, model->n_v, err));
+    STI_TRY(sti_find_islands(model, work, guard->island, err));
+    for (int i = 0; i < model->n_v; i++)
+        if (group[i] == i && guard->island[i] != i) add_energy(&guard->of[guard->island[i]], guard->of[i]);
+    double *change = work->v_work;
+    for (int i = 0; i < model->n_v; i++)
+        change[i] = work->v_new[i] - state->v[i];
+    for (int e = 0; e < sti_awake_count(world); e++) {
+        const int b = sti_awake_body(world, e);
+        double changed;
+        if (world->body[b].n_dofs == 0) continue;
+        (void)energy_of_body(model, state->q, change, b, &changed);
+        guard->of[guard->island[world->body[b].v_first]].truncation += changed;
     }
     const bool two = sti_integrator(model)->order > 1;
     const double idle = model->overlap / h, c = model->def.correction_speed;
     double worst = 0;
     for (int i = 0; i < model->n_v; i++) {
         const sti_IslandEnergy *of = &guard->of[i];
-        if (!(of->rise > 0)) continue;
+        if (guard->island[i] != i || !(of->rise > 0)) continue;
         /* place and orientation may be corrected at once, each at c: up to m c^2/2 of both */
         const double at_hand = of->at_hand + gains->given, D = c * sqrt(2 * of->mass),
                      most = D * (sqrt(2 * at_hand) + 0.5 * D);

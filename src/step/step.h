@@ -101,9 +101,11 @@ double sti_row_buffer_joint_error(const st_Sink *sink);
 double sti_row_buffer_penetration(st_Sink *sink, int threads);
 /* M at q, unless it is known already. */
 st_Status sti_mass(const sti_Model *model, sti_Assembly *out, const double *q, st_Error *err);
+/* work->joined, if it is not known yet: what joints and springs connect (recovery.c). */
+st_Status sti_find_joined(const sti_Model *model, sti_StepWork *work, st_Error *err);
 /* By velocity: the first velocity of its island, which joints, springs and contacts of the step problem connect. Those
  * of a user's model are one (recovery.c). */
-void sti_find_islands(const sti_Model *model, const sti_StepWork *work, int *of);
+st_Status sti_find_islands(const sti_Model *model, sti_StepWork *work, int *of, st_Error *err);
 double sti_energy_kinetic(const sti_Model *model, sti_StepWork *work, const double *q, const double *v);
 double sti_energy_potential(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
                             const st_Sink *sink, double t, const double *q);

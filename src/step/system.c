@@ -413,6 +413,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->work.warm.fall, s->work.warm.fall_capacity);
     STI_RELEASE(&a, s->work.saved.state.forces.at, s->work.saved.state.forces.capacity);
     STI_RELEASE(&a, s->work.rebounds.at, s->work.rebounds.capacity);
+    STI_RELEASE(&a, s->work.joined.of, s->work.joined.capacity);
     STI_RELEASE(&a, s->work.recovery.room, s->work.recovery.room_capacity);
     STI_RELEASE(&a, s->work.recovery.island, s->work.recovery.island_capacity);
     STI_RELEASE(&a, s->work.recovery.rows, s->work.recovery.rows_capacity);

@@ -298,6 +298,13 @@ typedef struct sti_TimeGrid {
     int64_t steps;
 } sti_TimeGrid;
 
+/* recovery.c: velocities that joints and springs connect, whatever the state. */
+typedef struct sti_Joined {
+    int *of;          /* n_v: the first velocity of each one's group                               */
+    int n;            /* groups; 0: not known yet                                                  */
+    int64_t capacity; /* of `of`                                                                   */
+} sti_Joined;
+
 /* recovery.c: how much of the speed that drift correction asks for is taken, 1: all. */
 typedef struct sti_Recovery {
     double share;   /* everywhere                                                                  */
@@ -322,7 +329,7 @@ typedef struct sti_EnergyGuard {
     double pull;               /* largest acceleration by forces in the first stage; negative: none yet */
     double rise, given, limit; /* of a piece that tripped: of the energy, of it by forces, what is allowed [J] */
     int *island;               /* n_v: the first velocity of each one's island                     */
-    sti_IslandEnergy *of;      /* n_v: of the island that begins with a velocity                   */
+    sti_IslandEnergy *of;      /* n_v: of the group, then of the island, that begins with a velocity */
     int64_t island_capacity, of_capacity;
     bool tripped;               /* the piece is not accepted                                        */
     bool ran_away;              /* nor was it solved: a velocity is beyond the limit                */
@@ -489,6 +496,7 @@ typedef struct sti_StepWork {
     sti_Modes modes_new;
     sti_Snapshot saved;
 
+    sti_Joined joined;
     sti_Recovery recovery;
     double h_asked;    /* length of the whole step                                                  */
     sti_IdSet wanted;  /* contacts of the step problem                                             */

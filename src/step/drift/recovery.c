@@ -36,21 +36,31 @@ static void connect(int *of, const int *i, int64_t n)
     }
 }
 
-void sti_find_islands(const sti_Model *model, const sti_StepWork *work, int *of)
+st_Status sti_find_joined(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
-    const sti_Assembly *step = &work->step;
-    for (int i = 0; i < model->n_v; i++)
-        of[i] = model->rigid ? i : 0;
-    if (!model->rigid) return;
+    sti_Joined *joined = &work->joined;
+    const sti_RowList *lists[] = {&work->here.joint_rows, &work->here.soft_rows};
+    if (joined->n > 0 || model->n_v == 0) return ST_OK;
+    STI_TRY(STI_GROW(&model->allocator, joined->of, joined->capacity, model->n_v, err));
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++)
-            of[i] = model->first[b];
-    for (int k = 0; k < step->G.n_rows; k++)
-        connect(of, step->G.i + step->G.p[k], step->G.p[k + 1] - step->G.p[k]);
-    const sti_RowList *soft = &work->here.soft_rows; /* not in G if they are explicit */
-    for (int k = 0; k < soft->n_rows; k++)
-        connect(of, soft->i + soft->p[k], soft->p[k + 1] - soft->p[k]);
-    for (int c = 0; c < step->problem.n_contacts; c++) {
+            joined->of[i] = model->rigid ? model->first[b] : 0;
+    for (size_t k = 0; model->rigid && k < sizeof lists / sizeof lists[0]; k++)
+        for (int row = 0; row < lists[k]->n_rows; row++)
+            connect(joined->of, lists[k]->i + lists[k]->p[row], lists[k]->p[row + 1] - lists[k]->p[row]);
+    for (int i = 0; i < model->n_v; i++) {
+        joined->of[i] = first_of(joined->of, i);
+        joined->n += joined->of[i] == i;
+    }
+    return ST_OK;
+}
+
+st_Status sti_find_islands(const sti_Model *model, sti_StepWork *work, int *of, st_Error *err)
+{
+    STI_TRY(sti_find_joined(model, work, err));
+    memcpy(of, work->joined.of, (size_t)model->n_v * sizeof *of);
+    const sti_Assembly *step = &work->step;
+    for (int c = 0; model->rigid && c < step->problem.n_contacts; c++) {
         if (step->piled) { /* two bodies, or one: no row is needed */
             const int32_t *body = step->pile.body + 2 * (ptrdiff_t)c;
             if (body[0] < 0 || body[1] < 0) continue;
@@ -63,6 +73,7 @@ void sti_find_islands(const sti_Model *model, const sti_StepWork *work, int *of)
     }
     for (int i = 0; i < model->n_v; i++)
         of[i] = first_of(of, i);
+    return ST_OK;
 }
 
 /* ---- how fast correction moves things -------------------------------------------------------------- */
@@ -216,7 +227,7 @@ st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepW
     STI_TRY(STI_GROW(&model->allocator, recovery->island, recovery->island_capacity, n, err));
     double *share = recovery->room, *without = share + n, *difference = without + n, *fastest = difference + n,
            *watched = fastest + n; /* by the first velocity of an island: infinite, correction may be fast in it */
-    sti_find_islands(model, work, recovery->island);
+    STI_TRY(sti_find_islands(model, work, recovery->island, err));
     for (int i = 0; i < n; i++)
         difference[i] = work->v_new[i] - state->v[i];
     if (fastest_points(model, difference, recovery->island, watched) < 0.5 * cap) return ST_OK;
