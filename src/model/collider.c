@@ -316,7 +316,7 @@ static void place_part(void *ctx, int part, int64_t first, int64_t end)
 st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
 {
     sti_Collider *c = &world->collider;
-    const int n = c->placed ? sti_awake_count(world) : world->n_bodies;
+    const int n = c->placed ? sti_awake_solids(world) : world->n_bodies;
     Placing placing;
     placing.world = world, placing.q = q;
     c->asked = false;
@@ -383,7 +383,7 @@ double sti_collider_foresee(sti_World *world)
     const sti_Collider *c = &world->collider;
     double planes = 0;
     if (world->awake == NULL) foresee_body(world, 0);
-    sti_team_for(world->threads, sti_awake_count(world), STI_LEAST_BODIES, foresee_range, world);
+    sti_team_for(world->threads, sti_awake_solids(world), STI_LEAST_BODIES, foresee_range, world);
     for (int k = 0; k < c->pairs.n_planes; k++)
         planes = fmax(planes, c->travel[world->scene->shape_body[c->pairs.plane[k].shape]]);
     return planes;

@@ -21,13 +21,20 @@ static void weigh_range(void *ctx, int64_t first, int64_t end)
 {
     const Weight *weight = ctx;
     const sti_World *world = weight->world;
+    const int rotors = sti_first_rotor(world);
     for (int e = (int)first; e < (int)end; e++) {
         const int b = sti_awake_body(world, e);
         const sti_Body *body = &world->body[b];
+        double *k = weight->k + body->v_first;
+        const bool pulled = !sti_is_absent(world, b) && b < rotors;
+        if (pulled && body->n_dofs == 6) {
+            vec3_store(k, scale(sti_weight(world, b), world->gravity));
+            vec3_store(k + 3, vec3(0, 0, 0));
+            continue;
+        }
         for (int d = 0; d < body->n_dofs; d++)
-            weight->k[body->v_first + d] = 0;
-        if (!sti_is_absent(world, b))
-            sti_wrench_add(body, scale(sti_weight(world, b), world->gravity), vec3(0, 0, 0), weight->k);
+            k[d] = 0;
+        if (pulled) sti_wrench_add(body, scale(sti_weight(world, b), world->gravity), vec3(0, 0, 0), weight->k);
     }
 }
 

@@ -375,9 +375,11 @@ static st_Vec3 gyroscopic_spin(const st_Mat3 *J, double h, st_Vec3 w)
 static void gyroscopic_body(const sti_Body *body, const sti_BodyMass *of, double h, double *v)
 {
     const double *I = of->inertia;
+    if (body->n_dofs < 2) return;
     const bool round = I[0] == I[1] && I[1] == I[2] && I[3] == 0 && I[4] == 0 && I[5] == 0;
-    int axis[3], n = 0, start = 0;
-    for (int k = 0; k < body->n_dofs; k++) {
+    const bool is_free = body->n_dofs == 6;
+    int axis[3] = {0, 1, 2}, n = is_free ? 3 : 0, start = is_free ? 3 : 0;
+    for (int k = 0; k < body->n_dofs && !is_free; k++) {
         if (body->dof[k] < 3) start = k + 1;
         if (body->dof[k] >= 3) axis[n++] = body->dof[k] - 3;
     }
@@ -551,17 +553,23 @@ static double world_reach(void *ctx, const double *q, const double *v, double h)
     (void)q;
     const sti_World *world = ctx;
     Bodies bodies = {.world = world, .v = v};
-    return 2 * h * sti_team_largest(world->threads, sti_awake_count(world), fastest_of_range, &bodies);
+    return 2 * h * sti_team_largest(world->threads, sti_awake_solids(world), fastest_of_range, &bodies);
 }
 
 static double kinetic_of_range(void *ctx, int64_t first, int64_t end)
 {
     const Bodies *bodies = ctx;
+    const int rotors = sti_first_rotor(bodies->world);
     double sum = 0;
     for (int e = (int)first; e < (int)end; e++) {
         const int b = sti_awake_body(bodies->world, e);
         const sti_BodyMass *of = &bodies->world->values.body[b];
         st_Vec3 linear, w;
+        if (b >= rotors) { /* turns about x alone */
+            const double turns = bodies->v[bodies->world->body[b].v_first];
+            sum += 0.5 * (turns * (of->inertia[0] * turns));
+            continue;
+        }
         sti_body_velocity(&bodies->world->body[b], bodies->v, &linear, &w);
         sum += 0.5 * (of->mass * dot(linear, linear) + dot(w, sti_spin_momentum(of, w)));
     }
@@ -572,6 +580,19 @@ double sti_world_kinetic(const sti_World *world, const double *v)
 {
     Bodies bodies = {.world = world, .v = v};
     return sti_team_sum(world->threads, sti_awake_count(world), kinetic_of_range, &bodies);
+}
+
+double sti_weight_power(const sti_World *world, const double *v)
+{
+    double sum = 0;
+    for (int e = 0; e < sti_awake_solids(world); e++) {
+        const int b = sti_awake_body(world, e);
+        st_Vec3 linear, w;
+        if (sti_is_absent(world, b)) continue;
+        sti_body_velocity(&world->body[b], v, &linear, &w);
+        sum += sti_weight(world, b) * dot(world->gravity, linear);
+    }
+    return sum;
 }
 
 double sti_body_potential(const sti_World *world, const double *q, int body)
@@ -595,7 +616,7 @@ static double world_potential(void *ctx, double t, const double *q)
     const sti_World *world = ctx;
     Bodies bodies = {.world = world, .q = q};
     const double others = world->awake != NULL ? world->asleep_potential : 0;
-    return others + sti_team_sum(world->threads, sti_awake_count(world), potential_of_range, &bodies);
+    return others + sti_team_sum(world->threads, sti_awake_solids(world), potential_of_range, &bodies);
 }
 
 static void world_name(void *ctx, int i, char *out, size_t size)

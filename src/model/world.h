@@ -360,6 +360,8 @@ st_Model sti_world_model(sti_World *world);
 /* M, of bodies in principal axes the diagonal alone. */
 void sti_world_masses(const sti_World *world, double *M);
 double sti_body_potential(const sti_World *world, const double *q, int body); /* in gravity */
+/* The power of all weights at velocities v [W]. */
+double sti_weight_power(const sti_World *world, const double *v);
 double sti_world_kinetic(const sti_World *world, const double *v);
 
 /* mass.c: mass and inertia of a body from its def and shapes. */
@@ -583,6 +585,15 @@ enum { STI_LEAST_BODIES = 512 }; /* that are worth a thread */
 static inline int sti_awake_body(const sti_World *world, int e)
 {
     return world->awake != NULL ? world->awake[e] : e + 1;
+}
+/* The same without rotors, which come last: they have no weight, no shape and no place. */
+static inline int sti_awake_solids(const sti_World *world)
+{
+    int n = sti_awake_count(world);
+    if (world->awake == NULL) return n - sti_rotor_count(world);
+    while (n > 0 && world->awake[n - 1] >= sti_first_rotor(world))
+        n--;
+    return n;
 }
 static inline bool sti_sleeps(const sti_World *world, int body)
 {

@@ -315,7 +315,7 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
     const double *before = velocity_before(model, work);
     /* How fast bodies are, once per step: most contacts of a pile are then seen to strike nothing without a look at
      * their points, which are at most twice as far from a body's centre as its shapes reach (is_calm).   */
-    for (int e = 0; model->rigid && e < sti_awake_count(model->world); e++) {
+    for (int e = 0; model->rigid && e < sti_awake_solids(model->world); e++) {
         const int b = sti_awake_body(model->world, e);
         st_Vec3 then, w_then, now, w_now;
         sti_body_velocity(&model->world->body[b], before, &then, &w_then);

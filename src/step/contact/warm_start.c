@@ -254,7 +254,7 @@ st_Status sti_warm_start(const sti_Model *model, const sti_State *state, sti_Ste
     if (!sti_has_band(model, stage)) return ST_OK;
     Band band = {model, work, stage};
     STI_TRY(STI_GROW(&model->allocator, work->warm.fall, work->warm.fall_capacity, model->world->n_bodies, err));
-    sti_team_for(threads, sti_awake_count(model->world), STI_LEAST_BODIES, fall_range, &band);
+    sti_team_for(threads, sti_awake_solids(model->world), STI_LEAST_BODIES, fall_range, &band);
     sti_team_for(threads, work->step.n_gaps, LEAST, band_range, &band);
     work->step.softened = true;
     return ST_OK;

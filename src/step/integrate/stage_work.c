@@ -233,12 +233,7 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
     if (stage->second_order || stage->eta == 0 || stage->means != NULL) return ST_OK;
     for (int i = 0; i < model->n_v; i++)
         of_f += out->f[i] * v[i];
-    if (!has_forces(model)) {
-        memset(work->v_work, 0, (size_t)model->n_v * sizeof *work->v_work);
-        STI_TRY(model->table.force(model->table.ctx, stage->t, stage->q_star, stage->v_star, work->v_work, err));
-        for (int i = 0; i < model->n_v; i++)
-            forces += stage->eta * work->v_work[i] * v[i];
-    }
+    if (!has_forces(model)) forces += stage->eta * sti_weight_power(model->world, v);
     const double before = sti_energy_kinetic(model, work, stage->q_star, stage->v_base);
     sum->scheme += of_f - forces - springs - sti_energy_kinetic(model, work, stage->q_star, v) - before;
     return ST_OK;
