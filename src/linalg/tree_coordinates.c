@@ -5,8 +5,8 @@
  *     v_b = X v_a + d + N y,     R_b = L Q_1',   N = Q_2,   X = -Q_1 inv(L) R_a,   d = -Q_1 inv(L) g
  *
  * by Householder reflections (Q_1 Q_2) from the right and the independent rows chosen by pivoting. N times any row may
- * be added to X (adopt_rows). For a hinge it is added so that X moves b along with a, and can be inverted. Then both
- * share a frame: velocities V with v = P V,
+ * be added to X (adopt_rows). For a hinge it is added so that X moves b along with a, and can be inverted; for a ball
+ * joint w_b = w_a + y. Then both share a frame: velocities V with v = P V,
  *
  *     P_b = X P_a,     v_b = P_b V_b,     V_b = V_a + S y + c,     S = inv(P_b) N,   c = inv(P_b) d
  *
@@ -60,10 +60,10 @@ typedef struct Link {
     double row_x, row_p;            /* its number on the coordinate and its part on p ...                      */
     double row_own;                 /* ... and its square over the diagonals of A                              */
     double row_l;                   /* impulses of all rows with these numbers: expand                         */
-    const double *above[5];         /* of a hinge: its rows on the parent                                      */
-    int64_t at_own[5], at_above[5]; /* of a hinge: where its rows are in G, while the pattern of G stays ...        */
+    const double *above[5];         /* of a hinge or ball: its rows on the parent                              */
+    int64_t at_own[5], at_above[5]; /* ... and where its rows are in G, while the pattern of G stays ...            */
     bool laid_out;                  /* ... 0: not known                                                     */
-    bool shares;                    /* the frame of its parent: a hinge, with XK and XP in place of X        */
+    bool shares;                    /* the frame of its parent: a hinge or ball, XK and XP in place of X     */
     double XK[3][3], XP[3][3];      /* v = v_a + XK w_a + ..,  w = XP w_a + ..                             */
     bool plain;                     /* S is the unit matrix: a free root                                    */
     double K[3][3], P[3][3];        /* velocities of the block from those of the frame: v = V + K W, w = P W          */
@@ -455,55 +455,78 @@ static bool parts_of_row(const st_Sparse *from, int row, const Link *link, const
     return true;
 }
 
-/* A hinge between two bodies that are free otherwise, in closed form: its rows are
+/* The rows of a hinge or of a ball joint between two bodies that are free otherwise are
  *
- *     sign (v_b - v_a) + B w_b + B_a w_a + g = 0,     E w_b + E_a w_a + g = 0,     two rows of E and E_a
+ *     sign (v_b - v_a) + B w_b + B_a w_a + g = 0,     E w_b + E_a w_a + g = 0
  *
- * Seen from a its axis n_a is the product of the rows of E_a as n_b is that of E. b turns with a about it:
- *
- *     w_b = XP w_a + n y - F' g,     XP = -F' E_a + n n_a',     v_b = v_a + XK w_a + ..,    XK = -sign (B XP + B_a)
- *
- * False: the link is another one.                                                                    */
-static bool factor_hinge(const st_Problem *P, Link *link, const Link *parent)
+ * with two rows of E and E_a, or none. Pointers to their numbers on the link and on its parent. False: others.   */
+static bool parts_of_meeting(const st_Problem *P, Link *link, const Link *parent, const double *own[5],
+                             const double *above[5])
 {
-    const double *own[5], *above[5], *g = P->g + link->of.first_row;
-    if (link->of.rank != 5 || link->of.n_rows != 5) return false;
-    for (int r = 0; r < 5 && !link->laid_out; r++) {
+    const int m = link->of.n_rows;
+    if (link->of.rank != m || (m != 3 && m != 5)) return false;
+    for (int r = 0; r < m && !link->laid_out; r++) {
         if (!parts_of_row(&P->G, link->of.first_row + r, link, parent, &own[r], &above[r])) return false;
         link->at_own[r] = own[r] - P->G.x;
         link->at_above[r] = above[r] - P->G.x;
     }
     link->laid_out = true;
-    for (int r = 0; r < 5; r++) {
+    for (int r = 0; r < m; r++) {
         own[r] = P->G.x + link->at_own[r];
         link->above[r] = above[r] = P->G.x + link->at_above[r];
     }
-    const double sign = own[0][0];
+    const double sign = link->sign = own[0][0];
     if (fabs(sign) != 1) return false;
-    for (int r = 0; r < 5; r++)
+    for (int r = 0; r < 3; r++)
         for (int j = 0; j < 3; j++)
             if (own[r][j] != (r == j ? sign : 0) || above[r][j] != (r == j ? -sign : 0)) return false;
-    const double *e = own[3] + 3, *f = own[4] + 3, *e_a = above[3] + 3, *f_a = above[4] + 3;
-    double n[3], n_a[3], d_w[3], *N = link->Q[5];
-    cross3(e, f, n);
-    cross3(e_a, f_a, n_a);
-    const double square = dot3(n, n), over = 1 / sqrt(square);
-    if (!(square > 1e-16 * dot3(e, e) * dot3(f, f)) || !(fabs(dot3(n_a, n_a) - square) < 0.1 * square)) return false;
-    cross3(f, n, link->F[0]);
-    cross3(n, e, link->F[1]);
-    link->sign = sign;
-    for (int i = 0; i < 3; i++) {
-        link->F[0][i] *= over * over;
-        link->F[1][i] *= over * over;
-        N[3 + i] = n[i] * over;
-        d_w[i] = -link->F[0][i] * g[3] - link->F[1][i] * g[4];
-        for (int j = 0; j < 3; j++)
-            link->XP[i][j] = N[3 + i] * over * n_a[j] - link->F[0][i] * e_a[j] - link->F[1][i] * f_a[j];
+    for (int r = 3; r < m; r++)
+        if (own[r][0] != 0 || own[r][1] != 0 || own[r][2] != 0 || above[r][0] != 0 || above[r][1] != 0 ||
+            above[r][2] != 0)
+            return false;
+    return true;
+}
+
+/* Such a link in closed form. Seen from a, the axis n_a of a hinge is the product of the rows of E_a as n is that of E.
+ * b turns with a about it:
+ *
+ *     w_b = XP w_a + n y - F' g,     XP = -F' E_a + n n_a',     v_b = v_a + XK w_a + ..,    XK = -sign (B XP + B_a)
+ *
+ * A ball joint leaves w_b free: XP is the unit matrix, n as well. (Any matrix that can be inverted will do.) False: the
+ * link is another one.                                                                               */
+static bool factor_turning(const st_Problem *P, Link *link, const Link *parent)
+{
+    const double *own[5], *above[5], *g = P->g + link->of.first_row;
+    double d_w[3] = {0};
+    if (!parts_of_meeting(P, link, parent, own, above)) return false;
+    if (link->of.rank == 5) {
+        const double *e = own[3] + 3, *f = own[4] + 3, *e_a = above[3] + 3, *f_a = above[4] + 3;
+        double n[3], n_a[3], *N = link->Q[5];
+        cross3(e, f, n);
+        cross3(e_a, f_a, n_a);
+        const double square = dot3(n, n), over = 1 / sqrt(square);
+        if (!(square > 1e-16 * dot3(e, e) * dot3(f, f)) || !(fabs(dot3(n_a, n_a) - square) < 0.1 * square))
+            return false;
+        cross3(f, n, link->F[0]);
+        cross3(n, e, link->F[1]);
+        for (int i = 0; i < 3; i++) {
+            link->F[0][i] *= over * over;
+            link->F[1][i] *= over * over;
+            N[3 + i] = n[i] * over;
+            d_w[i] = -link->F[0][i] * g[3] - link->F[1][i] * g[4];
+            for (int j = 0; j < 3; j++)
+                link->XP[i][j] = N[3 + i] * over * n_a[j] - link->F[0][i] * e_a[j] - link->F[1][i] * f_a[j];
+        }
+    } else {
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                link->XP[i][j] = link->Q[3 + i][3 + j] = i == j;
     }
     for (int i = 0; i < 3; i++) {
-        const double *B = own[i] + 3, *B_a = above[i] + 3;
+        const double *B = own[i] + 3, *B_a = above[i] + 3, sign = link->sign;
         memcpy(link->B[i], B, sizeof link->B[i]);
-        N[i] = -sign * dot3(B, N + 3);
+        for (int c = link->of.rank; c < MOST; c++)
+            link->Q[c][i] = -sign * dot3(B, link->Q[c] + 3);
         link->d[i] = -sign * (g[i] + dot3(B, d_w));
         link->d[3 + i] = d_w[i];
         for (int j = 0; j < 3; j++)
@@ -519,7 +542,7 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
     Link *link = &t->link[index];
     const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
     link->adopted = false;
-    link->shares = parent != NULL && factor_hinge(P, link, parent);
+    link->shares = parent != NULL && factor_turning(P, link, parent);
     if (link->shares) return true;
     Six R[MOST_ROWS] = {{0}}, Z[MOST];
     double z[MOST];
@@ -684,8 +707,7 @@ static void set_frames(sti_TreeCoordinates *t)
         Link *link = &t->link[k];
         const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
         if (link->shares && parent != NULL) {
-            const double *N = column_of_N(link, 0);
-            double inverse[3][3], *S = link->S[0], d[MOST];
+            double inverse[3][3], d[MOST];
             for (int i = 0; i < 3; i++) {
                 const double *K = link->XK[i], *P = link->XP[i];
                 for (int j = 0; j < 3; j++) {
@@ -699,14 +721,18 @@ static void set_frames(sti_TreeCoordinates *t)
             cross3(link->P[0], link->P[1], inverse[2]);
             const double over = 1 / dot3(link->P[0], inverse[0]);
             memcpy(d, link->d, sizeof d);
-            for (int i = 0; i < 3; i++) {
-                S[3 + i] = over * (inverse[0][i] * N[3] + inverse[1][i] * N[4] + inverse[2][i] * N[5]);
+            for (int c = 0; c < link->n_y; c++) {
+                const double *N = column_of_N(link, c);
+                double *S = link->S[c];
+                for (int i = 0; i < 3; i++)
+                    S[3 + i] = over * (inverse[0][i] * N[3] + inverse[1][i] * N[4] + inverse[2][i] * N[5]);
+                for (int i = 0; i < 3; i++)
+                    S[i] = N[i] - dot3(link->K[i], S + 3);
+            }
+            for (int i = 0; i < 3; i++)
                 link->d[3 + i] = over * (inverse[0][i] * d[3] + inverse[1][i] * d[4] + inverse[2][i] * d[5]);
-            }
-            for (int i = 0; i < 3; i++) {
-                S[i] = N[i] - dot3(link->K[i], S + 3);
+            for (int i = 0; i < 3; i++)
                 link->d[i] = d[i] - dot3(link->K[i], link->d + 3);
-            }
             for (int i = 0; i < MOST; i++)
                 link->p[i] = parent->p[i] + link->d[i];
             velocity_of_frame(link, link->p, link->own_p);
@@ -1353,7 +1379,7 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *aw
             const Link *parent = &t->link[link->of.parent]; /* its own momentum has all it needs */
             if (link->shares) {
                 double *above_it = momentum + parent->first;
-                for (int s = 0; s < 5; s++)
+                for (int s = 0; s < link->of.rank; s++)
                     for (int i = s < 3 ? 0 : 3; i < MOST; i++)
                         above_it[i] -= c[s] * link->above[s][i];
                 continue;
