@@ -266,7 +266,6 @@ st_Status sti_joint_impulse(const sti_Model *model, const sti_StepWork *work, co
         return ST_OK;
     }
     STI_TRY(sti_joint_measures(world, index, step->t, step->q, row, NULL));
-    STI_TRY(sti_joint_gauge(world, index, 0, step->q, &x, NULL));
     const bool tendon = joint->type == ST_JOINT_TENDON; /* acts at no single point: its shares alone */
     for (int k = 0; !tendon && k < joint->n_rows; k++)
         add_measure(out, lever, l[k], &row[k]);
@@ -275,12 +274,29 @@ st_Status sti_joint_impulse(const sti_Model *model, const sti_StepWork *work, co
     out->limit = limit_impulse(work, index, 0);
     out->spring = joint->spring_row >= 0 ? soft_impulse(model, work, ends, joint->spring_row) : 0.0;
     const double rotor = joint->rotor > 0 ? step->l[joint->rotor_row] : 0.0;
-    add_measure(out, lever, motor + out->friction + out->limit + out->spring + rotor, &x);
+    const double along = motor + out->friction + out->limit + out->spring + rotor;
+    if (along != 0) {
+        STI_TRY(sti_joint_gauge(world, index, 0, step->q, &x, NULL));
+        add_measure(out, lever, along, &x);
+    }
     out->motor = joint->held ? l[joint->n_rows - 1] : motor;
     if (joint->coordinate[1] == ST_COORDINATE_DEFAULT) return ST_OK;
     STI_TRY(sti_joint_gauge(world, index, 1, step->q, &x, NULL));
     out->other_limit = limit_impulse(work, index, 1);
     add_measure(out, lever, out->other_limit, &x);
+    return ST_OK;
+}
+
+st_Status sti_joint_impulses_of_step(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends,
+                                     int index, sti_JointImpulse out[2])
+{
+    const double weight = work->impulses.stage_weight;
+    for (int k = 0; k < 2; k++)
+        out[k] = work->impulses.total.joint[k][index];
+    if (weight == 0) return ST_OK;
+    STI_TRY(sti_joint_impulse(model, work, ends, index, &out[STI_FINITE]));
+    const double none[sizeof(sti_JointImpulse) / sizeof(double)] = {0};
+    combine_sums((double *)&out[STI_FINITE], weight, none, 0, sizeof none / sizeof none[0]);
     return ST_OK;
 }
 
@@ -434,10 +450,12 @@ void sti_carry_nothing(const sti_Model *model, sti_StepWork *work)
     work->stages.carried_gains = (sti_Gains){0};
     clear(model, work, &work->impulses.piece);
     clear(model, work, &work->impulses.way);
+    work->impulses.stage_weight = 0;
 }
 
-st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
-                             double way, st_Error *err)
+/* joints: theirs, too. */
+static st_Status carry_stage(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
+                             double way, bool joints, st_Error *err)
 {
     sti_works_add(&work->stages.carried, weight, &work->step.done);
     sti_gains_add(&work->stages.carried_gains, weight, &work->step.gains);
@@ -454,7 +472,7 @@ st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti
     sum->some[kind] = true;
     sum->time = work->step.eta;
     STI_TRY(sti_stage_loads(model, work, &ends, 1.0, sum->load[kind], work->stages.load_room, err));
-    for (int k = 0; k < work->impulses.n_joints; k++)
+    for (int k = 0; joints && k < work->impulses.n_joints; k++)
         STI_TRY(sti_joint_impulse(model, work, &ends, k, &sum->joint[kind][k]));
     for (int k = 0; k < work->impulses.n_springs && kind == STI_FINITE; k++)
         sti_spring_impulse(model, work, &ends, k, &sum->spring[k]);
@@ -468,10 +486,23 @@ st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti
     return add_sum(model, work, &work->impulses.way, 1, &work->impulses.stage, way, true, err);
 }
 
+st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
+                             double way, st_Error *err)
+{
+    return carry_stage(model, state, work, weight, way, true, err);
+}
+
+/* If this stage is all of the step, its joint impulses are computed when they are read. Motors of type force have
+ * theirs from a control that may be another one by then. */
 st_Status sti_total_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
                              double way, st_Error *err)
 {
-    STI_TRY(sti_carry_impulses(model, state, work, weight, way, err));
+    sti_ImpulseSums *sums = &work->impulses;
+    const bool alone = is_on(work) && sti_speculative(model) && !remembers(model) &&
+                       model->world->n_force_motors == 0 && work->step.eta > 0 && !sums->piece.some[STI_FINITE] &&
+                       !sums->piece.some[STI_IMPACT] && !sums->total.some[STI_FINITE] && !sums->total.some[STI_IMPACT];
+    STI_TRY(carry_stage(model, state, work, weight, way, !alone, err));
+    sums->stage_weight = alone ? weight : 0;
     work->step.done = work->stages.carried;
     work->step.gains = work->stages.carried_gains;
     work->stages.carried = (sti_Works){0};

@@ -59,6 +59,7 @@ typedef struct sti_ImpulseSums {
     sti_StepImpulses piece; /* since the last event: what changes v                                  */
     sti_StepImpulses way;   /* and the mean velocity that moves q                                     */
     sti_StepImpulses total; /* of the step                                                           */
+    double stage_weight;    /* joints of the total are this times those of the step problem; 0: they are summed */
     int n_joints, n_springs;
 } sti_ImpulseSums;
 

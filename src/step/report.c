@@ -246,12 +246,8 @@ static sti_StageEnds ends_of_step(const sti_StepWork *work)
 static st_Status joint_impulses(const sti_Model *model, const sti_StepWork *work, int index, sti_JointImpulse out[2])
 {
     out[STI_IMPACT] = (sti_JointImpulse){.motor = 0};
-    if (in_sums(work)) {
-        for (int k = 0; k < 2; k++)
-            out[k] = work->impulses.total.joint[k][index];
-        return ST_OK;
-    }
     const sti_StageEnds ends = ends_of_step(work);
+    if (in_sums(work)) return sti_joint_impulses_of_step(model, work, &ends, index, out);
     return sti_joint_impulse(model, work, &ends, index, &out[STI_FINITE]);
 }
 
@@ -322,8 +318,9 @@ void sti_joint_drive(const sti_Model *model, const sti_State *state, const sti_S
         out[1] += rows.gradient[k] * state->v[rows.index[k]];
     if (work->step.problem.n_v == 0) return; /* no step was taken yet */
     if (joint->held && sti_is_struck(model, state, work, 0, joint->a, joint->b)) return;
-    out[2] = per_second(work) * (in_sums(work) ? work->impulses.total.joint[STI_FINITE][index].motor
-                                               : sti_motor_impulse(model, work, index));
+    const double weight = in_sums(work) ? work->impulses.stage_weight : 1;
+    out[2] = per_second(work) * (weight == 0 ? work->impulses.total.joint[STI_FINITE][index].motor
+                                             : weight * sti_motor_impulse(model, work, index));
 }
 
 /* ---- springs ---------------------------------------------------------------------------------- */

@@ -311,6 +311,9 @@ double sti_motor_impulse(const sti_Model *model, const sti_StepWork *work, int i
  * `room`: n_v); of a contact along its axes and about them, as vectors.                             */
 st_Status sti_joint_impulse(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int index,
                             sti_JointImpulse *out);
+/* Finite ones and impacts of the whole step, where impulses are summed. */
+st_Status sti_joint_impulses_of_step(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends,
+                                     int index, sti_JointImpulse out[2]);
 void sti_spring_impulse(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int index,
                         sti_SpringImpulse *out);
 st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, double weight,
