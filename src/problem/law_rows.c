@@ -77,6 +77,17 @@ static double undone_limits(const st_ContactLaw *contact, const double *r, const
     return u[0] == 0.0 ? 0.0 : isfinite(limit) ? fabs((r[0] - limit) * u[0]) : fabs(r[0] * u[0]);
 }
 
+/* As sti_law_naturals, for one row. */
+static bool naturals_limits(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, int n,
+                            double *out)
+{
+    for (int j = 0; j < n; j++) {
+        const double shifted = rho[j] * u[0], x = r[0] - shifted, P = sti_law_clip(x, contact->lo, contact->hi);
+        out[j] = r[0] * r[0] > shifted * shifted ? shifted + (x - P) : r[0] - P;
+    }
+    return true;
+}
+
 static void prepare_bounded(sti_Local *local, double mean)
 {
     (void)mean;
@@ -92,6 +103,7 @@ const sti_LawKind sti_law_bounded = {
     .has_limits = true,
     .check = check_limits,
     .project = project_limits,
+    .naturals = naturals_limits,
     .undone = undone_limits,
     .slope = slope_limits,
     .prepare = prepare_bounded,

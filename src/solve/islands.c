@@ -153,7 +153,8 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
         return linear_info(s, status, solution->v, &found, info);
     }
     s->n_islands = 1;
-    if (awake != NULL || (problem->n_contacts >= 2 && s->split)) { /* one contact is one island */
+    const bool several = problem->n_contacts >= 2 && (pile != NULL || problem->A.n_blocks >= 2); /* parts, perhaps */
+    if (awake != NULL || (several && s->split)) {
         STI_TRY(sti_parts_find(s, awake, err));
         s->confirms = pile != NULL && pile->period == NULL && problem->symmetric && problem->n_l == 0 &&
                       problem->A.diagonal != NULL &&

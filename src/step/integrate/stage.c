@@ -195,9 +195,8 @@ static st_Status append_all(sti_StageBuild *build, const sti_RowList *from, cons
     double *x = G->x + start;
     if (build->stage->means != NULL)
         sti_mean_put_rows(build->stage->means, from, half, joint, x);
-    else
-        for (int64_t e = 0; e < n; e++)
-            x[e] = from->x[e];
+    else if (n > 0)
+        memcpy(x, from->x, (size_t)n * sizeof *x);
     return ST_OK;
 }
 
