@@ -228,6 +228,48 @@ static void test_auto(void **unused)
     }
 }
 
+/* Ball joints, hinges and a universal joint in one free tree that spins: links of balls and hinges share a frame, the
+ * others do not. */
+static void test_balls(void **unused)
+{
+    (void)unused;
+    static const char *const integrators[] = {"implicit", "trapezoid", "sdirk2"};
+    static const char text[] =
+        "{\"simulation\": {\"integrator\": \"%s\", \"coordinates\": \"%s\", \"h\": 0.002, \"end\": 1, "
+        "\"tolerance\": 1e-12},"
+        "\"bodies\": ["
+        "{\"name\": \"trunk\", \"mass\": 3, \"inertia\": [0.03, 0.05, 0.04], \"position\": [0, 0, 1], "
+        "\"angular_velocity\": [1, 2, "
+        "-3]},"
+        "{\"name\": \"a\", \"mass\": 1, \"inertia\": [0.01, 0.012, 0.004], \"position\": [0.3, 0, 1],"
+        " \"orientation\": [0.8, 0.2, 0.4, 0.4]},"
+        "{\"name\": \"b\", \"mass\": 0.5, \"inertia\": [0.004, 0.003, 0.002], \"position\": [0.6, 0, 1]},"
+        "{\"name\": \"c\", \"mass\": 0.2, \"inertia\": [0.001, 0.002, 0.002], \"position\": [0.8, 0.1, 1],"
+        " \"orientation\": [0.6, 0, 0.8, 0]},"
+        "{\"name\": \"d\", \"mass\": 1, \"inertia\": [0.01, 0.012, 0.004], \"position\": [0, 0.3, 1]},"
+        "{\"name\": \"e\", \"mass\": 0.4, \"inertia\": [0.003, 0.004, 0.002], \"position\": [0, 0.6, 1]}],"
+        "\"joints\": ["
+        "{\"name\": \"ta\", \"type\": \"ball\", \"a\": \"trunk\", \"b\": \"a\", \"point\": [0.15, 0, 1]},"
+        "{\"name\": \"ab\", \"type\": \"revolute\", \"a\": \"a\", \"b\": \"b\", \"point\": [0.45, 0, 1], \"axis\": [0, "
+        "1, 0],"
+        " \"stiffness\": 2, \"damping\": 0.1, \"armature\": 0.01},"
+        "{\"name\": \"bc\", \"type\": \"ball\", \"a\": \"b\", \"b\": \"c\", \"point\": [0.7, 0, 1]},"
+        "{\"name\": \"td\", \"type\": \"ball\", \"a\": \"d\", \"b\": \"trunk\", \"point\": [0, 0.15, 1]},"
+        "{\"name\": \"de\", \"type\": \"universal\", \"a\": \"d\", \"b\": \"e\", \"point\": [0, 0.45, 1],"
+        " \"axis\": [1, 0, 0], \"axis_b\": [0, 0, 1]}]}";
+    for (size_t k = 0; k < sizeof integrators / sizeof integrators[0]; k++) {
+        char of_body[sizeof text + 40], of_joint[sizeof text + 40];
+        Pair pair;
+        snprintf(of_body, sizeof of_body, text, integrators[k], "body");
+        snprintf(of_joint, sizeof of_joint, text, integrators[k], "joint");
+        run_parse(&pair.body, of_body);
+        run_parse(&pair.joint, of_joint);
+        for (int step = 0; step < 60; step++)
+            compare_step(&pair, ALL, 1e-8);
+        pair_close(&pair);
+    }
+}
+
 static void test_refused(void **unused)
 {
     (void)unused;
@@ -255,7 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_default), cmocka_unit_test(test_integrators), cmocka_unit_test(test_drift),
         cmocka_unit_test(test_laws),    cmocka_unit_test(test_robots),      cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_auto),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_auto),    cmocka_unit_test(test_refused),     cmocka_unit_test(test_balls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
