@@ -36,13 +36,6 @@ void sti_net_release(sti_Net *net)
     RELEASE(i);
 }
 
-static bool same_links(const sti_Net *net, int64_t a, int64_t b, int64_t count)
-{
-    for (int64_t k = 0; k < count; k++)
-        if (net->link_block[a + k] != net->link_block[b + k]) return false;
-    return true;
-}
-
 /* The bucket of the last group with the links at `links`, or the free one where it belongs. There are twice as many
  * buckets as rows, a power of two.                                                                */
 static int *find_bucket(const sti_Net *net, int64_t links, int64_t count, uint32_t n_buckets)
@@ -53,7 +46,9 @@ static int *find_bucket(const sti_Net *net, int64_t links, int64_t count, uint32
     for (at = (at >> 7) & (n_buckets - 1);; at = (at + 1) & (n_buckets - 1)) {
         const int J = net->bucket[at] - 1;
         if (J < 0) return &net->bucket[at];
-        if (net->link_first[J + 1] - net->link_first[J] == count && same_links(net, net->link_first[J], links, count))
+        if (net->link_first[J + 1] - net->link_first[J] == count &&
+            (count == 0 || memcmp(net->link_block + net->link_first[J], net->link_block + links,
+                                  (size_t)count * sizeof *net->link_block) == 0))
             return &net->bucket[at];
     }
 }
@@ -102,44 +97,6 @@ static st_Status form_groups(sti_Net *net, st_Error *err)
         net->row_first[*bucket]++;
         net->place[j] = *bucket - 1;
     }
-    return ST_OK;
-}
-
-/* Where the values of each link stand. */
-static st_Status place_links(sti_Net *net, st_Error *err)
-{
-    int64_t end = 0;
-    GROW(link_start, net->link_first[net->n_groups] + 1);
-    for (int J = 0; J < net->n_groups; J++)
-        for (int64_t e = net->link_first[J]; e < net->link_first[J + 1]; e++) {
-            net->link_start[e] = end;
-            end += (int64_t)sti_net_group_rows(net, J) * sti_net_block_size(net, net->link_block[e]);
-        }
-    net->link_start[net->link_first[net->n_groups]] = end;
-    return ST_OK;
-}
-
-/* The links turned round: per block of A, the groups that touch it. */
-static st_Status list_users(sti_Net *net, st_Error *err)
-{
-    const int n_blocks = net->problem->A.n_blocks;
-    const int64_t n_links = net->link_first[net->n_groups];
-    GROW(user_first, n_blocks + 1);
-    GROW(user_group, n_links);
-    GROW(user_link, n_links);
-    memset(net->user_first, 0, (size_t)(n_blocks + 1) * sizeof *net->user_first);
-    for (int64_t e = 0; e < n_links; e++)
-        net->user_first[net->link_block[e] + 1]++;
-    for (int k = 0; k < n_blocks; k++) {
-        net->user_first[k + 1] += net->user_first[k];
-        net->slot[k] = net->user_first[k];
-    }
-    for (int J = 0; J < net->n_groups; J++)
-        for (int64_t e = net->link_first[J]; e < net->link_first[J + 1]; e++) {
-            const int64_t at = net->slot[net->link_block[e]]++;
-            net->user_group[at] = J;
-            net->user_link[at] = e;
-        }
     return ST_OK;
 }
 
@@ -203,22 +160,6 @@ static bool same_shape(const sti_Net *net, const st_Problem *p)
            (entries == 0 || memcmp(net->i, p->G.i, entries * sizeof *net->i) == 0);
 }
 
-static st_Status keep_shape(sti_Net *net, st_Error *err)
-{
-    const st_Problem *p = net->problem;
-    net->n_blocks = p->A.n_blocks;
-    net->n_l = p->n_l;
-    if (p->A.n_blocks == 0) return ST_OK;
-    GROW(first, p->A.n_blocks + 1);
-    memcpy(net->first, p->A.first, ((size_t)p->A.n_blocks + 1) * sizeof *net->first);
-    if (p->n_l == 0) return ST_OK;
-    GROW(p, p->n_l + 1);
-    GROW(i, p->G.p[p->n_l]);
-    memcpy(net->p, p->G.p, ((size_t)p->n_l + 1) * sizeof *net->p);
-    if (p->G.p[p->n_l] > 0) memcpy(net->i, p->G.i, (size_t)p->G.p[p->n_l] * sizeof *net->i);
-    return ST_OK;
-}
-
 st_Status sti_net_build(sti_Net *net, const st_Problem *problem, st_Error *err)
 {
     bool coupled, same = net->known && same_shape(net, problem);
@@ -255,9 +196,38 @@ st_Status sti_net_build(sti_Net *net, const st_Problem *problem, st_Error *err)
         net->version++;
         net->coupled = coupled;
         GROW(slot, (int64_t)problem->A.n_blocks + net->n_groups);
-        STI_TRY(place_links(net, err));
-        STI_TRY(list_users(net, err));
-        const int n_blocks = net->problem->A.n_blocks, n_nodes = n_blocks + net->n_groups;
+        const int n_blocks = problem->A.n_blocks, n_nodes = n_blocks + net->n_groups;
+        const int64_t n_links = net->link_first[net->n_groups];
+
+        /* The place of the values of each link. */
+        int64_t values = 0;
+        GROW(link_start, n_links + 1);
+        for (int J = 0; J < net->n_groups; J++)
+            for (int64_t e = net->link_first[J]; e < net->link_first[J + 1]; e++) {
+                net->link_start[e] = values;
+                values += (int64_t)sti_net_group_rows(net, J) * sti_net_block_size(net, net->link_block[e]);
+            }
+        net->link_start[n_links] = values;
+
+        /* The links by block of A: the groups that touch it. */
+        GROW(user_first, n_blocks + 1);
+        GROW(user_group, n_links);
+        GROW(user_link, n_links);
+        memset(net->user_first, 0, (size_t)(n_blocks + 1) * sizeof *net->user_first);
+        for (int64_t e = 0; e < n_links; e++)
+            net->user_first[net->link_block[e] + 1]++;
+        for (int k = 0; k < n_blocks; k++) {
+            net->user_first[k + 1] += net->user_first[k];
+            net->slot[k] = net->user_first[k];
+        }
+        for (int J = 0; J < net->n_groups; J++)
+            for (int64_t e = net->link_first[J]; e < net->link_first[J + 1]; e++) {
+                const int64_t at = net->slot[net->link_block[e]]++;
+                net->user_group[at] = J;
+                net->user_link[at] = e;
+            }
+
+        /* Mechanisms: what links and compliance connect. */
         GROW(above, n_nodes);
         GROW(mechanism_of, n_nodes);
         for (int node = 0; node < n_nodes; node++)
@@ -284,7 +254,21 @@ st_Status sti_net_build(sti_Net *net, const st_Problem *problem, st_Error *err)
         list_members(net, n_blocks, n_nodes, net->group_first, net->mechanism_group);
         for (int k = 0; k < n_nodes; k++)
             net->all[k] = k;
-        STI_TRY(keep_shape(net, err));
+
+        /* The shape that all of this belongs to. */
+        net->n_blocks = n_blocks;
+        net->n_l = problem->n_l;
+        if (n_blocks > 0) {
+            GROW(first, n_blocks + 1);
+            memcpy(net->first, problem->A.first, ((size_t)n_blocks + 1) * sizeof *net->first);
+        }
+        if (n_blocks > 0 && problem->n_l > 0) {
+            const int64_t entries = problem->G.p[problem->n_l];
+            GROW(p, problem->n_l + 1);
+            GROW(i, entries);
+            memcpy(net->p, problem->G.p, ((size_t)problem->n_l + 1) * sizeof *net->p);
+            if (entries > 0) memcpy(net->i, problem->G.i, (size_t)entries * sizeof *net->i);
+        }
     }
     net->known = true;
     return ST_OK;

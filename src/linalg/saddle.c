@@ -122,19 +122,6 @@ static int group_rows(const Memory *m, int group)
     return sti_net_group_rows(&m->net, group);
 }
 
-/* An entry of the problem's G and where it stands in ours: with the one before, or as the start of a run. */
-static st_Status add_entry(Memory *m, int64_t from, int64_t to, st_Error *err)
-{
-    Run *last = m->n_runs > 0 ? &m->run[m->n_runs - 1] : NULL;
-    if (last != NULL && last->from + last->count == from && last->to + last->count == to && last->count < 6) {
-        last->count++;
-        return ST_OK;
-    }
-    GROW(run, m->n_runs + 1);
-    m->run[m->n_runs++] = (Run){from, to, 1};
-    return ST_OK;
-}
-
 /* Where the entries of G stand in the dense blocks, and zeros where no entry is: once a net. */
 static st_Status place_entries(Memory *m, st_Error *err)
 {
@@ -152,7 +139,14 @@ static st_Status place_entries(Memory *m, st_Error *err)
             for (int64_t e = G->p[m->net.row[j]]; e < G->p[m->net.row[j] + 1]; e++) {
                 const int block = m->net.block_of[G->i[e]];
                 const int64_t row = (int64_t)(j - m->net.row_first[J]) * block_size(m, block);
-                STI_TRY(add_entry(m, e, m->net.slot[block] + row + G->i[e] - first[block], err));
+                const int64_t to = m->net.slot[block] + row + G->i[e] - first[block];
+                Run *last = m->n_runs > 0 ? &m->run[m->n_runs - 1] : NULL; /* that it may continue */
+                if (last != NULL && last->from + last->count == e && last->to + last->count == to && last->count < 6) {
+                    last->count++;
+                    continue;
+                }
+                GROW(run, m->n_runs + 1);
+                m->run[m->n_runs++] = (Run){e, to, 1};
             }
     }
     return ST_OK;
@@ -405,7 +399,7 @@ static void solve_joints_wide(const Memory *m, const Part *part, sti_Wide *l)
 #define ADD     pair_add_wide
 #include "linalg/saddle_solve.h"
 
-/* Rows of the part from the problem's order to the net's, and back. */
+/* Rows of the part from the problem's order to the net's. */
 static const double *rows_in(const Memory *m, const Part *part, const double *from, double *own)
 {
     if (m->net.in_order || from == NULL) return from;
@@ -415,21 +409,15 @@ static const double *rows_in(const Memory *m, const Part *part, const double *fr
     return own;
 }
 
-static void rows_out(const Memory *m, const Part *part, const double *own, double *to)
-{
-    if (own == to) return;
-    for (int k = 0; k < part->n_groups; k++)
-        for (int row = m->net.row_first[part->group[k]]; row < m->net.row_first[part->group[k] + 1]; row++)
-            to[m->net.row[row]] = own[row];
-}
-
 void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, const double *c, double *v, double *l)
 {
     const Memory *m = saddle->memory;
     const Part part = part_of(m, mechanism);
     double *own_l = m->net.in_order ? l : m->own_l;
     solve(m, &part, saddle->rough, a, rows_in(m, &part, c, m->own_c), v, own_l);
-    rows_out(m, &part, own_l, l);
+    for (int k = 0; k < part.n_groups && own_l != l; k++) /* back to the problem's order */
+        for (int row = m->net.row_first[part.group[k]]; row < m->net.row_first[part.group[k] + 1]; row++)
+            l[m->net.row[row]] = own_l[row];
 }
 
 void sti_saddle_renew(sti_Saddle *saddle, const st_Problem *problem)

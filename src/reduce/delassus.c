@@ -44,39 +44,6 @@ static int rows_of_column(sti_Delassus *w, const sti_Reduction *reduction, int c
     return count;
 }
 
-static int64_t count_entries(sti_Delassus *w, const sti_Reduction *reduction, int64_t max_blocks)
-{
-    const int n = reduction->problem->n_contacts;
-    int64_t total = 0;
-    memset(w->p, 0, (size_t)(n + 2) * sizeof *w->p);
-    memset(w->mark, 0, (size_t)n * sizeof *w->mark);
-    for (int c = 0; c < n && total <= max_blocks; c++) {
-        const int count = rows_of_column(w, reduction, c);
-        total += count;
-        for (int k = 0; k < count; k++)
-            w->p[w->list[k] + 2]++;
-    }
-    for (int c = 0; c < n; c++)
-        w->p[c + 2] += w->p[c + 1];
-    return total;
-}
-
-/* H_o'Y_c, Y_c being spread out in column. */
-static void fill_block(const sti_Delassus *w, const sti_Reduction *reduction, int o, int columns, double *x)
-{
-    const int rows = reduction->problem->contact[o].dim;
-    const int64_t count = reduction->h_first[o + 1] - reduction->h_first[o];
-    const int *index = reduction->h_index + reduction->h_first[o];
-    const double *h = reduction->h_value + reduction->h_start[o];
-    memset(x, 0, (size_t)(rows * columns) * sizeof *x);
-    for (int64_t k = 0; k < count; k++) {
-        const double *y = w->column + ST_MAX_DIM * (int64_t)index[k];
-        for (int r = 0; r < rows; r++)
-            for (int c = 0; c < columns; c++)
-                x[r * columns + c] += h[r * count + k] * y[c];
-    }
-}
-
 /* Y_c into column, or zeros back. */
 static void spread(sti_Delassus *w, const sti_Reduction *reduction, int c, bool clear)
 {
@@ -88,19 +55,6 @@ static void spread(sti_Delassus *w, const sti_Reduction *reduction, int c, bool 
         for (int d = 0; d < dim; d++)
             to[d] = clear ? 0.0 : y[d * count + k];
     }
-}
-
-static int64_t find_column(const sti_Delassus *w, int i, int j)
-{
-    int64_t low = w->p[i], high = w->p[i + 1] - 1;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (w->j[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 st_Status sti_delassus_build(sti_Delassus *w, const sti_Reduction *reduction, int64_t max_blocks, bool *formed,
@@ -143,7 +97,19 @@ st_Status sti_delassus_build(sti_Delassus *w, const sti_Reduction *reduction, in
             w->patch[2 * c + 1] = end > w->patch[2 * c + 1] ? end : w->patch[2 * c + 1];
         }
     }
-    w->n_entries = count_entries(w, reduction, max_blocks);
+
+    /* Count the blocks by row. */
+    w->n_entries = 0;
+    memset(w->p, 0, (size_t)(n + 2) * sizeof *w->p);
+    memset(w->mark, 0, (size_t)n * sizeof *w->mark);
+    for (int c = 0; c < n && w->n_entries <= max_blocks; c++) {
+        const int count = rows_of_column(w, reduction, c);
+        w->n_entries += count;
+        for (int k = 0; k < count; k++)
+            w->p[w->list[k] + 2]++;
+    }
+    for (int c = 0; c < n; c++)
+        w->p[c + 2] += w->p[c + 1];
     if (w->n_entries > max_blocks) return ST_OK;
     w->first[n] = p->n_r;
     for (int c = 0; c < n; c++)
@@ -154,6 +120,8 @@ st_Status sti_delassus_build(sti_Delassus *w, const sti_Reduction *reduction, in
     GROW(j, w->n_entries);
     GROW(start, w->n_entries);
     GROW(x, w->n_entries * largest * largest);
+
+    /* Fill them, column by column; then add C. */
     int64_t at = 0;
     memset(w->mark, 0, (size_t)p->n_contacts * sizeof *w->mark);
     for (int c = 0; c < p->n_contacts; c++) {
@@ -165,8 +133,20 @@ st_Status sti_delassus_build(sti_Delassus *w, const sti_Reduction *reduction, in
             w->j[e] = c;
             w->start[e] = at;
             if (o == c) w->diagonal[c] = e;
-            fill_block(w, reduction, o, p->contact[c].dim, w->x + at);
-            at += p->contact[o].dim * p->contact[c].dim;
+            /* H_o'Y_c */
+            const int rows = p->contact[o].dim, columns = p->contact[c].dim;
+            const int64_t h_count = reduction->h_first[o + 1] - reduction->h_first[o];
+            const int *index = reduction->h_index + reduction->h_first[o];
+            const double *h = reduction->h_value + reduction->h_start[o];
+            double *x = w->x + at;
+            memset(x, 0, (size_t)(rows * columns) * sizeof *x);
+            for (int64_t i = 0; i < h_count; i++) {
+                const double *y = w->column + ST_MAX_DIM * (int64_t)index[i];
+                for (int a = 0; a < rows; a++)
+                    for (int b = 0; b < columns; b++)
+                        x[a * columns + b] += h[a * h_count + i] * y[b];
+            }
+            at += rows * columns;
         }
         spread(w, reduction, c, true);
     }
@@ -182,7 +162,14 @@ st_Status sti_delassus_build(sti_Delassus *w, const sti_Reduction *reduction, in
             for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++, x++) {
                 while (j >= w->first[cj + 1])
                     cj++;
-                const int64_t e = find_column(w, ci, cj);
+                int64_t e = w->p[ci], last = w->p[ci + 1] - 1; /* bisection for the entry (ci, cj) */
+                while (e < last) {
+                    const int64_t middle = (e + last) / 2;
+                    if (w->j[middle] < cj)
+                        e = middle + 1;
+                    else
+                        last = middle;
+                }
                 w->x[w->start[e] + (int64_t)(i - w->first[ci]) * p->contact[cj].dim + j - w->first[cj]] += *x;
             }
         }

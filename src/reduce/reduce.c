@@ -120,42 +120,27 @@ void sti_reduction_publish(sti_Reduction *reduction)
     reduction->rho = m->rho;
 }
 
-/* A problem whose contacts came as arrays continues as its copy with rows. */
-static st_Status make_rows(sti_ReductionMemory *m, st_Error *err)
-{
-    const int64_t n_r = m->problem->n_r;
-    if (m->pile == NULL || m->problem == &m->with_rows) return ST_OK;
-    GROW(pile_p, n_r + 1);
-    GROW(pile_i, STI_PILE_ROW * n_r);
-    GROW(pile_x, STI_PILE_ROW * n_r);
-    m->with_rows = *m->problem;
-    m->with_rows.H = sti_pile_matrix(m->pile, m->problem, m->pile_p, m->pile_i, m->pile_x);
-    m->problem = &m->with_rows;
-    return ST_OK;
-}
-
 /* Columns of H and Y, and from them W_cc, rho and b. */
 static st_Status reduce_by_columns(sti_ReductionMemory *m, st_Error *err)
 {
-    STI_TRY(make_rows(m, err));
-    GROW(w, m->problem->n_r);
-    GROW(held, m->problem->n_r);
-    GROW(b, m->problem->n_r);
+    const int64_t n_r = m->problem->n_r;
+    if (m->pile != NULL && m->problem != &m->with_rows) { /* contacts came as arrays: a copy of the problem has rows */
+        GROW(pile_p, n_r + 1);
+        GROW(pile_i, STI_PILE_ROW * n_r);
+        GROW(pile_x, STI_PILE_ROW * n_r);
+        m->with_rows = *m->problem;
+        m->with_rows.H = sti_pile_matrix(m->pile, m->problem, m->pile_p, m->pile_i, m->pile_x);
+        m->problem = &m->with_rows;
+    }
+    GROW(w, n_r);
+    GROW(held, n_r);
+    GROW(b, n_r);
     STI_TRY(sti_columns_of_H(m, err));
     STI_TRY(sti_columns_of_Y(m, err));
     STI_TRY(sti_columns_diagonal(m, err));
     sti_columns_b(m);
     m->columns = true;
     return ST_OK;
-}
-
-/* Many contacts between free bodies need no columns; *done tells whether they are such. */
-static st_Status reduce_by_graph(sti_ReductionMemory *m, int fewest, bool *done, st_Error *err)
-{
-    const st_Problem *p = m->problem;
-    *done = false;
-    if (p->n_contacts < fewest) return ST_OK;
-    return sti_graph_build(&m->graph, p, m->pile, m->saddle, m->v_free, &m->judged.scale, done, err);
 }
 
 st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err)
@@ -192,38 +177,32 @@ st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem,
     return ST_OK;
 }
 
-/* w + H'v of contact c. */
-static void velocity_at(const sti_ReductionMemory *m, int c, const double *v, double *u)
-{
-    const st_Problem *p = m->problem;
-    const st_ContactLaw *contact = &p->contact[c];
-    double row[STI_TURNING][2][STI_NODE];
-    for (int d = 0; d < contact->dim; d++)
-        u[d] = p->w[contact->first + d];
-    for (int j = contact->first; j < contact->first + contact->dim && m->pile == NULL; j++)
-        for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
-            u[j - contact->first] += p->H.x[e] * v[p->H.i[e]];
-    if (m->pile == NULL) return;
-    sti_pile_rows(m->pile, c, contact->dim, row);
-    for (int side = 0; side < 2; side++) {
-        const int32_t body = m->pile->body[2 * (ptrdiff_t)c + side];
-        for (int k = 0; k < 6 && body >= 0; k++)
-            for (int d = 0; d < contact->dim; d++)
-                u[d] += row[sti_direction_of(contact->dim, d)][side][k] * v[p->A.first[body] + k];
-    }
-}
-
 bool sti_reduction_is_open(const sti_Reduction *reduction, double *joint)
 {
     const st_Problem *p = reduction->problem;
-    double *v = reduction->judged->v, *u = reduction->judged->u;
+    const sti_PileContacts *pile = reduction->memory->pile;
+    double *v = reduction->judged->v;
     const double r[ST_MAX_DIM] = {0};
-    double natural[ST_MAX_DIM] = {0};
+    double natural[ST_MAX_DIM] = {0}, row[STI_TURNING][2][STI_NODE];
     *joint = sti_reduction_velocity(reduction, NULL, v, reduction->judged->l);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
-        velocity_at(reduction->memory, c, v, u + contact->first);
-        sti_law_natural(contact, r, u + contact->first, 1.0, natural);
+        const int dim = contact->dim;
+        double *u = reduction->judged->u + contact->first; /* w + H'v */
+        for (int d = 0; d < dim; d++) {
+            u[d] = p->w[contact->first + d];
+            for (int64_t e = pile == NULL ? p->H.p[contact->first + d] : 0;
+                 pile == NULL && e < p->H.p[contact->first + d + 1]; e++)
+                u[d] += p->H.x[e] * v[p->H.i[e]];
+        }
+        if (pile != NULL) sti_pile_rows(pile, c, dim, row);
+        for (int side = 0; side < 2 && pile != NULL; side++) {
+            const int32_t body = pile->body[2 * (ptrdiff_t)c + side];
+            for (int k = 0; k < 6 && body >= 0; k++)
+                for (int d = 0; d < dim; d++)
+                    u[d] += row[sti_direction_of(dim, d)][side][k] * v[p->A.first[body] + k];
+        }
+        sti_law_natural(contact, r, u, 1.0, natural);
         for (int d = 0; d < contact->dim; d++)
             if (natural[d] != 0.0) return false;
     }
@@ -245,11 +224,12 @@ st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err)
 {
     sti_ReductionMemory *m = reduction->memory;
     const st_Problem *problem = m->problem;
-    bool graph;
+    bool graph = false;
     m->columns = false;
     GROW(rho, problem->n_contacts);
     m->graph.threads = reduction->threads;
-    STI_TRY(reduce_by_graph(m, reduction->fewest, &graph, err));
+    if (problem->n_contacts >= reduction->fewest) /* many contacts between free bodies need no columns */
+        STI_TRY(sti_graph_build(&m->graph, problem, m->pile, m->saddle, m->v_free, &m->judged.scale, &graph, err));
     if (!graph) STI_TRY(reduce_by_columns(m, err));
     sti_reduction_publish(reduction);
     reduction->graph = graph ? &m->graph : NULL;

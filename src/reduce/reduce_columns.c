@@ -58,34 +58,6 @@ st_Status sti_columns_of_H(sti_ReductionMemory *m, st_Error *err)
 
 /* ------------------------------------------------------------------ Y */
 
-static st_Status reach_block(sti_ReductionMemory *m, int block, int c, int64_t *end, st_Error *err)
-{
-    const int *first = m->problem->A.first;
-    if (m->block_seen[block] == c + 1) return ST_OK;
-    m->block_seen[block] = c + 1;
-    GROW(y_index, *end + first[block + 1] - first[block]);
-    for (int row = first[block]; row < first[block + 1]; row++)
-        m->y_index[(*end)++] = row;
-    return ST_OK;
-}
-
-/* The velocities that move when contact c pushes. */
-static st_Status reach(sti_ReductionMemory *m, int c, int64_t *end, st_Error *err)
-{
-    const sti_Net *net = m->saddle->net;
-    for (int64_t k = m->h_first[c]; k < m->h_first[c + 1]; k++) {
-        const int block = net->block_of[m->h_index[k]], mechanism = net->mechanism_of[block];
-        if (m->block_seen[block] == c + 1) continue;
-        if (sti_net_is_free(net, block)) {
-            STI_TRY(reach_block(m, block, c, end, err));
-            continue;
-        }
-        for (int t = net->mechanism_first[mechanism]; t < net->mechanism_first[mechanism + 1]; t++)
-            STI_TRY(reach_block(m, net->mechanism_block[t], c, end, err));
-    }
-    return ST_OK;
-}
-
 /* Columns of one mechanism on their way to a solve: H_c's, d-th, whose values go to y_value[to ..]. */
 typedef struct Batch {
     int n, mechanism;
@@ -118,65 +90,11 @@ static void solve_batch(sti_ReductionMemory *m, Batch *batch)
     batch->n = 0;
 }
 
-static void put_in_batch(sti_ReductionMemory *m, Batch *batch, int mechanism, int c, int d, int64_t to)
-{
-    if (batch->n == STI_WIDTH || batch->mechanism != mechanism) solve_batch(m, batch);
-    batch->mechanism = mechanism;
-    batch->c[batch->n] = c;
-    batch->d[batch->n] = d;
-    batch->to[batch->n++] = to;
-}
-
-/* The rows of a free body in the columns of contact c, from place k of its reach on. */
-static void solve_free(sti_ReductionMemory *m, int c, int block, int64_t k)
-{
-    const int first = m->problem->A.first[block], size = m->problem->A.first[block + 1] - first;
-    const int64_t count = m->y_first[c + 1] - m->y_first[c], h_count = m->h_first[c + 1] - m->h_first[c];
-    for (int d = 0; d < m->problem->contact[c].dim; d++) {
-        const double *h = m->h_value + m->h_start[c] + d * h_count;
-        double *y = m->y_value + m->y_start[c] + d * count + k;
-        memset(y, 0, (size_t)size * sizeof *y);
-        for (int64_t e = 0; e < h_count; e++) {
-            const int row = m->h_index[m->h_first[c] + e] - first;
-            if (row >= 0 && row < size) y[row] = h[e];
-        }
-        sti_saddle_solve_block(m->saddle, block, y);
-    }
-}
-
-/* The columns of contact c. Its reach is whole mechanisms and free blocks one after another. */
-static void solve_columns(sti_ReductionMemory *m, int c, Batch *batch)
-{
-    const sti_Net *net = m->saddle->net;
-    const int *first = m->problem->A.first;
-    const int64_t count = m->y_first[c + 1] - m->y_first[c];
-    for (int64_t k = 0; k < count;) {
-        const int block = net->block_of[m->y_index[m->y_first[c] + k]], mechanism = net->mechanism_of[block];
-        if (sti_net_is_free(net, block)) {
-            solve_free(m, c, block, k);
-            k += first[block + 1] - first[block];
-            continue;
-        }
-        for (int d = 0; d < m->problem->contact[c].dim; d++)
-            put_in_batch(m, batch, mechanism, c, d, m->y_start[c] + d * count + k);
-        for (int t = net->mechanism_first[mechanism]; t < net->mechanism_first[mechanism + 1]; t++)
-            k += first[net->mechanism_block[t] + 1] - first[net->mechanism_block[t]];
-    }
-}
-
-/* Is the velocity along a row of H held by joints altogether? Then its own entry of W, h'y, is the rounding of a
- * zero. Without joints it would be at least the largest h_k^2/A_kk.                                */
-static bool is_held(const sti_ReductionMemory *m, int c, const double *h, double mobility)
-{
-    double bound = 0.0;
-    for (int64_t k = 0; k < m->h_first[c + 1] - m->h_first[c]; k++)
-        bound = fmax(bound, h[k] * h[k] / sti_saddle_mass(m->saddle, m->h_index[m->h_first[c] + k]));
-    return !(mobility > STI_HELD * bound);
-}
-
 st_Status sti_columns_of_Y(sti_ReductionMemory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
+    const sti_Net *net = m->saddle->net;
+    const int *first = p->A.first;
     Batch batch = {.n = 0};
     GROW(y_first, p->n_contacts + 1);
     GROW(y_start, p->n_contacts + 1);
@@ -189,23 +107,70 @@ st_Status sti_columns_of_Y(sti_ReductionMemory *m, st_Error *err)
     }
     m->y_first[0] = m->y_start[0] = 0;
     for (int c = 0; c < p->n_contacts; c++) {
+        /* The velocities that move when contact c pushes: its free bodies, and all of each of its mechanisms. */
         int64_t end = m->y_first[c];
-        STI_TRY(reach(m, c, &end, err));
+        for (int64_t k = m->h_first[c]; k < m->h_first[c + 1]; k++) {
+            const int block = net->block_of[m->h_index[k]], mechanism = net->mechanism_of[block];
+            if (m->block_seen[block] == c + 1) continue;
+            const bool is_free = sti_net_is_free(net, block);
+            const int begin = is_free ? 0 : net->mechanism_first[mechanism];
+            const int n = is_free ? 1 : net->mechanism_first[mechanism + 1] - begin;
+            for (int t = 0; t < n; t++) {
+                const int reached = is_free ? block : net->mechanism_block[begin + t];
+                m->block_seen[reached] = c + 1;
+                GROW(y_index, end + first[reached + 1] - first[reached]);
+                for (int row = first[reached]; row < first[reached + 1]; row++)
+                    m->y_index[end++] = row;
+            }
+        }
         m->y_first[c + 1] = end;
         m->y_start[c + 1] = m->y_start[c] + p->contact[c].dim * (end - m->y_first[c]);
     }
     GROW(y_value, m->y_start[p->n_contacts]);
-    for (int c = 0; c < p->n_contacts; c++)
-        solve_columns(m, c, &batch);
+    for (int c = 0; c < p->n_contacts; c++) {
+        /* Free bodies are solved one by one, columns of a mechanism side by side. */
+        const int64_t count = m->y_first[c + 1] - m->y_first[c], h_count = m->h_first[c + 1] - m->h_first[c];
+        for (int64_t k = 0; k < count;) {
+            const int block = net->block_of[m->y_index[m->y_first[c] + k]], mechanism = net->mechanism_of[block];
+            const int size = first[block + 1] - first[block];
+            const bool is_free = sti_net_is_free(net, block);
+            for (int d = 0; d < p->contact[c].dim; d++) {
+                const int64_t to = m->y_start[c] + d * count + k;
+                if (!is_free) {
+                    if (batch.n == STI_WIDTH || batch.mechanism != mechanism) solve_batch(m, &batch);
+                    batch.mechanism = mechanism;
+                    batch.c[batch.n] = c;
+                    batch.d[batch.n] = d;
+                    batch.to[batch.n++] = to;
+                    continue;
+                }
+                const double *h = m->h_value + m->h_start[c] + d * h_count;
+                double *y = m->y_value + to;
+                memset(y, 0, (size_t)size * sizeof *y);
+                for (int64_t e = 0; e < h_count; e++) {
+                    const int row = m->h_index[m->h_first[c] + e] - first[block];
+                    if (row >= 0 && row < size) y[row] = h[e];
+                }
+                sti_saddle_solve_block(m->saddle, block, y);
+            }
+            if (is_free) k += size;
+            for (int t = net->mechanism_first[mechanism]; !is_free && t < net->mechanism_first[mechanism + 1]; t++)
+                k += first[net->mechanism_block[t] + 1] - first[net->mechanism_block[t]];
+        }
+    }
     solve_batch(m, &batch);
     for (int c = 0; c < p->n_contacts; c++) {
-        /* Rows that joints hold are left out of H and Y. */
+        /* Rows that joints hold are left out of H and Y. There the row's own entry of W, h'y, is the rounding of a
+         * zero; without joints it would be at least the largest h_k^2/A_kk. */
         const int64_t count = m->y_first[c + 1] - m->y_first[c], h_count = m->h_first[c + 1] - m->h_first[c];
         for (int d = 0; d < m->problem->contact[c].dim; d++) {
             double *h = m->h_value + m->h_start[c] + d * h_count, *y = m->y_value + m->y_start[c] + d * count;
             sti_scatter_column(m, c, d);
             bool *held = &m->held[m->problem->contact[c].first + d];
-            *held = is_held(m, c, h, sti_row_of_H(m, c, d, m->out_v));
+            double bound = 0.0;
+            for (int64_t k = 0; k < h_count; k++)
+                bound = fmax(bound, h[k] * h[k] / sti_saddle_mass(m->saddle, m->h_index[m->h_first[c] + k]));
+            *held = !(sti_row_of_H(m, c, d, m->out_v) > STI_HELD * bound);
             if (!*held) continue;
             memset(h, 0, (size_t)h_count * sizeof *h);
             memset(y, 0, (size_t)count * sizeof *y);

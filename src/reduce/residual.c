@@ -192,28 +192,26 @@ static double largest(const double *x, int n)
     return most;
 }
 
-/* The largest velocity that the forces would bring to one coordinate on its own: of a chain that hangs at rest, the
- * speed that its joints cancel.                                                                    */
-static double speed_of_forces(const st_Problem *p)
-{
-    const double *a = p->A.x;
-    double most = 0.0;
-    for (int k = 0; k < p->A.n_blocks; k++) {
-        const int first = p->A.first[k], n = p->A.first[k + 1] - first;
-        const bool diagonal = p->A.diagonal != NULL && p->A.diagonal[k];
-        for (int i = 0; i < n; i++)
-            most = fmax(most, fabs(p->f[first + i] / a[diagonal ? i : i * (n + 1)]));
-        a += diagonal ? n : n * n;
-    }
-    return most;
-}
-
 bool sti_joints_are_met(const st_Problem *problem, const double *v, double joint, double tolerance, bool strict)
 {
     if (joint == 0.0) return true;
     const double relative = strict ? tolerance : fmax(tolerance, STI_JOINT_NOISE);
     const double speed = largest(v, problem->n_v) + largest(problem->g, problem->n_l);
-    return joint <= relative * speed || joint <= relative * (speed + speed_of_forces(problem));
+    if (joint <= relative * speed) return true;
+
+    /* The largest velocity that the forces would give one coordinate on its own: in a chain that hangs at rest, the
+     * speed that its joints cancel. */
+    const st_BlockDiag *A = &problem->A;
+    const double *a = A->x;
+    double cancelled = 0.0;
+    for (int k = 0; k < A->n_blocks; k++) {
+        const int first = A->first[k], n = A->first[k + 1] - first;
+        const bool diagonal = A->diagonal != NULL && A->diagonal[k];
+        for (int i = 0; i < n; i++)
+            cancelled = fmax(cancelled, fabs(problem->f[first + i] / a[diagonal ? i : i * (n + 1)]));
+        a += diagonal ? n : n * n;
+    }
+    return joint <= relative * (speed + cancelled);
 }
 
 /* Reduce whichever problem is given, and judge r. */

@@ -186,19 +186,6 @@ static double total(const sti_Anderson *a, int e)
     return sum;
 }
 
-/* f and, as the place of the oldest pair is taken, f - f_last and g - g_last; with all their products. Returns |f|. */
-static double measure_step(sti_Anderson *a, Pass *pass)
-{
-    if (a->has_last) {
-        a->newest = (a->newest + 1) % WINDOW;
-        a->count += a->count < WINDOW;
-    }
-    sti_team_for(a->threads, count_chunks(a->n), LEAST, measure_chunks, pass);
-    for (int k = 0; a->has_last && k < a->count; k++)
-        a->gram[k][a->newest] = a->gram[a->newest][k] = total(a, GRAM + k);
-    return sqrt(total(a, SIZE));
-}
-
 /* theta of the normal equations; false when they cannot be solved. */
 static bool least_squares(const sti_Anderson *a, double theta[WINDOW])
 {
@@ -227,9 +214,29 @@ static bool least_squares(const sti_Anderson *a, double theta[WINDOW])
     return true;
 }
 
-/* Has it gone wrong, at once or in the long run? Then a rest follows in the second case. */
-static bool must_go_back(sti_Anderson *a, double size)
+void sti_anderson_next(sti_Anderson *a, const double *restrict x, double *restrict g)
 {
+    double theta[WINDOW];
+    Pass pass = {.a = a, .x = x, .g = g};
+    if (a->rest > 0) {
+        a->rest--;
+        return;
+    }
+
+    /* f and, in the place of the oldest pair, f - f_last and g - g_last; with all their products. */
+    if (a->has_last) {
+        a->newest = (a->newest + 1) % WINDOW;
+        a->count += a->count < WINDOW;
+    }
+    sti_team_for(a->threads, count_chunks(a->n), LEAST, measure_chunks, &pass);
+    for (int k = 0; a->has_last && k < a->count; k++)
+        a->gram[k][a->newest] = a->gram[a->newest][k] = total(a, GRAM + k);
+
+    /* Go back to the best g if |f| grows at once, or if it has not halved in many points; then a rest follows. */
+    const double size = sqrt(total(a, SIZE));
+    const bool best = size < a->smallest;
+    bool goes_back = false;
+    if (best) a->smallest = size;
     if (size <= 0.5 * a->to_halve) {
         a->to_halve = size;
         a->points = 0;
@@ -239,23 +246,9 @@ static bool must_go_back(sti_Anderson *a, double size)
         a->points = 0;
         a->rest = a->rest_next;
         if (a->rest_next < INT32_MAX / 4) a->rest_next *= 2;
-        return true;
+        goes_back = true;
     }
-    return !(size <= too_large * a->smallest);
-}
-
-void sti_anderson_next(sti_Anderson *a, const double *restrict x, double *restrict g)
-{
-    double theta[WINDOW];
-    Pass pass = {.a = a, .x = x, .g = g};
-    if (a->rest > 0) {
-        a->rest--;
-        return;
-    }
-    const double size = measure_step(a, &pass);
-    const bool best = size < a->smallest;
-    if (best) a->smallest = size;
-    if (must_go_back(a, size)) {
+    if (goes_back || !(size <= too_large * a->smallest)) {
         if (!best) memcpy(g, kept(a, G + a->g_best), sizeof(double) * (size_t)a->n);
         forget(a);
         return;

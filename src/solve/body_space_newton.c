@@ -54,74 +54,24 @@ static int64_t find_body_entry(sti_ByBodies *s, int64_t *end, int row, int colum
     return e;
 }
 
-/* Room in each row for as many entries as its body has contacts, and one; then they are moved together. */
-static void list_entries(sti_ByBodies *s, int64_t *end)
-{
-    const int n = s->n, contacts = s->graph->problem->n_contacts;
-    for (int k = 0; k < n; k++) {
-        s->j[s->p[k]] = k;
-        end[k] = s->p[k] + 1;
-    }
-    for (int c = 0; c < contacts; c++) {
-        s->cross[2 * (ptrdiff_t)c] = s->cross[2 * (ptrdiff_t)c + 1] = -1;
-        if (!is_cross(s, c)) continue;
-        s->cross[2 * (ptrdiff_t)c] = find_body_entry(s, end, node_at(s, c, 0), node_at(s, c, 1));
-        s->cross[2 * (ptrdiff_t)c + 1] = find_body_entry(s, end, node_at(s, c, 1), node_at(s, c, 0));
-    }
-}
-
-static void count_room(sti_ByBodies *s)
-{
-    const int n = s->n;
-    for (int k = 0; k <= n; k++)
-        s->p[k] = k;
-    for (int c = 0; c < s->graph->problem->n_contacts; c++)
-        for (int side = 0; side < 2 && is_cross(s, c); side++)
-            s->p[node_at(s, c, side) + 1]++; /* shifted below to what comes before */
-    int64_t extra = 0;
-    for (int k = 0; k <= n; k++) {
-        const int64_t own = s->p[k] - k;
-        extra += own;
-        s->p[k] = k + extra;
-    }
-}
-
-/* Blocks one after another; returns how many numbers they have. */
-static int64_t place_blocks(sti_ByBodies *s)
-{
-    int64_t at = 0;
-    for (int k = 0; k < s->n; k++)
-        for (int64_t e = s->p[k]; e < s->p[k + 1]; e++) {
-            s->start[e] = at;
-            at += (int64_t)rows_of(s, k) * rows_of(s, s->j[e]);
-        }
-    return at;
-}
-
-/* Six unknowns a body, then those of the mechanisms. */
-static st_Status count_unknowns(sti_ByBodies *s, st_Error *err)
-{
-    const sti_Graph *graph = s->graph;
-    const int mechanisms = graph->problem->n_l > 0 ? graph->mobility.n : 0;
-    s->n = graph->n_nodes + mechanisms;
-    GROW(first, s->n + 1);
-    for (int k = 0; k <= graph->n_nodes; k++)
-        s->first[k] = SIX * k;
-    for (int k = 0; k < mechanisms; k++) { /* one that nobody can move has one, too, which nobody asks for */
-        const int freedoms = sti_mobility_freedoms(&graph->mobility, k), node = graph->n_nodes + k;
-        s->first[node + 1] = s->first[node] + (freedoms > 0 ? freedoms : 1);
-    }
-    return ST_OK;
-}
-
 st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t serial, st_Error *err)
 {
     const int64_t contacts = graph->problem->n_contacts;
+    const int mechanisms = graph->problem->n_l > 0 ? graph->mobility.n : 0;
     s->graph = graph;
     if (s->serial == serial) return ST_OK;
     s->serial = 0; /* until it is done */
     if (s->lu == NULL) STI_TRY(sti_sparse_lu_create(&s->allocator, s->work, &s->lu, err));
-    STI_TRY(count_unknowns(s, err));
+
+    /* Six unknowns per body, then those of the mechanisms. One that cannot move has one unknown, which is not read. */
+    const int n = s->n = graph->n_nodes + mechanisms;
+    GROW(first, n + 1);
+    for (int k = 0; k <= graph->n_nodes; k++)
+        s->first[k] = SIX * k;
+    for (int k = 0; k < mechanisms; k++) {
+        const int freedoms = sti_mobility_freedoms(&graph->mobility, k), node = graph->n_nodes + k;
+        s->first[node + 1] = s->first[node] + (freedoms > 0 ? freedoms : 1);
+    }
     GROW(p, s->n + 1);
     GROW(j, s->n + 2 * contacts);
     GROW(start, s->n + 2 * contacts);
@@ -131,11 +81,31 @@ st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t s
     GROW(g, s->width * contacts);
     GROW(z, s->first[s->n]);
     GROW(end, s->n);
-    count_room(s);
-    list_entries(s, s->end);
+
+    /* Room in each row for as many entries as its body has contacts, and one for the diagonal. */
+    for (int k = 0; k <= n; k++)
+        s->p[k] = k;
+    for (int c = 0; c < contacts; c++)
+        for (int side = 0; side < 2 && is_cross(s, c); side++)
+            s->p[node_at(s, c, side) + 1]++; /* the sum of the rows before is formed below */
+    int64_t extra = 0;
+    for (int k = 0; k <= n; k++) {
+        const int64_t own = s->p[k] - k;
+        extra += own;
+        s->p[k] = k + extra;
+    }
+
+    /* The entries: the diagonal first, then those of contacts between two bodies. */
+    for (int k = 0; k < n; k++) {
+        s->j[s->p[k]] = k;
+        s->end[k] = s->p[k] + 1;
+    }
+    for (int c = 0; c < contacts; c++)
+        for (int side = 0; side < 2; side++)
+            s->cross[2 * (ptrdiff_t)c + side] =
+                is_cross(s, c) ? find_body_entry(s, s->end, node_at(s, c, side), node_at(s, c, 1 - side)) : -1;
 
     /* Gaps between the rows go; `moved` of a row is how far its entries move. */
-    const int n = s->n;
     int64_t at = 0;
     int64_t *moved = s->start; /* not in use yet, and long enough */
     for (int k = 0; k < n; k++) {
@@ -149,7 +119,12 @@ st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t s
     for (int c = 0; c < s->graph->problem->n_contacts; c++)
         for (int side = 0; side < 2 && is_cross(s, c); side++)
             s->cross[2 * (ptrdiff_t)c + side] -= moved[node_at(s, c, side)];
-    s->n_x = place_blocks(s);
+    s->n_x = 0; /* blocks one after another */
+    for (int k = 0; k < n; k++)
+        for (int64_t e = s->p[k]; e < s->p[k + 1]; e++) {
+            s->start[e] = s->n_x;
+            s->n_x += (int64_t)rows_of(s, k) * rows_of(s, s->j[e]);
+        }
     GROW(x, s->n_x);
     s->rows = (sti_BlockRows){s->n, s->first, s->p, s->j, s->start};
     STI_TRY(sti_sparse_lu_reserve(s->lu, &s->rows, err));
@@ -239,25 +214,6 @@ static void add_product(double *restrict X, double T[3][SIX], double h[3][SIX])
             X[SIX * k + l] += T[0][k] * h[0][l] + T[1][k] * h[1][l] + T[2][k] * h[2][l];
 }
 
-/* X and its mirror image: X += T'h, Y += h'T. */
-static void add_twice(double *restrict X, double *restrict Y, double T[3][SIX], double h[3][SIX])
-{
-    for (int k = 0; k < SIX; k++)
-        for (int l = 0; l < SIX; l++) {
-            const double x = T[0][k] * h[0][l] + T[1][k] * h[1][l] + T[2][k] * h[2][l];
-            X[SIX * k + l] += x;
-            Y[SIX * l + k] += x;
-        }
-}
-
-/* T = K'h. Sticking contacts, most of them, have a diagonal K. */
-static void weigh_rows(const double *K, bool diagonal, double h[3][SIX], double T[3][SIX])
-{
-    for (int d = 0; d < 3; d++)
-        for (int k = 0; k < SIX; k++)
-            T[d][k] = diagonal ? K[4 * d] * h[d][k] : K[d] * h[0][k] + K[3 + d] * h[1][k] + K[6 + d] * h[2][k];
-}
-
 /* The matrix and the right-hand side of (2) get what contact c brings, of three rows at most. */
 static void add_contact(sti_ByBodies *s, int c)
 {
@@ -275,12 +231,21 @@ static void add_contact(sti_ByBodies *s, int c)
         for (int k = 0; k < SIX; k++)
             z[k] -= h[side][0][k] * g[0] + h[side][1][k] * g[1] + h[side][2][k] * g[2];
         if (open) continue;
-        weigh_rows(K, diagonal, h[side], T[side]);
+        for (int d = 0; d < 3; d++) /* T = K'h. Sticking contacts, most of them, have a diagonal K. */
+            for (int k = 0; k < SIX; k++)
+                T[side][d][k] = diagonal ? K[4 * d] * h[side][d][k]
+                                         : K[d] * h[side][0][k] + K[3 + d] * h[side][1][k] + K[6 + d] * h[side][2][k];
         add_product(s->x + s->start[s->p[body[side]]], T[side], h[side]);
     }
     if (open || cross[0] < 0) return;
-    if (diagonal) {
-        add_twice(s->x + s->start[cross[0]], s->x + s->start[cross[1]], T[0], h[1]);
+    if (diagonal) { /* both blocks at once: one is the transpose of the other */
+        double *restrict X = s->x + s->start[cross[0]], *restrict Y = s->x + s->start[cross[1]];
+        for (int k = 0; k < SIX; k++)
+            for (int l = 0; l < SIX; l++) {
+                const double x = T[0][0][k] * h[1][0][l] + T[0][1][k] * h[1][1][l] + T[0][2][k] * h[1][2][l];
+                X[SIX * k + l] += x;
+                Y[SIX * l + k] += x;
+            }
         return;
     }
     add_product(s->x + s->start[cross[0]], T[0], h[1]);
@@ -342,45 +307,6 @@ static void add_turning(const sti_ByBodies *s, int c)
     add_sides(s, c, sides);
 }
 
-/* H~'z of a contact, by direction. */
-static void velocity_of(const sti_ByBodies *s, int c, double u[ST_MAX_DIM])
-{
-    const sti_Alone *alone = sti_graph_alone(s->graph, c);
-    const int32_t *body = s->graph->legs + 2 * (ptrdiff_t)c;
-    double h[2][3][SIX];
-    for (int side = 0; side < 2 && alone != NULL; side++)
-        for (int i = 0; i < s->graph->problem->contact[c].dim && alone->node[side] >= 0; i++)
-            for (int k = 0; k < alone->size[side]; k++)
-                u[i] += s->graph->alone_rows[alone->rows[side] + (ptrdiff_t)i * alone->size[side] + k] *
-                        s->z[s->first[alone->node[side]] + k];
-    if (alone != NULL) return;
-    for (int first = 0; first < s->width; first += 3) {
-        (first == 0 ? sti_graph_rows : sti_graph_turn_rows)(s->graph, c, h);
-        for (int side = 0; side < 2; side++) {
-            const double *z = s->z + SIX * (ptrdiff_t)body[side];
-            for (int i = 0; i < 3 && body[side] != s->graph->n_nodes; i++)
-                for (int k = 0; k < SIX; k++)
-                    u[first + i] += h[side][i][k] * z[k];
-        }
-    }
-}
-
-/* (1), and W d = H~'z + C d. */
-static void find_change(const sti_ByBodies *s, int c, double *d, double *W_d)
-{
-    const int dim = s->graph->problem->contact[c].dim, width = s->width;
-    const double *K = s->K + (ptrdiff_t)width * width * c, *g = s->g + (ptrdiff_t)width * c;
-    double u[ST_MAX_DIM] = {0};
-    velocity_of(s, c, u);
-    for (int i = 0; i < dim; i++) {
-        d[i] = g[i] + K[width * i] * u[0] + K[width * i + 1] * u[1] + K[width * i + 2] * u[2];
-        for (int k = 3; k < width; k++)
-            d[i] += K[width * i + k] * u[k];
-        d[i] = -d[i];
-        W_d[i] = u[i] + sti_graph_compliance(s->graph, c, i) * d[i];
-    }
-}
-
 st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *err)
 {
     const st_Problem *p = s->graph->problem;
@@ -412,7 +338,35 @@ st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *
     sti_work_visits(s->work, 2.0 * p->n_contacts);
     STI_TRY(sti_sparse_lu_factor(s->lu, &s->rows, s->x, tiny_pivot, &replaced, err));
     sti_sparse_lu_solve(s->lu, s->z);
-    for (int c = 0; c < p->n_contacts; c++)
-        find_change(s, c, d + p->contact[c].first, W_d + p->contact[c].first);
+    for (int c = 0; c < p->n_contacts; c++) {
+        /* u = H~'z of contact c, by direction */
+        const sti_Alone *alone = sti_graph_alone(s->graph, c);
+        const int32_t *body = s->graph->legs + 2 * (ptrdiff_t)c;
+        const int dim = p->contact[c].dim, at = p->contact[c].first, width = s->width;
+        double h[2][3][SIX], u[ST_MAX_DIM] = {0};
+        for (int side = 0; side < 2 && alone != NULL; side++)
+            for (int i = 0; i < dim && alone->node[side] >= 0; i++)
+                for (int k = 0; k < alone->size[side]; k++)
+                    u[i] += s->graph->alone_rows[alone->rows[side] + (ptrdiff_t)i * alone->size[side] + k] *
+                            s->z[s->first[alone->node[side]] + k];
+        for (int first = 0; first < width && alone == NULL; first += 3) {
+            (first == 0 ? sti_graph_rows : sti_graph_turn_rows)(s->graph, c, h);
+            for (int side = 0; side < 2; side++) {
+                const double *z = s->z + SIX * (ptrdiff_t)body[side];
+                for (int i = 0; i < 3 && body[side] != s->graph->n_nodes; i++)
+                    for (int k = 0; k < SIX; k++)
+                        u[first + i] += h[side][i][k] * z[k];
+            }
+        }
+        /* (1), and W d = u + C d */
+        const double *K = s->K + (ptrdiff_t)width * width * c, *g = s->g + (ptrdiff_t)width * c;
+        for (int i = 0; i < dim; i++) {
+            double sum = g[i] + K[width * i] * u[0] + K[width * i + 1] * u[1] + K[width * i + 2] * u[2];
+            for (int k = 3; k < width; k++)
+                sum += K[width * i + k] * u[k];
+            d[at + i] = -sum;
+            W_d[at + i] = u[i] + sti_graph_compliance(s->graph, c, i) * d[at + i];
+        }
+    }
     return ST_OK;
 }

@@ -28,31 +28,6 @@ static st_Status locate_blocks(sti_Islands *s, const st_BlockDiag *matrix, Block
     return ST_OK;
 }
 
-static bool has_shape(const sti_Islands *s, const st_BlockDiag *A, int n_v)
-{
-    if (s->n_velocities != n_v || s->shape_size <= A->n_blocks || s->marks_size < A->n_blocks) return false;
-    if (memcmp(s->shape, A->first, ((size_t)A->n_blocks + 1) * sizeof *s->shape) != 0) return false;
-    for (int k = 0; k < A->n_blocks && A->diagonal == NULL; k++)
-        if (s->marks[k] != 0) return false;
-    return A->diagonal == NULL || memcmp(s->marks, A->diagonal, (size_t)A->n_blocks) == 0;
-}
-
-/* Where the blocks of A stand, and whose every velocity is; kept while A keeps its shape. */
-static st_Status map_velocities(sti_Islands *s, st_Error *err)
-{
-    const st_Problem *p = s->problem;
-    const int n = p->A.n_blocks;
-    if (has_shape(s, &p->A, p->n_v)) return ST_OK;
-    GROW(shape, n + 1);
-    GROW(marks, n);
-    memcpy(s->shape, p->A.first, ((size_t)n + 1) * sizeof *s->shape);
-    for (int k = 0; k < n; k++)
-        s->marks[k] = sti_block_marked(&p->A, k);
-    STI_TRY(locate_blocks(s, &p->A, &s->A, err));
-    s->n_velocities = p->n_v;
-    return ST_OK;
-}
-
 /* ------------------------------------------------------------------ connections */
 
 /* The blocks of one column become one, with `node`; returns it, or where it is NONE the first of the column. Those of a
@@ -72,70 +47,7 @@ static int connect_column(sti_Islands *s, const st_Sparse *columns, int j, int n
     return node;
 }
 
-static bool same_rows(const st_Sparse *columns, int i, int j)
-{
-    const int64_t count = columns->p[i + 1] - columns->p[i];
-    return columns->p[j + 1] - columns->p[j] == count &&
-           memcmp(columns->i + columns->p[i], columns->i + columns->p[j], (size_t)count * sizeof *columns->i) == 0;
-}
-
-/* All columns of a contact together; returns a block of theirs, or NONE. */
-static int connect_contact(sti_Islands *s, int c)
-{
-    const st_Sparse *columns = &s->problem->H;
-    const st_ContactLaw *contact = &s->problem->contact[c];
-    int node = NONE;
-    if (s->pile != NULL) {
-        const int32_t *body = s->pile->body + 2 * (ptrdiff_t)c;
-        if (body[0] >= 0 && body[1] >= 0) sti_join(s->above, body[0], body[1]);
-        return body[0] >= 0 ? body[0] : body[1] >= 0 ? body[1] : NONE;
-    }
-    for (int j = contact->first; j < contact->first + contact->dim; j++)
-        if (j == contact->first || !same_rows(columns, j - 1, j)) node = connect_column(s, columns, j, node);
-    return node;
-}
-
-/* What a block of compliance couples is one, too. l_part and c_part hold a block of A each, still. */
-static void connect_compliances(sti_Islands *s)
-{
-    const st_Problem *p = s->problem;
-    for (int k = 0; k < p->Cb.n_blocks; k++)
-        for (int i = p->Cb.first[k] + 1; i < p->Cb.first[k + 1]; i++)
-            if (s->l_part[i] != NONE && s->l_part[i - 1] != NONE) sti_join(s->above, s->l_part[i], s->l_part[i - 1]);
-    s->soft_rows = p->C.n_blocks > 0 && p->C.n_blocks == p->n_r && p->C.first[p->C.n_blocks] == p->n_r;
-    for (int k = 0, c = 0; k < p->C.n_blocks && !s->soft_rows; k++) {
-        while (p->contact[c].first + p->contact[c].dim <= p->C.first[k])
-            c++;
-        for (; p->contact[c].first + p->contact[c].dim < p->C.first[k + 1]; c++)
-            if (s->c_part[c] != NONE && s->c_part[c + 1] != NONE) sti_join(s->above, s->c_part[c], s->c_part[c + 1]);
-    }
-}
-
-/* Parts by number: islands in the order of their first blocks. A row that touches nothing goes with the first. */
-static void number_parts(sti_Islands *s, const sti_Awake *awake)
-{
-    const st_Problem *p = s->problem;
-    s->n_islands = 0;
-    for (int c = 0; c < p->n_contacts; c++)
-        if (s->c_part[c] != NONE && s->part_of[s->c_part[c]] != NONE)
-            s->part_of[sti_leader(s->above, s->c_part[c])] = 1;
-    for (int e = 0; e < count_blocks(p, awake); e++) {
-        const int k = block_at(awake, e);
-        const int leader = sti_leader(s->above, k); /* the smallest of its island: numbered before k */
-        if (leader != k)
-            s->part_of[k] = s->part_of[leader];
-        else if (s->part_of[k] != REST)
-            s->part_of[k] = ++s->n_islands;
-    }
-    if (awake == NULL && s->n_islands < 2) return; /* nobody asks whose they are */
-    const int first = s->n_islands > 0 ? 1 : REST;
-    for (int j = 0; j < p->n_l; j++)
-        s->l_part[j] = s->l_part[j] == NONE ? first : s->part_of[s->l_part[j]];
-    for (int c = 0; c < p->n_contacts; c++)
-        s->c_part[c] = s->c_part[c] == NONE ? first : s->part_of[s->c_part[c]];
-}
-
-/* Nobody's, each alone: what columns begin with that are left out. Who sleeps has no rows with anybody who does not. */
+/* The first block of each column is in no part. A column of sleeping bodies touches no block that is awake. */
 static void leave_out(sti_Islands *s, const st_Sparse *columns, int n)
 {
     for (int j = 0; j < n; j++) {
@@ -146,9 +58,32 @@ static void leave_out(sti_Islands *s, const st_Sparse *columns, int n)
     }
 }
 
-static void start_blocks(sti_Islands *s, const sti_Awake *awake)
+st_Status sti_parts_find(sti_Islands *s, const sti_Awake *awake, st_Error *err)
 {
     const st_Problem *p = s->problem;
+    const st_BlockDiag *A = &p->A;
+    const int n = A->n_blocks;
+
+    /* The place of each block of A and the block of each velocity: kept while A keeps its shape. */
+    bool same = s->n_velocities == p->n_v && s->shape_size > n && s->marks_size >= n &&
+                memcmp(s->shape, A->first, ((size_t)n + 1) * sizeof *s->shape) == 0;
+    for (int k = 0; k < n && same; k++)
+        same = (s->marks[k] != 0) == sti_block_marked(A, k);
+    if (!same) {
+        GROW(shape, n + 1);
+        GROW(marks, n);
+        memcpy(s->shape, A->first, ((size_t)n + 1) * sizeof *s->shape);
+        for (int k = 0; k < n; k++)
+            s->marks[k] = sti_block_marked(A, k);
+        STI_TRY(locate_blocks(s, A, &s->A, err));
+        s->n_velocities = p->n_v;
+    }
+
+    /* Each block alone: those that are left out in no part, the others without contacts. */
+    GROW(above, n);
+    GROW(part_of, n);
+    GROW(l_part, p->n_l);
+    GROW(c_part, p->n_contacts);
     if (awake != NULL && p->n_l > 0) leave_out(s, &p->G, p->n_l);
     if (awake != NULL && p->n_r > 0 && s->pile == NULL) leave_out(s, &p->H, p->n_r);
     for (int e = 0; awake != NULL && s->pile != NULL && e < 2 * p->n_contacts; e++)
@@ -161,23 +96,59 @@ static void start_blocks(sti_Islands *s, const sti_Awake *awake)
         s->above[k] = k;
         s->part_of[k] = REST;
     }
-}
 
-st_Status sti_parts_find(sti_Islands *s, const sti_Awake *awake, st_Error *err)
-{
-    const st_Problem *p = s->problem;
-    STI_TRY(map_velocities(s, err));
-    GROW(above, p->A.n_blocks);
-    GROW(part_of, p->A.n_blocks);
-    GROW(l_part, p->n_l);
-    GROW(c_part, p->n_contacts);
-    start_blocks(s, awake);
+    /* Joint rows and contacts connect blocks; l_part and c_part are a block of each. Columns of a contact mostly touch
+     * the same velocities: such a column connects nothing more. */
     for (int j = 0; j < p->n_l; j++)
         s->l_part[j] = connect_column(s, &p->G, j, NONE);
+    for (int c = 0; c < p->n_contacts; c++) {
+        if (s->pile != NULL) {
+            const int32_t *body = s->pile->body + 2 * (ptrdiff_t)c;
+            if (body[0] >= 0 && body[1] >= 0) sti_join(s->above, body[0], body[1]);
+            s->c_part[c] = body[0] >= 0 ? body[0] : body[1] >= 0 ? body[1] : NONE;
+            continue;
+        }
+        const st_Sparse *H = &p->H;
+        s->c_part[c] = NONE;
+        for (int j = p->contact[c].first; j < p->contact[c].first + p->contact[c].dim; j++) {
+            const int64_t count = H->p[j + 1] - H->p[j];
+            if (j == p->contact[c].first || H->p[j] - H->p[j - 1] != count ||
+                memcmp(H->i + H->p[j - 1], H->i + H->p[j], (size_t)count * sizeof *H->i) != 0)
+                s->c_part[c] = connect_column(s, H, j, s->c_part[c]);
+        }
+    }
+
+    /* A block of compliance connects what it couples. */
+    for (int k = 0; k < p->Cb.n_blocks; k++)
+        for (int i = p->Cb.first[k] + 1; i < p->Cb.first[k + 1]; i++)
+            if (s->l_part[i] != NONE && s->l_part[i - 1] != NONE) sti_join(s->above, s->l_part[i], s->l_part[i - 1]);
+    s->soft_rows = p->C.n_blocks > 0 && p->C.n_blocks == p->n_r && p->C.first[p->C.n_blocks] == p->n_r;
+    for (int k = 0, c = 0; k < p->C.n_blocks && !s->soft_rows; k++) {
+        while (p->contact[c].first + p->contact[c].dim <= p->C.first[k])
+            c++;
+        for (; p->contact[c].first + p->contact[c].dim < p->C.first[k + 1]; c++)
+            if (s->c_part[c] != NONE && s->c_part[c + 1] != NONE) sti_join(s->above, s->c_part[c], s->c_part[c + 1]);
+    }
+
+    /* Number the parts: islands in the order of their first blocks. A row that touches nothing is in the first. */
+    s->n_islands = 0;
     for (int c = 0; c < p->n_contacts; c++)
-        s->c_part[c] = connect_contact(s, c);
-    connect_compliances(s);
-    number_parts(s, awake);
+        if (s->c_part[c] != NONE && s->part_of[s->c_part[c]] != NONE)
+            s->part_of[sti_leader(s->above, s->c_part[c])] = 1;
+    for (int e = 0; e < count_blocks(p, awake); e++) {
+        const int k = block_at(awake, e);
+        const int leader = sti_leader(s->above, k); /* the smallest of its island: numbered before k */
+        if (leader != k)
+            s->part_of[k] = s->part_of[leader];
+        else if (s->part_of[k] != REST)
+            s->part_of[k] = ++s->n_islands;
+    }
+    if (awake == NULL && s->n_islands < 2) return ST_OK; /* the parts of rows are not read */
+    const int first = s->n_islands > 0 ? 1 : REST;
+    for (int j = 0; j < p->n_l; j++)
+        s->l_part[j] = s->l_part[j] == NONE ? first : s->part_of[s->l_part[j]];
+    for (int c = 0; c < p->n_contacts; c++)
+        s->c_part[c] = s->c_part[c] == NONE ? first : s->part_of[s->c_part[c]];
     return ST_OK;
 }
 

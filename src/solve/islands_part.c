@@ -33,14 +33,6 @@ static st_Status begin_blocks(Desk *d, PartBlocks *to, const st_BlockDiag *from,
     return from->diagonal != NULL ? STI_GROW(&d->allocator, to->marked, to->marked_size, n, err) : ST_OK;
 }
 
-/* The one number of row n, where each row is a block of its own. */
-static void take_number(const st_BlockDiag *from, PartBlocks *to, int row, int n)
-{
-    to->x[n] = from->x[row];
-    to->first[n] = n;
-    to->first[n + 1] = n + 1;
-}
-
 /* The block that begins with `row`, if one does, as the next of the part, at its row n. */
 static void take_block(const st_BlockDiag *from, const Blocks *whole, PartBlocks *to, int row, int n)
 {
@@ -82,83 +74,6 @@ static void take_column(const sti_Islands *s, const st_Sparse *from, int j, Colu
         to->i[end + e] = row + shift;
     }
     to->p[++to->n] = end + count;
-}
-
-/* ------------------------------------------------------------------ contacts as arrays */
-
-static int contact_in_whole(const Desk *d, int c)
-{
-    const Members *contacts = &d->islands->contacts;
-    return contacts->member[contacts->first[d->number] + c];
-}
-
-/* Contacts that came as arrays: their bodies are numbered as in the part, frames and places are those of the whole. Few
- * contacts become rows of H.                                                                       */
-static st_Status take_arrays(Desk *d, st_Error *err)
-{
-    const sti_Islands *s = d->islands;
-    const sti_PileContacts *whole = s->pile;
-    ROOM(body, 2 * (int64_t)d->part.n_contacts);
-    for (int k = 0; k < d->part.n_contacts; k++) {
-        const ptrdiff_t c = contact_in_whole(d, k);
-        for (int side = 0; side < 2; side++) /* bodies have six velocities each */
-            d->body[2 * (ptrdiff_t)k + side] =
-                whole->body[2 * c + side] >= 0 ? s->v_first[whole->body[2 * c + side]] / 6 : -1;
-    }
-    d->arrays = *whole;
-    d->arrays.body = d->body;
-    d->arrays.frame_of = s->contacts.member + s->contacts.first[d->number];
-    d->arrays.place_of = s->blocks.member + s->blocks.first[d->number];
-    if (d->part.n_contacts >= sti_solver_fewest(d->solver)) {
-        d->part.H = (st_Sparse){.n_rows = d->part.n_v, .n_cols = d->part.n_r};
-        d->pile = &d->arrays;
-        return ST_OK;
-    }
-    STI_TRY(begin_columns(d, &d->H, d->part.n_r, STI_PILE_ROW * (int64_t)d->part.n_r, err));
-    d->part.H = sti_pile_matrix(&d->arrays, &d->part, d->H.p, d->H.i, d->H.x);
-    return ST_OK;
-}
-
-/* ------------------------------------------------------------------ contacts */
-
-static st_Status take_contacts(Desk *d, const double *start, st_Error *err)
-{
-    const sti_Islands *s = d->islands;
-    const st_Problem *p = s->problem;
-    const int n_contacts = sti_members(&s->contacts, d->number);
-    const bool has_blocks = p->C.n_blocks > 0 && !s->soft_rows;
-    int n_r = 0, n = 0;
-    int64_t entries = 0, n_x = 0;
-    for (int k = 0; k < n_contacts; k++) {
-        const st_ContactLaw *contact = &p->contact[contact_in_whole(d, k)];
-        n_r += contact->dim;
-        if (s->pile == NULL) entries += p->H.p[contact->first + contact->dim] - p->H.p[contact->first];
-        for (int row = contact->first; row < contact->first + contact->dim && has_blocks; row++)
-            n_x += numbers_from(&p->C, &s->C, row);
-    }
-    if (s->soft_rows) n_x = n_r;
-    ROOM(law, n_contacts);
-    ROOM(w, n_r);
-    ROOM(r, n_r);
-    ROOM(u, n_r);
-    d->part.n_contacts = n_contacts;
-    d->part.n_r = n_r;
-    STI_TRY(begin_blocks(d, &d->C, &p->C, n_r, n_x, err));
-    if (s->pile == NULL) STI_TRY(begin_columns(d, &d->H, n_r, entries, err));
-    for (int k = 0; k < n_contacts; k++) {
-        const st_ContactLaw *contact = &p->contact[contact_in_whole(d, k)];
-        d->law[k] = *contact;
-        d->law[k].first = n;
-        for (int row = contact->first; row < contact->first + contact->dim; row++, n++) {
-            d->w[n] = p->w[row];
-            d->r[n] = start[row];
-            if (s->pile == NULL) take_column(s, &p->H, row, &d->H);
-            if (s->soft_rows) take_number(&p->C, &d->C, row, n);
-            if (has_blocks) take_block(&p->C, &s->C, &d->C, row, n);
-        }
-    }
-    if (s->soft_rows) d->C.n = n_r;
-    return ST_OK;
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -210,7 +125,42 @@ st_Status sti_part_take(Desk *d, int part, const double *start, st_Error *err)
         d->g[k] = whole->g[row[k]];
     }
 
-    STI_TRY(take_contacts(d, start, err));
+    /* contacts: laws, w, the start, the columns of H and the blocks of C */
+    const st_BlockDiag *C = &whole->C;
+    const int *contact = s->contacts.member + s->contacts.first[part];
+    const bool has_blocks = C->n_blocks > 0 && !s->soft_rows;
+    to->n_contacts = sti_members(&s->contacts, part);
+    entries = n_x = 0;
+    for (int k = 0; k < to->n_contacts; k++) {
+        const st_ContactLaw *law = &whole->contact[contact[k]];
+        to->n_r += law->dim;
+        if (s->pile == NULL) entries += whole->H.p[law->first + law->dim] - whole->H.p[law->first];
+        for (int i = law->first; i < law->first + law->dim && has_blocks; i++)
+            n_x += numbers_from(C, &s->C, i);
+    }
+    if (s->soft_rows) n_x = to->n_r;
+    ROOM(law, to->n_contacts);
+    ROOM(w, to->n_r);
+    ROOM(r, to->n_r);
+    ROOM(u, to->n_r);
+    STI_TRY(begin_blocks(d, &d->C, C, to->n_r, n_x, err));
+    if (s->pile == NULL) STI_TRY(begin_columns(d, &d->H, to->n_r, entries, err));
+    for (int k = 0, n = 0; k < to->n_contacts; k++) {
+        const st_ContactLaw *law = &whole->contact[contact[k]];
+        d->law[k] = *law;
+        d->law[k].first = n;
+        for (int i = law->first; i < law->first + law->dim; i++, n++) {
+            d->w[n] = whole->w[i];
+            d->r[n] = start[i];
+            if (s->pile == NULL) take_column(s, &whole->H, i, &d->H);
+            if (has_blocks) take_block(C, &s->C, &d->C, i, n);
+            if (!s->soft_rows) continue;
+            d->C.x[n] = C->x[i];
+            d->C.first[n] = n;
+            d->C.first[n + 1] = n + 1;
+        }
+    }
+    if (s->soft_rows) d->C.n = to->n_r;
     to->Cb = (st_BlockDiag){.n_blocks = d->Cb.n, .first = d->Cb.first, .x = d->Cb.x};
     to->C = (st_BlockDiag){.n_blocks = d->C.n, .first = d->C.first, .x = d->C.x};
     to->G = (st_Sparse){to->n_v, to->n_l, d->G.p, d->G.i, d->G.x};
@@ -232,7 +182,28 @@ st_Status sti_part_take(Desk *d, int part, const double *start, st_Error *err)
     }
     to->u_scale = fastest > 0 ? fmin(whole->u_scale, STI_IDLE_SPEED * fastest) : whole->u_scale;
     d->pile = NULL;
-    return s->pile != NULL ? take_arrays(d, err) : ST_OK;
+    if (s->pile == NULL) return ST_OK;
+
+    /* Contacts as arrays: bodies are numbered as in the part, frames and places as in the whole. Few contacts become
+     * rows of H. */
+    ROOM(body, 2 * (int64_t)to->n_contacts);
+    for (int k = 0; k < to->n_contacts; k++)
+        for (int side = 0; side < 2; side++) { /* bodies have six velocities each */
+            const int32_t body = s->pile->body[2 * (ptrdiff_t)contact[k] + side];
+            d->body[2 * (ptrdiff_t)k + side] = body >= 0 ? s->v_first[body] / 6 : -1;
+        }
+    d->arrays = *s->pile;
+    d->arrays.body = d->body;
+    d->arrays.frame_of = contact;
+    d->arrays.place_of = block;
+    if (to->n_contacts >= sti_solver_fewest(d->solver)) {
+        to->H = (st_Sparse){.n_rows = to->n_v, .n_cols = to->n_r};
+        d->pile = &d->arrays;
+        return ST_OK;
+    }
+    STI_TRY(begin_columns(d, &d->H, to->n_r, STI_PILE_ROW * (int64_t)to->n_r, err));
+    to->H = sti_pile_matrix(&d->arrays, to, d->H.p, d->H.i, d->H.x);
+    return ST_OK;
 }
 
 /* The answer of a part, where it belongs in the whole. */

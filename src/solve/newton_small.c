@@ -25,7 +25,6 @@ typedef struct Run {
     double scale;   /* of the residual                                                              */
     double least;   /* residual of small->best                                                      */
     double measure; /* of the r judged last                                                         */
-    double length;  /* of the step taken last, as a part of d                                       */
     bool done;
 } Run;
 
@@ -44,37 +43,6 @@ static void judge_small(Run *run)
     }
     run->done = run->least <= (gained && task->polish < task->tolerance ? task->polish : task->tolerance);
     run->measure = measure;
-}
-
-/* The longest of `most` r + t d, t = 1, 1/2, 1/4 ... whose merit is below `bound`; else the best of them. False: none
- * is finite.                                                                                      */
-static bool search_small(Run *run, double bound, int most)
-{
-    sti_Small *s = run->small;
-    const int n = 3 * STI_LANES * s->n_packs;
-    double least = INFINITY, t = 1.0, best = 0.0;
-    for (int k = 0; k < most; k++, t *= 0.5) {
-        const double *r = s->r->x[0], *u = s->u->x[0], *d = s->step->x[0], *Wd = s->step_u->x[0];
-        double *trial = s->trial->x[0], *trial_u = s->trial_u->x[0];
-        for (int i = 0; i < n; i++) {
-            trial[i] = r[i] + t * d[i];
-            trial_u[i] = u[i] + t * Wd[i];
-        }
-        const double merit = s->code->small->law(s, s->trial, s->trial_u, false);
-        sti_work_visits(run->task->work, s->n);
-        if (merit < least) {
-            least = merit;
-            best = t;
-        }
-        if (merit <= (1.0 - 1e-4 * t) * bound) break;
-    }
-    if (!isfinite(least)) return false;
-    run->length = best;
-    double *r = s->r->x[0];
-    const double *d = s->step->x[0];
-    for (int i = 0; i < n; i++)
-        r[i] += best * d[i];
-    return true;
 }
 
 /* One proximal problem from where r is. Returns whether F fell far enough. */
@@ -104,13 +72,33 @@ static bool solve_small_proximal(Run *run)
         task->iterations++;
         if (!s->code->small->solve(s)) return false;
         s->code->small->step(s);
-        if (!search_small(run, bound, k < watched ? 1 : LINE_STEPS)) return false;
+
+        /* Line search: the longest of r + t d, t = 1, 1/2, 1/4 ... with a merit below the bound; else the best. */
+        const int n = 3 * STI_LANES * s->n_packs;
+        const double *d = s->step->x[0], *Wd = s->step_u->x[0], *u = s->u->x[0];
+        double *r = s->r->x[0], *trial = s->trial->x[0], *trial_u = s->trial_u->x[0];
+        double least = INFINITY, length = 0.0, t = 1.0;
+        for (int tries = k < watched ? 1 : LINE_STEPS; tries > 0; tries--, t *= 0.5) {
+            for (int i = 0; i < n; i++) {
+                trial[i] = r[i] + t * d[i];
+                trial_u[i] = u[i] + t * Wd[i];
+            }
+            const double found = s->code->small->law(s, s->trial, s->trial_u, false);
+            sti_work_visits(task->work, s->n);
+            if (found < least) {
+                least = found;
+                length = t;
+            }
+            if (found <= (1.0 - 1e-4 * t) * bound) break;
+        }
+        if (!isfinite(least)) return false;
+        for (int i = 0; i < n; i++)
+            r[i] += length * d[i];
         judge_small(run);
         if (run->done) return true;
         /* is what is left rounding? then an alpha whose rounding is below the tolerance */
-        rounded = run->length > 0.2 && run->measure > 0.5 * last && run->measure < 4.0 * DBL_EPSILON / s->alpha
-                      ? rounded + 1
-                      : 0;
+        rounded =
+            length > 0.2 && run->measure > 0.5 * last && run->measure < 4.0 * DBL_EPSILON / s->alpha ? rounded + 1 : 0;
         if (rounded == 2) {
             s->alpha = fmax(s->alpha, 0.1 * DBL_EPSILON / task->tolerance);
             return false;
