@@ -92,9 +92,9 @@ void sti_cancel_end(const sti_Model *model, const sti_State *state, sti_StepWork
     if (status == ST_ERR_CANCELLED) sti_stop_set(work->stop, STI_GO_ON);
 }
 
-void sti_cancel_carry(const st_System *from, st_System *to)
+void sti_cancel_carry(const sti_StepWork *from, sti_StepWork *to)
 {
-    if (atomic_load(&from->work.stop->why) != STI_GO_ON) sti_stop_set(to->work.stop, STI_CANCELLED);
+    if (atomic_load(&from->stop->why) != STI_GO_ON) sti_stop_set(to->stop, STI_CANCELLED);
 }
 
 st_Status sti_go_on(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)

@@ -127,10 +127,8 @@ st_Status st_system_control_name(const st_System *system, int index, char *out, 
     return ST_OK;
 }
 
-static st_Status check_controls(const st_System *system, const char *call, const double *values, int n, st_Error *err)
+static st_Status check_controls(int count, const char *call, const double *values, int n, st_Error *err)
 {
-    STI_NEED(system, err);
-    const int count = st_system_control_count(system);
     if (n != count || (n > 0 && values == NULL))
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: %d values are given, the system has %d controls", call,
                         values != NULL ? n : 0, count);
@@ -139,7 +137,8 @@ static st_Status check_controls(const st_System *system, const char *call, const
 
 st_Status st_system_controls(const st_System *system, double *values, int n, st_Error *err)
 {
-    STI_TRY(check_controls(system, "st_system_controls", values, n, err));
+    STI_NEED(system, err);
+    STI_TRY(check_controls(st_system_control_count(system), "st_system_controls", values, n, err));
     if (n == 0) return ST_OK;
     const sti_World *world = system->model.world;
     for (int j = 0; j < world->n_joints; j++)
@@ -154,7 +153,8 @@ st_Status st_system_controls(const st_System *system, double *values, int n, st_
 
 st_Status st_system_set_controls(st_System *system, const double *values, int n, st_Error *err)
 {
-    STI_TRY(check_controls(system, "st_system_set_controls", values, n, err));
+    STI_NEED(system, err);
+    STI_TRY(check_controls(st_system_control_count(system), "st_system_set_controls", values, n, err));
     for (int k = 0; k < n; k++)
         if (!isnan(values[k]) && !sti_within(values[k], STI_LARGEST)) {
             char name[100];

@@ -106,11 +106,11 @@ static void plan_followers(Planning *p)
     }
 }
 
-st_Status sti_joint_coordinates_create(st_System *s, const double *q, st_Error *err)
+st_Status sti_joint_coordinates_create(const sti_Model *model, sti_StepWork *work, const double *q, st_Error *err)
 {
-    const sti_World *world = s->model.world;
-    const st_Allocator *a = &s->model.allocator;
-    if (world == NULL || world->n_joints == 0 || !uses_joints(&s->model.def)) return ST_OK;
+    const sti_World *world = model->world;
+    const st_Allocator *a = &model->allocator;
+    if (world == NULL || world->n_joints == 0 || !uses_joints(&model->def)) return ST_OK;
     sti_SpanningForest of = {0};
     const int n = world->n_bodies, n_joints = world->n_joints;
     Planning p = {.world = world, .of = &of};
@@ -119,7 +119,7 @@ st_Status sti_joint_coordinates_create(st_System *s, const double *q, st_Error *
     p.link = sti_alloc(a, n, sizeof *p.link);
     p.plan.link = sti_alloc(a, n, sizeof *p.plan.link);
     p.plan.follower = sti_alloc(a, n_joints, sizeof *p.plan.follower);
-    sti_JointCoordinates *own = s->work.joint_coordinates = sti_alloc(a, 1, sizeof *own);
+    sti_JointCoordinates *own = work->joint_coordinates = sti_alloc(a, 1, sizeof *own);
     st_Status status = ST_OK;
     if (p.block == NULL || p.next == NULL || p.link == NULL || p.plan.link == NULL || p.plan.follower == NULL ||
         own == NULL)
@@ -130,14 +130,14 @@ st_Status sti_joint_coordinates_create(st_System *s, const double *q, st_Error *
             p.block[b] = world->body[b].n_dofs > 0 ? block++ : -1;
         plan_links(&p);
         plan_followers(&p);
-        own->n_blocks = s->model.n_blocks;
+        own->n_blocks = model->n_blocks;
         own->block = sti_alloc(a, own->n_blocks, sizeof *own->block);
         own->awake = sti_alloc(a, own->n_blocks, sizeof *own->awake);
         if (own->block == NULL || own->awake == NULL)
             status = sti_fail(err, ST_ERR_MEMORY, "out of memory for trees of %d bodies", n - 1);
     }
     if (status == ST_OK && p.plan.n_links > 0)
-        status = sti_tree_coordinates_create(a, &p.plan, s->model.n_blocks, s->model.first, &own->trees, err);
+        status = sti_tree_coordinates_create(a, &p.plan, model->n_blocks, model->first, &own->trees, err);
     sti_spanning_forest_free(a, &of);
     sti_free(a, p.block, n, sizeof *p.block);
     sti_free(a, p.next, n, sizeof *p.next);
@@ -147,15 +147,15 @@ st_Status sti_joint_coordinates_create(st_System *s, const double *q, st_Error *
     return status;
 }
 
-void sti_joint_coordinates_free(st_System *s)
+void sti_joint_coordinates_free(const sti_Model *model, sti_StepWork *work)
 {
-    sti_JointCoordinates *own = s->work.joint_coordinates;
+    sti_JointCoordinates *own = work->joint_coordinates;
     if (own == NULL) return;
     sti_tree_coordinates_destroy(own->trees);
-    sti_free(&s->model.allocator, own->block, own->n_blocks, sizeof *own->block);
-    sti_free(&s->model.allocator, own->awake, own->n_blocks, sizeof *own->awake);
-    sti_free(&s->model.allocator, own, 1, sizeof *own);
-    s->work.joint_coordinates = NULL;
+    sti_free(&model->allocator, own->block, own->n_blocks, sizeof *own->block);
+    sti_free(&model->allocator, own->awake, own->n_blocks, sizeof *own->awake);
+    sti_free(&model->allocator, own, 1, sizeof *own);
+    work->joint_coordinates = NULL;
 }
 
 /* ---- solving -------------------------------------------------------------------------------------- */
@@ -208,17 +208,17 @@ bool sti_joint_coordinates_are_open(const sti_StepWork *work)
     return own != NULL && own->used && sti_tree_coordinates_are_open(own->trees);
 }
 
-void sti_joint_coordinates_count(const st_System *s, int island, st_IslandReport *out)
+void sti_joint_coordinates_count(const sti_StepWork *work, int island, st_IslandReport *out)
 {
-    const sti_JointCoordinates *own = s->work.joint_coordinates;
-    const st_Problem *problem = &s->work.step.problem;
+    const sti_JointCoordinates *own = work->joint_coordinates;
+    const st_Problem *problem = &work->step.problem;
     if (own == NULL || !own->used) return;
     out->bodies = out->rows = 0;
     for (int b = 0; b < problem->A.n_blocks; b++)
-        out->bodies += sti_islands_of_block(s->work.islands, sti_tree_coordinates_block(own->trees, b)) == island;
+        out->bodies += sti_islands_of_block(work->islands, sti_tree_coordinates_block(own->trees, b)) == island;
     for (int row = 0; row < problem->n_l; row++) {
         if (problem->G.p[row] == problem->G.p[row + 1]) continue;
         const int block = sti_tree_coordinates_block_of(own->trees, problem->G.i[problem->G.p[row]]);
-        out->rows += sti_islands_of_block(s->work.islands, block) == island;
+        out->rows += sti_islands_of_block(work->islands, block) == island;
     }
 }

@@ -243,7 +243,7 @@ st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *e
     st_System old = *system;
     *system = *next;
     *next = old;
-    sti_cancel_carry(next, system);
+    sti_cancel_carry(&next->work, &system->work);
     st_system_destroy(next);
     return ST_OK;
 }

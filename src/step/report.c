@@ -36,7 +36,7 @@ st_Status st_system_island(const st_System *system, int index, st_IslandReport *
         index < st_system_island_count(system) ? sti_islands_get(system->work.islands, index) : NULL;
     if (island == NULL) return ST_ERR_ARGUMENT;
     *out = (st_IslandReport){island->n_blocks, island->n_contacts, island->n_l, island->info};
-    sti_joint_coordinates_count(system, index, out);
+    sti_joint_coordinates_count(&system->work, index, out);
     return ST_OK;
 }
 

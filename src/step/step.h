@@ -74,7 +74,7 @@ void sti_cancel_end(const sti_Model *model, const sti_State *state, sti_StepWork
                     st_Error *err);
 st_Status sti_go_on(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err);
 /* A request that `from` has got is one for `to`. */
-void sti_cancel_carry(const st_System *from, st_System *to);
+void sti_cancel_carry(const sti_StepWork *from, sti_StepWork *to);
 
 /* clock.c: the time at the end of a step of length h; t was reached by one, or was set, or an event ended it there. */
 double sti_next_time(const sti_State *state, double h);

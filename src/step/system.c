@@ -214,7 +214,7 @@ static st_Status start_system(st_System *s, double t, const double *q0, const do
     sti_solver_limit(s->work.projection.solver, INFINITY, s->work.stop);
     if (s->model.def.forces == ST_FORCES_LEAST_NORM)
         STI_TRY(sti_least_norm_create(&s->model.allocator, &s->work.least_norm, err));
-    STI_TRY(sti_joint_coordinates_create(s, q0, err));
+    STI_TRY(sti_joint_coordinates_create(&s->model, &s->work, q0, err));
     return st_system_set_state(s, t, q0, v0, err);
 }
 
@@ -435,7 +435,7 @@ void st_system_destroy(st_System *s)
     sti_free(&a, s->work.stop, 1, sizeof *s->work.stop);
     st_solver_destroy(s->work.projection.solver);
     sti_least_norm_destroy(&a, s->work.least_norm);
-    sti_joint_coordinates_free(s);
+    sti_joint_coordinates_free(&s->model, &s->work);
     sti_world_destroy(s->model.world);
     a = s->model.given.allocator;
     sti_free(&a, s, 1, sizeof *s);
