@@ -1,7 +1,7 @@
 /* reduce.c -- the step problem with velocities and joints eliminated: u = W r + b.
  *
  *     v_free: the saddle point system with a = f, c = -g (saddle.h), then the contacts: many between free bodies as a
- *             graph, others by columns of H and Y (reduce_columns.c) and what follows from them (reduce_products.c)
+ *             graph, others by columns of H and Y (reduce_columns.c)
  */
 #include "problem/law.h"
 #include "reduce/reduce_memory.h"

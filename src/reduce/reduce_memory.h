@@ -2,8 +2,7 @@
  * in them), and the steps from one to the next.
  *
  *     reduce.c           the sequence: joints, then contacts as a graph or by columns; velocities of a given r
- *     reduce_columns.c   H and Y by contacts
- *     reduce_products.c  what they give: the diagonal of W, rho, b; W r + b and W itself
+ *     reduce_columns.c   H and Y by contacts, and what they give: the diagonal of W, rho, b; W r + b and W itself
  *     reduce_local.c     the same arrays of W and b as given
  */
 #ifndef STI_REDUCE_MEMORY_H

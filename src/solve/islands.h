@@ -10,7 +10,7 @@
  * contacts need no law: all of them together are one linear part, which is no island. One island is not taken
  * apart: the solver sees the problem as it is.
  *
- * Several threads take islands from each other; what is found does not depend on how many there are (islands_team.c).
+ * Several threads take islands from each other; what is found does not depend on how many there are (islands_parts.c).
  */
 #ifndef STI_ISLANDS_H
 #define STI_ISLANDS_H

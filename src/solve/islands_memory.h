@@ -1,10 +1,8 @@
 /* solve/islands_memory.h -- what the files of the islands share, and nobody else.
  *
- *     islands.c        memory, the whole as one, and what is said of all parts
- *     islands_find.c   who is connected with whom: parts and their members
+ *     islands.c          memory; which parts there are; the whole as one; the report of all parts
  *     islands_confirm.c  confirms the forces of the last step for a part that they still solve
- *     islands_part.c   one part as a problem of its own, and its answer back in the whole
- *     islands_team.c   all parts, by one thread or several
+ *     islands_parts.c    each part as a problem of its own, solved by one thread or several
  */
 #ifndef STI_ISLANDS_MEMORY_H
 #define STI_ISLANDS_MEMORY_H
@@ -112,14 +110,6 @@ struct sti_Islands {
     STI_ARRAY(int, v_first);         /* by block: its first velocity in its part                          */
     Members blocks, rows, contacts;
 };
-
-/* The parts of s->problem, by number; then their members. */
-st_Status sti_parts_find(sti_Islands *s, const sti_Awake *awake, st_Error *err);
-st_Status sti_parts_list(sti_Islands *s, const sti_Awake *awake, st_Error *err);
-
-/* One as d->part, with its share of the start r; its answer, d->v, l, u and r, where it belongs in the whole. */
-st_Status sti_part_take(Desk *d, int part, const double *start, st_Error *err);
-void sti_part_give(const Desk *d, st_Solution *out);
 
 /* Is the start r of a part, NONE: of the whole, its answer? Then s->island, v and u are set; else v may have been
  * written to. `left` is what the last solve left over.                                              */
