@@ -104,6 +104,7 @@ st_Status sti_bodies_moved(const sti_Model *model, sti_State *state, sti_StepWor
     forget_contacts(model, state, moved);
     work->ahead.foreseen = 0; /* contacts are foreseen anew */
     work->events.n = 0;
+    sti_forget_strikes(work);
     sti_forget_step(model, state, work);
     return hold_touching(model, state, work, moved, err);
 }

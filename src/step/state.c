@@ -35,7 +35,6 @@ void sti_forget_step(const sti_Model *model, const sti_State *state, sti_StepWor
     work->step.n_gaps = work->step.n_bounded = 0;
     work->step.q = state->q;
     sti_impulses_begin(model, work);
-    sti_forget_strikes(work);
     work->device_has_state = false;
     sti_device_start_from(work, NULL, 0, 0);
 }
@@ -83,6 +82,7 @@ st_Status sti_put_state(const sti_Model *model, sti_State *state, sti_StepWork *
     state->history.known = false;
     work->ahead.foreseen = ahead;
     state->works = (sti_Works){0};
+    sti_forget_strikes(work);
     sti_forget_step(model, state, work);
     return ST_OK;
 }

@@ -52,7 +52,8 @@ st_Status sti_save(const sti_Model *model, const sti_State *state, sti_StepWork 
 void sti_restore(const sti_Model *model, sti_State *state, sti_StepWork *work);
 void sti_save_impulses(sti_State *state, sti_StepWork *work);
 
-/* state.c: no step yet, or one that failed: there is nothing to report. */
+/* state.c: no step yet, or one that failed: there is nothing to report. Strikes of the last step that was made stay:
+ * the next step continues from them. */
 void sti_forget_step(const sti_Model *model, const sti_State *state, sti_StepWork *work);
 
 /* strike.c: contacts that closed in the step just made, and what they reach; `jump`: it began with one in the

@@ -101,7 +101,7 @@ static void killed_runs_leave_files_that_open(void **state)
         kill(child, SIGKILL);
         finish(p, child);
         assert_int_equal(p->status, -1);
-        check_recording(p, path, "cut off");
+        check_recording(p, path, "truncated");
     }
 }
 

@@ -88,16 +88,17 @@ static void numbers_come_back(void **state)
     st_Error err = {0};
     st_Csv *csv = NULL;
     double expected[4][N_COLUMNS] = {{0}};
+    const double h = 1.0 / 1024;
     check_ok(st_csv_open(f->path, f->system, f->scene, &csv, &err), err);
     for (int k = 0; k < 4; k++) {
         st_StepInfo info = st_step_info();
         if (k == 0)
             check_ok(st_system_energy(f->system, &info.kinetic, &info.potential, &err), err);
         else
-            check_ok(st_system_step(f->system, 0.1, &info, &err), err);
+            check_ok(st_system_step(f->system, h, &info, &err), err);
         check_ok(st_csv_write(csv, f->system, &info, &err), err);
         expected[k][0] = info.time;
-        expected[k][1] = k == 0 ? 0 : 0.1;
+        expected[k][1] = k == 0 ? 0 : h;
         expected[k][8] = info.kinetic;
         expected[k][9] = info.potential;
         expected[k][10] = info.kinetic + info.potential;
@@ -115,8 +116,9 @@ static void numbers_come_back(void **state)
         double numbers[] = {r.coordinate, r.speed,    r.force.x,     r.force.y,  r.force.z, r.torque.x,
                             r.torque.y,   r.torque.z, r.motor,       r.friction, r.limit,   r.spring,
                             r.error,      r.other,    r.other_speed, r.gear};
-        /* the first velocities contradict the joint: the step that ends that holds an impact, and has no force */
-        assert_int_equal(r.struck, k == 1);
+        /* The first velocities contradict the joint: the step that ends that holds an impact and has no force. In the
+         * second step drift correction starts, with an impulse that is no force either. */
+        assert_int_equal(r.struck, k == 1 || k == 2);
         for (int c = 2; c < 8 && r.struck; c++)
             numbers[c] = NAN;
         if (r.struck) numbers[10] = numbers[15] = NAN; /* the limit's, and no gear's */
@@ -132,7 +134,7 @@ static void numbers_come_back(void **state)
         }
         const double last[N_LAST] = {info.solve.residual.joint,
                                      info.friction,
-                                     k == 0 ? 0 : info.time - 0.05,
+                                     k == 0 ? 0 : info.time - 0.5 * h,
                                      info.work,
                                      info.damping,
                                      info.impacts,
@@ -140,7 +142,7 @@ static void numbers_come_back(void **state)
                                      info.scheme,
                                      info.unexplained};
         memcpy(&expected[k][N_COLUMNS - N_LAST], last, sizeof last);
-        if (k > 1) assert_true(r.force.y != 0 && r.spring != 0 && r.coordinate != 0);
+        if (k > 2) assert_true(r.force.y != 0 && r.spring != 0 && r.coordinate != 0);
         if (k > 0) assert_true(r.other > 0 && r.other_speed > 0); /* b slides along the axis */
     }
     check_ok(st_csv_close(csv, &err), err);
