@@ -277,7 +277,7 @@ st_Status sti_dae_parse(const char *text, size_t length, const char *label, sti_
     st_Status status = sti_xml_parse(&xml, text, length, label, &root, err);
     Dae dae = {.root = root, .model = out, .err = err};
     if (status == ST_OK && !sti_element_is(root, "COLLADA"))
-        status = sti_element_fail(err, root, "is no COLLADA file: the root must be <COLLADA>");
+        status = sti_element_fail(err, root, "is not a COLLADA file: the root must be <COLLADA>");
     if (status == ST_OK) status = add_all(&dae);
     sti_xml_free(&xml);
     return status;

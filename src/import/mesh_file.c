@@ -115,7 +115,7 @@ static st_Status obj_face(sti_Model *m, const char *label, int line, const char 
         char *after;
         long number = strtol(from, &after, 10);
         if (after == from)
-            return sti_fail(err, ST_ERR_FORMAT, "%s:%d: \"%.20s\" is no corner of a face", label, line, from);
+            return sti_fail(err, ST_ERR_FORMAT, "%s:%d: \"%.20s\" is not a corner of a face", label, line, from);
         long index = number < 0 ? m->n_points + number : number - 1;
         if (index < 0 || index >= m->n_points)
             return sti_fail(err, ST_ERR_FORMAT, "%s:%d: a face names point %ld, there are %d so far", label, line,

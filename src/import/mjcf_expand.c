@@ -81,7 +81,7 @@ static sti_Element *copy(Expansion *e, const sti_Element *from, sti_Element *up,
 static st_Status failed_copy(const Expansion *e, const sti_Element *at)
 {
     if (e->elements < 0)
-        return sti_element_fail(e->m->robot->err, at, "makes more than %d elements in all", MOST_ELEMENTS);
+        return sti_element_fail(e->m->robot->err, at, "makes more than %d elements in total", MOST_ELEMENTS);
     return sti_robot_memory(e->m->robot);
 }
 

@@ -50,7 +50,7 @@ static st_Status read_header(Png *png, const unsigned char *p, unsigned n)
 static st_Status read_chunks(Png *png, const unsigned char *bytes, size_t size)
 {
     static const unsigned char mark[8] = {137, 'P', 'N', 'G', 13, 10, 26, 10};
-    if (size < 8 || memcmp(bytes, mark, 8) != 0) return bad(png, "is no PNG image");
+    if (size < 8 || memcmp(bytes, mark, 8) != 0) return bad(png, "is not a PNG image");
     for (size_t at = 8; at + 12 <= size;) {
         const unsigned n = big_word(bytes + at);
         const unsigned char *type = bytes + at + 4, *data = bytes + at + 8;

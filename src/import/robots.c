@@ -326,7 +326,7 @@ st_Status sti_robot_path(sti_Robot *robot, const sti_Element *at, const char *na
         }
     }
     const char *rest = name,
-               *hint = shape ? "; \"ignore\": [\"mesh\"] of the robot does without meshes that are not there" : "";
+               *hint = shape ? "; to leave out missing meshes, add \"ignore\": [\"mesh\"] to the robot" : "";
     if (strncmp(name, "package://", 10) == 0 || strncmp(name, "model://", 8) == 0) {
         rest = strstr(name, "//") + 2;
         size_t n = strcspn(rest, "/");
@@ -411,7 +411,7 @@ static st_Status read_root(sti_Robot *robot, sti_Element *root)
     if (sti_element_is(root, "mujoco")) return sti_mjcf_read(robot, root);
     if (sti_element_is(root, "sdf")) return sti_sdf_read(robot, root);
     return sti_element_fail(robot->err, root,
-                            "is no robot: the root must be <robot> (URDF), <mujoco> (MJCF) or <sdf> (SDF)");
+                            "is not a robot file: the root must be <robot> (URDF), <mujoco> (MJCF) or <sdf> (SDF)");
 }
 
 static st_Status import(sti_Robot *robot, const char *text, size_t length)

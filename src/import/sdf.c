@@ -218,7 +218,7 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
     if (uri == NULL) return sti_element_fail(sdf->robot->err, at, "has no <uri>, must have one");
     if (depth > DEEPEST) return sti_element_fail(sdf->robot->err, at, "is inside more than %d others", DEEPEST);
     if (++sdf->n_includes > MOST_INCLUDES)
-        return sti_element_fail(sdf->robot->err, at, "is one too many, must be at most %d in all", MOST_INCLUDES);
+        return sti_element_fail(sdf->robot->err, at, "is one too many, must be at most %d in total", MOST_INCLUDES);
     const char *dot = strrchr(uri, '.'), *slash = strrchr(uri, '/');
     const bool file = dot != NULL && (slash == NULL || dot > slash);
     if (snprintf(path, sizeof path, "%s%s", uri, file ? "" : "/model.sdf") >= (int)sizeof path)

@@ -57,7 +57,7 @@ static st_Status check_children(sti_Robot *robot, const sti_Element *element, co
         for (int k = 0; passed[k] != NULL && !found; k++)
             found = sti_element_is(child, passed[k]);
         if (!found && nearest.best != NULL)
-            return sti_element_fail(robot->err, child, "is no element of URDF; did you mean <%s>?", nearest.best);
+            return sti_element_fail(robot->err, child, "is not an element of URDF; did you mean <%s>?", nearest.best);
         char what[80];
         snprintf(what, sizeof what, "<%.60s>", child->name);
         const char *kept = sti_xml_keep_text(robot->files, what);
@@ -472,9 +472,10 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
     for (int k = 0; k < graph.n; k++) {
         if (graph.joints[k] != NULL) continue;
         if (top >= 0)
-            return sti_element_fail(robot->err, graph.links[k],
-                                    "is a second root beside \"%.60s\": every other link must be the child of a joint",
-                                    sti_attribute(graph.links[top], "name"));
+            return sti_element_fail(
+                robot->err, graph.links[k],
+                "is a second root, in addition to \"%.60s\": every other link must be the child of a joint",
+                sti_attribute(graph.links[top], "name"));
         top = k;
     }
     if (!(top >= 0)) {

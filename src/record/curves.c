@@ -220,7 +220,7 @@ char *st_recording_curve_names(const st_Recording *recording)
     list_fields(steps, sizeof steps, step_field);
     fprintf(out, "of the steps\n  %s\n", steps);
     list_names(out, json_object_get(model, "bodies"), "BODY", body_field);
-    fputs("BODY/BODY. with fx fy fz force: what the first does to the second by contact; \"ground\" is one, too\n",
+    fputs("BODY/BODY. with fx fy fz force: the contact force of the first body on the second; \"ground\" is allowed\n",
           out);
     list_names(out, json_object_get(model, "joints"), "JOINT", joint_field);
     list_names(out, json_object_get(model, "springs"), "SPRING", spring_field);

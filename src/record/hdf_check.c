@@ -108,7 +108,7 @@ const char *sti_hdf_doubts(hid_t set)
     if (H5Pget_layout(how) == H5D_VIRTUAL || H5Pget_external_count(how) > 0)
         why = "has its data in another file";
     else if (chunk > SMALL_CHUNK && !(chunk <= stored * STI_MOST_COMPRESSED))
-        why = "has chunks larger than what is stored of it can be";
+        why = "has chunks that are larger than its stored data can be";
     else if (!is_packed_plainly(how))
         why = "is packed in an unknown way";
     H5Pclose(how);

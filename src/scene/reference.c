@@ -125,8 +125,8 @@ char *st_scene_reference(void)
             "and the message names it.\n\n",
             STI_SHORTEST, STI_LONGEST, STI_LONGEST, STI_SMALLEST, STI_LARGEST, STI_LARGEST, STI_LEAST_INERTIA,
             STI_MOST_INERTIA);
-    fputs("### Simulation\n\nThe object `simulation`: how the scene is run. The preset is applied first, wherever it "
-          "stands.\n\n| key | value | unit | default | meaning |\n|---|---|---|---|---|\n",
+    fputs("### Simulation\n\nThe object `simulation` has the settings of a run. The preset is applied first, whatever "
+          "the order of the keys.\n\n| key | value | unit | default | meaning |\n|---|---|---|---|---|\n",
           out);
     for (int i = 0; i < st_setting_count(); i++)
         ok = put_setting(out, st_setting(i)) && ok;

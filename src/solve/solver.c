@@ -153,7 +153,7 @@ static st_Status check_def(const st_SolverDef *def, st_Error *err)
 {
     STI_CHECK_DEF(def, "st_solver_def", err);
     if (def->own != NULL && (def->own->solve == NULL || def->own->name == NULL))
-        return sti_fail(err, ST_ERR_ARGUMENT, "the solver of one's own has no %s",
+        return sti_fail(err, ST_ERR_ARGUMENT, "your own solver has no %s",
                         def->own->name == NULL ? "name" : "function `solve`");
     if (def->n_values > 0 && def->values == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "values is NULL, expected %d parameters", def->n_values);

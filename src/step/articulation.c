@@ -348,8 +348,9 @@ static st_Status find_joint(const st_Articulation *a, st_JointId joint, const ch
                         world->n_joints);
     for (*node = 1; *node < a->of.forest.n_nodes; (*node)++)
         if (a->of.joint[*node] == joint.index1 - 1) return ST_OK;
-    return sti_fail(err, ST_ERR_ARGUMENT, "%s: joint \"%s\" has no coordinates: it closes a loop, or holds nothing",
-                    call, world->scene->joint[joint.index1 - 1].name);
+    return sti_fail(err, ST_ERR_ARGUMENT,
+                    "%s: joint \"%s\" has no coordinates: it closes a loop, or constrains nothing", call,
+                    world->scene->joint[joint.index1 - 1].name);
 }
 
 static st_Status find_joint_vectors(const st_Articulation *a, st_JointId joint, const char *call, const double *q,

@@ -57,9 +57,9 @@ static st_Status refuse_on_device(const st_SystemDef *def, st_Error *err, const 
     const char *quote = name[0] != '\0' && strchr(name, '"') == NULL ? "\"" : "";
     return sti_fail(
         err, ST_ERR_UNSUPPORTED,
-        "device \"%s\": %s%s%s%s%s is not computed there, only free bodies made of spheres, capsules, boxes "
-        "and hulls, these, planes, meshes and height fields that stand fixed, and mechanisms beside them; use device "
-        "\"none\"",
+        "device \"%s\": %s%s%s%s%s is not supported there. It computes free bodies made of spheres, capsules, boxes "
+        "and hulls, fixed bodies made of these, planes, meshes and height fields, and mechanisms beside them; use "
+        "device \"none\"",
         def->device == ST_DEVICE_CUDA ? "cuda" : "flat", what, name[0] != '\0' ? " " : "", quote, name, quote);
 }
 
@@ -535,7 +535,7 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     if (def->ranks != NULL && def->ranks->rank != 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "rank %d of %d makes a system, only rank 0 may; st_ranks_serve()",
                         def->ranks->rank, def->ranks->size);
-    if (!model->rigid) return refuse_on_device(def, err, "a model of one's own", "");
+    if (!model->rigid) return refuse_on_device(def, err, "your own model", "");
     if (def->integrator != ST_INTEGRATOR_IMPLICIT && def->integrator != ST_INTEGRATOR_EULER)
         return refuse_on_device(def, err, "an integrator of order two", "");
     if (def->contact != ST_CONTACT_RIGID) return refuse_on_device(def, err, "compliant or regularized contact", "");
