@@ -1,5 +1,5 @@
-/* grains/fill.c -- grains as bodies of a scene: sizes are drawn, places found, and only then bodies are added. Those of
- * an inlet are placed while the system runs (step/flow.c). */
+/* grains/fill.c -- adds grains to a scene as bodies. Sizes are drawn first, then places are found, then bodies are
+ * added. Grains of an inlet are placed while the system runs (step/flow.c). */
 #include "base/range.h"
 #include "base/tolerance.h"
 #include "collide/shape.h"
@@ -30,7 +30,7 @@ st_OutletDef st_outlet_def(void)
     return (st_OutletDef){.region = st_region_def(), .cookie = STI_COOKIE};
 }
 
-/* A fill, or the grains of an inlet, while they are made. */
+/* The working data of one fill or inlet. */
 typedef struct Fill {
     const st_FillDef *def;
     st_RegionDef region;
@@ -39,14 +39,15 @@ typedef struct Fill {
     int64_t p_capacity, r_capacity;
     uint64_t random;
     st_Allocator allocator;
-    char who[STI_NAME_MAX + 16];
+    char owner[STI_NAME_MAX + 16];
 } Fill;
 
 /* Spheres of one size fill at most pi/sqrt(18) = 0.7405 of space; dropped spheres of several sizes do not reach 0.75.
  */
 #define CLOSEST_PACKING 0.75
 
-/* Neither a number nor a packing fraction: as many as fit. */
+/* True if the def gives neither a number nor a packing fraction: the region is then filled with as many grains as
+ * fit. */
 static bool is_filled_up(const st_FillDef *def)
 {
     return def->number == 0 && def->packing_fraction == 0;
@@ -55,28 +56,28 @@ static bool is_filled_up(const st_FillDef *def)
 static st_Status check_fill(Fill *f, st_Error *err)
 {
     const st_FillDef *def = f->def;
-    STI_TRY(sti_region_check(f->who, &f->region, err));
-    STI_TRY(sti_size_check(f->who, &def->size, err));
+    STI_TRY(sti_region_check(f->owner, &f->region, err));
+    STI_TRY(sti_size_check(f->owner, &def->size, err));
     if (f->region.type == ST_REGION_HALF_SPACE)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: its region is a half space, must be a box, cylinder or sphere",
-                        f->who);
+                        f->owner);
     if (st_arrangement_name(def->arrangement) == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: arrangement is %d, must be 0 to %d", f->who, (int)def->arrangement,
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: arrangement is %d, must be 0 to %d", f->owner, (int)def->arrangement,
                         ST_N_ARRANGEMENTS - 1);
     if (def->number < 0 || def->number > STI_MOST_GRAINS)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: number is %d, must be from 1 to %d", f->who, def->number,
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: number is %d, must be from 1 to %d", f->owner, def->number,
                         STI_MOST_GRAINS);
     if (def->number == 0 && !(def->packing_fraction >= 0 && def->packing_fraction < 1))
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: packing_fraction is %g, must be above 0 and below 1", f->who,
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: packing_fraction is %g, must be above 0 and below 1", f->owner,
                         def->packing_fraction);
     if (is_filled_up(def) && def->arrangement == ST_ARRANGE_RANDOM)
         return sti_fail(err, ST_ERR_ARGUMENT,
                         "%s: arrangement \"random\" needs number or packing_fraction; \"lattice\" and \"dropped\" "
                         "fill the region without them",
-                        f->who);
+                        f->owner);
     if (!sti_within(def->velocity.x, STI_LARGEST) || !sti_within(def->velocity.y, STI_LARGEST) ||
         !sti_within(def->velocity.z, STI_LARGEST))
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: velocity is (%g, %g, %g), each must be from %g to %g", f->who,
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: velocity is (%g, %g, %g), each must be from %g to %g", f->owner,
                         def->velocity.x, def->velocity.y, def->velocity.z, -STI_LARGEST, STI_LARGEST);
     const uint32_t along[3] = {ST_LOCK_X, ST_LOCK_Y, ST_LOCK_Z};
     for (int k = 0; k < 3; k++)
@@ -85,13 +86,13 @@ static st_Status check_fill(Fill *f, st_Error *err)
     const st_Quat q = f->region.pose.q;
     if (f->region.type != ST_REGION_BOX || q.x != 0 || q.y != 0 || q.z != 0)
         return sti_fail(err, ST_ERR_ARGUMENT,
-                        "%s: locks a translation, so its region must be a box along the axes of the world", f->who);
+                        "%s: locks a translation, so its region must be a box along the axes of the world", f->owner);
     if (def->number == 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: locks a translation, so it needs number, not packing_fraction",
-                        f->who);
+                        f->owner);
     return f->places.free[0] || f->places.free[1] || f->places.free[2]
                ? ST_OK
-               : sti_fail(err, ST_ERR_ARGUMENT, "%s: locks all translations, must leave one", f->who);
+               : sti_fail(err, ST_ERR_ARGUMENT, "%s: locks all translations, must leave one", f->owner);
 }
 
 static st_Status add_ball(Fill *f, st_Vec3 p, double r, st_Error *err)
@@ -104,7 +105,8 @@ static st_Status add_ball(Fill *f, st_Vec3 p, double r, st_Error *err)
     return ST_OK;
 }
 
-/* Shapes of bodies that stand in the way: spheres, and others no larger than a grain as the balls that hold them. */
+/* Adds the shapes of existing bodies as obstacles. A sphere is itself an obstacle. Another shape is one if it is no
+ * larger than a grain; its bounding ball then takes its place. */
 static st_Status add_known(Fill *f, const st_Scene *scene, double largest, st_Error *err)
 {
     const st_Vec3 half = sti_region_half(&f->region);
@@ -144,7 +146,7 @@ static st_Status draw_sizes(Fill *f, st_Error *err)
         if (n >= STI_MOST_GRAINS)
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "%s: packing_fraction %g needs more than %d grains; the last one has a size of %g m",
-                            f->who, fraction, STI_MOST_GRAINS, 2 * r);
+                            f->owner, fraction, STI_MOST_GRAINS, 2 * r);
         /* the nearest number: the last one is left out where that is nearer to what is wanted */
         volume += volume_of(f, r);
         if (f->def->number == 0 && n > 0 && volume - wanted > volume_of(f, r) / 2) break;
@@ -167,7 +169,7 @@ static st_Status does_not_fit(const Fill *f, int placed, st_Error *err)
     return sti_fail(err, ST_ERR_ARGUMENT,
                     "%s: %d of %d grains of %g to %g m fit into its region, a %s of %g m^3: packing fraction %.3g of "
                     "%.3g; arrangement \"%s\"",
-                    f->who, placed, n, 2 * smallest, 2 * largest, st_region_type_name(f->region.type), region,
+                    f->owner, placed, n, 2 * smallest, 2 * largest, st_region_type_name(f->region.type), region,
                     there / region, all / region, st_arrangement_name(f->def->arrangement));
 }
 
@@ -193,7 +195,8 @@ static st_Status add_bodies(Fill *f, st_Scene *scene, st_Error *err)
 
 static st_Status remove_from(st_Scene *scene, int first, int n)
 {
-    const st_Allocator a = sti_allocator_below(&scene->allocator); /* its arena goes when it is rebuilt */
+    const st_Allocator a =
+        sti_allocator_below(&scene->allocator); /* not the scene's arena, which is freed when the scene is rebuilt */
     st_BodyId *id = sti_alloc(&a, n, sizeof *id);
     for (int k = 0; id != NULL && k < n; k++)
         id[k].index1 = first + k;
@@ -202,7 +205,7 @@ static st_Status remove_from(st_Scene *scene, int first, int n)
     return status;
 }
 
-/* All bodies, or none. */
+/* Adds all bodies; after a failure the scene has none of them. */
 static st_Status add_all(Fill *f, st_Scene *scene, st_Error *err)
 {
     const int before = st_scene_body_count(scene);
@@ -211,7 +214,7 @@ static st_Status add_all(Fill *f, st_Scene *scene, st_Error *err)
     return status;
 }
 
-/* What both are made of, checked. After a failure, too: release(). */
+/* Checks the def and makes the template of its grains. The caller calls release() afterwards, also after a failure. */
 static st_Status begin(Fill *f, st_Scene *scene, const st_FillDef *def, const char *kind, st_Error *err)
 {
     *f = (Fill){
@@ -220,9 +223,9 @@ static st_Status begin(Fill *f, st_Scene *scene, const st_FillDef *def, const ch
     if (def->name == NULL || def->name[0] == '\0' || strlen(def->name) > STI_NAME_MAX - 12)
         return sti_fail(err, ST_ERR_ARGUMENT, "the %s has no name, or one of more than %d bytes", kind,
                         STI_NAME_MAX - 12);
-    snprintf(f->who, sizeof f->who, "%s \"%s\"", kind, def->name);
+    snprintf(f->owner, sizeof f->owner, "%s \"%s\"", kind, def->name);
     STI_TRY(check_fill(f, err));
-    return sti_template_make(f->who, scene, def->shapes, def->n_shapes, &f->grain, err);
+    return sti_template_make(f->owner, scene, def->shapes, def->n_shapes, &f->grain, err);
 }
 
 static void release(Fill *f)
@@ -282,7 +285,7 @@ st_Status st_scene_add_inlet(st_Scene *scene, const st_InletDef *def, st_BodyId 
     const int before = st_scene_body_count(scene), n = def->grains.number;
     st_Status status = begin(&f, scene, &def->grains, "inlet", err);
     if (status == ST_OK) status = draw_sizes(&f, err);
-    if (status == ST_OK) status = add_all(&f, scene, err); /* all in the middle of the region */
+    if (status == ST_OK) status = add_all(&f, scene, err); /* all at the middle of the region */
     if (status == ST_OK) {
         sti_Inlet inlet = {.name = def->grains.name,
                            .region = f.region,
@@ -306,13 +309,13 @@ st_Status st_scene_add_outlet(st_Scene *scene, const st_OutletDef *def, st_Error
 {
     STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_outlet_def", err);
-    char who[STI_NAME_MAX + 16];
+    char owner[STI_NAME_MAX + 16];
     sti_Outlet outlet = {.name = def->name, .bodies = def->bodies, .region = def->region};
-    snprintf(who, sizeof who, "outlet \"%.200s\"", def->name != NULL ? def->name : "");
-    STI_TRY(sti_region_check(who, &outlet.region, err));
+    snprintf(owner, sizeof owner, "outlet \"%.200s\"", def->name != NULL ? def->name : "");
+    STI_TRY(sti_region_check(owner, &outlet.region, err));
     if (def->bodies != NULL && def->bodies[0] == '\0')
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: bodies is empty, must be a name, in which * matches any characters",
-                        who);
+                        owner);
     return sti_scene_keep_outlet(scene, &outlet, err);
 }
 
@@ -328,18 +331,19 @@ st_MeasureDef st_measure_def(st_MeasureType type)
                            .cookie = STI_COOKIE};
 }
 
-static st_Status check_sensor(const char *who, const st_MeasureDef *def, st_Error *err)
+static st_Status check_sensor(const char *owner, const st_MeasureDef *def, st_Error *err)
 {
     const st_Pose *pose[2] = {&def->frame, &def->reference_frame};
     const bool jointed = def->type >= ST_MEASURE_COORDINATE && def->type <= ST_MEASURE_LIMIT;
     for (int k = 0; k < 2; k++)
         if (!(fabs(quat_norm(pose[k]->q) - 1) <= STI_UNIT) || !sti_within(norm(pose[k]->p), STI_LARGEST))
-            return sti_fail(err, ST_ERR_ARGUMENT, "%s: its frame must have finite numbers and a unit quaternion", who);
+            return sti_fail(err, ST_ERR_ARGUMENT, "%s: its frame must have finite numbers and a unit quaternion",
+                            owner);
     if (!sti_within(def->factor, STI_LARGEST) || !sti_within(def->offset, STI_LARGEST))
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: factor is %g and offset %g, both must be finite", who, def->factor,
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: factor is %g and offset %g, both must be finite", owner, def->factor,
                         def->offset);
     if (jointed && def->joint == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: joint is missing, must be the name of a joint", who);
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: joint is missing, must be the name of a joint", owner);
     return ST_OK;
 }
 
@@ -347,7 +351,7 @@ st_Status st_scene_add_measure(st_Scene *scene, const st_MeasureDef *def, st_Err
 {
     STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_measure_def", err);
-    char who[STI_NAME_MAX + 16];
+    char owner[STI_NAME_MAX + 16];
     sti_MeasureEntry measure = {.name = def->name,
                                 .bodies = def->bodies,
                                 .wall = def->wall != NULL ? def->wall : "ground",
@@ -362,14 +366,15 @@ st_Status st_scene_add_measure(st_Scene *scene, const st_MeasureDef *def, st_Err
                                 .own_axes = def->own_axes,
                                 .factor = def->factor,
                                 .offset = def->offset};
-    snprintf(who, sizeof who, "measure \"%.200s\"", def->name != NULL ? def->name : "");
+    snprintf(owner, sizeof owner, "measure \"%.200s\"", def->name != NULL ? def->name : "");
     if ((unsigned)def->type >= ST_N_MEASURE_TYPES)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: type is %d, must be 0 to %d", who, (int)def->type,
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: type is %d, must be 0 to %d", owner, (int)def->type,
                         ST_N_MEASURE_TYPES - 1);
-    STI_TRY(sti_region_check(who, &measure.region, err));
+    STI_TRY(sti_region_check(owner, &measure.region, err));
     if (def->region.type == ST_REGION_HALF_SPACE && (def->type == ST_MEASURE_BULK || def->type == ST_MEASURE_REPOSE))
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: its region is a half space, must be a box, cylinder or sphere", who);
-    STI_TRY(check_sensor(who, def, err));
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: its region is a half space, must be a box, cylinder or sphere",
+                        owner);
+    STI_TRY(check_sensor(owner, def, err));
     return sti_scene_keep_measure(scene, &measure, err);
 }
 

@@ -1,35 +1,34 @@
 /* grains/place.c -- places for balls in a region: random sequential, on a lattice, or dropped.
  *
- * Neighbours are found in a grid over the region whose cells are as wide as the largest ball at least: two balls that
+ * Neighbours are found in a grid over the region. Its cells are at least as wide as the largest ball, so balls that
  * touch are in neighbouring cells.
  *
- * Dropped: a ball let down at (x, y) comes to rest at
+ * Dropped: a ball dropped at (x, y) comes to rest at
  *
  *     z(x, y) = max( floor(x, y), z_i + sqrt((r + r_i)^2 - d_i^2) )      over balls i with d_i < r + r_i
  *
- * with d_i the horizontal distance. It rolls to a local minimum of z, found by a compass search. Of several random
- * starts the lowest rest is taken.
- */
+ * with d_i the horizontal distance. It rolls to a local minimum of z, found by a compass search. The lowest resting
+ * place of several random starts is taken. */
 #include "grains/grains.h"
 #include "grains/random.h"
 
 #include <stdlib.h>
 
-#define RANDOM_TRIES 20000 /* of one ball: then the region counts as full                             */
-#define DROP_STARTS  6     /* random starts of a dropped ball                                          */
-#define DROP_TRIES   200   /* starts until one is found that rests inside                              */
+#define RANDOM_TRIES 20000 /* tries per ball before the region counts as full */
+#define DROP_STARTS  6     /* random starts per dropped ball */
+#define DROP_TRIES   200   /* most starts until one comes to rest inside the region */
 #define DROP_END     0.01  /* the compass search ends at this step, in radii                           */
-#define ROUNDING     1e-9  /* balls that touch may seem to overlap by this much, relatively             */
+#define ROUNDING     1e-9  /* relative overlap that is accepted, so that rounding does not refuse balls that touch */
 
 typedef struct Grid {
     sti_Places *places;
     st_Vec3 half;
     double cell[3];
     int n[3];
-    int *head, *next; /* of each cell; of each ball; -1: none */
+    int *head, *next; /* first ball of each cell; next ball in the same cell; -1: none */
     int64_t n_cells;
-    int up;        /* the axis that balls fall along, downwards */
-    int top;       /* along it: the highest cell with a ball      */
+    int up;        /* balls fall downwards along this axis */
+    int top;       /* highest cell along `up` that has a ball */
     double widest; /* diameter of the largest ball */
 } Grid;
 
@@ -68,7 +67,7 @@ static st_Status make_grid(const st_Allocator *allocator, sti_Places *places, Gr
     g->up = places->free[2] ? 2 : places->free[1] ? 1 : 0;
     g->n_cells = 1;
     for (int k = 0; k < 3; k++) {
-        const double span = 2 * *at(&g->half, k), most = ceil(2 * cbrt(places->n)); /* eight cells a ball, at most */
+        const double span = 2 * *at(&g->half, k), most = ceil(2 * cbrt(places->n)); /* at most eight cells per ball */
         g->n[k] = places->free[k] ? (int)fmax(1, fmin(floor(span / g->widest), most)) : 1;
         g->cell[k] = span / g->n[k];
         g->n_cells *= g->n[k];
@@ -120,8 +119,8 @@ static bool place_randomly(Grid *g, int ball, uint64_t *random)
 
 /* ---- lattice ------------------------------------------------------------------------------------ */
 
-/* Point number `k` of a close packing that starts in the lowest corner of the bounds; false: past the last layer. The
- * free axes in order: along a row, from row to row, from layer to layer.                               */
+/* Point number `k` of a close packing that starts in the lowest corner of the bounding box. Returns false after the
+ * last layer. The free axes are used in order: along a row, from row to row, from layer to layer. */
 static bool lattice_point(const Grid *g, double r, int64_t k, st_Vec3 *out)
 {
     int axis[3], n_free = 0;
@@ -144,7 +143,7 @@ static bool lattice_point(const Grid *g, double r, int64_t k, st_Vec3 *out)
 
 /* ---- dropped ------------------------------------------------------------------------------------ */
 
-/* The lowest and highest z at which the region holds the ball at p's x and y; false: nowhere. */
+/* The lowest and highest z at which the ball is inside the region at p's x and y. Returns false if there are none. */
 static bool shaft(const Grid *g, st_Vec3 p, double r, double *low, double *high)
 {
     const st_RegionDef *region = g->places->region;
@@ -161,8 +160,8 @@ static bool shaft(const Grid *g, st_Vec3 p, double r, double *low, double *high)
     return true;
 }
 
-/* Where a ball let down at p's x and y comes to rest; INFINITY: outside. Cells are searched from above, until those
- * below are too low.                                                                                  */
+/* The height at which a ball dropped at p's x and y comes to rest; INFINITY if that is outside. Cells are searched
+ * from the top down; the search stops when lower cells cannot matter. */
 static double rest_height(const Grid *g, st_Vec3 p, double r)
 {
     const int up = g->up, u = (up + 1) % 3, v = (up + 2) % 3;
@@ -173,7 +172,7 @@ static double rest_height(const Grid *g, st_Vec3 p, double r)
     *at(&p, up) = 0;
     int c[3];
     for (c[up] = g->top; c[up] >= 0; c[up]--) {
-        /* a ball of the topmost cell may be higher than the region: one that was there before */
+        /* a ball of the topmost cell may reach above the region if it was in the scene before */
         if (c[up] + 1 < g->n[up] && (c[up] + 1) * g->cell[up] - half + r + g->widest / 2 <= z) break;
         for (c[u] = i > 0 ? i - 1 : 0; c[u] <= i + 1 && c[u] < g->n[u]; c[u]++)
             for (c[v] = j > 0 ? j - 1 : 0; c[v] <= j + 1 && c[v] < g->n[v]; c[v]++)
@@ -235,7 +234,7 @@ st_Status sti_place_balls(const st_Allocator *allocator, sti_Places *places, st_
     const int first = places->n_known;
     int64_t site = 0;
     *placed = 0;
-    /* Small balls find a place between large ones; not the other way round. */
+    /* large balls first: small ones still find a place between them */
     if (how == ST_ARRANGE_RANDOM)
         qsort(places->r + first, (size_t)(places->n - first), sizeof *places->r, larger_first);
     st_Status status = make_grid(allocator, places, &g, err);

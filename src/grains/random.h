@@ -1,5 +1,5 @@
-/* grains/random.h -- a seeded generator of numbers: SplitMix64 (Steele, Lea & Flood 2014), the same on every machine.
- */
+/* grains/random.h -- a seeded random number generator, SplitMix64 (Steele, Lea & Flood 2014), the same on every
+ * machine. */
 #ifndef STI_GRAINS_RANDOM_H
 #define STI_GRAINS_RANDOM_H
 
@@ -13,7 +13,7 @@ static inline uint64_t sti_random_bits(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* From 0 to 1, 1 excluded. */
+/* Uniform in [0, 1). */
 static inline double sti_random(uint64_t *state)
 {
     return (double)(sti_random_bits(state) >> 11) * 0x1p-53;
@@ -24,14 +24,14 @@ static inline double sti_random_between(uint64_t *state, double from, double to)
     return from + (to - from) * sti_random(state);
 }
 
-/* Mean 0 and deviation 1, by Box & Muller. */
+/* Normal with mean 0 and deviation 1 (Box & Muller). */
 static inline double sti_random_normal(uint64_t *state)
 {
     const double radius = sqrt(-2 * log(1 - sti_random(state)));
     return radius * cos(2 * STI_PI * sti_random(state));
 }
 
-/* Every orientation is as likely as any other: Shoemake 1992. */
+/* A uniformly distributed orientation (Shoemake 1992). */
 static inline st_Quat sti_random_turn(uint64_t *state)
 {
     const double u = sti_random(state), a = 2 * STI_PI * sti_random(state), b = 2 * STI_PI * sti_random(state);

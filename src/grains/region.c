@@ -1,4 +1,4 @@
-/* grains/region.c -- parts of space: is a point or a ball inside? */
+/* grains/region.c -- regions of space: checks, volumes, and whether a point or a ball is inside. */
 #include "base/range.h"
 #include "base/tolerance.h"
 #include "grains/grains.h"
@@ -15,39 +15,39 @@ const char *st_region_type_name(st_RegionType type)
     return (unsigned)type < ST_N_REGION_TYPES ? name[type] : NULL;
 }
 
-static st_Status check_size(const char *who, const char *what, double x, st_Error *err)
+static st_Status check_size(const char *owner, const char *what, double x, st_Error *err)
 {
     if (sti_between(x, STI_SHORTEST, STI_LONGEST)) return ST_OK;
-    return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s of its region is %g, must be from %g to %g", who, what, x,
+    return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s of its region is %g, must be from %g to %g", owner, what, x,
                     STI_SHORTEST, STI_LONGEST);
 }
 
-st_Status sti_region_check(const char *who, st_RegionDef *region, st_Error *err)
+st_Status sti_region_check(const char *owner, st_RegionDef *region, st_Error *err)
 {
     STI_CHECK_DEF(region, "st_region_def", err);
     const st_Vec3 p = region->pose.p;
     const double length = quat_norm(region->pose.q);
     if (!sti_within(p.x, STI_LONGEST) || !sti_within(p.y, STI_LONGEST) || !sti_within(p.z, STI_LONGEST))
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: position of its region is (%g, %g, %g), each must be from %g to %g",
-                        who, p.x, p.y, p.z, -STI_LONGEST, STI_LONGEST);
+                        owner, p.x, p.y, p.z, -STI_LONGEST, STI_LONGEST);
     if (!(fabs(length - 1) <= STI_UNIT))
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: orientation of its region has length %g, must be a unit quaternion",
-                        who, length);
+                        owner, length);
     region->pose.q = quat_unit(region->pose.q);
     switch (region->type) {
     case ST_REGION_BOX:
-        STI_TRY(check_size(who, "half size", region->half.x, err));
-        STI_TRY(check_size(who, "half size", region->half.y, err));
-        return check_size(who, "half size", region->half.z, err);
+        STI_TRY(check_size(owner, "half size", region->half.x, err));
+        STI_TRY(check_size(owner, "half size", region->half.y, err));
+        return check_size(owner, "half size", region->half.z, err);
     case ST_REGION_CYLINDER:
-        STI_TRY(check_size(who, "length", region->length, err));
-        return check_size(who, "radius", region->radius, err);
+        STI_TRY(check_size(owner, "length", region->length, err));
+        return check_size(owner, "radius", region->radius, err);
     case ST_REGION_SPHERE:
-        return check_size(who, "radius", region->radius, err);
+        return check_size(owner, "radius", region->radius, err);
     case ST_REGION_HALF_SPACE:
         return ST_OK;
     }
-    return sti_fail(err, ST_ERR_ARGUMENT, "%s: type of its region is %d, must be 0 to %d", who, (int)region->type,
+    return sti_fail(err, ST_ERR_ARGUMENT, "%s: type of its region is %d, must be 0 to %d", owner, (int)region->type,
                     ST_N_REGION_TYPES - 1);
 }
 

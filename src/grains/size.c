@@ -1,22 +1,21 @@
 /* grains/size.c -- diameters of grains, drawn from a distribution.
  *
  * A sieve curve gives the share p of the mass that passes an opening d. Between two openings a and b mass is spread
- * evenly over d. A grain of diameter d weighs d^3, so numbers of grains are spread as d^-3:
+ * evenly over d. The mass of a grain is proportional to d^3, so the number of grains is spread as d^-3:
  *
  *     share of the grains in (a, b)  ~  (p_b - p_a)/(b - a) int_a^b d^-3 dd = (p_b - p_a)/(b - a) (a^-2 - b^-2)/2
- *     the u-th part of them is below    d = (a^-2 - u (a^-2 - b^-2))^(-1/2)
- */
+ *     the u-th part of them is below    d = (a^-2 - u (a^-2 - b^-2))^(-1/2) */
 #include "base/range.h"
 #include "grains/grains.h"
 #include "grains/random.h"
 
-#define DEVIATIONS 3.0 /* where normal and log-normal sizes end unless min and max say otherwise */
+#define DEVIATIONS 3.0 /* normal and log-normal sizes end here if min and max are not given */
 
-static st_Status check_length(const char *who, const char *what, double x, st_Error *err)
+static st_Status check_length(const char *owner, const char *what, double x, st_Error *err)
 {
     if (sti_between(x, STI_SHORTEST, STI_LONGEST)) return ST_OK;
-    return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s of its size is %g, must be from %g to %g", who, what, x, STI_SHORTEST,
-                    STI_LONGEST);
+    return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s of its size is %g, must be from %g to %g", owner, what, x,
+                    STI_SHORTEST, STI_LONGEST);
 }
 
 static double least(const st_SizeDef *size)
@@ -45,65 +44,65 @@ double sti_size_largest(const st_SizeDef *size)
     return 0;
 }
 
-static st_Status check_sieves(const char *who, const st_SizeDef *size, st_Error *err)
+static st_Status check_sieves(const char *owner, const st_SizeDef *size, st_Error *err)
 {
     const int n = size->n_sieves;
     if (n < 2 || size->openings == NULL || size->passing == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: its sieve curve has %d points, must have at least 2", who, n);
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: its sieve curve has %d points, must have at least 2", owner, n);
     for (int k = 0; k < n; k++) {
         const double d = size->openings[k], p = size->passing[k];
-        STI_TRY(check_length(who, "an opening", d, err));
+        STI_TRY(check_length(owner, "an opening", d, err));
         if (k > 0 && !(d > size->openings[k - 1]))
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "%s: opening %d of its sieve curve is %g m, must be > %g, the one "
                             "before it",
-                            who, k, d, size->openings[k - 1]);
+                            owner, k, d, size->openings[k - 1]);
         if (!(p >= 0 && p <= 1) || (k > 0 && p < size->passing[k - 1]))
-            return sti_fail(err, ST_ERR_ARGUMENT, "%s: share %d of its sieve curve is %g, must be from %g to 1", who, k,
-                            p, k > 0 ? size->passing[k - 1] : 0.0);
+            return sti_fail(err, ST_ERR_ARGUMENT, "%s: share %d of its sieve curve is %g, must be from %g to 1", owner,
+                            k, p, k > 0 ? size->passing[k - 1] : 0.0);
     }
     if (size->passing[0] == 0 && size->passing[n - 1] == 1) return ST_OK;
-    return sti_fail(err, ST_ERR_ARGUMENT, "%s: its sieve curve is from %g to %g, must begin with 0 and end with 1", who,
-                    size->passing[0], size->passing[n - 1]);
+    return sti_fail(err, ST_ERR_ARGUMENT, "%s: its sieve curve is from %g to %g, must begin with 0 and end with 1",
+                    owner, size->passing[0], size->passing[n - 1]);
 }
 
-st_Status sti_size_check(const char *who, const st_SizeDef *size, st_Error *err)
+st_Status sti_size_check(const char *owner, const st_SizeDef *size, st_Error *err)
 {
     switch (size->type) {
     case ST_SIZE_AS_GIVEN:
         return ST_OK;
     case ST_SIZE_FIXED:
-        return check_length(who, "the diameter", size->mean, err);
+        return check_length(owner, "the diameter", size->mean, err);
     case ST_SIZE_SIEVE:
-        return check_sieves(who, size, err);
+        return check_sieves(owner, size, err);
     case ST_SIZE_UNIFORM:
-        STI_TRY(check_length(who, "min", size->min, err));
+        STI_TRY(check_length(owner, "min", size->min, err));
         break;
     case ST_SIZE_NORMAL:
     case ST_SIZE_LOG_NORMAL:
-        STI_TRY(check_length(who, "the mean or median", size->mean, err));
+        STI_TRY(check_length(owner, "the mean or median", size->mean, err));
         if (!(size->deviation >= 0 && size->deviation <= STI_LARGEST))
-            return sti_fail(err, ST_ERR_ARGUMENT, "%s: deviation of its size is %g, must be >= 0", who,
+            return sti_fail(err, ST_ERR_ARGUMENT, "%s: deviation of its size is %g, must be >= 0", owner,
                             size->deviation);
         if (!(least(size) > 0))
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "%s: its size is %g, with a deviation of %g: three deviations less are below 0; give min",
-                            who, size->mean, size->deviation);
+                            owner, size->mean, size->deviation);
         if (!(least(size) <= size->mean))
             return sti_fail(err, ST_ERR_ARGUMENT, "%s: min of its size is %g, must be at most %g, the mean or median",
-                            who, size->min, size->mean);
+                            owner, size->min, size->mean);
         break;
     default:
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: type of its size is %d, must be 0 to %d", who, (int)size->type,
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: type of its size is %d, must be 0 to %d", owner, (int)size->type,
                         ST_SIZE_SIEVE);
     }
     const double largest = sti_size_largest(size), floor = size->type == ST_SIZE_UNIFORM ? size->min : size->mean;
-    STI_TRY(check_length(who, "max", largest, err));
+    STI_TRY(check_length(owner, "max", largest, err));
     if (largest >= floor) return ST_OK;
-    return sti_fail(err, ST_ERR_ARGUMENT, "%s: max of its size is %g, must be at least %g", who, largest, floor);
+    return sti_fail(err, ST_ERR_ARGUMENT, "%s: max of its size is %g, must be at least %g", owner, largest, floor);
 }
 
-/* Grains between openings k - 1 and k, up to a factor common to all k. */
+/* Number of grains between openings k - 1 and k, up to a factor common to all k. */
 static double grains_between(const st_SizeDef *size, int k)
 {
     const double a = size->openings[k - 1], b = size->openings[k];
@@ -125,7 +124,7 @@ static double draw_sieved(const st_SizeDef *size, uint64_t *random)
         left -= part;
     }
     const double a = size->openings[last - 1], b = size->openings[last];
-    const double u = k < size->n_sieves ? left / part : 1; /* rounding may leave a little beyond the last */
+    const double u = k < size->n_sieves ? left / part : 1; /* rounding may leave a rest after the last interval */
     return 1 / sqrt(1 / (a * a) - u * (1 / (a * a) - 1 / (b * b)));
 }
 
@@ -144,7 +143,8 @@ double sti_size_draw(const st_SizeDef *size, uint64_t *random)
     case ST_SIZE_LOG_NORMAL:
         break;
     }
-    /* Drawn again where outside; the mean is inside, so that half of all draws are on the right side at least. */
+    /* Sizes outside the limits are drawn again. The mean is inside, so at least half of the draws are on its right
+     * side. */
     for (int k = 0; k < 1000; k++) {
         const double z = size->deviation * sti_random_normal(random);
         const double d = size->type == ST_SIZE_NORMAL ? size->mean + z : size->mean * exp(z);

@@ -1,13 +1,14 @@
-/* grains/template.c -- the shapes of a grain: moved to their centre of mass, measured, added at a scale. */
+/* grains/template.c -- the shapes of a grain: they are moved to their centre of mass, measured, and added at a
+ * scale. */
 #include "collide/shape.h"
 #include "grains/grains.h"
 
 #include <stdio.h>
 
-static st_Status check_shapes(const char *who, const st_ShapeDef *shapes, int n, st_Error *err)
+static st_Status check_shapes(const char *owner, const st_ShapeDef *shapes, int n, st_Error *err)
 {
     if (n < 1 || shapes == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: its grains have no shapes, must have at least one", who);
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: its grains have no shapes, must have at least one", owner);
     for (int k = 0; k < n; k++) {
         STI_CHECK_DEF(&shapes[k], "st_sphere_def, st_box_def or another of the shapes", err);
         const uint32_t members = st_shape_type_members(shapes[k].type);
@@ -15,19 +16,19 @@ static st_Status check_shapes(const char *who, const st_ShapeDef *shapes, int n,
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "%s: shape %d of its grains is a %s, must be a sphere, box, capsule, cylinder, cone, "
                             "ellipsoid or hull",
-                            who, k, st_shape_type_name(shapes[k].type));
+                            owner, k, st_shape_type_name(shapes[k].type));
     }
     return ST_OK;
 }
 
-/* Radius of the ball about the origin that holds a shape. */
+/* Raises *reach to the radius of the ball about the origin that contains the shape. */
 static st_Status reach_of(const sti_Template *grain, const st_ShapeDef *shape, double *reach, st_Error *err)
 {
     sti_Shape compiled;
     STI_TRY(sti_shape_compile(shape, &grain->allocator, &compiled, err));
     const st_Vec3 middle = pose_point(shape->pose, compiled.middle);
     *reach = fmax(*reach, norm(middle) + compiled.reach);
-    if (shape->type == ST_SHAPE_HULL && compiled.hull != NULL) { /* that of its corners is smaller */
+    if (shape->type == ST_SHAPE_HULL && compiled.hull != NULL) { /* the ball of its corners is smaller */
         double farthest = 0;
         for (int k = 0; k < shape->n_points; k++)
             farthest = fmax(farthest, norm(pose_point(shape->pose, shape->points[k])));
@@ -37,7 +38,7 @@ static st_Status reach_of(const sti_Template *grain, const st_ShapeDef *shape, d
     return ST_OK;
 }
 
-/* A scene of one body tells the centre of mass of the shapes and, with all densities 1, their volume. */
+/* Measures the centre of mass of the shapes, and their volume by setting all densities to 1, in a scene of one body. */
 static st_Status measure(sti_Template *grain, const st_Scene *scene, st_Vec3 *centre, st_Error *err)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -65,13 +66,13 @@ static st_Status measure(sti_Template *grain, const st_Scene *scene, st_Vec3 *ce
     return ST_OK;
 }
 
-st_Status sti_template_make(const char *who, const st_Scene *scene, const st_ShapeDef *shapes, int n, sti_Template *out,
-                            st_Error *err)
+st_Status sti_template_make(const char *owner, const st_Scene *scene, const st_ShapeDef *shapes, int n,
+                            sti_Template *out, st_Error *err)
 {
     *out = (sti_Template){.allocator = st_default_allocator()};
-    STI_TRY(check_shapes(who, shapes, n, err));
+    STI_TRY(check_shapes(owner, shapes, n, err));
     out->shape = sti_alloc(&out->allocator, n, sizeof *out->shape);
-    if (out->shape == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory for %d shapes", who, n);
+    if (out->shape == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory for %d shapes", owner, n);
     out->n = n;
     out->round = n == 1 && shapes[0].type == ST_SHAPE_SPHERE;
     st_Vec3 centre = {0, 0, 0};
@@ -86,7 +87,7 @@ st_Status sti_template_make(const char *who, const st_Scene *scene, const st_Sha
     out->size = 2 * reach;
     if (status == ST_OK) return ST_OK;
     sti_template_free(out);
-    return sti_fail(err, status, "%s: its grains: %s", who, why.message);
+    return sti_fail(err, status, "%s: its grains: %s", owner, why.message);
 }
 
 void sti_template_free(sti_Template *grain)

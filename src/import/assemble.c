@@ -1,15 +1,13 @@
 /* import/assemble.c -- from a tree of links to members of a scene.
  *
- * A scene has bodies at their centres of mass, and joints by points and axes in the world as the bodies stand at the
- * start. So:
+ * A scene has bodies at their centres of mass, and joints by points and axes in the world at the initial pose. So:
  *
- *     start     every joint's coordinate at the start: said, or 0 moved inside the limits; mimics follow
+ *     start     initial coordinate of every joint: as given, or 0 moved inside the limits; mimics follow
  *     place     pose of a link = pose of its parent * as drawn * turned or slid by (start - zero)
- *     merge     links without a joint that moves join their parent's body: masses and inertias by Steiner's rule
- *     write     a body for each group, a joint for each that is left, a gear for each mimic, pairs that do not touch
+ *     merge     links whose joint cannot move join the parent's body; masses and inertias by Steiner's rule
+ *     write     a body for each group, a joint for each joint left, a gear for each mimic, excluded pairs
  *
- * A joint of a scene counts from the start, so limits, rests and targets are moved by it.
- */
+ * Joint coordinates of a scene are 0 at the start, so limits, rest lengths and targets are shifted by the start. */
 #include "import/robot.h"
 #include "math/principal.h"
 #include "math/quat.h"
@@ -25,7 +23,7 @@ static bool moves(const sti_RobotJoint *joint)
     return !joint->floating && joint->type != ST_JOINT_FIXED;
 }
 
-/* One coordinate that a position, a mimic, a limit can speak of. */
+/* Has the joint a single coordinate, to which positions, mimics and limits can refer? */
 static bool has_coordinate(const sti_RobotJoint *joint)
 {
     return joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC;
@@ -44,7 +42,7 @@ static st_Status unknown_joint(const sti_Robot *robot, const sti_Place *place, c
                       robot->file, name, text);
 }
 
-/* What `positions` says. */
+/* Reads `positions`, the initial coordinates given in the scene. */
 static st_Status read_positions(sti_Robot *robot, const sti_Place *place)
 {
     const char *name;
@@ -66,7 +64,7 @@ static st_Status read_positions(sti_Robot *robot, const sti_Place *place)
     return ST_OK;
 }
 
-/* Those that nothing is said of: as drawn, moved inside the limits. */
+/* Joints without a given position start as drawn, moved inside their limits. */
 static st_Status default_start(sti_Robot *robot, sti_RobotJoint *joint)
 {
     if (!isnan(joint->start) || joint->mimics != NULL) return ST_OK;
@@ -95,13 +93,14 @@ static st_Pose motion(const sti_RobotJoint *joint, double x)
     return pose;
 }
 
-/* x = ratio x_other + offset (and a curve), along the chain of those that mimic mimics; `patience` ends a ring. */
+/* Evaluates x = ratio x_other + offset (and a curve) along a chain of mimics; `patience` bounds the depth, so that a
+ * ring is found. */
 static st_Status follow(sti_Robot *robot, sti_RobotJoint *joint, int patience)
 {
     if (joint->mimics == NULL) return ST_OK;
     int k = sti_robot_find_joint(robot, joint->mimics);
     if (k >= 0 && robot->links[k].joint.type == ST_JOINT_FIXED && !robot->links[k].joint.floating &&
-        has_coordinate(joint)) { /* which is 0 */
+        has_coordinate(joint)) { /* the coordinate of the other joint is 0 */
         sti_RobotLink *link = &robot->links[sti_robot_find_joint(robot, joint->name)];
         link->pose = pose_product(link->pose, motion(joint, joint->offset - joint->zero));
         joint->type = ST_JOINT_FIXED;
@@ -118,7 +117,7 @@ static st_Status follow(sti_Robot *robot, sti_RobotJoint *joint, int patience)
     if (other == joint || patience == 0)
         return sti_element_fail(robot->err, joint->at, "mimics itself, in a ring with \"%.60s\"", joint->mimics);
     STI_TRY(follow(robot, other, patience - 1));
-    const double *c = joint->curve, d = other->start - joint->middle; /* the polynomial again, from the start */
+    const double *c = joint->curve, d = other->start - joint->middle; /* expand the polynomial about the start */
     double start = joint->ratio * other->start + joint->offset + d * d * (c[0] + d * (c[1] + d * c[2]));
     const double slack = 1e-9 * (1 + fabs(start));
     joint->ratio += d * (2 * c[0] + d * (3 * c[1] + d * 4 * c[2]));
@@ -138,7 +137,7 @@ static st_Status follow(sti_Robot *robot, sti_RobotJoint *joint, int patience)
 
 /* ---- place --------------------------------------------------------------------------------------- */
 
-/* Where the links of a keyframe stand, and how they move; before they are moved to their starts. */
+/* Poses and velocities of the links of a keyframe, before the links are moved to their starts. */
 static void place_key(const sti_Robot *robot, sti_RobotState *state)
 {
     for (int k = 0; k < robot->n_links; k++) {
@@ -210,7 +209,7 @@ st_Status sti_mend_inertia(sti_Robot *robot, sti_RobotLink *link)
     for (int k = 1; k < 3; k++)
         if (moment[k] > moment[largest]) largest = k;
     const double least = fmin(moment[(largest + 1) % 3], moment[(largest + 2) % 3]);
-    int raised = 0; /* a rod without thickness: a thousandth of the largest, so that it can turn */
+    int raised = 0; /* a thin rod: a moment of 0 becomes a thousandth of the largest, so that it can turn */
     for (int k = 0; k < 3; k++) {
         const double more = 1e-3 * moment[largest] - moment[k], e[3] = {axes[k].x, axes[k].y, axes[k].z};
         const double others = moment[(k + 1) % 3] + moment[(k + 2) % 3] - moment[largest];
@@ -235,19 +234,19 @@ st_Status sti_mend_inertia(sti_Robot *robot, sti_RobotLink *link)
                       link->name, moment[0], moment[1], moment[2], moment[largest] - excess);
 }
 
-/* The root of a body that is welded to the world does not move. */
+/* Is the root of this body welded to the world? Then it does not move. */
 static bool stands(const sti_RobotLink *body)
 {
     return body->led || (body->parent < 0 && !body->joint.floating && body->joint.type == ST_JOINT_FIXED);
 }
 
-/* Which links share a body. Welded links join their parent; where merging is not wanted, only those without mass, and
- * those whose parent moves and has none.                                                                            */
+/* Decides which links share a body. Welded links join their parent. If merging is switched off, only links without
+ * mass do, and links with a moving parent without mass. */
 static void merge(sti_Robot *robot)
 {
     for (int k = 0; k < robot->n_links; k++) {
         sti_RobotLink *link = &robot->links[k];
-        link->has_mass = link->mass > 0; /* its own */
+        link->has_mass = link->mass > 0; /* before other links join */
         bool welded = !link->joint.floating && link->joint.type == ST_JOINT_FIXED;
         const sti_RobotLink *into = link->parent >= 0 ? &robot->links[robot->links[link->parent].body] : NULL;
         const bool held = into == NULL || stands(into), bare = !held && !(into->mass > 0);
@@ -265,15 +264,15 @@ static void merge(sti_Robot *robot)
     }
 }
 
-/* Between two joints of one body of MJCF stands a body, which must have mass. It gets a share of the body that it
- * carries, a copy of it in the small at the same place, so that as all stand at the start nothing has changed: what
- * does change, by that share, is that the share does not follow the joints behind it: three hinges for a ball swing
- * 1.3 times the share away from it on a way of a length. Rows are eliminated exactly, and 1e-6 solves as well.  */
+/* There is a link between two joints of one MJCF body, and it must have mass. It gets this share of the mass and
+ * inertia of the body that it carries, at the same place, so that nothing changes at the start. The share does not
+ * follow the later joints: three hinges in place of a ball joint deviate by 1.3 times the share per unit length of
+ * travel. Rows are eliminated exactly, so 1e-6 would also solve. */
 #define SHARE 1e-5
 
 /* ---- write --------------------------------------------------------------------------------------- */
 
-/* What is 0 but for the rounding of lengths of metres and of unit vectors: a person reads this. */
+/* Rounds to 0 what is only rounding error of lengths in metres and unit vectors, because people read the file. */
 static double clean(double x)
 {
     return fabs(x) < 4e-16 ? 0 : x;
@@ -308,7 +307,7 @@ static json_t *inertia_json(const st_Mat3 *A)
     return json_pack("[[f, f, f], [f, f, f], [f, f, f]]", m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8]);
 }
 
-/* The list `key` of the scene, made where it is not there yet. */
+/* The list `key` of the scene, created if it is missing. */
 static json_t *scene_list(const sti_Robot *robot, const char *key)
 {
     json_t *list = json_object_get(robot->reader->root, key);
@@ -317,11 +316,11 @@ static json_t *scene_list(const sti_Robot *robot, const char *key)
     return json_object_get(robot->reader->root, key);
 }
 
-/* Takes `member`. */
+/* Takes ownership of `member`. */
 static st_Status add_member(sti_Robot *robot, const char *key, json_t *member, const sti_Element *from)
 {
     json_t *list = scene_list(robot, key);
-    if (list != NULL && !json_is_array(list)) { /* the table says so when the scene is read */
+    if (list != NULL && !json_is_array(list)) { /* the scene reader reports this error later */
         json_decref(member);
         return ST_OK;
     }
@@ -329,7 +328,7 @@ static st_Status add_member(sti_Robot *robot, const char *key, json_t *member, c
     return sti_origin(robot->reader, member, from);
 }
 
-/* Position and orientation, where there is something to say. */
+/* Adds position and orientation if they are not 0. */
 static json_t *put_pose(json_t *json, st_Vec3 p, st_Quat q)
 {
     if (clean(norm(p)) > 0) json = sti_with(json, "position", sti_json_vector(p));
@@ -337,7 +336,8 @@ static json_t *put_pose(json_t *json, st_Vec3 p, st_Quat q)
     return json;
 }
 
-/* Shapes have names of their own, or their link's: hand, hand.2, hand.3. Those of the ground are the scene's. */
+/* A shape has its own name or that of its link: hand, hand.2, hand.3. Names of ground shapes get the robot's prefix,
+ * because the ground belongs to the scene. */
 static json_t *shape_json(const sti_Robot *robot, const sti_RobotLink *link, int k, const st_Pose *body)
 {
     const sti_RobotShape *shape = &link->shapes[k];
@@ -361,7 +361,7 @@ static json_t *shape_json(const sti_Robot *robot, const sti_RobotLink *link, int
     return sti_with(json, "material", json_string(robot->def.material));
 }
 
-/* The name of a link's body; "ground": the world, and a root that stands and touches nothing. */
+/* The name of a link's body. "ground" is the world, or a fixed root that touches nothing. */
 static json_t *body_name(const sti_Robot *robot, int link)
 {
     int body = link >= 0 ? robot->links[link].body : -1;
@@ -417,7 +417,8 @@ static st_Status write_body(sti_Robot *robot, int k)
     json_t *body = sti_with(json_object(), "name", prefixed(robot, link->body_name, ""));
     body = put_pose(body, pose.p, pose.q);
     if (fixed) body = sti_with(body, "fixed", json_true());
-    if (link->carries >= 0 || link->fluid) body = sti_with(body, "medium", json_real(0)); /* or between two joints */
+    if (link->carries >= 0 || link->fluid)
+        body = sti_with(body, "medium", json_real(0)); /* also for a link between two joints */
     if (link->gravity != 1 && !fixed) body = sti_with(body, "gravity", json_real(link->gravity));
     if (link->mass > 0) {
         body = sti_with(body, "mass", json_real(link->mass));
@@ -430,8 +431,8 @@ static st_Status write_body(sti_Robot *robot, int k)
     return add_member(robot, "bodies", body, link->at);
 }
 
-/* What drives it: the robot's own `motor`, else what the file says, else a force of 0 that a controller can set.
- * start: where the coordinate is 0. */
+/* The motor of a joint: the robot's own `motor`, else that of the file, else a force of 0 that a controller can set.
+ * start: the file's coordinate where the scene's is 0. */
 static json_t *motor_json(const json_t *wanted, const json_t *said, double start, double effort, double effort_mid)
 {
     json_t *motor = NULL;
@@ -466,7 +467,7 @@ static json_t *add_number(json_t *object, const char *key, double x, double fall
     return x != fallback && isfinite(x) ? sti_with(object, key, json_real(x)) : object;
 }
 
-/* A point of a link in the frame of its body; of the ground: in the world. */
+/* A point of a link in the frame of its body; for the ground, in the world. */
 static st_Vec3 in_body(const sti_Robot *robot, int link, st_Vec3 point)
 {
     const st_Vec3 world = pose_point(robot->links[link].pose, point);
@@ -502,7 +503,7 @@ static json_t *part_json(const sti_Robot *robot, const sti_RobotPart *part)
     return json;
 }
 
-/* Between two points: a free joint. */
+/* A free joint between two points. */
 static json_t *free_json(const sti_Robot *robot, const sti_RobotTendon *t)
 {
     const sti_RobotLink *a = &robot->links[t->parts[0].link], *b = &robot->links[t->parts[1].link];
@@ -519,7 +520,7 @@ static st_Status write_tendon(sti_Robot *robot, sti_RobotTendon *t)
 {
     const bool sum = t->n_parts > 0 && t->parts[0].kind == ST_TENDON_JOINT;
     const bool limited = isfinite(t->lower) || isfinite(t->upper);
-    double zero = 0; /* a sum counts from the start, in a scene */
+    double zero = 0; /* the coordinate of a sum is 0 at the start, in a scene */
     int moving = 0;
     if (!limited && t->stiffness == 0 && t->damping == 0 && t->friction == 0 && t->armature == 0 && !t->driven &&
         !t->measured) {
@@ -534,7 +535,7 @@ static st_Status write_tendon(sti_Robot *robot, sti_RobotTendon *t)
     }
     for (int k = 0; k < t->n_parts && sum; k++)
         zero += t->parts[k].coefficient * robot->links[sti_robot_find_joint(robot, t->parts[k].joint)].joint.start;
-    if (t->held && t->motor == NULL) { /* where it stands at the start; `zero` of a sum */
+    if (t->held && t->motor == NULL) { /* its value at the start; for a sum, `zero` */
         double apart = zero, divisor = 1;
         for (int k = 1; k < t->n_parts; k++) {
             const sti_RobotPart *x = &t->parts[k - 1], *y = &t->parts[k];
@@ -579,7 +580,7 @@ static json_t *joint_name(const sti_Robot *robot, const sti_RobotSensor *s)
     return prefixed(robot, s->tendon, sti_robot_find_joint(robot, s->tendon) >= 0 ? ".tendon" : "");
 }
 
-/* The coordinate of a joint or a sum of them as the file counts it, where the scene has 0. */
+/* The file's value of the coordinate of a joint or sum at the scene's 0. */
 static double count_at_start(const sti_Robot *robot, const sti_RobotSensor *s)
 {
     double sum = 0;
@@ -590,7 +591,7 @@ static double count_at_start(const sti_Robot *robot, const sti_RobotSensor *s)
     return sum;
 }
 
-/* A frame of a link in the axes of its body; of the ground: in the world. */
+/* A frame of a link in the axes of its body; for the ground, in the world. */
 static st_Pose frame_in_body(const sti_Robot *robot, int link, st_Pose pose)
 {
     const int body = robot->links[link].body;
@@ -725,7 +726,7 @@ static st_Status write_no_self_collision(sti_Robot *robot)
     return ST_OK;
 }
 
-/* Where a link stands as the file draws it. */
+/* The pose of a link as drawn in the file. */
 static st_Pose drawn_pose(const sti_Robot *robot, int link)
 {
     st_Pose pose = pose_identity();
@@ -740,8 +741,8 @@ static st_Status write_tie(sti_Robot *robot, const sti_RobotTie *tie)
     const st_Vec3 p_a = pose_point(a, tie->point), p_b = pose_point(robot->links[tie->links.b].pose, tie->point_b);
     if (robot->links[tie->links.a].body == robot->links[tie->links.b].body) return ST_OK;
     if (tie->type == ST_JOINT_BALL && norm(sub(p_a, p_b)) > 1e-6) {
-        /* Two points that are not at one place at the start: pulled together as MuJoCo's own constraint does it, with a
-         * time constant of 0.02 s and critical damping. */
+        /* Two points that are apart at the start are pulled together as by MuJoCo's constraint, with a time constant
+         * of 0.02 s and critical damping. */
         const int bodies[2] = {robot->links[tie->links.a].body, robot->links[tie->links.b].body};
         double mass = INFINITY;
         for (int k = 0; k < 2; k++)
@@ -771,8 +772,8 @@ static st_Status write_tie(sti_Robot *robot, const sti_RobotTie *tie)
     return add_member(robot, "joints", json, tie->links.at);
 }
 
-/* A scene has something that can move. Where the file has nothing, a body without shapes that could turn about one axis
- * and has no reason to. */
+/* A scene must have something that can move. If the file has nothing, a body without shapes is added, which could
+ * turn about one axis but stays at rest. */
 static st_Status write_still(sti_Robot *robot)
 {
     const json_t *bodies = json_object_get(robot->reader->root, "bodies");
@@ -794,7 +795,7 @@ st_Status sti_robot_assemble(sti_Robot *robot)
         STI_TRY(default_start(robot, &robot->links[k].joint));
     for (int k = 0; k < robot->n_links; k++)
         STI_TRY(follow(robot, &robot->links[k].joint, 16));
-    /* The point of b that a tie holds, by the file's drawing; before joints are moved to their starts. */
+    /* The point of b that a tie holds, as drawn, before joints are moved to their starts. */
     for (int k = 0; k < robot->n_ties; k++) {
         sti_RobotTie *tie = &robot->ties[k];
         if (tie->two_points) continue;
@@ -828,7 +829,8 @@ st_Status sti_robot_assemble(sti_Robot *robot)
     for (int k = 0; k < robot->n_links; k++) {
         sti_RobotLink *whole = &robot->links[k];
         int shares = 0;
-        for (int i = k - 1; i >= 0 && robot->links[i].carries == k; i--) /* they stand just before it */
+        for (int i = k - 1; i >= 0 && robot->links[i].carries == k;
+             i--) /* these links are just before it in the list */
             shares++;
         whole->mass *= 1 - SHARE * shares;
         for (int i = 0; shares > 0 && i < 9; i++)
@@ -840,7 +842,7 @@ st_Status sti_robot_assemble(sti_Robot *robot)
                            "the mass, taken from the body",
                            n, n > 1 ? "s are" : " is", n > 1 ? "their" : "its", SHARE));
     }
-    /* A frame without mass and shapes gives its body no name where another link can: base_footprint is base_link. */
+    /* A frame without mass and shapes gives its body no name if another link can: base_footprint becomes base_link. */
     for (int k = 0; k < robot->n_links; k++) {
         const sti_RobotLink *link = &robot->links[k];
         sti_RobotLink *body = &robot->links[link->body];
@@ -850,7 +852,7 @@ st_Status sti_robot_assemble(sti_Robot *robot)
     for (int k = 0; k < robot->n_links; k++)
         if (robot->links[k].body_name == NULL) robot->links[k].body_name = robot->links[k].name;
 
-    /* The world, and a root that stands and touches nothing, is the ground itself. */
+    /* The world, and a fixed root that touches nothing, become the ground. */
     for (int k = 0; k < robot->n_links; k++) {
         if (robot->links[k].body != k || !stands(&robot->links[k])) continue;
         if ((robot->links[k].touches || robot->links[k].led) && !robot->links[k].world) continue;
@@ -861,7 +863,7 @@ st_Status sti_robot_assemble(sti_Robot *robot)
     for (int k = 0; k < robot->n_links; k++)
         if (robot->links[k].body == k) {
             STI_TRY(write_body(robot, k));
-            /* The links of a tree stand together: those below the world are trees of their own. */
+            /* The links of one tree are consecutive; those directly below the world start trees of their own. */
             sti_Reader *reader = robot->reader;
             char name[400];
             int top = k;
@@ -921,8 +923,8 @@ st_Status sti_robot_assemble(sti_Robot *robot)
         }
         bool sprung = link->joint.stiffness != 0 || link->joint.damping != 0;
         if (((kept && link->joint.type == ST_JOINT_BALL) || link->joint.floating) && sprung) {
-            /* Springs and dampers of a ball act on all three rotations: a bushing beside the joint. Those of a free
-             * body: on all six directions, between it and the ground. */
+            /* Springs and dampers of a ball joint act on all three rotations: they become a bushing next to the
+             * joint. Those of a free body act on all six directions: a bushing between it and the ground. */
             const sti_RobotJoint *j = &link->joint;
             json_t *json = json_pack("{s:s}", "type", "bushing");
             json = sti_with(json, "name", prefixed(robot, j->name != NULL ? j->name : link->name, ".bushing"));

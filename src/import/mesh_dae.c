@@ -1,5 +1,5 @@
-/* import/mesh_dae.c -- COLLADA 1.4 and 1.5, as much of it as the meshes of robots use: the geometries of the scene,
- * placed by their nodes, in metres. Positions only; lines, points and curves are passed over.
+/* import/mesh_dae.c -- COLLADA 1.4 and 1.5, the part that robot meshes use: the geometries of the scene, placed by
+ * their nodes, in metres. Positions only; lines, points and curves are skipped.
  *
  *     COLLADA
  *       asset/unit meter=
@@ -8,8 +8,7 @@
  *           vertices id=/input POSITION source=
  *           triangles | polylist | polygons | tristrips | trifans / input VERTEX source= offset=, vcount, p
  *       library_nodes, library_visual_scenes / visual_scene / node / matrix, translate, rotate, scale
- *           instance_geometry url=, instance_node url=, node ...
- */
+ *           instance_geometry url=, instance_node url=, node ... */
 #include "import/mesh_file.h"
 #include "import/xml.h"
 #include "math/quat.h"
@@ -18,8 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DEEPEST    50     /* nodes inside nodes, or naming each other          */
-#define MOST_NODES 100000 /* placed in all: nodes that name others twice make many */
+#define DEEPEST    50     /* depth of nodes inside nodes, or nodes that refer to each other */
+#define MOST_NODES 100000 /* most nodes placed in all, because nodes that refer to others twice multiply */
 
 typedef struct Map { /* x -> A x + t */
     st_Mat3 A;
@@ -30,8 +29,8 @@ typedef struct Dae {
     const sti_Element *root;
     sti_Model *model;
     st_Error *err;
-    int found; /* geometries taken */
-    int nodes; /* placed           */
+    int found; /* geometries used so far */
+    int nodes; /* nodes placed so far */
 } Dae;
 
 static Map map_identity(void)
@@ -39,7 +38,7 @@ static Map map_identity(void)
     return (Map){{{1, 0, 0, 0, 1, 0, 0, 0, 1}}, {0, 0, 0}};
 }
 
-/* Below `at`, the element of an id; the first '#' of a url is not part of it. */
+/* Finds the element with an id below `at`. A leading '#' of the url is skipped. */
 static const sti_Element *find_id(const sti_Element *at, const char *id)
 {
     const char *own = sti_attribute(at, "id");
@@ -73,7 +72,7 @@ static const sti_Element *find_input(const sti_Element *at, const char *semantic
     return NULL;
 }
 
-/* The positions of a mesh, placed, behind those that are there. */
+/* Appends the positions of a mesh, transformed. */
 static st_Status add_points(Dae *dae, const sti_Element *source, const Map *map, int *count)
 {
     const sti_Element *array = sti_child(source, "float_array"), *common = sti_child(source, "technique_common");
@@ -100,7 +99,7 @@ static st_Status add_points(Dae *dae, const sti_Element *source, const Map *map,
     }
 }
 
-/* One number of a <p>: of a point, from 0. */
+/* Reads one index of a <p> and returns the point's number, from 0. */
 static st_Status next_index(const Dae *dae, const sti_Element *at, const char **text, int first, int count, int *out)
 {
     double x;
@@ -112,12 +111,12 @@ static st_Status next_index(const Dae *dae, const sti_Element *at, const char **
 
 typedef struct Faces {
     const sti_Element *at; /* <triangles> ...                       */
-    int offset, stride;    /* of the points among the numbers of a corner */
-    int first, count;      /* the points of this mesh               */
-    bool mirrored;         /* corners run the other way             */
+    int offset, stride;    /* position of the point's index among the indices of a corner; indices per corner */
+    int first, count;      /* first point of this mesh, number of its points */
+    bool mirrored;         /* the map mirrors: reverse the order of corners */
 } Faces;
 
-/* A face of n corners from *text as a fan; strips turn every other triangle. */
+/* Adds a face of n corners from *text as a fan. In a strip every other triangle is reversed. */
 static st_Status add_face(Dae *dae, const Faces *f, const sti_Element *p, const char **text, int n, bool strip)
 {
     int corner[2] = {0, 0};
@@ -140,7 +139,7 @@ static st_Status add_face(Dae *dae, const Faces *f, const sti_Element *p, const 
     return ST_OK;
 }
 
-/* How many corners the numbers of a <p> have. */
+/* Number of corners in a <p>. */
 static int corners_in(const Faces *f, const char *text)
 {
     int n = 0;
@@ -154,7 +153,7 @@ static st_Status add_geometry(Dae *dae, const sti_Element *geometry, const Map *
 {
     const sti_Element *mesh = sti_child(geometry, "mesh");
     dae->found++;
-    if (mesh == NULL) return ST_OK; /* a spline, or a hull of another */
+    if (mesh == NULL) return ST_OK; /* a spline, or the convex hull of another geometry */
     for (const sti_Element *at = mesh->first; at != NULL; at = at->next) {
         static const char *const kinds[] = {"triangles", "polylist", "polygons", "tristrips", "trifans"};
         Faces faces = {.at = at, .first = dae->model->n_points, .stride = 1};
@@ -185,7 +184,7 @@ static st_Status add_geometry(Dae *dae, const sti_Element *geometry, const Map *
             const char *text = p->text, *sizes = counts != NULL ? counts->text : NULL;
             const sti_Element *face = p;
             double n;
-            if (sti_element_is(p, "ph")) face = sti_child(p, "p"); /* with holes, which are filled */
+            if (sti_element_is(p, "ph")) face = sti_child(p, "p"); /* a polygon with holes, which are filled */
             if (face == NULL || !sti_element_is(face, "p") || face->text == NULL) continue;
             text = face->text;
             const int corners = corners_in(&faces, text);
@@ -263,7 +262,8 @@ static st_Status add_all(Dae *dae)
             if (sti_element_is(library, "library_visual_scenes") && sti_element_is(scene, "visual_scene"))
                 STI_TRY(add_node(dae, scene, map, 0));
     if (dae->found > 0) return ST_OK;
-    for (const sti_Element *library = dae->root->first; library != NULL; library = library->next) /* no scene: all */
+    for (const sti_Element *library = dae->root->first; library != NULL;
+         library = library->next) /* no scene is given: use all nodes */
         for (const sti_Element *geometry = library->first; geometry != NULL; geometry = geometry->next)
             if (sti_element_is(library, "library_geometries") && sti_element_is(geometry, "geometry"))
                 STI_TRY(add_geometry(dae, geometry, &map));

@@ -1,9 +1,9 @@
-/* import/mesh_file.c -- Wavefront OBJ, STL and MSH, as much of them as geometry needs. COLLADA: mesh_dae.c.
+/* import/mesh_file.c -- Wavefront OBJ, STL and MSH, as far as geometry needs them. COLLADA is in mesh_dae.c.
  *
- * OBJ: lines `v x y z` and `f a b c ...`, where a corner is `point`, `point/texture` or `point/texture/normal`,
- * counted from 1, or from the end where negative; a face of more than three corners is a fan. Other lines
- * (materials, groups, normals) are passed over. STL: corners of triangles; those that coincide become one point.
- */
+ * OBJ: lines `v x y z` and `f a b c ...`, where a corner is `point`, `point/texture` or `point/texture/normal`.
+ * Points are counted from 1; negative numbers count from the end. A face of more than three corners becomes a fan.
+ * Other lines (materials, groups, normals) are skipped. STL: corners of triangles; corners that coincide become one
+ * point. */
 #include "import/mesh_file.h"
 #include "base/input_file.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define MOST       (1 << 26) /* points or triangles: a gigabyte */
+#define MOST       (1 << 26) /* most points or triangles: about a gigabyte */
 #define STL_HEADER 84
 #define STL_RECORD 50
 
@@ -63,15 +63,16 @@ st_Status sti_model_triangle(sti_Model *m, const char *label, int a, int b, int 
 
 /* ---- lines --------------------------------------------------------------------------------------- */
 
-/* A text line by line, in a copy that ends in 0, for the numbers; faces may have any number of corners. */
+/* Reads a text line by line. Each line is copied and ends in 0, for number parsing; a face may have any number of
+ * corners. */
 typedef struct Lines {
     const char *text, *end, *label;
-    char *line; /* the last one, without its end; malloc'd */
+    char *line; /* the last line read, without its end; malloc'd */
     size_t room;
-    int number; /* of it, from 1 */
+    int number; /* its line number, from 1 */
 } Lines;
 
-/* False at the end of the text, and where memory is refused: *status tells them apart. */
+/* Returns false at the end of the text and if memory runs out; *status tells which. */
 static bool next_line(Lines *lines, st_Status *status, st_Error *err)
 {
     *status = ST_OK;
@@ -121,7 +122,7 @@ static st_Status obj_face(sti_Model *m, const char *label, int line, const char 
             return sti_fail(err, ST_ERR_FORMAT, "%s:%d: a face names point %ld, there are %d so far", label, line,
                             number, m->n_points);
         from = after;
-        while (*from != '\0' && *from != ' ' && *from != '\t') /* texture and normal */
+        while (*from != '\0' && *from != ' ' && *from != '\t') /* skip texture and normal */
             from++;
         corners++;
         if (corners >= 3) STI_TRY(sti_model_triangle(m, label, first, last, (int)index, err));
@@ -206,7 +207,7 @@ static int by_place(const void *x, const void *y)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Corners that coincide become one point; triangles that have lost a corner go. */
+/* Merges corners that coincide, and removes triangles that then have two equal corners. */
 static st_Status join_corners(sti_Model *m, const char *label, st_Error *err)
 {
     int n = m->n_points, points = 0;
@@ -237,14 +238,14 @@ static st_Status read_stl(const char *text, size_t length, const char *label, st
 {
     const unsigned char *bytes = (const unsigned char *)text;
     uint32_t n = length >= STL_HEADER ? little_word(bytes + 80) : 0;
-    /* a binary file's length says so; some begin with the word `solid` like text ones, some have bytes behind the last
-     */
+    /* The length shows that a file is binary: some binary files begin with the word `solid` like text files, and
+     * some have extra bytes at the end. */
     const size_t whole = STL_HEADER + (size_t)n * STL_RECORD;
     const bool worded = length >= 5 && strncasecmp(text, "solid", 5) == 0;
     bool binary = length >= STL_HEADER && (length == whole || (length > whole && !worded));
     if (binary)
         for (uint32_t t = 0; t < n; t++) {
-            const unsigned char *corner = bytes + STL_HEADER + (size_t)t * STL_RECORD + 12; /* past the normal */
+            const unsigned char *corner = bytes + STL_HEADER + (size_t)t * STL_RECORD + 12; /* skip the normal */
             for (int k = 0; k < 3; k++, corner += 12)
                 STI_TRY(sti_model_point(
                     m, label, 0, (st_Vec3){little_float(corner), little_float(corner + 4), little_float(corner + 8)},
@@ -257,7 +258,7 @@ static st_Status read_stl(const char *text, size_t length, const char *label, st
 
 /* ---- MSH ------------------------------------------------------------------------------------------ */
 
-/* MuJoCo's own: four counts (points, normals, texture coordinates, triangles), then floats and indices. */
+/* MuJoCo's format: four counts (points, normals, texture coordinates, triangles), then floats and indices. */
 static st_Status read_msh(const unsigned char *p, size_t length, const char *label, sti_Model *m, st_Error *err)
 {
     uint32_t n[4] = {0};
@@ -280,7 +281,7 @@ static st_Status read_msh(const unsigned char *p, size_t length, const char *lab
     return ST_OK;
 }
 
-/* ---- doors --------------------------------------------------------------------------------------- */
+/* ---- public functions ---------------------------------------------------------------------------- */
 
 st_Status sti_model_parse(const char *text, size_t length, const char *ending, const char *label, sti_Model *out,
                           st_Error *err)

@@ -47,7 +47,7 @@ static double area_of(st_Vec3 a, st_Vec3 b, st_Vec3 c)
 static st_Status integrate(const sti_Model *model, sti_MeshMass how, sti_Solid *out, st_Error *err)
 {
     Sums sums = {0};
-    st_Vec3 middle = {0, 0, 0}; /* of the surface: where tetrahedra have their tips */
+    st_Vec3 middle = {0, 0, 0}; /* centre of the surface: the common tip of the tetrahedra */
     double area = 0, size = 0;
     for (int k = 0; k < model->n_triangles; k++) {
         const int *t = model->triangles + 3 * (size_t)k;

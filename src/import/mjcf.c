@@ -1,9 +1,10 @@
-/* import/mjcf.c -- MuJoCo's own format, as much of it as everyday models use (mujoco.readthedocs.io, XML reference).
+/* import/mjcf.c -- reads MJCF, MuJoCo's format, as far as everyday models use it (mujoco.readthedocs.io, XML
+ * reference).
  *
- * Nested <body>s, with the places of their children inside them. What would change the motion and is not understood is
- * an error that names file, line, element and attribute, unless the scene says that it can be done without (`ignore`).
- * What only concerns looks, sensors and MuJoCo's own numerics is named among the remarks.
- */
+ * Bodies are nested; the pose of a child is given in its parent. An element or attribute that would change the
+ * motion and is not supported is an error, unless the scene lists it in `ignore`. The message names file, line,
+ * element and attribute. Those that only concern appearance, sensors and MuJoCo's numerics are listed in the
+ * remarks. */
 #include "import/mjcf.h"
 
 #include "math/quat.h"
@@ -14,7 +15,7 @@
 
 /* ---- <compiler>, <option> ------------------------------------------------------------------------ */
 
-/* What holds for the elements of its own model, attached ones apart. */
+/* Settings of <compiler> that apply to the elements of its own model, but not to attached models. */
 static st_Status read_units(const sti_Mjcf *m, const sti_Element *at, sti_MjcfContext *context)
 {
     const char *angle = sti_attribute(at, "angle");
@@ -61,7 +62,7 @@ static st_Status new_context(sti_Mjcf *m, const char *file, sti_MjcfContext **ou
     if (*out == NULL) return sti_robot_memory(m->robot);
     **out =
         (sti_MjcfContext){.file = file, .angle = STI_PI / 180, .eulerseq = "xyz", .autolimits = true, .meshdir = ""};
-    sti_MjcfContext **tail = &m->contexts; /* the first is that of the file itself */
+    sti_MjcfContext **tail = &m->contexts; /* the first context is that of the file itself */
     while (*tail != NULL)
         tail = &(*tail)->next;
     *tail = *out;
@@ -116,7 +117,7 @@ static st_Status read_compiler(sti_Mjcf *m, const sti_Element *at)
     if (total > 0) m->total_mass = total;
     if (sti_attribute(at, "inertiagrouprange") != NULL)
         m->first_group = (int)fmax(groups[0], -1e9), m->last_group = (int)fmin(groups[1], 1e9);
-    return read_units(m, at, m->contexts); /* one of an included file, too, holds for all of the model */
+    return read_units(m, at, m->contexts); /* the <compiler> of an included file also applies to the whole model */
 }
 
 static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, double gravity[3])
@@ -150,8 +151,9 @@ static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, doub
     if (m->density < 0 || m->viscosity < 0)
         return sti_element_fail(m->robot->err, at, "density and viscosity must be >= 0");
     if (m->density > 0 || m->viscosity > 0)
-        m->robot->def.merge = false;                 /* MuJoCo's drag is that of each of its bodies */
-    const sti_Element *flag = sti_child(at, "flag"); /* what flags switch off; the others are about MuJoCo's numerics */
+        m->robot->def.merge = false; /* MuJoCo computes drag for each of its bodies */
+    const sti_Element *flag =
+        sti_child(at, "flag"); /* flags that switch forces or contacts off; the other flags concern MuJoCo's numerics */
     for (int k = 0; flag != NULL && k < flag->n_attributes; k++) {
         const char *name = flag->attributes[2 * k], *value = flag->attributes[2 * k + 1];
         if (strcmp(value, "disable") != 0) continue;
@@ -170,7 +172,7 @@ static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, doub
     return ST_OK;
 }
 
-/* A file of its own brings step and gravity; one that a scene takes in follows the scene's. */
+/* A file that is read alone sets step and gravity. A robot inside a scene uses those of the scene. */
 static st_Status write_option(sti_Mjcf *m, double h, const double gravity[3])
 {
     sti_Reader *reader = m->robot->reader;
@@ -216,7 +218,7 @@ static st_Status read_inertial(sti_Mjcf *m, sti_RobotLink *link, const sti_Eleme
     return ST_OK;
 }
 
-/* A site or geom that something may name. */
+/* Stores a site or geom that other elements may name. */
 st_Status sti_mjcf_place(sti_Mjcf *m, const sti_Element *at, int link, st_Pose pose, double radius)
 {
     const char *name = sti_attribute(at, "name");
@@ -256,7 +258,8 @@ static st_Status read_site(sti_Mjcf *m, int link, const sti_Element *at)
     return sti_mjcf_place(m, at, link, pose, 0);
 }
 
-/* Geoms, sites and mass of a body; its joints and children come elsewhere. A body that never moves needs no mass. */
+/* Reads geoms, sites and mass of a body; joints and children are read elsewhere. A body that never moves needs no
+ * mass. */
 static st_Status read_content(sti_Mjcf *m, int k, const sti_Element *body)
 {
     const sti_Element *inertial = sti_child(body, "inertial");
@@ -276,7 +279,7 @@ static st_Status read_content(sti_Mjcf *m, int k, const sti_Element *body)
     return ST_OK;
 }
 
-/* A link and its joint; unnamed ones get names. *k: which it is. */
+/* Adds a link and its joint; unnamed ones get a name. *k is the number of the link. */
 static st_Status add_link(sti_Mjcf *m, const sti_Element *at, const char *name, int parent, const sti_RobotJoint *joint,
                           int *k)
 {
@@ -301,7 +304,7 @@ static st_Status add_link(sti_Mjcf *m, const sti_Element *at, const char *name, 
     return ST_OK;
 }
 
-/* The links between the joints of a body, then its own; pose: as drawn in the parent. */
+/* Adds the links between the joints of a body, then the body's own link. pose: as drawn in the parent. */
 static st_Status add_chain(sti_Mjcf *m, const sti_Element *at, const char *name, int parent, const st_Pose *pose,
                            int *out)
 {
@@ -320,7 +323,7 @@ static st_Status add_chain(sti_Mjcf *m, const sti_Element *at, const char *name,
         STI_TRY(add_link(m, at, kept, above, &joints[k], &above));
     }
     STI_TRY(add_link(m, at, name, above, n > 0 ? &joints[n - 1] : NULL, out));
-    robot->links[first].pose = *pose; /* the others stand in it where it stands */
+    robot->links[first].pose = *pose; /* the other links have the same pose as the first */
     for (int k = first; k < *out; k++)
         robot->links[k].carries = *out;
     if (n < 2 || parent == 0 || m->parents_touch) return ST_OK;
@@ -356,7 +359,7 @@ static st_Status add_body(sti_Mjcf *m, const sti_Element *at, int parent, int *o
     return read_content(m, *out, at);
 }
 
-/* Bodies below `at`, which is link `parent`; XML_DEPTH bounds how deep. */
+/* Reads the bodies below `at`, the element of link `parent`. XML_DEPTH bounds the recursion. */
 static st_Status read_bodies(sti_Mjcf *m, const sti_Element *at, int parent)
 {
     for (const sti_Element *body = sti_mjcf_member(at, NULL); body != NULL; body = sti_mjcf_member(at, body)) {
@@ -364,7 +367,7 @@ static st_Status read_bodies(sti_Mjcf *m, const sti_Element *at, int parent)
         if (!sti_element_is(body, "body")) continue;
         const int before = m->robot->n_problems;
         STI_TRY(sti_note_problem(m->robot, add_body(m, body, parent, &k)));
-        if (m->robot->n_problems > before) { /* what is below it may be fine, but has nothing to hang on */
+        if (m->robot->n_problems > before) { /* elements below it may be valid, but have no parent */
             k = m->robot->n_links - 1;
             if (k < 1 || m->robot->links[k].at != body) continue;
         }
@@ -375,7 +378,7 @@ static st_Status read_bodies(sti_Mjcf *m, const sti_Element *at, int parent)
 
 /* ---- <contact>, <equality>, <actuator> ----------------------------------------------------------- */
 
-/* A body by the name an attribute has; the world where it is left out or said. */
+/* Finds the body that an attribute names; the world if it is left out or named. */
 static st_Status find_body(const sti_Mjcf *m, const sti_Element *at, const char *attribute, int *out)
 {
     const char *name = sti_attribute(at, attribute);
@@ -455,7 +458,7 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
         STI_TRY(read_polynomial(m, at, c));
         if (sti_attribute(at, "joint2") != NULL) STI_TRY(sti_mjcf_find_joint(m, at, "joint2", &two));
         const bool curved = c[2] != 0 || c[3] != 0 || c[4] != 0;
-        if (two == NULL || (c[1] == 0 && !curved)) { /* held where it is */
+        if (two == NULL || (c[1] == 0 && !curved)) { /* the joint is held where it is */
             sti_RobotTendon *hold;
             one->start = one->zero + c[0];
             STI_TRY(sti_robot_tendon(m->robot, sti_attribute(at, "name"), at, 1, &hold));
@@ -467,7 +470,7 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
         if (one->mimics != NULL && curved)
             return sti_element_fail(m->robot->err, at,
                                     "joint1 follows another joint already, and this polycoef is curved");
-        if (one->mimics != NULL) { /* a second one that it follows: the sum joint1 - c1 joint2 is held */
+        if (one->mimics != NULL) { /* it already follows another joint: hold the sum joint1 - c1 joint2 */
             sti_RobotTendon *hold;
             STI_TRY(sti_robot_tendon(m->robot, sti_attribute(at, "name"), at, 2, &hold));
             hold->parts[0] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = one->name, .coefficient = 1};
@@ -484,7 +487,7 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
         return ST_OK;
     }
     if (sti_element_is(at, "tendon")) {
-        /* length1 = c0 + c1 length2, both from where they are as drawn; or length1 = c0. */
+        /* length1 = c0 + c1 length2, both measured from the lengths as drawn; or length1 = c0. */
         sti_Robot *robot = m->robot;
         const char *names[2] = {sti_attribute(at, "tendon1"), sti_attribute(at, "tendon2")};
         sti_RobotTendon of[2] = {0}, *hold;
@@ -545,14 +548,14 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
         if (sti_mjcf_word("compiler option default asset worldbody contact equality actuator tendon sensor keyframe",
                           at->name))
             continue;
-        if (sti_element_is(at, "deformable")) { /* skins are to be looked at */
+        if (sti_element_is(at, "deformable")) { /* skins only concern appearance */
             for (const sti_Element *child = at->first; child != NULL; child = child->next)
                 if (!sti_element_is(child, "skin"))
                     STI_TRY(sti_note_problem(m.robot, sti_mjcf_unknown(&m, child, NULL)));
             sti_skip(m.robot, "<skin>");
             continue;
         }
-        /* <extension> declares plugins; an element that uses one is refused, but for sensors */
+        /* <extension> declares plugins; elements that use one are refused, except sensors */
         if (sti_mjcf_word("size visual statistic custom extension", at->name)) {
             char what[40];
             snprintf(what, sizeof what, "<%.30s>", at->name);
@@ -580,7 +583,7 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
         STI_TRY(read_bodies(&m, at, 0));
     }
     STI_TRY(sti_mjcf_bound_masses(&m));
-    double sum = 0; /* settotalmass: all masses and inertias by one factor */
+    double sum = 0; /* settotalmass scales all masses and inertias by one factor */
     for (int k = 1; k < robot->n_links; k++)
         sum += robot->links[k].mass;
     for (int k = 1; k < robot->n_links && m.total_mass > 0 && sum > 0; k++) {
@@ -591,7 +594,7 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
     STI_TRY(sti_mjcf_springdampers(&m));
     STI_TRY(sti_mjcf_armatures(&m));
     static const char *const order[] = {"contact", "tendon", "equality", "actuator", "sensor", "keyframe"};
-    for (int k = 0; k < 6; k++) /* what they name comes first */
+    for (int k = 0; k < 6; k++) /* in this order: elements that others name are read first */
         for (const sti_Element *section = root->first; section != NULL; section = section->next)
             for (const sti_Element *at = section->first; at != NULL; at = at->next)
                 if (sti_element_is(section, order[k])) STI_TRY(sti_note_problem(robot, read_member(&m, section, at)));

@@ -1,22 +1,22 @@
 /* import/mjcf_actuator.c -- the actuators of an MJCF file.
  *
- * With the control u, the length l = gear x of what it pulls at and its speed, an actuator gives the coordinate x
+ * With the control u, and the length l = gear x of its joint or tendon, an actuator applies to the coordinate x the
+ * force
  *
  *     gear ((g0 + g1 l + g2 dl/dt) u + b0 + b1 l + b2 dl/dt)
  *
  *     motor     g0 = 1                         velocity   g0 = kv, b2 = -kv
  *     position  g0 = kp, b1 = -kp, b2 = -kv    damper     g2 = -kv
- *     cylinder  g0 = area, b as it says        general    as it says; intvelocity: position, of the integral of u
+ *     cylinder  g0 = area, b as given        general    as given; intvelocity: position of the integral of u
  *
- * The control is the one of MuJoCo's start: 0, moved inside ctrlrange. With a constant u that is a spring, a damper and
- * a force: a position motor where there is a stiffness, else a speed motor with damping, or the joint's own damping
- * where the force has no limits, and a motor of constant force. A joint has one motor; further actuators, and those of
- * tendons, have a tendon of their own. An actuator on a site is an applied force in the axes of its body; adhesion is
- * one that pulls its body at all that it touches.
+ * The initial control is MuJoCo's: 0, moved inside ctrlrange. For a constant u the force is that of a spring, a damper
+ * and a constant. With stiffness it becomes a position motor. Without, it becomes a motor of constant force, and its
+ * damping becomes a speed motor, or joint damping if the force is not limited. A joint has one motor; each further
+ * actuator gets a tendon of its own. An actuator at a site is an applied force in the axes of its body. Adhesion pulls
+ * its body towards everything that the body touches.
  *
- * dyntype: an activation that follows the control with a time constant, or integrates it, is a motor's lag or
- * integrate. It begins where the control of the start leads.
- */
+ * dyntype: an activation that follows the control with a time constant, or integrates it, becomes the `lag` or
+ * `integrate` of a motor. It starts at its steady value for the initial control. */
 #include "import/mjcf.h"
 #include "math/quat.h"
 #include "scene/document.h"
@@ -37,7 +37,7 @@ st_Status sti_mjcf_find_joint(const sti_Mjcf *m, const sti_Element *at, const ch
     return sti_element_fail(m->robot->err, at, "%s is \"%.60s\", must be a hinge or a slide", attribute, name);
 }
 
-/* ---- what it says ------------------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------------------------------------ */
 
 typedef struct Actuator {
     const sti_Element *at;
@@ -46,13 +46,14 @@ typedef struct Actuator {
     double gain[3], bias[3];
     double control; /* at the start                                                        */
     double control_low, control_high;
-    double low, high;     /* of the force, before the gear; infinite: none                       */
-    double time_constant; /* of the activation; 0: none                                          */
+    double low, high;     /* bounds of the force, before the gear; infinite: none */
+    double time_constant; /* time constant of the activation; 0: none */
     bool integrates;      /* the activation is the integral of the control                       */
-    double damping_ratio; /* dampratio, of position servos; 0: none                              */
+    double damping_ratio; /* dampratio of position servos; 0: none */
 } Actuator;
 
-/* A range that limits where it is given, unless its flag says otherwise. *low and *high stay where it does not. */
+/* Reads a range, which is a limit if it is given, unless its flag differs. Without a limit *low and *high stay as
+ * they are. */
 static st_Status read_limits(const sti_Mjcf *m, const sti_Element *at, const char *name, const char *flag, double *low,
                              double *high)
 {
@@ -70,8 +71,8 @@ static st_Status read_limits(const sti_Mjcf *m, const sti_Element *at, const cha
     return ST_OK;
 }
 
-/* What the classes of an actuator and the actuator itself say of its gains, one after the other: each of them changes
- * what it says alone, and the shortcuts are changes of several at once.                                          */
+/* The gains of an actuator. Its classes and then the actuator itself are applied in order. Each changes only the
+ * gains that it gives; a shortcut changes several at once. */
 typedef struct Gains {
     const sti_Mjcf *m;
     const char *dynamics, *gain_type, *bias_type;
@@ -164,7 +165,7 @@ static st_Status apply_gains(void *ctx, const sti_Element *at)
     return ST_OK;
 }
 
-/* inheritrange: ctrlrange as a part of the joint's, or tendon's, own range. */
+/* inheritrange gives ctrlrange as a part of the range of the joint or tendon. */
 static st_Status read_control(const sti_Mjcf *m, Actuator *a, double lower, double upper)
 {
     double part = 0, low = -INFINITY, high = INFINITY;
@@ -182,9 +183,9 @@ static st_Status read_control(const sti_Mjcf *m, Actuator *a, double lower, doub
     return read_limits(m, a->at, "forcerange", "forcelimited", &a->low, &a->high);
 }
 
-/* ---- what it does ------------------------------------------------------------------------------------ */
+/* ---- writing ------------------------------------------------------------------------------------------ */
 
-/* Spring, damper, constant force and limits on a coordinate. */
+/* A spring, a damper, a constant force and limits on one coordinate. */
 typedef struct Drive {
     double stiffness, damping, force, mid, most;
 } Drive;
@@ -206,7 +207,7 @@ static st_Status drive_of(const sti_Mjcf *m, const Actuator *a, Drive *out)
                             out->stiffness, out->damping);
 }
 
-/* For sensors and keyframes. d NULL: it has no motor that can be set. */
+/* Stores an actuator for sensors and keyframes. d is NULL if it has no motor that can be set. */
 static st_Status note_actuator(sti_Mjcf *m, const Actuator *a, const char *joint, const char *tendon, const Drive *d)
 {
     sti_Robot *robot = m->robot;
@@ -230,7 +231,8 @@ static st_Status note_actuator(sti_Mjcf *m, const Actuator *a, const char *joint
     return ST_OK;
 }
 
-/* The motor of the actuator that was noted last; none: a force of 0 that a controller can set. */
+/* The motor of the actuator that was stored last. If it has no force of its own, the motor has a force of 0 that a
+ * controller can set. */
 static st_Status give_motor(const sti_Mjcf *m, const Actuator *a, const Drive *d, json_t **motor, double *effort,
                             double *mid)
 {
@@ -254,25 +256,27 @@ static st_Status give_motor(const sti_Mjcf *m, const Actuator *a, const Drive *d
     }
     if (a->integrates) *motor = sti_with(*motor, "integrate", json_true());
     if (control->activated && !a->integrates) *motor = sti_with(*motor, "lag", json_real(a->time_constant));
-    /* the narrower of two ranges: its own, and that of the joint */
+    /* the intersection of two ranges: its own and that of the joint */
     const double low = fmax(*mid - *effort, d->mid - d->most), high = fmin(*mid + *effort, d->mid + d->most);
     if (isfinite(low) && isfinite(high) && low < high) *effort = (high - low) / 2, *mid = (high + low) / 2;
     return ST_OK;
 }
 
-/* The second actuator of a joint pulls at a tendon of that joint alone. */
+/* The second actuator of a joint drives a tendon that consists of that joint alone. */
 static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint, const Drive *d)
 {
     const bool motor = sti_element_is(a->at, "motor");
     Drive limited = *d;
     bool damps = false;
-    if (d->stiffness == 0 && d->damping > 0 && isinf(d->most)) { /* without limits it is the joint's own damping */
+    if (d->stiffness == 0 && d->damping > 0 && isinf(d->most)) { /* damping without limits is added to the joint */
         joint->damping += d->damping;
         limited.damping = 0;
-        damps = d->force == 0 && a->gain[0] == 0; /* else a controller sets the force beside it */
+        damps = d->force == 0 && a->gain[0] == 0; /* else a controller sets the force, too */
     }
     double low = -INFINITY, high = INFINITY;
-    if (motor) STI_TRY(read_limits(m, a->at, "ctrlrange", "ctrllimited", &low, &high)); /* so much it can push */
+    if (motor)
+        STI_TRY(
+            read_limits(m, a->at, "ctrlrange", "ctrllimited", &low, &high)); /* the largest force that it can apply */
     if (isfinite(low) && isfinite(high) && low < high && high - low < 1e12) {
         const double g = a->gear[0], first = fmin(g * low, g * high), last = fmax(g * low, g * high);
         const double from = fmax(first, limited.mid - limited.most), to = fmin(last, limited.mid + limited.most);
@@ -300,13 +304,14 @@ static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint,
     return give_motor(m, a, &limited, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
-/* A wrench in the axes of a site, or of the world and the body for a free joint; or a pull at what the body touches. */
+/* A wrench in the axes of a site, or, for a free joint, of the world and the body; or adhesion to everything that
+ * the body touches. */
 static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose, bool adhesion)
 {
     const double force = fmin(fmax(a->bias[0] + a->gain[0] * a->control, a->low), a->high);
     const st_Vec3 pull = rotate(pose.q, vec3_load(a->gear)), turn = rotate(pose.q, vec3_load(a->gear + 3));
     sti_Robot *robot = m->robot;
-    const char *name = a->name; /* those of one site may have none of their own */
+    const char *name = a->name; /* unnamed actuators at a site get a name */
     for (int k = 0, n = 1; k < robot->n_wrenches; k++) {
         char text[120];
         if (strcmp(robot->wrenches[k].name, name) != 0) continue;
@@ -339,7 +344,7 @@ static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose,
     return ST_OK;
 }
 
-/* Between two sites: along or about one axis of the reference. */
+/* An actuator between two sites, along or about one axis of the reference site. */
 static st_Status between_sites(sti_Mjcf *m, Actuator *a, const sti_MjcfPlace *site, const sti_MjcfPlace *reference)
 {
     int axis = -1, n = 0;
@@ -360,13 +365,13 @@ static st_Status between_sites(sti_Mjcf *m, Actuator *a, const sti_MjcfPlace *si
     return give_motor(m, a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
-/* dampratio, of what the joints that it pulls at weigh as drawn. */
+/* Applies dampratio, with the effective mass of the driven joints as drawn. */
 static void add_damping_ratio(Actuator *a, double mass)
 {
     if (a->damping_ratio > 0) a->bias[2] = -2 * a->damping_ratio * sqrt(-a->bias[1] * mass / (a->gear[0] * a->gear[0]));
 }
 
-/* About an axis of a ball joint's body, or with `jointinparent` of its parent. */
+/* A torque about an axis of the body of a ball joint, or with `jointinparent` of its parent. */
 static st_Status on_ball(sti_Mjcf *m, Actuator *a, int link, bool in_parent)
 {
     const sti_RobotLink *of = &m->robot->links[link];
@@ -424,10 +429,10 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     a.damping_ratio = g.bias_type[0] == 'a' && g.bias[1] < 0 ? g.damping_ratio : 0;
     a.integrates = g.dynamics[0] == 'i';
     if (g.dynamics[0] == 'f') a.time_constant = g.dyn[0];
-    const double square = a.gear[0] * a.gear[0]; /* from the actuator's own count to that of the joint */
+    const double square = a.gear[0] * a.gear[0]; /* convert from the actuator's coordinate to that of the joint */
     if ((armature > 0 || damping > 0) && sti_mjcf_word("site cranksite body", on_what))
         return sti_mjcf_unknown(m, at, armature > 0 ? "armature" : "damping");
-    if (on_what[0] == 'c') { /* the pin, and a slider along the z axis of its site */
+    if (on_what[0] == 'c') { /* crank-slider: the pin, and a slider along the z axis of its site */
         const sti_MjcfPlace *pin, *slider;
         sti_RobotTendon *tendon;
         double rod = 0;
@@ -451,7 +456,7 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         STI_TRY(note_actuator(m, &a, NULL, tendon->name, &d));
         return give_motor(m, &a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
     }
-    if (on_what[0] == 'b') { /* adhesion: of the body with all that it touches */
+    if (on_what[0] == 'b') { /* adhesion of the body to everything that it touches */
         const char *body = sti_attribute(at, "body");
         const int link = sti_robot_find(m->robot, body);
         if (link < 0)
@@ -459,7 +464,7 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         for (int k = 1; k < 6; k++)
             a.gear[k] = 0;
         STI_TRY(read_control(m, &a, -INFINITY, INFINITY));
-        if (a.control_low < 0) /* MuJoCo's compiler has it so, too: adhesion does not push */
+        if (a.control_low < 0) /* as in MuJoCo's compiler: adhesion does not push */
             return sti_element_fail(m->robot->err, at, "ctrlrange is %g %g, must be >= 0", a.control_low,
                                     a.control_high);
         return on_body(m, &a, link, pose_identity(), true);
@@ -486,7 +491,7 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         STI_TRY(drive_of(m, &a, &d));
 
         sti_RobotTendon *tendon = &m->robot->tendons[k];
-        if (tendon->driven) { /* another one along the same path */
+        if (tendon->driven) { /* another tendon along the same path */
             const sti_RobotTendon first = *tendon;
             STI_TRY(sti_robot_tendon(m->robot, a.name, a.at, first.n_parts, &tendon));
             memcpy(tendon->parts, first.parts, (size_t)first.n_parts * sizeof *first.parts);

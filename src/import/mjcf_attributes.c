@@ -1,8 +1,7 @@
-/* import/mjcf_attributes.c -- attributes of MJCF: said by the element, by its class, or by the classes around that one.
+/* import/mjcf_attributes.c -- attributes of MJCF, given by the element, by its class, or by an outer class.
  *
- * The class of an element is its own `class`, else the `childclass` of the nearest body around it, else the outermost
- * <default>. A class knows what the ones around it say.
- */
+ * The class of an element is its own `class`, else the `childclass` of the nearest body around it, else the
+ * outermost <default>. A class inherits from the classes around it. */
 #include "import/mjcf.h"
 #include "math/quat.h"
 
@@ -38,7 +37,7 @@ bool sti_mjcf_word(const char *words, const char *word)
 
 /* ---- classes ------------------------------------------------------------------------------------- */
 
-/* The <default> of that class inside `around`; NULL: none. */
+/* Finds the <default> with a class name inside `around`; NULL: none. */
 static const sti_Element *find_class(const sti_Element *around, const char *name)
 {
     for (const sti_Element *child = around->first; child != NULL; child = child->next) {
@@ -51,7 +50,7 @@ static const sti_Element *find_class(const sti_Element *around, const char *name
     return NULL;
 }
 
-/* The outermost default may have no name; "main" is it. */
+/* The outermost default may have no name; it is also called "main". */
 st_Status sti_mjcf_check_classes(const sti_Mjcf *m, const sti_Element *element)
 {
     static const char *const words[] = {"class", "childclass"};
@@ -76,8 +75,9 @@ static const char *class_of(const sti_Element *element)
     return own;
 }
 
-/* Is an element of a class a default of elements like this one? A class has one set of defaults for all actuators, by
- * whichever name it says them; tendons have <tendon>, the members of <equality> have <equality>. */
+/* Is `child` of a class a default for elements like this one? A class has one set of defaults for all actuators,
+ * whichever element name it uses. The defaults of tendons are in <tendon>, those of <equality> members in
+ * <equality>. */
 static bool is_default_of(const sti_Element *child, const sti_Element *like)
 {
     const bool tie = like->up != NULL && sti_element_is(like->up, "equality");
@@ -87,7 +87,7 @@ static bool is_default_of(const sti_Element *child, const sti_Element *like)
     return sti_element_is(child, like->name);
 }
 
-/* The last element of a class that says the attribute. */
+/* The last default element in a class that has the attribute. */
 static const sti_Element *in_class(const sti_Element *class, const sti_Element *like, const char *name)
 {
     const sti_Element *found = NULL;
@@ -111,7 +111,7 @@ const sti_Element *sti_mjcf_holder(const sti_Mjcf *m, const sti_Element *element
     return found;
 }
 
-/* A class with those around it, the outermost first, but not those of the root. */
+/* Visits a class and the classes around it, outermost first, except those of the root. */
 static st_Status visit_class(const sti_Mjcf *m, const sti_Element *class, sti_MjcfVisit *visit, void *ctx)
 {
     if (class == NULL || !sti_element_is(class, "default")) return ST_OK;
@@ -201,7 +201,7 @@ st_Status sti_mjcf_flag(const sti_Mjcf *m, const sti_Element *element, const cha
 
 st_Quat sti_quat_of_columns(st_Vec3 x, st_Vec3 y, st_Vec3 z)
 {
-    st_Quat turn = quat_between(vec3(1, 0, 0), x); /* x is there; then about x, until y is */
+    st_Quat turn = quat_between(vec3(1, 0, 0), x); /* first turn to x, then about x until y fits */
     st_Vec3 there = rotate(turn, vec3(0, 1, 0));
     double angle = atan2(dot(z, there), dot(y, there));
     return quat_product(quat_exp(scale(-angle, x)), turn);
@@ -271,7 +271,8 @@ static st_Status own_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose
     out->p = vec3_load(p);
     for (int k = 0; k < 5; k++) {
         const sti_Element *holder = sti_mjcf_holder(m, element, forms[k].name);
-        if (holder == NULL || (said == element && holder != element)) continue; /* its own goes before a default */
+        if (holder == NULL || (said == element && holder != element))
+            continue; /* an attribute of the element itself overrides a default */
         if (said == holder)
             return sti_element_fail(m->robot->err, holder, "has both %s and %s, must have one of them",
                                     forms[form].name, forms[k].name);
@@ -302,9 +303,9 @@ static st_Status own_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose
     return ST_OK;
 }
 
-/* ---- what is not understood ---------------------------------------------------------------------- */
+/* ---- unsupported elements and attributes --------------------------------------------------------- */
 
-/* "solref of <geom>", among what is not carried over. */
+/* Lists "solref of <geom>" among the skipped attributes. */
 static st_Status pass(const sti_Mjcf *m, const sti_Element *element, const char *attribute)
 {
     char what[120];

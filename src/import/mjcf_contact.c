@@ -1,22 +1,22 @@
-/* import/mjcf_contact.c -- what the geoms of MJCF files are to each other: who touches whom, and with which friction.
+/* import/mjcf_contact.c -- contacts between geoms of MJCF files: which pairs touch, and with which friction.
  *
  * Touching. Two geoms touch where contype of one and conaffinity of the other have a bit in common; two shapes of a
- * scene, where each one's `touches` has a group of the other. So every pair (contype, conaffinity) that occurs becomes
- * a group, and touches those groups that the rule lets it. The scene's own shapes are geoms of which nothing is said, 1
- * and 1: that pair is group 0, the others come after the groups that the scene uses itself. Kinds that touch the same
- * kinds share a group. Where there are more than a scene's 32 groups, the last group has all that are left over, and
- * `exclude` names the pairs of bodies that touch by their groups and not by their geoms.
+ * scene touch if the `touches` of each has a group of the other. So every pair (contype, conaffinity) that occurs
+ * becomes a group, and touches the groups that MuJoCo's rule allows. The scene's own shapes count as geoms with the
+ * defaults, 1 and 1. This pair is group 0; the others follow the groups that the scene itself uses. Kinds that touch
+ * the same kinds share a group. If more than the 32 groups of a scene are needed, the last group takes all remaining
+ * kinds, and `exclude` lists the pairs of bodies that would touch by their groups but not by their geoms.
  *
- * Friction. Of two geoms the higher priority decides; where it is the same, contacts have the larger condim and the
- * larger of each friction: sliding from condim 3, torsional from 4, rolling from 6 on. A scene's shapes have the
- * geometric mean. So every (friction, condim, priority) that occurs becomes a material, and pairs of them say what they
- * do together. Shapes that are no geoms meet a geom by its own numbers, condim 3 at least.
+ * Friction. The geom with the higher priority decides. If priorities are equal, a contact has the larger condim and the
+ * larger of each friction: sliding from condim 3, torsional from 4, rolling from 6. Shapes of a scene have the
+ * geometric mean instead. So every (friction, condim, priority) that occurs becomes a material, and pairs of materials
+ * get their own coefficients. A contact of a geom with a shape that is no geom uses the numbers of the geom, with
+ * condim at least 3.
  *
- * Pairs. Two geoms that a <pair> names touch whatever their bits say, with its own friction. Geoms that pairs name have
- * kinds of their own, by what the pairs say of them.
+ * Pairs. Two geoms named in a <pair> touch regardless of their bits, with the friction of the pair. Such geoms have
+ * kinds of their own, one for each set of pairs.
  *
- * Geoms of all robots of a scene are in the same tables, and what they are is written once all of them are read.
- */
+ * All robots of a scene share these tables, which are written after all robots have been read. */
 #include "import/mjcf.h"
 #include "scene/document.h"
 
@@ -25,36 +25,36 @@
 
 #define MOST_GROUPS   32
 #define MOST_FILTERS  1024
-#define MOST_SURFACES 64 /* 2080 pairs */
+#define MOST_SURFACES 64 /* which gives 2080 pairs */
 
 typedef struct Filter {
-    const sti_Element *at; /* the first of its kind */
+    const sti_Element *at; /* the first geom of this kind */
     uint32_t contype, conaffinity;
-    const char *pairs; /* "": no <pair> names it; else what they say, to tell kinds apart */
+    const char *pairs; /* text of the <pair>s that name it, to distinguish kinds; "": none */
 } Filter;
 
 typedef struct Surface {
     const sti_Element *at;
     double mu[3]; /* sliding, torsional, rolling */
     int condim, priority;
-    const char *pairs; /* as a filter has it */
-    char name[32];     /* of its material */
+    const char *pairs; /* as in Filter */
+    char name[32];     /* name of its material */
 } Surface;
 
 #define MOST_PAIRS 65536
 typedef struct Pair { /* two kinds of geoms, by a <pair> */
     sti_Contacting a, b;
-    Surface surface; /* what they do together */
+    Surface surface; /* friction of the pair */
 } Pair;
 
 typedef struct Use {
-    json_t *shape, *body; /* ours to let go; the name of its body */
+    json_t *shape, *body; /* a reference that we release; name of its body */
     int filter, surface;
 } Use;
 
 struct sti_Geoms {
     int n_filters, n_surfaces;
-    STI_ARRAY(Filter, filter); /* the first: nothing is said */
+    STI_ARRAY(Filter, filter); /* the first is the default */
     Surface surface[MOST_SURFACES];
     Use *use;
     int64_t n_uses, room;
@@ -125,7 +125,7 @@ st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *at, sti_Contact
         return sti_element_fail(m->robot->err, at, "contype and conaffinity must be from 0 to 4294967295");
     if (m->only_pairs) type = affinity = 0;
     Filter filter = {at, (uint32_t)type, (uint32_t)affinity, ""};
-    /* What the <pair>s of the file say of a geom: the other one and their numbers, in order. "": nothing. */
+    /* The <pair>s of the file that name a geom, as text: the other geom and the numbers, in order. "": none. */
     const char *name = sti_attribute(at, "name");
     char text[2000] = "";
     filter.pairs = "";
@@ -187,7 +187,8 @@ st_Status sti_mjcf_pair(sti_Mjcf *m, const sti_Element *at)
         return sti_element_fail(m->robot->err, at, "is one too many, must be at most %d pairs", MOST_PAIRS);
     STI_TRY(STI_GROW(&geoms->allocator, geoms->pair, geoms->pair_size, geoms->n_pairs + 1, m->robot->err));
     Surface surface = {.at = at, .mu = {mu[0], mu[2], mu[3]}, .condim = (int)condim, .pairs = ""};
-    if (one->contacting.surface >= 0 && two->contacting.surface >= 0 && holder == NULL) { /* as the geoms have it */
+    if (one->contacting.surface >= 0 && two->contacting.surface >= 0 &&
+        holder == NULL) { /* without friction of its own, a pair has that of its geoms */
         surface = together(&geoms->surface[one->contacting.surface], &geoms->surface[two->contacting.surface]);
         surface.at = at;
     }
@@ -219,23 +220,24 @@ st_Status sti_geom_placed(sti_Robot *robot, sti_Contacting contacting, json_t *s
     return body != NULL ? ST_OK : sti_robot_memory(robot);
 }
 
-/* ---- who touches whom ---------------------------------------------------------------------------- */
+/* ---- which pairs touch --------------------------------------------------------------------------- */
 
-/* The bits of the list `key` of every shape of a list. */
+/* The union of the bits in list `key` over all shapes of a list. */
 static uint32_t bits_of(const json_t *shapes, const char *key)
 {
     uint32_t bits = 0;
     for (size_t k = 0; k < json_array_size(shapes); k++) {
         const json_t *list = json_object_get(json_array_get(shapes, k), key);
         for (size_t i = 0; i < json_array_size(list); i++) {
-            double bit = json_number_value(json_array_get(list, i)); /* anything else is refused when it is read */
+            double bit =
+                json_number_value(json_array_get(list, i)); /* other values are refused when the scene is read */
             if (bit >= 0 && bit < 32) bits |= 1u << (int)bit;
         }
     }
     return bits;
 }
 
-/* How many groups the scene itself speaks of: 0 is always one. */
+/* The number of groups that the scene itself uses; 0 is always one of them. */
 static int own_groups(const json_t *root)
 {
     const json_t *ground = json_object_get(root, "ground"), *bodies = json_object_get(root, "bodies");
@@ -250,13 +252,13 @@ static int own_groups(const json_t *root)
     return n;
 }
 
-/* Groups by what kinds touch: the first is the scene's 0. The neighbours of each group, as bits. */
+/* Groups, by the kinds that they touch. The first is group 0 of the scene. `touches` of each group is a set of bits. */
 typedef struct Groups {
-    int n;          /* kinds                                             */
+    int n;          /* number of kinds */
     uint8_t *touch; /* n x n: do two kinds touch?                        */
     uint8_t of[MOST_FILTERS];
     uint32_t touches[MOST_GROUPS];
-    bool shared; /* the last group has kinds that touch different ones */
+    bool shared; /* the last group has kinds that touch different kinds */
 } Groups;
 
 static void make_groups(const sti_Geoms *geoms, int own, Groups *out)
@@ -273,7 +275,7 @@ static void make_groups(const sti_Geoms *geoms, int own, Groups *out)
         out->touch[x * n + y] = out->touch[y * n + x] = 1;
     }
     for (int i = 1; i < n; i++) {
-        int like = 0; /* the first that touches the same kinds */
+        int like = 0; /* the first kind that touches the same kinds */
         while (memcmp(&out->touch[like * n], &out->touch[i * n], (size_t)n) != 0)
             like++;
         if (like == i && next == MOST_GROUPS) out->shared = true;
@@ -282,21 +284,21 @@ static void make_groups(const sti_Geoms *geoms, int own, Groups *out)
     for (int i = 0; i < n; i++)
         for (int k = 0; k < n; k++)
             if (out->touch[i * n + k] != 0) out->touches[out->of[i]] |= 1u << out->of[k];
-    for (int g = 0; g < MOST_GROUPS; g++) /* the scene's other groups are as its first */
+    for (int g = 0; g < MOST_GROUPS; g++) /* other groups of the scene touch the same groups as its first */
         for (int k = 1; k < own && (out->touches[g] & 1) != 0; k++)
             out->touches[g] |= 1u << k;
 }
 
 static st_Status add_member(sti_Reader *reader, const char *key, json_t *member, const sti_Element *from);
 
-/* Pairs of bodies whose groups touch and whose geoms do not. */
+/* Excludes pairs of bodies whose groups touch but whose geoms do not. */
 static st_Status write_apart_bodies(sti_Reader *reader, const Groups *groups)
 {
     const sti_Geoms *geoms = reader->geoms;
     const sti_Element *at = geoms->filter[geoms->n_filters - 1].at;
     int mixed = 0;
     for (int64_t a = 0; a < geoms->n_uses; a++) {
-        bool first = true; /* of its body: geoms of a body stand together */
+        bool first = true; /* first geom of its body: geoms of a body are consecutive */
         if (a > 0) first = !json_equal(geoms->use[a - 1].body, geoms->use[a].body);
         for (int64_t b = a + 1; first && b < geoms->n_uses; b++) {
             if (json_equal(geoms->use[b - 1].body, geoms->use[b].body) ||
@@ -351,7 +353,7 @@ static st_Status write_filters(sti_Reader *reader)
 
 /* ---- friction ------------------------------------------------------------------------------------ */
 
-/* What two do together, as MuJoCo has it: 0 where the contact has no such direction. */
+/* The friction between two surfaces by MuJoCo's rule; 0 in directions that the contact does not have. */
 static Surface together(const Surface *a, const Surface *b)
 {
     Surface c = a->priority >= b->priority ? *a : *b;
@@ -364,7 +366,7 @@ static Surface together(const Surface *a, const Surface *b)
     return c;
 }
 
-/* What a shape that is no geom meets. */
+/* The friction between a geom and a shape that is no geom. */
 static Surface alone(const Surface *a)
 {
     const Surface slides = {.mu = {0, 0, 0}, .condim = 3, .priority = a->priority};
@@ -379,12 +381,12 @@ static json_t *with_friction(json_t *json, const Surface *a, bool zeros)
     return json;
 }
 
-/* Takes `member`. */
+/* Takes ownership of `member`. */
 static st_Status add_member(sti_Reader *reader, const char *key, json_t *member, const sti_Element *from)
 {
     if (json_object_get(reader->root, key) == NULL) json_object_set_new(reader->root, key, json_array());
     json_t *list = json_object_get(reader->root, key);
-    if (list != NULL && !json_is_array(list)) { /* the table says so when the scene is read */
+    if (list != NULL && !json_is_array(list)) { /* the scene reader reports this error later */
         json_decref(member);
         return ST_OK;
     }
@@ -401,14 +403,14 @@ static bool is_taken(const json_t *materials, const char *name)
     return false;
 }
 
-/* mjcf1, mjcf2, ..., without those that the scene has itself. */
+/* Names materials mjcf1, mjcf2, ..., skipping names that the scene itself uses. */
 static st_Status write_materials(sti_Reader *reader)
 {
     sti_Geoms *geoms = reader->geoms;
     int number = 0;
     for (int k = 0; k < geoms->n_surfaces; k++) {
         Surface *a = &geoms->surface[k];
-        do /* ends: the scene has finitely many */
+        do /* ends, because the scene has finitely many */
             snprintf(a->name, sizeof a->name, "mjcf%d", ++number);
         while (is_taken(json_object_get(reader->root, "materials"), a->name));
         const Surface own = alone(a);
@@ -418,7 +420,7 @@ static st_Status write_materials(sti_Reader *reader)
     return ST_OK;
 }
 
-/* Where the scene's own rule would give the same, nothing is said. */
+/* Would the scene's own rule give the same? Then the pair is not written. */
 static bool as_combined(const Surface *a, const Surface *b, const Surface *c)
 {
     const Surface x = alone(a), y = alone(b);
@@ -450,12 +452,12 @@ st_Status sti_geoms_finish(sti_Reader *reader)
 {
     if (reader->geoms == NULL) return ST_OK;
     const sti_Geoms *geoms = reader->geoms;
-    const bool one = geoms->n_surfaces == 1 && geoms->surface[0].condim >= 3; /* it needs no name */
+    const bool one = geoms->n_surfaces == 1 && geoms->surface[0].condim >= 3; /* a single material needs no name */
     if (!one) STI_TRY(write_materials(reader));
     if (!one) STI_TRY(write_pairs(reader));
     for (int64_t k = 0; k < geoms->n_uses; k++) {
         const Use *use = &geoms->use[k];
-        if (use->surface < 0) continue; /* the robot has a material for all its shapes */
+        if (use->surface < 0) continue; /* the robot has one material for all its shapes */
         const Surface *a = &geoms->surface[use->surface], own = alone(a);
         json_t *said = one ? with_friction(json_object(), &own, false) : json_pack("{s:s}", "material", a->name);
         bool failed = said == NULL || json_object_update(use->shape, said) != 0;

@@ -1,12 +1,10 @@
-/* import/mjcf_expand.c -- the elements of MJCF that stand for others: <include>, <replicate>, <attach>. The tree is
- * rewritten until none of them is left.
+/* import/mjcf_expand.c -- expands <include>, <replicate> and <attach> until the tree has none of them.
  *
- *     include     what the root of another file holds, in its place
- *     replicate   its content, count times, each in a <frame> that goes on from the one before by offset and euler;
- *                 names get a number behind them
- *     attach      a body or frame of another model (an asset <model>), with the prefix before all its names; its
- *                 defaults, assets and what acts on it alone come along, and its <compiler> holds for its own
- */
+ *     include     replaced by the children of another file's root
+ *     replicate   its content, count times, each in a <frame> that is moved from the last by offset and euler;
+ *                 a number is appended to names
+ *     attach      a body or frame of another model (an asset <model>), with a prefix for all its names; its
+ *                 defaults, assets and what acts only on it are added; its <compiler> applies to it */
 #include "import/mjcf.h"
 #include "math/quat.h"
 
@@ -17,12 +15,12 @@
 
 typedef struct Expansion {
     sti_Mjcf *m;
-    int files, elements; /* that may still come: rings end there */
+    int files, elements; /* how many more may be read or made: this ends rings */
 } Expansion;
 
 /* ---- copies ------------------------------------------------------------------------------------------ */
 
-/* Attributes that are names of things of the same file. */
+/* Attributes that name other elements of the same file. */
 static const char references[] =
     "class childclass joint joint1 joint2 jointinparent body body1 body2 geom geom1 geom2 site site1 site2 refsite "
     "sidesite tendon tendon1 tendon2 mesh hfield material texture actuator target cranksite slidersite objname refname "
@@ -35,7 +33,8 @@ static const char *joined(Expansion *e, const char *a, const char *b)
     return sti_xml_keep_text(e->m->robot->files, text);
 }
 
-/* A deep copy: names as before + name + behind, and so are references where `all`. NULL: no memory, or too many. */
+/* A deep copy. Names become before + name + behind; references too if `all`. NULL: out of memory, or too many
+ * elements. */
 static sti_Element *copy(Expansion *e, const sti_Element *from, sti_Element *up, const char *before, const char *behind,
                          bool all)
 {
@@ -57,7 +56,7 @@ static sti_Element *copy(Expansion *e, const sti_Element *from, sti_Element *up,
         if (named && behind[0] != '\0') texts[k] = joined(e, value, behind);
         if (texts[k] == NULL) return NULL;
     }
-    const char *file = sti_attribute(from, "file"); /* of an asset without a name its file is the name */
+    const char *file = sti_attribute(from, "file"); /* an asset without a name has that of its file */
     if (all && file != NULL && sti_attribute(from, "name") == NULL && up != NULL && sti_element_is(up, "asset")) {
         const int n = 2 * made->n_attributes++;
         char stem[200];
@@ -121,7 +120,7 @@ static st_Status replicate(Expansion *e, sti_Element *at, sti_Element ***place)
     if (!(count >= 1 && count <= MOST_ELEMENTS))
         return sti_element_fail(e->m->robot->err, at, "count is %g, must be at least 1", count);
     step = (st_Pose){vec3_load(offset), sti_mjcf_euler(e->m, at, euler)};
-    int digits = snprintf(NULL, 0, "%d", (int)count); /* as MuJoCo numbers them: 00 to 09 of ten */
+    int digits = snprintf(NULL, 0, "%d", (int)count); /* as MuJoCo numbers ten of them: 00 to 09 */
     **place = next;
     for (int k = 0; k < (int)count; k++) {
         char behind[40], text[120];
@@ -171,7 +170,7 @@ static bool has_named(const sti_Element *at, const char *name)
     return false;
 }
 
-/* Does a member of a section speak of something of the model that is not in the part of it that is attached? */
+/* Does a member of a section refer to something of the model outside the attached part? */
 static bool is_about_others(const sti_Element *at, const sti_Element *world, const sti_Element *part)
 {
     for (int k = 0; k < at->n_attributes; k++) {
@@ -186,8 +185,8 @@ static bool is_about_others(const sti_Element *at, const sti_Element *world, con
 
 static st_Status expand(Expansion *e, sti_Element *element);
 
-/* Everything of another model but its bodies joins this one's sections. *outermost: the class of its elements that name
- * none, which no class of this model is around.                                                         */
+/* Adds everything of another model except its bodies to the sections of this one. *outermost is the class of its
+ * elements that name none; it inherits from no class of this model. */
 static st_Status take_sections(Expansion *e, sti_Element *root, const sti_Element *world, const sti_Element *part,
                                const char *prefix, const char **outermost)
 {
@@ -214,7 +213,7 @@ static st_Status take_sections(Expansion *e, sti_Element *root, const sti_Elemen
             continue;
         }
         if (part != world && sti_mjcf_word("contact tendon equality actuator sensor", section->name)) {
-            const sti_Element *from = section->first; /* members side by side with their copies */
+            const sti_Element *from = section->first; /* walk members and copies together */
             sti_Element **to = &own->first;
             for (own->last = NULL; from != NULL; from = from->next) {
                 sti_Element *member = *to;
@@ -252,7 +251,7 @@ static st_Status attach(Expansion *e, sti_Element *at, sti_Element **place)
     if (!sti_element_is(root, "mujoco")) return sti_mjcf_unknown(m, at, NULL);
     STI_TRY(sti_mjcf_add_context(m, root));
     const sti_Element *main_root = m->root;
-    m->root = root; /* its own assets and defaults while it is expanded */
+    m->root = root; /* use its own assets and defaults while it is expanded */
     st_Status status = expand(e, root);
     m->root = main_root;
     STI_TRY(status);
@@ -267,7 +266,7 @@ static st_Status attach(Expansion *e, sti_Element *at, sti_Element **place)
     sti_Element *own = frame != NULL ? copy(e, found, frame, prefix, "", true) : NULL;
     if (own == NULL) return failed_copy(e, at);
     frame->attributes[0] = "childclass", frame->attributes[1] = outermost;
-    if (found == world) /* all of it */
+    if (found == world) /* attach the whole model */
         own->name = "frame";
     append(frame, own);
     frame->next = next;
@@ -296,7 +295,8 @@ static st_Status include(Expansion *e, sti_Element *at, sti_Element **place)
     return ST_OK;
 }
 
-/* `place` is where the element hangs: what replaces it is expanded in its turn. An empty name is none. */
+/* Expands the elements below `element`. `place` is the pointer to the current one; its replacement is expanded in
+ * turn. An empty name counts as missing. */
 static st_Status expand(Expansion *e, sti_Element *element)
 {
     const char **texts = element->attributes;
@@ -311,7 +311,7 @@ static st_Status expand(Expansion *e, sti_Element *element)
             STI_TRY(include(e, *at, at));
         } else if (sti_element_is(*at, "replicate")) {
             sti_Element *first = *at, **place = at;
-            STI_TRY(expand(e, first)); /* what is inside once, before it is copied */
+            STI_TRY(expand(e, first)); /* expand the content once, before it is copied */
             STI_TRY(replicate(e, first, &place));
             at = &(*place)->next;
         } else if (sti_element_is(*at, "attach")) {

@@ -1,5 +1,4 @@
-/* import/mjcf_geom.c -- the geoms of an MJCF body: shapes, and the masses they have. What they touch: mjcf_contact.c.
- */
+/* import/mjcf_geom.c -- the geoms of an MJCF body: shapes and masses. Contacts are in mjcf_contact.c. */
 #include "import/mesh_mass.h"
 #include "import/mjcf.h"
 #include "math/principal.h"
@@ -62,7 +61,7 @@ st_Status sti_mjcf_asset_path(const sti_Mjcf *m, const sti_Element *at, char *ou
     const char *file = sti_attribute(at, "file"), *slash = strrchr(file, '/'), *main_file = m->robot->file;
     if (context->strip && slash != NULL) file = slash + 1;
     const char *folder = file[0] == '/' ? "" : context->meshdir;
-    /* of an attached model: from the folder of its file, which is written as that of the main one and more */
+    /* the path of an attached model starts like that of the main file: keep the folder that follows */
     const char *own = strrchr(context->file, '/'), *main_end = strrchr(main_file, '/');
     const size_t same = main_end != NULL ? (size_t)(main_end - main_file) + 1 : 0;
     const bool attached = context != m->contexts && own != NULL && folder[0] != '/' && file[0] != '/';
@@ -72,15 +71,15 @@ st_Status sti_mjcf_asset_path(const sti_Mjcf *m, const sti_Element *at, char *ou
     return sti_element_fail(m->robot->err, at, "the path of its file is too long");
 }
 
-/* A mesh of the file: its shape, without a place, and where that stands in the geom. */
+/* A mesh of the file: its shape without a pose, and its pose in the geom. */
 typedef struct Mesh {
     const sti_Element *at;
     json_t *json; /* owned                                                                  */
-    st_Pose pose; /* of the points of the file in the geom: refpos, refquat                 */
+    st_Pose pose; /* of the file's points in the geom: refpos, refquat */
     sti_MeshMass how;
 } Mesh;
 
-/* vertex="x y z ...", face="i j k ...": numbers of any count. */
+/* Reads vertex="x y z ..." and face="i j k ...", with any number of entries. */
 static st_Status inline_json(const sti_Mjcf *m, const sti_Element *at, const double scales[3], json_t **out)
 {
     const char *text = sti_attribute(at, "vertex"), *faces = sti_attribute(at, "face");
@@ -139,7 +138,7 @@ static st_Status find_mesh(sti_Mjcf *m, const sti_Element *geom, Mesh *out)
         return sti_element_fail(m->robot->err, mesh, "inertia is \"%.20s\", must be convex, exact, legacy or shell",
                                 how);
     const bool even = scales[0] == scales[1] && scales[1] == scales[2], turned = q[1] != 0 || q[2] != 0 || q[3] != 0;
-    if (turned && !even) return sti_mjcf_unknown(m, mesh, "refquat"); /* is scaled after it is turned */
+    if (turned && !even) return sti_mjcf_unknown(m, mesh, "refquat"); /* the scale would apply after the rotation */
     if (!(quat_norm((st_Quat){q[0], q[1], q[2], q[3]}) > 0))
         return sti_element_fail(m->robot->err, mesh, "refquat is 0, must have a direction");
     const st_Quat back = quat_conjugate(quat_unit((st_Quat){q[0], q[1], q[2], q[3]}));
@@ -153,7 +152,7 @@ static st_Status find_mesh(sti_Mjcf *m, const sti_Element *geom, Mesh *out)
     return sti_robot_mesh(m->robot, mesh, path, scales, &out->json);
 }
 
-/* Its points and triangles, in memory, scaled; free it. */
+/* Loads points and triangles, scaled. The caller frees them. */
 static st_Status load_mesh(const sti_Mjcf *m, const Mesh *mesh, sti_Model *out, st_Error *why)
 {
     sti_Reader reader = {.label = m->robot->reader->label, .text = "", .xml = true, .err = why};
@@ -170,7 +169,7 @@ static st_Status load_mesh(const sti_Mjcf *m, const Mesh *mesh, sti_Model *out, 
     return status;
 }
 
-/* Volume, centre and inertia; where its triangles close none, those of the surface, with a remark. */
+/* Volume, centre and inertia. If the triangles enclose no volume, those of the surface, with a remark. */
 static st_Status measure_mesh(const sti_Mjcf *m, const sti_Element *geom, const Mesh *mesh, bool shell, sti_Solid *out)
 {
     sti_Model model = {0};
@@ -190,8 +189,8 @@ static st_Status measure_mesh(const sti_Mjcf *m, const sti_Element *geom, const 
                             why.message);
 }
 
-/* A shape of another type around a mesh: as large as the box of the same inertia, or as its bounding box in its
- * principal axes, of which z is the longest.                                                             */
+/* Fits a shape of another type to a mesh: to the box with the same inertia, or to the bounding box in principal
+ * axes, with z the longest. */
 static st_Status fit_to_mesh(sti_Mjcf *m, Geom *geom)
 {
     Mesh mesh;
@@ -240,12 +239,12 @@ static st_Status fit_to_mesh(sti_Mjcf *m, Geom *geom)
     return ST_OK;
 }
 
-/* The shape of a scene, without its place. Sizes of MJCF are halves. */
+/* The shape as in a scene, without its pose. Sizes in MJCF are half lengths. */
 static st_Status form_json(const sti_Mjcf *m, const Geom *geom, json_t **out)
 {
     const double *s = geom->size;
     if (strcmp(geom->type, "plane") == 0) {
-        *out = json_pack("{s:s}", "type", "plane"); /* of any extent */
+        *out = json_pack("{s:s}", "type", "plane"); /* infinite, whatever its size */
     } else if (strcmp(geom->type, "sphere") == 0) {
         STI_TRY(need_sizes(m, geom, 1));
         *out = json_pack("{s:s, s:f}", "type", "sphere", "radius", s[0]);
@@ -269,7 +268,7 @@ static st_Status form_json(const sti_Mjcf *m, const Geom *geom, json_t **out)
 
 /* ---- masses -------------------------------------------------------------------------------------- */
 
-/* Volume, centre and inertia at a density of 1: asked of a scene with nothing else in it. */
+/* Volume, centre and inertia at a density of 1, computed by a scene that has only this shape. */
 static st_Status measure(const sti_Robot *robot, const json_t *json, st_Error *why, sti_RobotLink *out)
 {
     sti_Reader reader = {.label = robot->reader->label, .text = "", .xml = true, .err = why};
@@ -291,7 +290,7 @@ static st_Status measure(const sti_Robot *robot, const json_t *json, st_Error *w
     return status;
 }
 
-/* A thin shell of density 1 per area, about its middle. */
+/* A thin shell with a density of 1 per area, about its centre. */
 static bool shell_of(const Geom *geom, sti_RobotLink *out)
 {
     const double *s = geom->size, r = s[0], h = s[1];
@@ -322,7 +321,7 @@ static bool shell_of(const Geom *geom, sti_RobotLink *out)
     return true;
 }
 
-/* mesh: NULL for other shapes. */
+/* mesh is NULL for other shapes. */
 static st_Status add_mass(const sti_Mjcf *m, sti_RobotLink *link, const Geom *geom, const json_t *json,
                           const Mesh *mesh)
 {
@@ -358,7 +357,7 @@ static st_Status add_mass(const sti_Mjcf *m, sti_RobotLink *link, const Geom *ge
     return ST_OK;
 }
 
-/* fluidshape: the ellipsoid that stands for a geom in the medium. */
+/* fluidshape: adds the ellipsoid that replaces a geom in the medium. */
 static st_Status add_ellipsoid(sti_Mjcf *m, int k, Geom geom)
 {
     sti_Robot *robot = m->robot;
@@ -408,7 +407,7 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
     STI_TRY(sti_mjcf_pose(m, at, &geom.pose));
     STI_TRY(sti_mjcf_number(m, at, "group", &group));
     STI_TRY(sti_mjcf_some_numbers(m, at, "size", 3, &geom.n_size, geom.size));
-    /* Two ends in place of a length and a place: along z, in the middle. */
+    /* fromto gives two end points in place of length and pose: the shape is along z, centred between them. */
     const sti_Element *holder = sti_mjcf_holder(m, geom.at, "fromto");
     double v[6];
     if (holder != NULL) {
@@ -424,7 +423,7 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
         STI_TRY(sti_mjcf_frame(m, geom.at, &frame));
         geom.pose =
             pose_product(frame, (st_Pose){scale(0.5, add(a, b)), quat_between(vec3(0, 0, 1), scale(1 / length, d))});
-        if (!round) geom.size[1] = geom.size[0]; /* as MuJoCo has it, whatever the others say */
+        if (!round) geom.size[1] = geom.size[0]; /* as in MuJoCo, regardless of the other sizes */
         if (geom.n_size == 0) return need_sizes(m, &geom, 1);
         geom.size[round ? 1 : 2] = length / 2;
         geom.n_size = round ? 2 : 3;
@@ -438,7 +437,7 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
     if (fluid != NULL && fluid[0] == 'e' && link->moves && (m->density > 0 || m->viscosity > 0))
         STI_TRY(add_ellipsoid(m, k, geom));
     bool touches = contacting.filter >= 0, is_mesh = strcmp(geom.type, "mesh") == 0;
-    if (!touches && !mass_wanted) { /* to be looked at */
+    if (!touches && !mass_wanted) { /* only for display */
         sti_skip(m->robot, "<geom> that touches nothing");
         return ST_OK;
     }
@@ -460,7 +459,7 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
     double belt[6] = {0};
     int n_belt = 0;
     status = sti_mjcf_some_numbers(m, at, "surfacevel", 6, &n_belt, belt);
-    if (status == ST_OK && (belt[3] != 0 || belt[4] != 0 || belt[5] != 0)) /* a surface that turns */
+    if (status == ST_OK && (belt[3] != 0 || belt[4] != 0 || belt[5] != 0)) /* a surface with a rotating motion */
         status = sti_mjcf_unknown(m, at, "surfacevel");
     if (status != ST_OK) {
         json_decref(json);

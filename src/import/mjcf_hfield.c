@@ -1,10 +1,9 @@
 /* import/mjcf_hfield.c -- height fields of MJCF: a grid of elevations, from numbers in the file, a PNG image or
  * MuJoCo's binary files.
  *
- * size is rx ry top base: the grid covers -rx .. rx and -ry .. ry, elevations are brought to 0 .. top, and the solid
- * goes down to -base. Where the samples are as far apart along x as along y it is a height field of a scene; else a
- * mesh of the same triangles, closed by a floor.
- */
+ * size is rx ry top base: the grid covers -rx .. rx and -ry .. ry, elevations are scaled to 0 .. top, and the solid
+ * reaches down to -base. With equal sample distances along x and y it becomes a height field of a scene, else a mesh
+ * of the same triangles, closed by a floor. */
 #include "import/mjcf.h"
 #include "import/png.h"
 #include "scene/document.h"
@@ -18,13 +17,13 @@ typedef struct Grid {
     double *height; /* ny rows of nx, y increasing; malloc'd */
 } Grid;
 
-/* The four bytes of an integer or float of a file, the lowest first. */
+/* A 32-bit integer or float, lowest byte first. */
 static uint32_t little(const unsigned char *b)
 {
     return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-/* MuJoCo's own format: numbers of rows and columns, then floats; the first row has the smallest y. */
+/* MuJoCo's format: numbers of rows and columns, then floats; the first row has the smallest y. */
 static st_Status read_binary(const sti_Mjcf *m, const sti_Element *at, const char *path, Grid *out)
 {
     unsigned char head[8];
@@ -67,8 +66,8 @@ static st_Status read_grid(const sti_Mjcf *m, const sti_Element *at, Grid *out)
         out->nx = (int)columns, out->ny = (int)rows;
         out->height = calloc((size_t)out->nx * (size_t)out->ny, sizeof *out->height);
         if (out->height == NULL) return sti_robot_memory(m->robot);
-        if (text == NULL) return ST_OK;        /* a program fills it: flat */
-        for (int y = out->ny - 1; y >= 0; y--) /* the first row of the text is the one of the largest y */
+        if (text == NULL) return ST_OK;        /* flat, to be filled by a program */
+        for (int y = out->ny - 1; y >= 0; y--) /* the first row of the text has the largest y */
             for (int x = 0; x < out->nx; x++)
                 if (!sti_next_number(&text, &out->height[(size_t)y * (size_t)out->nx + (size_t)x]))
                     return sti_element_fail(m->robot->err, at, "elevation must be nrow x ncol = %d numbers",
@@ -101,7 +100,7 @@ static json_t *with_square(json_t *list, int a, int b, int c, int d) /* counter-
     return sti_append_to(list, json_pack("[i, i, i]", a, c, d));
 }
 
-/* The top, then the same corners on the floor. */
+/* The points of the top, then the same points on the floor. */
 static json_t *mesh_json(const Grid *g, double dx, double dy, double base)
 {
     json_t *points = json_array(), *list = json_array();

@@ -1,12 +1,11 @@
-/* import/mjcf_inertia.c -- what MJCF derives from masses: bounds on them, and gains from the mass matrix as drawn.
+/* import/mjcf_inertia.c -- mass bounds, and gains that MJCF derives from the mass matrix as drawn.
  *
- * springdamper (T, z) of a joint makes a mass-spring-damper of time constant T and damping ratio z of it:
+ * springdamper (T, z) of a joint makes it a mass-spring-damper with time constant T and damping ratio z:
  *
  *     stiffness = m / (T z)^2,   damping = 2 m / T,    m = 1 / (inverse of M)_jj
  *
  * dampratio z of a position servo of gain kp gives  kv = 2 z sqrt(kp m)  with  m = M_jj, divided by the square of the
- * gear. M is the mass matrix in the joints' coordinates, armature included, at the pose that the file draws.
- */
+ * gear. M is the mass matrix in the joints' coordinates, armature included, at the pose that the file draws. */
 #include "import/mjcf.h"
 #include "math/principal.h"
 
@@ -27,7 +26,7 @@ st_Status sti_mjcf_bound_masses(sti_Mjcf *m)
             changed = changed || value[i] < m->least_inertia;
             value[i] = fmax(value[i], m->least_inertia);
         }
-        if (m->balance && value[0] > value[1] + value[2]) { /* as MuJoCo does it: the mean of all three */
+        if (m->balance && value[0] > value[1] + value[2]) { /* as in MuJoCo: the mean of all three */
             value[0] = value[1] = value[2] = (value[0] + value[1] + value[2]) / 3;
             changed = true;
         }
@@ -44,8 +43,8 @@ st_Status sti_mjcf_bound_masses(sti_Mjcf *m)
     return ST_OK;
 }
 
-/* The armature A of a free joint adds A |v|^2/2 + A |w|^2/2, v at the origin of its body: the energy of a point of mass
- * A there, with the inertia of a ball. The weight stays what it was, but acts at the common centre.       */
+/* The armature A of a free joint adds A |v|^2/2 + A |w|^2/2, with v at the origin of its body: the energy of a ball
+ * there, of mass A and inertia A. The weight does not change, but acts at the common centre. */
 st_Status sti_mjcf_armatures(sti_Mjcf *m)
 {
     for (int k = 1; k < m->robot->n_links; k++) {
@@ -75,11 +74,11 @@ st_Status sti_mjcf_armatures(sti_Mjcf *m)
 
 /* ---- the mass matrix as drawn ------------------------------------------------------------------------ */
 
-/* A velocity of the mechanism: what it does to a point of the bodies that it carries. */
+/* A velocity of the mechanism: a rotation or translation of all bodies that the joint carries. */
 typedef struct Freedom {
     int link;
     bool turns;
-    st_Vec3 at, axis; /* world */
+    st_Vec3 at, axis; /* in the world */
 } Freedom;
 
 static int freedoms_of(const sti_RobotLink *link, int k, st_Pose pose, Freedom *out)
@@ -114,8 +113,8 @@ static bool carries(const sti_Robot *robot, int above, int link)
 }
 
 typedef struct Drawn {
-    int n;            /* freedoms                                  */
-    Freedom *freedom; /* of all links, in order; malloc'd          */
+    int n;            /* number of freedoms */
+    Freedom *freedom; /* of all links in order; malloc'd */
     double *M;        /* n x n; malloc'd                           */
     st_Pose *pose;    /* of each link; malloc'd                    */
 } Drawn;
@@ -180,13 +179,13 @@ st_Status sti_mjcf_joint_inertia(const sti_Mjcf *m, int link, double *out)
     Drawn drawn;
     STI_TRY(drawn_masses(m, &drawn));
     *out = 0;
-    for (int i = drawn.n - 1; i >= 0; i--) /* the first of the link's */
+    for (int i = drawn.n - 1; i >= 0; i--) /* the first freedom of the link */
         if (drawn.freedom[i].link == link) *out = drawn.M[(size_t)i * (size_t)drawn.n + (size_t)i];
     drawn_free(&drawn);
     return ST_OK;
 }
 
-/* Velocity of a point of a link, in the world, as a freedom moves it. */
+/* Velocity of a point of a link in the world, due to a unit velocity of a freedom. */
 static st_Vec3 point_velocity(const sti_Robot *robot, const Freedom *f, int link, st_Vec3 at)
 {
     if (!carries(robot, f->link, link)) return vec3(0, 0, 0);
@@ -201,7 +200,7 @@ st_Status sti_mjcf_tendon_inertia(const sti_Mjcf *m, const sti_RobotTendon *tend
     *out = 0;
     for (int i = 0; i < drawn.n; i++) {
         const Freedom *f = &drawn.freedom[i];
-        const sti_RobotPart *last = NULL; /* the site before */
+        const sti_RobotPart *last = NULL; /* the previous site */
         double change = 0, divisor = 1;
         for (int k = 0; k < tendon->n_parts; k++) {
             const sti_RobotPart *part = &tendon->parts[k];
@@ -223,7 +222,8 @@ st_Status sti_mjcf_tendon_inertia(const sti_Mjcf *m, const sti_RobotTendon *tend
     return ST_OK;
 }
 
-/* (inverse of M)_ii by Cholesky: |y|^2 with L y = e_i. M becomes L. False: M is not positive definite. */
+/* (inverse of M)_ii by Cholesky: |y|^2 with L y = e_i. M is overwritten by L. Returns false if M is not positive
+ * definite. */
 static bool inverse_diagonal(double *M, int n, double *out)
 {
     for (int j = 0; j < n; j++) {

@@ -1,16 +1,15 @@
 /* import/mjcf_joint.c -- the joints of an MJCF body.
  *
- * A body may have several, which act one after the other. A scene has one joint between two bodies. What can be one is
- * made one:
+ * A body may have several joints in a chain. A scene has one joint between two bodies. These combinations become one
+ * joint:
  *
  *     hinge                     revolute            hinge, hinge at right angles      universal
  *     slide                     prismatic           hinge and slide, the same axis    cylindrical
  *     ball, free                ball, none          slide, slide, hinge across both   planar
  *
- * where nothing but the first has springs, dampers and the like, and nobody speaks of the others by name. The rest
- * becomes a chain of links with one joint each, all with the frame of the body; assemble.c gives those between the
- * joints a small share of the body's mass.
- */
+ * if only the first has springs, dampers and the like, and no element refers to the others by name. All others
+ * become a chain of links with one joint each, all in the frame of the body; assemble.c gives the links between the
+ * joints a small share of the body's mass. */
 #include "import/mjcf.h"
 #include "math/quat.h"
 
@@ -45,15 +44,15 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
     joint->type = hinge ? ST_JOINT_REVOLUTE : slide ? ST_JOINT_PRISMATIC : ST_JOINT_BALL;
     joint->floating = type[0] == 'f';
     if (joint->floating) {
-        /* Of a free joint what resists matters: dampers are a bushing to the ground, an armature is mass that has no
-         * weight. MuJoCo itself passes over pos, axis and limits of it. */
+        /* For a free joint only damping and armature matter: dampers become a bushing to the ground, armature
+         * becomes mass without weight. MuJoCo also ignores its pos, axis and limits. */
         double friction = 0;
         STI_TRY(sti_mjcf_check(m, at,
                                "name class type pos axis limited stiffness damping frictionloss armature "
                                "actuatorfrclimited actuatorfrcrange",
                                "group align user margin range ref springref solreflimit solimplimit solreffriction "
                                "solimpfriction actuatorgravcomp"));
-        if (sti_element_is(at, "freejoint")) return ST_OK; /* which has no defaults */
+        if (sti_element_is(at, "freejoint")) return ST_OK; /* a freejoint has no defaults */
         STI_TRY(sti_mjcf_not_negative(m, at, "stiffness", &joint->stiffness));
         STI_TRY(sti_mjcf_not_negative(m, at, "damping", &joint->damping));
         STI_TRY(sti_mjcf_not_negative(m, at, "frictionloss", &friction));
@@ -72,7 +71,7 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
     joint->point = pose_point(frame, vec3_load(point));
     joint->axis = rotate(frame.q, vec3_load(axis));
     if (!(norm(joint->axis) > 0)) return sti_element_fail(m->robot->err, at, "axis is 0 0 0, must have a direction");
-    /* Range of a hinge or slide, where it limits. */
+    /* The range of a hinge or slide, if it is a limit. */
     {
         double range[2] = {0, 0};
         bool limited;
@@ -138,7 +137,7 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
     return ST_OK;
 }
 
-/* ---- several at once ----------------------------------------------------------------------------- */
+/* ---- several joints as one ----------------------------------------------------------------------- */
 
 static bool across(st_Vec3 a, st_Vec3 b)
 {
@@ -151,7 +150,7 @@ static bool only_limits(const sti_RobotJoint *j)
            j->time_constant == 0;
 }
 
-/* The second of two gives its limits to the other coordinate of the first. */
+/* The limits of the second joint become those of the other coordinate of the first. */
 static void add_other(sti_RobotJoint *into, const sti_RobotJoint *other)
 {
     into->other_lower = other->lower - other->zero;
@@ -201,7 +200,7 @@ static bool names_joint(const sti_Element *at, const char *name)
     return false;
 }
 
-/* Does something of the file or the scene speak of a joint by its name? */
+/* Does something in the file or the scene refer to a joint by its name? */
 static bool is_spoken_of(const sti_Mjcf *m, const char *name)
 {
     if (name == NULL) return false;
@@ -214,7 +213,7 @@ static bool is_spoken_of(const sti_Mjcf *m, const char *name)
     return false;
 }
 
-/* Are all that are spoken of still there when they are one? */
+/* Are all joints that something refers to still there after they are combined? */
 static bool keeps_names(const sti_Mjcf *m, const sti_RobotJoint *joints, int n, const sti_RobotJoint *one)
 {
     for (int k = 0; k < n; k++)
@@ -241,7 +240,7 @@ st_Status sti_mjcf_joints(sti_Mjcf *m, const sti_Element *body, bool in_world, s
         if (joints[k].floating && !in_world)
             return sti_element_fail(m->robot->err, joints[k].at, "is free, its body must be one of the worldbody");
     }
-    const bool counted = sti_child(m->root, "keyframe") != NULL; /* which has a number for each of them */
+    const bool counted = sti_child(m->root, "keyframe") != NULL; /* a keyframe has numbers for each joint */
     if (*n > 1 && !counted && combine(joints, *n, &one) && keeps_names(m, joints, *n, &one)) {
         joints[0] = one;
         *n = 1;

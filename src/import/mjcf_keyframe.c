@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Numbers of a joint: coordinates and velocities. */
+/* Number of coordinates of a joint, and of velocities. */
 static int n_coordinates(const sti_RobotJoint *joint)
 {
     if (joint->floating) return 7;
@@ -19,7 +19,7 @@ static int n_velocities(const sti_RobotJoint *joint)
     return joint->type == ST_JOINT_BALL ? 3 : joint->type == ST_JOINT_FIXED ? 0 : 1;
 }
 
-/* A list of n numbers, neither more nor fewer; left out or empty: *given is false. */
+/* Reads a list of exactly n numbers. If it is missing or empty, *given is false. */
 static st_Status read_list(const sti_Mjcf *m, const sti_Element *at, const char *key, int n, double *out, bool *given)
 {
     const char *text = sti_attribute(at, key);
@@ -92,7 +92,7 @@ st_Status sti_mjcf_keyframe(sti_Mjcf *m, const sti_Element *at)
     if (key.state == NULL || key.control == NULL || numbers == NULL || key.name == NULL) return sti_robot_memory(robot);
     STI_TRY(sti_numbers(robot->err, at, "time", 1, false, &key.t));
 
-    /* As the file draws it. */
+    /* The state as drawn. */
     sti_RobotState *state = key.state;
     for (int k = 0; k < robot->n_links; k++) {
         const sti_RobotLink *link = &robot->links[k];
@@ -135,13 +135,13 @@ st_Status sti_mjcf_keyframe(sti_Mjcf *m, const sti_Element *at)
     double *act = sti_xml_keep(robot->files, ((size_t)n_act + 1) * sizeof *act);
     if (act == NULL) return sti_robot_memory(robot);
     STI_TRY(read_list(m, at, "act", n_act, act, &given));
-    for (int k = 0; k < robot->n_controls; k++) { /* a lag is over: there what is wanted is the control */
+    for (int k = 0; k < robot->n_controls; k++) { /* an activation that integrates is the target */
         const double value = robot->controls[k].activated ? given ? act[next] : 0 : 0;
         next += robot->controls[k].activated;
         if (robot->controls[k].integrates) key.control[k] = value;
     }
     STI_TRY(STI_GROW(&robot->allocator, robot->keys, robot->keys_size, robot->n_keys + 1, robot->err));
     robot->keys[robot->n_keys++] = key;
-    if (robot->n_keys > 8) return ST_OK; /* enough of them are named */
+    if (robot->n_keys > 8) return ST_OK; /* the first eight keyframes are enough for the remarks */
     return sti_remark(robot, "keyframe \"%.60s\": --set simulation/keyframe=%d starts in it", key.name, robot->n_keys);
 }

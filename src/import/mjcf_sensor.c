@@ -1,12 +1,11 @@
-/* import/mjcf_sensor.c -- the sensors of an MJCF file: measures of the scene.
+/* import/mjcf_sensor.c -- the sensors of an MJCF file become measures of the scene.
  *
  *     accelerometer, velocimeter, gyro, force, torque     of a site, in its axes
  *     frame...                                            of a body, geom or site, in the world or in a reference
  *     joint..., tendon..., actuator...                    of joints and tendons, in the file's own count
  *     touch, rangefinder, subtree..., ball..., clock, e_kinetic, e_potential
  *
- * Others are named among the remarks.
- */
+ * Other sensors are listed in the remarks. */
 #include "import/mjcf.h"
 #include "math/quat.h"
 
@@ -18,7 +17,7 @@ typedef struct Sensing {
     sti_RobotSensor sensor;
 } Sensing;
 
-/* A body, geom or site by objtype and objname, or reftype and refname. False: it is something else. */
+/* Finds a body, geom or site by objtype and objname, or reftype and refname. Returns false if it is something else. */
 static st_Status find_object(const Sensing *s, const char *type_key, const char *name_key, int *link, st_Pose *pose,
                              bool *found)
 {
@@ -49,7 +48,7 @@ static st_Status of_frame(Sensing *s, bool *known)
     static const struct {
         const char *word;
         st_MeasureType type;
-        int axis; /* that becomes z */
+        int axis; /* which becomes z */
     } words[] = {{"framepos", ST_MEASURE_POSITION, 2},
                  {"framequat", ST_MEASURE_ORIENTATION, 2},
                  {"framexaxis", ST_MEASURE_AXIS, 0},
@@ -73,7 +72,7 @@ static st_Status of_frame(Sensing *s, bool *known)
     return ST_OK;
 }
 
-/* The volume of a site, about its own place in the link. */
+/* The volume of a site, relative to its own pose in the link. */
 static st_Status site_region(const Sensing *s, const sti_MjcfPlace *site, st_RegionDef *out)
 {
     const char *type = sti_mjcf_text(s->m, site->at, "type");
@@ -130,7 +129,7 @@ static st_Status of_site(Sensing *s, bool *known)
     return ST_OK;
 }
 
-/* jointpos, tendonvel, actuatorfrc and so on. */
+/* Reads jointpos, tendonvel, actuatorfrc and so on. */
 static st_Status of_coordinate(Sensing *s, bool *known)
 {
     static const struct {
@@ -230,7 +229,7 @@ st_Status sti_mjcf_sensor(sti_Mjcf *m, const sti_Element *at)
     for (int k = 0; k < 4 && !known; k++)
         STI_TRY(kinds[k](&s, &known));
     if (!known) {
-        /* What is not carried over changes no motion. */
+        /* A sensor that is skipped changes no motion. */
         char what[80];
         snprintf(what, sizeof what, "<%.40s> of <sensor>", s.at->name);
         const char *kept = sti_xml_keep_text(s.m->robot->files, what);

@@ -1,10 +1,10 @@
-/* import/mjcf_write.c -- a scene as an MJCF file, for those who want to look at it in MuJoCo.
+/* import/mjcf_write.c -- writes a scene as an MJCF file, for use in MuJoCo.
  *
- * Joints make trees of the bodies: each body hangs below the first one that a joint ties it to, others are free. A
- * joint that finds both its bodies in the tree closes a loop and becomes an <equality>. Motors become <general>
- * actuators whose bias is what the motor does by itself, so that a control of 0 is the scene's own; bodies stand at
- * their centres of mass. What MJCF does not have is named in a comment.
- */
+ * Joints arrange the bodies in trees: the parent of a body is the first body that a joint connects it to; a body
+ * without one is free. A joint between two bodies that are already in a tree closes a loop and becomes an
+ * <equality>. Motors become <general> actuators. Their bias is the force of the scene's motor, so that a control of
+ * 0 gives the motion of the scene. Frames of bodies are at the centres of mass. Features that MJCF does not have are
+ * listed in a comment. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "math/quat.h"
 
@@ -19,10 +19,9 @@
 typedef struct Writer {
     FILE *out;
     const st_Scene *scene;
-    int *parent,
-        *joint; /* of each body: the body and the joint (from 1) that it hangs on; -1: not placed, 0: the world */
-    bool *used; /* of each joint: it is in the tree                             */
-    char *left; /* what was not written, one a line; malloc'd */
+    int *parent, *joint; /* parent body and joint (from 1) of each body; -1: not placed, 0: the world */
+    bool *used;          /* for each joint: it is in a tree */
+    char *left;          /* features that were not written, one per line; malloc'd */
 } Writer;
 
 static void note(Writer *w, const char *format, ...) STI_PRINTF(2, 3);
@@ -45,7 +44,7 @@ static void indent(const Writer *w, int depth)
     fprintf(w->out, "%*s", 2 * depth, "");
 }
 
-/* A name as an attribute: quotes and brackets are escaped. */
+/* Writes a name as an attribute; quotes and brackets are escaped. */
 static void put_name(const Writer *w, const char *key, const char *name, const char *behind)
 {
     fprintf(w->out, " %s=\"", key);
@@ -135,7 +134,7 @@ static void put_shapes(Writer *w, int body, int depth)
 
 /* ---- bodies and joints ------------------------------------------------------------------------------- */
 
-/* Bodies that stand are the world's; the others hang on the first joint that reaches them. */
+/* Finds the parents: fixed bodies are part of the world; each other body has the first joint that reaches it. */
 static void find_tree(const Writer *w)
 {
     const int n = st_scene_body_count(w->scene) + 1;
@@ -159,7 +158,7 @@ static void find_tree(const Writer *w)
             w->used[j] = grown = true;
         }
         if (grown) continue;
-        int root = 1; /* nothing more hangs on what is there: the next one is free */
+        int root = 1; /* no joint leads further: the next body is free */
         while (root < n && w->parent[root] >= 0)
             root++;
         if (root == n) return;
@@ -167,7 +166,7 @@ static void find_tree(const Writer *w)
     }
 }
 
-/* The joint of a body in the frame of the body. sign: -1 where the body is the joint's a. */
+/* Writes the joint of a body in the frame of the body. sign: -1 if the body is the joint's a. */
 static void put_joint(Writer *w, int body, int depth)
 {
     st_JointDef j;
@@ -207,7 +206,7 @@ static void put_joint(Writer *w, int body, int depth)
     }
 }
 
-/* The points of paths, springs and forces that are on a body, as sites, and what paths wrap around, as geoms. */
+/* Writes points of paths, springs and forces on a body as sites, and the shapes that paths wrap around as geoms. */
 static void put_sites(Writer *w, int body, int depth)
 {
     const st_Pose pose = body_of(w, body).pose;
@@ -313,7 +312,7 @@ static void put_actuators(Writer *w)
         const st_MotorDef *m = &j.motor;
         const bool tendon = j.type == ST_JOINT_TENDON;
         const double wanted = m->offset + m->target;
-        if (tendon && m->type == ST_MOTOR_MOTION) continue; /* an <equality> */
+        if (tendon && m->type == ST_MOTOR_MOTION) continue; /* written as an <equality> */
         if (m->profile.type != ST_PROFILE_CONSTANT || m->type == ST_MOTOR_MOTION ||
             (m->type == ST_MOTOR_SPEED && !(m->damping > 0)) || (!w->used[k] && !tendon)) {
             note(w, "joint \"%.80s\": its %s motor", j.name, st_motor_type_name(m->type));
@@ -341,16 +340,16 @@ static void put_actuators(Writer *w)
         fputs("/>\n", w->out);
     }
 
-    /* A force in the axes of its body: an actuator at a site, whose bias is the force as it is. */
+    /* A force in the axes of its body becomes an actuator at a site, with the force as its bias. */
     for (int k = 1; k <= st_scene_force_count(w->scene); k++) {
         st_ForceDef f;
         if (st_scene_force(w->scene, (st_ForceId){k}, &f) != ST_OK) continue;
-        if (norm(f.ellipsoid) > 0 && norm(f.force) == 0 && norm(f.torque) == 0) continue; /* a geom */
+        if (norm(f.ellipsoid) > 0 && norm(f.force) == 0 && norm(f.torque) == 0) continue; /* written as a geom */
         if (!f.body_axes || f.profile.type != ST_PROFILE_CONSTANT) {
             note(w, "force \"%.80s\"", f.name);
             continue;
         }
-        if (f.adhesion) { /* MuJoCo's control starts at 0, moved inside its range */
+        if (f.adhesion) { /* MuJoCo's initial control is 0, moved inside its range */
             st_BodyDef body;
             if (st_scene_body(w->scene, f.body, &body) != ST_OK) continue;
             fputs("    <adhesion", w->out);
@@ -400,14 +399,14 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
     for (int b = 1; b <= st_scene_body_count(scene); b++)
         if (w->parent[b] == 0) put_body(w, b, 2);
     fputs("  </worldbody>\n", w->out);
-    /* Springs between two points are tendons, too. */
+    /* Springs between two points also become tendons. */
     fputs("  <tendon>\n", w->out);
     for (int k = 1; k <= st_scene_joint_count(w->scene); k++) {
         st_JointDef j;
         if (st_scene_joint(w->scene, (st_JointId){k}, &j) == ST_OK && j.type == ST_JOINT_TENDON) {
             const bool sum = j.path[0].kind == ST_TENDON_JOINT;
             st_JointDef part;
-            if (j.path[0].kind == ST_TENDON_SLIDER) continue; /* its actuator has the sites */
+            if (j.path[0].kind == ST_TENDON_SLIDER) continue; /* written with its actuator */
             fprintf(w->out, "    <%s", sum ? "fixed" : "spatial");
             put_name(w, "name", j.name, "");
             if (isfinite(j.lower) || isfinite(j.upper))
@@ -467,7 +466,7 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
             fprintf(w->out, " polycoef=\"0 %.17g %.17g %.17g %.17g\"/>\n", j.ratio, j.curve.x, j.curve.y, j.curve.z);
         } else if (j.type == ST_JOINT_BALL || j.type == ST_JOINT_FIXED || j.type == ST_JOINT_REVOLUTE) {
             const st_BodyDef one = body_of(w, j.a.index1), two = body_of(w, j.b.index1);
-            /* a hinge that closes a loop: two points of its axis */
+            /* a hinge that closes a loop: connect two points of its axis */
             for (int end = 0; end < (j.type == ST_JOINT_REVOLUTE ? 2 : 1); end++) {
                 const st_Vec3 at = add(j.point, scale(0.1 * end, j.axis));
                 fprintf(w->out, "    <%s", j.type == ST_JOINT_FIXED ? "weld" : "connect");
@@ -476,7 +475,7 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
                 if (j.type != ST_JOINT_FIXED) put_vector(w, "anchor", rotate_back(one.pose.q, sub(at, one.pose.p)));
                 fputs("/>\n", w->out);
             }
-        } else if (j.type == ST_JOINT_TENDON && j.motor.type == ST_MOTOR_MOTION) { /* held at its length */
+        } else if (j.type == ST_JOINT_TENDON && j.motor.type == ST_MOTOR_MOTION) { /* a tendon of constant length */
             fputs("    <tendon", w->out);
             put_name(w, "tendon1", j.name, "");
             fputs("/>\n", w->out);

@@ -1,9 +1,8 @@
-/* import/overlap.c -- links of one robot that overlap at the start do not touch each other.
+/* import/overlap.c -- excludes contacts between links of one robot that overlap at the start.
  *
- * Many robots are drawn with neighbouring links inside each other. Two links of the same tree that overlap as they
- * stand at the start are added to `exclude`, so that `convert` writes them out, and named among the remarks. Pairs with
- * the ground and with other bodies always touch. "overlaps": true of the robot switches it off.
- */
+ * Many robots are drawn with neighbouring links inside each other. Two links of the same tree that overlap in the
+ * initial pose are added to `exclude`, so that `convert` writes them, and are listed in the remarks. Pairs with the
+ * ground and with other bodies always touch. "overlaps": true in the robot switches this off. */
 #include "import/robot.h"
 
 #include "scene/document.h"
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <stiction/query.h>
 
-#define DEEP 1e-6 /* [m]: faces that lie on each other overlap by less, by the rounding of their places */
+#define DEEP 1e-6 /* [m]; faces that touch overlap by less, due to rounding of their positions */
 
 static bool may_touch(const st_Scene *scene, st_BodyId a, st_BodyId b)
 {
@@ -24,9 +23,9 @@ static bool may_touch(const st_Scene *scene, st_BodyId a, st_BodyId b)
     return true;
 }
 
-/* The shapes of each body, one after another. */
+/* The shapes of each body, body by body. */
 typedef struct Owned {
-    int *first, *shape; /* of body b: shape[first[b]] .. shape[first[b + 1] - 1]; ids from 1 */
+    int *first, *shape; /* body b has shape[first[b]] .. shape[first[b + 1] - 1]; ids from 1 */
 } Owned;
 
 static bool list_shapes(const st_Scene *scene, Owned *out)
@@ -47,7 +46,7 @@ static bool list_shapes(const st_Scene *scene, Owned *out)
     return true;
 }
 
-/* How deep two bodies are inside each other, by the shapes that touch; 0: they are apart. */
+/* The deepest overlap of two bodies, over shapes that can touch; 0 if they are apart. */
 static double depth_of(st_System *system, const st_Scene *scene, const Owned *owned, st_BodyId a, st_BodyId b)
 {
     double deepest = 0;
@@ -86,7 +85,7 @@ st_Status sti_overlaps_exclude(sti_Reader *reader)
     Owned owned = {0};
     def.initial = ST_INITIAL_KEEP;
     st_Status status = st_system_create(reader->scene, &def, &system, NULL);
-    if (status != ST_OK) return ST_OK; /* whoever makes one will be told why */
+    if (status != ST_OK) return ST_OK; /* the caller that creates a system gets this error */
     if (!list_shapes(reader->scene, &owned)) status = sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < reader->n_robot_bodies && status == ST_OK; i++)
         for (size_t j = 0; j < i && status == ST_OK; j++) {

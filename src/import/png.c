@@ -13,7 +13,7 @@
 typedef struct Png {
     const char *path;
     st_Error *err;
-    unsigned width, height, depth, colour, samples; /* samples: of a pixel */
+    unsigned width, height, depth, colour, samples; /* samples per pixel */
     unsigned char palette[256][3];
     unsigned char *packed; /* the zlib stream */
     size_t n_packed;
@@ -74,7 +74,7 @@ static int paeth(int a, int b, int c)
     return x <= y && x <= z ? a : y <= z ? b : c;
 }
 
-/* Undo the filter of each row, in place: the row's filter stands before it. */
+/* Undoes the filter of each row in place. The byte before a row gives its filter. */
 static bool unfilter(unsigned char *rows, size_t height, size_t stride, size_t pixel)
 {
     for (size_t y = 0; y < height; y++) {

@@ -1,8 +1,8 @@
-/* import/robots.c -- the members of `robots`: opened, told apart by their root element, taken into the scene's tree.
+/* import/robots.c -- opens the members of `robots`, finds their format by the root element, and adds them to the
+ * scene's tree.
  *
- * A file that is a robot itself is read as the scene {"robots": [{"file": itself}]}, so that --set robots/0/fixed=true
- * speaks of it.
- */
+ * A file that is a robot itself is read as the scene {"robots": [{"file": itself}]}, so that --set
+ * robots/0/fixed=true applies to it. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "import/robot.h"
 
@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #define PATH_SIZE    4096
-#define LONGEST_NAME 60 /* of a robot: names of its parts begin with it */
+#define LONGEST_NAME 60 /* longest name of a robot, which is the prefix of its parts */
 
-/* ---- the robot as it grows ----------------------------------------------------------------------- */
+/* ---- building the robot -------------------------------------------------------------------------- */
 
 st_Status sti_robot_memory(const sti_Robot *robot)
 {
@@ -142,13 +142,13 @@ st_Quat sti_quat_rpy(double roll, double pitch, double yaw)
 st_Mat3 sti_inertia_turned(st_Quat q, const st_Mat3 *inertia)
 {
     st_Mat3 R = quat_matrix(q), Rt = mat3_transpose(&R), RI = mat3_product(&R, inertia), out = mat3_product(&RI, &Rt);
-    for (int i = 0; i < 3; i++) /* symmetric to the last bit: nothing turned stays as it was */
+    for (int i = 0; i < 3; i++) /* make it symmetric to the last bit; without rotation nothing changes */
         for (int j = 0; j < i; j++)
             out.m[3 * i + j] = out.m[3 * j + i] = 0.5 * (out.m[3 * i + j] + out.m[3 * j + i]);
     return out;
 }
 
-/* ---- what is told of it -------------------------------------------------------------------------- */
+/* ---- remarks and origins ------------------------------------------------------------------------- */
 
 st_Status sti_origin(sti_Reader *reader, const json_t *made, const sti_Element *from)
 {
@@ -183,7 +183,7 @@ st_Status sti_remark(sti_Robot *robot, const char *format, ...)
     return sti_reader_remark(robot->reader, "%.400s: %s%s", robot->file, text, cut ? "..." : "");
 }
 
-/* A line behind the others. */
+/* Appends a line. */
 static bool add_line(char **all, const char *line)
 {
     size_t used = *all != NULL ? strlen(*all) : 0;
@@ -201,7 +201,8 @@ st_Status sti_reader_remark(sti_Reader *reader, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (reader->remarks != NULL && strstr(reader->remarks, line) != NULL) return ST_OK; /* the same file again */
+    if (reader->remarks != NULL && strstr(reader->remarks, line) != NULL)
+        return ST_OK; /* the same file was read before */
     if (!add_line(&reader->remarks, line)) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
     return ST_OK;
 }
@@ -235,14 +236,14 @@ static st_Status remark_skipped(sti_Robot *robot)
 
 /* ---- meshes -------------------------------------------------------------------------------------- */
 
-/* The folder that a scene's relative paths start at: as long as its name, up to the last slash. */
+/* Length of the folder of the scene file, including the slash. Relative paths start there. */
 static int scene_folder(const sti_Reader *reader)
 {
     const char *slash = strrchr(reader->label, '/');
     return slash != NULL ? (int)(slash - reader->label) + 1 : 0;
 }
 
-/* Is there such a file, as the scene would write it? */
+/* Is there a file of this path, as the scene would write it? */
 static bool exists(const sti_Robot *robot, const char *path)
 {
     char whole[PATH_SIZE];
@@ -251,13 +252,13 @@ static bool exists(const sti_Robot *robot, const char *path)
     return n < (int)sizeof whole && access(whole, F_OK) == 0;
 }
 
-/* Try one place: `folder` with its slash, if it ends in the package's name or has it inside. */
+/* Tries one folder, given with its slash: it ends in the package's name or contains a folder of that name. */
 static bool in_package(const sti_Robot *robot, const char *folder, const char *name, const char *rest, char *out)
 {
     char whole[PATH_SIZE], *real = NULL;
     int start = folder[0] != '/' ? scene_folder(robot->reader) : 0;
     if (snprintf(out, PATH_SIZE, "%s%s/%s", folder, name, rest) < PATH_SIZE && exists(robot, out)) return true;
-    /* the folder may be the package itself */
+    /* the folder itself may be the package */
     if (snprintf(whole, sizeof whole, "%.*s%s.", start, robot->reader->label, folder) < (int)sizeof whole)
         real = realpath(whole, NULL);
     const char *last = real != NULL ? strrchr(real, '/') : NULL;
@@ -266,7 +267,7 @@ static bool in_package(const sti_Robot *robot, const char *folder, const char *n
     return own && snprintf(out, PATH_SIZE, "%s%s", folder, rest) < PATH_SIZE && exists(robot, out);
 }
 
-/* The folders of an environment variable, apart by colons. `share`: packages are in its share/. */
+/* Tries the folders of an environment variable, separated by colons. `share`: packages are in its share/. */
 static bool in_folders(const sti_Robot *robot, const char *paths, const char *share, const char *name, const char *rest,
                        char *out)
 {
@@ -282,8 +283,8 @@ static bool in_folders(const sti_Robot *robot, const char *paths, const char *sh
     return false;
 }
 
-/* package://NAME/REST, model://NAME/REST: in the folders around the robot's file, then in those that ROS and Gazebo
- * look into; then REST itself around the file: the folder of the package may have another name. */
+/* Resolves package://NAME/REST and model://NAME/REST: in the folders around the robot's file, then in those that ROS
+ * and Gazebo search. Last, REST alone around the file, because the folder of the package may have another name. */
 static bool find_package(const sti_Robot *robot, const char *name, const char *rest, char *out)
 {
     char folder[PATH_SIZE];
@@ -310,13 +311,13 @@ static bool find_package(const sti_Robot *robot, const char *name, const char *r
 st_Status sti_robot_path(sti_Robot *robot, const sti_Element *at, const char *name, const char **out)
 {
     char path[PATH_SIZE], package[256], slashes[PATH_SIZE];
-    const bool shape = sti_element_is(at, "mesh") && !sti_element_is(at->up, "asset"); /* of URDF and SDF */
-    if (strchr(name, '\\') != NULL && strlen(name) < sizeof slashes) {                 /* as Windows writes them */
+    const bool shape = sti_element_is(at, "mesh") && !sti_element_is(at->up, "asset"); /* a shape of URDF or SDF */
+    if (strchr(name, '\\') != NULL && strlen(name) < sizeof slashes) {                 /* backslashes, as on Windows */
         for (size_t k = 0; k <= strlen(name); k++)
             slashes[k] = (char)(name[k] == '\\' ? '/' : name[k]);
         name = slashes;
     }
-    if (shape && robot->meshdir != NULL) { /* as MuJoCo reads URDF: there, or where the name says */
+    if (shape && robot->meshdir != NULL) { /* as MuJoCo reads URDF: in meshdir, or at the path as written */
         const char *last = strrchr(name, '/');
         const int n = snprintf(path, sizeof path, "%s%s%s%s", robot->meshdir[0] == '/' ? "" : robot->folder,
                                robot->meshdir, robot->meshdir[0] != '\0' ? "/" : "", last != NULL ? last + 1 : name);
@@ -345,7 +346,7 @@ st_Status sti_robot_path(sti_Robot *robot, const sti_Element *at, const char *na
         const int folder = scene_folder(robot->reader);
         const char *slash = strrchr(at->file, '/');
         if (rest[0] != '/' && !exists(robot, path) && slash != NULL &&
-            strncmp(at->file, robot->reader->label, (size_t)folder) == 0) { /* beside the file that names it */
+            strncmp(at->file, robot->reader->label, (size_t)folder) == 0) { /* relative to the file that names it */
             char beside[PATH_SIZE];
             n = snprintf(beside, sizeof beside, "%.*s%s", (int)(slash + 1 - at->file) - folder, at->file + folder,
                          rest);
@@ -391,7 +392,7 @@ st_Status sti_robot_mesh(sti_Robot *robot, const sti_Element *at, const char *na
     return *out != NULL ? ST_OK : sti_robot_memory(robot);
 }
 
-/* ---- taking in ----------------------------------------------------------------------------------- */
+/* ---- reading robots ------------------------------------------------------------------------------ */
 
 json_t *sti_robot_scene(const char *label)
 {
@@ -419,13 +420,13 @@ static st_Status import(sti_Robot *robot, const char *text, size_t length)
     sti_Element *root = NULL;
     STI_TRY(sti_xml_parse(robot->files, text, length, robot->file, &root, robot->err));
     st_Status status = sti_note_problem(robot, read_root(robot, root));
-    if (status == ST_OK && robot->n_problems > 0) status = ST_ERR_FORMAT; /* each is in the reader's list */
+    if (status == ST_OK && robot->n_problems > 0) status = ST_ERR_FORMAT; /* each problem is in the reader's list */
     STI_TRY(status);
     STI_TRY(sti_robot_assemble(robot));
     return remark_skipped(robot);
 }
 
-/* Its own text where the scene is nothing but this robot, else that of its file. */
+/* Parses the text already read if the scene is only this robot, else reads its file. */
 static st_Status open_robot(sti_Robot *robot, const sti_Object *object)
 {
     sti_Reader *reader = robot->reader;
@@ -452,13 +453,13 @@ static st_Status open_robot(sti_Robot *robot, const sti_Object *object)
     return status;
 }
 
-/* What the tables cannot say of it. */
+/* Checks that the tables of keys cannot express. */
 static st_Status check_robot(const sti_Object *object)
 {
     const sti_RobotDef *def = &object->def.robot;
     double length = quat_norm(def->orientation);
     sti_Place turn = {object->place, "orientation", 0}, name = {object->place, "name", 0};
-    if (!(fabs(length - 1) < 1e-3)) /* as bodies have it */
+    if (!(fabs(length - 1) < 1e-3)) /* same rule as for bodies */
         return sti_report(object->reader, &turn, ST_ERR_FORMAT,
                           "%s: orientation has length %g, must be a unit quaternion", object->who, length);
     if (def->name != NULL && strlen(def->name) > LONGEST_NAME)
@@ -493,7 +494,7 @@ static st_Status read_robot(sti_Reader *reader, const json_t *entry, size_t inde
 st_Status sti_robots_read(sti_Reader *reader)
 {
     const json_t *list = json_object_get(reader->root, "robots");
-    for (size_t k = 0; k < json_array_size(list); k++) /* what is no list, the scene's table refuses */
+    for (size_t k = 0; k < json_array_size(list); k++) /* if it is no list, the scene reader refuses it */
         STI_TRY(read_robot(reader, json_array_get(list, k), k));
     return sti_geoms_finish(reader);
 }

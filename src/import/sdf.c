@@ -1,10 +1,9 @@
-/* import/sdf.c -- SDFormat 1.4 to 1.9, as Gazebo has it (sdformat.org/spec): worlds and models with their links,
- * joints, inertials and collisions.
+/* import/sdf.c -- SDFormat 1.4 to 1.9, as used by Gazebo (sdformat.org/spec): worlds and models with links, joints,
+ * inertials and collisions.
  *
- * Values are texts of elements. Links are placed in their model, joints in their child link, and `relative_to` may name
- * any other frame. Links and joints need not form a tree: a joint whose child has one already closes a loop. Names of
- * nested models are `model::link`; those of a file with one model are as they are.
- */
+ * Values are texts of elements. Links are placed in their model, joints in their child link, and `relative_to` may
+ * name any other frame. Links and joints need not form a tree: a joint closes a loop if its child already has a
+ * joint. Names of nested models are `model::link`; in a file with one model they are unchanged. */
 #include "import/robot.h"
 #include "math/quat.h"
 #include "scene/document.h"
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define DEEPEST       20 /* models inside models, and includes */
+#define DEEPEST       20 /* depth of models inside models, and of includes */
 #define MOST_INCLUDES 1000
 
 typedef struct Frame { /* a link, joint, frame or model, by its name in its model */
@@ -27,8 +26,8 @@ typedef struct Frame { /* a link, joint, frame or model, by its name in its mode
     const struct Model *inside;   /* m: that model */
     struct Frame *parent, *child; /* joint: the links; parent NULL: the world */
     bool gears;                   /* joint: a gearbox */
-    bool reversed;                /* joint: the world is what the file calls its child */
-    int link;                     /* of the robot; -1: none yet */
+    bool reversed;                /* joint: the file calls the world its child */
+    int link;                     /* number in the robot; -1: none yet */
     struct Frame *next;
 } Frame;
 
@@ -57,7 +56,7 @@ static const char *text_of(const sti_Element *at, const char *name)
     return child != NULL ? child->text : NULL;
 }
 
-/* Numbers of the text of a child; out stays where there is none. A bound may be inf or -inf. */
+/* Reads n numbers from the text of a child element; without one, out stays as it is. A bound may be inf or -inf. */
 static st_Status numbers(const Sdf *sdf, const sti_Element *at, const char *name, int n, double *out)
 {
     const sti_Element *child = at != NULL ? sti_child(at, name) : NULL;
@@ -84,7 +83,7 @@ static bool is_true(const char *text)
     return text != NULL && (strncmp(text, "true", 4) == 0 || text[0] == '1');
 }
 
-/* x y z roll pitch yaw, without what it is relative to. */
+/* Reads x y z roll pitch yaw; *relative is the frame in which they are given. */
 static st_Status read_pose(const Sdf *sdf, const sti_Element *at, st_Pose *out, const char **relative)
 {
     const sti_Element *pose = sti_child(at, "pose");
@@ -95,7 +94,7 @@ static st_Status read_pose(const Sdf *sdf, const sti_Element *at, st_Pose *out, 
     if (pose == NULL) return ST_OK;
     const char *text = pose->text != NULL ? pose->text : "", *format = sti_attribute(pose, "rotation_format");
     if (relative != NULL) *relative = sti_attribute(pose, "relative_to");
-    if (relative != NULL && *relative == NULL) *relative = sti_attribute(pose, "frame"); /* 1.6 */
+    if (relative != NULL && *relative == NULL) *relative = sti_attribute(pose, "frame"); /* SDF 1.6 */
     if (relative != NULL && *relative != NULL && (*relative)[0] == '\0') *relative = NULL;
     while (n < 7 && sti_next_number(&text, &x[n]))
         n++;
@@ -173,7 +172,7 @@ static st_Status add_frame(Sdf *sdf, const Model *model, const sti_Element *at, 
     return ST_OK;
 }
 
-/* Where a model or an include stands in the one around it, or relative to another frame of that one. */
+/* The pose of a model or an include in the outer model, or relative to another frame of it. */
 static st_Status place_model(const Sdf *sdf, const Model *outer, const sti_Element *at, st_Pose *out)
 {
     const char *relative;
@@ -193,7 +192,7 @@ static st_Status place_model(const Sdf *sdf, const Model *outer, const sti_Eleme
     return ST_OK;
 }
 
-/* Links, joints and frames of a model or a world. */
+/* Adds the links, joints and frames of a model or a world. */
 static st_Status add_frames(Sdf *sdf, const Model *model, const sti_Element *at)
 {
     for (const sti_Element *child = at->first; child != NULL; child = child->next) {
@@ -207,8 +206,8 @@ static st_Status add_frames(Sdf *sdf, const Model *model, const sti_Element *at)
 static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, const st_Pose *placed,
                            const char *called, bool single, int depth);
 
-/* <include><uri>: the model of another file, under another name and elsewhere. A folder has it in model.sdf, or in the
- * last file that its model.config names. */
+/* <include><uri>: adds the model of another file, with another name and pose. A folder has it in model.sdf, or in
+ * the last file that its model.config lists. */
 static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at, int depth)
 {
     const char *uri = text_of(at, "uri"), *called = text_of(at, "name");
@@ -226,14 +225,15 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
     STI_TRY(place_model(sdf, outer, at, &pose));
     const char *found;
     st_Error *err = sdf->robot->err, why = {0};
-    sdf->robot->err = &why; /* a file that is not there may be no mistake */
+    sdf->robot->err = &why; /* a missing file is not always an error */
     if (!file && sti_robot_path(sdf->robot, at, path, &found) == ST_ERR_FORMAT) {
         bool known = false;
         char other[1100];
         snprintf(other, sizeof other, "%.1000s/model.config", uri);
         const bool configured = sti_robot_path(sdf->robot, at, other, &found) == ST_OK;
         sdf->robot->err = err;
-        /* Two models that worlds name and that come with Gazebo: known where they are not installed. */
+        /* These two models come with Gazebo and are often used by worlds. They are built in, for the case that
+         * Gazebo is not installed. */
         const char *name = slash != NULL ? slash + 1 : uri;
         const bool sun = strcasecmp(name, "sun") == 0;
         known = sun || strcasecmp(name, "ground_plane") == 0 || strcasecmp(name, "ground plane") == 0;
@@ -277,7 +277,7 @@ static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, 
     Frame *own = NULL;
     if (!single) STI_TRY(add_frame(sdf, outer, at, name, 'm', &own));
     if (own != NULL) own->pose = model->pose, own->state = 2, own->inside = model;
-    STI_TRY(add_frames(sdf, model, at)); /* models inside may stand relative to them */
+    STI_TRY(add_frames(sdf, model, at)); /* models inside it may be placed relative to these */
     for (const sti_Element *child = at->first; child != NULL; child = child->next) {
         if (sti_element_is(child, "model")) STI_TRY(add_model(sdf, model, child, NULL, NULL, false, depth + 1));
         if (sti_element_is(child, "include")) STI_TRY(add_include(sdf, model, child, depth));
@@ -295,7 +295,7 @@ static st_Status read_inertial(const Sdf *sdf, sti_RobotLink *link, const sti_El
     const sti_Element *inertia = at != NULL ? sti_child(at, "inertia") : NULL;
     double v[6] = {1, 0, 0, 1, 0, 1};
     st_Pose pose = pose_identity();
-    link->mass = 1; /* what SDF has where nothing is said */
+    link->mass = 1; /* the default of SDF */
     if (at != NULL && is_true(sti_attribute(at, "auto")))
         return sti_element_fail(sdf->robot->err, at, "auto is not supported, give <mass> and <inertia>");
     if (at != NULL) STI_TRY(read_pose(sdf, at, &pose, NULL));
@@ -339,7 +339,7 @@ static st_Status geometry_json(const Sdf *sdf, const sti_Element *form, st_Pose 
         STI_TRY(numbers(sdf, form, "scale", 3, scales));
         if (uri == NULL) return sti_element_fail(sdf->robot->err, form, "has no <uri>, must have one");
         return sti_robot_mesh(sdf->robot, form, uri, scales, out);
-    } else if (sti_element_is(form, "polyline")) { /* the hull of its corners, up to its height */
+    } else if (sti_element_is(form, "polyline")) { /* the convex hull of its corners, extruded to its height */
         json_t *points = json_array();
         STI_TRY(numbers(sdf, form, "height", 1, &size[2]));
         for (const sti_Element *at = form->first; at != NULL; at = at->next) {
@@ -424,7 +424,8 @@ static const struct {
              {"revolute2", ST_JOINT_UNIVERSAL}, {"screw", ST_JOINT_SCREW}};
 #define N_TYPES ((int)(sizeof types / sizeof types[0]))
 
-/* An axis in the child's frame: in the joint's own, the model's (before 1.5, or asked for), or another one. */
+/* Reads an axis and converts it to the child's frame. It is given in the frame of the joint, of the model (before
+ * 1.5, or by request), or in another one. */
 static st_Status read_axis(const Sdf *sdf, const Frame *joint, const Frame *child, const char *name, st_Vec3 *out)
 {
     const sti_Element *axis = sti_child(joint->at, name), *xyz = axis != NULL ? sti_child(axis, "xyz") : NULL;
@@ -481,8 +482,8 @@ static st_Status read_joint(const Sdf *sdf, const Frame *frame, const Frame *chi
         STI_TRY(read_axis(sdf, frame, child, "axis2", &joint->axis_b));
         return ST_OK;
     }
-    if (joint->type ==
-        ST_JOINT_SCREW) { /* it starts as drawn; metres a turn, or the older radians a metre of a left-hand thread */
+    if (joint->type == ST_JOINT_SCREW) { /* starts as drawn; metres per turn, or in older files radians per metre of a
+                                            left-hand thread */
         double turns = 0;
         STI_TRY(numbers(sdf, frame->at, "thread_pitch", 1, &turns));
         if (turns != 0) joint->pitch = -2 * STI_PI / turns;
@@ -502,7 +503,7 @@ static st_Status read_joint(const Sdf *sdf, const Frame *frame, const Frame *chi
         return sti_element_fail(sdf->robot->err, dynamics, "damping, friction and spring_stiffness must be >= 0");
     if (lower > upper)
         return sti_element_fail(sdf->robot->err, limit, "lower is %g, must be <= upper, %g", lower, upper);
-    if (word[0] != 'c' && lower > -1e15) joint->lower = lower; /* 1e16 and more: none */
+    if (word[0] != 'c' && lower > -1e15) joint->lower = lower; /* limits of 1e16 and more mean none */
     if (word[0] != 'c' && upper < 1e15) joint->upper = upper;
     if (effort > 0 && effort < 1e15) joint->effort = effort;
     joint->stiffness = stiffness;
@@ -526,7 +527,7 @@ static st_Status read_joint(const Sdf *sdf, const Frame *frame, const Frame *chi
     return ST_OK;
 }
 
-/* The link that a joint's <parent> or <child> names, itself or by a frame or model that it carries; NULL: the world. */
+/* Finds the link named by <parent> or <child> of a joint: a link, or the link of a frame or model; NULL: the world. */
 static st_Status find_end(const Sdf *sdf, const Frame *joint, const char *end, Frame **out)
 {
     const char *name = text_of(joint->at, end);
@@ -535,7 +536,7 @@ static st_Status find_end(const Sdf *sdf, const Frame *joint, const char *end, F
     if (strcmp(name, "world") == 0) return ST_OK;
     *out = find_frame(sdf, joint->model, name);
     for (int k = 0; k < DEEPEST && *out != NULL && (*out)->kind != 'l'; k++) {
-        if ((*out)->kind == 'm') { /* the link that the model calls its canonical one, else its first */
+        if ((*out)->kind == 'm') { /* the canonical link of the model, else its first */
             const Model *model = (*out)->inside;
             const char *canonical = sti_attribute(model->at, "canonical_link");
             Frame *first = sdf->frames;
@@ -551,7 +552,7 @@ static st_Status find_end(const Sdf *sdf, const Frame *joint, const char *end, F
     return sti_element_fail(sdf->robot->err, joint->at, "%s is \"%.60s\", there is no link of that name", end, name);
 }
 
-/* A link of the robot, placed in its parent; `joint` NULL: free, or part of the ground. */
+/* Adds a link of the robot, placed in its parent; with `joint` NULL it is free, or part of the ground. */
 static st_Status grow_link(Sdf *sdf, Frame *frame, const Frame *joint, const Frame *parent)
 {
     sti_Robot *robot = sdf->robot;
@@ -605,7 +606,7 @@ static st_Status add_gearbox(const Sdf *sdf, Frame *gear)
     return ST_OK;
 }
 
-/* Links from the roots down: those that no joint has for a child, then what hangs on them; then rings. */
+/* Adds links from the roots down: first those that are no joint's child, then their children; then rings. */
 static st_Status grow(Sdf *sdf)
 {
     bool *used = sti_xml_keep(sdf->robot->files, (size_t)sdf->n_joints + 1);
@@ -615,14 +616,14 @@ static st_Status grow(Sdf *sdf)
         if (frame->kind != 'j') continue;
         STI_TRY(find_end(sdf, frame, "child", &frame->child));
         STI_TRY(find_end(sdf, frame, "parent", &frame->parent));
-        frame->reversed = frame->child == NULL; /* the link moves the other way about the same axis */
+        frame->reversed = frame->child == NULL; /* the link moves in the opposite direction about the same axis */
         if (frame->reversed) frame->child = frame->parent, frame->parent = NULL;
         frame->gears = sti_attribute(frame->at, "type") != NULL &&
-                       strcmp(sti_attribute(frame->at, "type"), "gearbox") == 0; /* which holds no links */
+                       strcmp(sti_attribute(frame->at, "type"), "gearbox") == 0; /* a gearbox connects no links */
         if (frame->child == NULL)
             return sti_element_fail(sdf->robot->err, frame->at, "parent and child are the world, one must be a link");
     }
-    for (int pass = 0; pass < 2; pass++) /* first what hangs on nothing, then one of each ring */
+    for (int pass = 0; pass < 2; pass++) /* first links without a parent joint, then one of each ring */
         for (Frame *root = sdf->frames; root != NULL; root = root->next) {
             bool child_of = false;
             if (root->kind != 'l' || root->link >= 0) continue;
@@ -630,7 +631,7 @@ static st_Status grow(Sdf *sdf)
                 child_of = child_of || (j->kind == 'j' && !j->gears && j->child == root);
             Frame *hold = NULL;
             int n = 0;
-            for (Frame *j = sdf->frames; j != NULL && child_of; j = j->next) { /* a joint to the world holds it */
+            for (Frame *j = sdf->frames; j != NULL && child_of; j = j->next) { /* a joint connects it to the world */
                 if (j->kind != 'j') continue;
                 if (j->child == root && j->parent == NULL && hold == NULL && !used[n] && !j->gears)
                     hold = j, used[n] = true;
@@ -659,7 +660,7 @@ static st_Status grow(Sdf *sdf)
             STI_TRY(add_gearbox(sdf, j));
             continue;
         }
-        /* A joint between two links that are there already: a tie. */
+        /* A joint between two links that are already in the tree becomes a tie. */
         sti_Robot *robot = sdf->robot;
         sti_RobotJoint made = sti_robot_joint(j->at);
         STI_TRY(read_joint(sdf, j, j->child, &made));
@@ -710,7 +711,7 @@ st_Status sti_sdf_read(sti_Robot *robot, const sti_Element *root)
     if (world != NULL) STI_TRY(add_frames(&sdf, &outer, world));
     for (const sti_Element *at = all->first; at != NULL; at = at->next)
         n += sti_element_is(at, "model") || sti_element_is(at, "include");
-    const bool single = n == 1 && sdf.frames == NULL; /* what the world itself has speaks of model::link */
+    const bool single = n == 1 && sdf.frames == NULL; /* joints of the world itself refer to model::link */
     for (const sti_Element *at = all->first; at != NULL; at = at->next) {
         if (sti_element_is(at, "model")) STI_TRY(add_model(&sdf, &outer, at, NULL, NULL, single, 0));
         if (sti_element_is(at, "include")) STI_TRY(add_include(&sdf, &outer, at, 0));

@@ -1,8 +1,7 @@
-/* import/urdf.c -- the Unified Robot Description Format, as ROS has it (wiki.ros.org/urdf/XML).
+/* import/urdf.c -- the Unified Robot Description Format, as used by ROS (wiki.ros.org/urdf/XML).
  *
  * <robot> holds <link>s and <joint>s. A joint's frame is that of its child: <origin> places it in the parent's frame,
- * rpy being roll, pitch, yaw about the parent's fixed axes; <axis> is in the joint's own frame. Links form a tree.
- */
+ * rpy being roll, pitch, yaw about the parent's fixed axes; <axis> is in the joint's own frame. Links form a tree. */
 #include "import/robot.h"
 #include "import/xacro.h"
 #include "math/quat.h"
@@ -14,7 +13,7 @@
 
 /* ---- values -------------------------------------------------------------------------------------- */
 
-/* <origin xyz rpy> of an element, both of them 0 where left out. */
+/* Reads <origin xyz rpy> of an element; each is 0 if left out. */
 static st_Status read_origin(sti_Robot *robot, const sti_Element *element, st_Pose *out)
 {
     const sti_Element *origin = sti_child(element, "origin");
@@ -27,7 +26,7 @@ static st_Status read_origin(sti_Robot *robot, const sti_Element *element, st_Po
     return ST_OK;
 }
 
-/* A number of an element, > 0 or >= 0. */
+/* Reads a number of an element, > 0 or >= 0. */
 static st_Status read_size(sti_Robot *robot, const sti_Element *element, const char *name, bool zero, double *out)
 {
     STI_TRY(sti_numbers(robot->err, element, name, 1, true, out));
@@ -42,7 +41,8 @@ static st_Status read_text(sti_Robot *robot, const sti_Element *element, const c
     return sti_element_fail(robot->err, element, "%s is missing, must be a name", name);
 }
 
-/* What an element may hold. What is foreign is named among the remarks; what is nearly a known word is a mistake. */
+/* Checks the children of an element. Unknown ones are listed in the remarks; a name close to a known one is an
+ * error. */
 static st_Status check_children(sti_Robot *robot, const sti_Element *element, const char *const *known,
                                 const char *const *passed)
 {
@@ -69,8 +69,8 @@ static st_Status check_children(sti_Robot *robot, const sti_Element *element, co
 
 /* ---- links --------------------------------------------------------------------------------------- */
 
-#define THIN 1e-3 /* of the longest side: thickness of shapes that have none */
-#define BALL 0.05 /* [m]: radius that stands for an inertia that the file does not know */
+#define THIN 1e-3 /* thickness of shapes that have none, as a part of the longest side */
+#define BALL 0.05 /* [m]: radius of the ball whose inertia is used if the file gives none */
 
 static st_Status read_inertial(sti_Robot *robot, sti_RobotLink *link, const sti_Element *inertial)
 {
@@ -97,7 +97,7 @@ static st_Status read_inertial(sti_Robot *robot, sti_RobotLink *link, const sti_
     return sti_mend_inertia(robot, link);
 }
 
-/* turn: of the shape in the frame that the file gives it. */
+/* turn: rotation of our shape in the frame of the file's shape. */
 static st_Status geometry_json(sti_Robot *robot, const sti_Element *form, st_Quat *turn, json_t **out)
 {
     double size[3] = {1, 1, 1}, radius = 0, length = 0;
@@ -119,7 +119,7 @@ static st_Status geometry_json(sti_Robot *robot, const sti_Element *form, st_Qua
     } else if (sti_element_is(form, "cylinder") || sti_element_is(form, "capsule")) {
         STI_TRY(read_size(robot, form, "radius", false, &radius));
         STI_TRY(read_size(robot, form, "length", true, &length));
-        if (length == 0 && sti_element_is(form, "capsule")) { /* a ball */
+        if (length == 0 && sti_element_is(form, "capsule")) { /* a sphere */
             *out = json_pack("{s:s, s:f}", "type", "sphere", "radius", radius);
             return *out != NULL ? ST_OK : sti_robot_memory(robot);
         }
@@ -128,7 +128,7 @@ static st_Status geometry_json(sti_Robot *robot, const sti_Element *form, st_Qua
             STI_TRY(sti_remark(robot, "a cylinder without length is a thousandth of its radius long"));
         }
         *out = json_pack("{s:s, s:f, s:f}", "type", form->name, "radius", radius, "length", length);
-    } else if (sti_element_is(form, "plane")) { /* of Bullet; one that moves is refused by the scene */
+    } else if (sti_element_is(form, "plane")) { /* Bullet's; the scene refuses one that moves */
         double normal[3] = {0, 0, 1};
         STI_TRY(sti_numbers(robot->err, form, "normal", 3, false, normal));
         if (!(norm(vec3_load(normal)) > 0))
@@ -168,7 +168,7 @@ static st_Status read_collision(sti_Robot *robot, sti_RobotLink *link, const sti
         return ST_OK;
     }
     STI_TRY(status);
-    const char *concave = sti_attribute(collision, "concave"); /* of Bullet: the surface itself, not its hull */
+    const char *concave = sti_attribute(collision, "concave"); /* Bullet's: the surface itself, not its hull */
     if (concave == NULL) concave = sti_attribute(link->at, "concave");
     if (concave != NULL && strcmp(concave, "yes") == 0 && sti_element_is(geometry->first, "mesh"))
         json = sti_with(json, "type", json_string("mesh"));
@@ -198,12 +198,12 @@ static st_Status read_link(sti_Robot *robot, sti_RobotLink *link)
 static const struct {
     const char *word;
     st_JointType type;
-    bool axis, limits; /* limits: must have <limit> */
+    bool axis, limits; /* limits: <limit> is required */
 } types[] = {
     {"fixed", ST_JOINT_FIXED, false, false},        {"revolute", ST_JOINT_REVOLUTE, true, true},
     {"continuous", ST_JOINT_REVOLUTE, true, false}, {"prismatic", ST_JOINT_PRISMATIC, true, true},
     {"planar", ST_JOINT_PLANAR, true, false},       {"floating", ST_JOINT_FREE, false, false},
-    {"spherical", ST_JOINT_BALL, false, false},     {"ball", ST_JOINT_BALL, false, false}, /* of Bullet and Drake */
+    {"spherical", ST_JOINT_BALL, false, false},     {"ball", ST_JOINT_BALL, false, false}, /* from Bullet and Drake */
 };
 #define N_TYPES ((int)(sizeof types / sizeof types[0]))
 
@@ -221,7 +221,7 @@ static st_Status read_type(sti_Robot *robot, const sti_Element *at, int *out)
     return sti_element_fail(robot->err, at, "type is \"%.40s\"%s", word, text);
 }
 
-/* A joint that cannot move holds its link where x is. */
+/* Makes a joint fixed at coordinate x. */
 static st_Status lock_joint(sti_Robot *robot, sti_RobotLink *link, double x)
 {
     sti_RobotJoint *joint = &link->joint;
@@ -235,7 +235,7 @@ static st_Status lock_joint(sti_Robot *robot, sti_RobotLink *link, double x)
     return sti_remark(robot, "joint \"%.60s\" cannot move: it is fixed at %g", joint->name, x);
 }
 
-/* A number, or inf: none. */
+/* Reads a number; inf means none. */
 static st_Status read_bound(const sti_Robot *robot, const sti_Element *at, const char *name, double *out)
 {
     const char *text = sti_attribute(at, name);
@@ -261,7 +261,7 @@ static st_Status read_limit(sti_Robot *robot, sti_RobotLink *child, const sti_El
         sti_skip(robot, "velocity of <limit>");
     }
     if (effort < 0) return sti_element_fail(robot->err, limit, "effort is %g, must be >= 0", effort);
-    if (effort > 0) joint->effort = effort; /* 0 is what people write who do not know */
+    if (effort > 0) joint->effort = effort; /* files with an unknown effort give 0 */
     joint->driven = true;
     if (!bounds) return ST_OK;
     if (lower > upper) return sti_element_fail(robot->err, limit, "lower is %g, must be <= upper, %g", lower, upper);
@@ -297,7 +297,7 @@ static st_Status read_joint(sti_Robot *robot, sti_RobotLink *child, const sti_El
     joint->floating = types[type].type == ST_JOINT_FREE;
     joint->type = joint->floating ? ST_JOINT_FIXED : types[type].type;
     if (types[type].axis) {
-        /* The axis, (1, 0, 0) where left out. */
+        /* The axis; (1, 0, 0) if left out. */
         const sti_Element *axis = sti_child(at, "axis");
         double xyz[3] = {1, 0, 0};
         if (axis != NULL) STI_TRY(sti_numbers(robot->err, axis, "xyz", 3, true, xyz));
@@ -330,7 +330,7 @@ static st_Status read_joint(sti_Robot *robot, sti_RobotLink *child, const sti_El
 
 /* ---- the tree ------------------------------------------------------------------------------------ */
 
-/* Links and joints in the order of the file, before they are a tree. */
+/* Links and joints in file order, before the tree is built. */
 typedef struct Graph {
     const sti_Element **links, **joints; /* joints[k]: the joint whose child is links[k]; NULL: a root */
     int *parents, *first, *next;         /* of links[k]: parent; first child; next child of the same parent; -1: none */
@@ -344,7 +344,7 @@ static int find_link(const Graph *graph, const char *name)
     return -1;
 }
 
-/* <parent link="..."/> or <child link="..."/> of a joint. */
+/* Finds the link of <parent link="..."/> or <child link="..."/> of a joint. */
 static st_Status find_end(sti_Robot *robot, const Graph *graph, const sti_Element *joint, const char *end, int *out)
 {
     const sti_Element *at = sti_child(joint, end);
@@ -368,7 +368,7 @@ static bool welded_to_root(const sti_Robot *robot, int k)
     return k == 0;
 }
 
-/* The first element that is a macro; NULL: none. */
+/* The first element of a macro; NULL: none. */
 static const sti_Element *find_xacro(const sti_Element *root)
 {
     for (const sti_Element *at = root->first; at != NULL; at = at->next)
@@ -382,7 +382,7 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
     static const char *const passed[] = {"ros2_control", "sensor", "drake:joint", "mujoco", NULL};
     size_t room = 0;
     if (find_xacro(root) != NULL) {
-        /* Expanded by the program of that name, where it is installed. */
+        /* Macros are expanded by the program xacro, if it is installed. */
         const sti_Element *at = find_xacro(root);
         char *text = NULL;
         size_t length = 0;
@@ -409,7 +409,7 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
     }
     STI_TRY(check_children(robot, root, known, passed));
     Graph graph = {0};
-    room += 2; /* never nothing; the world */
+    room += 2; /* one more so that it is never 0, one for the world */
     graph.links = sti_xml_keep(robot->files, room * sizeof(void *));
     graph.joints = sti_xml_keep(robot->files, room * sizeof(void *));
     int *numbers = sti_xml_keep(robot->files, 5 * room * sizeof *numbers);
@@ -437,7 +437,7 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
     }
     if (graph.n == 0) return sti_element_fail(robot->err, root, "has no <link>, must have at least one");
     for (const sti_Element *at = root->first; at != NULL && find_link(&graph, "world") < 0; at = at->next) {
-        /* Drake's files name the world as a parent without a link of that name. */
+        /* Drake's files name the world as a parent without declaring a link of that name. */
         const sti_Element *end = sti_element_is(at, "joint") ? sti_child(at, "parent") : NULL;
         const char *name = end != NULL ? sti_attribute(end, "link") : NULL;
         if (name == NULL || strcmp(name, "world") != 0 || graph.n == STI_MOST_LINKS) continue;
@@ -481,7 +481,7 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
     if (!(top >= 0)) {
         return sti_element_fail(robot->err, graph.joints[0], "links form a ring, must form a tree with one root");
     }
-    /* From the root down, parents first. `order` and `index` (graph to robot) have room for all. */
+    /* Adds links from the root down, parents first. `order` and `index` (from graph to robot) have room for all. */
     int n = 0;
     order[n++] = top;
     for (int k = 0; k < n; k++) {
@@ -510,14 +510,14 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
                                     robot->links[other].joint.at->line);
     }
 
-    /* Does the root stand still? As the scene says; else where it is called world, or has no mass, nor anything
-     * that is welded to it. */
+    /* Is the root fixed? The scene may set it. By default it is fixed if its name is world, or if it has no mass and
+     * nothing with mass is welded to it. */
     double mass = 0;
     for (int k = 0; k < robot->n_links; k++)
         if (welded_to_root(robot, k)) mass += robot->links[k].mass;
     bool said = json_object_get(robot->entry, "fixed") != NULL;
     robot->links[0].joint.floating = said ? !robot->def.fixed : mass > 0 && strcmp(robot->links[0].name, "world") != 0;
-    /* What a transmission drives can be driven. */
+    /* A joint with a transmission can be driven. */
     for (const sti_Element *at = root->first; at != NULL; at = at->next)
         for (const sti_Element *part = at->first; part != NULL; part = part->next) {
             const char *name = sti_element_is(part, "joint") ? sti_attribute(part, "name") : NULL;

@@ -1,6 +1,5 @@
-/* import/xacro.c -- files with ROS's macros, expanded by the program `xacro` where it is installed. It is started
- * without a shell; its output is read up to its end, its errors are its own.
- */
+/* import/xacro.c -- expands files with ROS macros by the program `xacro`, if it is installed. It is started without
+ * a shell; its output is read to the end, its error output is not captured. */
 #define _XOPEN_SOURCE 700
 #include "import/xacro.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-/* The text that the program xacro makes of a file; malloc'd. */
+/* Runs the program xacro on a file and returns its output; malloc'd. */
 st_Status sti_xacro_expand(const char *path, char **text, size_t *length, st_Error *err);
 
 #endif

@@ -47,12 +47,12 @@ void sti_xml_free(sti_Xml *xml)
 typedef struct Parse {
     XML_Parser parser;
     sti_Xml *xml;
-    const char *file; /* kept */
+    const char *file; /* memory of the tree */
     sti_Element *root, *open;
-    char *text; /* of the open element so far; malloc'd */
+    char *text; /* text of the open element so far; malloc'd */
     size_t n_text, text_room;
     int depth;
-    st_Status status; /* of our own handlers: they stop the parser */
+    st_Status status; /* of our handlers: a failure stops the parser */
     const char *why;
 } Parse;
 
@@ -64,7 +64,7 @@ static void stop(Parse *p, st_Status status, const char *why)
     XML_StopParser(p->parser, XML_FALSE);
 }
 
-/* Name, then the attributes in the same block: pointers first, then the texts. */
+/* Stores name and attributes in one block: pointers first, then the strings. */
 static sti_Element *keep_element(Parse *p, const char *name, const char **attributes)
 {
     size_t n = 0, size = sizeof(sti_Element) + strlen(name) + 1;
@@ -134,7 +134,7 @@ static void on_text(void *ctx, const char *text, int n)
     p->n_text += length;
 }
 
-/* What was said between the tags, without the spaces around it. */
+/* Stores the text between the tags, without surrounding spaces. */
 static bool keep_text(Parse *p)
 {
     size_t first = 0, n = p->n_text;
@@ -174,16 +174,16 @@ static st_Status report_syntax(const Parse *p, st_Error *err)
     if (p->status != ST_OK) return sti_report_line(&reader, line, p->status, "%s", p->why);
     if (code == XML_ERROR_NO_MEMORY) return sti_report_line(&reader, line, ST_ERR_MEMORY, "out of memory");
     if (p->open != NULL) {
-        char who[120];
-        sti_element_text(p->open, who, sizeof who);
-        snprintf(inside, sizeof inside, " inside %s of line %d", who, p->open->line);
+        char subject[120];
+        sti_element_text(p->open, subject, sizeof subject);
+        snprintf(inside, sizeof inside, " inside %s of line %d", subject, p->open->line);
     }
     return sti_report_line(&reader, line, ST_ERR_FORMAT, "not XML%s: %s", inside, XML_ErrorString(code));
 }
 
 static st_Status parse(Parse *p, const char *text, size_t length, st_Error *err)
 {
-    const size_t most = (size_t)1 << 24; /* at once: expat counts in int */
+    const size_t most = (size_t)1 << 24; /* bytes per call: expat counts in int */
     XML_SetUserData(p->parser, p);
     XML_SetElementHandler(p->parser, on_start, on_end);
     XML_SetCharacterDataHandler(p->parser, on_text);
@@ -198,9 +198,9 @@ static st_Status parse(Parse *p, const char *text, size_t length, st_Error *err)
     }
 }
 
-/* Robot files are written for parsers that accept more than XML: a declaration after blanks or comments, "--" inside a
- * comment, bytes of another encoding in comments. Blanks take the place of comments and of a declaration that is not at
- * the beginning; lines stay where they are.                                                                        */
+/* Robot files are written for parsers that accept more than XML: a declaration after blanks or comments, "--" inside
+ * a comment, bytes of another encoding in comments. Comments, and a declaration that is not at the beginning, are
+ * overwritten by blanks, so that line numbers stay correct. */
 static void blank_comments(char *text, size_t length)
 {
     const char *const end = text + length;
@@ -222,7 +222,7 @@ static void blank_comments(char *text, size_t length)
         for (const char *to = from; closing != NULL && after == NULL && (size_t)(end - to) >= n; to++)
             if (memcmp(to, closing, n) == 0) after = to + n;
         if (closing == NULL) continue;
-        if (after == NULL) return; /* expat reports what is not closed */
+        if (after == NULL) return; /* expat reports comments that are not closed */
         for (char *to = at; to < after && closing[0] != ']'; to++)
             if (*to != '\n') *to = ' ';
         at += after - at - 1;
@@ -253,7 +253,7 @@ st_Status sti_xml_parse(sti_Xml *xml, const char *text, size_t length, const cha
     return status;
 }
 
-/* ---- asking -------------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------------- */
 
 bool sti_element_is(const sti_Element *element, const char *name)
 {
@@ -274,7 +274,7 @@ const sti_Element *sti_child(const sti_Element *element, const char *name)
     return NULL;
 }
 
-/* Elements without a name of their own are told by the nearest one around them that has. */
+/* An element without a name is described by the nearest element around it that has one. */
 void sti_element_text(const sti_Element *element, char *out, size_t size)
 {
     const char *name = sti_attribute(element, "name");
@@ -291,18 +291,18 @@ void sti_element_text(const sti_Element *element, char *out, size_t size)
 
 st_Status(sti_element_fail)(st_Error *err, const sti_Element *element, const char *format, ...)
 {
-    char who[200], what[300];
+    char subject[200], what[300];
     va_list args;
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    sti_element_text(element, who, sizeof who);
+    sti_element_text(element, subject, sizeof subject);
     const sti_Reader reader = {.label = element->file, .err = err};
-    return sti_report_line(&reader, element->line, ST_ERR_FORMAT, "%s: %s", who, what);
+    return sti_report_line(&reader, element->line, ST_ERR_FORMAT, "%s: %s", subject, what);
 }
 
-/* A number at *text, which moves past it; *out stays where there is none. Words like nan and inf are no numbers here,
- * nor is what base/range.h excludes. */
+/* Reads a number at *text and moves *text past it; *out is unchanged if there is none. nan and inf do not count as
+ * numbers, nor do values that base/range.h excludes. */
 bool sti_next_number(const char **text, double *out)
 {
     const char *end;

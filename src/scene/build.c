@@ -23,7 +23,8 @@ static st_Status build_read_word(const sti_Object *object, const st_Setting *set
     char text[400], found[80];
     sti_found_text(value, found, sizeof found);
     sti_nearest_text(&nearest, "must be one of", text, sizeof text);
-    return sti_report(object->reader, place, ST_ERR_FORMAT, "%s: %s is %s%s", object->who, setting->key, found, text);
+    return sti_report(object->reader, place, ST_ERR_FORMAT, "%s: %s is %s%s", object->subject, setting->key, found,
+                      text);
 }
 
 static st_Status setting_value(const sti_Object *object, const st_Setting *setting, const json_t *value,
@@ -59,20 +60,21 @@ static st_Status read_setting(sti_Reader *reader, const sti_Object *object, cons
         for (int i = 0; i < st_setting_count(); i++)
             sti_nearest_try(&nearest, st_setting(i)->key);
         sti_nearest_text(&nearest, "known keys", text, sizeof text);
-        return sti_report(object->reader, &place, ST_ERR_FORMAT, "%s has no key \"%.60s\"%s", object->who, key, text);
+        return sti_report(object->reader, &place, ST_ERR_FORMAT, "%s has no key \"%.60s\"%s", object->subject, key,
+                          text);
     }
     STI_TRY(setting_value(object, setting, value, &place, &read));
     st_Error why = {0};
     st_Status status = st_setting_set(&reader->def, key, &read, &why);
     if (status == ST_OK) return ST_OK;
-    return sti_report(reader, &place, ST_ERR_FORMAT, "%s: %s", object->who, why.message);
+    return sti_report(reader, &place, ST_ERR_FORMAT, "%s: %s", object->subject, why.message);
 }
 
 /* The preset first, wherever it stands; then the other keys override single choices. */
 static st_Status read_simulation(sti_Reader *reader)
 {
     sti_Place place = {NULL, "simulation", 0};
-    sti_Object object = {.reader = reader, .place = &place, .who = "simulation"};
+    sti_Object object = {.reader = reader, .place = &place, .subject = "simulation"};
     json_t *simulation = json_object_get(reader->root, "simulation"), *value;
     const char *key;
     st_Status status = ST_OK, bad;
@@ -101,7 +103,7 @@ static st_Status default_point(const sti_Object *object, const char *key, const 
         return sti_report(object->reader, object->place, ST_ERR_FORMAT,
                           "%s: \"%s\" is missing: end %s is on the ground, which has no default position; must be "
                           "three numbers [x, y, z]",
-                          object->who, key, end);
+                          object->subject, key, end);
     st_Status status = st_scene_body(object->reader->scene, body, &def);
     if (status == ST_OK) *out = def.pose.p;
     return status;
@@ -137,8 +139,8 @@ static st_Status add_joint(sti_Reader *reader, sti_Object *object, st_BodyId unu
         st_TendonPoint path[65];
         const json_t *list = json_object_get(object->json, "path");
         sti_Place place = {object->place, "path", 0};
-        char family[sizeof object->who + 4];
-        snprintf(family, sizeof family, "of %s", object->who);
+        char family[sizeof object->subject + 4];
+        snprintf(family, sizeof family, "of %s", object->subject);
         for (size_t i = 0; i < json_array_size(list) && def->n_path < 65; i++) {
             sti_Place at = {&place, NULL, i};
             sti_Object part = {
@@ -209,8 +211,8 @@ static st_Status add_list(sti_Reader *reader, const json_t *list, const sti_Plac
 static void build_check_shapes(sti_Reader *reader, const sti_Object *body)
 {
     sti_Place place = {body->place, "shapes", 0};
-    char family[sizeof body->who + 4];
-    snprintf(family, sizeof family, "of %s", body->who);
+    char family[sizeof body->subject + 4];
+    snprintf(family, sizeof family, "of %s", body->subject);
     (void)add_list(reader, json_object_get(body->json, "shapes"), &place, &sti_shape_kind, NULL, family, ST_GROUND);
 }
 
@@ -223,7 +225,7 @@ static st_Status check_locked_velocity(const sti_Object *object)
     for (size_t i = 0; i < 6; i++) {
         if (velocity[i] == 0 || (!def->fixed && (def->locks & (1u << i)) == 0)) continue;
         sti_Place place = {object->place, i < 3 ? "velocity" : "angular_velocity", 0}, at = {&place, NULL, i % 3};
-        return sti_report(object->reader, &at, ST_ERR_FORMAT, "%s: %s[%zu] is %g, must be 0: %s", object->who,
+        return sti_report(object->reader, &at, ST_ERR_FORMAT, "%s: %s[%zu] is %g, must be 0: %s", object->subject,
                           place.key, i % 3, velocity[i], def->fixed ? "the body is fixed" : "that direction is locked");
     }
     return ST_OK;
@@ -243,7 +245,7 @@ static st_Status check_mass(sti_Reader *reader, const sti_Object *object, st_Bod
     if (!(mass > 0) || fabs(mass - wanted) <= MASS_MISMATCH * wanted) return ST_OK;
     return sti_report(reader, &place, ST_ERR_FORMAT,
                       "%s: mass is %g kg, but its shapes have %g kg by their densities: leave out one of the two",
-                      object->who, wanted, mass);
+                      object->subject, wanted, mass);
 }
 
 static st_Status build_add_body(sti_Reader *reader, sti_Object *object, st_BodyId unused)
@@ -252,14 +254,14 @@ static st_Status build_add_body(sti_Reader *reader, sti_Object *object, st_BodyI
     const st_BodyDef *def = &object->def.body;
     sti_Place name_place = {object->place, "name", 0}, shapes_place = {object->place, "shapes", 0};
     st_BodyId id;
-    char family[sizeof object->who + 4];
+    char family[sizeof object->subject + 4];
 
     if (def->name != NULL && strcmp(def->name, "ground") == 0)
         return sti_report(reader, &name_place, ST_ERR_FORMAT,
-                          "%s: the name \"ground\" is reserved for the ground, which does not move", object->who);
+                          "%s: the name \"ground\" is reserved for the ground, which does not move", object->subject);
     STI_TRY(check_locked_velocity(object));
     STI_TRY(sti_complete(object, st_scene_add_body(reader->scene, def, &id, reader->err)));
-    snprintf(family, sizeof family, "of %s", object->who);
+    snprintf(family, sizeof family, "of %s", object->subject);
     STI_TRY(add_list(reader, json_object_get(object->json, "shapes"), &shapes_place, &sti_shape_kind, build_add_shape,
                      family, id));
     STI_TRY(check_mass(reader, object, id));
@@ -307,8 +309,8 @@ static st_Status read_keyframe_list(sti_Reader *reader, const sti_Object *object
 {
     const json_t *list = json_object_get(object->json, key);
     sti_Place place = {object->place, key, 0};
-    char family[sizeof object->who + 4];
-    snprintf(family, sizeof family, "of %s", object->who);
+    char family[sizeof object->subject + 4];
+    snprintf(family, sizeof family, "of %s", object->subject);
     for (size_t i = 0; to != NULL && i < json_array_size(list); i++) {
         sti_Place at = {&place, NULL, i};
         sti_Object part = {.reader = reader, .kind = kind, .place = &at, .json = json_array_get(list, i)};
@@ -352,7 +354,7 @@ static st_Status add_exclusions(sti_Reader *reader)
 {
     const json_t *list = json_object_get(reader->root, "exclude");
     sti_Place place = {NULL, "exclude", 0};
-    sti_Object object = {.reader = reader, .place = &place, .who = "exclude"};
+    sti_Object object = {.reader = reader, .place = &place, .subject = "exclude"};
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *pair = json_array_get(list, i);
         sti_Place at = {&place, NULL, i};

@@ -35,7 +35,7 @@ st_Status sti_region_read(const sti_Value *v, void *field)
     char text[400];
     sti_nearest_text(&nearest, "regions", text, sizeof text);
     return sti_report(reader, v->place, ST_ERR_FORMAT, "%s: %s is \"%.60s\", there is no region of that name%s",
-                      v->object->who, v->key->key, name, text);
+                      v->object->subject, v->key->key, name, text);
 }
 
 st_Status sti_region_keep(sti_Reader *reader, sti_Object *object)
@@ -43,11 +43,12 @@ st_Status sti_region_keep(sti_Reader *reader, sti_Object *object)
     const char *name = json_string_value(json_object_get(object->json, "name"));
     if (name == NULL || name[0] == '\0')
         return sti_report(reader, object->place, ST_ERR_FORMAT,
-                          "%s: \"name\" is missing, a region in the list needs one: others refer to it", object->who);
+                          "%s: \"name\" is missing, a region in the list needs one: others refer to it",
+                          object->subject);
     for (int k = 0; k < reader->n_regions; k++)
         if (strcmp(reader->regions[k].name, name) == 0)
             return sti_report(reader, object->place, ST_ERR_FORMAT,
-                              "%s: its name is used twice; names of regions must differ", object->who);
+                              "%s: its name is used twice; names of regions must differ", object->subject);
     sti_NamedRegion *larger = realloc(reader->regions, (size_t)(reader->n_regions + 1) * sizeof *larger);
     if (larger == NULL) return sti_report(reader, object->place, ST_ERR_MEMORY, "out of memory for regions");
     reader->regions = larger;
@@ -98,12 +99,12 @@ static st_Status read_shapes(sti_Reader *reader, const sti_Object *fill, Shapes 
     const json_t *list = json_object_get(fill->json, "shapes");
     const sti_Place place = {fill->place, "shapes", 0};
     const size_t n = json_array_size(list);
-    char family[sizeof fill->who + 4];
-    snprintf(family, sizeof family, "of %s", fill->who);
+    char family[sizeof fill->subject + 4];
+    snprintf(family, sizeof family, "of %s", fill->subject);
     out->object = calloc(n, sizeof *out->object);
     out->def = calloc(n, sizeof *out->def);
     if (out->object == NULL || out->def == NULL)
-        return sti_report(reader, &place, ST_ERR_MEMORY, "%s: out of memory for %zu shapes", fill->who, n);
+        return sti_report(reader, &place, ST_ERR_MEMORY, "%s: out of memory for %zu shapes", fill->subject, n);
     for (out->n = 0; out->n < n;) {
         const sti_Place at = {&place, NULL, out->n};
         sti_Object *object = &out->object[out->n];
@@ -122,7 +123,7 @@ static st_Status check_not_both(const sti_Object *object, const char *a, const c
 {
     if (!sti_object_has(object, a) || !sti_object_has(object, b)) return ST_OK;
     return sti_report(object->reader, object->place, ST_ERR_FORMAT,
-                      "%s: has both \"%s\" and \"%s\", must have one of them", object->who, a, b);
+                      "%s: has both \"%s\" and \"%s\", must have one of them", object->subject, a, b);
 }
 
 static void free_shapes(Shapes *shapes)
@@ -154,7 +155,7 @@ st_Status sti_inlet_add(sti_Reader *reader, sti_Object *object)
     STI_TRY(check_not_both(object, "rate", "mass_rate"));
     if (!sti_object_has(object, "rate") && !sti_object_has(object, "mass_rate"))
         return sti_report(reader, object->place, ST_ERR_FORMAT,
-                          "%s: has neither \"rate\" nor \"mass_rate\", must have one of them", object->who);
+                          "%s: has neither \"rate\" nor \"mass_rate\", must have one of them", object->subject);
     st_Status status = read_shapes(reader, object, &shapes);
     def->grains.shapes = shapes.def;
     def->grains.n_shapes = (int)shapes.n;

@@ -40,10 +40,10 @@ static st_Status read_variant(sti_Object *object)
     char text[400], found[80];
     sti_nearest_text(&nearest, "must be one of", text, sizeof text);
     if (value == NULL)
-        return sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s: \"%s\" is missing%s", object->who,
+        return sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s: \"%s\" is missing%s", object->subject,
                           key->key, text);
     sti_found_text(value, found, sizeof found);
-    return sti_report(object->reader, &place, ST_ERR_FORMAT, "%s: %s is %s%s", object->who, key->key, found, text);
+    return sti_report(object->reader, &place, ST_ERR_FORMAT, "%s: %s is %s%s", object->subject, key->key, found, text);
 }
 
 /* `a revolute joint`, or `a body` where there are no variants. */
@@ -90,8 +90,8 @@ static st_Status check_known(const sti_Object *object)
         what_it_is(object, what, sizeof what);
         sti_nearest_text(&nearest, "known keys", text, sizeof text);
         sti_Place place = {object->place, name, 0};
-        status = sti_report(object->reader, &place, ST_ERR_FORMAT, "%s: %s has no key \"%.60s\"%s", object->who, what,
-                            name, text);
+        status = sti_report(object->reader, &place, ST_ERR_FORMAT, "%s: %s has no key \"%.60s\"%s", object->subject,
+                            what, name, text);
         if (!STI_GO_ON(object->reader, status)) break;
     }
     return status;
@@ -108,7 +108,8 @@ static st_Status check_not_twice(const sti_Object *object, int k)
             continue;
         sti_Place place = {object->place, key->key, 0};
         return sti_report(object->reader, &place, ST_ERR_FORMAT,
-                          "%s: has both \"%s\" and \"%s\", must have one of them", object->who, other->key, key->key);
+                          "%s: has both \"%s\" and \"%s\", must have one of them", object->subject, other->key,
+                          key->key);
     }
     return ST_OK;
 }
@@ -117,24 +118,24 @@ st_Status sti_object_read(sti_Object *object, const char *family)
 {
     /* `body "left"`, `shape "foot" of body "left"`; things without a name by their number. */
     const char *name = json_string_value(json_object_get(object->json, "name"));
-    char *who = object->who;
-    who[0] = '\0';
+    char *subject = object->subject;
+    subject[0] = '\0';
     if (object->place == NULL)
-        sti_append(who, sizeof object->who, "scene");
+        sti_append(subject, sizeof object->subject, "scene");
     else if (name != NULL && name[0] != '\0')
-        sti_append(who, sizeof object->who, "%s \"%.60s\"", object->kind->word, name);
+        sti_append(subject, sizeof object->subject, "%s \"%.60s\"", object->kind->word, name);
     else if (family[0] != '\0' && object->place->key != NULL)
-        sti_append(who, sizeof object->who, "%s", object->kind->word);
+        sti_append(subject, sizeof object->subject, "%s", object->kind->word);
     else if (family[0] != '\0')
-        sti_append(who, sizeof object->who, "%s %zu", object->kind->word, object->place->index);
+        sti_append(subject, sizeof object->subject, "%s %zu", object->kind->word, object->place->index);
     else
-        sti_place_text(object->place, who, sizeof object->who);
-    if (family[0] != '\0') sti_append(who, sizeof object->who, " %s", family);
+        sti_place_text(object->place, subject, sizeof object->subject);
+    if (family[0] != '\0') sti_append(subject, sizeof object->subject, " %s", family);
 
     if (!json_is_object(object->json)) {
         char found[80];
         sti_found_text(object->json, found, sizeof found);
-        return sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s is %s, must be an object", object->who,
+        return sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s is %s, must be an object", object->subject,
                           found);
     }
     STI_TRY(read_variant(object));
@@ -155,7 +156,7 @@ st_Status sti_object_read(sti_Object *object, const char *family)
             char what[80];
             what_it_is(object, what, sizeof what);
             bad = sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s: \"%s\" is missing, %s needs it: %s",
-                             object->who, key->key, what, sti_expected(key));
+                             object->subject, key->key, what, sti_expected(key));
         }
         if (bad != ST_OK) status = bad;
         if (bad != ST_OK && !STI_GO_ON(object->reader, bad)) break;
@@ -166,7 +167,7 @@ st_Status sti_object_read(sti_Object *object, const char *family)
 st_Status sti_inner_read(const sti_Value *v, sti_Object *inner)
 {
     *inner = (sti_Object){.reader = v->object->reader, .kind = v->key->member, .place = v->place, .json = v->json};
-    char family[sizeof v->object->who + 4];
-    snprintf(family, sizeof family, "of %s", v->object->who);
+    char family[sizeof v->object->subject + 4];
+    snprintf(family, sizeof family, "of %s", v->object->subject);
     return sti_object_read(inner, family);
 }

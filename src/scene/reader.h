@@ -236,7 +236,7 @@ typedef struct sti_Object {
     const sti_Kind *kind;
     const sti_Place *place;
     const json_t *json;
-    char who[160]; /* `body "left"`, `shape 0 of body "left"`, `springs/2`: opens every message */
+    char subject[160]; /* `body "left"`, `shape 0 of body "left"`, `springs/2`: opens every message */
     int variant;
     sti_Def def;
     double *table;   /* of a force, motor, height field or sieve curve: owned, free with sti_object_free */
@@ -264,7 +264,7 @@ st_Status sti_report_line(const sti_Reader *reader, int line, st_Status status, 
 int sti_place_line(const sti_Reader *reader, const sti_Place *place, const char **label);
 /* An override that could not be applied at all: ST_ERR_ARGUMENT. */
 st_Status sti_report_set(const sti_Reader *reader, const char *set, const char *format, ...) STI_PRINTF(3, 4);
-/* Pass on what the core said of an object; a failure, which is in `reader->err`, is completed: who, file,
+/* Pass on what the core said of an object; a failure, which is in `reader->err`, is completed: subject, file,
  * and the line of the key it speaks of.                                                           */
 st_Status sti_complete(const sti_Object *object, st_Status status);
 /* `WHO: KEY is FOUND, must be EXPECTED`. */

@@ -123,7 +123,7 @@ st_Status sti_wrong(const sti_Object *object, const sti_Place *place, const char
 {
     char text[80];
     sti_found_text(found, text, sizeof text);
-    return sti_report(object->reader, place, ST_ERR_FORMAT, "%s: %s is %s, must be %s", object->who, what, text,
+    return sti_report(object->reader, place, ST_ERR_FORMAT, "%s: %s is %s, must be %s", object->subject, what, text,
                       expected);
 }
 
@@ -186,7 +186,7 @@ st_Status sti_complete(const sti_Object *object, st_Status status)
         bool elsewhere = strcmp(here, first) != 0;
         return sti_report(object->reader, &name_place, ST_ERR_FORMAT,
                           "%s: its name is used twice, first at line %d%s%s; names of one kind must differ",
-                          object->who, line, elsewhere ? " of " : "", elsewhere ? first : "");
+                          object->subject, line, elsewhere ? " of " : "", elsewhere ? first : "");
     }
 
     /* The core opens with the thing's name as well: ours also knows things without one. */
@@ -197,6 +197,6 @@ st_Status sti_complete(const sti_Object *object, st_Status status)
     if (strncmp(message, object->kind->word, word) == 0 && message[word] == ' ' && after != NULL) rest = after + 3;
     const char *key = blamed_key(object, rest);
     sti_Place key_place = {object->place, key, 0};
-    return sti_report(object->reader, key != NULL ? &key_place : object->place, ST_ERR_FORMAT, "%s: %s", object->who,
-                      rest);
+    return sti_report(object->reader, key != NULL ? &key_place : object->place, ST_ERR_FORMAT, "%s: %s",
+                      object->subject, rest);
 }

@@ -53,12 +53,12 @@ static st_Status read_direction(const sti_Value *v, void *field)
     STI_TRY(read_vector(v, out));
     double length = hypot(hypot(out->x, out->y), out->z);
     if (length == 0)
-        return sti_report(v->object->reader, v->place, ST_ERR_FORMAT, "%s: %s is [0, 0, 0], must be %s", v->object->who,
-                          v->key->key, sti_expected(v->key));
+        return sti_report(v->object->reader, v->place, ST_ERR_FORMAT, "%s: %s is [0, 0, 0], must be %s",
+                          v->object->subject, v->key->key, sti_expected(v->key));
     if (sti_between(length, STI_SMALLEST, STI_LARGEST)) return ST_OK;
     return sti_report(v->object->reader, v->place, ST_ERR_FORMAT,
-                      "%s: %s is [%g, %g, %g], must have a length from %g to %g", v->object->who, v->key->key, out->x,
-                      out->y, out->z, STI_SMALLEST, STI_LARGEST);
+                      "%s: %s is [%g, %g, %g], must have a length from %g to %g", v->object->subject, v->key->key,
+                      out->x, out->y, out->z, STI_SMALLEST, STI_LARGEST);
 }
 
 static st_Status read_name(const sti_Value *v, void *field)
@@ -98,8 +98,8 @@ static st_Status read_boolean(const sti_Value *v, void *field)
 static st_Status out_of_range(const sti_Value *v, const sti_Place *place, const char *what, double x, double smallest,
                               double largest)
 {
-    return sti_report(v->object->reader, place, ST_ERR_FORMAT, "%s: %s is %g, must be from %g to %g", v->object->who,
-                      what, x, smallest, largest);
+    return sti_report(v->object->reader, place, ST_ERR_FORMAT, "%s: %s is %g, must be from %g to %g",
+                      v->object->subject, what, x, smallest, largest);
 }
 
 /* Factors of the reader's own, which the core never sees: one number > 0, or three that are not 0, of which a negative
@@ -151,7 +151,7 @@ static st_Status read_rotation(const sti_Value *v, void *field)
         if (json_object_get(v->json, "axis") == NULL || angle == NULL || json_object_size(v->json) != 2)
             return sti_report(v->object->reader, v->place, ST_ERR_FORMAT,
                               "%s: %s as an object must have the keys \"axis\" and \"angle\" and no other",
-                              v->object->who, v->key->key);
+                              v->object->subject, v->key->key);
         STI_TRY(sti_vector_read(v->object, "axis of its orientation", json_object_get(v->json, "axis"), &axis_place,
                                 &axis));
         if (!json_is_number(angle))
@@ -160,7 +160,7 @@ static st_Status read_rotation(const sti_Value *v, void *field)
         if (!sti_between(length, STI_SMALLEST, STI_LARGEST))
             return sti_report(v->object->reader, &axis_place, ST_ERR_FORMAT,
                               "%s: axis of its orientation is [%g, %g, %g], must have a length from %g to %g",
-                              v->object->who, axis.x, axis.y, axis.z, STI_SMALLEST, STI_LARGEST);
+                              v->object->subject, axis.x, axis.y, axis.z, STI_SMALLEST, STI_LARGEST);
         if (!sti_within(2 * half, STI_LARGEST))
             return out_of_range(v, &angle_place, "angle of its orientation", 2 * half, -STI_LARGEST, STI_LARGEST);
         double s = sin(half) / length;
@@ -228,8 +228,8 @@ static st_Status read_lock(const sti_Value *v, const json_t *word, const sti_Pla
     char text[400], found[80];
     sti_found_text(word, found, sizeof found);
     sti_nearest_text(&nearest, "must be one of", text, sizeof text);
-    return sti_report(v->object->reader, place, ST_ERR_FORMAT, "%s: %s has %s%s", v->object->who, v->key->key, found,
-                      text);
+    return sti_report(v->object->reader, place, ST_ERR_FORMAT, "%s: %s has %s%s", v->object->subject, v->key->key,
+                      found, text);
 }
 
 static st_Status read_locks(const sti_Value *v, void *field)
@@ -339,7 +339,7 @@ static st_Status read_reference(const sti_Value *v, const Named *named, int32_t 
     char text[400];
     sti_nearest_text(&nearest, named->plural, text, sizeof text);
     return sti_report(v->object->reader, v->place, ST_ERR_FORMAT, "%s: %s is \"%.60s\", there is no %s of that name%s",
-                      v->object->who, v->key->key, name, named->singular, text);
+                      v->object->subject, v->key->key, name, named->singular, text);
 }
 
 static st_Status read_body(const sti_Value *v, void *field)
@@ -377,8 +377,8 @@ static st_Status read_choice(const sti_Value *v, void *field)
     char text[400], found[80];
     sti_found_text(v->json, found, sizeof found);
     sti_nearest_text(&nearest, "must be one of", text, sizeof text);
-    return sti_report(v->object->reader, v->place, ST_ERR_FORMAT, "%s: %s is %s%s", v->object->who, v->key->key, found,
-                      text);
+    return sti_report(v->object->reader, v->place, ST_ERR_FORMAT, "%s: %s is %s%s", v->object->subject, v->key->key,
+                      found, text);
 }
 
 /* What a profile is made of stands beside it, and nothing else: a frequency of a constant would be passed over. */
@@ -397,11 +397,11 @@ static st_Status value_check_profile(const sti_Object *motor)
         sti_Place at = {motor->place, parts[k].key, 0};
         if (has && !of)
             return sti_report(motor->reader, &at, ST_ERR_FORMAT,
-                              "%s: has \"%s\", which is for profile \"%s\", not \"%s\"", motor->who, parts[k].key,
+                              "%s: has \"%s\", which is for profile \"%s\", not \"%s\"", motor->subject, parts[k].key,
                               st_profile_type_name(parts[k].of), st_profile_type_name(type));
         if (!has && of && parts[k].needed)
             return sti_report(motor->reader, motor->place, ST_ERR_FORMAT,
-                              "%s: \"%s\" is missing, profile \"%s\" needs it", motor->who, parts[k].key,
+                              "%s: \"%s\" is missing, profile \"%s\" needs it", motor->subject, parts[k].key,
                               st_profile_type_name(type));
     }
     return ST_OK;
@@ -445,7 +445,7 @@ st_Status sti_pairs_read(const sti_Value *v, const char *first, const char *expe
         STI_TRY(read_some_numbers(object, name, json_array_get(v->json, i), &at, 2, expected, row));
         if (i > 0 && !(row[0] > firsts[i - 1]))
             return sti_report(object->reader, &at, ST_ERR_FORMAT,
-                              "%s: %s of %s[%zu] is %g, must be > %g, the %s before it", object->who, first, key, i,
+                              "%s: %s of %s[%zu] is %g, must be > %g, the %s before it", object->subject, first, key, i,
                               row[0], firsts[i - 1], first);
         firsts[i] = row[0];
         seconds[i] = row[1];
@@ -550,8 +550,8 @@ static st_Status read_interval(const sti_Value *v, void *field)
     if (!sti_within(x[0], STI_LONGEST)) return out_of_range(v, v->place, v->key->key, x[0], -STI_LONGEST, STI_LONGEST);
     if (!sti_within(x[1], STI_LONGEST)) return out_of_range(v, v->place, v->key->key, x[1], -STI_LONGEST, STI_LONGEST);
     if (!(x[1] - x[0] >= STI_SHORTEST))
-        return sti_report(v->object->reader, v->place, ST_ERR_FORMAT, "%s: %s is [%g, %g], must be %s", v->object->who,
-                          v->key->key, x[0], x[1], sti_expected(v->key));
+        return sti_report(v->object->reader, v->place, ST_ERR_FORMAT, "%s: %s is [%g, %g], must be %s",
+                          v->object->subject, v->key->key, x[0], x[1], sti_expected(v->key));
     *lower = x[0], *upper = x[1];
     return ST_OK;
 }
