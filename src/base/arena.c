@@ -1,11 +1,11 @@
-/* base/arena.c -- small blocks of one object in few large ones.
+/* base/arena.c -- an allocator that puts the small blocks of one object into few large ones.
  *
  *     chunks, each twice the one before:   [arena | used ......... | free] [used .. | free      ]
  *     lists of blocks that were freed, by size class
  *
- * A block is taken from the list of its class, else from the end of the last chunk. Freed blocks go to their list.
- * Chunks go back to the allocator below when the arena is closed. Threads of a step may allocate at the same time: a
- * flag guards the arena. In sanitized builds every block is one of the allocator below, so that its ends are watched.
+ * A block is taken from the list of its class, else from the end of the last chunk. Freed blocks are added to their
+ * list. Chunks are freed when the arena is closed. Threads of a step may allocate at the same time, so a flag guards
+ * the arena. In sanitized builds every block comes from the underlying allocator, so that overruns are found.
  */
 #include "base/base.h"
 
@@ -37,7 +37,7 @@ typedef struct Arena {
     st_Allocator below;
     atomic_flag busy;
     Chunk *last;
-    size_t used; /* of the last chunk                                                              */
+    size_t used; /* bytes used of the last chunk */
     size_t next; /* size of the next chunk                                                         */
     Free *freed[N_CLASSES];
 } Arena;
@@ -47,8 +47,8 @@ static size_t up_to(size_t size, size_t multiple)
     return (size + multiple - 1) / multiple * multiple;
 }
 
-/* The class of a size, and the size of all blocks of the class: 1 to 4 times STI_ALIGN, then four classes per doubling,
- * so that at most a quarter is wasted. */
+/* The class of a size, and the size of all blocks of that class: 1 to 4 times STI_ALIGN, then four classes per
+ * doubling, so that at most a quarter is wasted. */
 static int arena_class_of(size_t *size)
 {
     const size_t units = *size > 0 ? (*size + STI_ALIGN - 1) / STI_ALIGN : 1;
@@ -64,7 +64,7 @@ static int arena_class_of(size_t *size)
     return 4 + 4 * doublings + (int)n - 5;
 }
 
-/* A chunk with room for a block of this size; false: refused. */
+/* Takes a chunk with room for a block of this size; false if the allocator refuses. */
 static bool take_chunk(Arena *arena, size_t size)
 {
     const size_t head = up_to(sizeof(Chunk), STI_ALIGN), whole = size + head > arena->next ? size + head : arena->next;
@@ -130,7 +130,7 @@ st_Status sti_arena_open(const st_Allocator *below, st_Allocator *out, st_Error 
 
 void sti_arena_close(const st_Allocator *arena)
 {
-    const Arena copy = *(const Arena *)arena->ctx; /* it is in the first chunk */
+    const Arena copy = *(const Arena *)arena->ctx; /* the arena itself is in the first chunk */
     for (Chunk *chunk = copy.last; chunk != NULL;) {
         Chunk *before = chunk->before;
         copy.below.free(copy.below.ctx, chunk, chunk->size, STI_ALIGN);

@@ -1,12 +1,13 @@
 /* base/assert.h -- checks of the library's own logic. Arguments of public functions are not checked here but always,
  * with a status and a message.
  *
- *     ST_ASSERT(x)     an invariant: what can only be false if the library is wrong. On in debug builds, and so in the
+ *     ST_ASSERT(x)     an invariant, which is false only if the library has a bug. On in debug builds, and so in the
  *                      sanitized one (`make test`); elsewhere it is not evaluated.
- *     ST_VALIDATE(x)   likewise, of a whole structure (a tree, a hull with its neighbours, a cache): x walks all of it,
- * which takes more time than what it checks. On with the CMake option ST_VALIDATE (`make test-full`).
+ *     ST_VALIDATE(x)   likewise, for a whole structure (a tree, a hull with its neighbours, a cache): x walks all of
+ *                      it, which takes more time than the code that it checks. On with the CMake option ST_VALIDATE
+ *                      (`make test-full`).
  *
- * A failure prints the place and the condition, and ends the program: it is for developers, with a debugger at hand.
+ * A failure prints the file, line and condition, and ends the program: it is for developers with a debugger.
  */
 #ifndef STI_ASSERT_H
 #define STI_ASSERT_H

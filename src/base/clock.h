@@ -1,10 +1,10 @@
-/* base/clock.h -- how long things take. */
+/* base/clock.h -- measures elapsed time. */
 #ifndef STI_CLOCK_H
 #define STI_CLOCK_H
 
 #include <time.h>
 
-/* On a clock that nobody sets [s]. */
+/* Seconds of the monotonic clock. */
 static inline double sti_seconds_now(void)
 {
     struct timespec now = {0};

@@ -1,4 +1,4 @@
-/* base/input_file.h -- files that are read: plain ones, and pipes where that is meant. */
+/* base/input_file.h -- opens files for reading: plain files, and pipes if allowed. */
 #ifndef STI_INPUT_FILE_H
 #define STI_INPUT_FILE_H
 
@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* Opens a file to be read; NULL: *why says in a few words why not. A device is refused, which may have no end, and so
- * is a pipe unless `pipes`: the opening of one waits until somebody writes to it.                  */
+/* Opens a file for reading; NULL: *why is the reason in a few words. Devices are refused, because they may have no
+ * end. Pipes are refused unless `pipes`, because opening one waits for a writer. */
 FILE *sti_input_open(const char *path, bool pipes, const char **why);
 
 #endif

@@ -1,11 +1,11 @@
-/* base/json.h -- building trees of jansson, for the parts of the library that use it (scene, record). */
+/* base/json.h -- builds jansson trees, for scene and record. */
 #ifndef STI_JSON_H
 #define STI_JSON_H
 
 #include <jansson.h>
 
-/* Add to an object or list and give it back. Where anything is NULL or memory is refused, all of it is let
- * go and NULL comes back: so a failure anywhere in a tree makes the whole tree NULL.               */
+/* Adds to an object or list and returns it. If an argument is NULL or memory is refused, everything is released and
+ * NULL is returned: so a failure anywhere in a tree makes the whole tree NULL. */
 static inline json_t *sti_with(json_t *object, const char *key, json_t *value)
 {
     if (json_object_set_new(object, key, value) == 0) return object;

@@ -22,9 +22,10 @@
 #include <sys/mman.h>
 #endif
 
-/* Large arrays come from the system page by page: pages that nobody writes to cost nothing, and what an array leaves
- * behind when it grows goes back at once. From the heap both would stay, as calloc clears what was in use before. Under
- * a sanitizer the end of an array is the end of its memory, and pages that move would take their past with them. */
+/* Large arrays come from the system page by page: pages that are never written cost nothing, and memory that a
+ * growing array leaves is returned at once. Neither holds for the heap, because calloc clears reused memory. Not
+ * under a sanitizer: there the end of an array must be the end of its memory, and moved pages would keep their old
+ * state. */
 static bool memory_is_large(size_t size)
 {
 #if defined(STI_PAGES)
@@ -46,7 +47,8 @@ static void *take_pages(size_t size)
 #endif
 }
 
-/* The same pages in a longer row: what nobody has written to is not copied, and goes on costing nothing. NULL: no. */
+/* Moves the pages to a longer range. Pages that were never written are not copied and still cost nothing. NULL: not
+ * possible. */
 static void *lengthen_pages(void *pages, size_t size, size_t longer)
 {
 #if defined(STI_PAGES)
@@ -62,7 +64,7 @@ static void *default_alloc(void *ctx, size_t size, size_t align)
 {
     (void)ctx;
     if (memory_is_large(size) && align <= 4096) return take_pages(size);
-    size_t rounded = (size + align - 1) / align * align; /* aligned_alloc wants a multiple */
+    size_t rounded = (size + align - 1) / align * align; /* aligned_alloc requires a multiple */
     return rounded < size ? NULL : aligned_alloc(align, rounded);
 }
 
@@ -84,7 +86,7 @@ st_Allocator st_default_allocator(void)
     return (st_Allocator){.alloc = default_alloc, .free = default_free, .ctx = NULL};
 }
 
-/* Arrays that are too large for an arena have the allocator below it. */
+/* The underlying allocator for arrays that are too large for the arena. */
 static st_Allocator source_of(const st_Allocator *allocator, size_t bytes)
 {
     return bytes > STI_ARENA_LARGEST ? sti_allocator_below(allocator) : *allocator;
@@ -108,7 +110,7 @@ void sti_free(const st_Allocator *allocator, void *memory, int64_t count, size_t
     from.free(from.ctx, memory, (size_t)count * size, STI_ALIGN);
 }
 
-/* Bytes of a span in its block, with a gap after it that a sanitizer can guard; 0: too many. */
+/* Bytes of a span in its block, with a gap after it that a sanitizer can guard; 0: too large. */
 static size_t span_bytes(const sti_Span *span)
 {
     if (span->count <= 0) return 0;
@@ -118,7 +120,7 @@ static size_t span_bytes(const sti_Span *span)
 
 static size_t block_bytes(const sti_Span *span, size_t n)
 {
-    size_t sum = STI_ALIGN; /* of no spans, too, there is a block */
+    size_t sum = STI_ALIGN; /* at least one block, even for no spans */
     for (size_t k = 0; k < n; k++) {
         const size_t bytes = span_bytes(&span[k]);
         if ((span[k].count > 0 && bytes == 0) || sum + bytes < sum) return 0;
@@ -151,7 +153,8 @@ void sti_free_spans(const st_Allocator *allocator, void *block, const sti_Span *
     sti_free(allocator, block, (int64_t)block_bytes(span, n), 1);
 }
 
-/* The first `count` elements in room for `wanted`, the rest zeros; the old room is gone. NULL: refused, it is not. */
+/* Moves the first `count` elements to room for `wanted`, the rest is zero; the old room is freed. NULL: refused, and
+ * the old room is kept. */
 static void *move_to_larger(const st_Allocator *allocator, void *memory, int64_t count, int64_t wanted, size_t size)
 {
     if (source_of(allocator, (size_t)count * size).alloc == default_alloc &&
@@ -164,7 +167,7 @@ static void *move_to_larger(const st_Allocator *allocator, void *memory, int64_t
     return larger;
 }
 
-/* [bytes] From here on capacity grows by an eighth: half of it is what a pile would waste. */
+/* [bytes] From here on capacity grows by an eighth; half would waste too much in large piles. */
 enum { LARGE_ARRAY = 512 << 10 };
 
 st_Status sti_grow(const st_Allocator *allocator, void **memory, int64_t *capacity, int64_t count, size_t size,

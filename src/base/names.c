@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* FNV-1a, the scope first. */
+/* FNV-1a, starting with the scope. */
 static uint64_t names_hash(int scope, const char *text)
 {
     uint64_t h = (0xcbf29ce484222325u ^ (uint64_t)scope) * 0x100000001b3u;
@@ -18,7 +18,7 @@ static bool is_entry(const sti_Names *names, int index, int scope, const char *n
     return names->scope[index] == scope && strcmp(names->name[index], name) == 0;
 }
 
-/* The slot that holds `name`, or the empty one where it would go. */
+/* The slot of `name`, or the empty slot where it would be. */
 static int64_t names_probe(const sti_Names *names, int scope, const char *name)
 {
     int64_t s = (int64_t)(names_hash(scope, name) & (uint64_t)(names->n_slots - 1));
@@ -47,7 +47,7 @@ static st_Status names_grow_slots(const st_Allocator *allocator, sti_Names *name
     return ST_OK;
 }
 
-/* Room for one more text behind the last one; blocks double in size, so that few names take little. */
+/* Makes room for one more text after the last one. Blocks double in size, so that few names take little memory. */
 enum { FIRST_BLOCK = 256, LARGEST_BLOCK = 1 << 16 };
 
 static st_Status grow_blocks(const st_Allocator *allocator, sti_Names *names, int length, st_Error *err)
@@ -69,7 +69,7 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
 {
     char invented[64];
     if (name == NULL || name[0] == '\0') {
-        /* "<kind><number>", the first number that is free from `start` on. */
+        /* "<kind><number>" with the first free number from `start` on. */
         int start = names->n + 1 - names->uncounted;
         do
             snprintf(invented, sizeof invented, "%s%d", kind, start++);
@@ -80,7 +80,7 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
     if (length > STI_NAME_MAX)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s \"%.40s...\": its name has %zu characters, at most %d are allowed",
                         kind, name, length, STI_NAME_MAX);
-    for (size_t k = 0, n; k < length; k += n) /* recordings and pages are written in it */
+    for (size_t k = 0, n; k < length; k += n) /* names must be UTF-8, for recordings and pages */
         if ((n = (size_t)sti_utf8_length(name + k)) == 0)
             return sti_fail(err, ST_ERR_ARGUMENT, "%s number %d: its name is not UTF-8 text from byte %zu on", kind,
                             names->n + 1 - names->uncounted, k);
@@ -106,7 +106,7 @@ void sti_names_remove_last(sti_Names *names)
 {
     char *name = names->name[--names->n];
     names->slot[names_probe(names, names->scope[names->n], name)] =
-        0; /* the last one added: no later probe runs through its slot */
+        0; /* it was added last, so no later probe passes its slot */
     names->block[names->n_blocks - 1].used -= (int)strlen(name) + 1;
 }
 

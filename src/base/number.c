@@ -29,13 +29,13 @@ const char *sti_number_text(char out[STI_NUMBER_SIZE], double value)
 {
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(out, STI_NUMBER_SIZE, "%.*g", digits, value);
-        if (strtod(out, NULL) == value) break; /* both in the same locale */
+        if (strtod(out, NULL) == value) break; /* both functions use the same locale */
     }
     sti_number_point(out);
     return out;
 }
 
-/* Bytes of the number at `text`; 0: there is none. *whole: of them, those before its point. */
+/* Bytes of the number at `text`; 0: there is none. *whole: how many of them come before its point. */
 static size_t number_length(const char *text, size_t *whole)
 {
     const size_t sign = *text == '+' || *text == '-' ? 1 : 0;
@@ -68,10 +68,10 @@ double sti_number_read(const char *text, const char **end)
     const bool has_point = n > whole && at[whole] == '.';
     *end = n > 0 ? at + n : text;
     if (n == 0) return 0;
-    /* strtod() reads hexadecimal numbers, and in this locale perhaps commas: it gets these bytes and no more. */
+    /* strtod() also reads hexadecimal numbers and, in some locales, commas: it gets only these bytes. */
     const size_t room = n + strlen(point) + 1;
     char *copy = room <= sizeof small ? small : malloc(room);
-    if (copy == NULL) { /* a number of megabytes, and no memory for it: none */
+    if (copy == NULL) { /* a number of megabytes without memory for it counts as none */
         *end = text;
         return 0;
     }

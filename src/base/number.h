@@ -1,17 +1,17 @@
-/* base/number.h -- numbers in files: a point in them, whatever locale the program that embeds us has set. */
+/* base/number.h -- numbers in files, with a decimal point in every locale. */
 #ifndef STI_NUMBER_H
 #define STI_NUMBER_H
 
-#define STI_NUMBER_SIZE 40 /* any double with 17 digits, and its end */
+#define STI_NUMBER_SIZE 40 /* any double with 17 digits and a terminating 0 */
 
-/* `value` with so many significant digits; and with as few as give it back to the last bit. Return `out`. */
+/* Writes `value` with so many significant digits; and with as few as read back to the same bits. Both return `out`. */
 const char *sti_number(char out[STI_NUMBER_SIZE], double value, int digits);
 const char *sti_number_text(char out[STI_NUMBER_SIZE], double value);
-/* In what printf made of one number: the locale's point made a point. */
+/* Replaces the decimal sign of the locale in the text of one number by a point. */
 void sti_number_point(char *text);
 
-/* As strtod() in the "C" locale reads decimal numbers: blanks, then [+-] digits [. digits] [e [+-] digits], or inf,
- * infinity, nan; *end is behind it, or `text` where there is none. No hexadecimal.                    */
+/* Reads a decimal number as strtod() does in the "C" locale: blanks, then [+-] digits [. digits] [e [+-] digits], or
+ * inf, infinity, nan. *end is after it, or `text` if there is none. Hexadecimal numbers are not read. */
 double sti_number_read(const char *text, const char **end);
 
 #endif

@@ -1,11 +1,11 @@
-/* base/utf8.h -- what is text and what is not. */
+/* base/utf8.h -- checks of UTF-8 text. */
 #ifndef STI_UTF8_H
 #define STI_UTF8_H
 
 #include <stddef.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character at s, which ends in 0; 0: there is none (overlong, surrogate, cut off, stray). */
+/* Bytes of the UTF-8 character at s, which ends in 0; 0: not a character (overlong, surrogate, cut off, stray). */
 static inline int sti_utf8_length(const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -18,7 +18,7 @@ static inline int sti_utf8_length(const char *text)
     return n;
 }
 
-/* As many whole characters of `text` as fit into `size` bytes; a byte that belongs to none becomes "?". */
+/* Copies as many whole characters of `text` as fit into `size` bytes; an invalid byte becomes "?". */
 static inline void sti_utf8_copy(char *out, size_t size, const char *text)
 {
     size_t used = 0;
@@ -34,7 +34,7 @@ static inline void sti_utf8_copy(char *out, size_t size, const char *text)
     if (size > 0) out[used] = '\0';
 }
 
-/* A text that was cut to fit: take away what is left of a character at its end. */
+/* Removes an incomplete character at the end of a text that was cut. */
 static inline void sti_utf8_trim(char *text)
 {
     const size_t length = strlen(text);

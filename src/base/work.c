@@ -16,7 +16,7 @@ void sti_stop_set(sti_Stop *stop, sti_StopReason why)
     atomic_store(&stop->why, why);
 }
 
-/* Many threads may look at once. The one that finds another asking goes by the last answer. */
+/* Several threads may call this at once. While one calls the caller's function, the others use its last result. */
 bool sti_stop_look(sti_Stop *stop)
 {
     if (stop->deadline > 0.0 && sti_seconds_now() > stop->deadline) sti_stop_set(stop, STI_OUT_OF_TIME);

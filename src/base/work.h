@@ -1,10 +1,10 @@
-/* base/work.h -- when a computation ends before it is done: it was cancelled, or its budget is spent.
+/* base/work.h -- ends a computation early because it was cancelled or its budget is spent.
  *
- *     sti_Stop   one per system or solver, shared by all threads that work for it: may it go on?
- *     sti_Work   one per solve, counted by one thread: how much was done, and how much may be
+ *     sti_Stop   one per system or solver, shared by all its threads: should it stop?
+ *     sti_Work   one per solve, counted by one thread: work done, and the limit
  *
- * Every loop over contacts, pairs, sweeps, pivots and factors asks, at least once in some ten milliseconds. A budget is
- * counted in visits and not in seconds, so that results repeat.
+ * Every loop over contacts, pairs, sweeps, pivots and factors checks it at least about every ten milliseconds. A
+ * budget is counted in visits and not in seconds, so that results repeat.
  */
 #ifndef STI_WORK_H
 #define STI_WORK_H
@@ -18,19 +18,19 @@ typedef enum sti_StopReason { STI_GO_ON = 0, STI_CANCELLED, STI_OUT_OF_TIME } st
 typedef struct sti_Stop {
     atomic_int why;         /* sti_StopReason; set by any thread or signal handler                */
     double deadline;        /* on the clock of sti_seconds_now [s]; 0: none                       */
-    bool (*ask)(void *ctx); /* a function of the caller's, true: stop; or NULL                    */
+    bool (*ask)(void *ctx); /* the caller's function, true: stop; or NULL */
     void *ctx;
-    atomic_flag asking; /* it is called by one thread at a time                                   */
+    atomic_flag asking; /* only one thread at a time calls it */
 } sti_Stop;
 
-/* No reason to stop yet. `ask` may be NULL. */
+/* Clears the reason. `ask` may be NULL. */
 void sti_stop_begin(sti_Stop *stop, bool (*ask)(void *ctx), void *ctx);
-/* From any thread and from signal handlers. */
+/* May be called from any thread and from signal handlers. */
 void sti_stop_set(sti_Stop *stop, sti_StopReason why);
-/* The clock and the caller's function decide, unless it is decided already. */
+/* Checks the clock and the caller's function, unless a reason is already set. */
 bool sti_stop_look(sti_Stop *stop);
 
-/* Is it to stop? NULL: never. */
+/* Should it stop? NULL: never. */
 static inline bool sti_stopped(sti_Stop *stop)
 {
     if (stop == NULL) return false;
@@ -38,7 +38,8 @@ static inline bool sti_stopped(sti_Stop *stop)
     return (stop->deadline > 0.0 || stop->ask != NULL) && sti_stop_look(stop);
 }
 
-/* Multiplications of a factorisation that take as long as one visit of a contact in a sweep: both some 100 ns. */
+/* Number of multiplications in a factorisation that take as long as one visit of a contact in a sweep: both about
+ * 100 ns. */
 #define STI_PRODUCTS_PER_VISIT 256.0
 
 typedef struct sti_Work {
@@ -57,7 +58,7 @@ static inline void sti_work_products(sti_Work *work, double products)
     if (work != NULL) work->spent += products / STI_PRODUCTS_PER_VISIT;
 }
 
-/* Is the budget spent, or is it to stop? What is found so far is then the answer. */
+/* Is the budget spent, or should it stop? The result so far is then returned. */
 static inline bool sti_work_ends(const sti_Work *work)
 {
     return work->spent >= work->most || sti_stopped(work->stop);

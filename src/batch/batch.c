@@ -1,7 +1,7 @@
 /* batch/batch.c -- N worlds of one scene, stepped together over threads.
  *
- * Worlds are independent, so the result does not depend on how they are shared out. Threads take them one after the
- * other, load the saved state into a system, step it and save it again: st_system_restore continues with the same bits.
+ * Worlds are independent, so the result does not depend on their distribution over threads. A thread takes a world,
+ * loads its saved state into a system, steps it and saves it again; st_system_restore continues with the same bits.
  */
 #include "batch/batch.h"
 
@@ -58,7 +58,7 @@ static double *row_of(const st_Batch *b, st_BatchArray which, int world)
 
 static void sense(const st_Batch *b, const st_System *system, double *row);
 
-/* Copy the state and the sensors of a world to its rows. */
+/* Copies the state and the sensors of a world to its rows. */
 static void show_state(st_Batch *b, const st_System *system, int world)
 {
     *row_of(b, ST_BATCH_TIME, world) = st_system_time(system);
@@ -76,7 +76,7 @@ static st_Status no_batch_memory(const st_Batch *b, st_Error *err)
 static st_Status save_into(const st_Batch *b, const st_System *system, sti_Saved *out, st_Error *err)
 {
     const size_t size = st_system_save(system, out->bytes, out->room);
-    if (size > out->room) { /* what was there is of no use any more; an eighth more lasts */
+    if (size > out->room) { /* the old contents are not needed; an eighth more avoids frequent growth */
         const size_t room = size + size / 8;
         unsigned char *bytes = sti_alloc(&b->allocator, (int64_t)room, 1);
         if (bytes == NULL) return no_batch_memory(b, err);
@@ -103,14 +103,14 @@ static st_Status copy_saved(const st_Batch *b, const sti_Saved *from, sti_Saved 
     return ST_OK;
 }
 
-/* A free worker, that of the world's number if it can be. There are as many as threads. */
+/* Takes a free worker, if possible the one with the world's number. There are as many as threads. */
 static sti_BatchWorker *take_worker(st_Batch *b, int world)
 {
     for (int k = world % b->n_workers;; k = (k + 1) % b->n_workers)
         if (!atomic_exchange(&b->worker[k].busy, true)) return &b->worker[k];
 }
 
-/* take_rows: with the rows that are kept of it, which go to the worker. */
+/* take_rows: moves the stored rows of the world to the worker. */
 static st_Status load_into(const st_Batch *b, sti_BatchWorker *worker, int world, bool take_rows, st_Error *err)
 {
     sti_BatchWorld *w = &b->world[world];
@@ -124,23 +124,23 @@ static st_Status load_into(const st_Batch *b, sti_BatchWorker *worker, int world
     return ST_OK;
 }
 
-/* The system that a world is loaded into. *worker: to be given back. */
+/* Loads a world into a system and returns it. *worker must be released afterwards. */
 static st_System *open_world(st_Batch *b, int world, sti_BatchWorker **worker, st_Error *err)
 {
     *worker = take_worker(b, world);
     return load_into(b, *worker, world, true, err) == ST_OK ? (*worker)->system : NULL;
 }
 
-/* After a change: the state is kept and shown. */
+/* Saves and shows the state after a change. */
 static st_Status close_world(st_Batch *b, int world, sti_BatchWorker *worker, st_Error *err)
 {
     st_Status status = ST_OK;
-    if (worker->world == world && worker->system != NULL) { /* it is loaded */
+    if (worker->world == world && worker->system != NULL) { /* it is already loaded */
         status = save_into(b, worker->system, &b->world[world].state, err);
         show_state(b, worker->system, world);
         worker->version = ++b->world[world].version;
         if (status != ST_OK) worker->world = -1;
-        /* The next world takes the worker: the rows stay with this one. */
+        /* The next world uses the worker, so the rows are stored with this world. */
         st_System *system = worker->system;
         sti_BatchWorld *w = &b->world[world];
         w->has_rows = false;
@@ -234,7 +234,7 @@ static st_Status add_sensor(st_Batch *b, sti_BatchSensor sensor, const char *nam
     return ST_OK;
 }
 
-/* Failures of worlds that are worked on in threads: the one of the first world is returned. */
+/* Failures of worlds that are processed in threads; the error of the first world is returned. */
 typedef struct Making {
     st_Batch *batch;
     const unsigned char *mask;
@@ -291,7 +291,7 @@ static st_Status make_workers(st_Batch *b, st_Error *err)
     return finish_making(&m, err);
 }
 
-/* The state of a system as one that worlds can be put back to. */
+/* Stores the state of a system as a keyframe for resets. */
 static st_Status keep_keyframe(st_Batch *b, const st_System *system, int number, int *index, st_Error *err)
 {
     STI_TRY(STI_GROW(&b->allocator, b->keyframe, b->keyframe_capacity, b->n_keyframes + 1, err));
@@ -318,7 +318,7 @@ static st_Status keep_keyframe(st_Batch *b, const st_System *system, int number,
     return ST_OK;
 }
 
-/* What a keyframe sets motors to is what they are set to from then on. */
+/* The targets of motors in a keyframe stay in effect after a reset. */
 static void show_controls(const st_Batch *b, const sti_Keyframe *keyframe, int world)
 {
     double *row = row_of(b, ST_BATCH_CONTROLS, world);
@@ -414,7 +414,7 @@ static st_Status make_batch(st_Batch *b, const st_Scene *scene, const st_BatchDe
         b->world[k].rows = (st_Sink){.allocator = b->allocator, .n_v = b->n_v};
         if (b->n_worlds > b->n_workers) STI_TRY(sti_row_buffer_reserve(&b->world[k].rows, &system->work.here, err));
     }
-    /* Rows go from worlds to workers of any thread and back, so that no arena of a worker may have them. */
+    /* Rows move between worlds and workers of any thread, so they may not be in the arena of a worker. */
     for (int k = 0; k < b->n_workers; k++) {
         sti_StepWork *work = &b->worker[k].system->work;
         sti_row_buffer_free(&work->here), sti_row_buffer_free(&work->trial);
@@ -454,7 +454,7 @@ st_Status st_batch_create(const st_Scene *scene, const st_SystemDef *system_def,
     return status;
 }
 
-/* ---- what there is ------------------------------------------------------------------------------ */
+/* ---- queries -------------------------------------------------------------------------------------- */
 
 static bool is_array(st_BatchArray which)
 {
@@ -540,7 +540,7 @@ void st_batch_cancel_when(st_Batch *b, bool (*ask)(void *ctx), void *ctx)
 
 /* ---- step --------------------------------------------------------------------------------------- */
 
-/* One step of h, in several parts where located collisions end steps early. */
+/* One step of h, in several parts if located collisions end steps early. */
 static st_Status advance_world(st_Batch *b, st_System *system, int world, st_Error *err)
 {
     const double h = b->system_def.h;
@@ -576,7 +576,7 @@ static st_Status put_world_back(st_Batch *b, int world, int keyframe, st_Error *
             memcpy(row_of(b, ST_BATCH_SENSORS, world), to->sensors,
                    (size_t)b->width[ST_BATCH_SENSORS] * sizeof *to->sensors);
     } else {
-        sti_BatchWorker *worker; /* it has the parameters of the world, which stay */
+        sti_BatchWorker *worker; /* it has the parameters of the world, which are kept */
         st_System *system = open_world(b, world, &worker, err);
         st_Status status = system != NULL ? ST_OK : ST_ERR_MEMORY;
         if (status == ST_OK) status = sti_restore_saved(system, to->saved.bytes, to->saved.size, true, NULL, err);
@@ -681,7 +681,7 @@ st_Status st_batch_reset(st_Batch *b, const unsigned char *mask, const int *keyf
     return finish_making(&m, err);
 }
 
-/* A copy of the world in the new state; it takes the place of the world when all could be made. */
+/* Makes a copy of the world in the new state. It replaces the world after all copies have been made. */
 static void copy_to_state(void *ctx, int k)
 {
     const Making *m = ctx;
@@ -698,7 +698,7 @@ static void copy_to_state(void *ctx, int k)
     atomic_store(&worker->busy, false);
 }
 
-/* Exchange the worlds that were made with those that are there, or drop them. */
+/* Swaps the new worlds with the old ones, or drops the new ones. */
 static st_Status settle(st_Batch *b, sti_BatchWorld *made, bool ok, st_Error *err)
 {
     st_Status status = ST_OK;
@@ -745,7 +745,7 @@ st_Status st_batch_set_states(st_Batch *b, const unsigned char *mask, const doub
     return replace_worlds(b, copy_to_state, (Making){.mask = mask, .t = t, .q = q, .v = v}, err);
 }
 
-/* A copy of the world with the parameters of its row, in the state that its rows show. */
+/* Makes a copy of the world with the parameters of its row, in the state of its rows. */
 static void copy_with_parameters(void *ctx, int k)
 {
     const Making *m = ctx;
@@ -777,7 +777,7 @@ st_Status st_batch_apply_parameters(st_Batch *b, const unsigned char *mask, st_E
 
 static void sense(const st_Batch *b, const st_System *system, double *row)
 {
-    for (int s = 0; s < b->first_measure; s += 3) { /* three at a time, of a joint or of a body */
+    for (int s = 0; s < b->first_measure; s += 3) { /* three columns per joint or body */
         row[s] = row[s + 1] = row[s + 2] = 0;
         if (b->sensor[s].joint > 0)
             sti_joint_drive(&system->model, &system->state, &system->work, b->sensor[s].joint - 1, &row[s]);
@@ -798,7 +798,7 @@ static void sense(const st_Batch *b, const st_System *system, double *row)
     double *to = row + b->first_measure;
     for (int k = 0; k < st_scene_measure_count(b->scene); k++) {
         int n = 0;
-        if (st_system_measure(system, k, to, &n, NULL) != ST_OK) /* no memory for it: unknown */
+        if (st_system_measure(system, k, to, &n, NULL) != ST_OK) /* out of memory: unknown */
             for (int i = 0; i < n; i++)
                 to[i] = NAN;
         to += n;

@@ -1,7 +1,7 @@
 /* batch/batch.h -- the data of a batch.
  *
- *     array[which]    worlds x width numbers, row by row: what the user reads and writes
- *     world[k]        its saved state, st_system_save's, which has its parameters
+ *     array[which]    worlds x width numbers, row by row, which the user reads and writes
+ *     world[k]        its saved state, by st_system_save, including its parameters
  *     worker[i]       systems that worlds are loaded into, one for each thread; all share the compiled scene
  *
  * So a world costs a few kilobytes, and the work memory of a step stays in the cache of the thread that uses it.
@@ -22,7 +22,7 @@ typedef struct sti_BatchControl {
     int joint; /* id of the joint with the motor; 0: a component of a force */
 } sti_BatchControl;
 
-/* A column of the sensors: three in a row belong to a joint, or to the contact force of a body. */
+/* A column of the sensors: three consecutive ones belong to a joint, or to the contact force of a body. */
 typedef struct sti_BatchSensor {
     int joint; /* id; 0: a body */
     char *name;
@@ -36,28 +36,28 @@ typedef struct sti_Saved {
 
 typedef struct sti_BatchWorld {
     sti_Saved state;
-    st_Sink rows; /* those at the state, as the last step left them, if has_rows: they are not made again */
+    st_Sink rows; /* rows at the state, from the last step, if has_rows: they need not be computed again */
     bool has_rows;
-    bool varied;     /* it has parameters of its own                                 */
-    int64_t version; /* of `state`: grows with every change                          */
-    int keyframe;    /* that it was put back to last                                 */
+    bool varied;     /* it has its own parameters */
+    int64_t version; /* of `state`: incremented by every change */
+    int keyframe;    /* keyframe of its last reset */
     st_StepInfo info;
-    char *message; /* malloc'd by the allocator when a world fails first; NULL: none */
+    char *message; /* allocated when the world fails first; NULL: none */
 } sti_BatchWorld;
 
-/* A system that worlds are loaded into. */
+/* A system into which worlds are loaded. */
 typedef struct sti_BatchWorker {
     st_System *system;
     _Atomic(bool) busy;
-    int world; /* that is loaded, in its version `version`; -1: none */
+    int world; /* the loaded world, in its version `version`; -1: none */
     int64_t version;
 } sti_BatchWorker;
 
 #define STI_BATCH_MESSAGE sizeof(((st_Error *)0)->message)
 
 typedef struct sti_Keyframe {
-    double t, *q, *v, *sensors, *controls; /* one block at q; controls: NaN where it says none */
-    int number;                            /* of the scene, from 1; 0: it was given */
+    double t, *q, *v, *sensors, *controls; /* one block at q; controls: NaN if the keyframe has none */
+    int number;                            /* number in the scene, from 1; 0: added by the user */
     sti_Saved saved;
 } sti_Keyframe;
 
@@ -70,7 +70,7 @@ struct st_Batch {
     int n_q, n_v;
     sti_BatchWorld *world;
     sti_BatchWorker *worker;  /* n_workers */
-    sti_BatchWorker *visitor; /* one that st_batch_system shows worlds in */
+    sti_BatchWorker *visitor; /* the worker in which st_batch_system shows worlds */
     int n_workers;
     int *status; /* st_Status of each world */
     int n_failed;
@@ -81,9 +81,9 @@ struct st_Batch {
     sti_BatchSensor *sensor;
     int64_t sensor_capacity;
     int first_measure;   /* column of the first measure of the scene, after joints and bodies */
-    int *contact_sensor; /* of body 0, 1, ...: its first column of contact force; -1: none */
+    int *contact_sensor; /* first column of contact force of body 0, 1, ...; -1: none */
     int n_bodies;
-    char **parameter; /* paths */
+    char **parameter; /* paths of the parameters */
     int n_parameters;
     sti_Keyframe *keyframe;
     int n_keyframes;
@@ -93,7 +93,7 @@ struct st_Batch {
     void *ask_ctx;
 };
 
-/* Copy of a name by the allocator; NULL: no memory. And away with it. */
+/* A copy of a name by the allocator; NULL: out of memory. And its release. */
 char *sti_batch_copy_text(const st_Allocator *allocator, const char *text);
 void sti_batch_free_text(const st_Allocator *allocator, char *text);
 

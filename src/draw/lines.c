@@ -1,4 +1,4 @@
-/* draw/lines.c -- curves on linear axes, panel under panel, with one legend. */
+/* draw/lines.c -- curves on linear axes, one panel below the other, with one legend. */
 #include "base/base.h"
 #include "draw/svg.h"
 #include "record/whole_file.h"
@@ -8,7 +8,7 @@
 #define WIDTH   860.0
 #define LEFT    80.0
 #define RIGHT   30.0
-#define TOP     64.0 /* title, legend */
+#define TOP     64.0 /* room for title and legend */
 #define PANEL_H 200.0
 #define GAP     60.0
 
@@ -33,11 +33,12 @@ static void range(const st_PlotPanel *panel, bool of_x, double *lo, double *hi)
             if (!isfinite(value)) continue;
             *lo = fmin(*lo, value), *hi = fmax(*hi, value);
         }
-    if (!(*lo <= *hi)) *lo = 0, *hi = 1; /* nothing to show */
+    if (!(*lo <= *hi)) *lo = 0, *hi = 1; /* no values */
     if (!of_x || *lo == *hi) sti_round_range(lo, hi);
 }
 
-/* In as many lines as it needs; returns the height of those after the first. file NULL: only that. */
+/* Draws the legend in as many lines as needed; returns the height of the lines after the first. file NULL: only
+ * computes it. */
 static double lines_draw_legend(FILE *file, const st_PlotPanel *panel, double first)
 {
     double x = LEFT, y = first;
@@ -63,7 +64,7 @@ st_Status st_plot_lines(const char *path, const char *title, const char *x_label
     for (int p = 0; p < n_panels; p++)
         STI_TRY(sti_check_curves(panels[p].curves, panels[p].n_curves, err));
     STI_TRY(sti_file_open(path, &file, err));
-    const double first = title != NULL && strchr(title, '\n') != NULL ? 62 : 44; /* of the legend */
+    const double first = title != NULL && strchr(title, '\n') != NULL ? 62 : 44; /* y of the legend */
     double top = TOP + lines_draw_legend(NULL, &panels[0], first), height = top + n_panels * (PANEL_H + GAP);
     sti_svg_begin(file, WIDTH, height, STI_PAPER, title);
     lines_draw_legend(file, &panels[0], first);
@@ -73,7 +74,7 @@ st_Status st_plot_lines(const char *path, const char *title, const char *x_label
         range(&panels[p], false, &window.y0, &window.y1);
         sti_svg_axes(file, &window, x_label != NULL ? x_label : "", panels[p].label != NULL ? panels[p].label : "");
         for (int c = 0; c < panels[p].n_curves; c++) {
-            /* Later curves are drawn with dashes of their own, so that curves that coincide all show. */
+            /* Later curves have their own dashes, so that curves that coincide are all visible. */
             const st_PlotCurve *curve = &panels[p].curves[c];
             bool open = false;
             for (int k = 0; k < curve->n; k++) {

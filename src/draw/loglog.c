@@ -8,7 +8,8 @@
 #define WIDTH  620
 #define HEIGHT 480
 
-/* What is so far below the largest value is rounding: it is left out as zeros are, or the rest would have no room. */
+/* Values so far below the largest are rounding errors. They are left out like zeros, because they would shrink the
+ * rest. */
 #define NOTHING 1e-12
 
 static double loglog_largest(const st_PlotCurve *curves, int n)
@@ -20,7 +21,7 @@ static double loglog_largest(const st_PlotCurve *curves, int n)
     return most;
 }
 
-/* Decades that hold all values above `least`. */
+/* The range of decades that contains all values above `least`. */
 static void decades(const st_PlotCurve *curves, int n, bool of_x, double least, double *lo, double *hi)
 {
     *lo = INFINITY, *hi = -INFINITY;
@@ -31,7 +32,7 @@ static void decades(const st_PlotCurve *curves, int n, bool of_x, double least, 
             *lo = fmin(*lo, log10(value));
             *hi = fmax(*hi, log10(value));
         }
-    if (!(*lo <= *hi)) *lo = -1, *hi = 0; /* nothing to show */
+    if (!(*lo <= *hi)) *lo = -1, *hi = 0; /* no values */
     *lo = floor(*lo - 0.02), *hi = ceil(*hi + 0.02);
 }
 
@@ -63,8 +64,7 @@ static void loglog_draw_axes(FILE *file, const sti_Window *w, const char *x_labe
     sti_svg_text(file, box->x - 50, box->y - 10, 12, STI_START, STI_INK, y_label);
 }
 
-/* Distance from a point of the page to the nearest curve [pixels]; ends and eight places of each piece are looked at.
- */
+/* Distance from a point of the page to the nearest curve [pixels]; checks the ends and eight points of each segment. */
 static double distance_to_curves(const sti_Window *w, const st_PlotCurve *curves, int n, double least, double px,
                                  double py)
 {
@@ -76,14 +76,14 @@ static double distance_to_curves(const sti_Window *w, const st_PlotCurve *curves
             for (int i = 0; i <= 8; i++) {
                 const double s = i / 8.0, at_x = sti_window_x(w, (1 - s) * log10(x[0]) + s * log10(x[1])),
                              at_y = sti_window_y(w, (1 - s) * log10(y[0]) + s * log10(y[1]));
-                nearest = fmin(nearest, hypot(at_x - px, 2 * (at_y - py))); /* a text is wider than it is high */
+                nearest = fmin(nearest, hypot(at_x - px, 2 * (at_y - py))); /* because a text is wider than high */
             }
         }
     return nearest;
 }
 
-/* Dashed lines of slope 1 and 2 from the last point of the first curve that has one and ends above rounding; each has
- * its name beside it, below and right or above and left, where curves are farthest. */
+/* Draws dashed lines of slope 1 and 2 from the last point above rounding of the first curve that has one. Each label
+ * is below right or above left of its line, where curves are farthest. */
 static void draw_slopes(FILE *file, const sti_Window *w, const st_PlotCurve *curves, int n_curves, double most)
 {
     const st_PlotCurve *curve = curves;
@@ -143,8 +143,8 @@ st_Status st_plot_loglog(const char *path, const char *title, const char *x_labe
         }
     }
 
-    /* On a line of its own above the chart: nothing is under it. A curve that is nothing but rounding is said to be so.
-     */
+    /* On a line of its own above the chart, where nothing is under it. Curves that are only rounding errors are
+     * labelled so. */
     double x = window.box.x + 14;
     for (int c = 0; c < n_curves; c++) {
         char text[160];

@@ -1,7 +1,6 @@
-/* Planes are ground lines with hatching, bars lines, points dots, spheres circles with a mark that
- * shows their turning, boxes outlines (the hull of the eight corners as seen); a body without any is
- * drawn as sticks from its centre to its joints and points. Springs and joints are drawn where they
- * are at the last time.
+/* Planes are drawn as ground lines with hatching, bars as lines, points as dots, spheres as circles with a mark that
+ * shows their rotation, boxes as outlines (the hull of the eight projected corners). A body without any of these is
+ * drawn as sticks from its centre to its joints and points. Springs and joints are drawn at the last time only.
  */
 #include "draw/motion_drawing.h"
 
@@ -10,7 +9,7 @@
 #include <math.h>
 
 #define FRAMES        12
-#define LEAST_HEIGHT  120.0 /* of the window [px] */
+#define LEAST_HEIGHT  120.0 /* least height of the window [px] */
 #define HATCH_SPACING 9.0   /* [px] */
 #define HATCH_LENGTH  8.0
 
@@ -18,7 +17,7 @@ typedef struct Point {
     double x, y;
 } Point;
 
-/* ---- where things are ------------------------------------------------------------------------- */
+/* ---- positions -------------------------------------------------------------------------------- */
 
 int sti_motion_frames(const sti_MotionDrawing *drawing)
 {
@@ -30,7 +29,7 @@ int sti_motion_frames(const sti_MotionDrawing *drawing)
 double sti_motion_opacity(int frame, int n)
 {
     double s = n > 1 ? (double)frame / (n - 1) : 1;
-    return 0.16 + 0.84 * s * s * s; /* the last must stand out from those it overlaps */
+    return 0.16 + 0.84 * s * s * s; /* the last frame must be visible above the earlier ones */
 }
 
 static const double *frame_row(const sti_MotionDrawing *drawing, int frame, int n)
@@ -41,7 +40,7 @@ static const double *frame_row(const sti_MotionDrawing *drawing, int frame, int 
     return sti_track_row(drawing->poses, frame == n - 1 ? last : sti_track_nearest(drawing->poses, t));
 }
 
-/* Half the size of the largest shape: what turns a rotation into a length. */
+/* Half the size of the largest shape; it converts a rotation to a length. */
 static double largest_reach(const sti_MotionDrawing *drawing)
 {
     double reach = 0;
@@ -59,7 +58,8 @@ static double largest_reach(const sti_MotionDrawing *drawing)
     return reach;
 }
 
-/* How far, at most, a body is from where it ends: its centre, plus its turn (2 sin of half the angle) times `reach`. */
+/* The largest distance of a body from its last pose: that of its centre, plus its rotation (2 sin of half the angle)
+ * times `reach`. */
 static double distance_to_end(const sti_MotionDrawing *drawing, const double *row, const double *end, double reach)
 {
     double distance = 0;
@@ -90,7 +90,7 @@ static const double *last_row(const sti_MotionDrawing *drawing)
     return sti_track_row(drawing->poses, sti_track_count(drawing->poses) - 1);
 }
 
-/* A point given in the world as the body stands in its def, carried along with the body. */
+/* A world point at the initial pose of the body, moved with the body. */
 static st_Vec3 motion_carried(const sti_MotionDrawing *drawing, const double *row, st_BodyId body, st_Vec3 p)
 {
     st_BodyDef def;
@@ -117,18 +117,19 @@ static bool shape_moves(const sti_MotionDrawing *drawing, st_BodyId body)
            (def.locks & ST_LOCK_ALL) != ST_LOCK_ALL;
 }
 
-/* Where a joint is at the last time: its point moves with either body; a distance joint has one on each. */
+/* The position of a joint at the last time: its point moves with either body; a distance joint has one point on
+ * each. */
 static int joint_ends(const sti_MotionDrawing *drawing, const st_JointDef *joint, Point end[2])
 {
     const bool rod = joint->type == ST_JOINT_DISTANCE;
     const st_BodyId first = rod || joint->a.index1 > 0 ? joint->a : joint->b;
-    if (joint->type == ST_JOINT_GEAR || joint->type == ST_JOINT_TENDON) return 0; /* has no place of its own */
+    if (joint->type == ST_JOINT_GEAR || joint->type == ST_JOINT_TENDON) return 0; /* it has no position */
     end[0] = seen(drawing->view, motion_carried(drawing, last_row(drawing), first, joint->point));
     if (rod) end[1] = seen(drawing->view, motion_carried(drawing, last_row(drawing), joint->b, joint->point_b));
     return rod ? 2 : 1;
 }
 
-/* Stick number i, 0 to stick_count() - 1, of a body that has nothing else to be seen by; false: there is none. */
+/* Stick number i, 0 to stick_count() - 1, of a body without other drawing; false: there is none. */
 static int stick_count(const sti_MotionDrawing *drawing)
 {
     return 2 * st_scene_joint_count(drawing->scene) + st_scene_shape_count(drawing->scene);
@@ -216,7 +217,7 @@ sti_Window sti_motion_window(const sti_MotionDrawing *drawing, double x, double 
     }
     if (!(b.x0 <= b.x1)) b = (Bounds){-1, 1, -1, 1};
 
-    /* A ground line in sight belongs in the picture; one far below a flying body does not. */
+    /* A ground line close to the bodies is part of the picture; one far below a flying body is not. */
     Point c = {0.5 * (b.x0 + b.x1), 0.5 * (b.y0 + b.y1)};
     double reach = hypot(b.x1 - b.x0, b.y1 - b.y0);
     for (int i = 1; i <= st_scene_shape_count(drawing->scene); i++) {
@@ -233,7 +234,7 @@ sti_Window sti_motion_window(const sti_MotionDrawing *drawing, double x, double 
             motion_include(&b, (Point){c.x - distance * n.x / size, c.y - distance * n.y / size}, 0);
     }
     double size = fmax(b.x1 - b.x0, b.y1 - b.y0), middle_x = 0.5 * (b.x0 + b.x1), middle_y = 0.5 * (b.y0 + b.y1);
-    /* A body at rest has no size of its own to show: a metre, or what rounding leaves of one far away. */
+    /* Without motion there is no size: use a metre, or more for a body far away, because of rounding. */
     if (!(size > 1e-9 * (fabs(middle_x) + fabs(middle_y)))) size = 1 + 0.1 * (fabs(middle_x) + fabs(middle_y));
     double w = b.x1 - b.x0 + 0.16 * size, h = b.y1 - b.y0 + 0.16 * size;
     double scale_px = fmin(width / w, most / h); /* [px/m] */
@@ -251,7 +252,7 @@ static bool turns_left(Point a, Point b, Point c)
     return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x) > 0;
 }
 
-/* Add q to the chain that begins at hull[first]; points that are no corners any more go. */
+/* Adds q to the chain that begins at hull[first], and removes points that are no longer corners. */
 static int extend_hull(Point *hull, int first, int size, Point q)
 {
     while (size >= first + 2 && !turns_left(hull[size - 2], hull[size - 1], q))
@@ -266,9 +267,10 @@ static void draw_outline(FILE *file, const sti_Window *window, Point *corner, in
     for (int k = 0; k < count; k++)
         corner[k] = pixel(window, corner[k]);
 
-    /* Andrew's monotone chain: rightward below, leftward above. `hull` holds 2 n; returns the number of corners. */
+    /* Andrew's monotone chain: rightward below, leftward above. `hull` has room for 2 n; returns the number of
+     * corners. */
     int size = 0;
-    for (int i = 1; i < count; i++) /* by x, then y: few hundred at most */
+    for (int i = 1; i < count; i++) /* by x, then y: a few hundred points at most */
         for (int j = i; j > 0 && (corner[j].x < corner[j - 1].x ||
                                   (corner[j].x == corner[j - 1].x && corner[j].y < corner[j - 1].y));
              j--) {
@@ -332,7 +334,7 @@ static void motion_draw_plane(FILE *file, const sti_MotionDrawing *drawing, cons
     fputs("</g>\n", file);
 }
 
-/* All shapes that move (or all that do not), as they stand in `row`. */
+/* Draws all shapes that move (or all others) at the poses in `row`. */
 static void motion_draw_shapes(FILE *file, const sti_MotionDrawing *drawing, const sti_Window *window,
                                const double *row, bool moving)
 {
@@ -382,7 +384,8 @@ static void motion_draw_shapes(FILE *file, const sti_MotionDrawing *drawing, con
 
 /* ---- paths, springs, joints ------------------------------------------------------------------- */
 
-/* A knot of a drawn line: where along (a share of the symbol's length) and across [px]; pen up: a new line. */
+/* A knot of a drawn line: position along (as a share of the symbol's length) and across [px]; pen up: start a new
+ * line. */
 typedef struct Knot {
     bool up;
     double along, across;
@@ -432,7 +435,7 @@ void sti_motion_draw(FILE *file, const sti_MotionDrawing *drawing, const sti_Win
         if (st_scene_spring(drawing->scene, (st_SpringId){i}, &spring) != ST_OK) continue;
         if (spring.type != ST_SPRING_LINEAR) continue;
 
-        /* A zigzag, or the piston and cup of a damper where there is no stiffness. */
+        /* A zigzag, or for a damper without stiffness its piston and cup. */
         Point a = seen(drawing->view, motion_carried(drawing, last_row(drawing), spring.a, spring.point_a));
         Point b = seen(drawing->view, motion_carried(drawing, last_row(drawing), spring.b, spring.point_b));
         bool stiff = spring.stiffness > 0;

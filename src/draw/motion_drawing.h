@@ -1,4 +1,4 @@
-/* draw/motion_drawing.h -- the scene drawn at several times over one another, light to dark. */
+/* draw/motion_drawing.h -- draws the scene at several times over one another, from light to dark. */
 #ifndef STI_RECORD_STROBE_H
 #define STI_RECORD_STROBE_H
 
@@ -10,19 +10,19 @@ typedef struct sti_MotionDrawing {
     const sti_View *view;
     const sti_Track *poses; /* not empty */
     int n_bodies;
-    const bool *bare; /* body by body: it has no shape but points, and is drawn as sticks */
-    double end;       /* frames are spread over the times up to this one [s] */
+    const bool *bare; /* for each body: it has no shape except points, and is drawn as sticks */
+    double end;       /* frames are spread over the times until this one [s] */
 } sti_MotionDrawing;
 
-/* When everything has come to rest: the time after which nothing moves by more than a hundredth of
- * what it moved before; the end of the run where it never rests for long. Frames are spread up to it. */
+/* The time after which nothing moves by more than a hundredth of its motion before; the end of the run if there is
+ * none. Frames are spread until then. */
 double sti_motion_end(const sti_MotionDrawing *drawing);
 
-/* How many times are shown: fewer where there is much to draw. */
+/* Number of times that are drawn: fewer if there is much to draw. */
 int sti_motion_frames(const sti_MotionDrawing *drawing);
-/* How dark frame k of n is, 0 to 1. */
+/* Opacity of frame k of n, 0 to 1. */
 double sti_motion_opacity(int frame, int n);
-/* A window `width` pixels wide, at most `most` high, that holds everything with equal scales. */
+/* A window `width` pixels wide and at most `most` high that shows everything with equal scales. */
 sti_Window sti_motion_window(const sti_MotionDrawing *drawing, double x, double y, double width, double most);
 void sti_motion_draw(FILE *file, const sti_MotionDrawing *drawing, const sti_Window *window);
 

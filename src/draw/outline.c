@@ -1,9 +1,9 @@
-/* draw/outline.c -- points whose convex outline, as seen from anywhere, is that of a shape. */
+/* draw/outline.c -- points of a shape with the same convex outline as the shape, from any direction. */
 #include "draw/outline.h"
 
 #include "base/base.h"
 
-/* Of many points every so-manieth: a picture needs no more. */
+/* Adds every k-th of many points: a picture needs no more. */
 static int add_some(st_Pose pose, const st_Vec3 *points, int n_points, st_Vec3 *out)
 {
     int n = 0, stride = n_points / STI_OUTLINE_POINTS + 1;

@@ -8,7 +8,7 @@
 
 #define STI_OUTLINE_POINTS 400
 
-/* How many; spheres, points and planes: their middle. */
+/* Returns the number of points; for spheres, points and planes only the centre. */
 int sti_outline(const st_ShapeDef *shape, st_Pose pose, st_Vec3 out[STI_OUTLINE_POINTS]);
 
 #endif

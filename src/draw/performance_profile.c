@@ -1,5 +1,5 @@
-/* profile.c -- performance profiles as a picture (Dolan & More 2002): for every solver, over a factor tau on a
- * logarithmic axis, the share of the problems that it solves in at most tau times the time of the fastest.
+/* draw/performance_profile.c -- draws performance profiles (Dolan & More 2002): for every solver the share of the
+ * problems that it solves in at most tau times the time of the fastest, over tau on a logarithmic axis.
  */
 #include "draw/svg.h"
 #include "record/whole_file.h"
@@ -9,7 +9,7 @@
 
 enum { DECADES_MOST = 6, LINE = 18 };
 
-/* Times the fastest, or HUGE_VAL where it is not solved. */
+/* Time relative to the fastest, or HUGE_VAL if it is not solved. */
 static double ratio(int n_solvers, int n_problems, const double *seconds, int s, int k)
 {
     double best = HUGE_VAL;
@@ -71,7 +71,7 @@ st_Status st_profile_write(const char *path, const char *title, int n_solvers, c
             sorted[k] = ratio(n_solvers, n_problems, seconds, s, k);
         qsort(sorted, (size_t)n_problems, sizeof *sorted, by_size);
 
-        /* A staircase: up by 1/n at every ratio. */
+        /* A staircase that rises by 1/n at every ratio. */
         double share = 0.0;
         sti_svg(file, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" points=\"", sti_colour(s));
         sti_svg(file, "%.1f %.1f ", sti_window_x(&w, 0.0), sti_window_y(&w, 0.0));

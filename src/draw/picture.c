@@ -1,6 +1,6 @@
-/* A run as a figure: the motion above, coordinates and energies over time below.
+/* Draws a run as a figure: the motion above, coordinates and energies over time below.
  *
- * Memory does not grow with the length of the run: histories thin themselves out (track.h).
+ * Memory does not grow with the length of the run, because histories are thinned (track.h).
  */
 #include "draw/motion_drawing.h"
 #include "record/whole_file.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stiction/io.h>
 
-#define WIDTH       960.0 /* of the page [px] */
+#define WIDTH       960.0 /* width of the page [px] */
 #define LEFT        70.0
 #define RIGHT       30.0
 #define TOP         86.0
@@ -18,7 +18,7 @@
 #define SCENE_MOST  420.0
 #define MOST_ROWS   2048
 #define LEAST_ROWS  8
-#define MOST_STORED 2000000 /* numbers in the pose track */
+#define MOST_STORED 2000000 /* most numbers in the pose track */
 #define MOST_CURVES 8
 
 enum { ENERGY_TIME, ENERGY_KINETIC, ENERGY_POTENTIAL, ENERGY_SIZE };
@@ -28,11 +28,11 @@ struct st_Picture {
     const st_Scene *scene;
     st_SystemDef def;
     int n_bodies;
-    int turn_axis;   /* the one body axis bodies turn about, 0 to 2; -1: none or several */
-    sti_Track poses; /* time, then STI_POSE_SIZE a body                                  */
+    int turn_axis;   /* the single body axis of all rotations, 0 to 2; -1: none or several */
+    sti_Track poses; /* time, then STI_POSE_SIZE numbers per body */
     sti_Track energies;
-    bool *bare;  /* of each body: sti_MotionDrawing                                         */
-    double *row; /* the newest row of poses: also where angles are counted on from       */
+    bool *bare;  /* for each body: see sti_MotionDrawing */
+    double *row; /* the newest row of poses, from which angles are continued */
 };
 
 st_Status st_picture_create(const st_Scene *scene, const st_SystemDef *def, st_Picture **out, st_Error *err)
@@ -65,7 +65,7 @@ st_Status st_picture_create(const st_Scene *scene, const st_SystemDef *def, st_P
         return status;
     }
 
-    /* Bodies without a shape, or with points only: `bare`, zeroed, by body. */
+    /* Marks bodies without a shape, or with points only, as `bare`. */
     for (int i = 0; i < picture->n_bodies; i++)
         picture->bare[i] = true;
     for (int i = 1; i <= st_scene_shape_count(scene); i++) {
@@ -90,7 +90,7 @@ void st_picture_destroy(st_Picture *picture)
     sti_free(&allocator, picture, 1, sizeof *picture);
 }
 
-/* The angle about the one free axis, counted on from the row before: whole turns stay. */
+/* The angle about the single free axis, continued from the last row so that whole turns are counted. */
 static double picture_turned(const st_Picture *picture, const double *before, st_Quat q)
 {
     if (picture->turn_axis < 0) return 0;
@@ -213,7 +213,7 @@ static void draw_heading(FILE *file, const st_Picture *picture)
     sti_svg_text(file, LEFT - 46, 34, 14, STI_START, STI_INK, line);
 }
 
-/* The times of the drawing, light to dark, right-aligned above it. */
+/* Writes the times of the drawing, light to dark, right-aligned above it. */
 static void draw_times(FILE *file, const sti_MotionDrawing *drawing)
 {
     int rows = sti_track_count(drawing->poses), frames = sti_motion_frames(drawing);
@@ -230,7 +230,7 @@ static void draw_times(FILE *file, const sti_MotionDrawing *drawing)
     sti_svg_text(file, x, TOP - 9, 11, STI_END, STI_INK, line);
 }
 
-/* Largest less smallest value of a quantity over all bodies' own histories. */
+/* The range of a quantity, largest over all bodies. */
 static double travel(const st_Picture *picture, const sti_View *view, Quantity quantity)
 {
     double most = 0;
@@ -247,8 +247,8 @@ static double travel(const st_Picture *picture, const sti_View *view, Quantity q
     return most;
 }
 
-/* Which quantities are worth a chart: a coordinate that only rounding moves (a body sliding on a
- * table) is not.                                                                                  */
+/* Selects the quantities that get a chart. A coordinate that changes only by rounding (a body sliding on a table)
+ * gets none. */
 static int choose_quantities(const st_Picture *picture, const sti_View *view, Quantity out[3])
 {
     double right = travel(picture, view, RIGHTWARD), up = travel(picture, view, UPWARD);
@@ -268,7 +268,7 @@ st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: nothing was added to the picture", path);
     STI_TRY(sti_file_open(path, &file, err));
 
-    /* Coordinates that change, in reading order, two a line; energies last, over what room is left. */
+    /* Coordinates that change, in reading order, two per line; energies last, in the remaining room. */
     sti_View view = sti_view_choose(picture->scene, picture->def.gravity, &picture->poses, picture->n_bodies);
     sti_MotionDrawing drawing = {picture->scene, &view, &picture->poses, picture->n_bodies, picture->bare, 0};
     drawing.end = sti_motion_end(&drawing);

@@ -1,5 +1,5 @@
-/* draw/plot.c -- curves of a recording (record/curves.c) as SVG, for papers, over time or over one of them. Curves of
- * one unit share a chart; charts stand below one another.
+/* draw/plot.c -- draws curves of a recording (record/curves.c) as SVG for papers, over time or over one of the
+ * curves. Curves of one unit share a chart; charts are below one another.
  */
 #include "draw/svg.h"
 #include "record/curves.h"
@@ -15,11 +15,11 @@ typedef struct Plot {
     st_Recording *recording;
     const st_RecordingInfo *info;
     st_Allocator allocator;
-    sti_Curve curve[MOST_CURVES + 1]; /* the last one is drawn over, if any */
+    sti_Curve curve[MOST_CURVES + 1]; /* the last one is the horizontal axis, if any */
     int n, n_read;
     char over[80];
     double *step_time, *frame_time;
-    const sti_Curve *chart[MOST_CURVES]; /* of the chart being drawn */
+    const sti_Curve *chart[MOST_CURVES]; /* curves of the chart being drawn */
 } Plot;
 
 static bool of_frames(const sti_Curve *curve)
@@ -39,14 +39,14 @@ static double plot_chart_value(const void *ctx, int curve, int sample)
     return ((const Plot *)ctx)->chart[curve]->value[sample];
 }
 
-/* Same unit and same times: one chart. */
+/* Do they have the same unit and the same times? Then they share a chart. */
 static bool plot_together(const sti_Curve *a, const sti_Curve *b)
 {
     return strcmp(a->unit, b->unit) == 0 && of_frames(a) == of_frames(b) &&
            (a->unit[0] != '\0' || strcmp(a->name, b->name) == 0);
 }
 
-/* Errors go over powers of ten: on an even axis only the worst step would be seen. */
+/* Errors are drawn on a logarithmic axis: on a linear axis only the worst step would be visible. */
 static bool in_powers(const Plot *plot, int n)
 {
     static const char *const errors[] = {"residual", "penetration", "joint_error"};
@@ -72,7 +72,7 @@ static void draw_chart(Plot *plot, FILE *file, int first, int row)
         plot->chart[n++] = &plot->curve[c];
     }
     int64_t samples = of_frames(head) ? plot->info->n_frames : plot->info->n_steps;
-    /* one curve is named at its axis, several in the legend */
+    /* a single curve is named at its axis, several in the legend */
     snprintf(title, sizeof title, head->unit[0] != '\0' ? "%.40s [%s]" : "%.40s%.0s", n == 1 ? head->name : "",
              head->unit);
     sti_Curves curves = {.title = title,
@@ -89,7 +89,7 @@ static void draw_chart(Plot *plot, FILE *file, int first, int row)
     sti_svg_chart(file, (sti_Rect){64, TITLE + 34 + CHART * row, 640, 190}, &curves);
 }
 
-/* Is curve c the first of those that are drawn together? */
+/* Is curve c the first one of its chart? */
 static bool starts_chart(const Plot *plot, int c)
 {
     for (int k = 0; k < c; k++)
@@ -127,7 +127,7 @@ static st_Status plot_allocate(Plot *plot, st_Error *err)
     return ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
 }
 
-/* What the curves are drawn over. Some are known once a step, others once a frame: not one over the other. */
+/* Finds the curve for the horizontal axis. Curves per step and curves per frame cannot be drawn over each other. */
 static st_Status find_over(Plot *plot, const char *over, st_Error *err)
 {
     sti_Curve *x = &plot->curve[plot->n];

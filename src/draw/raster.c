@@ -1,8 +1,8 @@
-/* draw/raster.c -- a picture of a system as pixels, without a screen, a browser or a graphics card.
+/* draw/raster.c -- draws a picture of a system as pixels, without a screen, a browser or a graphics card.
  *
- * Shapes are tessellated and drawn with a depth buffer at twice the resolution in each direction. Planes reach to the
- * horizon: they are met by rays, one for each pixel. Light comes from one direction; a depth map seen from there makes
- * the shadows.
+ * Shapes are tessellated and drawn with a depth buffer at twice the resolution in each direction. Planes reach to
+ * the horizon: they are drawn by ray casting, one ray per pixel. Light comes from one direction; a depth map from
+ * there gives the shadows.
  */
 #include "base/base.h"
 #include "math/quat.h"
@@ -20,8 +20,8 @@ static const float palette[][3] = {{0.34f, 0.71f, 0.91f}, {0.90f, 0.62f, 0.00f},
                                    {0.94f, 0.89f, 0.26f}};
 static const float ground_colour[3] = {0.72f, 0.72f, 0.70f};
 
-/* Where points are seen: right, down and forward of the eye. `scale` is pixels per unit at depth 1; 0: parallel rays,
- * pixels per metre in `parallel`.                                                                  */
+/* Projection of points: right, down and forward from the eye. `scale` is pixels per unit at depth 1; 0: parallel
+ * rays, with `parallel` pixels per metre. */
 typedef struct Projection {
     st_Vec3 eye, right, down, forward;
     double scale, parallel;
@@ -30,7 +30,7 @@ typedef struct Projection {
 
 typedef struct Canvas {
     Projection view;
-    float *depth;       /* of each sample, as 1/distance along the view; parallel: less distance is more */
+    float *depth;       /* depth of each sample, as 1/distance along the view; parallel: the negative distance */
     float (*colour)[3]; /* NULL: only the depth */
 } Canvas;
 
@@ -40,7 +40,7 @@ typedef struct Picture {
     const st_System *system;
     Canvas main, light;
     st_Vec3 to_light;
-    double size; /* of what is drawn [m] */
+    double size; /* size of the scene [m] */
 } Picture;
 
 st_Camera st_camera(void)
@@ -67,7 +67,7 @@ static void aim(Projection *p, st_Vec3 eye, st_Vec3 target, st_Vec3 up)
 /* ---- triangles ----------------------------------------------------------------------------------- */
 
 typedef struct Seen {
-    double x, y, z; /* samples right and down; distance along the view */
+    double x, y, z; /* sample to the right and down; distance along the view */
 } Seen;
 
 static Seen see(const Projection *p, st_Vec3 at)
@@ -89,7 +89,7 @@ static void raster_fill(Canvas *c, const Seen v[3], const float colour[3])
     const int from_y = (int)fmax(0, floor(y0)), to_y = (int)fmin(p->height - 1, y1);
     double depth[3];
     for (int k = 0; k < 3; k++)
-        depth[k] = p->parallel > 0 ? -v[k].z : 1 / v[k].z; /* linear across the picture */
+        depth[k] = p->parallel > 0 ? -v[k].z : 1 / v[k].z; /* linear in the picture */
     for (int y = from_y; y <= to_y; y++)
         for (int x = from_x; x <= to_x; x++) {
             double weight[3];
@@ -109,7 +109,7 @@ static void raster_fill(Canvas *c, const Seen v[3], const float colour[3])
         }
 }
 
-/* What lies behind the eye is cut off. */
+/* Parts of a triangle that are nearer than `near` are cut off. */
 static void draw_triangle(Canvas *c, const st_Vec3 corner[3], double near, const float colour[3])
 {
     const Projection *p = &c->view;
@@ -127,7 +127,7 @@ static void draw_triangle(Canvas *c, const st_Vec3 corner[3], double near, const
     }
 }
 
-/* Light on a surface with this normal: one lamp, and some from everywhere. */
+/* Brightness of a surface with this normal: one lamp and ambient light. */
 static double lightness(const Picture *picture, st_Vec3 normal)
 {
     return 0.42 + 0.58 * fmax(0, dot(normal, picture->to_light));
@@ -160,7 +160,7 @@ static st_Vec3 ray_of(const Projection *p, double x, double y)
     return add(p->forward, add(scale(a, p->right), scale(b, p->down))); /* length 1 along the view */
 }
 
-/* The colour of a plane: squares, which fade towards the horizon. */
+/* Draws a plane as squares that fade towards the horizon. */
 static void raster_draw_plane(Picture *picture, st_Pose pose, const float base[3])
 {
     Canvas *c = &picture->main;
@@ -168,7 +168,7 @@ static void raster_draw_plane(Picture *picture, st_Pose pose, const float base[3
     const st_Vec3 normal = rotate(pose.q, (st_Vec3){0, 0, 1}), e1 = rotate(pose.q, (st_Vec3){1, 0, 0}),
                   e2 = rotate(pose.q, (st_Vec3){0, 1, 0});
     const double height = dot(normal, sub(p->eye, pose.p)), square = pow(10, round(log10(picture->size / 3)));
-    if (height <= 0) return; /* the eye is inside: planes are solid below */
+    if (height <= 0) return; /* the eye is below the plane */
     for (int y = 0; y < p->height; y++)
         for (int x = 0; x < p->width; x++) {
             const st_Vec3 ray = ray_of(p, x + 0.5, y + 0.5);
@@ -180,7 +180,7 @@ static void raster_draw_plane(Picture *picture, st_Pose pose, const float base[3
             const double far = fmin(1, z / (40 * picture->size)), odd = fabs(fmod(u + v, 2)) < 0.5 ? 0.06 : 0;
             double light = (lightness(picture, normal) - odd * (1 - far)) * (in_shadow(picture, hit) ? 0.62 : 1);
             c->depth[at] = (float)(1 / z);
-            for (int k = 0; k < 3; k++) /* into the sky behind it */
+            for (int k = 0; k < 3; k++) /* fade into the sky */
                 c->colour[at][k] = (float)((1 - far) * light * (double)base[k] + far * (double)c->colour[at][k]);
         }
 }
@@ -202,7 +202,7 @@ static void shade(Picture *picture)
 
 /* ---- the whole ------------------------------------------------------------------------------------- */
 
-/* A ball around what can move; around everything but planes where nothing can. */
+/* A ball around all bodies that can move, or around everything except planes if nothing can. */
 static st_Vec3 bounds(Picture *picture, double *radius, st_Error *err)
 {
     st_Vec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
@@ -300,7 +300,7 @@ static st_Status raster_draw(Picture *picture, const st_Camera *camera, st_Error
             if (!(norm(normal) > 0)) continue;
             normal = scale(1 / norm(normal), normal);
             if (dot(normal, sub(corner[0], picture->main.view.eye)) > 0)
-                normal = scale(-1, normal); /* a sheet's back */
+                normal = scale(-1, normal); /* the back of a sheet */
             const float light = (float)lightness(picture, normal);
             const float colour[3] = {base[0] * light, base[1] * light, base[2] * light};
             draw_triangle(&picture->main, corner, 1e-3 * picture->size, colour);

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define FAR_AWAY 1e5 /* [px]: viewers misbehave beyond */
+#define FAR_AWAY 1e5 /* [px]: viewers fail for larger coordinates */
 
 const char *sti_colour(int k)
 {
@@ -77,7 +77,7 @@ void sti_svg_line(FILE *file, double x0, double y0, double x1, double y1, const 
 
 /* ---- axes ------------------------------------------------------------------------------------- */
 
-/* A step of 1, 2 or 5 times a power of ten that cuts the range into at most `most` parts. */
+/* A step of 1, 2 or 5 times a power of ten that divides the range into at most `most` parts. */
 static double tick_step(double lo, double hi, int most)
 {
     double raw = (hi - lo) / most, power = pow(10, floor(log10(raw)));
@@ -89,7 +89,7 @@ static double tick_step(double lo, double hi, int most)
 void sti_round_range(double *lo, double *hi)
 {
     double size = fmax(fabs(*lo), fabs(*hi));
-    if (!(*lo <= *hi)) { /* nothing finite was seen */
+    if (!(*lo <= *hi)) { /* no finite value */
         *lo = -1;
         *hi = 1;
     } else if (*hi - *lo <= 1e-12 * size || *hi - *lo < 1e-300) { /* flat up to rounding */
@@ -103,7 +103,7 @@ void sti_round_range(double *lo, double *hi)
     }
 }
 
-/* As many digits as tell one tick from the next; plain notation where it is not too long. */
+/* Writes as many digits as distinguish adjacent ticks; plain notation if it is not too long. */
 static const char *svg_tick_text(char out[STI_NUMBER_SIZE], double value, double step)
 {
     double size = floor(log10(fabs(value)) + 1e-9), fine = floor(log10(step) + 1e-9), digits = size - fine + 1;
@@ -164,7 +164,7 @@ void sti_svg_axes(FILE *file, const sti_Window *window, const char *x_label, con
 
 /* ---- charts ----------------------------------------------------------------------------------- */
 
-/* What is drawn of a value: itself, or its power of ten. */
+/* The drawn value: the value itself, or its logarithm to base 10. */
 static double svg_chart_value(const sti_Curves *curves, int curve, int sample)
 {
     const double value = curves->value(curves->ctx, curve, sample);
@@ -254,7 +254,7 @@ void sti_svg_chart(FILE *file, sti_Rect panel, const sti_Curves *curves)
                 curves->colour[c], c == curves->dashed ? " stroke-dasharray=\"6 4\"" : "");
         for (int i = 0; i < curves->samples; i++) {
             double value = svg_chart_value(curves, c, i);
-            const double at = curves->time(curves->ctx, i); /* or what is drawn over */
+            const double at = curves->time(curves->ctx, i); /* or the value on the horizontal axis */
             if (!isfinite(value) || !isfinite(at)) continue;
             double x = sti_window_x(&window, at), y = sti_window_y(&window, value);
             if (i < curves->samples - 1 && fabs(x - last_x) < 0.33 && fabs(y - last_y) < 0.33) continue;
@@ -265,11 +265,11 @@ void sti_svg_chart(FILE *file, sti_Rect panel, const sti_Curves *curves)
         fputs("\"/>\n", file);
     }
 
-    /* Right to left on the line above the chart. */
+    /* From right to left on the line above the chart. */
     double x = panel.x + panel.w;
     for (int c = curves->n - 1; c >= 0 && curves->name != NULL; c--) {
         double width = 6.1 * (double)strlen(curves->name[c]);
-        if (x - width - 30 < panel.x + 40) break; /* no room: what is left has no legend */
+        if (x - width - 30 < panel.x + 40) break; /* no room: the other curves have no legend */
         sti_svg_text(file, x, panel.y - 9, 11, STI_END, STI_INK, curves->name[c]);
         sti_svg_line(file, x - width - 20, panel.y - 13, x - width - 5, panel.y - 13, curves->colour[c], 2);
         x -= width + 32;

@@ -48,7 +48,7 @@ const double *sti_track_row(const sti_Track *track, int index)
 int sti_track_nearest(const sti_Track *track, double time)
 {
     int lo = 0, hi = sti_track_count(track) - 1;
-    while (hi - lo > 1) { /* times never fall: bisection */
+    while (hi - lo > 1) { /* times never decrease: bisection */
         int middle = lo + (hi - lo) / 2;
         if (sti_track_row(track, middle)[0] <= time)
             lo = middle;

@@ -1,8 +1,7 @@
-/* draw/track.h -- a history of rows of numbers that never outgrows its room.
+/* draw/track.h -- a history of rows of numbers in bounded memory.
  *
- * Every stride-th row is kept; when the room is full every second row goes and the stride doubles,
- * so that a run of any length is spread evenly over capacity/2 .. capacity rows. The newest row is
- * always at hand, as the last one.
+ * Every stride-th row is kept; when the room is full every second row is removed and the stride doubles. So a run of
+ * any length is spread evenly over capacity/2 .. capacity rows. The last row is always the newest.
  */
 #ifndef STI_RECORD_TRACK_H
 #define STI_RECORD_TRACK_H
@@ -11,7 +10,7 @@
 
 typedef struct sti_Track {
     double *row; /* (capacity + 1) x width: kept rows, then the newest */
-    int width;   /* numbers a row; the first is the time [s]           */
+    int width;   /* numbers per row; the first is the time [s] */
     int capacity, n;
     int64_t seen, stride;
     bool newest_kept; /* the newest row is also the last kept one      */
@@ -21,7 +20,7 @@ st_Status sti_track_create(const st_Allocator *allocator, int width, int capacit
 void sti_track_free(const st_Allocator *allocator, sti_Track *track);
 void sti_track_add(sti_Track *track, const double *row);
 
-/* Rows kept and the newest, in order of time. */
+/* Number of rows kept, with the newest, in order of time. */
 int sti_track_count(const sti_Track *track);
 const double *sti_track_row(const sti_Track *track, int index);
 int sti_track_nearest(const sti_Track *track, double time); /* index of the row nearest in time */

@@ -43,7 +43,7 @@ static int largest_axis(st_Vec3 a)
     return z >= x && z >= y ? 2 : y >= x ? 1 : 0;
 }
 
-/* One axis of motion: along the picture, or upward where gravity acts along it. */
+/* A single axis of motion: horizontal, or upward if gravity acts along it. */
 static void line_view(sti_View *view, int axis, st_Vec3 gravity)
 {
     int vertical = norm(gravity) > 0 ? largest_axis(gravity) : axis == 1 ? 2 : 1;
@@ -76,7 +76,7 @@ sti_View sti_view_choose(const st_Scene *scene, st_Vec3 gravity, const sti_Track
         view.right = vec3_axis(1);
         view.up = vec3_axis(2);
         break;
-    default: /* in space, or nothing moves */
+    default: /* motion in space, or none */
         view.up = norm(gravity) > 0 ? scale(-1 / norm(gravity), gravity) : vec3_axis(2);
 
         /* The horizontal direction in which positions are spread most: the larger principal axis of
@@ -89,7 +89,7 @@ sti_View sti_view_choose(const st_Scene *scene, st_Vec3 gravity, const sti_Track
         const double *first = sti_track_row(poses, 0);
         for (int k = 0; k < sti_track_count(poses); k++)
             for (int i = 0; i < n_bodies; i++) {
-                /* From where the body started, so that a row of bodies at rest does not count as motion. */
+                /* Measured from the initial position, so that a row of bodies at rest does not count as motion. */
                 st_Vec3 d = sub(sti_pose_read(sti_track_row(poses, k), i).p, sti_pose_read(first, i).p);
                 double a = dot(e1, d), b = dot(e2, d);
                 aa += a * a;
@@ -97,7 +97,7 @@ sti_View sti_view_choose(const st_Scene *scene, st_Vec3 gravity, const sti_Track
                 bb += b * b;
             }
         double angle = aa + bb > 0 && isfinite(aa + bb) ? 0.5 * atan2(2 * ab, aa - bb) : 0;
-        /* Within 20 degrees of an axis of the horizontal plane the axis itself reads better. */
+        /* Within 20 degrees of a horizontal axis the axis itself is easier to read. */
         double quarter = acos(-1.0) / 2, nearest = quarter * round(angle / quarter);
         if (fabs(angle - nearest) < acos(-1.0) / 9) angle = nearest < 0 ? quarter : nearest;
         view.right = add(scale(cos(angle), e1), scale(sin(angle), e2));

@@ -1,4 +1,4 @@
-/* draw/view.h -- the plane a motion is drawn in. */
+/* draw/view.h -- the plane in which a motion is drawn. */
 #ifndef STI_RECORD_VIEW_H
 #define STI_RECORD_VIEW_H
 
@@ -19,8 +19,8 @@ typedef struct sti_View {
 /* Axes of the world, bits 0 to 2, along which some body may move; bits 3 to 5, about which some may turn. */
 uint32_t sti_view_freedoms(const st_Scene *scene);
 
-/* Planes and lines of motion come from the locks. Motion in space is seen from the side: upward is
- * against gravity, rightward the horizontal direction of largest motion.                          */
+/* Chooses the plane. Planes and lines of motion follow from the locks. Motion in space is seen from the side: upward
+ * is against gravity, rightward the horizontal direction of largest motion. */
 sti_View sti_view_choose(const st_Scene *scene, st_Vec3 gravity, const sti_Track *poses, int n_bodies);
 
 st_Pose sti_pose_read(const double *row, int body); /* 0-based; -1: the ground */

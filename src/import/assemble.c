@@ -93,9 +93,9 @@ static st_Pose motion(const sti_RobotJoint *joint, double x)
     return pose;
 }
 
-/* Evaluates x = ratio x_other + offset (and a curve) along a chain of mimics; `patience` bounds the depth, so that a
+/* Evaluates x = ratio x_other + offset (and a curve) along a chain of mimics; `depth_left` bounds the depth, so that a
  * ring is found. */
-static st_Status follow(sti_Robot *robot, sti_RobotJoint *joint, int patience)
+static st_Status follow(sti_Robot *robot, sti_RobotJoint *joint, int depth_left)
 {
     if (joint->mimics == NULL) return ST_OK;
     int k = sti_robot_find_joint(robot, joint->mimics);
@@ -114,9 +114,9 @@ static st_Status follow(sti_Robot *robot, sti_RobotJoint *joint, int patience)
         return sti_element_fail(robot->err, joint->at, "mimics \"%.60s\", both must be joints that turn or slide",
                                 joint->mimics);
     sti_RobotJoint *other = &robot->links[k].joint;
-    if (other == joint || patience == 0)
+    if (other == joint || depth_left == 0)
         return sti_element_fail(robot->err, joint->at, "mimics itself, in a ring with \"%.60s\"", joint->mimics);
-    STI_TRY(follow(robot, other, patience - 1));
+    STI_TRY(follow(robot, other, depth_left - 1));
     const double *c = joint->curve, d = other->start - joint->middle; /* expand the polynomial about the start */
     double start = joint->ratio * other->start + joint->offset + d * d * (c[0] + d * (c[1] + d * c[2]));
     const double slack = 1e-9 * (1 + fabs(start));
@@ -235,7 +235,7 @@ st_Status sti_mend_inertia(sti_Robot *robot, sti_RobotLink *link)
 }
 
 /* Is the root of this body welded to the world? Then it does not move. */
-static bool stands(const sti_RobotLink *body)
+static bool is_welded_to_world(const sti_RobotLink *body)
 {
     return body->led || (body->parent < 0 && !body->joint.floating && body->joint.type == ST_JOINT_FIXED);
 }
@@ -249,7 +249,7 @@ static void merge(sti_Robot *robot)
         link->has_mass = link->mass > 0; /* before other links join */
         bool welded = !link->joint.floating && link->joint.type == ST_JOINT_FIXED;
         const sti_RobotLink *into = link->parent >= 0 ? &robot->links[robot->links[link->parent].body] : NULL;
-        const bool held = into == NULL || stands(into), bare = !held && !(into->mass > 0);
+        const bool held = into == NULL || is_welded_to_world(into), bare = !held && !(into->mass > 0);
         bool joins = welded && (into == NULL || robot->def.merge || !(link->mass > 0) || bare);
         if (!held && into->mass > 0 && link->mass > 0 && into->gravity != link->gravity) joins = false;
         if (link->kept && link->mass > 0 && link->parent >= 0 && !robot->links[link->parent].world) joins = false;
@@ -396,7 +396,7 @@ static st_Status write_ground(sti_Robot *robot)
 static st_Status write_body(sti_Robot *robot, int k)
 {
     const sti_RobotLink *link = &robot->links[k];
-    bool fixed = stands(link);
+    bool fixed = is_welded_to_world(link);
     if (!fixed && !(link->mass > 0)) {
         if (link->joint.name == NULL)
             return sti_element_fail(robot->err, link->at,
@@ -433,13 +433,13 @@ static st_Status write_body(sti_Robot *robot, int k)
 
 /* The motor of a joint: the robot's own `motor`, else that of the file, else a force of 0 that a controller can set.
  * start: the file's coordinate where the scene's is 0. */
-static json_t *motor_json(const json_t *wanted, const json_t *said, double start, double effort, double effort_mid)
+static json_t *motor_json(const json_t *wanted, const json_t *given, double start, double effort, double effort_mid)
 {
     json_t *motor = NULL;
     if (wanted != NULL) {
         motor = json_deep_copy(wanted);
-    } else if (said != NULL) {
-        motor = json_deep_copy(said);
+    } else if (given != NULL) {
+        motor = json_deep_copy(given);
         const char *type = json_string_value(json_object_get(motor, "type"));
         double target = json_number_value(json_object_get(motor, "target"));
         if (type != NULL && (strcmp(type, "position") == 0 || strcmp(type, "motion") == 0)) {
@@ -615,7 +615,7 @@ static st_Status write_sensor(sti_Robot *robot, const sti_RobotSensor *s)
     const sti_RobotLink *link = &robot->links[s->link];
     const bool coordinate = s->joint != NULL || s->tendon != NULL;
     const bool wrench = s->type == ST_MEASURE_FORCE || s->type == ST_MEASURE_TORQUE;
-    if (wrench && (link->body != s->link || link->joint.floating || stands(link))) {
+    if (wrench && (link->body != s->link || link->joint.floating || is_welded_to_world(link))) {
         sti_skip(robot, "<force> and <torque> of <sensor> where no joint holds the body");
         return ST_OK;
     }
@@ -653,7 +653,7 @@ static st_Status write_key(sti_Robot *robot, const sti_RobotKey *key)
     for (int k = 0; k < robot->n_links; k++) {
         const sti_RobotLink *link = &robot->links[k];
         const sti_RobotState *s = &key->state[k];
-        if (link->body != k || (stands(link) && !(link->led && key->mocap))) continue;
+        if (link->body != k || (is_welded_to_world(link) && !(link->led && key->mocap))) continue;
         const st_Vec3 arm = rotate(s->pose.q, link->centre), v = add(s->velocity, cross(s->spin, arm));
         json_t *json = sti_with(json_object(), "body", body_name(robot, k));
         json = put_pose(json, add(s->pose.p, arm), s->pose.q);
@@ -854,7 +854,7 @@ st_Status sti_robot_assemble(sti_Robot *robot)
 
     /* The world, and a fixed root that touches nothing, become the ground. */
     for (int k = 0; k < robot->n_links; k++) {
-        if (robot->links[k].body != k || !stands(&robot->links[k])) continue;
+        if (robot->links[k].body != k || !is_welded_to_world(&robot->links[k])) continue;
         if ((robot->links[k].touches || robot->links[k].led) && !robot->links[k].world) continue;
         for (int i = k; i < robot->n_links; i++)
             if (robot->links[i].body == k) robot->links[i].body = -1;
@@ -888,7 +888,7 @@ st_Status sti_robot_assemble(sti_Robot *robot)
     robot->reader->n_trees += robot->n_links;
     for (int k = 0; k < robot->n_links; k++) {
         const sti_RobotLink *link = &robot->links[k];
-        bool kept = moves(&link->joint) || (link->body == k && !link->joint.floating && !stands(link));
+        bool kept = moves(&link->joint) || (link->body == k && !link->joint.floating && !is_welded_to_world(link));
         if (kept) {
             const sti_RobotJoint *j = &link->joint;
             const char *word = st_joint_type_name(j->type);

@@ -397,7 +397,7 @@ static st_Status on_ball(sti_Mjcf *m, Actuator *a, int link, bool in_parent)
 st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
 {
     Actuator a = {.at = at, .name = sti_attribute(at, "name"), .gear = {1}, .low = -INFINITY, .high = INFINITY};
-    const char *on_what = NULL;
+    const char *target = NULL;
     int n = 0;
     if (!sti_mjcf_word(sti_mjcf_actuators, at->name)) return sti_mjcf_unknown(m, at, NULL);
     STI_TRY(sti_mjcf_check(m, at, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
@@ -413,11 +413,11 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     }
     static const char *const targets[] = {"joint", "jointinparent", "tendon", "site", "cranksite", "body"};
     for (int k = 0; k < 6; k++)
-        if (sti_attribute(at, targets[k]) != NULL) on_what = targets[k];
-    if (on_what == NULL)
+        if (sti_attribute(at, targets[k]) != NULL) target = targets[k];
+    if (target == NULL)
         return sti_element_fail(m->robot->err, at,
                                 "joint is missing, must be the name of a joint, tendon, site or body");
-    if (a.name == NULL) a.name = sti_attribute(at, on_what);
+    if (a.name == NULL) a.name = sti_attribute(at, target);
     STI_TRY(sti_mjcf_some_numbers(m, at, "gear", 6, &n, a.gear));
     Gains g = {.m = m, .dynamics = "none", .gain_type = "fixed", .bias_type = "none", .dyn = {1}, .gain = {1}};
     STI_TRY(sti_mjcf_each_default(m, a.at, apply_gains, &g));
@@ -430,9 +430,9 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     a.integrates = g.dynamics[0] == 'i';
     if (g.dynamics[0] == 'f') a.time_constant = g.dyn[0];
     const double square = a.gear[0] * a.gear[0]; /* convert from the actuator's coordinate to that of the joint */
-    if ((armature > 0 || damping > 0) && sti_mjcf_word("site cranksite body", on_what))
+    if ((armature > 0 || damping > 0) && sti_mjcf_word("site cranksite body", target))
         return sti_mjcf_unknown(m, at, armature > 0 ? "armature" : "damping");
-    if (on_what[0] == 'c') { /* crank-slider: the pin, and a slider along the z axis of its site */
+    if (target[0] == 'c') { /* crank-slider: the pin, and a slider along the z axis of its site */
         const sti_MjcfPlace *pin, *slider;
         sti_RobotTendon *tendon;
         double rod = 0;
@@ -456,7 +456,7 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         STI_TRY(note_actuator(m, &a, NULL, tendon->name, &d));
         return give_motor(m, &a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
     }
-    if (on_what[0] == 'b') { /* adhesion of the body to everything that it touches */
+    if (target[0] == 'b') { /* adhesion of the body to everything that it touches */
         const char *body = sti_attribute(at, "body");
         const int link = sti_robot_find(m->robot, body);
         if (link < 0)
@@ -469,7 +469,7 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
                                     a.control_high);
         return on_body(m, &a, link, pose_identity(), true);
     }
-    if (on_what[0] == 's') {
+    if (target[0] == 's') {
         const sti_MjcfPlace *site, *reference;
         STI_TRY(sti_mjcf_find_place(m, a.at, "site", "site", &site));
         STI_TRY(read_control(m, &a, -INFINITY, INFINITY));
@@ -477,7 +477,7 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         STI_TRY(sti_mjcf_find_place(m, a.at, "refsite", "site", &reference));
         return between_sites(m, &a, site, reference);
     }
-    if (on_what[0] == 't') {
+    if (target[0] == 't') {
         const char *name = sti_attribute(a.at, "tendon");
         const int k = sti_robot_find_tendon(m->robot, name);
         Drive d;
@@ -503,7 +503,7 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         return give_motor(m, &a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
     }
 
-    const char *name = sti_attribute(a.at, on_what);
+    const char *name = sti_attribute(a.at, target);
     const int k = sti_robot_find_joint(m->robot, name);
     sti_RobotJoint *joint = NULL;
     Drive d;
@@ -513,8 +513,8 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         return on_body(m, &a, k, pose_identity(), false);
     }
     if (k >= 0 && m->robot->links[k].joint.type == ST_JOINT_BALL)
-        return on_ball(m, &a, k, strcmp(on_what, "jointinparent") == 0);
-    STI_TRY(sti_mjcf_find_joint(m, a.at, on_what, &joint));
+        return on_ball(m, &a, k, strcmp(target, "jointinparent") == 0);
+    STI_TRY(sti_mjcf_find_joint(m, a.at, target, &joint));
     if (a.gear[0] == 0) {
         sti_skip(m->robot, "actuators with a gear of 0");
         return note_actuator(m, &a, NULL, NULL, NULL);

@@ -263,7 +263,7 @@ static st_Status own_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose
         const char *name;
         int count;
     } forms[] = {{"quat", 4}, {"axisangle", 4}, {"xyaxes", 6}, {"zaxis", 3}, {"euler", 3}};
-    const sti_Element *said = NULL;
+    const sti_Element *source = NULL;
     int form = -1;
     double p[3] = {0}, v[6] = {0};
     *out = pose_identity();
@@ -271,16 +271,16 @@ static st_Status own_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose
     out->p = vec3_load(p);
     for (int k = 0; k < 5; k++) {
         const sti_Element *holder = sti_mjcf_holder(m, element, forms[k].name);
-        if (holder == NULL || (said == element && holder != element))
+        if (holder == NULL || (source == element && holder != element))
             continue; /* an attribute of the element itself overrides a default */
-        if (said == holder)
+        if (source == holder)
             return sti_element_fail(m->robot->err, holder, "has both %s and %s, must have one of them",
                                     forms[form].name, forms[k].name);
-        said = holder;
+        source = holder;
         form = k;
     }
     if (form < 0) return ST_OK;
-    STI_TRY(sti_numbers(m->robot->err, said, forms[form].name, forms[form].count, true, v));
+    STI_TRY(sti_numbers(m->robot->err, source, forms[form].name, forms[form].count, true, v));
     if (form == 2) {
         st_Vec3 x = vec3_load(v), y = vec3_load(v + 3);
         double length = norm(x);
@@ -288,18 +288,18 @@ static st_Status own_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose
         y = sub(y, scale(dot(x, y), x));
         double other = norm(y);
         if (!(length > 0) || !(other > 1e-12 * norm(vec3_load(v + 3))))
-            return sti_element_fail(m->robot->err, said, "xyaxes must be two vectors that are not parallel");
+            return sti_element_fail(m->robot->err, source, "xyaxes must be two vectors that are not parallel");
         y = scale(1 / other, y);
         out->q = sti_quat_of_columns(x, y, cross(x, y));
         return ST_OK;
     }
     double length = form == 0 ? quat_norm((st_Quat){v[0], v[1], v[2], v[3]}) : norm(vec3_load(v));
     if (form != 4 && !(length > 0))
-        return sti_element_fail(m->robot->err, said, "%s is 0, must have a direction", forms[form].name);
+        return sti_element_fail(m->robot->err, source, "%s is 0, must have a direction", forms[form].name);
     if (form == 0) out->q = quat_unit((st_Quat){v[0], v[1], v[2], v[3]});
-    if (form == 1) out->q = quat_exp(scale(sti_mjcf_context(m, said)->angle * v[3] / length, vec3_load(v)));
+    if (form == 1) out->q = quat_exp(scale(sti_mjcf_context(m, source)->angle * v[3] / length, vec3_load(v)));
     if (form == 3) out->q = quat_between(vec3(0, 0, 1), scale(1 / length, vec3_load(v)));
-    if (form == 4) out->q = sti_mjcf_euler(m, said, v);
+    if (form == 4) out->q = sti_mjcf_euler(m, source, v);
     return ST_OK;
 }
 

@@ -459,9 +459,9 @@ st_Status sti_geoms_finish(sti_Reader *reader)
         const Use *use = &geoms->use[k];
         if (use->surface < 0) continue; /* the robot has one material for all its shapes */
         const Surface *a = &geoms->surface[use->surface], own = alone(a);
-        json_t *said = one ? with_friction(json_object(), &own, false) : json_pack("{s:s}", "material", a->name);
-        bool failed = said == NULL || json_object_update(use->shape, said) != 0;
-        json_decref(said);
+        json_t *members = one ? with_friction(json_object(), &own, false) : json_pack("{s:s}", "material", a->name);
+        bool failed = members == NULL || json_object_update(use->shape, members) != 0;
+        json_decref(members);
         if (failed) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
     }
     return write_filters(reader);

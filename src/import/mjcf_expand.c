@@ -33,9 +33,9 @@ static const char *joined(Expansion *e, const char *a, const char *b)
     return sti_xml_keep_text(e->m->robot->files, text);
 }
 
-/* A deep copy. Names become before + name + behind; references too if `all`. NULL: out of memory, or too many
+/* A deep copy. Names become prefix + name + suffix; references too if `all`. NULL: out of memory, or too many
  * elements. */
-static sti_Element *copy(Expansion *e, const sti_Element *from, sti_Element *up, const char *before, const char *behind,
+static sti_Element *copy(Expansion *e, const sti_Element *from, sti_Element *up, const char *prefix, const char *suffix,
                          bool all)
 {
     sti_Xml *files = e->m->robot->files;
@@ -52,8 +52,8 @@ static sti_Element *copy(Expansion *e, const sti_Element *from, sti_Element *up,
         const bool named = k % 2 == 1 && strcmp(value, "world") != 0 &&
                            (strcmp(key, "name") == 0 || (all && sti_mjcf_word(references, key)));
         texts[k] = value;
-        if (named && before[0] != '\0') texts[k] = joined(e, before, value);
-        if (named && behind[0] != '\0') texts[k] = joined(e, value, behind);
+        if (named && prefix[0] != '\0') texts[k] = joined(e, prefix, value);
+        if (named && suffix[0] != '\0') texts[k] = joined(e, value, suffix);
         if (texts[k] == NULL) return NULL;
     }
     const char *file = sti_attribute(from, "file"); /* an asset without a name has that of its file */
@@ -62,11 +62,11 @@ static sti_Element *copy(Expansion *e, const sti_Element *from, sti_Element *up,
         char stem[200];
         snprintf(stem, sizeof stem, "%.*s", (int)sti_mjcf_stem(&file), file);
         texts[n] = "name";
-        texts[n + 1] = joined(e, before, stem);
+        texts[n + 1] = joined(e, prefix, stem);
         if (texts[n + 1] == NULL) return NULL;
     }
     for (const sti_Element *child = from->first; child != NULL; child = child->next) {
-        sti_Element *own = copy(e, child, made, before, behind, all);
+        sti_Element *own = copy(e, child, made, prefix, suffix, all);
         if (own == NULL) return NULL;
         if (made->last != NULL)
             made->last->next = own;
@@ -123,10 +123,10 @@ static st_Status replicate(Expansion *e, sti_Element *at, sti_Element ***place)
     int digits = snprintf(NULL, 0, "%d", (int)count); /* as MuJoCo numbers ten of them: 00 to 09 */
     **place = next;
     for (int k = 0; k < (int)count; k++) {
-        char behind[40], text[120];
-        snprintf(behind, sizeof behind, "%.10s%0*d", sep != NULL ? sep : "", digits, k);
+        char suffix[40], text[120];
+        snprintf(suffix, sizeof suffix, "%.10s%0*d", sep != NULL ? sep : "", digits, k);
         sti_Element *frame = make(e, at, "frame", at->up, 2);
-        sti_Element *content = frame != NULL ? copy(e, at, frame, "", behind, false) : NULL;
+        sti_Element *content = frame != NULL ? copy(e, at, frame, "", suffix, false) : NULL;
         if (content == NULL) return failed_copy(e, at);
         frame->first = content->first, frame->last = content->last;
         for (sti_Element *child = frame->first; child != NULL; child = child->next)
@@ -171,7 +171,7 @@ static bool has_named(const sti_Element *at, const char *name)
 }
 
 /* Does a member of a section refer to something of the model outside the attached part? */
-static bool is_about_others(const sti_Element *at, const sti_Element *world, const sti_Element *part)
+static bool refers_outside(const sti_Element *at, const sti_Element *world, const sti_Element *part)
 {
     for (int k = 0; k < at->n_attributes; k++) {
         const char *key = at->attributes[2 * k], *name = at->attributes[2 * k + 1];
@@ -179,7 +179,7 @@ static bool is_about_others(const sti_Element *at, const sti_Element *world, con
         if (has_named(world, name) && !has_named(part, name)) return true;
     }
     for (const sti_Element *child = at->first; child != NULL; child = child->next)
-        if (is_about_others(child, world, part)) return true;
+        if (refers_outside(child, world, part)) return true;
     return false;
 }
 
@@ -217,7 +217,7 @@ static st_Status take_sections(Expansion *e, sti_Element *root, const sti_Elemen
             sti_Element **to = &own->first;
             for (own->last = NULL; from != NULL; from = from->next) {
                 sti_Element *member = *to;
-                const bool drop = is_about_others(from, world, part);
+                const bool drop = refers_outside(from, world, part);
                 if (drop)
                     *to = member->next;
                 else

@@ -201,7 +201,7 @@ static bool names_joint(const sti_Element *at, const char *name)
 }
 
 /* Does something in the file or the scene refer to a joint by its name? */
-static bool is_spoken_of(const sti_Mjcf *m, const char *name)
+static bool is_referred_to(const sti_Mjcf *m, const char *name)
 {
     if (name == NULL) return false;
     if (json_object_get(json_object_get(m->robot->entry, "positions"), name) != NULL) return true;
@@ -217,8 +217,8 @@ static bool is_spoken_of(const sti_Mjcf *m, const char *name)
 static bool keeps_names(const sti_Mjcf *m, const sti_RobotJoint *joints, int n, const sti_RobotJoint *one)
 {
     for (int k = 0; k < n; k++)
-        if (joints[k].at != one->at && is_spoken_of(m, joints[k].name)) return false;
-    return one->type == ST_JOINT_REVOLUTE || one->type == ST_JOINT_PRISMATIC || !is_spoken_of(m, one->name);
+        if (joints[k].at != one->at && is_referred_to(m, joints[k].name)) return false;
+    return one->type == ST_JOINT_REVOLUTE || one->type == ST_JOINT_PRISMATIC || !is_referred_to(m, one->name);
 }
 
 st_Status sti_mjcf_joints(sti_Mjcf *m, const sti_Element *body, bool in_world, sti_RobotJoint joints[STI_MJCF_JOINTS],

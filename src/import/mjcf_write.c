@@ -45,7 +45,7 @@ static void indent(const Writer *w, int depth)
 }
 
 /* Writes a name as an attribute; quotes and brackets are escaped. */
-static void put_name(const Writer *w, const char *key, const char *name, const char *behind)
+static void put_name(const Writer *w, const char *key, const char *name, const char *suffix)
 {
     fprintf(w->out, " %s=\"", key);
     for (const char *c = name; *c != '\0'; c++)
@@ -62,7 +62,7 @@ static void put_name(const Writer *w, const char *key, const char *name, const c
         default:
             fputc(*c, w->out);
         }
-    fprintf(w->out, "%s\"", behind);
+    fprintf(w->out, "%s\"", suffix);
 }
 
 static void put_number(const Writer *w, const char *key, double x)

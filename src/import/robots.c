@@ -437,7 +437,7 @@ static st_Status open_robot(sti_Robot *robot, const sti_Object *object)
     int folder = name[0] != '/' ? scene_folder(reader) : 0;
     sti_Place at = {object->place, "file", 0};
     if (snprintf(path, sizeof path, "%.*s%s", folder, reader->label, name) >= (int)sizeof path)
-        return sti_report(reader, &at, ST_ERR_FORMAT, "%s: the path of its file is too long", object->who);
+        return sti_report(reader, &at, ST_ERR_FORMAT, "%s: the path of its file is too long", object->subject);
     robot->file = sti_xml_keep_text(robot->files, path);
     snprintf(path, sizeof path, "%.*s", slash != NULL ? (int)(slash - name) + 1 : 0, name);
     robot->folder = sti_xml_keep_text(robot->files, path);
@@ -447,7 +447,7 @@ static st_Status open_robot(sti_Robot *robot, const sti_Object *object)
 
     st_Error why = {0};
     st_Status status = sti_text_read(robot->file, false, &text, &length, &why);
-    if (status != ST_OK) return sti_report(reader, &at, status, "%s: %s", object->who, why.message);
+    if (status != ST_OK) return sti_report(reader, &at, status, "%s: %s", object->subject, why.message);
     status = import(robot, text, length);
     free(text);
     return status;
@@ -461,7 +461,7 @@ static st_Status check_robot(const sti_Object *object)
     sti_Place turn = {object->place, "orientation", 0}, name = {object->place, "name", 0};
     if (!(fabs(length - 1) < 1e-3)) /* same rule as for bodies */
         return sti_report(object->reader, &turn, ST_ERR_FORMAT,
-                          "%s: orientation has length %g, must be a unit quaternion", object->who, length);
+                          "%s: orientation has length %g, must be a unit quaternion", object->subject, length);
     if (def->name != NULL && strlen(def->name) > LONGEST_NAME)
         return sti_wrong(object, &name, "name", json_object_get(object->json, "name"), "at most 60 bytes");
     return ST_OK;

@@ -433,12 +433,12 @@ static st_Status read_axis(const Sdf *sdf, const Frame *joint, const Frame *chil
     st_Quat in_world = joint->pose.q;
     STI_TRY(numbers(sdf, axis, "xyz", 3, x));
     const char *expressed = xyz != NULL ? sti_attribute(xyz, "expressed_in") : NULL;
-    const bool is_said = expressed != NULL && expressed[0] != '\0';
-    const bool of_model = is_said ? strcmp(expressed, "__model__") == 0
-                                  : is_true(text_of(axis, "use_parent_model_frame")) || sdf->version < 1.5;
+    const bool is_given = expressed != NULL && expressed[0] != '\0';
+    const bool of_model = is_given ? strcmp(expressed, "__model__") == 0
+                                   : is_true(text_of(axis, "use_parent_model_frame")) || sdf->version < 1.5;
     if (of_model) {
         in_world = joint->model->pose.q;
-    } else if (is_said) {
+    } else if (is_given) {
         Frame *other = find_frame(sdf, joint->model, expressed);
         if (other == NULL)
             return sti_element_fail(sdf->robot->err, xyz, "expressed_in is \"%.60s\", there is no frame of that name",

@@ -515,8 +515,8 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
     double mass = 0;
     for (int k = 0; k < robot->n_links; k++)
         if (welded_to_root(robot, k)) mass += robot->links[k].mass;
-    bool said = json_object_get(robot->entry, "fixed") != NULL;
-    robot->links[0].joint.floating = said ? !robot->def.fixed : mass > 0 && strcmp(robot->links[0].name, "world") != 0;
+    bool given = json_object_get(robot->entry, "fixed") != NULL;
+    robot->links[0].joint.floating = given ? !robot->def.fixed : mass > 0 && strcmp(robot->links[0].name, "world") != 0;
     /* A joint with a transmission can be driven. */
     for (const sti_Element *at = root->first; at != NULL; at = at->next)
         for (const sti_Element *part = at->first; part != NULL; part = part->next) {

@@ -2,7 +2,7 @@
 
 #include "base/tolerance.h"
 
-/* A = L D L', L unit lower, D on the diagonal. Returns the row of a pivot that fails, or -1. */
+/* A = L D L', L unit lower, D on the diagonal. Returns the row of a failing pivot, or -1. */
 static int64_t ldl(const double *a, int64_t n, double *l, double *pivot)
 {
     for (int64_t c = 0; c < n; c++) {
@@ -21,7 +21,7 @@ static int64_t ldl(const double *a, int64_t n, double *l, double *pivot)
     return -1;
 }
 
-/* Of a symmetric block one half tells. */
+/* Only the lower triangle of a symmetric block is read. */
 static bool diag_is_diagonal(const double *a, int64_t n, bool symmetric)
 {
     for (int64_t i = 0; i < n; i++)
@@ -46,7 +46,7 @@ static int64_t lu(const double *a, int64_t n, double *f, double *pivot)
     return -1;
 }
 
-/* The symmetric part decides whether a nonsymmetric block may be factorised at all. */
+/* The symmetric part decides whether a nonsymmetric block can be factorised. */
 static int64_t diag_factor_block(const sti_BlockFactor *factor, int k, double *pivot)
 {
     const int64_t n = factor->first[k + 1] - factor->first[k], at = factor->start[k];
@@ -54,7 +54,7 @@ static int64_t diag_factor_block(const sti_BlockFactor *factor, int k, double *p
     double *f = factor->numbers == factor->value ? factor->value + at : NULL;
     factor->single[k] = sti_block_marked(factor->matrix, k) || diag_is_diagonal(a, n, factor->symmetric);
     if (factor->single[k] || f == NULL) {
-        /* A = D, d apart from one another; `to` may be NULL, where it stands already. */
+        /* A = D, with entries d apart; `to` may be NULL if it is already there. */
         int64_t d = sti_block_stride(factor->matrix, k);
         for (int64_t c = 0; c < n; c++) {
             *pivot = a[c * d];
@@ -131,7 +131,7 @@ void sti_block_factor_solve_many(const sti_BlockFactor *factor, int k, int count
         solve_block(apart, factor->symmetric, f, n, x);
 }
 
-/* By a diagonal block of six: a division a column, and products. */
+/* Multiplies by the inverse of a diagonal block of six: one division per column. */
 static void scale_six(const double *d, int64_t apart, int count, const double *from, double *to)
 {
     double inverse[6];

@@ -21,13 +21,13 @@ STI_INLINE void NAME(solve_triangles)(bool symmetric, const double *f, int64_t n
     }
 }
 
-/* apart: of a diagonal block, how far its numbers are from one another; else 0. */
+/* apart: distance between the entries of a diagonal block; else 0. */
 CLONES
 static void NAME(solve_block)(int64_t apart, bool symmetric, const double *f, int64_t n, NUMBER *x)
 {
     if (apart == 0)
         NAME(solve_triangles)(symmetric, f, n, x);
-    else if (n == 6) /* the loop unrolled: most blocks are bodies in space */
+    else if (n == 6) /* unrolled, because most blocks are bodies in space */
         NAME(divide)(f, apart, 6, x);
     else
         NAME(divide)(f, apart, n, x);

@@ -6,14 +6,14 @@
  *     B_ij = S_ij - sum_{k < j} L_ik D_k L_jk'      for all i >= j in the column
  *     B_jj = L_jj D_j L_jj',    L_ij = B_ij inv(L_jj') inv(D_j)
  *
- * Ordering: AMD (Amestoy, Davis & Duff 2004) on the graph of blocks. Structure: the elimination tree
- * and the merging of children's columns (Liu 1990; George & Liu 1981); both kept while the pattern is
- * the same. Trees are numbered one after another, so that one connected component can be solved alone.
+ * Ordering: AMD (Amestoy, Davis & Duff 2004) on the graph of blocks. Structure: the elimination tree and the merging of
+ * children's columns (Liu 1990; George & Liu 1981); both kept while the pattern is the same. Trees have consecutive
+ * numbers, so that one connected component can be solved alone.
  *
- * Semi-definite S: a scalar pivot d <= STI_REDUNDANT_PIVOT times its own entry of S belongs to a row
- * that depends on those eliminated before. Its column of L and its 1/d are set to 0: for consistent
- * right-hand sides that is a solution, with that unknown 0. (In exact arithmetic the whole column of
- * the Schur complement vanishes with its diagonal, so nothing is thrown away.)
+ * Semi-definite S: a scalar pivot d <= STI_REDUNDANT_PIVOT times its own entry of S belongs to a row that depends on
+ * those eliminated before. Its column of L and its 1/d are set to 0: for consistent right-hand sides this is a
+ * solution, with that unknown 0. (In exact arithmetic the whole column of the Schur complement vanishes with its
+ * diagonal, so nothing is lost.)
  */
 #include "math/block_ldl.h"
 
@@ -27,8 +27,8 @@
 
 struct sti_BlockLdl {
     st_Allocator allocator;
-    int n;                           /* blocks; -1: nothing analysed                                    */
-    int n_scalar;                    /* unknowns                                                        */
+    int n;                           /* number of blocks; -1: nothing analysed */
+    int n_scalar;                    /* number of unknowns */
     sti_Elimination by;              /* the order, its tree, and the columns of L, their rows sorted            */
     STI_ARRAY(int, first);           /* the pattern analysed: first, p, i of sti_BlockPattern           */
     STI_ARRAY(int64_t, p);           /*                                                                 */
@@ -36,17 +36,17 @@ struct sti_BlockLdl {
     STI_ARRAY(int, tree);            /* the last rank of each rank's tree ...                           */
     STI_ARRAY(int, tree_begin);      /* ... and the first                                               */
     STI_ARRAY(int, at);              /* n + 1: first scalar of each rank                                */
-    STI_ARRAY(int64_t, value_start); /* where its values stand in `value`                               */
+    STI_ARRAY(int64_t, value_start); /* start of its values in `value` */
     STI_ARRAY(int64_t, row_first);   /* n + 1: the entries of row k left of the diagonal ...            */
     STI_ARRAY(int64_t, row_entry);   /* ... as entries of L                                             */
-    STI_ARRAY(int, row_column);      /* ... and the column each stands in                               */
-    STI_ARRAY(int64_t, target);      /* where each entry of S goes in L                                 */
+    STI_ARRAY(int, row_column);      /* ... and the column of each */
+    STI_ARRAY(int64_t, target);      /* position of each entry of S in L */
     STI_ARRAY(double, value);        /* L                                                               */
     STI_ARRAY(double, pivot);        /* D                                                               */
-    STI_ARRAY(double, inverse);      /* 1/D, 0 where left out                                           */
+    STI_ARRAY(double, inverse);      /* 1/D; 0 if left out */
     STI_ARRAY(double, product);      /* one block of L_jk D_k                                           */
     STI_ARRAY(double, work);         /* right-hand sides in the order of elimination                    */
-    STI_ARRAY(int64_t, where);       /* entry of the current column that holds a row                    */
+    STI_ARRAY(int64_t, where);       /* entry of the current column that has a row */
     STI_ARRAY(int, scratch);
 };
 
@@ -91,9 +91,9 @@ static int ldl_block_size(const sti_BlockLdl *ldl, int rank)
     return ldl->at[rank + 1] - ldl->at[rank];
 }
 
-/* ------------------------------------------------------------------ analysis, once a pattern */
+/* ------------------------------------------------------------------ analysis, once per pattern */
 
-/* Where values stand: of L itself, and of each entry of S in it. */
+/* Assigns positions to the values of L, and to each entry of S in it. */
 static st_Status place_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error *err)
 {
     const int n = s->n_blocks;
@@ -137,7 +137,7 @@ static st_Status place_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_E
 static st_Status ldl_analyse(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error *err)
 {
     const int n = s->n_blocks;
-    ldl->n = -1; /* until all of it stands */
+    ldl->n = -1; /* until the analysis is complete */
     GROW(first, n + 1);
     GROW(p, n + 1);
     GROW(i, s->p[n]);
@@ -147,9 +147,9 @@ static st_Status ldl_analyse(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Er
 
     STI_TRY(sti_elimination_by_amd(&ldl->by, n, s->p, s->i, err));
     STI_TRY(sti_elimination_columns(&ldl->by, n, s->p, s->i, err)); /* for the trees */
-    /* AMD numbers rows with very many neighbours last, away from their tree; component solves want each tree
-     * in one piece. Number the trees one after another, each keeping its inner order: no fill changes, since
-     * nothing passes between trees. Uses parent of the old numbering; ranks and order are rewritten.   */
+    /* AMD numbers rows with very many neighbours last, away from their tree, but component solves need each tree in
+     * one piece. So the trees are renumbered one after another, each in its old order. The fill does not change,
+     * because trees are independent. Uses parent of the old numbering; ranks and order are rewritten. */
     GROW(tree, n);
     GROW(tree_begin, n);
     GROW(scratch, n);
@@ -211,7 +211,7 @@ static st_Status ldl_analyse(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Er
 
 /* ---------------------------------------------------------------------------- numbers */
 
-/* Column j: subtract what every column k with L_jk != 0 contributes. */
+/* Subtracts from column j the contribution of every column k with L_jk != 0. */
 static void update_column(sti_BlockLdl *ldl, int j)
 {
     const int size = ldl_block_size(ldl, j);
@@ -229,10 +229,10 @@ static void update_column(sti_BlockLdl *ldl, int j)
     }
 }
 
-/* The loops below are written once for all sizes, and called with 3, 5 and 6 as constants where that is the size:
- * balls, hinges, and hinges or slides with a spring or motor, the usual ones, which the compiler unrolls.     */
+/* The loops below are written once for all sizes, and called with the constants 3, 5 and 6: the usual sizes, of
+ * balls, hinges, and hinges or slides with a spring or motor, which the compiler unrolls. */
 
-/* B_jj = L_jj D_j L_jj' in place. `own` are the diagonal entries of S. Returns the rows left out. */
+/* B_jj = L_jj D_j L_jj' in place. `own` are the diagonal entries of S. Returns the number of rows left out. */
 STI_INLINE int factor_block(double *b, int size, const double *own, double *pivot, double *inverse)
 {
     int skipped = 0;
@@ -240,7 +240,7 @@ STI_INLINE int factor_block(double *b, int size, const double *own, double *pivo
         double d = b[c * size + c];
         for (int k = 0; k < c; k++)
             d -= b[c * size + k] * b[c * size + k] * pivot[k];
-        const bool keep = !(d <= STI_REDUNDANT_PIVOT * own[c]); /* NaN is kept, and found by the caller */
+        const bool keep = !(d <= STI_REDUNDANT_PIVOT * own[c]); /* NaN is kept, and detected by the caller */
         pivot[c] = keep ? d : 0.0;
         inverse[c] = keep ? 1.0 / d : 0.0;
         skipped += !keep;
@@ -254,8 +254,8 @@ STI_INLINE int factor_block(double *b, int size, const double *own, double *pivo
     return skipped;
 }
 
-/* The same for few rows on numbers of its own, which stay in registers: what was stored a moment ago, one by one,
- * takes long to be loaded in pairs.                                                               */
+/* The same for few rows, on local numbers that stay in registers: loading pairs of numbers that were just stored
+ * singly is slow. */
 STI_INLINE int factor_known(double *b, int size, const double *own, double *pivot, double *inverse)
 {
     double block[36], d[6], one_over[6];
@@ -318,7 +318,7 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
         STI_TRY(ldl_analyse(ldl, pattern, err));
 
     /* S into the places of L, entries above the diagonal of P S P' transposed. */
-    if (ldl->by.column[ldl->n] != pattern->p[pattern->n_blocks]) /* what S does not fill in */
+    if (ldl->by.column[ldl->n] != pattern->p[pattern->n_blocks]) /* entries that S does not fill */
         memset(ldl->value, 0, (size_t)ldl->value_start[ldl->by.column[ldl->n]] * sizeof *ldl->value);
     for (int j = 0; j < pattern->n_blocks; j++)
         for (int64_t e = pattern->p[j]; e < pattern->p[j + 1]; e++) {

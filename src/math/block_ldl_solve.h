@@ -2,7 +2,7 @@
  *
  * A part of block_ldl.c, which includes it with NUMBER, NAME, CLONES and the sum DOT (pair.h).
  */
-/* One block column of the forward solve: z of rank k, then what it takes from the ranks below. */
+/* One block column of the forward solve: z of rank k, then its contribution to the later ranks. */
 STI_INLINE void NAME(forward_column)(const sti_BlockLdl *ldl, int k, int size, NUMBER *work)
 {
     const double *diagonal = ldl->value + ldl->value_start[ldl->by.column[k]];

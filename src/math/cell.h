@@ -1,8 +1,8 @@
-/* math/cell.h -- a periodic cell: space that repeats along some of the world's axes.
+/* math/cell.h -- a periodic cell: space repeats along some of the world's axes.
  *
- * Positions of bodies are not wrapped: a body that leaves the cell goes on. Its images, which are whole cells away, are
- * all the same body. A body is seen where its image in the cell is; two bodies meet at the images that are nearest to
- * each other.
+ * Positions of bodies are not wrapped when a body leaves the cell. All its images, which are whole cells apart, are
+ * the same body. A body is drawn at its image in the cell; two bodies touch at the images that are nearest to each
+ * other.
  */
 #ifndef STI_CELL_H
 #define STI_CELL_H
@@ -10,12 +10,12 @@
 #include "math/vec3.h"
 
 typedef struct sti_Cell {
-    bool repeats;     /* along one axis at least                                                     */
+    bool repeats;     /* along at least one axis */
     double lower[3];  /* its corner [m]                                                              */
     double length[3]; /* [m]; 0: space is open along this axis                                       */
 } sti_Cell;
 
-/* d less whole cells: the shortest. */
+/* d reduced by whole cells to the shortest distance. */
 static inline double cell_nearest_along(double length, double d)
 {
     return length > 0 ? d - length * rint(d / length) : d;
@@ -27,7 +27,7 @@ static inline st_Vec3 cell_nearest(const sti_Cell *cell, st_Vec3 d)
                 cell_nearest_along(cell->length[2], d.z));
 }
 
-/* The whole cells between a point and its image in the cell. */
+/* The shift by whole cells from a point to its image in the cell. */
 static inline double cell_shift_along(const sti_Cell *cell, int axis, double x)
 {
     const double length = cell->length[axis];

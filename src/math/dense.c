@@ -1,6 +1,6 @@
-/* dense.c -- right-looking blocked elimination (Golub & Van Loan, section 3.2.11) with the product of two
- * panels as its kernel. Sums run over k in ascending order whatever the blocking of rows and columns, and
- * nothing is fused: the bits do not depend on the vector unit.
+/* dense.c -- right-looking blocked elimination (Golub & Van Loan, section 3.2.11) with the product of two panels as
+ * its kernel. Sums run over k in ascending order for every blocking, and nothing is fused: the bits do not depend on
+ * the vector unit.
  */
 #include "math/dense.h"
 
@@ -20,7 +20,7 @@ static void tiles(double *C, int64_t c_stride, const double *A, int64_t a_stride
     for (int i = 0; i + ROWS <= m; i += ROWS) {
         const double *a0 = A + i * a_stride, *a1 = a0 + a_stride, *a2 = a1 + a_stride, *a3 = a2 + a_stride;
         double *c = C + i * c_stride;
-        Lane x00, x01, x10, x11, x20, x21, x30, x31; /* one by one: an array would live in memory */
+        Lane x00, x01, x10, x11, x20, x21, x30, x31; /* separate variables: an array would be kept in memory */
         load(c, &x00, &x01);
         load(c + c_stride, &x10, &x11);
         load(c + 2 * c_stride, &x20, &x21);
@@ -55,7 +55,7 @@ static inline void subtract_multiple(double *y, double factor, const double *x, 
         y[j] -= factor * x[j];
 }
 
-/* What the tiles leave over: rows at the bottom, columns at the right. */
+/* The remainder of the tiles: rows at the bottom, columns at the right. */
 STI_CLONES
 static void edges(double *C, int64_t c_stride, const double *A, int64_t a_stride, const double *B, int64_t b_stride,
                   int m, int n, int k)
@@ -121,7 +121,7 @@ static int factor_panel(double *F, int n, int k, int64_t stride, int begin, int 
 
 /* Rows begin .. end-1 right of the panel: inv(L11) A12. */
 STI_CLONES
-/* A12 and A22 are updated so many rows at a time, some milliseconds, between looks at the stop. */
+/* A12 and A22 are updated so many rows at a time, a few milliseconds, between checks of the stop. */
 enum { ROWS_AT_ONCE = 512 };
 
 int sti_dense_lu(double *F, int n, int k, int64_t stride, double tiny, int *pivot, sti_Stop *stop)

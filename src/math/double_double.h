@@ -1,7 +1,7 @@
 /* math/double_double.h -- numbers of about 106 bits as the unevaluated sum of two doubles (Dekker 1971; Hida, Li &
- * Bailey 2001). For judges, which must not be misled by the rounding of what they judge.
+ * Bailey 2001). For checks of a solution, which must be more precise than its rounding.
  *
- * Each operation has a relative error of at most a few STI_DD_UNIT. Nothing here is fast.
+ * Each operation has a relative error of at most a few STI_DD_UNIT. None of them is fast.
  */
 #ifndef STI_DOUBLE_DOUBLE_H
 #define STI_DOUBLE_DOUBLE_H
@@ -21,7 +21,7 @@ static inline sti_Dd sti_dd_sum(double a, double b)
     return (sti_Dd){s, (a - (s - part)) + (b - part)};
 }
 
-/* The same where |a| >= |b|. */
+/* The same if |a| >= |b|. */
 static inline sti_Dd sti_dd_quick(double a, double b)
 {
     const double s = a + b;

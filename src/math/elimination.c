@@ -69,7 +69,8 @@ st_Status sti_elimination_by_amd(sti_Elimination *of, int n, const int64_t *p, c
 
 /* ------------------------------------------------------------------ structure */
 
-/* Column k gets the rows of a list that it has not yet (marked with k + 1); the lowest of all is its parent. */
+/* Adds the rows of a list to column k, unless it has them already (marked with k + 1); the lowest of all is its
+ * parent. */
 static void take_rows(sti_Elimination *of, int k, const int *rows, int64_t n, int *lowest)
 {
     int64_t end = of->column[k + 1];
@@ -85,7 +86,7 @@ static void take_rows(sti_Elimination *of, int k, const int *rows, int64_t n, in
 
 st_Status sti_elimination_columns(sti_Elimination *of, int n, const int64_t *p, const int *i, st_Error *err)
 {
-    /* An entry and its mirror come twice, which the marks of the merge take care of. */
+    /* An entry and its mirror appear twice; the marks of the merge remove the duplicate. */
     GROW(own, p[n]);
     memset(of->own_first, 0, (size_t)(n + 2) * sizeof *of->own_first);
     for (int pass = 0; pass < 2; pass++) { /* count, then fill */
@@ -106,7 +107,7 @@ st_Status sti_elimination_columns(sti_Elimination *of, int n, const int64_t *p, 
         of->mark[k] = of->child[k] = 0;
     of->column[0] = 0;
     for (int k = 0; k < n; k++) {
-        /* Children are counted from 1: 0 ends a list. */
+        /* Children are counted from 1; 0 ends a list. */
         const int64_t begin = of->column[k], n_own = of->own_first[k + 1] - of->own_first[k];
         int64_t room = 1 + n_own;
         int lowest = n;

@@ -1,7 +1,7 @@
-/* math/elimination.h -- the order in which a sparse symmetric pattern of blocks is eliminated, and what that fills.
+/* math/elimination.h -- the elimination order of a sparse symmetric pattern of blocks, and its fill.
  *
- * Eliminating rank k joins all its later neighbours with one another. So column k of the factor has A's own entries
- * below the diagonal and those of the columns whose first entry below the diagonal is k: its children in the
+ * Eliminating rank k connects all its later neighbours with each other. So column k of the factor has A's own
+ * entries below the diagonal and those of the columns whose first entry below the diagonal is k: its children in the
  * elimination tree (Liu 1990; George & Liu 1981).
  */
 #ifndef STI_ELIMINATION_H
@@ -10,13 +10,13 @@
 #include "base/base.h"
 
 typedef struct sti_Elimination {
-    st_Allocator allocator;        /* set by its owner, all else 0                                    */
+    st_Allocator allocator;        /* set by the owner, all else 0 */
     STI_ARRAY(int, order);         /* order[k]: the block eliminated k-th                             */
     STI_ARRAY(int, rank);          /* its inverse                                                     */
     STI_ARRAY(int, parent);        /* elimination tree, by rank; -1: a root                           */
     STI_ARRAY(int64_t, column);    /* n + 1: the structure of each rank's column ...                  */
-    STI_ARRAY(int, row);           /* ... by rank, the diagonal first, the others as they come        */
-    STI_ARRAY(int64_t, own_first); /* n + 2: the neighbours of each rank that come later, by A alone  */
+    STI_ARRAY(int, row);           /* ... by rank, the diagonal first, the others in any order */
+    STI_ARRAY(int64_t, own_first); /* n + 2: the later neighbours of each rank in A alone */
     STI_ARRAY(int, own);
     STI_ARRAY(int, mark);
     STI_ARRAY(int, child); /* lists of children: the first ...                                */
@@ -25,14 +25,14 @@ typedef struct sti_Elimination {
 
 void sti_elimination_release(sti_Elimination *of);
 
-/* Patterns are n columns, entries p[j] .. p[j+1]-1 with rows i, on either side of the diagonal or on both. */
+/* Patterns are n columns with entries p[j] .. p[j+1]-1 in rows i, on one or both sides of the diagonal. */
 
-/* Order and rank as they are, or by AMD (Amestoy, Davis & Duff 2004), whose own memory is from malloc. */
+/* The given order, or that of AMD (Amestoy, Davis & Duff 2004), which uses malloc. */
 st_Status sti_elimination_as_it_is(sti_Elimination *of, int n, st_Error *err);
 st_Status sti_elimination_by_amd(sti_Elimination *of, int n, const int64_t *p, const int *i, st_Error *err);
-/* The order was changed by its owner: rank again. */
+/* Computes ranks again after the owner has changed the order. */
 void sti_elimination_reordered(sti_Elimination *of, int n);
-/* Tree and columns in the present order. */
+/* Computes tree and columns in the present order. */
 st_Status sti_elimination_columns(sti_Elimination *of, int n, const int64_t *p, const int *i, st_Error *err);
 
 #endif

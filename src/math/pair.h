@@ -1,7 +1,7 @@
 /* math/pair.h -- two numbers side by side, for dot products and sums of small rows of known length.
  *
- * A dot product adds even and odd terms apart, each from the first to the last, and then both. The same for one and for
- * several right-hand sides (simd4.h), so that both have the same bits.
+ * A dot product adds even and odd terms separately, each in ascending order, and then both sums. One and several
+ * right-hand sides (simd4.h) use the same order, so that both have the same bits.
  */
 #ifndef STI_PAIR_H
 #define STI_PAIR_H
@@ -20,7 +20,7 @@ STI_INLINE void pair_store(double *x, sti_Two a)
     *(sti_Two *)x = a;
 }
 
-/* x . y of n numbers, n known where it is called. */
+/* x . y of n numbers; n is a constant at the call. */
 STI_INLINE double pair_dot(const double *x, const double *y, int n)
 {
     sti_Two sum = {0, 0};
@@ -36,7 +36,7 @@ STI_INLINE void pair_dot_one(const double *x, const double *y, int n, double *ou
     *out = pair_dot(x, y, n);
 }
 
-/* The same for several y at once. */
+/* Likewise for several y at once. */
 STI_INLINE void pair_dot_wide(const double *x, const sti_Wide *y, int n, sti_Wide *out)
 {
     sti_Wide even = {0}, odd = {0};

@@ -36,7 +36,7 @@ void sti_queue_fill(sti_WorkQueue *queue, int first, int end)
     atomic_store_explicit(&queue->left, (uint64_t)end << 32 | (uint64_t)first, memory_order_relaxed);
 }
 
-/* All items are there before the wait, and their results are read after the next one: no memory order is needed. */
+/* All items are added before the wait, and their results are read after the next one: no memory order is needed. */
 int sti_queue_take(sti_WorkQueue *queues, int thread, int n_threads)
 {
     for (int k = 0; k < n_threads; k++) {
@@ -46,7 +46,7 @@ int sti_queue_take(sti_WorkQueue *queues, int thread, int n_threads)
             const int first = (int)(uint32_t)left, end = (int)(left >> 32);
             if (first >= end) break;
             const uint64_t rest =
-                k == 0 ? left + 1 : left - ((uint64_t)1 << 32); /* front of its own, back of others' */
+                k == 0 ? left + 1 : left - ((uint64_t)1 << 32); /* the front of its own queue, the back of the others */
             if (atomic_compare_exchange_weak_explicit(&queue->left, &left, rest, memory_order_relaxed,
                                                       memory_order_relaxed))
                 return k == 0 ? first : end - 1;
@@ -57,7 +57,7 @@ int sti_queue_take(sti_WorkQueue *queues, int thread, int n_threads)
 
 /* ---- ranges ----------------------------------------------------------------------------------- */
 
-/* Pieces of a range for each thread: a thread that is done takes pieces of the others. */
+/* Pieces of a range per thread: a thread that has finished takes pieces of the others. */
 enum { PIECES = 8 };
 
 typedef struct Loop {
@@ -71,7 +71,7 @@ typedef struct Loop {
 static void run_pieces(void *ctx, int thread, int n_threads)
 {
     Loop *loop = ctx;
-    (void)n_threads; /* may be less than the number of queues: the others take from those without a thread */
+    (void)n_threads; /* may be less than the number of queues: these threads also take from queues without a thread */
     for (int k; (k = sti_queue_take(loop->queue, thread, loop->n_queues)) >= 0;)
         loop->work(loop->ctx, sti_share(loop->n, k, loop->n_pieces), sti_share(loop->n, k + 1, loop->n_pieces));
 }
@@ -175,7 +175,7 @@ static double count_beyond(void *ctx, int64_t first, int64_t end)
     const Numbers *numbers = ctx;
     int count = 0;
     for (int64_t k = first; k < end; k++)
-        count += !(fabs(numbers->x[k]) <= numbers->most); /* NaN, too */
+        count += !(fabs(numbers->x[k]) <= numbers->most); /* also counts NaN */
     return count;
 }
 

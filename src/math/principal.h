@@ -11,7 +11,7 @@ static inline void mat3_principal(const st_Mat3 *A, double value[3], st_Vec3 axe
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             a[i][j] = 0.5 * (A->m[3 * i + j] + A->m[3 * j + i]);
-    for (int sweep = 0; sweep < 60; sweep++) { /* each rotation removes the largest entry: converges quadratically */
+    for (int sweep = 0; sweep < 60; sweep++) { /* each rotation removes the largest entry; convergence is quadratic */
         int p = 0, q = 1;
         if (fabs(a[0][2]) > fabs(a[p][q])) q = 2;
         if (fabs(a[1][2]) > fabs(a[p][q])) p = 1, q = 2;

@@ -1,8 +1,8 @@
-/* product.c -- one loop for all sizes, called with constants where joints are balls (3 rows), hinges (5) or hinges
- * with springs (6) on bodies in space (6 velocities): the compiler unrolls what it knows the sizes of.
+/* product.c -- one loop for all sizes. It is called with constants for balls (3 rows), hinges (5) and hinges with
+ * springs (6) on bodies in space (6 velocities), so that the compiler unrolls it.
  *
- * Of hinges four columns are computed side by side, two in a register: with a pair of numbers of one row of Y beside
- * that of the next, even and odd terms of both dot products are summed at once, as pair_dot does it.
+ * For hinges four columns are computed at once, two per register: a register has a pair of numbers of one row of Y
+ * and a pair of the next. So even and odd terms of both dot products are summed at once, in the order of pair_dot.
  */
 #include "math/product.h"
 
@@ -16,7 +16,7 @@ STI_INLINE void multiply_blocks(double sign, const double *X, int rows, const do
             C[a * stride + b] += sign * pair_dot(X + a * inner, Y + b * inner, inner);
 }
 
-/* Numbers k and k + 1 of a row of n; one that is not there is 0. */
+/* Numbers k and k + 1 of a row of n; numbers beyond the end are 0. */
 STI_INLINE sti_Two two_of(const double *x, int k, int n)
 {
     sti_Two two = {x[k], 0};

@@ -22,13 +22,13 @@ static inline st_Quat quat_unit(st_Quat q)
     double s = 1.0 / quat_norm(q);
     return (st_Quat){s * q.w, s * q.x, s * q.y, s * q.z};
 }
-/* The vector a of the body, in world axes. */
+/* The vector a, given in body axes, in world axes. */
 static inline st_Vec3 rotate(st_Quat q, st_Vec3 a)
 {
     st_Vec3 s = vec3(q.x, q.y, q.z), t = scale(2.0, cross(s, a));
     return add(add(a, scale(q.w, t)), cross(s, t));
 }
-/* The vector a of the world, in body axes. */
+/* The vector a, given in world axes, in body axes. */
 static inline st_Vec3 rotate_back(st_Quat q, st_Vec3 a)
 {
     return rotate(quat_conjugate(q), a);
@@ -46,8 +46,8 @@ static inline st_Pose pose_product(st_Pose outer, st_Pose inner)
     return (st_Pose){pose_point(outer, inner.p), quat_product(outer.q, inner.q)};
 }
 
-/* Exponential map: the rotation by the vector a (axis times angle). Up to 0.3 rad, which is most of what a body turns
- * in a step, by the series of cos x and sin(x)/x, x half the angle: what is left out is below x^12/12! = 2e-19. */
+/* Exponential map: the rotation by the vector a (axis times angle). Up to 0.3 rad, which covers most rotations of a
+ * step, by the series of cos x and sin(x)/x with x half the angle. The remainder is below x^12/12! = 2e-19. */
 static inline st_Quat quat_exp(st_Vec3 a)
 {
     double square = a.x * a.x + a.y * a.y + a.z * a.z, c, s;

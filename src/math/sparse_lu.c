@@ -1,16 +1,16 @@
 /* sparse_lu.c -- multifrontal elimination (Duff & Reid 1983; Liu 1992).
  *
- * The blocks are eliminated in the order of AMD, renumbered so that every subtree of the elimination tree is
- * contiguous (a postorder). Blocks next to each other with the same structure form a supernode; a child
- * whose structure nearly fills its parent's is merged into it, for a few zeros more and a better shape.
- * Each supernode has a front, dense over its pivots and the rows they reach:
+ * The blocks are eliminated in the order of AMD, renumbered so that every subtree of the elimination tree is contiguous
+ * (a postorder). Adjacent blocks with the same structure form a supernode. A child with nearly the structure of its
+ * parent is merged into it, which adds a few zeros and gives larger blocks. Each supernode has a front, dense over its
+ * pivots and the rows they reach:
  *
  *          pivots   reached
- *        [  F11       F12  ]   = A's entries + what the children hand up
+ *        [  F11       F12  ]   = entries of A + Schur complements of the children
  *        [  F21       F22  ]
  *
- * whose pivots are eliminated (dense.h); the Schur complement goes on a stack until the parent takes it.
- * Postorder makes that a stack: a parent's children are on top when its turn comes.
+ * Its pivots are eliminated (dense.h), and the Schur complement is pushed on a stack for the parent. In postorder
+ * the children of a node are on top of the stack when the node is processed.
  */
 #include "math/sparse_lu.h"
 
@@ -20,18 +20,18 @@
 #define GROW(name, n) STI_TRY(STI_GROW(&lu->allocator, lu->name, lu->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&lu->allocator, lu->name, lu->name##_size)
 
-/* Up to this many blocks, or above this density, elimination order is of no use: one front. */
+/* Up to this many blocks, or above this density, the elimination order has no benefit: use one front. */
 enum { ONE_FRONT = 12 };
 static const double dense_enough = 0.5;
-/* Zeros that merging supernodes may bring, as a share of the pivots' rows; small ones merge anyway. */
+/* Zeros that merging supernodes may add, as a share of the pivots' rows; small ones are always merged. */
 static const double merge_zeros = 0.15;
 enum { MERGE_SMALL = 8 };
 
 struct sti_SparseLu {
     st_Allocator allocator;
-    sti_Work *work_done; /* counted into; or NULL                                                   */
+    sti_Work *work_done; /* work counter; or NULL */
     int n, n_scalar, n_nodes;
-    sti_Elimination by;    /* the order of the blocks, its tree, and the structure of each column   */
+    sti_Elimination by;    /* the order of the blocks, its tree, and the structure of each column */
     STI_ARRAY(int, first); /* the pattern analysed                                                     */
     STI_ARRAY(int64_t, p);
     STI_ARRAY(int, j);
@@ -49,8 +49,8 @@ struct sti_SparseLu {
     STI_ARRAY(int, pivot);           /* n_scalar                                                        */
     STI_ARRAY(double, front);
     STI_ARRAY(double, stack);
-    STI_ARRAY(int64_t, stack_start); /* by node: where its Schur complement stands                      */
-    STI_ARRAY(int, where);           /* by rank: its place in the front being built                     */
+    STI_ARRAY(int64_t, stack_start); /* by node: start of its Schur complement */
+    STI_ARRAY(int, where);           /* by rank: its position in the current front */
     STI_ARRAY(int, node_of);         /* by rank                                                         */
     STI_ARRAY(int, scratch);
     STI_ARRAY(double, work);
@@ -97,7 +97,7 @@ void sti_sparse_lu_destroy(sti_SparseLu *lu)
     sti_free(&allocator, lu, 1, sizeof *lu);
 }
 
-/* ------------------------------------------------------------------ analysis, once a pattern */
+/* ------------------------------------------------------------------ analysis, once per pattern */
 
 static bool lu_same_pattern(const sti_SparseLu *lu, const sti_BlockRows *a)
 {
@@ -138,7 +138,7 @@ static st_Status lay_out_nodes(sti_SparseLu *lu, st_Error *err)
         GROW(reach, begin + count);
         if (count > 0)
             memcpy(lu->reach + begin, lu->by.row + lu->by.column[last] + 1, (size_t)count * sizeof *lu->reach);
-        int *x = lu->reach + begin; /* sorted by Shell's method */
+        int *x = lu->reach + begin; /* Shell sort */
         for (int64_t gap = count / 2; gap > 0; gap /= 2)
             for (int64_t i = gap; i < count; i++) {
                 const int value = x[i];
@@ -148,7 +148,7 @@ static st_Status lay_out_nodes(sti_SparseLu *lu, st_Error *err)
                 x[at] = value;
             }
         lu->reach_first[s + 1] = begin + count;
-        if (lu->by.parent[last] >= 0) { /* children come before: node_low[s] is settled by now */
+        if (lu->by.parent[last] >= 0) { /* children come before, so node_low[s] is final */
             int *low = &lu->node_low[lu->node_of[lu->by.parent[last]]];
             *low = lu->node_low[s] < *low ? lu->node_low[s] : *low;
         }
@@ -156,13 +156,13 @@ static st_Status lay_out_nodes(sti_SparseLu *lu, st_Error *err)
         lu->value_first[s + 1] = lu->value_first[s] + k * (m + lu->node_reached[s]);
         widest = m > widest ? m : widest;
         if (lu->node_low[s] < s) {
-            int c = s - 1; /* the lowest child of node s: the one whose subtree begins where that of s does */
+            int c = s - 1; /* the lowest child of node s: its subtree begins where that of s does */
             while (lu->node_low[c] > lu->node_low[s])
                 c = lu->node_low[c] - 1;
-            top = lu->stack_start[c]; /* the children are taken off ... */
+            top = lu->stack_start[c]; /* pop the children ... */
         }
         lu->stack_start[s] = top;
-        top += (int64_t)lu->node_reached[s] * lu->node_reached[s]; /* ... and this one goes on */
+        top += (int64_t)lu->node_reached[s] * lu->node_reached[s]; /* ... and push this one */
         highest = top > highest ? top : highest;
     }
     GROW(stack, highest);
@@ -200,7 +200,7 @@ static st_Status deal_entries(sti_SparseLu *lu, int n, st_Error *err)
 static st_Status lu_analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *err)
 {
     const int n = a->n_blocks;
-    lu->n = -1; /* until the analysis is done */
+    lu->n = -1; /* until the analysis is complete */
     GROW(first, n + 1);
     GROW(p, n + 1);
     GROW(j, a->p[n]);
@@ -219,14 +219,14 @@ static st_Status lu_analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *
     for (int k = 0; k < n; k++)
         if (lu->by.parent[k] >= 0) size[lu->by.parent[k]] += size[k];
     int roots = 0;
-    for (int k = n - 1; k >= 0; k--) /* where each subtree begins: parents before children */
+    for (int k = n - 1; k >= 0; k--) /* start of each subtree: parents before children */
         next[k] = -1;
     for (int k = 0; k < n; k++)
         if (lu->by.parent[k] < 0) {
             next[k] = roots;
             roots += size[k];
         }
-    /* a child's subtree begins after those of its earlier siblings: `where` is the room used up so far */
+    /* the subtree of a child begins after those of its earlier siblings: `where` is the room used so far */
     for (int k = 0; k < n; k++)
         lu->where[k] = 0;
     for (int k = n - 1; k >= 0; k--) {
@@ -250,9 +250,9 @@ static st_Status lu_analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *
         lu->at[k + 1] = lu->at[k] + a->first[lu->by.order[k] + 1] - a->first[lu->by.order[k]];
     lu->n_scalar = lu->at[n];
 
-    /* Rank by rank: begin a supernode, then take in those before it that hang on it, as long as the zeros that all
-     * merges together bring stay a small share of the front, or the front is small. The structure of a
-     * supernode beyond its own ranks is that of its last rank.                                         */
+    /* Rank by rank: begin a supernode, then merge earlier ones that are its children, as long as the added zeros are
+     * a small share of the front, or the front is small. The structure of a supernode beyond its own ranks is that
+     * of its last rank. */
     GROW(node_first, n + 1);
     GROW(node_reached, n);
     GROW(node_of, n);
@@ -291,7 +291,7 @@ static st_Status lu_analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *
 
 /* ------------------------------------------------------------------ numbers */
 
-/* The Schur complement of child c, on the stack, into the front: block of ranks by block of ranks. */
+/* Adds the Schur complement of child c, on the stack, to the front, block by block. */
 static void add_child(sti_SparseLu *lu, int c, int64_t stride)
 {
     const double *from = lu->stack + lu->stack_start[c];
@@ -306,7 +306,7 @@ static void add_child(sti_SparseLu *lu, int c, int64_t stride)
     }
 }
 
-/* What the front became, into its places. */
+/* Stores the factors of the front. */
 static void put_away(sti_SparseLu *lu, int s, int k, int reached, int64_t stride)
 {
     const int m = k + reached;
@@ -329,10 +329,10 @@ st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const d
     for (int s = 0; s < lu->n_nodes; s++) {
         const int k = lu_span(lu, lu->node_first[s], lu->node_first[s + 1]), m = k + lu->node_reached[s];
         int64_t stride = (m + 3) / 4 * 4;
-        if (stride % 32 == 0) stride += 8; /* rows a power of two apart would fall on the same cache lines */
+        if (stride % 32 == 0) stride += 8; /* avoid rows a power of two apart, which would share cache lines */
         memset(lu->front, 0, (size_t)(m * stride) * sizeof *lu->front);
 
-        /* `where` of the node's ranks and reach: their places in its front. */
+        /* `where` of the ranks and the reach of the node: their positions in its front. */
         int at = 0;
         for (int l = lu->node_first[s]; l < lu->node_first[s + 1]; l++) {
             lu->where[l] = at;
@@ -359,7 +359,7 @@ st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const d
         *replaced += sti_dense_lu(lu->front, m, k, stride, tiny, lu->pivot + lu->at[lu->node_first[s]], stop);
         if (sti_stopped(stop)) return sti_fail(err, ST_ERR_CANCELLED, "cancelled within a factorisation");
 
-        /* multiplications that eliminate k of m unknowns: (m-1)^2 + ... + (m-k)^2 */
+        /* number of multiplications to eliminate k of m unknowns: (m-1)^2 + ... + (m-k)^2 */
         const double all = (m - 1.0) * m * (2.0 * m - 1.0), rest = (m - k - 1.0) * (m - k) * (2.0 * (m - k) - 1.0);
         sti_work_products(lu->work_done, (all - rest) / 6.0);
         put_away(lu, s, k, m - k, stride);
@@ -389,7 +389,7 @@ static void subtract(const sti_SparseLu *lu, int s, const double *t, double *y)
             y[q] -= *t++;
 }
 
-/* In four sums, always the same ones: one after another would wait for each addition. */
+/* Four partial sums in a fixed order: a single sum would wait for each addition. */
 static double lu_dot(const double *a, const double *b, int n)
 {
     double sum[4] = {0.0, 0.0, 0.0, 0.0};
@@ -452,7 +452,7 @@ double sti_sparse_lu_work(const sti_SparseLu *lu)
     double sum = 0;
     for (int s = 0; lu->n >= 0 && s < lu->n_nodes; s++) {
         const double k = lu->at[lu->node_first[s + 1]] - lu->at[lu->node_first[s]], m = lu->node_reached[s];
-        sum += k * (k * k / 3 + k * m + m * m); /* of a front of k pivots that reaches m rows */
+        sum += k * (k * k / 3 + k * m + m * m); /* front of k pivots that reaches m rows */
     }
     return sum;
 }

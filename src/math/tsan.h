@@ -1,4 +1,5 @@
-/* math/tsan.h -- ThreadSanitizer looks at accesses of up to 16 bytes: wider ones are told to it. Nothing elsewhere. */
+/* math/tsan.h -- ThreadSanitizer checks accesses of up to 16 bytes; these macros report wider ones to it. In other
+ * builds they do nothing. */
 #ifndef STI_TOLD_H
 #define STI_TOLD_H
 

@@ -46,14 +46,14 @@ static inline void vec3_store(double *p, st_Vec3 a)
 {
     p[0] = a.x, p[1] = a.y, p[2] = a.z;
 }
-/* Unit vector k of the world: 0, 1, 2. */
+/* World axis k = 0, 1, 2 as a unit vector. */
 static inline st_Vec3 vec3_axis(int k)
 {
     return vec3(k == 0, k == 1, k == 2);
 }
 
-/* A unit vector orthogonal to the unit vector n: its cross product with the axis it is farthest from. Chosen without
- * branches: normals of a pile come in no order that a processor could guess.                      */
+/* A unit vector orthogonal to the unit vector n: its cross product with the axis of the smallest component. Computed
+ * without branches, because normals of a pile have no order that a processor could predict. */
 static inline st_Vec3 orthogonal(st_Vec3 n)
 {
     double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);

@@ -1,23 +1,23 @@
-/* record/chunk.c -- chunks compressed where that pays, and only there.
+/* record/chunk.c -- compresses the chunks for which it pays.
  *
  * A table is chunked, shuffled and deflated: the shuffle filter puts bytes of equal significance together, one plane
- * for each byte of an element, and of those deflate finds what repeats. In small scenes, planar ones and bodies at rest
- * nearly all planes do. Of a pile that moves only signs and exponents do; the rest is noise, which deflate reads at 20
- * ns a byte to find that it must keep it: recording 2,000 spheres took two thirds as long as computing them, for a
- * fifth less to store. So planes are looked at first, at some places.
+ * per byte of an element, and deflate finds repetitions in each plane. Nearly all planes repeat in small scenes, in
+ * planar scenes and for bodies at rest. In a moving pile only signs and exponents repeat; the rest is noise, on which
+ * deflate wastes 20 ns per byte. Recording 2,000 spheres took two thirds of the computing time and saved a fifth of the
+ * storage. So planes are sampled first.
  *
- * - Few repeat: the chunk goes to the file as it is, and says so (HDF5 has a mask of skipped filters for each chunk).
- * - Else: shuffled and deflated, at level 0 for the planes that do not repeat. A deflate stream may change its level.
+ * If few repeat, the chunk is written uncompressed and marked so (HDF5 has a mask of skipped filters for each chunk).
+ * Else it is shuffled and deflated, with level 0 for planes that do not repeat. A deflate stream may change its level.
  *
- * Either way HDF5, h5py and h5dump read it by the filters they have.
+ * HDF5, h5py and h5dump read both with their standard filters.
  */
 #include "record/chunk.h"
 
 #include <string.h>
 
-#define LEVEL  1    /* 1 .. 9: more gains next to nothing */
-#define PLACES 64   /* looked at in each plane            */
-#define BLOCK  8192 /* bytes of a stored block, at least  */
+#define LEVEL  1    /* 1 .. 9; higher levels gain almost nothing */
+#define PLACES 64   /* samples per plane */
+#define BLOCK  8192 /* least bytes of a stored block */
 
 void sti_chunker_free(sti_Chunker *chunker)
 {
@@ -27,7 +27,8 @@ void sti_chunker_free(sti_Chunker *chunker)
     chunker->ready = false;
 }
 
-/* Do seven of eight equal the one `distance` before them? Fewer make no runs, and runs are what deflate is quick at. */
+/* Do seven of eight samples equal the element `distance` before them? With fewer there are no runs, and deflate is
+ * fast only on runs. */
 static bool repeats_at(const unsigned char *bytes, size_t count, size_t stride, size_t distance)
 {
     size_t step = 1 + count / PLACES, asked = 0, equal = 0;
@@ -42,7 +43,7 @@ static bool repeats(const unsigned char *bytes, size_t count, size_t stride, con
            repeats_at(bytes, count, stride, period[1]);
 }
 
-/* Byte b of every element into plane b; four at a time, since elements are mostly numbers of four and eight bytes. */
+/* Copies byte b of every element to plane b, four bytes at a time, because most elements have four or eight bytes. */
 static void split_planes(const unsigned char *from, size_t count, size_t width, unsigned char *to)
 {
     size_t b = 0;
@@ -96,6 +97,6 @@ st_Status sti_chunk_pack(sti_Chunker *chunker, const unsigned char *elements, si
     }
     chunker->bytes = elements;
     chunker->size = count * width;
-    chunker->skipped = 3; /* both filters */
+    chunker->skipped = 3; /* both filters are skipped */
     return ST_OK;
 }

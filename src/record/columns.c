@@ -1,5 +1,5 @@
-/* The columns of a table of a run: names, and their values after a step. Tables (csv.c), parameter studies and other
- * readers of a run by name share them.
+/* The columns of a table of a run: their names, and their values after a step. Used by tables (csv.c), parameter
+ * studies and others.
  *
  *     step columns | bodies x body columns | joints x ... | springs x ... | bodies x load columns | last columns
  *     | values of measures
@@ -39,12 +39,13 @@ static const struct {
 struct st_Columns {
     st_Allocator allocator;
     const st_Scene *scene;
-    int n_owners[4];   /* by Owner; the step counts as one */
+    int n_owners[4];   /* number of owners of each kind; the step counts as one */
     st_BodyLoad *load; /* one for each body */
     int n_measures;
 };
 
-/* Value number `index` of all measures, one after the other; NULL past the last. index < 0: their number in *count. */
+/* The name of value number `index` over all measures in order; NULL after the last. With index < 0, *count is the
+ * number of values. */
 static const char *measured_title(const st_Columns *columns, int64_t index, const char **owner, int64_t *count)
 {
     int64_t at = 0;
@@ -194,7 +195,7 @@ st_Status st_columns_values(st_Columns *columns, const st_System *system, const 
     for (int i = 1; i <= columns->n_owners[OF_JOINT]; i++) {
         st_JointReport r;
         if (st_system_joint(system, (st_JointId){i}, ST_FRAME_WORLD, &r) != ST_OK) return no_such("joint", i, err);
-        const double known = r.struck ? NAN : 1; /* a step that holds an impact has no force */
+        const double known = r.struck ? NAN : 1; /* in a step with an impact the force is not defined */
         to = APPEND(to, r.coordinate, r.speed, known * r.force.x, known * r.force.y, known * r.force.z,
                     known * r.torque.x, known * r.torque.y, known * r.torque.z, r.motor, r.friction, known * r.limit,
                     r.spring, r.error, r.other, r.other_speed, known * r.gear);

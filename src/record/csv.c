@@ -1,8 +1,8 @@
-/* A table of a run: one line for the start (step length 0), then one line a step.
+/* A table of a run: one line for the start (step length 0), then one line per step.
  *
- * Comma separated, 17 significant digits, so that reading a number back gives the same bits. Lines
- * reach the file about twice a second and whenever the buffer is full: a run that is killed leaves
- * what it had, and a full disk whole lines.
+ * Comma separated, with 17 significant digits, so that reading a number gives the same bits. Lines are written about
+ * twice per second and when the buffer is full. A killed run leaves the lines written so far; a full disk leaves
+ * whole lines.
  */
 #include "base/clock.h"
 #include "record/columns.h"
@@ -25,7 +25,7 @@ struct st_Csv {
     st_Columns *columns;
     double *values; /* one for each column */
     int64_t n_columns;
-    double flushed; /* when, by the monotonic clock [s]; it never decides a number */
+    double flushed; /* time of the last flush by the monotonic clock [s]; no result depends on it */
 };
 
 static void release_csv(st_Csv *csv)
@@ -71,7 +71,7 @@ st_Status st_csv_open(const char *path, const st_System *system, const st_Scene 
         release_csv(csv);
         return status;
     }
-    csv->flushed = -FLUSH_INTERVAL; /* the first line goes out at once: a full disk shows before the run */
+    csv->flushed = -FLUSH_INTERVAL; /* the first line is written at once, so that a full disk is found before the run */
     *out = csv;
     return ST_OK;
 }

@@ -1,8 +1,8 @@
-/* record/curves.c -- curves of a recording: of the steps ("kinetic"), of a body ("left.x", its contact forces
+/* record/curves.c -- reads curves of a recording: of the steps ("kinetic"), of a body ("left.x", its contact forces
  * "left.fz"), between two bodies ("left/ground.force") and of a joint ("hinge.torque"), of a measure ("orifice.mass").
  *
- * Contact forces are impulses without impacts over the time they act for. A fixed step in which a contact closed cannot
- * tell both apart: the curve is not drawn there.
+ * A contact force is its impulse without impacts, divided by the time it acts. In a fixed step in which a contact
+ * closed the two cannot be separated: the curve has a gap there.
  */
 #include "record/curves.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <stiction/grains.h>
 
-#define BATCH 4096 /* steps read at once */
+#define BATCH 4096 /* number of steps read at once */
 
 typedef struct Field {
     const char *name, *unit;
@@ -54,7 +54,7 @@ static const Field spring_field[] = {
 
 /* ---- names -------------------------------------------------------------------------------------- */
 
-/* The place of a name in a list of the model; -1: it is not there. */
+/* The index of a name in a list of the model; -1: none. */
 static int find_name(const json_t *list, const char *name, size_t length)
 {
     for (size_t k = 0; k < json_array_size(list); k++) {
@@ -64,7 +64,7 @@ static int find_name(const json_t *list, const char *name, size_t length)
     return -1;
 }
 
-/* A body's number; 0: the ground; -1: there is none. */
+/* The number of a body; 0: the ground; -1: there is none. */
 static int body_number(const json_t *model, const char *name, size_t length)
 {
     if (length == strlen("ground") && strncmp(name, "ground", length) == 0) return 0;
@@ -72,7 +72,7 @@ static int body_number(const json_t *model, const char *name, size_t length)
     return place < 0 ? -1 : place + 1;
 }
 
-/* Make it a curve of objects a and b, unless one of them does not exist (< 0) or has no such field. */
+/* Makes it a curve of objects a and b. Returns false if one of them does not exist (< 0) or has no such field. */
 static bool set_curve(sti_Curve *curve, sti_CurveKind kind, const Field *fields, const char *field, int a, int b)
 {
     int k = 0;
@@ -87,7 +87,7 @@ static bool set_curve(sti_Curve *curve, sti_CurveKind kind, const Field *fields,
     return true;
 }
 
-/* The unit of a field of something whose type says whether it turns or moves along; else as it was. */
+/* The unit of a field: by the type of the joint or spring it is rotational or linear; other units are unchanged. */
 static const char *unit_of(const json_t *thing, const char *unit)
 {
     static const struct {
@@ -185,7 +185,7 @@ st_Status sti_curve_find(const st_RecordingInfo *info, const char *name, sti_Cur
             "the recording is damaged: its scene has \"%.80s\", but its frames have %d bodies and %d joints", name,
             info->n_bodies, info->n_joints);
     if (found) return ST_OK;
-    char steps[LIST_SIZE], bodies[LIST_SIZE], joints[LIST_SIZE]; /* with 40 letters of the name all of them fit */
+    char steps[LIST_SIZE], bodies[LIST_SIZE], joints[LIST_SIZE]; /* with names cut to 40 letters, all of them fit */
     list_fields(steps, sizeof steps, step_field);
     list_fields(bodies, sizeof bodies, body_field);
     list_fields(joints, sizeof joints, joint_field);
@@ -195,7 +195,7 @@ st_Status sti_curve_find(const st_RecordingInfo *info, const char *name, sti_Cur
                     name, steps, bodies, joints);
 }
 
-/* ---- the list of all ---------------------------------------------------------------------------- */
+/* ---- the list of all curves --------------------------------------------------------------------- */
 
 static void list_names(FILE *out, const json_t *list, const char *title, const Field *fields)
 {
@@ -247,7 +247,7 @@ static double length_of(const double *v)
 
 typedef struct Frame {
     st_RecordedFrame row;
-    double h; /* that the forces of the step that ended in it act for; 0: the start, or in an old file an impact */
+    double h; /* time that the forces of the step before it act; 0: the start, or in an old file an impact */
     st_Vec3 *position, *velocity, *spin;
     st_Quat *orientation;
     st_RecordedJoint *joint;
@@ -274,7 +274,7 @@ static double frame_value(const Frame *f, const sti_Curve *curve)
     }
     if (curve->kind == STI_CURVE_MEASURE) return f->measured[curve->a];
     if (curve->kind == STI_CURVE_PAIR || curve->field < N_FORCE_FIELDS) {
-        /* On b of a pair, or on the body. */
+        /* The force on b of a pair, or on the body. */
         double force[3] = {0};
         bool pair = curve->kind == STI_CURVE_PAIR;
         int on = pair ? curve->b : curve->a;
@@ -288,7 +288,7 @@ static double frame_value(const Frame *f, const sti_Curve *curve)
                 force[i] += (contact->b == on ? 1 : -1) * contact->impulse[i] / f->h;
         }
 
-        /* One of fx fy fz force. */
+        /* The field is one of fx, fy, fz, force. */
         return curve->field < 3 ? force[curve->field] : length_of(force);
     }
     st_Vec3 p = f->position[curve->a - 1], v = f->velocity[curve->a - 1], w = f->spin[curve->a - 1];

@@ -1,4 +1,4 @@
-/* record/curves.h -- what of a recording can be drawn over time, by name. */
+/* record/curves.h -- curves over time of a recording, by name. */
 #ifndef STI_RECORD_CURVES_H
 #define STI_RECORD_CURVES_H
 
@@ -13,24 +13,24 @@ typedef enum sti_CurveKind {
     STI_CURVE_PAIR,
     STI_CURVE_JOINT,
     STI_CURVE_SPRING,
-    STI_CURVE_MEASURE /* a: its place among all values */
+    STI_CURVE_MEASURE /* a: its index among all values */
 } sti_CurveKind;
 
 typedef struct sti_Curve {
     const char *name, *unit;
     sti_CurveKind kind;
-    int field;     /* of its kind                                                                   */
-    int a, b;      /* a body, or a joint from 0; pair: two bodies, of the force that a exerts on b  */
-    double *value; /* one a step, else one a frame                                                  */
+    int field;     /* index of the field of its kind */
+    int a, b;      /* a body, or a joint from 0; pair: two bodies, for the force that a exerts on b */
+    double *value; /* one per step, else one per frame */
 } sti_Curve;
 
 st_Status sti_curve_find(const st_RecordingInfo *info, const char *name, sti_Curve *out, st_Error *err);
-/* Fill the values, and the times of steps and frames. */
+/* Reads the values, and the times of steps and frames. */
 st_Status sti_curves_read(st_Recording *recording, const sti_Curve *curves, int n, double *step_time,
                           double *frame_time, st_Error *err);
 
-/* Value number `index` of all measures of a recorded model, one measure after the other; false: past the last. Its
- * texts are the model's, or static.                                                                    */
+/* Value number `index` over all measures of a recorded model in order; false after the last. Its strings belong to
+ * the model or are static. */
 typedef struct sti_MeasuredName {
     const char *measure, *value, *unit;
 } sti_MeasuredName;

@@ -1,4 +1,4 @@
-/* record/export_csv.c -- a recording as a table: one line a frame, columns as of record/csv.c. */
+/* record/export_csv.c -- writes a recording as a table: one line per frame, with the columns of record/csv.c. */
 #include "record/curves.h"
 #include "record/text.h"
 #include "record/whole_file.h"
@@ -12,7 +12,7 @@ typedef struct Table {
     int n_bodies;
     st_Vec3 *position, *velocity, *spin;
     st_Quat *orientation;
-    int n_values; /* of measures */
+    int n_values; /* values of measures */
     double *measured;
 } Table;
 

@@ -38,8 +38,8 @@ int sti_table_rank(sti_Table table)
     return table == STI_JOINTS || table == STI_SPRINGS || table == STI_MEASURES ? 2 : tables[table].width > 0 ? 3 : 1;
 }
 
-/* A field of a row: name, where it stands, of what (D double, F float, I int32, L int64, U uint64, S16 ... text), and
- * how many; 0: one.                                                                                 */
+/* A field of a row: name, offset, type (D double, F float, I int32, L int64, U uint64, S16 ... text), and count; 0:
+ * one. */
 typedef struct Field {
     const char *name;
     size_t offset;
@@ -149,7 +149,7 @@ static const Field summary_fields[] = {
     {0},
 };
 
-/* Of one field; close it. Negative: HDF5 has no memory for it. */
+/* The type of one field; the caller closes it. Negative: HDF5 is out of memory. */
 static hid_t field_type(const Field *field)
 {
     hid_t base = H5T_NATIVE_DOUBLE;
@@ -167,7 +167,7 @@ static hid_t field_type(const Field *field)
     return count > 0 ? H5Tarray_create2(base, 1, &count) : H5Tcopy(base);
 }
 
-/* A type that lacks a field would read and write the others, and leave that one out in silence: all or nothing. */
+/* All or nothing: a type that lacks a field would read and write the others and silently drop that one. */
 static hid_t compound_type(size_t size, const Field *fields)
 {
     hid_t type = H5Tcreate(H5T_COMPOUND, size);
@@ -248,13 +248,13 @@ const char *sti_hdf_reason(char *out, size_t size)
     char reason[REASON_SIZE] = "";
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_reason, reason);
     /* "file write failed: time = ..., error message = 'No space left on device', ..." */
-    const char *said = strstr(reason, "error message = '"), *end;
-    if (said != NULL && (end = strchr(said + 17, '\'')) != NULL)
-        snprintf(out, size, "%.*s", (int)(end - said - 17), said + 17);
+    const char *message = strstr(reason, "error message = '"), *end;
+    if (message != NULL && (end = strchr(message + 17, '\'')) != NULL)
+        snprintf(out, size, "%.*s", (int)(end - message - 17), message + 17);
     else if (reason[0] != '\0')
         snprintf(out, size, "%.*s", (int)strcspn(reason, "\n"), reason);
     else
-        /* calls that only free something have cleared it; the system's own may still be there */
+        /* calls that only free something have cleared HDF5's error; errno may still be set */
         snprintf(out, size, "%s",
                  errno == EIO || errno == ENOSPC || errno == EFBIG || errno == EDQUOT || errno == EROFS ||
                          errno == ENOMEM

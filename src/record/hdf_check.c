@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 
 enum { SUPERBLOCK = 48, NAME_ROOM = 256 };
-/* Memory that a chunk may take whatever is stored of it [bytes]: writers choose up to a megabyte. */
+/* A chunk may always take this much memory, however little of it is stored [bytes]: writers choose up to a megabyte. */
 #define SMALL_CHUNK (1 << 20)
 
-/* NULL: a superblock that is sound; else why it is not. */
+/* NULL if the superblock is valid; else the reason why not. */
 static const char *check_superblock(const unsigned char head[SUPERBLOCK], int64_t bytes, bool *cut_off)
 {
     const int version = head[8], sizes_at = version < 2 ? 13 : 9;
@@ -18,7 +18,9 @@ static const char *check_superblock(const unsigned char head[SUPERBLOCK], int64_
     if (version > 3) return "its superblock has an unknown version";
     if (head[sizes_at] != 8 || head[sizes_at + 1] != 8) return "its addresses do not have 8 bytes";
     *cut_off = version >= 2 && head[11] != 0;
-    const int end_at = version == 0 ? 40 : version == 1 ? 0 : 28; /* of version 1 it is beyond what was read */
+    const int end_at = version == 0   ? 40
+                       : version == 1 ? 0
+                                      : 28; /* in version 1 it is after the bytes that were read */
     if (end_at == 0 || *cut_off) return NULL;
     uint64_t x = 0;
     for (int k = 7; k >= 0; k--)
@@ -49,7 +51,7 @@ st_Status sti_hdf_check_file(const char *path, const char *what, int64_t *bytes,
     if (why != NULL)
         return sti_fail(err, ST_ERR_FORMAT, "%s: is a damaged HDF5 file, perhaps cut short: %s (it has %lld bytes)",
                         path, why, (long long)*bytes);
-    H5PLset_loading_state(0); /* no filters from the disk */
+    H5PLset_loading_state(0); /* load no filters from the disk */
     return ST_OK;
 }
 
@@ -70,7 +72,7 @@ bool sti_hdf_stays_inside(hid_t file, const char *name)
     return true;
 }
 
-/* Bytes of a chunk, infinite where they are not known; 0: there are no chunks. */
+/* Bytes of a chunk; infinite if unknown; 0: there are no chunks. */
 static double chunk_bytes(hid_t set, hid_t how)
 {
     hsize_t dims[H5S_MAX_RANK];
@@ -84,7 +86,7 @@ static double chunk_bytes(hid_t set, hid_t how)
     return bytes;
 }
 
-/* Deflate, shuffle and a checksum are in every HDF5; others may be anything. */
+/* Every HDF5 has deflate, shuffle and a checksum; other filters may be anything. */
 static bool is_packed_plainly(hid_t how)
 {
     const int n = H5Pget_nfilters(how);

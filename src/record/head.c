@@ -1,10 +1,10 @@
-/* record/head.c -- what a recording says before the first step: what it is, the scene as it was, every choice. */
+/* record/head.c -- writes the head of a recording before the first step: its origin, the scene, every setting. */
 #include "record/head.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-/* The type of a text of this length; close it. Negative: HDF5 has no memory for it. */
+/* The type of a text of this length; the caller closes it. Negative: HDF5 is out of memory. */
 static hid_t text_type_of(const char *text)
 {
     const size_t length = strlen(text);
@@ -38,13 +38,13 @@ static herr_t put_numbers(hid_t object, const char *name, hid_t type, int count,
     return status;
 }
 
-/* A text of any length is a dataset of its own: attributes end at 64 KiB. */
+/* A long text is a dataset of its own, because attributes are limited to 64 KiB. */
 static herr_t put_long_text(hid_t file, const char *path, const char *text)
 {
     hid_t type = text_type_of(text), space = H5Screate(H5S_SCALAR);
     hid_t set = H5Dcreate2(file, path, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     herr_t status = set >= 0 ? H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) : -1;
-    if (set >= 0 && H5Dclose(set) < 0) status = -1; /* short texts are written here */
+    if (set >= 0 && H5Dclose(set) < 0) status = -1; /* short texts are written by this close */
     if (space >= 0) H5Sclose(space);
     if (type >= 0) H5Tclose(type);
     return status;

@@ -1,10 +1,10 @@
-/* record/head.h -- the part of a recording that is known before the first step. */
+/* record/head.h -- the part of a recording that is written before the first step. */
 #ifndef STI_RECORD_HEAD_H
 #define STI_RECORD_HEAD_H
 
 #include "record/tables.h"
 
-/* The tables know what messages call the file, and that a write failed. */
+/* `tables` gives the file name for messages, and records a failed write. */
 st_Status sti_put_head(hid_t file, sti_Tables *tables, const st_RecorderDef *def, const st_Scene *scene,
                        const st_SystemDef *choices, st_Error *err);
 

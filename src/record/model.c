@@ -1,8 +1,8 @@
-/* record/model.c -- what there is in a scene, as JSON for the page: bodies with names and masses, shapes in
- * their bodies, anchors of joints and springs in theirs.
+/* record/model.c -- describes a scene as JSON for the viewer page: bodies with names and masses, shapes and anchors of
+ * joints and springs in the frames of their bodies.
  *
- * The page draws the shapes it knows by their type. Any other it draws from its triangles, which stand in
- * the same object: so a shape of a new kind is seen before the page knows its name.
+ * The page draws known shapes by their type. It draws any other shape from the triangles in the same object, so that
+ * a new shape type is visible before the page supports it.
  */
 #include "base/json.h"
 #include "math/quat.h"
@@ -18,7 +18,7 @@ static json_t *vector(st_Vec3 v)
     return json_pack("[fff]", v.x, v.y, v.z);
 }
 
-/* A point of the world, in the body as it stands in its def. */
+/* A world point in the frame of the body at its initial pose. */
 static json_t *anchor(const st_Scene *scene, st_BodyId id, st_Vec3 point)
 {
     st_BodyDef body = st_body_def();
@@ -38,7 +38,7 @@ static json_t *symmetric(const st_Mat3 *a)
     return json_pack("[ffffff]", a->m[0], a->m[4], a->m[8], a->m[1], a->m[2], a->m[5]);
 }
 
-#define MOST_INERTIAS 2000 /* bodies: more would make every page heavier by numbers that few look at */
+#define MOST_INERTIAS 2000 /* bodies; for more, the inertias would make every page larger for little use */
 
 static json_t *bodies(const st_Scene *scene)
 {
@@ -58,7 +58,7 @@ static json_t *bodies(const st_Scene *scene)
     return list;
 }
 
-/* Kinds the page draws itself; all others come as triangles. */
+/* Is it a type that the page draws itself? All others are written as triangles. */
 static bool drawn_by_page(st_ShapeType type)
 {
     static const st_ShapeType known[] = {ST_SHAPE_POINT,    ST_SHAPE_BAR,   ST_SHAPE_SPHERE,
@@ -124,7 +124,7 @@ static json_t *springs(const st_Scene *scene)
     for (int i = 1; i <= st_scene_spring_count(scene); i++) {
         st_SpringDef spring;
         if (st_scene_spring(scene, (st_SpringId){i}, &spring) != ST_OK) continue;
-        /* a bushing has one point, common to both */
+        /* a bushing has one point for both bodies */
         st_Vec3 second = spring.type == ST_SPRING_BUSHING ? spring.point_a : spring.point_b;
         list = sti_append_to(list, json_pack("{ss ss si si so so}", "name", spring.name, "type",
                                              st_spring_type_name(spring.type), "a", spring.a.index1, "b",
@@ -146,7 +146,7 @@ static json_t *measures(const st_Scene *scene)
     return list;
 }
 
-/* [material, material, friction] of the pairs that have a friction of their own. */
+/* [material, material, friction] of the pairs with their own friction. */
 static json_t *pairs(const st_Scene *scene)
 {
     json_t *list = json_array();

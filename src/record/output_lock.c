@@ -11,10 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A byte beyond every file. HDF5 takes locks of another kind (flock), which do not meet these on a local disk. */
+/* A byte beyond the end of every file. HDF5 uses another kind of lock (flock), which does not interfere on a local
+ * disk. */
 #define LOCKED_BYTE ((off_t)1 << 40)
 
-/* Times that a file may lose its name between being opened and being locked: each time another run has just ended. */
+/* How often a file may lose its name between open and lock: each time another run has just ended. */
 enum { TRIES = 100 };
 
 bool sti_output_lock_open(int fd)
@@ -28,7 +29,7 @@ bool sti_output_lock_open(int fd)
     return fcntl(fd, how, &lock) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
-/* Does the open file still have the name? */
+/* Is this open file still the one at `path`? */
 static bool is_at(int fd, const char *path)
 {
     struct stat ours, there;
@@ -51,7 +52,7 @@ static char *lock_name(const char *path)
     return name;
 }
 
-/* One try. fd -1: errno says why, 0 for another run; -2: things changed meanwhile, try again. */
+/* One try. fd -1: failed, errno is the reason, 0 for another run; -2: the file changed meanwhile, try again. */
 static sti_OutputLock try_lock(const char *path, const char *name, bool make)
 {
     sti_OutputLock lock = {.fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)};

@@ -1,9 +1,9 @@
-/* record/output_lock.h -- one writer to a file at a time.
+/* record/output_lock.h -- allows one writer per file.
  *
- * A run writes to its output for minutes. It holds a lock on the file of that name meanwhile: on the old one, or where
- * there is none on an empty FILE.lock, and then on its own from before this takes the name. A second run finds the name
- * locked, whichever file has it, and is refused. The lock belongs to the open file and ends with the process, however
- * that ends; it keeps no reader out. Where the file system has no locks there are none.
+ * A run writes to its output for minutes. Meanwhile it holds a lock on the file of that name: on the old file, or if
+ * there is none on an empty FILE.lock. Before its own file takes the name, it locks that, too. So a second run finds
+ * the name locked in any case and is refused. The lock belongs to the open file and ends with the process, even if
+ * it crashes. Readers are not locked out. If the file system has no locks, nothing is locked.
  */
 #ifndef STI_RECORD_OUTPUT_LOCK_H
 #define STI_RECORD_OUTPUT_LOCK_H
@@ -12,13 +12,13 @@
 
 typedef struct sti_OutputLock {
     int fd;       /* -1: none                                                                        */
-    bool of_name; /* of FILE.lock, which goes with the lock                                          */
+    bool of_name; /* lock of FILE.lock, which is removed with the lock */
 } sti_OutputLock;
 
-/* Lock the file at `path`; where there is none make one, or (make false) lock its name. Refused where another run has
- * it.                                                                                             */
+/* Locks the file at `path`. If there is none, creates it, or (make false) locks its name. Fails if another run has
+ * the lock. */
 st_Status sti_output_lock(const char *path, bool make, sti_OutputLock *lock, st_Error *err);
-/* Lock an open file of one's own. False: another has it. */
+/* Locks an open file of our own. Returns false if another process has the lock. */
 bool sti_output_lock_open(int fd);
 /* Is there no file of that name, or an empty one? */
 bool sti_output_is_empty(const sti_OutputLock *lock);

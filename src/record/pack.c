@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#define LEVEL 6 /* of zlib */
+#define LEVEL 6 /* level of zlib */
 
 st_Status sti_pack_start(sti_Pack *pack, st_Error *err)
 {
@@ -28,7 +28,7 @@ static st_Status pack_block(sti_Pack *pack, const char *name, const char *kind, 
     if (status == ST_OK)
         status = STI_GROW(&pack->allocator, pack->data, pack->capacity, pack->size + (int64_t)packed, err);
     if (status == ST_OK) {
-        /* bytes of equal significance together: the high ones are mostly equal and compress well */
+        /* bytes of equal significance together: high bytes are mostly equal and compress well */
         const unsigned char *from = values;
         for (int b = 0; b < width; b++)
             for (int64_t k = 0; k < count; k++)
@@ -53,11 +53,12 @@ st_Status sti_pack_doubles(sti_Pack *pack, const char *name, const double *value
 st_Status sti_pack_ints(sti_Pack *pack, const char *name, int32_t *values, int64_t count, int order, int64_t row,
                         st_Error *err)
 {
-    /* differences between rows, in place from the end; wrap-around undoes itself when they are summed again */
+    /* differences between rows, in place from the end; wrap-around cancels when they are summed again */
     for (int n = 0; n < order; n++)
         for (int64_t k = count - 1; k >= row; k--)
             values[k] = (int32_t)((uint32_t)values[k] - (uint32_t)values[k - row]);
-    for (int64_t k = 0; k < count && order > 0; k++) /* sign in the lowest bit: small numbers have zeros above */
+    for (int64_t k = 0; k < count && order > 0;
+         k++) /* sign in the lowest bit, so that small numbers have leading zeros */
         values[k] = (int32_t)(((uint32_t)values[k] << 1) ^ (values[k] < 0 ? 0xffffffffu : 0u));
     return pack_block(pack, name, "i32", values, count, 4, order, row, err);
 }
@@ -83,7 +84,8 @@ st_Status sti_pack_finish(sti_Pack *pack, json_t *header, unsigned char **out, s
         bytes[k] = magic[k];
     for (int k = 0; k < 4; k++)
         bytes[8 + k] = (unsigned char)(length >> (8 * k));
-    memcpy(bytes + head, text, length); /* NOLINT(bugprone-not-null-terminated-result): its length stands before it */
+    memcpy(bytes + head, text,
+           length); /* NOLINT(bugprone-not-null-terminated-result): its length is stored before it */
     if (pack->size > 0) memcpy(bytes + head + length, pack->data, (size_t)pack->size);
     free(text);
     *out = bytes;

@@ -1,9 +1,9 @@
-/* record/pack_run.c -- choosing what of a recording the page gets, and rounding it.
+/* record/pack_run.c -- selects and rounds the part of a recording that goes into the viewer page.
  *
- * Positions are rounded to 2^-20 of the size of what moves, orientations to 2^-15, contact points, normals and forces
- * to 2^-16 of the size and of the largest force in their frame: finer than a screen can show. A recording with more
- * poses or contacts than the limit is thinned: every n-th frame, contacts of every n-th of those. Of steps that are
- * left out the worst residual, gap and count is kept.
+ * Positions are rounded to 2^-20 of the extent of the motion, orientations to 2^-15, contact points and normals to
+ * 2^-16 of the extent, and forces to 2^-16 of the largest force in their frame. This is finer than a screen can
+ * show. A recording with more poses or contacts than the limit is thinned: every n-th frame is kept, with contacts
+ * for every n-th of those. For steps that are left out the worst residual, gap and count are kept.
  */
 #include "record/pack.h"
 
@@ -14,29 +14,29 @@
 #define MOST_FRAMES   20000
 #define MOST_STEPS    20000
 #define MOST_EVENTS   2000
-#define BATCH         4096 /* steps read at once                    */
+#define BATCH         4096 /* steps read at once */
 #define POSITION_BITS 20
-#define TURN          32767.0 /* of a quaternion's component: 1       */
+#define TURN          32767.0 /* integer for a quaternion component of 1 */
 
 typedef struct Packer {
     st_Recording *recording;
     const st_RecordingInfo *info;
     sti_Pack pack;
     st_Allocator allocator;
-    int64_t stride, n_kept;    /* frames                               */
-    int64_t contact_stride;    /* of those, the ones with contacts     */
-    int64_t n_steps, contacts; /* kept                                 */
-    double h;                  /* as chosen                            */
+    int64_t stride, n_kept;    /* every stride-th frame, number of frames kept */
+    int64_t contact_stride;    /* every contact_stride-th of these has contacts */
+    int64_t n_steps, contacts; /* numbers kept */
+    double h;                  /* step length of the settings */
     st_RecordedFrame *frame;   /* n_kept                               */
-    double *frame_h;           /* n_kept: of the step that ended there */
-    st_Vec3 lo, hi;            /* of positions                         */
+    double *frame_h;           /* n_kept: length of the step that ended there */
+    st_Vec3 lo, hi;            /* bounds of positions */
     double size;
     st_Vec3 *position; /* n_bodies */
     st_Quat *orientation;
     json_t *header;
 } Packer;
 
-/* Frame number k of those kept; the last one is always the last. */
+/* The index of kept frame number k; the last kept frame is the last of the recording. */
 static int64_t frame_at(const Packer *p, int64_t k)
 {
     int64_t frame = k * p->stride;
@@ -59,10 +59,10 @@ static st_Status pack_poses(Packer *p, st_Error *err)
             int32_t *out = values + k * row + 7 * b;
             st_Vec3 x = p->position[b];
             const double q[4] = {p->orientation[b].w, p->orientation[b].x, p->orientation[b].y, p->orientation[b].z};
-            double same = 0; /* q and -q are one rotation: take the one near the frame before */
+            double same = 0; /* q and -q are the same rotation: take the one near the last frame */
             for (int i = 0; i < 4 && k > 0; i++)
                 same += q[i] * (double)(out - row)[3 + i];
-            if (isnan(x.x)) { /* absent: no orientation */
+            if (isnan(x.x)) { /* an absent body has no orientation */
                 memset(out, 0, 7 * sizeof *out);
                 continue;
             }
@@ -79,7 +79,7 @@ static st_Status pack_poses(Packer *p, st_Error *err)
     return status;
 }
 
-/* The force in every joint, as 16 bits of the largest in its frame, where there are not too many of them. */
+/* The force in every joint, as 16 bits relative to the largest in its frame, if there are not too many. */
 static st_Status pack_joints(Packer *p, int64_t limit, st_Error *err)
 {
     int n = p->info->n_joints;
@@ -116,10 +116,10 @@ typedef struct Contacts {
     int16_t *force, *normal;
     st_RecordedContact *row;
     int64_t pair_capacity, point_capacity, force_capacity, normal_capacity, row_capacity, n;
-    double lo[3], size; /* of the box of all points */
+    double lo[3], size; /* corner and size of the box of all points */
 } Contacts;
 
-/* The contacts of frame k of those kept, where it keeps them. */
+/* Reads the contacts of kept frame k, if they are kept. */
 static st_Status read_contacts(Packer *p, int64_t k, Contacts *c, int *n, st_Error *err)
 {
     *n = k % p->contact_stride == 0 ? p->frame[k].n_contacts : 0;
@@ -165,7 +165,7 @@ static st_Status round_contacts(Packer *p, int64_t k, Contacts *c, st_Error *err
     c->scale[k] = largest / h / 32767;
     for (int i = 0; i < n; i++) {
         const st_RecordedContact *row = &c->row[i];
-        if (row->impulse[0] == 0 && row->impulse[1] == 0 && row->impulse[2] == 0) continue; /* near, not touching */
+        if (row->impulse[0] == 0 && row->impulse[1] == 0 && row->impulse[2] == 0) continue; /* near, but not touching */
         c->pair[2 * c->n] = row->a;
         c->pair[2 * c->n + 1] = row->b;
         for (int x = 0; x < 3; x++) {
@@ -238,7 +238,7 @@ static st_Status pack_steps(Packer *p, st_Error *err)
     double *series[N_SERIES] = {NULL};
     st_RecordedStep *batch = sti_alloc(&p->allocator, BATCH, sizeof *batch);
     st_Status status = batch != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
-    p->n_steps = n > 0 ? (n - 1 + group - 1) / group + 1 : 0; /* the start is a group of its own */
+    p->n_steps = n > 0 ? (n - 1 + group - 1) / group + 1 : 0; /* the start is a group by itself */
     for (int s = 0; s < N_SERIES && status == ST_OK; s++) {
         series[s] = sti_alloc(&p->allocator, p->n_steps + 1, sizeof **series);
         if (series[s] == NULL) status = sti_fail(err, ST_ERR_MEMORY, "out of memory");
@@ -249,7 +249,7 @@ static st_Status pack_steps(Packer *p, st_Error *err)
         for (int64_t k = 0; k < count && status == ST_OK; k++) {
             const int64_t step = first + k, at = step == 0 ? 0 : (step - 1) / group + 1;
             const bool starts = step <= 1 || (step - 1) % group == 0;
-            /* A group has the state of its last step, and of all other numbers the worst. */
+            /* A group has the state of its last step, and the worst of each other number. */
             const st_RecordedStep *b = &batch[k];
             const double value[N_SERIES] = {b->time,     b->h,           b->kinetic,     b->potential,  b->work,
                                             b->friction, b->damping,     b->impacts,     b->correction, b->scheme,
@@ -299,7 +299,7 @@ static st_Status pack_all(Packer *p, int64_t limit, st_Error *err)
     bool ok = model != NULL && choices != NULL;
     json_object_set_new(p->header, "model", model);
     json_object_set_new(p->header, "choices", choices);
-    /* json_string refuses what is not UTF-8; then the page goes without. */
+    /* json_string refuses text that is not UTF-8; then the page has no scene text. */
     json_object_set_new(p->header, "scene", json_string(info->text));
     json_object_set_new(p->header, "name", json_string(info->name));
     json_object_set_new(p->header, "description", json_string(info->description));
@@ -325,7 +325,7 @@ static st_Status pack_all(Packer *p, int64_t limit, st_Error *err)
         st_RecordedStep step;
         STI_TRY(st_recording_frames(p->recording, frame_at(p, k), 1, &p->frame[k], err));
         STI_TRY(st_recording_steps(p->recording, p->frame[k].step, 1, &step, err));
-        /* An impact has no duration: its impulse is shown as a force over one step as chosen. */
+        /* An impact has no duration: its impulse is shown as a force over one step of the settings. */
         p->frame_h[k] = step.collisions > 0 || !(step.h > 0) ? p->h : step.h;
         contacts += p->frame[k].n_contacts;
     }

@@ -1,7 +1,7 @@
-/* record/page.c -- the viewer's page with a run inside.
+/* record/page.c -- writes the viewer page with a run inside.
  *
  * The page has the line <script id="run" type="text/plain"></script>; the run goes into it as base64, so that
- * nothing in it can end the script or be taken for markup.
+ * nothing in it can end the script or be read as markup.
  */
 #include "record/text.h"
 #include "record/whole_file.h"
@@ -12,7 +12,7 @@
 
 static const char place[] = "<script id=\"run\" type=\"text/plain\">";
 
-/* Where the run goes in the page: after the first `place`. */
+/* The position of the run in the page: after the first `place`. */
 static const char *find_place(const char *page, size_t size)
 {
     size_t length = sizeof place - 1;

@@ -1,12 +1,12 @@
-/* problem_file.c -- problem files: friction problems in the layout of FCLIB, LCPs and MLCPs beside them.
+/* problem_file.c -- reads and writes problem files: friction problems in the layout of FCLIB, LCPs and MLCPs.
  *
  *     /fclib_local, /fclib_global                   friction, dim 2 or 3
- *     /fclib_local_rolling, /fclib_global_rolling   friction and rolling, 5 rows a contact
+ *     /fclib_local_rolling, /fclib_global_rolling   friction and rolling, 5 rows per contact
  *     /fclib_local_spinning, /fclib_global_spinning friction and spinning, 4 rows, or 6 with rolling: ours
  *     /lcp, /mlcp                                   linear complementarity
- *     /solution/{r,u,v}                             an answer; of an LCP {z,w}
+ *     /solution/{r,u,v}                             a solution; {z,w} for an LCP
  *
- * The layout in full, with the traps in files from elsewhere, is in docs/problems.md.
+ * docs/problems.md has the full layout, and the pitfalls of files from other programs.
  */
 #include "record/hdf.h"
 #include "record/problem_hdf.h"
@@ -21,11 +21,11 @@
 #define NAME_SIZE 128
 
 typedef struct Owned {
-    st_ProblemFile file; /* first: the public pointer is this one */
+    st_ProblemFile file; /* first member: the public pointer points to it */
     sti_FileMemory *kept;
 } Owned;
 
-/* The groups, and what they hold. */
+/* The groups and their contents. */
 typedef struct Layout {
     const char *group, *kind, *flat_kind; /* flat_kind: with spacedim 2                              */
     st_FrictionForm form;
@@ -50,7 +50,7 @@ static const char *in(char out[NAME_SIZE], const char *group, const char *member
 
 /* ------------------------------------------------------------------ reading friction problems */
 
-/* A vector whose length says how many velocities or equality rows there are. */
+/* A vector with one entry per velocity or equality row; its length gives their number. */
 static st_Status read_counting(sti_HdfReader *reader, const char *name, const double **out, int *count)
 {
     int64_t n = 0;
@@ -78,7 +78,7 @@ static st_Status read_dimension(sti_HdfReader *reader, const Layout *layout, st_
     STI_TRY(sti_hdf_int(reader, in(name, layout->group, "spacedim"), &p->dim));
     static const char *const expected[] = {"2 or 3", "5", "4 or 6"};
     if (layout->extra == ROLLING && (p->dim == 3 || p->dim == 5)) {
-        p->dim = 5; /* written as either: the space, or the rows of a contact */
+        p->dim = 5; /* files give either the space or the rows of a contact */
         return ST_OK;
     }
     if (layout->extra == SLIDING && (p->dim == 2 || p->dim == 3)) return ST_OK;
@@ -137,7 +137,7 @@ static st_Status read_friction(sti_HdfReader *reader, const Layout *layout, st_P
 
 /* ------------------------------------------------------------------ reading complementarity problems */
 
-/* n free rows first, then m others, unless a list of blocks says otherwise. */
+/* n free rows first, then m others, unless there is a list of blocks. */
 static st_Status read_partition(sti_HdfReader *reader, int n, int m, const bool **out)
 {
     bool *is_free = sti_keep(&reader->kept, (int64_t)n + m, sizeof *is_free);
@@ -187,7 +187,7 @@ static st_Status read_lcp(sti_HdfReader *reader, bool mixed, st_ProblemFile *out
 
 /* ------------------------------------------------------------------ reading */
 
-/* A stored answer of another size, or not finite, is no answer: left out, and no reason to refuse the problem. */
+/* A stored solution of another size, or not finite, is ignored; the problem is still read. */
 static const double *read_answer(sti_HdfReader *reader, const char *name, int64_t n)
 {
     const double *x = NULL;
@@ -212,7 +212,7 @@ static st_Status read_problem(sti_HdfReader *reader, st_ProblemFile *out)
             group = mixed ? "/mlcp" : "/lcp";
             STI_TRY(read_lcp(reader, mixed != 0, out));
         }
-    STI_TRY(sti_hdf_settle_doubts(reader)); /* a part that could not be looked up is not a part that is not there */
+    STI_TRY(sti_hdf_settle_doubts(reader)); /* a part that could not be looked up may still exist */
     if (group == NULL)
         return sti_fail(reader->err, ST_ERR_FORMAT,
                         "%s: contains no problem: it has none of the groups /fclib_local, /fclib_global (or either "
@@ -287,7 +287,7 @@ static bool put_friction(hid_t file, const st_FrictionProblem *p, char *name, co
     return ok;
 }
 
-/* Free rows need not come first: the list of blocks has them in their own order. */
+/* Free rows need not come first: the list of blocks gives their order. */
 static bool put_partition(hid_t file, const st_LcpProblem *p)
 {
     int *rows = calloc((size_t)p->n + 1, sizeof *rows), *is_comp = calloc((size_t)p->n + 1, sizeof *is_comp);
@@ -349,7 +349,7 @@ st_Status st_problem_file_write(const char *path, const st_ProblemFile *problem,
     return status;
 }
 
-/* All of a file, malloc'd; NULL: errno says why. */
+/* Reads a whole file, malloc'd; NULL: errno is the reason. */
 static void *read_whole_file(const char *path, size_t *size)
 {
     struct stat info;

@@ -1,4 +1,4 @@
-/* problem_hdf.c -- reading numbers, texts and matrices of a problem file; problem_hdf.h. */
+/* problem_hdf.c -- reads numbers, texts and matrices of a problem file; see problem_hdf.h. */
 #include "record/problem_hdf.h"
 
 #include "record/hdf_check.h"
@@ -16,7 +16,7 @@
 void *sti_keep(sti_FileMemory **kept, int64_t count, size_t size)
 {
     const st_Allocator allocator = st_default_allocator();
-    const int64_t head = STI_ALIGN; /* keeps what follows aligned */
+    const int64_t head = STI_ALIGN; /* keeps the data after it aligned */
     if (count < 0 || (size > 0 && count > (INT64_MAX - head) / (int64_t)size)) return NULL;
     const int64_t total = head + (count > 0 ? count : 1) * (int64_t)size;
     sti_FileMemory *block = sti_alloc(&allocator, total, 1);
@@ -75,7 +75,7 @@ void sti_hdf_close(sti_HdfReader *reader)
     reader->file = H5I_INVALID_HID;
 }
 
-/* H5Lexists wants every part of the path to be there: go part by part. */
+/* H5Lexists requires all parent groups to exist: check part by part. */
 bool sti_hdf_has(sti_HdfReader *reader, const char *name)
 {
     char part[NAME_SIZE];
@@ -104,7 +104,7 @@ st_Status sti_hdf_settle_doubts(const sti_HdfReader *reader)
 
 /* ------------------------------------------------------------------ datasets */
 
-/* Open a dataset and see that its `count` numbers of a class of ours are really there. */
+/* Opens a dataset and checks that it really has its `count` numbers, of a type that we read. */
 static st_Status open_numbers(sti_HdfReader *reader, const char *name, bool whole, hid_t *out, int64_t *count)
 {
     if (!sti_hdf_has(reader, name)) return sti_hdf_bad(reader, name, "is missing");
@@ -205,8 +205,8 @@ const char *sti_hdf_text(sti_HdfReader *reader, const char *name)
 
 /* ------------------------------------------------------------------ matrices */
 
-/* What the file holds, as a list of entries: entry e is at (row(e), column(e)). In compressed storages one of
- * the two is unrolled from the pointers.                                                          */
+/* The matrix as a list of entries: entry e is at (row(e), column(e)). In compressed storages one of the two is
+ * expanded from the pointers. */
 typedef struct Entries {
     int m, n, nz;
     int64_t count;
@@ -255,7 +255,7 @@ static st_Status read_entries(sti_HdfReader *reader, const char *group, int64_t 
         return sti_hdf_bad(reader, name, "is %d, must be -1 (by columns), -2 (by rows) or a number of triplets",
                            out->nz);
     const int64_t held = n_i < n_x ? n_i : n_x;
-    if (out->nz >= 0) { /* triplets, as CSparse has them: p columns, i rows; nzmax may say more than there is */
+    if (out->nz >= 0) { /* triplets as in CSparse: p columns, i rows; nzmax may exceed the number of entries */
         if (out->nz > held || out->nz > n_p)
             return sti_hdf_bad(reader, name, "is %d triplets, but p, i, x hold %lld, %lld, %lld", out->nz,
                                (long long)n_p, (long long)n_i, (long long)n_x);
@@ -273,7 +273,7 @@ static st_Status read_entries(sti_HdfReader *reader, const char *group, int64_t 
     return ST_OK;
 }
 
-/* The order of entries by key, stable: counting sort. first: n_keys + 1 numbers, work. */
+/* Sorts entries by key, stable, by counting. first: n_keys + 1 numbers, work. */
 static void sort_by(const int *key, int n_keys, const int64_t *from, int64_t count, int64_t *first, int64_t *to)
 {
     memset(first, 0, ((size_t)n_keys + 1) * sizeof *first);
@@ -315,7 +315,7 @@ st_Status sti_hdf_matrix(sti_HdfReader *reader, const char *group, int64_t m, in
         while (column < a.column[e])
             p[++column] = end;
         if (end > p[column] && i[end - 1] == a.row[e]) {
-            x[end - 1] += a.x[e]; /* the position comes again */
+            x[end - 1] += a.x[e]; /* repeated entry */
             continue;
         }
         i[end] = a.row[e];

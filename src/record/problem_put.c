@@ -1,4 +1,4 @@
-/* problem_put.c -- writing numbers, texts and matrices of a problem file; problem_hdf.h. */
+/* problem_put.c -- writes numbers, texts and matrices of a problem file; see problem_hdf.h. */
 #include "record/hdf.h"
 #include "record/problem_hdf.h"
 
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Longer datasets are packed: shuffle, then deflate. */
+/* Longer datasets are compressed: shuffle, then deflate. */
 enum { PACK_ABOVE = 64, MOST_IN_CHUNK = 1 << 16, PACK_LEVEL = 6 };
 
 static bool put_dataset(hid_t file, const char *name, hid_t stored, hid_t given, const void *x, int64_t n)
@@ -96,7 +96,7 @@ bool sti_hdf_put_matrix(hid_t file, const char *name, const st_Sparse *A)
 
 hid_t sti_hdf_in_memory(void *bytes, size_t size)
 {
-    char name[40]; /* one that no file has, and no other of these */
+    char name[40]; /* a name that no file has, unique in this process */
     hid_t how = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
     snprintf(name, sizeof name, "/dev/null/%p", (void *)&how);
     if (how < 0) return how;

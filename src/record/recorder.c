@@ -1,14 +1,14 @@
-/* record/recorder.c -- writing a recording while the run goes on.
+/* record/recorder.c -- writes a recording during a run.
  *
- * A killed run must leave a file that opens. HDF5 promises that in its single-writer mode (SWMR): metadata
- * reaches the file in an order in which a reader never meets a pointer to what is not there. Whole tables
- * are made before that mode starts, since nothing can be created in it. A flush is
+ * A killed run must leave a file that opens. HDF5 guarantees that in its single-writer mode (SWMR): metadata is written
+ * in an order in which a reader never follows a pointer to missing data. All tables are created before that mode
+ * starts, because nothing can be created in it. A flush is
  *
  *     rows of all tables -> flush -> the counts in /committed, 48 bytes in place -> flush
  *
- * and a reader believes the counts, never the extents: rows half written are not there.
+ * and a reader uses the counts, never the extents: incomplete rows are ignored.
  *
- * head.c writes what is known before the first step, tables.c has the tables while they grow; here is what becomes
+ * head.c writes the part before the first step, tables.c has the growing tables; this file decides what becomes
  * rows, and when.
  */
 #include "base/clock.h"
@@ -27,19 +27,19 @@
 
 struct st_Recorder {
     st_Allocator allocator;
-    char *path, *making; /* where it belongs; its name until it has the start in it, then "" */
+    char *path, *making; /* final path; temporary name until the start is written, then "" */
     int64_t path_size, making_size;
-    sti_OutputLock name; /* of the file at `path`, until this one is there                           */
-    int own;             /* a descriptor of this one, which is locked                                */
+    sti_OutputLock name; /* lock of the file at `path`, until this file takes its name */
+    int own;             /* descriptor of this file, which is locked */
     hid_t file, committed, summary, summary_type;
     sti_Tables tables;
     int n_bodies, n_joints, n_springs, n_measures, n_values;
-    int changes; /* of the system, when it began                                                   */
+    int changes; /* changes of the system at the beginning */
     double rate, checkpoint, flush;
     double next_frame, next_checkpoint;
     int64_t n_steps, n_frames;
     bool started, frame_due;
-    double began, added, flushed; /* wall clock: of the start, the last step, the last flush [s] */
+    double began, added, flushed; /* wall clock at the start, the last step, the last flush [s] */
     st_RecordedJoint *joint;
     unsigned char *state;
     int64_t state_capacity;
@@ -51,12 +51,12 @@ st_RecorderDef st_recorder_def(void)
     return (st_RecorderDef){.rate = 60, .flush = 1, .cookie = STI_COOKIE};
 }
 
-/* On the disk, so that a power cut does not take it: the rows before the counts that say they are there. */
+/* Writes to the disk, for the case of a power cut: rows before the counts that include them. */
 static st_Status sync_file(st_Recorder *recorder, st_Error *err)
 {
     STI_TRY(sti_tables_reserve(&recorder->tables, 0, err));
     if (H5Fflush(recorder->file, H5F_SCOPE_LOCAL) < 0) return sti_tables_fail(&recorder->tables, "flushing", err);
-    if (fdatasync(recorder->own) == 0 || errno == EINVAL || errno == EROFS) return ST_OK; /* some things have no disk */
+    if (fdatasync(recorder->own) == 0 || errno == EINVAL || errno == EROFS) return ST_OK; /* some files have no disk */
     recorder->tables.failed = true;
     return sti_file_failed(recorder->path, err);
 }
@@ -64,7 +64,7 @@ static st_Status sync_file(st_Recorder *recorder, st_Error *err)
 static st_Status flush(st_Recorder *recorder, st_Error *err)
 {
     int64_t counts[STI_N_COUNTS];
-    recorder->tables.reserved = 0; /* the flush before has cut it off */
+    recorder->tables.reserved = 0; /* the last flush has truncated the reserved space */
     STI_TRY(sti_tables_write(&recorder->tables, err));
     STI_TRY(sync_file(recorder, err));
     for (int k = 0; k < STI_N_COUNTS; k++)
@@ -74,10 +74,10 @@ static st_Status flush(st_Recorder *recorder, st_Error *err)
     return sync_file(recorder, err);
 }
 
-/* All that is known so far, safely. */
+/* Saves everything known so far. */
 static st_Status commit(st_Recorder *recorder, st_Error *err)
 {
-    double now = sti_seconds_now(); /* what happens from now on is not in it */
+    double now = sti_seconds_now(); /* later events are not in it */
     sti_Quiet quiet = sti_quiet_begin();
     st_Status status = flush(recorder, err);
     sti_quiet_end(quiet);
@@ -117,7 +117,7 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
     hid_t scalar = H5Screate(H5S_SCALAR), counts = H5Screate_simple(1, &n, NULL), early = H5Pcreate(H5P_DATASET_CREATE);
     sti_Summary running = {.outcome = "running"};
     recorder->summary_type = sti_summary_type();
-    /* their place must be there before they are written over */
+    /* their space must be allocated before they are overwritten */
     if (scalar >= 0 && counts >= 0 && early >= 0 && H5Pset_alloc_time(early, H5D_ALLOC_TIME_EARLY) >= 0) {
         recorder->summary =
             H5Dcreate2(recorder->file, "/summary", recorder->summary_type, scalar, H5P_DEFAULT, early, H5P_DEFAULT);
@@ -137,7 +137,7 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
     return commit(recorder, err);
 }
 
-/* The name is locked, and what has it now is empty or a recording: something else is not replaced. */
+/* Locks the name. The file that has it now must be empty or a recording; other files are not replaced. */
 static st_Status take_name(st_Recorder *recorder, st_Error *err)
 {
     STI_TRY(sti_output_lock(recorder->path, false, &recorder->name, err));
@@ -147,7 +147,7 @@ static st_Status take_name(st_Recorder *recorder, st_Error *err)
                         "remove it",
                         recorder->path);
 
-    /* A file of one's own beside `path`, and its lock. Nothing that stands there is touched. */
+    /* A new file next to `path`, and its lock. No existing file is touched. */
     for (int k = 0; k < 100 && recorder->own < 0; k++) {
         snprintf(recorder->making, (size_t)recorder->making_size, "%s.%ld.%d.part", recorder->path, (long)getpid(), k);
         recorder->own = open(recorder->making, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -155,7 +155,7 @@ static st_Status take_name(st_Recorder *recorder, st_Error *err)
     }
     int reason = errno;
     if (recorder->own >= 0 && sti_output_lock_open(recorder->own)) {
-        /* HDF5 does not survive a head that it cannot write: a disk that is full is found before */
+        /* HDF5 crashes if it cannot write the head, so a full disk is found first */
         reason = posix_fallocate(recorder->own, 0, 65536);
         if (reason == 0 || reason == EINVAL || reason == EOPNOTSUPP) return ST_OK;
     }
@@ -163,7 +163,7 @@ static st_Status take_name(st_Recorder *recorder, st_Error *err)
     return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", recorder->path, strerror(reason));
 }
 
-/* From now on it has its name: so that whatever stands there can be opened, and has the start of the run at least. */
+/* Gives the file its name, now that it can be opened and has at least the start of the run. */
 static st_Status appear(st_Recorder *recorder, st_Error *err)
 {
     if (recorder->making[0] == '\0') return ST_OK;
@@ -175,7 +175,7 @@ static st_Status appear(st_Recorder *recorder, st_Error *err)
     return ST_OK;
 }
 
-/* Ends everything; true when HDF5 had nothing against it. */
+/* Closes everything; true if HDF5 reported no error. */
 static bool release_recorder(st_Recorder *recorder)
 {
     st_Allocator allocator = recorder->allocator;
@@ -183,15 +183,15 @@ static bool release_recorder(st_Recorder *recorder)
     hsize_t size = 0;
     void *handle = NULL;
     if (recorder->tables.failed) {
-        /* After a failed write HDF5 cannot close the file: it tries to write the rest again, fails again, and crashes
-         * when the program ends. Send its writes nowhere: the file stays as the last flush left it. The chunk that
-         * failed goes there, too, so that the file is as long as HDF5 expects. */
+        /* After a failed write HDF5 cannot close the file: it tries to write the rest again, fails again, and
+         * crashes when the program ends. So its writes are redirected to nowhere, and the file stays as the last
+         * flush left it. The chunk that failed goes there, too, so that the file has the length that HDF5 expects. */
         if (recorder->file > 0 && H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) >= 0 && handle != NULL) {
             sti_send_nowhere(*(int *)handle);
             (void)sti_tables_write(&recorder->tables, NULL);
         }
     } else if (recorder->file > 0 && H5Fget_filesize(recorder->file, &size) >= 0)
-        (void)!ftruncate(recorder->own, (off_t)size); /* space that was reserved and not used */
+        (void)!ftruncate(recorder->own, (off_t)size); /* space that was reserved but not used */
     if (!sti_tables_close(&recorder->tables)) ok = false;
     if (recorder->committed > 0) H5Dclose(recorder->committed);
     if (recorder->summary > 0) H5Dclose(recorder->summary);
@@ -234,7 +234,7 @@ static st_Status open_at(const char *path, const st_RecorderDef *def, const st_S
     recorder->began = recorder->added = sti_seconds_now();
     recorder->path_size = (int64_t)strlen(path) + 1;
     recorder->path = sti_alloc(&allocator, recorder->path_size, 1);
-    recorder->making_size = recorder->path_size + 48 /* process and number */;
+    recorder->making_size = recorder->path_size + 48 /* for process and number */;
     recorder->making = sti_alloc(&allocator, recorder->making_size, 1);
     recorder->joint = sti_alloc(&allocator, recorder->n_joints + 1, sizeof *recorder->joint);
     st_Status status = ST_OK;
@@ -288,7 +288,7 @@ static void store_vector(st_Vec3 v, float *out)
     out[2] = (float)v.z;
 }
 
-/* A contact's numbers along (normal, tangent, normal x tangent), in world axes. */
+/* Numbers of a contact along (normal, tangent, normal x tangent), in world axes. */
 static void put_world(const st_ContactReport *c, st_Vec3 third, const double *local, float *out)
 {
     const st_Vec3 n = c->normal, t = c->tangent;
@@ -298,10 +298,10 @@ static void put_world(const st_ContactReport *c, st_Vec3 third, const double *lo
         out);
 }
 
-/* Does anything happen there? What is only within the margin neither touches nor pushes. */
+/* Does the contact touch or push? Contacts that are only within the margin do neither. */
 static bool is_contact(const st_ContactReport *c)
 {
-    if (c->joint.index1 > 0) return false; /* a joint's limit */
+    if (c->joint.index1 > 0) return false; /* the limit of a joint */
     for (int k = 0; k < c->dim; k++)
         if (c->impulse[k] != 0) return true;
     return c->gap <= 0;
@@ -444,7 +444,7 @@ static st_Status add_step(st_Recorder *recorder, const st_StepInfo *info, st_Err
     return sti_table_push(&recorder->tables, STI_STEPS, row, 1, err);
 }
 
-/* Is something due at every 1/rate seconds due now? Half a ten-thousandth early is on time. */
+/* Is something due that happens every 1/rate seconds? Up to half a ten-thousandth early counts as due. */
 static bool is_due(double time, double rate, double *next)
 {
     if (time < *next - 5e-5 / rate) return false;
@@ -452,8 +452,8 @@ static bool is_due(double time, double rate, double *next)
     return true;
 }
 
-/* Would the next step, if it takes as long as this one, end too late? A fifth is left for what takes longer and for the
- * flush itself. What is wasted by a flush must stay small against what is kept: hence more time in long runs.  */
+/* Would the next step end after the interval if it takes as long as this one? A fifth of the interval is reserved
+ * for slower steps and the flush. Space wasted by flushes must stay small, so intervals are longer in long runs. */
 static bool is_flush_due(st_Recorder *recorder)
 {
     double now = sti_seconds_now(), step = now - recorder->added;
@@ -529,14 +529,14 @@ static st_Status write_end(st_Recorder *recorder, const st_System *system, const
     if (H5Dwrite(recorder->summary, recorder->summary_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &summary) < 0)
         return sti_tables_fail(&recorder->tables, "writing", err);
     STI_TRY(commit(recorder, err));
-    return recorder->started ? appear(recorder, err) : ST_OK; /* a run that never began replaces nothing */
+    return recorder->started ? appear(recorder, err) : ST_OK; /* a run without a first step replaces nothing */
 }
 
 st_Status st_recorder_close(st_Recorder *recorder, const st_System *system, const char *outcome, const char *message,
                             st_Error *err)
 {
     if (recorder == NULL) return ST_OK;
-    if (system != NULL && st_system_changes(system) != recorder->changes) system = NULL; /* not the one recorded */
+    if (system != NULL && st_system_changes(system) != recorder->changes) system = NULL; /* not the recorded system */
     sti_Quiet quiet = sti_quiet_begin();
     st_Status status =
         recorder->tables.failed

@@ -1,7 +1,7 @@
-/* record/recording.c -- reading a recording, whole or cut off.
+/* record/recording.c -- reads a recording, complete or cut off.
  *
- * A file that was closed opens plainly. One whose writer was killed, or still writes, opens as HDF5's
- * single-writer mode has it; of its rows only the committed ones are there.
+ * A closed file is opened normally. If its writer was killed, or still writes, it is opened in HDF5's single-writer
+ * mode, and only the committed rows are read.
  */
 #include "base/utf8.h"
 #include "record/hdf.h"
@@ -40,15 +40,15 @@ static st_Status damaged(const st_Recording *recording, const char *what, st_Err
 
 /* ---- opening ------------------------------------------------------------------------------------ */
 
-/* A file that is being written: a checksum that does not fit may be a block half written, and HDF5 looks again after 1,
- * 2, 4 ... ns. Its own 100 times would never end on a damaged file; 26 are an eighth of a second.   */
+/* While a file is being written, a wrong checksum may mean a block that is half written. HDF5 then reads again after
+ * 1, 2, 4 ... ns. Its default of 100 tries would never end on a damaged file; 26 take an eighth of a second. */
 enum { LOOKS = 26 };
 
-/* `why`: where it does not open; the next call of HDF5 forgets it. */
+/* `why` is the reason if it does not open; the next call of HDF5 clears it. */
 static hid_t open_hdf(const char *path, bool finished, char *why, size_t size)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = -1;
-    /* As the recorder has it: this process itself may be recording into the file. */
+    /* The same settings as in the recorder: this process itself may be recording into the file. */
     if (access >= 0 && H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
         (finished || H5Pset_metadata_read_attempts(access, LOOKS) >= 0))
         file = H5Fopen(path, finished ? H5F_ACC_RDONLY : H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
@@ -61,7 +61,7 @@ static st_Status open_file(st_Recording *recording, st_Error *err)
 {
     bool cut_off;
     STI_TRY(sti_hdf_check_file(recording->path, "a recording", &recording->info.bytes, &cut_off, err));
-    recording->info.closed = !cut_off; /* one that is not opens plainly only where this process records it */
+    recording->info.closed = !cut_off; /* a file that is not closed opens normally only if this process records it */
     char why[200], again[200];
     recording->file = open_hdf(recording->path, true, why, sizeof why);
     if (recording->file >= 0) return ST_OK;
@@ -73,8 +73,7 @@ static st_Status open_file(st_Recording *recording, st_Error *err)
 
 /* ---- single values ------------------------------------------------------------------------------ */
 
-/* Every value of a dataset or an attribute into a room of `count`: HDF5 itself reads as many as there are, whatever the
- * room. */
+/* Reads all `count` values of a dataset or attribute. The count is checked, because HDF5 reads as many as there are. */
 static herr_t fetch(hid_t object, hid_t type, hssize_t count, void *out)
 {
     const bool attribute = H5Iget_type(object) == H5I_ATTR;
@@ -85,8 +84,8 @@ static herr_t fetch(hid_t object, hid_t type, hssize_t count, void *out)
     return attribute ? H5Aread(object, type, out) : H5Dread(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
 }
 
-/* A text read whole, malloc'd; NULL: there is none, or no memory. Of texts without a fixed length HDF5 would give
- * pointers; one longer than the file, `most`, is a claim.                                             */
+/* Reads a whole text, malloc'd; NULL: there is none, or out of memory. HDF5 would return pointers for texts without
+ * a fixed length; a length above `most`, the size of the file, is false. */
 static char *get_text(hid_t object, int64_t most)
 {
     hid_t type = H5Iget_type(object) == H5I_ATTR ? H5Aget_type(object) : H5Dget_type(object);
@@ -126,7 +125,7 @@ static herr_t get_number(hid_t file, const char *name, hid_t type, void *out)
     return status;
 }
 
-/* `count` values of a dataset. */
+/* Reads `count` values of a dataset. */
 static herr_t get_values(hid_t file, const char *path, hid_t type, hssize_t count, void *out)
 {
     hid_t set = sti_hdf_stays_inside(file, path) ? H5Dopen2(file, path, H5P_DEFAULT) : -1;
@@ -198,8 +197,8 @@ static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *
     if (space >= 0) H5Sclose(space);
     recording->type[table] = sti_table_type(table);
     ok = ok && recording->type[table] >= 0;
-    /* Can the table be so large? Its rows are deflated, and the file has more than a byte in /model for every body and
-     * joint. No memory is allocated for sizes beyond that. */
+    /* Can the table be so large? Its rows are deflated, and /model has more than a byte for every body and joint. No
+     * memory is allocated for larger sizes. */
     const double most = (double)recording->info.bytes * STI_MOST_COMPRESSED;
     const double row = (double)(ok && rank == 2 ? H5Tget_size(recording->type[table]) : sizeof(double));
     if (ok && rank == 1) ok = (double)dims[0] <= most;
@@ -216,7 +215,7 @@ static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *
     return ST_OK;
 }
 
-/* As many rows as were committed and are there. */
+/* The number of rows that were committed and exist. */
 static st_Status count_rows(st_Recording *recording, st_Error *err)
 {
     int64_t committed[STI_N_COUNTS] = {0};
@@ -243,7 +242,7 @@ static st_Status open_all(st_Recording *recording, st_Error *err)
 {
     STI_TRY(open_file(recording, err));
 
-    /* Is it ours, and do we know its layout? */
+    /* Is it a recording, of a layout that we can read? */
     char *format = get_attribute(recording, "format");
     bool ours = format != NULL && strcmp(format, STI_FORMAT_NAME) == 0;
     int32_t version = 0;
@@ -269,7 +268,7 @@ static st_Status open_all(st_Recording *recording, st_Error *err)
     if (status < 0) return damaged(recording, "/summary", err);
     stored.outcome[sizeof stored.outcome - 1] = stored.message[sizeof stored.message - 1] = '\0';
     *summary = stored;
-    sti_utf8_copy(summary->outcome, sizeof summary->outcome, stored.outcome); /* pages and JSON take nothing else */
+    sti_utf8_copy(summary->outcome, sizeof summary->outcome, stored.outcome); /* pages and JSON accept only UTF-8 */
     sti_utf8_copy(summary->message, sizeof summary->message, stored.message);
     if (!isfinite(summary->wall)) summary->wall = 0;
     recording->info.outcome = summary->outcome;
@@ -277,7 +276,7 @@ static st_Status open_all(st_Recording *recording, st_Error *err)
     recording->info.wall = summary->wall;
     memcpy(recording->info.stage_seconds, summary->stage_seconds, sizeof summary->stage_seconds);
 
-    STI_TRY(open_table(recording, STI_POSITION, err)); /* says how many bodies there are */
+    STI_TRY(open_table(recording, STI_POSITION, err)); /* gives the number of bodies */
     for (int k = 0; k < STI_N_TABLES; k++)
         if (k != STI_POSITION) STI_TRY(open_table(recording, (sti_Table)k, err));
     STI_TRY(count_rows(recording, err));
@@ -381,7 +380,7 @@ static st_Status read_rows(st_Recording *recording, sti_Table table, int64_t fir
     size_t row = H5Tget_size(recording->type[table]);
     for (int k = 1; k < rank; k++)
         row *= (size_t)size[k];
-    memset(out, 0, (size_t)count * row); /* files of other versions, or damaged, may lack a field */
+    memset(out, 0, (size_t)count * row); /* files of other versions, or damaged ones, may lack a field */
     sti_Quiet quiet = sti_quiet_begin();
     hid_t where = H5Dget_space(recording->set[table]), what = H5Screate_simple(rank, size, NULL);
     const bool ok = where >= 0 && what >= 0 &&
@@ -408,7 +407,7 @@ st_Status st_recording_frames(st_Recording *recording, int64_t first, int64_t co
 {
     STI_NEED(recording, err);
     STI_TRY(read_rows(recording, STI_FRAMES, first, count, out, err));
-    for (int64_t k = 0; k < count; k++) /* what is used as an index later must be one */
+    for (int64_t k = 0; k < count; k++) /* numbers that are used as an index later are checked */
         if (out[k].step < 0 || out[k].step >= recording->count[STI_STEPS] || out[k].n_contacts < 0 ||
             out[k].first_contact < 0 || out[k].first_contact > recording->count[STI_CONTACTS] - out[k].n_contacts)
             return sti_fail(err, ST_ERR_FORMAT, "%s: damaged: frame %lld points outside the file", recording->path,
@@ -483,7 +482,7 @@ st_Status st_recording_measures(st_Recording *recording, int64_t frame, double *
     return recording->info.n_values > 0 ? read_rows(recording, STI_MEASURES, frame, 1, out, err) : ST_OK;
 }
 
-/* ---- the run again ------------------------------------------------------------------------------ */
+/* ---- rebuilding the run ------------------------------------------------------------------------- */
 
 st_Status st_recording_scene(const st_Recording *recording, const char *const *more_sets, int n_more, st_Scene **scene,
                              st_SystemDef *def, st_Error *err)

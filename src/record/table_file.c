@@ -1,4 +1,4 @@
-/* A table of results as CSV or HDF5. */
+/* Writes a table of results as CSV or HDF5. */
 #include "record/hdf.h"
 #include "record/problem_hdf.h"
 #include "record/text.h"
@@ -21,7 +21,7 @@ static st_Status write_lines(const char *path, const st_TableColumn *columns, in
             if (row < 0)
                 sti_write_field(file, column->name);
             else if (column->numbers != NULL) {
-                /* The shortest text with at least 15 digits that gives the same bits back: 100, not 1e+02. */
+                /* The shortest text with at least 15 digits that reads back to the same bits: 100, not 1e+02. */
                 const char *end;
                 for (int digits = 15; digits <= 17; digits++)
                     if (sti_number_read(sti_number(text, column->numbers[row], digits), &end) == column->numbers[row])

@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#define CHUNK_BYTES  65536  /* of a chunk, about                                                            */
-#define CHUNK_ROWS   4096   /* at most                                                                      */
-#define CHUNK_FRAMES 8      /* at least, within MOST_BYTES: bodies at rest are found to be where they were  */
-#define MOST_BYTES   262144 /* of a chunk of more than one row: readers keep a megabyte of chunks           */
+#define CHUNK_BYTES  65536  /* approximate size of a chunk */
+#define CHUNK_ROWS   4096   /* largest number */
+#define CHUNK_FRAMES 8      /* least number, within MOST_BYTES, so that bodies at rest compress */
+#define MOST_BYTES   262144 /* of a chunk of more than one row: readers cache a megabyte of chunks */
 
 st_Status sti_tables_fail(sti_Tables *tables, const char *what, st_Error *err)
 {
@@ -18,15 +18,15 @@ st_Status sti_tables_fail(sti_Tables *tables, const char *what, st_Error *err)
     return sti_fail(err, ST_ERR_FILE, "%s: %s failed: %s", tables->path, what, sti_hdf_reason(reason, sizeof reason));
 }
 
-/* Reserved ahead, so that most steps reserve nothing; and at least, for what HDF5 writes of its own within a flush:
- * heads and indices of all tables. The file gets its own length again at every flush. */
+/* Bytes reserved ahead, so that most steps reserve nothing. At least so much is needed for what HDF5 itself writes
+ * in a flush: headers and indices of all tables. Every flush truncates the file to its true length. */
 #define RESERVE_AHEAD (1 << 20)
 #define RESERVE_HEADS (1 << 15)
 
 st_Status sti_tables_reserve(sti_Tables *tables, int64_t bytes, st_Error *err)
 {
     hsize_t size = 0;
-    if (tables->failed || H5Fget_filesize(tables->file, &size) < 0) return ST_OK; /* given up: it goes nowhere */
+    if (tables->failed || H5Fget_filesize(tables->file, &size) < 0) return ST_OK; /* given up: writes are discarded */
     int64_t end = (int64_t)size + bytes + RESERVE_HEADS;
     if (end <= tables->reserved) return ST_OK;
     errno = posix_fallocate(tables->fd, 0, end + RESERVE_AHEAD);
@@ -34,7 +34,7 @@ st_Status sti_tables_reserve(sti_Tables *tables, int64_t bytes, st_Error *err)
         end += RESERVE_AHEAD;
     else
         errno = posix_fallocate(tables->fd, 0, end);            /* the disk is nearly full */
-    if (errno != 0 && errno != EINVAL && errno != EOPNOTSUPP) { /* which some file systems say */
+    if (errno != 0 && errno != EINVAL && errno != EOPNOTSUPP) { /* returned by some file systems */
         tables->failed = true;
         return sti_file_failed(tables->path, err);
     }
@@ -44,7 +44,7 @@ st_Status sti_tables_reserve(sti_Tables *tables, int64_t bytes, st_Error *err)
 
 static hsize_t rows_of_chunk(const sti_Stream *s, sti_Table table)
 {
-    if (s->row_bytes == 0) return 1; /* no bodies: HDF5 refuses such a table, with a message */
+    if (s->row_bytes == 0) return 1; /* no bodies: HDF5 refuses such a table */
     hsize_t rows = CHUNK_BYTES / s->row_bytes, most = MOST_BYTES / s->row_bytes;
     if (table == STI_STATES) return CHUNK_BYTES;
     if (table == STI_CONTACTS || rows > CHUNK_ROWS) rows = CHUNK_ROWS;
@@ -52,7 +52,7 @@ static hsize_t rows_of_chunk(const sti_Stream *s, sti_Table table)
     return rows > 0 ? rows : 1;
 }
 
-/* across: bodies, joints, springs or values of measures. */
+/* across: number of bodies, joints, springs or values of measures. */
 static st_Status make_table(sti_Tables *tables, sti_Table table, hid_t file, int across, st_Error *err)
 {
     sti_Stream *s = &tables->stream[table];
@@ -72,7 +72,7 @@ static st_Status make_table(sti_Tables *tables, sti_Table table, hid_t file, int
     hsize_t dims[3] = {0, s->tail[0], s->tail[1]}, most[3] = {H5S_UNLIMITED, s->tail[0], s->tail[1]};
     hsize_t chunk[3] = {s->chunk_rows, s->tail[0], s->tail[1]};
     hid_t space = H5Screate_simple(s->rank, dims, most), how = H5Pcreate(H5P_DATASET_CREATE);
-    /* chunks are packed by chunk.c: a table that is not declared as packed would be read as noise */
+    /* chunks are packed by chunk.c; without these filters they would be read as noise */
     const bool ok = space >= 0 && how >= 0 && H5Pset_chunk(how, s->rank, chunk) >= 0 && H5Pset_shuffle(how) >= 0 &&
                     H5Pset_deflate(how, 1) >= 0;
     s->set = ok ? H5Dcreate2(file, sti_table_path(table), type, space, H5P_DEFAULT, how, H5P_DEFAULT) : -1;
@@ -84,7 +84,7 @@ static st_Status make_table(sti_Tables *tables, sti_Table table, hid_t file, int
     return status;
 }
 
-/* The last chunk into the file, as far as there are rows of it. */
+/* Writes the last chunk to the file, with the rows that it has. */
 static st_Status write_chunk(sti_Tables *tables, sti_Stream *s, st_Error *err)
 {
     if (s->written == s->rows) return ST_OK;
@@ -96,7 +96,7 @@ static st_Status write_chunk(sti_Tables *tables, sti_Stream *s, st_Error *err)
     sti_Chunker *chunker = &tables->chunker;
     STI_TRY(sti_chunk_pack(chunker, s->buffer, (size_t)s->buffer_bytes / s->element, s->element, period, err));
     STI_TRY(sti_tables_reserve(tables, (int64_t)chunker->size, err));
-    sti_Quiet quiet = sti_quiet_begin(); /* here, since most steps write nothing, and HDF5 is slow to be asked */
+    sti_Quiet quiet = sti_quiet_begin(); /* only here: most steps write nothing, and this query of HDF5 is slow */
     bool ok = H5Dset_extent(s->set, extent) >= 0 &&
               H5Dwrite_chunk(s->set, H5P_DEFAULT, chunker->skipped, start, chunker->size, chunker->bytes) >= 0;
     st_Status status = ok ? ST_OK : sti_tables_fail(tables, "writing", err);
@@ -142,7 +142,7 @@ st_Status sti_tables_open(sti_Tables *tables, hid_t file, int n_bodies, int n_jo
     return ST_OK;
 }
 
-/* All are tried, though one may fail: a file that is given up wants each chunk that HDF5 believes in. */
+/* Tries all tables even if one fails: to give up a file, HDF5 needs every chunk that it expects. */
 st_Status sti_tables_write(sti_Tables *tables, st_Error *err)
 {
     st_Status status = ST_OK;

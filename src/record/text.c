@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Bytes of the character at s that XML 1.0 may hold, 0 when it may not. */
+/* Bytes of the character at s if XML 1.0 allows it, else 0. */
 static int xml_length(const char *s)
 {
     const unsigned char c = (unsigned char)s[0];
@@ -52,7 +52,7 @@ void sti_write_base64(FILE *file, const unsigned char *bytes, size_t size)
     fwrite(out, 1, n, file);
 }
 
-/* `text`, and "." and `more` after it where there is more. */
+/* Writes `text`, then "." and `more` if `more` is given, in quotes. */
 static void write_quoted(FILE *file, const char *text, const char *more)
 {
     const bool quoted = strpbrk(text, ",\"\r\n") != NULL;

@@ -1,15 +1,16 @@
-/* record/vtk.c -- a recording for ParaView: series of VTP files (XML PolyData) and a PVD file for each.
+/* record/vtk.c -- writes a recording for ParaView: series of VTP files (XML PolyData) and a PVD file for each.
  *
  *     walls      shapes of the ground and of fixed bodies as triangles, one file for all frames; cells have `body`
  *     bodies     shapes of moving bodies as triangles, spheres and clumps apart; cells have `body` and its `velocity`
- *     grains     a point a sphere of a moving body, to be drawn as a glyph: `radius`, `body`, and of its body
+ *     grains     one point per sphere of a moving body, drawn as a glyph: `radius`, `body`, and of its body
  *                `orientation` (w, x, y, z), `velocity`, `spin` (body axes), `contacts` (their number), `load` (the sum
- *                of the sizes of their forces [N])
- *     clumps     a point a body of several shapes if twenty bodies or more have its form, in any size: likewise, with
- *                `scale` in place of `radius`, and `kind`. Its form, at scale 1, is the file clump_KIND.vtp, in the
- * axes of the body. Only where there are such bodies contacts   a point a contact: `force` [N, on b], `normal`,
- * `velocity`, `gap`, `a`, `b` network    a line from body to body, or from the contact to the body on the ground;
- * `force` its size [N]
+ *                of the magnitudes of their forces [N])
+ *     clumps     one point per body of several shapes, if at least twenty bodies have its form in any size: as
+ *                grains, with `scale` in place of `radius`, and `kind`. The file clump_KIND.vtp has the form at scale 1
+ *                in the axes of the body. Written only if there are such bodies
+ *     contacts   one point per contact: `force` [N, on b], `normal`, `velocity`, `gap`, `a`, `b`
+ *     network    one line per contact, from body to body, or from the contact to the body on the ground; `force` is its
+ *                magnitude [N]
  *
  * A grain takes 72 bytes in a frame, 96 as base64; a clump 76 and 102. Arrays are base64 after a count of bytes
  * (UInt32), uncompressed, in this machine's byte order.
@@ -45,30 +46,31 @@ typedef struct Series {
 enum { POINTS, CONNECT, OFFSETS, DATA, N_COLUMNS = DATA + 8 };
 
 typedef enum SeriesName { WALLS, BODIES, GRAINS, CONTACTS, NETWORK, CLUMPS, N_SERIES } SeriesName;
-/* Forms of clumps at most; each body is compared with all of them. Bodies of further forms are triangles. */
+/* Largest number of forms of clumps; each body is compared with all of them. Bodies of further forms are written as
+ * triangles. */
 enum { MOST_KINDS = 64, LEAST_OF_A_KIND = 20 };
 
-/* A shape: a sphere that moves is a point, others are triangles. */
+/* A shape: a moving sphere is written as a point, others as triangles. */
 typedef struct Drawn {
-    st_Surface surface; /* in the shape's own axes                         */
-    st_Pose pose;       /* in its body                                     */
-    double radius;      /* > 0: a sphere that moves, and there is no surface */
+    st_Surface surface; /* in the axes of the shape */
+    st_Pose pose;       /* in its body */
+    double radius;      /* > 0: a moving sphere, without a surface */
     int body;
-    int next; /* shape of the same body; -1: none */
+    int next; /* next shape of the same body; -1: none */
     bool moves;
 } Drawn;
 
-/* A body as a glyph. */
+/* A body that is drawn as a glyph. */
 typedef struct Clump {
     int first;    /* its first shape, -1: none */
-    int kind;     /* 1 .. n_kinds; 0: it is no clump */
-    double scale; /* over the first of its kind */
+    int kind;     /* 1 .. n_kinds; 0: not a clump */
+    double scale; /* size relative to the first body of its kind */
 } Clump;
 
-/* What pushes a body in a frame. */
+/* The contact forces on a body in a frame. */
 typedef struct Load {
     int contacts;
-    double force; /* sum of their sizes [N] */
+    double force; /* sum of their magnitudes [N] */
 } Load;
 
 typedef struct Export {
@@ -78,7 +80,7 @@ typedef struct Export {
     st_Allocator allocator;
     st_Scene *scene;
     st_SystemDef def;
-    double size; /* of everything [m] */
+    double size; /* size of the whole scene [m] */
     st_Vec3 *position, *velocity, *spin;
     st_Quat *orientation;
     Load *load; /* n_bodies + 1, the ground first */
@@ -87,9 +89,9 @@ typedef struct Export {
     Drawn *shape;
     int n_shapes;
     Clump *clump;                         /* n_bodies + 1, the ground first */
-    int n_kinds, example[MOST_KINDS + 1]; /* the body that shows a kind */
+    int n_kinds, example[MOST_KINDS + 1]; /* the first body of each kind */
     Column column[N_COLUMNS];
-    int n_columns; /* in use */
+    int n_columns; /* number in use */
     Series series[N_SERIES];
     st_Status status;
     st_Error *err;
@@ -129,7 +131,7 @@ static bool has_room(Export *e, Column *c)
 static void put_int(Export *e, int column, int64_t value)
 {
     Column *c = &e->column[column];
-    if (value > INT32_MAX && e->status == ST_OK) /* numbers of points are written with 32 bits */
+    if (value > INT32_MAX && e->status == ST_OK) /* point numbers have 32 bits */
         e->status = sti_fail(e->err, ST_ERR_UNSUPPORTED, "more than %d points in a frame", INT32_MAX);
     if (has_room(e, c)) c->value[c->n++].i = (int32_t)value;
 }
@@ -149,7 +151,7 @@ static void put_vector3(Export *e, int column, st_Vec3 v)
 
 static void write_column(Export *e, FILE *file, Column *c)
 {
-    /* 32 bits would end at 4 GiB: some 650 000 spheres */
+    /* 32 bits would limit it to 4 GiB: about 650 000 spheres */
     const uint64_t bytes = (uint64_t)c->n * 4;
     const int64_t whole = (int64_t)(bytes + sizeof bytes);
     unsigned char *both = sti_alloc(&e->allocator, whole, 1);
@@ -169,14 +171,14 @@ static void write_column(Export *e, FILE *file, Column *c)
 
 /* ---- files -------------------------------------------------------------------------------------- */
 
-/* A line of a list. */
+/* Writes a line of a list. */
 static void list_file(const Series *series, double time, const char *file)
 {
     char number[STI_NUMBER_SIZE];
     fprintf(series->list, "<DataSet timestep=\"%s\" part=\"0\" file=\"%s\"/>\n", sti_number(number, time, 17), file);
 }
 
-/* One file of a series: points, cells of one kind ("Polys", "Verts", "Lines"), data of points or cells. */
+/* Writes one file of a series: points, cells of one kind ("Polys", "Verts", "Lines"), data of points or cells. */
 static void write_file(Export *e, const char *name, const char *cells, bool point_data)
 {
     static const char *const kinds[] = {"Verts", "Lines", "Polys"};
@@ -209,7 +211,7 @@ static void write_file(Export *e, const char *name, const char *cells, bool poin
         sti_file_give_up(file, path);
 }
 
-/* One frame of a series. */
+/* Writes one frame of a series. */
 static void write_frame_file(Export *e, SeriesName which, int64_t frame, double time, const char *cells,
                              bool point_data)
 {
@@ -219,7 +221,7 @@ static void write_frame_file(Export *e, SeriesName which, int64_t frame, double 
     list_file(&e->series[which], time, name);
 }
 
-/* ---- what is in a frame ------------------------------------------------------------------------- */
+/* ---- contents of a frame ------------------------------------------------------------------------ */
 
 static st_Pose pose_of(const Export *e, int body)
 {
@@ -227,7 +229,7 @@ static st_Pose pose_of(const Export *e, int body)
     return body > 0 ? (st_Pose){e->position[body - 1], e->orientation[body - 1]} : ground;
 }
 
-/* The surfaces of what moves, or of what does not. */
+/* The surfaces of moving bodies, or of fixed ones. */
 static void put_surfaces(Export *e, bool moving)
 {
     start_columns(e);
@@ -277,7 +279,7 @@ static void put_contact_points(Export *e, int n, double h)
     }
 }
 
-/* Points with what glyphs are drawn by. All points are one cell. */
+/* Points with the data that glyphs need. All points are one cell. */
 enum { GLYPH_SIZE, GLYPH_BODY, GLYPH_TURNED, GLYPH_VELOCITY, GLYPH_SPIN, GLYPH_CONTACTS, GLYPH_LOAD, N_GLYPH };
 
 static void start_glyphs(Export *e, const char *size, int columns[N_GLYPH])
@@ -292,7 +294,7 @@ static void start_glyphs(Export *e, const char *size, int columns[N_GLYPH])
     columns[GLYPH_LOAD] = name_column(e, "load", "Float32", 1);
 }
 
-/* A point of a body; false: it is absent. */
+/* Adds a point of a body; false if the body is absent. */
 static bool put_glyph(Export *e, const int columns[N_GLYPH], int body, st_Vec3 at, double size)
 {
     const st_Pose pose = pose_of(e, body);
@@ -316,7 +318,7 @@ static void end_glyphs(Export *e)
     if (e->column[CONNECT].n > 0) put_int(e, OFFSETS, e->column[CONNECT].n);
 }
 
-/* The files of one frame. */
+/* Writes the files of one frame. */
 static st_Status write_vtk_frame(Export *e, int64_t index)
 {
     st_RecordedFrame frame;
@@ -324,7 +326,7 @@ static st_Status write_vtk_frame(Export *e, int64_t index)
     STI_TRY(st_recording_frames(e->recording, index, 1, &frame, e->err));
     STI_TRY(st_recording_steps(e->recording, frame.step, 1, &step, e->err));
     STI_TRY(st_recording_bodies(e->recording, index, e->position, e->orientation, e->velocity, e->spin, e->err));
-    /* as in the viewer, bodies are where they are in a periodic cell */
+    /* bodies are moved into the periodic cell, as in the viewer */
     st_Cell given = {.lower = {0, 0, 0}};
     sti_Cell cell = {.repeats = st_scene_cell(e->scene, &given)};
     vec3_store(cell.lower, given.lower);
@@ -332,11 +334,11 @@ static st_Status write_vtk_frame(Export *e, int64_t index)
     for (int b = 0; cell.repeats && b < e->info->n_bodies; b++) {
         st_BodyDef body;
         if (st_scene_body(e->scene, (st_BodyId){b + 1}, &body) != ST_OK || body.fixed) continue;
-        e->position[b] = cell_image(&cell, e->position[b]); /* NaN, of an absent one, stays */
+        e->position[b] = cell_image(&cell, e->position[b]); /* NaN of an absent body stays NaN */
     }
     STI_TRY(STI_GROW(&e->allocator, e->contact, e->contact_capacity, frame.n_contacts, e->err));
     STI_TRY(st_recording_contacts(e->recording, frame.first_contact, frame.n_contacts, e->contact, e->err));
-    /* An impact has no duration: its impulse over one step as chosen. */
+    /* An impact has no duration: its impulse is divided by one step of the settings. */
     double h = step.collisions > 0 || !(step.h > 0) ? e->def.h : step.h;
     if (index == 0) { /* walls are written once, and listed for every frame */
         put_surfaces(e, false);
@@ -352,7 +354,7 @@ static st_Status write_vtk_frame(Export *e, int64_t index)
         const double force = norm(vector_of(c->impulse)) / h;
         const int ends[2] = {c->a, c->b};
         for (int i = 0; i < 2; i++) {
-            if (ends[i] < 0 || ends[i] > e->info->n_bodies) continue; /* a damaged file */
+            if (ends[i] < 0 || ends[i] > e->info->n_bodies) continue; /* damaged file */
             e->load[ends[i]].contacts++;
             e->load[ends[i]].force += force;
         }
@@ -388,7 +390,7 @@ static st_Status write_vtk_frame(Export *e, int64_t index)
         for (int i = 0; i < 2; i++) {
             const st_Vec3 point = vector_of(c->point);
             st_Vec3 end = ends[i] > 0 ? e->position[ends[i] - 1] : point;
-            if (cell.repeats) end = add(point, cell_nearest(&cell, sub(end, point))); /* the image beside it */
+            if (cell.repeats) end = add(point, cell_nearest(&cell, sub(end, point))); /* the nearest image */
             put_vector3(e, POINTS, end);
             put_int(e, CONNECT, 2 * k + i);
         }
@@ -409,7 +411,7 @@ static double extent_of(const st_ShapeDef *def)
     return most;
 }
 
-/* Has body b the form of body a, `scale` times as large? */
+/* Has body b the form of body a, scaled by *scale_of? */
 static bool same_form(const Export *e, int a, int b, double *scale_of)
 {
     *scale_of = 0;
@@ -463,7 +465,7 @@ static void find_clumps(Export *e)
         e->clump[b].kind = now[e->clump[b].kind];
 }
 
-/* The forms, in the axes of their bodies. */
+/* Writes the forms in the axes of their bodies. */
 static st_Status write_kinds(Export *e)
 {
     for (int kind = 1; kind <= e->n_kinds; kind++) {
@@ -490,7 +492,7 @@ static st_Status write_kinds(Export *e)
     return e->status;
 }
 
-/* The arrays, the scene, the surfaces of its shapes and the folder. */
+/* Prepares the arrays, the scene, the surfaces of its shapes and the folder. */
 static st_Status prepare_export(Export *e)
 {
     int64_t n = e->info->n_bodies + 1;
@@ -508,7 +510,7 @@ static st_Status prepare_export(Export *e)
         return sti_fail(e->err, ST_ERR_FORMAT, "damaged: the recording has %d bodies, its scene %d", e->info->n_bodies,
                         st_scene_body_count(e->scene));
 
-    /* Planes are drawn as squares a little larger than where bodies are, first and last. */
+    /* Planes are drawn as squares slightly larger than the box of all bodies in the first and last frame. */
     st_Vec3 lo = {INFINITY, INFINITY, INFINITY}, hi = {-INFINITY, -INFINITY, -INFINITY};
     for (int k = 0; k < 2 && e->info->n_frames > 0; k++) {
         int64_t frame = k == 0 ? 0 : e->info->n_frames - 1;
@@ -579,7 +581,7 @@ st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st
         if (e.status == ST_OK)
             e.status = sti_file_close(s->list, s->list_path, e.err);
         else
-            sti_file_give_up(s->list, s->list_path); /* a list names what is there */
+            sti_file_give_up(s->list, s->list_path); /* the list names only complete files */
     }
 
     for (int k = 0; k < e.n_shapes && e.shape != NULL; k++)

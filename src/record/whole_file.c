@@ -1,12 +1,12 @@
-/* record/whole_file.c -- a file is there whole or not at all.
+/* record/whole_file.c -- writes a file completely or not at all.
  *
- * It is written without a name (O_TMPFILE), so that whatever ends the program half-way, a full disk or a signal, leaves
- * neither a part of it nor something to clean up, and an older file of that name as it was. When all is written it gets
- * a name beside its own and takes its place at once, by rename(). Where the file system knows no nameless files it has
- * that name from the start, and a program that is killed leaves it: PATH.<process>.part.
+ * It is written without a name (O_TMPFILE). If the program ends early, by a full disk or a signal, nothing is left to
+ * clean up, and an older file of that name is unchanged. When all is written, the file gets a temporary name in the
+ * same folder, and rename() puts it in its place. If the file system has no nameless files, it has the temporary name,
+ * PATH.<process>.part, from the start, and a killed program leaves it.
  *
- * What is no regular file (a pipe, /dev/stdout) is written straight, and so is one in a folder where nothing may be
- * made.
+ * A target that is no regular file (a pipe, /dev/stdout) is written directly, and so is one in a folder without
+ * write permission.
  */
 #define _GNU_SOURCE 1 /* O_TMPFILE, memfd_create */
 
@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A name beside `path` that no other process uses, malloc'd. */
+/* A name next to `path` that no other process uses, malloc'd. */
 static char *name_beside(const char *path)
 {
     const size_t length = strlen(path) + 32;
@@ -47,7 +47,7 @@ static int open_nameless(const char *path, mode_t mode)
 #endif
 }
 
-/* A stream for what will be at `path`, which has no links. */
+/* Opens a stream for the file that will be at `path`, which has no links. */
 static FILE *open_beside(const char *path, mode_t mode)
 {
     int fd = open_nameless(path, mode);
@@ -61,17 +61,16 @@ static FILE *open_beside(const char *path, mode_t mode)
     return file;
 }
 
-/* Links that lead nowhere are followed one by one: what realpath() does not do. */
+/* Links with a missing target are followed one by one, which realpath() does not do. */
 enum { MOST_LINKS = 40, PATH_ROOM = 4096 };
 
-/* The file that `path` leads to, also where it is not there yet: links are followed, so that they stay. malloc'd. */
+/* The file that `path` leads to, even if it does not exist yet: links are followed and stay. malloc'd. */
 static char *end_of_links(const char *path)
 {
     char *real = realpath(path, NULL), at[PATH_ROOM];
     if (real != NULL || strlen(path) >= sizeof at) return real != NULL ? real : strdup(path);
     snprintf(at, sizeof at, "%s", path);
-    for (int k = 0; k < MOST_LINKS;
-         k++) { /* `at` becomes the target of its link, which is relative to the link's folder */
+    for (int k = 0; k < MOST_LINKS; k++) { /* `at` becomes the target of its link, relative to the folder of the link */
         char to[PATH_ROOM], next[2 * PATH_ROOM];
         const ssize_t n = readlink(at, to, sizeof to - 1);
         if (n <= 0) break; /* not a link */
@@ -96,7 +95,7 @@ st_Status sti_file_place(const char *path, char **out, st_Error *err)
             return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
     }
     const bool is_link = lstat(path, &old) == 0 && S_ISLNK(old.st_mode);
-    *out = is_link ? end_of_links(path) : strdup(path); /* as it was said, so that messages name it so */
+    *out = is_link ? end_of_links(path) : strdup(path); /* the path as given, for messages */
     return *out != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
 }
 
@@ -109,7 +108,7 @@ st_Status sti_file_open(const char *path, FILE **out, st_Error *err)
     if (target == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     if (exists && !S_ISREG(old.st_mode))
         *out = fopen(path, "w");
-    else if (!exists || access(path, W_OK) == 0) /* one that must not be written is not replaced either */
+    else if (!exists || access(path, W_OK) == 0) /* a file without write permission is not replaced */
         *out = open_beside(target, exists ? old.st_mode & 0777 : 0666);
     if (*out == NULL && exists && (errno == EACCES || errno == EPERM || errno == EROFS)) *out = fopen(path, "w");
     free(target);
@@ -137,7 +136,7 @@ st_Status sti_file_grow(const char *path, const char *begin, FILE **out, st_Erro
             return sti_fail(err, ST_ERR_FILE,
                             "%s: exists and is not a table of stiction: choose another name, or remove it", path);
         }
-        *out = ftruncate(lock.fd, 0) == 0 ? fdopen(lock.fd, "w") : NULL; /* the lock goes with it */
+        *out = ftruncate(lock.fd, 0) == 0 ? fdopen(lock.fd, "w") : NULL; /* the stream owns the lock */
     }
     if (*out != NULL) return ST_OK;
     const int reason = errno;
@@ -160,8 +159,8 @@ void sti_sync_folder(const char *path)
     free(folder);
 }
 
-/* All bytes are with the system: the open file gets the name `part`, unless it has one, and then its own. A file that
- * was written directly has no part. */
+/* All bytes are written: the open file gets the name `part`, unless it has one, and then its own. A file that was
+ * written directly has no part. */
 static bool move_into_place(int fd, const char *path, const char *part)
 {
     struct stat info;
@@ -172,8 +171,7 @@ static bool move_into_place(int fd, const char *path, const char *part)
     return rename(part, path) == 0 || errno == ENOENT;
 }
 
-/* A file in memory, which can be made longer as HDF5 wants it, unless files have a limit of their size; or /dev/null.
- */
+/* Redirects to a file in memory, which HDF5 can make longer unless file sizes are limited; or to /dev/null. */
 void sti_send_nowhere(int fd)
 {
     int nowhere = -1;
@@ -188,12 +186,13 @@ void sti_send_nowhere(int fd)
     close(nowhere);
 }
 
-/* The stream is closed whatever happens; errno is the first reason, of an earlier write where that failed. */
+/* Closes the stream in any case; errno is the first reason, also that of an earlier write. */
 static bool finish_file(FILE *file, const char *path, bool good)
 {
     int reason = errno;
     char *target = end_of_links(path), *part = target != NULL ? name_beside(target) : NULL;
-    /* On the disk before it has its name: a power cut leaves the old file or the new one. Pipes have no disk. */
+    /* The data is on the disk before the file has its name: a power cut leaves the old file or the new one. Pipes
+     * have no disk. */
     bool ok = good && part != NULL && fflush(file) == 0 &&
               (fsync(fileno(file)) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP) &&
               move_into_place(fileno(file), target, part);
@@ -202,7 +201,7 @@ static bool finish_file(FILE *file, const char *path, bool good)
     if (!ok && part != NULL) (void)unlink(part);
     free(part);
     free(target);
-    if (!ok) sti_send_nowhere(fileno(file)); /* fclose() writes what is left in its buffer */
+    if (!ok) sti_send_nowhere(fileno(file)); /* fclose() writes the rest of its buffer */
     if (fclose(file) != 0 && ok) {
         reason = errno;
         ok = false;
@@ -216,8 +215,8 @@ st_Status sti_file_close(FILE *file, const char *path, st_Error *err)
     return finish_file(file, path, !ferror(file)) ? ST_OK : sti_file_failed(path, err);
 }
 
-/* A write failed in the middle of a line: cut the file after its last whole line. The stream cannot be read, hence a
- * second descriptor. */
+/* After a write failed in the middle of a line: truncates the file after its last whole line. The stream cannot be
+ * read, hence a second descriptor. */
 static void cut_half_line(int fd, const char *path)
 {
     struct stat ours, there;

@@ -1,4 +1,4 @@
-/* record/whole_file.h -- files that are there whole or not at all. */
+/* record/whole_file.h -- files that are written completely or not at all. */
 #ifndef STI_RECORD_WHOLE_FILE_H
 #define STI_RECORD_WHOLE_FILE_H
 
@@ -7,26 +7,25 @@
 #include <stdio.h>
 #include <stiction/io.h>
 
-/* What is written appears at `path` when the stream is closed with sti_file_close(), and not before. Failures name the
- * file and the system's reason; after one, what was there before is there still.                    */
+/* Opens a stream. The file appears at `path` only when it is closed with sti_file_close(). Messages name the file
+ * and the system's reason; after a failure the old file is unchanged. */
 st_Status sti_file_open(const char *path, FILE **out, st_Error *err);
-/* The same for a file of lines that people watch while it grows: it is at `path` from the start. Closed, it holds whole
- * lines, whatever failed. Refused while another run writes it, and where a file stands there that is neither empty nor
- * begins with `begin`: that is not one of ours.                                                       */
+/* Opens a file of lines that people watch while it grows: it is at `path` from the start. After closing it has whole
+ * lines, even after a failure. Fails if another run writes it, or if there is a file that is neither empty nor
+ * starts with `begin`, so that it is not one of ours. */
 st_Status sti_file_grow(const char *path, const char *begin, FILE **out, st_Error *err);
 st_Status sti_file_close_lines(FILE *file, const char *path, st_Error *err);
-st_Status sti_file_failed(const char *path, st_Error *err); /* after a write failed: errno says why */
+st_Status sti_file_failed(const char *path, st_Error *err); /* after a write failed: errno is the reason */
 st_Status sti_file_close(FILE *file, const char *path, st_Error *err);
-/* Close it and leave nothing of it; NULL is fine. */
+/* Closes it and removes it; NULL is fine. */
 void sti_file_give_up(FILE *file, const char *path);
 
-/* For what is not written through a stream and takes the place of `path` by rename(): the file it leads to, malloc'd.
- * Links are followed, so that they stay; refused where something stands there that is no plain file (rename() would put
- * a file in the place of a device) or that must not be written.                                            */
+/* For files that replace `path` by rename(): the file that it leads to, malloc'd. Links are followed and stay. Fails
+ * if there is something that is no plain file (rename() would replace a device) or that may not be written. */
 st_Status sti_file_place(const char *path, char **out, st_Error *err);
-/* The names in the folder of `path` are on the disk; where that cannot be asked for they are when the system likes. */
+/* Makes sure that the names in the folder of `path` are on the disk, if the system supports it. */
 void sti_sync_folder(const char *path);
-/* From now on what is written to the descriptor is lost, and no write to it fails. */
+/* Discards all later writes to the descriptor; none of them fails. */
 void sti_send_nowhere(int fd);
 
 #endif

@@ -1,5 +1,5 @@
-/* scene/build.c -- from the tree to a scene and a system def: settings, materials, ground, bodies,
- * joints, springs, forces. */
+/* scene/build.c -- makes a scene and a system def from the tree: settings, materials, ground, bodies, joints,
+ * springs, forces. */
 #include "scene/geometry.h"
 #include "scene/grains.h"
 
@@ -7,7 +7,8 @@
 
 /* ---- simulation ------------------------------------------------------------------------------- */
 
-/* A word must be one of the setting's; gives the table's own copy, which lives as long as the library. */
+/* Reads a word, which must be one of the setting's. *out points to the table's own copy, which lives as long as the
+ * library. */
 static st_Status build_read_word(const sti_Object *object, const st_Setting *setting, const json_t *value,
                                  const sti_Place *place, const char **out)
 {
@@ -70,7 +71,7 @@ static st_Status read_setting(sti_Reader *reader, const sti_Object *object, cons
     return sti_report(reader, &place, ST_ERR_FORMAT, "%s: %s", object->subject, why.message);
 }
 
-/* The preset first, wherever it stands; then the other keys override single choices. */
+/* Reads the preset first, regardless of its position; then the other keys override single settings. */
 static st_Status read_simulation(sti_Reader *reader)
 {
     sti_Place place = {NULL, "simulation", 0};
@@ -94,7 +95,7 @@ static st_Status read_simulation(sti_Reader *reader)
 
 /* ---- lists of objects ------------------------------------------------------------------------- */
 
-/* The body's place, where a point of it was left out. The ground has none of its own. */
+/* The default of a point that was left out is the position of the body. The ground has no such default. */
 static st_Status default_point(const sti_Object *object, const char *key, const char *end, st_BodyId body, st_Vec3 *out)
 {
     st_BodyDef def;
@@ -109,7 +110,7 @@ static st_Status default_point(const sti_Object *object, const char *key, const 
     return status;
 }
 
-/* Each adds one object that was read; what the core refuses is completed with file and line. */
+/* Adds one object that was read. If the core refuses it, file and line are added to the message. */
 typedef st_Status (*AddObject)(sti_Reader *reader, sti_Object *object, st_BodyId owner);
 
 static st_Status add_material(sti_Reader *reader, sti_Object *object, st_BodyId unused)
@@ -135,7 +136,7 @@ static st_Status add_joint(sti_Reader *reader, sti_Object *object, st_BodyId unu
     (void)unused;
     st_JointDef *def = &object->def.joint;
     if (def->type == ST_JOINT_TENDON) {
-        /* A tendon's path: one more than there may be, so that the core says so. */
+        /* The path of a tendon. There is room for one point more than allowed, so that the core reports the excess. */
         st_TendonPoint path[65];
         const json_t *list = json_object_get(object->json, "path");
         sti_Place place = {object->place, "path", 0};
@@ -157,7 +158,7 @@ static st_Status add_joint(sti_Reader *reader, sti_Object *object, st_BodyId unu
         STI_TRY(default_point(object, "point", "a", def->a, &def->point));
         STI_TRY(default_point(object, "point_b", "b", def->b, &def->point_b));
     } else if (def->type != ST_JOINT_GEAR) {
-        /* needed where it matters; elsewhere any point of a body will do */
+        /* the point is required if it matters; otherwise any point of a body will do */
         st_BodyId body = def->a.index1 != 0 ? def->a : def->b;
         if (body.index1 != 0) STI_TRY(default_point(object, "point", "a", body, &def->point));
     }
@@ -186,8 +187,8 @@ static st_Status add_force(sti_Reader *reader, sti_Object *object, st_BodyId unu
 
 static void build_check_shapes(sti_Reader *reader, const sti_Object *body);
 
-/* Read and add every member of a list; `add` NULL: only read. `family` ("of body \"left\"") and `owner`: whose shapes
- * they are.                                                                                        */
+/* Reads and adds every member of a list; with `add` NULL, only reads. For shapes, `family` ("of body \"left\"") and
+ * `owner` give their body. */
 static st_Status add_list(sti_Reader *reader, const json_t *list, const sti_Place *place, const sti_Kind *kind,
                           AddObject add, const char *family, st_BodyId owner)
 {
@@ -207,7 +208,7 @@ static st_Status add_list(sti_Reader *reader, const json_t *list, const sti_Plac
     return status;
 }
 
-/* The shapes of a body that has errors of its own. */
+/* Checks the shapes of a body that itself has errors. */
 static void build_check_shapes(sti_Reader *reader, const sti_Object *body)
 {
     sti_Place place = {body->place, "shapes", 0};
@@ -216,7 +217,7 @@ static void build_check_shapes(sti_Reader *reader, const sti_Object *body)
     (void)add_list(reader, json_object_get(body->json, "shapes"), &place, &sti_shape_kind, NULL, family, ST_GROUND);
 }
 
-/* A velocity along a degree of freedom that is taken out would be lost. */
+/* A velocity along a locked direction would be lost, so it is refused. */
 static st_Status check_locked_velocity(const sti_Object *object)
 {
     const st_BodyDef *def = &object->def.body;
@@ -231,7 +232,7 @@ static st_Status check_locked_velocity(const sti_Object *object)
     return ST_OK;
 }
 
-/* A mass, and densities that say another one: which is meant? Densities that are not written do not count. */
+/* A given mass and given densities of all shapes must agree. Default densities do not count. */
 #define MASS_MISMATCH 1e-3
 static st_Status check_mass(sti_Reader *reader, const sti_Object *object, st_BodyId id)
 {
@@ -267,7 +268,7 @@ static st_Status build_add_body(sti_Reader *reader, sti_Object *object, st_BodyI
     STI_TRY(check_mass(reader, object, id));
     if (json_is_true(json_object_get(object->json, "recentre")))
         STI_TRY(sti_complete(object, st_scene_centre_body(reader->scene, id, NULL, reader->err)));
-    /* Whether every free direction has a mass shows only now; asked here, the answer has a line. */
+    /* Only now it is known whether every free direction has a mass. Checked here, the message has a line number. */
     double mass;
     st_Mat3 inertia;
     return sti_complete(object, st_scene_body_mass(reader->scene, id, &mass, &inertia, reader->err));
@@ -303,7 +304,7 @@ static st_Status build_add_measure(sti_Reader *reader, sti_Object *object, st_Bo
     return sti_complete(object, st_scene_add_measure(reader->scene, &object->def.measure, reader->err));
 }
 
-/* The members of one of its lists, read into `to`, which has room for all of them. */
+/* Reads the members of a list of the keyframe into `to`, which has room for all of them. */
 static st_Status read_keyframe_list(sti_Reader *reader, const sti_Object *object, const char *key, const sti_Kind *kind,
                                     void *to, size_t size)
 {
@@ -349,7 +350,7 @@ static st_Status add_keyframe(sti_Reader *reader, sti_Object *object, st_BodyId 
     return status;
 }
 
-/* [["left", "right"], ...]: bodies that do not touch. */
+/* [["left", "right"], ...]: pairs of bodies that do not touch. */
 static st_Status add_exclusions(sti_Reader *reader)
 {
     const json_t *list = json_object_get(reader->root, "exclude");
@@ -374,7 +375,7 @@ static st_Status add_exclusions(sti_Reader *reader)
     return ST_OK;
 }
 
-/* Something must be there; robots have brought theirs by now. */
+/* The scene must contain something. Robots have already been added. */
 static st_Status check_some(const sti_Reader *reader)
 {
     const json_t *bodies = json_object_get(reader->root, "bodies");
@@ -398,7 +399,7 @@ st_Status sti_build(sti_Reader *reader)
         AddObject add;
         const char *family;
     } lists[] = {
-        /* what is referred to comes first */
+        /* objects that others refer to come first */
         {"materials", &sti_material_kind, add_material, ""},
         {"material_pairs", &sti_material_pair_kind, add_material_pair, ""},
         {"ground", &sti_shape_kind, build_add_shape, "of the ground"},

@@ -1,4 +1,4 @@
-/* scene/document.c -- default values as JSON, and a tree that knows when memory was refused. */
+/* scene/document.c -- default values as JSON, and JSON values that record failed allocations. */
 #include "scene/document.h"
 
 json_t *sti_json_number(double x)

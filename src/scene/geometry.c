@@ -9,7 +9,7 @@
 
 static st_Status geometry_no_memory(const sti_Object *object, const sti_Place *place, size_t n)
 {
-    return sti_report(object->reader, place, ST_ERR_MEMORY, "%s: out of memory for %zu entries", object->who, n);
+    return sti_report(object->reader, place, ST_ERR_MEMORY, "%s: out of memory for %zu entries", object->subject, n);
 }
 
 static st_Status geometry_wrong(const sti_Value *v)
@@ -17,7 +17,7 @@ static st_Status geometry_wrong(const sti_Value *v)
     return sti_wrong(v->object, v->place, v->key->key, v->json, sti_expected(v->key));
 }
 
-/* The n-th member of a list of lists, as `count` numbers. */
+/* Reads the i-th member of a list of lists as `count` numbers. */
 static st_Status read_row(const sti_Value *v, size_t i, size_t count, double *out)
 {
     const json_t *row = json_array_get(v->json, i);
@@ -28,7 +28,7 @@ static st_Status read_row(const sti_Value *v, size_t i, size_t count, double *ou
     bool good = json_is_array(row) && json_array_size(row) == count;
     for (size_t k = 0; k < count && good; k++) {
         out[k] = json_number_value(json_array_get(row, k));
-        good = json_is_number(json_array_get(row, k)) && sti_within(out[k], STI_LARGEST); /* before a scale acts */
+        good = json_is_number(json_array_get(row, k)) && sti_within(out[k], STI_LARGEST); /* before scaling */
     }
     return good ? ST_OK : sti_wrong(v->object, &at, name, row, expected);
 }
@@ -74,7 +74,7 @@ st_Status sti_triangles_read(const sti_Value *v, void *field)
     return ST_OK;
 }
 
-/* Rows along x, one after another along y. */
+/* Rows along x, in the order of y. */
 st_Status sti_heights_read(const sti_Value *v, void *field)
 {
     (void)field;
@@ -91,7 +91,7 @@ st_Status sti_heights_read(const sti_Value *v, void *field)
     return ST_OK;
 }
 
-/* A relative path starts at the scene's own folder. */
+/* A relative path starts at the folder of the scene file. */
 st_Status sti_file_read(const sti_Value *v, void *field)
 {
     (void)field;
@@ -108,9 +108,10 @@ st_Status sti_file_read(const sti_Value *v, void *field)
     for (int k = 0; k < 2; k++)
         if (sti_object_has(object, own[k]))
             return sti_report(object->reader, v->place, ST_ERR_FORMAT,
-                              "%s: has both \"%s\" and \"file\", must have one", object->who, own[k]);
+                              "%s: has both \"%s\" and \"file\", must have one", object->subject, own[k]);
     st_Status status = sti_model_read(path, &object->model, &why);
-    return status == ST_OK ? ST_OK : sti_report(object->reader, v->place, status, "%s: %s", object->who, why.message);
+    return status == ST_OK ? ST_OK
+                           : sti_report(object->reader, v->place, status, "%s: %s", object->subject, why.message);
 }
 
 st_Status sti_bits_read(const sti_Value *v, void *field)
@@ -138,10 +139,10 @@ st_Status sti_shape_finish(sti_Object *object)
         sti_Place place = {object->place, own[k], 0};
         if (sti_object_has(object, own[k]))
             return sti_report(object->reader, &place, ST_ERR_FORMAT,
-                              "%s: has both \"%s\" and \"material\", must have one of them", object->who, own[k]);
+                              "%s: has both \"%s\" and \"material\", must have one of them", object->subject, own[k]);
     }
 
-    /* What was read, into the def that goes to the core. */
+    /* Stores the values that were read in the def for the core. */
     st_ShapeDef *def = &object->def.shape;
     sti_Model *model = &object->model;
     const uint32_t members = st_shape_type_members(def->type);
@@ -149,18 +150,19 @@ st_Status sti_shape_finish(sti_Object *object)
     if ((members & ST_MEMBER_POINTS) == 0) return ST_OK;
     if (model->n_points == 0)
         return sti_report(object->reader, object->place, ST_ERR_FORMAT,
-                          "%s: \"points\" or \"file\" is missing, a %s needs one of them", object->who,
+                          "%s: \"points\" or \"file\" is missing, a %s needs one of them", object->subject,
                           st_shape_type_name(def->type));
     if (mesh && model->n_triangles == 0)
         return sti_report(object->reader, object->place, ST_ERR_FORMAT,
-                          "%s: \"triangles\" is missing, a mesh of points needs it: a list of [i, j, k]", object->who);
+                          "%s: \"triangles\" is missing, a mesh of points needs it: a list of [i, j, k]",
+                          object->subject);
     st_Vec3 s = object->scale;
     bool scaled = sti_object_has(object, "scale"), mirrored = s.x * s.y * s.z < 0;
     for (int k = 0; k < model->n_points && scaled; k++) {
         st_Vec3 *p = &model->points[k];
         *p = (st_Vec3){s.x * p->x, s.y * p->y, s.z * p->z};
     }
-    for (int k = 0; k < model->n_triangles && mirrored; k++) { /* what was outside stays outside */
+    for (int k = 0; k < model->n_triangles && mirrored; k++) { /* keep outer sides outside */
         int corner = model->triangles[3 * k];
         model->triangles[3 * k] = model->triangles[3 * k + 1];
         model->triangles[3 * k + 1] = corner;

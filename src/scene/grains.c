@@ -1,4 +1,4 @@
-/* scene/grains.c -- regions, sizes and fills: read, checked, and handed to the core. */
+/* scene/grains.c -- reads and checks regions, sizes and fills, and passes them to the core. */
 #include "scene/grains.h"
 
 #include "scene/geometry.h"
@@ -70,7 +70,7 @@ st_Status sti_sizes_read(const sti_Value *v, void *field)
     const st_Status status = sti_inner_read(v, &inner);
     *out = inner.def.size;
     free(v->object->table);
-    v->object->table = inner.table; /* of a sieve curve */
+    v->object->table = inner.table; /* table of a sieve curve */
     return status;
 }
 
@@ -87,7 +87,7 @@ st_Status sti_sieves_read(const sti_Value *v, void *field)
 
 /* ---- fills ------------------------------------------------------------------------------------ */
 
-/* What was read of a grain's shapes, and must live until the core has copied it. */
+/* The shapes of a grain. Their data must live until the core has copied them. */
 typedef struct Shapes {
     sti_Object *object;
     st_ShapeDef *def;
@@ -118,7 +118,7 @@ static st_Status read_shapes(sti_Reader *reader, const sti_Object *fill, Shapes 
     return ST_OK;
 }
 
-/* Of two keys that say the same thing only one may be there. */
+/* Fails if both of two keys with the same meaning are given. */
 static st_Status check_not_both(const sti_Object *object, const char *a, const char *b)
 {
     if (!sti_object_has(object, a) || !sti_object_has(object, b)) return ST_OK;

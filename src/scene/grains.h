@@ -1,4 +1,4 @@
-/* scene/grains.h -- regions, sizes and fills, as scene files have them. */
+/* scene/grains.h -- regions, sizes and fills of scene files. */
 #ifndef STI_SCENE_GRAINS_H
 #define STI_SCENE_GRAINS_H
 
@@ -6,11 +6,11 @@
 
 sti_ReadValue sti_region_read, sti_sizes_read, sti_sieves_read;
 
-/* A member of `regions`, kept for those that refer to it. */
+/* Stores a member of `regions`, to which other objects may refer. */
 st_Status sti_region_keep(sti_Reader *reader, sti_Object *object);
-/* A member of `fills`: its grains join the bodies of the scene. */
+/* Adds a member of `fills`: its grains become bodies of the scene. */
 st_Status sti_fill_add(sti_Reader *reader, sti_Object *object);
-/* A member of `inlets`. */
+/* Adds a member of `inlets`. */
 st_Status sti_inlet_add(sti_Reader *reader, sti_Object *object);
 
 #endif

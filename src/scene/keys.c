@@ -1,4 +1,4 @@
-/* scene/keys.c -- asking the tables of keys (keys_shape.c, keys_joint.c, keys_scene.c). */
+/* scene/keys.c -- queries of the tables of keys (keys_shape.c, keys_joint.c, keys_scene.c). */
 #include "scene/keys.h"
 
 int sti_variant_count(const sti_Kind *kind)
@@ -16,7 +16,7 @@ const sti_Key *sti_variant_key(const sti_Kind *kind)
     return NULL;
 }
 
-/* Keys of shapes belong to members of st_ShapeDef, which each shape type has some of. */
+/* Keys of shapes belong to members of st_ShapeDef. Each shape type has some of these members. */
 static bool set_has(const sti_Kind *kind, uint32_t set, int variant)
 {
     if (set == STI_ANY) return true;

@@ -1,4 +1,4 @@
-/* scene/keys.h -- what the tables of keys are written with.
+/* scene/keys.h -- macros for the tables of keys.
  *
  * Rows: key, value, variants, needed in, range, field, unit, help, when left out, kind of members.
  */

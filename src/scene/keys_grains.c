@@ -85,7 +85,7 @@ const sti_Kind sti_cell_kind = {
 
 /* ---- sizes ------------------------------------------------------------------------------------ */
 
-/* In the order of st_SizeType, the first two left out: the shapes' own, and a number alone. */
+/* In the order of st_SizeType, without the first two: the size of the shapes, and a plain number. */
 enum { UNIFORM, NORMAL, LOG_NORMAL, SIEVE };
 
 static const sti_Key size_keys[] = {

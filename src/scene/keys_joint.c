@@ -1,4 +1,4 @@
-/* scene/keys_joint.c -- the keys of what acts on bodies: joints, motors, springs and dampers, forces. */
+/* scene/keys_joint.c -- the keys of joints, motors, springs, dampers and forces. */
 #include "scene/keys.h"
 
 /* ---- joints ----------------------------------------------------------------------------------- */
@@ -16,12 +16,12 @@
 #define GEAR        BIT(ST_JOINT_GEAR)
 #define FREE        BIT(ST_JOINT_FREE)
 #define TENDON      BIT(ST_JOINT_TENDON)
-/* What has a place, a common point that matters, an axis, a coordinate. */
+/* Joint types between two bodies, with a point that matters, with an axis, with a coordinate. */
 #define BETWEEN (STI_ANY & ~(GEAR | TENDON))
 #define AT      (BALL | REVOLUTE | CYLINDRICAL | UNIVERSAL | LINE | SCREW)
 #define AXIS    (REVOLUTE | PRISMATIC | CYLINDRICAL | UNIVERSAL | PLANAR | LINE | SCREW)
 #define DRIVEN  (REVOLUTE | PRISMATIC | CYLINDRICAL | PLANAR | LINE | SCREW | FREE | UNIVERSAL | BALL | TENDON)
-#define TWO     (CYLINDRICAL | SCREW | UNIVERSAL | BALL) /* coordinates */
+#define TWO     (CYLINDRICAL | SCREW | UNIVERSAL | BALL) /* joints with two or more coordinates */
 
 static const char *coordinate_word(int variant)
 {

@@ -1,4 +1,4 @@
-/* scene/keys_shape.c -- the keys of shapes, and of the materials they are made of. */
+/* scene/keys_shape.c -- the keys of shapes and of materials. */
 #include "scene/keys.h"
 
 /* ---- shapes ----------------------------------------------------------------------------------- */

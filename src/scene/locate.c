@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A cursor over the text. `at` never passes `end`, whatever the text holds. */
+/* A cursor over the text. `at` never passes `end`, for any text. */
 typedef struct Cursor {
     const char *at, *end;
 } Cursor;
@@ -24,7 +24,7 @@ static bool locate_take(Cursor *c, char wanted)
     return true;
 }
 
-/* Past a string; the cursor stands on its opening quote. An escaped character cannot close it. */
+/* Skips a string; the cursor is at its opening quote. An escaped quote does not close it. */
 static void skip_string(Cursor *c)
 {
     for (c->at++; c->at < c->end && *c->at != '"'; c->at++)
@@ -32,7 +32,7 @@ static void skip_string(Cursor *c)
     if (c->at < c->end) c->at++;
 }
 
-/* Past a value of any kind: brackets are counted, so depth costs no stack. */
+/* Skips a value of any kind. Brackets are counted, so nesting needs no stack. */
 static void skip_value(Cursor *c)
 {
     int depth = 0;
@@ -44,7 +44,7 @@ static void skip_value(Cursor *c)
         } else if (ch == '{' || ch == '[') {
             depth++, c->at++;
         } else if (ch == '}' || ch == ']') {
-            if (depth == 0) return; /* closes the parent */
+            if (depth == 0) return; /* this bracket closes the parent */
             depth--, c->at++;
         } else if (ch == ',' && depth == 0) {
             return;
@@ -56,7 +56,7 @@ static void skip_value(Cursor *c)
     }
 }
 
-/* Is the JSON string token [at, after) the key? Decoded by jansson where it has escapes. */
+/* Is the JSON string token [at, after) the key? If it has escapes, jansson decodes it. */
 static bool same_key(const char *at, const char *after, const char *key)
 {
     size_t length = (size_t)(after - at);
@@ -68,8 +68,8 @@ static bool same_key(const char *at, const char *after, const char *key)
     return same;
 }
 
-/* Enter the object or list at the cursor and stop at the start of the part's value; `start` gets where
- * the part itself begins. False: there is no such part.                                               */
+/* Enters the object or list at the cursor and stops at the value of the part; *start is the beginning of the part
+ * itself. Returns false if there is no such part. */
 static bool locate_enter(Cursor *c, const sti_Place *part, const char **start)
 {
     if (!locate_take(c, part->key != NULL ? '{' : '[')) return false;
@@ -129,11 +129,11 @@ typedef struct Token {
 typedef struct Frame {
     bool list;
     bool at_key;     /* object: the next string is a key */
-    size_t index;    /* list: of the member at hand      */
+    size_t index;    /* list: number of the current member */
     Token key, name; /* object: last key; value of "name" */
 } Frame;
 
-/* Past a string; the position may cut it before its closing quote. */
+/* Skips a string. The text may end before its closing quote. */
 static void read_string(Cursor *c, Frame *frame)
 {
     const char *begin = c->at + 1;
@@ -153,14 +153,14 @@ static void read_string(Cursor *c, Frame *frame)
 static void locate_add_part(char *out, size_t size, const char *text, size_t length)
 {
     size_t used = strlen(out);
-    int width = length < 200 ? (int)length : 200; /* a broken file may hold a "key" of megabytes */
+    int width = length < 200 ? (int)length : 200; /* a broken file may have a "key" of megabytes */
     if (used < size) snprintf(out + used, size - used, "%s%.*s", used > 0 ? "/" : "", width, text);
 }
 
 void sti_path_at(const char *text, size_t length, size_t position, char *out, size_t size)
 {
     Frame frames[STI_MAX_DEPTH];
-    int depth = 0, hidden = 0; /* hidden: brackets open beyond the last frame */
+    int depth = 0, hidden = 0; /* hidden: open brackets beyond the last frame */
     Cursor c = {text, text + (position < length ? position : length)};
 
     while (c.at < c.end) {

@@ -1,7 +1,7 @@
-/* scene/locate.h -- where in a JSON text a part stands, and which part stands at a position.
+/* scene/locate.h -- finds the line of a part of a JSON text, and the part at a position.
  *
- * jansson gives lines for syntax errors only. Everything else that can be wrong with a scene is found
- * in the tree, so the text is scanned a second time, on the way out with an error, to find the line.
+ * jansson gives lines for syntax errors only. All other errors of a scene are found in the tree. To report one, the
+ * text is scanned a second time to find the line.
  */
 #ifndef STI_SCENE_LOCATE_H
 #define STI_SCENE_LOCATE_H
@@ -17,15 +17,15 @@ typedef struct sti_Place {
 
 #define STI_MAX_DEPTH 16 /* parts of a place; scene files use 7 */
 
-/* The line, from 1, where a part starts: its key in an object, its first character in a list. When the
- * text has no such part: the line of the deepest part of the chain that it has. The text is valid JSON. */
+/* The line, from 1, on which a part starts: its key in an object, its first character in a list. If the text has no
+ * such part, the line of the deepest part of the chain that exists. The text must be valid JSON. */
 int sti_locate(const char *text, size_t length, const sti_Place *place);
 
-/* "bodies/left/mass": the part that the byte at `position` belongs to, list members by name where a name
- * was read before that byte, else by number; "" at the top. The text may be broken at and after position. */
+/* "bodies/left/mass": the part that contains the byte at `position`; "" at the top. List members are given by name
+ * if the name comes before that byte, else by number. The text may be broken at and after position. */
 void sti_path_at(const char *text, size_t length, size_t position, char *out, size_t size);
 
-/* "bodies/0/mass": the chain as text, as --set takes it; cut at size - 1. */
+/* "bodies/0/mass": the chain as text, in the form of --set; cut at size - 1. */
 void sti_place_text(const sti_Place *place, char *out, size_t size);
 
 #endif

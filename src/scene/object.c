@@ -1,4 +1,4 @@
-/* scene/object.c -- reading an object by its table: known keys, needed keys, one value after another. */
+/* scene/object.c -- reads an object by its table: known keys, required keys, then each value. */
 #include "scene/reader.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ void sti_object_free(sti_Object *object)
     sti_model_free(&object->model);
 }
 
-/* The word that tells variants apart comes first: the other keys depend on it. */
+/* Reads the variant first, because the other keys depend on it. */
 static st_Status read_variant(sti_Object *object)
 {
     const sti_Key *key = sti_variant_key(object->kind);
@@ -46,8 +46,8 @@ static st_Status read_variant(sti_Object *object)
     return sti_report(object->reader, &place, ST_ERR_FORMAT, "%s: %s is %s%s", object->subject, key->key, found, text);
 }
 
-/* `a revolute joint`, or `a body` where there are no variants. */
-static void what_it_is(const sti_Object *object, char *out, size_t size)
+/* `a revolute joint`, or `a body` if the kind has no variants. */
+static void describe_object(const sti_Object *object, char *out, size_t size)
 {
     const sti_Key *key = sti_variant_key(object->kind);
     const char *variant = key != NULL ? object->kind->variant_name(object->variant) : "";
@@ -71,7 +71,7 @@ static const sti_Key *object_find_key(const sti_Object *object, const char *name
     return NULL;
 }
 
-/* Every key must be one of the table's, for this variant. */
+/* Checks that every key is in the table for this variant. */
 static st_Status check_known(const sti_Object *object)
 {
     const char *name;
@@ -85,9 +85,9 @@ static st_Status check_known(const sti_Object *object)
         for (int k = 0; k < object->kind->n_keys; k++)
             if (sti_key_in(object->kind, &object->kind->keys[k], object->variant))
                 sti_nearest_try(&nearest, object->kind->keys[k].key);
-        if (elsewhere) nearest.best = NULL; /* well spelled, at the wrong thing */
+        if (elsewhere) nearest.best = NULL; /* a correct key of another variant */
         char text[400], what[80];
-        what_it_is(object, what, sizeof what);
+        describe_object(object, what, sizeof what);
         sti_nearest_text(&nearest, "known keys", text, sizeof text);
         sti_Place place = {object->place, name, 0};
         status = sti_report(object->reader, &place, ST_ERR_FORMAT, "%s: %s has no key \"%.60s\"%s", object->subject,
@@ -97,7 +97,7 @@ static st_Status check_known(const sti_Object *object)
     return status;
 }
 
-/* Keys that say the same thing in different words: an orientation and a direction. */
+/* Fails if two keys with the same meaning are given, such as an orientation and a direction. */
 static st_Status check_not_twice(const sti_Object *object, int k)
 {
     const sti_Key *key = &object->kind->keys[k];
@@ -116,7 +116,7 @@ static st_Status check_not_twice(const sti_Object *object, int k)
 
 st_Status sti_object_read(sti_Object *object, const char *family)
 {
-    /* `body "left"`, `shape "foot" of body "left"`; things without a name by their number. */
+    /* `body "left"`, `shape "foot" of body "left"`; unnamed objects by their number. */
     const char *name = json_string_value(json_object_get(object->json, "name"));
     char *subject = object->subject;
     subject[0] = '\0';
@@ -154,7 +154,7 @@ st_Status sti_object_read(sti_Object *object, const char *family)
             if (bad == ST_OK) bad = sti_value_read(object, key, value, &place);
         } else if (sti_key_needed(object->kind, key, object->variant)) {
             char what[80];
-            what_it_is(object, what, sizeof what);
+            describe_object(object, what, sizeof what);
             bad = sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s: \"%s\" is missing, %s needs it: %s",
                              object->subject, key->key, what, sti_expected(key));
         }

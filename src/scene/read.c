@@ -1,4 +1,4 @@
-/* scene/read.c -- the doors of the reader: a file or a text in, a scene and a system def out. */
+/* scene/read.c -- the public functions of the reader: a file or text in, a scene and a system def out. */
 #include "base/input_file.h"
 #include "scene/reader.h"
 
@@ -12,14 +12,14 @@
 
 /* ---- JSON ------------------------------------------------------------------------------------- */
 
-/* What people write that JSON does not have. */
+/* A hint for common mistakes in JSON. */
 static const char *hint_for(const json_error_t *error, const char *text, size_t length)
 {
     const char *near = strstr(error->text, "near '");
     size_t at = error->position > 0 ? (size_t)error->position - 1 : 0;
     char bad = at < length ? text[at] : '\0';
 
-    /* Bytes that no text has: a recording, a picture, a program. */
+    /* A byte that no text contains: a recording, a picture or a program. */
     for (size_t k = 0; k < length && k < 512; k++) {
         const unsigned char c = (unsigned char)text[k];
         if (c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f') return "; the file is not a text";
@@ -58,7 +58,7 @@ static st_Status read_own_tree(sti_Reader *reader)
     if (reader->length >= 2 && (memcmp(reader->text, "\xff\xfe", 2) == 0 || memcmp(reader->text, "\xfe\xff", 2) == 0))
         return sti_report_line(reader, 1, ST_ERR_FORMAT, "the text is UTF-16, must be UTF-8");
     if (reader->length >= 3 && memcmp(reader->text, "\xef\xbb\xbf", 3) == 0) {
-        reader->text += 3; /* the mark some editors put before UTF-8 */
+        reader->text += 3; /* the byte order mark of UTF-8 */
         reader->length -= 3;
     }
     size_t length = reader->length;
@@ -66,7 +66,7 @@ static st_Status read_own_tree(sti_Reader *reader)
            (reader->text[length - 1] == ' ' || (reader->text[length - 1] >= '\t' && reader->text[length - 1] <= '\r')))
         length--;
     if (length == 0) return sti_report_line(reader, 1, ST_ERR_FORMAT, "the scene is empty, must be a JSON object");
-    /* Every number as a double: 100000000000000000000 is a fine stiffness. */
+    /* Reads every number as a double: 100000000000000000000 is a valid stiffness. */
     reader->root = json_loadb(reader->text, reader->length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
     return reader->root != NULL ? ST_OK : read_report_syntax(reader, &error);
 }
@@ -79,8 +79,8 @@ static bool ends_in(const char *text, const char *ending)
     return n >= e && strcmp(text + n - e, ending) == 0;
 }
 
-/* XML begins with '<', after a byte order mark and blanks; a robot's file that does not is a broken one, unless it
- * holds a scene: a recording has the robot's name and the scene made of it.                                 */
+/* XML begins with '<', after an optional byte order mark and blanks. A robot file that does not is broken, unless it
+ * contains a scene: a recording has the robot's name and the scene made from it. */
 static bool is_xml(const sti_Reader *reader)
 {
     const unsigned char *text = (const unsigned char *)reader->text;
@@ -95,8 +95,9 @@ static bool is_xml(const sti_Reader *reader)
            ends_in(reader->label, ".sdf") || ends_in(reader->label, ".world") || ends_in(reader->label, ".xacro");
 }
 
-/* Those of `robots` must be said before robots are read, all others can speak of what they brought. */
-static bool speaks_of_robots(const char *set)
+/* Overrides of `robots` are applied before robots are read; all others after, so that they can change what robots
+ * added. */
+static bool concerns_robots(const char *set)
 {
     return set != NULL && strncmp(set, "robots", 6) == 0 && (set[6] == '/' || set[6] == '=');
 }
@@ -111,10 +112,10 @@ st_Status sti_tree_read(sti_Reader *reader, const char *const *sets, int n_sets)
         STI_TRY(read_own_tree(reader));
     }
     for (int k = 0; k < n_sets; k++)
-        if (speaks_of_robots(sets[k])) STI_TRY(sti_set_apply(reader, sets[k]));
+        if (concerns_robots(sets[k])) STI_TRY(sti_set_apply(reader, sets[k]));
     STI_TRY(sti_robots_read(reader));
     for (int k = 0; k < n_sets; k++)
-        if (!speaks_of_robots(sets[k])) STI_TRY(sti_set_apply(reader, sets[k]));
+        if (!concerns_robots(sets[k])) STI_TRY(sti_set_apply(reader, sets[k]));
     return ST_OK;
 }
 
@@ -132,7 +133,7 @@ void sti_reader_free(sti_Reader *reader)
     sti_xml_free(&reader->files);
 }
 
-/* ---- doors ------------------------------------------------------------------------------------ */
+/* ---- public functions ------------------------------------------------------------------------- */
 
 int st_scene_errors(const char *text, size_t length, const char *label, const char *const *sets, int n_sets,
                     st_Error *errors, int room)
@@ -148,7 +149,7 @@ int st_scene_errors(const char *text, size_t length, const char *label, const ch
     if (status == ST_OK) status = sti_tree_read(&reader, sets, n_sets);
     if (status == ST_OK) status = st_scene_create(&reader.scene, &err);
     if (status == ST_OK) status = sti_build(&reader);
-    if (status != ST_OK && list.count == 0 && list.count++ < list.room) list.item[0] = err; /* short of memory */
+    if (status != ST_OK && list.count == 0 && list.count++ < list.room) list.item[0] = err; /* out of memory */
     st_scene_destroy(reader.scene);
     sti_reader_free(&reader);
     return list.count;
@@ -175,7 +176,7 @@ st_Status st_scene_parse(const char *text, size_t length, const char *label, con
     return status;
 }
 
-/* Read to its end rather than by its size: a pipe has none. */
+/* Read until the end, not by size: a pipe has none. */
 static st_Status read_stream(const sti_Reader *reader, FILE *file, char **text, size_t *length)
 {
     size_t capacity = 0;

@@ -1,11 +1,11 @@
-/* scene/reader.h -- inside the scene reader: the tables of keys that drive reader, schema and reference,
- * and messages that know where they stand.
+/* scene/reader.h -- shared by the files of the scene reader: tables of keys for reader, schema and reference, and
+ * messages with line numbers.
  *
  *     text --jansson--> tree --sets--> tree --tables--> defs --st_scene_add_*--> scene
  *     read.c            sets.c         object.c, value.c     build.c
  *
- * keys_shape.c, keys_joint.c and keys_scene.c hold one table a kind of object. What the reader accepts, what the
- * schema says (schema.c) and what the reference says (reference.c) all come from them, so they cannot disagree.
+ * keys_shape.c, keys_joint.c and keys_scene.c have one table per kind of object. The reader, the schema (schema.c)
+ * and the reference (reference.c) all use these tables, so they cannot disagree.
  */
 #ifndef STI_SCENE_READER_H
 #define STI_SCENE_READER_H
@@ -22,8 +22,8 @@
 
 /* ---- the tables ------------------------------------------------------------------------------- */
 
-/* Every kind of value: its name, how value.c reads it (or geometry.c), how schema.c describes it, and what messages and
- * reference.c call it. In the comments: what it becomes.                                                     */
+/* Every kind of value: its name, its reader in value.c or geometry.c, its schema in schema.c, and its description in
+ * messages and in reference.c. The comments give the type that is filled. */
 /* clang-format off */
 #define STI_VALUES(ROW) \
     ROW(TEXT,       read_text,          text_schema,       "a string") /* only checked */                              \
@@ -80,25 +80,26 @@ typedef enum sti_Range { STI_FINITE, STI_NOT_NEGATIVE, STI_POSITIVE, STI_FRACTIO
 
 struct sti_Kind;
 
-/* One key of one kind of object. A key whose meaning depends on the variant has a row for each. */
+/* One key of one kind of object. A key with different meanings in different variants has one row for each. */
 typedef struct sti_Key {
     const char *key;
     sti_ValueKind value;
-    uint32_t in;                   /* variants that have it: bit 1 << variant; shapes: ST_MEMBER_...; STI_ANY: all */
-    uint32_t needed;               /* variants that cannot do without                                    */
-    sti_Range range;               /* numbers                                                            */
-    size_t offset;                 /* of its field in the def                                            */
-    const char *unit;              /* "m/s", or ""                                                       */
-    const char *help;              /* one line                                                           */
-    const char *fallback;          /* what it is when left out, where the def's own value does not say   */
-    const struct sti_Kind *member; /* lists, objects; of a choice: whose variants are the words          */
+    uint32_t in;          /* variants that have it: bit 1 << variant; shapes: ST_MEMBER_...; STI_ANY: all */
+    uint32_t needed;      /* variants that require it */
+    sti_Range range;      /* of numbers */
+    size_t offset;        /* offset of its field in the def */
+    const char *unit;     /* "m/s", or ""                                                       */
+    const char *help;     /* one line                                                           */
+    const char *fallback; /* text for the default, if the value in the def does not show it */
+    const struct sti_Kind
+        *member; /* lists, objects: kind of the members; choice: kind that has these words as variants */
 } sti_Key;
 #define STI_ANY 0xffffffffu
 
-/* A member of `robots`: a description in a file of its own, taken in by robots.c. */
+/* A member of `robots`, described in another file and read by robots.c. */
 typedef struct sti_RobotDef {
     const char *file, *name, *material; /* NULL: left out                                          */
-    st_Vec3 position;                   /* of its root, in the world                               */
+    st_Vec3 position;                   /* of its root in the world */
     st_Quat orientation;
     bool fixed, self_collision, contacts, overlaps, merge;
     int meshes; /* sti_MeshForm */
@@ -148,7 +149,7 @@ typedef struct sti_Kind {
     const char *help;  /* a sentence or two                                                        */
     const sti_Key *keys;
     int n_keys;
-    const char *(*variant_name)(int variant);    /* NULL past the last; NULL pointer: no variants     */
+    const char *(*variant_name)(int variant);    /* NULL after the last; NULL pointer: no variants */
     void (*defaults)(int variant, sti_Def *def); /* from the st_*_def() functions; may be NULL     */
 } sti_Kind;
 
@@ -161,16 +162,16 @@ int sti_variant_count(const sti_Kind *kind);          /* at least 1             
 const sti_Key *sti_variant_key(const sti_Kind *kind); /* "type", "profile"; or NULL   */
 bool sti_key_in(const sti_Kind *kind, const sti_Key *key, int variant);
 bool sti_key_needed(const sti_Kind *kind, const sti_Key *key, int variant);
-/* A word of the locks list, or of its shorthands; NULL past the last. */
+/* A word of the locks list or one of its shorthands; NULL after the last. */
 const char *sti_lock_word(int index, uint32_t *locks);
-/* "a number > 0": what a value of this key must be; the words of messages. */
+/* A description of valid values of this key for messages, such as "a number > 0". */
 const char *sti_expected(const sti_Key *key);
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-/* An override. `path` is resolved: list members by number. */
+/* An override. `path` is resolved: list members are given by number. */
 typedef struct sti_Set {
-    const char *text; /* as it was given                                                           */
+    const char *text; /* as given */
     char *path;       /* malloc'd                                                                  */
 } sti_Set;
 
@@ -180,44 +181,44 @@ typedef struct sti_Origin {
     const sti_Element *from;
 } sti_Origin;
 
-/* What the geoms of MJCF robots are to each other, mjcf_contact.c. */
+/* The contact groups and materials of MJCF geoms, mjcf_contact.c. */
 typedef struct sti_Geoms sti_Geoms;
 void sti_geoms_free(sti_Geoms *geoms);
 
-/* Every error of a scene: reading goes on after one. */
+/* A list of all errors of a scene: reading continues after an error. */
 typedef struct sti_ErrorList {
     st_Error *item;
-    int count, room; /* found, which may be more than there is room for */
-    const char *set; /* of the last one; NULL: not from an override    */
+    int count, room; /* errors found, which may exceed the room */
+    const char *set; /* the last override with an error; NULL: none */
 } sti_ErrorList;
 
-/* A body that came with a robot: links of one tree that overlap at the start do not touch, see import/overlap.c. */
+/* A body of a robot. Links of one tree that overlap at the start do not touch, see import/overlap.c. */
 typedef struct sti_RobotBody {
-    const char *name, *file; /* kept with the files */
-    int tree;                /* of the scene        */
+    const char *name, *file; /* memory of the files */
+    int tree;                /* number of the tree in the scene */
 } sti_RobotBody;
 
 /* A member of `regions`. */
 typedef struct sti_NamedRegion {
-    const char *name; /* of the tree */
+    const char *name; /* memory of the tree */
     st_RegionDef region;
 } sti_NamedRegion;
 
 typedef struct sti_Reader {
-    const char *label; /* stands for the file in messages                                          */
+    const char *label; /* name of the file in messages */
     const char *text;
     size_t length;
-    bool xml; /* the text is a robot's own: the tree was made around it                   */
+    bool xml; /* the text is that of a robot, and the tree was made for it */
     json_t *root;
-    sti_Xml files; /* the robots' elements                                                     */
+    sti_Xml files; /* XML elements of robots */
     sti_Origin *origins;
     size_t n_origins, origins_room;
-    char *remarks; /* what was not carried over from robots, one a line; NULL: nothing             */
+    char *remarks; /* features of robots that were not imported, one per line; NULL: none */
     sti_RobotBody *robot_bodies;
     size_t n_robot_bodies, robot_bodies_room;
     int n_trees;
     sti_Geoms *geoms; /* NULL: none so far */
-    sti_Set *sets;    /* those applied so far; one with a * is noted for each place it reached       */
+    sti_Set *sets;    /* overrides applied so far; one with a * has an entry for each place it reached */
     int n_sets, sets_room;
     sti_NamedRegion *regions;
     int n_regions;
@@ -227,7 +228,7 @@ typedef struct sti_Reader {
     sti_ErrorList *errors; /* NULL: reading stops at the first error                               */
 } sti_Reader;
 
-/* After a failure: is the rest looked at, too? */
+/* Should reading continue after a failure, to find more errors? */
 #define STI_GO_ON(reader, status) ((reader)->errors != NULL && (status) != ST_ERR_MEMORY)
 
 /* An object being read. */
@@ -236,96 +237,96 @@ typedef struct sti_Object {
     const sti_Kind *kind;
     const sti_Place *place;
     const json_t *json;
-    char subject[160]; /* `body "left"`, `shape 0 of body "left"`, `springs/2`: opens every message */
+    char subject[160]; /* `body "left"`, `shape 0 of body "left"`, `springs/2`: start of every message */
     int variant;
     sti_Def def;
-    double *table;   /* of a force, motor, height field or sieve curve: owned, free with sti_object_free */
-    sti_Model model; /* of a hull or mesh: owned likewise                                       */
-    st_Vec3 scale;   /* of the model along its x, y, z; 0: as it is                             */
+    double *table;   /* of a force, motor, height field or sieve curve; owned, freed by sti_object_free */
+    sti_Model model; /* of a hull or mesh; owned likewise */
+    st_Vec3 scale;   /* scale of the model along its x, y, z; 0: not scaled */
 } sti_Object;
 
-/* A value being read: whose it is, what it is called, where it stands. */
+/* A value being read: its object, key and place. */
 typedef struct sti_Value {
     sti_Object *object;
     const sti_Key *key;
     const json_t *json;
     const sti_Place *place;
 } sti_Value;
-/* Into the field that the key names; some put it elsewhere in the object. */
+/* Reads a value into the field of the key; some functions store it elsewhere in the object. */
 typedef st_Status sti_ReadValue(const sti_Value *v, void *field);
 
-/* Fail with "LABEL:LINE: message", or "LABEL: --set ...: message" where the place came from a set. */
+/* Fails with "LABEL:LINE: message", or "LABEL: --set ...: message" if the value came from an override. */
 st_Status sti_report(const sti_Reader *reader, const sti_Place *place, st_Status status, const char *format, ...)
     STI_PRINTF(4, 5);
-/* The same where there is no tree to find a place in; line 0: "LABEL: message". */
+/* Likewise without a tree; with line 0: "LABEL: message". */
 st_Status sti_report_line(const sti_Reader *reader, int line, st_Status status, const char *format, ...)
     STI_PRINTF(4, 5);
-/* The line where a part of the tree stands, and the file: the scene's own text, or that of a robot. */
+/* The line and the file of a part of the tree: in the scene file, or in that of a robot. */
 int sti_place_line(const sti_Reader *reader, const sti_Place *place, const char **label);
-/* An override that could not be applied at all: ST_ERR_ARGUMENT. */
+/* Fails with ST_ERR_ARGUMENT: an override could not be applied. */
 st_Status sti_report_set(const sti_Reader *reader, const char *set, const char *format, ...) STI_PRINTF(3, 4);
-/* Pass on what the core said of an object; a failure, which is in `reader->err`, is completed: subject, file,
- * and the line of the key it speaks of.                                                           */
+/* Returns the status of a call of the core. A failure's message, in `reader->err`, is completed with the subject,
+ * the file and the line of the key that it names. */
 st_Status sti_complete(const sti_Object *object, st_Status status);
-/* `WHO: KEY is FOUND, must be EXPECTED`. */
+/* Fails with `SUBJECT: KEY is FOUND, must be EXPECTED`. */
 st_Status sti_wrong(const sti_Object *object, const sti_Place *place, const char *what, const json_t *found,
                     const char *expected);
 
-/* Fill `object` (json, place, reader and kind are given) from its members. `family`: "of body "left"", or "". */
+/* Fills `object` (json, place, reader and kind are given) from its members. `family`: "of body "left"", or "". */
 st_Status sti_object_read(sti_Object *object, const char *family);
-/* An object that is a value: `motor of joint "hinge"`. Free it, or take what it owns. */
+/* Reads an object that is a value: `motor of joint "hinge"`. The caller frees it or takes over its data. */
 st_Status sti_inner_read(const sti_Value *v, sti_Object *inner);
 bool sti_object_has(const sti_Object *object, const char *key);
 void sti_object_free(sti_Object *object);
 
-/* Read one value into the object's def; the object's variant and the key's range apply. */
+/* Reads one value into the object's def; the object's variant and the key's range apply. */
 st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place);
 st_Status sti_vector_read(const sti_Object *object, const char *what, const json_t *value, const sti_Place *place,
                           st_Vec3 *out);
 
-/* A list of pairs of numbers, the first of them increasing and called `first` in messages: one column after the other
- * into the object's table.                                                                          */
+/* Reads a list of pairs of numbers into the object's table, one column after the other. The first numbers must
+ * increase; messages call them `first`. */
 st_Status sti_pairs_read(const sti_Value *v, const char *first, const char *expected);
 
-/* "PATH=VALUE" applied to the tree, and noted in `sets`. */
+/* Applies an override "PATH=VALUE" to the tree and stores it in `sets`. */
 st_Status sti_set_apply(sti_Reader *reader, const char *text);
 
-/* Text to tree, with overrides applied and robots taken in; reader->label, text, length and err are given.
- * Whether it succeeds or not, sti_reader_free().                                                   */
+/* Makes the tree from a text, applies overrides and adds robots. reader->label, text, length and err are given. The
+ * caller calls sti_reader_free() in any case. */
 st_Status sti_tree_read(sti_Reader *reader, const char *const *sets, int n_sets);
 void sti_reader_free(sti_Reader *reader);
-/* A whole file in one malloc'd block; 1 GiB at most. On failure *text is NULL. */
+/* Reads a whole file into one malloc'd block; 1 GiB at most. On failure *text is NULL. */
 st_Status sti_text_read(const char *path, bool pipes, char **text, size_t *length, st_Error *err);
 
-/* Take in every member of `robots`: its bodies, joints and the rest join those of the scene. */
+/* Reads every member of `robots` and adds its bodies, joints and other objects to the scene's lists. */
 st_Status sti_robots_read(sti_Reader *reader);
-/* With the scene built: links of one robot that overlap at the start do not touch. */
+/* Excludes contacts between links of one robot that overlap at the start. The scene has been built. */
 st_Status sti_overlaps_exclude(sti_Reader *reader);
-/* A line among the remarks, each once. */
+/* Adds a line to the remarks, unless it is already there. */
 st_Status sti_reader_remark(sti_Reader *reader, const char *format, ...) STI_PRINTF(2, 3);
-/* The tree of a scene that is nothing but the robot whose text this is. */
+/* The tree of a scene that consists of the robot of this text. */
 json_t *sti_robot_scene(const char *label);
 
-/* Tree to scene and system def. */
+/* Makes scene and system def from the tree. */
 st_Status sti_build(sti_Reader *reader);
 
-/* ---- words for messages ----------------------------------------------------------------------- */
+/* ---- texts of messages ------------------------------------------------------------------------ */
 
-/* Append to a text of `size` bytes; what does not fit is cut. */
+/* Appends to a text of `size` bytes; the rest is cut. */
 void sti_append(char *out, size_t size, const char *format, ...) STI_PRINTF(3, 4);
-/* `"heavy"`, `-1`, `a list of 2`, `an object`: a value as a message shows it. */
+/* A value as messages show it: `"heavy"`, `-1`, `a list of 2`, `an object`. */
 void sti_found_text(const json_t *value, char *out, size_t size);
 
 /* The candidate nearest to `word` by edit distance. Start with {.word = word}. */
 typedef struct sti_Nearest {
     const char *word;
-    const char *best; /* NULL: none is near */
+    const char *best; /* NULL: none is close */
     int distance;
-    int n;            /* candidates seen     */
+    int n;            /* number of candidates so far */
     char listed[256]; /* "a, b, c, ..."      */
 } sti_Nearest;
 void sti_nearest_try(sti_Nearest *nearest, const char *candidate);
-/* `; did you mean "mass"? Known: a, b, c`: what to say after a word that is not known. */
+/* A hint after an unknown word: `; did you mean "mass"? Known: a, b, c`. */
 void sti_nearest_text(const sti_Nearest *nearest, const char *known, char *out, size_t size);
 
 #endif

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <stiction/io.h>
 
-/* A cell must stay one cell. */
+/* Escapes text so that it stays in one cell. */
 static void put_cell(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++)
         fprintf(out, *text == '|' ? "\\%c" : "%c", *text);
 }
 
-/* A default as JSON, in code marks; "-" where there is none. False: no memory. */
+/* Writes a default as JSON in code marks; "-" if there is none. Returns false if out of memory. */
 static bool put_default(FILE *out, json_t *value)
 {
     bool ok = value != NULL;
@@ -48,7 +48,7 @@ static bool put_setting(FILE *out, const st_Setting *setting)
     return ok;
 }
 
-/* "`bar`, `box`": the variants that have the key; NULL: all. */
+/* "`bar`, `box`": the variants that have the key; nothing if all have it. */
 static void put_variants(FILE *out, const sti_Kind *kind, const sti_Key *key)
 {
     const char *comma = "";

@@ -1,15 +1,15 @@
-/* scene/report.c -- failing with file and line, or with the --set that did it. */
+/* scene/report.c -- fails with file and line, or with the --set that caused the error. */
 #include "scene/reader.h"
 
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Paths can be longer than a message: their end says more than their beginning. */
+/* A path can be longer than a message: only its end is shown. */
 #define LABEL_MAX 160
 
-/* The last override that gave `place` its value: the one whose path is the place's or leads to it. */
-static const sti_Set *set_behind(const sti_Reader *reader, const sti_Place *place)
+/* The last override that set the value at `place`: its path is that of the place or leads to it. */
+static const sti_Set *set_of_place(const sti_Reader *reader, const sti_Place *place)
 {
     char path[1024];
     sti_place_text(place, path, sizeof path);
@@ -22,7 +22,7 @@ static const sti_Set *set_behind(const sti_Reader *reader, const sti_Place *plac
 
 int sti_place_line(const sti_Reader *reader, const sti_Place *place, const char **label)
 {
-    /* The element that the part at `place`, or the nearest part around it, was made from; NULL: none. */
+    /* The XML element of the part at `place`, or of the nearest part around it; NULL: none. */
     const sti_Place *chain[STI_MAX_DEPTH];
     const json_t *part = reader->root;
     const sti_Element *found = NULL;
@@ -43,19 +43,19 @@ int sti_place_line(const sti_Reader *reader, const sti_Place *place, const char 
     return reader->xml ? 1 : sti_locate(reader->text, reader->length, place);
 }
 
-/* One line whatever a file's keys and names hold; "..." where it was cut. */
+/* Makes the message a single line, whatever keys and names contain; appends "..." if it was cut. */
 static void tidy(char *message, size_t size, bool cut)
 {
     for (char *c = message; *c != '\0'; c++)
         if (iscntrl((unsigned char)*c)) *c = '?';
     if (!cut || size < 8) return;
     size_t n = size - 4;
-    while (n > 0 && ((unsigned char)message[n] & 0xc0) == 0x80) /* not inside a UTF-8 character */
+    while (n > 0 && ((unsigned char)message[n] & 0xc0) == 0x80) /* do not cut inside a UTF-8 character */
         n--;
     memcpy(message + n, "...", 4);
 }
 
-/* "LABEL: --set SET: message", or "LABEL:LINE: message", or "LABEL: message" where line is 0. */
+/* "LABEL: --set SET: message", or "LABEL:LINE: message", or "LABEL: message" if line is 0. */
 static st_Status report(const sti_Reader *reader, const char *label, const char *set, int line, st_Status status,
                         const char *format, va_list args)
 {
@@ -77,7 +77,7 @@ static st_Status report(const sti_Reader *reader, const char *label, const char 
     tidy(message, size, more >= 0 && used + (size_t)more >= size);
     err->status = status;
     err->line = set == NULL ? line : 0;
-    /* Once for an override that is wrong at many places. */
+    /* An override that is wrong at many places is listed once. */
     sti_ErrorList *list = reader->errors;
     const bool again = set != NULL && list != NULL && list->set == set;
     if (list != NULL && !again && list->count++ < list->room) list->item[list->count - 1] = *err;
@@ -88,7 +88,7 @@ static st_Status report(const sti_Reader *reader, const char *label, const char 
 st_Status sti_report(const sti_Reader *reader, const sti_Place *place, st_Status status, const char *format, ...)
 {
     if (reader->err == NULL) return status;
-    const sti_Set *set = set_behind(reader, place);
+    const sti_Set *set = set_of_place(reader, place);
     const char *label = reader->label;
     int line = set != NULL ? 0 : sti_place_line(reader, place, &label);
     va_list args;
@@ -127,7 +127,7 @@ st_Status sti_wrong(const sti_Object *object, const sti_Place *place, const char
                       expected);
 }
 
-/* Where `word` stands in `text` as a whole word, or NULL. */
+/* The position of `word` in `text` as a whole word; NULL: none. */
 static const char *find_word(const char *text, const char *word)
 {
     size_t n = strlen(word);
@@ -139,8 +139,8 @@ static const char *find_word(const char *text, const char *word)
     return NULL;
 }
 
-/* The key of the object that a message of the core speaks of, or NULL: one that an override gave, else the
- * one it names first.                                                                                 */
+/* The key of the object that a message of the core is about; NULL: none. A key that an override set is preferred,
+ * else the first one in the message. */
 static const char *blamed_key(const sti_Object *object, const char *message)
 {
     const char *first = NULL, *blamed = NULL;
@@ -148,7 +148,7 @@ static const char *blamed_key(const sti_Object *object, const char *message)
         const char *key = object->kind->keys[k].key;
         const char *at = sti_object_has(object, key) ? find_word(message, key) : NULL;
         if (at == NULL) continue;
-        if (set_behind(object->reader, &(sti_Place){object->place, key, 0}) != NULL) return key;
+        if (set_of_place(object->reader, &(sti_Place){object->place, key, 0}) != NULL) return key;
         if (first == NULL || at < first) {
             first = at;
             blamed = key;
@@ -157,7 +157,7 @@ static const char *blamed_key(const sti_Object *object, const char *message)
     return blamed;
 }
 
-/* The line of an earlier member of the same top-level list with the same name, in `label`; 0: there is none. */
+/* The line of an earlier member of the same top-level list with the same name, in file `label`; 0: there is none. */
 static int line_of_namesake(const sti_Object *object, const char **label)
 {
     const sti_Place *place = object->place;
@@ -176,7 +176,7 @@ st_Status sti_complete(const sti_Object *object, st_Status status)
 {
     const st_Error *err = object->reader->err;
     if (status == ST_OK || status == ST_ERR_MEMORY) return status;
-    if (err == NULL) return ST_ERR_FORMAT; /* as it would be with a message */
+    if (err == NULL) return ST_ERR_FORMAT; /* the same status as with a message */
 
     sti_Place name_place = {object->place, "name", 0};
     const char *here = NULL, *first = NULL;
@@ -189,7 +189,8 @@ st_Status sti_complete(const sti_Object *object, st_Status status)
                           object->subject, line, elsewhere ? " of " : "", elsewhere ? first : "");
     }
 
-    /* The core opens with the thing's name as well: ours also knows things without one. */
+    /* The core's message also starts with the object's name. It is replaced by ours, which covers unnamed objects,
+     * too. */
     char message[sizeof err->message];
     memcpy(message, err->message, sizeof message);
     const char *rest = message, *after = strstr(message, "\": ");

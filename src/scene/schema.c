@@ -1,7 +1,7 @@
-/* scene/schema.c -- the JSON Schema of scene files, written from the reader's own tables.
+/* scene/schema.c -- writes the JSON Schema of scene files from the tables of the reader.
  *
- * An object with variants (a shape, a joint) becomes a list of alternatives, told apart by the constant
- * in their `type`: exactly one can match, and each has its own keys.
+ * An object with variants (a shape, a joint) becomes a list of alternatives with different constants in their
+ * `type`: exactly one can match, and each has its own keys.
  */
 #include "base/range.h"
 #include "scene/document.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <stiction/io.h>
 
-/* A key of an object, in one of its variants. */
+/* A key of an object in one of its variants. */
 typedef struct Described {
     const sti_Kind *kind;
     const sti_Key *key;
     int variant;
 } Described;
 
-/* Sizes beyond base/range.h are refused; by its unit it is seen what is a length. */
+/* A number within the limits of base/range.h. Its unit shows whether it is a length. */
 static json_t *a_number(sti_Range range, const char *unit)
 {
     const bool length = strcmp(unit, "m") == 0;
@@ -275,20 +275,20 @@ static json_t *object_schema(const sti_Kind *kind, int variant)
         json_t *schema = described(value_schema(kind, key, variant), key->unit, key->help, key->fallback,
                                    sti_default_value(kind, key, variant));
         properties = sti_with(properties, key->key, schema);
-        /* the first variant is what an object without the word is, where the word is not needed */
-        bool tells_apart = key->value == STI_VALUE_VARIANT && variant > 0;
-        if (sti_key_needed(kind, key, variant) || tells_apart)
+        /* a word that may be left out means the first variant */
+        bool distinguishes = key->value == STI_VALUE_VARIANT && variant > 0;
+        if (sti_key_needed(kind, key, variant) || distinguishes)
             required = sti_append_to(required, json_string(key->key));
     }
-    /* an empty list would be allowed, and say nothing */
+    /* an empty list is valid, but useless */
     json_t *schema = json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties, "required", required,
                                "additionalProperties", 0);
     if (json_array_size(json_object_get(schema, "required")) == 0) json_object_del(schema, "required");
     return schema;
 }
 
-/* A motor's profile and what stands beside it, as value.c checks it. A key that must not be there could only be null,
- * which its own schema refuses. */
+/* The keys beside `profile` of a motor, as checked by value.c. A key that must be absent is declared as null, which
+ * its own schema refuses. */
 static json_t *profile_schema(void)
 {
     json_t *none = json_pack("{s:n}", "const");
@@ -389,7 +389,7 @@ char *st_scene_schema(void)
     char *text = NULL;
     size_t size = 0;
     json_t *document = whole_schema();
-    /* Through a stream of our own, so that free() is the right end whatever allocator jansson was given. */
+    /* Written through our own stream, so that free() is correct whatever allocator jansson uses. */
     FILE *stream = document != NULL ? open_memstream(&text, &size) : NULL;
     if (stream != NULL) {
         bool failed = json_dumpf(document, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) != 0;

@@ -1,9 +1,9 @@
-/* scene/sets.c -- overrides "PATH=VALUE" of the command line, applied to the tree before anything is checked.
+/* scene/sets.c -- applies overrides "PATH=VALUE" of the command line to the tree, before it is checked.
  *
- * A path names parts from the top, "bodies/left/mass": members of objects by key, members of lists by their
- * name, else by their number from 0. All parts but the last must be there. A key may be new, a list member
- * may not. A star in a part stands for any characters: all members, or those whose names begin or end so. After a star,
- * members that lack the next part are passed over; at least one place must be reached.
+ * A path gives parts from the top, as in "bodies/left/mass": members of objects by key, members of lists by name or
+ * by number from 0. All parts except the last must exist. A key may be new, a list member may not. A star in a part
+ * matches any characters: all members, or those with a matching name. After a star, members that lack the next part
+ * are skipped; at least one place must be reached.
  */
 #include "base/names.h"
 #include "scene/reader.h"
@@ -12,17 +12,17 @@
 
 typedef struct Walk {
     sti_Reader *reader;
-    const char *text; /* of the whole override */
-    char *path;       /* resolved so far: list members by number */
+    const char *text; /* the whole override */
+    char *path;       /* path resolved so far: list members by number */
     size_t size;
     const json_t *value; /* copied to each place */
-    bool wild;           /* a part with a star came before */
-    int reached;         /* places */
+    bool wild;           /* an earlier part has a star */
+    int reached;         /* number of places */
 } Walk;
 
 #define REFUSE(walk, ...) sti_report_set((walk)->reader, (walk)->text, __VA_ARGS__)
 
-/* The member of a list by name, or by number; SIZE_MAX: none. */
+/* Finds the member of a list by name or number; SIZE_MAX: none. */
 static size_t find_member(const json_t *list, const char *part)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -60,7 +60,7 @@ static st_Status no_such_part(const Walk *walk, const json_t *parent, const char
     return REFUSE(walk, "%.100s is %s, it has no part \"%.60s\"", where, found, part);
 }
 
-/* Note the place at walk->path as given by this override. */
+/* Records that this override set the place at walk->path. */
 static st_Status sets_note(Walk *walk)
 {
     sti_Reader *reader = walk->reader;
@@ -80,7 +80,7 @@ static st_Status sets_note(Walk *walk)
     return ST_OK;
 }
 
-/* The value replaces a member, or is added where it is a key of an object. */
+/* Replaces a member by the value, or adds it as a new key of an object. */
 static st_Status sets_put(Walk *walk, json_t *parent, const char *key, size_t index)
 {
     json_t *value = json_deep_copy(walk->value);
@@ -92,7 +92,7 @@ static st_Status sets_put(Walk *walk, json_t *parent, const char *key, size_t in
 
 static st_Status descend(Walk *walk, json_t *parent, const char *path);
 
-/* One member of `parent`: the value goes there, or `rest` of the path goes on below it. */
+/* Puts the value at one member of `parent`, or continues with the `rest` of the path below it. */
 static st_Status sets_enter(Walk *walk, json_t *parent, const char *key, size_t index, const char *rest)
 {
     const size_t length = strlen(walk->path);
@@ -122,7 +122,7 @@ static st_Status descend(Walk *walk, json_t *parent, const char *path)
     if (!there && strchr(part, '*') != NULL) {
         walk->wild = true;
 
-        /* Every member that a part with a star stands for. */
+        /* A part with a star: every member that matches. */
         const char *key;
         json_t *child;
         for (size_t i = 0; i < json_array_size(parent); i++) {
@@ -136,7 +136,7 @@ static st_Status descend(Walk *walk, json_t *parent, const char *path)
         }
         return ST_OK;
     }
-    /* A missing `simulation` is made: every scene has one, written or not. */
+    /* A missing `simulation` is created, because every scene has one. */
     if (!there && rest != NULL && parent == walk->reader->root && strcmp(part, "simulation") == 0) {
         there = json_object_set_new(parent, part, json_object()) == 0;
         if (!there) return REFUSE(walk, "out of memory");
@@ -146,7 +146,7 @@ static st_Status descend(Walk *walk, json_t *parent, const char *path)
     return there ? sets_enter(walk, parent, part, index, rest) : no_such_part(walk, parent, part);
 }
 
-/* JSON where it is JSON, else a word: `nsgs` needs no quotes. NULL: neither JSON nor UTF-8. */
+/* Parses JSON; other text is a word, so that `nsgs` needs no quotes. NULL: neither JSON nor UTF-8. */
 static json_t *read_override(const char *text)
 {
     json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, NULL);
@@ -159,7 +159,7 @@ st_Status sti_set_apply(sti_Reader *reader, const char *text)
     Walk walk = {.reader = reader, .text = text != NULL ? text : "(null)"};
     if (equals == NULL || equals == text) return REFUSE(&walk, "must be PATH=VALUE, as in bodies/left/mass=2");
 
-    /* A resolved part may be longer than it was: 20 digits for a name of one letter, a key for a star. */
+    /* A resolved part may be longer than the given one: 20 digits for a name of one letter, a key for a star. */
     size_t length = (size_t)(equals - text);
     walk.size = 24 * length + 1024;
     walk.path = calloc(walk.size, 1);

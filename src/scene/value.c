@@ -1,4 +1,4 @@
-/* scene/value.c -- from JSON values to the fields of defs, one function a kind of value. */
+/* scene/value.c -- converts JSON values to fields of defs, one function per kind of value. */
 #include "base/range.h"
 #include "scene/geometry.h"
 #include "scene/grains.h"
@@ -13,7 +13,7 @@ static st_Status value_wrong(const sti_Value *v)
     return sti_wrong(v->object, v->place, v->key->key, v->json, sti_expected(v->key));
 }
 
-/* Exactly `count` numbers; `what` is the name of the list in messages, `expected` what it must be. */
+/* Reads exactly `count` numbers. For messages, `what` names the list and `expected` describes a valid one. */
 static st_Status read_some_numbers(const sti_Object *object, const char *what, const json_t *list,
                                    const sti_Place *place, size_t count, const char *expected, double *out)
 {
@@ -102,8 +102,7 @@ static st_Status out_of_range(const sti_Value *v, const sti_Place *place, const 
                       v->object->subject, what, x, smallest, largest);
 }
 
-/* Factors of the reader's own, which the core never sees: one number > 0, or three that are not 0, of which a negative
- * one mirrors. */
+/* Scale factors, which only the reader uses: one number > 0, or three that are not 0. A negative one mirrors. */
 static st_Status read_scale(const sti_Value *v, void *field)
 {
     (void)field;
@@ -254,12 +253,12 @@ static st_Status read_axes(const sti_Value *v, void *field)
     return ST_OK;
 }
 
-/* Things that are referred to by name. */
+/* Objects that are referred to by name. */
 typedef struct Named {
-    const char *list; /* of the scene */
+    const char *list; /* list of the scene */
     const char *plural, *singular;
     int (*find)(const st_Scene *scene, const char *name);   /* index1, 0: none                     */
-    const char *(*name)(const st_Scene *scene, int index1); /* NULL past the last                  */
+    const char *(*name)(const st_Scene *scene, int index1); /* NULL after the last */
 } Named;
 
 static int value_find_body(const st_Scene *scene, const char *name)
@@ -312,7 +311,7 @@ static const Named joints = {"joints", "joints before it", "joint", value_find_j
 static const Named forces = {"forces", "forces", "force", value_find_force, name_of_force};
 static const Named materials = {"materials", "materials", "material", find_material, material_name};
 
-/* Is it in the scene's text? Then it has an error of its own, and that suffices. */
+/* Is it in the text of the scene? Then its own error has been reported, which is enough. */
 static bool is_written(const sti_Reader *reader, const char *list, const char *name)
 {
     const json_t *members = json_object_get(reader->root, list);
@@ -381,7 +380,7 @@ static st_Status read_choice(const sti_Value *v, void *field)
                       found, text);
 }
 
-/* What a profile is made of stands beside it, and nothing else: a frequency of a constant would be passed over. */
+/* Checks that a profile has the keys that it needs and no others: a frequency of a constant would have no effect. */
 static st_Status value_check_profile(const sti_Object *motor)
 {
     static const struct {
@@ -407,14 +406,14 @@ static st_Status value_check_profile(const sti_Object *motor)
     return ST_OK;
 }
 
-/* A vector, and that there is one. */
+/* A vector, and a flag that it was given. */
 static st_Status read_side(const sti_Value *v, void *field)
 {
     v->object->def.tendon.has_side = true;
     return read_vector(v, field);
 }
 
-/* The motor's table, if it has one, becomes that of the outer object. */
+/* The table of the motor, if it has one, becomes that of the outer object. */
 static st_Status read_motor(const sti_Value *v, void *field)
 {
     sti_Object *object = v->object, inner;
@@ -426,12 +425,12 @@ static st_Status read_motor(const sti_Value *v, void *field)
     return status;
 }
 
-/* One array for both columns: the object owns it until the core has copied it. */
+/* One array has both columns. The object owns it until the core has copied it. */
 st_Status sti_pairs_read(const sti_Value *v, const char *first, const char *expected)
 {
     sti_Object *object = v->object;
     const char *key = v->key->key;
-    size_t n = json_array_size(v->json); /* 0 for anything but a list */
+    size_t n = json_array_size(v->json); /* 0 if it is no list */
     if (n == 0 || n > INT_MAX / 2) return value_wrong(v);
     object->table = malloc(2 * n * sizeof *object->table);
     if (object->table == NULL)
@@ -542,7 +541,7 @@ static st_Status read_object(const sti_Value *v, void *field)
     return json_is_object(v->json) ? ST_OK : value_wrong(v);
 }
 
-/* Along one axis of a periodic cell: the fields of the two ends are as far apart as its corners. */
+/* One axis of a periodic cell. The fields of the two ends are in its two corners. */
 static st_Status read_interval(const sti_Value *v, void *field)
 {
     double x[2], *lower = field, *upper = (double *)((char *)field + offsetof(st_Cell, upper));

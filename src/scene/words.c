@@ -1,4 +1,4 @@
-/* scene/words.c -- the words of messages: values as people write them, and "did you mean". */
+/* scene/words.c -- texts of messages: values as people write them, and "did you mean". */
 #include "base/number.h"
 #include "scene/reader.h"
 
@@ -15,7 +15,7 @@ void sti_append(char *out, size_t size, const char *format, ...)
     va_end(args);
 }
 
-/* At most 40 bytes of a string, not cutting a UTF-8 character in two. */
+/* At most 40 bytes of a string, without cutting a UTF-8 character. */
 static void quoted(const char *text, char *out, size_t size)
 {
     size_t length = strlen(text), cut = 40;
@@ -90,7 +90,7 @@ static int edit_distance(const char *a, const char *b)
 
 void sti_nearest_try(sti_Nearest *nearest, const char *candidate)
 {
-    /* A third of the letters may be wrong: "masss" finds "mass", "foo" finds nothing. */
+    /* A third of the letters may differ: "masss" finds "mass", "foo" finds nothing. */
     int limit = (int)words_least((int)strlen(nearest->word) / 3 + 1, 8);
     int distance = edit_distance(nearest->word, candidate);
     if (distance <= limit && (nearest->best == NULL || distance < nearest->distance)) {

@@ -1,6 +1,5 @@
-/* scene/write.c -- a scene back to text, robots taken in: for people to read and edit. What fits on a line stays on
- * one.
- */
+/* scene/write.c -- writes a scene with its robots as text that people can read and edit. A value that fits on a line
+ * is written on one. */
 #include "base/number.h"
 #include "scene/document.h"
 
@@ -10,7 +9,7 @@
 
 #define WIDTH 118
 
-/* Whole numbers as people write them: 150, not 1.5e+02. */
+/* Whole numbers without an exponent: 150, not 1.5e+02. */
 static void number_text(double x, char out[STI_NUMBER_SIZE])
 {
     if (x == floor(x) && fabs(x) < 1e15)
@@ -19,7 +18,7 @@ static void number_text(double x, char out[STI_NUMBER_SIZE])
         sti_number_text(out, x);
 }
 
-/* Characters of a value on one line; any number above WIDTH stands for too many. */
+/* Number of characters of a value on one line; any result above WIDTH means too many. */
 static size_t length_of_array(const json_t *value)
 {
     size_t n = 4, i;
@@ -43,7 +42,7 @@ static size_t length_of_array(const json_t *value)
     return n;
 }
 
-/* The text as it grows: `column` is where the line stands. */
+/* The text written so far; `column` is the length of its last line. */
 typedef struct Text {
     FILE *out;
     size_t column;
@@ -63,7 +62,7 @@ static void new_line(Text *text, size_t indent)
     text->column = indent;
 }
 
-/* A member of something that takes more than a line: on the same line as the one before where both fit. */
+/* Writes a member of a value of several lines, on the same line as the previous member if both fit. */
 static void put_member(Text *text, const char *key, const json_t *member, size_t indent, bool first, bool fill)
 {
     size_t length = length_of_array(member) + (key != NULL ? strlen(key) + 4 : 0);
@@ -142,7 +141,7 @@ static void put_value(Text *text, const json_t *value, size_t indent)
     }
 }
 
-/* Files of hulls and meshes are relative to the scene, which is to be elsewhere. */
+/* Adapts relative paths of hull and mesh files, because the scene is written to another folder. */
 static st_Status move_files(const sti_Reader *reader, json_t *shapes, const char *prefix)
 {
     for (size_t k = 0; k < json_array_size(shapes); k++) {
@@ -185,7 +184,7 @@ st_Status st_scene_convert_text(const char *from, size_t length, const char *lab
     reader.def = st_system_def();
     st_Status status = sti_tree_read(&reader, sets, n_sets);
     if (status == ST_OK) status = st_scene_create(&reader.scene, err);
-    if (status == ST_OK) status = sti_build(&reader); /* what is written can be read again */
+    if (status == ST_OK) status = sti_build(&reader); /* check that the written scene can be read */
     if (status == ST_OK && text != NULL) status = write_text(&reader, prefix != NULL ? prefix : "", text);
     if (status == ST_OK && remarks != NULL) {
         *remarks = reader.remarks != NULL ? reader.remarks : calloc(1, 1);
