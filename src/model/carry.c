@@ -1,8 +1,9 @@
-/* model/carry.c -- from a world to the one that follows it when its scene is changed between two steps.
+/* model/carry.c -- carries the state of a world over to the world that replaces it when its scene is changed between
+ * two steps.
  *
- * Objects are known again by their names. The frames of joints and springs were fixed in the bodies when they were
- * described, with the bodies as they stood then: of those that stay they are copied and not made anew, and so are the
- * zeros of angles, the turns counted, and what gears hold.
+ * Objects are identified by their names. The frames of joints and springs were fixed in the bodies at the poses of
+ * that time. For joints and springs that stay, these frames are copied, not computed again, and so are the zeros of
+ * angles, the counted turns, and the constants of gears.
  */
 #include "model/world.h"
 
@@ -20,7 +21,7 @@ void sti_carry_bodies(sti_World *world, const sti_Before *before)
         const int was = find_before(world, before, STI_BODY, b);
         double full[6];
         if (was < 1) continue;
-        /* All six velocities of a body, without those that are locked now. */
+        /* All six velocities of a body, without those that are now locked. */
         const sti_Body *body = &before->world->body[was];
         memset(full, 0, 6 * sizeof *full);
         for (int k = 0; k < body->n_dofs; k++)
@@ -47,7 +48,7 @@ static bool same_body(const sti_World *world, int now, const sti_Before *before,
 static bool joint_stays(const sti_World *world, int now, const sti_Before *before, int was)
 {
     const st_JointDef *a = &world->scene->joint[now], *b = &before->world->scene->joint[was];
-    /* Every copy of a scene makes directions unit vectors once more: the last digits may differ. */
+    /* Every copy of a scene normalises directions again, so that the last digits may differ. */
     return a->type == b->type && same_body(world, a->a.index1, before, b->a.index1) &&
            same_body(world, a->b.index1, before, b->b.index1) && same_vector(a->point, b->point) &&
            same_vector(a->point_b, b->point_b) && same_vector(a->axis, b->axis) && same_vector(a->axis_b, b->axis_b) &&
@@ -65,7 +66,7 @@ static bool spring_stays(const sti_World *world, int now, const sti_Before *befo
            fabs(p.w - r.w) + norm(sub(vec3(p.x, p.y, p.z), vec3(r.x, r.y, r.z))) <= 1e-12;
 }
 
-/* An angle of the new world goes on from one of the old; either may be -1. */
+/* An angle of the new world continues one of the old; either may be -1. */
 static void carry_angle(sti_World *world, int now, const sti_Before *before, int was)
 {
     if (now < 0 || was < 0) return;
@@ -107,7 +108,7 @@ void sti_carry_attachments(sti_World *world, sti_Before *before)
     }
 }
 
-/* A gear holds what it held, if it is the same and on the same joints. */
+/* A gear keeps its constant if it is the same and on the same joints. */
 void sti_carry_gears(sti_World *world, const sti_Before *before)
 {
     for (int k = 0; k < world->n_joints; k++) {

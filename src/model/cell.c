@@ -1,8 +1,8 @@
-/* model/cell.c -- shapes in a periodic cell: which go through all of it, and which it has no room for.
+/* model/cell.c -- shapes in a periodic cell: which extend through the whole cell, and which are too large for it.
  *
- * Two bodies meet at their nearest images (math/cell.h). That is all of their contacts if no other images can touch: a
- * body that moves is at most half as wide as the cell is long. Planes, and walls and floors that go through the whole
- * cell, have no images along such an axis: they touch the image of a body that is in the cell.
+ * Two bodies touch at their nearest images (math/cell.h). These are all their contacts if no other images can touch,
+ * so a moving body may be at most half as wide as the cell is long. Planes, and walls and floors that extend through
+ * the whole cell, have no images along that axis: they touch the image of a body that is in the cell.
  */
 #include "model/world.h"
 
@@ -18,7 +18,7 @@ static bool can_turn(const sti_Body *body)
     return can_move(body, 3) || can_move(body, 4) || can_move(body, 5);
 }
 
-/* Shape k along axis e, where the widest grain reaches as far as `grain` from its centre. */
+/* Checks shape k along axis e. The widest grain reaches `grain` from its centre. */
 static st_Status compile_along(sti_World *world, int k, int e, double grain, st_Error *err)
 {
     sti_Collider *c = &world->collider;
@@ -44,7 +44,7 @@ static st_Status compile_along(sti_World *world, int k, int e, double grain, st_
         c->spans[k] |= through | stays;
         return ST_OK;
     }
-    /* the lever of a body that cannot turn is never needed: each of its shapes may have an image of its own */
+    /* the lever of a body that cannot turn is never needed, so each of its shapes may have its own image */
     const double reach = can_turn(body) ? c->body_reach[scene->shape_body[k]] : shape->reach;
     if (4 * reach <= length) return ST_OK;
     const sti_Bounds box = sti_shape_bounds(shape, pose);
@@ -72,7 +72,7 @@ st_Status sti_cell_compile(sti_World *world, st_Error *err)
     const sti_Collider *c = &world->collider;
     const st_Scene *scene = world->scene;
     if (!scene->cell.repeats) return ST_OK;
-    double grain = 0; /* of bodies that turn: others may be walls that are driven */
+    double grain = 0; /* only bodies that turn: others may be driven walls */
     for (int b = 1; b < world->n_bodies; b++)
         if (can_turn(&world->body[b]) && isfinite(c->body_reach[b])) grain = fmax(grain, c->body_reach[b]);
     for (int k = 0; k < c->n_shapes; k++)
@@ -81,7 +81,7 @@ st_Status sti_cell_compile(sti_World *world, st_Error *err)
     return ST_OK;
 }
 
-/* Along axes that the shape goes through it has no images; a wall that stays is where it is. */
+/* A shape has no images along axes that it extends through, and a fixed wall is not moved. */
 st_Vec3 sti_cell_shift_of(const sti_World *world, int shape, st_Vec3 centre)
 {
     if (sti_is_absent(world, world->scene->shape_body[shape])) return vec3(0, 0, 0);

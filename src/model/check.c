@@ -1,4 +1,4 @@
-/* model/check.c -- what joints, motors, springs and forces must be, before a scene takes them. */
+/* model/check.c -- checks joints, motors, springs and forces before a scene accepts them. */
 #include "model/check.h"
 
 #include "collide/shape.h"
@@ -7,11 +7,11 @@
 #include "model/tendon.h"
 #include "model/time_factor.h"
 
-/* The same for a prescribed motion's start [m or rad], and for the right angle of a universal joint. */
+/* Likewise for the start of a prescribed motion [m or rad], and for the right angle of a universal joint. */
 #define MOTION_MISMATCH 1e-6
 #define RIGHT_ANGLE     1e-6
 
-/* Joints and springs act between two bodies that can move against each other. */
+/* Joints and springs must act between two bodies that can move relative to each other. */
 static st_Status check_ends(const st_Scene *scene, Subject s, st_BodyId a, st_BodyId b)
 {
     char *const *name = scene->names[STI_BODY].name;
@@ -57,12 +57,12 @@ static st_Status check_distance(Subject s, const st_JointDef *def)
     if (apart == 0)
         return BAD(s, "point and point_b coincide at (%g, %g, %g): a distance of 0 has no direction, use a ball joint",
                    def->point.x, def->point.y, def->point.z);
-    return ST_OK; /* a length that does not fit the positions: step/drift/initial.c */
+    return ST_OK; /* step/drift/initial.c checks a length that does not fit the positions */
 }
 
 static bool is_limit(double lower, double upper)
 {
-    return lower != -INFINITY || upper != INFINITY; /* NaN is one, and refused */
+    return lower != -INFINITY || upper != INFINITY; /* NaN counts as a limit, and is refused */
 }
 
 static bool is_limited(const st_JointDef *def)
@@ -76,13 +76,13 @@ static bool is_driven(const st_JointDef *def)
            def->motor.type != ST_MOTOR_NONE;
 }
 
-/* Which coordinate all drives speak of; left at "default" where the joint has none. */
+/* The coordinate on which all drives act; it stays "default" if the joint has none. */
 static st_Status check_coordinate(Subject s, st_JointDef *def)
 {
     unsigned free = sti_joint_coordinates(def->type);
     if (st_coordinate_name(def->coordinate) == NULL)
         return BAD(s, "coordinate is %d, not a coordinate", (int)def->coordinate);
-    if (def->coordinate == ST_COORDINATE_DEFAULT) { /* most ball joints have no axis that means anything */
+    if (def->coordinate == ST_COORDINATE_DEFAULT) { /* the axis of most ball joints has no meaning */
         if (def->type != ST_JOINT_BALL || is_driven(def)) def->coordinate = sti_joint_coordinate(def->type);
         return ST_OK;
     }
@@ -110,7 +110,7 @@ st_Status sti_check_limits(Subject s, const char *which, st_Coordinate coordinat
     return ST_OK;
 }
 
-/* Limits, friction, spring and motor: all need something to act on. */
+/* Limits, friction, spring and motor need a coordinate to act on. */
 static st_Status check_drives(Subject s, st_JointDef *def, double start)
 {
     STI_TRY(check_restitution(s, def->restitution));
@@ -132,7 +132,7 @@ static st_Status check_drives(Subject s, st_JointDef *def, double start)
                    st_coordinate_name(def->coordinate));
     STI_TRY(sti_check_limits(s, "", def->coordinate, def->lower, def->upper));
     STI_TRY(sti_check_limits(s, "other_", other, def->other_lower, def->other_upper));
-    /* The swing has no direction where the axes agree, which is where a force along it is wanted most. */
+    /* The swing has no direction if the axes agree, where a force along it matters most. */
     const char *what = def->motor.type != ST_MOTOR_NONE           ? "motor"
                        : def->friction != 0                       ? "friction"
                        : def->armature != 0                       ? "armature"
@@ -207,7 +207,7 @@ st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st
         def->a = def->b = ST_GROUND; /* it acts on the bodies of its two joints */
     } else if (def->type == ST_JOINT_TENDON) {
         STI_TRY(sti_tendon_check(scene, s, def, path, &start));
-        def->collide = true; /* nothing is joined */
+        def->collide = true; /* it joins nothing */
     } else {
         STI_TRY(check_ends(scene, s, def->a, def->b));
         STI_TRY(check_place(s, "point", def->point));
@@ -225,7 +225,7 @@ st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st
         STI_TRY(check_direction(s, "axis_b", &def->axis_b));
     }
     if (def->type == ST_JOINT_BALL) {
-        /* A ball joint's axes matter where something acts on its swing or twist. */
+        /* The axes of a ball joint matter if something acts on its swing or twist. */
         if (def->axis_b.x == 0 && def->axis_b.y == 0 && def->axis_b.z == 0) def->axis_b = def->axis;
         STI_TRY(check_direction(s, "axis_b", &def->axis_b));
     }
@@ -288,7 +288,7 @@ st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def)
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));
     if (def->table.n_table != 0) {
-        /* Force over elongation. */
+        /* A table of force over elongation. */
         const st_Profile *table = &def->table;
         if (table->n_table < 2 || table->times == NULL || table->values == NULL)
             return BAD(s, "its table has %d entries, must have at least 2", table->n_table);
@@ -341,14 +341,14 @@ st_Status sti_check_force(const st_Scene *scene, Subject s, const st_ForceDef *d
     STI_TRY(check_not_negative(s, "angular_drag", def->angular_drag));
     STI_TRY(check_number(s, "kutta_lift", def->kutta_lift));
     STI_TRY(check_number(s, "magnus_lift", def->magnus_lift));
-    if (scene->body[def->body.index1].fixed && !def->adhesion) /* which pulls at others, too */
+    if (scene->body[def->body.index1].fixed && !def->adhesion) /* adhesion pulls at other bodies, too */
         return BAD(s, "acts on \"%s\", which does not move", scene->names[STI_BODY].name[def->body.index1]);
     return check_own_profile(s, &def->profile);
 }
 
 /* ---- bodies and shapes -------------------------------------------------------------------------- */
 
-/* What bodies and shapes must be, before a scene takes them. */
+/* Checks bodies and shapes before a scene accepts them. */
 
 static st_Status check_pose(Subject s, st_Pose *pose)
 {
@@ -356,8 +356,8 @@ static st_Status check_pose(Subject s, st_Pose *pose)
     return check_orientation(s, "orientation", &pose->q);
 }
 
-/* Has the symmetric matrix with this diagonal and d = m01, e = m02, f = m12 no negative eigenvalue? By all its
- * principal minors.                                                                                */
+/* Has the symmetric matrix with this diagonal and d = m01, e = m02, f = m12 no negative eigenvalue? Checks all its
+ * principal minors. */
 static bool is_not_negative(double a, double b, double c, double d, double e, double f)
 {
     return a >= 0 && b >= 0 && c >= 0 && a * b - d * d >= 0 && b * c - f * f >= 0 && a * c - e * e >= 0 &&
@@ -444,8 +444,8 @@ st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, st
     if ((members & ST_MEMBER_TRIANGLES) == 0) def->n_triangles = 0;
     if ((members & ST_MEMBER_HEIGHTS) == 0) def->n_x = def->n_y = 0;
     if (sti_shape_cache_find(&scene->shape_cache, def) >= 0) return ST_OK;
-    /* Compiled here to see that it can be: what is wrong is said where it is given. That it has no volume is wrong only
-     * where its mass is needed (mass.c).                                                           */
+    /* Compiled here to find errors when the shape is added. A shape without volume is an error only if its mass is
+     * needed (mass.c). */
     sti_Shape compiled;
     st_Error why = {0};
     st_Status status = sti_shape_compile(def, &scene->allocator, &compiled, &why);

@@ -1,4 +1,4 @@
-/* model/check.h -- checks at the scene's door: every refusal names the thing and the value. */
+/* model/check.h -- checks of a scene's defs: every message names the object and the value. */
 #ifndef STI_MODEL_CHECK_H
 #define STI_MODEL_CHECK_H
 
@@ -7,7 +7,7 @@
 #include "math/quat.h"
 #include "model/scene.h"
 
-/* The thing being added, for messages: kind "name". */
+/* The object being added, for messages: kind "name". */
 typedef struct Subject {
     const char *kind, *name;
     st_Error *err;
@@ -49,7 +49,7 @@ static inline st_Status check_positive(Subject s, const char *what, double x)
     return BAD(s, "%s is %g, must be from %g to %g", what, x, STI_SMALLEST, STI_LARGEST);
 }
 
-/* Either sign, but neither 0 nor nearly. */
+/* Either sign, but not 0 or nearly 0. */
 static inline st_Status check_not_zero(Subject s, const char *what, double x, double smallest, double largest)
 {
     if (sti_between(fabs(x), smallest, largest)) return ST_OK;
@@ -75,7 +75,7 @@ static inline st_Status check_restitution(Subject s, double e)
     return BAD(s, "restitution is %g, must be from 0 to 1", e);
 }
 
-/* Made a unit vector. */
+/* Normalises the vector. */
 static inline st_Status check_direction(Subject s, const char *what, st_Vec3 *v)
 {
     double length = norm(*v);
@@ -86,7 +86,7 @@ static inline st_Status check_direction(Subject s, const char *what, st_Vec3 *v)
     return ST_OK;
 }
 
-/* Any quaternion of about unit length is taken and made a unit one: people write rounded digits. */
+/* Accepts any quaternion of about unit length and normalises it, because people write rounded digits. */
 static inline st_Status check_orientation(Subject s, const char *what, st_Quat *q)
 {
     double length = quat_norm(*q);
@@ -103,11 +103,11 @@ static inline st_Status check_body_id(const st_Scene *scene, Subject s, const ch
     return BAD(s, "%s is body number %d, there are %d", what, id.index1, scene->n_bodies - 1);
 }
 
-/* check.c: what may be settled (a unit axis, a rest length) is settled in the def. */
+/* check.c. Values that follow from others (a unit axis, a rest length) are set in the def. */
 st_Status sti_check_body(Subject s, st_BodyDef *def);
-/* And what a shape of a new kind weighs. */
+/* Also computes the mass of a shape of a new kind. */
 st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, sti_CachedMass *mass);
-/* path: room for STI_TENDON_PARTS, filled where it is a tendon. */
+/* path: room for STI_TENDON_PARTS, filled for a tendon. */
 st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st_TendonPoint *path);
 /* Limits of a coordinate of a joint; `which`: "", or "other_" for its other coordinate. */
 st_Status sti_check_limits(Subject s, const char *which, st_Coordinate coordinate, double lower, double upper);

@@ -1,13 +1,13 @@
-/* model/collider.c -- the world's shapes compiled, where they are, and which pairs are near. */
+/* model/collider.c -- the compiled shapes of the world, their poses, and the pairs that are near. */
 #include "math/parallel.h"
 #include "model/world.h"
 
 #include <stdlib.h>
 
-/* Ids of contacts: 21 bits a shape, 20 a feature; larger ids are limits and drives. */
+/* Ids of contacts: 21 bits per shape, 20 per feature; larger ids are limits and drives. */
 #define MAX_SHAPES (1 << 21)
 
-/* ---- who may touch whom -------------------------------------------------------------------------- */
+/* ---- which pairs may touch ----------------------------------------------------------------------- */
 
 static int by_key(const void *x, const void *y)
 {
@@ -26,7 +26,7 @@ static bool is_excluded(const sti_Collider *c, int a, int b)
     return c->n_excluded > 0 && bsearch(&key, c->excluded, (size_t)c->n_excluded, sizeof key, by_key) != NULL;
 }
 
-/* By what the scene says of them. */
+/* Does the scene let the two shapes touch? */
 static bool are_to_touch(const sti_World *world, int i, int j)
 {
     const int *owner = world->scene->shape_body;
@@ -50,8 +50,8 @@ static bool collider_may_touch(const void *ctx, int i, int j, sti_PairKey *out)
     return true;
 }
 
-/* Two half spaces have no distance from each other, nor have two height fields. A body that is nothing else, and that
- * neither joint nor spring holds, would fall through one without a word.                                            */
+/* Two half spaces have no distance, nor have two height fields. A body that consists only of such shapes, without
+ * joint or spring, would fall through another one without any message. */
 static bool is_endless(const st_ShapeDef *shape)
 {
     return shape->type == ST_SHAPE_PLANE || shape->type == ST_SHAPE_HEIGHT_FIELD;
@@ -80,7 +80,7 @@ static bool same_pose(const st_Pose *a, const st_Pose *b)
 
 /* ---- life ---------------------------------------------------------------------------------------- */
 
-/* The arrays that are compiled; those of each world. */
+/* The arrays that are compiled, and those of each world. */
 enum { N_COMPILED = 10, N_PLACING = 9 };
 
 static sti_Span *collider_list_compiled(sti_World *world, sti_Span span[N_COMPILED])
@@ -117,8 +117,8 @@ static sti_Span *list_placing(sti_World *world, sti_Span span[N_PLACING])
     return memcpy(span, all, sizeof all);
 }
 
-/* What margins and dead bands of a shape are parts of [m]: its least width; of a mesh, of the box around it; of a bar
- * its length. In a plane widths across it do not count.                                                */
+/* The length to which margins and dead bands of a shape are relative [m]: its least width; for a mesh that of its
+ * bounding box; for a bar its length. In a plane, widths across it do not count. */
 static double collider_size_of(const sti_Shape *shape, const st_Pose *pose, unsigned planar)
 {
     if (planar != 0 && shape->type != ST_SHAPE_PLANE && shape->type != ST_SHAPE_SPHERE) {
@@ -174,7 +174,8 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
     for (int k = 0; k < c->n_shapes; k++)
         c->cacheable[k] = sti_shape_is_cacheable(world, k);
     STI_TRY(sti_cell_compile(world, err));
-    /* Bodies joined by a joint, unless it says so; pairs that the scene excludes. The ground touches all. */
+    /* Excludes bodies connected by a joint, unless the joint allows contact, and pairs that the scene excludes. The
+     * ground touches all. */
     const st_Scene *scene = world->scene;
     for (int k = 0; k < scene->n_joints; k++) {
         const st_JointDef *joint = &scene->joint[k];
@@ -225,7 +226,8 @@ st_Status sti_collider_open(sti_World *world, st_Error *err)
     for (int k = 0; status == ST_OK && k < n; k++) {
         const sti_Body *body = &world->body[world->scene->shape_body[k]];
         const sti_Shape *shape = sti_shape_of(c, k);
-        const bool drawn = c->class[k] != STI_CLASS_BALL && body->planar != 0; /* across the plane, beyond its ball */
+        const bool drawn =
+            c->class[k] != STI_CLASS_BALL && body->planar != 0; /* across the plane, beyond its bounding ball */
         c->ball[k].radius = drawn ? INFINITY : shape->reach;
         extent[k] = !isfinite(shape->reach) ? STI_EXTENT_PLANE
                     : body->n_dofs == 0     ? STI_EXTENT_FIXED
@@ -253,10 +255,10 @@ void sti_collider_close(sti_World *world)
 
 /* ---- placing ------------------------------------------------------------------------------------- */
 
-/* A sum of ways that are smaller than its rounding still grows. */
+/* A sum of steps that are smaller than its rounding still grows. */
 #define PATH_ROUNDING 4e-16
 
-/* Where a body was placed first is no way. */
+/* The first placement of a body is not counted as motion. */
 static double collider_way_to(const st_Pose *from, const st_Pose *to, double reach)
 {
     const bool first = from->q.w == 0 && from->q.x == 0 && from->q.y == 0 && from->q.z == 0;
@@ -276,7 +278,7 @@ static void place_shape(sti_World *world, int k)
     c->ball[k].centre = c->class[k] == STI_CLASS_BALL ? pose.p : pose_point(pose, shape->middle);
 }
 
-/* A body that has moved, and its shapes: what does not move keeps its boxes. */
+/* Places a body that has moved, and its shapes. Others keep their boxes. */
 static st_Status place_body(sti_World *world, const double *q, int b, st_Error *err)
 {
     sti_Collider *c = &world->collider;
@@ -294,14 +296,14 @@ static st_Status place_body(sti_World *world, const double *q, int b, st_Error *
     return ST_OK;
 }
 
-/* Bodies by a team; of each part the first that could not be placed, or -1. */
+/* Places bodies by a team. For each part, the first body that could not be placed, or -1. */
 typedef struct Placing {
     sti_World *world;
     const double *q;
     int failed[STI_PARTS];
 } Placing;
 
-/* The first time, and after a failure, sleepers and the ground are placed, too. */
+/* The first time, and after a failure, sleeping bodies and the ground are placed, too. */
 static void place_part(void *ctx, int part, int64_t first, int64_t end)
 {
     Placing *placing = ctx;
@@ -324,23 +326,24 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
     for (int k = 0; k < parts; k++) {
         if (placing.failed[k] < 0) continue;
         c->placed = false;
-        return place_body(world, q, placing.failed[k], err); /* for its message */
+        return place_body(world, q, placing.failed[k], err); /* call again for the message */
     }
     c->placed = true;
     return ST_OK;
 }
 
-/* ---- ahead --------------------------------------------------------------------------------------- */
+/* ---- expected motion ----------------------------------------------------------------------------- */
 
 static sti_Bounds bounds_shifted(sti_Bounds b, st_Vec3 by)
 {
     return (sti_Bounds){add(b.lo, by), add(b.hi, by)};
 }
 
-/* A shape's box and the boxes at the ends of its foreseen ways, with room for turning and for a body that is thrown
- * aside at half its speed. That covers every contact which closing_speed (contact.c) foresees: a way of length d passes
- * a point at the distance x along a direction in which it goes farther than x by at most x sin(angle) <= d/2. So the
- * pairs do not depend on how large the fat boxes happen to be, and a clone finds the contacts of the original. */
+/* The box of a shape and the boxes at the ends of its expected motions, with room for rotation and for a body that
+ * is thrown aside at half its speed. This covers every contact that closing_speed (contact.c) expects: a motion of
+ * length d passes a point at the distance x along a direction in which it goes farther than x by at most x
+ * sin(angle) <= d/2. So the pairs do not depend on the size of the fat boxes, and a clone finds the contacts of the
+ * original. */
 static sti_Bounds collider_sweep(const sti_World *world, int shape)
 {
     const sti_Collider *c = &world->collider;
@@ -392,7 +395,7 @@ double sti_collider_foresee(sti_World *world)
 void sti_collider_settle(sti_World *world, const double *q, int body)
 {
     sti_Collider *c = &world->collider;
-    if (!c->placed) return; /* all will be */
+    if (!c->placed) return; /* all will be placed later */
     (void)place_body(world, q, body, NULL);
     c->travel[body] = 0;
     for (int k = world->scene->first_shape[body]; k >= 0; k = world->scene->next_shape[k])

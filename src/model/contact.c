@@ -1,12 +1,12 @@
 /* model/contact.c -- the contacts of all pairs of shapes that are near, by one thread or a team.
  *
- *     place the shapes  ->  which are near (collide/broad/near_pairs.h)  ->  for each pair: is it near, where does it
- *     touch  ->  for each point: does it matter, and the contact that it becomes
+ *     place the shapes  ->  near pairs (collide/broad/near_pairs.h)  ->  for each pair: is it near, and where does it
+ *     touch  ->  for each point: is it needed, and its contact
  *
- * The contact frame is (n, t1, t2), normal from body a to body b. Where both bodies move across one world axis e only
- * (a planar scene), the contact has one tangent, e x n, and a block of size 2.
+ * The contact frame is (n, t1, t2), normal from body a to body b. If both bodies move only across one world axis e (a
+ * planar scene), the contact has one tangent, e x n, and a block of size 2.
  *
- * A pile makes millions of contacts per second: each is written once, at its final place.
+ * A pile makes millions of contacts per second: each is written once, at its final position in memory.
  */
 #include "model/world.h"
 
@@ -14,40 +14,40 @@
 #include "collide/validate.h"
 #include "math/parallel.h"
 
-/* What is the same for all pairs, then what was looked up for the pair at hand, so far as it was needed. */
+/* Data common to all pairs, then data of the current pair, looked up when needed. */
 typedef struct ContactTask {
     sti_World *world;
     st_Sink *sink;
     st_Error *err;
     double margin;
-    double pair_margin;   /* of the pair at hand: sti_pair_margin                                    */
-    sti_Points *points;   /* room for those of a pair                                              */
-    int plane;            /* the last plane that was met, -1: none                                    */
+    double pair_margin;   /* margin of the current pair, by sti_pair_margin */
+    sti_Points *points;   /* room for the points of a pair */
+    int plane;            /* the last plane used, -1: none */
     st_Vec3 plane_normal; /* its normal                                                            */
 
     sti_Pair pair;
     int a, b;        /* its bodies                                                                 */
-    st_Vec3 image;   /* from shape j to its image nearest to shape i: whole periodic cells         */
-    sti_Collide how; /* how.margin is `pair_margin` and the ways that its bodies are expected to go     */
+    st_Vec3 image;   /* shift of shape j to its image nearest to shape i: whole periodic cells */
+    sti_Collide how; /* how.margin is `pair_margin` plus the expected motion of its bodies */
 
     sti_Surface own;
-    const sti_Surface *surface; /* in the table, or `own`; NULL: not looked up yet, nor what follows */
-    int count;                  /* velocities of both bodies                                       */
-    uint64_t id;                /* of the pair's contacts, but for the feature                     */
-    bool slides;                /* there is friction, whatever the point                           */
+    const sti_Surface *surface; /* in the table, or `own`; NULL: not looked up yet, nor are the next members */
+    int count;                  /* number of velocities of both bodies */
+    uint64_t id;                /* id of the pair's contacts, without the feature */
+    bool slides;                /* there is friction at every point */
 
-    st_Vec3 normal; /* of the last point, which the next of a patch shares                        */
-    bool foreseen;  /* `closing` is known: how fast the pair closes along it                      */
+    st_Vec3 normal; /* normal of the last point, which the next point of a patch often shares */
+    bool foreseen;  /* `closing` is valid: the closing speed of the pair along the normal */
     double closing;
-    bool framed; /* so are `dim` and `tangent`                                                 */
+    bool framed; /* `dim` and `tangent` are valid */
     int dim;
     st_Vec3 tangent;
 } ContactTask;
 
 /* ---- one point ------------------------------------------------------------------------------------ */
 
-/* How fast a contact along n may close: bodies go on as foreseen, or one of them does and the other is stopped, or
- * one is thrown aside: in a collapsing pile at half its speed, hardly ever faster.                */
+/* The largest expected closing speed of a contact along n: both bodies continue as expected, or one does and the
+ * other is stopped, or one is thrown aside. In a collapsing pile that happens at half its speed, hardly ever faster. */
 static double contact_closing_speed(const ContactTask *task, st_Vec3 n)
 {
     const sti_World *world = task->world;
@@ -64,8 +64,7 @@ static double contact_closing_speed(const ContactTask *task, st_Vec3 n)
     return fastest;
 }
 
-/* Can nothing move along the tangents, up to rounding (a one-dimensional scene)? Then there is no friction to speak of.
- */
+/* Can nothing move along the tangents, up to rounding (a one-dimensional scene)? Then there is no friction. */
 static bool nothing_slides(const ContactTask *task, const sti_ContactEntry *entry)
 {
     const int dim = entry->dim;
@@ -79,15 +78,15 @@ static bool nothing_slides(const ContactTask *task, const sti_ContactEntry *entr
     return across <= 1e-12 * along;
 }
 
-/* A point of the task's pair: a contact, if it is within the margin or foreseen to be. It is written at its final
- * place, number by number: a copy of a record would wait for the numbers that were just written into it.  */
+/* Adds a point of the current pair as a contact if it is within the margin or expected to be. It is written at its
+ * final position, number by number: copying a record would wait for the numbers that were just written. */
 static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
 {
     const sti_World *world = task->world;
     const sti_Collider *c = &world->collider;
     const sti_Body *a = &world->body[task->a], *b = &world->body[task->b];
     const st_Vec3 n = point->normal;
-    /* points of a patch share their normal, and what follows from it */
+    /* points of a patch share their normal and everything derived from it */
     const bool same_normal = n.x == task->normal.x && n.y == task->normal.y && n.z == task->normal.z;
     if (!(task->foreseen || task->framed) || !same_normal) {
         task->normal = n;
@@ -104,7 +103,7 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
         task->surface = sti_surface_of(world, task->pair.i, task->pair.j, &task->own);
         task->count = a->n_dofs + b->n_dofs;
         task->id = sti_contact_id(task->pair.i, task->pair.j, 0);
-        /* a free body can slide; and where turning is opposed there is friction in any case */
+        /* a free body can slide; and rolling or spinning friction needs friction in any case */
         task->slides = a->n_dofs == 6 || b->n_dofs == 6 || task->surface->rolling > 0 || task->surface->spinning > 0;
     }
     const sti_Surface *surface = task->surface;
@@ -117,14 +116,14 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
                         sti_shape_label(world->scene, task->pair.j).text, point->point.x, point->point.y,
                         point->point.z, point->gap);
     if (!task->framed) {
-        /* the world axis across which both bodies move, orthogonal to the normal; -1: a contact in space */
+        /* the world axis across which both bodies move, if orthogonal to the normal; -1: a contact in space */
         const double along[3] = {n.x, n.y, n.z};
         int axis = -1;
         for (int e = 2; e >= 0 && task->how.planar >= 0; e--)
             if (((unsigned)(a->planar & b->planar) >> e & 1u) != 0 && fabs(along[e]) < 1e-9) axis = e;
         task->dim = surface->mu == 0 ? 1 : (axis >= 0 ? 2 : 3);
         task->tangent = axis >= 0 ? cross(vec3_axis(axis), n) : orthogonal(n);
-        if (sti_is_slender(surface)) { /* where the direction is along the normal, any tangent has to do */
+        if (sti_is_slender(surface)) { /* if the direction is along the normal, any tangent is used */
             const int of = surface->along_of == 0 ? task->pair.i : task->pair.j;
             const st_Vec3 grain = rotate(c->pose[of].q, surface->along), flat = sub(grain, scale(dot(grain, n), n));
             if (norm(flat) > 1e-9 * norm(grain)) task->tangent = scale(1 / norm(flat), flat);
@@ -132,7 +131,7 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
         task->framed = true;
     }
     st_Sink *sink = task->sink;
-    const bool patch = surface->elastic[0].young > 0 || surface->elastic[1].young > 0; /* its rows are asked for */
+    const bool patch = surface->elastic[0].young > 0 || surface->elastic[1].young > 0; /* a patch needs its rows */
     const bool later = sink->rows_later && !patch;
     double *gradient = NULL;
     sti_ContactEntry *to = &sink->contact[sink->n_contacts];
@@ -169,7 +168,7 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
 
 /* ---- one pair ------------------------------------------------------------------------------------ */
 
-/* The length of two bodies' paths, with room for its rounding on either side. */
+/* The length of the paths of two bodies, with room for rounding on both sides. */
 #define PATH_ROUNDING 1e-9
 
 static st_Status contact_push_points(ContactTask *task, sti_Pair *at)
@@ -198,12 +197,12 @@ static st_Status contact_push_points(ContactTask *task, sti_Pair *at)
                         sti_shape_label(scene, j).text, why.message);
     }
     const double gone = c->path[task->a] + c->path[task->b];
-    if (scene->cell.repeats) apart = 0; /* of these images */
+    if (scene->cell.repeats) apart = 0; /* it depends on the images */
     at->clear = apart > 0 ? (gone + apart) * (1 - PATH_ROUNDING) : 0;
     if (entry != NULL && entry->patch.room > 0 && entry->patch.room != room)
         sti_contact_cache_store(c, entry, task->a, task->b);
     if (task->how.planar >= 0) {
-        /* In the plane the points of a face stand one behind the other: keep the first of each. */
+        /* In the plane the points of a face coincide in projection: keep the first of each. */
         double size = 0;
         int n = 0;
         st_Vec3 e = vec3_axis(task->how.planar);
@@ -220,8 +219,8 @@ static st_Status contact_push_points(ContactTask *task, sti_Pair *at)
             if (!seen) task->points->point[n++] = task->points->point[k];
         }
         task->points->n = n;
-        /* Where a point stands across the plane is all one to the motion: halfway where both shapes are, for the eye.
-         */
+        /* The position of a point across the plane has no effect on the motion. For display it is the middle of the
+         * common range of both shapes. */
         const sti_Bounds *a = &c->bounds[task->pair.i], *b = &c->bounds[task->pair.j];
         st_Vec3 axis = vec3_axis(task->how.planar);
         double lo = dot(axis, b->lo), hi = dot(axis, b->hi);
@@ -239,7 +238,7 @@ static st_Status contact_push_points(ContactTask *task, sti_Pair *at)
     return ST_OK;
 }
 
-/* A pair whose balls are near: its contacts. */
+/* Adds the contacts of a pair with near bounding balls. */
 static st_Status push_pair(ContactTask *task, sti_Pair *pair)
 {
     const sti_World *world = task->world;
@@ -262,7 +261,7 @@ static st_Status push_pair(ContactTask *task, sti_Pair *pair)
         task->plane = i;
         task->plane_normal = rotate(c->pose[i].q, vec3(0, 0, 1));
     }
-    if (c->class[i] != STI_CLASS_OTHER && c->class[j] == STI_CLASS_BALL) { /* a formula, with one point at most */
+    if (c->class[i] != STI_CLASS_OTHER && c->class[j] == STI_CLASS_BALL) { /* a formula, with at most one point */
         const sti_Ball *ball = &c->ball[j], *other = &c->ball[i];
         const st_Vec3 centre = world->scene->cell.repeats ? add(ball->centre, task->image) : ball->centre;
         sti_ContactPoint point;
@@ -270,7 +269,7 @@ static st_Status push_pair(ContactTask *task, sti_Pair *pair)
                                 : ball_ball(other->centre, other->radius, centre, ball->radius, &task->how, &point);
         return near ? push_point(task, &point) : ST_OK;
     }
-    /* were they so far apart that they are still beyond the margin, whatever way they have gone since? */
+    /* were they so far apart that they are beyond the margin for any motion since then? */
     const double margin = fmax(task->how.margin, 0);
     if ((c->path[task->a] + c->path[task->b]) * (1 + PATH_ROUNDING) + margin < pair->clear) return ST_OK;
     if (plane) {
@@ -290,8 +289,9 @@ static st_Status push_pair(ContactTask *task, sti_Pair *pair)
 /* Pairs between a prefetch of what is kept of a pair's patch and its use. */
 enum { PAIRS_AHEAD = 6 };
 
-/* Of n pairs, those whose balls are nearer than the margin, up to rounding on the safe side. By the poses alone:
- * pairs are kept with more room than this. About every second one is, in no order: so no branches. */
+/* Lists those of n pairs with balls nearer than the margin, up to rounding on the safe side. Uses the poses alone,
+ * because the list of pairs has more room than this. About every second pair qualifies, in no order, so there are no
+ * branches. */
 static int list_near(const sti_World *world, const sti_Pair *pair, int n, double margin, int *near)
 {
     const sti_Ball *ball = world->collider.ball;
@@ -299,7 +299,7 @@ static int list_near(const sti_World *world, const sti_Pair *pair, int n, double
     const int *owner = world->scene->shape_body;
     int count = 0;
     if (world->scene->cell.repeats) {
-        for (int k = 0; k < n; k++) /* push_pair looks at their images */
+        for (int k = 0; k < n; k++) /* push_pair checks their images */
             near[k] = k;
         return n;
     }
@@ -313,7 +313,7 @@ static int list_near(const sti_World *world, const sti_Pair *pair, int n, double
     return count;
 }
 
-/* How many pairs there are to look at, and a range of them. */
+/* The number of pairs to check, and a range of them. */
 static int64_t count_pairs(const sti_World *world)
 {
     return world->awake != NULL ? world->collider.n_live : world->collider.pairs.n_pairs;
@@ -332,7 +332,7 @@ static st_Status push_range(ContactTask *task, int64_t first, int64_t end)
     const sti_World *world = task->world;
     const sti_Collider *c = &world->collider;
     const int64_t *live = world->awake != NULL ? c->live : NULL;
-    const int chunk = live != NULL ? 1 : CHUNK; /* neighbours in the list of all pairs are looked at together */
+    const int chunk = live != NULL ? 1 : CHUNK; /* neighbours in the list of all pairs are checked together */
     int near[CHUNK];
     for (int64_t k = first; k < end; k += chunk) {
         sti_Pair *pair = c->pairs.pair + (live != NULL ? live[k] : k);
@@ -351,8 +351,8 @@ static st_Status push_range(ContactTask *task, int64_t first, int64_t end)
 
 /* ---- by a team ----------------------------------------------------------------------------------- */
 
-/* What a thread beside the first needs of its own. Each takes a range of the pairs; put behind one another, what they
- * find is what one would have found.                                                              */
+/* Data of each thread other than the first. Each processes a range of the pairs; their results in order are those of
+ * a single thread. */
 struct sti_Helper {
     sti_Points points;
     st_Sink sink;
@@ -360,7 +360,7 @@ struct sti_Helper {
     st_Error err;
 };
 
-/* Pairs that are worth a thread. */
+/* Number of pairs that justify a thread. */
 enum { LEAST_PAIRS = 512 };
 
 void sti_helpers_free(sti_World *world)
@@ -377,13 +377,13 @@ void sti_helpers_free(sti_World *world)
 
 typedef struct Team {
     ContactTask task; /* of the first                                                              */
-    int n;            /* how many came                                                             */
+    int n;            /* number of threads */
     st_Status status; /* of the first                                                              */
-    bool together;    /* all found are records alone, and there is room for them: each puts its own */
+    bool together;    /* all results are plain records, and there is room for them: each thread copies its own */
 } Team;
 
-/* One thread's share of the pairs. When all are done, the first thread sees whether copies of records will do and makes
- * room for them; then each copies its own to where they belong.                                    */
+/* The share of one thread. When all have finished, the first thread checks whether records can be copied and makes
+ * room for them; then each thread copies its own to their final position. */
 static void push_share(void *ctx, int thread, int n_threads)
 {
     Team *team = ctx;
@@ -424,7 +424,7 @@ static void push_share(void *ctx, int thread, int n_threads)
     memcpy(all->contact + at, own->sink.contact, (size_t)own->sink.n_contacts * sizeof *all->contact);
 }
 
-/* The first error in the order of pairs is the one that a single thread would have met. */
+/* The first error in the order of pairs is the one that a single thread would report. */
 static st_Status push_by_team(const ContactTask *task, int threads, st_Error *err)
 {
     Team team = {.task = *task};
@@ -456,7 +456,7 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
     STI_TRY(sti_contact_cache_update(world, err));
     ST_VALIDATE(sti_contact_cache_is_valid(c));
     if (world->awake != NULL) {
-        /* Pairs with a body that is awake: listed again when the pairs have changed, or the bodies that sleep. */
+        /* Pairs with an awake body: listed again when the pairs or the sleeping bodies have changed. */
         const int *owner = world->scene->shape_body;
         if (c->live_serial != c->pairs.serial) {
             STI_TRY(STI_GROW(&world->allocator, c->live, c->live_capacity, c->pairs.n_pairs, err));

@@ -1,14 +1,14 @@
-/* model/contact_cache.c -- what is kept of patches between polytopes (collide.h), a place a pair.
+/* model/contact_cache.c -- caches contact patches between polytopes (collide.h), one entry per pair.
  *
- * Places are given out when the list of pairs has changed, before threads look at the pairs: each writes to its own
- * pairs' places only. Pairs of other shapes have none: piles of balls pay nothing.
+ * Entries are assigned when the list of pairs has changed, before threads process the pairs: each thread writes only
+ * to entries of its own pairs. Pairs of other shapes have none, so piles of balls cost nothing.
  */
 #include "model/world.h"
 
 /* ---- places -------------------------------------------------------------------------------------- */
 
-/* What a entry has room for counts on the shape's points and its own origin going no farther than its body's way, and
- * on the shape turning by no more than that over 2/3 of its size.                                               */
+/* The validity of an entry requires that the points and the origin of the shape move no farther than its body's
+ * path, and that the shape turns by no more than that over 2/3 of its size. */
 bool sti_shape_is_cacheable(const sti_World *world, int shape)
 {
     const sti_Collider *c = &world->collider;
@@ -19,7 +19,7 @@ bool sti_shape_is_cacheable(const sti_World *world, int shape)
            sti_core(of, (st_Pose){{0, 0, 0}, {1, 0, 0, 0}}).size <= 1.5 * reach;
 }
 
-/* Places of pairs that are no longer there become free. Returns how many pairs have none. */
+/* Frees the entries of pairs that no longer exist. Returns the number of pairs without one. */
 static int64_t free_places(sti_Collider *c)
 {
     int64_t without = 0;
@@ -80,7 +80,8 @@ bool sti_contact_cache_is_valid(const sti_Collider *c)
 
 /* ---- the entry of a pair ------------------------------------------------------------------------------ */
 
-/* A shape turns by 1.5 of its body's way over its size at most (sti_shape_is_cacheable); the rest is for rounding. */
+/* A shape turns by at most 1.5 times its body's path over its size (sti_shape_is_cacheable); the rest is for
+ * rounding. */
 #define ROOM_OF_WAY 0.6
 
 /* The patch is valid while the bodies move by less than its room, of which `used` is spent. `gone` is the length of
@@ -90,8 +91,8 @@ static void keep_until(sti_ContactCacheEntry *entry, double gone, double used)
     entry->until = gone + ROOM_OF_WAY * entry->patch.room - used - 1e-15 * gone;
 }
 
-/* Bodies at rest tremble: their paths grow although they stay where they are. So before a patch is dropped, the room is
- * measured again from where the bodies were when it was stored.                                        */
+/* Bodies at rest jitter: their paths grow although they stay in place. So before a patch is dropped, the motion is
+ * measured again from the poses at which it was stored. */
 sti_ContactCacheEntry *sti_contact_cache_find(const sti_Collider *c, const sti_Pair *pair, int a, int b)
 {
     const double gone = c->path[a] + c->path[b];

@@ -1,4 +1,4 @@
-/* model/contact_rows.c -- a contact that was found: its rows on the free velocities, and its gap when bodies move on.
+/* model/contact_rows.c -- the rows of a contact on the free velocities, and its gap after bodies move.
  *
  * With levers l_a, l_b from the centres to the point, the rate along a direction d of the frame (n, t1, t2) is
  *
@@ -46,12 +46,13 @@ int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int 
 
 /* ---- elsewhere ----------------------------------------------------------------------------------- */
 
-/* A point that moves with a body, from one position to another. */
+/* A point that moves with a body from one position to another. */
 static st_Vec3 contact_rows_carried(const sti_World *world, const double *from, const double *to, int body,
                                     st_Vec3 point)
 {
     const st_Pose a = sti_pose(from, body);
-    const st_Vec3 lever = sti_lever(world, point, a.p), beside = sub(point, add(a.p, lever)); /* of its image */
+    const st_Vec3 lever = sti_lever(world, point, a.p),
+                  beside = sub(point, add(a.p, lever)); /* relative to its image */
     const st_Vec3 carried = pose_point(sti_pose(to, body), rotate_back(a.q, lever));
     return world->scene->cell.repeats ? add(carried, beside) : carried;
 }
@@ -78,9 +79,9 @@ void sti_contact_bring_back(const sti_World *world, const double *from, const do
  *
  *     R_b (s_b + S_b x R_b'(c - p_b)) - R_a (s_a + S_a x R_a'(c - p_a))       at the point c
  *
- * beside their bodies. Its tangential part is added to u_T: in the step problem it is w_T, where nothing else
- * stands for rigid contacts. The normal part is dropped: the shape stays where it is, and so does the gap. The
- * difference of R S counts likewise for what rolls and spins on the surface.
+ * beside their bodies. Its tangential part is added to u_T: in the step problem it is w_T, which is otherwise 0 for
+ * rigid contacts. The normal part is dropped, because the shape and the gap do not move. The difference of R S is
+ * added likewise for rolling and spinning.
  */
 
 static void belt_add_shape(const sti_World *world, const double *q, int shape, st_Vec3 point, double sign,

@@ -1,4 +1,4 @@
-/* model/defs.c -- what a caller begins with: the defaults of every def, and the words that scenes have for types. */
+/* model/defs.c -- the default values of every def, and the words for types in scenes. */
 #include "collide/shape.h"
 #include "math/quat.h"
 #include "model/scene.h"

@@ -1,10 +1,10 @@
-/* model/derivative_check.c -- derivatives of a model's forces, against central differences. */
+/* model/derivative_check.c -- compares derivatives of a model's forces with central differences. */
 #include "model/row_buffer.h"
 
 #include "base/tolerance.h"
 
-/* Difference of the forces at two velocities, or at two positions along velocity j, in `out`; `room`: n_q + n_v + 2
- * n_v. */
+/* The difference of the forces at two velocities, or at two positions along velocity j, in `out`; `room`: n_q + n_v
+ * + 2 n_v. */
 typedef struct Probe {
     const st_Model *model;
     double t;
@@ -31,13 +31,13 @@ static st_Status forces_beside(const Probe *probe, int j, bool by_q, double step
     return model->force(model->ctx, probe->t, probe->q_moved, probe->v_moved, k, err);
 }
 
-/* One of the two matrices: how far the model's is from differences, in parts of the largest entry. */
+/* One of the two matrices: the largest deviation of the model's from differences, relative to the largest entry. */
 static st_Status compare_matrix(const Probe *probe, const st_Sink *sink, bool by_q, double *worst, st_Error *err)
 {
     const int n = probe->model->n_v;
     double scale = 0, largest = 0, given = 0, found = 0;
     int row = 0, col = 0;
-    for (int pass = 0; pass < 2; pass++) /* the scale first */
+    for (int pass = 0; pass < 2; pass++) /* the first pass finds the scale */
         for (int j = 0; j < n; j++) {
             const double size = by_q ? 1 : 1 + fabs(probe->v[j]), step = 1e-5 * size;
             STI_TRY(forces_beside(probe, j, by_q, step, probe->k, err));

@@ -1,4 +1,4 @@
-/* model/drive.c -- what acts on the coordinate x of a joint, and limits on its other one:
+/* model/drive.c -- forces on the coordinate x of a joint, and limits on its other coordinate:
  *
  *     limits    x - lower >= 0, upper - x >= 0: contacts of dim 1, held and located as such
  *     friction  |force| <= friction, opposing dx/dt: a bounded row with target 0
@@ -8,7 +8,7 @@
  *                   speed with damping   likewise, without a spring
  *                   motion     a joint row, in joint.c, as is a speed without a force limit
  *                   force      no row: a generalised force
- *               A controller that sets u at time s, where wanted was w, gets from then on:
+ *               A controller that sets u at time s, when the target was w, changes the target from then on to
  *                   wanted(t) = u;  with a lag  u + (w - u) exp(-(t - s)/lag);  integrated  w + u (t - s)
  *     spring    -(k (x - rest) + d dx/dt): a soft row
  */
@@ -26,7 +26,7 @@ static bool has_spring(const st_JointDef *def)
     return def->stiffness > 0 || def->damping > 0;
 }
 
-/* Soft rows of joints stand after those of the springs. */
+/* Soft rows of joints come after those of the springs. */
 static int count_soft_rows(const sti_Spring *spring, const sti_SpringValues *values)
 {
     int n = 0, most = spring->type == ST_SPRING_BUSHING ? STI_SPRING_ROWS : 1;
@@ -58,8 +58,8 @@ void sti_drives_compile(sti_World *world)
     world->n_bounded = bounded;
 }
 
-/* A drive whose coordinate no body can change is a mistake: a motor about a locked axis. A swing starts in whatever
- * direction is free.                                                                              */
+/* A drive on a coordinate that no body can change is an error, for example a motor about a locked axis. A swing
+ * starts in any free direction. */
 static st_Status check_drive(const sti_World *world, int index, int which, st_Error *err)
 {
     const sti_Joint *joint = &world->joint[index];
@@ -109,7 +109,8 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
                           .count = of.count,
                           .index = of.index,
                           .gradient = of.gradient};
-        if (slack && row.damping == 0) row.damping = 1e-12 * values->stiffness; /* a row must have something */
+        if (slack && row.damping == 0)
+            row.damping = 1e-12 * values->stiffness; /* a row must have stiffness or damping */
         STI_TRY(sti_push_soft(sink, &row, err));
     }
     return ST_OK;
@@ -117,14 +118,14 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
 
 /* ---- limits ----------------------------------------------------------------------------------- */
 
-/* of: the coordinate; closing: how fast the gap closes at most, by what is foreseen. */
+/* of: the coordinate; closing: the largest expected closing speed of the gap. */
 static st_Status push_limit(const sti_World *world, int index, int which, const double *q, bool upper, double gap,
                             double closing, const sti_CoordinateView *of, st_Sink *sink, st_Error *err)
 {
     const sti_Joint *joint = &world->joint[index];
     const sti_Half *on_b = &of->x->on_b;
-    const bool shifts = dot(on_b->linear, on_b->linear) > 0; /* a displacement or a distance, not an angle */
-    sti_Rows turned;                                         /* the row of an upper limit points down */
+    const bool shifts = dot(on_b->linear, on_b->linear) > 0; /* a displacement or distance, not an angle */
+    sti_Rows turned;                                         /* the row of an upper limit has the opposite sign */
     for (int i = 0; upper && i < of->count; i++)
         turned.gradient[i] = -of->gradient[i];
     st_ContactRow row = {.id = STI_LIMIT_ID + 4 * (uint64_t)index + 2 * (uint64_t)which + (upper ? 1 : 0),
@@ -154,7 +155,7 @@ st_Status sti_limits_push(const sti_World *world, const double *q, double margin
         sti_CoordinateView of;
         if (!has_limit(world, index, which) || sti_sleeps(world, joint->a) || sti_sleeps(world, joint->b)) continue;
         STI_TRY(sti_coordinate_view(world, index, which, q, &x, &rows, &of, err));
-        double down = 0, up = 0; /* how fast x moves at most, by what is foreseen */
+        double down = 0, up = 0; /* largest expected speed of x, down and up */
         for (int side = 0; ahead->h > 0 && side < 2 && ahead->v[side] != NULL; side++) {
             double speed = 0;
             for (int i = 0; i < of.count; i++)
@@ -179,7 +180,7 @@ double sti_motor_wanted(const sti_World *world, int joint, double t, double *rat
     const st_MotorDef *motor = &world->scene->joint[joint].motor;
     const sti_JointValues *values = &world->values.joint[joint];
     const sti_Control *control = &world->control[joint];
-    const bool said = control->is_set && motor->type != ST_MOTOR_MOTION; /* a motion cannot jump */
+    const bool said = control->is_set && motor->type != ST_MOTOR_MOTION; /* a prescribed motion cannot jump */
     const double t_rate = world->rates_end != 0 ? fmin(t, world->rates_end) : t;
     if (rate != NULL && world->rates_over > 0)
         *rate = values->target *
@@ -263,7 +264,7 @@ static st_Status push_bounded(st_BoundedRow row, int number, const sti_Coordinat
     return sti_push_bounded(sink, &row, err);
 }
 
-/* Friction in a joint that sleeps is what it was; a motor may want something else, and wake it. */
+/* Friction in a sleeping joint does not change; the target of a motor may change and wake the joint. */
 st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err)
 {
     const bool known = world->still > 0 && sink->still_bounded == world->still;

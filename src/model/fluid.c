@@ -1,7 +1,7 @@
-/* model/fluid.c -- what a medium does to bodies that move through it. A medium has a density rho and a viscosity eta,
- * and moves at the velocity of the wind.
+/* model/fluid.c -- forces of a medium on bodies that move through it. A medium has a density rho and a viscosity eta,
+ * and moves with the wind.
  *
- * Box. Each body is taken as the box of the same mass and inertia, with edges b_x, b_y, b_z along its principal axes
+ * Box. Each body is replaced by the box of the same mass and inertia, with edges b_x, b_y, b_z along its principal axes
  * (MuJoCo's inertia model). With v and w against the medium, in these axes, d = (b_x + b_y + b_z)/3 and per axis
  *
  *     force    -3 pi eta d v_x   - rho/2 b_y b_z |v_x| v_x
@@ -20,8 +20,8 @@
  * m and j are the added masses of potential flow (Lamb 1932, art. 114-115), without their accelerations. I_x is 8/15 pi
  * r_x times the fourth power of the larger of the other two, I_max that of the slowest way to turn.
  *
- * Implicit integrators take drag linearised in the velocity, so that light bodies in a dense medium do not gain energy.
- * Orientation, lift and added masses stay as they are at the start of a step, or of a stage.
+ * Implicit integrators linearise drag in the velocity, so that light bodies in a dense medium do not gain energy.
+ * Orientation, lift and added masses keep their values from the start of the step or stage.
  */
 #include "math/principal.h"
 #include "model/world.h"
@@ -89,8 +89,8 @@ void sti_fluid_add(const sti_World *world, const double *q, const double *v, dou
     }
 }
 
-/* A derivative with respect to the velocities of one body: 6 x 6 over force (world), torque (body). It is symmetric,
- * and is made so to the last bit: joint coordinates need that.                                          */
+/* A derivative with respect to the velocities of one body: 6 x 6 over force (world), torque (body). It is made
+ * symmetric to the last bit, because joint coordinates need that. */
 static st_Status push_velocity_derivative(const sti_Body *body, double full[6][6], st_Sink *sink, st_Error *err)
 {
     double dq[36] = {0}, dv[36];
@@ -143,7 +143,7 @@ static double carlson_rd(double x, double y, double z)
     return 3 * sum + part / (mean * sqrt(mean));
 }
 
-/* The wrench in its own axes, at its centre, and the coefficients of the two drags, c and d: -c v, -d w. */
+/* The wrench in the axes of the ellipsoid, at its centre, and the coefficients c and d of the two drags -c v, -d w. */
 static void ellipsoid_wrench(const st_ForceDef *def, const st_Medium *medium, st_Vec3 v, st_Vec3 w, st_Vec3 *force,
                              st_Vec3 *torque, double *c, double *d)
 {
@@ -208,7 +208,7 @@ void sti_ellipsoid_add(const sti_World *world, int f, const double *q, const dou
     sti_wrench_add(&world->body[def->body.index1], rotate(sti_pose(q, def->body.index1).q, force), torque, k);
 }
 
-/* Of the two drags, with their coefficients held: -J' diag(c, d) J, which no step makes indefinite. */
+/* The derivative of the two drags with constant coefficients, -J' diag(c, d) J, which is never indefinite. */
 st_Status sti_ellipsoid_derivative(const sti_World *world, int f, const double *q, const double *v, st_Sink *sink,
                                    st_Error *err)
 {
@@ -218,7 +218,7 @@ st_Status sti_ellipsoid_derivative(const sti_World *world, int f, const double *
     double c, d, full[6][6] = {{0}};
     ellipsoid_velocity(world, def, q, v, &u, &w);
     ellipsoid_wrench(def, &world->medium, u, w, &force, &torque, &c, &d);
-    for (int j = 0; j < 6; j++) { /* a unit velocity: of the point, in world axes; of the body, in its own */
+    for (int j = 0; j < 6; j++) { /* a unit velocity: of the point in world axes, of the body in its own */
         const st_Vec3 e = vec3_axis(j % 3), moved = j < 3 ? e : rotate(R, cross(e, def->point));
         double x[3], y[3];
         vec3_store(x, moved);

@@ -1,4 +1,4 @@
-/* model/joint.c -- joints, each a list of measures that vanish, of five kinds:
+/* model/joint.c -- joints. Each is a list of measures that must vanish, of five kinds:
  *
  *     meet    e' (p_b - p_a)                 e a world axis: the anchors coincide
  *     slide   t_a' (p_b - p_a)               t_a fixed in a: no offset along t_a
@@ -6,7 +6,7 @@
  *     span    |p_b - p_a| - L                constant distance
  *     couple  x - lead y                     two coordinates in proportion: screws and gears
  *
- * with exact rates in every configuration (measure.c); of align it is (w_a - w_b)' (s x t).
+ * with exact rates in every configuration (measure.c); that of align is (w_a - w_b)' (s x t).
  */
 #include "model/joint.h"
 
@@ -14,7 +14,7 @@
 #include "model/time_factor.h"
 #include "model/world.h"
 
-/* What a joint is made of: the frames' axes are 0, 1, 2 = x, y, z (the joint's axis). */
+/* The measures of a joint type. Axes 0, 1, 2 of the frames are x, y, z (the joint's axis). */
 typedef struct Recipe {
     bool meet;       /* three rows                                                                 */
     int n_slide;     /* rows                                                                       */
@@ -22,9 +22,9 @@ typedef struct Recipe {
     int n_align;     /* rows                                                                       */
     int align[3][2]; /* axis of frame a, axis of frame b                                           */
     bool span, screw, gear;
-    bool axis;                /* its def must have one                                             */
-    unsigned coordinates;     /* free ones                                                         */
-    st_Coordinate coordinate; /* when none is named                                                */
+    bool axis;                /* its def must have an axis */
+    unsigned coordinates;     /* free coordinates */
+    st_Coordinate coordinate; /* the default coordinate */
 } Recipe;
 
 #define ANGLE        (1u << ST_COORDINATE_ANGLE)
@@ -35,7 +35,7 @@ typedef struct Recipe {
 #define TWIST        (1u << ST_COORDINATE_TWIST)
 #define LENGTH       (1u << ST_COORDINATE_LENGTH)
 #define NO_TILT      .n_align = 2, .align = {{0, 2}, {1, 2}}         /* the z axes stay parallel     */
-#define NO_ROTATION  .n_align = 3, .align = {{0, 1}, {1, 2}, {2, 0}} /* all axes do                  */
+#define NO_ROTATION  .n_align = 3, .align = {{0, 1}, {1, 2}, {2, 0}} /* all axes stay parallel */
 #define ON_AXIS      .n_slide = 2, .slide = {0, 1}
 
 static const Recipe recipes[ST_N_JOINT_TYPES] = {
@@ -106,8 +106,8 @@ bool sti_motor_holds(st_MotorType type, double max_force, double damping)
     return type == ST_MOTOR_MOTION || (type == ST_MOTOR_SPEED && !limited);
 }
 
-/* Coordinates that count whole turns stand in q. Those of a universal joint: b's axis turns about a's, and seen from
- * b a's axis turns back about b's.                                                                */
+/* Coordinates that count whole turns are part of q. For a universal joint, b's axis turns about a's, and seen from
+ * b, a's axis turns back about b's. */
 static void compile_angle(sti_World *world, const st_JointDef *def, sti_Joint *out, st_Coordinate coordinate)
 {
     bool cross_joint = def->type == ST_JOINT_UNIVERSAL;
@@ -172,8 +172,8 @@ void sti_joint_compile(sti_World *world, int index)
 
 /* ---- measures --------------------------------------------------------------------------------- */
 
-/* A measure as the rows of a step problem want it, angular velocities in the axes of their bodies:
- *     d value/dt = rate + along . (v_b - v_a) + on_a . w_a + on_b . w_b                            */
+/* A measure in the form of the rows of a step problem, with angular velocities in body axes:
+ *     d value/dt = rate + along . (v_b - v_a) + on_a . w_a + on_b . w_b */
 typedef struct Row {
     double value, rate;
     st_Vec3 along, on_a, on_b;
@@ -219,7 +219,7 @@ static void joint_row_of(const Place *p, const sti_Measure *measure, Row *out)
                  mat3_mul_back(&p->axes_b, measure->on_b.angular)};
 }
 
-/* Along world axis k, which is row k of either orientation seen from its body. */
+/* Along world axis k, which is row k of both orientations in body axes. */
 static inline void joint_meet(const Place *p, int k, double value, Row *out)
 {
     out->value = value;
@@ -238,7 +238,7 @@ static void joint_slide(const Place *p, int axis, Row *out)
                  .on_b = cross(p->joint->anchor_b, mat3_mul_back(&p->axes_b, t))};
 }
 
-/* a_in_b: a's axes seen from b. */
+/* a_in_b: the axes of a in the frame of b. */
 static inline void align(const Place *p, const st_Mat3 *a_in_b, const int axes[2], Row *out)
 {
     st_Vec3 s = p->joint->frame_a[axes[0]], t = p->joint->frame_b[axes[1]], s_in_b = mat3_mul(a_in_b, s);
@@ -266,7 +266,7 @@ static sti_Half joint_combine(sti_Half x, double factor, sti_Half y)
     return (sti_Half){add(x.linear, scale(factor, y.linear)), add(x.angular, scale(factor, y.angular))};
 }
 
-/* x - lead y, both of the same two bodies. */
+/* x - lead y, both between the same two bodies. */
 static sti_Measure couple(sti_Measure x, double lead, sti_Measure y)
 {
     return (sti_Measure){.value = x.value - lead * y.value,
@@ -281,7 +281,7 @@ static sti_Measure joint_displacement(const Place *p)
     return measure_of(p, &row);
 }
 
-/* The angle between a's axis and b's, 0 to pi. Where they agree or are opposite any direction leads away. */
+/* The angle between the axes of a and b, 0 to pi. If they are parallel, any direction is used. */
 static sti_Measure swing(const Place *p)
 {
     st_Vec3 s = rotate(p->a.q, p->joint->frame_a[2]), t = rotate(p->b.q, p->joint->frame_b[2]), c = cross(s, t);
@@ -301,7 +301,7 @@ static st_Status gauge(const Place *p, st_Coordinate coordinate, sti_Measure *ou
 {
     switch (coordinate) {
     case ST_COORDINATE_DEFAULT:
-    case ST_COORDINATE_LENGTH: /* of many bodies: tendon.c */
+    case ST_COORDINATE_LENGTH: /* depends on many bodies: tendon.c */
         break;
     case ST_COORDINATE_ANGLE:
     case ST_COORDINATE_TWIST:
@@ -337,7 +337,7 @@ st_Vec3 sti_joint_point(const sti_World *world, int index, const double *q)
     return pose_point(sti_pose(q, world->joint[index].b), world->joint[index].anchor_b);
 }
 
-/* x = wanted(t), or its speed alone. */
+/* x = wanted(t), or only its speed. */
 static st_Status held(const Place *p, double t, sti_Measure *out, st_Error *err)
 {
     const st_MotorDef *motor = &p->world->scene->joint[p->index].motor;
@@ -349,7 +349,7 @@ static st_Status held(const Place *p, double t, sti_Measure *out, st_Error *err)
     return ST_OK;
 }
 
-/* What is less usual comes as a measure in world axes. */
+/* Less usual rows are given as measures in world axes. */
 static st_Status other_rows(const Place *p, double t, Row *out, st_Error *err)
 {
     const Recipe *recipe = &recipes[p->joint->type];
@@ -406,9 +406,9 @@ st_Status sti_joint_measures(const sti_World *world, int index, double t, const 
 
 /* ---- tension ---------------------------------------------------------------------------------- */
 
-/* Torque of a force f at the lever s is s x f. When the body turns by d the lever follows, and in the body's axes
- * the torque changes by -((s'f) I - f s') d. Of that matrix the diagonal, which is nearly all of it for bars
- * drawn at their ends.                                                                            */
+/* The torque of a force f at the lever s is s x f. When the body turns by d, the lever follows, and in body axes the
+ * torque changes by -((s'f) I - f s') d. Only the diagonal of that matrix is used, which is nearly all of it for
+ * bars that are pulled at their ends. */
 static void add_tension(const sti_Body *body, st_Quat q, st_Vec3 lever, st_Vec3 force, double *out)
 {
     st_Vec3 f = rotate_back(q, force);
@@ -455,12 +455,12 @@ void sti_gears_compile(sti_World *world)
         sti_Joint *joint = &world->joint[index];
         sti_Rows ignored;
         if (!recipes[joint->type].gear) continue;
-        /* cannot fail: distances of 0 were refused */
+        /* cannot fail, because distances of 0 were refused */
         if (gear_row(world, joint, world->q0, &joint->offset, &ignored, NULL) != ST_OK) joint->offset = 0;
     }
 }
 
-/* All rows of a joint other than a gear, which touch the same two bodies. */
+/* All rows of a joint other than a gear; they act on the same two bodies. */
 static st_Status push_joint(const sti_World *world, int index, double t, const double *q, st_Sink *sink, st_Error *err)
 {
     const sti_Joint *joint = &world->joint[index];
@@ -484,7 +484,7 @@ static st_Status push_joint(const sti_World *world, int index, double t, const d
     return ST_OK;
 }
 
-/* A tendon that is held: its length, or its speed. */
+/* A tendon with prescribed length or speed. */
 static st_Status push_tendon(const sti_World *world, int index, double t, const double *q, st_Sink *sink, st_Error *err)
 {
     const sti_Joint *joint = &world->joint[index];
@@ -502,7 +502,7 @@ static st_Status push_tendon(const sti_World *world, int index, double t, const 
     return sti_push_joint(sink, &row, err);
 }
 
-/* Rows of a joint that sleeps are what they were; a motor's may change with time. */
+/* Rows of a sleeping joint do not change, except that of a motor, which may depend on time. */
 st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err)
 {
     const bool known = world->still > 0 && sink->still == world->still;

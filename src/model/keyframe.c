@@ -1,6 +1,5 @@
-/* model/keyframe.c -- states of a scene that have a name: where its bodies stand, how they move, what motors want and
- * what applied forces are.
- */
+/* model/keyframe.c -- named states of a scene: poses and velocities of bodies, targets of motors, and applied
+ * forces. */
 #include "model/check.h"
 #include "model/world.h"
 

@@ -1,4 +1,4 @@
-/* model/mass.c -- mass and inertia of a body: given, or exactly from its shapes and their densities. */
+/* model/mass.c -- mass and inertia of a body: given, or computed exactly from its shapes and their densities. */
 #include "base/range.h"
 #include "model/world.h"
 
@@ -11,7 +11,7 @@ bool sti_inertia_from_shapes(const st_BodyDef *def)
     return true;
 }
 
-/* Sum over the shapes of a body: inertia about its origin, centre of mass; failures name the shape. */
+/* The sum over the shapes of a body: inertia about its origin, centre of mass; messages name the shape. */
 static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *inertia, st_Vec3 *centre,
                              st_Error *err)
 {
@@ -23,7 +23,7 @@ static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_M
         const sti_CachedMass *known = &scene->shape_cache.mass[scene->cached_shape[k]];
         const st_Pose pose = *sti_shape_pose(scene, k);
         if (!known->known) {
-            /* Of a kind whose mass is not known: what is wrong with it. */
+            /* The mass of this kind is not known: find the reason. */
             const st_ShapeDef *def = sti_shape_def(scene, k);
             sti_Shape compiled;
             sti_MassProperties unused;
@@ -34,8 +34,8 @@ static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_M
             return sti_fail(err, status, "shape \"%s\": %s", sti_shape_name(scene, k), why.message);
         }
         const sti_MassProperties shape = known->of;
-        /* Add the shape, turned and moved to where it stands in the body: with d = centre of the shape in the body,
-         * c in the shape, J about the shape's origin,  J_c = J - m (|c|^2 1 - c c'),  then Steiner with d.  */
+        /* Adds the shape at its pose in the body: with d = centre of the shape in the body, c in the shape, J about
+         * the shape's origin,  J_c = J - m (|c|^2 1 - c c'),  then Steiner with d. */
         st_Mat3 R = quat_matrix(pose.q);
         st_Vec3 moved = pose_point(pose, shape.centre);
         double c[3], d[3], m = shape.mass, about[9];
@@ -59,13 +59,13 @@ static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_M
         size = fmax(size, norm(at));
     }
     if (*mass > 0) *centre = scale(1 / *mass, *centre);
-    /* off by rounding: relative to the largest offset and to the size of what is there */
+    /* deviation beyond rounding, relative to the largest offset and the size of the body */
     if (*mass > 0) size = fmax(size, sqrt((inertia->m[0] + inertia->m[4] + inertia->m[8]) / *mass));
     if (norm(*centre) <= 1e-9 * size) *centre = vec3(0, 0, 0);
     return ST_OK;
 }
 
-/* Every free direction needs something to move: refuse a zero there, by name, and with the joint that moves it. */
+/* Every free direction needs mass. Refuses a zero, naming the direction and the joint that moves it. */
 static st_Status check_free_directions(const st_Scene *scene, int body, double mass, const st_Mat3 *inertia,
                                        st_Error *err)
 {
@@ -129,7 +129,7 @@ st_Status sti_inertia_with(const sti_World *world, int body, double mass, double
     const sti_BodyMass *compiled = &world->compiled->world.values.body[body];
     double base = compiled->mass;
     memcpy(inertia, compiled->inertia, sizeof compiled->inertia);
-    if (!world->body[body].inertia_given) { /* rounded once, as that of a scene with this mass */
+    if (!world->body[body].inertia_given) { /* rounded once, as in a scene with this mass */
         st_Mat3 of_shapes;
         st_Vec3 centre;
         STI_TRY(shapes_mass(world->scene, body, &base, &of_shapes, &centre, err));
@@ -165,7 +165,8 @@ st_Status st_scene_shapes_mass(const st_Scene *scene, st_BodyId id, double *mass
     return shapes_mass(scene, id.index1, mass, &inertia, &centre, err);
 }
 
-/* The frame moves, what is described stays: x = p + R s = (p + R c) + R (s - c). */
+/* Moves the frame of the body to its centre of mass; shapes and joints stay in place: x = p + R s = (p + R c) + R (s
+ * - c). */
 st_Status st_scene_centre_body(st_Scene *scene, st_BodyId id, st_Vec3 *shift, st_Error *err)
 {
     STI_NEED(scene, err);

@@ -1,11 +1,11 @@
-/* model/material.c -- materials of surfaces, and what two of them do together:
+/* model/material.c -- materials of surfaces, and the combination of two:
  *
- *     mu_ab = what is said for the pair, or else sqrt(mu_a mu_b); kinetic friction and adhesion likewise
- *     e_ab  = what is said for the pair, or else max(e_a, e_b); rolling and spinning friction, the range of adhesion
- * and the Stribeck speed likewise
+ *     mu_ab = that of the pair if given, else sqrt(mu_a mu_b); kinetic friction and adhesion likewise
+ *     e_ab  = that of the pair if given, else max(e_a, e_b); rolling and spinning friction, the range of
+ *             adhesion and the Stribeck speed likewise
  *
- * A shape without a material has numbers of its own and takes part in the second rules only. It has no adhesion, and
- * its kinetic friction is its friction.
+ * A shape without a material has its own numbers, and only the second rules apply to it. It has no adhesion, and its
+ * kinetic friction is its friction.
  */
 #include "model/check.h"
 #include "model/world.h"
@@ -27,7 +27,7 @@ st_MaterialPairDef st_material_pair_def(void)
                                 .cookie = STI_COOKIE};
 }
 
-/* Numbers that may be NaN: not given. */
+/* Numbers may be NaN, which means not given. */
 static st_Status material_check_more(Subject s, const st_SurfaceLaw *law)
 {
     const struct {
@@ -121,10 +121,10 @@ st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *
 
 static double geometric_mean(double a, double b)
 {
-    return a == b ? a : sqrt(a * b); /* no rounding where they agree */
+    return a == b ? a : sqrt(a * b); /* avoids rounding if they agree */
 }
 
-/* Of one shape: its material's, or none; its kinetic friction is a number. */
+/* The law of one shape: that of its material, or none. Its kinetic friction is always a number. */
 static st_SurfaceLaw law_of_shape(const st_Scene *scene, const st_ShapeDef *shape)
 {
     st_SurfaceLaw law = {.kinetic = NAN};
@@ -203,15 +203,15 @@ st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err)
 
 /* ---- pairs of surfaces, combined once ----------------------------------------------------------- */
 
-/* What the surfaces of two shapes do together, combined once.
+/* Combined surfaces of two shapes, computed once.
  *
- * A scene has few kinds of surfaces, however many shapes: the shapes are numbered by kind, and a table holds what
- * every two kinds make of each other. Where nearly every shape is of its own kind there is no table.
+ * A scene has few kinds of surfaces, however many shapes: the shapes are numbered by kind, and a table has the
+ * combination of every two kinds. If there are too many kinds there is no table.
  */
 
 #define MAX_KINDS 64 /* a table of 64 x 64 is 1 MB */
 
-/* Two springs one behind the other; 0 stands for a rigid one. */
+/* The stiffness of two springs in series; 0 means rigid. */
 static double in_series(double a, double b)
 {
     return a > 0 && b > 0 ? a * b / (a + b) : fmax(a, b);
@@ -227,7 +227,7 @@ static bool is_belt(const st_ShapeDef *shape)
     return !surface_is_zero(shape->surface_velocity) || !surface_is_zero(shape->surface_spin);
 }
 
-/* mu along over mu across; 1: friction is the same in all directions. */
+/* mu along over mu across; 1: friction is isotropic. */
 static double slenderness(const st_ShapeDef *shape)
 {
     return shape->friction_across > 0 ? shape->mu / shape->friction_across : 1.0;
@@ -267,7 +267,7 @@ static bool surface_same_surface(const st_ShapeDef *a, const st_ShapeDef *b)
            a->friction_direction.y == b->friction_direction.y && a->friction_direction.z == b->friction_direction.z;
 }
 
-/* A shape with its surface values; in `room` if they are not those of the scene. */
+/* The def of a shape with its present surface values; in `room` if they differ from those of the scene. */
 static const st_ShapeDef *surface_def(const st_Scene *scene, const sti_Values *values, int shape, st_ShapeDef *room)
 {
     if (values->surface == NULL) return sti_shape_def(scene, shape);
@@ -280,7 +280,7 @@ static const st_ShapeDef *surface_def(const st_Scene *scene, const sti_Values *v
     return room;
 }
 
-/* The kind of each shape, and a shape of each kind; false: there are too many. */
+/* Finds the kind of each shape, and a shape of each kind; false: there are too many. */
 static bool find_kinds(const st_Scene *scene, sti_Values *values, int first[MAX_KINDS])
 {
     sti_Surfaces *out = &values->surfaces;

@@ -32,7 +32,7 @@ static st_Quat measure_turned(st_Quat a, st_Quat b, st_Quat relative)
     return quat_product(quat_product(quat_conjugate(a), b), quat_conjugate(relative));
 }
 
-/* The turn nearest to where it was. */
+/* Adds the whole turns that bring the value nearest to `near`. */
 static double with_turns(double value, double near)
 {
     const double turn = 2 * STI_PI;
@@ -69,7 +69,7 @@ sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q
     st_Quat a = sti_pose(q, angle_of->a).q, r = measure_turned(a, sti_pose(q, angle_of->b).q, angle_of->relative);
     st_Vec3 n = angle_of->axis_a, v = vec3(r.x, r.y, r.z), g = n;
     double s = dot(n, v), c = r.w, square = c * c + s * s;
-    if (square > 1e-12) /* half a turn about an orthogonal axis has no twist */
+    if (square > 1e-12) /* half a turn about an orthogonal axis: the twist is undefined */
         g = scale(1 / square, add(scale(c * c, n), add(scale(c, cross(v, n)), scale(s, v))));
     return sti_measure_turning(a, with_turns(quat_twist(r, n), q[angle_of->q]), g);
 }
@@ -85,7 +85,7 @@ sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3
 int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 axis_b)
 {
     st_Quat of_a = world->scene->body[a].pose.q, of_b = world->scene->body[b].pose.q;
-    st_Quat upright = quat_product(quat_between(axis_b, axis), of_b); /* b where its axis agrees with a's */
+    st_Quat upright = quat_product(quat_between(axis_b, axis), of_b); /* b turned until its axis agrees with a's */
     world->angle[world->n_angles] = (sti_Angle){.a = a,
                                                 .b = b,
                                                 .axis_a = rotate_back(of_a, axis),
@@ -107,9 +107,8 @@ int sti_angle_add_pointer(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 
     return world->n_angles++;
 }
 
-/* An angle is known up to whole turns from where the bodies are, and is the one nearest to what is there already. A
- * step of more than half a turn would be counted wrong: of fast bodies the angle is therefore moved on by its rate
- * first. */
+/* Poses determine an angle only up to whole turns; the value nearest to the last one is used. A step of more than
+ * half a turn would be counted wrong, so the angle of fast bodies is first advanced by its rate. */
 void sti_angles_predict(const sti_World *world, const double *q, const double *v, double h, double *q_out)
 {
     for (int k = 0; k < world->n_angles; k++) {
@@ -118,7 +117,7 @@ void sti_angles_predict(const sti_World *world, const double *q, const double *v
         if (sti_both_stay(world, angle->a, angle->b)) continue;
         sti_body_velocity(&world->body[angle->a], v, &linear, &w_a);
         sti_body_velocity(&world->body[angle->b], v, &linear, &w_b);
-        if (h * h * (dot(w_a, w_a) + dot(w_b, w_b)) < 1) continue; /* less than 1.42 rad: the nearest is right */
+        if (h * h * (dot(w_a, w_a) + dot(w_b, w_b)) < 1) continue; /* less than 1.42 rad: the nearest is correct */
         const sti_Measure x = sti_measure_angle(world, k, q);
         const double rate = dot(x.on_a.angular, rotate(sti_pose(q, angle->a).q, w_a)) +
                             dot(x.on_b.angular, rotate(sti_pose(q, angle->b).q, w_b));
@@ -126,7 +125,7 @@ void sti_angles_predict(const sti_World *world, const double *q, const double *v
     }
 }
 
-/* Angles between those who stay were copied with the rest of q. */
+/* Angles between bodies that do not move were copied with the rest of q. */
 static void update_angles(const sti_World *world, double *q)
 {
     for (int k = 0; k < world->n_angles; k++)

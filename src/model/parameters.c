@@ -1,8 +1,8 @@
-/* model/parameters.c -- the numbers of a scene that may change while a system runs, by the path that they have in a
- * scene file: masses, friction, gains, limits (sti_Values in model/world.h).
+/* model/parameters.c -- parameters of a scene that may change while a system runs, by their path in a scene file:
+ * masses, friction, gains, limits (sti_Values in model/world.h).
  *
- * A number may not change which rows there are: a joint without friction in the scene has no row for it, and a system
- * that runs cannot get one. Such a value is refused; a scene with it is another scene (st_system_change).
+ * A parameter may not change the set of rows: a joint without friction in the scene has no row for it, and a running
+ * system cannot get one. Such a value is refused; it needs another scene (st_system_change).
  */
 #include "base/range.h"
 #include "model/check.h"
@@ -13,7 +13,7 @@
 
 /* ---- values ------------------------------------------------------------------------------------- */
 
-/* The arrays as spans; `which` of them, how many. */
+/* The arrays selected by `which`, as spans; returns their number. */
 static size_t list_values(const sti_World *world, sti_Values *values, unsigned which, sti_Span span[4])
 {
     size_t n = 0;
@@ -45,7 +45,7 @@ st_Status sti_values_copy(const sti_World *world, unsigned own, sti_Values *out,
                               ? now->surface[k]
                               : (sti_SurfaceValues){def->mu, def->restitution, def->rolling, def->spinning};
     }
-    if ((own & STI_SURFACE_VALUES) != 0) out->surfaces = (sti_Surfaces){0}; /* sti_surfaces_compile makes them */
+    if ((own & STI_SURFACE_VALUES) != 0) out->surfaces = (sti_Surfaces){0}; /* sti_surfaces_compile computes them */
     return ST_OK;
 }
 
@@ -175,7 +175,7 @@ st_Status sti_values_check(const sti_World *world, const sti_Values *values, st_
 
 typedef struct Key {
     const char *name;
-    size_t offset; /* of a double in the values of an object */
+    size_t offset; /* offset of a double in the values of an object */
 } Key;
 
 #define AT(type, member) offsetof(sti_##type, member)
@@ -194,7 +194,7 @@ static const Key joint_keys[] = {{"friction", AT(JointValues, friction)},
                                  {"other_lower", AT(JointValues, lower[1])},
                                  {"other_upper", AT(JointValues, upper[1])},
                                  {"restitution", AT(JointValues, restitution)},
-                                 {"armature", SIZE_MAX}, /* of its rotor */
+                                 {"armature", SIZE_MAX}, /* stored in its rotor */
                                  {"motor/stiffness", AT(JointValues, motor_stiffness)},
                                  {"motor/damping", AT(JointValues, motor_damping)},
                                  {"motor/max_force", AT(JointValues, max_force)},
@@ -214,11 +214,11 @@ static bool name_matches(const char *pattern, size_t length, const char *name)
     return *name == *pattern && name_matches(pattern + 1, length - 1, name + 1);
 }
 
-/* A path taken apart: KIND/NAME/KEY, of shapes bodies/NAME/shapes/NAME/KEY or ground/NAME/KEY. */
+/* The parts of a path: KIND/NAME/KEY; for shapes bodies/NAME/shapes/NAME/KEY or ground/NAME/KEY. */
 typedef struct Path {
     const char *text;
     sti_ObjectKind kind;
-    const char *owner, *name; /* patterns: of a shape its body's, and its own */
+    const char *owner, *name; /* patterns; for a shape that of its body and its own */
     size_t owner_length, length;
     const Key *key;
 } Path;
@@ -281,7 +281,7 @@ st_Status sti_parameter_array(const char *text, unsigned *own, st_Error *err)
     return ST_OK;
 }
 
-/* Has the joint something that the key acts on? */
+/* Has the joint a feature to which the key applies? */
 static bool joint_takes(const sti_World *world, int joint, const Key *key)
 {
     const st_JointDef *def = &world->scene->joint[joint];
@@ -293,7 +293,7 @@ static bool joint_takes(const sti_World *world, int joint, const Key *key)
                : def->motor.type != ST_MOTOR_NONE && def->motor.type != ST_MOTOR_MOTION;
 }
 
-/* Calls for every number that the path reaches: `set` == NULL reads the first one into *out. */
+/* Visits every number that the path reaches; with `set` == NULL reads the first one into *out. */
 static st_Status visit_parameter(const sti_World *world, sti_Values *values, const Path *path, const double *set,
                                  double *out, st_Error *err)
 {

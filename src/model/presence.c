@@ -1,8 +1,8 @@
-/* model/presence.c -- bodies that come and go: inlets, outlets and measures as a scene keeps them, and who is
- * there in a world.
+/* model/presence.c -- bodies that enter and leave: inlets, outlets and measures of a scene, and the bodies present in a
+ * world.
  *
  * An absent body is in every array of the world. It has no weight, touches nothing (collider.c), and is parked far
- * away, apart from the others, so that searches do not find it.
+ * away from all others, so that searches do not find it.
  */
 #include "model/world.h"
 
@@ -28,7 +28,7 @@ st_Status sti_scene_keep_inlet(st_Scene *scene, const sti_Inlet *inlet, st_Error
     return ST_OK;
 }
 
-/* Patterns and names of other things: each has a scope of its own. */
+/* Patterns and names of other objects; each has its own scope. */
 static st_Status presence_keep_pattern(st_Scene *scene, const char **pattern, st_Error *err)
 {
     if (*pattern == NULL) return ST_OK;
@@ -39,7 +39,7 @@ st_Status sti_scene_keep_outlet(st_Scene *scene, const sti_Outlet *outlet, st_Er
 {
     sti_Outlet kept = *outlet;
     STI_TRY(STI_GROW(&scene->allocator, scene->outlet, scene->outlet_capacity, scene->n_outlets + 1, err));
-    STI_TRY(presence_keep_pattern(scene, &kept.bodies, err)); /* a text that is kept in vain is harmless */
+    STI_TRY(presence_keep_pattern(scene, &kept.bodies, err));               /* an unused text is harmless */
     scene->grain_names.uncounted = scene->grain_names.n - scene->n_outlets; /* outlet1 is the first outlet */
     STI_TRY(sti_scene_keep_name(scene, STI_OUTLET_SCOPE, "outlet", &kept.name, err));
     scene->outlet[scene->n_outlets++] = kept;
@@ -83,7 +83,7 @@ void sti_grain_name(const char *name, int n, int k, char *out, size_t size)
     for (int most = n; most > 9999; most /= 10)
         digits++;
     if (snprintf(out, size, "%s_%0*d", name, digits, k) >= (int)size)
-        out[0] = '\0'; /* names are checked: not so long */
+        out[0] = '\0'; /* cannot be too long: names are checked */
 }
 
 /* ---- in a world ------------------------------------------------------------------------------- */

@@ -1,17 +1,17 @@
-/* model/rotor.c -- armature: the inertia of what turns with a joint, the rotor of its motor behind the gears.
+/* model/rotor.c -- armature: the inertia of the rotor of a motor, which turns with its joint through gears.
  *
  * An armature A [kg m^2, of a displacement kg] adds the kinetic energy A (dx/dt)^2/2 of the joint's coordinate x. With
- * dx/dt = a(q)' v that is a mass A a a' between two bodies, which changes with q. Kept apart it is a body with one
- * velocity s and the constant mass A, and a joint row that ties it:
+ * dx/dt = a(q)' v that is a mass A a a' between two bodies, which changes with q. Here it is a body with one velocity s
+ * and the constant mass A, connected by a joint row:
  *
  *     M v' = ... + a l,     A s' = -l,     a' v - s = 0            so that     M v' + A a (a' v)' = ...
  *
- * the equations of Lagrange for that energy, with what dx/dt changes by as a(q) turns. Every scheme, every impact, the
- * energy and the saved state have it because they have bodies and rows; M stays block-diagonal and constant. The row
- * is on velocities alone (value 0): how far the rotor has turned means nothing.
+ * the equations of Lagrange for that energy, including the change of dx/dt with a(q). Every scheme, impacts, the energy
+ * and the saved state include it without extra code, because it consists of a body and a row; M stays block-diagonal
+ * and constant. The row is on velocities alone (value 0): the angle of the rotor has no meaning.
  *
- * Rotors are the last bodies of the world's own copy of the scene, one for each joint with an armature, in order; their
- * rows are the last of the joint rows. A rotor stands at the origin, can only turn about x, and touches nothing.
+ * Rotors are the last bodies of the world's own copy of the scene, one for each joint with an armature, in order;
+ * their rows are the last of the joint rows. A rotor is at the origin, can only turn about x, and touches nothing.
  */
 #include "model/world.h"
 
@@ -37,7 +37,7 @@ st_Status sti_rotors_add(st_Scene *scene, st_Error *err)
                 "joint \"%s\": its armature needs the body name \"%s\", which another body has: rename that body",
                 joint->name, name);
         def.name = name;
-        def.mass = 1; /* never moves from its place */
+        def.mass = 1; /* it never leaves its position */
         def.inertia = (st_Mat3){{A, 0, 0, 0, A, 0, 0, 0, A}};
         def.locks = ST_LOCK_ALL & ~(uint32_t)ST_LOCK_RX;
         STI_TRY(st_scene_add_body(scene, &def, NULL, err));
@@ -59,14 +59,14 @@ void sti_rotors_compile(sti_World *world)
     }
 }
 
-/* a, on the velocities of the joint's bodies. */
+/* The row a, on the velocities of the joint's bodies. */
 static st_Status rate_row(const sti_World *world, int index, const double *q, sti_Rows *rows, st_Error *err)
 {
     sti_Measure x;
     return sti_coordinate_row(world, index, 0, q, &x, rows, err);
 }
 
-/* Those of a joint that sleeps are what they were. */
+/* Rows of a sleeping joint do not change. */
 st_Status sti_rotors_push(const sti_World *world, const double *q, bool known, st_Sink *sink, st_Error *err)
 {
     for (int k = 0; sti_rotor_count(world) > 0 && k < world->n_joints; k++) {

@@ -2,7 +2,7 @@
 
 #include "math/vec3.h"
 
-/* Room for more rows and entries: asked for once, not row by row. */
+/* Makes room for more rows and entries once, instead of row by row. */
 static st_Status rows_reserve(const st_Allocator *allocator, sti_RowList *rows, int n_rows, int64_t n_entries,
                               st_Error *err)
 {
@@ -18,7 +18,7 @@ st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int 
 {
     int64_t start = rows->n_rows > 0 ? rows->p[rows->n_rows] : 0;
     STI_TRY(rows_reserve(allocator, rows, 1, start + count, err));
-    if (count == 12) { /* two free bodies: no call to copy so little */
+    if (count == 12) { /* two free bodies: a call to copy costs more than the copy */
         memcpy(rows->i + start, index, 12 * sizeof *index);
         memcpy(rows->x + start, gradient, 12 * sizeof *gradient);
     } else if (count > 0) {
@@ -45,7 +45,7 @@ void sti_rows_close(sti_RowList *rows, int n_rows, int count, const int *index)
     int64_t start = first_row > 0 ? rows->p[first_row] : 0;
     rows->p[first_row] = start;
     for (int k = 1; k <= n_rows; k++) {
-        if (count == 12) /* two free bodies: no call to copy so little */
+        if (count == 12) /* two free bodies: a call to copy costs more than the copy */
             memcpy(rows->i + start, index, 12 * sizeof *index);
         else if (count > 0)
             memcpy(rows->i + start, index, (size_t)count * sizeof *index);
@@ -89,7 +89,7 @@ void sti_row_buffer_clear_contacts(st_Sink *sink)
     sink->contact_rows.n_rows = sink->n_contacts = sink->n_surfaces = 0;
 }
 
-/* Surfaces in a chunk. */
+/* Surfaces per chunk. */
 enum { SURFACES = 32 };
 
 void sti_row_buffer_free(st_Sink *sink)
@@ -126,14 +126,14 @@ st_Status sti_row_buffer_reserve(st_Sink *sink, const st_Sink *like, st_Error *e
     return STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, like->n_contacts, err);
 }
 
-/* A model may be anyone's: what it hands over is checked as it comes. */
+/* A model may be a user's, so its rows are checked when they are added. */
 static st_Status check_row(const st_Sink *sink, const char *what, int number, int n_rows, int count, const int *index,
                            const double *gradient, st_Error *err)
 {
     if (count < 0 || count > sink->n_v || (count > 0 && (index == NULL || gradient == NULL)))
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's %s %d touches %d velocities, there are %d", what, number,
                         count, sink->n_v);
-    unsigned highest = 0; /* of the indices: a negative one is the highest */
+    unsigned highest = 0; /* largest index, as unsigned: a negative one is larger than all */
     double none = 0;      /* 0 times the numbers: NaN if one is not finite */
     for (int k = 0; k < count; k++)
         highest = (unsigned)index[k] > highest ? (unsigned)index[k] : highest;
@@ -268,7 +268,7 @@ static bool rows_same_surface(const sti_Surface *a, const sti_Surface *b)
     return same;
 }
 
-/* Mostly it is the one of the contact before. */
+/* Usually it is that of the last contact. */
 st_Status sti_row_buffer_keep_surface(st_Sink *sink, sti_ContactEntry *contact, const sti_Surface *surface,
                                       st_Error *err)
 {
@@ -320,7 +320,7 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
     if (!isfinite(row->slide[0]) || !isfinite(row->slide[1]))
         return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d slides at (%g, %g), must be finite", n,
                         row->slide[0], row->slide[1]);
-    /* What compliant and regularized contacts are made of, and where they are. */
+    /* The elastic properties and shapes of compliant and regularized contacts. */
     for (int side = 0; side < 2; side++) {
         const st_Elastic *e = &row->elastic[side];
         if (!(e->young >= 0 && isfinite(e->young)))

@@ -1,5 +1,4 @@
-/* model/row_buffer.h -- where a model's rows are collected: joints, soft and bounded rows, contacts at one
- * (t, q). */
+/* model/row_buffer.h -- collects the rows of a model: joints, soft and bounded rows, contacts at one (t, q). */
 #ifndef STI_SINK_H
 #define STI_SINK_H
 
@@ -8,8 +7,8 @@
 #include <stiction/model.h>
 #include <stiction/scene.h>
 
-/* Sparse rows, one after another: row k has entries p[k] .. p[k+1]-1. A Jacobian's rows are the columns
- * of G or H, so that this is the compressed form the step problem wants.                          */
+/* Sparse rows: row k has entries p[k] .. p[k+1]-1. The rows of a Jacobian are the columns of G or H, so this is the
+ * compressed form of the step problem. */
 typedef struct sti_RowList {
     int n_rows;
     int64_t *p;
@@ -20,16 +19,16 @@ typedef struct sti_RowList {
 
 typedef struct sti_JointEntry {
     double value, rate;
-    int64_t velocity; /* 1: of velocities alone, there is no drift                                 */
-    double stiffness; /* regularized; 0: the setting's                                             */
+    int64_t velocity; /* 1: a row on velocities alone, which has no drift */
+    double stiffness; /* regularized; 0: use the setting */
 } sti_JointEntry;
 
 typedef struct sti_SoftEntry {
     double value, stiffness, damping;
-    double energy; /* beside stiffness value^2/2                                                   */
+    double energy; /* added to stiffness value^2/2 */
 } sti_SoftEntry;
 
-/* One number of each of dk/dq and dk/dv: of k_i by velocity j. */
+/* One entry of dk/dq and of dk/dv: k_i by velocity j. */
 typedef struct sti_DerivativeEntry {
     int i, j;
     double dq, dv;
@@ -40,24 +39,25 @@ typedef struct sti_BoundedEntry {
     double lo, hi, target, value, stiffness, damping;
 } sti_BoundedEntry;
 
-/* How a surface of b moves against one of a beside their bodies, in the contact's frame (contact_rows.c). */
+/* The velocity of a surface of b relative to one of a, in addition to their bodies, in the contact frame
+ * (contact_rows.c). */
 typedef struct sti_Belt {
     double slide[2]; /* along the tangents [m/s]                                                   */
     double turn[3];  /* about normal and tangents [rad/s]                                          */
 } sti_Belt;
 
-/* What two surfaces do together. */
+/* The combined properties of two surfaces. */
 typedef struct sti_Surface {
     double mu, restitution, rolling, spinning, stiffness, damping;
     st_Elastic elastic[2];
     bool moves;    /* one of them is a belt                                                        */
-    sti_Belt belt; /* of a model of the user's; a world's depends on where the point is            */
-    bool turns;    /* the rates at which the bodies turn against each other are asked for             */
+    sti_Belt belt; /* for a user's model; in a world it depends on the point */
+    bool turns;    /* relative rotation of the bodies is needed */
     st_SurfaceLaw more;
     /* Friction by direction: bounds mu r_n slender and mu r_n/slender along and across `along`. The tangential rows are
      * multiplied by these two factors, and Coulomb's law then holds with mu: stage_contacts.c.       */
     double slender;
-    int along_of; /* the shape whose axes `along` is in: 0 or 1; -1: friction is the same in all directions */
+    int along_of; /* the shape in whose axes `along` is given: 0 or 1; -1: friction is isotropic */
     st_Vec3 along;
 } sti_Surface;
 
@@ -67,7 +67,7 @@ static inline bool sti_is_slender(const sti_Surface *surface)
     return surface->slender > 0 && surface->slender != 1;
 }
 
-/* That of row k of a contact in space: 0 along the normal, 1 and 2 along the tangents. */
+/* The factor of row k of a contact in space: 0 along the normal, 1 and 2 along the tangents. */
 static inline double sti_row_factor(const sti_Surface *surface, int k)
 {
     if (!sti_is_slender(surface) || k < 1 || k > 2) return 1;
@@ -77,17 +77,17 @@ static inline double sti_row_factor(const sti_Surface *surface, int k)
 typedef struct sti_ContactEntry {
     uint64_t id;
     double gap;
-    double closing; /* at most so fast, foreseen when the contact was looked for; 0: not, or within the margin [m/s] */
-    const sti_Surface *surface; /* the world's, or one that the sink keeps                         */
-    int first_row;              /* in contact_rows; -1: not made, sti_contact_rows makes them      */
+    double closing; /* largest expected closing speed when the contact was found; 0: none, or within the margin [m/s] */
+    const sti_Surface *surface; /* the world's, or one stored in the sink */
+    int first_row;              /* first row in contact_rows; -1: not computed yet, sti_contact_rows computes them */
     int a, b, shape_a, shape_b;
     uint8_t dim;
-    bool turns;       /* three rows more behind those of dim                                             */
-    bool own_surface; /* the surface is the sink's                                                       */
+    bool turns;       /* three more rows after those of dim */
+    bool own_surface; /* the surface is stored in the sink */
     st_Vec3 point, normal, tangent;
 } sti_ContactEntry;
 
-/* The first of the rows about which bodies turn; -1: none. */
+/* The first of the rotational rows; -1: none. */
 static inline int sti_turning_row(const sti_ContactEntry *entry)
 {
     return entry->turns ? entry->first_row + entry->dim : -1;
@@ -102,57 +102,57 @@ struct st_Sink {
     sti_BoundedEntry *bounded;
     sti_ContactEntry *contact;
     int n_contacts;
-    sti_Surface **surface; /* those of the contacts that have one of their own, by chunks that stay where they are */
+    sti_Surface **surface; /* surfaces of contacts with their own, in chunks that never move */
     int n_surfaces;
-    bool constraints_known; /* all but contacts is there, for the position asked for next (sti_evaluate_ahead)   */
-    bool laid_out; /* joint_rows has the entries of a world's joints, which stay: only numbers change            */
-    int64_t still; /* a world's: rows of joints that sleep are as they were evaluated when it had this number; 0: not */
-    int64_t still_bounded;           /* likewise of friction in joints                                       */
-    bool rows_later;                 /* the world may leave the rows of contacts to whoever wants them             */
-    sti_DerivativeEntry *derivative; /* of the forces, where the sink is for them: force_derivatives.c   */
+    bool constraints_known; /* everything except contacts is valid for the next position (sti_evaluate_ahead) */
+    bool laid_out;          /* joint_rows has the pattern of a world's joints, which stays: only numbers change */
+    int64_t still; /* world: rows of sleeping joints were evaluated at this value of the counter `still`; 0: not */
+    int64_t still_bounded;           /* likewise for friction in joints */
+    bool rows_later;                 /* the world may leave contact rows to be computed on demand */
+    sti_DerivativeEntry *derivative; /* derivatives of the forces, if the sink is for them: force_derivatives.c */
     int n_derivatives;
     int64_t derivative_capacity;
     int64_t joint_capacity, soft_capacity, bounded_capacity, contact_capacity, surface_capacity;
 };
 
-/* Empty the part that is about to be filled again. */
+/* Empties the part that will be filled next. */
 void sti_row_buffer_clear_constraints(st_Sink *sink);
 void sti_row_buffer_clear_contacts(st_Sink *sink);
 void sti_row_buffer_free(st_Sink *sink);
-/* Room for as much as `like` has, and no more. */
+/* Makes exactly as much room as `like` has used. */
 st_Status sti_row_buffer_reserve(st_Sink *sink, const st_Sink *like, st_Error *err);
 
 st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
                           const double *gradient, st_Error *err);
-/* Rows first .. first + n - 1 of another list, behind those of this one. */
+/* Appends rows first .. first + n - 1 of another list. */
 st_Status sti_rows_append_rows(const st_Allocator *allocator, sti_RowList *to, const sti_RowList *from, int first,
                                int n, st_Error *err);
-/* The same in two steps: room for n rows of at most `most` numbers, to be written one behind the other; and when they
- * are known, the velocities that all of them touch.                                               */
+/* Likewise in two steps: makes room for n rows of at most `most` numbers, which the caller writes consecutively;
+ * then adds them with the velocities that all of them touch. */
 st_Status sti_rows_room(const st_Allocator *allocator, sti_RowList *rows, int n, int most, double **gradient,
                         st_Error *err);
 void sti_rows_close(sti_RowList *rows, int n, int count, const int *index);
 void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows);
 
-/* One more contact, in two steps: the place for it, to be filled but for first_row and turns, and room for n_rows
- * of `count` numbers, to be written one behind the other; then it counts, with rows that all touch the velocities
- * `index`. Nothing is checked: st_push_contact() does that for models of anyone's.                 */
+/* Adds a contact in two steps. The first returns its record, to be filled except for first_row and turns, and room
+ * for n_rows of `count` numbers, to be written consecutively. The second adds it, with rows that all touch the
+ * velocities `index`. Nothing is checked: st_push_contact() does that for users' models. */
 st_Status sti_row_buffer_room(st_Sink *sink, int n_rows, int count, sti_ContactEntry **contact, double **gradient,
                               st_Error *err);
-/* A copy of a surface, for the contact at hand, that lives until the sink is cleared. */
+/* A copy of a surface for the current contact, valid until the sink is cleared. */
 st_Status sti_row_buffer_keep_surface(st_Sink *sink, sti_ContactEntry *contact, const sti_Surface *surface,
                                       st_Error *err);
-/* The contacts of another sink behind those of this one. */
+/* Appends the contacts of another sink. */
 st_Status sti_row_buffer_append(st_Sink *sink, const st_Sink *from, st_Error *err);
 void sti_row_buffer_add_contact(st_Sink *sink, int n_rows, int count, const int *index);
 
-/* The rows of a joint, which all touch the same velocities, in one: the first of its n_rows entries, and where their
- * gradients are to be written. In a sink that is laid out `index` is not looked at. */
+/* Adds the n_rows rows of a joint, which all touch the same velocities: returns the first entry and the memory for
+ * their gradients. If the sink is laid out, `index` is not read. */
 st_Status sti_row_buffer_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
                                    double **gradient, st_Error *err);
 
-/* Rows of the world's own: velocities and gradients are not checked, as st_push_joint() and its neighbours do for
- * models of anyone's.                                                                                       */
+/* Adds rows of the world. Velocities and gradients are not checked, unlike in st_push_joint() etc. for users'
+ * models. */
 st_Status sti_push_joint(st_Sink *sink, const st_JointRow *row, st_Error *err);
 st_Status sti_push_soft(st_Sink *sink, const st_SoftRow *row, st_Error *err);
 st_Status sti_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err);
@@ -166,7 +166,7 @@ static inline double sti_row_dot(const sti_RowList *rows, int k, const double *v
     return sum;
 }
 
-/* The first contact with this id or a larger one, and the one with this id, or -1: they stand by increasing id. */
+/* The first contact with this id or a larger one, and the one with this id, or -1. Contacts are sorted by id. */
 int sti_row_buffer_lower(const st_Sink *sink, uint64_t id);
 int sti_row_buffer_find(const st_Sink *sink, uint64_t id);
 

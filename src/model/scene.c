@@ -1,4 +1,4 @@
-/* model/scene.c -- the description of a world: what is added, kept and read back. */
+/* model/scene.c -- the description of a world: adding, storing and reading objects. */
 #include "model/check.h"
 #include "model/tendon.h"
 #include "model/time_factor.h"
@@ -22,7 +22,7 @@ st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st
     st_Allocator a = *allocator;
     st_Scene *scene = sti_alloc(&a, 1, sizeof *scene);
     if (scene == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a scene");
-    if (a.alloc != sti_arena_alloc) { /* the copy of a compiled scene is in the arena of that */
+    if (a.alloc != sti_arena_alloc) { /* the copy in a compiled scene uses the arena of that */
         scene->owns_arena = sti_arena_open(allocator, &a, err) == ST_OK;
         if (!scene->owns_arena) {
             sti_free(allocator, scene, 1, sizeof *scene);
@@ -154,7 +154,7 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
     sti_CachedMass mass = {0};
     STI_TRY(sti_check_shape(scene, s, &shape, &mass));
     int kind;
-    /* Room for what is kept of one more shape. */
+    /* Makes room for the data of one more shape. */
     const st_Allocator *a = &scene->allocator;
     const int n = scene->n_shapes + 1;
     STI_TRY(STI_GROW(a, scene->cached_shape, scene->shape_kind_capacity, n, err));
@@ -163,7 +163,7 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
     STI_TRY(STI_GROW(a, scene->next_shape, scene->next_shape_capacity, n, err));
     STI_TRY(sti_scene_reserve_pose(scene, 1, err));
     STI_TRY(sti_shape_cache_take(&scene->allocator, &scene->shape_cache, &shape, &mass, &kind,
-                                 err)); /* one too many, if the name is refused: no harm */
+                                 err)); /* one too many if the name is refused, which is harmless */
     STI_TRY(sti_scene_add_name(scene, STI_SHAPE, body.index1, def->name, &shape.name, err));
     scene->cached_shape[scene->n_shapes] = kind;
     scene->shape_pose[scene->n_shapes] = 0;
@@ -222,7 +222,7 @@ bool st_scene_cell(const st_Scene *scene, st_Cell *out)
     return cell->repeats;
 }
 
-/* An object's name, and its own copy of a table: both or neither. */
+/* Stores an object's name and its own copy of a table: both or neither. */
 static st_Status add_name_and_table(st_Scene *scene, sti_ObjectKind kind, const char *name, const char **stored,
                                     st_Profile *profile, st_Error *err)
 {
@@ -288,7 +288,7 @@ st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId
     return ST_OK;
 }
 
-/* As it was given. */
+/* The def as it was given. */
 static st_ShapeDef whole_def(const st_Scene *scene, int k)
 {
     st_ShapeDef def = *sti_shape_def(scene, k);
@@ -297,7 +297,7 @@ static st_ShapeDef whole_def(const st_Scene *scene, int k)
     return def;
 }
 
-/* ---- reading back ----------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------------- */
 
 int st_scene_body_count(const st_Scene *scene)
 {
@@ -415,7 +415,8 @@ static uint64_t add_to_fingerprint(uint64_t h, const void *bytes, size_t n)
     return h;
 }
 
-/* Of what a state is made of. Springs and forces have none: the hand in a live view is a spring that comes and goes. */
+/* The fingerprint covers everything that a state consists of. Springs and forces are not part of it: the mouse
+ * spring of a live view is added and removed. */
 uint64_t sti_scene_fingerprint(const st_Scene *scene)
 {
     static const int kinds[] = {STI_BODY, STI_SHAPE, STI_JOINT};

@@ -1,11 +1,11 @@
 /* model/scene_copy.c -- scenes copied, whole or without some of their objects.
  *
- * What refers to something that is taken out goes with it. The others are added anew in the order they had, so that
- * every check and every settled number is that of a scene that never had what is gone.
+ * Objects that refer to a removed object are removed, too. The others are added again in their old order, so that
+ * every check and every derived number is that of a scene that never had the removed objects.
  */
 #include "model/world.h"
 
-/* Where the objects of each kind are in the copy, by their index; -1: taken out. */
+/* The index of the objects of each kind in the copy; -1: removed. */
 typedef struct Map {
     int *to[STI_N_KINDS];
     int count[STI_N_KINDS];
@@ -77,7 +77,7 @@ static st_Status copy_connections(const st_Scene *scene, const Map *map, st_Scen
         force.body = mapped_body(map, force.body);
         STI_TRY(st_scene_add_force(copy, &force, NULL, err));
     }
-    for (int k = 0; k < scene->n_inlets; k++) /* they know their bodies by name */
+    for (int k = 0; k < scene->n_inlets; k++) /* they refer to their bodies by name */
         STI_TRY(sti_scene_keep_inlet(copy, &scene->inlet[k], err));
     for (int k = 0; k < scene->n_outlets; k++)
         STI_TRY(sti_scene_keep_outlet(copy, &scene->outlet[k], err));
@@ -85,7 +85,7 @@ static st_Status copy_connections(const st_Scene *scene, const Map *map, st_Scen
         STI_TRY(sti_scene_keep_measure(copy, &scene->measure[k], err));
     copy->cell = scene->cell;
     for (int k = 0; k < scene->n_keyframes; k++) {
-        /* What is taken out is left out. */
+        /* Removed objects are left out. */
         const sti_KeyframeEntry *from = &scene->keyframe[k];
         const st_Allocator *a = &copy->allocator;
         st_KeyframeBody *bodies = sti_alloc(a, from->n_bodies, sizeof *bodies);
@@ -130,7 +130,7 @@ static st_Status copy_mapped(const st_Scene *scene, const Map *map, const st_All
     STI_TRY(st_scene_create_with(allocator, out, err));
     st_Status status = copy_bodies(scene, map, *out, err);
     if (status == ST_OK) status = copy_connections(scene, map, *out, err);
-    for (int kind = 0; status == ST_OK && kind < STI_N_KINDS; kind++) { /* ids of the scene are ids of the copy */
+    for (int kind = 0; status == ST_OK && kind < STI_N_KINDS; kind++) { /* ids of the scene are valid in the copy */
         const sti_Names *from = &scene->names[kind];
         sti_Names *to = &(*out)->names[kind];
         for (int k = 0; k < from->n; k++) {
@@ -156,11 +156,11 @@ st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err)
     if (scene == NULL || out == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_copy: scene and out must be given");
     *out = NULL;
-    const st_Allocator below = sti_allocator_below(&scene->allocator); /* the copy has an arena of its own */
+    const st_Allocator below = sti_allocator_below(&scene->allocator); /* the copy has its own arena */
     return sti_scene_copy(scene, &below, out, err);
 }
 
-/* ---- taking out ------------------------------------------------------------------------------- */
+/* ---- removing --------------------------------------------------------------------------------- */
 
 static void free_map(const st_Allocator *a, Map *map)
 {
@@ -168,11 +168,11 @@ static void free_map(const st_Allocator *a, Map *map)
         sti_free(a, map->to[kind], map->count[kind], sizeof *map->to[kind]);
 }
 
-/* The scene without what the map takes out. */
+/* Rebuilds the scene without the objects that the map removes. */
 static st_Status rebuild(st_Scene *scene, Map *map, st_Error *err)
 {
     st_Scene *copy;
-    /* With a body goes what is fixed to it, with a joint the gears and tendons on it, which were added behind it. */
+    /* With a body everything fixed to it is removed, with a joint its gears and tendons, which were added after it. */
     const int *body = map->to[STI_BODY];
     int *joint = map->to[STI_JOINT];
     for (int k = 0; k < scene->n_shapes; k++)

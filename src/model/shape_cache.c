@@ -1,12 +1,12 @@
-/* model/shape_cache.c -- shapes that agree in all but name and pose are of one kind, and a kind is kept once.
+/* model/shape_cache.c -- shapes that differ only in name and pose are of one kind, and each kind is stored once.
  *
- * A heap of equal spheres is one def of a shape and a number for each of its members; so are compiled hulls and meshes,
- * which are made once a kind (collider.c).
+ * A heap of equal spheres is one shape def and one number per sphere. Hulls and meshes are also compiled once per
+ * kind (collider.c).
  */
 #include "math/quat.h"
 #include "model/scene.h"
 
-/* All numbers of a def, arrays and the pose apart. */
+/* All numbers of a def except arrays and pose. */
 enum { N_NUMBERS = 33 };
 
 static void numbers_of(const st_ShapeDef *d, double x[N_NUMBERS])
@@ -34,11 +34,11 @@ static uint64_t shape_cache_hash(uint64_t h, const double *x, int64_t n)
     return h;
 }
 
-/* The same for same defs. A thousand hulls of twenty points each differ in their points alone. */
+/* Equal for equal defs. A thousand hulls of twenty points may differ only in their points. */
 static uint64_t hash_def(const st_ShapeDef *def, const double x[N_NUMBERS])
 {
     uint64_t h = shape_cache_hash(0xcbf29ce484222325u, x, N_NUMBERS);
-    for (int k = 0; def->points != NULL && k < def->n_points; k++) { /* it has not been checked yet */
+    for (int k = 0; def->points != NULL && k < def->n_points; k++) { /* it may not be checked yet */
         const double p[3] = {def->points[k].x, def->points[k].y, def->points[k].z};
         h = shape_cache_hash(h, p, 3);
     }
@@ -61,7 +61,7 @@ static bool is_same(const st_ShapeDef *a, const double x[N_NUMBERS], const st_Sh
            same_array(a->heights, b->heights, (int64_t)a->n_x * a->n_y, sizeof *a->heights);
 }
 
-/* The slot of a kind like `def`, or the empty one where it would go. */
+/* The slot of a kind equal to `def`, or the empty slot where it would be. */
 static int64_t shape_cache_probe(const sti_ShapeCache *cache, const st_ShapeDef *def)
 {
     double x[N_NUMBERS];
@@ -84,7 +84,7 @@ static void fill_slots(sti_ShapeCache *cache)
         cache->slot[shape_cache_probe(cache, &cache->def[k])] = k + 1;
 }
 
-/* Points, triangles and heights of a kind are its own. */
+/* Frees points, triangles and heights of a kind, which it owns. */
 static void free_arrays(const st_Allocator *a, st_ShapeDef *shape)
 {
     sti_free(a, (void *)shape->points, shape->n_points, sizeof *shape->points);
@@ -147,7 +147,7 @@ void sti_shape_cache_scale_friction(sti_ShapeCache *cache, double factor)
 {
     for (int k = 0; k < cache->n; k++)
         cache->def[k].mu *= factor, cache->def[k].friction_across *= factor;
-    if (cache->n_slots > 0) fill_slots(cache); /* those that now agree stay two */
+    if (cache->n_slots > 0) fill_slots(cache); /* kinds that have become equal stay separate */
 }
 
 void sti_shape_cache_free(const st_Allocator *allocator, sti_ShapeCache *cache)

@@ -1,12 +1,12 @@
 /* model/spanning_forest.c -- the bodies of a world as trees (docs/methods.md 14).
  *
- * Joints are added to a forest one by one unless they would close a loop: joints with an armature first, whose inertia
- * needs a coordinate of its own; then those that hold most, so that loops are closed by few rows; then by number. Fixed
- * bodies are one body with the ground.
+ * Joints are added to a forest one by one unless they would close a loop. Joints with an armature come first, because
+ * its inertia needs a coordinate. Then come those with the most constraints, so that few rows close the loops; then by
+ * number. Fixed bodies and the ground are one body.
  *
  * A body with locked degrees of freedom must be the root of its tree, where the velocities of a free joint can be
- * locked. Plane mechanisms are the exception: a joint between two bodies that move in the same plane, and that keeps
- * them in it, needs no locks beyond those of the root.
+ * locked. Planar mechanisms are the exception: if a joint keeps two bodies in the same plane, only the root needs
+ * locks.
  */
 #include "model/spanning_forest.h"
 
@@ -14,10 +14,10 @@
 
 /* ---- which joints -------------------------------------------------------------------------------- */
 
-/* Bodies that are connected: `above` leads to the first of them. */
+/* Union-find: following `above` leads to the first of the connected bodies. */
 typedef struct Union {
     int *above;
-    bool *tied; /* by first body: one of them must be the root                                      */
+    bool *tied; /* by first body: one body of the set must be the root */
 } Union;
 
 static int forest_first_of(Union *sets, int body)
@@ -32,7 +32,7 @@ static bool is_fixed(const sti_World *world, int body)
     return world->body[body].n_dofs == 0;
 }
 
-/* Both bodies move across world axis e alone, turn about it freely, and the joint keeps them there. */
+/* Do both bodies move only across world axis e and turn freely about it, and does the joint keep them there? */
 static bool keeps_plane(const sti_World *world, const sti_Joint *joint, const double *q, int e)
 {
     const int bodies[2] = {joint->a, joint->b};
@@ -68,7 +68,7 @@ static bool is_edge(const sti_World *world, int index, const double *q, Union *s
     return true;
 }
 
-/* edge[k]: joint k is one of a tree. */
+/* edge[k]: joint k is part of a tree. */
 static void choose_edges(const sti_World *world, const double *q, Union *sets, bool *edge)
 {
     for (int b = 0; b < world->n_bodies; b++) {
@@ -85,7 +85,7 @@ static void choose_edges(const sti_World *world, const double *q, Union *sets, b
 
 /* ---- the frames of a joint ------------------------------------------------------------------------ */
 
-/* In bodies a and b, coincident where all coordinates are 0. */
+/* The frames in bodies a and b, which coincide if all coordinates are 0. */
 static void joint_frames(const sti_World *world, const sti_Joint *joint, sti_Node *node)
 {
     st_Quat in_a = quat_from_axes(joint->frame_a[0], joint->frame_a[1], joint->frame_a[2]);
@@ -137,7 +137,7 @@ static unsigned locks_of(const sti_Body *body)
     return locks;
 }
 
-/* A body joins its tree, through a joint of `from` or freely (joint -1). */
+/* Adds a body to its tree, connected by a joint of `from` or free (joint -1). */
 static st_Status forest_add_node(const sti_World *world, const double *q, sti_SpanningForest *of, sti_Node *nodes,
                                  int *n, int body, int joint_index, st_Error *err)
 {
@@ -163,7 +163,7 @@ static st_Status forest_add_node(const sti_World *world, const double *q, sti_Sp
     joint_frames(world, joint, node);
     const int from = node->reversed ? joint->b : joint->a;
     node->parent = of->node[from];
-    if (is_fixed(world, from)) { /* its frame is fixed in the world */
+    if (is_fixed(world, from)) { /* the parent is fixed in the world */
         st_Pose *frame = node->reversed ? &node->frame_b : &node->frame_a;
         *frame = pose_product(sti_pose(q, from), *frame);
     }
@@ -199,7 +199,7 @@ static void list_edges(const sti_World *world, const bool *edge, Incidence *list
     }
 }
 
-/* All bodies join that have an edge to this one. */
+/* Adds all bodies that have an edge to this one. */
 static st_Status add_neighbours(const sti_World *world, const double *q, const Incidence *list, sti_SpanningForest *of,
                                 sti_Node *nodes, int *n, int body, st_Error *err)
 {
@@ -212,7 +212,7 @@ static st_Status add_neighbours(const sti_World *world, const double *q, const I
     return ST_OK;
 }
 
-/* Is the body b of a joint of its tree, so that another one is the better root? */
+/* Is the body the b of a tree joint? Then another one is a better root. */
 static bool has_parent(const Incidence *list, int body)
 {
     for (int entry = list->head[body]; entry >= 0; entry = list->next[entry])
@@ -220,8 +220,8 @@ static bool has_parent(const Incidence *list, int body)
     return false;
 }
 
-/* The trees from their roots, breadth first: from the ground; then from bodies with locks, from bodies that are b of no
- * joint, and from any.                                                                            */
+/* Grows the trees from their roots, breadth first: from the ground, then from bodies with locks, from bodies that
+ * are b of no joint, and from any. */
 static st_Status forest_grow(const sti_World *world, const double *q, const Incidence *list, Union *sets,
                              sti_SpanningForest *of, sti_Node *nodes, int *n, st_Error *err)
 {
@@ -245,7 +245,7 @@ static st_Status forest_grow(const sti_World *world, const double *q, const Inci
     return ST_OK;
 }
 
-/* Joints that hold something and are not edges. */
+/* Lists joints with constraints that are not edges. */
 static st_Status note_loops(const sti_World *world, const bool *edge, sti_SpanningForest *of, st_Error *err)
 {
     for (int k = 0; k < world->n_joints; k++) {
@@ -311,11 +311,11 @@ void sti_spanning_forest_free(const st_Allocator *a, sti_SpanningForest *of)
 
 /* ---- states --------------------------------------------------------------------------------------- */
 
-/* Where an angle that counts whole turns is in the coordinates of its joint. */
+/* An angle that counts whole turns, in the coordinates of its joint. */
 typedef struct Turn {
-    int q;         /* of the node                                                                  */
-    int world_q;   /* of the world                                                                 */
-    double factor; /* the node's is so many times the world's                                      */
+    int q;         /* coordinate of the node */
+    int world_q;   /* coordinate of the world */
+    double factor; /* coordinate of the node over that of the world */
 } Turn;
 
 static int turns_of(const sti_World *world, const sti_SpanningForest *of, int node, Turn out[2])
@@ -374,6 +374,6 @@ void sti_spanning_forest_write(const sti_World *world, const sti_SpanningForest 
         for (int k = 0; k < body->n_dofs; k++)
             world_v[body->v_first + k] = full[body->dof[k]];
     }
-    sti_angles_update(world, world_q); /* those of loops and springs: the nearest turns */
+    sti_angles_update(world, world_q); /* angles of loops and springs: the nearest turns */
     sti_angles_settle(world, world_q);
 }

@@ -14,9 +14,10 @@ void sti_spring_compile(sti_World *world, int index)
     out->anchor_a = rotate_back(a.q, sub(def->point_a, a.p));
     out->anchor_b = rotate_back(b.q, sub(point_b, b.p));
     out->relative = quat_product(quat_conjugate(a.q), b.q);
-    out->rest = isnan(def->rest) ? 0.0 : def->rest; /* angular; a linear spring's is settled in the scene */
+    out->rest = isnan(def->rest) ? 0.0 : def->rest; /* angular; that of a linear spring is set in the scene */
     sti_SpringValues *values = &world->values.spring[index];
-    values->stiffness[0] = def->table.n_table > 0 ? 1 : def->stiffness; /* a table's is made at each elongation */
+    values->stiffness[0] =
+        def->table.n_table > 0 ? 1 : def->stiffness; /* that of a table is computed at each elongation */
     values->damping[0] = def->damping;
     if (def->type == ST_SPRING_ANGULAR) out->angle = sti_angle_add(world, out->a, out->b, def->axis, def->axis);
     if (def->type != ST_SPRING_BUSHING) return;
@@ -30,7 +31,8 @@ void sti_spring_compile(sti_World *world, int index)
     (void)sti_matrix_modes(def->damping_matrix, values->damping + 12, out->mode + 6);
 }
 
-/* A symmetric matrix of six rows as the sum of d_k m_k m_k', by L D L'. False: it is not positive semi-definite. */
+/* Writes a symmetric 6 x 6 matrix as the sum of d_k m_k m_k', by L D L'. Returns false if it is not positive
+ * semi-definite. */
 bool sti_matrix_modes(const double A[36], double d[6], double mode[][6])
 {
     double rest[36], largest = 0;
@@ -59,7 +61,7 @@ static void add_half(sti_Half *sum, double factor, sti_Half half)
     sum->angular = add(sum->angular, scale(factor, half.angular));
 }
 
-/* Force and its slope at an elongation, from a table; energy from 0 to there. */
+/* Force and slope at an elongation, from a table; and the energy from 0 to there. */
 static double table_energy(const st_Profile *table, double x)
 {
     /* trapezoids between 0, the entries on the way, and x */
@@ -84,8 +86,8 @@ static bool translates(const sti_Body *body, int axis)
     return false;
 }
 
-/* The ends of a spring with a rest length met: it pushes them apart, and no direction is better than another.
- * The first world axis along which they can move serves.                                          */
+/* The ends of a spring with a rest length coincide: it pushes them apart in any direction. The first world axis
+ * along which they can move is used. */
 static st_Vec3 any_direction(const sti_World *world, const sti_Spring *spring)
 {
     const sti_Body *a = &world->body[spring->a], *b = &world->body[spring->b];
@@ -95,8 +97,9 @@ static st_Vec3 any_direction(const sti_World *world, const sti_Spring *spring)
     return vec3_axis(axis);
 }
 
-/* With rest length 0 the force -k (p_b - p_a) is smooth through coincidence as three rows along the world axes; along
- * the line it would have no direction there. A component of a bushing without stiffness and damping is no row. */
+/* With rest length 0 the force -k (p_b - p_a) is smooth through coincidence as three rows along the world axes;
+ * along the line it would have no direction there. A component of a bushing without stiffness and damping has no
+ * row. */
 int sti_spring_measures(const sti_World *world, int index, const double *q, sti_Measure out[STI_SPRING_ROWS],
                         int component[STI_SPRING_ROWS])
 {
@@ -134,7 +137,7 @@ int sti_spring_measures(const sti_World *world, int index, const double *q, sti_
         if (values->stiffness[k] == 0 && values->damping[k] == 0) continue;
         if (component != NULL) component[n] = k;
         out[n] = direction[k < 6 ? k : 0];
-        if (k >= 3 && k < 6 && values->stiffness[k] == 0) /* a damper alone acts on the angular velocity itself */
+        if (k >= 3 && k < 6 && values->stiffness[k] == 0) /* a damper alone acts on the angular velocity */
             out[n] = sti_measure_turning(a.q, out[n].value, s->frame_a[k - 3]);
         if (k >= 6) out[n] = (sti_Measure){.value = 0};
         for (int i = 0; k >= 6 && i < 6; i++) {
@@ -166,8 +169,8 @@ st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sin
                               .index = rows.index,
                               .gradient = rows.gradient};
             if (world->scene->spring[index].table.n_table > 0) {
-                /* F(x + dx) = F + F' dx as a spring of stiffness F' at an elongation of F/F'. Where the force does not
-                 * rise with the elongation a stiffness of nearly 0 serves: the force is explicit then. */
+                /* F(x + dx) = F + F' dx as a spring of stiffness F' at an elongation of F/F'. If the force does not
+                 * rise with the elongation, the stiffness is nearly 0 and the force explicit. */
                 const st_Profile *table = &world->scene->spring[index].table;
                 const double x = row.value, force = sti_profile_value(table, x);
                 double steepest = 0, least;

@@ -1,29 +1,30 @@
-/* model/tendon.c -- tendons: joints that hold nothing and whose coordinate is the length of a path.
+/* model/tendon.c -- tendons: joints without constraints; their coordinate is the length of a path.
  *
  *     sum over joints     L = sum of coefficient * coordinate            (both from the start)
  *     path over points    L = sum over branches of  (sum of the lengths between points) / divisor
  *
- * Between two points a tendon may wrap around a sphere or cylinder: straight to a tangent point, a geodesic on the
- * surface, straight on. A sphere is a circle in the plane of its centre and the two points. A cylinder is a circle in
- * the plane across its axis; unrolled, the path is straight, so that it climbs evenly along the axis.
+ * Between two points a tendon may wrap around a sphere or cylinder: a line to a tangent point, a geodesic on the
+ * surface, and a line to the second point. A sphere is a circle in the plane of its centre and the two points. A
+ * cylinder is a circle in the plane across its axis; unrolled, the path is straight, so that it climbs evenly along the
+ * axis.
  *
- * With the side inside the shape it passes through the shape: a straight way that misses it is bent to touch the inner
- * surface at one point, where both pieces make the same angle with the radius.
+ * If the side point is inside the shape, the path passes through the shape: a straight path that misses it is bent to
+ * touch the inner surface at one point, where both pieces make the same angle with the radius.
  *
- * Slider and crank: with v from the slider's 0 to the pin and a its axis, L = a.v - sqrt((a.v)^2 + rod^2 - v.v): where
- * the slider stands along a. Out of reach, where the root is not real, it is 0 there (MuJoCo has the same).
+ * Slider and crank: with v from the slider's 0 to the pin and a its axis, L = a.v - sqrt((a.v)^2 + rod^2 - v.v): the
+ * position of the slider along a. Out of reach, where the root is not real, the root is set to 0 (as in MuJoCo).
  *
- * The gradient follows from the geodesic being the shortest path: moving a tangent point along the surface changes
- * nothing to first order, so each straight piece pulls at its two ends only, the one on the surface included.
+ * The geodesic is the shortest path, so moving a tangent point along the surface changes nothing to first order.
+ * Hence each straight piece pulls only at its two ends, including the one on the surface.
  */
 #include "model/tendon.h"
 
 #include "model/joint.h"
 
-/* A plane circle of radius R about the origin, and two points outside of it. */
+/* A circle of radius R about the origin, and two points outside. */
 typedef struct Circle {
     double a[2], b[2], R;
-    double side[2]; /* where the path must pass */
+    double side[2]; /* the side on which the path must pass */
     bool has_side, inside;
 } Circle;
 
@@ -33,7 +34,7 @@ static double tendon_turned(double angle) /* into 0 .. 2 pi */
     return x < 0 ? x + 2 * STI_PI : x;
 }
 
-/* Tangent points t and the length of the arc between them; false: the straight way is free. */
+/* Tangent points t and the length of the arc between them; false: the straight line is free. */
 static bool wrap_circle(const Circle *c, double t[2][2], double *arc)
 {
     const double dx = c->b[0] - c->a[0], dy = c->b[1] - c->a[1], d2 = dx * dx + dy * dy;
@@ -43,8 +44,8 @@ static bool wrap_circle(const Circle *c, double t[2][2], double *arc)
     const double near[2] = {c->a[0] + s * dx, c->a[1] + s * dy};
     const bool passes = hypot(near[0], near[1]) >= c->R;
     if (c->inside) {
-        /* With the angle i at the radius, the law of sines has 2 i - asin(R/A sin i) - asin(R/B sin i) = angle between
-         * a and b; the left side grows with i. */
+        /* With the angle i at the radius, the law of sines gives 2 i - asin(R/A sin i) - asin(R/B sin i) = angle
+         * between a and b; the left side grows with i. */
         const double angle = atan2(c->a[0] * c->b[1] - c->a[1] * c->b[0], c->a[0] * c->b[0] + c->a[1] * c->b[1]);
         double low = 0, high = STI_PI / 2;
         if (!passes) return false;
@@ -66,7 +67,8 @@ static bool wrap_circle(const Circle *c, double t[2][2], double *arc)
     for (int sign = -1; sign <= 1; sign += 2) {
         const double from = at_a + sign * open_a, to = at_b - sign * open_b, angle = tendon_turned(sign * (to - from));
         const double middle = from + sign * angle / 2;
-        /* the straight pieces of a path more than half around meet at this distance from the circle: no taut way */
+        /* the straight pieces of a path more than half around meet at this distance from the circle: the path cannot
+         * be taut */
         const double meet = angle > STI_PI ? c->R * tan(STI_PI - angle / 2) : INFINITY;
         if (sqrt(A * A - c->R * c->R) >= meet && sqrt(B * B - c->R * c->R) >= meet) continue;
         const double cost = c->has_side ? -(cos(middle) * c->side[0] + sin(middle) * c->side[1]) : angle;
@@ -88,7 +90,7 @@ static bool wrap(const st_TendonPoint *part, st_Pose pose, st_Vec3 a, st_Vec3 b,
     st_Vec3 x, y, z;
     if (round) {
         st_Vec3 normal = cross(from, to);
-        if (!(norm(normal) > 1e-10 * norm(from) * norm(to))) normal = cross(from, side); /* in line with the centre */
+        if (!(norm(normal) > 1e-10 * norm(from) * norm(to))) normal = cross(from, side); /* collinear with the centre */
         if (!(norm(normal) > 0)) normal = orthogonal(from);
         z = scale(1 / norm(normal), normal);
         x = scale(1 / norm(from), from);
@@ -210,7 +212,7 @@ static st_Status tendon_row(const sti_World *world, int index, const double *q, 
         return ST_OK;
     }
     for (int k = 0; k < def->n_path;
-         k++) { /* all bodies, whether it touches them now or not: rows keep their pattern */
+         k++) { /* all bodies, even if it does not touch them now: rows keep their pattern */
         pose[k] = sti_pose(q, def->path[k].body.index1);
         add_pull(world, q, def->path[k].body.index1, pose[k].p, vec3(0, 0, 0), rows);
     }
@@ -237,7 +239,7 @@ st_Status sti_coordinate_view(const sti_World *world, int index, int which, cons
         *view = (sti_CoordinateView){x, rows->count, rows->index, rows->gradient};
         return ST_OK;
     }
-    /* everything that it depends on, bit by bit */
+    /* compare everything that it depends on, bit by bit */
     const int angle = joint->angle[joint->coordinate[which]];
     const bool has_a = joint->a > 0, has_b = joint->b > 0; /* not the ground */
     const double *of_a = q + (has_a ? (int64_t)STI_BODY_Q * (joint->a - 1) : 0);
@@ -248,7 +250,7 @@ st_Status sti_coordinate_view(const sti_World *world, int index, int which, cons
                        (!has_b || sti_same_bits(key + STI_BODY_Q, of_b, bytes)) &&
                        (angle < 0 || sti_same_bits(key + 2 * STI_BODY_Q, q + world->angle[angle].q, sizeof *q));
     if (!known) {
-        cache->known = false; /* if there is no row */
+        cache->known = false; /* in case there is no row */
         STI_TRY(sti_joint_gauge(world, index, which, q, &cache->x, err));
         sti_rows_measure(world, q, joint->a, joint->b, &cache->x, rows);
         cache->count = rows->count;
@@ -330,7 +332,7 @@ static st_Status check_part(const st_Scene *scene, Subject s, const st_JointDef 
 }
 
 typedef struct Ends {
-    int a, b, n; /* two bodies; how many have come, at most so many are different */
+    int a, b, n; /* two bodies; number found so far, at most so many are different */
 } Ends;
 
 static void note_end(Ends *ends, int body)
@@ -340,7 +342,7 @@ static void note_end(Ends *ends, int body)
     ends->n++;
 }
 
-/* Its copy of the path is `path`; a and b become two of its bodies, `start` the length at the start. */
+/* `path` is the copy of its path; a and b become two of its bodies, `start` the length at the start. */
 st_Status sti_tendon_check(const st_Scene *scene, Subject s, st_JointDef *def, st_TendonPoint *path, double *start)
 {
     Ends ends = {0};

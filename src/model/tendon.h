@@ -1,4 +1,4 @@
-/* model/tendon.h -- the length of a tendon and what it pulls at. */
+/* model/tendon.h -- the length of a tendon and its pulls on bodies. */
 #ifndef STI_MODEL_TENDON_H
 #define STI_MODEL_TENDON_H
 
@@ -13,9 +13,10 @@ typedef struct sti_Pull {
 
 /* Length of a path over points, with the bodies of its parts at `pose`; pulls has room for 2 n_path. */
 double sti_tendon_path(const st_TendonPoint *path, int n_path, const st_Pose *pose, sti_Pull *pulls, int *n_pulls);
-/* The parts of a def, checked, into `path`; def->a and b become two of its bodies, `start` its length at the start. */
+/* Checks the parts of a def and copies them to `path`; def->a and b become two of its bodies, `start` its length at
+ * the start. */
 st_Status sti_tendon_check(const st_Scene *scene, Subject s, st_JointDef *def, st_TendonPoint *path, double *start);
-/* The bodies that a tendon pulls at, some of them several times. */
+/* Visits the bodies that a tendon pulls at, some of them several times. */
 void sti_tendon_bodies(const sti_World *world, int index, void (*visit)(void *ctx, int body), void *ctx);
 
 #endif

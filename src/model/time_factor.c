@@ -2,7 +2,7 @@
 
 #define CORNER 1e-14
 
-/* The interval of the table that holds t, times[lo] <= t < times[lo + 1]; -1: t is outside. */
+/* The interval of the table that contains t, times[lo] <= t < times[lo + 1]; -1: t is outside. */
 static int table_interval(const st_Profile *profile, double t)
 {
     int lo = 0, hi = profile->n_table - 1;
@@ -25,7 +25,7 @@ static double table_value(const st_Profile *profile, double t)
     return (1 - s) * profile->values[lo] + s * profile->values[lo + 1];
 }
 
-/* Steps that end at a corner end there up to rounding. */
+/* Steps end at corners of the table up to rounding. */
 static double table_rate(const st_Profile *profile, double t)
 {
     int lo = table_interval(profile, t + CORNER * fabs(t));

@@ -1,4 +1,4 @@
-/* model/world.c -- a scene compiled into the system interface of model.h. */
+/* model/world.c -- compiles a scene into the system interface of model.h. */
 #include "model/world.h"
 #include "math/parallel.h"
 
@@ -18,8 +18,8 @@ static st_Status compile_body(sti_World *world, int index, st_Error *err)
     const st_BodyDef *def = &world->scene->body[index];
     sti_Body *body = &world->body[index];
     body->v_first = world->n_v;
-    /* Bit e: the body moves only across world axis e. All rotations locked, or all but the one about e
-     * with the body's own e axis along the world's (rotation locks are about body axes).              */
+    /* Bit e: the body moves only across world axis e. Its rotations are all locked, or all except the one about e,
+     * with the body's e axis along the world's (rotation locks are about body axes). */
     unsigned axes = 0;
     for (int e = 0; e < 3; e++) {
         uint32_t needed = (uint32_t)(ST_LOCK_X << e) | (ST_LOCK_ROTATION & ~(uint32_t)(ST_LOCK_RX << e));
@@ -53,7 +53,7 @@ static st_Status compile_body(sti_World *world, int index, st_Error *err)
     return ST_OK;
 }
 
-/* The arrays of a compiled scene; of a world opened from it. */
+/* The arrays of a compiled scene, and of a world opened from it. */
 enum { COMPILED_SPANS = 9 };
 static sti_Span *world_list_compiled(sti_World *world, sti_Span span[COMPILED_SPANS])
 {
@@ -70,7 +70,7 @@ static sti_Span *world_list_compiled(sti_World *world, sti_Span span[COMPILED_SP
     return memcpy(span, all, sizeof all);
 }
 
-/* before: the world that it continues from, or NULL. */
+/* before: the world that this one continues, or NULL. */
 static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
 {
     const st_Allocator *a = &world->allocator;
@@ -359,10 +359,10 @@ static st_Status world_contacts(void *ctx, double t, const double *q, double mar
     return sti_limits_push(ctx, q, margin, sink, err);
 }
 
-/* (J - [a]x) w* = J w with a = h J w: |w*|_J <= |w|_J for any h (docs/methods.md 2). In space w* = w + x with
- * (J - [a]x) x = a x w, and J being symmetric
+/* (J - [a]x) w* = J w with a = h J w: |w*|_J <= |w|_J for any h (docs/methods.md 2). In three dimensions w* = w + x
+ * with (J - [a]x) x = a x w, and J being symmetric
  *
- *     inv(J - [a]x) = (adj J + a a' + [J a]x) / (det J + a . J a),          a . (a x w) = 0.     */
+ *     inv(J - [a]x) = (adj J + a a' + [J a]x) / (det J + a . J a),          a . (a x w) = 0. */
 static st_Vec3 gyroscopic_spin(const st_Mat3 *J, double h, st_Vec3 w)
 {
     const st_Vec3 x = vec3_load(J->m), y = vec3_load(J->m + 3), z = vec3_load(J->m + 6); /* rows, and columns */
@@ -371,7 +371,7 @@ static st_Vec3 gyroscopic_spin(const st_Mat3 *J, double h, st_Vec3 w)
     return add(w, scale(1 / (dot(x, yz) + dot(a, Ja)), add(adjoint, cross(Ja, t))));
 }
 
-/* The same on the free rotations. */
+/* Likewise on the free rotations. */
 static void gyroscopic_body(const sti_Body *body, const sti_BodyMass *of, double h, double *v)
 {
     const double *I = of->inertia;
@@ -383,7 +383,7 @@ static void gyroscopic_body(const sti_Body *body, const sti_BodyMass *of, double
         if (body->dof[k] < 3) start = k + 1;
         if (body->dof[k] >= 3) axis[n++] = body->dof[k] - 3;
     }
-    if (n < 2 || round) return; /* about one axis, or with J = c I, nothing turns the momentum */
+    if (n < 2 || round) return; /* about one axis, or with J = c I, the torque is 0 */
     st_Vec3 linear, w;
     sti_body_velocity(body, v, &linear, &w);
     const st_Mat3 J = sti_inertia(of);
@@ -400,8 +400,8 @@ static void gyroscopic_body(const sti_Body *body, const sti_BodyMass *of, double
             A[i][j] = J.m[3 * axis[i] + axis[j]] - h * skew[axis[i]][axis[j]];
         y[i] = L[axis[i]];
     }
-    /* Solve A x = y for 1 to 3 unknowns by elimination; the pivots are positive: the symmetric part of A is
-     * an inertia.                                                                                     */
+    /* Solves A x = y for 1 to 3 unknowns by elimination. The pivots are positive, because the symmetric part of A is
+     * an inertia. */
     for (int k = 0; k < n; k++)
         for (int i = k + 1; i < n; i++) {
             double factor = A[i][k] / A[k][k];
@@ -459,7 +459,7 @@ static void world_gyroscopic_force(void *ctx, const double *q, const double *v, 
 
 /* ---- bodies by a team -------------------------------------------------------------------------- */
 
-/* What is done body by body. */
+/* Work that is done body by body. */
 typedef struct Bodies {
     const sti_World *world;
     const double *q, *v;
@@ -516,8 +516,8 @@ static double sinc(double x)
     return x < 0.1 ? 1 - y / 6 * (1 - y / 20 * (1 - y / 42)) : sin(x) / x;
 }
 
-/* A vector fixed in a body that turns by x = h w has the mean sinc(|x|/2) times that in the middle, across the axis;
- * Simpson's rule says (2 + cos(|x|/2))/3.                                                         */
+/* The mean of a vector fixed in a body that turns by x = h w is sinc(|x|/2) times its value in the middle, across
+ * the axis; Simpson's rule gives (2 + cos(|x|/2))/3. */
 void sti_world_turns(const sti_World *world, const double *v, double h, bool simpson, double *factor)
 {
     for (int b = 1; b < world->n_bodies; b++) {
@@ -525,14 +525,14 @@ void sti_world_turns(const sti_World *world, const double *v, double h, bool sim
         st_Vec3 linear, w;
         sti_body_velocity(body, v, &linear, &w);
         double half = 0.5 * h * norm(w), ratio = sinc(half);
-        if (simpson) ratio = half < 1e-3 ? 1.0 : 3 * ratio / (2 + cos(half)); /* the same to rounding */
-        if (b >= sti_first_rotor(world)) ratio = 1;                           /* no vector turns with it */
+        if (simpson) ratio = half < 1e-3 ? 1.0 : 3 * ratio / (2 + cos(half)); /* equal up to rounding */
+        if (b >= sti_first_rotor(world)) ratio = 1;                           /* no vector is fixed in a rotor */
         for (int k = 0; k < body->n_dofs; k++)
             factor[body->v_first + k] = body->dof[k] < 3 ? 1.0 : ratio;
     }
 }
 
-/* No point of a body moves faster than |v| + |w| times its distance from the centre; two bodies approach. */
+/* No point of a body is faster than |v| + |w| times its distance from the centre; two bodies approach each other. */
 static double fastest_of_range(void *ctx, int64_t first, int64_t end)
 {
     const Bodies *bodies = ctx;
@@ -624,7 +624,7 @@ static void world_name(void *ctx, int i, char *out, size_t size)
     const sti_World *world = ctx;
     int b = 0;
     while (b + 1 < world->n_bodies && world->body[b + 1].v_first <= i)
-        b++; /* the last one that begins there moves: those before it have no velocities */
+        b++; /* the last body that begins there moves: those before it have no velocities */
     snprintf(out, size, "body \"%s\"", world->scene->names[STI_BODY].name[b]);
 }
 

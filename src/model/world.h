@@ -5,8 +5,8 @@
  *     q = [ body 1: x y z  w x y z | body 2: ... | angle 1, 2, ... of angular springs and joints ]
  *     v = [ body 1: its free ones of  vx vy vz (world)  wx wy wz (body) | body 2: ... ]
  *
- * Locked degrees of freedom are not in v at all. Fixed bodies stand in q and never move. The angles
- * count whole turns: they are coordinates, so that a state is complete and can be restored.
+ * Locked degrees of freedom are not in v. Fixed bodies are in q and never move. The angles count whole turns: they
+ * are coordinates, so that a state is complete and can be restored.
  */
 #ifndef STI_WORLD_H
 #define STI_WORLD_H
@@ -27,21 +27,21 @@ typedef struct sti_Body {
     int v_first;          /* its first velocity                                                   */
     unsigned char n_dofs; /* 0: does not move                                                     */
     unsigned char planar; /* bit e: moves only across world axis e (or turns about it), docs/methods.md 1 */
-    unsigned char dof[6]; /* its free ones among vx vy vz wx wy wz, increasing                    */
-    bool inertia_given;   /* in the scene; else it is that of its shapes, in proportion to its mass */
-    double gravity;       /* how much of gravity it feels                                         */
-    double medium;        /* how much of the medium's drag it feels                               */
+    unsigned char dof[6]; /* its free velocities among vx vy vz wx wy wz, increasing */
+    bool inertia_given;   /* given in the scene; else it comes from its shapes, in proportion to its mass */
+    double gravity;       /* factor on gravity */
+    double medium;        /* factor on the medium's drag */
 } sti_Body;
 
-/* The angle b has turned against a about an axis of a, with its whole turns: a coordinate in q. Its twist, or the
- * angle of a pointer: of an axis fixed in b that points away from a's.                               */
+/* The angle of b relative to a about an axis of a, with whole turns: a coordinate in q. It is a twist, or the angle
+ * of a pointer: of an axis fixed in b that points away from a's axis. */
 typedef struct sti_Angle {
     int a, b;
     st_Vec3 axis_a;
-    st_Quat relative; /* inverse(orientation of a) * orientation of b where the twist is 0         */
+    st_Quat relative; /* inverse(orientation of a) * orientation of b at twist 0 */
     bool is_pointer;
-    st_Vec3 pointer_a, pointer_b; /* in a where its angle is 0; in b                                     */
-    int q;                        /* where it stands in q                                                */
+    st_Vec3 pointer_a, pointer_b; /* in a at angle 0; in b */
+    int q;                        /* its index in q */
 } sti_Angle;
 
 /* Frames are fixed in the bodies: columns x, y, z of a joint frame, z along the axis. */
@@ -52,29 +52,29 @@ typedef struct sti_Joint {
     st_Vec3 frame_a[3], frame_b[3];
     double length;
     double lead;                 /* screw: pitch per radian                                                        */
-    st_Coordinate coordinate[2]; /* the one that all acts on; the other, where there is one         */
-    int angle[ST_N_COORDINATES]; /* of each: in the world's angles; -1: none there                  */
+    st_Coordinate coordinate[2]; /* the coordinate on which drives act; the other one, if any */
+    int angle[ST_N_COORDINATES]; /* index of each in the world's angles; -1: none */
     int geared[2];               /* gear: its two joints                                            */
-    st_Vec3 curve;         /* of a gear: of the square, the cube and the fourth power of its second coordinate     */
-    double ratio, offset;  /* gear: x_a - ratio x_b = offset                                  */
-    int first_row, n_rows; /* among the joint rows; the motor's, if it holds one, is the last */
-    bool held;             /* motion, or a speed without a force limit                        */
-    bool at_speed;         /* the latter                                                      */
-    int spring_row;        /* among the soft rows; -1: none                                   */
+    st_Vec3 curve;               /* gear: coefficients of the square, cube and fourth power of its second coordinate */
+    double ratio, offset;        /* gear: x_a - ratio x_b = offset                                  */
+    int first_row, n_rows;       /* among the joint rows; that of a motor, if it holds one, is the last */
+    bool held;                   /* motion, or a speed without a force limit                        */
+    bool at_speed;               /* a speed without a force limit */
+    int spring_row;              /* among the soft rows; -1: none                                   */
     int friction_row, motor_row; /* among the bounded rows; -1: none                               */
-    int rotor, rotor_row;        /* armature: a body, among the joint rows; 0, -1: none             */
+    int rotor, rotor_row;        /* armature: body, and index among the joint rows; 0, -1: none */
 } sti_Joint;
 
-enum { STI_SPRING_ROWS = 18 }; /* of a bushing: six directions, and six modes of each of its matrices */
+enum { STI_SPRING_ROWS = 18 }; /* bushing: six directions, and six modes of each of its matrices */
 
 typedef struct sti_Spring {
     st_SpringType type;
     int a, b;
     st_Vec3 anchor_a, anchor_b;
-    int angle;          /* angular: in the world's angles                                          */
+    int angle;          /* angular: index in the world's angles */
     st_Quat relative;   /* bushing: as in sti_Angle                                                */
     st_Vec3 frame_a[3]; /* bushing                                                                 */
-    double mode[12][6]; /* bushing: matrices as sums of these, d m m'                              */
+    double mode[12][6]; /* bushing: matrices as sums of d m m' over these modes */
     double rest;
     int soft_row; /* the first of its soft rows                                                    */
 } sti_Spring;
@@ -82,18 +82,19 @@ typedef struct sti_Spring {
 /* Shapes with the same surface are of one kind; every two kinds are combined once. */
 typedef struct sti_Surfaces {
     int n_kinds;
-    int *kind;          /* of each shape; NULL: nearly each has its own, combined when asked for   */
+    int *kind;          /* of each shape; NULL: too many kinds, combined on demand */
     sti_Surface *table; /* n_kinds x n_kinds                                                       */
 } sti_Surfaces;
 
-/* ---- what may change while a system runs: parameters.c --------------------------------------------
+/* ---- values that may change while a system runs: parameters.c --------------------------------------------
  *
- * Numbers alone: which bodies, joints and rows there are is part of the compiled scene and depends on none of them. A
- * system reads the arrays of its compiled scene until one of its numbers is changed; then it has that array of its own.
+ * These are only numbers: the set of bodies, joints and rows is part of the compiled scene and depends on none of
+ * them. A system reads the arrays of its compiled scene until one of its numbers is changed; then it gets its own
+ * copy of that array.
  */
 typedef struct sti_BodyMass {
     double mass;       /* [kg]                                                                     */
-    double inertia[6]; /* body axes: xx yy zz xy xz yz [kg m^2]; of a rotor the armature           */
+    double inertia[6]; /* body axes: xx yy zz xy xz yz [kg m^2]; for a rotor the armature */
 } sti_BodyMass;
 
 static inline st_Mat3 sti_inertia(const sti_BodyMass *of)
@@ -114,8 +115,8 @@ typedef struct sti_JointValues {
 } sti_JointValues;
 
 typedef struct sti_SpringValues {
-    double stiffness[STI_SPRING_ROWS], damping[STI_SPRING_ROWS]; /* one, or of the bushing: along x, y, z, about x, y,
-                                                                  * z; then of its modes           */
+    double stiffness[STI_SPRING_ROWS],
+        damping[STI_SPRING_ROWS]; /* one, or of a bushing: along x, y, z, about x, y, z; then of its modes */
 } sti_SpringValues;
 
 typedef struct sti_SurfaceValues {
@@ -129,13 +130,13 @@ typedef struct sti_Values {
     sti_JointValues *joint;
     sti_SpringValues *spring;
     sti_SurfaceValues *surface; /* of each shape; NULL: those of the scene                           */
-    sti_Surfaces surfaces;      /* what follows from them                                            */
+    sti_Surfaces surfaces;      /* derived from them */
     bool turning;               /* some surfaces have rolling or spinning friction                   */
-    void *block;                /* of the own arrays                                                 */
-    unsigned own;               /* arrays of these that are not the compiled scene's: STI_BODY_VALUES and so on */
+    void *block;                /* block of its own arrays */
+    unsigned own;               /* arrays that differ from the compiled scene's: STI_BODY_VALUES and so on */
 } sti_Values;
 
-/* Where bodies are expected to go: contacts are looked for as far ahead as their velocities reach within h. */
+/* The expected motion of bodies: contacts are searched as far ahead as velocities reach within h. */
 typedef struct sti_Foresight {
     double h;
     const double *v[2]; /* two guesses, or one and NULL                                             */
@@ -146,64 +147,64 @@ typedef struct sti_Ball {
     double radius;
 } sti_Ball;
 
-/* How the narrow phase sees a shape: with balls and planes it is a formula, in place. */
+/* The class of a shape in the narrow phase: contacts with balls and planes are formulas. */
 typedef enum sti_ShapeClass { STI_CLASS_OTHER, STI_CLASS_BALL, STI_CLASS_PLANE } sti_ShapeClass;
 
-/* What a pair of polytopes keeps of its patch, as long as its bodies have not gone farther than `until` [m]. */
+/* The cached patch of a pair of polytopes, valid until its bodies have moved farther than `until` [m]. */
 typedef struct sti_ContactCacheEntry {
     double until;
     sti_CachedPatch patch;
     st_Pose pose[2]; /* of the bodies when it was made                                             */
 } sti_ContactCacheEntry;
 
-/* Shapes made ready, where they are, and which are near: collider.c. */
+/* Compiled shapes, their poses, and the pairs that are near: collider.c. */
 typedef struct sti_Collider {
-    /* Compiled: shared by all worlds of a compiled scene, and read only. */
+    /* Compiled data, shared by all worlds of a compiled scene and read only. */
     void *compiled; /* the block of these arrays                                                   */
     int n_shapes, n_kinds;
-    sti_Shape *made;      /* n_kinds: shapes made ready, see sti_shape_of                          */
-    const int *kind;      /* the scene's: of each shape                                            */
+    sti_Shape *made;      /* n_kinds compiled shapes, see sti_shape_of */
+    const int *kind;      /* kind of each shape, owned by the scene */
     unsigned char *class; /* sti_ShapeClass of each                                                */
-    bool *plain;          /* is where its body is, not turned against it                           */
-    int *core_of;         /* where a shape's core is; -1: it is a ball, a plane or a mesh          */
+    bool *plain;          /* its pose is that of its body */
+    int *core_of;         /* index of a shape's core; -1: it is a ball, a plane or a mesh */
     int n_cores;
-    double *size;         /* of each shape: its least width; 0: a plane or height field, which has none [m] */
-    double largest;       /* of those that can move [m]                                                 */
-    unsigned char *spans; /* of each shape: bit e: it goes through the whole periodic cell along axis e; bit 3 + e: it
-                           * stays where it is along that axis                                       */
-    bool *cacheable;      /* of each shape: patches of it can be kept                                   */
-    bool *rolls;          /* of each body: it is a ball, or has no shape: turning moves no surface      */
-    double *body_reach;   /* of each body: how far its shapes go from its centre                     */
-    uint64_t *excluded;   /* pairs of bodies that do not touch, in order                             */
+    double *size;         /* least width of each shape [m]; 0: a plane or height field */
+    double largest;       /* largest size of those that can move [m] */
+    unsigned char *spans; /* of each shape: bit e: it extends through the whole periodic cell along axis e; bit 3 + e:
+                             it does not move along that axis */
+    bool *cacheable;      /* of each shape: its patches can be cached */
+    bool *rolls;          /* of each body: it is a ball or has no shape, so that rotation moves no surface */
+    double *body_reach;   /* of each body: largest distance of its shapes from its centre */
+    uint64_t *excluded;   /* pairs of bodies that do not touch, sorted */
     int n_excluded;
 
-    /* Of one world. */
+    /* Data of one world. */
     void *placing;       /* the block of the arrays up to `path`                                    */
-    st_Pose *pose;       /* of the shapes, in the world                                            */
-    sti_Ball *ball;      /* that holds a shape, or larger; a sphere's is the sphere                */
-    sti_Bounds *bounds;  /* around them                                                            */
-    sti_Bounds *swept;   /* around them and where they are expected to go                          */
-    double *travel;      /* how far that is at most, of each body                                  */
-    sti_Core *core;      /* n_cores: shapes with a core as they are turned, at the origin          */
+    st_Pose *pose;       /* poses of the shapes in the world */
+    sti_Ball *ball;      /* bounding ball of each shape; that of a sphere is the sphere */
+    sti_Bounds *bounds;  /* bounding box of each shape */
+    sti_Bounds *swept;   /* bounding box that includes the expected motion */
+    double *travel;      /* largest expected motion of each body */
+    sti_Core *core;      /* n_cores: rotated cores of shapes, at the origin */
     st_Mat3 *axes;       /* of each body: its orientation as a matrix, body to world               */
-    st_Pose *body_pose;  /* of the bodies, where the shapes were placed last                       */
-    double *path;        /* of each body: no point of it has gone farther since it was placed first [m] */
+    st_Pose *body_pose;  /* poses of the bodies at the last placement */
+    double *path;        /* upper bound for the path of any point of each body since the first placement [m] */
     sti_Foresight ahead; /* h = 0: none                                                            */
-    bool placed;         /* all of this holds something                                            */
-    bool asked;          /* placed for a question to the state, which has not been moved since     */
-    double relative;     /* part of the size of a pair's smaller shape in its margin; 0: one margin for all */
-    double least_margin; /* of all pairs: adhesion reaches as far [m]                              */
+    bool placed;         /* all of this is valid */
+    bool asked;          /* placed for a query of the state, which has not moved since */
+    double relative;     /* share of the smaller shape's size in the margin of a pair; 0: one margin for all */
+    double least_margin; /* least margin of all pairs: the range of adhesion [m] */
     sti_Keep keep;       /* points of a patch                                                     */
     sti_Pairs pairs;
-    sti_ContactCacheEntry *cache; /* n_cache places, one for each pair of cacheable shapes                   */
+    sti_ContactCacheEntry *cache; /* n_cache entries, one for each pair of cacheable shapes */
     int n_cache;
     int64_t cache_capacity, cache_serial; /* of the pairs that have places                           */
     STI_ARRAY(bool, cache_used);          /* by place: a pair has it; apart, since all are set in turn */
     int64_t *live; /* while somebody sleeps: the n_live pairs with somebody who does not            */
     int64_t n_live, live_capacity;
-    int64_t live_serial;       /* of the pairs that it was made of; -1: to be made                        */
-    sti_Points points;         /* of the pair at hand                                                      */
-    struct sti_Helper *helper; /* of the other threads: contact.c                                  */
+    int64_t live_serial;       /* serial of the pairs it was made from; -1: must be made */
+    sti_Points points;         /* points of the current pair */
+    struct sti_Helper *helper; /* data of the other threads: contact.c */
     int n_helpers;
 } sti_Collider;
 
@@ -211,10 +212,10 @@ struct sti_World;
 /* contact_cache.c */
 bool sti_shape_is_cacheable(const struct sti_World *world, int shape);
 st_Status sti_contact_cache_update(struct sti_World *world, st_Error *err);
-/* Every pair of cacheable shapes has an entry of its own. */
+/* Has every pair of cacheable shapes its own entry? */
 bool sti_contact_cache_is_valid(const sti_Collider *c);
-/* The place of a pair that has one, its bodies a and b: empty where these have gone beyond what it has room for; a
- * patch that was just made there.                                                                       */
+/* The cache entry of a pair with bodies a and b; it is emptied if these have moved too far. The second stores the
+ * end of validity of a patch that was just computed. */
 sti_ContactCacheEntry *sti_contact_cache_find(const sti_Collider *c, const sti_Pair *pair, int a, int b);
 void sti_contact_cache_store(const sti_Collider *c, sti_ContactCacheEntry *patch, int a, int b);
 
@@ -231,7 +232,7 @@ static inline double sti_rupture_gap(double volume, double angle)
     return (1 + 0.5 * angle) * cbrt(volume);
 }
 
-/* What a margin, which is that of the largest shapes, is for two shapes. */
+/* The margin of two shapes, given the margin of the largest shapes. */
 static inline double sti_pair_margin(const sti_Collider *c, int i, int j, double margin)
 {
     const double own = c->relative > 0 ? margin - c->relative * (c->largest - sti_pair_size(c, i, j)) : margin;
@@ -243,89 +244,89 @@ static inline const sti_Shape *sti_shape_of(const sti_Collider *c, int shape)
     return &c->made[c->kind[shape]];
 }
 
-/* What a controller says in place of the scene, from when it says it: of a joint value[0], what its motor wants; of an
- * applied force the force, then the torque.                                                       */
+/* A value that a controller has set in place of the scene's, and the time when. For a joint value[0] is the target
+ * of its motor; for an applied force the force, then the torque. */
 typedef struct sti_Control {
     double value[6];
     int64_t is_set;
 } sti_Control;
 
-/* A push from outside on a body, kept until another is said. */
+/* An external force on a body, in effect until another is set. */
 typedef struct sti_Push {
     int64_t body;
     double wrench[6]; /* force at the centre of mass and torque, world axes                        */
 } sti_Push;
 
-/* A compiled scene, and what one system has beside it. */
-/* Is a body there? One that an inlet has yet to bring waits; one that an outlet or the user has taken is gone. A body
- * that the user has taken out or put in since the last step is STI_RELOCATED, too.                */
+/* A compiled scene, and the data that each system has in addition. */
+/* Is a body present? A body waits until an inlet adds it, and is gone after an outlet or the user has removed it. A
+ * body that the user has removed or inserted since the last step is also STI_RELOCATED. */
 typedef enum sti_Presence { STI_PRESENT = 0, STI_WAITS, STI_GONE, STI_RELOCATED = 4 } sti_Presence;
 
-/* The coordinate of a joint and its row at the last place that was asked for: springs, limits, motors, friction and
- * rotors of one joint read it at the same place.                                                     */
+/* The coordinate of a joint and its row at the last position: springs, limits, motors, friction and rotors of one
+ * joint all read it there. */
 typedef struct sti_CoordinateCache sti_CoordinateCache;
 
 typedef struct sti_World {
-    /* Compiled: shared by all worlds of a compiled scene, and read only. */
-    st_CompiledScene *compiled; /* has these arrays, counts its worlds                             */
+    /* Compiled data, shared by all worlds of a compiled scene and read only. */
+    st_CompiledScene *compiled; /* owns these arrays, counts its worlds */
     st_Scene *scene;            /* own copy: names, shapes, force tables                           */
     uint64_t fingerprint;       /* of the scene                                                         */
-    void *block;                /* of the arrays down to v0                                        */
-    int n_bodies;               /* with the ground, which is body 0                                */
+    void *block;                /* block of the arrays up to v0 */
+    int n_bodies;               /* including the ground, which is body 0 */
     sti_Body *body;
     int n_joints, n_springs, n_angles;
     int n_joint_springs, n_bounded, n_limits, n_force_motors;
     int n_spring_rows; /* soft rows of springs; those of joints come after them */
     sti_Joint *joint;
     sti_Spring *spring;
-    sti_Angle *angle; /* room for two a joint and one a spring                                     */
-    bool angles_idle; /* no row depends on one: they are for reports                               */
+    sti_Angle *angle; /* room for two per joint and one per spring */
+    bool angles_idle; /* no row depends on the angles: they are for reports */
     int n_q, n_v, n_blocks;
     bool adheres;             /* some materials have adhesion or a liquid, or a force is an adhesion           */
     bool liquid;              /* some have a liquid                                                            */
-    bool slender;             /* some shapes have friction by direction                                        */
-    bool stribeck;            /* some materials have friction that depends on speed                            */
-    bool all_free;            /* each body that moves has six velocities, and a block of M of its own          */
-    int *block_first;         /* n_blocks + 1: one block of M a moving body                                */
-    unsigned char *principal; /* n_blocks: its axes are principal ones, so that its block is diagonal   */
-    double *q0, *v0;          /* initial state; NULL once the only system has taken it                   */
+    bool slender;             /* some shapes have anisotropic friction */
+    bool stribeck;            /* some materials have speed-dependent friction */
+    bool all_free;            /* each moving body has six velocities, and its own block of M */
+    int *block_first;         /* n_blocks + 1: one block of M per moving body */
+    unsigned char *principal; /* n_blocks: its axes are principal, so that its block is diagonal */
+    double *q0, *v0;          /* initial state; NULL after the only system has taken it */
 
-    sti_Collider collider; /* in part, too */
+    sti_Collider collider; /* partly compiled, too */
 
-    /* Of one world. */
+    /* Data of one world. */
     sti_Values values;
-    int64_t values_serial; /* changes of them                                                          */
+    int64_t values_serial; /* number of changes of the values */
     st_Allocator allocator;
     st_Vec3 gravity;
     st_Medium medium;
     bool has_medium;
     bool has_fields;         /* drag or magnetic forces                                                     */
-    int threads;             /* of a team over many pairs; the result does not depend on it                 */
-    sti_Stop *stop;          /* ends a search for contacts early, with ST_ERR_CANCELLED; NULL: nothing does */
+    int threads;             /* threads of a team for many pairs; the result does not depend on it */
+    sti_Stop *stop;          /* ends a search for contacts early, with ST_ERR_CANCELLED; NULL: none */
     unsigned char *presence; /* sti_Presence of each body: presence.c                                      */
-    unsigned char *asleep;   /* bodies that stay where they are, if there is a list of the others           */
-    const int *awake;        /* n_awake bodies that move, ascending; NULL: none sleeps. sleep.c's           */
+    unsigned char *asleep;   /* bodies that do not move, if there is a list of the others */
+    const int *awake;        /* n_awake bodies that move, ascending; NULL: none sleeps. Owned by sleep.c */
     const int *awake_shape;  /* their n_awake_shapes shapes                                                 */
     int n_awake, n_awake_shapes;
-    int64_t still;        /* another number whenever others sleep, or elsewhere; 0: no row may be taken as it was  */
-    double rates_end;     /* 0, or: prescribed motions have the speed that they have before this time [s]  */
-    double rates_over;    /* 0, or: their mean speed over this time [s]                                     */
+    int64_t still;        /* changes whenever other bodies sleep, or at other poses; 0: no row may be reused */
+    double rates_end;     /* 0, or: prescribed motions have their speed before this time [s] */
+    double rates_over;    /* 0, or: prescribed motions have their mean speed over this time [s] */
     sti_Control *control; /* n_joints, then the scene's n_forces                                       */
-    int64_t n_controls;   /* that are set                                                              */
+    int64_t n_controls;   /* number that are set */
     sti_CoordinateCache *coordinate; /* two per joint: tendon.c                                       */
-    sti_Push *push;                  /* n_pushes, by body                                                         */
+    sti_Push *push;                  /* n_pushes, sorted by body */
     int n_pushes;
     int64_t push_capacity;
-    double asleep_potential; /* of bodies that sleep [J]                                               */
+    double asleep_potential; /* potential energy of sleeping bodies [J] */
 } sti_World;
 
-/* What gravity pulls at [kg]. */
+/* The mass on which gravity acts [kg]. */
 static inline double sti_weight(const sti_World *world, int body)
 {
     return world->body[body].gravity * world->values.body[body].mass;
 }
 
-/* Nothing in it moves: a user's model has such a world. */
+/* Nothing in it moves; the world of a user's model is empty. */
 static inline bool sti_world_is_empty(const sti_World *world)
 {
     return world->n_v == 0;
@@ -333,19 +334,19 @@ static inline bool sti_world_is_empty(const sti_World *world)
 
 struct st_CompiledScene {
     _Atomic(int) references;
-    sti_World world; /* the compiled part of every world that is opened from it                    */
+    sti_World world; /* the compiled part of every world opened from it */
 };
 
-/* A world of its own compiled scene; a further world of a compiled scene. */
+/* Creates a world with its own compiled scene; or another world of a compiled scene. */
 st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
                            st_Error *err);
-/* carry.c: a world at (q, v) that goes on as another. Whoever bears the name of one that was there is the same: a body
- * stands and moves as it did, a joint or spring whose attachment is described as it was stays attached there, with the
- * turns it has counted. What is new is described in the world as the bodies stand now.               */
+/* carry.c: replaces a world at (q, v) by another. An object with the name of an old object is the same: a body keeps
+ * its pose and velocity; a joint or spring with the same attachment stays attached, with its counted turns. New
+ * objects are described at the present poses of the bodies. */
 typedef struct sti_Before {
     const sti_World *world;
     const double *q, *v;
-    int *joint; /* of each joint of the new world: the one it was; -1: none                        */
+    int *joint; /* of each joint of the new world: the old joint; -1: none */
 } sti_Before;
 st_Status sti_world_create_after(const st_Scene *scene, sti_Before *before, sti_World **out, st_Error *err);
 st_Status sti_world_open(st_CompiledScene *compiled, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
@@ -353,11 +354,11 @@ st_Status sti_world_open(st_CompiledScene *compiled, st_Vec3 gravity, const st_A
 void sti_carry_bodies(sti_World *world, const sti_Before *before);
 void sti_carry_attachments(sti_World *world, sti_Before *before);
 void sti_carry_gears(sti_World *world, const sti_Before *before);
-/* The initial state has been taken: it goes, unless other systems may need it. */
+/* Frees the initial state after it has been taken, unless other systems may need it. */
 void sti_world_started(sti_World *world);
 void sti_world_destroy(sti_World *world);
 st_Model sti_world_model(sti_World *world);
-/* M, of bodies in principal axes the diagonal alone. */
+/* M; for bodies in principal axes only the diagonal. */
 void sti_world_masses(const sti_World *world, double *M);
 double sti_body_potential(const sti_World *world, const double *q, int body); /* in gravity */
 /* The power of all weights at velocities v [W]. */
@@ -366,18 +367,18 @@ double sti_world_kinetic(const sti_World *world, const double *v);
 
 /* mass.c: mass and inertia of a body from its def and shapes. */
 st_Status sti_body_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *inertia, st_Error *err);
-bool sti_inertia_from_shapes(const st_BodyDef *def); /* it has no inertia of its own */
-/* The inertia that a body of a compiled scene has with another mass. */
+bool sti_inertia_from_shapes(const st_BodyDef *def); /* its inertia comes from its shapes */
+/* The inertia of a body of a compiled scene with another mass. */
 st_Status sti_inertia_with(const sti_World *world, int body, double mass, double inertia[6], st_Error *err);
 
-/* What a row says of one body: linear . v + angular . w, both in world axes. */
+/* The part of a row that acts on one body: linear . v + angular . w, both in world axes. */
 typedef struct sti_Half {
     st_Vec3 linear, angular;
 } sti_Half;
 
 /* A function of time and of the poses of two bodies, with
  *     d value/dt = rate + on_a . velocity of a + on_b . velocity of b.
- * Joints are lists of measures that must vanish; drives act on a measure.                          */
+ * Joints are lists of measures that must vanish; a drive acts on a measure. */
 typedef struct sti_Measure {
     double value, rate;
     sti_Half on_a, on_b;
@@ -399,32 +400,32 @@ bool sti_matrix_modes(const double A[36], double d[6], double mode[][6]);
 /* measure.c */
 sti_Measure sti_measure_along(st_Pose a, st_Pose b, st_Vec3 p_b, st_Vec3 n, st_Vec3 at, double value);
 sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q);
-/* A value whose rate is that of b against a about an axis of a. */
+/* A measure with the rate of b relative to a about an axis of a. */
 sti_Measure sti_measure_turning(st_Quat a, double value, st_Vec3 gradient);
 sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a);
-/* Axes in the world, returns its index: the twist of b about an axis of its own that agrees with a's after the
- * shortest turn; the angle of a pointer of b.                                                        */
+/* Adds an angle, with axes in the world, and returns its index: the twist of b about its axis, which agrees with a's
+ * after the shortest rotation; or the angle of a pointer of b. */
 int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 axis_b);
 int sti_angle_add_pointer(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 pointer);
-/* Before a move from q with velocity v for h: where fast ones will about be, so that whole turns are counted. After it,
- * those that rows depend on; the others once a step is accepted.                                    */
+/* The first is called before a move from q with velocity v for h: it advances angles of fast bodies, so that whole
+ * turns are counted. The second, after the move, updates the angles on which rows depend; the third the others,
+ * after a step is accepted. */
 void sti_angles_predict(const sti_World *world, const double *q, const double *v, double h, double *q_out);
 void sti_angles_update(const sti_World *world, double *q);
 void sti_angles_settle(const sti_World *world, double *q);
 bool sti_angles_idle(const sti_World *world);
 
-/* Each file of forces and constraints compiles its objects from the scene and serves its rows. */
+/* Each file of forces and constraints compiles its objects from the scene and computes their rows. */
 void sti_joint_compile(sti_World *world, int index);
-void sti_gears_compile(sti_World *world); /* when the initial state is there */
+void sti_gears_compile(sti_World *world); /* after the initial state is set */
 st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err);
-/* Forces l at joints whose points meet, times the levers they turn with: by velocity, for rotations
+/* Forces l at ball-like joints, times the levers that turn with them: by velocity, for rotations
  * (step/integrate/discrete_gradient.c). */
 void sti_joints_tension(const sti_World *world, const double *q, const double *l, double *out);
-/* By velocity, what makes rows at the middle of a rotation their mean over it, or Simpson's rule exact
- * (step/integrate/discrete_gradient.c).
- */
+/* By velocity, the factors that turn rows at the middle of a rotation into their mean over it, or that make
+ * Simpson's rule exact (step/integrate/discrete_gradient.c). */
 void sti_world_turns(const sti_World *world, const double *v, double h, bool simpson, double *factor);
-/* The measures of joint `index`, its n_rows of them; a gear has none of its own. */
+/* The n_rows measures of joint `index`; a gear has none of its own. */
 #define STI_JOINT_ROWS 7
 st_Status sti_joint_measures(const sti_World *world, int index, double t, const double *q, sti_Measure *out,
                              st_Error *err);
@@ -432,12 +433,12 @@ st_Status sti_joint_measures(const sti_World *world, int index, double t, const 
 st_Status sti_joint_gauge(const sti_World *world, int index, int which, const double *q, sti_Measure *out,
                           st_Error *err);
 st_Vec3 sti_joint_point(const sti_World *world, int index, const double *q); /* of b, in the world */
-/* The same and its row, of a tendon, too, of which x has the value alone; tendon.c. */
+/* Likewise with its row, also for a tendon, of which x has only the value; tendon.c. */
 struct sti_Rows;
 st_Status sti_coordinate_row(const sti_World *world, int index, int which, const double *q, sti_Measure *x,
                              struct sti_Rows *rows, st_Error *err);
-/* The same without a copy: pointers into the cache of the world, or into x and rows. Valid until the next call for this
- * coordinate.                                                                                        */
+/* Likewise without a copy: pointers into the cache of the world, or into x and rows. Valid until the next call for
+ * this coordinate. */
 typedef struct sti_CoordinateView {
     const sti_Measure *x;
     int count;
@@ -448,78 +449,77 @@ st_Status sti_coordinate_view(const sti_World *world, int index, int which, cons
                               struct sti_Rows *rows, sti_CoordinateView *view, st_Error *err);
 /* drive.c: limits, friction, motors and springs in the coordinates of joints. */
 void sti_drives_compile(sti_World *world);
-st_Status sti_drives_check(const sti_World *world, st_Error *err); /* when the initial state is there */
+st_Status sti_drives_check(const sti_World *world, st_Error *err); /* after the initial state is set */
 st_Status sti_limits_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
 st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err);
 st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
-/* What the motor of a joint wants at t: the controller's word, or the scene's; *rate (may be NULL): how fast it
- * changes. */
+/* The target of the motor of a joint at t, set by the controller or by the scene; *rate (may be NULL) is its rate. */
 double sti_motor_wanted(const sti_World *world, int joint, double t, double *rate);
-/* A motor that needs no bounds is a joint row: a motion, or a speed whatever the force. */
+/* Is a motor a joint row, because it needs no bounds: a prescribed motion, or a speed with unlimited force? */
 bool sti_motor_holds(st_MotorType type, double max_force, double damping);
-/* The first time after t at which the speed of a prescribed motion jumps, of one joint or of all (joint -1). */
+/* The first time after t at which the speed of a prescribed motion jumps, for one joint or for all (joint -1). */
 double sti_motion_corner(const sti_World *world, int joint, double t);
-/* Does the wanted value of a motor change with time because of what a controller set? */
+/* Does the target of a motor change with time because of a value that a controller set? */
 bool sti_motor_takes_time(const sti_World *world, int joint);
-/* Of a motor of type force, within its limits; of any other 0. */
+/* The force of a motor of type force, within its limits; 0 for any other type. */
 double sti_motor_force(const sti_World *world, int joint, double t);
 st_Status sti_motor_forces_add(const sti_World *world, double t, const double *q, double *k, st_Error *err);
 void sti_spring_compile(sti_World *world, int index);
-/* Its rows at q, how many: elongations with their gradients; component (or NULL): which of its stiffnesses each has. */
+/* Its rows at q, and their number: elongations with their gradients; component (or NULL): the index of the stiffness
+ * of each. */
 int sti_spring_measures(const sti_World *world, int index, const double *q, sti_Measure out[STI_SPRING_ROWS],
                         int component[STI_SPRING_ROWS]);
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
-/* cell.c: refuses shapes that the periodic cell has no room for. */
+/* cell.c: refuses shapes that are too large for the periodic cell. */
 st_Status sti_cell_compile(sti_World *world, st_Error *err);
-/* From where a shape is to its image in the cell; from there, where shape j is to its image nearest to shape i. */
+/* The shift of a shape to its image in the cell; and the shift of shape j to its image nearest to shape i. */
 st_Vec3 sti_cell_shift_of(const sti_World *world, int shape, st_Vec3 centre);
 st_Vec3 sti_cell_image_of(const sti_World *world, int i, int j);
-/* From a body's centre, or the nearest of its images, to a point of a contact. */
+/* The lever from a body's centre, or its nearest image, to a contact point. */
 static inline st_Vec3 sti_lever(const sti_World *world, st_Vec3 point, st_Vec3 centre)
 {
     return cell_nearest(&world->scene->cell, sub(point, centre));
 }
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
-/* A contact of the position `from`, as the position q sees it: with the point where it was on body b, and the gap that
- * closes to the one at `from` along its normal when the bodies move there.                         */
+/* Converts a contact found at the position `from` to the position q: its point is the same point of body b, and its
+ * gap is the one that becomes the gap at `from` along the normal when the bodies move there. */
 void sti_contact_bring_back(const sti_World *world, const double *from, const double *q, sti_ContactEntry *entry);
-/* The gap of a contact of position q when the bodies have moved, along its normal and at its point. */
+/* The gap of a contact found at q after the bodies have moved, along its normal and at its point. */
 double sti_contact_gap_after(const sti_World *world, const sti_ContactEntry *entry, const double *q, const double *to);
-/* The first `dim` rows of a contact without rows in its sink, one behind the other, where bodies were placed last: how
- * many numbers each has, at most 12, and on which velocities.                                     */
+/* The first `dim` rows of a contact without rows in its sink, stored consecutively, at the last placement of bodies.
+ * Returns the number of entries per row, at most 12, and their velocities. */
 int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int dim, int *index, double *gradient);
-/* The rows of a contact on the velocities of both bodies, one behind the other, each with `count` numbers: `dim` rates
- * along the normal and the tangents, and if it `turns`, three about them.           */
+/* The rows of a contact on the velocities of both bodies, stored consecutively, each with `count` numbers: `dim`
+ * rates along the normal and the tangents, and if it `turns`, three rotational rates. */
 void sti_contact_put_rows(const sti_World *world, const sti_ContactEntry *entry, int count, int dim, bool turns,
                           double *x);
-/* contact_rows.c: how the surfaces of a contact that `moves` do so, with the bodies at q; in an empty world the
- * surface's own.
- */
+/* contact_rows.c: the surface motion of a contact that `moves`, with the bodies at q; in an empty world that of the
+ * surface itself. */
 sti_Belt sti_contact_belt(const sti_World *world, const double *q, const sti_ContactEntry *entry);
 void sti_helpers_free(sti_World *world);
 st_Status sti_collider_compile(sti_World *world, st_Error *err);
-void sti_collider_free(sti_World *world);                     /* what is compiled */
-st_Status sti_collider_open(sti_World *world, st_Error *err); /* what each world has of its own */
+void sti_collider_free(sti_World *world);                     /* frees compiled data */
+st_Status sti_collider_open(sti_World *world, st_Error *err); /* makes the data of one world */
 void sti_collider_close(sti_World *world);
 st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);
-/* Where a body that falls asleep will be found: at q, going nowhere. */
+/* Places a body that falls asleep: at q, without expected motion. */
 void sti_collider_settle(sti_World *world, const double *q, int body);
-/* The boxes around where shapes are expected to go; returns how far planes move at most. */
+/* Computes the boxes that include expected motion; returns the largest expected motion of planes. */
 double sti_collider_foresee(sti_World *world);
-/* material.c: what follows from the surface values. */
+/* material.c: computes everything that is derived from surface values. */
 st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *allocator, sti_Values *values, st_Error *err);
 void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *surfaces);
-/* Of shapes i and j: in the table, or in `room`. */
+/* The combined surface of shapes i and j: in the table, or in `room`. */
 const sti_Surface *sti_surface_of(const sti_World *world, int i, int j, sti_Surface *room);
-/* parameters.c: values that begin as those of the world, with own arrays where `own` says so; exchanged with those of
- * the world, or freed. Refused: values that another scene would need, or that are out of range. */
+/* parameters.c: copies the values of the world, with own arrays as selected by `own`; they are then exchanged with
+ * those of the world, or freed. Refuses values that would need another scene, or that are out of range. */
 st_Status sti_values_copy(const sti_World *world, unsigned own, sti_Values *out, st_Error *err);
 void sti_values_exchange(sti_World *world, sti_Values *other);
 bool sti_values_equal(const sti_World *world, const sti_Values *a, const sti_Values *b);
 void sti_values_free(const sti_World *world, sti_Values *values);
 st_Status sti_values_check(const sti_World *world, const sti_Values *values, st_Error *err);
-/* A number by the path that it has in a scene file (include/stiction/system.h): read from values; set in values that
- * have own arrays of what sti_parameter_array names; stars reach several. */
+/* A number by its path in a scene file (include/stiction/system.h): read from values; set in values that have their
+ * own copy of the array returned by sti_parameter_array; stars match several. */
 st_Status sti_parameter_array(const char *path, unsigned *own, st_Error *err);
 st_Status sti_parameter_value(const sti_World *world, const sti_Values *values, const char *path, double *out,
                               st_Error *err);
@@ -544,14 +544,14 @@ static inline int sti_rotor_count(const sti_World *world)
 {
     return world->scene->n_rotors;
 }
-static inline int sti_first_rotor(const sti_World *world) /* the others after it */
+static inline int sti_first_rotor(const sti_World *world) /* the others follow it */
 {
     return world->n_bodies - sti_rotor_count(world);
 }
 st_Status sti_rotors_add(st_Scene *scene, st_Error *err);
 void sti_rotors_compile(sti_World *world);
 st_Status sti_rotors_push(const sti_World *world, const double *q, bool known, st_Sink *sink, st_Error *err);
-/* The velocities of rotors become those that bodies at (q, v) give them. */
+/* Sets the velocities of rotors to those that follow from bodies at (q, v). */
 st_Status sti_rotors_follow(const sti_World *world, const double *q, double *v, st_Error *err);
 int sti_rotors_asleep(const sti_World *world);
 
@@ -568,20 +568,21 @@ static inline bool sti_is_absent(const sti_World *world, int body)
 /* The body that is grain k = 1, 2, ... of an inlet; -1: it was removed from the scene. */
 int sti_inlet_body(const sti_World *world, const sti_Inlet *inlet, int k);
 void sti_presence_mark(sti_World *world); /* grains of inlets wait */
-/* As in the world before: by name. */
+/* Copies the presence of bodies from the world before, by name. */
 void sti_presence_carry(sti_World *world, const sti_World *before);
 st_Pose sti_parked(const sti_World *world, int body);
 int sti_relocated_count(const sti_World *world);
-/* Where grains of inlets are in the initial state, but for those of the world before (or NULL). */
+/* Parks grains of inlets in the initial state, except those of the world before (or NULL). */
 void sti_presence_park(sti_World *world, const sti_World *before);
 
-/* What may move goes through these: while somebody sleeps, the list of the others; else all bodies but the ground, with
- * those that are fixed. Of a sleeper every vector of the system holds its pose, or 0: nobody writes there. */
+/* Loops over bodies that may move use these: while bodies sleep, the list of the others; else all bodies except the
+ * ground, including fixed ones. For a sleeping body every vector of the system has its pose, or 0: it is not
+ * written. */
 static inline int sti_awake_count(const sti_World *world)
 {
     return world->awake != NULL ? world->n_awake : world->n_bodies - 1;
 }
-enum { STI_LEAST_BODIES = 512 }; /* that are worth a thread */
+enum { STI_LEAST_BODIES = 512 }; /* least number of bodies per thread */
 static inline int sti_awake_body(const sti_World *world, int e)
 {
     return world->awake != NULL ? world->awake[e] : e + 1;
@@ -600,21 +601,21 @@ static inline bool sti_sleeps(const sti_World *world, int body)
     return world->awake != NULL && world->asleep[body];
 }
 
-static inline bool sti_stays(const sti_World *world, int body) /* asleep, or fixed */
+static inline bool sti_stays(const sti_World *world, int body) /* asleep or fixed */
 {
     return sti_sleeps(world, body) || world->body[body].n_dofs == 0;
 }
 
-/* Neither can move in this step, and not because neither ever can. */
+/* Can neither move in this step, and could at least one move in another? */
 static inline bool sti_both_stay(const sti_World *world, int a, int b)
 {
     return (sti_sleeps(world, a) && (sti_sleeps(world, b) || world->body[b].n_dofs == 0)) ||
            (sti_sleeps(world, b) && world->body[a].n_dofs == 0);
 }
 
-/* Ids of the step problem's contacts come in ranges, so that a list of all of them stands by id:
+/* Ids of contacts in the step problem are in ranges, so that a list of all of them is sorted by id:
  *     0 .. 2^62 - 1 contacts of shapes: shape i, shape j, feature;
- *     from 2^62 limits: 4 joint + 2 which + (upper);     from 2^63 bounded rows.                    */
+ *     from 2^62 limits: 4 joint + 2 which + (upper);     from 2^63 bounded rows. */
 #define STI_SHAPE_BITS 21
 static inline uint64_t sti_contact_id(int i, int j, uint32_t feature)
 {
@@ -635,7 +636,7 @@ static inline int sti_limit_joint(uint64_t id) /* -1: not a limit */
 {
     return id >= STI_LIMIT_ID && id < STI_BOUNDED_ID ? (int)((id - STI_LIMIT_ID) >> 2) : -1;
 }
-static inline int sti_limit_which(uint64_t id) /* of a limit: 0, or 1 of the other coordinate */
+static inline int sti_limit_which(uint64_t id) /* of a limit: 0, or 1 for the other coordinate */
 {
     return (int)(id >> 1 & 1u);
 }
@@ -648,8 +649,8 @@ static inline st_Pose sti_pose(const double *q, int body)
     return (st_Pose){{p[0], p[1], p[2]}, {p[3], p[4], p[5], p[6]}};
 }
 
-/* Rows on the velocities of two bodies: the free ones of a, then of b; a gear's: of four; a tendon's: of as many as it
- * has parts, and a rotor's velocity behind them.                                                  */
+/* Rows on the velocities of two bodies: the free ones of a, then of b. Those of a gear are on four bodies, those of
+ * a tendon on as many as it has parts, followed by a rotor's velocity. */
 #define STI_TENDON_PARTS 64
 typedef struct sti_Rows {
     int count;
@@ -657,7 +658,8 @@ typedef struct sti_Rows {
     double gradient[12 * STI_TENDON_PARTS + 1]; /* row k at gradient + k * count                   */
 } sti_Rows;
 
-/* linear . v + angular . w of a body, the latter in its own axes, on its free velocities; returns where to go on. */
+/* Writes linear . v + angular . w of a body, the latter in body axes, on its free velocities; returns the next
+ * position. */
 static inline double *sti_put_half(const sti_Body *body, st_Vec3 linear, st_Vec3 angular, double *gradient)
 {
     if (body->n_dofs == 6) {
@@ -673,7 +675,7 @@ static inline double *sti_put_half(const sti_Body *body, st_Vec3 linear, st_Vec3
     return gradient;
 }
 
-/* The velocity of a body with zeros at its locked degrees of freedom; of a body in its own axes: w. */
+/* The velocity of a body, with zeros for locked degrees of freedom; w is in body axes. */
 static inline void sti_body_velocity(const sti_Body *body, const double *v, st_Vec3 *linear, st_Vec3 *w)
 {
     double full[6] = {0};
@@ -688,23 +690,23 @@ static inline void sti_body_velocity(const sti_Body *body, const double *v, st_V
     *w = vec3_load(full + 3);
 }
 
-/* No point within reach of a body goes farther than this: a turn by theta moves it by 2 reach sin(theta/2) at most, and
- * the quaternions differ by 2 sin(theta/4).                                                           */
+/* An upper bound for the motion of any point within reach of a body: a rotation by theta moves it by at most 2 reach
+ * sin(theta/2), and the quaternions differ by 2 sin(theta/4). */
 static inline double sti_way_between(const st_Pose *from, const st_Pose *to, double reach)
 {
     const double w = to->q.w - from->q.w, x = to->q.x - from->q.x, y = to->q.y - from->q.y, z = to->q.z - from->q.z;
     return norm(sub(to->p, from->p)) + 2 * reach * sqrt(w * w + x * x + y * y + z * z);
 }
 
-/* No point of a body's surface moves faster against its centre; of a body with a plane it is not foreseen. */
+/* An upper bound for the speed of a body's surface relative to its centre; for a body with a plane there is none. */
 static inline double sti_turning_speed(const sti_World *world, int body, st_Vec3 w)
 {
     double reach = world->collider.rolls[body] ? 0 : world->collider.body_reach[body];
     return isfinite(reach) ? norm(w) * reach : 0;
 }
 
-int sti_rows_index(const sti_World *world, int a, int b, int *index); /* how many; index has room for 12 */
-/* The one row of a measure of bodies a and b. */
+int sti_rows_index(const sti_World *world, int a, int b, int *index); /* returns the number; index has room for 12 */
+/* The single row of a measure between bodies a and b. */
 void sti_rows_measure(const sti_World *world, const double *q, int a, int b, const sti_Measure *measure,
                       sti_Rows *rows);
 /* rows += factor * other; both have one row. */
