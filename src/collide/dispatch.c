@@ -1,7 +1,7 @@
-/* collide/dispatch.c -- which function serves which pair of shape families: the whole matrix at a glance.
+/* collide/dispatch.c -- the matrix of functions for pairs of shape families.
  *
- * A pair is looked up in one order only: above the diagonal of the table as it is written here. Thin things
- * (points, bars) do not meet each other, nor do planes, nor height fields.
+ * A pair is looked up in one order only: above the diagonal of this table. Thin shapes (points, bars) do not touch
+ * each other, nor do planes, nor height fields.
  */
 #include "collide/narrow/narrow.h"
 #include "collide/validate.h"

@@ -1,7 +1,7 @@
 /* collide/hull.c -- convex hulls by qhull (Barber, Dobkin & Huhdanpaa 1996), as faces, edges and corners.
  *
- * qhull merges facets that are coplanar up to rounding, so a cube comes out with six faces of four corners.
- * Corners of a face are put in order by their angle about its middle.
+ * qhull merges facets that are coplanar up to rounding, so a cube comes out with six faces of four corners. Corners
+ * of a face are sorted by their angle about its middle.
  */
 #include "collide/shape.h"
 #include "collide/validate.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Thinner than this part of its size is flat: faces would have no direction. */
+/* A hull thinner than this part of its size is flat: its faces would have no direction. */
 #define FLAT 1e-9
 
 typedef struct Corner {
@@ -24,10 +24,10 @@ static int by_angle(const void *x, const void *y)
     return a->angle < b->angle ? -1 : a->angle > b->angle;
 }
 
-/* A side of a face, of whichever loop it is. */
+/* A side of a face. */
 typedef struct HalfEdge {
     int low, high; /* its ends                                                                     */
-    int face, at;  /* where it is: the corner it begins with                                       */
+    int face, at;  /* its face, and the corner it begins with */
     bool turned;   /* the loop runs from high to low                                               */
 } HalfEdge;
 
@@ -39,7 +39,7 @@ static int hull_by_ends(const void *x, const void *y)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* Room for everything in one piece: n vertices make at most 2 n - 4 faces, 3 n - 6 edges, 6 n - 12 corners. */
+/* Memory for everything in one block: n vertices make at most 2 n - 4 faces, 3 n - 6 edges, 6 n - 12 corners. */
 typedef struct Room {
     st_Vec3 *vertex, *normal;
     double *offset;
@@ -64,13 +64,13 @@ static st_Status hull_make_room(const st_Allocator *allocator, int n, sti_Hull *
     return ST_OK;
 }
 
-/* What is needed in between. */
+/* Scratch memory. */
 typedef struct Work {
-    int *number;     /* of each point: that of the vertex it is                                    */
-    Corner *corner;  /* of a face                                                                  */
-    HalfEdge *half;  /* of all faces, by their ends                                                */
-    int *beside;     /* of each corner of a face: the face beyond the edge that begins there, -1: none */
-    int n, vertices; /* points, and of them vertices                                               */
+    int *number;     /* vertex number of each point */
+    Corner *corner;  /* corners of a face */
+    HalfEdge *half;  /* of all faces, sorted by their ends */
+    int *beside;     /* of each corner of a face: the face across the edge that begins there, -1: none */
+    int n, vertices; /* number of points, and of vertices among them */
 } Work;
 
 static int64_t most_corners(const Work *work)
@@ -94,7 +94,7 @@ static st_Status fail_thin(st_Error *err)
     return sti_fail(err, ST_ERR_ARGUMENT, "the hull of its points is too thin to tell its faces apart");
 }
 
-/* One face: its corners in order about its middle. */
+/* Adds one face, with its corners in order about its middle. */
 static st_Status take_face(qhT *qh, facetT *facet, const Work *work, sti_Facets *f, Room *room, st_Error *err)
 {
     Corner *corner = work->corner;
@@ -105,7 +105,7 @@ static st_Status take_face(qhT *qh, facetT *facet, const Work *work, sti_Facets 
     FOREACHvertex_(facet->vertices)
     {
         if (n == work->vertices || first + n == most_corners(work) || f->n_faces == 2 * work->vertices)
-            return fail_thin(err); /* more than Euler has for so many vertices */
+            return fail_thin(err); /* more than Euler's formula allows for so many vertices */
         corner[n].vertex = work->number[qh_pointid(qh, vertex->point)];
         middle = add(middle, room->vertex[corner[n].vertex]);
         n++;
@@ -127,7 +127,7 @@ static st_Status take_face(qhT *qh, facetT *facet, const Work *work, sti_Facets 
     return ST_OK;
 }
 
-/* The edges at each vertex, in order: those with a smaller number first. */
+/* The edges at each vertex, sorted by number. */
 static void find_spokes(const sti_Facets *f, Room *room)
 {
     for (int v = 0; v <= f->n_vertices; v++)
@@ -136,7 +136,7 @@ static void find_spokes(const sti_Facets *f, Room *room)
         room->spoke_first[room->edge[4 * k]]++, room->spoke_first[room->edge[4 * k + 1]]++;
     for (int v = 0; v < f->n_vertices; v++)
         room->spoke_first[v + 1] += room->spoke_first[v];
-    for (int k = f->n_edges - 1; k >= 0; k--) /* from behind, so that each ends up where it begins */
+    for (int k = f->n_edges - 1; k >= 0; k--) /* from the end, so that each ends at its start */
         for (int end = 0; end < 2; end++)
             room->spoke[--room->spoke_first[room->edge[4 * k + end]]] = k;
 }
@@ -146,7 +146,7 @@ static st_Status take_faces(qhT *qh, const st_Vec3 *points, const Work *work, st
     sti_Facets *f = &hull->facets;
     for (const vertexT *vertex = qh->vertex_list; vertex != NULL && vertex->next != NULL; vertex = vertex->next)
         work->number[qh_pointid(qh, vertex->point)] = 1;
-    for (int k = 0; k < work->n; k++) /* corners in the order they were given */
+    for (int k = 0; k < work->n; k++) /* corners in the given order */
         if (work->number[k] != 0) {
             work->number[k] = f->n_vertices;
             room->vertex[f->n_vertices++] = points[k];
@@ -157,8 +157,8 @@ static st_Status take_faces(qhT *qh, const st_Vec3 *points, const Work *work, st
     for (facetT *facet = qh->facet_list; facet != NULL && facet->next != NULL; facet = facet->next)
         STI_TRY(take_face(qh, facet, work, f, room, err));
 
-    /* Each edge once: from the face whose loop runs along it to the one that runs against it. */
-    /* The faces beyond the edges: two loops that run against each other along one. */
+    /* Each edge once: from the face whose loop has its direction to the face whose loop is opposite. */
+    /* Finds the face across each edge: two loops have an edge in opposite directions. */
     const int n = room->face_first[f->n_faces];
     for (int a = 0; a < f->n_faces; a++)
         for (int k = room->face_first[a]; k < room->face_first[a + 1]; k++) {
@@ -203,8 +203,8 @@ static st_Status take_result(qhT *qh, const st_Vec3 *points, int n, const st_All
     return status;
 }
 
-/* Size of the points, and of their spread along the direction they spread least: by the farthest from the
- * first, from the line through both, and from the plane through three.                            */
+/* The size of the points, and their least spread: by the farthest point from the first, from the line through both,
+ * and from the plane through three. */
 static st_Status check_points(const st_Vec3 *p, int n, st_Error *err)
 {
     if (p == NULL || n < 4) return sti_fail(err, ST_ERR_ARGUMENT, "a hull needs at least 4 points, has %d", n);
@@ -235,7 +235,7 @@ st_Status sti_hull_create(const st_Vec3 *points, int n, const st_Allocator *allo
     sti_Hull *hull = sti_alloc(allocator, 1, sizeof *hull);
     coordT *copy = sti_alloc(allocator, 3 * (int64_t)n, sizeof *copy);
 
-    /* qhull must write its complaints somewhere. */
+    /* qhull must write its messages to a file. */
     FILE *file = fopen("/dev/null", "w");
     if (file == NULL) file = tmpfile();
     FILE *silent = file;
@@ -249,7 +249,7 @@ st_Status sti_hull_create(const st_Vec3 *points, int n, const st_Allocator *allo
         status = sti_fail(err, ST_ERR_FILE, "neither /dev/null nor a temporary file can be opened for what qhull says");
         goto done;
     }
-    /* in units of a power of two near their size: qhull finds the same faces, in the same order, whatever the unit */
+    /* scaled by a power of two near their size, so that qhull finds the same faces in the same order for any unit */
     double largest = 0;
     for (int k = 0; k < n; k++)
         largest = fmax(largest, fmax(fabs(points[k].x), fmax(fabs(points[k].y), fabs(points[k].z))));

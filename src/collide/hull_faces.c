@@ -1,4 +1,4 @@
-/* collide/hull_faces.c -- the surface of a hull as triangles, to draw it. */
+/* collide/hull_faces.c -- the surface of a hull as triangles, for drawing. */
 #include "collide/shape.h"
 
 #include <stdlib.h>

@@ -18,14 +18,14 @@ void sti_ray_cut_half_space(sti_Ray *ray, st_Vec3 n, double offset)
     }
 }
 
-/* q(s) = a s^2 + 2 b s + c, with root = b^2 - a c from cross products: b^2 and a c are equal in most digits where the
- * ray comes from far away, or goes through a cone's apex.                                          */
+/* q(s) = a s^2 + 2 b s + c, with root = b^2 - a c from cross products: b^2 and a c agree in most digits if the ray
+ * comes from far away, or passes through a cone's apex. */
 typedef struct Quadratic {
     double a, b, c, root;
 } Quadratic;
 
-/* The zeros, first <= second, by the sum that does not cancel. Where a vanishes one of them is at infinity, on the side
- * where q > 0.                                                                                     */
+/* The zeros, first <= second, by the sum that does not cancel. If a vanishes one of them is at infinity, on the side
+ * where q > 0. */
 static void zeros_of(const Quadratic *q, double *first, double *second)
 {
     const double sum = -(q->b + copysign(sqrt(q->root), q->b));
@@ -103,8 +103,8 @@ bool sti_ray_entered(const sti_Ray *ray, double limit)
 
 /* Side of a cone: |(x, y)| <= k w with w = top - z. Its square holds for the cone above the apex, too:
  *
- *     steep, a <= 0     on the way down all behind the second zero is the cone below, on the way up all before the
- * first flat, a > 0       both zeros are of one cone, the one where w has the sign of that between them
+ *     steep, a <= 0   downwards, the ray is in the lower cone after the second zero; upwards, before the first
+ *     flat, a > 0     both zeros belong to one cone, given by the sign of w between them
  */
 void sti_ray_cut_cone(sti_Ray *ray, double k, double top)
 {
@@ -113,7 +113,7 @@ void sti_ray_cut_cone(sti_Ray *ray, double k, double top)
     const st_Vec3 side = scale(k, sub(scale(w, d), scale(dw, p)));
     Quadratic q = {(norm(d) - k * dw) * (norm(d) + k * dw), dot(p, d) - k * w * k * dw,
                    (norm(p) - k * w) * (norm(p) + k * w), dot(side, side) - dot(turned, turned)};
-    if (q.a < 0) q.root = fmax(q.root, 0); /* it is no less, but for rounding */
+    if (q.a < 0) q.root = fmax(q.root, 0); /* exactly it is not negative */
     double s, t;
     ray->missed = ray->missed || !(q.root > 0 || q.a < 0) || (q.a > 0 && w * q.a < dw * q.b);
     if (ray->missed) return;
@@ -122,7 +122,7 @@ void sti_ray_cut_cone(sti_Ray *ray, double k, double top)
         s = t, t = INFINITY;
     else if (q.a <= 0)
         t = s, s = -INFINITY;
-    ray->missed = s == INFINITY; /* a = 0: the other cone's */
+    ray->missed = s == INFINITY; /* a = 0: it belongs to the other cone */
     if (s > -INFINITY) {
         const st_Vec3 x = add(ray->p, scale(s, ray->d));
         const double across = hypot(x.x, x.y), cosine = 1 / hypot(1, k);

@@ -1,4 +1,4 @@
-/* collide/ray.h -- where a ray enters a shape. */
+/* collide/ray.h -- the point where a ray enters a shape. */
 #ifndef STI_RAY_H
 #define STI_RAY_H
 

@@ -1,4 +1,4 @@
-/* collide/shape.c -- from a def to a compiled shape, by its type's descriptor. */
+/* collide/shape.c -- compiles a def to a shape, by the descriptor of its type. */
 #include "collide/shape.h"
 
 #include "base/assert.h"
@@ -44,7 +44,7 @@ st_Status sti_shape_mass(const st_ShapeDef *def, const sti_Shape *shape, sti_Mas
     return def->density == 0 || shape->of->mass == NULL ? ST_OK : shape->of->mass(def, shape, out, err);
 }
 
-/* ---- what descriptors are written with ------------------------------------------------------------ */
+/* ---- functions for descriptors -------------------------------------------------------------------- */
 
 st_Status sti_check_size(const char *what, double x, st_Error *err)
 {
@@ -81,7 +81,7 @@ void sti_shape_hold_points(const st_Vec3 *p, int n, sti_Shape *out)
     for (int k = 1; k < n; k++)
         b = bounds_union(b, (sti_Bounds){p[k], p[k]});
     sti_shape_hold_box(&b, out);
-    out->reach = 0; /* no more than that of the box */
+    out->reach = 0; /* at most that of the box */
     for (int k = 0; k < n; k++)
         out->reach = fmax(out->reach, norm(sub(p[k], out->middle)));
 }
@@ -95,7 +95,7 @@ sti_Bounds sti_ball_bounds(const sti_Shape *shape, st_Pose pose)
 sti_Bounds sti_box_and_ball_bounds(const sti_Shape *shape, st_Pose pose)
 {
     const double r = shape->reach;
-    /* as it turns the ball is the smaller one */
+    /* rotated, the ball is smaller */
     if (0.5 * (shape->half.x + shape->half.y + shape->half.z) > r) return sti_ball_bounds(shape, pose);
     const st_Mat3 R = quat_matrix(pose.q);
     const st_Vec3 half = sti_turned_half(&R, shape->half);

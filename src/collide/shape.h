@@ -1,11 +1,11 @@
-/* collide/shape.h -- shapes made ready for collision, and the table of shape types.
+/* collide/shape.h -- shapes compiled for collision, and the table of shape types.
  *
  * A shape type is one sti_ShapeDescriptor in a file of its own in collide/shapes/, and a line in
  * collide/shapes/list.h. Scene keys, defaults, collision, mass, rays and drawing all read the descriptor. To add a
  * type, write that file, that line and the value of st_ShapeType in <stiction/scene.h>.
  *
- * Every convex shape is a core and a radius around it (a sphere is a point, a capsule a segment), so that
- * one set of functions serves them all; see narrow/support.h. Meshes and height fields are triangles that know their
+ * Every convex shape is a core and a radius around it (a sphere is a point, a capsule a segment), so that one set of
+ * functions handles them all; see narrow/support.h. Meshes and height fields are triangles with pointers to their
  * neighbours.
  */
 #ifndef STI_SHAPE_H
@@ -25,13 +25,12 @@ typedef struct sti_Facets {
     const int *face_vertex; /* corners of the faces, one loop after another                        */
     const st_Vec3 *normal;  /* outward units                                                       */
     const double *offset;   /* face: normal . x = offset                                           */
-    const int *edge;        /* 4 an edge: from vertex to vertex, the face whose loop runs so, the other one */
+    const int *edge; /* 4 per edge: from vertex, to vertex, the face whose loop has this direction, the other face */
     const int *spoke_first; /* hulls, n_vertices + 1: into spoke                                   */
     const int *spoke;       /* the edges at each vertex                                            */
 } sti_Facets;
 
-/* Of a face with more corners this many, evenly chosen around it, stand for it where patches are made; distances are of
- * all.                                                                                             */
+/* A face with more corners is represented by this many, evenly chosen around it, in patches; distances use all. */
 #define STI_MAX_CORNERS 64
 static inline int sti_face_corners(const sti_Facets *f, int face)
 {
@@ -55,7 +54,7 @@ typedef enum sti_Bend { STI_EDGE_FLAT, STI_EDGE_CONVEX, STI_EDGE_CONCAVE, STI_ED
 
 typedef struct sti_Triangle {
     int vertex[3];
-    int neighbour[3]; /* across edge k, from vertex k to vertex k + 1; -1: none                    */
+    int neighbour[3]; /* across the edge from vertex k to vertex k + 1; -1: none */
     sti_Bend bend[3];
     st_Vec3 normal; /* unit                                                                        */
 } sti_Triangle;
@@ -66,11 +65,11 @@ typedef struct sti_Mesh {
     sti_Triangle *triangle;
     sti_Tree tree; /* over triangles                                                               */
     bool solid;    /* has an inside: contact from the front only                                   */
-    bool field;    /* solid below its triangles, which stand over x and y once, ...                */
+    bool field;    /* solid below its triangles, which cover x and y once, ... */
     double bottom; /* ... down to this z                                                           */
     /* directions of edges at each vertex, for its normal cone */
     int *spoke_first; /* n_vertices + 1                                                            */
-    int *spoke;       /* the vertices at their other ends                                          */
+    int *spoke;       /* the other end of each */
     int64_t n_spokes;
 } sti_Mesh;
 
@@ -78,17 +77,17 @@ typedef struct sti_Shape {
     const struct sti_ShapeDescriptor *of;
     st_ShapeType type;
     double radius, length;
-    st_Vec3 half;   /* box, ellipsoid; of the bounds of hulls, meshes and height fields, shape axes   */
-    st_Vec3 middle; /* of a ball that holds it, shape axes: the centre of its bounds               */
+    st_Vec3 half;   /* box, ellipsoid; else of the bounds of hulls, meshes and height fields, shape axes */
+    st_Vec3 middle; /* centre of its bounding ball and box, shape axes */
     double reach;   /* radius of that ball; INFINITY: a plane                                      */
-    double thick;   /* its least width; 0: none or not known, as of a plane, a mesh and a height field */
+    double thick;   /* its least width; 0: none or not known, as for planes, meshes and height fields */
     sti_Hull *hull;
     sti_Mesh *mesh; /* meshes and height fields                                                    */
 } sti_Shape;
 
 /* ---- shape types --------------------------------------------------------------------------------- */
 
-/* Of a constant density, about the shape's own origin, shape axes. */
+/* For constant density, about the shape's origin, in shape axes. */
 typedef struct sti_MassProperties {
     double mass;
     st_Vec3 centre;
@@ -115,23 +114,23 @@ struct sti_SurfaceBuilder; /* surface.h        */
 
 typedef struct sti_ShapeDescriptor {
     const char *word;  /* in scene files and messages                                                */
-    uint32_t members;  /* of st_ShapeDef that it reads: ST_MEMBER_RADIUS | ...                       */
-    double density;    /* of its def function                                                        */
-    sti_Family family; /* how it collides                                                            */
-    bool smooth;       /* no corners or edges: serves contact "compliant"                            */
+    uint32_t members;  /* members of st_ShapeDef that it reads: ST_MEMBER_RADIUS | ... */
+    double density;    /* default density */
+    sti_Family family; /* row of the dispatch matrix */
+    bool smooth;       /* no corners or edges: allows contact "compliant" */
     /* Checks the def and sets size, middle, reach and thick of `out`, which is zero otherwise. `err` names the value,
      * not the shape. */
     st_Status (*compile)(const st_ShapeDef *def, const st_Allocator *allocator, sti_Shape *out, st_Error *err);
     sti_Bounds (*bounds)(const sti_Shape *shape, st_Pose pose);
     /* NULL: has no volume. */
     st_Status (*mass)(const st_ShapeDef *def, const sti_Shape *shape, sti_MassProperties *out, st_Error *err);
-    /* Convex shapes: sets kind, size, radius and measures of a core whose p and axes are set. NULL: a point. */
+    /* Convex shapes: sets kind, size, radius and dimensions of a core whose p and axes are set. NULL: a point. */
     void (*core)(const sti_Shape *shape, struct sti_Core *core);
     /* Convex shapes with a core of kind STI_CORE_SMOOTH: the point farthest along d, shape axes. Else NULL. */
     st_Vec3 (*support)(const sti_Shape *shape, st_Vec3 d);
-    /* Cuts the ray, in shape axes, to its part inside. NULL: rays pass. */
+    /* Cuts the ray, in shape axes, to its part inside. NULL: rays pass through. */
     void (*ray)(const sti_Shape *shape, struct sti_Ray *ray);
-    /* Triangles for drawing. `size` is what thin shapes and planes are measured by. */
+    /* Triangles for drawing. `size` sets the scale of thin shapes and planes. */
     void (*surface)(const st_ShapeDef *def, double size, struct sti_SurfaceBuilder *out);
 } sti_ShapeDescriptor;
 
@@ -148,25 +147,25 @@ static inline sti_Bounds sti_shape_bounds(const sti_Shape *shape, st_Pose pose)
 {
     return shape->of->bounds(shape, pose);
 }
-/* All 0 where the type has no volume or the density is 0. */
+/* All 0 if the type has no volume or the density is 0. */
 st_Status sti_shape_mass(const st_ShapeDef *def, const sti_Shape *shape, sti_MassProperties *out, st_Error *err);
 
-/* ---- what descriptors are written with (shape.c, volume.c) ---------------------------------------- */
+/* ---- functions for descriptors (shape.c, volume.c) ------------------------------------------------ */
 
 st_Status sti_check_size(const char *what, double x, st_Error *err);
-/* Twice each half, as scenes give it. */
+/* Checks twice each half, as given in scenes. */
 st_Status sti_check_half(const st_ShapeDef *def, st_Error *err);
 /* Are all coordinates within the range of lengths? */
 st_Status sti_check_points(const st_Vec3 *p, int n, st_Error *err);
 /* Sets middle, half and reach from a box, and from points. */
 void sti_shape_hold_box(const sti_Bounds *b, sti_Shape *out);
 void sti_shape_hold_points(const st_Vec3 *p, int n, sti_Shape *out);
-/* Bounds of its ball; of its ball and its turned box. */
+/* Bounds of its ball; of the intersection of its ball and its rotated box. */
 sti_Bounds sti_ball_bounds(const sti_Shape *shape, st_Pose pose);
 sti_Bounds sti_box_and_ball_bounds(const sti_Shape *shape, st_Pose pose);
-/* Of a segment of half length `half` along the axis, and the radius around it. */
+/* Bounds of a segment of half length `half` along the axis, with the radius around it. */
 sti_Bounds sti_segment_bounds(st_Vec3 middle, st_Vec3 axis, double half, double radius);
-/* Half the extents of a turned box, |R| half. */
+/* Half the extents of a rotated box, |R| half. */
 static inline st_Vec3 sti_turned_half(const st_Mat3 *R, st_Vec3 half)
 {
     const double *m = R->m;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define ROUND 24 /* corners of a circle */
+#define ROUND 24 /* corners per circle */
 
 static void *make_surface_room(sti_SurfaceBuilder *s, void *memory, int64_t *room, int64_t n, size_t size)
 {

@@ -22,7 +22,7 @@ bool sti_tree_is_valid(const sti_Tree *tree)
     return items == tree->n_items;
 }
 
-/* Does the loop of a face run from one vertex to the other? */
+/* Has the loop of a face this edge, from one vertex to the other? */
 static bool loop_has(const sti_Facets *f, int face, int from, int to)
 {
     const int first = f->face_first[face], n = f->face_first[face + 1] - first;

@@ -4,16 +4,16 @@
 
 #include <stdlib.h>
 
-/* The skin, relative to a box's longest side: larger saves updates and costs candidates. */
+/* The skin relative to the longest side of a box: a larger one saves updates but adds candidates. */
 #define SKIN 0.1
-/* A shape on its way gets room for this many calls more of the same motion, but not for more than its size. */
+/* The box of a moving shape gets room for this many more calls with the same motion, but at most for its size. */
 #define AHEAD 8
-/* Fat boxes allow for a margin larger by this factor than what was asked for: it grows with speed, step by step. */
+/* Fat boxes allow a margin larger than the requested one by this factor, because the margin grows with speed. */
 #define HEADROOM 1.25
-/* After this many calls with a margin four times smaller the fat boxes are made anew. */
+/* After this many calls with a margin four times smaller the fat boxes are rebuilt. */
 #define PATIENCE 64
 
-/* What a thread finds, the first one in pairs->fresh itself. */
+/* The pairs found by one thread; those of the first thread are in pairs->fresh. */
 struct sti_PairSearch {
     sti_PairKey *found;
     int64_t n_found, found_capacity;
@@ -43,7 +43,7 @@ st_Status sti_pairs_create(sti_Pairs *pairs, int n_shapes, const unsigned char *
 void sti_pairs_free(sti_Pairs *pairs)
 {
     const st_Allocator *a = &pairs->allocator;
-    if (a->free == NULL) return; /* never made */
+    if (a->free == NULL) return; /* it was never initialised */
     sti_free(a, pairs->extent, pairs->n_shapes, sizeof *pairs->extent);
     sti_free(a, pairs->moved, pairs->n_shapes, sizeof *pairs->moved);
     sti_free(a, pairs->since, pairs->n_shapes, sizeof *pairs->since);
@@ -59,7 +59,7 @@ void sti_pairs_free(sti_Pairs *pairs)
 
 /* ---- fresh pairs --------------------------------------------------------------------------------- */
 
-/* Those of one shape, behind what is found already. */
+/* Searches the pairs of one shape and appends them. */
 typedef struct Search {
     const sti_Pairs *pairs;
     int shape;
@@ -78,7 +78,7 @@ static bool add_fresh(const Search *search, int other)
     return of->status == ST_OK;
 }
 
-/* Two that both moved find each other twice: once is enough. */
+/* Two shapes that both moved find each other twice; one is kept. */
 static bool broad_meet(void *ctx, int other)
 {
     const Search *search = ctx;
@@ -88,7 +88,7 @@ static bool broad_meet(void *ctx, int other)
     return add_fresh(search, other);
 }
 
-/* Shapes that are near an image of this one, a cell away along any of the axes. Most images are beyond the tree. */
+/* Finds shapes near an image of this one, a cell away along any of the axes. Most images are outside the tree. */
 static void meet_images(Search *search)
 {
     const sti_Tree *tree = &search->pairs->tree;
@@ -106,7 +106,7 @@ static void meet_images(Search *search)
     }
 }
 
-/* Does the fat box of a shape come within half the margin of a plane? The other half is in the box. */
+/* Does the fat box of a shape come within half the margin of a plane? The box includes the other half. */
 static bool broad_is_over(const sti_Pairs *p, const sti_PairPlane *plane, int shape)
 {
     const sti_Bounds *b = &p->tree.bounds[shape];
@@ -115,13 +115,13 @@ static bool broad_is_over(const sti_Pairs *p, const sti_PairPlane *plane, int sh
     return dot(n, sub(lowest, plane->on)) <= 0.5 * p->margin;
 }
 
-/* Movers that are worth a thread. */
+/* Number of moving shapes that justify a thread. */
 enum { LEAST_MOVERS = 128 };
 
 typedef struct Team {
     const sti_Pairs *pairs;
     struct sti_PairSearch first; /* of the first thread                                            */
-    int n;                       /* how many came                                                  */
+    int n;                       /* number of threads */
 } Team;
 
 static void search_share(void *ctx, int thread, int n_threads)
@@ -146,7 +146,7 @@ static st_Status fail_as(const struct sti_PairSearch *of, st_Error *err)
     return of->status;
 }
 
-/* Room to search for others than the first. */
+/* Makes room for the searches of all threads except the first. */
 static st_Status make_searches(sti_Pairs *p, int n, st_Error *err)
 {
     if (n <= p->n_searches) return ST_OK;
@@ -159,7 +159,7 @@ static st_Status make_searches(sti_Pairs *p, int n, st_Error *err)
     return ST_OK;
 }
 
-/* fresh is lent to the first thread, and what the others found put behind it: they are sorted later. */
+/* The first thread writes to `fresh`; the results of the others are appended, and sorted later. */
 static void lend_fresh(sti_Pairs *p, struct sti_PairSearch *to)
 {
     *to = (struct sti_PairSearch){.found = p->fresh, .n_found = p->n_fresh, .found_capacity = p->fresh_capacity};
@@ -173,7 +173,7 @@ static st_Status take_fresh(sti_Pairs *p, const struct sti_PairSearch *from, st_
     return fail_as(from, err);
 }
 
-/* Below 0: a stands before b. */
+/* Below 0: a comes before b. */
 static int compare(sti_PairKey a, sti_PairKey b)
 {
     if (a.i != b.i) return a.i < b.i ? -1 : 1;
@@ -190,17 +190,17 @@ static sti_PairKey key_of(const sti_Pair *pair)
     return (sti_PairKey){pair->i, pair->j};
 }
 
-/* Old pairs and new ones, in order: from the back, where there is room. */
+/* Merges old and new pairs in order, from the end, where there is room. */
 static st_Status broad_merge(sti_Pairs *p, st_Error *err)
 {
     if (p->n_fresh > 1) qsort(p->fresh, (size_t)p->n_fresh, sizeof *p->fresh, by_shapes);
-    int64_t n_once = 0; /* of pairs that were found by several images, one each */
+    int64_t n_once = 0; /* pairs that were found by several images are kept once */
     for (int64_t k = 0; p->cell != NULL && k < p->n_fresh; k++)
         if (n_once == 0 || compare(p->fresh[n_once - 1], p->fresh[k]) != 0) p->fresh[n_once++] = p->fresh[k];
     if (p->cell != NULL) p->n_fresh = n_once;
 
-    /* Old pairs of shapes that moved stay if they were found again, with what is known of them, and of the fresh ones
-     * those stay that are new: mostly none goes and none comes. Returns how many old ones there are now.       */
+    /* Old pairs of shapes that moved stay, with their cached data, if they were found again; fresh pairs stay if
+     * they are new. Mostly none is removed or added. Returns the number of old pairs now. */
     int64_t n = 0, f = 0, n_new = 0;
     for (int64_t k = 0; k < p->n_pairs; k++) {
         const sti_Pair *old = &p->pair[k];
@@ -219,7 +219,7 @@ static st_Status broad_merge(sti_Pairs *p, st_Error *err)
     int64_t old = n, fresh = p->n_fresh, at = old + fresh;
 
     p->serial += fresh > 0 || old < p->n_pairs;
-    p->n_pairs = old; /* while there may be no room */
+    p->n_pairs = old; /* in case memory is refused */
     STI_TRY(STI_GROW(&p->allocator, p->pair, p->pair_capacity, at, err));
     p->n_pairs = at;
     while (fresh > 0) {
@@ -259,7 +259,7 @@ static st_Status find_again(sti_Pairs *p, st_Error *err)
 
     lend_fresh(p, &team.first);
     for (int k = 0; k < p->n_planes; k++) {
-        /* Planes are few: they stand beside the tree. One that moved looks at every shape. */
+        /* Planes are few and not in the tree. A plane that moved checks every shape. */
         Search search = {p, p->plane[k].shape, &team.first};
         const bool all = p->moved[p->plane[k].shape];
         for (int e = 0; e < (all ? p->n_shapes : p->n_movers) && team.first.status == ST_OK; e++) {
@@ -274,7 +274,7 @@ static st_Status find_again(sti_Pairs *p, st_Error *err)
 
 /* ---- boxes --------------------------------------------------------------------------------------- */
 
-/* Half the margin, which the other of a pair has, too; and a skin for what may move. */
+/* Adds half the margin, because the other shape of a pair has the other half; and a skin for shapes that may move. */
 static sti_Bounds fattened(const sti_Pairs *p, int shape, const sti_Bounds *b)
 {
     double side = fmax(b->hi.x - b->lo.x, fmax(b->hi.y - b->lo.y, b->hi.z - b->lo.z));
@@ -287,7 +287,7 @@ static void lengthen(double way, double most, double *lo, double *hi)
     *hi += fmin(fmax(way, 0), most);
 }
 
-/* Have planes moved? Then their pairs are looked up anew. */
+/* Have planes moved? Then their pairs are searched again. */
 static bool move_planes(sti_Pairs *p, const st_Pose *pose)
 {
     bool any = false;
@@ -303,10 +303,10 @@ static bool move_planes(sti_Pairs *p, const st_Pose *pose)
     return any;
 }
 
-/* Everything anew: the first time, and when the margin has changed. */
+/* Rebuilds everything: the first time, and when the margin has changed. */
 static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *pose, double margin, st_Error *err)
 {
-    p->started = false; /* where there is no memory for the pairs, the next call begins here again */
+    p->started = false; /* if memory for the pairs is refused, the next call starts here again */
     p->margin = HEADROOM * margin;
     p->small_calls = p->calls = p->n_movers = 0;
     (void)move_planes(p, pose);
@@ -314,7 +314,7 @@ static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *
         p->moved[i] = true;
         if (p->extent[i] != STI_EXTENT_PLANE) p->mover[p->n_movers++] = i;
         p->since[i] = 0;
-        /* a plane's place in the tree is never asked for, but must be a number */
+        /* the box of a plane in the tree is never used, but must be a number */
         p->tree.bounds[i] =
             p->extent[i] == STI_EXTENT_PLANE ? (sti_Bounds){{0, 0, 0}, {0, 0, 0}} : fattened(p, i, &bounds[i]);
     }
@@ -326,7 +326,7 @@ static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *
     return ST_OK;
 }
 
-/* Shapes with their true boxes, by a team; in which parts have some left their fat ones? */
+/* A team checks which parts have shapes outside their fat boxes. */
 typedef struct Leaving {
     sti_Pairs *pairs;
     const sti_Bounds *bounds;
@@ -348,7 +348,7 @@ static void mark_leaving(void *ctx, int part, int64_t first, int64_t end)
     }
 }
 
-/* New fat boxes for shapes that have left theirs: the movers. */
+/* Makes new fat boxes for shapes that have left theirs: the moving shapes. */
 static void move_boxes(sti_Pairs *p, const sti_Bounds *bounds, const int *awake, int n)
 {
     Leaving leaving;
@@ -362,7 +362,7 @@ static void move_boxes(sti_Pairs *p, const sti_Bounds *bounds, const int *awake,
             if (p->extent[i] == STI_EXTENT_PLANE || !p->moved[i]) continue;
             p->mover[p->n_movers++] = i;
 
-            /* A new fat box, ahead along the way from the old one. */
+            /* A new fat box, extended along the motion from the old one. */
             const sti_Bounds *b = &bounds[i];
             const sti_Bounds *old = &p->tree.bounds[i];
             double calls = fmax(p->calls - p->since[i], 1), side = fmax(b->hi.x - b->lo.x, b->hi.y - b->lo.y);
@@ -393,7 +393,7 @@ st_Status sti_pairs_update(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose
     if (!isfinite(margin)) {
         struct sti_PairSearch all;
         drop_all(p);
-        p->started = false; /* the next finite margin starts anew */
+        p->started = false; /* the next finite margin rebuilds everything */
         lend_fresh(p, &all);
         for (int i = 0; i < p->n_shapes; i++) {
             const Search search = {p, i, &all};
@@ -415,7 +415,7 @@ st_Status sti_pairs_update(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose
     move_boxes(p, bounds, awake, n);
     if (p->n_movers == 0 && !planes) return ST_OK;
 
-    /* The tree over the new boxes: its branches grow into each other, and are cut anew now and then. */
+    /* Updates the tree for the new boxes. Its branches grow into each other, so it is rebuilt from time to time. */
     p->moves += p->n_movers;
     if (p->moves > p->n_shapes) {
         sti_tree_build(&p->tree);
@@ -428,7 +428,7 @@ st_Status sti_pairs_update(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose
     }
 
     st_Status status = find_again(p, err);
-    p->started = status == ST_OK; /* boxes have moved, their pairs were not found: everything anew */
+    p->started = status == ST_OK; /* boxes have moved but their pairs were not found: rebuild everything */
     forget_movers(p);
     return status;
 }

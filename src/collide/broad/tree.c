@@ -8,7 +8,7 @@ st_Status sti_tree_reserve(const st_Allocator *allocator, sti_Tree *tree, int n,
     STI_TRY(STI_GROW(allocator, tree->item, tree->item_capacity, n, err));
     STI_TRY(STI_GROW(allocator, tree->leaf, tree->leaf_capacity, n, err));
     STI_TRY(STI_GROW(allocator, tree->bounds, tree->bounds_capacity, n, err));
-    /* leaves have two items at least, but for a single one */
+    /* leaves have at least two items, except for a single one */
     STI_TRY(STI_GROW(allocator, tree->node, tree->node_capacity, (int64_t)n + 1, err));
     tree->n_items = n;
     return ST_OK;
@@ -41,7 +41,7 @@ static sti_Bounds leaf_bounds(const sti_Tree *tree, int first, int count)
     return b;
 }
 
-/* Is item a before item b? By centre, then by number, so that equal centres still make halves. */
+/* Is item a before item b? Ordered by centre, then by number, so that equal centres still split in halves. */
 static bool before(const sti_Tree *tree, int axis, int a, int b)
 {
     double x = centre_along(&tree->bounds[a], axis), y = centre_along(&tree->bounds[b], axis);
@@ -89,7 +89,7 @@ void sti_tree_build(sti_Tree *tree)
         tree->item[k] = k;
     tree->node[0] = (sti_TreeNode){.parent = -1, .first = 0, .count = n};
     tree->n_nodes = 1;
-    for (; next < tree->n_nodes; next++) { /* breadth first: children stand after their parents */
+    for (; next < tree->n_nodes; next++) { /* breadth first: children come after their parents */
         sti_TreeNode *node = &tree->node[next];
         int first = node->first, count = node->count;
         node->left = -1;
@@ -194,7 +194,7 @@ void sti_tree_near(const sti_Tree *tree, const sti_Bounds *bounds, const double 
     stack[depth++] = 0;
     while (depth > 0) {
         const sti_TreeNode *node = &tree->node[stack[--depth]];
-        double reach = fmax(*within, 0) * (1 + 1e-12); /* squares are rounded */
+        double reach = fmax(*within, 0) * (1 + 1e-12); /* margin for the rounding of squares */
         if (apart2(&node->bounds, bounds) > reach * reach) continue;
         if (node->left >= 0) {
             int left = node->left;
@@ -211,7 +211,7 @@ void sti_tree_near(const sti_Tree *tree, const sti_Bounds *bounds, const double 
     }
 }
 
-/* Does from + s way, 0 <= s <= limit, meet the box? Slab by slab. */
+/* Does from + s way, 0 <= s <= limit, intersect the box? Slab by slab. */
 static bool ray_meets(const sti_Bounds *b, st_Vec3 from, st_Vec3 way, double limit)
 {
     const double p[3] = {from.x, from.y, from.z}, d[3] = {way.x, way.y, way.z};

@@ -1,7 +1,7 @@
-/* collide/broad/tree.h -- boxes along the axes, and a binary tree over them.
+/* collide/broad/tree.h -- axis-aligned boxes, and a binary tree over them.
  *
- * Built by median splits; boxes may move afterwards: their ancestors are refitted, and who moves many
- * builds anew (near_pairs.c). The shape of the tree depends on history, the set of answers does not.
+ * Built by median splits. Boxes may move afterwards: their ancestors are refitted, and after many moves the caller
+ * rebuilds the tree (near_pairs.c). The shape of the tree depends on the past, the set of results does not.
  */
 #ifndef STI_TREE_H
 #define STI_TREE_H
@@ -23,12 +23,12 @@ static inline bool bounds_hold(const sti_Bounds *outer, const sti_Bounds *inner)
     return outer->lo.x <= inner->lo.x && inner->hi.x <= outer->hi.x && outer->lo.y <= inner->lo.y &&
            inner->hi.y <= outer->hi.y && outer->lo.z <= inner->lo.z && inner->hi.z <= outer->hi.z;
 }
-/* The corner that is lowest along n. */
+/* The lowest corner along n. */
 static inline st_Vec3 bounds_lowest(const sti_Bounds *b, st_Vec3 n)
 {
     return vec3(n.x > 0 ? b->lo.x : b->hi.x, n.y > 0 ? b->lo.y : b->hi.y, n.z > 0 ? b->lo.z : b->hi.z);
 }
-/* Not fmin and fmax, which mind NaN and are calls: bounds are numbers. */
+/* Not fmin and fmax, which are calls and treat NaN: bounds are numbers. */
 static inline sti_Bounds bounds_union(sti_Bounds a, sti_Bounds b)
 {
     return (sti_Bounds){
@@ -56,23 +56,23 @@ typedef struct sti_Tree {
     int64_t node_capacity, item_capacity, leaf_capacity, bounds_capacity;
 } sti_Tree;
 
-/* tree->bounds[0 .. n - 1] are filled by the caller after sti_tree_reserve(). */
+/* After sti_tree_reserve() the caller fills tree->bounds[0 .. n - 1]. */
 st_Status sti_tree_reserve(const st_Allocator *allocator, sti_Tree *tree, int n, st_Error *err);
 void sti_tree_build(sti_Tree *tree);
-/* After tree->bounds[item] has changed; after many have. */
+/* Call the first after tree->bounds[item] has changed, the second after many have. */
 void sti_tree_move(sti_Tree *tree, int item);
 void sti_tree_refit(sti_Tree *tree);
 void sti_tree_free(const st_Allocator *allocator, sti_Tree *tree);
 
-/* Every item whose bounds overlap, in no order: `visit` returns false to stop. */
+/* Visits every item with overlapping bounds, in any order: `visit` returns false to stop. */
 typedef bool sti_TreeVisit(void *ctx, int item);
 void sti_tree_query(const sti_Tree *tree, const sti_Bounds *bounds, sti_TreeVisit *visit, void *ctx);
-/* Every item whose bounds reach below n . x = height. */
+/* Visits every item with bounds that reach below n . x = height. */
 void sti_tree_below(const sti_Tree *tree, st_Vec3 n, double height, sti_TreeVisit *visit, void *ctx);
-/* Items whose bounds are at most *within away, nearer branches first; visit may lower *within. */
+/* Visits items with bounds at most *within away, nearer branches first; visit may lower *within. */
 void sti_tree_near(const sti_Tree *tree, const sti_Bounds *bounds, const double *within, sti_TreeVisit *visit,
                    void *ctx);
-/* Items along a segment from + s way, 0 <= s <= *limit; visit may lower *limit. */
+/* Visits items along a segment from + s way, 0 <= s <= *limit; visit may lower *limit. */
 void sti_tree_ray(const sti_Tree *tree, st_Vec3 from, st_Vec3 way, double *limit, sti_TreeVisit *visit, void *ctx);
 
 #endif

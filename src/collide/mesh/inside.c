@@ -1,8 +1,8 @@
-/* collide/mesh/inside.c -- out of a solid mesh: is a point inside it, and where is its surface nearest?
+/* collide/mesh/inside.c -- is a point inside a solid mesh, and which point of its surface is nearest?
  *
- * A mesh is its surface: what is wholly inside touches no triangle. The count of triangles along a ray is odd inside
- * (Jordan); where a ray runs through an edge the count may be wrong, so the majority of three decides. Below a height
- * field is what has a triangle above it.
+ * A mesh is its surface: a shape that is wholly inside touches no triangle. A ray from a point inside crosses an odd
+ * number of triangles (Jordan). If a ray passes through an edge the count may be wrong, so the majority of three
+ * rays decides. A point is below a height field if there is a triangle above it.
  */
 #include "collide/mesh/inside.h"
 
@@ -11,7 +11,7 @@ typedef struct Crossing {
     st_Vec3 p, d;
     double limit;
     int count;
-    double slack; /* beside a triangle, of its size                                                */
+    double slack; /* around a triangle, relative to its size */
 } Crossing;
 
 /* Moeller & Trumbore 1997. */
@@ -73,7 +73,7 @@ st_Vec3 sti_mesh_nearest(const sti_Mesh *mesh, int triangle, st_Vec3 p)
     return over ? best : on_edge;
 }
 
-/* Equally near: the lower number, in whatever order they are met. */
+/* Of equally near ones the lower number is taken, in any order of visits. */
 static bool try_nearest(void *ctx, int item)
 {
     Nearest *nearest = ctx;
@@ -92,7 +92,7 @@ bool sti_mesh_way_out(const sti_Mesh *mesh, st_Vec3 p, st_Vec3 *on, st_Vec3 *nor
     sti_tree_near(&mesh->tree, &at, &nearest.within, try_nearest, &nearest);
     st_Vec3 up = mesh->triangle[nearest.triangle].normal;
     *on = nearest.on;
-    /* on the surface itself p has no direction: the triangle has */
+    /* a point on the surface has no direction: use the normal of the triangle */
     *normal = nearest.within > 0 ? scale(1 / nearest.within, sub(nearest.on, p)) : up;
-    return dot(*normal, up) > 0; /* a room, whose triangles look inward, is not left */
+    return dot(*normal, up) > 0; /* a mesh with triangles that face inward, a room, is not left */
 }

@@ -1,6 +1,5 @@
-/* collide/mesh/mesh.c -- triangles that know their neighbours: how the surface bends at each edge, and whether it
- * has an inside.
- */
+/* collide/mesh/mesh.c -- triangles with neighbours: how the surface bends at each edge, and whether it has an
+ * inside. */
 #include "base/range.h"
 #include "collide/shape.h"
 #include "collide/validate.h"
@@ -14,7 +13,7 @@
 typedef struct HalfEdge {
     int from, to; /* from < to                                                                     */
     int triangle, side;
-    bool turned; /* the triangle runs from `to` to `from`                                          */
+    bool turned; /* the triangle has the edge from `to` to `from` */
 } HalfEdge;
 
 static int mesh_by_ends(const void *x, const void *y)
@@ -35,8 +34,8 @@ static sti_Bend bend_of(const sti_Mesh *mesh, const sti_Triangle *t, int side, c
     return sine > 0 ? STI_EDGE_CONVEX : STI_EDGE_CONCAVE;
 }
 
-/* Two triangles that run against each other along an edge are neighbours; an edge with one, with more than
- * two, or with two that run the same way is a boundary of each. Closed: there is none.            */
+/* Two triangles with opposite directions along an edge are neighbours. An edge with one triangle, with more than
+ * two, or with two of the same direction is a boundary of each. A mesh is closed if it has no boundary. */
 static void link_neighbours(sti_Mesh *mesh, HalfEdge *edge)
 {
     int n = 3 * mesh->n_triangles;
@@ -102,7 +101,7 @@ static st_Status mesh_build(sti_Mesh *mesh, const st_Vec3 *points, const int *tr
     link_neighbours(mesh, edge);
     sti_free(allocator, edge, 3 * n, sizeof *edge);
 
-    /* The other ends of the edges at every vertex; edges with two triangles appear twice, which does no harm. */
+    /* The other ends of the edges at every vertex; edges with two triangles appear twice, which is harmless. */
     for (int t = 0; t < mesh->n_triangles; t++)
         for (int k = 0; k < 3; k++)
             mesh->spoke_first[mesh->triangle[t].vertex[k] + 1] += 2;
@@ -168,7 +167,7 @@ void sti_mesh_free(const st_Allocator *allocator, sti_Mesh *mesh)
 
 /* ---- height fields ------------------------------------------------------------------------------- */
 
-/* Sample (i, j) stands at ((i - (n_x - 1)/2) spacing, ...). Each cell is cut from its low to its high corner. */
+/* Sample (i, j) is at ((i - (n_x - 1)/2) spacing, ...). Each cell is divided from its low to its high corner. */
 static void fill_grid(const st_ShapeDef *def, st_Vec3 *points, int *triangles)
 {
     for (int j = 0; j < def->n_y; j++)
@@ -211,8 +210,8 @@ st_Status sti_mesh_from_heights(const st_ShapeDef *def, const st_Allocator *allo
         fill_grid(def, points, triangles);
         status = sti_mesh_create(points, (int)n, triangles, (int)(2 * cells), allocator, out, err);
         if (status == ST_OK) {
-            /* Solid below, as deep under the lowest sample as the longer side: deep enough for whatever comes in by a
-             * step, and not endless, as it may be turned or carried about. */
+            /* It is solid below, down to the longer side under the lowest sample: deep enough for anything that
+             * enters in a step, but finite, because it may be turned or carried. */
             const int longer = def->n_x > def->n_y ? def->n_x : def->n_y;
             (*out)->solid = (*out)->field = true;
             (*out)->bottom = (*out)->tree.node[0].bounds.lo.z - (longer - 1) * def->spacing;

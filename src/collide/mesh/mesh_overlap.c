@@ -1,17 +1,17 @@
-/* collide/mesh/mesh_overlap.c -- two solid meshes that run through each other: where, which way out, and how far.
+/* collide/mesh/mesh_overlap.c -- two solid meshes that intersect: contact points, normals and depths.
  *
- * The least translation that parts two solids is a matter of all of both; what a step needs is where they are too
- * deep locally, and by how much. A point of contact here is one of
+ * The least translation that separates two solids depends on all of both. A step needs the places where they overlap
+ * locally, and by how much. A contact point here is one of
  *
  *     corner    a vertex p of one, with the nearest point c of the other's surface:      depth |c - p|, along c - p
  *     crossing  a convex edge of each, with their nearest points p_a, p_b:               depth |p_a - p_b|, along that
  *
- * where the direction counts only if the feature sticks out of its own solid that way, that is if it is in the polar
- * of the solid's tangent cone there, up to an angle: a cube's lower corner leaves another cube through its top, not
- * through the side that is flush with it. And a depth g counts only if it is warranted: the solid's surface within 2 g
- * of p has a place that is at least g/2 away from the other's surface, inside it. So no point is deeper than twice what
- * its surroundings are. Where nothing of that kind is found the deepest vertex, by its plain distance, has the contact;
- * where no vertex is inside, the middle between the surfaces where they meet. Just outside the same features count with
+ * The direction is used only if the feature points out of its own solid in that direction, that is if it is in the
+ * polar of the solid's tangent cone there, up to an angle: a cube's lower corner leaves another cube through its
+ * top, not through the side that is flush with it. A depth g is used only if it is plausible: within 2 g of p the
+ * solid's surface must have a point that is inside the other and at least g/2 from its surface. So no point is
+ * deeper than twice its surroundings. If no such feature is found, the deepest vertex by distance is the contact; if
+ * no vertex is inside, the middle between the surfaces where they cross. Just outside, the same features count with
  * a positive gap: corners of a face that touches elsewhere.
  */
 #include "collide/mesh/mesh_overlap.h"
@@ -20,16 +20,16 @@
 
 #include <stdlib.h>
 
-/* A feature sticks out along n up to this angle [rad], as faces face each other (feature.c). */
+/* A feature points out along n up to this angle [rad], the same as for faces that face each other (feature.c). */
 #define STICKS_OUT 0.2
 #define EXACTLY    1e-6
-/* No point is farther from what it is called to be than this, relative to size. */
+/* Accuracy of points on features, relative to size. */
 #define TINY 1e-9
 
 typedef struct Overlap {
     const sti_Mesh *mesh[2]; /* a and b                                                            */
-    st_Pose pose[2];         /* about the origin                                                   */
-    double size;             /* of the smaller                                                     */
+    st_Pose pose[2];         /* relative to the origin */
+    double size;             /* of the smaller mesh */
     double margin;
     st_Vec3 origin;
     int first;
@@ -37,15 +37,15 @@ typedef struct Overlap {
     st_Error *err;
 } Overlap;
 
-/* A point of solid `of`'s surface, and how that runs on from there: in its own axes. */
+/* A point of the surface of solid `of`, and the surface around it, in its own axes. */
 typedef struct Feature {
     int of;
     st_Vec3 p;        /* about the origin                                                          */
-    double slack;     /* it sticks out along n up to this angle                                    */
+    double slack;     /* it points out along n up to this angle */
     int vertex;       /* -1: on an edge                                                            */
-    st_Vec3 along[4]; /* edge: units into both triangles, and along it both ways                   */
+    st_Vec3 along[4]; /* edge: unit vectors into both triangles, and along it in both directions */
     int n_targets;
-    st_Vec3 target[4]; /* edge: points of the triangles beside it, about the origin                */
+    st_Vec3 target[4]; /* edge: points of the adjacent triangles, relative to the origin */
 } Feature;
 
 static st_Vec3 placed(const Overlap *o, int of, int vertex)
@@ -58,7 +58,7 @@ static st_Vec3 in_axes_of(const Overlap *o, int of, st_Vec3 p)
     return rotate_back(o->pose[of].q, sub(p, o->pose[of].p));
 }
 
-/* Does the feature stick out along n? */
+/* Does the feature point out along n? */
 static bool sticks_out(const Overlap *o, const Feature *f, st_Vec3 n)
 {
     const sti_Mesh *mesh = o->mesh[f->of];
@@ -76,20 +76,20 @@ static bool sticks_out(const Overlap *o, const Feature *f, st_Vec3 n)
     return true;
 }
 
-/* ---- the way to the other's surface ---------------------------------------------------------------- */
+/* ---- paths to the surface of the other solid -------------------------------------------------------- */
 
 typedef struct Way {
     const Overlap *overlap;
-    const Feature *feature; /* NULL: any direction will do                                         */
-    const sti_Mesh *mesh;   /* the other's                                                         */
+    const Feature *feature; /* NULL: any direction is allowed */
+    const sti_Mesh *mesh;   /* mesh of the other solid */
     st_Vec3 p;              /* in its axes                                                         */
     bool inside;
     double within;
     int triangle;  /* -1: none found                                                                */
-    st_Vec3 on, n; /* out of the other solid; in its axes                                          */
+    st_Vec3 on, n; /* out of the other solid, in its axes */
 } Way;
 
-/* Equally near: the lower number, in whatever order they are met. */
+/* Of equally near ones the lower number is taken, in any order of visits. */
 static bool overlap_try_way(void *ctx, int item)
 {
     Way *way = ctx;
@@ -105,7 +105,7 @@ static bool overlap_try_way(void *ctx, int item)
     return true;
 }
 
-/* From p to the surface of solid `other`, no farther than `within`. */
+/* The shortest path from p to the surface of solid `other`, at most `within` long. */
 static Way overlap_way_to(const Overlap *o, int other, st_Vec3 p, bool inside, double within, const Feature *feature)
 {
     Way way = {
@@ -135,7 +135,7 @@ static st_Vec3 towards(st_Vec3 p, st_Vec3 target, double by)
     return length > 0 ? add(p, scale(fmin(by / length, 0.9), way)) : p;
 }
 
-/* Is there a place at least g/2 deep on the feature's surface within 2 g of it? */
+/* Is a point of the feature's surface, within 2 g of it, at least g/2 deep? */
 static bool is_warranted(const Overlap *o, const Feature *f, double g)
 {
     const sti_Mesh *mesh = o->mesh[f->of];
@@ -143,7 +143,7 @@ static bool is_warranted(const Overlap *o, const Feature *f, double g)
     for (int k = 0; k < f->n_targets; k++)
         if (is_deep(o, 1 - f->of, towards(f->p, f->target[k], 2 * g), 0.5 * g)) return true;
     if (f->vertex < 0) return false;
-    for (int s = mesh->spoke_first[f->vertex]; s < mesh->spoke_first[f->vertex + 1]; s += 2) { /* a triangle's two */
+    for (int s = mesh->spoke_first[f->vertex]; s < mesh->spoke_first[f->vertex + 1]; s += 2) { /* two per triangle */
         st_Vec3 u = placed(o, f->of, mesh->spoke[s]), w = placed(o, f->of, mesh->spoke[s + 1]);
         if (is_deep(o, 1 - f->of, towards(f->p, scale(0.5, add(u, w)), 2 * g), 0.5 * g)) return true;
     }
@@ -157,11 +157,11 @@ static st_Status overlap_add_point(const Overlap *o, double gap, st_Vec3 on_b, s
     st_Vec3 at = add(o->origin, on_b);
     for (int k = o->first; k < o->out->n; k++)
         if (norm(sub(o->out->point[k].point, at)) <= 1e-7 * o->size && norm(sub(o->out->point[k].normal, n)) <= 1e-6)
-            return ST_OK; /* a corner of both, or on an edge of it */
+            return ST_OK; /* a corner of both, or a point on an edge of it */
     return sti_points_add(o->out, (sti_ContactPoint){gap, at, n, feature % STI_FEATURES}, o->err);
 }
 
-/* A feature of one solid and where it leaves the other. */
+/* Adds a feature of one solid and the point where it leaves the other. */
 static st_Status add_way(const Overlap *o, int of, st_Vec3 p, const Way *way, uint32_t feature)
 {
     int other = 1 - of;
@@ -182,7 +182,7 @@ static st_Status overlap_try_corner(const Overlap *o, int of, int vertex)
 
 /* ---- crossings ------------------------------------------------------------------------------------- */
 
-/* A convex edge, placed. */
+/* A convex edge in the common axes. */
 typedef struct Edge {
     int of, triangle, side;
     st_Vec3 end[2], way; /* unit                                                                   */
@@ -228,7 +228,7 @@ static Feature on_edge(const Overlap *o, const Edge *e, st_Vec3 p)
     return f;
 }
 
-/* Is the surface nearest to p, which is g below the edge along n, that of the edge's own triangles? */
+/* Is the surface nearest to p, which is g below the edge along n, one of the edge's own triangles? */
 static bool is_nearest(const Overlap *o, const Edge *e, st_Vec3 p, st_Vec3 n, double g)
 {
     const sti_Triangle *t = &o->mesh[e->of]->triangle[e->triangle];
@@ -267,7 +267,7 @@ static int overlap_by_number(const void *x, const void *y)
 }
 
 typedef struct Found {
-    sti_Points *points; /* its list takes them                                                     */
+    sti_Points *points; /* the list to which they are added */
     st_Status status;
     st_Error *err;
 } Found;
@@ -297,7 +297,7 @@ static st_Status overlap_gather(const Overlap *o, int of, const sti_Bounds *boun
     return sti_mesh_near(o->mesh[of], bounds, o->out, o->err);
 }
 
-/* The vertices of the triangles list[first .. n_list - 1], each once, at the end of the list. */
+/* Appends the vertices of the triangles list[first .. n_list - 1] to the list, each once. */
 static st_Status gather_vertices(const Overlap *o, int of, int first, int end)
 {
     sti_Points *p = o->out;
@@ -314,7 +314,7 @@ static st_Status gather_vertices(const Overlap *o, int of, int first, int end)
     return ST_OK;
 }
 
-/* The box of one solid in the other's axes. */
+/* The box of one solid in the axes of the other. */
 static sti_Bounds bounds_in(const Overlap *o, int of, int other)
 {
     const sti_Bounds *own = &o->mesh[of]->tree.node[0].bounds;
@@ -328,7 +328,7 @@ static sti_Bounds bounds_in(const Overlap *o, int of, int other)
     return out;
 }
 
-/* An edge of b against the edges of the triangles of a that it comes near. */
+/* Checks an edge of b against the edges of the triangles of a that are near. */
 static st_Status edge_crossings(const Overlap *o, const Edge *b)
 {
     st_Vec3 p = in_axes_of(o, 0, b->end[0]), q = in_axes_of(o, 0, b->end[1]);
@@ -362,9 +362,9 @@ static st_Status crossings(const Overlap *o)
     return ST_OK;
 }
 
-/* ---- where no feature knows the way ---------------------------------------------------------------- */
+/* ---- fallback ---------------------------------------------------------------------------------------- */
 
-/* Between the surfaces, where they are known to meet: out of whichever is nearer; at least a sign. */
+/* The point between the surfaces where they cross, out of the nearer one: it gives at least the sign. */
 static st_Status overlap_middle(const Overlap *o, const st_Vec3 meeting[2])
 {
     st_Vec3 p = meeting[0];
@@ -380,7 +380,7 @@ static st_Status overlap_middle(const Overlap *o, const st_Vec3 meeting[2])
     return overlap_add_point(o, -TINY * o->size, p, rotate(o->pose[0].q, n), 0);
 }
 
-/* ---- what another way out settles ------------------------------------------------------------------ */
+/* ---- points that another way out resolves ------------------------------------------------------------- */
 
 static int by_depth(const void *x, const void *y)
 {
@@ -389,8 +389,8 @@ static int by_depth(const void *x, const void *y)
     return p->feature < q->feature ? -1 : p->feature > q->feature;
 }
 
-/* Of overlapping points, from the shallow to the deep, those stay that no shallower one's way out settles: of two
- * convex solids none is deeper than the least translation that parts them.                               */
+/* Goes through overlapping points from the shallow to the deep, and drops those that the way out of a shallower one
+ * resolves: for two convex solids none is deeper than the least translation that separates them. */
 static void drop_settled(const Overlap *o)
 {
     sti_ContactPoint *p = o->out->point;
@@ -403,7 +403,7 @@ static void drop_settled(const Overlap *o)
         for (int j = o->first; j < kept && !settled && p[k].gap < -TINY * o->size; j++) {
             if (!(p[j].gap < 0 && p[j].gap > (1 - 1e-6) * p[k].gap)) continue;
             const st_Vec3 way =
-                scale(-p[j].gap, p[j].normal); /* of b out of a, by point j: are both features out then? */
+                scale(-p[j].gap, p[j].normal); /* move b out of a by point j: are both features then outside? */
             settled = !overlap_is_inside(o, 0, add(on_b, way)) && !overlap_is_inside(o, 1, sub(on_a, way));
         }
         if (!settled) p[kept++] = p[k];
@@ -424,7 +424,7 @@ st_Status sti_overlap(const sti_Mesh *a, st_Pose pose_a, const sti_Mesh *b, st_P
     Overlap o = {{a, b}, {pose_a, pose_b}, 0, fmax(how->margin, 0), origin, out->n, out, err};
     const sti_Bounds *box[2] = {&a->tree.node[0].bounds, &b->tree.node[0].bounds};
     o.size = fmin(norm(sub(box[0]->hi, box[0]->lo)), norm(sub(box[1]->hi, box[1]->lo)));
-    o.margin = fmin(o.margin, o.size); /* farther features have nothing to do with the overlap */
+    o.margin = fmin(o.margin, o.size); /* farther features are unrelated to the overlap */
     for (int of = 0; of < 2; of++) {
         sti_Bounds bounds = bounds_grown(bounds_in(&o, 1 - of, of), o.margin);
         o.out->n_list = 0;
@@ -437,7 +437,7 @@ st_Status sti_overlap(const sti_Mesh *a, st_Pose pose_a, const sti_Mesh *b, st_P
     STI_TRY(crossings(&o));
     drop_settled(&o);
     if (meeting != NULL && !has_overlap(&o)) {
-        /* The vertex farthest from the other's surface, inside it. */
+        /* The vertex inside the other solid that is farthest from its surface. */
         Way deepest = {.triangle = -1};
         st_Vec3 at = {0, 0, 0};
         int whose = 0;

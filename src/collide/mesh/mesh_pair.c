@@ -1,26 +1,26 @@
-/* collide/mesh/mesh_pair.c -- triangles against a convex shape, without kicks from the edges between them.
+/* collide/mesh/mesh_pair.c -- triangles against a convex shape, without false forces from the edges between them.
  *
- * A triangle alone does not know that its edge is not an edge of the surface. So a direction n counts at a
- * feature of the mesh only if no part of the mesh beside that feature is nearer along it, that is if n is in
- * the polar of the mesh's tangent cone there:
+ * An edge of a triangle need not be an edge of the surface. So a direction n is valid at a feature of the mesh only if
+ * no part of the mesh around that feature is nearer along it, that is if n is in the polar of the mesh's tangent cone
+ * there:
  *
  *     inside a triangle    n = its normal
  *     on an edge           n . (into either triangle) <= 0        none at a concave edge, n at a flat one
  *     at a vertex          n . (every edge from it) <= 0
  *
- * Apart, the nearest points must pass this test. Overlapping, every edge and corner of the triangle that sticks out is
- * taken as a thing of its own, with its own way out of the shape, and must pass it too: a segment or a point is never
- * deeper in the shape than the mesh is, and knows where. On top of that every corner of the shape over the triangle is
- * a point with the gap along the triangle's normal, unless a neighbour's plane is nearer to it; where two triangles are
- * flat or hollow against each other nothing is cut at their edge. Features are numbered by the shape's corners: they
- * stay the same as a box slides from triangle to triangle.
+ * If the shapes are apart, the nearest points must pass this test. If they overlap, every convex edge and corner of
+ * the triangle is treated separately, with its own way out of the shape, and must pass the test, too: a segment or a
+ * point is never deeper in the shape than the mesh, and its position is known. In addition, every corner of the
+ * shape over the triangle is a point with the gap along the triangle's normal, unless a neighbour's plane is nearer
+ * to it. At a flat or concave edge between two triangles nothing is clipped. Features are numbered by the shape's
+ * corners, so they stay the same when a box slides from triangle to triangle.
  */
 #include "collide/mesh/inside.h"
 #include "collide/mesh/mesh_overlap.h"
 #include "collide/narrow/manifold.h"
 #include "collide/narrow/narrow.h"
 
-/* n may miss the cone by this much: rounding of nearly flat surfaces. */
+/* n may be outside the cone by this much, because of rounding of nearly flat surfaces. */
 #define CONE_SLACK 1e-7
 #define SAME_PLACE 1e-7
 
@@ -28,7 +28,7 @@ enum { MOST_CORNERS = 32 };
 
 typedef struct Side {
     const sti_Mesh *mesh;
-    st_Pose pose; /* about the same origin as the core                                             */
+    st_Pose pose; /* relative to the same origin as the core */
     const sti_Core *core;
     double size;
     st_Vec3 origin;
@@ -36,25 +36,24 @@ typedef struct Side {
     sti_Points *out;
     int first;
     st_Error *err;
-    sti_Distance
-        spare;      /* of the triangles in the shape without a point in it, the deepest: what counts if none has one */
-    bool solids;    /* the mesh is one, and the core a triangle of another                         */
-    bool crosses;   /* of solids: triangles touch or run through each other                        */
-    int n_meetings; /* places where they do                                                        */
-    st_Vec3 meeting[2]; /* their sum; one of them */
-    st_Vec3 middle;     /* the core's place in the mesh's axes                                 */
-    int n_tried;        /* corners of the mesh that were tried for this core already, the first ones */
+    sti_Distance spare; /* the deepest of the overlapping triangles without a contact point: used if none has one */
+    bool solids;        /* the mesh is solid, and the core is a triangle of another solid */
+    bool crosses;       /* for solids: triangles touch or cross */
+    int n_meetings;     /* number of crossing points */
+    st_Vec3 meeting[2]; /* their sum, and one of them */
+    st_Vec3 middle;     /* position of the core in the mesh's axes */
+    int n_tried;        /* number of mesh corners, at the front, that were already tried for this core */
     int tried[MOST_CORNERS];
 } Side;
 
-/* One triangle, placed; a sheet seen from behind is turned over. */
+/* A triangle in the common axes; a sheet seen from its back is turned over. */
 typedef struct Face {
     int index;
     const sti_Triangle *triangle;
     sti_Core core;
     st_Vec3 v[3];
-    st_Vec3 up; /* the normal that the loop of corners has                                         */
-    st_Vec3 n;  /* towards the shape: -up where turned                                             */
+    st_Vec3 up; /* normal of the loop of corners */
+    st_Vec3 n;  /* towards the shape: -up if turned */
     bool turned;
 } Face;
 
@@ -91,7 +90,7 @@ static bool vertex_allows(const Side *side, const Face *face, int k, st_Vec3 n)
 
 /* ---- points -------------------------------------------------------------------------------------- */
 
-/* p on the core, which has its radius around it. A point found from two triangles is one point. */
+/* p is on the core, and the radius is added. A point found from two triangles is one point. */
 static st_Status mesh_pair_add_point(Side *side, double core_gap, st_Vec3 p, st_Vec3 n, uint32_t feature)
 {
     double gap = core_gap - side->core->radius;
@@ -104,8 +103,8 @@ static st_Status mesh_pair_add_point(Side *side, double core_gap, st_Vec3 p, st_
     return sti_points_add(side->out, (sti_ContactPoint){gap, at, n, feature}, side->err);
 }
 
-/* Is p, below the triangle, nearer to the surface beside it? Between planes that are bent against each other the one
- * that is least above it counts; where they are bent by little both do.                                 */
+/* Is p, below the triangle, nearer to an adjacent surface? Of two planes with a clear angle the one with the least
+ * height counts; with a small angle both do. */
 static bool is_nearer_beside(const Side *side, const Face *face, st_Vec3 p, double gap)
 {
     for (int k = 0; k < 3 && gap < 0; k++) {
@@ -117,7 +116,7 @@ static bool is_nearer_beside(const Side *side, const Face *face, st_Vec3 p, doub
     return false;
 }
 
-/* Corners of the shape over the triangle, and cuts by edges where the surface ends or falls away. */
+/* Adds corners of the shape over the triangle, and cuts by edges where the surface ends or falls away. */
 static st_Status mesh_pair_add_patch(Side *side, const Face *face, bool inside)
 {
     sti_Feature incident, reference = {.n = 3, .normal = face->up};
@@ -138,7 +137,7 @@ static st_Status mesh_pair_add_patch(Side *side, const Face *face, bool inside)
         STI_TRY(mesh_pair_add_point(side, gap, at->point, face->n, 1u << 18 | id));
         least = fmin(least, gap);
     }
-    /* a round shape's lowest point is no corner; a corner alone was not clipped */
+    /* the lowest point of a round shape is no corner; a single corner was not clipped */
     st_Vec3 lowest = sti_support(side->core, scale(-1, face->n));
     double gap = dot(face->n, sub(lowest, face->v[0]));
     bool corner = core_is_polytope(side->core) || (inside && is_nearer_beside(side, face, lowest, gap));
@@ -171,14 +170,15 @@ static st_Status apart(Side *side, const Face *face, const sti_Distance *d)
     double front = dot(d->normal, face->n);
     if (where >= 0 && where < 3 && !edge_allows(side, face, where, d->normal)) return ST_OK;
     if (where >= 3 && !vertex_allows(side, face, where - 3, d->normal)) return ST_OK;
-    if (where < 0 || front > 1 - 1e-12) return ST_OK; /* along the normal: the patch has it */
+    if (where < 0 || front > 1 - 1e-12) return ST_OK; /* along the normal: the patch includes it */
     return mesh_pair_add_point(side, d->gap, d->b, d->normal, 0);
 }
 
 /* ---- overlapping --------------------------------------------------------------------------------- */
 
-/* Edge k as a thing of its own, out of the shape the shortest way: a contact where the edge allows that way. It is as
- * deep as the edge is in the shape, and where it is; under a face of the shape, at both ends of what is under it. */
+/* Treats edge k separately, with its shortest way out of the shape: a contact if the edge allows that direction. Its
+ * depth and position are those of the edge in the shape; under a face of the shape, at both ends of the overlapping
+ * part. */
 static st_Status mesh_pair_try_edge(Side *side, const Face *face, int k)
 {
     const st_Vec3 v = face->v[k], w = face->v[(k + 1) % 3], way = sub(w, v);
@@ -204,7 +204,7 @@ static st_Status mesh_pair_try_edge(Side *side, const Face *face, int k)
     return mesh_pair_add_point(side, d.gap, d.b, d.normal, 0);
 }
 
-/* Is a point so far from the core that its distance need not be found? By the direction from the core's middle. */
+/* Is a point so far from the core that its distance is not needed? Uses the direction from the core's middle. */
 static bool is_far(const sti_Core *core, st_Vec3 p, double beyond)
 {
     const st_Vec3 d = sub(p, core->p);
@@ -212,7 +212,7 @@ static bool is_far(const sti_Core *core, st_Vec3 p, double beyond)
     return length > 0 && core_is_beyond(dot(d, sub(p, sti_support(core, d))) / length, beyond, core->size + length);
 }
 
-/* Corner k, likewise. All triangles around it say the same of it. */
+/* Likewise for corner k. All triangles around it give the same result. */
 static st_Status mesh_pair_try_corner(Side *side, const Face *face, int k)
 {
     const sti_Core corner = {.kind = STI_CORE_POINT, .p = face->v[k]};
@@ -229,7 +229,7 @@ static st_Status mesh_pair_try_corner(Side *side, const Face *face, int k)
 
 /* ---- a triangle ---------------------------------------------------------------------------------- */
 
-/* Where the edges of one triangle go through the other: 0, 1 or 2 places. */
+/* The points where the edges of one triangle pass through the other: 0, 1 or 2. */
 static int pierced(const st_Vec3 v[3], const st_Vec3 w[3], st_Vec3 n, st_Vec3 *sum, st_Vec3 *one)
 {
     int count = 0;
@@ -246,7 +246,7 @@ static int pierced(const st_Vec3 v[3], const st_Vec3 w[3], st_Vec3 n, st_Vec3 *s
     return count;
 }
 
-/* Triangle `index`, and how far above it the shape begins and ends. */
+/* Triangle `index` in the common axes, and the heights above it at which the shape begins and ends. */
 static Face place_face(const Side *side, int index, double *lowest, double *highest)
 {
     Face face = {.index = index, .triangle = &side->mesh->triangle[index]};
@@ -256,7 +256,7 @@ static Face place_face(const Side *side, int index, double *lowest, double *high
     face.core = sti_core_triangle(face.v[0], face.v[1], face.v[2]);
     *lowest = dot(face.n, sub(sti_support(side->core, scale(-1, face.n)), face.v[0]));
     *highest = dot(face.n, sub(sti_support(side->core, face.n), face.v[0]));
-    if (!side->mesh->solid && *lowest + *highest < 0) { /* a sheet: seen from where the shape is */
+    if (!side->mesh->solid && *lowest + *highest < 0) { /* a sheet is seen from the side of the shape */
         face.n = scale(-1, face.n);
         face.turned = true;
         double swap = *lowest;
@@ -265,7 +265,7 @@ static Face place_face(const Side *side, int index, double *lowest, double *high
     return face;
 }
 
-/* *bare: it is in the shape, and has no point there. */
+/* *bare: it overlaps the shape but has no contact point. */
 static st_Status mesh_pair_try_triangle(Side *side, int index, bool *bare)
 {
     const sti_Core *core = side->core;
@@ -278,8 +278,8 @@ static st_Status mesh_pair_try_triangle(Side *side, int index, bool *bare)
     const double size = core->size + face.core.size, beyond = fmax(side->how->margin, 0) + core->radius;
     bool overlap = false;
     if (core->kind != STI_CORE_POINT) {
-        /* The point of the triangle that is nearest to the shape's middle mostly shows whether they are far apart, or
-         * overlap. Where it does not, a search does, which is short for a point.                     */
+        /* The point of the triangle nearest to the shape's middle usually shows whether they are far apart or
+         * overlap. If not, a search does, which is short for a point. */
         const st_Vec3 near = pose_point(side->pose, sti_mesh_nearest(side->mesh, index, side->middle)),
                       way = sub(core->p, near);
         const double length = norm(way);
@@ -291,7 +291,7 @@ static st_Status mesh_pair_try_triangle(Side *side, int index, bool *bare)
     if (separate && d.gap - core->radius >= side->how->margin) return ST_OK;
     if (separate && dot(d.normal, face.n) < 0 && lowest < 0 && highest <= 0)
         return core->radius > 0 ? mesh_pair_add_patch(side, &face, false)
-                                : ST_OK; /* the middle is behind, the skin is not */
+                                : ST_OK; /* the middle is below the surface, the skin is not */
     if (!separate && side->solids) {     /* mesh_overlap.c */
         const st_Vec3 *w = core->corner;
         side->crosses = true;
@@ -308,7 +308,7 @@ static st_Status mesh_pair_try_triangle(Side *side, int index, bool *bare)
                 STI_TRY(mesh_pair_try_edge(side, &face, k));
             STI_TRY(mesh_pair_try_corner(side, &face, k));
         }
-        *bare = lowest < 0; /* one that is not below the shape at all only touches it */
+        *bare = lowest < 0; /* a triangle that is not below the shape only touches it */
         for (int k = first; k < side->out->n; k++)
             *bare = *bare && !(side->out->point[k].gap < 0);
         return ST_OK;
@@ -332,21 +332,22 @@ static st_Vec3 farthest(const sti_Core *core, const sti_Mesh *mesh, st_Pose pose
     return pose_point(pose, mesh->vertex[best]);
 }
 
-/* What may be wholly inside a solid mesh: a core, or another mesh. */
+/* A shape that may be wholly inside a solid mesh: a core, or another mesh. */
 typedef struct Guest {
     const sti_Shape *shape;
-    st_Pose pose, in_solid; /* about the same origin as the solid's; in the solid's axes           */
+    st_Pose pose, in_solid; /* relative to the origin of the solid; in the solid's axes */
     const sti_Core *core;   /* NULL: a mesh                                                        */
 } Guest;
 
-/* What touches no triangle of a solid because it is wholly inside leaves by the surface nearest to its middle, or where
- * that is in a hole, to one of its corners. The normal is out of the solid. False: it is not inside. */
+/* A shape that touches no triangle of a solid because it is wholly inside leaves by the surface nearest to its
+ * middle, or, if that is in a hole, nearest to one of its corners. The normal points out of the solid. Returns false
+ * if it is not inside. */
 static bool is_swallowed(const sti_Mesh *solid, st_Pose pose, const Guest *guest, sti_ContactPoint *out)
 {
     st_Vec3 p = pose_point(guest->in_solid, guest->shape->middle), on, n, corner;
     if (!solid->solid) return false;
     if (guest->core == NULL) {
-        /* A corner of a mesh that touches no triangle of the solid: it is inside as a whole, or outside. */
+        /* A corner of a mesh that touches no triangle of the solid: the mesh is wholly inside or wholly outside. */
         const sti_Mesh *mesh = guest->shape->mesh;
         corner = pose_point(guest->in_solid, mesh->vertex[mesh->triangle[0].vertex[0]]);
         if (!sti_mesh_holds(solid, corner)) return false;
@@ -361,7 +362,7 @@ static bool is_swallowed(const sti_Mesh *solid, st_Pose pose, const Guest *guest
     return true;
 }
 
-/* A ball whose middle is inside the solid leaves through the nearest face: the others are no contacts. */
+/* A ball with its middle inside the solid leaves through the nearest face: the others are no contacts. */
 static void keep_nearest_way_out(const Side *side)
 {
     sti_Points *p = side->out;
@@ -383,7 +384,7 @@ static st_Pose mesh_pair_inverse(st_Pose pose)
 
 /* ---- pairs --------------------------------------------------------------------------------------- */
 
-/* All triangles near the core, whose box in mesh axes is `bounds`. */
+/* Checks all triangles near the core; `bounds` is its box in mesh axes. */
 static st_Status collide_core(Side *side, const sti_Bounds *bounds)
 {
     sti_Points *points = side->out;
@@ -391,7 +392,7 @@ static st_Status collide_core(Side *side, const sti_Bounds *bounds)
     side->n_tried = 0;
     side->middle = rotate_back(side->pose.q, sub(side->core->p, side->pose.p));
     st_Status status = sti_mesh_near(side->mesh, bounds, points, side->err);
-    int n_bare = first; /* those without a point, in the places of those that were looked at */
+    int n_bare = first; /* those without a contact point overwrite the ones already checked */
     for (int k = first; k < points->n_list && status == ST_OK; k++) {
         bool bare;
         const int index = points->list[k];
@@ -416,7 +417,7 @@ static st_Status mesh_pair_finish(sti_Points *out, int first, const sti_Collide 
 {
     if (status != ST_OK) return status;
     if (how->keep != STI_KEEP_ALL) {
-        /* the few that span each patch: points with the same normal belong together */
+        /* keep the few that span each patch: points with the same normal belong together */
         int from = first, kept = first;
         while (from < out->n) {
             const int end = from + sti_group_by_normal(out->point + from, out->n - from, 0.02);
@@ -437,7 +438,7 @@ st_Status sti_mesh_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
 {
     st_Pose in_mesh = pose_product(mesh_pair_inverse(pose_a), pose_b);
     sti_Bounds bounds = bounds_grown(sti_shape_bounds(b, in_mesh), fmax(how->margin, 0));
-    st_Vec3 origin = pose_b.p; /* everything about the shape's place */
+    st_Vec3 origin = pose_b.p; /* all coordinates are relative to the shape's position */
     pose_a.p = sub(pose_a.p, origin);
     pose_b.p = vec3(0, 0, 0);
     sti_Core core = sti_core(b, pose_b);
@@ -461,7 +462,7 @@ st_Status sti_mesh_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
     return mesh_pair_finish(out, side.first, how, status);
 }
 
-/* Each triangle of b as a thin convex shape against a, whose near triangles are looked for in a's axes. */
+/* Checks each triangle of b as a thin convex shape against the near triangles of a, searched in a's axes. */
 static st_Status collide_plates(Side *side, const sti_Mesh *b, st_Pose pose_b, st_Pose to_a, const sti_Bounds *bounds)
 {
     sti_Points *out = side->out;
@@ -487,7 +488,7 @@ static st_Status collide_plates(Side *side, const sti_Mesh *b, st_Pose pose_b, s
     return status;
 }
 
-/* Apart: the plates. Solids that touch or run through each other: mesh_overlap.c. One inside the other: its way out. */
+/* Apart: triangle by triangle. Solids that touch or cross: mesh_overlap.c. One inside the other: its way out. */
 st_Status sti_mesh_mesh(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
                         sti_Points *out, st_Error *err)
 {

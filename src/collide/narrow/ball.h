@@ -1,12 +1,12 @@
-/* collide/narrow/ball.h -- balls in closed form, in place: most pairs of a pile are of this sort. */
+/* collide/narrow/ball.h -- balls in closed form, inline: most pairs of a pile are of this kind. */
 #ifndef STI_BALL_H
 #define STI_BALL_H
 
 #include "collide/collide.h"
 
-/* Across the plane of a planar scene nothing moves: balls that are apart by c that way touch where their middles are
- * sqrt(R^2 - c^2) apart in the plane, R the sum of the radii: as circles that are smaller by that. `way` keeps what is
- * in the plane. false: they never touch.                                                           */
+/* In a planar scene nothing moves across the plane. Balls that are offset by c across it touch when their centres
+ * are sqrt(R^2 - c^2) apart in the plane, with R the sum of the radii: they act as circles that are smaller
+ * accordingly. `way` is reduced to its part in the plane. Returns false if they never touch. */
 static inline bool balls_to_circles(int axis, double *radius_a, double *radius_b, st_Vec3 *way)
 {
     const st_Vec3 e = vec3_axis(axis);
@@ -19,7 +19,7 @@ static inline bool balls_to_circles(int axis, double *radius_a, double *radius_b
     return true;
 }
 
-/* Two balls: false where they are not nearer than the margin. */
+/* Two balls: false if they are not nearer than the margin. */
 static inline bool ball_ball(st_Vec3 a, double radius_a, st_Vec3 b, double radius_b, const sti_Collide *how,
                              sti_ContactPoint *out)
 {

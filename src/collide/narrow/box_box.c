@@ -6,22 +6,22 @@
  *     B's axis j:    |t . R_j| - (b_j + sum_i a_i |R_ij|)
  *     A_i x B_j:     ( |t_{i+2} R_{i+1,j} - t_{i+1} R_{i+2,j}| - radii ) / sqrt(1 - R_ij^2)
  *
- * The largest is the signed distance where they overlap, and where it is met by a pair of points apart;
- * else GJK has the distance (a corner near a corner), or the points (edges whose axis loses digits to their angle; a
- * face that ties with two edges that cross beside it).
+ * The largest is the signed distance if they overlap, or if a pair of points realises it. Else GJK finds the
+ * distance (a corner near a corner), or the points (edges whose axis loses digits to their small angle; a face that
+ * ties with two edges that cross next to it).
  */
 #include "collide/narrow/manifold.h"
 #include "collide/narrow/narrow.h"
 
-#define NEARLY_PARALLEL 1e-4  /* edges: closer than this the axis is computed with more care */
-#define PARALLEL        1e-10 /* closer than this they have none                             */
-#define SAME_FACE       5e-10 /* faces: closer than this their axes are one; half of what manifold.c takes for the same */
+#define NEARLY_PARALLEL 1e-4  /* edges: below this angle the axis is computed more precisely */
+#define PARALLEL        1e-10 /* below this angle they have no axis */
+#define SAME_FACE       5e-10 /* faces: below this angle their axes are one; half of the tolerance in manifold.c */
 
 typedef struct Boxes {
     const sti_Core *a, *b;
     double R[3][3], Q[3][3]; /* Q = |R|                                                            */
     double ha[3], hb[3], t[3];
-    st_Vec3 centre; /* of b from a, in the world                                                   */
+    st_Vec3 centre; /* of b relative to a, in the world */
 } Boxes;
 
 typedef struct Axis {
@@ -37,13 +37,14 @@ static void box_box_take(Axis *best, double gap, double along, st_Vec3 axis, int
     *best = (Axis){gap, scale(along < 0 ? -1 : 1, axis), edge_a, edge_b};
 }
 
-/* Separation along an axis of a box, which its other is `along` and whose axes have these cosines with it. */
+/* Separation along an axis of a box. The other box is `along` away, and its axes have these cosines with it. */
 static double face_gap(double along, double half, const double half_other[3], double c0, double c1, double c2)
 {
     return fabs(along) - (half + half_other[0] * c0 + half_other[1] * c1 + half_other[2] * c2);
 }
 
-/* The closed form divides by the sine of the edges' angle: rounding / sine. Here the separation along the axis. */
+/* The closed form divides by the sine of the angle of the edges, so that its rounding grows. Here the separation
+ * along the axis is computed directly. */
 static void try_nearly_parallel(const Boxes *x, int i, int j, Axis *best)
 {
     st_Vec3 n = cross(x->a->axis[i], x->b->axis[j]);
@@ -71,7 +72,7 @@ static st_Vec3 edge_middle(const sti_Core *box, int e, st_Vec3 n)
     return m;
 }
 
-/* Nearest points of the two edges; false where they lie beyond an end. */
+/* Nearest points of the two edges; false if they are beyond an end. */
 static bool edge_points(const Boxes *x, const Axis *axis, sti_Distance *d)
 {
     st_Vec3 p = edge_middle(x->a, axis->edge_a, axis->normal);
@@ -85,12 +86,11 @@ static bool edge_points(const Boxes *x, const Axis *axis, sti_Distance *d)
 
 /* ---- at rest ------------------------------------------------------------------------------------- */
 
-/* How far the boxes may move and the axis of a face stays the best one. All separations are compared as try_faces and
- * try_edges do it. When the ways of the boxes' points add up to D, they turn by f = D / (smaller size) at most, and b's
- * centre c moves in a's axes by D + |c| f. So separations change by D + |c| f + (size) f along an axis of one box, and
- * by
- * (|c| + sizes) f more across one of each, not as a unit; one is compared with the other.
- * Faces that are parallel but for rounding are one axis, of which the larger separation counts.   */
+/* How far the boxes may move while the axis of a face stays the best one. All separations are compared as in
+ * try_faces and try_edges. If the motions of the boxes' points add up to D, they turn by f = D / (smaller size) at
+ * most, and b's centre c moves in a's axes by D + |c| f. So separations change by D + |c| f + (size) f along an axis
+ * of one box, and by (|c| + sizes) f more across one of each, not as a unit; one is compared with the other. Faces
+ * that are parallel up to rounding are one axis, with the larger separation. */
 static double box_box_room_of_face(const Boxes *x, const Axis *axis)
 {
     const double size = x->a->size + x->b->size, smaller = fmin(x->a->size, x->b->size);
@@ -120,7 +120,7 @@ static double box_box_room_of_face(const Boxes *x, const Axis *axis)
     return fmin(least_turn * smaller, least / (2 + (3 * norm(x->centre) + 2 * size) / smaller));
 }
 
-/* Separation along axis i of a box whose other is at `centre`. */
+/* Separation along axis i of a box; the other box is at `centre`. */
 static double gap_along(const sti_Core *box, int i, const sti_Core *other, st_Vec3 centre)
 {
     const double half[3] = {box->half.x, box->half.y, box->half.z},
@@ -130,7 +130,7 @@ static double gap_along(const sti_Core *box, int i, const sti_Core *other, st_Ve
                     fabs(dot(n, other->axis[2])));
 }
 
-/* From what was kept: the separation along the reference's axis, or that of the face which lies on it. */
+/* Uses the cached patch: the separation along the reference's axis, or along that of the parallel face. */
 static st_Status add_again(const sti_Placed *placed, const sti_Collide *how, sti_Points *out, bool *met, st_Error *err)
 {
     const sti_CachedPatch *cached = how->cached;
@@ -182,18 +182,18 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
 
     if (axis.gap < how->margin) {
         double size = x.a->size + x.b->size, rounding = 1e-14 * size;
-        double tie = STI_TIE * size; /* a face that is as good is the better answer */
+        double tie = STI_TIE * size; /* of equally good axes, a face is preferred */
         const double of_face = axis.gap;
         axis.gap += tie;
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
                 int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
                 double square = sine_square(&x, i, j);
-                if (square < PARALLEL * PARALLEL) continue; /* the faces have it */
+                if (square < PARALLEL * PARALLEL) continue; /* covered by the faces */
                 double along = x.t[i2] * x.R[i1][j] - x.t[i1] * x.R[i2][j], length = sqrt(square);
                 double reach =
                     x.ha[i1] * x.Q[i2][j] + x.ha[i2] * x.Q[i1][j] + x.hb[j1] * x.Q[i][j2] + x.hb[j2] * x.Q[i][j1];
-                /* clearly less than the best, whatever the rounding: most of them */
+                /* clearly less than the best despite rounding: most of them */
                 if (fabs(along) - reach + rounding < axis.gap * length) continue;
                 if (square < NEARLY_PARALLEL * NEARLY_PARALLEL) {
                     try_nearly_parallel(&x, i, j, &axis);
@@ -205,7 +205,7 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
             }
         if (axis.edge_a < 0) axis.gap = of_face;
     }
-    if (how->planar >= 0 && !sti_is_in_plane(axis.normal, how->planar)) /* one of them stands obliquely */
+    if (how->planar >= 0 && !sti_is_in_plane(axis.normal, how->planar)) /* one of them is tilted out of the plane */
         return sti_convex_convex(a, pose_a, b, pose_b, how, out, err);
     if (!(axis.gap < how->margin)) {
         if (how->apart != NULL) *how->apart = axis.gap;
@@ -217,7 +217,7 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
         STI_TRY(sti_manifold_along(x.a, x.b, &d, placed.origin, how, out, &met, err));
         if (met) return ST_OK;
     }
-    sti_Collide uncached = *how; /* features are certain in the other way that convex.c goes */
+    sti_Collide uncached = *how; /* cached features belong to the general function in convex.c */
     uncached.cached = NULL;
     d.room = 0;
     if (axis.edge_a < 0 || !edge_points(&x, &axis, &d)) sti_core_distance(x.a, x.b, how->margin, NULL, &d);

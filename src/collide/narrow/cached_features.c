@@ -1,15 +1,15 @@
-/* collide/narrow/cached_features.c -- the distance of two polytopes from the features that made it the last time, with
- * proof.
+/* collide/narrow/cached_features.c -- the distance of two polytopes from the features of the last step, with a proof
+ * that it is correct.
  *
- * Where things rest, the face and the corner (or the two edges) that are nearest to each other stay the same for
- * thousands of steps. Their distance has a closed form; what takes time is to show that no other features matter.
+ * At rest, the face and the corner (or the two edges) that are nearest to each other stay the same for thousands of
+ * steps. Their distance has a closed form; the costly part is to show that no other features matter.
  *
- * Let n be the face's normal, or the common normal of the edges, and let all other corners of either polytope be behind
- * its own feature along n. Then the features make up a face F of A - B: the face of A moved by the corner of B, or the
- * parallelogram of the two edges. The origin's foot on the plane of F is where the nearest points of the features are;
- * let it be inside F, by rho (for edges: how far from their ends, times the sine of their angle).
+ * Let n be the face's normal, or the common normal of the edges, and let all other corners of each polytope be below
+ * its feature along n. Then the features form a face F of A - B: the face of A moved by the corner of B, or the
+ * parallelogram of the two edges. The foot of the origin on the plane of F is given by the nearest points of the
+ * features; let it be inside F, by rho (for edges: how far from their ends, times the sine of their angle).
  *
- * Apart. Both the distance of the points (no less) and the separation along n (no more) are the distance.
+ * Apart. The distance is at most that of the points and at least the separation along n; both are equal.
  *
  * Overlapping by d along n. A - B holds the disc of radius rho around the foot, at the height d over the origin, and
  * any difference x of two corners, at the depth W under it and ell aside:
@@ -21,27 +21,27 @@
  *            \   |  /             Where that is more than d, the ball of radius d about the origin is in A - B
  *                 x              and touches its surface at the foot only: no other axis separates as much as n.
  *
- * All this must hold with room to spare (CLEAR, LIFT, ROOM), so that the same features and the same formulas are what a
- * search from nothing ends with: GJK's direction is then off by less than its error (1e-11) over CLEAR, which LIFT
- * is above, and the axes of sat.c that are turned from n by more than LIFT are worse by more than CLEAR LIFT; nearer
- * ones have no corners there. The answer does not depend on what was guessed.
+ * All this must hold with a margin (CLEAR, LIFT, ROOM), so that a search without a guess ends with the same features
+ * and formulas: GJK's direction is then off by less than its error (1e-11) over CLEAR, which LIFT is above, and the
+ * axes of sat.c that are turned from n by more than LIFT are worse by more than CLEAR LIFT; nearer ones have no corners
+ * there. The result does not depend on the guess.
  *
- * How far may the cores move until that has to be looked at again? Let D be the sum of the ways of their points. Then
- * neither turns by more than D / (the smaller size), a point that is r from the middle of a core of size s moves over
- * it by no more than (1 + r/s) D, and the normal of two edges turns 1 / (sine of their angle) as fast. Each of the
- * above then has its room, the cone's is tried out. Only whether they touch is looked at every time: gaps at rest are
- * small.
+ * How far may the cores move until this must be checked again? Let D be the sum of the motions of their points. Then
+ * neither turns by more than D / (the smaller size), a point that is r from the middle of a core of size s moves
+ * over it by no more than (1 + r/s) D, and the normal of two edges turns 1 / (sine of their angle) as fast. This
+ * gives a bound for each of the conditions above; that of the cone is found by trial. Only whether they touch is
+ * checked every time, because gaps at rest are small.
  */
 #include "collide/narrow/manifold.h"
 
-/* Of the sizes: how far inside its feature a nearest point must be, and how far behind it the other corners. */
+/* Relative to the sizes: how far inside its feature a nearest point must be, and how far below it the other corners. */
 #define CLEAR 1e-4
 #define LIFT  1e-6
-/* Of the sizes: distances that are too small for their sign to be certain. */
+/* Relative to the sizes: distances with an uncertain sign. */
 #define TOUCHING 1e-8
-/* How much more than the depth the cone's sides must be away. */
+/* Required ratio of the distance of the cone's sides to the depth. */
 #define ROOM 1.5
-/* The sine of the angle of two edges that cross. */
+/* Least sine of the angle of two edges that cross. */
 #define CROSSING 1e-2
 
 enum { FACE_CORNER = 1, CORNER_FACE, EDGE_EDGE };
@@ -74,7 +74,7 @@ static st_Vec3 scaled(st_Vec3 a, st_Vec3 half)
 
 /* ---- which features ------------------------------------------------------------------------------ */
 
-/* The corners that are farthest along n up to `within`: how many, and the first two of them. */
+/* The corners that are farthest along n up to `within`: their number, and the first two. */
 static int top_corners(const sti_Core *core, st_Vec3 n, double within, int first[2])
 {
     const sti_Facets *f = core->facets;
@@ -125,10 +125,10 @@ uint32_t sti_features_along(const sti_Core *a, const sti_Core *b, st_Vec3 n)
     return 0;
 }
 
-/* ---- certainty ----------------------------------------------------------------------------------- */
+/* ---- proof --------------------------------------------------------------------------------------- */
 
-/* How far along n are all corners behind one, or behind the two of an edge? Not positive where they are not clearly.
- * And which one is farthest behind. All are looked at: no processor guesses which would be the last.  */
+/* How far along n are all other corners below one corner, or below the two of an edge? Not positive if they are not
+ * clearly below. Also returns the lowest corner. All corners are read, because an early exit would be mispredicted. */
 static double standing_out(const sti_Core *core, st_Vec3 n, const int feature[2], double size, int *lowest)
 {
     const sti_Facets *f = core->facets;
@@ -146,7 +146,7 @@ static double standing_out(const sti_Core *core, st_Vec3 n, const int feature[2]
     return dot(f->vertex[i], along) - LIFT * size - most;
 }
 
-/* Does the cone from the disc to x, a point of A - B, leave room for the ball? x is known to `off`. */
+/* Does the cone from the disc to x, a point of A - B, leave room for the ball? x has the error `off`. */
 static bool holds_ball(double rho, double depth, st_Vec3 x, st_Vec3 n, double off)
 {
     const double height = -dot(n, x), W = height - off, ell = norm(add(x, scale(height, n))) + off;
@@ -154,7 +154,8 @@ static bool holds_ball(double rho, double depth, st_Vec3 x, st_Vec3 n, double of
     return W > 0 && rho * W - ell * depth > ROOM * depth * sqrt(wide * wide + high * high);
 }
 
-/* The largest part of `room` after which the ball is still held; x are two corners `size` from each other at most. */
+/* The largest part of `room` after which the ball still fits; x is the difference of two corners at most `size`
+ * apart. */
 static double room_for_ball(double room, double rho, double gap, st_Vec3 x, st_Vec3 n, double turns, double speed)
 {
     for (int k = 0; k < 4; k++, room *= 0.25) {
@@ -164,7 +165,7 @@ static double room_for_ball(double room, double rho, double gap, st_Vec3 x, st_V
     return 0;
 }
 
-/* How far inside the face is p, a point of its plane? Negative: it is not. */
+/* How far is p, a point of its plane, inside the face? Negative: outside. */
 double sti_face_clearance(const sti_Core *core, int face, st_Vec3 p)
 {
     const sti_Facets *f = core->facets;
@@ -200,7 +201,8 @@ static bool face_is_certain(const sti_Core *core, int face, const sti_Core *othe
     return true;
 }
 
-/* A face of one and a corner of the other; sign -1: the face is b's. `proved`: it was, and there was room. */
+/* A face of one and a corner of the other; sign -1: the face is b's. `proved`: it was proved before, and the motion
+ * is within its room. */
 static bool face_and_corner(const sti_Core *core, int face, const sti_Core *other, int corner, double sign, bool proved,
                             sti_Distance *out)
 {
@@ -218,7 +220,7 @@ static bool face_and_corner(const sti_Core *core, int face, const sti_Core *othe
     return proved || face_is_certain(core, face, other, corner, n, on, q, out);
 }
 
-/* How far p, a point on an edge, is from its ends. Negative: it is beyond one. */
+/* The distance of p, a point on an edge, from its ends. Negative: it is beyond one. */
 static double from_ends(const st_Vec3 end[2], st_Vec3 p)
 {
     const st_Vec3 way = sub(end[1], end[0]);
@@ -240,7 +242,7 @@ static double axis_of_edges(const sti_Core *a, int i, const sti_Core *b, int j, 
     return sine;
 }
 
-/* The end of an edge that sti_support() takes, where no other corner is as far. */
+/* The end of an edge that sti_support() returns if no other corner is as far. */
 static st_Vec3 farther_end(const sti_Core *core, const int edge[2], const st_Vec3 end[2], st_Vec3 d)
 {
     if (core->kind == STI_CORE_BOX) return sti_support(core, d);
@@ -264,7 +266,7 @@ static bool edges_are_certain(const sti_Core *a, int i, const sti_Core *b, int j
     if (!(rho > CLEAR * size)) return false;
     const st_Vec3 x = sub(sti_core_vertex(a, lowest_a), sti_core_vertex(b, lowest_b));
     if (out->gap < 0 && !holds_ball(rho, -out->gap, x, n, 0)) return false;
-    /* the nearest points move along their edges by what the cores do, over the sine; and the sine changes */
+    /* the nearest points move along their edges by the motion of the cores over the sine; and the sine changes */
     const double speed = 4 + 4 * size / smaller;
     const double over = fmin(over_a / a->size, over_b / b->size);
     out->room =

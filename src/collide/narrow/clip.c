@@ -1,20 +1,20 @@
-/* collide/narrow/clip.c -- what of one feature lies over a face (Sutherland & Hodgman 1974), and how each point came
- * about.
+/* collide/narrow/clip.c -- the part of a feature over a face (Sutherland & Hodgman 1974), and the construction of each
+ * point.
  *
- * The reference's side planes stand on its edges, along its normal n. A point of what they leave of the incident
- * feature is one of three:
+ * The side planes of the reference contain its edges and its normal n. A point of the clipped incident feature is one
+ * of three:
  *
  *     a corner of the incident feature;
  *     a cut, where an incident edge leaves the prism:       p = from + s (to - from),   s = h_from / (h_from - h_to),
  *                                                            h: height over the side plane, whatever its scale;
- *     a corner r of the reference, over the incident face:  p = r + n ( m.(v - r) / m.n ),   m its normal, v its
- * corner.
+ *     a corner r of the reference, over the incident face:  p = r + n ( m.(v - r) / m.n ),
+ *                                                            m the normal and v a corner of the incident face.
  *
- * Each is computed from corners alone, not from other cuts: what came about in the same way has the same bits, whether
- * it was clipped or is made again from memory (manifold.c).
+ * Each is computed from corners alone, not from other cuts, so the same construction gives the same bits, whether it
+ * was clipped or computed again from the cache (manifold.c).
  *
- * `room` is how far corners may move over the reference before one of them changes sides. A cut moves along its edge,
- * by 1 / sin of the angle to the plane as far.
+ * `room` is how far corners may move relative to the reference before one of them changes sides. A cut moves along
+ * its edge by 1 / sin of the angle to the plane as far.
  */
 #include "collide/narrow/manifold.h"
 
@@ -24,8 +24,8 @@ typedef struct Side {
     int k;
     st_Vec3 on, outward; /* not a unit                                                             */
     double length;       /* of outward                                                             */
-    double limit;        /* the plane is this much out of the edge, times length                   */
-    double *room;        /* NULL: not wanted                                                       */
+    double limit;        /* the plane is this far outside the edge, times length */
+    double *room;        /* NULL: not needed */
 } Side;
 
 static void keep(sti_Clipped *out, const sti_ClippedPoint *point)
@@ -34,7 +34,7 @@ static void keep(sti_Clipped *out, const sti_ClippedPoint *point)
     out->at[out->n++] = *point;
 }
 
-/* Where the polygon goes through the plane between points `here` and `there`, one of which is outside. */
+/* The intersection of the polygon with the plane between points `here` and `there`, one of which is outside. */
 static sti_ClippedPoint cut_between(const Side *side, const sti_ClippedPoint *here, const sti_ClippedPoint *there,
                                     bool leaves)
 {
@@ -59,7 +59,7 @@ static sti_ClippedPoint cut_between(const Side *side, const sti_ClippedPoint *he
         p.swing = 0;
         return p;
     }
-    /* sides that do not meet, up to rounding: between what there is */
+    /* sides that do not intersect, up to rounding: use the point between */
     if (side->room != NULL) *side->room = 0;
     const double h = dot(side->outward, sub(here->point, side->on)) - side->limit;
     const double g = dot(side->outward, sub(there->point, side->on)) - side->limit;
@@ -67,7 +67,7 @@ static sti_ClippedPoint cut_between(const Side *side, const sti_ClippedPoint *he
     return p;
 }
 
-/* Keep what is behind the plane. false: that is all of it, and `out` is not written. */
+/* Keeps the part inside the plane. false: that is all of it, and `out` is not written. */
 static bool cut_by_plane(const sti_Clipped *in, const Side *side, sti_Clipped *out)
 {
     double height[2 * STI_MAX_CORNERS + 4];

@@ -2,13 +2,13 @@
 #include "collide/narrow/manifold.h"
 #include "collide/narrow/narrow.h"
 
-/* An answer that may be off by more than this part of the sizes is no answer. Deep inside round shapes many
- * directions are nearly equally good, and this much is not known of the others than the one returned. */
+/* A result with a larger error than this, relative to the sizes, is refused. Deep inside round shapes many
+ * directions are nearly equally good, and so much is unknown about the others than the one returned. */
 #define ACCEPTED 0.1
 
-/* In the plane a box is a rectangle and an ellipsoid an ellipse: what they are across it does not matter,
- * so make it too large to be the way out. Only axes of the shape that lie across the plane can be drawn out; a lean
- * would be drawn out with them.                                                                   */
+/* In the plane a box is a rectangle and an ellipsoid an ellipse. Their extent across the plane does not matter, so
+ * it is made too large to be the way out. Only axes of the shape across the plane can be stretched; stretching a
+ * tilted axis would change the shape. */
 void sti_core_stretch(sti_Core *core, int axis, double size)
 {
     st_Vec3 local = core_to_local(core, vec3_axis(axis));
@@ -35,7 +35,7 @@ bool sti_place_pair(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_P
     out->a = &out->own[0];
     if (how->planar < 0) return true;
 
-    /* In the plane: as if side by side where one is above the other by a little, and endless across it. */
+    /* In the plane: ignores a small offset across it, and treats the shapes as infinite across it. */
     sti_Core *core_a = &out->own[0], *core_b = &out->own[1];
     const st_Vec3 e = vec3_axis(how->planar), across = scale(dot(e, core_b->p), e);
     const double radii = core_a->radius + core_b->radius, size = 4 * (core_a->size + core_b->size + radii);
@@ -52,7 +52,7 @@ bool sti_place_pair(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_P
 /* ---- hints --------------------------------------------------------------------------------------- */
 
 /* A unit vector as a point of the octahedron |x| + |y| + |z| = 1, its lower half folded over the upper one: two
- * numbers of 16 bits, good to 1e-4 rad. 0 stands for no vector.                                    */
+ * numbers of 16 bits, accurate to 1e-4 rad. 0 means no vector. */
 #define STEPS 32766.0
 
 static uint32_t convex_pack(st_Vec3 n)

@@ -1,10 +1,9 @@
-/* collide/narrow/distance.c -- signed distance of two convex cores: GJK where they are apart, separating axes or
- * the expanding polytope where they are not.
- */
+/* collide/narrow/distance.c -- signed distance of two convex cores: GJK if they are apart, separating axes or the
+ * expanding polytope if they overlap. */
 #include "collide/narrow/support.h"
 
-/* Below this distance, relative to the sizes, GJK's direction has lost half its digits to rounding and the
- * axes know better; their gap differs from the distance by less than this.                        */
+/* Below this distance, relative to the sizes, GJK's direction has lost half its digits to rounding and the axes are
+ * more precise; their gap differs from the distance by less than this. */
 #define TOUCHING 2e-10
 
 bool sti_core_holds(const sti_Core *core, st_Vec3 p, double slack)
@@ -18,8 +17,8 @@ bool sti_core_holds(const sti_Core *core, st_Vec3 p, double slack)
     return true;
 }
 
-/* What the guess says, if it is enough: that they are too far apart, or by how much they overlap. The axes near the
- * guess are all that count if they do overlap, which must be shown.                                */
+/* Uses the guess if it is sufficient: that they are too far apart, or the depth of their overlap. If they overlap,
+ * only the axes near the guess count; that they overlap must be shown. */
 static bool known_from(const sti_Guess *guess, const sti_Core *a, const sti_Core *b, double beyond, double touching,
                        sti_Distance *out)
 {
@@ -31,7 +30,7 @@ static bool known_from(const sti_Guess *guess, const sti_Core *a, const sti_Core
         return true;
     }
     if (separation >= 0 || a->facets == NULL || b->facets == NULL) return false;
-    if (sti_sat_nearby(a, b, &n) >= -4 * touching) return false; /* as all axes together would have it */
+    if (sti_sat_nearby(a, b, &n) >= -4 * touching) return false; /* the same value as over all axes */
     *out = (sti_Distance){.rounds = 0};
     sti_sat(a, b, n, out);
     if (!(out->gap < -4 * touching)) return false;
@@ -45,7 +44,7 @@ static bool known_from(const sti_Guess *guess, const sti_Core *a, const sti_Core
     return true;
 }
 
-/* The exact answer of the features that are farthest along a normal nearly known, if it can be proved. */
+/* The exact result from the features that are farthest along an approximate normal, if it can be proved. */
 static bool make_exact(const sti_Core *a, const sti_Core *b, double beyond, sti_Distance *out)
 {
     sti_Distance exact;
@@ -64,7 +63,8 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, cons
     bool apart = sti_gjk(a, b, touching, beyond, &simplex, out);
     if (apart && out->beyond) return;
     bool flat = core_is_polytope(a) && core_is_polytope(b);
-    if (apart && flat && out->error > 1e-11 * (a->size + b->size)) { /* GJK has stalled: do the axes know more? */
+    if (apart && flat &&
+        out->error > 1e-11 * (a->size + b->size)) { /* GJK has stalled: do the axes give a better result? */
         sti_Distance axes;
         sti_sat(a, b, vec3(0, 0, 0), &axes);
         if (axes.gap <= 0 || axes.gap > out->gap - out->error) apart = false;
@@ -72,8 +72,8 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, cons
     if (!apart && flat) {
         int rounds = out->rounds;
 
-        /* A direction out of two cores that overlap: across the face of GJK's simplex that is nearest to the origin, or
-         * from centre to centre, whichever separates more.                                                */
+        /* A direction out of two overlapping cores: across the face of GJK's simplex that is nearest to the origin,
+         * or from centre to centre, whichever separates more. */
         st_Vec3 centres = sub(b->p, a->p), best = vec3(1, 0, 0);
         double length = norm(centres), nearest = INFINITY;
         if (length > 0) best = scale(1 / length, centres);
@@ -91,7 +91,7 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, cons
         sti_sat(a, b, core_separation(a, b, across) > core_separation(a, b, best) ? across : best, out);
 
         out->rounds = rounds;
-        /* at touching several axes are equally good, and not all have points over each other: GJK's do */
+        /* at touching, several axes are equally good, and not all have points over each other; GJK's has */
         if (fabs(out->gap) <= 4 * touching) {
             out->a = out->b = vec3(0, 0, 0);
             for (int k = 0; k < simplex.n; k++) {
@@ -108,7 +108,7 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, cons
     if (make_exact(a, b, beyond, out) || flat) return;
     sti_polish(a, b, out);
     for (int k = 0; k < others.n; k++) {
-        /* Deep inside round shapes there are several ways out: from another direction to the best one near it. */
+        /* Deep inside round shapes there are several ways out: improve another direction to the best one near it. */
         sti_Distance d = *out;
         d.normal = others.direction[k];
         d.a = sti_support(a, others.direction[k]), d.b = sti_support(b, scale(-1, others.direction[k]));

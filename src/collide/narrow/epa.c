@@ -1,10 +1,10 @@
-/* collide/narrow/epa.c -- how deep two overlapping cores are in each other (expanding polytope, van den Bergen 2001).
+/* collide/narrow/epa.c -- the depth of two overlapping cores (expanding polytope, van den Bergen 2001).
  *
- * The depth is the distance of the origin to the boundary of A - B. A polytope inside A - B that holds the
- * origin grows: its face nearest to the origin is replaced by faces to the support point beyond it. The
- * face's distance is a lower bound of the depth, the support's an upper one. Since the depth is
- * min over n of h(n), h the support function, and h is flat at its minimum where A - B is smooth, h of the
- * best normal seen is good to second order in the normal's error: that is what we return.
+ * The depth is the distance of the origin to the boundary of A - B. A polytope inside A - B that contains the origin
+ * grows: its face nearest to the origin is replaced by faces to the support point beyond it. The face's distance is
+ * a lower bound of the depth, the support's an upper one. Since the depth is min over n of h(n), h the support
+ * function, and h is flat at its minimum where A - B is smooth, h of the best normal found is accurate to second
+ * order in the error of the normal. It is returned.
  */
 #include "collide/narrow/support.h"
 
@@ -12,7 +12,7 @@
 #define MAX_FACES    512 /* a hull of 192 points has at most 380 */
 #define ACCURACY     1e-11
 #define CERTAIN      1e-10
-#define APART        0.98 /* cosine of the angle between directions that lead to different places */
+#define APART        0.98 /* cosine of the angle between directions that count as different */
 
 typedef struct Face {
     int v[3];
@@ -24,7 +24,7 @@ typedef struct Face {
 typedef struct Polytope {
     int n_vertices, n_faces;
     st_Vec3 a[MAX_VERTICES], b[MAX_VERTICES], w[MAX_VERTICES];
-    st_Vec3 inside; /* a point well inside: tells out from in where the origin is on a face */
+    st_Vec3 inside; /* a point well inside: it defines inside and outside when the origin is on a face */
     Face face[MAX_FACES];
 } Polytope;
 
@@ -50,7 +50,7 @@ static int add_support(Polytope *p, const sti_Core *a, const sti_Core *b, st_Vec
     return k;
 }
 
-/* A tetrahedron from what GJK left: points are added along directions that the simplex does not span. */
+/* Starts a tetrahedron from GJK's simplex: points are added along directions that the simplex does not span. */
 static bool epa_begin(Polytope *p, const sti_Core *a, const sti_Core *b, const sti_Simplex *s)
 {
     double size = a->size + b->size;
@@ -107,7 +107,7 @@ static int nearest_face(const Polytope *p)
     return best;
 }
 
-/* Replace all faces that see vertex k by faces from their rim to it. */
+/* Replaces all faces that see vertex k by faces from their rim to it. */
 static bool epa_expand(Polytope *p, int k, double size)
 {
     int rim[2 * MAX_VERTICES][2], n_rim = 0;
@@ -130,7 +130,7 @@ static bool epa_expand(Polytope *p, int k, double size)
         }
     }
     if (n_rim < 3) return false;
-    int alive = 0; /* dead faces make room */
+    int alive = 0; /* remove dead faces */
     for (int f = 0; f < p->n_faces; f++)
         if (!p->face[f].dead) p->face[alive++] = p->face[f];
     p->n_faces = alive;
@@ -149,7 +149,7 @@ static double weights_of(const Polytope *p, const Face *face, double weight[3])
     return fmin(weight[0], fmin(weight[1], weight[2]));
 }
 
-/* A flat part of A - B is many faces in one plane, all equally near: the foot is in one of them. */
+/* A flat part of A - B consists of many faces in one plane, all equally near: the foot is in one of them. */
 static void points_from(const Polytope *p, const Face *nearest, double size, sti_Distance *out)
 {
     double weight[3], best_weight[3], most = weights_of(p, nearest, best_weight);
@@ -183,7 +183,7 @@ void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Dis
         lower = fmax(lower, face.distance);
         int k = add_support(&p, a, b, face.normal);
         double h = dot(face.normal, p.w[k]);
-        if (h <= upper + 1e-14 * size) { /* of equal ones the last: its face has come closer */
+        if (h <= upper + 1e-14 * size) { /* of equal ones the last, because its face is closer */
             upper = fmin(upper, h);
             out->gap = -h;
             out->normal = face.normal;
@@ -195,7 +195,7 @@ void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Dis
     out->error = fmax(0, upper - lower);
     if (!(out->error > CERTAIN * size)) return;
 
-    /* The nearest faces that look elsewhere than the best one and those before. */
+    /* The nearest faces with directions different from the best one and the earlier ones. */
     for (int f = 0; f < p.n_faces; f++)
         p.face[f].dead = p.face[f].distance >= upper || dot(p.face[f].normal, out->normal) > APART;
     while (others->n < STI_MAX_DIRECTIONS) {

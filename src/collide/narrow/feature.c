@@ -1,8 +1,8 @@
-/* collide/narrow/feature.c -- the face, edge or corner of a core that looks along a direction. */
+/* collide/narrow/feature.c -- the face, edge or corner of a core that faces a direction. */
 #include "collide/narrow/manifold.h"
 
-/* A face counts as facing n up to this angle, an edge as lying across n likewise. Larger, and more of the
- * points that a tilted body will land on next are seen; what is nearer than the margin decides in the end. */
+/* A face counts as facing n up to this angle, and an edge as perpendicular to n likewise. With a larger angle more
+ * of the points on which a tilted body will land are found; the margin selects among them. */
 #define FACING        0.2
 #define RIM_POINTS    8
 #define FACING_COSINE (1 - 0.5 * FACING * FACING)
@@ -21,8 +21,8 @@ static void set_edge(sti_Feature *out, st_Vec3 p, int i, st_Vec3 q, int j)
     out->point[1] = q, out->id[1] = j;
 }
 
-/* How far a direction may turn until a face that it is `along` (a cosine) begins or ceases to face it: d cos(t) is
- * sin(t) dt, and sin(t) below 0.3 around FACING.                                                   */
+/* How far a direction may turn until a face at the cosine `along` begins or ceases to face it: d cos(t) is sin(t)
+ * dt, and sin(t) is below 0.3 around FACING. */
 static double feature_room_of_face(double along)
 {
     return sti_smaller(fabs(along - FACING_COSINE) / 0.3, MOST_ROOM);
@@ -77,7 +77,7 @@ static void set_hull_face(const sti_Core *core, int face, sti_Feature *out)
     }
 }
 
-/* Of the edges at a vertex the one that lies across best, if any does; else the vertex. */
+/* The edge at a vertex that is most nearly perpendicular, if there is one; else the vertex. */
 static void hull_edge_feature(const sti_Core *core, st_Vec3 local, int top, sti_Feature *out, double *room)
 {
     const sti_Facets *f = core->facets;
@@ -102,14 +102,14 @@ static void hull_edge_feature(const sti_Core *core, st_Vec3 local, int top, sti_
     }
 }
 
-/* What faces n is around the vertex that is farthest along it. */
+/* The feature that faces n is at the vertex that is farthest along it. */
 static void hull_feature_around(const sti_Core *core, st_Vec3 local, int top, sti_Feature *out, double *room)
 {
     const sti_Facets *f = core->facets;
     int best = -1;
     double most = -1, second = -1;
     for (int s = f->spoke_first[top]; s < f->spoke_first[top + 1]; s++) {
-        /* The face around vertex v that a spoke of it stands for: the one whose loop leaves v along it. */
+        /* The face around vertex v that belongs to one of its edges: its loop leaves v along that edge. */
         const int *edge = f->edge + (ptrdiff_t)4 * f->spoke[s];
         const int face = edge[0] == top ? edge[2] : edge[3];
         const double along = dot(f->normal[face], local);
@@ -127,7 +127,7 @@ static void hull_feature_around(const sti_Core *core, st_Vec3 local, int top, st
     set_hull_face(core, best, out);
 }
 
-/* Around an edge that is as a whole farthest along n. */
+/* The feature around an edge that is farthest along n as a whole. */
 static void hull_feature_beside(const sti_Core *core, st_Vec3 local, int edge, sti_Feature *out, double *room)
 {
     const sti_Facets *f = core->facets;
@@ -172,7 +172,7 @@ static void triangle_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
         out->normal = scale(facing < 0 ? -1 : 1, core->axis[2]);
         out->n = 3;
         for (int k = 0; k < 3; k++) {
-            int v = facing < 0 ? 2 - k : k; /* counter-clockwise from where it is seen */
+            int v = facing < 0 ? 2 - k : k; /* counter-clockwise from the visible side */
             out->point[k] = core->corner[v], out->id[k] = v;
         }
         return;

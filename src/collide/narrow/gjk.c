@@ -1,16 +1,16 @@
 /* collide/narrow/gjk.c -- distance of two convex cores (Gilbert, Johnson & Keerthi 1988).
  *
- * The distance of A and B is that of the origin to A - B = { a - b }. A simplex of at most four of its
- * points moves towards the origin: with v the simplex's point nearest to the origin, add the support point w
- * of A - B along -v and keep the smallest face that still holds the nearest point. Then
+ * The distance of A and B is that of the origin to A - B = { a - b }. A simplex of at most four of its points moves
+ * towards the origin: with v the simplex's point nearest to the origin, add the support point w of A - B along -v and
+ * keep the smallest face that still contains the nearest point. Then
  *
  *     v.w / |v|  <=  distance  <=  |v|,
  *
- * so the error is known and the loop ends with it. Ours: the nearest point of a simplex is taken as the
- * best of all its faces, each by its own closed form, instead of Johnson's recursion: slower by a little,
- * and thin simplices, which are the rule near the end, cannot pick a wrong region. And the normal is the
- * direction of the best lower bound, not of the last v: near touching v is a small difference of long
- * vectors, which rounding may make a trifle shorter and turn anywhere.
+ * so the error is known and ends the loop. Differences to the paper: the nearest point of a simplex is the best of
+ * all its faces, each by a closed form, instead of Johnson's recursion. This is slightly slower, but thin simplices,
+ * which are usual near the end, cannot select a wrong region. And the normal is the direction of the best lower
+ * bound, not of the last v: near touching v is a small difference of long vectors, which rounding may shorten and
+ * turn anywhere.
  */
 #include "collide/narrow/support.h"
 
@@ -35,22 +35,22 @@ static void gjk_try_edge(const sti_Simplex *s, int i, int j, Nearest *best)
     double square = dot(d, d), t = square > 0 ? -dot(s->w[i], d) / square : 0;
     t = fmin(fmax(t, 0), 1);
     here.weight[i] = 1 - t, here.weight[j] = t;
-    /* from the nearer end: no digits lost when one is far */
+    /* from the nearer end, so that no digits are lost if one is far */
     st_Vec3 v = t <= 0.5 ? add(s->w[i], scale(t, d)) : sub(s->w[j], scale(1 - t, d));
-    /* a short v is across a long d to half the digits only: the next support point would be that of another direction
-     */
+    /* a short v is perpendicular to a long d only to half the digits, and the next support point would be that of
+     * another direction */
     here.v = t > 0 && t < 1 ? sub(v, scale(dot(v, d) / square, d)) : v;
     here.square = dot(here.v, here.v);
     take_better(best, &here);
 }
 
-/* Inside the triangle only; its edges are tried for themselves. */
+/* Only inside the triangle; its edges are tried separately. */
 static void gjk_try_triangle(const sti_Simplex *s, int i, int j, int k, Nearest *best)
 {
     st_Vec3 a = s->w[i], b = s->w[j], c = s->w[k];
     st_Vec3 u = sub(b, a), v = sub(c, a), n = cross(u, v);
     double square = dot(n, n);
-    if (!(square > 1e-24 * dot(u, u) * dot(v, v))) return; /* a line: its edges are as near */
+    if (!(square > 1e-24 * dot(u, u) * dot(v, v))) return; /* degenerate to a line: its edges are as near */
     double x = dot(n, cross(b, c)), y = dot(n, cross(c, a)), z = dot(n, cross(a, b));
     if (x < 0 || y < 0 || z < 0) return;
     double sum = x + y + z;
@@ -58,7 +58,7 @@ static void gjk_try_triangle(const sti_Simplex *s, int i, int j, int k, Nearest 
     Nearest here = {.weight = {0}};
     here.weight[i] = x / sum, here.weight[j] = y / sum, here.weight[k] = z / sum;
     here.v = scale(dot(n, a) / square, n);
-    /* a thin triangle's plane is not known well, and may seem to come nearer than any point of it */
+    /* the plane of a thin triangle is inaccurate, and may seem nearer than any point of the triangle */
     const st_Vec3 point = add(scale(x / sum, a), add(scale(y / sum, b), scale(z / sum, c))), off = sub(point, here.v);
     if (dot(off, off) > 0.01 * dot(here.v, here.v)) here.v = point;
     here.square = dot(here.v, here.v);
@@ -79,7 +79,7 @@ static void try_inside(const sti_Simplex *s, Nearest *best)
                       -volume(w[0], w[1], w[2])};
     double sign = all > 0 ? 1 : -1;
     double size = norm(sub(w[1], w[0])) * norm(sub(w[2], w[0])) * norm(sub(w[3], w[0]));
-    if (!(fabs(all) > 1e-12 * size)) return; /* flat: in and out are rounding; its faces are as near */
+    if (!(fabs(all) > 1e-12 * size)) return; /* flat: inside and outside are rounding; its faces are as near */
     for (int k = 0; k < 4; k++)
         if (!(sign * part[k] > 0)) return;
     *best = (Nearest){.v = {0, 0, 0}, .square = 0};
@@ -127,12 +127,12 @@ bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyon
                     gjk_try_triangle(s, i, j, k, &next);
             }
         if (s->n == 4) try_inside(s, &next);
-        if (done || !(next.square < nearest.square)) { /* no closer: rounding has the word */
+        if (done || !(next.square < nearest.square)) { /* no closer: limited by rounding */
             s->n--;
             break;
         }
         nearest = next;
-        int n = 0; /* drop the points that do not carry the nearest one */
+        int n = 0; /* drop the points that do not contribute to the nearest one */
         for (int k = 0; k < s->n; k++) {
             if (!(nearest.weight[k] > 0)) continue;
             s->a[n] = s->a[k], s->b[n] = s->b[k], s->w[n] = s->w[k];
@@ -142,7 +142,7 @@ bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyon
         if (s->n == 4) return false; /* the origin is inside */
     }
     if (nearest.square <= touching * touching) return false;
-    const double gap = fmax(sqrt(nearest.square), lower); /* where rounding has made v too short */
+    const double gap = fmax(sqrt(nearest.square), lower); /* in case rounding has made v too short */
     *out = (sti_Distance){.gap = gap, .normal = normal, .error = gap - lower, .rounds = out->rounds};
     for (int k = 0; k < s->n; k++) {
         out->a = add(out->a, scale(s->weight[k], s->a[k]));

@@ -7,16 +7,16 @@
  *
  * that is the signed distance of the shadows of A and B in the plane, and -h is minus the support function of their
  * difference C. A polygon inside C grows from its points w_k. Its own support function is below h everywhere, and is
- * least across one of its edges (or, the origin outside, along - w_k of a corner). The support of C in that direction
- * either shows that there is nothing beyond, or becomes a corner. Edges of polytopes are found in a finite number of
- * rounds; on smooth arcs each round takes the error to a quarter.
+ * least across one of its edges (or, the origin outside, along - w_k of a corner). The support point of C in that
+ * direction either proves the result, or becomes a new corner. Edges of polytopes are found in a finite number of
+ * rounds; on smooth arcs each round reduces the error to a quarter.
  */
 #include "collide/narrow/manifold.h"
 #include "collide/narrow/narrow.h"
 
 #define MAX_CORNERS 128
-#define ACCURACY    1e-13 /* of the sizes: as good as the sums that h is made of */
-#define TURN        0.1   /* more than there is between the corners [rad]         */
+#define ACCURACY    1e-13 /* relative to the sizes: the accuracy of the sums in h */
+#define TURN        0.1   /* more than the angle between the corners [rad] */
 #define ROUNDS      50
 
 /* ---- in the plane -------------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static Corner support(const Polygon *p, Flat n)
     return c;
 }
 
-/* A direction in which the polygon is least high, and where: across the edge behind corner k, or at corner k alone. */
+/* A direction of least height of the polygon: across the edge after corner k, or at corner k alone. */
 typedef struct Way {
     Flat n;
     double height;
@@ -69,7 +69,7 @@ typedef struct Way {
     bool edge;
 } Way;
 
-/* Corners that coincide but for rounding stand in any order, so all of them are asked; few ways get that far. */
+/* Corners that coincide up to rounding may be in any order, so all of them are checked; few directions get that far. */
 static void planar_try_way(const Polygon *p, Flat n, int k, bool edge, Way *best)
 {
     const double length = hypot(n.x, n.y);
@@ -89,7 +89,7 @@ static Way lowest_way(const Polygon *p)
         planar_try_way(p, (Flat){next.y - w.y, w.x - next.x}, k, true, &best);
         planar_try_way(p, (Flat){-w.x, -w.y}, k, false, &best);
     }
-    if (!(best.height < INFINITY)) best.height = 0; /* a point at the origin: any way is as good */
+    if (!(best.height < INFINITY)) best.height = 0; /* a point at the origin: any direction is as good */
     return best;
 }
 
@@ -104,7 +104,7 @@ static Flat planar_turned(Flat n, double angle)
     return (Flat){c * n.x - s * n.y, s * n.x + c * n.y};
 }
 
-/* The answer is known: along n, and no point of C is lower than `least`. */
+/* The result: along n, and no point of C is lower than `least`. */
 static void planar_finish(const Polygon *p, Flat n, double least, sti_Distance *out)
 {
     const Corner c = support(p, n);
@@ -134,7 +134,7 @@ static void planar_search(const sti_Core *a, const sti_Core *b, int axis, sti_Di
         if (h - way.height <= accuracy) {
             planar_finish(&p, way.n, way.height, out);
 
-            /* The points of the cores that the foot of the origin is made of. */
+            /* The points of the cores that correspond to the foot of the origin. */
             const Corner *c = &p.corner[way.k], *next = &p.corner[(way.k + 1) % p.n];
             const Flat edge = {next->w.x - c->w.x, next->w.y - c->w.y};
             const double square = planar_flat_dot(edge, edge);
@@ -146,8 +146,8 @@ static void planar_search(const sti_Core *a, const sti_Core *b, int axis, sti_Di
             return;
         }
         if (p.n == MAX_CORNERS) {
-            /* Near the middle of something round all ways are nearly as good, and corners run out before one is
-             * certain: to the least height near the best one seen, by thirds. */
+            /* Near the middle of a round shape all directions are nearly as good, and corners run out before one is
+             * certain: search the least height near the best one by ternary search. */
             double lo = -TURN, hi = TURN;
             for (int k = 0; k < ROUNDS; k++) {
                 const double third = (hi - lo) / 3;
@@ -173,7 +173,7 @@ static void planar_search(const sti_Core *a, const sti_Core *b, int axis, sti_Di
 
 /* ---- for the general pair ------------------------------------------------------------------------ */
 
-/* Where the best of all directions lies in the plane it is the best of those in the plane. */
+/* If the best of all directions lies in the plane, it is the best of those in the plane. */
 void sti_distance_in_plane(const sti_Core *a, const sti_Core *b, int axis, double beyond, sti_Distance *d)
 {
     const st_Vec3 e = vec3_axis(axis), flat = sub(d->normal, scale(dot(d->normal, e), e));
@@ -188,8 +188,8 @@ void sti_distance_in_plane(const sti_Core *a, const sti_Core *b, int axis, doubl
         d->normal = n;
         if (core_is_beyond(d->gap, beyond, a->size + b->size)) return;
     }
-    /* A way in the plane that is only not known to be the best, and is: with its own points and features, or a contact
-     * would be another one wherever GJK ends a little early.                                         */
+    /* A direction in the plane that is the best one, but not proved to be: keeps its own points and features.
+     * Otherwise the contact would change whenever GJK ends slightly early. */
     const sti_Distance given = *d;
     planar_search(a, b, axis, d);
     if (sti_is_in_plane(given.normal, axis)) {
@@ -206,10 +206,10 @@ void sti_distance_in_plane(const sti_Core *a, const sti_Core *b, int axis, doubl
 
 /* ---- for the patch ------------------------------------------------------------------------------- */
 
-/* Edges that are turned from the normal by less than this meet as faces do. */
+/* Edges whose normals differ by less than this touch like faces. */
 #define SIDE 0.05
 
-/* The side of a polytope's shadow that looks along n, as a face that stands across the plane. */
+/* The side of a polytope's shadow that faces n, as a face perpendicular to the plane. */
 void sti_shadow_feature(const sti_Core *core, st_Vec3 n, int axis, sti_Feature *out)
 {
     const st_Vec3 e = vec3_axis(axis), left = cross(e, n);

@@ -1,4 +1,4 @@
-/* collide/narrow/manifold.c -- from the nearest points of two convex cores to the patch on which they meet.
+/* collide/narrow/manifold.c -- computes the contact patch of two convex cores from their nearest points.
  *
  *        incident  ____________            The feature of one core that faces the other is cut by the
  *                 /           /|            side planes of the other's; what is left, nearer than the
@@ -6,13 +6,13 @@
  *        | reference face     |             reference: its normal is fixed in its body, so gaps along it
  *                                           are smooth, and each point is a corner or a cut of the other.
  *
- * The exact nearest pair is a point of its own where the patch does not reach down to it (an edge across an
- * edge, a rim between two of its points). No gap is below the pair's signed distance.
+ * The exact nearest pair is an additional point if the patch does not include it (an edge across an edge, a rim between
+ * two of its points). No gap is below the pair's signed distance.
  *
- * Of two polytopes at rest the same features face each other step after step, and are clipped in the same way. What was
- * decided up to there is kept (sti_CachedPatch) with its room: how far the shapes may move until one of the decisions
- * (which feature, which reference, on which side of a plane) comes out otherwise. Within the room points are made from
- * what is kept. Whatever is decided by the points themselves (the margin, who is left out) is decided every time.
+ * At rest the same features of two polytopes face each other step after step, and are clipped in the same way. These
+ * decisions are cached (sti_CachedPatch) with their room: how far the shapes may move until one of them (which
+ * feature, which reference, which side of a plane) changes. Within the room points are computed from the cache.
+ * Decisions that depend on the points themselves (the margin, which points are dropped) are made every time.
  */
 #include "collide/narrow/manifold.h"
 
@@ -43,14 +43,14 @@ typedef struct Patch {
     const sti_Collide *how;
     sti_Points *out;
     int first;
-    double least; /* of the gaps so far along the pair's own normal                                */
+    double least; /* least gap so far along the normal of the pair */
     st_Error *err;
-    double room; /* so far; 0: nothing is to be kept                                               */
+    double room; /* room so far; 0: nothing is cached */
 } Patch;
 
-/* ---- what is kept -------------------------------------------------------------------------------- */
+/* ---- cache --------------------------------------------------------------------------------------- */
 
-/* What was decided when `other` was clipped by `face`. */
+/* Stores the decisions made when `other` was clipped by `face`. */
 static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Feature *other, double sign,
                          const sti_Clipped *clipped, double room)
 {
@@ -60,17 +60,18 @@ static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Featur
     for (int k = 0; k < other->n; k++) {
         const st_Vec3 d = sub(other->point[k], core->p);
         farthest = fmax(farthest, dot(d, d));
-        if (other->id[k] > INT16_MAX) patch->room = 0; /* kept by numbers that are small */
+        if (other->id[k] > INT16_MAX) patch->room = 0; /* stored as 16-bit numbers */
     }
     if (face->face > INT16_MAX || other->face > INT16_MAX) patch->room = 0;
-    /* corners of the other move over the reference by their own way and by how it turns under them */
+    /* corners of the other move relative to the reference by their own motion and by its rotation */
     patch->room = sti_smaller(patch->room, room / (1 + sqrt(farthest) / core->size));
     if (clipped->n > STI_MAX_CACHED_POINTS) patch->room = 0;
     if (cached == NULL || !(patch->room > 0)) return;
     cached->reference = sign > 0 ? 1 : -1;
     cached->face = (int16_t)face->face, cached->other = (int16_t)(other->n > 2 ? other->face : -1);
     cached->n = (int16_t)clipped->n;
-    for (int k = 0; k < clipped->n; k++) { /* in the order in which points end, that need not be ordered any more */
+    for (int k = 0; k < clipped->n;
+         k++) { /* stored in the final order of points, so that they need not be sorted again */
         const sti_ClippedPoint *at = &clipped->at[k];
         int place = k;
         for (; place > 0 && at->id < cached->point[place - 1].id; place--)
@@ -81,7 +82,7 @@ static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Featur
     }
 }
 
-/* Corner k of a face, round and round. */
+/* Corner k of a face, cyclic. */
 static st_Vec3 face_corner(const sti_Core *core, int face, int k)
 {
     const int n = sti_face_corners(core->facets, face);
@@ -91,14 +92,14 @@ static st_Vec3 face_corner(const sti_Core *core, int face, int k)
 /* ---- points over a face -------------------------------------------------------------------------- */
 
 typedef struct Over {
-    st_Vec3 normal, on; /* of the face                                                             */
+    st_Vec3 normal, on; /* plane of the face */
     st_Vec3 n;          /* the same from a to b                                                    */
-    bool same;          /* as the pair's own normal                                                */
+    bool same;          /* equal to the normal of the pair */
     double radii, shift;
     uint32_t kind;
 } Over;
 
-/* sign -1: the face is b's. There is room for `most` points then. */
+/* sign -1: the face is b's. Makes room for `most` points. */
 static st_Status begin_over(Patch *patch, st_Vec3 normal, st_Vec3 on, double sign, int most, Over *out)
 {
     sti_Points *points = patch->out;
@@ -123,7 +124,7 @@ static void add_over(Patch *patch, const Over *over, st_Vec3 point, uint32_t id)
     p->feature = over->kind | id;
 }
 
-/* The points of a patch that was kept, each computed as clip.c did. */
+/* The points of a cached patch, each computed as in clip.c. */
 static st_Status patch_again(Patch *patch)
 {
     const sti_CachedPatch *cached = patch->how->cached;
@@ -132,7 +133,7 @@ static st_Status patch_again(Patch *patch)
     const sti_Core *other = cached->reference > 0 ? patch->b : patch->a;
     st_Vec3 normal, on;
     Over over;
-    int side = -1; /* of the face: the side plane that was found last */
+    int side = -1; /* of the face: the last side plane used */
     st_Vec3 on_side = {0, 0, 0}, outward = {0, 0, 0};
     double limit = 0;
     sti_core_face(core, cached->face, &normal, &on);
@@ -163,9 +164,9 @@ static st_Status patch_again(Patch *patch)
 
 /* ---- points -------------------------------------------------------------------------------------- */
 
-/* One of the two is a face: points of the other over it. `sign` -1: the face is b's. The line of a round core is the
- * one lowest over the face, whose height does not change with its place around the rim; that of the pair's own
- * normal would have a gap whose rate is not that of the point.                                    */
+/* One of the two is a face: adds points of the other over it. `sign` -1: the face is b's. For a round core the
+ * lowest line over the face is used, because its height does not depend on its position around the rim; the line
+ * along the pair's normal would have a gap with a rate different from that of the point. */
 static st_Status face_patch(Patch *patch, const sti_Feature *face, sti_Feature *other, double sign)
 {
     const sti_Core *core = sign > 0 ? patch->b : patch->a;
@@ -182,7 +183,7 @@ static st_Status face_patch(Patch *patch, const sti_Feature *face, sti_Feature *
     return ST_OK;
 }
 
-/* Where point p stands along the segment a: 0 .. 1 between its ends. */
+/* The position of point p along the segment a: 0 .. 1 between its ends. */
 static double station(const sti_Feature *a, st_Vec3 p)
 {
     st_Vec3 u = sub(a->point[1], a->point[0]);
@@ -194,8 +195,8 @@ static st_Vec3 at_station(const sti_Feature *a, double s)
     return add(a->point[0], scale(s, sub(a->point[1], a->point[0])));
 }
 
-/* Two edges side by side: the ends of their common part. Sharp edges must be parallel (else they touch in one
- * point); around round ones each end is a ball against the other's side, with a normal of its own. */
+/* Two edges side by side: adds the ends of their common part. Sharp edges must be parallel (else they touch in one
+ * point). For round ones each end is a ball against the side of the other, with its own normal. */
 static st_Status edge_patch(Patch *patch, const sti_Feature *a, const sti_Feature *b)
 {
     st_Vec3 u = sub(a->point[1], a->point[0]), v = sub(b->point[1], b->point[0]), n = patch->distance->normal;
@@ -225,7 +226,7 @@ static st_Status edge_patch(Patch *patch, const sti_Feature *a, const sti_Featur
     return ST_OK;
 }
 
-/* The exact pair, where the patch does not come down to it; points of the patch beside it go. */
+/* Adds the exact pair if the patch does not include it, and removes points of the patch near it. */
 static st_Status add_exact(Patch *patch)
 {
     const sti_Distance *d = patch->distance;
@@ -244,7 +245,7 @@ static st_Status add_exact(Patch *patch)
     return sti_points_add(out, (sti_ContactPoint){gap, p, d->normal, 0}, patch->err);
 }
 
-/* How far the normal of a feature is turned from the pair's own, squared; no face: as far as can be. */
+/* The angle between the normal of a feature and that of the pair, squared; very large if it is no face. */
 static double manifold_turned(const sti_Feature *feature, st_Vec3 n)
 {
     if (feature->n <= 2) return INFINITY;
@@ -252,15 +253,15 @@ static double manifold_turned(const sti_Feature *feature, st_Vec3 n)
     return dot(turn, turn);
 }
 
-/* In a planar scene: does the feature's face lean out of the plane? */
+/* In a planar scene: is the feature's face tilted out of the plane? */
 static bool leaves_plane(const Patch *patch, const sti_Feature *feature)
 {
     const int axis = patch->how->planar;
     return axis >= 0 && (patch->distance->flat || (feature->n > 2 && !sti_is_in_plane(feature->normal, axis)));
 }
 
-/* The points of the two features that face each other. Where both faces are turned from n by no more than rounding the
- * reference is a's.                                                                               */
+/* Adds the points of the two features that face each other. If both faces are turned from n by no more than
+ * rounding, the reference is a's. */
 static st_Status manifold_add_patch(Patch *patch)
 {
     sti_Feature on_a, on_b;
@@ -279,7 +280,7 @@ static st_Status manifold_add_patch(Patch *patch)
     if (patch->room > 0) {
         double angle = sti_smaller(room_a, room_b);
         if (on_a.n > 2 && on_b.n > 2) angle = sti_smaller(angle, 0.5 * fabs(sqrt(turned_a) - sqrt(as_turned)));
-        /* Turning by an angle takes this much of a way, in either core. */
+        /* A rotation by an angle uses this much of the room, in each core. */
         patch->room =
             sti_smaller(patch->room, (angle / patch->distance->swing) * sti_smaller(patch->a->size, patch->b->size));
     }
@@ -295,7 +296,7 @@ static void finish_patch(Patch *patch)
     sti_order_features(patch->out, patch->first);
 }
 
-/* Rounding of what was decided, of the sizes: less room than a few of that is none. */
+/* Rounding of these decisions, relative to the sizes: a room of less than a few times this is 0. */
 #define LEAST_ROOM 1e-13
 
 static void keep_patch(const Patch *patch)
@@ -331,7 +332,7 @@ st_Status sti_manifold_again(const sti_Core *a, const sti_Core *b, const sti_Dis
     return ST_OK;
 }
 
-/* Does a point of the patch come down to the gap? Else there is no patch. */
+/* Does a point of the patch have the exact gap? Else there is no patch. */
 static bool finish_if_met(Patch *patch)
 {
     const sti_Core *a = patch->a, *b = patch->b;
@@ -365,7 +366,7 @@ st_Status sti_manifold_along_again(const sti_Core *a, const sti_Core *b, const s
 
 /* ---- reduction ----------------------------------------------------------------------------------- */
 
-/* A later point must be better by this factor: rounding does not change who is kept. */
+/* A later point must be better by this factor, so that rounding does not change which points are kept. */
 #define CLEARLY 1.0001
 
 static void to_front(sti_ContactPoint *p, int k, int front)
@@ -383,21 +384,21 @@ int sti_group_by_normal(sti_ContactPoint *p, int n, double angle)
     return end;
 }
 
-/* The few that span the patch, largest first: the nearest, the one farthest from it, the one farthest from their line,
- * and the one farthest on the other side of it. Distances are across the first normal.            */
+/* Keeps the few points that span the patch, largest first: the nearest, the one farthest from it, the one farthest
+ * from their line, and the one farthest on its other side. Distances are perpendicular to the first normal. */
 void sti_reduce_points(sti_Points *points, int first, sti_Keep keep)
 {
     sti_ContactPoint *p = points->point + first;
     int n = points->n - first, nearest = 0, best = 1;
     if (keep == STI_KEEP_NEEDED) points->n = first + sti_drop_redundant(p, n);
     if (n <= 4 || keep != STI_KEEP_SPAN) return;
-    sti_order_features(points, first); /* ties go to the lower feature, whatever order the clipping left */
+    sti_order_features(points, first); /* ties go to the lower feature, independent of the order of clipping */
     double size = 0, score = 0;
     for (int k = 0; k < n; k++)
         size = fmax(size, norm(sub(p[k].point, p[0].point)));
 
-    /* The nearest point; of several that are as near, the one farthest out. When faces lie on one another edge to edge,
-     * two edges may cross anywhere along their length, due to rounding: that point is between corners, not beyond. */
+    /* The nearest point; of equally near ones, the one farthest out. When faces lie on each other edge to edge,
+     * rounding may make two edges cross anywhere along their length: that point is between corners, not outside. */
     st_Vec3 middle = p[0].point;
     double least_gap = p[0].gap, farthest = -1;
     for (int k = 1; k < n; k++) {
@@ -435,7 +436,7 @@ void sti_reduce_points(sti_Points *points, int first, sti_Keep keep)
 void sti_order_features(sti_Points *points, int first)
 {
     sti_ContactPoint *p = points->point;
-    for (int k = first + 1; k < points->n; k++) /* few of them: insertion */
+    for (int k = first + 1; k < points->n; k++) /* few points: insertion sort */
         for (int j = k; j > first && p[j].feature < p[j - 1].feature; j--)
             to_front(p, j, j - 1);
     for (int k = first + 1; k < points->n; k++)

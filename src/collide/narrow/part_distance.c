@@ -1,20 +1,22 @@
-/* collide/narrow/part_distance.c -- the distance of two convex cores from the parts that touch, with proof.
+/* collide/narrow/part_distance.c -- the distance of two convex cores from the parts that touch, with a proof.
  *
  * For every pair in which a core is not a box or a hull (those have cached_features.c): cylinders and cones, and the
- * cores of spheres and capsules. A core's surface has six sorts of parts:
+ * cores of spheres and capsules. A core's surface has six kinds of parts:
  *
  *     point (corner, apex)    edge    rim (circle)    side (of a cylinder or cone)    disc    face
  *
  * Given the two parts that touch, the normal has a closed form, or one smooth equation for a rim:
  *
  *     face, disc x anything     the face's own normal
- *     side, edge x side, edge   n . u1 = s1, n . u2 = s2, |n| = 1: across both lines; for a cone s is the sine of its
- * slope side x point              from the axis through the point rim x side, edge          Newton's method in the one
- * angle that n . u = s leaves rim x rim                 Newton's method on the sphere point x rim, edge, point  along
- * the line between the two nearest points
+ *     side, edge x side, edge   n . u1 = s1, n . u2 = s2, |n| = 1: across both lines; for a cone s is the sine of
+ *                               its slope
+ *     side x point              from the axis through the point
+ *     rim x side, edge          Newton's method in the one angle that n . u = s leaves free
+ *     rim x rim                 Newton's method on the sphere
+ *     point x rim, edge, point  along the line between the two nearest points
  *
- * It is the answer if this is proved. Let n be the normal and a, b the points found, with b - a = gap n and gap the
- * separation of the two cores along n.
+ * It is the distance if the following proof succeeds. Let n be the normal and a, b the points found, with b - a = gap n
+ * and gap the separation of the two cores along n.
  *
  * Apart. The distance is at most |b - a| and at least the separation along any n: both are the gap.
  *
@@ -27,31 +29,31 @@
  * Edges and rims overlapping by d. Their points make up a patch of the surface of A - B: over the tangent plane at d n,
  * from the sine s of their angle and the radii of the rims, it drops by k v^2 / 2 or less at the distance v, with
  * k = (1/r_a + 1/r_b) / s^2. The ball of radius d about the origin is under the patch near n where k d is small, and
- * the rest of it is in the cone from the rim of the patch, v = 3 d, to the difference of the two points that are
- * farthest behind. So the ball is in A - B, and touches its surface at d n only. Corners that overlap are left to the
+ * the rest of it is in the cone from the rim of the patch, v = 3 d, to the difference of the two lowest
+ * points. So the ball is in A - B, and touches its surface at d n only. Corners that overlap are left to the
  * search (distance.c).
  *
- * The answer depends on the poses and the parts alone: Newton's method starts from the poses, not from the last step. A
- * search that starts from nothing ends with the same parts, and so with the same bits: parts are told apart by the
- * angle between n and their own directions, and a point, an edge or a rim is accepted only where n is CLEAR of the next
- * part, which is more than TILT, where they are taken for one another.
+ * The result depends on the poses and the parts alone: Newton's method starts from the poses, not from the last
+ * step. A search without a guess ends with the same parts, and so with the same bits. Parts are distinguished by the
+ * angle between n and their own directions. A point, an edge or a rim is accepted only if n is CLEAR of the next
+ * part, which is more than TILT, the angle below which parts are confused.
  */
 #include "collide/narrow/manifold.h"
 
-#define TILT       1e-3 /* [rad], and of a core's size: parts nearer to each other than this count as one             */
-#define CLEAR      3e-3 /* likewise: how far from all other parts an accepted point, edge or rim is                   */
-#define PARALLEL   5e-4 /* sine of the angle of two lines that run side by side                                       */
-#define NO_ANGLE   2e-11 /* likewise, of lines and faces whose angle changes no distance */
-#define MATCH      1e-10 /* of the sizes: how exactly b - a must be gap n                                              */
-#define TOUCHING   1e-7 /* of the sizes: the line between points that are nearer than this has no direction           */
+#define TILT       1e-3  /* [rad], and relative to a core's size: parts nearer to each other than this count as one */
+#define CLEAR      3e-3  /* likewise: the least distance of an accepted point, edge or rim from all other parts */
+#define PARALLEL   5e-4  /* sine of the angle below which two lines count as parallel */
+#define NO_ANGLE   2e-11 /* likewise, below which the angle of lines and faces changes no distance */
+#define MATCH      1e-10 /* relative to the sizes: how exactly b - a must be gap n */
+#define TOUCHING   1e-7  /* relative to the sizes: the line between points that are nearer than this has no direction */
 #define MAX_ROUNDS 16
 #define FLAT       0.05 /* k d at most                                                                                */
 #define PATCH      3.0 /* its radius over d                                                                           */
-#define ROOM       1.5 /* how much more than d the sides of the cone must be away                                     */
+#define ROOM       1.5 /* required ratio of the distance of the cone's sides to d */
 
 typedef enum PartKind { PART_NONE, PART_POINT, PART_EDGE, PART_RIM, PART_SIDE, PART_DISC, PART_FACE } PartKind;
 
-/* Index: of a corner, an edge or a face; 1: the disc or rim at `hi`, 0: at `lo`. */
+/* Index of a corner, an edge or a face; 1: the disc or rim at `hi`, 0: at `lo`. */
 typedef struct Part {
     PartKind kind;
     int index;
@@ -100,7 +102,7 @@ static int face_along(const sti_Core *core, st_Vec3 m)
     return -1;
 }
 
-/* How far corner k is along m, up to a constant. */
+/* The height of corner k along m, up to a constant. */
 static double corner_height(const sti_Core *core, st_Vec3 m, int k)
 {
     return dot(m, sti_core_vertex(core, k));
@@ -142,7 +144,7 @@ static Part part_along(const sti_Core *core, st_Vec3 m)
     return (Part){PART_RIM, rise > 0 && !cone};
 }
 
-/* Is n CLEAR of all other parts? Sides, discs and faces have their normal exactly. */
+/* Is n CLEAR of all other parts? Sides, discs and faces have an exact normal. */
 static bool is_clear(const sti_Core *core, Part part, st_Vec3 m)
 {
     const double rise = dot(core->axis[2], m);
@@ -195,7 +197,7 @@ static double ball_inside(const sti_Core *core, Part part, st_Vec3 p, st_Vec3 m)
 
 /* ---- two parts that touch ------------------------------------------------------------------------ */
 
-/* Cores x and y, their parts and points, and the unit from x to y. */
+/* Cores x and y, their parts and points, and the unit vector from x to y. */
 typedef struct Touch {
     const sti_Core *x, *y;
     Part part_x, part_y;
@@ -220,8 +222,8 @@ static bool unit_between(st_Vec3 from, st_Vec3 to, double least, st_Vec3 *m)
 typedef struct Line {
     st_Vec3 at, u; /* a point, and the unit along it                                               */
     double sine;   /* outward normal . u                                                           */
-    double radius; /* around it                                                                    */
-    double lo, hi; /* where it ends, from `at` along u; of a cone not used                         */
+    double radius; /* radius around it */
+    double lo, hi; /* its ends, from `at` along u; not used for a cone */
 } Line;
 
 static Line parts_line_of(const sti_Core *core, Part part)
@@ -265,7 +267,8 @@ static double place_between(const st_Vec3 end[2], st_Vec3 p)
     return dot(way, sub(p, end[0])) / dot(way, way);
 }
 
-/* Rim z of y against a line of x: the largest separation over the circle m . u = sine. w is m across u. */
+/* Rim z of y against a line of x: finds the largest separation over the circle m . u = sine. w is m perpendicular to
+ * u. */
 static bool rim_on_line(Touch *t, const Line *line, double z, st_Vec3 start)
 {
     const sti_Core *y = t->y;
@@ -293,17 +296,17 @@ static bool rim_on_line(Touch *t, const Line *line, double z, st_Vec3 start)
     return false;
 }
 
-/* x's point under on_y, on the ruling of a line that holds the nearest one. */
+/* x's point below on_y, on the ruling of a line that contains the nearest one. */
 static void foot_on_ruling(Touch *t, const Line *line)
 {
     st_Vec3 end[2];
     ruling(t->x, t->part_x, line, t->m, end);
     const double s = place_between(end, t->on_y);
-    /* beyond an end the points do not match: that is seen later */
+    /* beyond an end the points do not match, which is checked later */
     t->on_x = add(end[0], scale(fmin(fmax(s, 0), 1), sub(end[1], end[0])));
 }
 
-/* Two lines side by side, cylinders' or edges': over the part that they share, at an end of it, or where they cross. */
+/* Two parallel lines, of cylinders or edges: over their common part, at one end of it, or where they cross. */
 static bool meet_parallel(Touch *t, const Line *x, const Line *y)
 {
     Line other = *y;
@@ -328,14 +331,14 @@ static bool meet_parallel(Touch *t, const Line *x, const Line *y)
     t->on_x = add(on_axis, scale(x->radius, t->m));
     t->on_y = sub(add(on_axis, d), scale(y->radius, t->m));
     if (crossing) return true;
-    /* an end of one on the line of the other: a corner has its direction already */
+    /* an end of one on the line of the other: a corner already has its direction */
     const bool end_of_x = s == lo ? lo == x->lo : hi == x->hi;
     const bool upper = (end_of_x || dot(x->u, y->u) > 0) == (s == hi);
     Touch end = *t;
     const Line *line = x;
     if (end_of_x) end = seen_from_y(t), line = y;
     if (end.part_y.kind == PART_EDGE) {
-        /* across the line of the other exactly */
+        /* exactly perpendicular to the line of the other */
         const st_Vec3 corner = end_of_x ? on_axis : add(other.at, scale(s == hi ? other.hi : other.lo, other.u));
         const st_Vec3 over = sub(corner, line->at), out = sub(over, scale(dot(over, line->u), line->u));
         end.m = scale(1 / norm(out), out);
@@ -394,13 +397,13 @@ static st_Vec3 rim_nearest(const sti_Core *core, double z, st_Vec3 p)
     return rim_lowest(core, z, sub(core->p, p), &across, &outward);
 }
 
-/* Newton's method for the largest separation of two rims: its slope is y - x across m, and it bends by the curvature of
- * both and by its own value.                                                                       */
+/* Newton's method for the largest separation of two rims: its gradient is the part of y - x perpendicular to m, and
+ * its Hessian has the curvature of both rims and its own value. */
 static bool meet_rims(Touch *t)
 {
     const double z_x = rim_height(t->x, t->part_x), z_y = rim_height(t->y, t->part_y);
     const st_Vec3 axis_x = t->x->axis[2], axis_y = t->y->axis[2], centre_y = add(t->y->p, scale(z_y, axis_y));
-    /* from point to nearest point, to begin with; m is across both tangents if these are not parallel */
+    /* the initial m: from point to nearest point; perpendicular to both tangents if these are not parallel */
     st_Vec3 outward_x, outward_y;
     t->on_x = rim_nearest(t->x, z_x, centre_y);
     t->on_y = rim_nearest(t->y, z_y, t->on_x);
@@ -497,7 +500,7 @@ static bool is_over_face(const sti_Core *core, Part part, st_Vec3 p)
     return true;
 }
 
-/* Two faces whose angle makes no difference: a point of both. */
+/* Two faces with a negligible angle: finds a common point. */
 static bool common_point(const Touch *t, double tilt, st_Vec3 *p)
 {
     const sti_Core *x = t->x, *y = t->y;
@@ -513,8 +516,8 @@ static bool common_point(const Touch *t, double tilt, st_Vec3 *p)
     return t->part_x.kind == PART_DISC || t->part_y.kind == PART_DISC;
 }
 
-/* x's face against whatever of y is lowest over it. If y has a face that is turned away by less than TILT, the one
- * along which they are separated more has the normal, the first core's where it makes no difference.  */
+/* x's face against the lowest part of y over it. If y has a face that is turned by less than TILT, the face with the
+ * larger separation gives the normal, and in a tie that of the first core. */
 static bool meet_face(Touch *t, bool x_is_first)
 {
     t->m = face_normal(t->x, t->part_x);
@@ -542,7 +545,7 @@ static bool meet_face(Touch *t, bool x_is_first)
 
 /* ---- the distance -------------------------------------------------------------------------------- */
 
-/* Of an edge or a rim: the unit along it, how strongly it bends, and how far it goes on to either side. */
+/* For an edge or a rim: the unit vector along it, its curvature, and how far it continues to both sides. */
 static st_Vec3 sharp_way(const sti_Core *core, Part part, st_Vec3 on, double *bend, double *goes_on)
 {
     if (part.kind == PART_RIM) {
@@ -565,7 +568,7 @@ static bool sharp_is_least(const Touch *t, double d)
     const st_Vec3 way_y = sharp_way(t->y, t->part_y, t->on_y, &bend_y, &on_y), across = cross(way_x, way_y);
     const double square = dot(across, across), rho = PATCH * d, reaches = fmin(on_x, on_y);
     if (!((bend_x + bend_y) * d <= FLAT * square) || !(rho * rho <= reaches * reaches * square)) return false;
-    const double top = d * (1 - 0.5 * FLAT * PATCH * PATCH); /* the rim of the patch is no lower */
+    const double top = d * (1 - 0.5 * FLAT * PATCH * PATCH); /* the rim of the patch is at least this high */
     const st_Vec3 behind = sub(sti_support(t->x, scale(-1, t->m)), sti_support(t->y, t->m));
     const double W = -dot(t->m, behind), ell = norm(add(behind, scale(W, t->m))), wide = rho + ell, high = W + top;
     return W > 0 && rho * W - ell * top > ROOM * d * sqrt(wide * wide + high * high);
@@ -574,7 +577,7 @@ static bool sharp_is_least(const Touch *t, double d)
 uint32_t sti_parts_along(const sti_Core *a, const sti_Core *b, st_Vec3 n)
 {
     Part of_a = part_along(a, n), of_b = part_along(b, scale(-1, n));
-    const Part anything = {PART_POINT, 0}; /* under a face: meet_face() looks for itself */
+    const Part anything = {PART_POINT, 0}; /* under a face: meet_face() finds the part itself */
     if (of_a.kind >= PART_DISC && of_b.kind < PART_DISC) of_b = anything;
     if (of_b.kind >= PART_DISC && of_a.kind < PART_DISC) of_a = anything;
     const uint32_t bits_a = pack_part(of_a), bits_b = pack_part(of_b);

@@ -1,7 +1,7 @@
-/* collide/narrow/plane.c -- a half space against everything bounded: the heights of corners and of lowest points.
+/* collide/narrow/plane.c -- a half space against any bounded shape: the heights of corners and of lowest points.
  *
- * The distance of a face to a plane is not smooth in the angle; the heights of its corners are. So each corner
- * is a contact of its own, found whatever the tilt.
+ * The distance of a face to a plane is not smooth in the angle; the heights of its corners are. So each corner is a
+ * separate contact, found at any tilt.
  */
 #include "collide/narrow/ball.h"
 #include "collide/narrow/manifold.h"
@@ -24,7 +24,7 @@ static st_Status try_point(const Against *plane, st_Vec3 p, uint32_t feature)
     return sti_points_add(plane->out, (sti_ContactPoint){gap, p, plane->n, feature % STI_FEATURES}, plane->err);
 }
 
-/* Corners of the triangles whose boxes come below a height along n, in mesh axes, some more than once: into a list. */
+/* Lists corners of the triangles whose boxes reach below a height along n, in mesh axes, some more than once. */
 typedef struct Below {
     const sti_Mesh *mesh;
     sti_Points *out;
@@ -54,7 +54,7 @@ static st_Status try_mesh(const Against *plane, const sti_Mesh *mesh, st_Pose po
     sti_Points *out = plane->out;
     const int first = out->n, first_list = out->n_list;
     const double above = dot(plane->n, sub(pose.p, plane->on)); /* the mesh's origin */
-    /* some more than needed, for the rounding of another order */
+    /* a few more than needed, because another order rounds differently */
     const sti_Bounds *b = &mesh->tree.node[0].bounds;
     const double height = plane->how->margin - above + 1e-12 * (fabs(above) + fmax(norm(b->lo), norm(b->hi)));
     Below below = {mesh, out, ST_OK, plane->err};
@@ -97,8 +97,8 @@ st_Status sti_plane_shape(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
         return ST_OK;
     }
     if (!core_is_smooth(&core)) {
-        /* The lowest point of each rim (of the rim and the apex), and, standing nearly upright, eight points of the
-         * lower rim: the lowest alone would wander about under a standing cylinder.                       */
+        /* The lowest point of each rim (of the rim and the apex), and, if nearly upright, eight points of the lower
+         * rim: a single lowest point would move around under a standing cylinder. */
         st_Vec3 down = scale(-1, plane.n), z = core.axis[2];
         for (int end = 0; end < 2; end++) {
             const bool apex = core.kind == STI_CORE_CONE && end == 1;

@@ -1,23 +1,24 @@
-/* collide/narrow/polish.c -- the last digits of the signed distance where a core is round.
+/* collide/narrow/polish.c -- improves the signed distance to the last digits if a core is round.
  *
  * The gap is the largest separation over all directions, f(n) = min over b of n.b - max over a of n.a. GJK and the
- * expanding polytope end near the best n; since f is flat there, the gap is then good but points and normal are
- * known to half the digits only. So the condition of the maximum is solved instead: the parts that touch (a vertex,
- * a point of an edge, of a rim, of a cylinder's or cone's straight line, of an ellipsoid) are guessed, and
+ * expanding polytope end near the best n; since f is flat there, the gap is then accurate but points and normal have
+ * only half the digits. So the condition of the maximum is solved instead: the parts that touch (a vertex, a point of
+ * an edge, of a rim, of a cylinder's or cone's straight line, of an ellipsoid) are guessed, and
  *
- *     b - a  is along n,      a = a(s),   n . da/ds = 0   where a is on an edge, a line or a rim, likewise b = b(t),
+ *     b - a  is along n,      a = a(s),   n . da/ds = 0   if a is on an edge, a line or a rim, likewise b = b(t),
  *
- * is solved for n and the places s, t by Newton's method (a cylinder's line also moves with n). Places on the parts
- * and no loss of f show that the guess was right. Faces and discs have their normal, which is tried as it is.
+ * is solved for n and the parameters s, t by Newton's method (a cylinder's line also moves with n). The guess was
+ * right if the parameters are on the parts and f is not lower. Faces and discs have a fixed normal, which is tried
+ * directly.
  */
 #include "collide/narrow/manifold.h"
 
-#define NEAR       0.02 /* an edge or line counts as a guess when it is this close to being across n [rad]     */
+#define NEAR       0.02 /* an edge or line is a guess if it is this close to being perpendicular to n [rad] */
 #define MAX_PARTS  8    /* guesses for one core                                                                */
 #define MAX_ROUNDS 12
-#define MAX_TURN   0.3   /* of n in one Newton step [rad]                                                       */
-#define SOLVED     5e-10 /* of b - a across n, relative to the sizes                                            */
-#define ROUNDING   1e-13 /* of f, likewise                                                                      */
+#define MAX_TURN   0.3   /* largest rotation of n in one Newton step [rad] */
+#define SOLVED     5e-10 /* limit of b - a perpendicular to n, relative to the sizes */
+#define ROUNDING   1e-13 /* limit of the loss of f, likewise */
 
 static bool is_better(const sti_Core *a, const sti_Core *b, st_Vec3 n, sti_Distance *d)
 {
@@ -37,7 +38,7 @@ typedef enum PartKind { PART_VERTEX, PART_EDGE, PART_RIM, PART_RULING, PART_SMOO
 typedef struct Part {
     PartKind kind;
     st_Vec3 p, q; /* a vertex; the ends of an edge                                                 */
-    double z;     /* where the rim is along the axis                                               */
+    double z;     /* position of the rim along the axis */
 } Part;
 
 typedef struct Parts {
@@ -55,10 +56,10 @@ static bool has_place(const Part *part)
     return part->kind == PART_EDGE || part->kind == PART_RULING || part->kind == PART_RIM;
 }
 
-/* The ends of a straight part for the outward direction m; twice the same where it is a point. */
+/* The ends of a straight part for the outward direction m; equal if it is a point. */
 static void ends_of(const sti_Core *core, const Part *part, st_Vec3 m, st_Vec3 end[2])
 {
-    end[0] = part->p, end[1] = part->q; /* a vertex, an edge: as they are */
+    end[0] = part->p, end[1] = part->q; /* a vertex, an edge: fixed */
     switch (part->kind) {
     case PART_VERTEX:
     case PART_EDGE:
@@ -75,8 +76,8 @@ static void ends_of(const sti_Core *core, const Part *part, st_Vec3 m, st_Vec3 e
     }
 }
 
-/* The point at a place of a part, and the way that the part goes there: s from end to end, the angle around a rim.
- * The way of a point is 0.                                                                        */
+/* The point at a parameter of a part, and the tangent there: s from end to end, or the angle around a rim. The
+ * tangent of a point is 0. */
 static st_Vec3 point_at(const sti_Core *core, const Part *part, st_Vec3 m, double place, st_Vec3 *way)
 {
     if (part->kind == PART_RIM) {
@@ -90,7 +91,7 @@ static st_Vec3 point_at(const sti_Core *core, const Part *part, st_Vec3 m, doubl
     return add(end[0], scale(place, *way));
 }
 
-/* The place to start from: that of p, a point known to be near; around a rim, where m looks, if it does. */
+/* The initial parameter: that of p, a point known to be near; around a rim, the direction of m, if it has one. */
 static double place_near(const sti_Core *core, const Part *part, st_Vec3 m, st_Vec3 p)
 {
     st_Vec3 end[2];
@@ -111,12 +112,12 @@ static bool same_point(st_Vec3 a, st_Vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-/* The parts that may be farthest along m, likeliest first. */
+/* The parts that may be farthest along m, the most likely first. */
 static void guess_parts(const sti_Core *core, st_Vec3 m, Parts *parts)
 {
     parts->n = 0;
     if (core_is_polytope(core)) {
-        /* The farthest vertex, and the edges from it that lie across m, with their other ends. */
+        /* The farthest vertex, and the edges from it that are perpendicular to m, with their other ends. */
         st_Vec3 top = sti_support(core, m), beside[2];
         polish_guess(parts, (Part){.kind = PART_VERTEX, .p = top, .q = top});
         for (int k = 0; k < sti_core_edge_count(core); k++) {
@@ -164,7 +165,7 @@ static st_Vec3 polish_turned(const Meeting *meet, const double x[4])
     return scale(1 / norm(n), n);
 }
 
-/* r[0], r[1]: b - a across n; r[2], r[3]: the ways along the parts are across n; a point's place is 0. */
+/* r[0], r[1]: b - a perpendicular to n; r[2], r[3]: tangents of the parts along n; the parameter of a point is 0. */
 static void residual(const Meeting *meet, const double x[4], double r[4], st_Vec3 on[2])
 {
     st_Vec3 n = polish_turned(meet, x);
@@ -177,10 +178,10 @@ static void residual(const Meeting *meet, const double x[4], double r[4], st_Vec
     r[0] = dot(meet->u, across), r[1] = dot(meet->w, across);
 }
 
-/* One step from x, derivatives by differences; n, u, w move along, so that x[0] = x[1] = 0 again. */
+/* One step from x, with derivatives by differences; n, u, w follow, so that x[0] = x[1] = 0 again. */
 static void newton_step(Meeting *meet, double x[4], const double r[4])
 {
-    const double e = 1e-6; /* nearly parallel lines need J to 1e-10, Newton does not need its last digits */
+    const double e = 1e-6; /* nearly parallel lines need J to 1e-10; Newton does not need its last digits */
     double J[4][5], step[4];
     for (int j = 0; j < 4; j++) {
         double near[4] = {x[0], x[1], x[2], x[3]}, r_near[4];
@@ -193,7 +194,7 @@ static void newton_step(Meeting *meet, double x[4], const double r[4])
     for (int i = 0; i < 4; i++)
         J[i][4] = r[i];
 
-    /* J x = -r by elimination with full pivoting; what the rank does not reach stays as it is. */
+    /* J x = -r by elimination with full pivoting; unknowns beyond the rank stay unchanged. */
     int column[4] = {0, 1, 2, 3}, rank = 0;
     double largest = 0;
     for (; rank < 4; rank++) {
@@ -233,7 +234,7 @@ static void newton_step(Meeting *meet, double x[4], const double r[4])
     x[0] = x[1] = 0;
 }
 
-/* Do the two parts meet, at places on them, without loss of f? */
+/* Do the two parts touch, at parameters on them, without loss of f? */
 static bool try_parts(const sti_Core *a, const sti_Core *b, const Part *on_a, const Part *on_b, sti_Distance *d)
 {
     Meeting meet = {.core = {a, b}, .part = {*on_a, *on_b}, .n = d->normal, .size = a->size + b->size};
@@ -245,7 +246,7 @@ static bool try_parts(const sti_Core *a, const sti_Core *b, const Part *on_a, co
         st_Vec3 on[2];
         residual(&meet, x, r, on);
         double miss = fmax(fmax(fabs(r[0]), fabs(r[1])), fmax(fabs(r[2]), fabs(r[3])));
-        if (!(miss < least)) break; /* rounding has the word */
+        if (!(miss < least)) break; /* limited by rounding */
         bool slow = least <= SOLVED * meet.size && miss > 0.1 * least;
         least = miss;
         best.normal = meet.n, best.a = on[0], best.b = on[1];
@@ -257,13 +258,13 @@ static bool try_parts(const sti_Core *a, const sti_Core *b, const Part *on_a, co
     for (int side = 0; side < 2; side++)
         if (meet.part[side].kind != PART_RIM && !(places[side] >= -SOLVED && places[side] <= 1 + SOLVED)) return false;
     double gap = core_separation(a, b, best.normal), apart = dot(best.normal, sub(best.b, best.a));
-    /* no loss of f, and no other part farther out than the two */
+    /* f is not lower, and no other part is farther out than the two */
     if (!(gap >= d->gap - ROUNDING * meet.size) || !(fabs(apart - gap) <= SOLVED * meet.size)) return false;
     d->gap = gap, d->normal = best.normal, d->a = best.a, d->b = best.b;
     return true;
 }
 
-/* ---- nearer first -------------------------------------------------------------------------------- */
+/* ---- improving the direction ---------------------------------------------------------------------- */
 
 /* Gradient of f on the sphere, in the tangents u and w. */
 static void slope(const sti_Core *a, const sti_Core *b, st_Vec3 n, st_Vec3 u, st_Vec3 w, double out[2])
@@ -273,7 +274,7 @@ static void slope(const sti_Core *a, const sti_Core *b, st_Vec3 n, st_Vec3 u, st
     out[0] = dot(u, across), out[1] = dot(w, across);
 }
 
-/* Newton on f itself; a short step uphill where that is no maximum. */
+/* Newton's method on f; a short step uphill if that finds no maximum. */
 static void climb(const sti_Core *a, const sti_Core *b, sti_Distance *d)
 {
     const double e = 1e-6;
@@ -297,8 +298,8 @@ static void climb(const sti_Core *a, const sti_Core *b, sti_Distance *d)
     }
 }
 
-/* Directions in which a core has a whole face, disc or line at its surface. `sign` 1: core is a, whose surface
- * sees n; -1: core is b.                                                                          */
+/* Directions for which a core has a whole face, disc or line at its surface. `sign` 1: core is a, with surface
+ * towards n; -1: core is b. */
 static void snap(const sti_Core *a, const sti_Core *b, const sti_Core *core, double sign, sti_Distance *d)
 {
     st_Vec3 m = scale(sign, d->normal), z = core->axis[2];
@@ -332,7 +333,7 @@ static st_Vec3 nearest_on_loop(const st_Vec3 *corner, int n, st_Vec3 m, st_Vec3 
     return inside ? c : best;
 }
 
-/* Is what the core has farthest along m a whole disc? */
+/* Is the part of the core farthest along m a whole disc? */
 static bool is_disc(const sti_Core *core, st_Vec3 m, double slack)
 {
     bool cone = core->kind == STI_CORE_CONE;
@@ -340,7 +341,7 @@ static bool is_disc(const sti_Core *core, st_Vec3 m, double slack)
     return norm(cross(m, core->axis[2])) * core->extent <= slack && !(cone && dot(m, core->axis[2]) > 0);
 }
 
-/* The point nearest to c of all that the core has farthest along m; c is moved into their plane. */
+/* The point nearest to c among all points farthest along m; c is moved into their plane. */
 static st_Vec3 nearest_of_farthest(const sti_Core *core, st_Vec3 m, st_Vec3 c, double slack)
 {
     sti_Feature feature;
@@ -358,8 +359,8 @@ static st_Vec3 nearest_of_farthest(const sti_Core *core, st_Vec3 m, st_Vec3 c, d
     return n > 0 ? nearest_on_loop(farthest, n, m, c) : top;
 }
 
-/* The normal is a disc's or a face's: the point is one that the other has nearest to it. Over a disc, the one
- * nearest to its middle; over a face, the one nearest to where the points were found before.       */
+/* The normal is that of a disc or a face: the contact point is one of the other core's nearest points. Over a disc
+ * it is the one nearest to its middle; over a face the one nearest to the points found before. */
 static void points_on_flat(const sti_Core *a, const sti_Core *b, sti_Distance *d)
 {
     double slack = SOLVED * (a->size + b->size);

@@ -5,18 +5,18 @@
  *
  *     x_k = sum l_i x_i  and  g_k >= sum l_i g_i    =>    g_k + h u_k >= sum l_i (g_i + h u_i) >= 0
  *
- * for every motion: point k can be left out. Nor is it needed for its force: f at x_k is the same load as l_i f at x_i,
- * each within its friction cone. The points (x, g) that cannot be left out are the corners of the lower side of
- * their convex hull. Potra et al. 2006, section 10.4, reports such a filter without its details.
+ * for every motion: point k can be left out. Its force is not needed either: f at x_k is the same load as l_i f at x_i,
+ * each within its friction cone. The points (x, g) that must be kept are the corners of the lower side of their convex
+ * hull. Potra et al. 2006, section 10.4, reports such a filter without its details.
  *
  *        g |   x    x      x is above the hull of the others: redundant
  *          |  o  x    o
  *          |_____o________ across n
  *
- * Corners are found one after another (Clarkson 1994): a point that is in the hull of the corners known so far is left
- * out. For any other one there is a direction in which it is farther than they are, and the farthest of all
- * points in that direction is the next corner. So each point is tried against few others: m points with k corners cost
- * m k. Points are taken as implied up to TOLERANCE, since triangulated faces are flat up to rounding.
+ * Corners are found one after another (Clarkson 1994): a point in the hull of the corners found so far is left out.
+ * For any other there is a direction in which it is farther than they are, and the farthest of all points in that
+ * direction is the next corner. So each point is tried against few others: m points with k corners cost m k. Points
+ * are taken as implied up to TOLERANCE, since triangulated faces are flat up to rounding.
  */
 #include "collide/narrow/manifold.h"
 #include "collide/narrow/narrow.h"
@@ -24,9 +24,9 @@
 #define SAME_NORMAL 1e-3 /* [rad] */
 #define TOLERANCE   1e-6 /* of the size of the patch */
 #define ROUNDING    1e-12
-#define MAX_CORNERS 64 /* of one patch; further points that these do not imply are all kept */
+#define MAX_CORNERS 64 /* of one patch; further points that are not implied are all kept */
 
-/* A point as (x, g): across the normal, and up along it. */
+/* A point as (x, g): perpendicular to the normal, and along it. */
 typedef struct Lift {
     st_Vec3 origin, across[2];
     double size;
@@ -38,8 +38,8 @@ static st_Vec3 lifted(const Lift *lift, const sti_ContactPoint *p)
     return vec3(dot(lift->across[0], d), dot(lift->across[1], d), p->gap);
 }
 
-/* Is a point in the hull of the corners, or above it? If not, the direction in which it is beyond all of them. The
- * distance of the hull from everything below the point says it. */
+/* Is a point in the hull of the corners, or above it? If not, the direction in which it is beyond all of them.
+ * Decided by the distance of the hull from the half line below the point. */
 static bool is_implied(const st_Vec3 *corner, int n, st_Vec3 p, double size, st_Vec3 *direction)
 {
     const sti_Facets facets = {.n_vertices = n, .vertex = corner};
@@ -56,7 +56,7 @@ static bool is_implied(const st_Vec3 *corner, int n, st_Vec3 p, double size, st_
     return false;
 }
 
-/* The corners among points of one normal, to the front. */
+/* Moves the corners among points of one normal to the front. */
 static int keep_corners(sti_ContactPoint *p, int n)
 {
     Lift lift = {p[0].point, {orthogonal(p[0].normal)}, 0};
@@ -65,7 +65,7 @@ static int keep_corners(sti_ContactPoint *p, int n)
     lift.across[1] = cross(p[0].normal, lift.across[0]);
     for (int k = 0; k < n; k++)
         lift.size = fmax(lift.size, norm(sub(lifted(&lift, &p[k]), lifted(&lift, &p[0]))));
-    if (!(lift.size > 0)) return 1; /* all at one place */
+    if (!(lift.size > 0)) return 1; /* all coincide */
     while (kept < n && kept < MAX_CORNERS) {
         if (kept > 0 && is_implied(corner, kept, lifted(&lift, &p[kept]), lift.size, &direction)) {
             p[kept] = p[--n];
@@ -80,8 +80,8 @@ static int keep_corners(sti_ContactPoint *p, int n)
         corner[kept++] = lifted(&lift, &found);
     }
     if (kept < n) return n;
-    /* Of points that were equally far, one between others may have come first. The nearest of all, which is the first,
-     * goes only where another is as near: the smallest gap is the distance of the shapes. */
+    /* Of equally far points, one between others may have come first. The nearest of all, which is the first, is
+     * dropped only if another is as near: the smallest gap is the distance of the shapes. */
     double nearest = INFINITY;
     for (int k = 1; k < kept; k++)
         nearest = fmin(nearest, corner[k].z);

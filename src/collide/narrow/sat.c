@@ -2,29 +2,29 @@
  *
  *     gap = max over n of ( min over b of n.b - max over a of n.a ).
  *
- * Where they overlap this is minus the depth of the origin in A - B, whose faces are those of A, those of
- * -B, and one for every edge of A and edge of B whose arcs cross on the sphere of normals (Gregorius 2013):
- * with normals p, q beside the edge of A and r, s (negated) beside that of B, the arcs cross where
+ * If they overlap this is minus the depth of the origin in A - B, whose faces are those of A, those of -B, and one for
+ * every edge of A and edge of B whose arcs cross on the sphere of normals (Gregorius 2013): with normals p, q beside
+ * the edge of A and r, s (negated) beside that of B, the arcs cross where
  *
  *     (p x q).r and (p x q).s differ in sign, (r x s).p and (r x s).q differ, and both arcs share a hemisphere.
  *
- * Nothing is searched, so nothing can be missed: deep, nested, and thin pairs come out exactly.
+ * Nothing is searched iteratively, so nothing can be missed: deep, nested, and thin pairs are exact.
  *
- * Not all of it need be looked at. Along any n let the depth be d = max n.a - min n.b > 0. The face of A - B that is
+ * Not all of them need be checked. Along any n let the depth be d = max n.a - min n.b > 0. The face of A - B that is
  * nearest to the origin is no farther than d and is met by the origin's foot p = a - b, so that
  *
  *     n.a >= n.b - |p| >= min n.b - d = max n.a - 2 d,      and likewise   n.b <= min n.b + 2 d:
  *
- * faces and edges count that reach into a slab of twice the depth under either surface, a few where the overlap is
- * shallow. What n was does not change the answer: ties are kept. (This holds where they do overlap: the face that
- * separates two polytopes can be anywhere.) So a good n is worth looking for: sti_sat_nearby tries
- * the faces and the pairs of edges at the two corners that are farthest along a guess.
+ * only faces and edges that reach into a slab of twice the depth under either surface count: a few if the overlap is
+ * shallow. The choice of n does not change the result: ties are kept. (This holds only if they overlap: the face
+ * that separates two polytopes can be anywhere.) So it pays to find a good n: sti_sat_nearby tries the faces and the
+ * pairs of edges at the two corners that are farthest along a guess.
  */
 #include "collide/narrow/support.h"
 
-/* A face of A - B whose edges are this close to parallel is one of the faces' own, up to rounding. */
+/* A face of A - B from edges this close to parallel is a face of A or B, up to rounding. */
 #define PARALLEL 1e-10
-#define GATHERED 64 /* edges of b at a time */
+#define GATHERED 64 /* edges of b per batch */
 
 typedef enum Axis { AXIS_FACE_A, AXIS_FACE_B, AXIS_EDGES, AXIS_OTHER } Axis;
 
@@ -35,12 +35,12 @@ typedef struct Best {
     st_Vec3 a[2], b[2]; /* edges */
 } Best;
 
-/* Points of a and b deep in the other. No axis separates a and b more than them: clearly less than the best so far,
- * or than the guess, and the axis need not be looked at any further.                               */
+/* Points of a and b deep in the other. No axis separates a and b more than these points. If that is clearly less
+ * than the best so far, or than the guess, the axis is skipped. */
 typedef struct Probes {
     st_Vec3 a, b;
-    double least; /* a separation that the best axis does not fall below                           */
-    double slack; /* clearly: rounding does not decide                                             */
+    double least; /* a lower bound of the best separation */
+    double slack; /* tolerance, so that rounding does not decide */
 } Probes;
 
 static bool sat_is_hopeless(const Probes *probes, double separation, const Best *best)
@@ -51,12 +51,12 @@ static bool sat_is_hopeless(const Probes *probes, double separation, const Best 
 /* The part of a core that can lie on the best face: vertices x with along . x >= level, in its axes. */
 typedef struct Slab {
     bool all;
-    uint64_t within; /* bit k: vertex k is, of the first 64                                        */
+    uint64_t within; /* bit k: vertex k is in the slab, for the first 64 */
     st_Vec3 along;
     double level;
 } Slab;
 
-/* Of the surface that looks along m; the depth is that of the pair. */
+/* The slab under the surface that faces m; the depth is that of the pair. */
 static Slab slab_under(const sti_Core *core, st_Vec3 m, double depth, double slack)
 {
     const sti_Facets *f = core->facets;
@@ -81,7 +81,7 @@ static bool vertex_counts(const Slab *slab, const sti_Core *core, int k)
     return dot(core->facets->vertex[k], slab->along) >= slab->level;
 }
 
-/* Faces of a against b; AXIS_FACE_B where a is the second of the pair. */
+/* Tries the faces of a against b; AXIS_FACE_B if a is the second of the pair. */
 static void sat_try_faces(const sti_Core *a, const sti_Core *b, const Slab *slab, const Probes *probes, Axis axis,
                           Best *best)
 {
@@ -100,12 +100,12 @@ static void sat_try_faces(const sti_Core *a, const sti_Core *b, const Slab *slab
     }
 }
 
-/* An edge that counts. Only its part in the slab can touch, from middle - half to middle + half. */
+/* An edge that counts. Only its part in the slab, from middle - half to middle + half, can touch. */
 typedef struct Edge {
     int index;
     st_Vec3 middle, half;
     double reach; /* |half|                                                                        */
-    bool made;    /* what follows is there                                                            */
+    bool made;    /* the next members are valid */
     st_Vec3 end[2], beside[2], way;
     double length;
 } Edge;
@@ -119,7 +119,7 @@ static void make_edge(const sti_Core *core, Edge *e)
     e->made = true;
 }
 
-/* Edge k, if it reaches into the slab. */
+/* Finds edge k, if it reaches into the slab. */
 static bool find_edge(const sti_Core *core, const Slab *slab, int k, Edge *e)
 {
     e->index = k;
@@ -138,15 +138,16 @@ static bool find_edge(const sti_Core *core, const Slab *slab, int k, Edge *e)
     return true;
 }
 
-/* Do the arcs of the two edges cross? Then their common normal is a face of A - B. Arcs that only touch
- * are counted: the axis is then a face's own as well.                                             */
+/* Do the arcs of the two edges cross? Then their common normal is a face of A - B. Arcs that only touch count, too:
+ * the axis is then also that of a face. */
 static bool arcs_cross(const Edge *a, const Edge *b)
 {
     /* p x q is along the edge of A, r x s along that of B: no cross products of normals needed */
     double cba = -dot(b->beside[0], a->way), dba = -dot(b->beside[1], a->way);
     double adc = dot(a->beside[0], b->way), bdc = dot(a->beside[1], b->way);
     double small_a = 1e-12 * a->length, small_b = 1e-12 * b->length;
-    return !((cba * dba > small_a * small_a) | (adc * bdc > small_b * small_b)); /* no way to guess either */
+    return !((cba * dba > small_a * small_a) |
+             (adc * bdc > small_b * small_b)); /* one expression, because a branch would be mispredicted */
 }
 
 static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, const sti_Core *core_b,
@@ -155,20 +156,20 @@ static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, 
     st_Vec3 n;
     if (sti_edges_axis(a->way, a->length, b->way, b->length, &n) <= PARALLEL) return;
     double along = dot(n, sub(b->end[0], a->end[0]));
-    /* Either sign of n can be the outer one, and at most one is a supporting direction of both. The lines'
-     * own separation bounds what the axis can give from above: most pairs end here.               */
+    /* Either sign of n can be the outer one, and at most one is a supporting direction of both. The separation of
+     * the lines is an upper bound for the axis: most pairs end here. */
     for (int sign = -1; sign <= 1; sign += 2) {
         st_Vec3 m = scale(sign, n);
         if (sign * along <= best->gap || sat_is_hopeless(probes, sign * along, best)) continue;
         if (sat_is_hopeless(probes, dot(m, sub(probes->b, probes->a)), best)) continue;
         double gap = core_separation(core_a, core_b, m);
-        /* only the edges that are farthest out: parallel ones behind them give the same axis */
+        /* only the outermost edges: parallel ones below them give the same axis */
         if (gap > best->gap && sign * along <= gap + 1e-10 * (core_a->size + core_b->size))
             *best = (Best){gap, m, AXIS_EDGES, {a->end[0], a->end[1]}, {b->end[0], b->end[1]}};
     }
 }
 
-/* By the product n of the directions: 1 - cos^2 of their angle would lose all digits where it is small. */
+/* Uses the cross product n of the directions: 1 - cos^2 of a small angle would lose all digits. */
 void sti_nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a, st_Vec3 *on_b)
 {
     st_Vec3 u = sub(a[1], a[0]), v = sub(b[1], b[0]), d = sub(b[0], a[0]), n = cross(u, v);
@@ -179,7 +180,7 @@ void sti_nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a,
 
 /* ---- pairs of edges ------------------------------------------------------------------------------ */
 
-/* Some of the edges that count, in order, and a ball that holds their parts in the slab. */
+/* Some of the edges that count, in order, and a ball that contains their parts in the slab. */
 typedef struct Edges {
     int n;
     Edge edge[GATHERED];
@@ -216,7 +217,7 @@ static void gather_edges(const sti_Core *core, const Slab *slab, int first, Edge
     out->radius = 0.5 * norm(sub(hi, lo));
 }
 
-/* Without those that are farther than `within` from all of the others. */
+/* Drops edges that are farther than `within` from all of the others. */
 static void drop_far_edges(Edges *edges, const Edges *others, double within)
 {
     int n = 0;
@@ -225,7 +226,7 @@ static void drop_far_edges(Edges *edges, const Edges *others, double within)
     edges->n = n;
 }
 
-/* ---- a better direction to look from ------------------------------------------------------------- */
+/* ---- a better initial direction ------------------------------------------------------------------- */
 
 #define MOST_SPOKES 16
 
@@ -242,8 +243,8 @@ static int edges_at_top(const sti_Core *core, st_Vec3 n, Edge edge[MOST_SPOKES])
     return count;
 }
 
-/* The axes of faces beside these edges, out of a: sign 1, or out of b: -1. `between` leads from one corner to the
- * other: no axis separates more than along that.                                                             */
+/* Tries the axes of faces next to these edges, out of a: sign 1, or out of b: -1. `between` leads from one corner to
+ * the other; no axis separates more than the distance along it. */
 static void look_along_faces(const sti_Core *a, const sti_Core *b, const Edge *edge, int n_edges, double sign,
                              st_Vec3 between, st_Vec3 *n, double *separation)
 {
@@ -289,7 +290,7 @@ void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *
     Slab slab_a = slab_under(a, guess, depth, slack), slab_b = slab_under(b, scale(-1, guess), depth, slack);
     sat_try_faces(a, b, &slab_a, &probes, AXIS_FACE_A, &best);
     sat_try_faces(b, a, &slab_b, &probes, AXIS_FACE_B, &best);
-    if (-best.gap < depth) { /* the faces know a better direction to look from */
+    if (-best.gap < depth) { /* the faces give a better initial direction */
         depth = -best.gap;
         slab_a = slab_under(a, best.normal, depth, slack);
         slab_b = slab_under(b, scale(-1, best.normal), depth, slack);
@@ -301,14 +302,14 @@ void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *
     const bool all = slab_a.all || slab_b.all;
     for (int first = 0; first < sti_core_edge_count(b); first += GATHERED)
         for (int from = 0; from < sti_core_edge_count(a); from += GATHERED) {
-            gather_edges(b, &slab_b, first, &of_b); /* anew: it is thinned out by those of a */
+            gather_edges(b, &slab_b, first, &of_b); /* again, because edges of a have removed some */
             gather_edges(a, &slab_a, from, &of_a);
             if (!all) {
                 drop_far_edges(&of_a, &of_b, within);
                 drop_far_edges(&of_b, &of_a, within);
             }
 
-            /* The two of the best axis are as near to each other as the axis is deep: `within`. */
+            /* The two edges of the best axis are as near to each other as its depth: `within`. */
             const bool prune = a->facets != NULL && b->facets != NULL;
             for (int i = 0; i < of_a.n; i++)
                 for (int j = 0; j < of_b.n; j++) {
@@ -321,17 +322,18 @@ void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *
         }
 
     if (!isfinite(best.gap)) {
-        /* Points and segments in line have no face and no pair of edges: across both, or from centre to centre. */
+        /* Collinear points and segments have no face and no pair of edges: use the direction across both, or from
+         * centre to centre. */
         st_Vec3 d = sub(b->p, a->p), axis = vec3(0, 0, 0);
         if (a->kind == STI_CORE_SEGMENT) axis = a->axis[a->along];
         if (b->kind == STI_CORE_SEGMENT) axis = b->axis[b->along];
         d = sub(d, scale(dot(d, axis), axis));
         double length = norm(d);
-        /* what rounding leaves of d has no direction */
+        /* a d that is only rounding has no direction */
         bool apart = length > 1e-12 * (a->size + b->size);
         st_Vec3 n = apart ? scale(1 / length, d) : orthogonal(dot(axis, axis) > 0 ? axis : vec3(1, 0, 0));
         best = (Best){.gap = core_separation(a, b, n), .normal = n, .axis = AXIS_OTHER};
-        /* the middle of what they share along the axis */
+        /* the middle of their common part along the axis */
         double at = dot(axis, sub(b->p, a->p)), lo = fmax(-a->size, at - b->size), hi = fmin(a->size, at + b->size);
         best.a[0] = add(a->p, scale(0.5 * (lo + hi), axis));
         best.b[0] = add(b->p, scale(0.5 * (lo + hi) - at, axis));

@@ -24,21 +24,21 @@ st_Status sti_sphere_capsule(const sti_Shape *a, st_Pose pose_a, const sti_Shape
     st_Vec3 axis = rotate(pose_b.q, b->of->family == STI_FAMILY_BARS ? vec3(1, 0, 0) : vec3(0, 0, 1));
     st_Vec3 d = sub(pose_a.p, pose_b.p);
     if (how->planar >= 0 && !(sti_is_in_plane(axis, how->planar) && dot(d, vec3_axis(how->planar)) == 0))
-        return sti_convex_convex(a, pose_a, b, pose_b, how, out, err); /* their shadows */
+        return sti_convex_convex(a, pose_a, b, pose_b, how, out, err); /* by their shadows */
     double s = fmin(fmax(dot(axis, d), -0.5 * b->length), 0.5 * b->length);
     st_Vec3 on_axis = add(pose_b.p, scale(s, axis)), from_a = sub(on_axis, pose_a.p);
     double distance = norm(from_a);
-    /* what rounding leaves of a way out has any direction, in a planar scene one across the plane */
+    /* a distance that is only rounding has an arbitrary direction, in a planar scene perhaps one across the plane */
     const bool on_it = how->planar >= 0 && distance <= 1e-12 * (b->length + norm(d));
-    /* the middle on the axis: any way across it is as good, in a planar scene those in the plane */
+    /* the centre is on the axis: any perpendicular direction is as good, in a planar scene those in the plane */
     st_Vec3 n = !on_it && distance > 0 ? scale(1 / distance, from_a)
                 : how->planar < 0      ? orthogonal(axis)
                                        : cross(vec3_axis(how->planar), axis);
     return add_if_near(distance - a->radius - b->radius, sub(on_axis, scale(b->radius, n)), n, 0, how, out, err);
 }
 
-/* Outside: the nearest point of the box. Inside: the nearest face; across the plane of a planar scene no
- * face counts. The normal is fixed in the box there, so the point must be the sphere's.           */
+/* Outside: the nearest point of the box. Inside: the nearest face, except faces across the plane of a planar scene.
+ * The normal is then fixed in the box, so the point must be the sphere's. */
 st_Status sti_sphere_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
                          sti_Points *out, st_Error *err)
 {
@@ -52,7 +52,7 @@ st_Status sti_sphere_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b,
     double distance = norm(d);
     if (distance > 0) {
         st_Vec3 n = core_to_world(box, scale(1 / distance, d));
-        if (how->planar >= 0 && !sti_is_in_plane(n, how->planar)) /* the box stands obliquely */
+        if (how->planar >= 0 && !sti_is_in_plane(n, how->planar)) /* the box is tilted out of the plane */
             return sti_convex_convex(a, pose_a, b, pose_b, how, out, err);
         return add_if_near(distance - a->radius, add(origin, add(box->p, core_to_world(box, q))), n, 0, how, out, err);
     }

@@ -1,7 +1,7 @@
 /* collide/narrow/support.h -- a convex shape placed in space: its core, and the radius around it.
  *
- * Coordinates are the world's axes about an origin near the pair, so that far from the world's origin no
- * digits are lost.
+ * Coordinates are in world axes relative to an origin near the pair, so that no digits are lost far from the world's
+ * origin.
  */
 #ifndef STI_CORE_H
 #define STI_CORE_H
@@ -18,27 +18,27 @@ typedef enum sti_CoreKind {
     STI_CORE_CYLINDER,
     STI_CORE_CONE,
     STI_CORE_ELLIPSOID,
-    STI_CORE_SMOOTH /* any other without faces and edges: by its descriptor's support function */
+    STI_CORE_SMOOTH /* any other shape without faces and edges: uses the support function of its descriptor */
 } sti_CoreKind;
 
 struct sti_Core {
     sti_CoreKind kind;
-    st_Vec3 p;         /* where its origin is                                                              */
+    st_Vec3 p;         /* position of its origin */
     st_Vec3 axis[3];   /* its x, y, z                                                                */
     st_Vec3 half;      /* box, ellipsoid                                                             */
     int along;         /* segment: which of its axes                                                 */
     double extent;     /* segment: half its length; cylinder, cone: radius                           */
     double lo, hi;     /* cylinder, cone: along z                                                    */
     double radius;     /* around the core                                                            */
-    double size;       /* no point of the core is farther from p                                     */
-    st_Vec3 corner[3]; /* triangle, segment: placed                                                */
+    double size;       /* upper bound for the distance of any point of the core from p */
+    st_Vec3 corner[3]; /* corners of a triangle or segment */
     const sti_Facets *facets;
-    const sti_Shape *shape; /* NULL: made of a triangle or a segment                                 */
+    const sti_Shape *shape; /* NULL: made from a triangle or a segment */
 };
 typedef struct sti_Core sti_Core;
 
 sti_Core sti_core(const sti_Shape *shape, st_Pose pose);
-/* The same from `known`, which is the core at the origin; NULL: not known. */
+/* Likewise from `known`, the core at the origin; NULL: not known. */
 static inline void core_place(const sti_Core *known, const sti_Shape *shape, st_Pose pose, sti_Core *out)
 {
     if (known == NULL) {
@@ -67,7 +67,7 @@ static inline bool core_is_polytope(const sti_Core *core)
 {
     return core->kind <= STI_CORE_HULL;
 }
-/* Neither faces nor edges nor corners. */
+/* It has neither faces nor edges nor corners. */
 static inline bool core_is_smooth(const sti_Core *core)
 {
     return core->kind >= STI_CORE_ELLIPSOID;
@@ -81,15 +81,15 @@ static inline st_Vec3 core_to_local(const sti_Core *core, st_Vec3 a)
     return vec3(dot(core->axis[0], a), dot(core->axis[1], a), dot(core->axis[2], a));
 }
 
-/* The unit n turned a little to be across the unit e: the cross product of nearly parallel edges is across either
- * only up to rounding over their angle, and a long edge makes much of that.                       */
+/* The unit vector n, turned slightly to be perpendicular to the unit vector e: the cross product of nearly parallel
+ * edges is perpendicular to both only up to rounding over their angle, and a long edge magnifies that. */
 static inline st_Vec3 sti_across(st_Vec3 n, st_Vec3 e)
 {
     n = sub(n, scale(dot(n, e), e));
     return scale(1 / norm(n), n);
 }
 
-/* Of the rim at height z of a cylinder or cone, the point farthest along d; any one where d is along the axis. */
+/* The point of the rim at height z of a cylinder or cone that is farthest along d; any point if d is along the axis. */
 static inline st_Vec3 core_rim_point(const sti_Core *core, st_Vec3 d, double z)
 {
     double x = dot(core->axis[0], d), y = dot(core->axis[1], d), across = sqrt(x * x + y * y);
@@ -130,17 +130,17 @@ typedef struct sti_Distance {
     double gap;        /* least distance, or minus the least translation that separates               */
     st_Vec3 normal;    /* unit, from a to b                                                           */
     st_Vec3 a, b;      /* points of the cores that realise it; b - a = gap normal                     */
-    double error;      /* how far the answer may be off: 0 up to rounding for polytopes [m]           */
-    bool beyond;       /* farther than asked for: only the normal is known, roughly                   */
-    bool flat;         /* of their shadows in a plane: in_plane.c                                     */
-    uint32_t features; /* of two polytopes, that make it: cached_features.c; 0: not known                  */
-    double room;       /* how far the cores may move and these features are still certain [m]; 0: not known */
-    double swing;      /* where there is room: how much faster than the cores the normal turns, at most    */
-    int rounds;        /* of GJK and of the expanding polytope, together                              */
+    double error;      /* error bound: 0 up to rounding for polytopes [m] */
+    bool beyond;       /* farther than requested: only an approximate normal is known */
+    bool flat;         /* distance of their shadows in a plane: in_plane.c */
+    uint32_t features; /* the features of two polytopes that realise it: cached_features.c; 0: not known */
+    double room;       /* how far the cores may move while these features stay valid [m]; 0: not known */
+    double swing;      /* if there is room: upper bound for the rotation of the normal relative to that of the cores */
+    int rounds;        /* iterations of GJK and of the expanding polytope together */
 } sti_Distance;
 
-/* gjk.c: false when the cores are closer than `touching` or overlap; then `simplex` feeds epa.c. Cores that are
- * farther than `beyond` are not followed to the end.                                              */
+/* gjk.c: returns false if the cores are closer than `touching` or overlap; then `simplex` is the input of epa.c. For
+ * cores farther than `beyond` the search ends early. */
 typedef struct sti_Simplex {
     int n;
     st_Vec3 a[4], b[4], w[4]; /* w = a - b                                                         */
@@ -149,12 +149,12 @@ typedef struct sti_Simplex {
 bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyond, sti_Simplex *simplex,
              sti_Distance *out);
 
-/* sat.c: the axis of largest separation of two polytopes. A unit `guess` near that axis makes it fast, and changes
- * nothing else as long as they overlap or touch, or are apart along the guess; 0: no guess, nothing is left out. */
+/* sat.c: the axis of largest separation of two polytopes. A unit `guess` near that axis makes it fast; the result is
+ * the same if they overlap or touch, or are apart along the guess. 0: no guess, all axes are checked. */
 void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *out);
-/* Of two hulls, from the unit n to the axis nearby that separates them most; returns how much. */
+/* For two hulls: improves the unit n to the nearby axis that separates them most; returns the separation. */
 double sti_sat_nearby(const sti_Core *a, const sti_Core *b, st_Vec3 *n);
-/* Across two edges, as a unit; returns the sine of their angle. */
+/* The unit vector perpendicular to two edges; returns the sine of their angle. */
 static inline double sti_edges_axis(st_Vec3 way_a, double length_a, st_Vec3 way_b, double length_b, st_Vec3 *n)
 {
     *n = cross(way_a, way_b);
@@ -162,11 +162,11 @@ static inline double sti_edges_axis(st_Vec3 way_a, double length_a, st_Vec3 way_
     if (length > 0) *n = sti_across(scale(1 / length, *n), scale(1 / length_a, way_a));
     return length / (length_a * length_b);
 }
-/* The pair of points of two lines, not parallel, that are nearest to each other. */
+/* The nearest points of two lines that are not parallel. */
 void sti_nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a, st_Vec3 *on_b);
 
-/* epa.c: penetration of any two cores, from a simplex near or around the origin. Where it ends before the answer is
- * certain, `others` are directions apart from each other that may be better still.                 */
+/* epa.c: penetration of any two cores, from a simplex near or around the origin. If it ends before the result is
+ * certain, `others` are different directions that may be better. */
 #define STI_MAX_DIRECTIONS 8
 typedef struct sti_Directions {
     int n;
@@ -174,48 +174,48 @@ typedef struct sti_Directions {
 } sti_Directions;
 void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out, sti_Directions *others);
 
-/* polish.c: from near the best direction to the best one, and to its points. */
+/* polish.c: improves a direction to the best one, and finds its points. */
 void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d);
 
-/* cached_features.c: the features of two polytopes that look along n and against it, as one number that is never 0; 0
- * where they are others than a face and a corner or two edges.                                          */
+/* cached_features.c: the features of two polytopes that face along n and against it, as one number that is never 0;
+ * 0 if they are not a face and a corner or two edges. */
 uint32_t sti_features_along(const sti_Core *a, const sti_Core *b, st_Vec3 n);
-/* The distance from these features, if it is certain that they make it. */
+/* The distance from these features, if it is proved that they realise it. */
 bool sti_features_distance(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out);
-/* The same, without proof, after moves within the `room` of a distance before. false: so near to touching that nothing
- * is certain.                                                                                        */
+/* Likewise without proof, after moves within the `room` of an earlier distance. false: so close to touching that
+ * nothing is certain. */
 bool sti_features_again(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out);
 
-/* part_distance.c: the same where one core is neither box nor hull; the two functions above call them. */
+/* part_distance.c: likewise if one core is neither box nor hull; called by the two functions above. */
 uint32_t sti_parts_along(const sti_Core *a, const sti_Core *b, st_Vec3 n);
 bool sti_parts_distance(const sti_Core *a, const sti_Core *b, uint32_t parts, double beyond, sti_Distance *out);
-/* The edge between two vertices, -1: none; how far inside a face a point of its plane is, negative: outside. */
+/* The edge between two vertices, -1: none; and how far a point of its plane is inside a face, negative: outside. */
 int sti_edge_between(const sti_Facets *f, const int end[2]);
 double sti_face_clearance(const sti_Core *core, int face, st_Vec3 p);
 
-/* Their axis, as a unit: a good guess where nothing is certain. */
+/* Their axis as a unit vector: a good guess if nothing is certain. */
 bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, st_Vec3 *n);
 
-/* What a distance is expected to be like. It makes finding it fast, and changes nothing else. */
+/* An estimate of the distance. It only speeds up the computation. */
 typedef struct sti_Guess {
     st_Vec3 normal;    /* a unit                                                                   */
     uint32_t features; /* 0: none                                                                  */
 } sti_Guess;
 
-/* distance.c: signed distance of any two cores; beyond `beyond`, only that it is, and a normal near the axis that
- * shows it. guess NULL: none.                                                                     */
+/* distance.c: signed distance of any two cores; if it is beyond `beyond`, only that fact and a normal near the
+ * separating axis. guess NULL: none. */
 void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const sti_Guess *guess, sti_Distance *out);
-/* Is p in a box or hull, or outside of it by `slack` at most? */
+/* Is p in a box or hull, or at most `slack` outside? */
 bool sti_core_holds(const sti_Core *core, st_Vec3 p, double slack);
-/* A separation so far beyond that no rounding on the way to the distance brings it back. */
+/* Is the separation so far beyond that no rounding in the distance can bring it back? */
 static inline bool core_is_beyond(double separation, double beyond, double size)
 {
     return separation > beyond + 1e-12 * size;
 }
 
-/* in_plane.c: the signed distance for motions across a world axis only, from that in space. */
+/* in_plane.c: computes the signed distance for motions across a world axis only, from that in space. */
 void sti_distance_in_plane(const sti_Core *a, const sti_Core *b, int axis, double beyond, sti_Distance *d);
-/* Up to what rounding makes of a direction that is. */
+/* Is n in the plane, up to rounding? */
 static inline bool sti_is_in_plane(st_Vec3 n, int axis)
 {
     return fabs(dot(n, vec3_axis(axis))) <= 1e-9;

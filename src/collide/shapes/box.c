@@ -19,7 +19,7 @@ static const st_Vec3 box_vertex[8] = {{-1, -1, -1}, {1, -1, -1}, {-1, 1, -1}, {1
                                       {-1, -1, 1},  {1, -1, 1},  {-1, 1, 1},  {1, 1, 1}};
 static const st_Vec3 box_normal[6] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
 static const double box_offset[6] = {1, 1, 1, 1, 1, 1};
-/* In units of the half extents: vertices are scaled on the way out, normals are not changed by it. */
+/* In units of the half extents: vertices are scaled when read, normals do not change. */
 static const sti_Facets box_facets = {
     8, 6, 12, box_vertex, box_face_first, box_face_vertex, box_normal, box_offset, box_edge, NULL, NULL};
 

@@ -37,7 +37,7 @@ static void capsule_core(const sti_Shape *shape, sti_Core *core)
     core_set_segment(core, 2, 0.5 * shape->length);
 }
 
-/* A tube and two balls; inside any of them is inside. The first one entered counts. */
+/* A tube and two balls: the ray enters the capsule where it first enters one of them. */
 static void capsule_ray(const sti_Shape *shape, sti_Ray *ray)
 {
     const double r = shape->radius, half = 0.5 * shape->length;

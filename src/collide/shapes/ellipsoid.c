@@ -1,4 +1,4 @@
-/* collide/shapes/ellipsoid.c -- semi-axes `half`; in a planar scene an ellipse. */
+/* collide/shapes/ellipsoid.c -- an ellipsoid with semi-axes `half`; in a planar scene an ellipse. */
 #include "collide/narrow/support.h"
 #include "collide/ray.h"
 #include "collide/surface.h"
@@ -13,7 +13,7 @@ static st_Status ellipsoid_compile(const st_ShapeDef *def, const st_Allocator *a
     return ST_OK;
 }
 
-/* Its supports along the axes. */
+/* Its support points along the axes. */
 static sti_Bounds ellipsoid_bounds(const sti_Shape *shape, st_Pose pose)
 {
     const st_Mat3 R = quat_matrix(pose.q);

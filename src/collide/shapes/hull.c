@@ -5,15 +5,15 @@
 
 #include <stdlib.h>
 
-/* `thick` is the least width of the polytope between one of its faces and the corner farthest from it; two edges across
- * each other can be nearer, by less than half.                                                    */
+/* `thick` is the least distance between a face of the polytope and the corner farthest from it; two edges across
+ * each other can be nearer, by less than half. */
 static st_Status hull_compile(const st_ShapeDef *def, const st_Allocator *allocator, sti_Shape *out, st_Error *err)
 {
     STI_TRY(sti_hull_create(def->points, def->n_points, allocator, &out->hull, err));
     const sti_Facets *f = &out->hull->facets;
     sti_shape_hold_points(f->vertex, f->n_vertices, out);
     out->thick = INFINITY;
-    for (int face = 0, far = 0; face < f->n_faces; face++) { /* until one is as far as the least width so far */
+    for (int face = 0, far = 0; face < f->n_faces; face++) { /* until a corner is as far as the least width so far */
         double deepest = 0;
         for (int k = 0, at = far; k < f->n_vertices && deepest < out->thick; k++, at = (at + 1) % f->n_vertices) {
             const double depth = f->offset[face] - dot(f->normal[face], f->vertex[at]);

@@ -1,5 +1,5 @@
-/* collide/shapes/list.h -- all shape types. A new one is a line here, a value of st_ShapeType and a file beside this.
- */
+/* collide/shapes/list.h -- all shape types. A new type needs a line here, a value of st_ShapeType and a file in this
+ * folder. */
 #ifndef STI_SHAPES_LIST_H
 #define STI_SHAPES_LIST_H
 

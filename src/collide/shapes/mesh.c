@@ -41,7 +41,7 @@ typedef struct MeshRay {
     bool hit;
 } MeshRay;
 
-/* Moeller & Trumbore 1997; a solid is entered from the front only. */
+/* Moeller & Trumbore 1997; a ray enters a solid from the front only. */
 static bool mesh_try_triangle(void *ctx, int item)
 {
     MeshRay *ray = ctx;
@@ -51,7 +51,7 @@ static bool mesh_try_triangle(void *ctx, int item)
     double det = dot(u, h), along = dot(t->normal, ray->d);
     if (det == 0 || (!ray->both_sides && along >= 0)) return true;
     double x = dot(w, h) / det, y = dot(ray->d, q) / det, s = dot(v, q) / det;
-    const double slack = 1e-12; /* no ray slips through between two triangles */
+    const double slack = 1e-12; /* so that no ray passes between two triangles */
     if (x < -slack || y < -slack || x + y > 1 + slack || s < 0 || s > ray->limit) return true;
     ray->limit = s;
     ray->normal = along < 0 ? t->normal : scale(-1, t->normal);
@@ -59,7 +59,7 @@ static bool mesh_try_triangle(void *ctx, int item)
     return true;
 }
 
-/* A height field has neither walls nor a floor that would show what is inside: it is a surface, like a sheet. */
+/* A height field has neither walls nor a floor that would hide its inside: it is a surface, like a sheet. */
 static void mesh_ray(const sti_Shape *shape, sti_Ray *ray)
 {
     const sti_Mesh *mesh = shape->mesh;
