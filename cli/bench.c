@@ -1,7 +1,7 @@
-/* stiction bench: how long a step of a scene takes, where the time goes, and how good the steps are.
+/* stiction bench: the time per step of a scene, by stages, and the quality of the steps.
  *
- * A scene runs several times. The run with the least CPU time is printed: disturbances only make a run slower. The
- * runs are the same to the last bit, so that what is said of their quality holds for all of them.
+ * A scene runs several times. The run with the least CPU time is printed, because disturbances only make a run
+ * slower. All runs have the same bits, so their quality is the same.
  */
 #include "json.h"
 #include "load.h"
@@ -20,7 +20,7 @@ static const char *const usual[] = {
     "walker",   "double-pendulum", "sphere",   "table",    "b_g20_implicit", "eulers-disk",
     "hourglass"};
 enum { N_USUAL = (int)(sizeof usual / sizeof usual[0]), RUNS = 3 };
-static const double long_enough = 3; /* seconds of a scene, after which it is not run again */
+static const double long_enough = 3; /* a scene that took so many seconds is not run again */
 
 typedef struct BenchOptions {
     TextList sets;
@@ -64,15 +64,15 @@ typedef struct Result {
     char *name;
     int bodies, joints;
     long long steps;
-    double cpu, longest; /* of a step: mean of the CPU time, most of the wall time [s] */
+    double cpu, longest; /* per step: mean CPU time, longest wall time [s] */
     double stage[ST_N_STAGES];
     int runs;
-    Tally tally; /* of the last run: they are alike */
+    Tally tally; /* of the last run: all are equal */
 } Result;
 
 /* ---- running ----------------------------------------------------------------------------------- */
 
-/* One run; false: it ended before its end. */
+/* One run; false: it stopped early. */
 static bool run_once(const BenchOptions *o, const Loaded *loaded, Tally *tally, double *longest, st_Error *err)
 {
     const st_SystemDef *def = &loaded->def;
@@ -91,7 +91,7 @@ static bool run_once(const BenchOptions *o, const Loaded *loaded, Tally *tally, 
     return ok;
 }
 
-/* A system of its own for each run: steps depend on those before. -1: go on. */
+/* Each run has its own system, because steps depend on earlier ones. -1: continue. */
 static int run_scene(const BenchOptions *o, const char *word, Result *result)
 {
     const long most = o->runs > 0 ? o->runs : RUNS;
@@ -129,7 +129,7 @@ static int run_scene(const BenchOptions *o, const char *word, Result *result)
     return -1;
 }
 
-/* ---- telling ----------------------------------------------------------------------------------- */
+/* ---- printing ---------------------------------------------------------------------------------- */
 
 static double sum_of_stages(const Result *result)
 {

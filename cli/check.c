@@ -1,4 +1,4 @@
-/* stiction check: read a scene, make its system, and say what is in it. */
+/* stiction check: reads a scene, makes its system, and prints its contents. */
 #include "choices.h"
 #include "load.h"
 #include "report.h"
@@ -57,7 +57,7 @@ static void take_stock(const Loaded *loaded, Contents *contents)
         st_JointDef joint;
         if (st_scene_joint(scene, (st_JointId){i}, &joint) != ST_OK) continue;
         contents->joints[joint.type]++;
-        if (joint.armature > 0) contents->count[1]--; /* its rotor moves as the joint does */
+        if (joint.armature > 0) contents->count[1]--; /* its rotor moves with the joint */
     }
 }
 
@@ -83,7 +83,7 @@ static const char *joint_name(int type)
     return st_joint_type_name((st_JointType)type);
 }
 
-/* What reading robots left out, a line each. */
+/* Prints features of robots that were not imported, one per line. */
 static void print_remarks(const char *remarks)
 {
     while (remarks != NULL && *remarks != '\0') {
@@ -108,8 +108,8 @@ static void put_remarks(Json *json, const char *remarks)
     put_close_array(json);
 }
 
-/* Overlaps, open joints, jumps in speed and coordinates outside their limits, of the first state, the first ones by
- * name. */
+/* Prints overlaps, open joints, jumps in speed and coordinates outside their limits in the initial state; the first
+ * ones by name. */
 #define SHOWN_FLAWS 20
 
 static void flaw_text(const Loaded *loaded, const st_Flaw *flaw, char *out, size_t size)
@@ -133,7 +133,7 @@ static void flaw_text(const Loaded *loaded, const st_Flaw *flaw, char *out, size
                  joint.name, flaw->size, joint.motor.type == ST_MOTOR_MOTION ? " in the speed of its motion" : "");
 }
 
-/* Positions that a table prescribes, linear in between: speed jumps at its entries. */
+/* Prescribed positions from a table are linear in between, so their speed jumps at its entries. */
 static void print_corners(const Loaded *loaded)
 {
     for (int k = 1; k <= st_scene_joint_count(loaded->scene); k++) {
@@ -237,7 +237,7 @@ static void print_failure(const char *word, const Loaded *loaded, const st_Error
     put_text(&json, "status", st_status_name(err->status));
     put_integer(&json, "line", err->line);
     put_text(&json, "message", err->message);
-    put_open_array(&json, "errors"); /* all of the scene */
+    put_open_array(&json, "errors"); /* all errors of the scene */
     for (int k = 0; k < n && k < MOST_ERRORS; k++)
         put_text(&json, NULL, errors[k].message);
     put_close_array(&json);

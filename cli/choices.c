@@ -23,7 +23,7 @@ void setting_text(const st_Setting *setting, const st_SettingValue *value, char 
     }
 }
 
-/* What the preset of `def` is by itself. */
+/* The settings of the preset of `def` alone. */
 static st_SystemDef preset_alone(const st_SystemDef *def)
 {
     st_SystemDef alone = st_system_def();
@@ -49,7 +49,7 @@ void print_choices(FILE *out, const st_SystemDef *def, bool all, int indent)
         const st_Setting *setting = st_setting(i);
         st_SettingValue value = {0};
         char text[128], item[256];
-        if (strcmp(setting->key, "preset") == 0) continue; /* the summary says it first */
+        if (strcmp(setting->key, "preset") == 0) continue; /* printed first in the summary */
         if (st_setting_get(def, setting->key, &value, NULL) != ST_OK) continue;
         setting_text(setting, &value, text, sizeof text);
         st_SettingValue usual = {0};
@@ -59,7 +59,7 @@ void print_choices(FILE *out, const st_SystemDef *def, bool all, int indent)
         if (!all && !is_main(setting) && strcmp(text, usual_text) == 0) continue;
         int length = snprintf(item, sizeof item, "%s %s%s%s", setting->key, text, setting->unit[0] != '\0' ? " " : "",
                               setting->unit);
-        if (column > 0 && column + 2 + length + 1 > width) { /* key and value stay together */
+        if (column > 0 && column + 2 + length + 1 > width) { /* keep key and value together */
             fputs(",\n", out);
             column = 0;
         }

@@ -1,4 +1,4 @@
-/* cli/command.h -- a command of the program is a table: name, what it takes, options, help.
+/* cli/command.h -- a command of the program is a table: name, arguments, options, help.
  *
  * Usage, --help and the parser all read the same tables, so that they cannot disagree.
  */
@@ -38,7 +38,7 @@ typedef struct TextList {
 
 /* -1: fine. */
 int append_text(TextList *list, const char *text);
-/* --threads N, 0: not given: the last of the overrides, so that a recording tells of it. `room` stays as long as
+/* --threads N (0: not given) becomes the last override, so that a recording includes it. `room` must live as long as
  * `sets`. */
 #define THREADS_HELP                                                                                                   \
     "threads for large piles and many islands, at most 256; the result\nis the same to the last bit (--set "           \
@@ -49,20 +49,20 @@ typedef struct Option {
     const char *name; /* --name                                             */
     char letter;      /* -x, or 0                                           */
     OptionKind kind;
-    const char *value; /* what stands for its value in the help; NULL: none */
+    const char *value; /* placeholder of its value in the help; NULL: none */
     const char *help;  /* may have several lines                            */
-    size_t offset;     /* of its field in the command's own struct          */
+    size_t offset;     /* offset of its field in the command's struct */
 } Option;
 
 typedef struct Command {
     const char *name;
-    const char *words; /* "SCENE", "[NAME]": what it takes beside options */
+    const char *words; /* "SCENE", "[NAME]": arguments other than options */
     int min_words, max_words;
     const char *summary; /* one line                                        */
     const char *details; /* paragraphs for --help, or NULL                  */
     const Option *options;
     int n_options;
-    bool reads_files;                         /* HDF5 files of others: reader_process.h */
+    bool reads_files;                         /* reads HDF5 files of unknown origin: reader_process.h */
     void (*more_help)(FILE *out);             /* printed last by --help, or NULL    */
     int (*main)(int argc, char *const *argv); /* argv[0] is the command; exit status */
 } Command;
@@ -78,15 +78,15 @@ extern const Command *const commands[];
 
 #define MAX_WORDS 16
 
-/* Read argv[1..] into the struct `options` (by offsets) and `words` (MAX_WORDS, NULL where absent).
- * Returns -1 to go on, else the exit status: help was asked for and given, or usage was wrong. */
+/* Reads argv[1..] into the struct `options` (by offsets) and `words` (MAX_WORDS, NULL if absent). Returns -1 to
+ * continue, else the exit status: help was printed, or the usage was wrong. */
 int command_read(const Command *command, int argc, char *const *argv, void *options, const char **words);
 void command_help(const Command *command, FILE *out);
 
 /* One message on stderr, "stiction: ..."; returns `status`. */
 int complain(int status, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* The candidate nearest to `word` by edit distance, or NULL when none is near: "did you mean". */
+/* The candidate nearest to `word` by edit distance, or NULL if none is close: "did you mean". */
 const char *suggest(const char *word, const char *const *candidates, int count);
 
 #endif

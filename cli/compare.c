@@ -1,7 +1,7 @@
 /* stiction compare: one scene under several presets, side by side.
  *
- * Each preset replaces the scene's own; what the scene says beside it stays. A preset that cannot run the scene is
- * told with its reason. Differences are against the first one that ran.
+ * Each preset replaces that of the scene; the scene's other settings stay. If a preset cannot run the scene, the
+ * reason is printed. Differences are relative to the first preset that ran.
  */
 #include "drawing.h"
 #include "json.h"
@@ -60,8 +60,8 @@ typedef struct Run {
     Tally tally;
     long long iterations;
     double time, difference;
-    st_Vec3 *position;   /* of every body at the end                              */
-    double *t, *path[3]; /* of the body that is drawn                             */
+    st_Vec3 *position;   /* of every body at the end */
+    double *t, *path[3]; /* of the drawn body */
     int n_path;
 } Run;
 
@@ -69,7 +69,7 @@ typedef struct Compare {
     CompareOptions o;
     char *path, *name;
     Run run[MOST_RUNS];
-    int n_runs, n_bodies, body; /* the body drawn, 0-based                        */
+    int n_runs, n_bodies, body; /* the drawn body, from 0 */
     char **body_name;
 } Compare;
 
@@ -92,7 +92,7 @@ static bool load_preset(const Compare *c, const char *word, const char *preset, 
     return ok;
 }
 
-/* A line of the trajectory about every 1/600 of the run. */
+/* Stores a point of the trajectory about every 1/600 of the run. */
 static void sample(const Compare *c, Run *run, const st_System *system, double time, double end)
 {
     st_Pose pose = {0};
@@ -136,7 +136,7 @@ static void simulate(const Compare *c, Run *run, const Loaded *loaded)
     keep_end(c, run, loaded);
 }
 
-/* Names and count of bodies, from the first scene that could be read. */
+/* Names and number of bodies, from the first scene that could be read. */
 static bool learn_bodies(Compare *c, const Loaded *loaded)
 {
     if (c->body_name != NULL) return true;
@@ -168,7 +168,7 @@ static bool make_room(const Compare *c, Run *run)
     return ok;
 }
 
-/* -1: go on. */
+/* -1: continue. */
 static int run_preset(Compare *c, const char *word, Run *run)
 {
     Loaded loaded = {0};
@@ -207,16 +207,16 @@ static double difference(const Compare *c, const Run *a, const Run *b)
     return most;
 }
 
-/* ---- telling ----------------------------------------------------------------------------------- */
+/* ---- printing ---------------------------------------------------------------------------------- */
 
-/* The reason without the file's name, which the reader has just typed; with a line number it stays. */
+/* The reason without the name of the file, which the user has just typed; with a line number the name stays. */
 static const char *reason(const char *message)
 {
     const char *end = strstr(message, ".json: ");
     return end != NULL ? end + strlen(".json: ") : message;
 }
 
-/* At most 12 characters: fewer digits where a number is nothing but rounding (-4.584e-17). */
+/* At most 12 characters: fewer digits if a number is only rounding (-4.584e-17). */
 static void coordinate_text(double x, char out[32])
 {
     snprintf(out, 32, "%.7g", x);
@@ -356,7 +356,7 @@ static int draw(const Compare *c)
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-/* The presets named, or all. -1: go on. */
+/* The named presets, or all. -1: continue. */
 static int list_presets(Compare *c)
 {
     const char *names[MOST_RUNS];

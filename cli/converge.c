@@ -1,4 +1,4 @@
-/* stiction converge: a scene at h = 2^-A ... 2^-B against itself at h = 2^-C; errors, ratios, observed order. */
+/* stiction converge: runs a scene at h = 2^-A ... 2^-B and compares with h = 2^-C; errors, ratios, observed order. */
 #include "drawing.h"
 #include "json.h"
 #include "load.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FINEST 30 /* h = 2^-30 s: a thousand million steps a second */
+#define FINEST 30 /* h = 2^-30 s: a thousand million steps per second */
 
 typedef struct ConvergeOptions {
     TextList sets, reference_sets;
@@ -57,7 +57,7 @@ const Command converge_command = {
     .main = converge_main,
 };
 
-/* What a run ends with. */
+/* The final state of a run. */
 typedef struct End {
     double *state; /* per body: position, orientation (w x y z), velocity, spin */
     double joint_error, seconds;
@@ -97,7 +97,7 @@ static bool read_halvings(const char *text, int *first, int *last)
     return true;
 }
 
-/* Everything that may be refused, before anything is run. -1: go on. */
+/* All checks, before anything is run. -1: continue. */
 static int prepare(Converge *c, const char *word)
 {
     ConvergeOptions *o = &c->o;
@@ -162,7 +162,7 @@ static bool step_to_end(const Loaded *loaded, st_System *system, double h, End *
     return read_state(loaded, system, end);
 }
 
-/* From the start to the end at step h, on a system of its own. */
+/* Runs from start to end at step h, with its own system. */
 static bool run(const Loaded *loaded, double h, End *end, st_Error *err)
 {
     st_SystemDef def = loaded->def;
@@ -232,7 +232,7 @@ static void print_heading(const Converge *c, Fold *fold)
     fold_titles(fold, stdout, text);
 }
 
-/* An order or a ratio; "-" where both errors are rounding or there is no row before. */
+/* An order or a ratio; "-" if both errors are rounding or there is no previous row. */
 static void order_text(double x, char out[16])
 {
     snprintf(out, 16, isfinite(x) ? "%.3f" : "-", x);
@@ -327,7 +327,7 @@ static int draw(const Converge *c)
     return drawing_end(&drawing, drawn, err.message) ? STATUS_OK : STATUS_FAILED;
 }
 
-/* The reference, then row by row. Results are printed, also when a later run fails. */
+/* Computes the reference, then row by row. Results are printed even if a later run fails. */
 static int measure(Converge *c)
 {
     st_Error err = {0};

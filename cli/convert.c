@@ -1,4 +1,4 @@
-/* stiction convert: a robot, or a scene with robots in it, as one plain scene file. */
+/* stiction convert: writes a robot, or a scene with robots, as one plain scene file. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "load.h"
 #include "outputs.h"
@@ -42,8 +42,8 @@ const Command convert_command = {
     .main = convert_main,
 };
 
-/* Where the folder of the file is, seen from that of the output: "", or a path with its slash. Absolute where the two
- * have nothing in common, false where one of them is not there. */
+/* The path from the folder of the output to that of the file: "", or a path with its slash. Absolute if the two have
+ * nothing in common, false if one of them does not exist. */
 static bool find_prefix(const char *input, const char *output, char *out, size_t size)
 {
     char from[PATH_SIZE], *there, *here;
@@ -55,7 +55,7 @@ static bool find_prefix(const char *input, const char *output, char *out, size_t
     here = realpath(from, NULL);
     bool ok = here != NULL && there != NULL;
     if (ok) {
-        size_t n = 0, used = 0, same = 0; /* whole names that both begin with */
+        size_t n = 0, used = 0, same = 0; /* length of the common folders */
         for (; here[n] == there[n] && here[n] != '\0'; n++)
             if (here[n] == '/') same = n;
         if ((here[n] == '\0' || here[n] == '/') && (there[n] == '\0' || there[n] == '/')) same = n;
@@ -78,7 +78,7 @@ static int write_to(const char *path, const char *text)
     return STATUS_OK;
 }
 
-/* As MJCF, with what it does not have on the standard error. */
+/* Writes MJCF; lists unsupported features on the standard error. */
 static int convert_to_mjcf(const Loaded *loaded, const ConvertOptions *o)
 {
     char *text = NULL, *remarks = NULL;

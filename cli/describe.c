@@ -1,7 +1,6 @@
-/* Finds a text member of the outermost object of a JSON file. This is a scanner, not a
- * reader: it knows strings and nesting, no more. A file it cannot make sense of has no such
- * member, and the scene reader says why when the scene is run. The description of a robot, an XML
- * file, is its first comment.
+/* Finds a text member of the outermost object of a JSON file. This is a scanner, not a reader: it handles only
+ * strings and nesting. A broken file has no such member; the scene reader reports the error when the scene is run.
+ * The description of a robot, an XML file, is its first comment.
  */
 #include "describe.h"
 
@@ -10,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST 2048  /* bytes of a member that are kept */
-#define LARGEST 65536 /* bytes looked at: name and description stand near the top */
+#define LONGEST 2048  /* most bytes of a member */
+#define LARGEST 65536 /* bytes read: name and description are near the top */
 
 /* Four hexadecimal digits, or -1. */
 static long hex4(const char *text)
@@ -22,13 +21,13 @@ static long hex4(const char *text)
     return strtol(digits, NULL, 16);
 }
 
-/* The character of the escape whose `u` is at *text, in UTF-8; *text moves to the last of it. Halves of pairs that
- * stand alone become U+FFFD, control characters spaces.                                                     */
+/* The character of the escape with its `u` at *text, in UTF-8; *text moves to its last character. Single surrogates
+ * become U+FFFD, control characters become spaces. */
 static int read_escape(const char **text, char out[4])
 {
     long c = hex4(*text + 1), low;
     if (c < 0) {
-        out[0] = '?'; /* the reader of the scene says what is wrong */
+        out[0] = '?'; /* the scene reader reports the error */
         return 1;
     }
     *text += 4;
@@ -47,8 +46,8 @@ static int read_escape(const char **text, char out[4])
     return more + 1;
 }
 
-/* Copy the string whose opening quote is at `text` to `out`; returns what follows its closing quote,
- * or NULL where it does not close. Escapes of control characters become spaces.                    */
+/* Copies the string with its opening quote at `text` to `out`; returns the position after its closing quote, or NULL
+ * if there is none. Escapes of control characters become spaces. */
 static const char *read_string(const char *text, char *out, size_t size)
 {
     size_t n = 0;
@@ -64,7 +63,7 @@ static const char *read_string(const char *text, char *out, size_t size)
             else if (c[0] == 'u')
                 length = (size_t)read_escape(&text, c);
         }
-        if (n + length >= size) { /* full: no half of a character at the end */
+        if (n + length >= size) { /* full: do not cut a character */
             while (n > 0 && ((unsigned char)out[n - 1] & 0xc0) == 0x80)
                 n--;
             if (n > 0 && (unsigned char)out[n - 1] >= 0xc0) n--;
@@ -84,8 +83,8 @@ static const char *skip_space(const char *text)
     return text + strspn(text, " \t\r\n");
 }
 
-/* The text of member `key` of the outermost object, or of any object where `anywhere`, the first after `skip` others;
- * in out (size bytes), "" if there is none.                                                          */
+/* Finds the text of member `key` of the outermost object, or of any object if `anywhere`, after skipping `skip`
+ * others; in out (size bytes), "" if there is none. */
 static void find_member(const char *text, const char *key, bool anywhere, int skip, char *out, size_t size)
 {
     int depth = 0;
@@ -108,7 +107,7 @@ static void find_member(const char *text, const char *key, bool anywhere, int sk
     out[0] = '\0';
 }
 
-/* The first comment, its white space made single spaces; "" if there is none. */
+/* The first comment, with single spaces; "" if there is none. */
 static void find_comment(const char *text, char *out, size_t size)
 {
     const char *start = strstr(text, "<!--"), *end = start != NULL ? strstr(start, "-->") : NULL;

@@ -1,10 +1,9 @@
 /* The runs of a parameter study.
  *
  *   grid     every combination of the values; the last parameter varies fastest
- *   random   each value drawn by itself, uniform in its range or in the logarithm of it
- *   latin    Latin hypercube (McKay, Beckman & Conover 1979): the range of each parameter is cut into as many parts as
- *            there are runs, and each part holds one run
- *   a file   one run for each line of a CSV file with paths as titles
+ *   random   each value drawn independently, uniform in its range or in its logarithm
+ *   latin    Latin hypercube (McKay, Beckman & Conover 1979): the range of each parameter is divided into as many parts
+ * as there are runs, and each part has one run a file   one run for each line of a CSV file with paths as titles
  */
 #include "design.h"
 
@@ -23,7 +22,7 @@ static const char *const sample_names[] = {"grid", "random", "latin"};
 
 /* The values of one parameter: a list of texts, or a range. */
 typedef struct Values {
-    char *text; /* a copy of PATH=VALUES that path and items point into */
+    char *text; /* a copy of PATH=VALUES into which path and items point */
     char *path;
     char **item; /* NULL: a range */
     int n;       /* items, or points of the range; 0: none given */
@@ -65,7 +64,7 @@ char **split_at_commas(char *text, int *count)
     return item;
 }
 
-/* LO:HI, LO:HI:N, and either with :log. False: it is no range. */
+/* LO:HI, LO:HI:N, and either with :log. False: not a range. */
 static bool read_range(const char *text, Values *v, const char **wrong)
 {
     char *end = NULL;
@@ -91,7 +90,7 @@ static bool read_range(const char *text, Values *v, const char **wrong)
     return true;
 }
 
-/* -1: go on. */
+/* -1: continue. */
 static int read_values(const char *word, Sample sample, Values *v)
 {
     const char *equals = strchr(word, '='), *wrong = NULL;
@@ -153,7 +152,7 @@ static bool fill_grid(const Values *v, Design *d)
     return true;
 }
 
-/* Random, or with one run in each of n_runs equal parts of every range. */
+/* Random values, or one run in each of n_runs equal parts of every range. */
 static bool fill_drawn(const Values *v, bool latin, uint64_t seed, Design *d)
 {
     int *part = malloc((size_t)d->n_runs * sizeof *part);
@@ -180,8 +179,8 @@ static bool fill_drawn(const Values *v, bool latin, uint64_t seed, Design *d)
 
 /* ---- CSV, RFC 4180 ----------------------------------------------------------------------------- */
 
-/* The next field, unquoted in place; *at moves past it and its comma. *last: it ends its line. False: a quote is open.
- */
+/* The next field, unquoted in place; *at moves past it and its comma. *last: it ends its line. False: a quote is not
+ * closed. */
 static bool next_field(char **at, char **field, bool *last, int *line)
 {
     char *from = *at, *to = from;
@@ -190,7 +189,7 @@ static bool next_field(char **at, char **field, bool *last, int *line)
         for (from++; !(from[0] == '"' && from[1] != '"'); from++) {
             if (*from == '\0') return false;
             if (*from == '\n') ++*line;
-            if (*from == '"') from++; /* a pair of quotes is one */
+            if (*from == '"') from++; /* two quotes mean one */
             *to++ = *from;
         }
         from++;

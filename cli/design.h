@@ -1,4 +1,4 @@
-/* cli/design.h -- the runs of a parameter study: which paths of the scene vary, and their values in each run. */
+/* cli/design.h -- the runs of a parameter study: the varied paths of the scene, and their values in each run. */
 #ifndef CLI_DESIGN_H
 #define CLI_DESIGN_H
 
@@ -10,8 +10,8 @@
 
 typedef struct Design {
     int n_parameters, n_runs;
-    char **path;  /* of the scene, one for each parameter                    */
-    char **value; /* n_runs x n_parameters, as texts that --set takes        */
+    char **path;  /* one per parameter */
+    char **value; /* n_runs x n_parameters, as texts for --set */
 } Design;
 
 typedef struct DesignOptions {
@@ -21,11 +21,12 @@ typedef struct DesignOptions {
     long runs, seed;    /* 0: not given */
 } DesignOptions;
 
-/* Returns -1 to go on, else the exit status: the mistake was reported on stderr. */
+/* Returns -1 to continue, else the exit status: the error was reported on stderr. */
 int make_design(const DesignOptions *options, Design *design);
 void free_design(Design *design);
 
-/* Split `text` (changed) at commas outside of brackets and quotes. NULL: no memory. Free the list, not the texts. */
+/* Splits `text` (modified) at commas outside of brackets and quotes. NULL: out of memory. Free the list, not the
+ * texts. */
 char **split_at_commas(char *text, int *count);
 
 #endif

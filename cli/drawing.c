@@ -26,13 +26,13 @@ const char *drawing_begin(Drawing *drawing, const char *path)
 {
     *drawing = (Drawing){.path = path};
     if (!has_ending(path, ".png") && !has_ending(path, ".pdf")) return path;
-    await_signals(); /* so that the folder goes, whatever comes */
+    await_signals(); /* so that the folder is removed after a signal */
     if (!make_scratch(drawing->folder, "plot")) return NULL;
     snprintf(drawing->svg, sizeof drawing->svg, "%s/plot.svg", drawing->folder);
     return drawing->svg;
 }
 
-/* How large the picture is, from its first line; the browser's window must be as large. */
+/* The size of the picture, from its first line; the browser window must have this size. */
 static int size_of(const char *svg, const char *which, int otherwise)
 {
     char line[256] = "";

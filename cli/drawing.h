@@ -1,6 +1,5 @@
-/* cli/drawing.h -- pictures in the format that their name says. The library draws SVG; PNG and PDF are made of that by
- * rsvg-convert, PNG by a browser, too.
- */
+/* cli/drawing.h -- writes pictures in the format of their name. The library draws SVG; rsvg-convert makes PNG and
+ * PDF from it, a browser can also make PNG. */
 #ifndef CLI_DRAWING_H
 #define CLI_DRAWING_H
 
@@ -9,17 +8,17 @@
 #define DRAWING_HELP "FILE.svg, or FILE.png and FILE.pdf if rsvg-convert is installed"
 
 typedef struct Drawing {
-    const char *path;                   /* what was asked for                            */
-    char folder[SCRATCH_SIZE], svg[64]; /* scratch, empty where the SVG itself is wanted */
+    const char *path;                   /* the requested file */
+    char folder[SCRATCH_SIZE], svg[64]; /* scratch folder, empty if SVG is requested */
 } Drawing;
 
-/* May it be written, does its name end in something that can be drawn, and is there what it takes? Asked before
- * anything is touched. False: it was said on stderr why not.                                                 */
+/* Can it be written, is its ending a known format, and are the tools installed? Called before anything is touched.
+ * False: the reason was printed on stderr. */
 bool drawing_possible(const char *path);
 
-/* Where the SVG is to be written; NULL: said likewise. */
+/* The path for the SVG; NULL: the reason was printed. */
 const char *drawing_begin(Drawing *drawing, const char *path);
-/* Where it was `drawn`: make of it what was asked for. Where it was not: say why, unless that is "". And clean up. */
+/* If it was `drawn`, converts it to the requested format; else prints `why`, unless that is "". Then cleans up. */
 bool drawing_end(Drawing *drawing, bool drawn, const char *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* stiction examples: the gallery. List it, show one, copy one out. */
+/* stiction examples: lists the gallery, shows an example, or copies it. */
 #include "command.h"
 #include "describe.h"
 #include "gallery.h"
@@ -38,7 +38,7 @@ const Command examples_command = {
     .main = examples_main,
 };
 
-/* Folders of the gallery by theme, in the order of the list; folders that are not named here come last. */
+/* Folders of the gallery by theme, in the order of the list; other folders come last. */
 static const struct Theme {
     const char *title, *folders[4];
 } themes[] = {
@@ -163,7 +163,7 @@ static char *beside(const char *path, const char *name)
     return out;
 }
 
-/* A file that the scene names, to where the copy of the scene looks for it; there already, as it is: fine. */
+/* Copies a file that the scene names to where the copy of the scene expects it. An identical file is accepted. */
 static int copy_named(const Example *example, const char *name, const char *path, bool force)
 {
     char *from = beside(example->path, name), *to = beside(path, name);
@@ -177,12 +177,12 @@ static int copy_named(const Example *example, const char *name, const char *path
     return status;
 }
 
-/* What it names first: a copy that is there can be read. Names with a folder in them are left alone. */
+/* Copies files that it names first, so that an existing copy can be read. Names with a folder are not copied. */
 static int copy_all(const Example *example, const char *path, bool force)
 {
     struct stat info;
     int status = STATUS_OK;
-    if (!force && stat(path, &info) == 0) return copy_file(example->path, path, force); /* says so */
+    if (!force && stat(path, &info) == 0) return copy_file(example->path, path, force); /* reports the error */
     for (int k = 0; status == STATUS_OK; k++) {
         char *name = scene_file(example->path, k);
         bool last = name == NULL || name[0] == '\0';
@@ -194,7 +194,7 @@ static int copy_all(const Example *example, const char *path, bool force)
     return status == STATUS_OK ? copy_file(example->path, path, force) : status;
 }
 
-/* Into a folder under its own name, or to the file named. */
+/* Copies into a folder under its own name, or to the given file. */
 static int copy_out(const Example *example, const char *target, bool force)
 {
     struct stat info;

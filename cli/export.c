@@ -1,4 +1,4 @@
-/* stiction export: a recording for other programs. */
+/* stiction export: converts a recording for other programs. */
 #include "load.h"
 #include "outputs.h"
 

@@ -1,4 +1,4 @@
-/* stiction extract: the step problem of a scene at a time, as a problem file for `stiction solve`. */
+/* stiction extract: writes the step problem of a scene at a time as a problem file for `stiction solve`. */
 #include "load.h"
 #include "outputs.h"
 #include "tally.h"
@@ -43,7 +43,7 @@ const Command extract_command = {
     .main = extract_main,
 };
 
-/* Step until the one that contains `at` has been taken; *start: when that step began. */
+/* Steps until the step that contains `at` has been taken; *start is the beginning of that step. */
 static bool run_to(const Loaded *loaded, double at, double *start, st_Error *err)
 {
     const double h = loaded->def.h, end = loaded->def.end;
@@ -60,7 +60,7 @@ static bool run_to(const Loaded *loaded, double at, double *start, st_Error *err
     return true;
 }
 
-/* The impulses that were found, in the rows of the file. */
+/* Copies the solution's impulses to the rows of the file. */
 static void copy_impulses(const st_Problem *step, const double *from, int dim, double *r)
 {
     for (int c = 0; c < step->n_contacts; c++)

@@ -1,4 +1,4 @@
-/* What the last step said of forces, for programs: momentum, contacts, joints. */
+/* Writes the forces of the last step for programs: momentum, contacts, joints. */
 #include "report.h"
 
 static void put_vector(Json *json, const char *key, st_Vec3 v)
@@ -28,7 +28,8 @@ static void put_contacts(Json *json, const Loaded *loaded)
     put_open_array(json, "contacts");
     for (int k = 0; k < st_system_contact_count(loaded->system); k++) {
         st_ContactReport c;
-        if (st_system_contact(loaded->system, k, &c) != ST_OK || c.joint.index1 > 0) continue; /* limits: see joints */
+        if (st_system_contact(loaded->system, k, &c) != ST_OK || c.joint.index1 > 0)
+            continue; /* limits are listed with joints */
         put_open_flat_object(json, NULL);
         put_text(json, "a", body_name(loaded->scene, c.a));
         put_text(json, "b", body_name(loaded->scene, c.b));

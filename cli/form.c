@@ -1,4 +1,4 @@
-/* Fields of "a=1&b=2": queries, posts of the page. */
+/* Reads fields of "a=1&b=2": queries, posts of the page. */
 #include "serve.h"
 
 #include <math.h>

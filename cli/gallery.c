@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #define PATH_SIZE 4096
-#define DEEPEST   4    /* folders below the gallery: a link that points up must not loop */
-#define MOST      4096 /* scenes */
+#define DEEPEST   4    /* depth of folders below the gallery: a link that points up must not loop */
+#define MOST      4096 /* most scenes */
 
-/* Join into a new text; NULL where memory ran out. */
+/* Joins into a new text; NULL: out of memory. */
 static char *join(const char *a, const char *b, const char *c)
 {
     size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
@@ -31,7 +31,7 @@ static bool is_folder(const char *path)
 
 static char *find_folder(void)
 {
-    /* bin/stiction stands beside share/ where it is installed, and in build/ of the source tree. */
+    /* bin/stiction is next to share/ when installed, and in build/ in the source tree. */
     static const char *const beside[] = {"/../share/stiction/examples", "/../../examples"};
     const char *wanted = getenv("STICTION_EXAMPLES");
     char program[PATH_SIZE];
@@ -151,7 +151,7 @@ const char *gallery_suggest(const Gallery *gallery, const char *name)
 {
     const char *best = NULL;
     for (int i = 0; i < gallery->count; i++) {
-        /* The nearest so far competes with the next. */
+        /* Compare the nearest so far with the next. */
         const char *pair[2] = {best, gallery->example[i].name};
         const char *near = best != NULL ? suggest(name, pair, 2) : suggest(name, pair + 1, 1);
         if (near != NULL) best = near;

@@ -1,4 +1,4 @@
-/* stiction info: what is in a recording. */
+/* stiction info: prints the contents of a recording. */
 #include "command.h"
 #include "json.h"
 #include "load.h"

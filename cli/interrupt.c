@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* What the signal handler touches: the only things in the program that are not passed by argument. Pointers that are
- * atomic are lock-free wherever there are signals.                                                */
+/* Data of the signal handler: the only global variables of the program. Atomic pointers are lock-free on all systems
+ * with signals. */
 static volatile sig_atomic_t caught;
 static _Atomic(st_System *) stepping;
 
@@ -24,7 +24,8 @@ void interrupt_begin(void)
         action.sa_flags = (int)SA_RESETHAND;
         sigemptyset(&action.sa_mask);
         sigaction(numbers[k], NULL, &old);
-        if (old.sa_handler != SIG_IGN) sigaction(numbers[k], &action, NULL); /* nohup, and jobs of a shell */
+        if (old.sa_handler != SIG_IGN)
+            sigaction(numbers[k], &action, NULL); /* ignored signals stay ignored: nohup, and jobs of a shell */
     }
 }
 
@@ -38,7 +39,7 @@ const char *interrupt_word(void)
     return caught == SIGINT ? "interrupted" : caught == SIGHUP ? "hung up" : "terminated";
 }
 
-/* One that comes before `stepping` is set is seen here, one that comes later by the step. */
+/* A signal before `stepping` is set is seen here; a later one by the step. */
 st_Status interrupt_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     atomic_store(&stepping, system);

@@ -26,8 +26,8 @@ static int damaged(const Journal *journal, int line)
     return complain(STATUS_INPUT, "%s:%d: is damaged; --fresh starts over", journal->path, line);
 }
 
-/* One line, ended by a zero byte in place of its newline. False: it is no result of this study, or one that is known.
- */
+/* Reads one line, ended by a zero byte in place of its newline. False: it is no result of this study, or a known
+ * one. */
 static bool read_result(char *line, Result *results, int n_runs, int n_outputs)
 {
     char *end = NULL;
@@ -47,7 +47,7 @@ static bool read_result(char *line, Result *results, int n_runs, int n_outputs)
     return r->message != NULL;
 }
 
-/* What an earlier run of the same study left. -1: go on. */
+/* Reads the results of an earlier run of the same study. -1: continue. */
 static int read_journal(const Journal *journal, const char *first, char *text, size_t size, Result *results, int n_runs,
                         int n_outputs, int *n_done)
 {
@@ -81,13 +81,13 @@ static char *path_of(const Journal *journal, int rank)
     return path;
 }
 
-/* The results of another rank. False: it is at work, or nothing is known of it. */
+/* Reads the results of another rank. False: it is still running, or unknown. */
 static bool read_other(const Journal *journal, int rank, Result *results, int n_runs, int n_outputs, int *n_done)
 {
     size_t size = 0;
     char *path = path_of(journal, rank);
     const int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    const bool ended = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0; /* asked before it is read */
+    const bool ended = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0; /* checked before it is read */
     char *text = fd >= 0 ? read_whole(path, (size_t)1 << 32, &size) : NULL;
     if (text != NULL && size > 0 && strncmp(text, journal->first, strlen(journal->first)) == 0) {
         char *at = strchr(text, '\n') + 1, *newline;
@@ -135,7 +135,7 @@ int journal_open(Journal *journal, const char *table, uint64_t fingerprint, Rank
     const bool empty = lseek(journal->fd, 0, SEEK_END) == 0;
     if (status < 0 && empty && write(journal->fd, journal->first, length) != (ssize_t)length)
         status = complain(STATUS_FAILED, "%s: cannot be written: %s", journal->path, strerror(errno));
-    for (int k = 0; k < MOST_RANKS && status < 0; k++) { /* of a study that more ranks had begun, too */
+    for (int k = 0; k < MOST_RANKS && status < 0; k++) { /* also of a study that had more ranks */
         char *path = k != ranks.rank ? path_of(journal, k) : NULL;
         const bool there = path != NULL && access(path, F_OK) == 0;
         if (there && fresh && ranks.rank == 0 && k >= ranks.size) unlink(path);
@@ -166,7 +166,7 @@ bool journal_add(Journal *journal, int run, const Result *result, int n_outputs)
 void journal_close(Journal *journal, bool done)
 {
     if (done && journal->fd >= 0) unlink(journal->path);
-    for (int k = 1; done && k < MOST_RANKS; k++) { /* and those of the other ranks: the table has their results */
+    for (int k = 1; done && k < MOST_RANKS; k++) { /* also those of the other ranks: the table has their results */
         char *path = path_of(journal, k);
         const bool gone = path == NULL || unlink(path) != 0;
         free(path);

@@ -1,4 +1,4 @@
-/* cli/journal.h -- the results of a parameter study as they come, so that a study that was killed can be resumed.
+/* cli/journal.h -- stores the results of a parameter study as runs end, so that a killed study can be resumed.
  *
  * TABLE.partial has one line for each run that has ended, in the order in which they ended:
  *
@@ -6,10 +6,10 @@
  *     RUN <tab> STATUS <tab> VALUE ... <tab> MESSAGE
  *
  * A line is appended by one write(). A line that a kill cut off has no end and is dropped. The fingerprint is a hash of
- * all that decides the results: scene, overrides, values, outputs, version.
+ * everything that determines the results: scene, overrides, values, outputs, version.
  *
- * Where several processes share a study (mpirun), number k > 0 of them writes TABLE.partial-k, and number 0 reads these
- * as they grow. Each holds a lock on its file while it is at work.
+ * If several processes share a study (mpirun), process k > 0 writes TABLE.partial-k, and process 0 reads these files
+ * as they grow. Each holds a lock on its file while it runs.
  */
 #ifndef CLI_JOURNAL_H
 #define CLI_JOURNAL_H
@@ -25,7 +25,7 @@ typedef struct Result {
     double *value;   /* one for each output  */
 } Result;
 
-/* The processes that share a study, of which this is number `rank`; size 1: it is alone. */
+/* The processes that share a study; this one is number `rank`. size 1: there is only one. */
 typedef struct Ranks {
     int rank, size;
 } Ranks;
@@ -35,18 +35,18 @@ typedef struct Journal {
     char *path, *table;
     int fd; /* -1: none */
     Ranks ranks;
-    char first[100]; /* line */
+    char first[100]; /* the first line */
 } Journal;
 
-/* Open TABLE.partial, or that of this rank, and read the results in it and in those of the others; `fresh`: drop them.
- * *n_done: how many there are. Returns -1 to go on, else the exit status: the reason was reported.        */
+/* Opens TABLE.partial, or that of this rank, and reads the results in it and in those of the others; `fresh`: drops
+ * them. *n_done is their number. Returns -1 to continue, else the exit status: the reason was reported. */
 int journal_open(Journal *journal, const char *table, uint64_t fingerprint, Ranks ranks, Result *results, int n_runs,
                  int n_outputs, bool fresh, int *n_done);
-/* Read what other ranks have done by now. True: all of them that were at work have ended. */
+/* Reads results of other ranks. True: all ranks that were running have ended. */
 bool journal_gather(const Journal *journal, Result *results, int n_runs, int n_outputs, int *n_done);
-/* Append a result. False: the reason was reported. */
+/* Appends a result. False: the reason was reported. */
 bool journal_add(Journal *journal, int run, const Result *result, int n_outputs);
-/* Close it; `done`: the table is written, and the file is removed. */
+/* Closes it; `done`: the table is written, and the file is removed. */
 void journal_close(Journal *journal, bool done);
 
 /* FNV-1a. Start with FINGERPRINT_START. */

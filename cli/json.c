@@ -16,7 +16,7 @@ void visit_document(Json *json, JsonVisit visit, void *ctx)
     json->visit = visit, json->ctx = ctx;
 }
 
-/* Length of the UTF-8 sequence at s, 0 when it is not one (overlong, surrogate, cut off, stray). */
+/* Length of the UTF-8 sequence at s; 0 if it is none (overlong, surrogate, cut off, stray). */
 static int utf8_length(const unsigned char *s)
 {
     int n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : 0;
@@ -28,7 +28,7 @@ static int utf8_length(const unsigned char *s)
     return n;
 }
 
-/* Quoted and escaped. File names are bytes: what is not UTF-8 becomes U+FFFD, the document stays JSON. */
+/* Quoted and escaped. File names are bytes: invalid UTF-8 becomes U+FFFD, so that the document stays JSON. */
 static void write_text(FILE *out, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -50,7 +50,7 @@ static void write_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* The path of the member that comes next. */
+/* Sets the path of the next member. */
 static void note_path(Json *json, const char *key)
 {
     const int depth = json->depth;
@@ -66,7 +66,7 @@ static void note_path(Json *json, const char *key)
     json->length[depth] = strlen(json->path);
 }
 
-/* Comma, line break, indent and key: all that stands before a value. */
+/* Writes everything before a value: comma, line break, indent and key. */
 static void lead(Json *json, const char *key)
 {
     const int depth = json->depth;
@@ -148,7 +148,7 @@ void put_text(Json *json, const char *key, const char *text)
 const char *number_text(double value, char out[NUMBER_TEXT])
 {
     snprintf(out, NUMBER_TEXT, "null");
-    /* 17 digits always give the same bits back; most numbers people type need fewer. */
+    /* 17 digits always give the same bits; most numbers that people type need fewer. */
     for (int digits = 15; digits <= 17 && isfinite(value); digits++) {
         snprintf(out, NUMBER_TEXT, "%.*g", digits, value);
         if (strtod(out, NULL) == value) break;
@@ -156,7 +156,7 @@ const char *number_text(double value, char out[NUMBER_TEXT])
     return out;
 }
 
-/* `text` is its text in the document. */
+/* `text` is its form in the document. */
 static void put_value(Json *json, const char *key, double value, const char *text)
 {
     lead(json, key);

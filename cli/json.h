@@ -1,6 +1,6 @@
-/* cli/json.h -- writing one JSON document: objects and arrays nest, commas and indents follow.
+/* cli/json.h -- writes one JSON document: objects and arrays nest, commas and indents are added.
  *
- * Not json_...: those names belong to jansson, which the program carries inside its library.
+ * Names are not json_..., which are those of jansson, a part of the library.
  */
 #ifndef CLI_JSON_H
 #define CLI_JSON_H
@@ -21,8 +21,8 @@ typedef struct Json {
     int count[JSON_DEEPEST]; /* members at this depth so far      */
     JsonVisit visit;
     void *ctx;
-    char path[JSON_PATH];        /* of the last member, where there is a visit */
-    size_t length[JSON_DEEPEST]; /* of the path of each depth                  */
+    char path[JSON_PATH];        /* path of the last member, if there is a visit */
+    size_t length[JSON_DEEPEST]; /* length of the path at each depth */
 } Json;
 
 void put_document(Json *json, FILE *out);
@@ -41,7 +41,7 @@ void put_text(Json *json, const char *key, const char *text); /* NULL: null */
 void put_number(Json *json, const char *key, double value);   /* exact, up to 17 digits; not finite: null */
 void put_integer(Json *json, const char *key, long long value);
 void put_boolean(Json *json, const char *key, bool value);
-/* The shortest text that gives the same bits back; "null" if it is not finite. */
+/* The shortest text that gives the same bits; "null" if it is not finite. */
 #define NUMBER_TEXT 40
 const char *number_text(double value, char out[NUMBER_TEXT]);
 void put_numbers(Json *json, const char *key, const double *values, int count);

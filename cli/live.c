@@ -1,7 +1,6 @@
-/* A live simulation keeps pace with the clock where it can. Gravity, friction and the spring that drags a body are
- * changes of the scene: the system is made anew from a changed copy and put into the state the old one had,
- * with its history, so that nothing jumps.
- */
+/* A live simulation runs in real time if it is fast enough. Gravity, friction and the spring that drags a body are
+ * changes of the scene: a new system is made from a changed copy of the scene and gets the state and history of the
+ * old one, so that nothing jumps. */
 #include "live.h"
 
 #include "interrupt.h"
@@ -11,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAME     (1.0 / 30) /* between states that are sent [s]  */
-#define BUDGET    0.03       /* of computing between two looks [s] */
-#define BEHIND    0.25       /* more than this is not caught up [s] */
-#define DRAG_RATE 6.0        /* [1/s]: how briskly a dragged body follows */
+#define FRAME     (1.0 / 30) /* between two states sent [s] */
+#define BUDGET    0.03       /* computing time between two checks [s] */
+#define BEHIND    0.25       /* a larger delay is not caught up [s] */
+#define DRAG_RATE 6.0        /* [1/s]: rate at which a dragged body follows */
 #define MOST_H    0.2
 #define LEAST_H   1e-6
 
@@ -27,24 +26,24 @@ struct Live {
     Loaded *loaded;
     const char *key;
     st_System *system;
-    st_SystemDef def; /* with gravity and h as they are now */
+    st_SystemDef def; /* with the present gravity and h */
     double g, friction, speed;
     Drag drag;
-    bool held; /* at its start, until a page says that it has drawn it */
+    bool held; /* held at its start until a page reports that it has drawn the scene */
     bool paused, dirty, told;
     int steps_due;
-    double ahead; /* simulated time that real time asks for [s] */
+    double ahead; /* simulated time due in real time [s] */
     double clock, next_frame;
-    double cost, real; /* seconds a step; simulated over real time */
+    double cost, real; /* seconds per step; simulated over real time */
     double since, since_time;
     st_StepInfo info;
     char message[600];
     char *text; /* the event */
     size_t room, length;
-    char *scene; /* of live_scene(), NULL until it is asked for */
+    char *scene; /* result of live_scene(), NULL until it is needed */
 };
 
-/* ---- the scene as it is now --------------------------------------------------------------------- */
+/* ---- the present scene -------------------------------------------------------------------------- */
 
 static st_Vec3 rotated(st_Quat q, st_Vec3 a)
 {
@@ -55,7 +54,7 @@ static st_Vec3 rotated(st_Quat q, st_Vec3 a)
                      a.z + 2 * (u.x * c.y - u.y * c.x)};
 }
 
-/* A critically damped spring from the body's point to where the hand is. */
+/* Adds a critically damped spring from the body's point to the cursor. */
 static st_Status add_drag(const Live *live, st_Scene *scene, st_Error *err)
 {
     st_BodyId id = {live->drag.body};
@@ -65,7 +64,7 @@ static st_Status add_drag(const Live *live, st_Scene *scene, st_Error *err)
     if (live->drag.body == 0 || st_scene_body(scene, id, &body) != ST_OK || body.fixed) return ST_OK;
     if (st_scene_body_mass(scene, id, &mass, &inertia, NULL) != ST_OK || !(mass > 0)) return ST_OK;
     st_SpringDef spring = st_spring_def(ST_SPRING_LINEAR);
-    st_Vec3 arm = rotated(body.pose.q, live->drag.at); /* springs are described as bodies stand in their defs */
+    st_Vec3 arm = rotated(body.pose.q, live->drag.at); /* springs are defined at the initial poses of bodies */
     spring.a = ST_GROUND;
     spring.b = id;
     spring.point_a = live->drag.to;
@@ -150,7 +149,7 @@ void live_destroy(Live *live)
     free(live);
 }
 
-/* ---- telling ------------------------------------------------------------------------------------ */
+/* ---- events -------------------------------------------------------------------------------------- */
 
 static bool reserve(Live *live, size_t more)
 {
@@ -178,7 +177,7 @@ static void put_number_of(Live *live, const char *key, double value)
     put(live, text);
 }
 
-/* Floats as base64, in the byte order of all machines that browsers run on. */
+/* Floats as base64, in little-endian order. */
 static void put_floats(Live *live, const float *values, size_t count)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -253,7 +252,7 @@ static void put_joints(Live *live)
     free(values);
 }
 
-/* Messages hold names of things: quotes and backslashes must not end the string. */
+/* Messages contain names: quotes and backslashes must not end the string. */
 static void put_message(Live *live)
 {
     char text[2 * sizeof live->message];
@@ -343,7 +342,7 @@ const char *live_scene(Live *live)
     return live->scene;
 }
 
-/* ---- wishes ------------------------------------------------------------------------------------- */
+/* ---- controls ----------------------------------------------------------------------------------- */
 
 static void control_run(Live *live, const char *word)
 {

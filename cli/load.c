@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MOST_ERRORS 20                /* of a scene that are printed */
-#define LARGEST     ((size_t)1 << 30) /* bytes of a scene, as the reader has it */
+#define MOST_ERRORS 20                /* most errors of a scene that are printed */
+#define LARGEST     ((size_t)1 << 30) /* largest scene in bytes, as in the reader */
 
 static bool fail(st_Error *err, st_Status status, const char *text)
 {
@@ -21,18 +21,18 @@ static bool fail(st_Error *err, st_Status status, const char *text)
     return false;
 }
 
-/* The file that `word` means. Where there is neither file nor example, say so here. */
+/* Finds the file of `word`. If there is neither file nor example, the error is set here. */
 static bool find_file(const char *word, Loaded *loaded, st_Error *err)
 {
     struct stat info;
     Gallery gallery = {0};
     const bool found = stat(word, &info) == 0;
     bool missing =
-        found ? S_ISDIR(info.st_mode) : errno == ENOENT; /* a folder of an example's name is not in its way */
+        found ? S_ISDIR(info.st_mode) : errno == ENOENT; /* a folder with the name of an example does not hide it */
     bool ok = true;
     if (missing && gallery_open(&gallery) != 0) ok = fail(err, ST_ERR_MEMORY, "out of memory");
     const Example *example = missing && ok ? gallery_find(&gallery, word) : NULL;
-    if (found && missing && example == NULL) missing = false; /* the reader says what is wrong with a folder */
+    if (found && missing && example == NULL) missing = false; /* the reader reports the error for a folder */
     if (missing && ok && example == NULL) {
         const char *near = gallery_suggest(&gallery, word);
         fail(err, ST_ERR_FILE, "");
@@ -48,7 +48,7 @@ static bool find_file(const char *word, Loaded *loaded, st_Error *err)
     return ok;
 }
 
-/* By its own "name", or by that of its file. */
+/* Its "name", or the name of its file. */
 static bool name_scene(Loaded *loaded, st_Error *err)
 {
     const char *slash = strrchr(loaded->path, '/');
@@ -75,7 +75,7 @@ static bool keep_sets(const TextList *sets, Loaded *loaded, st_Error *err)
     return ok || fail(err, ST_ERR_MEMORY, "out of memory");
 }
 
-/* From its path and text to a system. */
+/* Makes a system from path and text. */
 static bool make_system(const TextList *sets, Loaded *loaded, st_Error *err)
 {
     if (!name_scene(loaded, err) || !keep_sets(sets, loaded, err)) return false;
@@ -84,7 +84,7 @@ static bool make_system(const TextList *sets, Loaded *loaded, st_Error *err)
         return false;
     loaded->def.ranks = program_ranks();
     if (st_system_create(loaded->scene, &loaded->def, &loaded->system, err) == ST_OK) return true;
-    /* The reader's messages begin with the file; so must those of the engine. */
+    /* Messages of the reader begin with the file; those of the engine get it here. */
     char message[sizeof err->message];
     snprintf(message, sizeof message, "%s", err->message);
     snprintf(err->message, sizeof err->message, "%s: %.300s", loaded->path, message);
@@ -95,8 +95,8 @@ bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err)
 {
     *loaded = (Loaded){0};
     if (!find_file(word, loaded, err)) return false;
-    loaded->text = read_whole(loaded->path, LARGEST, &loaded->length); /* once: a pipe is read only once */
-    if (loaded->text == NULL)                                          /* the reader says why */
+    loaded->text = read_whole(loaded->path, LARGEST, &loaded->length); /* only once: a pipe cannot be read again */
+    if (loaded->text == NULL)                                          /* the reader reports the error */
         return st_scene_read(loaded->path, NULL, 0, &loaded->scene, &loaded->def, err) == ST_OK;
     return make_system(sets, loaded, err);
 }

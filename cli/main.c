@@ -1,4 +1,4 @@
-/* stiction -- the program. One file a command; this one has their table and hands over. */
+/* stiction -- the program. Each command has its own file; this file has the table of commands. */
 #include "command.h"
 #include "ranks.h"
 #include "reader_process.h"
@@ -47,12 +47,12 @@ static int unknown_command(const char *word)
     return complain(STATUS_INPUT, "unknown %s \"%s\", see stiction --help", kind, word);
 }
 
-/* Did all of the standard output arrive? A reader that closed its end is no failure. */
+/* Was all of the standard output written? A reader that closed its end is no failure. */
 static int finish_output(int status)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    if (errno == 0) { /* an earlier write failed: ask again for the reason */
+    if (errno == 0) { /* an earlier write failed: write again for the reason */
         clearerr(stdout);
         fputc('\n', stdout);
         if (fflush(stdout) == 0) errno = EIO;
@@ -95,10 +95,10 @@ static int dispatch(int argc, char *const *argv)
 
 int main(int argc, char **argv)
 {
-    /* `stiction run ... | head -1` must not kill a run whose table is still being written: with the
-     * signal ignored, writes to the closed pipe fail with EPIPE instead.                         */
+    /* `stiction run ... | head -1` must not kill a run that still writes its table: with the signal ignored, writes
+     * to the closed pipe fail with EPIPE instead. */
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a write that fails, like a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* a file that exceeds the size limit is a failed write, like a full disk */
     int status = STATUS_OK;
     if (argc > 1 && strcmp(argv[1], run_command.name) == 0 && !ranks_begin(&status)) return status;
     return finish_output(dispatch(argc, argv));

@@ -1,4 +1,4 @@
-/* stiction report: a recording as one HTML file that opens from disk with no network. */
+/* stiction report: writes a recording as one HTML file that needs no network. */
 #include "load.h"
 #include "outputs.h"
 #include "page.h"

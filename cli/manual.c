@@ -1,5 +1,5 @@
-/* stiction manual: the manual page, and the completion of bash, zsh and fish, from the tables that --help and the
- * parser read. */
+/* stiction manual: writes the manual page, and completions for bash, zsh and fish, from the tables of --help and the
+ * parser. */
 #include "command.h"
 
 #include <stiction/stiction.h>
@@ -30,7 +30,7 @@ const Command manual_command = {
     .main = manual_main,
 };
 
-/* Text for roff: its own characters escaped, hyphens that can be copied, no line that begins with a request. */
+/* Text for roff: special characters are escaped, hyphens can be copied, no line begins with a request. */
 static void put_roff(const char *text)
 {
     bool at_start = true;
@@ -126,7 +126,7 @@ static void put_completion(void)
          "complete -o filenames -F _stiction stiction");
 }
 
-/* The first sentence of a help text, without characters that have a meaning in shells. */
+/* The first sentence of a help text, without special characters of shells. */
 static void put_hint(const char *text)
 {
     const size_t n = strcspn(text, ":;\n");

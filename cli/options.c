@@ -1,4 +1,4 @@
-/* Reading a command line by the tables of command.h, and printing help from them. */
+/* Reads a command line by the tables of command.h, and prints help from them. */
 #include "command.h"
 #include "terminal.h"
 
@@ -18,7 +18,7 @@ int complain(int status, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    /* Names of files and things may hold line breaks; a message is one line whatever they hold. */
+    /* Names may contain line breaks; a message is always one line. */
     for (char *c = text; *c != '\0'; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = ' ';
     fprintf(stderr, "%sstiction:%s ", tone(stderr, RED), tone(stderr, PLAIN));
@@ -26,7 +26,7 @@ int complain(int status, const char *format, ...)
     return status;
 }
 
-/* Help of several lines is wrapped as one text: its own breaks are those of 100 columns. */
+/* Help of several lines is wrapped as one text: its own breaks are for 100 columns. */
 static void print_option(FILE *out, const Option *option)
 {
     char left[64] = "", help[1024];
@@ -95,7 +95,7 @@ int set_threads(TextList *sets, long threads, char room[48])
     return append_text(sets, room);
 }
 
-/* Put the text of a value where the option's field is. -1: fine. */
+/* Stores a value in the option's field. -1: fine. */
 static int store(const Command *command, const Option *option, const char *text, void *options)
 {
     void *field = (char *)options + option->offset;
@@ -129,8 +129,8 @@ static int store(const Command *command, const Option *option, const char *text,
     return -1;
 }
 
-/* The option that argv[k] names ("--name", "--name=value", "-x", "-xvalue"); *value is what stands in
- * the same word after it, or NULL.                                                                 */
+/* The option that argv[k] names ("--name", "--name=value", "-x", "-xvalue"); *value is the rest of the same word, or
+ * NULL. */
 static const Option *find_option(const Command *command, const char *word, const char **value)
 {
     bool is_long = word[1] == '-';
@@ -146,7 +146,7 @@ static const Option *find_option(const Command *command, const char *word, const
     return NULL;
 }
 
-/* `seen`: those that stood before it, one bit each. */
+/* `seen`: options already read, one bit each. */
 static int read_option(const Command *command, int argc, char *const *argv, int *k, void *options, uint64_t *seen)
 {
     const char *word = argv[*k], *value = NULL;

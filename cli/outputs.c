@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The folder that a new file would be made in; malloc'd. */
+/* The folder of a new file; malloc'd. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -75,7 +75,7 @@ char *read_whole(const char *path, size_t most, size_t *size)
 {
     char *text = NULL, block[16384];
     struct stat info;
-    if (stat(path, &info) == 0 && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode))) { /* it may have no end */
+    if (stat(path, &info) == 0 && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode))) { /* a device may have no end */
         errno = EINVAL;
         return NULL;
     }

@@ -1,4 +1,4 @@
-/* cli/page.h -- the viewer's page, viewer/stiction.html, put into the program by the build. */
+/* cli/page.h -- the viewer page, viewer/stiction.html, embedded by the build. */
 #ifndef CLI_PAGE_H
 #define CLI_PAGE_H
 

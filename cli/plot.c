@@ -1,4 +1,4 @@
-/* stiction plot: curves of a recording, for papers. */
+/* stiction plot: draws curves of a recording, for papers. */
 #include "drawing.h"
 #include "load.h"
 #include "outputs.h"
@@ -43,7 +43,7 @@ const Command plot_command = {
 
 #define MOST_CURVES 16
 
-/* The curves, split at commas; *text holds them. -1: fine. */
+/* Splits the curves at commas; *text owns them. -1: fine. */
 static int split(const TextList *list, char **text, const char *curve[MOST_CURVES], int *n)
 {
     size_t size = 1;

@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define INTERVAL     0.1 /* of the line on a terminal [s] */
-#define LOG_INTERVAL 1.0 /* of lines in a log [s]         */
+#define INTERVAL     0.1 /* interval of the line on a terminal [s] */
+#define LOG_INTERVAL 1.0 /* interval of lines in a log [s] */
 
 static double seconds(clockid_t clock)
 {
@@ -39,7 +39,7 @@ void progress_start(Progress *progress, bool quiet, FILE *log, double from, doub
                            .from = from};
 }
 
-/* "0:07", "1:02:33": hours only where there are some. */
+/* "0:07", "1:02:33": hours only if needed. */
 static void duration_text(double s, char *out, size_t size)
 {
     if (!(s < 360000))
@@ -50,7 +50,7 @@ static void duration_text(double s, char *out, size_t size)
         snprintf(out, size, "%d:%02d", (int)s / 60, (int)s % 60);
 }
 
-/* All that is known where `width` is 0; else what fits, the least important parts left out first. */
+/* Everything if `width` is 0; else what fits, without the least important parts. */
 static void progress_text(const Progress *progress, double now, long long steps, const st_StepInfo *info, int width,
                           char *out, size_t size)
 {
@@ -90,14 +90,14 @@ void progress_step(Progress *progress, long long steps, const st_StepInfo *info)
         progress->next = now + INTERVAL;
         progress->shown = true;
         progress_text(progress, now, steps, info, width, text, sizeof text);
-        fprintf(stderr, "\r%.*s\033[K", width, text); /* \033[K clears what an earlier, longer line left */
+        fprintf(stderr, "\r%.*s\033[K", width, text); /* \033[K clears the rest of an earlier, longer line */
         fflush(stderr);
     }
     if (progress->log && now >= progress->logged + LOG_INTERVAL) {
         progress->logged = now;
         progress_text(progress, now, steps, info, 0, text, sizeof text);
         fprintf(progress->log, "%s\n", text);
-        fflush(progress->log); /* someone may be reading along */
+        fflush(progress->log); /* for readers that follow the file */
     }
 }
 

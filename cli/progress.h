@@ -1,5 +1,5 @@
-/* cli/progress.h -- one line on a terminal's stderr, rewritten at most ten times a second; with --log lines in a file,
- * one a second at most.                                                                           */
+/* cli/progress.h -- one line on a terminal's stderr, rewritten at most ten times per second; with --log lines in a
+ * file, at most one per second. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -7,11 +7,11 @@
 #include <stiction/stiction.h>
 
 typedef struct Progress {
-    bool on;        /* stderr is a terminal and nobody asked for quiet   */
-    bool shown;     /* a line stands there                               */
+    bool on;        /* stderr is a terminal, and --quiet is not given */
+    bool shown;     /* the line is visible */
     double end;     /* of the run [s]                                    */
     double started; /* wall clock [s]                                    */
-    double next;    /* not before this [s]                               */
+    double next;    /* time of the next update [s] */
     FILE *log;      /* or NULL                                           */
     double logged;  /* when its last line was written [s]                */
     double from;    /* simulated time at the start [s]                   */
@@ -22,6 +22,6 @@ double cpu_seconds(void);
 
 void progress_start(Progress *progress, bool quiet, FILE *log, double from, double end);
 void progress_step(Progress *progress, long long steps, const st_StepInfo *info);
-void progress_end(Progress *progress); /* takes the line away */
+void progress_end(Progress *progress); /* clears the line */
 
 #endif

@@ -5,7 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* What mpirun, srun and their kin say to a process that they start: how many there are, and which one it is. */
+/* Environment variables that mpirun, srun and similar programs set: the number of processes, and the number of this
+ * one. */
 static int rank_number(const char *const names[3], int otherwise)
 {
     for (int k = 0; k < 3; k++)
@@ -24,7 +25,7 @@ static int started_with(void)
 #include <mpi.h>
 #include <string.h>
 
-/* An int counts the bytes of a message: more go in pieces. */
+/* The bytes of a message are counted in int: larger ones are sent in pieces. */
 enum { PIECE = 1 << 30 };
 
 static int piece_of(int64_t left)
@@ -73,7 +74,7 @@ static void mpi_exchange(void *ctx, const st_RankMessage *messages, int n)
 }
 
 static st_Ranks ranks;
-static int *counts, *places; /* of a gather: `size` each */
+static int *counts, *places; /* of a gather, `size` numbers each */
 
 static void mpi_gather(void *ctx, const void *mine, void *all, const int64_t *first)
 {
@@ -92,7 +93,7 @@ static void mpi_gather(void *ctx, const void *mine, void *all, const int64_t *fi
         mpi_broadcast_from(k, (char *)all + first[k], first[k + 1] - first[k]);
 }
 
-/* However the program ends: the others must not wait for it. */
+/* Called however the program ends: the others must not wait for it. */
 static void ranks_end(void)
 {
     st_ranks_dismiss(&ranks);
@@ -122,7 +123,7 @@ bool ranks_begin(int *status)
         atexit(ranks_end);
         return true;
     }
-    const int numbers[] = {SIGINT, SIGTERM, SIGHUP}; /* rank 0 ends the run, in order */
+    const int numbers[] = {SIGINT, SIGTERM, SIGHUP}; /* only rank 0 reacts to signals and ends the run */
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
         signal(numbers[k], SIG_IGN);
     st_Error err;

@@ -13,15 +13,15 @@
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1 /* they reserve more address space than there is memory */
+#define SANITIZED 1 /* sanitizers reserve more address space than there is memory */
 #endif
 
-/* Of the memory that the machine has. */
+/* Share of the memory of the machine. */
 #define SHARE 0.75
 
-static volatile sig_atomic_t child_process; /* for the signal handler only */
+static volatile sig_atomic_t child_process; /* used only by the signal handler */
 
-/* Pass a signal on to the child process. */
+/* Passes a signal to the child process. */
 static void forward(int number)
 {
     if (child_process > 0) kill((pid_t)child_process, number);
@@ -63,7 +63,7 @@ int run_in_reader_process(const Command *command, int argc, char *const *argv, i
 {
     fflush(NULL);
     const pid_t parent = getpid(), child = fork();
-    if (child < 0) return finish(command->main(argc, argv)); /* no more processes: then in this one */
+    if (child < 0) return finish(command->main(argc, argv)); /* fork failed: run in this process */
     if (child == 0) {
 #if defined(__linux__)
         prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,7 +1,7 @@
-/* cli/reader_process.h -- commands that read files of strangers run in a process of their own.
+/* cli/reader_process.h -- commands that read files of unknown origin run in a separate process.
  *
- * HDF5 was not made for hostile files, and some of them crash it. A command that reads one runs in a child with a limit
- * on memory; when it crashes, the program says so and ends as it does with any file that is damaged.
+ * HDF5 was not made for hostile files, and some of them crash it. A command that reads one runs in a child process
+ * with a memory limit. If it crashes, the program reports it and ends as for any damaged file.
  */
 #ifndef CLI_READER_PROCESS_H
 #define CLI_READER_PROCESS_H

@@ -1,7 +1,7 @@
 /* stiction render: pictures and films of a recording, drawn by the page in a browser without a window.
  *
- * The program serves the page on 127.0.0.1, starts Chromium on it, and keeps each frame the page posts back;
- * ffmpeg makes a film of them.
+ * The program serves the page on 127.0.0.1, opens it in Chromium, and stores each frame that the page posts; ffmpeg
+ * makes a film from them.
  */
 #define _XOPEN_SOURCE 700
 #include "load.h"
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define POSES    8000000
-#define PATIENCE 120.0 /* without a frame [s] */
+#define PATIENCE 120.0 /* longest time without a frame [s] */
 
 typedef struct RenderOptions {
     const char *output, *size, *theme, *look;
@@ -133,12 +133,12 @@ static pid_t start_browser(const Render *render, const Server *server, const cha
         server->port, server->key, from, to, o->fps > 0 ? o->fps : 30, o->speed > 0 ? o->speed : 1, render->width,
         render->height, o->theme != NULL ? o->theme : "dark", render->jpeg ? "&kind=jpg" : "", look);
     argv[n++] = window;
-    argv[n++] = "--remote-debugging-port=0"; /* headless needs a reason to stay */
+    argv[n++] = "--remote-debugging-port=0"; /* keeps the headless browser running */
     argv[n++] = address;
     return start_tool(argv);
 }
 
-/* Serve until the page has sent its frames. */
+/* Serves until the page has sent its frames. */
 static int collect(Render *render, Server *server, const char *browser)
 {
     pid_t child = start_browser(render, server, browser);
@@ -154,7 +154,7 @@ static int collect(Render *render, Server *server, const char *browser)
     if (shown) fprintf(stderr, "\r                        \r");
     server_poll(server, 50);
     if (!gone) {
-        kill(-child, SIGKILL); /* its whole group: what start_tool began */
+        kill(-child, SIGKILL); /* the whole process group of start_tool */
         waitpid(child, NULL, 0);
     }
     if (render->failed) return STATUS_FAILED;
@@ -176,14 +176,14 @@ static int make_film(const Render *render)
                                   "-crf",   "18", "-pix_fmt",   "yuv420p", "-movflags", "+faststart", film,   NULL};
     const char *const as_gif[] = {"ffmpeg", "-y",    "-framerate",      rate,
                                   "-i",     pattern, "-filter_complex", "split[a][b];[a]palettegen[p];[b][p]paletteuse",
-                                  film,     NULL}; /* 256 colours of its own */
+                                  film,     NULL}; /* with its own palette of 256 colours */
     if (!run_tool(gif ? as_gif : as_mp4))
         return ending_signal() != 0 ? STATUS_FAILED
                                     : complain(STATUS_FAILED, "ffmpeg could not make %s", render->options->output);
     return copy_output(film, render->options->output) ? STATUS_OK : STATUS_FAILED;
 }
 
-/* What kind of output, its size, and are the tools there? -1: go on. */
+/* Checks the kind of output, its size, and the tools. -1: continue. */
 static int check(Render *render, const char **browser)
 {
     const RenderOptions *o = render->options;
@@ -231,7 +231,7 @@ static int check(Render *render, const char **browser)
     return -1;
 }
 
-/* A time that was asked for must be one that was recorded. */
+/* A requested time must be in the recording. */
 static bool within(const Render *render, const char *option, double t)
 {
     if (t <= render->last + 1e-9 * fabs(render->last)) return true;
@@ -276,7 +276,7 @@ static int render_main(int argc, char *const *argv)
     if (status < 0 && server != NULL) {
         server->ctx = &render;
         server->answer = answer;
-        server->most_body = 64u << 20; /* a frame */
+        server->most_body = 64u << 20; /* for one frame */
         status = server_open(server, 0) ? collect(&render, server, browser) : STATUS_FAILED;
         server_close(server);
     }

@@ -1,4 +1,4 @@
-/* cli/report.h -- a run told at its end: for people, and for programs. */
+/* cli/report.h -- prints the results of a run, for people and for programs. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
@@ -10,7 +10,7 @@ typedef struct Outputs {
 } Outputs;
 
 void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Outputs *outputs);
-/* The result as an object of a document, and as a document of its own. */
+/* The result as an object in a document, and as a whole document. */
 void put_result(Json *json, const Loaded *loaded, const Tally *tally, const Outputs *outputs);
 void print_json(FILE *out, const Loaded *loaded, const Tally *tally, const Outputs *outputs);
 

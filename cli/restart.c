@@ -66,33 +66,33 @@ bool load_restart(const char *file, double at, const TextList *sets, Loaded *loa
     return ok;
 }
 
-/* Such overrides are said before robots are read, all others of what they brought. */
-static bool speaks_of_robots(const char *set)
+/* Overrides of robots are applied before robots are read, all others after. */
+static bool concerns_robots(const char *set)
 {
     return strncmp(set, "robots", 6) == 0 && (set[6] == '/' || set[6] == '=');
 }
 
-/* Robots are files of their own: take them in, with the overrides that speak of them. Two words that are no proof, but
- * what is taken in without need is the same scene.                                                    */
+/* Robots are separate files: includes them, with the overrides that concern them. The two words are only an
+ * indication, but including robots without need gives the same scene. */
 static bool take_in_robots(const Loaded *loaded, const char **sets, KeptScene *kept, st_Error *err)
 {
     int n_robots = 0;
     if (strstr(loaded->text, "\"robots\"") == NULL && loaded->text[strspn(loaded->text, " \t\r\n")] != '<') return true;
     for (int k = 0; k < loaded->n_sets; k++)
-        if (speaks_of_robots(loaded->sets[k])) sets[n_robots++] = loaded->sets[k];
+        if (concerns_robots(loaded->sets[k])) sets[n_robots++] = loaded->sets[k];
     if (st_scene_convert_text(loaded->text, strlen(loaded->text), loaded->path, sets, n_robots, NULL, &kept->text, NULL,
                               err) != ST_OK)
         return false;
     kept->n_sets = 0;
     for (int k = 0; k < loaded->n_sets; k++)
-        if (!speaks_of_robots(loaded->sets[k])) kept->sets[kept->n_sets++] = loaded->sets[k];
+        if (!concerns_robots(loaded->sets[k])) kept->sets[kept->n_sets++] = loaded->sets[k];
     return true;
 }
 
 bool keep_scene(const Loaded *loaded, bool again, KeptScene *kept, st_Error *err)
 {
     struct stat info;
-    const bool is_file = stat(loaded->path, &info) == 0 && S_ISREG(info.st_mode); /* no pipe, and still there */
+    const bool is_file = stat(loaded->path, &info) == 0 && S_ISREG(info.st_mode); /* not a pipe, and still there */
     const char **sets = calloc((size_t)loaded->n_sets + 1, sizeof *sets);
     *kept = (KeptScene){.sets = calloc((size_t)loaded->n_sets + 1, sizeof *kept->sets), .n_sets = loaded->n_sets};
     bool ok = kept->sets != NULL && sets != NULL;
@@ -101,7 +101,7 @@ bool keep_scene(const Loaded *loaded, bool again, KeptScene *kept, st_Error *err
     if (!ok) fail(err, ST_ERR_MEMORY, loaded->path, "out of memory");
     ok = ok && (again || take_in_robots(loaded, sets, kept, err));
     if (ok && kept->text == NULL) kept->text = strdup(loaded->text);
-    kept->label = is_file ? realpath(loaded->path, NULL) : NULL; /* files that it names are beside it */
+    kept->label = is_file ? realpath(loaded->path, NULL) : NULL; /* other files have paths relative to it */
     if (ok && kept->label == NULL) kept->label = strdup(loaded->path);
     free((void *)sets);
     return ok &&

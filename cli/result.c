@@ -1,4 +1,4 @@
-/* The result of a run, for programs: one JSON document. */
+/* Writes the result of a run as one JSON document. */
 #include "choices.h"
 #include "report.h"
 
@@ -75,7 +75,7 @@ static void bodies(Json *json, const Loaded *loaded)
         st_BodyId id = {i};
         st_Pose pose = {0};
         st_Vec3 v = {0}, w = {0};
-        if (!st_system_present(loaded->system, id)) continue; /* to come, or taken by an outlet */
+        if (!st_system_present(loaded->system, id)) continue; /* not yet entered, or removed by an outlet */
         if (st_system_pose(loaded->system, id, &pose) != ST_OK) continue;
         if (st_system_velocity(loaded->system, id, &v, &w) != ST_OK) continue;
         double position[] = {pose.p.x, pose.p.y, pose.p.z}, velocity[] = {v.x, v.y, v.z}, spin[] = {w.x, w.y, w.z};

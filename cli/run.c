@@ -1,7 +1,7 @@
-/* stiction run: a scene from its start to its end.
+/* stiction run: runs a scene from its start to its end.
  *
- * Nothing is written before scene, choices and outputs are known to be good (exit status 2 until
- * then). From there on what was computed is kept, however the run ends.
+ * Nothing is written before scene, settings and outputs have been checked (exit status 2 until then). After that,
+ * computed results are kept however the run ends.
  */
 #include "drawing.h"
 #include "interrupt.h"
@@ -19,7 +19,7 @@
 
 typedef struct RunOptions {
     TextList sets, outputs;
-    const char *table, *recording; /* of the outputs, by extension */
+    const char *table, *recording; /* the outputs, by extension */
     const char *picture, *restart, *log;
     bool json, quiet;
     long every, threads;
@@ -87,7 +87,7 @@ typedef struct Run {
     st_StepInfo info; /* of the last step */
     Progress progress;
     double next_line; /* --rate: the time of the next line of the table [s] */
-    bool line_due;    /* the last state is not in the table yet             */
+    bool line_due;    /* the last state is not yet in the table */
 } Run;
 
 static bool line_wanted(Run *run, const st_StepInfo *info)
@@ -95,13 +95,13 @@ static bool line_wanted(Run *run, const st_StepInfo *info)
     const RunOptions *o = run->options;
     if (o->every > 0) return run->tally.steps % o->every == 0;
     if (!(o->rate > 0)) return true;
-    /* Half a ten-thousandth early is on time: 100 lines a second of steps of 0.01 s take them all. */
+    /* Half a ten-thousandth early counts: 100 lines per second of steps of 0.01 s are all written. */
     if (info->time < run->next_line - 5e-5 / o->rate) return false;
     run->next_line = (floor(info->time * o->rate + 5e-5) + 1) / o->rate;
     return true;
 }
 
-/* Add the state to the outputs. `last`: of a run that has ended, the line that --every and --rate left due. */
+/* Adds the state to the outputs. `last`: the run has ended; writes the line that --every and --rate have left out. */
 static bool record(Run *run, const st_StepInfo *info, bool last, st_Error *err)
 {
     if (run->picture != NULL && !last && st_picture_add(run->picture, run->loaded.system, info, err) != ST_OK)
@@ -131,7 +131,7 @@ static void simulate(Run *run)
     if (run->line_due && !record(run, &run->info, true, &err) && sound) end_run(&run->tally, RUN_FAILED, err.message);
 }
 
-/* Which output is which, by its ending; what is no plain file is a table. */
+/* Sorts the outputs by ending; a file that is not plain is a table. */
 static int sort_outputs(RunOptions *o)
 {
     static const char *const endings[] = {".h5", ".hdf5", ".csv", NULL};
@@ -169,7 +169,7 @@ static int check_options(const RunOptions *o, const char *word)
     return -1;
 }
 
-/* Every output must be possible, and none may be the input or another output. */
+/* Checks that every output can be written, and that none is the input or another output. */
 static int check_outputs(const Run *run)
 {
     const RunOptions *o = run->options;
@@ -211,7 +211,7 @@ static bool open_recorder(Run *run, st_Error *err)
     return ok;
 }
 
-/* Everything that may be refused, before anything is touched. -1: go on. */
+/* All checks, before anything is touched. -1: continue. */
 static int prepare(Run *run, const char *word)
 {
     const RunOptions *o = run->options;
@@ -231,11 +231,11 @@ static int prepare(Run *run, const char *word)
         return complain(STATUS_INPUT, "%s: cannot be written: %s", o->log, strerror(errno));
     if (o->table != NULL && st_csv_open(o->table, run->loaded.system, run->loaded.scene, &run->csv, &err) != ST_OK)
         return complain(STATUS_INPUT, "%s", err.message);
-    if (run->log != NULL) (void)!ftruncate(fileno(run->log), 0); /* the last to be touched: nothing can fail now */
+    if (run->log != NULL) (void)!ftruncate(fileno(run->log), 0); /* touched last: nothing can fail now */
     return -1;
 }
 
-/* The log's last line: how the run ended. */
+/* The last line of the log: how the run ended. */
 static void finish_log(Run *run)
 {
     if (run->log == NULL) return;
@@ -262,7 +262,7 @@ static void finish_picture(Run *run)
         end_run(&run->tally, RUN_FAILED, err.message);
 }
 
-/* Close table and recording and write the picture; the first error is the one reported. */
+/* Closes table and recording and writes the picture; the first error is reported. */
 static void finish_outputs(Run *run)
 {
     st_Error err = {0};

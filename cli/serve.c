@@ -18,14 +18,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Memory of a connection: a head, a body (server->most_body), the head of an answer, and one event beyond MOST_QUEUE.
- * Answers are not copied. Of a connection's requests the next is not read before the last is answered and sent.  */
+/* Memory per connection: a head, a body (server->most_body), the head of an answer, and one event beyond MOST_QUEUE.
+ * Answers are not copied. The next request of a connection is read only after the last one is answered and sent. */
 #define MOST_HEAD    16384
-#define MOST_QUEUE   (256u << 10) /* waiting events of a stream: beyond it they are left out */
+#define MOST_QUEUE   (256u << 10) /* waiting events of a stream; more are dropped */
 #define MOST_STREAMS 8
 #define IDLE         30.0 /* between requests [s]                          */
-#define ARRIVE       10.0 /* from a request's first byte to its last [s]   */
-#define STALLED      20.0 /* a client that takes none of its answer [s]    */
+#define ARRIVE       10.0 /* from the first byte of a request to its last [s] */
+#define STALLED      20.0 /* a client that does not read its answer [s] */
 
 /* ---- opening ------------------------------------------------------------------------------------ */
 
@@ -121,7 +121,7 @@ static void queue_head(Client *client, const char *status, const char *type, con
     queue(client, head, (size_t)n);
 }
 
-/* `first` is copied; `rest` is sent from where it is. */
+/* `first` is copied; `rest` is sent from its own memory. */
 static void answer_from(Client *client, const char *status, const char *type, const char *more, const char *first,
                         const void *rest, size_t length)
 {
@@ -149,7 +149,7 @@ void answer_text(Client *client, const char *status, const char *text)
     answer_with(client, status, "text/plain; charset=utf-8", text, strlen(text));
 }
 
-/* The cookie is how the page's own requests carry the key. Cookies do not know ports: its name does. */
+/* The page's requests carry the key in a cookie. Cookies are not separated by port, so the port is part of its name. */
 void answer_page(const Server *server, Client *client)
 {
     char more[512];
@@ -192,7 +192,7 @@ int stream_count(const Server *server)
 
 /* ---- requests ----------------------------------------------------------------------------------- */
 
-/* The value of a header in the head (which ends in a zero byte), in out; returns how often it is there. */
+/* Copies the value of a header in the head (which ends in a zero byte) to out; returns how often it occurs. */
 static int header(const char *head, const char *name, char *out, size_t size)
 {
     size_t length = strlen(name);
@@ -205,7 +205,7 @@ static int header(const char *head, const char *name, char *out, size_t size)
     return n;
 }
 
-/* Equal, whatever is found out by the time it takes. */
+/* Compares in constant time, so that timing reveals nothing. */
 static bool same_key(const char *key, const char *text, size_t length)
 {
     unsigned char differ = length == SERVE_KEY_SIZE - 1 ? 0 : 1;
@@ -214,7 +214,7 @@ static bool same_key(const char *key, const char *text, size_t length)
     return differ == 0;
 }
 
-/* The key, in the cookie that the page was given. */
+/* Is the key in the cookie that the page was given? */
 static bool has_cookie(const Server *server, const char *head)
 {
     char value[1024], name[32];
@@ -227,7 +227,7 @@ static bool has_cookie(const Server *server, const char *head)
     return false;
 }
 
-/* Is `text` PREFIX 127.0.0.1:port, or localhost:port? Port 80 need not be said, and browsers do not. */
+/* Is `text` PREFIX 127.0.0.1:port, or localhost:port? Browsers omit port 80. */
 static bool is_here(const Server *server, const char *text, const char *prefix)
 {
     char name[64];
@@ -280,7 +280,7 @@ static void refuse_with(Client *client, const char *status, const char *why)
     client->in_length = 0;
 }
 
-/* "123", and nothing else. False: it is not a number, or beyond `most`. */
+/* Reads "123", and nothing else. False: it is not a number, or above `most`. */
 static bool read_length(const char *text, size_t most, size_t *out)
 {
     size_t n = 0;
@@ -294,7 +294,7 @@ static bool read_length(const char *text, size_t most, size_t *out)
     return true;
 }
 
-/* Where the head at the start of what was read ends, 0: not yet. */
+/* Length of the head at the start of the input; 0: incomplete. */
 static size_t head_length(const Client *client)
 {
     for (size_t k = 0; k + 4 <= client->in_length; k++)
@@ -302,13 +302,14 @@ static size_t head_length(const Client *client)
     return 0;
 }
 
-/* The head of a request is there: may it pass? Then client->request is it, and its body may come. */
+/* The head of a request is complete: if it is accepted, client->request is filled, and its body may be read. */
 static void take_head(const Server *server, Client *client, size_t head)
 {
     Request *request = &client->request;
     char value[64];
     *request = (Request){0};
-    client->in[head - 2] = '\0'; /* the last header keeps its \r\n before it */
+    client->in[head - 2] = '\0'; /* so that the last header still ends in \r
+                                  *  */
     bool sound = memchr(client->in, '\0', head - 2) == NULL && read_line(client->in, request);
     const int lengths = sound ? header(client->in, "Content-Length", value, sizeof value) : 0;
     if (lengths > 1 || (lengths == 1 && !read_length(value, SIZE_MAX / 2, &request->length))) sound = false;
@@ -331,7 +332,7 @@ static bool is_sending(const Client *client)
     return client->out_length > client->out_sent || client->rest_length > client->rest_sent;
 }
 
-/* Requests among what was read, one after the other, each after the answer to the last is sent. */
+/* Handles the requests in the input, each after the answer to the last is sent. */
 static void take_requests(Server *server, Client *client)
 {
     while (client->fd >= 0 && client->in_length > 0 && !client->closing && !client->streaming && !is_sending(client)) {
@@ -355,7 +356,7 @@ static void take_requests(Server *server, Client *client)
     }
 }
 
-/* Room for the head, or for all of the request once its head may pass; what comes after waits in the socket. */
+/* Makes room for the head, or for the whole request once its head is accepted; later bytes wait in the socket. */
 static void read_from(Server *server, Client *client)
 {
     char nothing[512];
@@ -380,7 +381,7 @@ static void read_from(Server *server, Client *client)
     take_requests(server, client);
 }
 
-/* What is waiting, in order: the queue, then the answer's body. */
+/* Sends waiting data in order: the queue, then the body of the answer. */
 static void write_to(Client *client)
 {
     const bool queued = client->out_length > client->out_sent;
@@ -393,8 +394,7 @@ static void write_to(Client *client)
     }
     if (n > 0) client->since = wall_seconds();
     if (n > 0) *(queued ? &client->out_sent : &client->rest_sent) += (size_t)n;
-    /* What is sent is let go once it is the larger part: a viewer that never catches up costs no more than the queue.
-     */
+    /* Sent data is dropped once it is the larger part: a viewer that never catches up costs no more than the queue. */
     if (client->out_sent > client->out_length - client->out_sent) {
         memmove(client->out, client->out + client->out_sent, client->out_length - client->out_sent);
         client->out_length -= client->out_sent;
@@ -405,7 +405,7 @@ static void write_to(Client *client)
     if (client->closing) drop(client);
 }
 
-/* Too slow, or gone? */
+/* Is it too slow, or gone? */
 static bool is_late(const Client *client, double now)
 {
     if (is_sending(client)) return now - client->since > STALLED;
@@ -413,7 +413,7 @@ static bool is_late(const Client *client, double now)
     return client->in_length > 0 ? now - client->began > ARRIVE : now - client->since > IDLE;
 }
 
-/* A place for a new client: a free one, or that of the one which has said nothing for longest. -1: all are at work. */
+/* A slot for a new client: a free one, or that of the longest idle client. -1: all are busy. */
 static int find_place(Server *server)
 {
     int quiet = -1;
@@ -445,7 +445,7 @@ void server_poll(Server *server, int milliseconds)
 {
     struct pollfd polled[SERVE_MOST_CLIENTS + 1];
     polled[SERVE_MOST_CLIENTS] = (struct pollfd){.fd = server->fd, .events = POLLIN};
-    for (int k = 0; k < SERVE_MOST_CLIENTS; k++) { /* who is being sent something is not listened to */
+    for (int k = 0; k < SERVE_MOST_CLIENTS; k++) { /* a client that is receiving is not read */
         const Client *c = &server->client[k];
         polled[k] = (struct pollfd){.fd = c->fd, .events = is_sending(c) ? POLLOUT : POLLIN};
     }
@@ -458,7 +458,7 @@ void server_poll(Server *server, int milliseconds)
             read_from(server, client);
         if (client->fd >= 0 && sending && (polled[k].revents & (POLLHUP | POLLERR)) != 0) drop(client);
         if (client->fd >= 0 && is_sending(client)) write_to(client);
-        if (client->fd >= 0 && !is_sending(client)) take_requests(server, client); /* the next one of several */
+        if (client->fd >= 0 && !is_sending(client)) take_requests(server, client); /* the next of several requests */
         if (client->fd >= 0 && is_late(client, now)) drop(client);
     }
     if ((polled[SERVE_MOST_CLIENTS].revents & POLLIN) != 0) take_client(server);
@@ -468,7 +468,7 @@ void server_poll(Server *server, int milliseconds)
 
 void open_browser(const char *address)
 {
-    /* Over ssh, or with no screen, an address to copy is all there can be. */
+    /* Over ssh, or without a screen, only the address is printed. */
     if (getenv("DISPLAY") == NULL && getenv("WAYLAND_DISPLAY") == NULL && getenv("BROWSER") == NULL) return;
     pid_t child = fork();
     if (child == 0) {

@@ -1,4 +1,4 @@
-/* stiction settings: every choice of a simulation, from the tables of the library. */
+/* stiction settings: prints every setting of a simulation, from the tables of the library. */
 #include "choices.h"
 #include "command.h"
 #include "json.h"
@@ -31,7 +31,7 @@ const Command settings_command = {
 
 static const char *const kind_names[] = {"choice", "number", "integer", "boolean", "vector"};
 
-/* How the list is grouped; settings that are not named here come last. */
+/* Groups of the list; other settings come last. */
 #define MOST_KEYS 13
 static const struct Group {
     const char *title, *keys[MOST_KEYS];

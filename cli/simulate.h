@@ -1,4 +1,4 @@
-/* cli/simulate.h -- a scene from its present state to its end, for the commands that run one. */
+/* cli/simulate.h -- runs a scene from its present state to its end, for several commands. */
 #ifndef CLI_SIMULATE_H
 #define CLI_SIMULATE_H
 
@@ -7,9 +7,9 @@
 /* Called at the start (info->h is 0) and after each step. False ends the run; err has the reason. */
 typedef bool (*EachStep)(void *ctx, const st_StepInfo *info, st_Error *err);
 
-/* Step to the end, or until a signal comes (interrupt.h). Counts in `tally`, and sets its outcome and message. */
+/* Steps to the end, or until a signal (interrupt.h). Counts in `tally`, and sets its outcome and message. */
 void simulate_to_end(const Loaded *loaded, Tally *tally, EachStep each, void *ctx);
-/* A run that finished with more than 1 per cent of its steps above residual_limit is unsolved: its outcome changes. */
+/* A finished run with more than 1 per cent of its steps above residual_limit becomes unsolved. */
 void judge_residuals(Tally *tally);
 void end_run(Tally *tally, Outcome outcome, const char *message);
 

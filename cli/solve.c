@@ -1,4 +1,4 @@
-/* stiction solve: one contact problem from a file, under one or all solvers; or a folder of them. */
+/* stiction solve: solves one contact problem from a file with one or all solvers; or a folder of them. */
 #include "solve.h"
 
 #include "drawing.h"
@@ -90,7 +90,7 @@ static int unknown_solver(const char *name)
     return complain(STATUS_INPUT, "solve: unknown solver \"%s\", there are: %s", name, list);
 }
 
-/* With --determine, the member of least norm takes the place of what the solver found. */
+/* With --determine, the member of least norm replaces the solver's solution. */
 static bool least_norm(SolvedFile *solved, const SolveResult *best, double *r, st_Error *err)
 {
     st_Determined found;
@@ -119,7 +119,7 @@ static int write_answer(SolvedFile *solved, const SolveOptions *o)
     return ok ? STATUS_OK : complain(STATUS_FAILED, "%s", err.message);
 }
 
-/* NAME=VALUE; -1: fine. Whether there is such a parameter the solver says. */
+/* Reads NAME=VALUE; -1: fine. The solver checks whether the parameter exists. */
 static int read_parameters(SolveOptions *o)
 {
     o->values = calloc((size_t)o->parameters.count + 1, sizeof *o->values);

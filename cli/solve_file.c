@@ -1,4 +1,4 @@
-/* One problem file under the solvers that were asked for. */
+/* Solves one problem file with the selected solvers. */
 #include "solve.h"
 
 #include <math.h>
@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-/* Solves that are over sooner are repeated, and their median is printed: a first one pays for cold caches and pages. */
+/* Shorter solves are repeated, and their median is printed: the first one includes cold caches and pages. */
 #define SHORT_SOLVE  0.01
 #define MOST_REPEATS 21
-/* Enough that the time limit, not a count of sweeps, is what ends a solver that creeps. */
+/* So many that the time limit, not the number of sweeps, ends a slow solver. */
 #define MOST_ITERATIONS 1000000
 
 const char *solve_status_name(SolveStatus status)
@@ -25,8 +25,8 @@ static double clock_seconds(clockid_t clock)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The time limit, asked between iterations: seconds of the processor, lest a busy machine decide. Where it does not
- * strike, nothing depends on the clock.                                                           */
+/* The time limit, checked between iterations. It is CPU time, so that a busy machine does not change the result. If
+ * it is not reached, nothing depends on the clock. */
 typedef struct Deadline {
     double at;
     bool struck;
@@ -39,7 +39,7 @@ static bool deadline_passed(void *ctx)
     return deadline->struck;
 }
 
-/* One solve of whichever problem it is; what it needs, and what comes back. */
+/* One solve of either kind of problem: its input and results. */
 typedef struct Work {
     const SolvedFile *solved;
     const SolveOptions *options;
@@ -50,7 +50,7 @@ typedef struct Work {
     double *r;
     st_SolveInfo info;
     st_LcpInfo lcp_info;
-    const char *name; /* of the solver, as asked for */
+    const char *name; /* of the solver, as given */
 } Work;
 
 static st_Status solve_once(Work *work, st_Error *err)
@@ -72,8 +72,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Long solves by the time of the processor, which others on the machine do not lengthen; short ones by the clock
- * on the wall, which ticks finer.                                                                  */
+/* Long solves are measured in CPU time, which other processes do not change; short ones by the wall clock, which has
+ * a finer resolution. */
 static st_Status solve_timed(Work *work, double *seconds, st_Error *err)
 {
     double sample[MOST_REPEATS], total = 0;
@@ -91,7 +91,7 @@ static st_Status solve_timed(Work *work, double *seconds, st_Error *err)
     return ST_OK;
 }
 
-/* Judge by the checker, not by what the solver says. */
+/* Judged by the independent check, not by the solver's own claim. */
 static bool judge(const SolvedFile *solved, const double *r, SolveResult *result, st_Error *err)
 {
     st_FrictionError friction = {0};
@@ -165,7 +165,7 @@ static void conclude(const SolvedFile *solved, Work *work, SolveResult *result)
     snprintf(result->message, sizeof result->message, "%s above the tolerance", part);
 }
 
-/* An LCP is a contact problem of dimension 1: frictionless rows, and rows without bounds where they are free. */
+/* An LCP as a contact problem of dimension 1: frictionless rows, and rows without bounds for free ones. */
 static bool make_local(Work *work)
 {
     const st_LcpProblem *p = &work->solved->file->lcp;
@@ -234,7 +234,8 @@ static void run_solver(const SolvedFile *solved, const SolveOptions *options, co
         result->status = status == ST_ERR_UNSUPPORTED ? NOT_TAKEN : FAILED;
         snprintf(result->message, sizeof result->message, "%.250s", err.message);
     }
-    if (status == ST_OK && options->lines != NULL && !pivoting) { /* again: the lines would be timed, too */
+    if (status == ST_OK && options->lines != NULL &&
+        !pivoting) { /* solve again, because printing lines would be timed, too */
         st_solver_destroy(work.solver);
         work.solver = NULL;
         work.r = calloc((size_t)solved->file->n + 1, sizeof *work.r);
@@ -252,7 +253,7 @@ static bool wanted(const SolvedFile *solved, const SolveOptions *o, const char *
     return is_pivoting(name) || st_solver_accepts(name, ST_LAW_FRICTIONLESS, 1, true);
 }
 
-/* Everything that may be said against the problem before it is solved. */
+/* All checks of the problem before it is solved. */
 static bool prepare(SolvedFile *out, const SolveOptions *o)
 {
     st_Error err = {0};

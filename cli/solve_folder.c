@@ -1,4 +1,4 @@
-/* All problem files of a folder, and what it says about the solvers: who solves how many, and how fast. */
+/* Solves all problem files of a folder, and compares the solvers: how many each solves, and how fast. */
 #include "drawing.h"
 #include "json.h"
 #include "solve.h"
@@ -52,7 +52,7 @@ static bool collect(const char *folder, int depth, Paths *paths)
     DIR *directory = opendir(folder);
     const struct dirent *entry = NULL;
     bool ok = true;
-    if (directory == NULL) return true; /* may not be looked into: nothing of ours */
+    if (directory == NULL) return true; /* not readable: skip it */
     while (ok && (entry = readdir(directory)) != NULL) {
         char path[PATH_MOST];
         struct stat info;
@@ -75,7 +75,7 @@ static int by_name(const void *a, const void *b)
 
 /* ------------------------------------------------------------------ profiles */
 
-/* What is kept of every file: its kind, and of each solver the seconds, or -1 where it did not solve it. */
+/* The result for one file: its kind, and for each solver the seconds, or -1 if it did not solve it. */
 typedef struct Record {
     const char *kind; /* static */
     double *seconds;  /* st_solver_count(); NAN: not tried */
@@ -112,8 +112,8 @@ static double best_of(const Record *record)
     return best;
 }
 
-/* Problems of the kind (NULL: all) that solver s solved within the factor; *n_problems: of how many. Where it is
- * proved that there is no solution, none is asked for.                                            */
+/* The number of problems of the kind (NULL: all) that solver s solved within the factor; *n_problems is their total.
+ * Problems proved to have no solution do not count. */
 static int count_within(const Record *records, int n, const char *kind, int s, double factor, int *n_problems)
 {
     int count = 0;
@@ -223,7 +223,7 @@ static const char *short_name(const char *path, const char *folder)
     return path + length + strspn(path + length, "/");
 }
 
-/* The column of names is as wide as the longest, and on a terminal leaves room for solver and status beside it. */
+/* The column of names is as wide as the longest name, and on a terminal leaves room for solver and status. */
 #define WIDEST_NAME 52
 static int name_width(const Paths *paths, const char *folder)
 {

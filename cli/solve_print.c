@@ -1,4 +1,4 @@
-/* The results of one problem file: a table for people, members for JSON. */
+/* Prints the results of one problem file: a table for people, members for JSON. */
 #include "json.h"
 #include "solve.h"
 #include "terminal.h"

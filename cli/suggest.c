@@ -33,7 +33,7 @@ static int edit_distance(const char *a, const char *b)
 const char *suggest(const char *word, const char *const *candidates, int count)
 {
     const char *best = NULL;
-    /* A third of the letters may be wrong: "exmaple" finds "examples", "foo" finds nothing. */
+    /* A third of the letters may differ: "exmaple" finds "examples", "foo" finds nothing. */
     int limit = (int)strlen(word) / 3 + 1, best_distance = limit + 1;
     for (int i = 0; i < count; i++) {
         int distance = edit_distance(word, candidates[i]);

@@ -1,4 +1,4 @@
-/* The summary of a run, for people. */
+/* Prints the summary of a run, for people. */
 #include "choices.h"
 #include "report.h"
 #include "terminal.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_BODIES     12 /* in the table of final states; more have none */
+#define MOST_BODIES     12 /* in the table of final states; no table for more */
 #define MOST_MEASURES   12
 #define SHOWN_COLLISONS 8
 
@@ -26,7 +26,7 @@ static double share_of(const Tally *tally, long long steps)
     return tally->steps > 0 ? 100 * (double)steps / (double)tally->steps : 0;
 }
 
-/* Numbers below the smallest normal ones of single precision are 0 to a reader. */
+/* Numbers below the smallest normal single-precision number are shown as 0. */
 static double shown(double x)
 {
     return fabs(x) < 1e-37 ? 0 : x;
@@ -92,7 +92,7 @@ static void print_counts(FILE *out, const Loaded *loaded, const Tally *tally)
                 share_of(tally, tally->above_limit));
 }
 
-/* The state contradicts the first velocity of a motion or a joint. */
+/* The initial state contradicts the initial velocity of a motion or a joint. */
 static void print_jump(FILE *out, const st_Scene *scene, const Tally *tally)
 {
     st_JointDef joint;
@@ -184,7 +184,7 @@ static void print_energy(FILE *out, const Tally *tally)
                  {"  work of dampers", tally->damping},     {"  impacts", tally->impacts},
                  {"  drift correction", tally->correction}, {"  integrator", tally->scheme},
                  {"  unexplained", tally->unexplained}};
-    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) /* what rounds away is not worth a line */
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) /* values that round to 0 get no line */
         if (fabs(kinds[k].work) > 1e-9 * scale) fprintf(out, "  %-22s %13.7g\n", kinds[k].label, kinds[k].work);
 }
 
@@ -207,8 +207,8 @@ static void print_time(FILE *out, const st_System *system, const Tally *tally)
     }
 }
 
-/* Columns that no body can change are left out: a planar run shows x, y, an angle and their rates; a run in
- * space shows quaternions and the sizes of the velocities (the table and --json have all of it).       */
+/* Columns that no body can change are left out: a planar run shows x, y, an angle and their rates; a run in space
+ * shows quaternions and the magnitudes of the velocities (the table and --json have everything). */
 static uint32_t free_axes(const st_Scene *scene)
 {
     uint32_t axes = 0;
@@ -219,7 +219,7 @@ static uint32_t free_axes(const st_Scene *scene)
     return axes;
 }
 
-/* The one axis, 0 1 2, about which bodies turn; -1: none, or more than one. */
+/* The single axis, 0 1 2, about which bodies turn; -1: none, or several. */
 static int only_turn(uint32_t axes)
 {
     uint32_t turns = axes & ST_LOCK_ROTATION;
@@ -307,7 +307,7 @@ static void print_bodies(FILE *out, const Loaded *loaded)
         print_body(&fold, loaded->system, (st_BodyId){i}, body_name(loaded->scene, (st_BodyId){i}), axes, scale, width);
 }
 
-/* What the measures of the scene show at the end. */
+/* Prints the final values of the measures of the scene. */
 static void print_measures(FILE *out, const Loaded *loaded)
 {
     const int n = st_scene_measure_count(loaded->scene);
@@ -326,7 +326,7 @@ static void print_measures(FILE *out, const Loaded *loaded)
     }
 }
 
-/* Pairs of links that were drawn inside each other, and so do not touch. */
+/* Prints pairs of links that overlap at the start, and so do not touch. */
 static void print_overlaps(FILE *out, const Loaded *loaded)
 {
     char *remarks = NULL;

@@ -1,7 +1,7 @@
 /* stiction sweep: a parameter study. One process for each run, several at a time; the results in one table.
  *
- * A run that crashes or is out of memory ends its own process only. Results go to TABLE.partial as they come
- * (journal.h); the same command continues a study that was killed. At the end the table is written in the order of the
+ * A run that crashes or is out of memory ends its own process only. Results are appended to TABLE.partial as runs
+ * end (journal.h); the same command continues a killed study. At the end the table is written in the order of the
  * runs, so that it does not depend on the number of processes or on interruptions.
  */
 #if defined(__linux__)
@@ -96,7 +96,7 @@ typedef enum Reduce { REDUCE_FINAL, REDUCE_MIN, REDUCE_MAX, REDUCE_MEAN, OF_RESU
 static const char *const reduce_names[] = {"final:", "min:", "max:", "mean:"};
 
 typedef struct Output {
-    const char *name;   /* as it was given                          */
+    const char *name;   /* as given */
     const char *source; /* the column, or the path in the result    */
     Reduce how;
     int64_t column;
@@ -115,20 +115,20 @@ typedef struct Sweep {
     Loaded first; /* the scene with the values of the first run */
     Output output[MOST_OUTPUTS];
     int n_outputs;
-    char **output_text; /* holds the names */
+    char **output_text; /* owns the names */
     Result *result;
     double *values; /* of all results */
     Journal journal;
-    int n_done, n_kept; /* runs with a result; of them, from an earlier call */
+    int n_done, n_kept; /* runs with a result; number of these from an earlier call */
     int n_jobs;
     Ranks ranks;
-    bool takes_all; /* the runs of ranks that have ended, too */
+    bool takes_all; /* also does the runs of ranks that have ended */
     double wall;
 } Sweep;
 
 /* ---- one run ----------------------------------------------------------------------------------- */
 
-typedef struct Watch { /* of columns, while a run goes on */
+typedef struct Watch { /* values of columns during a run */
     const Sweep *sweep;
     const Loaded *loaded;
     st_Columns *columns;
@@ -153,7 +153,7 @@ static bool after_step(void *ctx, const st_StepInfo *info, st_Error *err)
         const double x = output->how != OF_RESULT ? w->now[output->column] : NAN;
         if (output->how == REDUCE_FINAL) w->value[k] = x;
         if (isnan(x)) continue;
-        if (output->how == REDUCE_MIN) w->value[k] = fmin(w->value[k], x); /* fmin and fmax pass over NaN */
+        if (output->how == REDUCE_MIN) w->value[k] = fmin(w->value[k], x); /* fmin and fmax ignore NaN */
         if (output->how == REDUCE_MAX) w->value[k] = fmax(w->value[k], x);
         if (output->how == REDUCE_MEAN && info->h > 0) {
             w->value[k] = (w->weight[k] > 0 ? w->value[k] : 0) + x * info->h;
@@ -170,7 +170,8 @@ static void find_in_result(void *ctx, const char *path, double value)
         if (w->sweep->output[k].how == OF_RESULT && strcmp(path, w->sweep->output[k].source) == 0) w->value[k] = value;
 }
 
-/* The overrides of a run: those of all runs, then PATH=VALUE of each parameter. -1: fine; else it was reported. */
+/* The overrides of a run: those of all runs, then PATH=VALUE of each parameter. -1: fine; else the error was
+ * reported. */
 typedef struct RunSets {
     TextList list;
     char *text; /* of the parameters, one after the other */
@@ -213,7 +214,7 @@ static void run_one(const Sweep *s, int run, Slot *slot)
         w.value[k] = NAN;
     Tally tally = {0};
     const char *status = "refused", *message = err.message;
-    bool ended = make_sets(s, run, &sets) < 0; /* else there is no result */
+    bool ended = make_sets(s, run, &sets) < 0; /* otherwise there is no result */
     if (ended && load_again(&s->first, &sets.list, &loaded, &err)) {
         if (any_column(s) && st_columns_create(loaded.scene, &w.columns, &err) == ST_OK)
             w.now = malloc((size_t)st_columns_count(w.columns) * sizeof *w.now);
@@ -262,7 +263,7 @@ static pid_t start_run(const Sweep *s, int run, Slot *slot)
     _exit(0);
 }
 
-/* The result of a run, after its process has ended. False: it cannot be kept. */
+/* The result of a run after its process has ended. False: it cannot be stored. */
 static bool take_result(Sweep *s, int run, Slot *slot, int ended)
 {
     Result *r = &s->result[run];
@@ -293,7 +294,7 @@ static void show_progress(const Sweep *s, double started)
     if (s->n_done == s->design.n_runs) fputs("\r\033[K", stderr);
 }
 
-/* Is the run one of this rank's, and still to be done? */
+/* Does the run belong to this rank, and is it still to be done? */
 static bool is_mine(const Sweep *s, int run)
 {
     return s->result[run].status[0] == '\0' && (s->takes_all || run % s->ranks.size == s->ranks.rank);
@@ -321,7 +322,7 @@ static int run_all(Sweep *s)
             const pid_t child = start_run(s, next, &slot[j]);
             if (child < 0 && running == 0)
                 status = complain(STATUS_FAILED, "sweep: no process can be started: %s", strerror(errno));
-            if (child < 0) break; /* no more processes for now */
+            if (child < 0) break; /* no more processes at present */
             job[j].process = child, job[j].run = next++, running++;
         }
         if (running == 0) break;
@@ -333,7 +334,7 @@ static int run_all(Sweep *s)
         for (int j = 0; child > 0 && j < s->n_jobs; j++) {
             if (job[j].process != child) continue;
             job[j].process = 0, running--;
-            /* A run that a signal ended, with all others, has no result. */
+            /* A run ended by a signal to all processes has no result. */
             if (!slot[j].done && (interrupt_caught() != 0 || status >= 0)) continue;
             if (!take_result(s, job[j].run, &slot[j], ended)) status = STATUS_FAILED;
             show_progress(s, started);
@@ -352,10 +353,10 @@ static int run_all(Sweep *s)
     return status;
 }
 
-/* The results of the other ranks, as they come. What one of them has not done when it ends is done here. */
+/* Reads the results of the other ranks as they arrive. Runs that a rank has not done when it ends are done here. */
 static int gather(Sweep *s)
 {
-    const double started = wall_seconds(), patience = 60; /* for ranks that have not begun */
+    const double started = wall_seconds(), patience = 60; /* wait for ranks that have not started */
     int status = -1;
     interrupt_begin();
     while (status < 0 && s->n_done < s->design.n_runs) {
@@ -370,7 +371,7 @@ static int gather(Sweep *s)
     return status;
 }
 
-/* This process among those that mpirun has started, by the variables of Open MPI and of MPICH and its kin. */
+/* The number of this process among those of mpirun, from the variables of Open MPI and of MPICH and similar. */
 static int find_ranks(Ranks *out)
 {
     static const char *const names[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}};
@@ -415,7 +416,7 @@ static int unknown_output(const char *name, const char *what, const char *wanted
                         : complain(STATUS_INPUT, "sweep: -y %s: there is no %s \"%s\"", name, what, wanted);
 }
 
-/* The outputs must exist in the scene of the first run. -1: go on. */
+/* Checks that the outputs exist in the scene of the first run. -1: continue. */
 static int check_output(const Sweep *s, const st_Columns *columns, const Tally *tally, Output *output)
 {
     Search search = {.wanted = output->source};
@@ -473,13 +474,13 @@ static int list_outputs(Sweep *s)
     return status;
 }
 
-/* Read the scene with the values of the first run, and look for the outputs in it. */
+/* Reads the scene with the values of the first run, and finds the outputs in it. */
 static int check_scene(Sweep *s, const char *word)
 {
     RunSets sets = {0};
     st_Error err = {0};
     int status = make_sets(s, 0, &sets);
-    if (status < 0) status = append_text(&sets.list, "simulation/threads=1"); /* fork() copies one thread only */
+    if (status < 0) status = append_text(&sets.list, "simulation/threads=1"); /* fork() copies only one thread */
     if (status < 0 && !load(word, &sets.list, &s->first, &err)) status = refuse_scene(&s->first, &err);
     st_Columns *columns = NULL;
     Tally tally = {0};
@@ -495,7 +496,7 @@ static int check_scene(Sweep *s, const char *word)
     return status;
 }
 
-/* The number in all of `text`; NaN: it is none. */
+/* The number that `text` is as a whole; NaN: not a number. */
 static double number_of(const char *text)
 {
     char *end = NULL;
@@ -646,7 +647,7 @@ static int write_table(const Sweep *s)
     return ok ? -1 : STATUS_FAILED;
 }
 
-/* A text of the values of all parameters but x in a run: runs with the same text are one curve. */
+/* A text of the values of all parameters except x in a run: runs with the same text form one curve. */
 static void curve_name(const Sweep *s, int run, int x, char *out, size_t size)
 {
     const Design *d = &s->design;
@@ -668,7 +669,7 @@ static int by_x(const void *a, const void *b)
     return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->run > q->run) - (p->run < q->run);
 }
 
-/* Lines, one for each combination of the other parameters, if these are few; else points. */
+/* Draws lines, one for each combination of the other parameters, if these are few; else points. */
 static int draw(const Sweep *s)
 {
     const Design *d = &s->design;
@@ -858,7 +859,7 @@ static int sweep_main(int argc, char *const *argv)
     if (status < 0) status = prepare(&s, words[0]);
     if (status < 0) status = run_all(&s);
     if (status < 0 && s.ranks.size > 1 && s.ranks.rank == 0) status = gather(&s);
-    if (status < 0 && s.ranks.rank > 0) status = STATUS_OK; /* the table is made by rank 0 */
+    if (status < 0 && s.ranks.rank > 0) status = STATUS_OK; /* rank 0 writes the table */
     if (status < 0 && s.o.table != NULL) {
         status = write_table(&s);
         journal_close(&s.journal, status < 0);

@@ -9,8 +9,8 @@ const char *outcome_name(Outcome outcome)
     return names[outcome];
 }
 
-/* A rest within 1e-6 h of a full step is a full step, so that time stays on its grid, and one below 1e-6 h is no step:
- * rounding of the time must not make a sliver.                                                      */
+/* A remainder within 1e-6 h of a full step is a full step, so that time stays on its grid, and one below 1e-6 h is
+ * no step: rounding of the time must not cause a tiny step. */
 double next_step(double time, double h, double end)
 {
     double rest = end - time;
@@ -30,8 +30,8 @@ bool tally_start(Tally *tally, const Loaded *loaded, st_StepInfo *info, st_Error
     info->time = st_system_time(loaded->system);
     info->h = 0;
     if (st_system_energy(loaded->system, &info->kinetic, &info->potential, err) != ST_OK) return false;
-    /* A step that meets the tolerance asked for does not fail because of the preset's limit; a limit of one's own
-     * counts. */
+    /* A step that meets the requested tolerance does not fail because of the preset's limit; a limit that the user
+     * sets counts. */
     st_SystemDef preset = st_system_def();
     const bool own = st_preset_apply(&preset, loaded->def.preset, NULL) != ST_OK ||
                      preset.residual_limit != loaded->def.residual_limit;
@@ -43,10 +43,10 @@ bool tally_start(Tally *tally, const Loaded *loaded, st_StepInfo *info, st_Error
 
 static double larger(double a, double b)
 {
-    return b > a || isnan(b) ? b : a; /* a NaN must show */
+    return b > a || isnan(b) ? b : a; /* NaN must be shown */
 }
 
-/* The joint with the largest error now. */
+/* The joint with the largest present error. */
 static st_JointId worst_joint(const st_System *system, int n)
 {
     st_JointId worst = {0};
@@ -65,7 +65,7 @@ static void add_collision(Tally *tally, const st_EventReport *event)
     if (tally->n_list == tally->capacity) {
         int capacity = tally->capacity > 0 ? 2 * tally->capacity : 16;
         Collision *grown = realloc(tally->list, (size_t)capacity * sizeof *grown);
-        if (grown == NULL) return; /* the count stays right, the list is short */
+        if (grown == NULL) return; /* the count stays correct, the list is incomplete */
         tally->list = grown;
         tally->capacity = capacity;
     }
@@ -82,15 +82,15 @@ static void find_collisions(Tally *tally, const st_System *system)
     }
 }
 
-/* The residual of this step, with its time and island, if it is the worst so far. */
+/* Stores the residual of this step, with its time and island, if it is the worst so far. */
 static void note_worst(Tally *tally, const st_System *system, const st_StepInfo *info)
 {
     const double residual = info->solve.residual.natural;
-    if (residual <= tally->worst_residual) return; /* a NaN must show */
+    if (residual <= tally->worst_residual) return; /* NaN must be shown */
     tally->worst_residual = residual;
     tally->worst_residual_time = info->time;
     snprintf(tally->worst_island, sizeof tally->worst_island, "the whole system (%d contact%s)", info->contacts,
-             info->contacts == 1 ? "" : "s"); /* flat piles have no islands */
+             info->contacts == 1 ? "" : "s"); /* a flat pile has no islands */
     int worst = -1;
     st_IslandReport island, at = {0};
     for (int k = 0; k < st_system_island_count(system); k++)
@@ -120,11 +120,11 @@ void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info)
     tally->overlapping += info->overlapping;
     if (info->contacts > tally->max_contacts) tally->max_contacts = info->contacts;
     tally->struck += info->struck;
-    if (!(info->penetration <= tally->worst_gap)) { /* a NaN must show, here and below */
+    if (!(info->penetration <= tally->worst_gap)) { /* NaN must be shown, here and below */
         tally->worst_gap_time = info->time;
         st_system_deepest(system, &tally->worst_gap_a, &tally->worst_gap_b);
     }
-    if (!(info->joint_error <= 1.001 * tally->worst_joint_error)) { /* of errors that grow not every one */
+    if (!(info->joint_error <= 1.001 * tally->worst_joint_error)) { /* not every one of slowly growing errors */
         tally->worst_joint_error_time = info->time;
         tally->worst_joint = worst_joint(system, tally->n_joints);
     }

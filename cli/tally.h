@@ -1,10 +1,10 @@
-/* cli/tally.h -- what is counted over a run, and how it ended. */
+/* cli/tally.h -- counters of a run, and how it ended. */
 #ifndef CLI_TALLY_H
 #define CLI_TALLY_H
 
 #include "load.h"
 
-/* Collisions kept with their bodies; the rest are counted only. */
+/* Number of collisions stored with their bodies; further ones are only counted. */
 #define MOST_COLLISIONS 10000
 
 typedef struct Collision {
@@ -19,12 +19,12 @@ typedef enum Outcome { RUN_FINISHED, RUN_DIVERGED, RUN_INTERRUPTED, RUN_FAILED, 
 
 typedef struct Tally {
     long long steps, collisions, transitions, problems, failures, fallbacks, overlapping, accumulations;
-    double accumulated_time;    /* when events first accumulated [s] */
+    double accumulated_time;    /* time when events first accumulated [s] */
     double impact_gain;         /* energy that impact laws added [J] */
-    long long repeated;         /* steps made again, since they gained energy that nothing gave */
+    long long repeated;         /* steps that were repeated, because they gained energy without a source */
     long long drift_fallbacks;  /* steps in which drift mean did not converge */
     long long limited;          /* impacts with restitution that was scaled down */
-    double residual_limit;      /* of the def */
+    double residual_limit;      /* of the settings */
     long long above_limit;      /* steps with a residual above it */
     double worst_residual_time; /* [s] */
     char worst_island[200];     /* in words */
@@ -34,13 +34,13 @@ typedef struct Tally {
     st_BodyId worst_gap_a, worst_gap_b;
     st_JointId worst_joint;
     long long struck;  /* contacts that closed in a fixed step */
-    double start_jump; /* largest speed that joints start with a jump of */
+    double start_jump; /* largest jump of a joint's speed at the start */
     st_JointId start_joint;
     int n_joints;
     double kinetic_start, potential_start, kinetic, potential;
     double friction;                                                /* work of friction since the start [J] */
     double work, damping, impacts, correction, scheme, unexplained; /* as in st_StepInfo */
-    double largest_increase, largest_increase_time;                 /* of the total energy over one step */
+    double largest_increase, largest_increase_time;                 /* of the total energy in one step */
     double wall, cpu;                                               /* [s] */
     Collision *list;
     int n_list, capacity;
@@ -48,7 +48,7 @@ typedef struct Tally {
     char message[600]; /* why it did not finish; "" */
 } Tally;
 
-/* Where the run starts: fills *info as for a step of length 0. */
+/* Counts the start: fills *info as for a step of length 0. */
 bool tally_start(Tally *tally, const Loaded *loaded, st_StepInfo *info, st_Error *err);
 void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info);
 void tally_free(Tally *tally);

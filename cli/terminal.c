@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NARROWEST 20 /* columns: narrower ones are not served */
+#define NARROWEST 20 /* columns: narrower terminals are not supported */
 
 int terminal_columns(FILE *out)
 {
@@ -79,7 +79,7 @@ void print_lines(FILE *out, const char *text, int at, int indent)
         int left = (int)strcspn(line, "\n"), room = width - at;
         const char *rest = line;
         while (width > 0 && left > room) {
-            int end = room; /* the last blank that fits; a longer word is cut by the terminal itself */
+            int end = room; /* the last blank that fits; the terminal itself cuts a longer word */
             while (end > 0 && rest[end] != ' ')
                 end--;
             if (end == 0 || (int)strspn(rest, " ") >= end) end = room + (int)strcspn(rest + room, " \n");
@@ -102,9 +102,9 @@ void fold_titles(Fold *fold, FILE *out, const char *titles)
 {
     const int width = terminal_columns(out), length = (int)strlen(titles);
     *fold = (Fold){.out = out};
-    int start = 0, end = 0; /* of the line, of the last title that fits */
+    int start = 0, end = 0; /* start of the line; end of the last title that fits */
     for (int k = 1; width > 0 && k <= length && fold->n < MOST_FOLDS; k++) {
-        /* titles are set apart by two blanks or are one word each: a title ends where a blank follows */
+        /* titles are separated by two blanks or are single words: a title ends before a blank */
         if (titles[k - 1] == ' ' || (titles[k] != ' ' && titles[k] != '\0')) continue;
         if (k < length && titles[k + 1] == '[') continue; /* "energy [J]" is one title */
         const int room = width - (start > 0 ? FOLD_INDENT : 0);

@@ -44,7 +44,7 @@ const char *find_browser(void)
     return find_tool(names);
 }
 
-/* Set by the signal handler only. */
+/* Set only by the signal handler. */
 static volatile sig_atomic_t caught;
 
 static void catch_signal(int number)
@@ -73,9 +73,9 @@ pid_t start_tool(const char *const *argv)
     const pid_t self = getpid();
     pid_t child = fork();
     if (child != 0) return child;
-    setpgid(0, 0); /* a browser is many processes: they end together */
+    setpgid(0, 0); /* a browser has many processes, which end together */
 #ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* and with us, when we are killed */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* and end when this program is killed */
     if (getppid() != self) _exit(127);
 #endif
     int null = open("/dev/null", O_RDWR);
@@ -90,7 +90,7 @@ pid_t start_tool(const char *const *argv)
 bool run_tool(const char *const *argv)
 {
     const struct timespec moment = {0, 5000000};
-    const int before = ending_signal(); /* what is run after a signal cleans up */
+    const int before = ending_signal(); /* tools that run after a signal are for cleaning up */
     int status = 0;
     pid_t child = start_tool(argv), done = 0;
     if (child < 0) return false;
@@ -116,7 +116,7 @@ int browser_options(const char **argv, const char *profile)
     for (size_t k = 0; k < sizeof fixed / sizeof fixed[0]; k++)
         argv[n++] = fixed[k];
     argv[n++] = profile;
-    if (geteuid() == 0) argv[n++] = "--no-sandbox"; /* root has no sandbox to be in */
+    if (geteuid() == 0) argv[n++] = "--no-sandbox"; /* the sandbox does not work for root */
     return n;
 }
 

@@ -1,4 +1,4 @@
-/* stiction validate: known answers, expected against got. The cases are in validate_cases.c. */
+/* stiction validate: compares results with known answers. The cases are in validate_cases.c. */
 #include "validate.h"
 
 #include "gallery.h"
@@ -44,7 +44,7 @@ const Command validate_command = {
 
 typedef struct Result {
     const Case *of;
-    char what[100], message[600]; /* message: why there is no number; "" */
+    char what[100], message[600]; /* message: reason why there is no number; "" */
     double expected, got, tolerance;
     bool passed;
 } Result;
@@ -56,7 +56,7 @@ struct Check {
     int n, failed;
 };
 
-/* ---- what cases use ---------------------------------------------------------------------------- */
+/* ---- functions for cases ----------------------------------------------------------------------- */
 
 static Result *add_result(Check *check, const char *what)
 {
@@ -189,9 +189,9 @@ double sim_force(const Sim *sim)
     return sum;
 }
 
-/* ---- telling ----------------------------------------------------------------------------------- */
+/* ---- printing ---------------------------------------------------------------------------------- */
 
-#define WIDE 107 /* columns of the table; on a narrower terminal quantities have lines of their own */
+#define WIDE 107 /* columns of the table; on a narrower terminal quantities are on separate lines */
 
 /* The quantity, in its column or on its line, and blanks up to the numbers. */
 static void print_quantity(const char *what)
@@ -280,7 +280,7 @@ static void print_markdown(const Check *check)
         const Result *r = &check->result[k];
         const bool first = r->of != last;
         last = r->of;
-        /* Nine digits of an answer, two of an error: what differs between machines does not show. */
+        /* Nine digits of an answer, two of an error: digits that differ between machines are not shown. */
         printf("| %s | %s | %s | %.7g | %.7g | %.0e | %.0e | %s | %s |\n", r->of->id, first ? r->of->title : "",
                r->what, r->expected, r->got, fabs(r->got - r->expected), r->tolerance, r->passed ? "yes" : "**no**",
                first ? r->of->source : "");

@@ -1,4 +1,4 @@
-/* cli/validate.h -- known answers: a case runs simulations and says what it expected and what it got. */
+/* cli/validate.h -- known answers: a case runs simulations and records expected values and results. */
 #ifndef CLI_VALIDATE_H
 #define CLI_VALIDATE_H
 
@@ -7,14 +7,14 @@
 #include <stiction/grains.h>
 #include <stiction/io.h>
 
-typedef struct Check Check; /* where a case puts its results */
+typedef struct Check Check; /* receives the results of a case */
 
 typedef struct Case {
-    const char *id;     /* of the collection ("V4"), or of our own ("S1")              */
-    const char *title;  /* what happens                                                */
-    const char *source; /* where the answer is from                                    */
+    const char *id;     /* number in the collection ("V4"), or our own ("S1") */
+    const char *title;  /* description */
+    const char *source; /* source of the answer */
     void (*run)(Check *check);
-    const char *reason; /* run is NULL: why it is not there                            */
+    const char *reason; /* if run is NULL: the reason */
 } Case;
 
 extern const Case validate_cases[]; /* ends with an id of NULL */
@@ -37,11 +37,11 @@ void brazil_nut(Check *check);
 void rotating_drum(Check *check);
 void plane_shear(Check *check);
 
-/* |got - expected| <= tolerance, absolutely, is a pass. */
+/* A pass is |got - expected| <= tolerance, absolute. */
 void expect(Check *check, const char *what, double expected, double got, double tolerance);
-bool check_full(const Check *check); /* longer versions are wanted */
+bool check_full(const Check *check); /* longer versions are requested */
 
-/* A simulation from a scene's text; every failure becomes a failed result of the case. */
+/* A simulation from the text of a scene; every failure becomes a failed result of the case. */
 typedef struct Sim {
     Check *check;
     st_Scene *scene;

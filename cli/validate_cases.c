@@ -1,4 +1,4 @@
-/* The cases of stiction validate: each a scene and its known answer. g = 9.81 m/s^2 unless said. */
+/* The cases of stiction validate: each is a scene and its known answer. g = 9.81 m/s^2 unless stated. */
 #include "validate.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static void block_on_incline(Check *check)
     sim_close(&s);
 }
 
-/* How far the box has turned after 0.5 s, and slid [rad, m]. */
+/* Rotation and sliding distance of the box after 0.5 s [rad, m]. */
 static void tip_or_slide(Check *check)
 {
     static const struct {
@@ -102,7 +102,7 @@ static void roll_down(Check *check)
     } bodies[] = {{"sphere: 5/7 g sin [m/s^2]", 0.4}, {"cylinder: 2/3 g sin", 0.5}, {"hoop: 1/2 g sin", 1}};
     double gx = G * sin(0.3), gz = -G * cos(0.3);
     for (int k = 0; k < 3; k++) {
-        /* just enough friction: mu = tan k/(1 + k) is the least */
+        /* just enough friction: the least is mu = tan k/(1 + k) */
         double mu = tan(0.3) * bodies[k].k / (1 + bodies[k].k) * 1.001;
         Sim s = sim_open(check, ball_on_plane, "default", gx, gz, mu, bodies[k].k * 0.01, 0.0, mu);
         sim_run(&s, 1);
@@ -146,7 +146,7 @@ static void zeno_ball(Check *check)
             z = now, v = up;
         }
         snprintf(what, sizeof what, "e = %.1f: time of rest [s]", e[k]);
-        /* the last rebounds, below 1e-3 m/s, are not made: 2e-4/(1 - e) s of them are missing */
+        /* rebounds below 1e-3 m/s are not resolved, which leaves out 2e-4/(1 - e) s */
         expect(check, what, rest, last_move, 3e-4 / (1 - e[k]) + 1e-3);
         snprintf(what, sizeof what, "e = %.1f: path [m]", e[k]);
         expect(check, what, (1 + e[k] * e[k]) / (1 - e[k] * e[k]), path, 1e-4);
@@ -267,7 +267,8 @@ static void leave_a_sphere(Check *check)
     expect(check, "rolling ball [degrees]", acos(10.0 / 17) * 180 / PI, leaving_angle(check, 50, 0.004), 0.1);
 }
 
-/* Rod of half-length 1 sliding towards its leaning side, in the paradox: stepping must go on with bounded impulses. */
+/* A rod of half-length 1 that slides towards its leaning side, in the paradox: stepping must continue with bounded
+ * impulses. */
 static void painleve_rod(Check *check)
 {
     double angle = atan(2);
@@ -361,7 +362,7 @@ static void heavy_top(Check *check)
     sim_close(&s);
 }
 
-/* A top with its axis level: precession m g r/(I w) + O(1/w^3); started at that rate it does not nod. */
+/* A top with a horizontal axis: precession m g r/(I w) + O(1/w^3); started at that rate it does not nutate. */
 static void gyroscope(Check *check)
 {
     double I = 0.01, w = 400, r = 0.1, rate = G * r / (I * w);
@@ -395,7 +396,7 @@ static void pendulum(Check *check)
     sim_close(&s);
 }
 
-/* Kane & Levinson's rattleback: spun in one sense it turns round, in the other it goes on. */
+/* Kane & Levinson's rattleback: spun in one direction it reverses, in the other it continues. */
 static double rattle(Check *check, double spin)
 {
     Sim s =

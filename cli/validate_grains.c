@@ -1,4 +1,4 @@
-/* Known answers of grains: laws that people have measured, with the spread that they have found. */
+/* Known answers for grains: measured laws, with their experimental spread. */
 #include "validate.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #define G  9.81
 #define PI 3.14159265358979323846
 
-/* Many grains are solved as far as the effort goes: what is left over is in the reports, and no reason to stop. */
+/* Large piles are solved with limited effort: the remaining error is in the reports, and does not stop the run. */
 static bool run_grains(Sim *s, double until)
 {
     st_Error err = {0};
@@ -36,7 +36,7 @@ static double measured(const Sim *s, const char *measure, const char *value)
     return NAN;
 }
 
-/* Where a grain is; false: none of that number, or absent. */
+/* The position of a grain; false: there is none of that number, or it is absent. */
 static bool grain_at(const Sim *s, int body, st_Vec3 *out)
 {
     st_BodyDef def;
@@ -48,7 +48,7 @@ static bool grain_at(const Sim *s, int body, st_Vec3 *out)
     return true;
 }
 
-/* Slope of y over x by least squares, and how well it fits, R^2. */
+/* Slope of y over x by least squares, and its R^2. */
 static double slope_of(const double *x, const double *y, int n, double *at_zero, double *fit)
 {
     double sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
@@ -71,10 +71,11 @@ static double grain_mass(const Sim *s)
 
 /* ---- S8: Janssen's silo ----------------------------------------------------------------------- */
 
-/* The floor of a silo of width D carries W(M) = W_max (1 - exp(-M g/W_max)) of a filling of mass M; W_max is the weight
- * of a length D/(4 mu K) of it, and K the ratio of horizontal to vertical stress, between 0.3 and 1 in experiments. Two
- * fillings, one twice the other, give x = M g/W_max by the ratio 1 + exp(-x) of their loads, and then each load is a
- * check of its own. Loads are means over 0.3 s in which the floor sinks by 3 mm: friction acts upwards everywhere. */
+/* The floor of a silo of width D carries W(M) = W_max (1 - exp(-M g/W_max)) of a filling of mass M; W_max is the
+ * weight of a length D/(4 mu K) of it, and K is the ratio of horizontal to vertical stress, between 0.3 and 1 in
+ * experiments. Two fillings, one twice the other, give x = M g/W_max from the ratio 1 + exp(-x) of their loads; then
+ * each load is a separate check. Loads are means over 0.3 s in which the floor sinks by 3 mm, so that friction acts
+ * upwards everywhere. */
 void janssen_silo(Check *check)
 {
     static const char *const half = "regions/silo={\"name\": \"silo\", \"type\": \"box\", \"position\": [0, 0, 0.06], "
@@ -103,9 +104,9 @@ void janssen_silo(Check *check)
 
 /* ---- V41: Beverloo's law ------------------------------------------------------------------------ */
 
-/* A flat floor with a square opening of width D: W = C rho sqrt(g) 4/pi (D - k d)^(5/2), so that W^(2/5) is linear in D
- * and 0 at k d. Beverloo et al. (1961): k about 1.4, between 1 and 2; C about 0.58 for round openings, with rho that of
- * the filling. Of the time from 0.15 s on until 45 per cent have left, 1 s at most. */
+/* A flat floor with a square opening of width D: W = C rho sqrt(g) 4/pi (D - k d)^(5/2), so that W^(2/5) is linear
+ * in D and 0 at k d. Beverloo et al. (1961): k about 1.4, between 1 and 2; C about 0.58 for round openings, with rho
+ * that of the filling. Measured from 0.15 s until 45 per cent have left, at most for 1 s. */
 static double discharge(Check *check, double opening, double d, double side, double height)
 {
     const double half = opening / 2, slab = side / 2 - half, at = half + slab / 2, wall = side / 2;
@@ -142,7 +143,7 @@ static double discharge(Check *check, double opening, double d, double side, dou
 
 void beverloo_hopper(Check *check)
 {
-    static const double wide[] = {4, 6, 8, 10}; /* in grains */
+    static const double wide[] = {4, 6, 8, 10}; /* width in grain diameters */
     const double d = 0.008, rho = 2500 * 0.6;
     if (!check_full(check)) {
         const double law = 0.58 * rho * sqrt(G) * 4 / PI * pow((6 - 1.4) * d, 2.5);
@@ -161,7 +162,7 @@ void beverloo_hopper(Check *check)
 
 /* ---- S9: a column of sticky grains ---------------------------------------------------------------- */
 
-/* The mean height of grains after 0.5 s, over that at the start. */
+/* The mean height of grains after 0.5 s relative to the start. */
 static double height_kept(Check *check, double adhesion)
 {
     char set[64];
@@ -178,10 +179,11 @@ static double height_kept(Check *check, double adhesion)
     return height[1] / height[0];
 }
 
-/* Grains of diameter d that pull with F at each of Z contacts have a tensile strength of phi Z F/(pi d^2) (Rumpf 1962),
- * and with an angle of friction a = 20 degrees a cohesion c of tan a times that. A vertical face stands up to a height
- * of 4 c/(rho g) tan(45 degrees + a/2) (Coulomb). With phi = 0.57, Z = 4.7 and d = 10 mm a column of H = 50 mm stands
- * from F = 0.04 N on. The estimate is good to a factor of two or so: cases lie a factor of five on either side of it.
+/* Grains of diameter d that pull with F at each of Z contacts have a tensile strength of phi Z F/(pi d^2) (Rumpf
+ * 1962), and with an angle of friction a = 20 degrees a cohesion c of tan a times that. A vertical face stands up to
+ * a height of 4 c/(rho g) tan(45 degrees + a/2) (Coulomb). With phi = 0.57, Z = 4.7 and d = 10 mm a column of H = 50
+ * mm stands from F = 0.04 N on. The estimate is good to a factor of about two: the cases are a factor of five above
+ * and below it.
  */
 void sand_castle(Check *check)
 {
@@ -193,8 +195,8 @@ void sand_castle(Check *check)
 
 /* ---- V42: column collapse ------------------------------------------------------------------------- */
 
-/* How far a column of height a L and length L = 8 grains runs out, over L. The foot is where a row of the deposit, a
- * grain long, has less than half of the grains that would lie side by side. */
+/* The run-out of a column of height a L and length L = 8 grains, relative to L. The foot is where a row of the
+ * deposit, one grain long, has less than half of the grains that would fit side by side. */
 static double run_out(Check *check, double a)
 {
     enum { LONG = 8, WIDE = 4, ROWS = 400 };
@@ -220,12 +222,12 @@ static double run_out(Check *check, double a)
     return (double)foot / LONG - 1;
 }
 
-/* In a channel the run-out of low columns is in proportion to a, 1.2 a; from a = 2 to 3 on it is 1.9 a^(2/3) between
- * walls that rub (Lube et al. 2005, Lajeunesse et al. 2005; both quoted from memory). Balmforth & Kerswell (2005)
- * measured powers of 0.9 +- 0.1 in wide channels, as here, and 0.65 +- 0.05 in narrow slots, with factors that depend
- * clearly on the material. The third that factors may differ by is ours, not a published spread. The power of low
- * columns is not looked at: with eight grains to the length they run out by 9 grains at a = 1.2, too few for it (1.47
- * between 1.2 and 2.4). */
+/* In a channel the run-out of low columns is proportional to a, 1.2 a; from a = 2 to 3 on it is 1.9 a^(2/3) between
+ * rough walls (Lube et al. 2005, Lajeunesse et al. 2005; both quoted from memory). Balmforth & Kerswell (2005)
+ * measured powers of 0.9 +- 0.1 in wide channels, as here, and 0.65 +- 0.05 in narrow slots, with factors that
+ * depend clearly on the material. We allow factors to differ by a third, which is not a published spread. The power
+ * of low columns is not checked: with eight grains per length they run out by 9 grains at a = 1.2, too few for it
+ * (1.47 between 1.2 and 2.4). */
 void column_collapse(Check *check)
 {
     static const double a[] = {1.2, 2.4, 4.8, 9.6};
@@ -245,7 +247,7 @@ void column_collapse(Check *check)
 
 /* ---- S10: a heap with rolling friction -------------------------------------------------------------- */
 
-/* The slope that is left on the plate of the example, by the tops of rows a grain long. */
+/* The slope on the plate of the example, from the tops of rows one grain long. */
 static double slope_left(Check *check, double rolling)
 {
     enum { ROWS = 14 };
@@ -264,9 +266,9 @@ static double slope_left(Check *check, double rolling)
     return 180 / PI * atan(-slope_of(x + 1, top + 1, ROWS - 2, NULL, NULL));
 }
 
-/* Quoted from memory: Zhou et al. (2002) fitted 68.61 mu^(0.27 + 0.22) c^(0.06 + 0.12) d^(-0.2) degrees to simulations
- * and experiments with spheres that run off a plate; mu and the rolling friction c [mm] of grains and walls, d [mm] the
- * diameter. Five degrees are a grain's height over the ten grains of the slope's foot. */
+/* Quoted from memory: Zhou et al. (2002) fitted 68.61 mu^(0.27 + 0.22) c^(0.06 + 0.12) d^(-0.2) degrees to
+ * simulations and experiments with spheres that flow off a plate; mu and the rolling friction c [mm] of grains and
+ * walls, d [mm] the diameter. Five degrees are a grain's height over the ten grains of the slope's foot. */
 void repose_heap(Check *check)
 {
     static const double rolling[] = {0.25, 0.1};
@@ -296,8 +298,9 @@ static double share_above(Check *check, double amplitude)
     return (double)above / n;
 }
 
-/* A floor with more than g throws the bed, and what is large comes to the top (Rosato et al. 1987); with less than g
- * the bed never leaves the floor. After 1.5 s it must be in the upper half of the grains, or still in the lower one. */
+/* A floor with more than g throws the bed, and large grains rise to the top (Rosato et al. 1987); with less than g
+ * the bed never leaves the floor. After 1.5 s the large one must be in the upper half of the grains, or still in the
+ * lower half. */
 void brazil_nut(Check *check)
 {
     if (!check_full(check)) return;
@@ -308,8 +311,9 @@ void brazil_nut(Check *check)
 
 /* ---- S12: a rotating drum ------------------------------------------------------------------------------- */
 
-/* After so many turns: how far the middle of the grains is from the axle, over the radius that their centres can have;
- * the share of them that is higher than 0.3 of it above the axle; their mean angular velocity over that of the drum. */
+/* After so many turns: the distance of the centroid of the grains from the axle, relative to the largest radius of
+ * their centres; the share of grains higher than 0.3 of that radius above the axle; their mean angular velocity
+ * relative to that of the drum. */
 static void turn_drum(Check *check, double froude, double turns, double *middle, double *above, double *carried)
 {
     const double R = 0.248, reach = R - 0.015, speed = sqrt(froude * G / R);
@@ -331,12 +335,16 @@ static void turn_drum(Check *check, double froude, double turns, double *middle,
 }
 
 /* Mellmann (2001): regimes by the Froude number w^2 R/g.
- *   rolling, 1e-4 to 1e-2: the bed is a segment of a circle with a flat surface. With half the angle b of the segment,
- *       b - sin b cos b = pi f (f: the filled fraction of the drum, here 1/4, so b = 1.155), and the centroid of the
- * bed is 2/3 R sin^3 b/(b - sin b cos b) from the axle, give or take the radius of a grain; cataracting, 0.1 to 1: the
- * drum throws grains across its upper half; centrifuging, above 1: all grains turn with the drum. No share of the
- * grains that are thrown is published: it must be clear of a bed (none is 0.3 R above the axle) and of a ring, of which
- * a share of acos(0.3)/pi = 0.40 is. */
+ *
+ *     rolling, 1e-4 to 1e-2    the bed is a segment of a circle with a flat surface. With half the angle b of the
+ *                              segment, b - sin b cos b = pi f (f: the filled fraction of the drum, here 1/4, so
+ *                              b = 1.155). The centroid of the bed is 2/3 R sin^3 b/(b - sin b cos b) from the axle, up
+ *                              to the radius of a grain
+ *     cataracting, 0.1 to 1    the drum throws grains across its upper half
+ *     centrifuging, above 1    all grains turn with the drum
+ *
+ * The share of thrown grains is not published. It must differ clearly from that of a bed (none is 0.3 R above the axle)
+ * and from that of a ring (acos(0.3)/pi = 0.40). */
 void rotating_drum(Check *check)
 {
     double middle, above, carried;
@@ -353,9 +361,9 @@ void rotating_drum(Check *check)
 
 /* ---- S13: plane shear ------------------------------------------------------------------------------------ */
 
-/* Grains between two plates of glued grains at random heights, in a cell that is periodic along x and y: one goes
- * sideways, the other presses with 10 kPa. The mean of shear over normal stress in the middle while the bed moves by 8
- * to 20 grains; the inertial number, shear rate times d sqrt(density/pressure), is 0.005. */
+/* Grains between two plates of glued grains at random heights, in a cell that is periodic along x and y: one moves
+ * sideways, the other presses with 10 kPa. The mean of shear over normal stress in the middle while the bed moves by
+ * 8 to 20 grains; the inertial number, shear rate times d sqrt(density/pressure), is 0.005. */
 static double shear_friction(Check *check, double mu)
 {
     enum { SIDE = 7 };
@@ -400,8 +408,9 @@ static double shear_friction(Check *check, double mu)
     return fabs(shear / normal);
 }
 
-/* Chialvo et al. (2012), slow shear of spheres in a periodic cell: 0.268 with mu = 0.1 and 0.382 with mu = 0.5; numbers
- * quoted from memory. The 0.05 is ours: glued plates nine grains apart are no homogeneous shear. */
+/* Chialvo et al. (2012), slow shear of spheres in a periodic cell: 0.268 with mu = 0.1 and 0.382 with mu = 0.5;
+ * numbers quoted from memory. The tolerance of 0.05 is our choice: the shear between glued plates nine grains apart
+ * is not homogeneous. */
 void plane_shear(Check *check)
 {
     if (!check_full(check)) return;

@@ -1,5 +1,5 @@
-/* Known answers of mechanisms: benchmarks with joints, and Euler's disk. Where a published history is not at hand the
- * reference is computed here, in coordinates of its own, by the classical Runge-Kutta method. */
+/* Known answers of mechanisms: benchmarks with joints, and Euler's disk. Without a published history the reference
+ * is computed here, in other coordinates, by the classical Runge-Kutta method. */
 #include "validate.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static void runge_kutta(Rate *f, int n, double h, double *y)
 
 /* ---- V27 --------------------------------------------------------------------------------------- */
 
-/* All seven angles at 0.03 s; what the motor gives is energy. The crank turns 2.5 times in 3000 steps. */
+/* All seven angles at 0.03 s, and the energy supplied by the motor. The crank turns 2.5 times in 3000 steps. */
 void andrews_squeezer(Check *check)
 {
     static const struct {
@@ -57,7 +57,7 @@ void andrews_squeezer(Check *check)
 
 /* ---- V28 --------------------------------------------------------------------------------------- */
 
-/* Let go at rest it swings to the mirror image of its start, at rest again, and back: energy says so. */
+/* Released at rest it swings to the mirror image of its start, at rest again, and back, by conservation of energy. */
 void bricard_linkage(Check *check)
 {
     Sim s = sim_example(check, "bricard", "simulation/integrator=sdirk2");
@@ -86,7 +86,8 @@ static void governor_rate(const double *y, double *rate)
     const double m = 0.3, ball = 5, slider = 3, k = 8e5, c = 4e4, hinge = 0.05;
     const double Jt = m * (1 + 1e-4) / 12, Jl = m * 2e-4 / 12, J0 = m * 2e-4 / 12 + slider * 0.02 / 12;
     const double C = cos(y[0]), S = sin(y[0]), R = hinge + 0.5 * C, Rb = hinge + C, w = y[4];
-    const double J = J0 + 2 * (m * R * R + ball * Rb * Rb + Jl * S * S + Jt * C * C); /* of all about the shaft */
+    const double J =
+        J0 + 2 * (m * R * R + ball * Rb * Rb + Jl * S * S + Jt * C * C); /* inertia of all about the shaft */
     const double dJ = 2 * (-m * R * S - 2 * ball * Rb * S + 2 * (Jl - Jt) * S * C);
     const double x = 0.5 * C, z = 1 - 0.5 * S - y[1], length = hypot(x, z); /* from a rod's middle to the slider */
     const double la = (-0.5 * S * x - 0.5 * C * z) / length, ls = -z / length;
@@ -104,7 +105,7 @@ void flyball_governor(Check *check)
     Sim s = sim_example(check, "governor", "simulation/integrator=sdirk2");
     for (int second = 1; second <= (check_full(check) ? 10 : 2); second++) {
         char what[60];
-        const int n = 100000; /* the dampers ask for steps below 1e-4 s */
+        const int n = 100000; /* the dampers need steps below 1e-4 s */
         for (int k = 0; k < n; k++)
             runge_kutta(governor_rate, 5, 1.0 / n, y);
         sim_run(&s, second);
@@ -116,7 +117,7 @@ void flyball_governor(Check *check)
 
 /* ---- V30 --------------------------------------------------------------------------------------- */
 
-/* Crank and rod as a double pendulum y = (theta1, theta2, w1, w2), until the slider knocks. */
+/* Crank and rod as a double pendulum y = (theta1, theta2, w1, w2), until the first impact of the slider. */
 static void crank_rate(const double *y, double *rate)
 {
     const double l1 = 0.153, l2 = 0.306, m1 = 0.038, m2 = 0.038, m3 = 0.076, J1 = 7.4e-5, J2 = 5.9e-4;
@@ -130,14 +131,14 @@ static void crank_rate(const double *y, double *rate)
     rate[3] = (M11 * b2 - M12 * b1) / det;
 }
 
-/* The nearest corner's distance from its guide: the slider turns evenly, its centre is at the rod's end. */
+/* The distance of the nearest corner from its guide: the slider turns evenly, its centre is at the rod's end. */
 static double clearance(double t, const double *y)
 {
     const double turned = -0.01 * t, height = 0.153 * sin(y[0]) + 0.306 * sin(y[1]);
     return 0.026 - fabs(height) - 0.05 * fabs(sin(turned)) - 0.025 * cos(turned);
 }
 
-/* Behind the first knock the motion depends on it too much to be compared; that it loses energy is known. */
+/* After the first impact the motion depends on it too much to be compared; only the loss of energy is known. */
 void crank_with_clearance(Check *check)
 {
     double y[4] = {0, 0, 150, -75}, t = 0, knock = NAN, most = 0;
@@ -164,8 +165,8 @@ void crank_with_clearance(Check *check)
 
 /* ---- V23 --------------------------------------------------------------------------------------- */
 
-/* A disk of radius 0.1 m that rolls round with its centre at rest, tilted by `tilt`: it turns about the diameter
- * through the point of contact at W sin(tilt), W = 2 sqrt(g/(a sin(tilt))) about the vertical. */
+/* A disk of radius 0.1 m that rolls with its centre at rest, tilted by `tilt`: it turns about the diameter through
+ * the contact point at W sin(tilt), W = 2 sqrt(g/(a sin(tilt))) about the vertical. */
 static Sim euler_disk(Check *check, double tilt, double rolling)
 {
     const double a = 0.1, thick = 1e-5, W = 2 * sqrt(G / (a * sin(tilt)));
@@ -179,7 +180,7 @@ static Sim euler_disk(Check *check, double tilt, double rolling)
                     a * sin(tilt) + 0.5 * thick * cos(tilt), tilt, W * sin(tilt), thick, rolling);
 }
 
-/* Sine of the tilt, and the direction the disk leans to. */
+/* Sine of the tilt, and the direction of the lean. */
 static double lean(const Sim *s, double *direction)
 {
     st_Quat q = sim_pose(s, "disk").q;
