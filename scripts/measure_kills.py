@@ -1,17 +1,17 @@
 """measure_kills.py PROGRAM [KILLS] [WRITERS] -- runs that are killed while they record, and runs that write to one file.
 
-A run is killed (SIGKILL) at a random moment (seeded), KILLS times. Its recording must open, and must hold all but what the
-last flush interval, a second, computed: printed is the longest time between the last recorded step and the kill. Then two
-runs get the same output at once, WRITERS times: one of them must write it, and the other must refuse by name."""
+A run is killed (SIGKILL) at a random moment (seeded), KILLS times. Its recording must open and contain everything up to the
+last flush, which happens every second. The longest time between the last recorded step and the kill is printed. Then two
+runs get the same output at once, WRITERS times: one of them must write it, and the other must fail with a message that names
+the file."""
 
-import json
-import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
+
+from recorded_runs import info, remove, start, wait_for, wait_for_recording
 
 program = sys.argv[1]
 kills = int(sys.argv[2]) if len(sys.argv) > 2 else 200
@@ -20,16 +20,8 @@ SCENE = """{"ground": [{"type": "plane"}], "simulation": {"end": 1e7, "h": 0.001
 [{"position": [0, 0, 1], "shapes": [{"type": "sphere", "radius": 0.1}]}]}"""
 
 
-def start(scene, path, *more):
-    return subprocess.Popen([program, "run", scene, "-q", "-o", path, *more], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                            text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-
-
-def info(path):
-    done = subprocess.run([program, "info", path, "--json"], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{path} does not open: {done.stderr}")
-    return json.loads(done.stdout)
+def run_scene(*more):
+    return start([program, "run", scene, "-q", "-o", path, *more])
 
 
 randomly = random.Random(23)
@@ -39,45 +31,37 @@ with tempfile.TemporaryDirectory() as folder:
         out.write(SCENE)
     lost = []
     for k in range(kills):
-        if os.path.exists(path):
-            os.unlink(path)
-        child = start(scene, path)
-        begin = time.monotonic()
-        while not os.path.exists(path) and time.monotonic() < begin + 20:
-            time.sleep(0.002)
-        seen = time.monotonic()  # the run began before: what is lost is at most a little more than what is found here
+        remove(path)
+        child = run_scene()
+        wait_for_recording(child, path, f"run {k}")
+        seen = time.monotonic()  # the run began earlier, so the loss is at most slightly larger than computed here
         time.sleep(randomly.uniform(0, 2.5 if k % 10 == 0 else 0.4))
         child.kill()
         end = time.monotonic()
         child.wait()
         child.stderr.close()
-        found = info(path)
-        lost.append(end - seen - found["wall_seconds"])
+        lost.append(end - seen - info(program, path, f"run {k}")["wall_seconds"])
     if lost:
         print(f"{kills} kills: {len(lost)} recordings open, at most {max(lost):.2f} s lost (a flush is due every 1 s)")
 
     refused = 0
     for k in range(writers):
-        if os.path.exists(path):
-            os.unlink(path)
-        both = [start(scene, path, "--set", "simulation/end=1e7") for _ in range(2)]
-        deadline = time.monotonic() + 60
-        while all(child.poll() is None for child in both) and time.monotonic() < deadline:
-            time.sleep(0.005)
+        remove(path)
+        both = [run_scene("--set", "simulation/end=1e7") for _ in range(2)]
+        wait_for(lambda: any(child.poll() is not None for child in both), f"pair {k}: neither run was refused")
         ended = [child for child in both if child.poll() is not None]
         if len(ended) != 1 or ended[0].returncode != 2:
             sys.exit(f"pair {k}: {[child.poll() for child in both]}")
-        said = ended[0].stderr.read()
-        if path not in said or "another run" not in said:
-            sys.exit(f"pair {k}: the second run says: {said}")
+        message = ended[0].stderr.read()
+        if path not in message or "another run" not in message:
+            sys.exit(f"pair {k}: message of the second run: {message}")
         refused += 1
         winner = both[1 - both.index(ended[0])]
-        while not os.path.exists(path) and winner.poll() is None:
-            time.sleep(0.005)
+        wait_for_recording(winner, path, f"pair {k}")
         winner.send_signal(signal.SIGINT)
         winner.wait()
         for child in both:
             child.stderr.close()
-        if winner.returncode != 130 or info(path)["outcome"] != "interrupted":
+        if winner.returncode != 130 or info(program, path, f"pair {k}")["outcome"] != "interrupted":
             sys.exit(f"pair {k}: the winner ended with {winner.returncode}")
     print(f"{writers} pairs of writers: {refused} refused by name, {writers} recordings whole")

@@ -2,11 +2,10 @@
 
 A rank is killed (SIGKILL) at a random moment (seeded), KILLS times, on 2, 3 and 4 ranks by turns, the one that records
 (rank 0) every third time. mpirun must end with a status other than 0, no rank may be left, and the recording must open
-with all but what the last flush interval, a second, computed: printed is the longest time between the last recorded step
-and the kill. Every fifth recording is gone on with, on another number of ranks, and must end well. Then INTERRUPTS runs
-get Ctrl-C (SIGINT to mpirun): no rank may be left, and the recording must be closed, as interrupted."""
+and contain everything up to the last flush, which happens every second. The longest time between the last recorded step
+and the kill is printed. Every fifth recording is continued on another number of ranks, and must end well. Then INTERRUPTS
+runs get Ctrl-C (SIGINT to mpirun): no rank may be left, and the recording must be closed as interrupted."""
 
-import json
 import os
 import random
 import signal
@@ -15,10 +14,11 @@ import sys
 import tempfile
 import time
 
+from recorded_runs import PATIENCE, info, remove, start, wait_for, wait_for_recording
+
 program = sys.argv[1]
 kills = int(sys.argv[2]) if len(sys.argv) > 2 else 20
 interrupts = int(sys.argv[3]) if len(sys.argv) > 3 else 6
-PATIENCE = 120  # seconds until a busy machine has started or ended a run
 
 SCENE = """{"ground": [{"type": "plane", "friction": 0.5}],
 "fills": [{"name": "grains", "region": {"type": "box", "position": [0, 0, 0.5], "size": [0.6, 0.6, 0.8]},
@@ -29,14 +29,12 @@ environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROO
                    OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1", OMP_NUM_THREADS="1")
 
 
-def start(ranks, *words):
-    return subprocess.Popen(["mpirun", "-n", str(ranks), program, "run", *words, "-q"], stdout=subprocess.DEVNULL,
-                            stderr=subprocess.PIPE, text=True, env=environment,
-                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+def run_on(ranks, *words):
+    return start(["mpirun", "-n", str(ranks), program, "run", *words, "-q"], env=environment)
 
 
 def ranks_of(run):
-    """Process of each rank, by its number."""
+    """The process id of each rank, by its number."""
     found = {}
     for task in os.listdir(f"/proc/{run.pid}/task"):
         with open(f"/proc/{run.pid}/task/{task}/children", encoding="ascii") as text:
@@ -59,28 +57,13 @@ def is_there(process):
         return False
 
 
-def wait_for(condition, what):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > end:
-            sys.exit(f"{what}: not within {PATIENCE} s")
-        time.sleep(0.005)
-
-
 def finish(run, processes, what):
     try:
-        said = run.communicate(timeout=PATIENCE)[1]
+        message = run.communicate(timeout=PATIENCE)[1]
     except subprocess.TimeoutExpired:
         sys.exit(f"{what}: mpirun did not end within {PATIENCE} s")
     wait_for(lambda: not any(is_there(process) for process in processes), f"{what}: a rank is left")
-    return said
-
-
-def info(path, what):
-    done = subprocess.run([program, "info", path, "--json"], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{what}: the recording does not open: {done.stderr}")
-    return json.loads(done.stdout)
+    return message
 
 
 randomly = random.Random(26)
@@ -92,10 +75,9 @@ with tempfile.TemporaryDirectory() as folder:
     for k in range(kills + interrupts):
         ranks = 2 + k % 3
         what = f"run {k} on {ranks} ranks"
-        if os.path.exists(path):
-            os.unlink(path)
-        run = start(ranks, scene, "-o", path)
-        wait_for(lambda: os.path.exists(path) or run.poll() is not None, f"{what}: no recording")
+        remove(path)
+        run = run_on(ranks, scene, "-o", path)
+        wait_for_recording(run, path, what)
         seen = time.monotonic()
         processes = ranks_of(run)
         if len(processes) != ranks:
@@ -107,23 +89,23 @@ with tempfile.TemporaryDirectory() as folder:
             os.kill(processes[killed], signal.SIGKILL)
         else:
             run.send_signal(signal.SIGINT)
-        said = finish(run, processes.values(), what)
+        message = finish(run, processes.values(), what)
         longest_end = max(longest_end, time.monotonic() - end)
         if run.returncode == 0:
             sys.exit(f"{what}: ended with status 0")
-        found = info(path, what)
+        found = info(program, path, what)
         if k >= kills:
             if found["outcome"] != "interrupted":
-                sys.exit(f"{what}: after Ctrl-C the recording is called {found['outcome']}: {said}")
+                sys.exit(f"{what}: after Ctrl-C the recording is called {found['outcome']}: {message}")
             continue
         lost.append(end - seen - found["wall_seconds"])
         if k % 5 == 0:
             other = 2 + (k + 1) % 3
             further, to = f"{folder}/further.h5", found["last"] + 0.05 if "last" in found else 1e3
-            run = start(other, "--restart", path, "-o", further, "--set", f"simulation/end={to}")
-            said = finish(run, [], f"{what}, going on with {other}")
-            if run.returncode != 0 or info(further, what)["outcome"] != "finished":
-                sys.exit(f"{what}: going on with {other} ranks ended with {run.returncode}: {said}")
+            run = run_on(other, "--restart", path, "-o", further, "--set", f"simulation/end={to}")
+            message = finish(run, [], f"{what}, going on with {other}")
+            if run.returncode != 0 or info(program, further, what)["outcome"] != "finished":
+                sys.exit(f"{what}: going on with {other} ranks ended with {run.returncode}: {message}")
             os.unlink(further)
             gone_on += 1
     if lost:

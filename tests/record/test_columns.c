@@ -1,12 +1,8 @@
 /* Springs, measures and bodies that come and go, in columns, tables and curves. A weight of 2 kg hangs on a spring at
  * rest, a second one is not there, a door turns at 3 rad/s: all numbers are known.
  */
-#include "check.h"
 #include "record/curves.h"
-
-#include <stiction/io.h>
-#include <string.h>
-#include <unistd.h>
+#include "record/table_fixture.h"
 
 #define G 9.81
 
@@ -24,37 +20,14 @@ static const char scene_text[] =
     "  \"measures\": [{ \"name\": \"angle\", \"type\": \"coordinate\", \"joint\": \"hinge\" },\n"
     "    { \"name\": \"place\", \"type\": \"position\", \"body\": \"weight\" }] }";
 
-typedef struct Fixture {
-    st_Scene *scene;
-    st_System *system;
-    st_SystemDef def;
-    st_StepInfo info;
-    char path[64];
-} Fixture;
-
 static int setup(void **state)
 {
-    Fixture *f = calloc(1, sizeof *f);
+    Fixture *f = table_fixture(state);
     st_Error err = {0};
     if (f == NULL) return -1;
-    *state = f;
-    strcpy(f->path, "/tmp/stiction-columns-XXXXXX");
-    const int fd = mkstemp(f->path);
-    if (fd < 0 || close(fd) != 0) return -1;
     check_ok(st_scene_parse(scene_text, strlen(scene_text), "text", NULL, 0, &f->scene, &f->def, &err), err);
     check_ok(st_system_create(f->scene, &f->def, &f->system, &err), err);
     check_ok(st_system_remove_body(f->system, st_scene_find_body(f->scene, "spare"), &err), err);
-    f->info = st_step_info();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    Fixture *f = *state;
-    st_system_destroy(f->system);
-    st_scene_destroy(f->scene);
-    unlink(f->path);
-    free(f);
     return 0;
 }
 
@@ -224,9 +197,9 @@ static void springs_and_measures_that_frames_lack_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(columns_have_springs_and_measures, setup, teardown),
-        cmocka_unit_test_setup_teardown(columns_of_another_system_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(recordings_have_springs_and_measures, setup, teardown),
+        cmocka_unit_test_setup_teardown(columns_have_springs_and_measures, setup, table_teardown),
+        cmocka_unit_test_setup_teardown(columns_of_another_system_are_refused, setup, table_teardown),
+        cmocka_unit_test_setup_teardown(recordings_have_springs_and_measures, setup, table_teardown),
         cmocka_unit_test(springs_and_measures_that_frames_lack_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

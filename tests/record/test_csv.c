@@ -1,34 +1,19 @@
 /* The table of a run: titles, one line a step, numbers that come back bit for bit. */
-#include "check.h"
+#include "record/table_fixture.h"
 
 #include <signal.h>
-#include <stiction/io.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#define PATH_SIZE 64
 #define N_LAST    9
 #define N_COLUMNS (11 + 2 * 13 + 16 + 2 * 6 + N_LAST)
-
-typedef struct Fixture {
-    st_Scene *scene;
-    st_System *system;
-    char path[PATH_SIZE];
-} Fixture;
 
 /* Two bodies in flight, one with an awkward name, and a hinge between them. */
 static int setup(void **state)
 {
-    Fixture *f = calloc(1, sizeof *f);
+    Fixture *f = table_fixture(state);
     st_Error err = {0};
     st_BodyDef body = st_body_def();
-    st_SystemDef def = st_system_def();
     if (f == NULL) return -1;
-    *state = f;
-    strcpy(f->path, "/tmp/stiction-csv-XXXXXX");
-    int fd = mkstemp(f->path);
-    if (fd < 0 || close(fd) != 0) return -1;
     body.mass = 1;
     body.inertia = (st_Mat3){{1, 0, 0, 0, 2, 0, 0, 0, 2.5}};
     body.velocity = (st_Vec3){1.0 / 3, 0.1, 2};
@@ -43,17 +28,7 @@ static int setup(void **state)
     hinge.a.index1 = 1, hinge.name = "hinge", hinge.point.x = 5;
     hinge.stiffness = 3, hinge.friction = 0.1;
     check_ok(st_scene_add_joint(f->scene, &hinge, NULL, &err), err);
-    check_ok(st_system_create(f->scene, &def, &f->system, &err), err);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    Fixture *f = *state;
-    st_system_destroy(f->system);
-    st_scene_destroy(f->scene);
-    unlink(f->path);
-    free(f);
+    check_ok(st_system_create(f->scene, &f->def, &f->system, &err), err);
     return 0;
 }
 
@@ -238,9 +213,9 @@ static void full_disks_leave_whole_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(numbers_come_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(failures_are_named, setup, teardown),
-        cmocka_unit_test_setup_teardown(full_disks_leave_whole_lines, setup, teardown),
+        cmocka_unit_test_setup_teardown(numbers_come_back, setup, table_teardown),
+        cmocka_unit_test_setup_teardown(failures_are_named, setup, table_teardown),
+        cmocka_unit_test_setup_teardown(full_disks_leave_whole_lines, setup, table_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
  * so and says that it failed. `make test` takes a share of the calls, seeded; ST_TEST_FULL=1 takes all.
  */
 #include "check.h"
+#include "record/scratch.h"
 
 #include <dirent.h>
 #include <hdf5.h>
@@ -118,11 +119,7 @@ static char folder[64] = "/tmp/stiction-hdf-XXXXXX";
 
 static const char *in_folder(const char *name)
 {
-    static char path[8][128];
-    static int next;
-    char *out = path[next++ % 8];
-    snprintf(out, sizeof path[0], "%s/%s", folder, name);
-    return out;
+    return scratch_path(folder, name);
 }
 
 static const char scene_text[] =

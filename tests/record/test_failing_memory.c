@@ -6,6 +6,7 @@
  * takes all (ST_TEST_FULL=NAME those of one entry point).
  */
 #include "check.h"
+#include "record/scratch.h"
 
 #include <stiction/io.h>
 #include <string.h>
@@ -96,11 +97,7 @@ static char folder[64] = "/tmp/stiction-memory-XXXXXX";
 
 static const char *in_folder(const char *name)
 {
-    static char path[8][128];
-    static int next;
-    char *out = path[next++ % 8];
-    snprintf(out, sizeof path[0], "%s/%s", folder, name);
-    return out;
+    return scratch_path(folder, name);
 }
 
 static const char scene_text[] =

@@ -1,5 +1,5 @@
-"""Grains of an export, read by VTK: every sphere is a point at the place that the table and the scene say, with its
-radius; a frame takes less than 150 bytes a grain; the walls are one file; loads are those of the contacts."""
+"""Grains of an export, read by VTK: every sphere is a point at its position in the table and the scene, with its
+radius; a frame takes less than 150 bytes per grain; the walls are one file; loads are those of the contacts."""
 import csv
 import math
 import os
@@ -32,6 +32,8 @@ form = read("clump_1.vtp").GetBounds()  # two balls whose centres are a radius a
 r = 0.005 * 2 / 3
 assert max(abs(a - b) for a, b in zip(form, (-1.5 * r, 1.5 * r, -r, r, -r, r))) < 1e-8, form
 for ball_file, clump_file, contact_file, row in zip(files("grains"), files("clumps"), files("contacts"), table):
+    bytes_each = sum(os.path.getsize(f"{folder}/vtk/{file}") for file in (ball_file, clump_file)) / len(names)
+    assert bytes_each < 150, bytes_each
     contacts = read(contact_file)
     force, load = contacts.GetPointData().GetArray("force"), [0.0] * (len(names) + 1)
     ends = [contacts.GetPointData().GetArray(name) for name in "ab"]
@@ -41,9 +43,6 @@ for ball_file, clump_file, contact_file, row in zip(files("grains"), files("clum
     for file, first, count, size in ((ball_file, 1, 150, "radius"), (clump_file, 151, 50, "scale")):
         frame = read(file)
         assert frame.GetNumberOfPoints() == count
-        overhead = 0 if size == "radius" else 1500  # names of arrays: docs/recording.md
-        bytes_each = (os.path.getsize(f"{folder}/vtk/{file}") - overhead) / count
-        assert bytes_each < 150, bytes_each
         data = {name: frame.GetPointData().GetArray(name)
                 for name in (size, "body", "orientation", "velocity", "spin", "contacts", "load")}
         for k in range(count):
