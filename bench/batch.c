@@ -57,7 +57,7 @@ static void step_alone(st_System **system, int n, int steps, double h)
             if (st_system_step(system[k], h, NULL, &err) != ST_OK) stop(&err);
 }
 
-/* Seconds until two processes have done half of the worlds each. */
+/* Seconds until two processes have each done half of the worlds. */
 static double step_in_two_processes(st_System **system, int n, int steps, double h)
 {
     const double start = now();
@@ -83,12 +83,13 @@ static void compare(const st_Scene *scene, const st_SystemDef *def, int worlds, 
         double t = now();
         if (threads == 1) step_alone(alone, worlds, steps, def->h);
         t = threads == 1 ? now() - t : step_in_two_processes(alone, worlds, steps, def->h);
-        of_alone += c > 0 ? t : 0; /* the first chunk warms up */
+        of_alone += c > 0 ? t : 0; /* the first chunk is a warm-up */
         t = now();
         if (st_batch_step(batch, steps, NULL, &err) != ST_OK) stop(&err);
         of_batch += c > 0 ? now() - t : 0;
         done += c > 0 ? (double)worlds * steps : 0;
-        if (threads > 1 && st_batch_reset(batch, NULL, NULL, &err) != ST_OK) stop(&err); /* children started there */
+        if (threads > 1 && st_batch_reset(batch, NULL, NULL, &err) != ST_OK)
+            stop(&err); /* the child processes started from there */
     }
     printf("%7d %8d %14.0f %14.0f %7.3f\n", worlds, threads, done / of_batch, done / of_alone, of_alone / of_batch);
     fflush(stdout);
@@ -98,7 +99,7 @@ static void compare(const st_Scene *scene, const st_SystemDef *def, int worlds, 
     st_batch_destroy(batch);
 }
 
-/* Bytes that each world after the first adds, when all have stepped. */
+/* Bytes per world after the first, when all have stepped. */
 static void weigh(const st_Scene *scene, st_SystemDef def)
 {
     double held[2];

@@ -4,12 +4,12 @@
  *
  * Scenes: `packed` spheres touch twelve others; `courses` of boxes, each on two below; a `pile` of spheres, and of
  * random hulls, `boxes`, `capsules`, `cylinders`, `cones`, or capsules and cylinders in turn (`bin`), pressed together
- * in a box of five planes; a `wall` of boxes in one plane. In all of them bodies tremble by 1e-7 of their size from
- * step to step and one in a hundred moves by a tenth of it, as in a pile that is mostly at rest. `fall`: spheres on
- * their way down, a tenth of their radius a step, all of them.
+ * in a box of five planes; a `wall` of boxes in one plane. In all of them bodies jitter by 1e-7 of their size from step
+ * to step, and one in a hundred moves by a tenth of it, as in a pile that is mostly at rest. `fall`: all spheres fall
+ * by a tenth of their radius per step.
  *
  * `place` and `pairs` are the parts of the time spent on poses and on the broad phase. Times are CPU times of the
- * best of the steps but the first, which finds all pairs anew.
+ * fastest step, except the first, which finds all pairs.
  */
 #include "model/row_buffer.h"
 #include "model/world.h"
@@ -49,7 +49,7 @@ static st_Vec3 random_vector(double size)
 
 /* ---- scenes -------------------------------------------------------------------------------------- */
 
-/* Where body k of n stands: spheres and hulls of radius 1/2, boxes of nearly 1 x 1/2 x 1/2. */
+/* The position of body k of n: spheres and hulls of radius 1/2, boxes of nearly 1 x 1/2 x 1/2. */
 static st_Vec3 place(Kind kind, int k, int n)
 {
     int side = (int)cbrt((double)n) + 1, i = k % side, j = k / side % side, l = k / (side * side);
@@ -118,8 +118,8 @@ static st_Status build(st_Scene *scene, Kind kind, int n, st_Error *err)
 
 /* ---- motion -------------------------------------------------------------------------------------- */
 
-/* Push apart what overlaps, and everything down: a few hundred rounds make a pile. Later less and less down: bodies
- * come to rest overlapping by little.                                                              */
+/* Pushes overlapping bodies apart and all bodies down: a few hundred rounds make a pile. The downward motion
+ * decreases, so that bodies come to rest with small overlaps. */
 static st_Status press(sti_World *world, st_Sink *sink, double *q, int rounds, st_Error *err)
 {
     double down = 0.002;

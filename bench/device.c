@@ -2,9 +2,9 @@
  *
  *     device DEVICE NX NY NZ STEPS [MAX_SWEEPS] [TOLERANCE] [THREADS]
  *
- * NX x NY x NZ spheres of 5 cm, nearly packed, fall into a box with friction 0.5, h = 1/240. Every 60 steps: contacts,
- * colours, sweeps, residual (rms over contacts, in parts of g h), speeds, time per step; at the end steps/s, medians
- * and the hash of the state, which is the same on every device.
+ * NX x NY x NZ spheres of 5 cm, nearly packed, fall into a box with friction 0.5, h = 1/240. Every 60 steps:
+ * contacts, colours, sweeps, residual (rms over contacts, relative to g h), speeds, time per step; at the end
+ * steps/s, medians and the hash of the state, which is the same on every device.
  */
 #include "base/base.h"
 #include "device/flat_pile.h"
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
     }
     const double took = seconds() - start;
     if (device->get(pile, q, v, &err) != ST_OK) return fprintf(stderr, "%s\n", err.message), 1;
-    double speed = 0; /* of centres: spin about a contact's normal has nothing to stop it */
+    double speed = 0; /* of centres: nothing stops spin about a contact's normal */
     for (int i = 0; i < n; i++)
         for (int e = 0; e < 3; e++)
             speed += v[6 * i + e] * v[6 * i + e];

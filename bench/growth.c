@@ -1,15 +1,15 @@
-/* bench/growth.c -- what a settled pile of spheres costs, by its size: time per contact to one residual, and memory.
+/* bench/growth.c -- cost of a settled pile of spheres by size: time per contact to one residual, and memory.
  *
  *     build/bench/growth [largest number of bodies, 100000]
  *
- * Layers of spheres in a box, ten deep whatever their number, each in a pocket between four of the layer below and off
- * its middle by chance, settle for half a second with few sweeps a step. Then impulses are found to a residual of 1e-3
- * (the settled state is handed over without them), and ten steps more are measured, each to that residual from the
- * impulses of the step before. `fall` is what the spheres' mean speed is to that of a fall of one step: a pile that is
- * not at rest asks for other impulses in every step, and for ten times the sweeps. Sweeps depend on chance, so that
- * time per contact and sweep stands beside it. CPU times.
+ * Ten layers of spheres in a box settle for half a second with few sweeps per step. Each sphere is in a pocket between
+ * four of the layer below, with a random offset. Then impulses are computed to a residual of 1e-3 (the settled state is
+ * passed without them), and ten more steps are measured, each to that residual from the impulses of the step before.
+ * `fall` is the mean speed of the spheres relative to g h: a pile that is not at rest has other impulses in every step,
+ * and needs ten times the sweeps. The number of sweeps is partly random, so time per contact and sweep is also printed.
+ * All times are CPU times.
  *
- * Memory is what the library asked for: per body where nothing touches, per contact the rest.
+ * Memory is counted in the allocator: per body without contacts, and the rest per contact.
  */
 #include <stiction/stiction.h>
 
@@ -64,14 +64,14 @@ static st_Status add_box(st_Scene *scene, double width, st_Error *err)
     return ST_OK;
 }
 
-/* In -1 .. 1, the same everywhere (Knuth's MMIX). */
+/* Pseudo-random in -1 .. 1, the same on every machine (Knuth's MMIX). */
 static double chance(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (double)(*state >> 11) / (double)(UINT64_C(1) << 52) - 1;
 }
 
-/* `spread` 1: a pile; more: nothing touches. */
+/* `spread` 1: a pile; larger: nothing touches. */
 static st_Status add_spheres(st_Scene *scene, int side, double spread, st_Error *err)
 {
     const double pitch = 2.1 * radius * spread, off = 0.02 * radius;
@@ -115,13 +115,13 @@ static st_Status make(int side, double spread, int sweeps, double *bytes, st_Sys
 
 typedef struct Figures {
     int bodies, contacts;
-    double step, sweeps, residual; /* seconds and sweeps a step; the worst residual */
-    double fall;                   /* mean speed, in parts of gravity times h       */
+    double step, sweeps, residual; /* seconds and sweeps per step; the worst residual */
+    double fall;                   /* mean speed relative to g h */
     double per_body, per_contact;  /* bytes                                         */
     double seconds[ST_N_STAGES];
 } Figures;
 
-/* Bytes a body takes where nothing touches, after one step. */
+/* Bytes per body without contacts, after one step. */
 static st_Status weigh_bodies(int side, double *bytes, st_Error *err)
 {
     st_System *system = NULL;
@@ -133,7 +133,7 @@ static st_Status weigh_bodies(int side, double *bytes, st_Error *err)
     return status;
 }
 
-/* The state of a pile that has settled, into a system that has not begun. */
+/* Copies the state of a settled pile to a system that has not stepped. */
 static st_Status settle(int side, st_System *system, st_Error *err)
 {
     double bytes = 0;
@@ -197,7 +197,7 @@ static void print(const Figures *f)
     double sum = 0;
     for (int k = 0; k < ST_N_STAGES; k++)
         sum += f->seconds[k];
-    double solve = f->step * f->seconds[ST_STAGE_SOLVE] / sum; /* the stages' clock is the wall's */
+    double solve = f->step * f->seconds[ST_STAGE_SOLVE] / sum; /* stages are measured by the wall clock */
     printf("| %d | %d | %.3g | %.3g | %.0f | %.3g | %.1e | %.2f | %.0f | %.0f |", f->bodies, f->contacts, 1e3 * f->step,
            1e6 * f->step / f->contacts, f->sweeps, 1e9 * solve / f->contacts / fmax(f->sweeps, 1), f->residual, f->fall,
            f->per_body, f->per_contact);

@@ -1,9 +1,9 @@
-/* bench/record.c -- what recording costs: 2,000 spheres fall into a box and settle, recorded at 60 frames a second.
+/* bench/record.c -- cost of recording: 2,000 spheres fall into a box and settle, recorded at 60 frames per second.
  *
  *     build/bench/record [spheres] [sweeps] [FILE.h5]
  *
- * Processor time, user and system, inside the recorder's calls beside that of the steps of the same run: a ratio that
- * other work on the machine disturbs little. The file is made where the third argument says, and removed.
+ * Prints the CPU time, user and system, of the recorder's calls and of the steps in the same run: other work on the
+ * machine changes their ratio little. The file is made at the third argument, and removed.
  */
 #include <stiction/io.h>
 #include <stiction/stiction.h>
@@ -35,7 +35,7 @@ static st_Status add_box(st_Scene *scene, double width, st_Error *err)
     return status;
 }
 
-/* On a loose lattice, every layer a little aside of the one below. */
+/* On a loose lattice, every layer slightly offset from the one below. */
 static st_Status add_spheres(st_Scene *scene, int n, int side, double r, st_Error *err)
 {
     st_Status status = ST_OK;
@@ -54,7 +54,7 @@ static st_Status add_spheres(st_Scene *scene, int n, int side, double r, st_Erro
     return status;
 }
 
-/* Two seconds; what they took, and what recording them took. */
+/* Runs two seconds; prints their time, and that of recording them. */
 static st_Status two_seconds(st_System *system, st_Recorder *recorder, double h, const char *what, st_Error *err)
 {
     const int steps = (int)(2 / h + 0.5);
@@ -90,7 +90,7 @@ static st_Status run(st_Scene *scene, int sweeps, const char *path, st_Error *er
     def.slop = 1e-6;
     def.h = 1.0 / 240;
     def.end = 4;
-    recorder_def.checkpoint = 0.2; /* as `stiction run` has it: a tenth of two seconds */
+    recorder_def.checkpoint = 0.2; /* as in `stiction run`: a tenth of two seconds */
     st_Status status = st_system_create(scene, &def, &system, err);
     const double begin = processor_time();
     if (status == ST_OK) status = st_recorder_open(path, &recorder_def, scene, &def, system, &recorder, err);

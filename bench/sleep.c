@@ -1,4 +1,4 @@
-/* bench/sleep.c -- what sleeping bodies cost: CPU time of a step with all awake at rest, and with all asleep.
+/* bench/sleep.c -- cost of sleeping bodies: CPU time per step with all awake at rest, and with all asleep.
  *
  *     build/bench/sleep [bodies]           10,000 in stacks of five, and one ball that rolls past them;
  *                                          then half as many in pairs, a motor at the hinge between them
@@ -50,7 +50,7 @@ static st_Status build_stacks(int n, st_Scene **scene, st_Error *err)
     return status;
 }
 
-/* Two boxes side by side on the floor, hinged, a motor that holds them as they are. */
+/* Two hinged boxes side by side on the floor, with a motor that holds them. */
 static st_Status build_pairs(int n, st_Scene **scene, st_Error *err)
 {
     const int side = 45;

@@ -2,14 +2,14 @@
  *
  *     build/bench/small [scene ...]        all of them, or those named
  *
- * bowling      a ball set down sliding on a plane: rolls at 5/7 of its speed in the end
- * column       20 boxes, the top one 1 to 1000 times heavier, 5 s at h = 1/240: how far the lowest gaps close
- * springs      a hanging chain of 20 masses, k = 1e2 to 1e8: its stretch when at rest
- * ringing      one mass on a spring, 50 steps a period: what is left of the energy after 10 periods
- * chain        100 ball joints, gently swinging: energy, joints          whip: the same, released horizontally
- * bounce       a ball that falls from 1 m, e = 1 and 0.5: its heights
- * incline      a box on a slope, pushed along: creep at 0.99 mu, and the force at which it begins to move
- * quadruped    13 bodies, 12 motors, on the floor: standing, trotting    gripper: a box held by two fingers
+ *     bowling      a ball that starts sliding on a plane: it ends rolling at 5/7 of its speed
+ *     column       20 boxes, the top one 1 to 1000 times heavier, 5 s at h = 1/240: how far the lowest gaps close
+ *     springs      a hanging chain of 20 masses, k = 1e2 to 1e8: its stretch at rest
+ *     ringing      one mass on a spring, 50 steps per period: the energy left after 10 periods
+ *     chain        100 ball joints, gently swinging: energy, joints; whip: the same, released horizontally
+ *     bounce       a ball that falls from 1 m, e = 1 and 0.5: its heights
+ *     incline      a box on a slope, pushed along: creep at 0.99 mu, and the force at which it begins to move
+ *     quadruped    13 bodies, 12 motors, on the floor: standing, trotting; gripper: a box held by two fingers
  */
 #include <stiction/stiction.h>
 
@@ -36,9 +36,9 @@ static double cpu_seconds(void)
 
 /* ---- running ---------------------------------------------------------------------------------- */
 
-/* What a run showed. */
+/* The results of a run. */
 typedef struct Run {
-    double mean, worst, last; /* microseconds a step: over all, the worst, over the last tenth      */
+    double mean, worst, last; /* microseconds per step: mean, worst, mean of the last tenth */
     double penetration, joint_error;
     double energy, energy_low, energy_high; /* at the start, the smallest, the largest [J]              */
     int contacts, unsolved;
@@ -69,7 +69,7 @@ static st_Status run_steps(st_System *system, double h, int n, Run *run, st_Erro
     for (int k = 0; k < n; k++) {
         st_StepInfo info = st_step_info();
         TRY(st_system_step(system, h, &info, err));
-        if (k % 16 == 15) { /* the clock costs as much as a small step */
+        if (k % 16 == 15) { /* reading the clock costs as much as a small step */
             double now = cpu_seconds();
             run->worst = fmax(run->worst, (now - last) / 16);
             last = now;
@@ -129,7 +129,7 @@ static st_Status add_box(st_Scene *scene, st_Vec3 p, st_Vec3 half, double mass, 
     return st_scene_add_shape(scene, *id, &box, NULL, err);
 }
 
-/* A scene under construction, and what came of it. */
+/* A scene under construction, and its results. */
 typedef struct Bench {
     st_Scene *scene;
     st_SystemDef def;
@@ -238,7 +238,7 @@ static st_Status add_mass(st_Scene *scene, double z, double mass, st_BodyId abov
 }
 
 /* 20 masses of 0.1 kg hanging on springs: the stretch of the whole chain is sum of (21 - j) m g/k. Run until at
- * rest, which the scheme's own damping and a little of the springs' see to.                        */
+ * rest, by the damping of the scheme and a little of the springs. */
 static st_Status springs_of(double k, double h, const char *integrator, int n, st_Error *err)
 {
     Bench b;
@@ -272,7 +272,7 @@ static st_Status springs(st_Error *err)
     return ST_OK;
 }
 
-/* One mass of 1 kg on an undamped spring, 50 steps a period, 10 periods: the share of energy left. */
+/* One mass of 1 kg on an undamped spring, 50 steps per period, 10 periods: the share of energy left. */
 static st_Status ringing(st_Error *err)
 {
     const char *const integrators[] = {"implicit", "trapezoid", "sdirk2", "bdf2"};
@@ -360,8 +360,8 @@ static st_Status chain_of(const ChainCase *c, st_Error *err)
     return ST_OK;
 }
 
-/* Let go at 10 degrees; and a whip, let go horizontally. Energies in parts of what the chain has above hanging still.
- */
+/* A chain released at 10 degrees; and a whip, released horizontally. Energies are relative to that above the hanging
+ * state. */
 #define GENTLE (PI / 18)
 #define LEVEL  (PI / 2)
 
@@ -405,7 +405,7 @@ static st_Status whip(st_Error *err)
 
 /* ---- bounce ----------------------------------------------------------------------------------- */
 
-/* From 1 m; the height of each bounce is e^2 of the one before. After 3 s, by the energy left. */
+/* Dropped from 1 m; the height of each bounce is e^2 of the last. After 3 s, from the remaining energy. */
 static st_Status bounce(st_Error *err)
 {
     static const double restitutions[] = {1, 0.5};
@@ -442,8 +442,8 @@ static st_Status bounce(st_Error *err)
 
 /* ---- incline ---------------------------------------------------------------------------------- */
 
-/* A box on a plane under gravity that leans by `part` of the friction angle, towards `degrees` in the plane; or level,
- * and the box slides that way at 2 m/s.                                                            */
+/* A box on a plane with gravity tilted by `part` of the friction angle, towards `degrees` in the plane; or without
+ * tilt, with the box sliding in that direction at 2 m/s. */
 static st_Status incline_of(double part, double degrees, st_Error *err)
 {
     Bench b;
@@ -548,7 +548,7 @@ static st_Status quadruped(st_Error *err)
     return ST_OK;
 }
 
-/* Two fingers on slides press a cube between them, which gravity pulls down at 0.95 of what friction holds. */
+/* Two fingers on slides press on a cube between them; gravity is 0.95 of the largest friction force. */
 static st_Status gripper(st_Error *err)
 {
     Bench b;

@@ -1,4 +1,4 @@
-/* bench/threads.c -- what threads are worth: the same scene with 1, 2, ... of them.
+/* bench/threads.c -- speedup by threads: the same scene with 1, 2, ... of them.
  *
  *     build/bench/threads [pile | stacks | robots] [how many] [most threads]
  *
@@ -6,10 +6,10 @@
  * stacks   so many stacks of ten boxes, a hand at each that shakes its top: islands, shared out
  * robots   so many quadrupeds of 13 bodies and 12 motors that trot: islands with joints
  *
- * Systems with 1, 2 ... threads make five steps each by turns, so that whatever else the machine does in these seconds
- * meets all of them. Before every round it is measured how long a line of cache takes from one core to another: on
- * virtual machines that is 30 ns in one moment and 180 in the next, as their host moves them about, and tells more
- * than all else how much two threads are worth.
+ * Systems with 1, 2 ... threads take five steps each in turn, so that other work on the machine disturbs all of
+ * them. Before every round the time to transfer a cache line between two cores is measured. On virtual machines it
+ * varies between 30 and 180 ns, because the host moves them, and it determines the speedup by two threads more than
+ * anything else.
  */
 #include "math/parallel.h"
 
@@ -44,7 +44,7 @@ static st_Status add_plane(st_Scene *scene, st_Vec3 normal, st_Vec3 at, double m
     return st_scene_add_shape(scene, ST_GROUND, &plane, NULL, err);
 }
 
-/* Mass 0: of the shape's density. */
+/* Mass 0: from the shape's density. */
 static st_Status add_body(st_Scene *scene, st_ShapeDef shape, st_Vec3 at, double mass, st_BodyId *id, st_Error *err)
 {
     st_BodyDef def = st_body_def();
@@ -54,7 +54,7 @@ static st_Status add_body(st_Scene *scene, st_ShapeDef shape, st_Vec3 at, double
     return st_scene_add_shape(scene, *id, &shape, NULL, err);
 }
 
-/* Loosely packed, above the floor of a box whose walls are planes. */
+/* Loosely packed, above the floor of a box of planes. */
 static st_Status build_pile(int n, st_Scene *scene, st_Error *err)
 {
     const int side = (int)ceil(cbrt(n));
@@ -135,7 +135,7 @@ static st_Status add_leg(st_Scene *scene, st_BodyId trunk, st_Vec3 at, double ph
     return st_scene_add_shape(scene, lower, &foot, NULL, err);
 }
 
-/* No two in step, on a floor without end. */
+/* Each with another phase, on an infinite floor. */
 static st_Status build_robots(int n, st_Scene *scene, st_Error *err)
 {
     const int side = (int)ceil(sqrt(n));
@@ -155,13 +155,13 @@ static st_Status build_robots(int n, st_Scene *scene, st_Error *err)
     return ST_OK;
 }
 
-/* What can be built, and how it is solved: grain with few sweeps, the others as they come. */
+/* The kinds of scenes, and their solver settings: piles with few sweeps, the others with the defaults. */
 typedef struct Kind {
     const char *name;
     st_Status (*build)(int n, st_Scene *scene, st_Error *err);
-    int n; /* unless told */
+    int n; /* default number */
     double h;
-    int start; /* steps until it is as it stays */
+    int start; /* steps until the state is steady */
     bool grain;
 } Kind;
 static const Kind kinds[] = {{"pile", build_pile, 8000, 1.0 / 240, 300, true},
@@ -186,7 +186,7 @@ static st_Status create(const Kind *kind, const st_Scene *scene, int threads, st
 }
 
 typedef struct Rally {
-    _Alignas(256) atomic_int ball; /* who plays it next, and how often they have */
+    _Alignas(256) atomic_int ball; /* which thread is next, and the number of exchanges */
     _Alignas(256) double seconds;
 } Rally;
 enum { TRIPS = 2000 };
@@ -227,7 +227,7 @@ static int smaller_first(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Quarters of n numbers: lower, median, upper. */
+/* Quartiles of n numbers: lower, median, upper. */
 static void quarters(const double *x, int n, double out[3])
 {
     double sorted[ROUNDS];
@@ -237,8 +237,7 @@ static void quarters(const double *x, int n, double out[3])
         out[q] = n > 0 ? sorted[(q + 1) * (n - 1) / 4] : 0.0;
 }
 
-/* Times of one number of threads, and how many times less than with one they are: in all rounds, and in those where
- * the cores were near one another, or far. */
+/* Times with one number of threads, and the speedup over one: in all rounds, and in rounds with near or far cores. */
 static void print_times(int threads, const st_System *system, int contacts, double ms[][ROUNDS], const double *line)
 {
     double time[3], ratio[3][3], of[3][ROUNDS];

@@ -1,4 +1,4 @@
-/* bench/grains/cases.c -- a hopper, a drum, a bin of clumps. Places are those of a seeded generator. */
+/* bench/grains/cases.c -- a hopper, a drum, a bin of clumps. Positions come from a seeded generator. */
 #include "base/base.h"
 #include "grains.h"
 #include "math/quat.h"
@@ -34,7 +34,7 @@ static void add_grain(Case *c, st_Vec3 at, st_Quat q, int n, double r, double ap
     }
 }
 
-/* Axes of a wall: +z looks along n, x is up. */
+/* Axes of a wall: +z is along n, x is up. */
 static st_Quat upright(st_Vec3 n)
 {
     return quat_from_axes(vec3(0, 0, 1), cross(n, vec3(0, 0, 1)), n);
@@ -51,7 +51,7 @@ static void add_silo(Case *c, double half, double high)
     }
 }
 
-/* A silo twelve grains wide whose floor, at z = 0, has a square opening of six. */
+/* A silo that is twelve grains wide. Its floor, at z = 0, has a square opening that is six grains wide. */
 static void make_hopper(Case *c, int n)
 {
     const double d = c->d, half = 6 * d, mouth = 3 * d, slab = (half - mouth) / 2, spacing = 1.08 * d;
@@ -74,8 +74,8 @@ static void make_hopper(Case *c, int n)
     c->figure = FIGURE_FLOW;
 }
 
-/* A drum of 24 plates between two fixed walls, eight grains long and so wide that a third of it is full; Froude number
- * 0.05. */
+/* A drum of 24 plates between two fixed walls. It is eight grains long, and its width is chosen so that a third of
+ * it is full. The Froude number is 0.05. */
 static void make_drum(Case *c, int n)
 {
     enum { PLATES = 24 };
@@ -92,7 +92,7 @@ static void make_drum(Case *c, int n)
     }
     for (int way = -1; way <= 1; way += 2)
         add_slab(c, vec3(0, way * (depth / 2 + d), 0), upright(vec3(0, -way, 0)), vec3(R + 3 * d, R + 3 * d, d), false);
-    for (int k = 0, layer = 0; k < n; layer++) { /* chords from below */
+    for (int k = 0, layer = 0; k < n; layer++) { /* fill chords from the bottom up */
         const double z = -R + (0.75 + layer) * spacing, reach = sqrt(fmax(0, 0.94 * R * R - z * z)) - 0.6 * d;
         const int along = reach > 0 ? 1 + (int)(2 * reach / spacing) : 0;
         for (int i = 0; i < along * across && k < n; i++, k++) {
@@ -103,13 +103,13 @@ static void make_drum(Case *c, int n)
         }
         if (z > R) break;
     }
-    c->speed = 0.7; /* grains fall from one plate to another */
+    c->speed = 0.7; /* impact speed of grains that fall from one plate to another */
     c->end = 2;
     c->from = 1;
     c->figure = FIGURE_ANGLE;
 }
 
-/* Spheres, pairs and rows of three, in turn, that fall into a bin. */
+/* Spheres, pairs and rows of three, alternating, that fall into a bin. */
 static void make_clumps(Case *c, int n)
 {
     const double d = c->d, spacing = 2.3 * d;

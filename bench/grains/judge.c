@@ -28,7 +28,7 @@ void judge_end(Judge *judge)
     free(judge->next);
 }
 
-/* How deep a sphere is in a slab as it stands at time t; negative: apart. */
+/* The depth of a sphere in a slab at time t; negative: apart. */
 static double depth_in_slab(const Case *c, const Slab *slab, double t, st_Vec3 p, double r)
 {
     if (slab->turns) p = rotate(quat_exp(vec3(0, -c->turn * t, 0)), p);
@@ -86,7 +86,7 @@ void judge_frame(Judge *judge, const double *xyz, double cpu)
 
     double below = 0, x = 0, z = 0;
     for (int g = 0; g < c->n_grains; g++) {
-        const int s = c->grains[g].first + c->grains[g].n / 2; /* near enough the middle */
+        const int s = c->grains[g].first + c->grains[g].n / 2; /* close enough to the middle */
         below += xyz[3 * s + 2] < 0;
         x += xyz[3 * s], z += xyz[3 * s + 2];
     }

@@ -1,4 +1,4 @@
-/* bench/grains/judge.h -- accuracy and figure of a run, from the places of the spheres alone. */
+/* bench/grains/judge.h -- accuracy and figure of a run, from the positions of the spheres alone. */
 #ifndef BENCH_JUDGE_H
 #define BENCH_JUDGE_H
 
@@ -9,10 +9,10 @@ struct Judge {
     int frames;
     double cpu;        /* at the last frame [s] */
     double overlap;    /* largest of all frames, between spheres or with walls [d] */
-    double mean;       /* of the overlaps of the last frame [d] */
+    double mean;       /* mean overlap of the last frame [d] */
     double first, sum; /* of the figure */
     double count;
-    int lost;         /* spheres of the last frame that are no number, or a kilometre away */
+    int lost;         /* spheres of the last frame that are NaN, or a kilometre away */
     int *head, *next; /* spheres by cells */
 };
 

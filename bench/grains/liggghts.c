@@ -1,5 +1,5 @@
-/* bench/grains/liggghts.c -- LIGGGHTS, the program (LIGGGHTS=path names another): linear springs and dampers with
- * history, walls as triangles, grains of more than one sphere as rigid bodies (fix rigid). */
+/* bench/grains/liggghts.c -- runs the program LIGGGHTS (LIGGGHTS=path names another): linear springs and dampers
+ * with history, walls as triangles, grains of more than one sphere as rigid bodies (fix rigid). */
 #include "base/base.h"
 #include "grains.h"
 #include "math/quat.h"
@@ -19,7 +19,8 @@ static void write_triangle(FILE *out, st_Vec3 a, st_Vec3 b, st_Vec3 c)
     fputs("  endloop\n endfacet\n", out);
 }
 
-/* All six faces, or only that which grains touch: plates of a drum overlap behind it. */
+/* Writes all six faces of a slab, or only the face that grains touch. The plates of a drum need only that face,
+ * because they overlap outside the drum. */
 static void write_slab(FILE *out, const Slab *slab, double across, bool face)
 {
     static const int faces[6][4] = {{4, 5, 7, 6}, {0, 2, 3, 1}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
@@ -42,12 +43,12 @@ static FILE *open_in(const char *folder, const char *name)
     return fopen(path, "w");
 }
 
-/* Walls, the script and the data file. */
+/* Writes the walls, the script and the data file. */
 static bool write_files(const Case *c, const Soft *soft, const char *folder)
 {
     char name[40];
     int plates = 0, walls = 0, clumps = 0;
-    double far = 0, high = 0, low = 0; /* the box, whose cells cost memory */
+    double far = 0, high = 0, low = 0; /* bounds of the simulation box; kept small, because its cells cost memory */
     FILE *script = open_in(folder, "in.txt"), *data = open_in(folder, "data.txt"), *drum = open_in(folder, "drum.stl");
     bool ok = script != NULL && data != NULL && drum != NULL;
     for (int k = 0; k < c->n_slabs; k++)
@@ -69,11 +70,11 @@ static bool write_files(const Case *c, const Soft *soft, const char *folder)
             low = fmin(low, p.z - c->d);
         }
     }
-    if (c->figure == FIGURE_FLOW) low -= 10 * c->d; /* below, grains are gone */
+    if (c->figure == FIGURE_FLOW) low -= 10 * c->d; /* grains below this are deleted */
     if (ok) fputs("solid drum\n", drum);
     for (int k = 0; ok && k < c->n_slabs; k++) {
         const Slab *slab = &c->slabs[k];
-        if (slab->turns) { /* so wide that the faces make a closed tube */
+        if (slab->turns) { /* wide enough that the faces form a closed tube */
             write_slab(drum, slab, (norm(slab->pose.p) - slab->half.z) * tan(STI_PI / plates), true);
             continue;
         }

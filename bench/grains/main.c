@@ -1,4 +1,4 @@
-/* bench/grains/main.c -- one case with one engine: build/bench/grains-ENGINE CASE prints a row of a table. */
+/* bench/grains/main.c -- runs one case with one engine: build/bench/grains-ENGINE CASE prints a row of a table. */
 #include "judge.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* bench/grains/ode.c -- the Open Dynamics Engine: quick step, as bench/peers/engines/ode.c has it. */
+/* bench/grains/ode.c -- the Open Dynamics Engine: quick step, with the settings of bench/peers/engines/ode.c. */
 #include "grains.h"
 #include "math/quat.h"
 

@@ -1,4 +1,4 @@
-/* bench/grains/soft.c -- contact parameters of soft engines; programs that run as processes of their own. */
+/* bench/grains/soft.c -- contact parameters of soft engines; programs that run as separate processes. */
 #include "base/base.h"
 #include "grains.h"
 
@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* m'' x + m' c x' + k x = 0 with the effective mass m'. Undamped, an impact at v goes v sqrt(m'/k) deep; with a
- * restitution of 0.3 it goes 0.6 times as deep, and rests of piles lie far below that. Restitution e = exp(-c T/2), T =
- * pi/sqrt(k/m' - c^2/4) the duration. The speed is that of a sphere that falls on a fixed wall, whose effective mass is
- * its whole mass: twice that of two spheres. */
+/* m'' x + m' c x' + k x = 0 with the effective mass m'. Undamped, an impact at v has a depth of v sqrt(m'/k); with a
+ * restitution of 0.3 it is 0.6 times as deep, and overlaps in piles at rest are far smaller. Restitution e = exp(-c
+ * T/2), T = pi/sqrt(k/m' - c^2/4) the duration. The speed is that of a sphere that falls on a fixed wall. Its
+ * effective mass is its whole mass: twice that of two spheres. */
 Soft soft_contacts(const Case *c)
 {
     const double r = c->d / 2, m = 2500 * 4.0 / 3 * STI_PI * r * r * r;
@@ -28,7 +28,7 @@ Soft soft_contacts(const Case *c)
     soft.damping = 2 * share * w;
     soft.damping_t = soft.damping / 2;
     soft.h = STI_PI / (w * sqrt(1 - share * share)) / 25;
-    soft.h = FRAME / ceil(FRAME / soft.h); /* frames are whole numbers of steps */
+    soft.h = FRAME / ceil(FRAME / soft.h); /* a frame is a whole number of steps */
     return soft;
 }
 
@@ -38,7 +38,7 @@ const char *program_of(const char *variable, const char *usual)
     return value != NULL && value[0] != '\0' ? value : usual;
 }
 
-/* What a program said last. */
+/* Copies the last line of a program's log to message. */
 static void last_line(const char *folder, const char *log, char message[200])
 {
     char path[200], line[200];
@@ -85,7 +85,7 @@ bool judge_file(const Case *c, Judge *judge, const char *folder, const char *fil
 {
     char path[200], line[400];
     double *xyz = calloc(3 * (size_t)c->n_spheres, sizeof *xyz);
-    int frames = 0; /* begun */
+    int frames = 0; /* frames begun */
     snprintf(path, sizeof path, "%s/%s", folder, file);
     FILE *in = fopen(path, "r");
     for (bool more = in != NULL && xyz != NULL; more;) {
@@ -93,9 +93,10 @@ bool judge_file(const Case *c, Judge *judge, const char *folder, const char *fil
         double p[3];
         more = fgets(line, sizeof line, in) != NULL;
         if (!more || strncmp(line, "ITEM: ATOMS", 11) == 0) {
-            if (frames > 1) judge_frame(judge, xyz, cpu); /* the first is the start */
+            if (frames > 1) judge_frame(judge, xyz, cpu); /* the first frame is the start */
             frames += more;
-            for (int k = 0; k < c->n_spheres; k++) { /* those that are not in the frame have fallen out of the box */
+            for (int k = 0; k < c->n_spheres;
+                 k++) { /* spheres that are missing in the frame have fallen out of the box */
                 const double out[3] = {2 * c->d * k, 0, -100};
                 memcpy(&xyz[3 * (size_t)k], out, sizeof out);
             }

@@ -1,4 +1,4 @@
-/* bench/grains/yade.c -- Yade, the program (YADE=path names another), with the script yade.py. */
+/* bench/grains/yade.c -- runs the program Yade (YADE=path names another) with the script yade.py. */
 #include "grains.h"
 #include "math/quat.h"
 
@@ -44,7 +44,7 @@ static bool run(const Case *c, Judge *judge, char version[40], char settings[160
     bool ok = write_case(c, &soft, folder);
     if (!ok) snprintf(message, 200, "files could not be written in %s", folder);
     double cpu = ok ? run_program(folder, arguments, "log.txt", message) : -1;
-    snprintf(path, sizeof path, "%s/cpu.txt", folder); /* without the start of Python */
+    snprintf(path, sizeof path, "%s/cpu.txt", folder); /* excludes the start of Python */
     FILE *in = fopen(path, "r");
     if (in == NULL || fscanf(in, "%lf %39s", &cpu, version) != 2) {
         if (cpu >= 0) snprintf(message, 200, "the script of Yade did not end");

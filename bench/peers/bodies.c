@@ -1,4 +1,4 @@
-/* bench/peers/bodies.c -- scenes of one or a few bodies in which something is known exactly. */
+/* bench/peers/bodies.c -- scenes of one or a few bodies with a known exact result. */
 #include "make.h"
 
 /* A ball that slides, and then rolls at 5/7 of its speed. */
@@ -24,8 +24,8 @@ static void one_box(Scene *scene)
     scene->mu = 0.5;
 }
 
-/* The slope is made by gravity: tan of the angle is `part` times mu, and Coulomb's law lets the box rest. It points 30
- * degrees from the box's edges, as few do.                                                                        */
+/* Gravity is tilted instead of the plane: the tangent of the angle is `part` times mu, so that the box rests by
+ * Coulomb's law. Its direction is 30 degrees from the box's edges. */
 void make_incline(Scene *scene, double part)
 {
     one_box(scene);
@@ -36,7 +36,7 @@ void make_incline(Scene *scene, double part)
     scene->measure = MEASURE_CREEP;
 }
 
-/* Sliding at 4 m/s, stopped by friction after 0.8 s: looked at after 0.5 s. */
+/* A box slides at 4 m/s and stops after 0.8 s; evaluated after 0.5 s. */
 void make_push(Scene *scene, double degrees)
 {
     double angle = degrees * M_PI / 180;
@@ -46,7 +46,7 @@ void make_push(Scene *scene, double degrees)
     scene->measure = MEASURE_MU;
 }
 
-/* Dropped by 1 m onto a floor that it touches when its centre is at 0. e = 1: 5 s, in which it bounces five times;
+/* A ball dropped by 1 m; it touches the floor when its centre is at 0. e = 1: 5 s, in which it bounces five times;
  * less: to the top of the first rebound. The exact energy is e^2 of what it was. */
 void make_bounce(Scene *scene, double e)
 {
@@ -61,7 +61,7 @@ void make_bounce(Scene *scene, double e)
     scene->exact = e * e * g * height;
 }
 
-/* The first one is given a push; each falls on the next. */
+/* The first one is pushed; each falls on the next. */
 void make_dominoes(Scene *scene, double number)
 {
     const st_Vec3 half = {0.0375, 0.12, 0.24};

@@ -1,5 +1,5 @@
-/* bench/peers/check.c -- the one judge: penetration, joint errors, drift and energy from the poses and velocities that
- * an engine reports, and what is exact in a scene. No engine's own contacts are used.
+/* bench/peers/check.c -- evaluates every engine: penetration, joint errors, drift and energy from the poses and
+ * velocities that an engine reports, and comparison with exact results. The engine's own contacts are not used.
  *
  * Pairs that may overlap come from a grid of cells as wide as the largest body; their depth from depth.c.
  */
@@ -25,12 +25,12 @@ struct Checker {
     const Scene *scene;
     BodyState *start;           /* n_bodies */
     st_Pose *frame_a, *frame_b; /* n_joints: the joint's frame in its bodies at the start */
-    bool *joined;               /* n_bodies^2 where there are joints; else NULL */
-    double radius;              /* largest of all shapes */
-    double energy_low;          /* so far */
+    bool *joined;               /* n_bodies^2 if there are joints; else NULL */
+    double radius;              /* largest radius of all shapes */
+    double energy_low;          /* lowest so far */
     double energy_start, energy_last, energy_scale;
     double weight;    /* M g d (check.h) */
-    double depth_sum; /* of the last check */
+    double depth_sum; /* sum of the last check */
     Grid grid;
     Accuracy result;
 };
@@ -80,8 +80,8 @@ static double joint_error(const Checker *checker, const BodyState *states, int k
     return norm(apart);
 }
 
-/* Static lengths: each prismatic joint carries the weight of all bodies behind it along its axis. Bodies of a chain
- * come in order, so that what is behind joint k is body b and everything after it.                              */
+/* Static lengths: each prismatic joint carries the weight of all bodies below it along its axis. Bodies of a chain
+ * are in order, so joint k carries body b and all later bodies. */
 static double stretch_error(const Checker *checker, const BodyState *states)
 {
     const Scene *scene = checker->scene;
@@ -159,7 +159,8 @@ static int cell_index(const Grid *grid, int i, int j, int k)
     return (k * grid->n[1] + j) * grid->n[0] + i;
 }
 
-/* Bodies sorted into cells. What is far out, or NaN, lands in a cell at the border, where all is still compared. */
+/* Sorts bodies into cells. A body far outside, or NaN, is put into a cell at the border, where everything is still
+ * compared. */
 static void grid_fill(Checker *checker, const BodyState *states)
 {
     Grid *grid = &checker->grid;
@@ -239,7 +240,7 @@ static void check_overlaps(Checker *checker, const BodyState *states, bool settl
     checker->result.mean = checker->result.touching > 0 ? checker->depth_sum / checker->result.touching : 0;
 }
 
-/* ---- what is exact ---------------------------------------------------------------------------- */
+/* ---- exact results ---------------------------------------------------------------------------- */
 
 static double figure(const Checker *checker, double t, const BodyState *states)
 {
@@ -289,8 +290,8 @@ void checker_step(Checker *checker, double t, const BodyState *states, bool last
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
-/* Energies are given in parts of what there is to lose, where the scene says no other scale: the kinetic energy, and
- * the fall of all bodies to the height 0.                                                                        */
+/* The scale of energies, unless the scene has another: the kinetic energy, and the potential energy of all bodies
+ * above height 0. */
 static double energy_scale(const Scene *scene)
 {
     double sum = 0;

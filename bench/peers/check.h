@@ -10,15 +10,15 @@ extern "C" {
 
 /* M: total mass, g: gravity, d: mean of the smallest diameters of the bodies. */
 typedef struct Accuracy {
-    double impact;      /* deepest penetration of the run, in parts of scene->length */
+    double impact;      /* deepest penetration of the run, relative to scene->length */
     double settled;     /* likewise, from scene->settled on */
     double mean;        /* of the pairs that overlap, at the end */
     double drift;       /* largest distance of a body from its start (MEASURE_REST), or 0 [m] */
     double joint_error; /* largest of the run [m, or rad for axes] */
-    double energy;      /* scene->conserves: largest change; else largest rise; in parts of scene->energy */
-    double kinetic;     /* largest kinetic energy of the last second (or quarter, if shorter), in parts of M g d */
-    double gain;        /* sum of all rises of the energy, step by step, in parts of M g d */
-    double figure;      /* what scene->measure says */
+    double energy;      /* scene->conserves: largest change; else largest rise; relative to scene->energy */
+    double kinetic;     /* largest kinetic energy of the last second (or quarter, if shorter), relative to M g d */
+    double gain;        /* sum of all rises of the energy, step by step, relative to M g d */
+    double figure;      /* by scene->measure */
     int touching;       /* pairs that overlap at the end */
 } Accuracy;
 

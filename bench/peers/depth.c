@@ -1,11 +1,12 @@
-/* bench/peers/depth.c -- how deep two bodies overlap: the length of the shortest translation that parts them.
+/* bench/peers/depth.c -- the depth of overlap of two bodies: the length of the shortest translation that separates
+ * them.
  *
  * Spheres: closed form. Polyhedra: the smallest overlap of the two shadows over the face normals of both and the
  * products of their edges, which for convex polyhedra is exact (Gottschalk, Lin & Manocha 1996, for boxes). Products
- * of edges count only where the edges' arcs on the Gauss maps cross, as only those are faces of the difference.
- * Capsules among themselves and with spheres: the distance of two segments. Cylinders: the smallest overlap of the two
- * shadows over all directions, by descent from several; it can only come out too large, and is the same for all
- * engines.
+ * of edges count only if the edges' arcs on the Gauss maps cross, because only those are faces of the difference.
+ * Capsules among themselves and with spheres: the distance of two segments. Cylinders: the smallest overlap of the
+ * two shadows over all directions, by descent from several starts; the result can only be too large, and is the same
+ * for all engines.
  */
 #include "check.h"
 
@@ -15,7 +16,7 @@ enum { MOST_POINTS = 64, MOST_FACES = 128, MOST_EDGES = 192 };
 
 typedef struct Edge {
     st_Vec3 along;       /* world axes */
-    st_Vec3 left, right; /* normals of the faces it parts */
+    st_Vec3 left, right; /* normals of the adjacent faces */
 } Edge;
 
 /* A polyhedron placed in the world. */
@@ -93,7 +94,7 @@ static void place(Solid *solid, const Scene *scene, int body, st_Pose pose)
         place_hull(solid, pose, &scene->hulls[shape->hull]);
 }
 
-/* Along the unit vector n, how far a reaches beyond the near end of b. */
+/* The overlap of a and b along the unit vector n. */
 static double overlap(const Solid *a, const Solid *b, st_Vec3 n)
 {
     double high = -INFINITY, low = INFINITY;
@@ -123,7 +124,8 @@ static double depth_solids(const Solid *a, const Solid *b)
         for (int j = 0; j < b->n_edges && depth > 0; j++) {
             st_Vec3 n = cross(a->edge[i].along, b->edge[j].along);
             double length = norm(n);
-            if (length < 1e-6 * norm(a->edge[i].along) * norm(b->edge[j].along)) continue; /* parallel: a face's case */
+            if (length < 1e-6 * norm(a->edge[i].along) * norm(b->edge[j].along))
+                continue; /* parallel: covered by the faces */
             if (!arcs_cross(&a->edge[i], &b->edge[j])) continue;
             n = scale((dot(n, sub(b->centre, a->centre)) > 0 ? 1 : -1) / length, n);
             depth = fmin(depth, overlap(a, b, n));
@@ -131,7 +133,7 @@ static double depth_solids(const Solid *a, const Solid *b)
     return depth;
 }
 
-/* Sphere against box: the distance of its centre from the box, or the way out where it is inside. */
+/* Sphere against box: the distance of its centre from the box, or the way out if it is inside. */
 static double depth_sphere_box(st_Vec3 centre, double radius, st_Pose box, st_Vec3 half)
 {
     st_Vec3 p = rotate_back(box.q, sub(centre, box.p));
@@ -205,9 +207,9 @@ static double overlap_along(const Placed *p, st_Vec3 n)
            dot(n, p->apart);
 }
 
-/* Downhill over directions, in ever smaller steps; ends early where the two are apart. Rims make creases: along a
- * crease two fixed directions lead nowhere (a rod on a rod: 2 mm instead of 0.1), so that they turn from round to
- * round.   */
+/* Descends over directions in decreasing steps; ends early if the two are apart. Rims cause creases in the function,
+ * along which two fixed directions do not descend (a rod on a rod: 2 mm instead of 0.1), so the directions rotate
+ * from round to round. */
 static double descend(const Placed *p, st_Vec3 n)
 {
     enum { TURNS = 8, ROUNDS = 60 };
@@ -238,7 +240,7 @@ static double depth_round(const Scene *scene, const Shape *a, st_Pose at_a, cons
     if (distance > 0) start[n++] = scale(1 / distance, p.apart);
     for (int k = 0; k < 6; k++) {
         axis[k] = rotate(k < 3 ? at_a.q : at_b.q, vec3(k % 3 == 0, k % 3 == 1, k % 3 == 2));
-        if (k % 3 != 2 && is_round(k < 3 ? a->type : b->type)) continue; /* only the axis of a round shape is one */
+        if (k % 3 != 2 && is_round(k < 3 ? a->type : b->type)) continue; /* a round shape has only one axis */
         start[n++] = scale(dot(axis[k], p.apart) < 0 ? -1 : 1, axis[k]);
     }
     st_Vec3 across = cross(axis[2], axis[5]);

@@ -14,7 +14,7 @@ typedef struct Moments {
     double second[9]; /* of x x' */
 } Moments;
 
-/* Points in general position on a sphere: a triangle is a face where all others are on its inner side. */
+/* Points in general position on a sphere: a triangle is a face if all other points are on its inner side. */
 static void find_triangles(Hull *hull)
 {
     int n = hull->n_points;
@@ -66,7 +66,7 @@ static st_Quat principal_axes(double a[9])
             int i = (k + 1) % 3, j = (k + 2) % 3;
             double apart = a[3 * i + i] - a[3 * j + j],
                    angle = 0.5 * atan(2 * a[3 * i + j] / (apart != 0 ? apart : 1e-300));
-            double c = cos(angle), s = sin(angle); /* at most 45 degrees: larger ones may go round in circles */
+            double c = cos(angle), s = sin(angle); /* at most 45 degrees: larger ones may cycle */
             double b[9], r[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
             r[3 * i + i] = r[3 * j + j] = c;
             r[3 * i + j] = -s;

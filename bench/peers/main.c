@@ -1,15 +1,16 @@
-/* bench/peers/main.c -- one scene with one engine: how long it takes and how good it is, as one row.
+/* bench/peers/main.c -- runs one scene with one engine and prints time and accuracy as one row.
  *
  *     run-ENGINE SCENE [key=value ...] [--tuned] [--csv] [--repeat N] [--limit SECONDS] [--unchecked]
  *     run-ENGINE --list | --header
  *
- * An engine runs with what its makers chose; with --tuned, with what its users would choose for the scene. h=... and
- * end=... override the scene's; every other key belongs to the engine. Each repeat is a process of its own, so that a
- * crash or an endless loop costs one row, and memory is the engine's own. The first one looks at the state after every
- * step (the time that takes is not counted), the others only step; times are the least of all, and the spread is how
- * much larger the largest was. The slowest step is the largest of the steps' times, each the least of its repeats: what
- * repeats is the engine, what does not is the machine. Time is processor time of the process, all threads together.
- * --unchecked: the first one only steps, too, so that a profile shows the engine alone.
+ * An engine runs with its default settings; with --tuned, with the settings that its users would choose for the
+ * scene. h=... and end=... override those of the scene; every other key belongs to the engine. Each repeat is a
+ * separate process, so that a crash or an endless loop costs one row, and memory is that of the engine. The first
+ * repeat evaluates the state after every step (this time is not counted), the others only step. Times are the least
+ * of all repeats, and the spread is the excess of the largest. The slowest step is the largest of the steps' times,
+ * each the least of its repeats: delays that repeat are those of the engine, others those of the machine. Time is
+ * processor time of the process, all threads together. --unchecked: the first one only steps, too, so that a profile
+ * shows the engine alone.
  */
 #include "check.h"
 
@@ -24,9 +25,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE = 10 }; /* a busy machine takes this much longer than the processor time */
+enum { PATIENCE = 10 }; /* factor of wall time over CPU time on a busy machine */
 
-/* What a child tells its parent. */
+/* The result that a child process sends to its parent. */
 typedef struct Run {
     bool finished;
     double total, last;  /* processor time: of all steps, of one step at the end [s] */
@@ -35,7 +36,7 @@ typedef struct Run {
     int steps, contacts;
     Accuracy accuracy; /* of the first run only */
     char settings[400], message[200], stages[200];
-    double *times; /* of every step; the child sends them after the rest */
+    double *times; /* of every step; sent last */
 } Run;
 
 typedef struct Options {
@@ -55,7 +56,7 @@ void setting_choose(Settings *settings, const Scene *scene, const Choice *choice
     settings->choice = settings->tuned ? choices->settings : "";
 }
 
-/* "key=" in a list of words, and what stands behind it up to a blank. */
+/* Finds "key=" in a list of words, and its value up to a blank. */
 static bool find_in(const char *words, const char *key, char value[SETTING_SIZE])
 {
     size_t length = strlen(key);
@@ -73,7 +74,7 @@ static void state_setting(Settings *settings, const char *key, const char *value
     snprintf(settings->stated + used, sizeof settings->stated - used, "%s%s=%s", used > 0 ? " " : "", key, value);
 }
 
-/* The last word of the command line counts. What is stated once is not stated again. */
+/* The last word of the command line counts. A setting is listed once. */
 bool setting_word(Settings *settings, const char *key, const char *usual, char value[SETTING_SIZE])
 {
     char stated[SETTING_SIZE];
@@ -106,7 +107,7 @@ static double processor_time(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* What reading the clock twice costs: taken off every step. */
+/* The cost of reading the clock twice, subtracted from every step. */
 static double clock_cost(void)
 {
     double least = 1;
@@ -183,7 +184,7 @@ static void run_once(const Options *options, bool checked, Run *run)
 
 /* ---- processes -------------------------------------------------------------------------------- */
 
-/* A child that stops on its own terms says why; one that is ended is described by its end. */
+/* A child that fails reports the reason; for one that was ended, its exit is described. */
 static void describe_end(int status, Run *run)
 {
     run->finished = false;
@@ -231,7 +232,7 @@ static void run_child(const Options *options, bool checked, Run *run)
     if (child == 0) {
         /* A step that hangs. Not RLIMIT_CPU: with it Linux reads the clock by ticks of 4 ms. */
         alarm((unsigned)ceil(60 + PATIENCE * options->limit));
-        dup2(STDERR_FILENO, STDOUT_FILENO); /* what an engine prints must not end in the row */
+        dup2(STDERR_FILENO, STDOUT_FILENO); /* output of an engine must not be part of the row */
         run_once(options, checked, run);
         const size_t bytes = run->times != NULL ? (size_t)run->steps * sizeof *run->times : 0;
         _exit(write_all(ends[1], run, sizeof *run) && write_all(ends[1], run->times, bytes) ? 0 : 1);
@@ -251,14 +252,14 @@ static void run_child(const Options *options, bool checked, Run *run)
     run->memory = (double)usage.ru_maxrss / 1024; /* Linux counts in kilobytes */
 }
 
-/* One line without quotes: it stands in a table. */
+/* One line without quotes, for a table. */
 static void clean(char *text)
 {
     for (char *at = text; *at != '\0'; at++)
         if (*at == '\n' || *at == '"' || *at == ',' || *at == '|') *at = ' ';
 }
 
-/* The first run of all with the least times of any; spread: the largest total over the least, less 1. */
+/* The first run with the least times of all; spread: the largest total over the least, less 1. */
 static Run run_all(const Options *options, double *spread)
 {
     Run best, next;
@@ -285,7 +286,7 @@ static Run run_all(const Options *options, double *spread)
     return best;
 }
 
-/* ---- out -------------------------------------------------------------------------------------- */
+/* ---- output ----------------------------------------------------------------------------------- */
 
 static const char header[] = "scene,engine,version,tuned,settings,finished,steps,total_s,mean_ms,end_ms,first_ms,"
                              "worst_ms,spread,penetration_settled,penetration_impact,penetration_mean,drift_m,"
@@ -328,7 +329,7 @@ static void list(void)
         printf("%-10s -%-8s %s (%s-%g)\n", kind->name, kind->number, kind->help, kind->name, kind->usual);
 }
 
-/* False: nothing is left to do. Words with = are settings and are moved to the front of argv. */
+/* False: there is nothing to do. Words with = are settings and are moved to the front of argv. */
 static bool read_options(int argc, char **argv, Options *options)
 {
     *options = (Options){.limit = 600, .repeats = 1};

@@ -1,5 +1,5 @@
-/* bench/peers/make.h -- building blocks that the generators of scenes share. Pointers live until the next of their
- * kind. */
+/* bench/peers/make.h -- building blocks for the generators of scenes. Returned pointers are valid until the next
+ * object of the same kind is added. */
 #ifndef BENCH_MAKE_H
 #define BENCH_MAKE_H
 

@@ -3,7 +3,8 @@
 
 /* ---- gripper ---------------------------------------------------------------------------------- */
 
-/* Two fingers on slides along z press a box between them; gravity, along -x, pulls at `part` of what friction holds. */
+/* Two fingers on slides along z press on a box between them; gravity, along -x, is `part` of the largest friction
+ * force. */
 void make_gripper(Scene *scene, double part)
 {
     const double half = 0.05, mass = 1, mu = 0.5, g = norm(scene->gravity), press = mass * g / (2 * mu * part);
@@ -25,7 +26,8 @@ void make_gripper(Scene *scene, double part)
 
 /* ---- chains ----------------------------------------------------------------------------------- */
 
-/* Links of 0.1 m on hinges, straight, at an angle from below. Energy in parts of what it has above hanging still. */
+/* Straight chain of 0.1 m links on hinges, at an angle from straight down. Energy is relative to that above the
+ * hanging state. */
 static void hang_chain(Scene *scene, double links, double angle)
 {
     const double length = 0.1;
@@ -55,7 +57,7 @@ void make_whip(Scene *scene, double links)
 
 /* ---- springs ---------------------------------------------------------------------------------- */
 
-/* Five masses of 1 kg below one another, springs between them at their rest lengths, let go. */
+/* Five masses of 1 kg below one another, with springs at their rest lengths between them, released. */
 static void hang_springs(Scene *scene, double stiffness, double damping_ratio)
 {
     double g = norm(scene->gravity), carried = 5;
@@ -130,8 +132,8 @@ static int add_link(Scene *scene, int parent, st_Vec3 top, st_Vec3 axis, double 
     return scene->n_bodies - 1;
 }
 
-/* Trunk, and four legs of hip, thigh and shank with a ball for a foot; every joint has a spring that holds it as it is
- * at the start. Dropped by 5 cm, walking speed. */
+/* A trunk and four legs of hip, thigh and shank with a ball as foot; every joint has a spring that holds its initial
+ * angle. Dropped by 5 cm at walking speed. */
 void make_quadruped(Scene *scene, double speed)
 {
     const double hip = 0.06, thigh = 0.25, shank = 0.25, foot = 0.03, drop = 0.05;

@@ -1,5 +1,5 @@
-/* bench/peers/piles.c -- bins of boxes and of round rods, pyramids, a wall that is hit, bodies on a slope, ragdolls on
- * stairs, a pair of boxes. Sizes and places are those of a seeded generator.
+/* bench/peers/piles.c -- bins of boxes and of round rods, pyramids, a wall that is hit, bodies on a slope, ragdolls
+ * on stairs, a pair of boxes. Sizes and positions come from a seeded generator.
  */
 #include "make.h"
 
@@ -11,7 +11,7 @@ static st_Quat random_turn(uint64_t *seed)
     return quat_unit(q);
 }
 
-/* Place k of n on a loose lattice over a square floor, three times as high as wide for few. */
+/* Position k of n on a loose lattice over a square floor, three times as high as wide for few. */
 static st_Vec3 lattice(int k, int n, double spacing, uint64_t *seed)
 {
     int side = (int)ceil(cbrt(n / 2.0)), i = k % side, j = k / side % side, l = k / (side * side);
@@ -33,7 +33,8 @@ static void settle_in_bin(Scene *scene, double length)
     scene->settled = 3;
 }
 
-/* Boxes of edges from 10 to 20 cm, turned at random, dropped into a bin. Overlap in parts of the shortest edge. */
+/* Boxes with edges from 10 to 20 cm, at random orientations, dropped into a bin. Overlap is relative to the shortest
+ * edge. */
 void make_boxes(Scene *scene, double number)
 {
     const int n = (int)number;
@@ -49,7 +50,7 @@ void make_boxes(Scene *scene, double number)
     settle_in_bin(scene, 0.1);
 }
 
-/* Capsules and cylinders in turn, 8 to 12 cm thick, 16 to 24 long. Overlap in parts of the diameter. */
+/* Capsules and cylinders alternating, 8 to 12 cm thick, 16 to 24 long. Overlap is relative to the diameter. */
 void make_rods(Scene *scene, double number)
 {
     const int n = (int)number;
@@ -68,7 +69,7 @@ void make_rods(Scene *scene, double number)
 
 /* ---- stacks ------------------------------------------------------------------------------------ */
 
-/* Cubes in courses, each one shorter than that below: n of them, as near as a triangle comes. */
+/* Cubes in courses, each course one shorter than that below: the number is the nearest that a triangle allows. */
 void make_pyramid(Scene *scene, double number)
 {
     const double half = 0.25;
@@ -118,7 +119,7 @@ void make_pair(Scene *scene, double ratio)
     scene->measure = MEASURE_REST;
 }
 
-/* n boxes, each by itself, on a plane at 0.95 of the friction angle: how far the farthest creeps. */
+/* n separate boxes on a plane at 0.95 of the friction angle: measures the largest creep. */
 void make_slope(Scene *scene, double number)
 {
     const int n = (int)number, side = (int)ceil(sqrt(number));
@@ -182,7 +183,7 @@ void make_ragdolls(Scene *scene, double number)
     scene->settled = 3.5;
 }
 
-/* n cubes in a row on springs along it, let go above the floor: they land with their springs and slide to rest. */
+/* n cubes in a row connected by springs along it, released above the floor: they land and slide to rest. */
 void make_springrow(Scene *scene, double number)
 {
     const double half = 0.1;
@@ -201,7 +202,7 @@ void make_springrow(Scene *scene, double number)
     scene->settled = 2;
 }
 
-/* n spheres in a silo twelve of them wide run through a square opening of six in its floor, to the ground 20 below. */
+/* n spheres in a silo twelve of them wide flow through a square opening of six in its floor, to the ground 20 below. */
 void make_hopper(Scene *scene, double number)
 {
     const double r = 0.05, d = 2 * r, half = 6 * d, mouth = 3 * d, slab = (half - mouth) / 2, high = 20 * d;

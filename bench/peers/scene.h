@@ -1,4 +1,4 @@
-/* bench/peers/scene.h -- a scene as plain data, the same for every engine, and what is measured in it.
+/* bench/peers/scene.h -- a scene as plain data, the same for every engine, and its measures.
  *
  * SI units. Planes and bodies without mass are the ground. A body has one shape, or none, and principal inertia in its
  * own axes; its origin is its centre of mass. Bodies that a joint connects do not touch each other.
@@ -24,7 +24,7 @@ typedef struct Hull {
 
 typedef struct Shape {
     ShapeType type;
-    double radius;  /* sphere; of the others: of the sphere around the origin that holds them */
+    double radius;  /* of a sphere; for others of the bounding sphere about the origin */
     st_Vec3 half;   /* box; capsule, cylinder: radius, radius, half the length along z (of a capsule: without caps) */
     int hull;       /* index in Scene.hulls */
     st_Vec3 offset; /* of the shape in the body */
@@ -50,16 +50,16 @@ typedef enum JointType { JOINT_BALL, JOINT_REVOLUTE, JOINT_PRISMATIC } JointType
 typedef struct Joint {
     JointType type;
     int a, b;                  /* bodies; a may be -1, the ground. b is a child of a: the joints are a forest */
-    st_Vec3 point;             /* in the world, as the bodies stand at the start */
+    st_Vec3 point;             /* in the world, at the initial poses */
     st_Vec3 axis;              /* unit; revolute, prismatic */
-    double stiffness, damping; /* on its coordinate, at rest as the bodies stand; 0: free */
+    double stiffness, damping; /* on its coordinate, at rest in the initial pose; 0: free */
 } Joint;
 
-/* What is exact in a scene, to be compared with; see check.c. */
+/* The exact results of scenes; see check.c. */
 typedef enum Measure {
     MEASURE_NONE,
-    MEASURE_REST,   /* every body stays where it is: largest distance from there [m] */
-    MEASURE_CREEP,  /* body 0 stays where it is: its distance across gravity's normal part [m] */
+    MEASURE_REST,   /* every body stays in place: largest distance [m] */
+    MEASURE_CREEP,  /* body 0 stays in place: its distance along the plane [m] */
     MEASURE_SPEED,  /* body 0 ends with `exact`: relative error of its speed */
     MEASURE_MU,     /* body 0 slides to the end: mu from the loss of velocity */
     MEASURE_ENERGY, /* energy at the end is `exact`: relative error */
@@ -70,10 +70,10 @@ typedef struct Scene {
     char name[64];
     double h, end;  /* step and end time [s] */
     double mu, e;   /* friction and restitution of every pair */
-    double length;  /* penetration is given in parts of this: r of spheres, R of hulls [m] */
-    double energy;  /* energy errors are given in parts of this [J]; 0: of all there is at the start */
-    double settled; /* from this time on everything is at rest, or nearly [s]; end: never */
-    bool conserves; /* no friction, damping or impact: the energy stays */
+    double length;  /* unit of penetration: r of spheres, R of hulls [m] */
+    double energy;  /* unit of energy errors [J]; 0: all energy at the start */
+    double settled; /* from this time on everything is nearly at rest [s]; end: never */
+    bool conserves; /* no friction, damping or impact: the energy is conserved */
     st_Vec3 gravity;
     Measure measure;
     double exact;
@@ -84,15 +84,15 @@ typedef struct Scene {
     Hull *hulls;
 } Scene;
 
-/* What there is: name, what the number behind the dash means, help. NULL: no such index. */
+/* The kinds of scenes: name, meaning of the number after the dash, help. NULL: no such index. */
 typedef struct SceneKind {
     const char *name, *number, *help;
-    double usual; /* number where none is given */
+    double usual; /* default number */
     void (*make)(Scene *scene, double number);
 } SceneKind;
 
 const SceneKind *scene_kind(int index);
-/* "spheres-666": NULL and a message on stderr where there is no such scene. Freed by scene_destroy. */
+/* "spheres-666"; NULL and a message on stderr if there is no such scene. Free with scene_destroy. */
 Scene *scene_create(const char *name);
 void scene_destroy(Scene *scene);
 

@@ -1,5 +1,5 @@
 /* bench/peers/scenes.c -- the table of scenes, and the generators of piles, stacks and single bodies. All random
- * numbers are seeded: a name means the same bits everywhere.
+ * numbers are seeded: a name gives the same bits everywhere.
  */
 #include "make.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- building blocks -------------------------------------------------------------------------- */
 
-/* Grows an array by one, with a capacity of the next power of two, and clears what is new. */
+/* Grows an array by one, with a capacity of the next power of two, and clears the new element. */
 static void *grow(void *array, int n, size_t size)
 {
     if ((n & (n - 1)) == 0) array = realloc(array, (size_t)(n == 0 ? 1 : 2 * n) * size);
@@ -49,7 +49,7 @@ Body *add_box(Scene *scene, st_Vec3 at, st_Vec3 half, double mass)
     return body;
 }
 
-/* Along z; `half` without the caps. A cylinder and a ball cut in two. */
+/* Along z; `half` is without the caps. The sum of a cylinder and two half balls. */
 Body *add_capsule(Scene *scene, st_Vec3 at, double r, double half)
 {
     Body *body = add_body(scene, at);
@@ -177,7 +177,7 @@ static void make_tower(Scene *scene, double number)
     scene->measure = MEASURE_REST;
 }
 
-/* Twenty cubes on one another, the top one `ratio` times heavier. */
+/* Twenty cubes on top of one another, the top one `ratio` times heavier. */
 static void make_column(Scene *scene, double ratio)
 {
     const double half = 0.1;
@@ -228,7 +228,7 @@ const SceneKind *scene_kind(int index)
     return index >= 0 && index < N_KINDS ? &kinds[index] : NULL;
 }
 
-/* "wall-100" is kind "wall" with 100; the longest kind that fits wins ("chain-whip" before "chain"). */
+/* "wall-100" is kind "wall" with 100; the longest matching kind is used ("chain-whip" before "chain"). */
 static const SceneKind *find_kind(const char *name, double *number)
 {
     const SceneKind *found = NULL;

@@ -1,7 +1,7 @@
-/* bench/peers/table.c -- rows of run-ENGINE --csv into one Markdown table, and into curves of accuracy against time.
+/* bench/peers/table.c -- converts rows of run-ENGINE --csv to one Markdown table, and to curves of accuracy over time.
  *
- *     table ROWS.csv > results.md             the first row of each scene and engine, and the first that is tuned
- *     table ROWS.csv --curve SCENE > x.svg    all rows of the scene, a line an engine
+ *     table ROWS.csv > results.md             the first row of each scene and engine, and the first tuned one
+ *     table ROWS.csv --curve SCENE > x.svg    all rows of the scene, one line per engine
  */
 #include "scene.h"
 
@@ -109,7 +109,7 @@ static const char *measure_of(const Row *row, bool *exists)
     return names[measure];
 }
 
-/* Numbers from 1e-3 to 1e4 as people write them, others with an exponent; nothing for nothing. */
+/* Numbers from 1e-3 to 1e4 in plain notation, others with an exponent; nothing for missing ones. */
 static void print_number(double x, const char *unit)
 {
     if (x == 0)
@@ -178,7 +178,7 @@ static void print_table(const Row *rows, int n)
     }
 }
 
-/* Where the time of a step goes, in the first row of a scene that tells. */
+/* The shares of the stages of a step, from the first row of a scene that has them. */
 static void print_stages(const Row *rows, int n)
 {
     printf("\n| scene | engine | shares of a step |\n|---|---|---|\n");
@@ -253,7 +253,7 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* One line an engine through its rows in order of time; a dot a row, with its settings as what a pointer shows. */
+/* One line per engine through its rows in order of time; one dot per row, with its settings as a tooltip. */
 static void draw_lines(Row **rows, int n, int column, double factor, const Axis *x, const Axis *y)
 {
     for (int k = 0; k < n; k++) {

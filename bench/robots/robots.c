@@ -1,13 +1,13 @@
-/* bench/robots/robots.c -- robots of model files (MJCF) with stiction and, where it is installed, with MuJoCo: the same
- * file, the same steps, in one run on one core.
+/* bench/robots/robots.c -- robots of model files (MJCF) with stiction and, if installed, MuJoCo: the same file, the
+ * same steps, in one run on one core.
  *
  *     build/bench/robots [case ...] [key=value ...]       all cases, or those named; settings of stiction
  *     build/bench/robots model.xml                        any other model: 2 s from its start
  *
- * Columns: processor time per step in microseconds (mean, median, slowest); deepest overlap; largest joint error; how
- * many steps missed their tolerance; most contacts; height of the first body at the end; ratio: steps per second
- * against MuJoCo; worst: the slowest step over the median step of MuJoCo. Each step's time is its least over the
- * repeats, so that a pause of the machine does not count.
+ * Columns: processor time per step in microseconds (mean, median, slowest); deepest overlap; largest joint error;
+ * number of steps that missed their tolerance; most contacts; height of the first body at the end; ratio: steps per
+ * second against MuJoCo; worst: the slowest step over the median step of MuJoCo. Each step's time is its least over
+ * the repeats, so that a pause of the machine does not count.
  */
 #include <stiction/io.h>
 #include <stiction/stiction.h>
@@ -154,7 +154,7 @@ static bool run_mujoco(const struct Case *of, const char *path, Result *result)
 }
 #endif
 
-/* ---- all of it ----------------------------------------------------------------------------------- */
+/* ---- output -------------------------------------------------------------------------------------- */
 
 static void row(const char *name, const char *engine, const Result *result, const Result *peer)
 {

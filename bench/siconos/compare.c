@@ -2,17 +2,18 @@
  *
  *     compare [--race] LIMIT FILE...        writes the tables of docs/solvers.md to stdout, progress to stderr
  *
- * Everybody gets the problem in memory, r = 0 to start from, and one thread; everybody is judged by st_friction_error
- * on the r returned, at 1e-4, 1e-8 and 1e-12. Each solver works on each problem in a child of its own with LIMIT
- * seconds of processor time a solve. Where one of theirs ends with an error above the tolerance its own tolerance is
- * tightened, up to three times, and only the run that got there is timed. Solves below 10 ms: the shortest of up to
- * 201, as other work may be going on; for the same reason `auto` and the best of theirs run again in turn at the end,
- * and the shortest of all counts for both. A time at a tighter tolerance counts at a looser one if it is shorter; what
- * fails after more than a second is not tried at tighter ones. Ratios are raw: no time is rounded up.
+ * Every solver gets the problem in memory, starts from r = 0, and has one thread. Every result r is evaluated by
+ * st_friction_error, at 1e-4, 1e-8 and 1e-12. Each solver runs on each problem in its own child process, with LIMIT
+ * seconds of CPU time per solve. If a solver of Siconos ends with an error above the tolerance, its own tolerance is
+ * tightened, up to three times, and only the successful run is timed. For solves below 10 ms the shortest of up to 201
+ * is taken, because other work may disturb. For the same reason `auto` and the best solver of Siconos run again
+ * alternately at the end, and the shortest time of each counts. A time at a tighter tolerance counts at a looser one if
+ * it is shorter. A solver that fails after more than a second is not tried at tighter tolerances. Ratios are raw: no
+ * time is rounded up.
  *
- * A run of everybody takes hours, for most of which solvers fail. --race gives every one of theirs no more than three
- * times the best time of the others so far (and a tenth of a second; where none got there yet, LIMIT): who is best, and
- * how fast, stays the same; of those that would have got there later it is not known.
+ * A run of all solvers takes hours, most of them in solvers that fail. --race limits each solver of Siconos to three
+ * times the best time of its others so far (and a tenth of a second; LIMIT if none has succeeded yet). The best
+ * solver and its time stay the same; whether slower ones would have succeeded is not known.
  */
 #include "siconos.h"
 
@@ -28,9 +29,9 @@
 enum { MOST_REPEATS = 201, TIGHTENINGS = 3, N_TOLERANCES = 3, MOST_PROBLEMS = 1000, MOST_RUNS = 48, FINALS = 5 };
 static const double tolerances[N_TOLERANCES] = {1e-4, 1e-8, 1e-12};
 #define LEAST_LIMIT 0.1
-/* Longer runs are not repeated in turn. */
+/* Longer runs are not repeated alternately. */
 #define LONGEST_FINAL 0.5
-/* Problems that both solve in less are summed up on their own. */
+/* Problems that both solve faster are summarised separately. */
 #define SMALL_TIME 1e-4
 
 typedef struct Outcome {
@@ -59,12 +60,12 @@ static int by_size(const void *a, const void *b)
 
 /* ------------------------------------------------------------------ runs */
 
-/* What one child works on. */
+/* The work of one child process. */
 typedef struct Job {
     st_Friction *friction;
     const Siconos *siconos;
     int n, solver;
-    const char *ours; /* or NULL: one of theirs */
+    const char *ours; /* or NULL: a solver of Siconos */
     int race;
     double limit[N_TOLERANCES];
 } Job;
@@ -157,7 +158,7 @@ static void run(const Job *job, Run *to)
     }
     close(ends[0]);
     if (child > 0) waitpid(child, NULL, 0);
-    for (int k = N_TOLERANCES - 2; k >= 0; k--) /* a tighter answer serves as well */
+    for (int k = N_TOLERANCES - 2; k >= 0; k--) /* a result at a tighter tolerance counts, too */
         if (to->at[k + 1].solved && (!to->at[k].solved || to->at[k + 1].seconds < to->at[k].seconds))
             to->at[k] = to->at[k + 1];
 }
@@ -172,7 +173,7 @@ static const Run *best_of_theirs(const Row *row, int t)
     return best;
 }
 
-/* The same solver once more: the shorter times count. */
+/* Runs the same solver again: the shorter times count. */
 static void run_again(const Job *job, Run *to)
 {
     Run again = *to;
@@ -182,7 +183,7 @@ static void run_again(const Job *job, Run *to)
             to->at[t] = again.at[t];
 }
 
-/* All solvers on one problem; `auto` is run[0]. Then it and the best of theirs in turn. */
+/* Runs all solvers on one problem; `auto` is run[0]. Then it and the best of Siconos alternately. */
 static void run_all(Job job, double limit, Row *row)
 {
     int solver_of[MOST_RUNS] = {0};
@@ -357,11 +358,11 @@ static void print_problems(const Row *rows, int n)
     }
 }
 
-/* One solver, ours or theirs, on the problems of one kind. */
+/* One solver, ours or of Siconos, on the problems of one kind. */
 typedef struct Line {
     const char *solver, *kind;
     int ours, problems, solved[N_TOLERANCES];
-    double logarithms[N_TOLERANCES]; /* of its times, where it solved */
+    double logarithms[N_TOLERANCES]; /* of its times on solved problems */
 } Line;
 
 static Line *line_of(Line *lines, int *n, const char *kind, const Run *of)

@@ -1,9 +1,8 @@
 /* bench/siconos/siconos.c -- problems and solvers of Siconos Numerics 4.4; siconos.h.
  *
- * All solvers of friction that Debian's package has, with the storage each was written for; absent are those that need
- * PATH or GAMS, which it is built without, and the solvers of one contact. Options are the library's own but for
- * tolerance and number of iterations. Problems are left out by size where a solver is dense or
- * takes minutes.
+ * All friction solvers of Debian's package, each with the storage it was written for, except those that need PATH or
+ * GAMS, which the package lacks, and the solvers of one contact. Options are the defaults except tolerance and
+ * number of iterations. Problems above a size are left out for solvers that are dense or take minutes.
  */
 #include "siconos.h"
 
@@ -29,14 +28,14 @@ typedef struct Kind {
     const char *name, *kind;
     int id;
     Storage storage;
-    int largest; /* rows up to which it is run: the dense and the slow ones, as in REFERENCE.md      */
+    int largest; /* most rows for which it is run: for dense and slow solvers, as in REFERENCE.md */
     int full;    /* NSGS: stop on the full error                                                     */
     int inner;   /* NSGS: another solver of one contact, or 0                                        */
 } Kind;
 
 enum { ANY = 1 << 30 };
 
-/* In a race the first ones set the pace: those that solve most. */
+/* In a race the first solvers set the limits: those that solve most. */
 static const Kind kinds[] = {
     {"PROX", "fc3d", SICONOS_FRICTION_3D_PROX, SPARSE, ANY, 0, 0},
     {"NSGS", "fc3d", SICONOS_FRICTION_3D_NSGS, BLOCKS, ANY, 0, 0},
@@ -101,7 +100,7 @@ enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 struct Siconos {
     const st_FrictionProblem *problem;
-    const char *kind; /* whose solvers take it                                                       */
+    const char *kind; /* the kind of solvers that accept it */
     st_Sparse W;      /* local: of the file, or formed                                               */
     const double *q;
     int n;
@@ -118,7 +117,8 @@ static double clock_seconds(clockid_t clock)
 
 Stopwatch stopwatch_start(void)
 {
-    const double busy = clock_seconds(CLOCK_PROCESS_CPUTIME_ID); /* a system call, a third of a microsecond: first */
+    const double busy =
+        clock_seconds(CLOCK_PROCESS_CPUTIME_ID); /* first, because it is a system call of a third of a microsecond */
     return (Stopwatch){clock_seconds(CLOCK_MONOTONIC), busy};
 }
 
@@ -249,7 +249,8 @@ static int drive_global_rolling(void *problem, double *r, double *u, double *v, 
     return g_rolling_fc3d_driver(problem, r, u, v, options);
 }
 
-/* The problem is made anew, as some solvers change it; it leaks: callers are children of a few seconds. */
+/* The problem is created for each solve, because some solvers change it; it leaks, but callers are child processes
+ * of a few seconds. */
 static double solve_local(const Siconos *s, Storage storage, double *r, double *u, SolverOptions *options)
 {
     const st_FrictionProblem *p = s->problem;

@@ -1,8 +1,8 @@
-/* bench/peers/engines/mujoco.c -- MuJoCo. The scene is written as its XML; bodies hang from their joints as in the
+/* bench/peers/engines/mujoco.c -- MuJoCo. The scene is written as its XML; bodies are nested by the joints of the
  * scene.
  *
- * Settings: solver, iterations, tolerance, cone, integrator, timeconst (solref) as MuJoCo has them. Restitution is what
- * a contact's damping ratio makes of it: z = -ln e/sqrt(pi^2 + ln^2 e).
+ * Settings: MuJoCo's solver, iterations, tolerance, cone, integrator, timeconst (solref). Restitution is set by the
+ * damping ratio of a contact: z = -ln e/sqrt(pi^2 + ln^2 e).
  */
 #include "../engine.h"
 #include "math/quat.h"
@@ -16,7 +16,7 @@
 enum {
     DEEPEST = 60,
     MOST_FILES = 20
-}; /* its reader of XML takes no more than 100 levels: more goes into files of their own */
+}; /* its XML reader allows 100 levels: deeper parts are written to separate files */
 
 typedef struct Files {
     int n;
@@ -30,7 +30,7 @@ typedef struct World {
     bool stale; /* positions of bodies are those before the last step */
 } World;
 
-/* Where sliding matters its manual advises elliptic cones; stacks want contacts as stiff as 2 h allows. */
+/* For sliding its manual recommends elliptic cones; stacks need contacts as stiff as 2 h allows. */
 static const Choice choices[] = {
     {"spheres", "solver=CG cone=elliptic iterations=30"},
     {"hulls", "solver=CG cone=elliptic iterations=30"},
@@ -120,7 +120,7 @@ static void write_children(FILE *file, Files *files, const Scene *scene, int ind
     fclose(out);
 }
 
-/* A body with all that hangs from it. */
+/* Writes a body with its children. */
 static void write_body(FILE *file, Files *files, const Scene *scene, int index, st_Pose parent, int depth)
 {
     const Body *body = &scene->bodies[index];
@@ -148,7 +148,7 @@ static void write_options(FILE *file, const Scene *scene, Settings *settings)
     int shapes = 0;
     for (int k = 0; k < scene->n_bodies; k++)
         shapes += scene->bodies[k].shape.type != SHAPE_NONE;
-    int contacts = (shapes > 300 ? 3 : 12) * shapes + 20; /* its matrices are dense: no more than needed */
+    int contacts = (shapes > 300 ? 3 : 12) * shapes + 20; /* its matrices are dense: allow no more than needed */
     setting_choose(settings, scene, choices);
     setting_word(settings, "solver", "Newton", solver);
     setting_word(settings, "cone", "pyramidal", cone);
@@ -252,7 +252,7 @@ static void *create(const Scene *scene, Settings *settings, char message[200])
     return world;
 }
 
-/* MuJoCo answers a state that blows up by starting again from the beginning, with a warning. */
+/* MuJoCo resets a diverged state to the initial one, with a warning. */
 static bool step(void *opaque, char message[200])
 {
     World *world = opaque;

@@ -1,8 +1,8 @@
 /* bench/peers/engines/ode.c -- the Open Dynamics Engine.
  *
- * Settings: stepper (quick: iterated; world: Lemke's method on the whole system), iterations and sor of the former, erp
- * and cfm of the world, `points` a pair at most. Everything else is as ODE has it; contacts are dContactApprox1, by
- * which mu is a coefficient and friction a pyramid along two directions.
+ * Settings: stepper (quick: iterated; world: Lemke's method on the whole system), iterations and sor of the former,
+ * erp and cfm of the world, `points`: most per pair. All else has ODE's defaults; contacts are dContactApprox1, so
+ * that mu is a coefficient and friction a pyramid along two directions.
  */
 #include "../engine.h"
 #include "math/vec3.h"
@@ -14,7 +14,7 @@
 
 enum { MOST_POINTS = 16 };
 
-/* A hull as dCreateConvex takes it. */
+/* A hull in the format of dCreateConvex. */
 typedef struct HullData {
     dReal *planes, *points;
     unsigned *polygons;
@@ -26,7 +26,7 @@ typedef struct World {
     dSpaceID space;
     dJointGroupID group;
     dBodyID *bodies;
-    HullData *hulls; /* n_hulls: ODE keeps pointers to these */
+    HullData *hulls; /* n_hulls: ODE stores pointers to these */
     bool quick;
     int n_contacts, most_points;
 } World;
@@ -36,7 +36,7 @@ static const char *version(void)
     return PEER_VERSION;
 }
 
-/* Mechanisms want the exact solver: they are small, and what they are used for is not a game. */
+/* Mechanisms need the exact solver: they are small, and are not used for games. */
 static const Choice choices[] = {{"chain", "stepper=world"},   {"whip", "stepper=world"},
                                  {"springs", "stepper=world"}, {"ring", "stepper=world"},
                                  {"slider", "stepper=world"},  {"quadruped", "stepper=world"},
@@ -135,8 +135,7 @@ static void add_body(World *world, int k)
     dGeomSetOffsetPosition(geom, body->shape.offset.x, body->shape.offset.y, body->shape.offset.z);
 }
 
-/* A spring is a pair of stops at 0 that give way: ODE's manual, "how to use ERP and CFM", h k/(h k + d), 1/(h k + d).
- */
+/* A spring is a pair of compliant stops at 0: ODE's manual, "how to use ERP and CFM", h k/(h k + d), 1/(h k + d). */
 static void add_joint(World *world, const Joint *joint)
 {
     dBodyID a = joint->a >= 0 ? world->bodies[joint->a] : NULL, b = world->bodies[joint->b];

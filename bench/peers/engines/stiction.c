@@ -1,6 +1,6 @@
-/* bench/peers/engines/stiction.c -- stiction through its public headers. Any key of docs/scene.md's `simulation` is a
- * setting, and `substeps` (steps in one of the scene's); where none is given, the preset of the library is what runs,
- * but for what `choose` says of the scene.
+/* bench/peers/engines/stiction.c -- stiction through its public headers. Any key of `simulation` in docs/scene.md is
+ * a setting, and `substeps` (steps per step of the scene). Without settings the default preset is used, except for
+ * `choices` of the scene.
  */
 #include "../engine.h"
 
@@ -27,7 +27,7 @@ static const char *version(void)
 /* ---- settings --------------------------------------------------------------------------------- */
 
 static const Choice choices[] = {
-    /* the deeper the pile, the more sweeps; from 16 on (24 for many) they are accelerated, and take more memory */
+    /* deeper piles need more sweeps; from 16 on (24 for many bodies) they are accelerated, and take more memory */
     {"spheres-666", "solver=nsgs tolerance=1e-2 max_iterations=7 islands=false margin=0.001 slop=1e-6"},
     {"spheres-2000", "solver=nsgs tolerance=1e-2 max_iterations=10 islands=false margin=0.001 slop=1e-6"},
     {"spheres", "solver=nsgs tolerance=1e-2 max_iterations=20 islands=false margin=0.001 slop=1e-6"},
@@ -37,11 +37,11 @@ static const Choice choices[] = {
     {"tower", "solver=newton slop=1e-7"},
     {"dominoes", "solver=nsgs tolerance=1e-3 max_iterations=60 slop=1e-5"},
     {"bounce", "preset=accurate"},
-    {"gripper", "solver=newton"}, /* of the many ways to share the grip among eight points it takes one that holds */
+    {"gripper", "solver=newton"}, /* it finds one of the many distributions of the grip over eight points that hold */
     {"chain", "integrator=trapezoid drift=mean tolerance=7e-8"},
     {"whip", "integrator=trapezoid drift=mean tolerance=1e-5 substeps=2"},
     {"ring", "integrator=sdirk2"},
-    {"slider", "margin=1e-4"}, /* a tenth of the clearance: else both guides are in every step problem */
+    {"slider", "margin=1e-4"}, /* a tenth of the clearance: otherwise both guides are in every step problem */
     {"", ""},
 };
 
@@ -184,7 +184,7 @@ static void *create(const Scene *bench, Settings *settings, char message[200])
     if (st_scene_create(&world->scene, &err) != ST_OK || !add_planes(world, &err) || !add_bodies(world, &err) ||
         !add_joints(world, &err) || st_system_create(world->scene, &def, &world->system, &err) != ST_OK)
         goto failed;
-    st_scene_destroy(world->scene); /* the system has what it needs of it */
+    st_scene_destroy(world->scene); /* the system has its own copy */
     world->scene = NULL;
     return world;
 failed:
@@ -193,7 +193,7 @@ failed:
     return NULL;
 }
 
-/* In substeps; one that a collision ended is taken to its end. */
+/* In substeps; a substep that a collision ended is continued to its end. */
 static bool step(void *opaque, char message[200])
 {
     World *world = opaque;
@@ -218,7 +218,7 @@ static void state(void *opaque, int body, BodyState *out)
     st_system_velocity(world->system, world->ids[body], &out->velocity, &out->spin);
 }
 
-/* "contacts 12 %, solve 80 %": what is at least one in a hundred. */
+/* "contacts 12 %, solve 80 %": stages with at least one per cent. */
 static void stages(void *opaque, char text[200])
 {
     double seconds[ST_N_STAGES], sum = 0;
