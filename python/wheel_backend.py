@@ -42,14 +42,14 @@ def metadata():
 
 
 def run(*command):
-    """A tool whose words are shown only where it fails."""
+    """Runs a tool; its output is shown only if it fails."""
     done = subprocess.run(command, check=False, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}:\n{done.stdout}\nstiction: what the build needs is listed by scripts/setup.sh")
 
 
 def install(build, prefix):
-    """Everything that is installed, below `prefix`; built first where `build` is None."""
+    """Everything that is installed, below `prefix`; it is built first if `build` is None."""
     if build is None:
         build = os.path.join(ROOT, "build", "wheel")
         run("cmake", "-S", ROOT, "-B", build, "-DST_TESTS=OFF", "-DST_MPI=OFF", "-DST_PYTHON=ON", "-DCMAKE_BUILD_TYPE=Release",
@@ -67,7 +67,7 @@ class Wheel:
         self.record = []
 
     def add(self, name, data, mode=0o644):
-        entry = zipfile.ZipInfo(name)  # the date is that of the format: the same files give the same bytes
+        entry = zipfile.ZipInfo(name)  # a fixed date, so that the same files give the same bytes
         entry.compress_type = zipfile.ZIP_DEFLATED
         entry.external_attr = (0o100000 | mode) << 16
         self.zip.writestr(entry, data)
@@ -100,7 +100,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
                 elif place.startswith("bin/"):
                     place = f"{data}/scripts/{file}"
                 else:
-                    place = f"{data}/data/{place}"  # links become copies: zip has none
+                    place = f"{data}/data/{place}"  # links become copies, because zip has none
                 with open(path, "rb") as content:
                     wheel.add(place, content.read(), 0o755 if os.access(path, os.X_OK) else 0o644)
     wheel.add(f"{wheel.info}/METADATA", metadata().encode())

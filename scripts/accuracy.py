@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""accuracy.py PROGRAM -- measure the tables of docs/accuracy.md again: every preset on scenes whose errors are of different
-kinds. Half a minute."""
+"""accuracy.py PROGRAM -- measures the tables of docs/accuracy.md: every preset on scenes with different kinds of
+errors. Takes half a minute."""
 import contextlib
 import io
 import json
@@ -12,7 +12,7 @@ import sys
 PROGRAM = sys.argv[1]
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/accuracy.md"
 
-# scene, what its error is about, halvings, reference, overrides
+# scene, kind of error, halvings, reference, overrides
 CASES = [
     ("free-box", "a free body turns", "9..11", 14, ["simulation/end=1"]),
     ("pendulum-a01", "a joint", "9..11", 14, ["simulation/end=2"]),
@@ -42,7 +42,7 @@ def order(scene, preset, halvings, reference, sets):
 
 
 def quality(preset):
-    """A pendulum for 10 s: its energy of 9.81 J; a stack of boxes for 2 s: what still moves."""
+    """A pendulum for 10 s: the change of its energy of 9.81 J; a stack of boxes for 2 s: its remaining motion."""
     swing = program("run", "pendulum-a01", "--json", "-q", "--set", f"simulation/preset={preset}", "--set", "simulation/h=0.001")
     rest = program("run", "stack", "--json", "-q", "--set", f"simulation/preset={preset}", "--set", "simulation/h=0.005", "--set", "simulation/end=2")
     if not swing or not rest or "finished" not in (swing["status"], rest["status"]):

@@ -30,12 +30,12 @@ for engine in stiction $peers; do
         echo "bench: no $engine (run-$engine was not built)" >&2
     fi
 done
-# One core and one thread for all; where there is no taskset the system keeps a process where it is, mostly.
+# One core and one thread for all. Without taskset the system mostly keeps a process on one core.
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 pin=
 if command -v taskset >/dev/null 2>&1; then pin='taskset -c 0'; fi
 
-# run SCENE ENGINE [setting...]: one row. An engine that cannot do a scene says why in its row.
+# run SCENE ENGINE [setting...]: one row. If an engine cannot run a scene, its row has the reason.
 run() {
     scene=$1 engine=$2
     shift 2
@@ -44,8 +44,9 @@ run() {
     $pin "$build/bench/run-$engine" "$scene" "$@" --csv --repeat "$repeat" --limit "$limit" >>"$rows" 2>/dev/null || true
 }
 
-# drives ENGINE SCENE: Simbody is here for joints, Siconos for contacts, DART for spheres and boxes, but its pivoting ends
-# at a few hundred contacts; and MuJoCo's dense matrices end at 1,000 bodies.
+# drives ENGINE SCENE: is the engine used for the scene? Simbody is used for joints, Siconos for contacts, DART for
+# spheres and boxes up to a few hundred contacts, because of its pivoting, and MuJoCo up to 1,000 bodies, because of its
+# dense matrices.
 drives() {
     case $1-$2 in
     simbody-chain* | simbody-whip* | simbody-springs* | simbody-ring*) ;;
@@ -62,7 +63,7 @@ drives() {
     esac
 }
 
-# Hopper, drum and clumps, with Yade and LIGGGHTS, too (bench/grains/): a table of its own.
+# Hopper, drum and clumps, also with Yade and LIGGGHTS (bench/grains/): a separate table.
 grains() {
     printf '\n## Grains\n\nThe same grains and walls for the same time. Yade and LIGGGHTS have soft contacts, as stiff as keeps overlaps below 1 per\n'
     printf 'cent of d and a step that resolves them; the others have rigid ones. Overlaps are looked at 100 times a second.\n\n'
@@ -89,7 +90,7 @@ for scene in $scenes; do
     done
 done
 
-# Accuracy against time: iterations, of all.
+# Accuracy over time: iterations of all engines.
 repeat=1
 iterations='5 10 50 100'
 sweeps='4 8 16 50'

@@ -1,7 +1,8 @@
 #!/bin/sh
 # bench_siconos.sh FOLDER [LIMIT] [--race] -- our solvers against every solver of Siconos Numerics on the friction
-# problems of a folder, in one run; the tables of docs/solvers.md. LIMIT: seconds a solve, 10. --race: minutes instead
-# of hours, only the best of theirs matters. Needs Debian's libsiconos-numerics-dev; says so where it is missing.
+# problems of a folder, in one run; the tables of docs/solvers.md. LIMIT: seconds per solve, 10. --race: minutes
+# instead of hours, finds only the best of theirs. Needs Debian's libsiconos-numerics-dev; prints a message if it is
+# missing.
 set -eu
 
 folder=${1:?usage: bench_siconos.sh FOLDER [LIMIT in seconds] [--race]}

@@ -1,4 +1,5 @@
-"""coverage.py FOLDER FLOOR -- what gcov says of src/, by folder: lines and branches in per cent, against the floor."""
+"""coverage.py FOLDER FLOOR -- coverage of src/ by gcov, per folder: lines and branches in per cent, compared with the
+floor."""
 
 import glob
 import gzip

@@ -1,7 +1,7 @@
 #!/bin/sh
-# demo.sh PROGRAM -- two scenes. Two bars joined at the top, a spring-damper between them, falling apart on a table with
-# friction: section 3.3 of Anitescu & Potra 2002, as a table and a picture. And a house of cards that stands by friction,
-# till a marble comes: a report to look at.
+# demo.sh PROGRAM -- two scenes. Two bars joined at the top, a spring-damper between them, falling apart on a table
+# with friction: section 3.3 of Anitescu & Potra 2002, as a table and a picture. And a house of cards that is held
+# by friction until a marble hits it: as a report.
 set -eu
 cd "$(dirname "$0")/.."
 program=$1

@@ -1,7 +1,6 @@
 #!/bin/sh
-# format.sh [--check [--lenient]] -- lay out every C file by .clang-format, or check that it is so.
-# --lenient: go without where clang-format is absent or of another version than the layout was made
-# with, since versions differ in small things.
+# format.sh [--check [--lenient]] -- formats every C file by .clang-format, or checks the format. --lenient: skips the
+# check if clang-format is missing or has another version, because versions differ in details.
 set -eu
 cd "$(dirname "$0")/.."
 version=14

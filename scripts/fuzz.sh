@@ -1,11 +1,12 @@
 #!/bin/sh
-# fuzz.sh FOLDER SECONDS [TARGET...] -- the fuzz targets of tests/fuzz with clang's libFuzzer and sanitizers, one after
-# another, SECONDS each. What is found stays in FOLDER: corpus/TARGET (inputs that reach something new), crash-* (inputs
-# that break something). `fuzz.sh keep FOLDER` adds the smallest inputs that reach new edges to tests/fuzz/corpus.
+# fuzz.sh FOLDER SECONDS [TARGET...] -- the fuzz targets of tests/fuzz with clang's libFuzzer and sanitizers, one
+# after another, SECONDS each. Results are kept in FOLDER: corpus/TARGET (inputs that reach something new), crash-*
+# (inputs that break something). `fuzz.sh keep FOLDER` adds the smallest inputs that reach new edges to
+# tests/fuzz/corpus.
 set -eu
 cd "$(dirname "$0")/.."
 
-# HDF5 files are longer than that, even the smallest: cut, none of them opens.
+# Even the smallest HDF5 files are longer than that; truncated, none of them opens.
 longest() {
     case $1 in problem | recording) echo 65536 ;; *) echo 4096 ;; esac
 }
@@ -20,7 +21,8 @@ if [ "$1" = keep ]; then
         mkdir -p "$2/merged/$target"
         cp "$kept"/* "$2/merged/$target"
         "$2/tests/fuzz_$target" -merge=1 -use_counters=0 -max_len="$(longest "$target")" "$2/merged/$target" "$found" >/dev/null 2>&1
-        # those that reach edges which the kept ones do not; the smallest: a corpus in a repository is read by people, too
+        # inputs that reach edges which the kept ones do not; the smallest first, because people read a corpus in a
+        # repository, too
         for file in $(find "$2/merged/$target" -type f -size -4k -printf '%s %p\n' | sort -n | cut -d' ' -f2); do
             cmp -s "$file" "$kept/$(basename "$file")" || echo "$file"
         done | head -25 | while read -r file; do

@@ -9,7 +9,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p docs/gallery
 
-# When, and from where: a scene that is not named here is seen at half time, from where `stiction view` looks.
+# Time and view: a scene that is not listed here is drawn at half time, with the view of `stiction view`.
 view() {
     case $1 in
     newtons-cradle) echo "--at 0.44" ;;
@@ -55,7 +55,7 @@ for scene in $(find examples -name '*.json' -o -name '*.urdf' -o -name '*.xml' |
     [ $# -gt 0 ] || wanted=yes
     for one in "$@"; do [ "$one" != "$name" ] || wanted=yes; done
     [ $wanted = yes ] || continue
-    # A run that is meant to diverge has a picture, too.
+    # A run that is meant to diverge also has a picture.
     "$program" run "$scene" -q -o "$folder/run.h5" 2>/dev/null || true
     # shellcheck disable=SC2046 # words
     "$program" render "$folder/run.h5" -o "docs/gallery/$name.jpg" --size 960x600 --theme light $(view "$name") ||

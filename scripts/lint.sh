@@ -1,5 +1,5 @@
 #!/bin/sh
-# lint.sh BUILD JOBS -- every static check we have; the first kind that complains ends it.
+# lint.sh BUILD JOBS -- runs every static check; it ends at the first kind with errors.
 set -eu
 cd "$(dirname "$0")/.."
 build=$1
@@ -12,9 +12,8 @@ echo "lint: layers"
 scripts/layers.sh
 
 echo "lint: clang-tidy"
-# What it finds goes to stdout; stderr only counts the warnings in other people's headers. What needs the headers of
-# peers is left out: they may not be here.
-# The Python module is looked at where it is built.
+# Findings are printed to stdout; stderr only has the number of warnings in foreign headers. Files that need the headers
+# of peers are left out, because these may be missing. The Python module is checked if it is built.
 python=
 [ ! -d "$build/python" ] || python=python
 # shellcheck disable=SC2086 # one word or none

@@ -1,10 +1,10 @@
 """measure_signals.py PROGRAM [--only PART] [--python] [--tries N] -- time from a signal to the end of a run.
 
-Every example scene, 100 coincident boxes and spheres and a pile of 20,000 spheres are run with a recording; SIGINT or
-SIGTERM arrives at a random moment (seeded), also while the scene is still being read. Printed per scene: the worst of the
-tries in seconds of processor time that the run used after the signal, and in seconds by the clock. The first does not
-depend on how busy the machine is and is what must stay below 0.1 s plus a flush; the flush is inside of it. A run that
-ends with another status than 128 + signal, or a recording that does not open, is an error."""
+Every example scene, 100 coincident boxes and spheres and a pile of 20,000 spheres are run with a recording;
+SIGINT or SIGTERM arrives at a random moment (seeded), also while the scene is still being read. Printed per
+scene: the worst of the tries in seconds of processor time that the run used after the signal, and in seconds by
+the clock. The first does not depend on the load of the machine and must stay below 0.1 s plus a flush, which it
+includes. A run that ends with another status than 128 + signal, or a recording that does not open, is an error."""
 
 import argparse
 import glob
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-LIMIT = 0.1  # seconds of processor time, beside the flush
+LIMIT = 0.1  # seconds of CPU time, in addition to the flush
 
 parser = argparse.ArgumentParser()
 parser.add_argument("program")

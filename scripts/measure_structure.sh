@@ -4,8 +4,8 @@
 #     scripts/measure_structure.sh [SCENE]       # SCENE: wall; its first step under the default is traced
 #
 # Functions and their signatures come from ctags. The trace comes from a build with -finstrument-functions
-# (build-trace/), whose hooks are a small library that is loaded first: it notes every function that is entered inside
-# st_system_step, and how deep.
+# (build-trace/). Its hooks are a small library that is loaded first: it records every function that is entered
+# inside st_system_step, and its depth.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/setup.sh build structure
@@ -99,7 +99,7 @@ for name, file, number, _ in functions:
 
 count = collections.Counter(name for name, _, _, _ in functions)
 shared = [name for name, n in count.items() if n > 1]
-# An inline function of a header has a copy in every file that calls it: it is one function.
+# An inline function of a header has a copy in every file that calls it: it counts once.
 inline = {name for name, file, _, _ in functions if file.endswith(".h")}
 entered = {(t[0], "" if t[0] in inline else t[1].split(":")[0]) for t in traced}
 clash = [n for n, c in collections.Counter(name for name, _ in entered).items() if c > 1]

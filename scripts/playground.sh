@@ -10,7 +10,7 @@ deps=$out/deps
 emscripten=${EMSCRIPTEN:-/usr/share/emscripten}
 mkdir -p "$deps"
 
-# Machines list binary packages only, as a rule: the same archive is asked for sources, with lists of our own.
+# Most machines list only binary packages: the sources come from the same archive, with our own lists.
 apt_source() {
     apt-get -qq -o Dir::Etc::SourceList="$deps/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
         -o Dir::State::Lists="$deps/apt/lists" -o APT::Sandbox::User=root "$@"
@@ -25,7 +25,7 @@ list_sources() {
     apt_source update
 }
 
-# fetch PACKAGE PATTERN...: the files of its source that fit, in deps/PACKAGE.
+# fetch PACKAGE PATTERN...: the matching files of its source, in deps/PACKAGE.
 fetch() {
     package=$1
     shift
@@ -44,14 +44,14 @@ fetch suitesparse '*/AMD/*' '*/SuiteSparse_config/*'
 fetch expat '*/expat/lib/*' '*/COPYING'
 fetch zlib '*/*.[ch]' '*/LICENSE'
 
-# Debian's emscripten needs acorn, and a node that is not Debian's does not look there.
+# Debian's emscripten needs acorn, and a node that is not Debian's does not search there.
 NODE_PATH=/usr/share/nodejs${NODE_PATH:+:$NODE_PATH}
 export NODE_PATH
 [ -e "$out/wasm/Makefile" ] || cmake --log-level=NOTICE -S playground -B "$out/wasm" -DDEPS="$deps" \
     -DCMAKE_TOOLCHAIN_FILE="$emscripten/cmake/Modules/Platform/Emscripten.cmake" -DCMAKE_BUILD_TYPE=Release >/dev/null
 cmake --build "$out/wasm" --parallel "$jobs"
 
-# The C library's mathematics as the engine has it (musl), for the native program: with it the test compares bits.
+# The mathematical functions of the engine's C library (musl), for the native program: with them the test compares bits.
 musl=$emscripten/system/lib/libc/musl
 if [ ! -e "$out/musl-math.so" ]; then
     set --
@@ -65,7 +65,7 @@ if [ ! -e "$out/musl-math.so" ]; then
         -I"$musl/src/include" -I"$musl/arch/emscripten" -I"$musl/include" -o "$out/musl-math.so" "$@"
 fi
 
-# The page, with what package-lock.json names.
+# The page, with the packages of package-lock.json.
 if [ ! -e viewer/node_modules/.lock ] || ! cmp -s viewer/package-lock.json viewer/node_modules/.lock; then
     (cd viewer && npm ci --ignore-scripts --no-audit --no-fund >/dev/null && cp package-lock.json node_modules/.lock)
 fi

@@ -1,4 +1,5 @@
-"""recorded_runs.py -- shared by measure_kills.py and measure_ranks.py: runs that record, and what their recordings contain."""
+"""recorded_runs.py -- shared by measure_kills.py and measure_ranks.py: starts runs that record, and reads their
+recordings."""
 
 import json
 import os

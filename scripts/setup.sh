@@ -1,12 +1,12 @@
 #!/bin/sh
-# setup.sh GROUP... -- see to it that what these groups need is installed: build, python, test, numpy, mpi, vtk,
-# browser, playground, site, bench, deb, lint, structure, threads.
+# setup.sh GROUP... -- installs what these groups need: build, python, test, numpy, mpi, vtk, browser, playground,
+# site, bench, deb, lint, structure, threads.
 #
-# Silent when nothing is missing. On Debian and its kin the missing packages are installed, each
-# named with its reason; elsewhere they are listed, and we stop.
+# Silent when nothing is missing. On Debian and similar systems the missing packages are installed, each with its
+# reason; elsewhere they are listed, and the script stops.
 set -eu
 
-# group | Debian package | what for | elsewhere: a command, a module of Python, or a header and a library
+# group | Debian package | purpose | elsewhere: a command, a Python module, or a header and a library
 needs='
 build|gcc|compiles C|command cc
 build|libc6-dev|the headers of the C library|header math.h m
@@ -63,14 +63,14 @@ say() {
     printf 'setup: %s\n' "$*" >&2
 }
 
-# The lines of $needs that belong to the groups asked for.
+# The lines of $needs of the given groups.
 wanted() {
     for group in "$@"; do
         printf '%s' "$needs" | grep "^$group|" || { say "no such group: $group" && return 1; }
     done
 }
 
-# have command NAME, have module NAME, or have header FILE LIBRARY: does this machine have it, from wherever?
+# have command NAME, have module NAME, or have header FILE LIBRARY: does this machine have it, from any source?
 have() {
     case $1 in
     command)
@@ -93,7 +93,7 @@ have() {
     esac
 }
 
-# Reads lines of $needs, writes those that this machine cannot serve.
+# Reads lines of $needs, writes those that are missing on this machine.
 missing() {
     while IFS='|' read -r group package why how; do
         # shellcheck disable=SC2086 # $how is a few words on purpose
@@ -101,7 +101,7 @@ missing() {
     done
 }
 
-# Reads lines of $needs, writes those whose package dpkg does not know as installed.
+# Reads lines of $needs, writes those with packages that dpkg does not list as installed.
 not_installed() {
     lines=$(cat)
     # shellcheck disable=SC2046,SC2016 # one word a package; dpkg-query expands ${...} itself
@@ -150,7 +150,7 @@ install_packages() {
     return 1
 }
 
-# Reads lines of $needs, writes those whose package there is; of the others, peers can be done without.
+# Reads lines of $needs, writes those with an available package; missing peers are not required.
 available() {
     while IFS='|' read -r group package why how; do
         if [ "$group" = bench ] && ! apt-cache show "$package" >/dev/null 2>&1; then
@@ -161,7 +161,7 @@ available() {
     done
 }
 
-# What is missing? Packages first, because that is quick; then by hand what no package brought.
+# Find what is missing: packages first, because that is quick; then check individually what no package provides.
 list=$(wanted "$@")
 apt=$(command -v apt-get || true)
 if [ -n "$apt" ]; then

@@ -1,6 +1,7 @@
 #!/bin/sh
-# site.sh BUILD -- the documentation as a site: BUILD/site/html/docs/site/index.html, which needs no server and has its search inside.
-# Pages are the Markdown of this repository as it is; the API reference is made from headers and docstrings.
+# site.sh BUILD -- the documentation as a site: BUILD/site/html/docs/site/index.html, which needs no server and
+# includes a search. Pages are the Markdown files of this repository; the API reference is generated from headers
+# and docstrings.
 set -eu
 cd "$(dirname "$0")/.."
 root=$(pwd)
@@ -17,7 +18,7 @@ python=$(for p in /usr/bin/python3 python3; do "$p" -c 'import sphinx, myst_pars
 [ -n "$python" ] || { echo "site: no Python with sphinx, myst_parser and furo" >&2 && exit 1; }
 "$python" -m sphinx -q -W --keep-going -c docs/site -d "$out/cache" -b html "$out/source" "$out/html"
 python3 docs/site/theme.py "$out/html/_static"
-# A page of an example shows the run that its first command makes.
+# The page of an example shows the run of its first command.
 for page in docs/examples/*.md; do
     name=$(basename "$page" .md)
     scene=$(sed -n 's/^stiction run \([A-Za-z0-9_-]*\).*/\1/p' "$page" | head -n 1)

@@ -1,10 +1,10 @@
-"""soak.py PROGRAM [MINUTES [HOURS]] -- things that should stay as they are, for a long simulated time, with sleeping off.
+"""soak.py PROGRAM [MINUTES [HOURS]] -- scenes that should stay at rest, for a long simulated time, with sleeping off.
 
-Walls, columns, bowls and piles for MINUTES simulated minutes (10), and four scenes with at most 20 contacts for HOURS
-simulated hours (10): a column, a box on an incline, balls in a corner, a robot that stands. A hopper runs beside them, for
-its memory alone. Printed for each: the drift of the second tenth of the run and of the last, memory and processor time per
-step early and late. An error is: a drift of the last tenth above that of the second (or, of the long ones, a drift between
-the two above 1e-9 m), or memory that grows."""
+Walls, columns, bowls and piles for MINUTES simulated minutes (10), and four scenes with at most 20 contacts for
+HOURS simulated hours (10): a column, a box on an incline, balls in a corner, a robot that stands. A hopper is run
+only for its memory. Printed for each: the drift of the second tenth of the run and of the last, memory and
+processor time per step early and late. An error is: a drift of the last tenth above that of the second (or, of
+the long ones, a drift between the two above 1e-9 m), or memory that grows."""
 
 import csv
 import json
@@ -74,7 +74,7 @@ def sample(pid, table):
 def run(name, scene, long, judged, folder):
     length = 3600 * hours if long else 60 * minutes
     if not judged:
-        length = min(length, 20.0)  # simulated time is dear where grains flow
+        length = min(length, 20.0)  # simulated time is expensive if grains flow
     path, table = f"{folder}/scene.json", f"{folder}/run.csv"
     if isinstance(scene, str):
         path = scene

@@ -4,9 +4,9 @@
     scripts/state_hashes.py > before.txt               # of build/bin/stiction
     scripts/state_hashes.py --program OTHER --compare before.txt
 
-A change that only moves code leaves every line as it was. One line per scene and preset: scene, preset, how the run
-ended, steps, hash. Runs are cut by a number of steps, and by wall time: such a run is "slow" and has no hash, so that
-a busy machine shows up as "slow" and never as another hash.
+A change that only moves code changes no line. One line per scene and preset: scene, preset, how the run ended,
+steps, hash. Runs end after a number of steps, or after a wall time: the latter is "slow" and has no hash, so that
+a busy machine gives "slow" and never another hash.
 """
 import argparse
 import concurrent.futures

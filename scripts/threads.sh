@@ -1,8 +1,8 @@
 #!/bin/sh
 # Piles, walls and many islands by several threads under ThreadSanitizer: threads.sh BUILD_FOLDER JOBS
 #
-# With clang: its OpenMP tells the sanitizer, through libarcher, what its threads wait for. gcc's does not, and every
-# barrier would be reported.
+# Uses clang: its OpenMP reports synchronisation to the sanitizer through libarcher. That of gcc does not, and every
+# barrier would be reported as a race.
 set -eu
 folder=$1
 jobs=${2:-2}

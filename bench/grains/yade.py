@@ -18,7 +18,7 @@ for line in open('case.txt'):
     elif key == 'grain':
         grains.append((values[:4], [values[k:k + 4] for k in range(4, len(values), 4)]))
 
-# Of two equal materials Yade takes half the parameters, in series, twice.
+# For two equal materials Yade halves the parameters, in series, twice.
 O.materials.append(ViscElMat(kn=kn, ks=kt, cn=cn, cs=ct, frictionAngle=angle, density=2500, label='grain'))
 turning = []
 for x, y, z, qw, qx, qy, qz, hx, hy, hz, turns in slabs:
@@ -34,8 +34,8 @@ for (mass, ix, iy, iz), parts in grains:
         continue
     clump, members = O.bodies.appendClumped(made)
     spheres += members
-    # Mass is the sum of the spheres, overlaps counted twice, as in the other engines. Yade sorts the axes of its own
-    # inertia by nothing in particular: a row has one small moment, along its axis.
+    # Mass is the sum of the spheres, overlaps counted twice, as in the other engines. The order of Yade's principal
+    # axes is arbitrary: a row has one small moment, along its axis.
     row = (Vector3(parts[-1][:3]) - Vector3(parts[0][:3])).normalized()
     state = O.bodies[clump].state
     axes = [state.ori * Vector3(1, 0, 0), state.ori * Vector3(0, 1, 0), state.ori * Vector3(0, 0, 1)]

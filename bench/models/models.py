@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""models.py FOLDER... -- robot files of others: how many are read, run for two seconds, explode; and, where
-MuJoCo is installed (its Python module, or libmujoco-dev), how far free motion differs from it.
+"""models.py FOLDER... -- robot files of other projects: how many are read, run for two seconds, explode; and, if MuJoCo
+is installed (its Python module, or libmujoco-dev), how far free motion differs from it.
 
-Every .urdf, .sdf, .world and .xml file (with <mujoco>, <robot> or <sdf> as its root) below the folders is checked, and run
-for two simulated seconds if it is read. Refusals are counted by what they say. Model files are not in this repository.
+Every .urdf, .sdf, .world and .xml file (with <mujoco>, <robot> or <sdf> as its root) below the folders is checked,
+and run for two simulated seconds if it is read. Refusals are counted by message. Model files are not in this
+repository.
 
     bench/models/models.py ~/mujoco_menagerie ~/dm_control/suite --jobs 2 --out results.json
 """
@@ -33,7 +34,7 @@ def call(command, seconds):
 
 
 def one(args, folder, path):
-    """What becomes of one file: read, refused; finished, slow, failed, exploded; agreement."""
+    """The result for one file: read, refused; finished, slow, failed, exploded; agreement."""
     result = {"folder": folder, "file": path}
     status, _, err = call([args.program, "check", path], args.limit)
     result["read"] = status == 0
@@ -57,7 +58,8 @@ def one(args, folder, path):
 
 
 def peer_positions(args, path):
-    """Centres of mass of named bodies after half a second of MuJoCo without contacts, RK4; a text: why there are none."""
+    """Centres of mass of named bodies after half a second of MuJoCo without contacts, RK4; or a text with the reason
+    why there are none."""
     try:
         import mujoco
     except ImportError:
@@ -101,7 +103,7 @@ def difference(args, path):
 
 
 def build_motion(folder):
-    """The program that runs MuJoCo through its library; None where it cannot be built."""
+    """The program that runs MuJoCo through its library; None if it cannot be built."""
     out = os.path.join(folder, "mujoco_motion")
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mujoco_motion.c")
     status, _, _ = call(["cc", "-O1", "-o", out, source, "-lmujoco"], 60)
