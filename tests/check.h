@@ -5,7 +5,7 @@
 #ifndef STI_CHECK_H
 #define STI_CHECK_H
 
-/* cmocka wants these first. */
+/* cmocka needs these first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -42,7 +42,7 @@ static void blocks_keep_what_is_in_them(void **state)
     }
     for (int k = 0; k < N; k++)
         sti_free(&arena, block[k], size[k], 1);
-    if (CHECK_ARENAS) { /* what was freed serves again: no new chunk */
+    if (CHECK_ARENAS) { /* freed blocks are used again: no new chunk */
         long long calls = 0;
         for (int round = 0; round < 2; round++) {
             for (int k = 0; k < N; k++)

@@ -176,7 +176,7 @@ static void resets_lead_to_the_start_and_to_keyframes(void **state)
     st_batch_destroy(b);
 }
 
-/* A world faster than light is refused by its step. It is reported by name and number; the others go on. */
+/* A step of a world faster than light fails. It is reported by name and number; the others continue. */
 static void a_world_that_diverges_leaves_the_others_alone(void **state)
 {
     (void)state;
@@ -268,8 +268,8 @@ static void parameters_are_those_of_a_scene_with_these_values(void **state)
     st_batch_destroy(b);
 }
 
-/* A quadruped more costs its state, which is its saved bytes and its rows of the arrays, and less than 20 KB beyond it:
- * the rows of its joints and contacts, not the work memory of a step. */
+/* One more quadruped costs its state, which is its saved bytes and its rows of the arrays, and less than 20 KB in
+ * addition: the rows of its joints and contacts, not the work memory of a step. */
 static void a_further_world_is_small(void **state)
 {
     (void)state;
@@ -404,7 +404,7 @@ static void bad_input_is_refused_by_name(void **state)
         ST_ERR_ARGUMENT);
     assert_non_null(strstr(err.message, "world 1: coordinate number 1 is nan"));
     assert_true(st_system_hash(st_batch_system(b, 0)) == before);
-    row(b, ST_BATCH_CONTROLS, 0)[0] = INFINITY; /* a control that is refused: its world fails, the other goes on */
+    row(b, ST_BATCH_CONTROLS, 0)[0] = INFINITY; /* a control that is refused: its world fails, the other continues */
     check_ok(st_batch_step(b, 1, NULL, &err), err);
     assert_int_equal(st_batch_status(b)[0], ST_ERR_ARGUMENT);
     assert_non_null(strstr(st_batch_message(b, 0), "push"));

@@ -36,7 +36,7 @@ static void two_boxes_face_to_face(void **state)
     scene_destroy(scene);
 }
 
-/* The lower box stands on an edge along x, the upper one on an edge along y: the edges cross. */
+/* The lower box rests on an edge along x, the upper one on an edge along y: the edges cross. */
 static void two_boxes_edge_to_edge(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void joints_and_energy(void **state)
     scene_destroy(scene);
 }
 
-/* What the grid finds is what comparing all pairs finds. */
+/* The grid finds the same overlaps as comparing all pairs. */
 static void overlaps_by_brute_force(void **state)
 {
     (void)state;

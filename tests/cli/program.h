@@ -1,4 +1,4 @@
-/* tests/cli/program.h -- run the program as a person would, and look at what it says.
+/* tests/cli/program.h -- runs the program like a user, and checks its output.
  *
  * ST_PROGRAM has its path. Every test gets an empty folder of its own.
  */
@@ -143,7 +143,7 @@ static inline int count_lines(const char *text)
             fail_msg("exit status %d, expected %d; stderr: %s", (p)->status, (expected), (p)->err);                    \
     } while (0)
 
-/* What was printed must be one JSON document and nothing else. */
+/* The output must be one JSON document and nothing else. */
 static inline json_t *printed_json(const Program *p)
 {
     json_error_t error;

@@ -37,7 +37,7 @@ static void check_counts_what_is_there(void **state)
     assert_string_equal(p->out + strlen(p->out) - 4, "\nok\n");
 }
 
-/* Under an inelastic preset restitution does nothing, and that is said; not where it works. */
+/* Under an inelastic preset restitution has no effect, and a message is printed; not if it has an effect. */
 static void ignored_restitution_is_said(void **state)
 {
     Program *p = *state;
@@ -79,7 +79,7 @@ static void examples_are_listed_and_copied(void **state)
 }
 
 /* The folder can be another one; a file that is no JSON there has no description, and does no harm. */
-/* What a scene names comes along: its copy is read where it is. */
+/* Files that a scene names are copied, too: the copy can be read in its folder. */
 static void examples_are_copied_with_their_files(void **state)
 {
     Program *p = *state;

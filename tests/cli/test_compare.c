@@ -11,7 +11,7 @@ static json_t *run_named(json_t *root, const char *preset)
     return NULL;
 }
 
-/* The bowling ball rolls on at 5/7 v0 whatever the preset; the compliant one says why it cannot. */
+/* The bowling ball ends rolling at 5/7 v0 under every preset; the compliant one reports why it cannot run. */
 static void presets_side_by_side(void **state)
 {
     Program *p = *state;

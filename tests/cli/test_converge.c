@@ -70,7 +70,7 @@ static void refusals(void **state)
         "bodies=[{\"mass\": 1, \"inertia\": 1}]");
     check_status(p, 2);
     check_contains(p->err, "the reference has 1 bodies, the scene 2");
-    /* a run that cannot be finished: said with its step, and what there is of the table is told */
+    /* a run that cannot be finished: the message names the step, and the rows so far are printed */
     RUN(p, "converge", "b_g100_explicit", "--halvings", "3..4", "--reference", "10");
     check_status(p, 1);
     check_contains(p->err, "h = 2^-3: diverged");

@@ -1,12 +1,11 @@
-/* Runs that end as nobody planned: signals within a step, kills, two runs to one file, disks and pipes that are gone,
- * devices and links where files are expected.
- */
+/* Runs that end unexpectedly: signals within a step, kills, two runs to one file, full disks and closed pipes,
+ * devices and links in place of files. */
 #include "program.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 
-/* Boxes in one place: a step that takes long, as its contacts contradict one another. */
+/* Boxes at one position: a step that takes long, because its contacts contradict one another. */
 static const char *coincident(Program *p, int n)
 {
     const char *path = in_folder(p, "coincident.json");
@@ -38,7 +37,7 @@ static void wait_for(const char *path, off_t size)
     assert_true(info.st_size >= size);
 }
 
-/* The recording opens and is called what it should be. */
+/* The recording opens and has the expected outcome. */
 static void check_recording(Program *p, const char *path, const char *outcome)
 {
     RUN(p, "info", path);
@@ -129,7 +128,7 @@ static void a_second_writer_is_refused(void **state)
     }
 }
 
-/* Many at once: one of them gets the file, and all others say so. */
+/* Many runs at once: one of them gets the file, and all others report that. */
 static void of_many_writers_one_wins(void **state)
 {
     enum { N = 6 };
@@ -232,9 +231,8 @@ static bool run_badly(Program *p, const char *name, const char *value, const cha
     return true;
 }
 
-/* Whatever fails, and when: the program ends by itself, names the file, and what is there opens; with less than all of
- * the run in it, it says so. Were nothing to fail, the run would end well: how many calls there are is found by trying.
- */
+/* Any call may fail at any time: the program ends by itself, names the file, and the existing file opens; if it does
+ * not have the whole run, it says so. If no call fails, the run ends well; this is how the number of calls is found. */
 static void disks_that_fail_at_any_moment(void **state)
 {
     Program *p = *state;

@@ -1,4 +1,4 @@
-/* The program and recordings: killed runs, restarts, what is made of a file, and the server's manners. */
+/* The program and recordings: killed runs, restarts, files made from recordings, and the security of the server. */
 #define _DEFAULT_SOURCE /* usleep */
 #include "program.h"
 
@@ -35,7 +35,7 @@ static json_t *info_of(Program *p, const char *path)
     return printed_json(p);
 }
 
-/* What the children that ended have computed [s]. */
+/* CPU time of the child processes that have ended [s]. */
 static double children_seconds(void)
 {
     struct rusage use;
@@ -69,8 +69,8 @@ static void killed_runs_leave_their_file(void **state)
         json_t *info = info_of(p, out);
         assert_false(json_is_true(json_object_get(info, "closed")));
         assert_true(number_of(info, "frames") >= 1);
-        /* Flushed every second, so at most that much work is lost; and half a second for what comes before the run's
-         * clock starts. In seconds of work: what a busy machine keeps the program waiting is not lost. */
+        /* A flush every second, so at most that much work is lost; and half a second for the time before the run's
+         * clock starts. In seconds of work: time that a busy machine keeps the program waiting is not lost. */
         check_below(computed - number_of(info, "wall_seconds"), 1.5);
         worst = fmax(worst, computed - number_of(info, "wall_seconds"));
         opened += number_of(info, "frames") > 1;
@@ -111,13 +111,13 @@ static void a_killed_run_goes_on(void **state)
         assert_string_equal(text_of(result, "state_hash"), hash);
         json_decref(result);
     }
-    /* what went on can be gone on with; and further than was asked for at first */
+    /* a continued run can be continued again, beyond its first end time */
     RUN(p, "run", "--restart", rest, "--set", "simulation/end=2.5", "--json");
     check_status(p, 0);
     result = printed_json(p);
     check_close(number_of(result, "time"), 2.5, 1e-9);
     json_decref(result);
-    /* from before the end, whose step was fitted to it, also bit for bit */
+    /* from before the last step, which was fitted to the end, also bit for bit */
     RUN(p, "run", "--restart", whole, "--at", "1.3", "--set", "simulation/end=2.5", "--json");
     result = printed_json(p);
     snprintf(hash, sizeof hash, "%s", text_of(result, "state_hash"));
@@ -163,7 +163,7 @@ static void bad_restarts_are_refused(void **state)
     check_contains(p->err, "not the same scene");
 }
 
-/* Every command that takes a recording refuses what is none, and says which file and why. */
+/* Every command that reads a recording refuses other files, and names the file and the reason. */
 static void check_refused(Program *p, const char *path, const char *words)
 {
     const char *made = in_folder(p, "made.html");
@@ -217,7 +217,7 @@ static void what_is_no_recording_is_refused(void **state)
     check_refused(p, out, "cut short");
 }
 
-/* A limit on the size of files is a disk that fills: the run says so and stops, and its file opens. */
+/* A limit on the size of files acts like a full disk: the run reports it and stops, and its file opens. */
 static void a_full_disk_ends_the_run(void **state)
 {
     Program *p = *state;
@@ -360,7 +360,8 @@ static void clumps_are_points(void **state)
     fclose(file);
 }
 
-/* A disk that is full at every place in turn: the command fails and says where, and what it leaves is whole. */
+/* The disk becomes full at every position in turn: the command fails and names the file, and the files it leaves are
+ * complete. */
 static void half_a_file_is_never_left(void **state)
 {
     Program *p = *state;
@@ -411,7 +412,7 @@ static void half_a_file_is_never_left(void **state)
     closedir(dir);
 }
 
-/* Without a browser or ffmpeg: said in words, with what to install. */
+/* Without a browser or ffmpeg: the message names what to install. */
 static void missing_tools_are_named(void **state)
 {
     Program *p = *state;
@@ -637,8 +638,8 @@ static long served_memory(Program *p, pid_t parent)
     return atol(at + strlen("VmRSS:"));
 }
 
-/* The page gets the text of the scene, here 4 MB, more than a socket takes. Thirty connections that ask for it and do
- * not read it cost less than two of them. */
+/* The page requests the text of the scene, here 4 MB, more than a socket buffers. Thirty connections that request it
+ * and do not read it cost less memory than two copies. */
 static void pages_that_do_not_read_cost_little(void **state)
 {
     enum { N = 30 };

@@ -3,7 +3,7 @@
 
 #define OLD "what was here before\n"
 
-/* Refused by `run` with outputs asked for, and by `check`; the message must hold `words`. */
+/* Refused by `run` with outputs, and by `check`; the message must contain `words`. */
 static void refused(Program *p, const char *const *arguments, const char *const words[3])
 {
     const char *table = in_folder(p, "old.csv"), *picture = in_folder(p, "old.svg");
@@ -147,7 +147,7 @@ static void outputs_that_cannot_be_written(void **state)
     assert_string_equal(p->out, BALL_SCENE);
 }
 
-/* Exit status 2: nothing was touched. The log is found impossible last, for who has no terminal has no /dev/tty. */
+/* Exit status 2: nothing was touched. The log is checked last: without a terminal there is no /dev/tty. */
 static void refused_runs_touch_nothing(void **state)
 {
     Program *p = *state;

@@ -206,7 +206,7 @@ static void bad_mjcf_files(void **state)
         refused(*state, "bad.xml", &cases[k]);
 }
 
-/* One file in another, meshes from a folder, and what is done without by name. */
+/* One file in another, meshes from a folder, and features listed in `ignore`. */
 static void mjcf_files_name_others(void **state)
 {
     Program *p = *state;
@@ -386,7 +386,7 @@ static void a_converted_robot_moves_the_same(void **state)
     json_decref(root);
 }
 
-/* A run is told from its own recording: the file of the robot need not be there any more. */
+/* A run restarts from its own recording: the file of the robot need not exist any more. */
 static void a_robot_restarts_from_its_recording(void **state)
 {
     Program *p = *state;
@@ -399,7 +399,7 @@ static void a_robot_restarts_from_its_recording(void **state)
     check_status(p, 0);
 }
 
-/* Nor those of a scene with robots in it, for all that the overrides say of them: the same end, to the last bit. */
+/* Nor those of a scene with robots, for all overrides of them: the same end, to the last bit. */
 static void robots_are_in_the_recording(void **state)
 {
     Program *p = *state;
@@ -469,7 +469,7 @@ static void meshes_are_found(void **state)
     check_status(p, 0);
     check_contains(p->out, "2 hull");
     check_contains(p->out, "1 mesh");
-    /* bytes behind the last triangle of a binary file */
+    /* extra bytes after the last triangle of a binary file */
     FILE *stl = fopen(in_folder(p, "other/t.stl"), "wb");
     static const float corners[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     static const int faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};

@@ -1,4 +1,4 @@
-/* stiction run: what it prints, what it writes, and how it ends when something is in the way. */
+/* stiction run: its output, its files, and how it ends after a failure. */
 #include "program.h"
 
 #include <signal.h>
@@ -154,7 +154,7 @@ static void table_can_be_thinned(void **state)
     check_status(p, 0);
     read_file(table, p->out);
     assert_int_equal(count_lines(p->out), 1 + 5);
-    /* 20 lines a second: every fifth step, and the start. */
+    /* 20 lines per second: every fifth step, and the start. */
     RUN(p, "run", ball(p), "-q", "--set", high, "-o", table, "--rate=20");
     read_file(table, p->out);
     assert_int_equal(count_lines(p->out), 1 + 21);
@@ -193,7 +193,7 @@ static void divergence_is_said_and_the_run_kept(void **state)
     check_contains(p->out, "</svg>");
 }
 
-/* Started, given time to write something, then told to stop. */
+/* Starts a run, gives it time to write, then stops it by a signal. */
 /* --log: how the run ended, quiet or not; a log that is another output is refused. */
 static void the_log_says_how_it_ended(void **state)
 {
@@ -218,7 +218,7 @@ static void the_log_says_how_it_ended(void **state)
     check_contains(p->err, "/nowhere/run.log");
 }
 
-/* The summary has the scheme, its step and what was set; check has every setting. */
+/* The summary has the scheme, its step and the changed settings; check prints every setting. */
 static void the_summary_tells_what_was_set(void **state)
 {
     Program *p = *state;
@@ -264,7 +264,7 @@ static void interrupted_by(Program *p, int number, int expected_status)
     double time = number_of(root, "time");
     assert_true(time > 0 && time < 1e7);
     json_decref(root);
-    /* The table is whole: its last line is the state that the document tells. */
+    /* The table is complete: its last line is the final state in the document. */
     FILE *file = fopen(table, "r");
     assert_non_null(file);
     fseek(file, -4000, SEEK_END);
@@ -317,7 +317,7 @@ static void closed_pipe_is_no_failure(void **state)
     assert_true(count_lines(p->out) > 100);
 }
 
-/* cat scene.json | stiction run /dev/stdin: what is read once is all there is. */
+/* cat scene.json | stiction run /dev/stdin: the input can be read only once. */
 static void scenes_come_from_pipes(void **state)
 {
     Program *p = *state;
@@ -341,7 +341,7 @@ static void scenes_come_from_pipes(void **state)
     assert_string_equal(p->out, BALL_SCENE);
 }
 
-/* Belts: a ball ends up rolling with its centre at 2/7 of the belt's speed, and one on a belt that stands stays. */
+/* Belts: a ball ends up rolling with its centre at 2/7 of the belt's speed, and one on a belt at rest stays. */
 static void belts_run(void **state)
 {
     static const char *const belt[] = {"ground/ball_belt/surface_velocity=[2, 0, 0]",
@@ -360,7 +360,7 @@ static void belts_run(void **state)
     check_contains(p->err, "surface_velocity");
 }
 
-/* residual_limit: a run whose steps are not solved has failed, with exit status 3; a looser limit accepts them. */
+/* residual_limit: a run with unsolved steps has failed, with exit status 3; a looser limit accepts them. */
 static void unsolved_steps_fail_the_run(void **state)
 {
     Program *p = *state;
@@ -376,7 +376,7 @@ static void unsolved_steps_fail_the_run(void **state)
     RUN(p, "run", "wall", "--set", "simulation/end=0.2", "--set", "simulation/solver=nsgs", "--set",
         "simulation/max_iterations=1", "--set", "simulation/residual_limit=1e3");
     check_status(p, 0);
-    /* a tolerance that the scene asks for, 1e-4, is not held against it under a preset whose limit is 1e-6 */
+    /* a tolerance of 1e-4 that the scene sets is not an error under a preset with a limit of 1e-6 */
     RUN(p, "run", "examples/toys/hourglass.json", "--set", "simulation/preset=exact", "--set", "simulation/end=0.06",
         "--quiet");
     check_status(p, 0);

@@ -1,6 +1,5 @@
-/* The stream of a live run to a viewer that reads slowly: what waits for it is bounded, and what it does get is whole
- * events, the first as well as the last.
- */
+/* The stream of a live run to a viewer that reads slowly: the waiting data is bounded, and the viewer receives whole
+ * events, from the first to the last. */
 #include "check.h"
 
 #include "../../cli/form.c"  /* NOLINT(bugprone-suspicious-include): what serve.c needs */
@@ -8,7 +7,7 @@
 
 #include <stdarg.h>
 
-/* What serve.c needs of the rest of the program. */
+/* The parts of the program that serve.c needs. */
 const unsigned char viewer_page[] = "";
 const size_t viewer_page_size = 0;
 
@@ -26,7 +25,7 @@ double wall_seconds(void)
 #define KEY "0123456789abcdef0123456789abcdef"
 enum { EVENT = 1 << 16, EVENTS = 12000 };
 
-/* An eighth of what is sent is read, always some: it never drains, and never stops. */
+/* The viewer reads an eighth of the data, always some: its queue never empties, and it never stops. */
 static void a_slow_viewer_is_left_behind(void **state)
 {
     (void)state;
@@ -50,13 +49,14 @@ static void a_slow_viewer_is_left_behind(void **state)
         if (client->out_room > most) most = client->out_room;
     }
     assert_true(read_bytes > EVENT); /* it was a slow one, not a dead one */
-    /* what waits is MOST_QUEUE and one event more; it stands in a room twice as large at most, grown by doubling */
+    /* waiting data is at most MOST_QUEUE and one event; its memory is at most twice as large, because it grows by
+     * doubling */
     if (most > 4 * ((size_t)MOST_QUEUE + EVENT)) fail_msg("%zu bytes are kept for a viewer that is behind", most);
     drop(client);
     close(pair[1]);
 }
 
-/* What comes through, after all of it is read, is events one after another, none of them cut. */
+/* After everything is read, the received data are whole events, none of them cut. */
 static void events_arrive_whole(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ static void heads_are_checked_first(void **state)
     server_close(&server);
 }
 
-/* Those that say half a request, or nothing, make room for one that says all of it. */
+/* Clients that send half a request, or nothing, make room for one that sends a whole request. */
 static void slow_clients_shut_nobody_out(void **state)
 {
     (void)state;

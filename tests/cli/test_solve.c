@@ -214,7 +214,7 @@ static void refusals(void **state)
     RUN(p, "solve", p->folder, "--determine");
     check_status(p, 2);
     check_contains(p->err, "--determine on a folder needs --json");
-    RUN(p, "solve", ROVER, "--solver", "lemke"); /* takes no cones: said, not failed */
+    RUN(p, "solve", ROVER, "--solver", "lemke"); /* it does not support cones: reported, not a failure */
     check_status(p, 1);
     check_contains(p->out, "not-taken");
     /* one bad file among others does not end a folder */
@@ -297,7 +297,7 @@ static void a_step_can_be_taken_out(void **state)
     st_ProblemFile *file = NULL;
     check_ok(st_problem_file_read(out, &file, &err), err);
     assert_non_null(file->r);
-    assert_true(file->r[0] > 0); /* the foot stands */
+    assert_true(file->r[0] > 0); /* the foot does not slip */
     st_problem_file_destroy(file);
     RUN(p, "extract", BARS, "--at", "99", "-o", out);
     check_status(p, 1);

@@ -165,8 +165,8 @@ static void await_lines(Program *p, const char *journal, int lines, pid_t child)
     fail_msg("%s does not grow", journal);
 }
 
-/* Killed again and again, the study ends with the same bytes as one that was left alone; no run is done twice: each
- * call finds what is in the journal, and the journal never has a run twice (it would be refused as damaged).     */
+/* After many kills the study ends with the same bytes as an undisturbed one; no run is done twice: each call reads
+ * the journal, and the journal never has a run twice (it would be refused as damaged). */
 static void a_study_that_is_killed_is_resumed(void **state)
 {
     Program *p = *state;
@@ -262,7 +262,7 @@ static void ranks_share_a_study(void **state)
 #undef STUDY
 }
 
-/* SIGTERM keeps what is done; a study that differs is not mixed with it. */
+/* SIGTERM keeps finished results; a different study is not mixed with them. */
 static void results_of_another_study_are_refused(void **state)
 {
     Program *p = *state;

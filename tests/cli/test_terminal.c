@@ -1,5 +1,5 @@
-/* What the program prints on a terminal: lines fit its width, colours only where they are wanted, units and plurals
- * that a person would use.                                                                          */
+/* Output of the program on a terminal: lines fit its width, colours are used only if enabled, units and plurals are
+ * correct English. */
 #define _GNU_SOURCE
 #include "program.h"
 

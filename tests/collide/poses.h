@@ -52,7 +52,7 @@ static inline double collide(Pair *pair)
     check_ok(sti_collide(&pair->a.shape, pair->pose_a, &pair->b.shape, pair->pose_b, &how, &pair->points, &err), err);
     if (pair->points.n == 0 || pair->points.point == NULL) {
         fail_msg("no contact point");
-        return NAN; /* for the analyser, which does not know fail_msg */
+        return NAN; /* for the analyser, which does not interpret fail_msg */
     }
     for (int k = 1; k < pair->points.n; k++)
         assert_true(pair->points.point[k].feature > pair->points.point[k - 1].feature);

@@ -1,5 +1,5 @@
-/* Contact patches whole and reduced: the points are the corners that geometry says, and the weight is carried to the
- * last digits whatever their number. */
+/* Contact patches whole and reduced: the points are the corners that follow from geometry, and the weight is carried
+ * to the last digits for any number of points. */
 #include "check.h"
 #include "collide/narrow/manifold.h"
 #include "math/quat.h"
@@ -56,7 +56,7 @@ static int carried_by(Stand *stand, st_ContactReport *points)
         assert_int_equal(st_system_contact(stand->system, k, &points[k]), ST_OK);
     st_Vec3 force, torque;
     assert_int_equal(st_system_contact_force(stand->system, stand->body, &force, &torque), ST_OK);
-    check_close(force.z, 3 * 9.81, 1e-8 * 3 * 9.81); /* asked: 1e-8 relative */
+    check_close(force.z, 3 * 9.81, 1e-8 * 3 * 9.81); /* requirement: 1e-8 relative */
     return n;
 }
 
@@ -116,10 +116,10 @@ static double uniform(uint64_t *seed)
     return (double)(*seed >> 11) / 9007199254740992.0 - 0.5;
 }
 
-/* What the filter promises: whatever small motion the bodies make, the least gap among all points is the least among
- * those that are kept. The motion changes gaps by an affine function of the place across the normal; also, none
- * of those kept can be left out: without it the least gap of some motion is another. Points on a grid, many in line;
- * at random, some in one place; with gaps that are alike, at random, or convex (then every one is needed). */
+/* The property of the filter: for every small motion of the bodies, the least gap among all points is the least
+ * among those that are kept. The motion changes gaps by an affine function of the position across the normal. Also,
+ * none of those kept can be left out: without it the least gap of some motion would differ. Points on a grid, many
+ * in line; at random, some in one place; with gaps that are alike, at random, or convex (then every one is needed). */
 static void least_gaps_stay(void **state)
 {
     (void)state;
@@ -171,8 +171,8 @@ static void other_normals_stay(void **state)
     assert_int_equal(sti_drop_redundant(p, 9), 9);
 }
 
-/* A plate whose faces are cut into many triangles, lying on one like it: every corner of a triangle touches, and those
- * of the common octagon carry. The setting, by name. */
+/* A plate with faces divided into many triangles, lying on an identical one: every corner of a triangle touches, and
+ * those of the common octagon carry the load. Tests the setting by name. */
 static void cut_faces_rest_on_their_hull(void **state)
 {
     (void)state;

@@ -170,7 +170,7 @@ static void same_bits(const st_Sink *a, const st_Sink *b)
     assert_memory_equal(a->contact_rows.x, b->contact_rows.x, (size_t)n * sizeof *a->contact_rows.x);
 }
 
-/* Rows and all: what was kept from step to step changes no bit. */
+/* Including rows: data cached from step to step changes no bit. */
 static void a_long_past_changes_no_bit(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static void pairs_come_back_with_the_memory(void **state)
     sti_pairs_free(&pairs);
 }
 
-/* Two overlapping balls touch, unless groups, a joint, or an exclusion say otherwise. */
+/* Two overlapping balls touch, unless groups, a joint, or an exclusion prevent it. */
 static int touching(uint32_t groups, uint32_t mask, bool joint, bool collide, bool exclude)
 {
     st_Scene *scene;

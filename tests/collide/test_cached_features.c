@@ -194,13 +194,12 @@ static void check_same_points(const sti_Points *kept, const sti_Points *alone)
     }
 }
 
-/* How often a patch was there, and how often it was made from what was kept: all in all, and by its number of points.
- */
+/* How often there was a patch, and how often it was computed from the cache: in all, and by its number of points. */
 typedef struct Patches {
     int all, kept, cuts;
 } Patches;
 
-/* Both move on, and what is kept is used until they have gone its room. */
+/* Both continue to move, and the cache is used until they have moved by its room. */
 static void follow_points(check_Random *random, const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
                           Patches *count)
 {

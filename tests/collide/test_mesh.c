@@ -99,7 +99,7 @@ static void box_slides_over_a_triangulated_plane(void **state)
     end_run(&run);
 }
 
-/* With friction the box stops where Coulomb says, as on a plane: v0^2 / (2 mu g), up to h v0/2. */
+/* With friction the box stops at Coulomb's distance, as on a plane: v0^2 / (2 mu g), up to h v0/2. */
 static void box_stops_as_on_a_plane(void **state)
 {
     (void)state;
@@ -483,7 +483,7 @@ static void below_a_height_field_it_is_solid(void **state)
         const double x = check_random(&random, -1.5, 1.5), y = check_random(&random, -2.5, 2.5);
         const double z = check_random(&random, -5, 1), deep = fabs(x) > 0.8 || fabs(y) > 1.8 ? NAN : 0.3 - z;
         const bool beside = fabs(x) > 1.3 || fabs(y) > 2.3, inside = deep > 0.2 && deep < 3.8;
-        Touch t; /* the mesh stands before the field */
+        Touch t; /* the mesh comes before the field */
         if (g == 4)
             touch(&t, &guest[g], &field, (st_Pose){{-x, -y, -z}, {1, 0, 0, 0}}, 1e-3);
         else
@@ -538,7 +538,7 @@ static void what_is_inside_comes_out(void **state)
     st_system_pose(run.system, run.body, &pose);
     print_message("from inside: to a height of %.6f m at %.3f m/s at most\n", pose.p.z, fastest);
     check_close(pose.p.z, 1.2, 1e-3);             /* on top of the cube; overlap is removed to the gap's tolerance */
-    check_below(fastest, sqrt(9.81 * 0.4) + 0.2); /* correction_speed, and what gravity adds in a step or two */
+    check_below(fastest, sqrt(9.81 * 0.4) + 0.2); /* correction_speed, plus the effect of gravity in a step or two */
     end_run(&run);
 }
 

@@ -124,7 +124,7 @@ static bool is_own_surface(const Solid *o, st_Vec3 p, st_Vec3 q, double toleranc
     return false;
 }
 
-/* What is said of an overlapping point in docs/collision.md. */
+/* The property of an overlapping point in docs/collision.md. */
 static bool is_warranted(const Pair *pair, const sti_ContactPoint *c)
 {
     const Solid *a = &pair->a.solid, *b = &pair->b.solid;
@@ -227,7 +227,7 @@ static void gap_is_continuous_through_touching(void **state)
         st_Vec3 way = random_vec(&random, 1);
         way = scale(1 / norm(way), way);
         pair.b.pose.p = scale(-4, way);
-        /* no part comes nearer than by what it goes: steps as long as the gap never pass through */
+        /* no part comes nearer than it moves: steps as long as the gap never pass through */
         for (int step = 0; step < 500; step++) {
             collide(&pair, INFINITY);
             if (!(pair.least > 1e-10) || dot(pair.b.pose.p, way) > 4) break;

@@ -76,8 +76,8 @@ static bool is_cut(const sti_ContactPoint *p)
     return kind == 3 || ((kind == 1 || kind == 2) && (p->feature & 511u) != 0);
 }
 
-/* d gap/dt = n . (v_b - v_a) at the point, by central differences; where features change between the two
- * sides there is no derivative: such points are passed over, and few.                             */
+/* d gap/dt = n . (v_b - v_a) at the point, by central differences. If features change between the two sides there is
+ * no derivative: such points are skipped, and there are few. */
 static void gaps_have_the_rates_of_their_rows(void **state)
 {
     (void)state;

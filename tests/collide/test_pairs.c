@@ -1,11 +1,11 @@
-/* Every convex pair, and planes against all, against an oracle over random, touching, nested, aligned and very
- * unequal poses; prints what is reached, pair by pair (docs/collision.md has the table). */
+/* Every convex pair, and planes against all, compared with an oracle over random, touching, nested, aligned and very
+ * unequal poses; prints the accuracy for each pair (docs/collision.md has the table). */
 #include "collide/narrow/narrow.h"
 #include "poses.h"
 
 /* ---- one pose ------------------------------------------------------------------------------------ */
 
-/* What a sweep has seen of a pair. Errors are relative to the size of the larger shape. */
+/* The results of a sweep for a pair. Errors are relative to the size of the larger shape. */
 typedef struct Row {
     double gap;   /* of the least gap                                                              */
     double point; /* how far a contact point is off either shape                                   */

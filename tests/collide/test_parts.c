@@ -7,7 +7,7 @@
 
 static const st_Pose origin = {{0, 0, 0}, {1, 0, 0, 0}};
 
-/* What the search alone finds, for all pairs but those of boxes and hulls. */
+/* The result of the search alone, for all pairs except those of boxes and hulls. */
 static bool has_parts(st_ShapeType a, st_ShapeType b)
 {
     const bool flat_a = a == ST_SHAPE_BOX || a == ST_SHAPE_HULL, flat_b = b == ST_SHAPE_BOX || b == ST_SHAPE_HULL;

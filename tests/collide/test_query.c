@@ -171,8 +171,8 @@ static void rays_along_axes_and_diagonals(void **state)
     assert_true(hits > 1000);
 }
 
-/* A little off the generator's direction the square's coefficient is near 0: what is hit is the surface all the same,
- * to the rounding of ways of 4 by 100.                                                                */
+/* Slightly off the generator's direction the square's coefficient is near 0: the ray still hits the surface, up to
+ * the rounding of distances of 4 by 100. */
 static void rays_nearly_along_a_generator(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void rays_nearly_along_a_generator(void **state)
     }
 }
 
-/* From far away: what is lost is the rounding of the way, 1e6 * 2^-53, over the sine of the angle, 0.5 or more. */
+/* From far away: the error is the rounding of the distance, 1e6 * 2^-53, over the sine of the angle, 0.5 or more. */
 static void rays_from_far_away(void **state)
 {
     (void)state;
@@ -212,8 +212,8 @@ static void rays_from_far_away(void **state)
     }
 }
 
-/* A saddle z = 0.1 x y of 4 m by 4 m with triangles along its diagonals, from above, from below, and past its border:
- * the normal stands against the ray.                                                              */
+/* A saddle z = 0.1 x y of 4 m by 4 m with triangles along its diagonals, from above, from below, and past its
+ * border: the normal points against the ray. */
 static void rays_meet_height_fields_from_both_sides(void **state)
 {
     (void)state;
@@ -381,12 +381,11 @@ static void crowds_are_asked_through_the_tree(void **state)
         sti_shape_free(&allocator, &probe);
     }
     print_message("of 60 rays %d hit, of 60 probes %d overlap\n", hits, met);
-    assert_true(hits > 10 && met > 10); /* something was asked */
+    assert_true(hits > 10 && met > 10); /* enough queries were made */
     end_zoo(&zoo);
 }
 
-/* Questions that follow each other do not place the shapes anew; those after a step, a new state or a restored one do.
- */
+/* Consecutive queries do not place the shapes again; those after a step, a new state or a restored one do. */
 static void answers_follow_the_state(void **state)
 {
     (void)state;

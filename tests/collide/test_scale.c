@@ -46,7 +46,7 @@ static st_Pose moved_pose(check_Random *random, st_Pose pose, double step)
     return pose;
 }
 
-/* A few steps of a pair, with what is remembered, in both units. Returns how many points were compared. */
+/* A few steps of a pair, with the cache, in both units. Returns the number of points compared. */
 static int check_pair(check_Random *random, const TestShape *a, const TestShape *b, st_Pose pose_a, st_Pose pose_b,
                       double factor)
 {

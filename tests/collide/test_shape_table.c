@@ -1,6 +1,5 @@
-/* The table of shape types: what each descriptor says of a shape must fit together, and a type that the library does
- * not have needs nothing but a descriptor to collide, to be weighed, to be hit by rays and to be drawn.
- */
+/* The table of shape types: the functions of each descriptor must be consistent, and a type that the library does
+ * not have needs only a descriptor to collide, to have mass, to be hit by rays and to be drawn. */
 #include "check.h"
 #include "collide/collide.h"
 #include "collide/narrow/support.h"

@@ -24,7 +24,7 @@ static void cube_has_six_faces(void **state)
     sti_hull_free(&allocator, hull);
 }
 
-/* Every point is behind every face, every corner of a face in its plane; Euler; loops turn left. */
+/* Every point is below every face, every corner of a face is in its plane; Euler's formula holds; loops turn left. */
 static void hulls_hold_their_points(void **state)
 {
     (void)state;
@@ -334,7 +334,7 @@ static void bad_shapes_are_refused_by_name(void **state)
     refuse(st_height_field_def(heights, 2, 2, 0), "spacing is 0");
 }
 
-/* A volume is needed where a mass is: open and inside-out meshes are told so. */
+/* A mass needs a volume: open and inside-out meshes are refused with that reason. */
 static void meshes_without_a_volume_have_no_mass(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The walks that ST_VALIDATE calls: they accept what the library builds, and see what is broken in it by hand. */
+/* The checks of ST_VALIDATE: they accept structures that the library builds, and find errors that are introduced by
+ * hand. */
 #include "collide/validate.h"
 #include "shapes.h"
 
@@ -44,7 +45,7 @@ static void meshes_and_trees_are_checked(void **state)
     mesh->triangle[t].neighbour[0] = t;
     assert_false(sti_mesh_is_valid(mesh));
     mesh->triangle[t].neighbour[0] = neighbour;
-    mesh->tree.bounds[3].hi.z += 100; /* moved, and the tree does not know */
+    mesh->tree.bounds[3].hi.z += 100; /* moved without updating the tree */
     assert_false(sti_tree_is_valid(&mesh->tree));
     sti_tree_move(&mesh->tree, 3);
     assert_true(sti_tree_is_valid(&mesh->tree));

@@ -86,7 +86,7 @@ static void check_vector(st_Vec3 got, st_Vec3 expected, double tolerance)
     check_close(got.z, expected.z, tolerance);
 }
 
-/* Of the centre of mass of a node. */
+/* Velocity of the centre of mass of a node. */
 static st_Vec3 centre_velocity(const Robot *robot, const sti_ForestState *state, int node)
 {
     return spatial_at(state->velocity[node], sub(state->pose[node].p, sti_forest_origin(&robot->forest, state, node)));
@@ -314,7 +314,7 @@ static void test_double_pendulum(void **unused)
     }
 }
 
-/* A body without inertia in a free direction: the factor says which velocity. */
+/* A body without inertia in a free direction: the factorisation names the velocity. */
 static void test_no_inertia(void **unused)
 {
     (void)unused;

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                                              \
     } while (0)
 
-/* A refusal must say why. */
+/* A refusal must have a message. */
 static inline void must_explain(st_Status status, const st_Error *err)
 {
     MUST(status != ST_OK && err->message[0] != '\0' && memchr(err->message, '\0', sizeof err->message) != NULL);

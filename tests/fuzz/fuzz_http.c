@@ -6,7 +6,7 @@
 
 #include <stdarg.h>
 
-/* What serve.c needs of the rest of the program. */
+/* The parts of the program that serve.c needs. */
 const unsigned char viewer_page[] = "page";
 const size_t viewer_page_size = 4;
 int complain(int status, const char *format, ...)

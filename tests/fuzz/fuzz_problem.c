@@ -1,4 +1,5 @@
-/* Problem files: HDF5 in the layout of FCLIB. What is read is solved, and its residual is what is said. */
+/* Problem files: HDF5 in the layout of FCLIB. A problem that is read is solved, and its residual is the one
+ * reported. */
 #include "fuzz.h"
 
 static void solve(const st_ProblemFile *file)

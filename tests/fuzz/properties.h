@@ -1,4 +1,4 @@
-/* tests/fuzz/properties.h -- what holds for every run, whatever the scene: checked after a scene was accepted.
+/* tests/fuzz/properties.h -- properties of every run of every accepted scene.
  *
  *   - no NaN in the state, the report or the energies;
  *   - energy guard: friction and dampers take energy, impact laws add none where `energy` is limit; the terms of the
@@ -15,7 +15,7 @@
 
 #include "fuzz.h"
 
-/* Larger scenes are only parsed: a fuzzer wants thousands of runs a second. */
+/* Larger scenes are only parsed: a fuzzer needs thousands of runs per second. */
 enum { MOST_BODIES = 12, MOST_SHAPES = 24, STEPS = 3, COSTLY = 100 };
 
 static inline uint32_t hash_of(const uint8_t *data, size_t size)
@@ -45,12 +45,12 @@ static inline void check_energy(Checked *run, const st_StepInfo *info)
         sum += k < 6 ? terms[k] : -terms[k];
     }
     const double rounding = 1e-9 * largest + 1e-300;
-    /* energy that soft contacts store is counted over the points of the last search, and a clone searches anew */
+    /* energy stored in soft contacts is counted over the points of the last search, and a clone searches again */
     if (run->def->contact == ST_CONTACT_RIGID) MUST(fabs(sum) <= rounding);
     MUST(info->impact_gain >= 0);
     if (run->def->integrator == ST_INTEGRATOR_IMPLICIT)
         MUST(info->damping <= rounding); /* explicit dampers overshoot */
-    /* joints that have come apart push what they hold, also into contacts */
+    /* joints that have come apart push their bodies, also into contacts */
     if (run->def->energy == ST_ENERGY_LIMIT && info->solve.converged && st_scene_joint_count(run->scene) == 0)
         MUST(info->impact_gain <= rounding);
     /* with located impacts friction acts along the mean of two velocities: only with normal impulses it takes energy */
@@ -203,7 +203,7 @@ static inline void check_scene(const st_Scene *scene, st_SystemDef def, uint32_t
     st_system_destroy(system);
 }
 
-/* Text in the language of scenes, or of a robot file (`label` says which). */
+/* Text of a scene, or of a robot file (see `label`). */
 static inline void check_text(const uint8_t *data, size_t size, const char *label, const char *const *sets, int n_sets)
 {
     st_Error err = {0};

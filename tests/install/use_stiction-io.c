@@ -1,4 +1,4 @@
-/* What is not a scene is refused with a message; the version is the one named on the command line. */
+/* A file that is no scene is refused with a message; the version is the one on the command line. */
 #include <stdio.h>
 #include <stiction/io.h>
 #include <string.h>

@@ -240,9 +240,8 @@ static void test_redundant_rows(void **state)
     sti_block_ldl_destroy(ldl);
 }
 
-/* J random: after an independent pivot of 1e-6 a dependent row is left with 1e-16/1e-6, which no fixed
- * threshold can tell from an independent one. It may be kept then; the equations hold all the same,
- * to eps/1e-6 and some.                                                                             */
+/* J random: after an independent pivot of 1e-6 a dependent row is left with 1e-16/1e-6, which no fixed threshold can
+ * distinguish from an independent one. It may then be kept; the equations still hold, to about eps/1e-6. */
 static void test_ill_conditioned_redundant_rows(void **state)
 {
     (void)state;
@@ -312,8 +311,8 @@ static void test_components(void **state)
     sti_block_ldl_destroy(ldl);
 }
 
-/* AMD puts rows with very many neighbours last, behind other components: here the centre of a star of
- * 160, with a chain of 40 beside it. The star must still be solved as one.                         */
+/* AMD puts rows with very many neighbours last, after other components: here the centre of a star of 160, with a
+ * chain of 40 beside it. The star must still be solved as one. */
 static void test_dense_row_among_components(void **state)
 {
     (void)state;

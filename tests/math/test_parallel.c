@@ -1,4 +1,4 @@
-/* What a team does does not depend on how many there are: parts, sums, largest values, places, copies. */
+/* Results of a team do not depend on the number of threads: parts, sums, largest values, positions, copies. */
 #include "check.h"
 
 #include "math/parallel.h"
@@ -32,7 +32,7 @@ static void see(void *ctx, int part, int64_t first, int64_t end)
         seen->times[k]++;
 }
 
-/* Every number is in one part, and borders are where sti_part_first says, whatever the team. */
+/* Every number is in one part, with the bounds of sti_part_first, for every team. */
 static void parts_cover_all_once(void **state)
 {
     (void)state;
@@ -67,7 +67,7 @@ static double largest_of(void *ctx, int64_t first, int64_t end)
     return largest;
 }
 
-/* Against one sum over all, whose own rounding is n eps of the sum of magnitudes at most. */
+/* Compared with one sum over all, which has a rounding error of at most n eps of the sum of magnitudes. */
 static void sums_have_the_same_bits(void **state)
 {
     (void)state;

@@ -409,7 +409,7 @@ static void bad_definitions_are_refused(void **state)
     refuse(st_scene_add_body(f.scene, &def, NULL, err), err, "triangle inequality");
     def.inertia.m[8] = 1, def.inertia.m[1] = 0.5;
     refuse(st_scene_add_body(f.scene, &def, NULL, err), err, "not symmetric");
-    /* a moment that is not needed may be left out; what is given must still be an inertia's */
+    /* a moment that is not needed may be left out; those given must still belong to an inertia */
     def.inertia = (st_Mat3){{0, 0, 0, 0, 1, 0.5, 0, -0.5, 1}}, def.locks = ST_LOCK_RX;
     refuse(st_scene_add_body(f.scene, &def, NULL, err), err, "not symmetric");
     def.inertia = (st_Mat3){{0, 0, 0, 0, 1, 3, 0, 3, 1}};
@@ -465,7 +465,7 @@ static void bad_definitions_are_refused(void **state)
     end(&f);
 }
 
-/* What only shows when bodies and shapes are put together. */
+/* Errors that appear only when bodies and shapes are combined. */
 static void bad_worlds_are_refused(void **state)
 {
     (void)state;
@@ -500,7 +500,7 @@ static void *refuse_memory(void *ctx, size_t size, size_t align)
     return NULL;
 }
 
-/* What a hull weighs is found when the first of its kind is given, not for each of them. */
+/* The mass of a hull is computed when the first of its kind is added, not for each of them. */
 static void masses_are_found_once_a_kind(void **state)
 {
     (void)state;
@@ -556,7 +556,7 @@ static void equal_shapes_are_one_kind(void **state)
     check_ok(st_scene_shape(scene, (st_ShapeId){4}, &after, NULL), err);
     assert_string_equal(after.name, "ball");
     assert_true(after.pose.p.x == 0 && after.mu == 0.5);
-    /* what is done to one of a kind is not done to the others */
+    /* changing one of a kind does not change the others */
     check_ok(st_scene_centre_body(scene, body[0], NULL, &err), err);
     check_ok(st_scene_shape(scene, (st_ShapeId){2}, &after, NULL), err);
     assert_true(after.pose.p.x != 0);
@@ -571,7 +571,7 @@ static void equal_shapes_are_one_kind(void **state)
     st_scene_destroy(scene);
 }
 
-/* What has no name is called by its number from 1; the ground is no body among them. */
+/* Objects without a name are named by their number from 1; the ground is not counted as a body. */
 static void nameless_bodies_count_from_one(void **state)
 {
     (void)state;
@@ -591,7 +591,7 @@ static void nameless_bodies_count_from_one(void **state)
     st_scene_destroy(scene);
 }
 
-/* Friction is scaled wherever it is said: by a shape, by a material, by a pair of materials. */
+/* Friction is scaled everywhere: in a shape, in a material, in a pair of materials. */
 static void friction_is_scaled_everywhere(void **state)
 {
     (void)state;

@@ -70,7 +70,7 @@ static void noise_stays_as_it_is(void **state)
 static void rest_vanishes(void **state)
 {
     Fixture *f = *state;
-    /* eight frames of 500 numbers that stand still: one frame and some matches are left */
+    /* eight frames of 500 constant numbers: one frame and some matches are left */
     for (size_t k = 0; k < MOST; k++)
         f->in[k] = k < 4000 ? noise(f) : f->in[k - 4000];
     assert_true(there_and_back(f, 4000, 8, 500) < 2 * 4000);

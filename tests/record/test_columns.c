@@ -1,6 +1,5 @@
-/* Springs, measures and bodies that come and go, in columns, tables and curves. A weight of 2 kg hangs on a spring at
- * rest, a second one is not there, a door turns at 3 rad/s: all numbers are known.
- */
+/* Springs, measures and bodies that come and go, in columns, tables and curves. A weight of 2 kg hangs on a spring
+ * at rest, a second one is absent, a door turns at 3 rad/s: all numbers are known. */
 #include "record/curves.h"
 #include "record/table_fixture.h"
 

@@ -1,4 +1,4 @@
-/* The table of a run: titles, one line a step, numbers that come back bit for bit. */
+/* The table of a run: titles, one line per step, numbers that are read back bit for bit. */
 #include "record/table_fixture.h"
 
 #include <signal.h>

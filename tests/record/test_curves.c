@@ -131,7 +131,7 @@ static double height(const void *ctx, int curve, int sample)
     return sample;
 }
 
-/* Where what is drawn over has no value there is no point: not one at the edge of the picture. */
+/* If the value of the horizontal axis is missing there is no point, also not at the edge of the picture. */
 static void nothing_is_drawn_over_no_value(void **state)
 {
     (void)state;

@@ -2,8 +2,8 @@
  * and a message, leaves no handle open and no file that does not open. A call whose failure is not reported must not
  * matter: then the result is the same as without it.
  *
- * The functions are wrapped by the linker (tests/CMakeLists.txt). What fails does nothing; what closes something does
- * so and says that it failed. `make test` takes a share of the calls, seeded; ST_TEST_FULL=1 takes all.
+ * The functions are wrapped by the linker (tests/CMakeLists.txt). A failing function does nothing; one that closes
+ * an object closes it and reports a failure. `make test` runs a seeded share of the calls; ST_TEST_FULL=1 runs all.
  */
 #include "check.h"
 #include "record/scratch.h"
@@ -113,7 +113,7 @@ FAILING(herr_t, H5Tset_cset, (hid_t a, H5T_cset_t b), (a, b))
 FAILING(herr_t, H5Tset_size, (hid_t a, size_t b), (a, b))
 FAILING(herr_t, H5Tset_strpad, (hid_t a, H5T_str_t b), (a, b))
 
-/* ---- what is written and read --------------------------------------------------------------------- */
+/* ---- writing and reading --------------------------------------------------------------------------- */
 
 static char folder[64] = "/tmp/stiction-hdf-XXXXXX";
 
@@ -338,7 +338,7 @@ static int files_in_folder(void)
     return n;
 }
 
-/* `output`: what it writes, whole where all went well; else nothing, or something that opens. */
+/* `output`: the file it writes, which is complete if all went well; else there is none, or one that opens. */
 static void fail_everywhere(const char *name, Operation *operation, const char *output, bool is_recording)
 {
     st_Error err = {0};
@@ -375,7 +375,7 @@ static void fail_everywhere(const char *name, Operation *operation, const char *
             fail_msg("%s: %s, call %lld: not reported, and the recording is another", name, failed_call, at);
     }
     if (all) printf("%s: %lld calls, %lld failed, %lld of them reported\n", name, n, tried, reported);
-    assert_true(reported > tried / 4); /* those that close what was read may fail */
+    assert_true(reported > tried / 4); /* calls that close objects after reading may fail */
 }
 
 static void recordings_are_written(void **state)

@@ -1,9 +1,9 @@
 /* Every entry point with the n-th allocation refused, for every n, once and from then on: the call fails with a status,
  * nothing is left behind, and the next call works.
  *
- * malloc and its relatives are wrapped by the linker in everything of ours (tests/CMakeLists.txt). Not in jansson,
- * whose lexer ends the program where memory is refused. `make test` takes a share of the n, seeded; ST_TEST_FULL=1
- * takes all (ST_TEST_FULL=NAME those of one entry point).
+ * malloc and similar functions are wrapped by the linker in all our code (tests/CMakeLists.txt), but not in jansson,
+ * whose lexer ends the program if memory is refused. `make test` runs a seeded share of the n; ST_TEST_FULL=1 runs
+ * all (ST_TEST_FULL=NAME those of one entry point).
  */
 #include "check.h"
 #include "record/scratch.h"
@@ -15,7 +15,7 @@
 
 /* ---- memory that is refused ----------------------------------------------------------------------- */
 
-static long long asked, refuse_at, held; /* asked since the last reset; 0: refuse nothing */
+static long long asked, refuse_at, held; /* requests since the last reset; 0: refuse nothing */
 static bool from_then_on;
 
 static bool is_refused(void)
@@ -91,7 +91,7 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-/* ---- what is done --------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------------ */
 
 static char folder[64] = "/tmp/stiction-memory-XXXXXX";
 
@@ -472,7 +472,7 @@ static st_Status exports(st_Error *err)
     return status;
 }
 
-/* Of kept.h5, which is whole. */
+/* Reads kept.h5, which is complete. */
 static st_Status reads_recording(st_Error *err)
 {
     st_Recording *recording = NULL;
@@ -859,7 +859,7 @@ static void refuse_everywhere(const char *name, Operation *operation)
     const bool all = full != NULL && (strcmp(full, "1") == 0 || strcmp(full, name) == 0);
     check_Random random = {11};
     check_ok(try(operation, 0, false, &err), err);
-    check_ok(try(operation, 0, false, &err), err); /* what is made once, is */
+    check_ok(try(operation, 0, false, &err), err); /* so that data that is allocated once exists */
     const long long n = asked;
     long long before = held, tried = 0;
     check_ok(try(operation, 0, false, &err), err);

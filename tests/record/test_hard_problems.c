@@ -1,5 +1,5 @@
-/* The hard set that is shipped, examples/problems/hard: `auto` solves every problem to 1e-8, by the judge that no
- * solver shares. docs/problems.md says what is hard about each.                                            */
+/* The hard set that is shipped, examples/problems/hard: `auto` solves every problem to 1e-8, by an independent
+ * check. docs/problems.md describes the difficulty of each. */
 #include "check.h"
 
 #include <stiction/io.h>

@@ -1,6 +1,5 @@
-/* Problem files: what is read is what is there, in every storage; what is written can be read; what is wrong is
- * said with the name of the file and of the dataset, and harms nothing.
- */
+/* Problem files: in every storage the numbers read are those in the file; written files can be read; errors name the
+ * file and the dataset, and do no harm. */
 #include "check.h"
 
 #include <fcntl.h>
@@ -269,7 +268,7 @@ static void rolling_and_large_come_back(void **state)
 static void complementarity_comes_back(void **state)
 {
     const char *path = in_folder(*state, "problem.hdf5");
-    const bool is_free[] = {false, true, false}; /* not first: only the list of blocks can say so */
+    const bool is_free[] = {false, true, false}; /* not first: only the list of blocks can express that */
     st_ProblemFile file = {.is_lcp = true, .r = three}, *back = NULL;
     file.lcp = (st_LcpProblem){.n = 3, .M = {3, 3, eye3_p, eye3_i, eye3_x}, .q = three, .free = is_free};
     written_and_read(path, &file, &back);
@@ -434,7 +433,7 @@ static void missing_and_foreign_are_named(void **state)
     check_refused(in_folder(*state, ""), "");
 }
 
-/* A dataset that claims far more than the file has must not make us ask for the memory. */
+/* A dataset that claims far more than the file has must not cause an allocation of that size. */
 static void false_sizes_are_refused(void **state)
 {
     const char *path = WRITE(*state, &good);
@@ -576,7 +575,7 @@ static void full_disks_leave_the_old_file(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/* A link stays a link, and what is no file is written, not replaced. */
+/* A link stays a link, and a target that is no plain file is written, not replaced. */
 static void links_and_pipes_stay(void **state)
 {
     Folder *folder = *state;

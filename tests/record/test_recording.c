@@ -1,6 +1,5 @@
-/* Recordings: what was written is what is read, bit for bit; files that are not ours, cut or too new are refused in
- * words; a disk that fills loses nothing that was flushed.
- */
+/* Recordings: data is read bit for bit as written; foreign, truncated or too new files are refused with a message; a
+ * full disk loses nothing that was flushed. */
 #include "check.h"
 
 #include <hdf5.h>
@@ -77,7 +76,7 @@ static st_RecorderDef recorder_def(const Fixture *f, double rate)
     return def;
 }
 
-/* What a run was like, kept beside the recording. */
+/* The true values of a run, stored beside the recording. */
 typedef struct Truth {
     st_StepInfo info[N_STEPS + 1];
     st_Pose pose[N_STEPS + 1][2];
@@ -210,7 +209,7 @@ static void frames_come_at_the_rate(void **state)
     st_Recording *r = NULL;
     record(f, in_folder(f, "run.h5", path), 20, NULL);
     check_ok(st_recording_open(path, &r, &err), err);
-    /* 20 a second over the time of the run, the first and the last beside them */
+    /* 20 per second over the time of the run, plus the first and the last */
     double last = st_system_time(f->system);
     int64_t n = st_recording_info(r)->n_frames;
     assert_true(n >= (int64_t)(20 * last) && n <= (int64_t)(20 * last) + 2);
@@ -351,7 +350,7 @@ static void cut_ones_are_refused(void **state)
     free(bytes);
 }
 
-/* A limit on the size of files is a disk that fills: the run hears of it, and the file has what was flushed. */
+/* A limit on the size of files acts like a full disk: the run gets an error, and the file has the flushed data. */
 static void full_disks_keep_what_was_flushed(void **state)
 {
     Fixture *f = *state;
@@ -397,7 +396,7 @@ static void full_disks_keep_what_was_flushed(void **state)
     st_recording_close(r);
 }
 
-/* ---- what is made of them ----------------------------------------------------------------------- */
+/* ---- files made from recordings ----------------------------------------------------------------- */
 
 static void the_pack_is_whole(void **state)
 {
@@ -540,7 +539,7 @@ static void messages_are_text(void **state)
     }
 }
 
-/* The process that records may look at what it has. */
+/* The recording process may read its own file. */
 static void a_running_one_is_read(void **state)
 {
     Fixture *f = *state;

@@ -1,6 +1,5 @@
-/* Recordings whose parts are not of the size or type that the layout has: refused in words, whatever part it is. The
- * reader's rooms are fixed; a file that holds more must not be written past their ends (the sanitizers look).
- */
+/* Recordings with parts of a size or type other than that of the layout: each is refused with a message. The
+ * reader's buffers are fixed; a file with more data must not be written past their ends (the sanitizers check). */
 #include "check.h"
 
 #include <hdf5.h>
@@ -280,7 +279,7 @@ static int flip_bytes(const Folder *f, int rounds)
         int changes = check_random_int(&random, 1, 8);
         for (int c = 0; c < changes; c++)
             copy[(size_t)check_random_int(&random, 0, (int)n - 1)] = (unsigned char)check_random_int(&random, 0, 255);
-        copy[11] = bytes[11]; /* "not closed": looked at for an eighth of a second, elsewhere */
+        copy[11] = bytes[11]; /* "not closed": retried for an eighth of a second, tested elsewhere */
         file = fopen(f->bad, "wb");
         assert_true(file != NULL && fwrite(copy, 1, n, file) == n && fclose(file) == 0);
         opened += opens(f->bad, f->folder);
@@ -288,8 +287,8 @@ static int flip_bytes(const Folder *f, int rounds)
     return opened;
 }
 
-/* Bytes anywhere in the file changed: opened or refused. In a process of its own, since HDF5 does not free everything
- * when the inside of a file is broken, and says so at the end.                                        */
+/* Bytes anywhere in the file are changed: it is opened or refused. In a separate process, because HDF5 does not free
+ * everything when a file is broken inside, and reports that at the end. */
 static void flipped_bytes_are_survived(void **state)
 {
     const int rounds = getenv("ST_TEST_FULL") != NULL ? 20000 : 150;

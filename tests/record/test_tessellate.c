@@ -1,4 +1,4 @@
-/* What viewers are given to draw: the surface of a hull, and where a bushing holds. */
+/* Data for viewers: the surface of a hull, and the point of a bushing. */
 #include "check.h"
 
 #include <jansson.h>
@@ -60,7 +60,7 @@ static st_Vec3 vector_in(const json_t *json)
                      json_number_value(json_array_get(json, 2))};
 }
 
-/* A bushing has one point: in a, which is moved, and in b, which stands elsewhere. */
+/* A bushing has one point: in a, which is moved, and in b, which is elsewhere. */
 static void a_bushing_holds_at_its_point(void **state)
 {
     (void)state;

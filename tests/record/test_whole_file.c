@@ -1,4 +1,4 @@
-/* Files that are there whole or not at all: what is left of one when writing is stopped, by whom ever. */
+/* Files that are complete or absent: what is left of one when writing is stopped by any cause. */
 #include "check.h"
 
 #include "record/whole_file.h"

@@ -53,7 +53,7 @@ static inline size_t mutate(const Mutator *mutator, char *text, size_t length, c
     return length;
 }
 
-/* Counts what was read and what was refused. */
+/* Counts accepted and refused texts. */
 static inline void fuzz(const Mutator *mutator, const char *text, size_t length, uint64_t seed, int *read, int *refused)
 {
     check_Random random = {seed};

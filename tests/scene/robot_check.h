@@ -1,4 +1,4 @@
-/* tests/scene/robot_check.h -- robots from a text in the test, and what is in them. */
+/* tests/scene/robot_check.h -- robots from a text in the test, and access to their parts. */
 #ifndef STI_ROBOT_CHECK_H
 #define STI_ROBOT_CHECK_H
 

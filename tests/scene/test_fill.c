@@ -1,5 +1,5 @@
-/* Fills: what is drawn follows its distribution, what is placed is inside and touches nothing, what cannot be is
- * refused with the numbers. */
+/* Fills: sizes follow their distribution, grains are inside and touch nothing, and impossible fills are refused with
+ * the numbers. */
 #include "scene_check.h"
 
 #include <stiction/grains.h>
@@ -226,7 +226,7 @@ static void test_dropped(void **state)
     free(ball);
 }
 
-/* A clump: about its centre of mass, of the size asked for, its mass as the cube of that. */
+/* A clump about its centre of mass, of the requested size; its mass is proportional to the cube of that. */
 static void test_clump(void **state)
 {
     (void)state;

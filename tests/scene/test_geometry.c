@@ -1,4 +1,4 @@
-/* Shapes in scene files: every kind of geometry read, OBJ and STL, and what is refused. */
+/* Shapes in scene files: every kind of geometry, OBJ and STL, and refused files. */
 #include "import/mesh_file.h"
 #include "scene_check.h"
 

@@ -1,6 +1,5 @@
-/* The scenes of examples/toys that stand or are held by friction alone: they stand with a little more of it than
- * theory asks for, and give way with a little less.
- */
+/* The scenes of examples/toys that stand or are held by friction alone: they stand with slightly more friction than
+ * theory requires, and give way with slightly less. */
 #include "step/scene_run.h"
 
 #define PI 3.14159265358979323846
@@ -50,8 +49,8 @@ static void open_own(Run *run)
 
 /* ---- the gripper ---- */
 
-/* How far the pen has come down in half a second between fingers that press with `force`. The table is taken away, and
- * the fingers stand at the pen already. */
+/* How far the pen slips in half a second between fingers that press with `force`. The table is removed, and the
+ * fingers touch the pen from the start. */
 static double slipped(double force)
 {
     char left[64], right[64];
@@ -243,7 +242,7 @@ static void the_chain_holds_like_a_rope(void **state)
     double mu = chain_friction(ring, peg, 10 * 0.03, 23 * 0.03);
     check_below(fabs(drawn_up(1.06 * mu)), 1e-6);
     assert_true(drawn_up(0.94 * mu) > 1e-3);
-    assert_true(mu > 1.06 * 0.2 && mu < 0.94 * 0.3); /* the scene slides, and 0.3 holds it, as it says */
+    assert_true(mu > 1.06 * 0.2 && mu < 0.94 * 0.3); /* the scene slides, and 0.3 holds it, as its description states */
 }
 
 /* ---- the hourglass ---- */
@@ -263,8 +262,9 @@ static int passed(const Run *run, int grains)
     return n;
 }
 
-/* Sand, unlike water, runs at one rate whatever stands above it (Beverloo's law has no height in it). Water's speed at
- * the neck goes like the root of the height: three quarters of it gone, it would run at half the rate. */
+/* Sand, unlike water, flows at one rate for any height above it (Beverloo's law does not contain the height). The
+ * speed of water at the neck is proportional to the root of the height: with three quarters of it gone, it would
+ * flow at half the rate. */
 static void the_hourglass_keeps_its_rate(void **state)
 {
     (void)state;

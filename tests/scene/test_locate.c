@@ -1,4 +1,4 @@
-/* Lines of parts and parts at positions, on texts whose lines can be counted by eye. */
+/* Lines of parts and parts at positions, in texts with lines that can be counted by eye. */
 #include "check.h"
 #include "scene/locate.h"
 

@@ -1,6 +1,6 @@
-/* The example mechanisms against known answers: closed forms, published values, and motions in coordinates
- * of their own, integrated here, with steps of order one (as the scenes say) and two. Errors are compared at h
- * and h/2; each tolerance is the error that was seen, rounded up. Joints hold to rounding (drift projection). */
+/* The example mechanisms against known answers: closed forms, published values, and motions in other coordinates,
+ * integrated here, with steps of order one (the scenes' setting) and two. Errors are compared at h and h/2; each
+ * tolerance is the error that was seen, rounded up. Joints hold to rounding (drift projection). */
 #include "math/vec3.h"
 #include "scene_check.h"
 
@@ -12,7 +12,7 @@ typedef struct Run {
     st_SystemDef def;
     double joint_error, energy_start, energy;
     int least_redundant, most_redundant;
-    bool may_come_apart; /* joints contradict each other then, and the step says that it is not solved */
+    bool may_come_apart; /* joints then contradict each other, and the step reports that it is not solved */
     int unsolved;
 } Run;
 
@@ -22,7 +22,7 @@ static const struct {
 } schemes[] = {{ST_INTEGRATOR_IMPLICIT, 1}, {ST_INTEGRATOR_SDIRK2, 2}, {ST_INTEGRATOR_BDF2, 2}};
 #define N_SCHEMES 3
 
-/* The sweep leaves out bdf2, and takes the squeezer in steps twice as long, unless all is wanted. */
+/* The sweep leaves out bdf2, and uses steps twice as long for the squeezer, unless ST_TEST_FULL is set. */
 static bool full(void)
 {
     return getenv("ST_TEST_FULL") != NULL;
@@ -346,7 +346,7 @@ static void stops_of_two_angles(void **state)
     check_close(swing, 0.6, 1e-9);                                       /* projected: never beyond, and it was there */
     check_close(twist[0], -0.5, 0.01), check_close(twist[1], 0.5, 0.01); /* both were met; 10 ms between looks */
     check_close(joint(&run, "shoulder").coordinate, 0.6, 1e-9);
-    /* weight over its lever, and what it still sways along the cone: below 1e-3 of it */
+    /* weight over its lever, and its remaining sway along the cone: below 1e-3 of it */
     check_close(joint(&run, "shoulder").limit, -2 * 9.81 * 0.3 * cos(0.6), 2e-3);
     close_run(&run);
 

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-/* Inside a <mujoco>, in radians unless `compiler` says otherwise. */
+/* Inside a <mujoco>, in radians unless `compiler` changes it. */
 static Robot model(const char *compiler, const char *inside, const char *const *sets)
 {
     char text[8192];
@@ -33,7 +33,7 @@ static void orientations_of_five_kinds(void **state)
         {NULL, FREE("axisangle='0 0 3 1.5707963267948966'")},
         {"angle='degree'", FREE("axisangle='0 0 3 90'")},
         {NULL, FREE("xyaxes='0 2 0 -1 0.3 0'")}, /* y made orthogonal */
-        {"", FREE("euler='0 0 90'")},            /* degrees are what is left out */
+        {"", FREE("euler='0 0 90'")},            /* degrees are the default */
     };
     for (size_t k = 0; k < sizeof forms / sizeof forms[0]; k++) {
         Robot robot = model(forms[k].compiler, forms[k].inside, NULL);
@@ -131,7 +131,7 @@ static void masses_of_geoms(void **state)
     }
 }
 
-/* Two boxes by hand: Steiner; an <inertial> goes before geoms unless the compiler says otherwise. */
+/* Two boxes by hand: Steiner's rule; an <inertial> has priority over geoms unless the compiler setting differs. */
 static void masses_add(void **state)
 {
     (void)state;
@@ -179,13 +179,13 @@ static void chains_of_joints(void **state)
     st_Vec3 centre = add(vec3(0.1, 0.2, 0.3), scale(0.2 / sqrt(2), vec3(1, 1, 0))), at = vec3(0, 0, 0.1);
     centre = add(rotate(x, sub(rotate(y, centre), at)), add(at, vec3(0, 0, 1)));
     check_vector(body(&robot, "b").pose.p, centre, ROUNDING);
-    check_vector(body(&robot, "b.1").pose.p, centre, ROUNDING); /* its share stands where it stands */
+    check_vector(body(&robot, "b.1").pose.p, centre, ROUNDING); /* its share is at the same position */
     st_Quat q = quat_product(x, y), p = body(&robot, "b").pose.q;
     check_close(fabs(q.w * p.w + q.x * p.x + q.y * p.y + q.z * p.z), 1, ROUNDING);
     st_scene_destroy(robot.scene);
 }
 
-/* Where a body hung by `joints` at its corner has swung to after half a second. */
+/* The position of a body hung by `joints` at its corner after half a second. */
 static st_Vec3 swung(const char *joints)
 {
     char inside[800];
@@ -207,7 +207,7 @@ static st_Vec3 swung(const char *joints)
     return pose.p;
 }
 
-/* Three hinges through one point are a ball, up to the 1e-5 of the mass that stands between them. */
+/* Three hinges through one point are a ball joint, up to the 1e-5 of the mass that is between them. */
 static void three_hinges_are_a_ball(void **state)
 {
     (void)state;
@@ -278,7 +278,7 @@ static void one_joint_of_several(void **state)
     }
 }
 
-/* Degrees, ref and springref; a range limits where autolimits or `limited` says so. */
+/* Degrees, ref and springref; a range is a limit if autolimits or `limited` is set. */
 static void ranges_and_references(void **state)
 {
     (void)state;
@@ -408,8 +408,8 @@ static void filters(void **state)
         }
 }
 
-/* What two geoms are to each other, by MuJoCo's rule: the larger condim and the larger of each friction, unless one has
- * the higher priority; then its own. */
+/* The contact of two geoms by MuJoCo's rule: the larger condim and the larger of each friction, unless one has the
+ * higher priority; then its own. */
 typedef struct Rubber {
     double mu[3];
     int condim, priority;
@@ -488,7 +488,7 @@ static void filters_of_two_robots(void **state)
     (void)state;
     char folder[] = "/tmp/stiction-mjcf-XXXXXX", text[2000], path[2][64];
     assert_non_null(mkdtemp(folder));
-    static const int bits[2][2] = {{2, 4}, {4, 8}}; /* they touch: 4 of the second is wanted by the first */
+    static const int bits[2][2] = {{2, 4}, {4, 8}}; /* they touch: the first accepts bit 4 of the second */
     for (int k = 0; k < 2; k++) {
         snprintf(path[k], sizeof path[k], "%s/%d.xml", folder, k);
         FILE *file = fopen(path[k], "w");
@@ -525,8 +525,8 @@ static void classes_must_be_there(void **state)
                               &def, NULL));
 }
 
-/* What resists a free joint: dampers and springs are a bushing to the ground, an armature is mass without weight; what
- * does not matter is passed over. A <freejoint> has no class. */
+/* Resistance of a free joint: dampers and springs are a bushing to the ground, an armature is mass without weight;
+ * other attributes are ignored. A <freejoint> has no class. */
 static void free_joints(void **state)
 {
     (void)state;
@@ -543,7 +543,7 @@ static void free_joints(void **state)
     robot = model(NULL, WORLD(BODY("b", "", "<joint type='free' armature='3' pos='0 0 0' limited='false'/>" INERTIAL)),
                   NULL);
     check_close(body(&robot, "b").mass, 1 + 3, 0);
-    check_close(body(&robot, "b").gravity, 1 / 4.0, 0); /* its weight is what it was */
+    check_close(body(&robot, "b").gravity, 1 / 4.0, 0); /* its weight is unchanged */
     check_close(body(&robot, "b").inertia.m[4], 1 + 3, 0);
     st_scene_destroy(robot.scene);
 
@@ -612,7 +612,7 @@ static void two_formats_one_motion(void **state)
     assert_true(fabs(end[0].x) > 0.05);
 }
 
-/* The hopper lands and stands on its foot, its joints near where they were: as far as kp lets the weight go. */
+/* The hopper lands and stands on its foot, with its joints near their start: the deviation is the weight over kp. */
 static void the_hopper_stands(void **state)
 {
     (void)state;

@@ -119,8 +119,8 @@ static void tendons(void **state)
     st_scene_destroy(robot.scene);
 }
 
-/* A class says of an array what it writes: "0.02" after "0.05 0.1" is 0.02 and 0.1. All actuators of a class have one
- * set of gains, which <position> writes as <general> would; <motor> goes back to a gain of 1. */
+/* A class overrides only the numbers that it gives: "0.02" after "0.05 0.1" is 0.02 and 0.1. All actuators of a
+ * class have one set of gains, which <position> writes as <general> would; <motor> goes back to a gain of 1. */
 static void classes(void **state)
 {
     (void)state;
@@ -146,8 +146,8 @@ static void classes(void **state)
     st_scene_destroy(robot.scene);
 }
 
-/* The sum of two angles, 0.3 and -0.2 as drawn by ref, is held at -0.1; a rope of 2 m at its length. A range
- * whose bounds are equal limits nothing unless the file says that it does. */
+/* The sum of two angles, 0.3 and -0.2 as drawn by ref, is held at -0.1; a rope of 2 m at its length. A range with
+ * equal bounds is no limit unless its flag is set. */
 static void held_tendons_and_ranges(void **state)
 {
     (void)state;
@@ -222,9 +222,9 @@ static double sensed(const Robot *robot, const st_System *system, const char *na
     return NAN;
 }
 
-/* A crate of 3 kg at rest with a pole of 1 kg on it, welded on, and an arm of 2 kg whose hinge is drawn at 0.3 and held
- * there by a stiff servo: weights, distances and angles can be told. The site of the IMU is turned by a quarter about
- * y: its x axis points down. */
+/* A crate of 3 kg at rest with a pole of 1 kg on it, welded on, and an arm of 2 kg whose hinge is drawn at 0.3 and
+ * held there by a stiff servo: weights, distances and angles are known. The site of the IMU is turned by a quarter
+ * about y: its x axis points down. */
 static void sensors_at_rest(void **state)
 {
     (void)state;
@@ -275,7 +275,7 @@ static void sensors_at_rest(void **state)
 }
 
 /* A free body, a hinge with a body 1 m out and a ball joint, each at places and speeds of a keyframe: forward
- * kinematics by hand. The motor's control of 0.7 is what the servo wants, from where the hinge is drawn, 0.2. */
+ * kinematics by hand. The motor's control of 0.7 is the target of the servo; the hinge is drawn at 0.2. */
 #define QUARTER "0.70710678118654752"
 static void keyframes(void **state)
 {
@@ -349,9 +349,9 @@ static void keyframes(void **state)
                   2, "qpos has more than 1 numbers", "must have 1");
 }
 
-/* Activations. A force of 6 N that is approached with tau = 0.1 s gives 2 kg the speed 3 (t - tau (1 - exp(-t/tau)));
- * one that grows by 5 N/s gives them 5 t^2/4, until it is at its largest. A controller's value is moved inside
- * ctrlrange. A saved state has them, a keyframe sets them, and they go on where the time is set back. */
+/* Activations. A force of 6 N that is approached with tau = 0.1 s gives 2 kg the speed 3 (t - tau (1 -
+ * exp(-t/tau))); one that grows by 5 N/s gives them 5 t^2/4, until it is at its largest. A controller's value is
+ * moved inside ctrlrange. A saved state has them, a keyframe sets them, and they continue when the time is set back. */
 static double speed_of(const Robot *robot, const st_System *system, const char *name)
 {
     st_Vec3 v, w;
@@ -392,7 +392,7 @@ static void activations(void **state)
     check_close(set[1], 5, 0); /* a rate, which has no range */
     check_close(set[2], 1, 1e-15);
     for (int k = 0; k < 3000; k++) {
-        if (k == 1000) { /* in the middle: into another system, and once more what is set already */
+        if (k == 1000) { /* in the middle: into another system, and again with the present values */
             const size_t size = st_system_save(system, NULL, 0);
             unsigned char *saved = malloc(size);
             assert_int_equal(st_system_save(system, saved, size), size);
@@ -726,7 +726,7 @@ static void written_and_read_again(void **state)
     }
 }
 
-/* What is refused says so by name. */
+/* Refusals name the feature. */
 static void refused_by_name(void **state)
 {
     (void)state;

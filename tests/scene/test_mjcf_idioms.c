@@ -58,7 +58,7 @@ static void text_that_is_not_strict(void **state)
         check_close(joint(&robot, "j").point.z, 1, ROUNDING);
         st_scene_destroy(robot.scene);
     }
-    /* what is no comment is not let through, and lines are those of the file */
+    /* text that is no comment is not skipped, and line numbers are those of the file */
     check_refused("<mujoco>\n<!-- a\n-- b\n-->\n<worldbody><body foo='1'/></worldbody></mujoco>", 5, "foo");
     check_refused("<mujoco>\n<!-- open\n" WORLD "</mujoco>", 2, "not XML");
     check_refused("<mujoco>" WORLD "\n<?xml version='1.0'?></mujoco>", 2, "not XML");
@@ -200,7 +200,7 @@ static void bombs(void **state)
 /* ---- numbers ---- */
 
 /* Springs and dampers are polynomials of which the first number counts; ten copies are numbered 00 to 09; a pulley
- * divides by 1 and a joint counts once where nothing is said. An actuator of gear 0 does nothing. */
+ * divides by 1 and a joint counts once by default. An actuator of gear 0 has no effect. */
 static void numbers_left_out(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static void numbers_left_out(void **state)
 
 /* ---- masses ---- */
 
-/* In a medium bodies are not joined; one that moves and has no mass still has that of what is welded to it. */
+/* In a medium bodies are not merged; a moving body without mass still gets that of the links welded to it. */
 static void moving_body_without_mass(void **state)
 {
     (void)state;
@@ -262,7 +262,7 @@ static void hover(void **state)
     st_scene_destroy(robot.scene);
 }
 
-/* What is welded to a mocap body begins where the keyframe has both. */
+/* A body welded to a mocap body starts at the keyframe's pose of both. */
 static void mocap_in_keyframes(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Robots from MJCF: ellipsoids in a medium, slider-cranks, tendons inside shapes, options and limits of what is read,
- * each against what can be computed by hand. */
+/* Robots from MJCF: ellipsoids in a medium, slider-cranks, tendons inside shapes, options and limits of the reader,
+ * each compared with a calculation by hand. */
 #include "robot_check.h"
 #include "scene/reader.h"
 
@@ -52,8 +52,8 @@ static void ellipsoids_brake(void **state)
     st_scene_destroy(robot.scene);
 }
 
-/* The added mass of a sphere is half of what it displaces, whatever its axes: p = m v turns with nothing, so that p x w
- * is the Magnus force with -1/2. With magnus_lift 1/2 both cancel, and a ball that spins flies straight. */
+/* The added mass of a sphere is half of the displaced mass: p = m v, so that p x w is the Magnus force with -1/2.
+ * With magnus_lift 1/2 both cancel, and a ball that spins flies straight. */
 static void added_mass_of_a_sphere(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void more_kinds_than_groups(void **state)
 {
     (void)state;
     char text[16000] = "<mujoco><option gravity='0 0 0'/><worldbody>";
-    for (int k = 0; k < 60; k++) /* ball 1 stands between 0 and 3 */
+    for (int k = 0; k < 60; k++) /* ball 1 is between 0 and 3 */
         sti_append(text, sizeof text,
                    "<body name='b%d' pos='%g %g 0'><freejoint/><geom name='g%d' size='0.1' mass='1' contype='0' "
                    "conaffinity='0'/></body>",
@@ -187,7 +187,7 @@ static void more_kinds_than_groups(void **state)
     st_system_set_velocity(system, st_scene_find_body(robot.scene, "b0"), &fast, &none, NULL);
     for (int k = 0; k < 600; k++)
         assert_int_equal(st_system_step(system, 0.002, NULL, NULL), ST_OK);
-    check_close(velocity(&robot, system, "b0").x, 1, 1e-6); /* they go on together */
+    check_close(velocity(&robot, system, "b0").x, 1, 1e-6); /* they continue together */
     check_close(velocity(&robot, system, "b3").x, 1, 1e-6);
     check_close(velocity(&robot, system, "b1").x, 0, 0);
     st_system_destroy(system);
@@ -219,8 +219,8 @@ static void couplings_and_sensors(void **state)
     st_scene_destroy(robot.scene);
 }
 
-/* Two slides of 1 kg, one of which follows the other and has the servo: both go where it wants, which is 0.2, with
- * half the stiffness for each. */
+/* Two slides of 1 kg; one of them follows the other and has the servo: both go to its target, 0.2, with half the
+ * stiffness for each. */
 static void driven_followers(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void driven_followers(void **state)
     st_scene_destroy(robot.scene);
 }
 
-/* A speed servo without limits of force, whose control a keyframe sets to 2: m dv/dt = gear kv (u - gear v). */
+/* A speed servo without force limits; a keyframe sets its control to 2: m dv/dt = gear kv (u - gear v). */
 static void speed_servos(void **state)
 {
     (void)state;

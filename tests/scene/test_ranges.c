@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Every type of shape, joint, motor, spring and force, as it may stand in one scene that runs. */
+/* Every type of shape, joint, motor, spring and force, in one scene that runs. */
 static const char machine[] =
     "{ \"simulation\": { \"h\": 0.001, \"end\": 1, \"gravity\": [0, 0, -9.81], \"tolerance\": 1e-6, \"margin\": 0.01,"
     "    \"slop\": 1e-6, \"correction_speed\": 1, \"active_gap\": 1e-8, \"sleep_speed\": 1e-4, \"sleep_time\": 0.5,"
@@ -84,11 +84,11 @@ static const char machine[] =
 typedef struct Sweep {
     json_t *root;
     double value;
-    const char *key; /* under which the number stands */
+    const char *key; /* the key of the number */
     int taken, refused, bad;
 } Sweep;
 
-/* What runs must stay finite. A step may fail, by its own word for numbers that no longer are. */
+/* A run must stay finite. A step may fail with the status for numbers that are not finite. */
 static bool runs(const st_Scene *scene, const st_SystemDef *def, st_Error *err)
 {
     st_System *system = NULL;

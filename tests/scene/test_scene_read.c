@@ -1,4 +1,4 @@
-/* Scene files: what every key becomes, and what is said of bad ones. */
+/* Scene files: the effect of every key, and the messages for bad ones. */
 #include "scene_check.h"
 
 #include <sys/stat.h>
@@ -35,7 +35,7 @@ static void test_settings(void **state)
     (void)state;
     st_SystemDef def;
     st_Scene *scene = scene_of(every_key, &def, NULL);
-    assert_string_equal(def.preset, "anitescu-potra-2002"); /* applied first, though it stands second */
+    assert_string_equal(def.preset, "anitescu-potra-2002"); /* applied first, although it comes second */
     assert_int_equal(def.integrator, ST_INTEGRATOR_EULER);
     assert_int_equal(def.contact, ST_CONTACT_RIGID);
     assert_int_equal(def.law, ST_LAW_CONE);
@@ -80,7 +80,7 @@ static void test_settings(void **state)
     assert_string_equal(def.solver, "nsgs"); /* lives as long as the library, not the file */
 }
 
-/* The scene above must not fall behind the table of settings. */
+/* The scene above must have every setting of the table. */
 static void test_every_setting_is_tried(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void test_shapes(void **state)
     st_scene_shape(scene, (st_ShapeId){7}, &s, &body);
     assert_int_equal(body.index1, 4);
     st_ShapeDef plain = st_sphere_def(1);
-    check_close(s.mu, plain.mu, EXACT); /* what was left out is the def's */
+    check_close(s.mu, plain.mu, EXACT); /* values that were left out are those of the def */
     check_close(s.density, plain.density, EXACT);
     st_scene_destroy(scene);
 }
@@ -366,7 +366,7 @@ static void test_every_lock_word(void **state)
     (void)state;
     static const struct {
         const char *word;
-        uint32_t free; /* what is left to move: the definition of "planar" */
+        uint32_t free; /* the directions left to move: the definition of "planar" */
     } words[] = {
         {"x", 62},
         {"y", 61},
@@ -444,7 +444,7 @@ static void test_harmless_things(void **state)
     assert_null(none);
 }
 
-/* ---- what is said of bad ones ---- */
+/* ---- messages for bad ones ---- */
 
 #define BODIES "\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": 1}]"
 
@@ -637,11 +637,10 @@ static void test_names_and_references(void **state)
                   ", \"joints\": [\n{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"a\", \"point\": [0, 0, 0], "
                   "\"axis\": [0, 0, 1],\n\"lower\": 1, \"upper\": 0}]}",
                   3, "joint \"j\": lower is 1 and upper 0 (angle), lower must be below upper");
-    check_refused(
-        "{" BODIES /* of two keys in a message the line is that of the one it names first, wherever it stands */
-        ", \"joints\": [\n{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"a\", \"point\": [0, 0, 0], "
-        "\"axis\": [0, 0, 1],\n\"upper\": 0,\n\"lower\": 1}]}",
-        4, "lower is 1 and upper 0");
+    check_refused("{" BODIES /* of two keys in a message the line is that of the key that it names first */
+                  ", \"joints\": [\n{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"a\", \"point\": [0, 0, 0], "
+                  "\"axis\": [0, 0, 1],\n\"upper\": 0,\n\"lower\": 1}]}",
+                  4, "lower is 1 and upper 0");
     check_refused("{" BODIES ", \"joints\": [{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"a\", "
                   "\"point\": [0, 0, 0], \"axis\": [0, 0, 1]},\n{\"type\": \"gear\", \"joint_a\": \"j\", "
                   "\"joint_b\": \"j\", \"ratio\": 2}]}",
@@ -690,7 +689,7 @@ static void test_long_names_and_labels(void **state)
     assert_non_null(strstr(err.message, "255"));
 }
 
-/* A motor's profile and what it is made of go together, as those of a force do. */
+/* A motor's profile and its parameters belong together, as those of a force do. */
 static void profiles_of_motors(void **state)
 {
     (void)state;
@@ -739,7 +738,7 @@ static void statuses_without_a_message(void **state)
     assert_int_equal(st_scene_parse(text, strlen(text), "x", NULL, 0, &scene, &def, NULL), ST_ERR_FORMAT);
 }
 
-/* What is not UTF-8 could be written to no recording, and no model of the page. */
+/* A name that is not UTF-8 could not be written to a recording or to the model of the page. */
 static void names_are_text(void **state)
 {
     (void)state;

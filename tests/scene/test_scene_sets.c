@@ -1,4 +1,4 @@
-/* Overrides of the command line: what they reach, and what is said when they reach nothing. */
+/* Overrides of the command line: what they reach, and the messages if they reach nothing. */
 #include "scene_check.h"
 
 static const char scene_text[] =
@@ -61,7 +61,7 @@ static void check_set_(st_Status status, const char *set, const char *const *par
 }
 #define check_set(status, set, ...) check_set_((status), (set), WORDS(__VA_ARGS__), __LINE__)
 
-/* An override is to blame for what it gave: `point` not for `point_b`. */
+/* An override is named only for the values that it set: `point` not for `point_b`. */
 static void test_others_are_not_blamed(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void test_bad_values_name_the_override(void **state)
     check_set(ST_ERR_FORMAT, "bodies/1/position=[1, 2", "position is \"[1, 2\"");
     check_set(ST_ERR_FORMAT, "bodies/1/position/1=up", "position[1] is \"up\"");
     check_set(ST_ERR_FORMAT, "bodies/1/position=[1, true, 3]", "position[1] is true");
-    check_set(ST_ERR_FORMAT, "bodies/left/inertia=[1, 1, 3]", "triangle");       /* said by the core */
+    check_set(ST_ERR_FORMAT, "bodies/left/inertia=[1, 1, 3]", "triangle");       /* reported by the core */
     check_set(ST_ERR_FORMAT, "springs/damper/damping=0", "both 0");              /* names stiffness before it */
     check_set(ST_ERR_FORMAT, "springs/damper/b=lfet", "did you mean \"left\"?"); /* refers to nothing */
     check_set(ST_ERR_FORMAT, "bodies/1/name=left", "twice", "line 3");
@@ -92,7 +92,7 @@ static void test_bad_values_name_the_override(void **state)
     check_set(ST_ERR_FORMAT, "nonsense=1", "no key \"nonsense\"");
 }
 
-/* What stands in the file keeps its line, overrides or not. */
+/* Values in the file keep their line, with or without overrides. */
 static void test_other_values_keep_their_line(void **state)
 {
     (void)state;
@@ -133,7 +133,7 @@ static void test_stars_reach_all_that_match(void **state)
     check_close(body_after(1, WORDS("bodies/le*t/mass=7")).mass, 7, 0);
     check_close(body_after(2, WORDS("bodies/le*t/mass=7")).mass, 3, 0);
     check_close(body_after(1, WORDS("bodies/*ft/mass=7")).mass, 7, 0);
-    /* what lacks a part is passed over: only one body has a position */
+    /* members that lack a part are skipped: only one body has a position */
     st_SystemDef def;
     st_ShapeDef shape;
     st_Scene *scene = scene_of(scene_text, &def, WORDS("gr*/*/friction=0.1", "bodies/*/position/*=1"));
@@ -142,7 +142,7 @@ static void test_stars_reach_all_that_match(void **state)
     st_scene_destroy(scene);
 }
 
-/* A value that is wrong everywhere is told once, of the first place. */
+/* A value that is wrong everywhere is reported once, for the first place. */
 static void test_stars_are_blamed(void **state)
 {
     (void)state;

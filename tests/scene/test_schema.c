@@ -1,4 +1,4 @@
-/* The schema against the reader, and both documents against what the library generates.
+/* Compares the schema with the reader, and both documents with those that the library generates.
  *
  * ST_UPDATE_DOCS=1 build/tests/test_schema, from the root of the tree, writes docs/scene.schema.json and the
  * generated part of docs/scene.md anew.
@@ -126,11 +126,11 @@ static json_t *load_schema(void)
     return schema;
 }
 
-/* Reader and schema on one tree: the schema may be laxer only where what the reader says is in `beyond`. */
+/* Reader and schema on one tree: the schema may accept more only if the reader's message is in `beyond`. */
 static void compare(const json_t *schema, json_t *tree, const char *what)
 {
     static const char *const beyond[] = {
-        "no body of that name", /* what no schema of this kind can say: references, */
+        "no body of that name", /* what a schema of this kind cannot express: references, */
         "no joint of that name",
         "no material of that name",
         "must couple two joints",
@@ -268,7 +268,7 @@ static void test_examples_fit_the_schema(void **state)
         json_t *tree = json_load_file(example_scenes[i], 0, NULL);
         assert_non_null(tree);
         if (!valid(schema, schema, tree)) fail_msg("%s does not fit the schema", example_scenes[i]);
-        /* named as its file, and says what to look for */
+        /* named like its file, with a "look for" in its description */
         const char *slash = strrchr(example_scenes[i], '/') + 1,
                    *name = json_string_value(json_object_get(tree, "name"));
         assert_non_null(name);

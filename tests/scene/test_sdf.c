@@ -84,7 +84,7 @@ static void attached_and_copied(void **state)
     check_close(joint(&robot, "left_curl").motor.stiffness, 2, 0);
     check_vector(body(&robot, "ball1").pose.p, vec3(0, 0.5, 0.1), 1e-15);
     check_vector(body(&robot, "ball3").pose.p, vec3(0, -0.5, 0.1), 1e-15);
-    /* springdamper 0.1 1 of the palm, all of whose weight it lifts: k = m/T^2 */
+    /* springdamper 0.1 1 of the palm, which lifts its whole weight: k = m/T^2 */
     const char *const parts[] = {"palm", "left_finger", "left_tip", "right_finger", "right_tip"};
     double mass = 0;
     for (int k = 0; k < 5; k++)
@@ -109,8 +109,8 @@ static void everyday_urdf(void **state)
     st_scene_destroy(robot.scene);
 }
 
-/* Models that come with Gazebo and are not here: a plane 1 m below, a light; a folder whose model.config says which
- * file it has; screws, 1 cm a turn in either way to say it; a polyline. */
+/* Models that come with Gazebo and are not here: a plane 1 m below, a light; a folder with its file named in
+ * model.config; screws of 1 cm per turn in both notations; a polyline. */
 static void gazebo_worlds(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void gazebo_worlds(void **state)
     check_refused(MOMENTS("0.3"), 2, "principal moments 0.3, 0.1, 0.1", "triangle inequality");
 }
 
-/* Models stand relative to frames of the world and to links of the model around them; joints of the world connect
+/* Models are placed relative to frames of the world and to links of the outer model; joints of the world connect
  * models; a model, a frame and the world may be the end of a joint; bounds may be inf. */
 static void sdf_frames(void **state)
 {
@@ -192,7 +192,7 @@ static void sdf_frames(void **state)
         2, "one must be a link");
 }
 
-/* theta_2 = -ratio theta_1: by a gearbox, whose second joint counts the other way, and by a mimic. */
+/* theta_2 = -ratio theta_1: by a gearbox with a second joint of opposite sign, and by a mimic. */
 static void sdf_gears(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* The toys of examples/toys that move: each does what it is known for, by a number from theory. The scenes are run as
- * they are, or with a few of their numbers changed where theory has a sharper thing to say of the change.
- */
+/* The toys of examples/toys that move: each is compared with a number from theory. The scenes are run unchanged, or
+ * with a few numbers changed if theory is more precise about the change. */
 #include "step/scene_run.h"
 
 #include "math/quat.h"
@@ -360,7 +359,7 @@ static void the_walker_walks(void **state)
         st_JointReport a, b;
         assert_int_equal(st_system_joint(run.sys, inner, ST_FRAME_WORLD, &a), ST_OK);
         assert_int_equal(st_system_joint(run.sys, outer, ST_FRAME_WORLD, &b), ST_OK);
-        /* legs pass each other; coordinates are 0 at the start, where they stand apart by 2 * 0.3247 */
+        /* legs pass each other; coordinates are 0 at the start, where they are apart by 2 * 0.3247 */
         double apart = a.coordinate - b.coordinate + 2 * 0.3246890363;
         if (before * apart < 0 && steps < 20) {
             at[steps] = st_system_time(run.sys);

@@ -237,7 +237,7 @@ static void every_joint_type(void **state)
     st_JointDef slide = joint(&robot, "slide");
     assert_int_equal(slide.type, ST_JOINT_PRISMATIC);
     check_close(slide.upper, 0.4, 0);
-    assert_true(slide.motor.max_force == INFINITY); /* an effort of 0 says nothing */
+    assert_true(slide.motor.max_force == INFINITY); /* an effort of 0 counts as not given */
     assert_int_equal(joint(&robot, "table").type, ST_JOINT_PLANAR);
     assert_int_equal(st_scene_find_joint(robot.scene, "float").index1, 0);
     check_vector(body(&robot, "e").pose.p, vec3(0, 0, 5), 0);
@@ -286,7 +286,7 @@ static void a_root_stands_or_is_free(void **state)
         snprintf(text, sizeof text, "<robot name='r'>%s</robot>", cases[k].links);
         const char *set = cases[k].set;
         Robot robot = robot_of(text, set != NULL ? WORDS(set) : NULL);
-        /* a root that stands and has no shapes is the ground itself */
+        /* a fixed root without shapes is the ground itself */
         bool fixed = st_scene_find_body(robot.scene, "base").index1 == 0;
         assert_int_equal(fixed, cases[k].fixed);
         assert_int_equal(joint(&robot, "j").a.index1 == 0, cases[k].fixed);
@@ -353,7 +353,7 @@ static void neighbours_do_not_touch(void **state)
 
 /* ---- whole robots ---- */
 
-/* Six axes at random places and directions: where each link stands against the product of the transforms. */
+/* Six axes at random positions and directions: the pose of each link compared with the product of the transforms. */
 static void forward_kinematics_of_six_axes(void **state)
 {
     (void)state;
@@ -576,8 +576,8 @@ static void two_dogs_stand(void **state)
     st_scene_destroy(scene);
 }
 
-/* What Bullet and Drake write: spherical joints, planes, limits of inf, masses without inertia; and a joint that mimics
- * one that cannot move is where its offset puts it. */
+/* Common features of Bullet and Drake: spherical joints, planes, limits of inf, masses without inertia; and a joint
+ * that mimics one that cannot move is at its offset. */
 static void everyday_files(void **state)
 {
     (void)state;
@@ -608,8 +608,8 @@ static void everyday_files(void **state)
     st_scene_destroy(robot.scene);
 }
 
-/* A plate without thickness, a disc without length, a rod whose izz is 0, a mass whose inertia is left out, and a mesh
- * that is not there, which the robot does without. */
+/* A plate without thickness, a disc without length, a rod with izz = 0, a mass without inertia, and a missing mesh,
+ * which the robot ignores. */
 /* Drake's files hang their first joint on a world that no link is named after. */
 static void a_world_without_a_link(void **state)
 {

@@ -98,7 +98,7 @@ static inline void bodies_touch(Bodies *b, int from, int to, const double p[3], 
     if (law.dim == 4 || law.dim == 6) bodies_row(b, from, to, p, axes[0], 1); /* spinning */
 }
 
-/* Box `to` stands on box `from` (or the ground): a contact under each corner of where they overlap. */
+/* Box `to` is on box `from` (or the ground): a contact under each corner of their overlap. */
 static inline void bodies_stand(Bodies *b, int from, int to, st_ContactLaw law)
 {
     const double *x = b->x + 3 * to;

@@ -145,7 +145,7 @@ static inline Quad made_abs(Quad x)
     return x < 0 ? -x : x;
 }
 
-/* Solve a x = b by elimination with partial pivoting, n_sides right-hand sides stored behind a. */
+/* Solves a x = b by elimination with partial pivoting; the n_sides right-hand sides are stored after a. */
 static inline void made_eliminate(Quad *a, int n, int n_sides)
 {
     const int w = n + n_sides;

@@ -1,9 +1,9 @@
 /* Seeded random friction problems of rigid bodies, and a judge of their solutions that shares nothing with
  * the library: dense, in long double, straight from the formulas of docs/methods.md 12.
  *
- * Bodies have 6 velocities (3 in the plane) and masses log-uniform over a range; contacts stand between
- * two bodies or a body and the ground, some of them twice; ball joints likewise; soft rows; all at the
- * velocity level: w_n >= 0, g = 0, so that a solution exists (Anitescu & Potra 2002, Theorem 2.1).
+ * Bodies have 6 velocities (3 in the plane) and masses log-uniform over a range; contacts are between two bodies or
+ * a body and the ground, some of them twice; ball joints likewise; soft rows; all at the velocity level: w_n >= 0, g
+ * = 0, so that a solution exists (Anitescu & Potra 2002, Theorem 2.1).
  */
 #ifndef STI_RANDOM_PROBLEM_H
 #define STI_RANDOM_PROBLEM_H
@@ -442,7 +442,7 @@ static inline void dense_make(Dense *dense, const Case *c)
         for (int k = 0; k < n_v; k++)
             dense->b_terms[i] += fabsl((real)c->H[i * n_v + k] * V[n_r * n_v + k]);
     }
-    for (int i = 0; i < n_r; i++) { /* a row that joints hold altogether: what is left is rounding */
+    for (int i = 0; i < n_r; i++) { /* a row that joints hold completely: the rest is rounding */
         if (dense->W[i * n_r + i] > 1e-16L * unjointed[i]) continue;
         for (int j = 0; j < n_r; j++)
             dense->W[i * n_r + j] = dense->W[j * n_r + i] = 0;

@@ -1,5 +1,5 @@
-/* Newton's step by the bodies' velocities (by_bodies.h) solves newton's own equation, with W as the reduction has it;
- * and what newton finds with it is what it finds by W. */
+/* Newton's step in the bodies' velocities (by_bodies.h) solves the same equation as with the W of the reduction; and
+ * newton finds the same solution with both. */
 #include "bodies.h"
 #include "check.h"
 #include "reduce/reduce.h"
@@ -65,8 +65,7 @@ static void test_solves_the_equation(void **state)
     free(A), free(B), free(F), free(soft), free(d), free(W_d), free(u), free(v);
 }
 
-/* A problem that calls itself nonsymmetric does not stand as a graph, and is solved by W. Where everything sticks there
- * is one answer for the velocities.                                                                   */
+/* A problem marked as nonsymmetric has no graph, and is solved by W. If everything sticks the velocities are unique. */
 static void test_same_wall_either_way(void **state)
 {
     (void)state;

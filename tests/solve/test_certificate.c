@@ -1,4 +1,5 @@
-/* What is reported as solved is solved in exact arithmetic, and what has no solution is not reported as solved.
+/* A problem reported as solved is solved in exact arithmetic, and a problem without a solution is not reported as
+ * solved.
  *
  * The error of every answer is recomputed with rational numbers (rational.h), on every kind of problem: local and
  * global, with equality rows, in the plane and in space, rolling and spinning, coefficients to 5, masses that differ by
@@ -190,13 +191,13 @@ static void check_judge(const st_FrictionProblem *p, st_Friction *friction, cons
     st_Error err = {0};
     check_ok(st_friction_error(friction, r, NULL, NULL, &judged, &err), err);
     const RationalError exact = rational_error(p, r);
-    if (!exact.known || isinf(judged.certified)) return; /* nothing is said of what is out of range */
+    if (!exact.known || isinf(judged.certified)) return; /* no claim is made for values out of range */
     check_below(fabs(judged.error - exact.error), judged.rounding + 1e-320);
     check_below(fabs(judged.error_rho - exact.error_rho), judged.rounding + 1e-320);
     assert_true(judged.certified >= exact.error && judged.certified >= exact.error_rho);
 }
 
-/* Every solver that takes the problem: what it calls solved is solved. */
+/* Every solver that supports the problem: if it reports it as solved, it is. */
 static int solve_all(const st_FrictionProblem *p, double tolerance)
 {
     st_Friction *friction = NULL;
@@ -510,7 +511,7 @@ static void make_joined(Made *m, int dim, const double M[9], const double *H, co
     m->problem.G = put_matrix(m, 2, 3, 2, G);
 }
 
-/* Two joints that ask for velocities which differ by 1, 1e-3 and 1e-6 along the same direction. */
+/* Two joints that prescribe velocities which differ by 1, 1e-3 and 1e-6 along the same direction. */
 static void test_joints_that_contradict(void **state)
 {
     (void)state;
@@ -651,7 +652,8 @@ static void test_columns_of_unequal_masses(void **state)
     assert_true(claims >= 20);
 }
 
-/* Two joints that ask for different velocities of the same coordinate: nothing is solved, whatever the contact does. */
+/* Two joints that prescribe different velocities of the same coordinate: there is no solution, whatever the contact
+ * does. */
 static void test_contradictory_joints(void **state)
 {
     (void)state;
@@ -685,7 +687,7 @@ static void test_contradictory_joints(void **state)
 
 /* ------------------------------------------------------------------ large coefficients */
 
-/* What stops the solver is what is reported: with mu from 0.1 to 100 `auto` ends within the tolerance it was given. */
+/* The reported residual is the one that stops the solver: with mu from 0.1 to 100 `auto` ends within its tolerance. */
 static void test_one_measure_for_every_mu(void **state)
 {
     (void)state;

@@ -1,16 +1,16 @@
-/* The solver of robots (solve/dense_newton.h) against solutions that were there first: a tree's mass matrix, contacts
- * on its links, servos within and at their bounds, joint rows that close loops. r, u and v are drawn so that they
- * satisfy the laws, and f, g and w follow from them. The answers are judged by st_problem_residual, which knows nothing
- * of servos folded into masses: on the problem as it is, and on the one where servos between their bounds are soft
- * joint rows, whose residual is the one that the solver reports.
+/* The solver of robots (solve/dense_newton.h) against solutions that were there first: a tree's mass matrix,
+ * contacts on its links, servos within and at their bounds, joint rows that close loops. r, u and v are drawn so
+ * that they satisfy the laws, and f, g and w follow from them. The solutions are evaluated by st_problem_residual,
+ * which does not use servos folded into masses: on the original problem, and on the one with servos between their
+ * bounds as soft joint rows, which gives the residual that the solver reports.
  */
 #include "made_problem.h"
 #include "solve/dense_newton.h"
 
 enum { N_V = 18, N_TOUCH = 4, N_SERVO = 10, N_LOOP = 2 };
 
-/* Velocities 0 to 5 are the root; three branches leave it, or one long one: a solver that keeps what it knows of the
- * last tree must see that this is another. A = U'U, where U has numbers on paths to the root alone.         */
+/* Velocities 0 to 5 are the root; three branches leave it, or one long one: a solver that caches data of the last
+ * tree must detect that this is another. A = U'U, where U has numbers on paths to the root alone. */
 static void draw_masses(Made *m, check_Random *random, int parent[N_V])
 {
     static double U[N_V][N_V];
@@ -214,7 +214,7 @@ static void residuals_are_those_of_the_judge(void **state)
     draw_and_solve(N_LOOP, 1e-2, 0);
 }
 
-/* A mass that is not positive definite is left to others, and so is what it started from. */
+/* A mass matrix that is not positive definite is refused, and the initial guess is unchanged. */
 static void bad_masses_are_left_alone(void **state)
 {
     (void)state;

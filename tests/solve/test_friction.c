@@ -285,7 +285,7 @@ static void global_problems_are_solved(void **state)
         check_ok(st_solver_create(&def, &solver, &err), err);
         check_ok(st_friction_solve(friction, solver, &solution, NULL, &err), err);
         check_ok(st_friction_error(friction, r, u2, v2, &error, &err), err);
-        check_below(error.error, 2e-10); /* asked for 1e-10 of the same measure, rounded otherwise */
+        check_below(error.error, 2e-10); /* requested 1e-10 of the same measure, rounded differently */
         for (int i = 0; i < 9; i++)
             check_close(v[i], v2[i], 1e-12);
         for (int i = 0; i < 6; i++)

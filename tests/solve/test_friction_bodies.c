@@ -1,6 +1,5 @@
-/* Global problems of files, as rigid bodies: whatever pattern H and M are stored with, the problem solved is the one in
- * the file, by the word of the checker, which knows nothing of bodies.
- */
+/* Global problems of files, as rigid bodies: for every storage pattern of H and M the solved problem is the one in
+ * the file, by an independent check that does not use bodies. */
 #include "check.h"
 
 #include <stiction/friction.h>
@@ -88,7 +87,7 @@ static void solve_pile(const Pile *pile, const char *name)
     check_ok(st_friction_solve(friction, solver, &(st_Solution){.r = r}, &info, &err), err);
     check_ok(st_friction_error(friction, r, NULL, NULL, &error, &err), err);
     assert_true(info.converged);
-    check_below(error.error, 1.01e-10); /* what the solver was asked for; the checker's own sums round differently */
+    check_below(error.error, 1.01e-10); /* the solver's tolerance; the check's own sums round differently */
     check_below(error.error_rho, 1.01e-10);
     st_friction_destroy(friction);
     st_solver_destroy(solver);

@@ -109,7 +109,7 @@ static void test_every_vector_unit_gives_the_same_bits(void **state)
     free_wall(&wall);
 }
 
-/* What a version of the code makes of a batch before the first sweep, and what it finds when judging. */
+/* The data of a batch before the first sweep, and the results of its evaluation, for one version of the code. */
 typedef struct Made {
     double W[7 * STI_LANES], b[3 * STI_LANES], weight[3 * STI_LANES], sum[STI_SUMS], u[3 * STI_LANES];
     sti_LaneJudgement found;
@@ -125,7 +125,7 @@ static void prepare_with(const sti_Graph *graph, const sti_GraphCode *code, int 
     sti_LaneJudgement found = {.contact = {-1, -1, -1, -1, -1, -1, -1, -1}};
     code->judge(&batch, sti_graph_map(graph, k), 1, numbers[1], graph->v, numbers[2], &found);
     code->invert(&batch);
-    memcpy(out->W, batch.inverse_n, sizeof out->W); /* and what stands behind it */
+    memcpy(out->W, batch.inverse_n, sizeof out->W); /* and the data after it */
     memcpy(out->b, numbers[0], sizeof out->b);
     memcpy(out->weight, numbers[1], sizeof out->weight);
     memcpy(out->u, numbers[2], sizeof out->u);
@@ -223,7 +223,7 @@ static void test_judges_as_the_problem_does(void **state)
     judge_in_both_ways(steep);
 }
 
-/* v~ is kept up to date by the sweeps: made anew from r it is the same to rounding. */
+/* v~ is updated by the sweeps: computed again from r it is the same up to rounding. */
 static void test_velocities_follow_the_impulses(void **state)
 {
     (void)state;
@@ -328,7 +328,7 @@ static void test_more_contacts_than_colours(void **state)
 
 /* ---- small islands: pile/small_island.h ---- */
 
-/* A wall whose contacts stick, slide and open: impulses of two sweeps, some of them changed. */
+/* A wall with contacts that stick, slide and open: impulses of two sweeps, some of them changed. */
 static void make_small(Wall *wall, sti_Small *small, const sti_GraphCode *code)
 {
     st_Error err = {0};
@@ -347,7 +347,7 @@ static void make_small(Wall *wall, sti_Small *small, const sti_GraphCode *code)
     small->center[0].x[0][0] += 0.25;
 }
 
-/* One step of Newton's, with one version of the kernels: d, W d, and what is measured. */
+/* One Newton step with one version of the kernels: d, W d, and the measures. */
 static void step_small(sti_Small *small, double measured[2])
 {
     measured[0] = small->code->small->judge(small, small->r, small->u);

@@ -9,8 +9,8 @@ typedef struct Mixed {
     st_Problem problem;
     int n_cases;
     Case part[MOST];
-    int block_case[ROOM], l_case[ROOM], c_case[ROOM];         /* whose it is                               */
-    int v_at[MOST][ROOM], l_at[MOST][ROOM], c_at[MOST][ROOM]; /* where the case's own stands       */
+    int block_case[ROOM], l_case[ROOM], c_case[ROOM];         /* the case it belongs to */
+    int v_at[MOST][ROOM], l_at[MOST][ROOM], c_at[MOST][ROOM]; /* position of the case's own rows */
     int A_first[ROOM], Cb_first[ROOM], C_first[ROOM];
     double A[ROOM], f[ROOM], g[ROOM], w[ROOM], Cb[ROOM], C[ROOM], G_x[ROOM * 10], H_x[ROOM * 10];
     int G_i[ROOM * 10], H_i[ROOM * 10];
@@ -18,7 +18,7 @@ typedef struct Mixed {
     st_ContactLaw contact[ROOM];
 } Mixed;
 
-/* One of each case in turn, until all are dealt out: whose the k-th is, and which of its own. */
+/* One of each case in turn, until all are used: the case of the k-th, and its index in the case. */
 static int deal(const Mixed *m, int (*count)(const st_Problem *), int whose[ROOM], int which[ROOM])
 {
     int n = 0, taken[MOST] = {0};
@@ -329,7 +329,7 @@ static void a_light_island_is_solved_on_its_own_scale(void **state)
     sti_islands_destroy(islands);
 }
 
-/* What is still is not touched, and the others do not notice. */
+/* Islands at rest are not touched, and the others are not affected. */
 static void what_is_still_is_left_alone(void **state)
 {
     (void)state;

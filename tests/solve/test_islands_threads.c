@@ -1,4 +1,4 @@
-/* Islands by several threads: the bits of one, which failure is told of, an end before the end, and memory refused. */
+/* Islands by several threads: the bits of one thread, the reported failure, cancellation, and refused memory. */
 #include "check.h"
 #include "counter.h"
 #include "solve/islands.h"
@@ -120,7 +120,7 @@ static void any_number_of_threads_has_the_same_bits(void **state)
     }
 }
 
-/* Two islands whose velocities overflow, each at another of its own: the first one is told of. */
+/* Two islands with overflowing velocities, each at another of its own: the first one is reported. */
 static void of_failures_the_first_is_told_of(void **state)
 {
     (void)state;
@@ -167,7 +167,8 @@ static bool is_enough(void *ctx)
     return enough;
 }
 
-/* Whoever cancels is asked by one thread at a time, and not again after a yes; the next solve begins anew. */
+/* The cancel callback is called by one thread at a time, and not again after it returned true; the next solve starts
+ * again. */
 static void all_islands_end_when_told(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Lemke's method on complementarity problems whose answer is known: textbook examples, degenerate and
- * cycling ones, problems without a solution, and enumeration of all complementary bases. */
+/* Lemke's method on complementarity problems with known solutions: textbook examples, degenerate and cycling ones,
+ * problems without a solution, and enumeration of all complementary bases. */
 #include "check.h"
 #include "solve/lemke/lcp.h"
 
@@ -346,10 +346,10 @@ static void test_free_rows_of_circuits(void **state)
     }
 }
 
-/* Pairs behind many free rows: F z_F + B z_P = -q_F, and w_P = C z_F + D z_P + q_P. What is left of them when z_F is
- * gone is w = S z + s with S = D - C inv(F) B, which is drawn first, so that its answer is known: none for S = -I,
- * s = -1; and 2^12 sets that each eliminate 400 rows anew would take hours.  F is I + a a'/n with inverse
- * I - a a'/(2 n), a of ones and minus ones.                                                         */
+/* Pairs that depend on many free rows: F z_F + B z_P = -q_F, and w_P = C z_F + D z_P + q_P. Eliminating z_F leaves w
+ * = S z + s with S = D - C inv(F) B, which is drawn first, so that its solution is known: none for S = -I, s = -1.
+ * Eliminating 400 rows again for each of 2^12 sets would take hours.  F is I + a a'/n with inverse I - a a'/(2 n), a
+ * of ones and minus ones. */
 typedef struct Behind {
     int n, n_free;
     double *M, *q, *x;
@@ -451,8 +451,8 @@ static void test_free_rows_are_eliminated_once(void **state)
     free_behind(&b);
 }
 
-/* Two pairs with w = 1 - z: each z is 0 or 1. Two more have w_2 = 3 z_0 - z_2 - 1, and 3 z_1 - z_3 - 1: so z_0 = z_1 =
- * 1. With one more free row that says so for z_0, whose own diagonal is 0: it cannot be eliminated before the pairs. */
+/* Two pairs with w = 1 - z: each z is 0 or 1. Two more have w_2 = 3 z_0 - z_2 - 1, and 3 z_1 - z_3 - 1: so z_0 = z_1
+ * = 1. One more free row requires this for z_0; its own diagonal is 0, so it cannot be eliminated before the pairs. */
 static void test_sets_behind_free_rows(void **state)
 {
     (void)state;
@@ -481,7 +481,7 @@ static bool at_once(void *ctx)
     return true;
 }
 
-/* A callback that says stop is asked, and obeyed: no pivot is made. */
+/* A cancel callback that returns true is called, and no pivot is made. */
 static void test_cancel(void **state)
 {
     (void)state;

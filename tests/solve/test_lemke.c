@@ -130,7 +130,7 @@ static void test_bounded(void **state)
         }
 }
 
-/* Between two walls that both overlap there is no solution: said, not looped over. */
+/* Between two walls that both overlap there is no solution: it is reported, without an endless loop. */
 static void test_no_solution(void **state)
 {
     (void)state;

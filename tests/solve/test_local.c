@@ -207,10 +207,10 @@ static void test_all_shapes(void **state)
     check_below(worst, exact);
 }
 
-/* Rolling and spinning are solved by Newton's method with a slow but sure method behind it. Bodies as they come end at
- * rounding. W of rank 1 or 2, or with all directions each scaled by 1e-4 to 1e4 on its own, is hard:
- * there a share of the answers is only as good as the slow method (measured: 1 of 70 where the rank is 1 or 2,
- * 1 of 400 where directions are far apart), and none may be NaN.                                    */
+/* Rolling and spinning are solved by Newton's method, with a slow but reliable method as a fallback. Ordinary bodies
+ * are solved to rounding. W of rank 1 or 2, or with all directions each scaled by 1e-4 to 1e4 on its own, is hard:
+ * there a share of the answers is only as good as the slow method (measured: 1 of 70 where the rank is 1 or 2, 1 of
+ * 400 where directions are far apart), and none may be NaN. */
 static void test_rolling_and_spinning(void **state)
 {
     (void)state;

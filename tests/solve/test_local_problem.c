@@ -98,7 +98,7 @@ static void test_errors_by_hand(void **state)
     check_close(residual.natural, residual.error_rho, 1e-15); /* one contact: the same rho */
 }
 
-/* An unscaled error can be a million times the scaled one; all_errors makes the solver mind it. */
+/* An unscaled error can be a million times the scaled one; with all_errors the solver also reduces it. */
 static void test_all_errors(void **state)
 {
     (void)state;

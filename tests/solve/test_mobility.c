@@ -10,8 +10,8 @@ static const st_ContactLaw coulomb = {.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.6
 
 enum { ROWS = 16, LED = 8, HINGED = 3, BALL = 12 };
 
-/* A wall with a hinged box that a motor of limited force turns, one that moves as it is told, whatever pushes it, and
- * two that hang together by a ball joint and a spring.                                                */
+/* A wall with a hinged box that a motor of limited force turns, one with a prescribed motion, and two connected by a
+ * ball joint and a spring. */
 typedef struct Yard {
     Bodies bodies;
     st_Problem problem;
@@ -95,7 +95,7 @@ static void test_counts_freedoms(void **state)
     free_yard(&yard);
 }
 
-/* W_cc and rho of contacts that stand alone, and b of all, those in lanes beside the box that is led among them. */
+/* W_cc and rho of single contacts, and b of all, including those in lanes beside the box with prescribed motion. */
 static void test_agrees_with_the_columns(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void test_solvers_end_at_solutions(void **state)
         check_ok(st_problem_residual(&yard.problem, r, &residual, &err), err);
         check_below(residual.natural, def.tolerance);
         check_below(residual.joint, 1e-14);
-        check_close(v[6 * LED + 2], 0.01, 1e-15); /* it goes where it is told: G'v + g = 0 */
+        check_close(v[6 * LED + 2], 0.01, 1e-15); /* it moves as prescribed: G'v + g = 0 */
         st_solver_destroy(solver);
         free(r);
     }

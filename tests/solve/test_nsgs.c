@@ -147,7 +147,7 @@ static void test_backwards_friction(void **state)
     }
 }
 
-/* One contact is solved exactly: a sweep finds it, and at most a second one sees that. */
+/* One contact is solved exactly: a sweep finds the solution, and at most a second one confirms it. */
 static void test_one_contact(void **state)
 {
     (void)state;
@@ -223,14 +223,14 @@ static void test_rolling_ball(void **state)
 }
 
 /* A ball that slides at v0 and spins at w0 about the normal, by every solver that takes spinning friction: sliding
- * takes mu g h from the one, spinning mu_s m g h from the other (until it stands), each as if the other were not
- * there. In one step, so that the answers are those of arithmetic.                                 */
+ * reduces the one by mu g h, spinning the other by mu_s m g h (until it stops), each independent of the other. In
+ * one step, so that the results are exact. */
 static void test_spinning_ball(void **state)
 {
     (void)state;
     const double mass = 2.0, radius = 0.5, mu = 0.8, mu_spin = 0.01, g = 9.81, inertia = mass / 6.0;
     const char *const names[] = {"nsgs", "newton", "ipm", "admm", "auto"};
-    const double start[2][2] = {{3.0, 5.0}, {3.0, 1e-4}}; /* [m/s, rad/s]: goes on spinning; stands at once */
+    const double start[2][2] = {{3.0, 5.0}, {3.0, 1e-4}}; /* [m/s, rad/s]: one continues to spin; one stops at once */
     for (int k = 0; k < 10; k++) {
         const double *v0 = start[k % 2], push[3] = {mass * v0[0] / 0.01, 0, 0}, x[3] = {0, 0, radius};
         const double foot[3] = {0, 0, 0};

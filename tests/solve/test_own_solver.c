@@ -1,4 +1,4 @@
-/* For people who work on solvers: histories, parameters by name, and a solver of one's own, alone and in steps. */
+/* For developers of solvers: histories, parameters by name, and a user-defined solver, alone and in steps. */
 #include "check.h"
 
 #include <stiction/stiction.h>
@@ -235,7 +235,7 @@ static void test_matrix(void **state)
     def.own = &own;
     check_ok(solve_with(&def, &m, r, &info, &err), err);
     assert_true(same);
-    assert_false(info.converged); /* what it left is judged, not believed */
+    assert_false(info.converged); /* its result is evaluated, its claim is not used */
 }
 
 /* A box that slides to rest: stopping distance v^2/(2 mu g) within the scheme's error h v/2. */

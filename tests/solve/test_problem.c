@@ -30,11 +30,11 @@ static void refuse(Case c, const char *says)
     const st_Status status = st_problem_check(&c.p, &err);
     if (status != ST_ERR_ARGUMENT || strstr(err.message, says) == NULL)
         fail_msg("expected a refusal with \"%s\", got %s: \"%s\"", says, st_status_name(status), err.message);
-    assert_int_equal(st_problem_check(&c.p, NULL), ST_ERR_ARGUMENT); /* and without anyone to tell */
+    assert_int_equal(st_problem_check(&c.p, NULL), ST_ERR_ARGUMENT); /* and without an st_Error */
     free(c.m);
 }
 
-/* Break one thing of a good problem; the message must contain `says`. */
+/* Introduces one error into a good problem; the message must contain `says`. */
 #define REFUSE(says, ...)                                                                                              \
     do {                                                                                                               \
         Case c = good();                                                                                               \
@@ -105,7 +105,7 @@ static void test_matrices(void **state)
     REFUSE("A.n_blocks is -1", c.p.A.n_blocks = -1);
     REFUSE("Cb block 1: diagonal entry 0 is -1, must be >= 0", c.m->cb_x[1] = -1.0);
     REFUSE("C: its blocks end at row 11, must end at 12", c.p.C.n_blocks = 11);
-    /* a nonsymmetric A is fine when the problem says so */
+    /* a nonsymmetric A is accepted if the problem is marked so */
     Case c = good();
     st_Error err = {0};
     c.m->a_x[9 + 6] += 0.1;

@@ -27,8 +27,8 @@ static double largest(const double *x, int64_t n)
     return most;
 }
 
-/* All that a reduction says, against the reference. `tolerance` is relative to the largest entry of
- * what is compared (of its column for Y).                                                          */
+/* All results of a reduction, compared with the reference. `tolerance` is relative to the largest entry of the
+ * compared array (of its column for Y). */
 static void check_against(Made *m, int n_l, int redundant, double tolerance)
 {
     const st_Problem p = made_problem(m);
@@ -201,8 +201,8 @@ static void test_compliance(void **state)
     }
 }
 
-/* Springs of all joints behind all joints, as a step problem has them, up to eight rows on the same two bodies; the
- * last ones coupled with each other. Impulses come out in the problem's order, whatever is solved with what.       */
+/* Springs of all joints after all joints, as in a step problem, up to eight rows on the same two bodies; the last
+ * ones are coupled with each other. Impulses are returned in the problem's order. */
 static void test_springs_behind_joints(void **state)
 {
     (void)state;
@@ -502,7 +502,7 @@ static void test_second_call_allocates_nothing(void **state)
     }
 }
 
-/* Whichever allocation fails, the call says so, nothing leaks, and the same object works afterwards. */
+/* For every failing allocation the call returns an error, nothing leaks, and the same object works afterwards. */
 static void test_every_allocation_fails(void **state)
 {
     (void)state;

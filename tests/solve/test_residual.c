@@ -13,8 +13,8 @@ static void scatter(double *x, double amount, double angle, int n)
     if (n == 2) x[1] = amount * sin(angle);
 }
 
-/* One tangential part (sliding, rolling or spinning) of a cone: free of slip, with |x| < mu n, or slipping against
- * it. Returns mu |u|, what the cone law asks of u_n.                                                */
+/* One tangential part (sliding, rolling or spinning) of a cone: without slip, with |x| < mu n, or slipping against
+ * it. Returns mu |u|, the value that the cone law requires of u_n. */
 static double draw_pair(double mu, double n, int size, check_Random *random, double *r, double *u)
 {
     const double angle = check_random(random, 0.0, 2.0 * pi), speed = check_random(random, 0.1, 2.0);

@@ -1,4 +1,4 @@
-/* The public door of the solvers: names, refusals, memory, and reports that tell the truth. */
+/* The public functions of the solvers: names, refusals, memory, and correct reports. */
 #include "bodies.h"
 #include "check.h"
 #include "made_problem.h"
@@ -268,8 +268,8 @@ static void test_driven_rows(void **state)
     }
 }
 
-/* Masses said by their diagonals are the same masses, to the last bit: a wall of few contacts (columns) and one of many
- * (graph); every second block marked, and all of them.                                            */
+/* Masses given by their diagonals are the same masses, to the last bit: a wall of few contacts (columns) and one of
+ * many (graph); every second block marked, and all of them. */
 static void test_marked_masses(void **state)
 {
     (void)state;
@@ -334,7 +334,7 @@ static void test_warm_start(void **state)
     bodies_free(&b);
 }
 
-/* auto: Lemke where it is small and linear, else nsgs and newton in turns; and who answered after whom. */
+/* auto: Lemke if the problem is small and linear, else nsgs and newton alternately; and the order of the solvers. */
 static void test_auto(void **state)
 {
     (void)state;

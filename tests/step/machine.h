@@ -1,4 +1,4 @@
-/* tests/step/machine.h -- a small machine: bodies, joints and forces put together, run and asked. */
+/* tests/step/machine.h -- a small machine: bodies, joints and forces are assembled, run and queried. */
 #ifndef STI_TEST_MACHINE_H
 #define STI_TEST_MACHINE_H
 

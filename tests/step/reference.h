@@ -25,7 +25,7 @@ static inline Reference reference_read(const char *path)
         ref.column[ref.n_columns++] = word;
     assert_true(ref.n_columns > 0);
     while (fgets(line, sizeof line, file) != NULL) {
-        if (ref.n_columns == 0) break; /* for the analyser, which does not know assert_true */
+        if (ref.n_columns == 0) break; /* for the analyser, which does not interpret assert_true */
         ref.value = realloc(ref.value, (size_t)((ref.n_rows + 1) * ref.n_columns) * sizeof *ref.value);
         char *word = strtok(line, ",\n");
         for (int c = 0; c < ref.n_columns; c++, word = strtok(NULL, ",\n")) {

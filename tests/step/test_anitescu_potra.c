@@ -128,8 +128,8 @@ static void sticking_intervals(void **state)
     close_scene(&run);
 }
 
-/* The explicit scheme at damping 100 grows by -9 a step: it follows the reference, passes 1, 1e3 and 1e6
- * at the times listed there, and then says that it diverged, at which step and in which body. */
+/* The explicit scheme at damping 100 grows by -9 per step: it follows the reference, passes 1, 1e3 and 1e6 at the
+ * listed times, and then reports that it diverged, at which step and in which body. */
 static void explicit_scheme_diverges(void **state)
 {
     (void)state;
@@ -264,7 +264,7 @@ static void section_3_3(void **state)
 
 /* ---- the same scenes with other numbers ------------------------------------------------------- */
 
-/* keep_springs (eq. 46): after each step the spring is as long as the velocity said, and the run ends near
+/* keep_springs (eq. 46): after each step the length of the spring follows from the velocity, and the run ends near
  * the one without it: 6e-5 to 1.4e-3 away (docs/methods.md 4). */
 static void springs_are_kept_on_request(void **state)
 {
@@ -290,9 +290,9 @@ static void springs_are_kept_on_request(void **state)
     close_scene(&run);
 }
 
-/* Bars dropped from anywhere at any angle, masses, friction, damping, stiffness and steps drawn at random:
- * nothing in the code knows the examples. Every step is solved, with joints and gaps closed. (The energy may
- * rise: with nonlinear joints only the velocity step is bounded, which test_theorems checks.) */
+/* Bars dropped from anywhere at any angle, masses, friction, damping, stiffness and steps drawn at random: nothing
+ * in the code is fitted to the examples. Every step is solved, with joints and gaps closed. (The energy may rise:
+ * with nonlinear joints only the velocity step is bounded, which test_theorems checks.) */
 static void bars_from_anywhere(void **state)
 {
     (void)state;

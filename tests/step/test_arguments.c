@@ -701,7 +701,7 @@ static void changes(void **state)
     REFUSES(st_system_measure(the_system, -1, values, &count, &err));
 }
 
-/* Trees of joints: of one that is made, of one whose system has changed since, and of none. */
+/* Trees of joints: a valid one, one whose system has changed since, and none. */
 static void articulations(void **state)
 {
     (void)state;
@@ -740,7 +740,7 @@ static void articulations(void **state)
                     long_target = {.body = box_id, .turned = true, .orientation = {2, 0, 0, 0}};
     const st_ReachDef reach = st_reach_def();
     st_ReachInfo info;
-    for (int k = 0; k < 2; k++) { /* all of them want a tree of the system as it is */
+    for (int k = 0; k < 2; k++) { /* all of them need a tree of the present system */
         st_Articulation *of = k == 0 ? NULL : stale;
         REFUSES(st_articulation_write(of, &err));
         REFUSES(st_articulation_state(of, y, n_q, y, n_v, &err));

@@ -118,7 +118,7 @@ static void pendulum_has_its_period(void **state)
         choose_scheme(&m, k);
         m.def.h = period / 512;
         st_JointId id = add_pendulum(&m, p, amplitude);
-        run(&m, 1.25 * period); /* through the bottom: the angle there tells the time by which it is late */
+        run(&m, 1.25 * period); /* through the bottom: the angle there gives the time by which it is late */
         double late = (report(&m, id).coordinate - -amplitude) / (2 * PI / period * amplitude);
         /* (h w)^2/12 of 1.25 periods for the trapezoid, sdirk2 less, bdf2 four times that */
         check_below(fabs(late) / period, 1.25 / 3 * pow(2 * PI / 512, 2));
@@ -273,7 +273,7 @@ static void bar_strikes_a_ball(void **state)
 
 /* ---- state --------------------------------------------------------------------------------------- */
 
-/* Saved, restored, cloned and changed in the middle, it goes on bit for bit. */
+/* Saved, restored, cloned and changed in the middle, it continues bit for bit. */
 static void state_goes_on(void **state)
 {
     (void)state;

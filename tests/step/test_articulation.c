@@ -548,7 +548,7 @@ static void test_bad_input(void **unused)
     const st_Target bad = {.body = {1}, .position = {NAN, 0, 0}};
     assert_int_equal(st_articulation_reach(robot.of, &bad, 1, NULL, NULL, err), ST_ERR_ARGUMENT);
     assert_int_equal(st_articulation_reach(robot.of, NULL, 1, NULL, NULL, err), ST_ERR_ARGUMENT);
-    /* after a change of the scene it is of no use, and says so */
+    /* after a change of the scene it is invalid, and this is reported */
     check_ok(st_system_change(robot.run.sys, robot.run.scene, err), *err);
     assert_int_equal(st_articulation_read(robot.of, err), ST_ERR_ARGUMENT);
     assert_non_null(strstr(err->message, "make a new articulation"));
@@ -670,8 +670,8 @@ static void test_refused_loops_and_joints(void **unused)
     run_close(&run);
 }
 
-/* Contact forces that are not known: within their cones, and with them and tau forward dynamics returns the wanted
- * acceleration. A pull that no contact supplies is missing: the weight of it.                         */
+/* Unknown contact forces: they are within their cones, and with them and tau forward dynamics returns the requested
+ * acceleration. A pull that no contact can supply is missing: its weight. */
 static void test_unknown_contacts(void **unused)
 {
     (void)unused;

@@ -166,7 +166,8 @@ static void a_ball_rolls(void **state)
     }
 }
 
-/* A body whose sole is the belt drives on a floor at rest, in the other sense; the shape stands turned in the body. */
+/* A body with a belt as its sole drives on a fixed floor, in the opposite direction; the shape is rotated in the
+ * body. */
 static void a_track_drives(void **state)
 {
     (void)state;
@@ -266,8 +267,8 @@ static void an_impact_is_taken_along(void **state)
 
 /* ---- sleep --------------------------------------------------------------------------------------- */
 
-/* A belt slower than sleep_speed still carries; a parcel held by a stop is rubbed for ever; only who stands beside the
- * belts sleeps.                                                                                    */
+/* A belt slower than sleep_speed still carries; a parcel held by a stop is rubbed forever; only bodies beside the
+ * belts sleep. */
 static void nobody_sleeps_on_a_belt(void **state)
 {
     (void)state;
@@ -397,7 +398,7 @@ static void a_model_has_belts(void **state)
     st_system_destroy(system);
 }
 
-/* ---- what is said ---------------------------------------------------------------------------------- */
+/* ---- reading back and refusals ---------------------------------------------------------------------- */
 
 static void read_back_and_refused(void **state)
 {
@@ -418,7 +419,7 @@ static void read_back_and_refused(void **state)
     end(&m);
 }
 
-/* Contact reports speak of the velocity against the belt; what the belt does is force times its velocity. */
+/* Contact reports have the velocity relative to the belt; the work of the belt is force times its velocity. */
 static void reports_are_relative(void **state)
 {
     (void)state;

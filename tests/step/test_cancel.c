@@ -49,7 +49,7 @@ static void build_wall(World *w)
     put(w, st_sphere_def(0.1), (st_Vec3){0.5, -0.161, 0.2});
 }
 
-/* What compliant contact takes. */
+/* Shapes that compliant contact supports. */
 static void build_spheres(World *w)
 {
     begin(w);

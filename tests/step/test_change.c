@@ -1,5 +1,4 @@
-/* Scenes that change while they run: who stays goes on as if nothing had happened, who is new or gone does what
- * mechanics says. */
+/* Scenes that change while they run: objects that stay continue unchanged, new and removed ones follow mechanics. */
 #include "check.h"
 #include "step/system.h"
 
@@ -365,7 +364,7 @@ static void turns_are_counted_on(void **state)
     end(&run);
 }
 
-/* A gear that stays holds the offset it had, one that comes holds what is there. */
+/* A gear that stays keeps its offset, a new one holds the present coordinates. */
 static void gears_hold_what_they_held(void **state)
 {
     Run run;
@@ -419,7 +418,7 @@ static void springs_stay_attached(void **state)
     end(&run[0]), end(&run[1]);
 }
 
-/* What a controller said stays said, of a motor and a force that stay. */
+/* Values set by a controller stay set, for a motor and a force that stay. */
 static void controllers_are_still_heard(void **state)
 {
     Run run;
@@ -445,7 +444,7 @@ static void controllers_are_still_heard(void **state)
 
 /* ---- bodies come and go ----------------------------------------------------------------------- */
 
-/* The middle of a tower is taken out: what is above falls by its height and comes to rest on what is below. */
+/* The middle of a tower is removed: the boxes above fall by its height and come to rest on those below. */
 static void a_tower_loses_its_middle(void **state)
 {
     /* what a box may rest away from its place: rounding; what it fell in the step that it landed in, 2 m/s h, where
@@ -771,8 +770,8 @@ static void what_hangs_on_it_goes_with_it(void **state)
     end(&run);
 }
 
-/* Ids outlive the removal of others, in the scene, in its copies and in the system; that of what was removed is refused
- * everywhere, also when another object has its number. */
+/* Ids stay valid when others are removed, in the scene, in its copies and in the system; the id of a removed object
+ * is refused everywhere, even if another object has its number. */
 static void ids_of_what_is_gone_are_refused(void **state)
 {
     Run run;
@@ -817,7 +816,8 @@ static void ids_of_what_is_gone_are_refused(void **state)
         check_ok(st_scene_force(both[k], force[2], &pull), run.err);
         assert_string_equal(pull.name, "c");
         assert_int_equal(st_scene_find_body(both[k], "c").generation, id[2].generation);
-        check_ok(st_scene_body(both[k], (st_BodyId){2}, &body), run.err); /* a number is what has it now */
+        check_ok(st_scene_body(both[k], (st_BodyId){2}, &body),
+                 run.err); /* a plain number means the object that has it now */
         assert_string_equal(body.name, "c");
         assert_int_equal(st_scene_body(both[k], id[1], &body), ST_ERR_ARGUMENT);
         assert_int_equal(st_scene_shape(both[k], shape[1], &ball, NULL), ST_ERR_ARGUMENT);

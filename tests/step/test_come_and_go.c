@@ -1,11 +1,11 @@
-/* Free bodies taken out of a running system and put in again, in constant time: what they touched goes on as if they
- * had never been there, ids stay, saves and clones keep who is there. */
+/* Free bodies removed from a running system and inserted again, in constant time: bodies that touched them continue
+ * as if they had never been there, ids stay, saves and clones keep which bodies are present. */
 #include "counter.h"
 #include "machine.h"
 
 #define G 9.81
 
-/* A box of 0.2 m that stands at this height. */
+/* Adds a box of 0.2 m at this height. */
 static st_BodyId add_box(Machine *m, double x, double z)
 {
     st_BodyDef def = st_body_def();
@@ -169,7 +169,7 @@ static void sleepers_wake(void **state)
     end(&m);
 }
 
-/* Another scene keeps who is there, by name. */
+/* A changed scene keeps which bodies are present, by name. */
 static void a_changed_scene_knows(void **state)
 {
     (void)state;

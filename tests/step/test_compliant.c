@@ -14,7 +14,7 @@
 #define MU      0.2
 #define H       1e-4
 
-/* What the model of the ellipse says of its surface. */
+/* The surface of the ellipse in the model. */
 typedef struct Surface {
     double young, rolling, spinning;
 } Surface;
@@ -138,7 +138,7 @@ static void steps_of_the_ellipse(void **state)
     reference_free(&ref);
 }
 
-/* What a row of the file says of state and forces, against what is there: the largest differences. */
+/* A row of the file compared with the computed state and forces: the largest differences. */
 typedef struct Apart {
     double pose, velocity, force;
 } Apart;

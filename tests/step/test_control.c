@@ -1,4 +1,4 @@
-/* A controller's word: motors and applied forces that are told what they want, step by step. */
+/* Controllers: targets of motors and applied forces are set step by step. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -124,7 +124,7 @@ static void torque_follows_its_profile(void **state)
     assert_true(error[1] < error[0] / 3); /* order two: a quarter */
 }
 
-/* max_force holds for what is told, too. */
+/* max_force also limits values that a controller sets. */
 static void torque_is_limited(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void torque_is_limited(void **state)
     end(&rig);
 }
 
-/* What is told counts from the very next step, for every kind of motor. */
+/* A value takes effect in the very next step, for every kind of motor. */
 static void next_step_obeys(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void next_step_obeys(void **state)
     end(&rig);
 }
 
-/* A spring and damper to the wanted position: exp(-2.5 s / 0.1 s) of the way is left. */
+/* A spring and damper to the target position: exp(-2.5 s / 0.1 s) of the distance is left. */
 static void position_is_reached(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void force_is_told(void **state)
     end(&rig);
 }
 
-/* A state with what was told goes on bit for bit in another system, and one without takes it back. */
+/* A state with set values continues bit for bit in another system, and one without them resets them. */
 static void word_is_saved(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void word_is_saved(void **state)
     end(&rig), end(&other);
 }
 
-/* Who sleeps wakes when another word is said, and not when the same one is said again. */
+/* Sleeping bodies wake when another value is set, and not when the same one is set again. */
 static void word_wakes(void **state)
 {
     (void)state;
@@ -288,7 +288,7 @@ static void stop(Rig *rig)
     check_ok(st_system_set_state(rig->sys, st_system_time(rig->sys), q, v, &rig->err), rig->err);
 }
 
-/* At rest, and then with a scene in which the rail wants half of its speed. */
+/* At rest, and then with a scene in which the target of the rail is half its speed. */
 static void slow_down(Rig *rig)
 {
     st_JointDef joint = st_joint_def(ST_JOINT_PRISMATIC);

@@ -641,7 +641,7 @@ static void follows_the_state(void **state)
     end(&w);
 }
 
-/* A restored system and a clone go on with the bits of the original: impulses and colours are part of the state. */
+/* A restored system and a clone continue with the bits of the original: impulses and colours are part of the state. */
 static void restores_the_same_bits(void **state)
 {
     (void)state;
@@ -683,8 +683,8 @@ static bool stop_now(void *ctx)
     return ++*(int *)ctx > 3;
 }
 
-/* A step that is cancelled, or too fast, leaves the state as it was; rays see the state after a step; what energy
- * changed by beside friction is told.                                                                         */
+/* A step that is cancelled, or too fast, leaves the state unchanged; rays use the state after a step; changes of
+ * energy other than by friction are reported. */
 static void steps_like_any_other(void **state)
 {
     (void)state;
@@ -795,7 +795,7 @@ static void refuses_by_name(void **state)
     end(&w);
 }
 
-/* A last step that is a millionth of the others: what rests goes on resting, and nothing is thrown. */
+/* A last step that is a millionth of the others: bodies at rest stay at rest, and nothing is thrown. */
 static void a_tiny_step_gains_nothing(void **state)
 {
     (void)state;

@@ -79,7 +79,7 @@ static void a_belt_carries(void **state)
     end(&w);
 }
 
-/* On a turntable (a plane whose surface turns) a box that friction holds goes round with it: w^2 r < mu g. */
+/* On a turntable (a plane with a rotating surface) a box held by friction turns with it: w^2 r < mu g. */
 static void a_turntable_turns(void **state)
 {
     (void)state;
@@ -285,7 +285,7 @@ static void same_bits(void **state)
             if (k == 2) sit_down(&table, seat, 3), w.def.ranks = &seat[0].ranks;
             start(&w);
             steps(&w, 30);
-            if (k != 2) { /* a restored state goes on to the bit */
+            if (k != 2) { /* a restored state continues to the bit */
                 const size_t size = st_system_save(w.system, NULL, 0);
                 char *bytes = malloc(size);
                 assert_non_null(bytes);

@@ -98,7 +98,7 @@ static Drum make_drum(double mass, double density, double max_force)
     return d;
 }
 
-/* What n steps did. */
+/* The result of n steps. */
 typedef struct Ran {
     double rise, motor, friction, overlap, coordinate, largest_force;
     uint64_t hash;

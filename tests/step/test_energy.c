@@ -1,6 +1,6 @@
-/* Where energy comes from and goes to: every kind of work on its own, against closed forms, and the balance of all of
- * them. For Euler's methods the balance is an identity (src/step/integrate/stage_work.c); for order two what is left
- * falls with the order. */
+/* The energy balance: every kind of work separately, compared with closed forms, and the sum of all of them. For
+ * Euler's methods the balance is an identity (src/step/integrate/stage_work.c); for order two what is left falls
+ * with the order. */
 #include "step/scene_run.h"
 
 /* A scene under a preset, to its end. */
@@ -107,7 +107,7 @@ static void bounces(void **state)
 
 /* ---- the balance ----------------------------------------------------------------------------------- */
 
-/* What is left over, and the largest of all terms. */
+/* The remainder, and the largest of all terms. */
 typedef struct Balance {
     double left, scale;
 } Balance;
@@ -134,7 +134,7 @@ static Balance balance_of(const char *name, const char *preset, double h, int st
             balance.scale = fmax(balance.scale, fabs(terms[e]));
     }
     balance.left = run.info.unexplained;
-    /* it is what it says */
+    /* it equals the report */
     check_close(energy(&run) - kinetic - potential, sum(&run) + run.info.unexplained, 1e-12 * (balance.scale + 1e-9));
     run_close(&run);
     return balance;

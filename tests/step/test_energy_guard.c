@@ -88,7 +88,7 @@ static void overlapping_siblings(void **state)
     }
 }
 
-/* A user's spring whose row points the wrong way: it pushes away from its rest, and its energy grows with the motion.
+/* A user's spring with a row of the wrong sign: it pushes away from its rest, and its energy grows with the motion.
  * No attempt helps, so that the step fails, with numbers. */
 static st_Status unit_mass(void *ctx, const double *q, double *M, st_Error *err)
 {

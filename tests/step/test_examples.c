@@ -1,4 +1,4 @@
-/* What holds for every example under every preset that takes it: no reported force grows like 1/h, and the energy
+/* Properties of every example under every preset that supports it: no reported force grows like 1/h, and the energy
  * balance adds up. Short runs of small scenes always; all of them, for longer, with ST_TEST_FULL=1. */
 #include "math/vec3.h"
 #include "step/scene_run.h"
@@ -70,7 +70,8 @@ static int n_judged, n_bad;
 
 /* ---- signs ----------------------------------------------------------------------------------------- */
 
-/* What a step may not do: friction and dampers only take energy, and so do impacts, but for a gain that is reported. */
+/* A step may not violate these signs: friction and dampers only take energy, and so do impacts, except for a gain
+ * that is reported. */
 typedef struct Signs {
     st_StepInfo last;
     double worst; /* energy that one of them gave in a step, as a share of the largest energy */
@@ -104,7 +105,7 @@ static void judge_signs(const Signs *signs, const char *path, const char *preset
 
 /* ---- forces ---------------------------------------------------------------------------------------- */
 
-/* None of these forces grows like 1/h: with h/16 they are what they are with h/8. */
+/* None of these forces grows like 1/h: they are the same with h/16 and h/8. */
 static const Exception force_exceptions[] = {
     {"two-carts", NULL,
      "stiff dampers answer to an impact within less than a step: the mean tends to their true force"},

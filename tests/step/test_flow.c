@@ -1,5 +1,5 @@
-/* Bodies that come and go: inlets bring what is due, at free places; outlets take what is inside; the state is saved,
- * copied and recorded with it; what cannot be is refused. */
+/* Bodies that come and go: inlets add grains when due, at free positions; outlets remove bodies inside; the state is
+ * saved, copied and recorded with it; impossible definitions are refused. */
 #include "scene/scene_check.h"
 
 #include <stiction/stiction.h>
@@ -74,7 +74,7 @@ static void test_rate_and_fall(void **state)
     st_scene_destroy(scene);
 }
 
-/* By mass: what has come is what is due, to a grain. */
+/* By mass: the added mass is the mass due, up to one grain. */
 static void test_mass_rate(void **state)
 {
     (void)state;
@@ -131,8 +131,8 @@ static void test_full(void **state)
     }
 }
 
-/* A silo with an outlet: whatever goes on from a saved state, a clone or a changed scene is the same to the last bit.
- */
+/* A silo with an outlet: runs that continue from a saved state, a clone or a changed scene are the same to the last
+ * bit. */
 static void test_saved_and_cloned(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ static void test_recorded(void **state)
     st_scene_destroy(scene);
 }
 
-/* What comes brings its energy and what goes takes it along: counted as work, it makes the balance whole. */
+/* Entering bodies bring energy and leaving ones take it: counted as work, it makes the balance complete. */
 static void test_energy(void **state)
 {
     (void)state;

@@ -14,8 +14,8 @@
 
 /* ---- the slider-crank by inverse dynamics -------------------------------------------------------- */
 
-/* What the ground does to the crank at angle 2 pi t: Newton and Euler for three bodies whose motion is known. The guide
- * slides with a dry friction of 8 N.                                                               */
+/* The force of the ground on the crank at angle 2 pi t: Newton and Euler for three bodies with known motion. The
+ * guide slides with a dry friction of 8 N. */
 static st_Vec3 main_bearing(double t)
 {
     const double g = 9.81, omega = 2 * STI_PI, r = 0.2, l = 0.7, J = 0.040833333333333326, friction = 8;
@@ -228,8 +228,8 @@ static void islands_are_judged_by_their_own_speed(void **state)
 
 /* ---- impacts that are passed on -------------------------------------------------------------------- */
 
-/* The largest force between two bodies, or a body and the ground, in steps and at contacts that are not said to hold an
- * impact. */
+/* The largest force between two bodies, or a body and the ground, in steps and at contacts that are not reported to
+ * have an impact. */
 static double largest_contact_force(Run *run)
 {
     double most = 0;
@@ -407,8 +407,7 @@ static void jumps_of_prescribed_motions_are_impacts(void **state)
 
 /* ---- momentum ------------------------------------------------------------------------------------- */
 
-/* The largest of terms, and what their sum misses the change by, beside the rounding of the two momenta whose
- * difference the change is. */
+/* The largest term, and the difference of their sum and the change, relative to the rounding of the two momenta. */
 typedef struct Sum {
     double largest, missing;
 } Sum;

@@ -1,5 +1,5 @@
-/* Contacts that a step may run into are known before it is made: by the velocities of the bodies (drift gap, events
- * off). One attempt then does where nothing tells otherwise, and what is foreseen in vain does nothing. */
+/* Contacts that a step may reach are found before it, by the velocities of the bodies (drift gap, events off). One
+ * attempt is then enough in most cases, and expected contacts that do not occur have no effect. */
 #include "check.h"
 
 #include <stiction/stiction.h>
@@ -139,7 +139,7 @@ static void take_steps(st_System *system, double length, int n, int *problems)
     }
 }
 
-/* What is wanted depends on the state and on the step, not on how far ahead was looked before: a run that goes on and
+/* The expected contacts depend on the state and on the step, not on earlier predictions: a run that continues and
  * one that starts again from saved bytes agree, also when the step becomes longer or shorter. */
 static void a_collapse_goes_on_bit_for_bit(void **state)
 {

@@ -1,6 +1,5 @@
-/* What friction took, as st_StepInfo.friction says: force times displacement, of contacts and of joints, and nothing of
- * what drives.
- */
+/* The work of friction in st_StepInfo.friction: force times displacement, of contacts and of joints, without the
+ * work of drives. */
 #include "machine.h"
 #include "step/scene_run.h"
 
@@ -104,7 +103,7 @@ static void a_collision_ends_the_work(void **state)
     check_ok(st_scene_add_shape(m.scene, ST_GROUND, &wall, NULL, &m.err), m.err);
     st_BodyId id = add_point(&m, 2, vec3(0, 0, 0), vec3(1, 0, 0), 0.3);
     run(&m, 0.3);
-    check_close(x_of(&m, id), 0.1, 1e-9); /* it stands at the wall */
+    check_close(x_of(&m, id), 0.1, 1e-9); /* it rests at the wall */
     check_close(m.info.friction, -0.3 * 2 * 9.81 * 0.1, 1e-8);
     end(&m);
 }

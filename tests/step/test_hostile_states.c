@@ -1,6 +1,7 @@
-/* Saved states that were made to do harm: words of every part set to numbers that no state has, parts that are longer,
- * shorter, missing, doubled or of another name. Each is refused with a message, and the system stays as it was; or it
- * is taken, and the system can be asked, cloned, saved and stepped. Bits at random are in test_save and tests/fuzz.
+/* Saved states that were made to do harm: words of every part set to numbers that no state has, parts that are
+ * longer, shorter, missing, doubled or of another name. Each is refused with a message, and the system is unchanged;
+ * or it is accepted, and the system can be queried, cloned, saved and stepped. Random bits are tested in test_save
+ * and tests/fuzz.
  */
 #include "check.h"
 
@@ -150,8 +151,8 @@ static void words_that_no_state_has(void **state)
     assert_true(refused > 100 && taken > 10);
 }
 
-/* Of every part: its number one more and one less, with and without the bytes, none of it, another size, another name,
- * and the part left out or there twice. */
+/* For every part: its number one more and one less, with and without the bytes, none of it, another size, another
+ * name, and the part left out or doubled. */
 static void parts_that_do_not_fit(void **state)
 {
     (void)state;

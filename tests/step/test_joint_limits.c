@@ -384,7 +384,7 @@ static void limits_report_their_push(void **state)
     }
 }
 
-/* A state in the middle of a twist of several turns is complete: a copy goes on bit for bit. */
+/* A state in the middle of a twist of several turns is complete: a copy continues bit for bit. */
 static void limits_are_restored(void **state)
 {
     (void)state;
@@ -411,8 +411,9 @@ static void limits_are_restored(void **state)
     end(&m);
 }
 
-/* A slider that passes far more than the margin in a step is stopped at its limit, not behind it, and is not thrown
- * back: it has no restitution. Pushed from rest by a force that takes it past the limit within one step, likewise.  */
+/* A slider that moves by far more than the margin in a step is stopped at its limit, not beyond it, and is not
+ * thrown back: it has no restitution. The same if it is pushed from rest by a force that takes it past the limit
+ * within one step. */
 static void a_fast_slider_stops_at_its_limit(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* Joints, limits, motors, friction and reactions against closed forms. Steps are first order, so that each
- * expectation is either exact for the scheme (constant forces) or of order h, as said beside it. */
+ * expectation is either exact for the scheme (constant forces) or of order h, as stated there. */
 #include "machine.h"
 
-/* J w' = T until w reaches the target, then the motor gives exactly what the load asks. */
+/* J w' = T until w reaches the target, then the motor supplies exactly the load. */
 static void speed_motor_has_a_limit(void **state)
 {
     (void)state;
@@ -262,9 +262,9 @@ static void motion_is_followed(void **state)
     }
 }
 
-/* A slide that is moved, with drift gap. bdf2 closes the joint at the end of every step: the place is the one wanted,
- * to the solver's tolerance, behind its first step, which is of sdirk2. A ramp is followed by all without error, and
- * its speed is the ramp's: nothing counts the motion twice.                                              */
+/* A slide that is moved, with drift gap. bdf2 closes the joint at the end of every step: the position is the
+ * prescribed one, to the solver's tolerance, after its first step, which is of sdirk2. All follow a ramp without
+ * error, and the speed is that of the ramp: the motion is not counted twice. */
 static void motion_is_not_counted_twice(void **state)
 {
     (void)state;
@@ -294,9 +294,9 @@ static void motion_is_not_counted_twice(void **state)
         }
 }
 
-/* All ways to go through a step: the impulse of a joint is that of the whole step, and its force is the mean over it.
- * 1 kg hung by a fixed joint: m g h, and m g. Behind a ramp of the load f t the integrators of order two have the
- * integral, f t h - f h^2/2, and so the force in the middle of the step.                           */
+/* All ways to go through a step: the impulse of a joint is that of the whole step, and its force is the mean over
+ * it. 1 kg hung by a fixed joint: m g h, and m g. With a load that grows as f t the integrators of order two have
+ * the integral, f t h - f h^2/2, and so the force in the middle of the step. */
 static void impulses_of_the_whole_step(void **state)
 {
     (void)state;
@@ -329,9 +329,9 @@ static void impulses_of_the_whole_step(void **state)
             }
 }
 
-/* What is reported of a contact is the velocity of b against a there, whatever drift, impact laws and belts make of it
- * in the step problem: a ball that comes at 1 m/s from 5 mm above a floor, still on its way (its one row of drift
- * 0.005/h would make +4 m/s of it), and one that has bounced at e = 0.5.             */
+/* The report of a contact has the velocity of b relative to a there, without the changes by drift, impact laws and
+ * belts in the step problem: a ball that comes at 1 m/s from 5 mm above a floor, still on its way (its one row of
+ * drift 0.005/h would make +4 m/s of it), and one that has bounced at e = 0.5. */
 static void contacts_report_velocities(void **state)
 {
     (void)state;
@@ -619,7 +619,7 @@ static void momentum_is_kept(void **state)
     end(&m);
 }
 
-/* Restitution of a pair: said, or the larger of the two. Seen after an impact at 3 m/s. */
+/* Restitution of a pair: given, or the larger of the two. Measured after an impact at 3 m/s. */
 static void materials_rebound(void **state)
 {
     (void)state;
@@ -669,7 +669,7 @@ static void miser_free(void *ctx, void *memory, size_t size, size_t align)
     m->base.free(m->base.ctx, memory, size, align);
 }
 
-/* Materials, joints with tables, a bushing: refused memory leaves the scene as it was, and what is there. */
+/* Materials, joints with tables, a bushing: refused memory leaves the scene and its objects unchanged. */
 static st_Status build_poorly(const st_Allocator *allocator, st_Scene **scene, st_Error *err)
 {
     st_Status status = st_scene_create_with(allocator, scene, err);
@@ -868,7 +868,7 @@ static void friction_all_around_a_loop(void **state)
     }
 }
 
-/* Friction of two materials: said for the pair, or the geometric mean; seen in the deceleration. */
+/* Friction of two materials: given for the pair, or the geometric mean; measured by the deceleration. */
 static void materials_combine(void **state)
 {
     (void)state;
@@ -939,8 +939,8 @@ static void motors_that_contradict_are_not_solved(void **state)
     assert_true(contradict.residual.joint >= 2 - 1e-12);
 }
 
-/* A wheel on an axle that stands fast, let into the floor by a little: no force opens that, none is there, and it turns
- * as its motor makes it. */
+/* A wheel on a fixed axle that overlaps the floor slightly: no force can open this, none is applied, and it turns
+ * with its motor. */
 static void overlaps_that_joints_hold_are_left(void **state)
 {
     (void)state;

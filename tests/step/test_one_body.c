@@ -44,7 +44,7 @@ static void add_floor(Machine *m)
     m->def.gravity = vec3(0, 0, -G);
 }
 
-/* What friction can pull a box with. */
+/* The largest friction force on a box over its mass. */
 static double mu_g(void)
 {
     return 0.5 * G;
@@ -109,7 +109,7 @@ static void a_push_meets_friction(void **state)
     end(&m);
 }
 
-/* Pushes are part of the state: a clone and a system restored go on bit for bit; a change keeps them by name. */
+/* Pushes are part of the state: a clone and a restored system continue bit for bit; a change keeps them by name. */
 static void a_push_is_kept(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void a_push_is_kept(void **state)
 
 /* ---- poses --------------------------------------------------------------------------------------- */
 
-/* From under another box: that one falls by g t^2/2, and the one that was moved stands where it was put. */
+/* A box is moved from under another: that one falls by g t^2/2, and the moved one stays at its new position. */
 static void a_box_is_taken_away(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void a_plate_is_led(void **state)
 
 /* ---- sleep, and going on ------------------------------------------------------------------------- */
 
-/* Two stacks asleep: who is moved or thrown wakes with its stack, and the other sleeps on. */
+/* Two sleeping stacks: a body that is moved or thrown wakes with its stack, and the other stack sleeps on. */
 static void one_stack_wakes(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void one_stack_wakes(void **state)
     }
 }
 
-/* Bit for bit: a system restored behind the change goes on as the one that was changed. */
+/* Bit for bit: a system restored after the change continues like the one that was changed. */
 static void saved_behind_a_change(void **state)
 {
     (void)state;

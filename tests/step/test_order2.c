@@ -1,4 +1,4 @@
-/* The integrators of order two: what they promise over the published forms (docs/methods.md 6). */
+/* The integrators of order two: their advantages over the published forms (docs/methods.md 6). */
 #include "math/quat.h"
 #include "step/scene_run.h"
 
@@ -309,7 +309,7 @@ static void stiff_dampers(void **state)
 
 /* ---- the memory of a scheme ---------------------------------------------------------------------- */
 
-/* A restored system goes on bit by bit: the history is part of what is saved. Setting the state forgets it. */
+/* A restored system continues bit by bit: the history is saved. Setting the state drops it. */
 static void history_is_saved(void **state)
 {
     (void)state;
@@ -338,7 +338,7 @@ static void history_is_saved(void **state)
     }
 }
 
-/* One problem a step between events, as the paper promises; two for sdirk2 (but for the first step). */
+/* One problem per step between events, as in the paper; two for sdirk2 (except the first step). */
 static void problems_a_step(void **state)
 {
     (void)state;

@@ -24,7 +24,7 @@ static const char rig[] =
     "   \"point_b\": [0, 9, 2], \"stiffness\": 100, \"damping\": 3}],"
     " \"simulation\": {\"h\": 0.002}}";
 
-/* A number, its path in a running system and what a scene file says. */
+/* A number, its path in a running system, and the text in a scene file. */
 typedef struct Change {
     const char *path;
     double value;
@@ -84,7 +84,7 @@ static void check_energy_adds_up(st_System *system)
     assert_true(fabs(info.unexplained) < 1e-6 * (fabs(info.kinetic) + fabs(info.potential)));
 }
 
-/* Each of them: a system that is told the number goes on as one whose scene says it, to the last bit. */
+/* For each of them: a system with the number set continues like one whose scene has it, to the last bit. */
 static void as_in_a_scene_with_this_value(void **state)
 {
     (void)state;
@@ -111,8 +111,8 @@ static void as_in_a_scene_with_this_value(void **state)
         }
 }
 
-/* In the middle of a run: saved, restored into another system and cloned it goes on in the same way; the compiled scene
- * and the system beside it keep their numbers; back at the old value it is as it was. */
+/* In the middle of a run: saved, restored into another system and cloned it continues in the same way; the compiled
+ * scene and the other system keep their numbers; back at the old value it is as before. */
 static void part_of_the_state(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void part_of_the_state(void **state)
     run_close(&start), run_close(&run);
 }
 
-/* What is no parameter, no number of it, or needs another scene. */
+/* Paths that are no parameters, invalid numbers, and values that need another scene. */
 static void refused_by_name(void **state)
 {
     (void)state;
@@ -250,7 +250,7 @@ static void sleepers_wake(void **state)
     run_close(&run);
 }
 
-/* The kinetic energy that a step keeps is no answer after a mass has changed. */
+/* The kinetic energy that a step caches is invalid after a mass has changed. */
 static void energy_has_the_new_mass(void **unused)
 {
     (void)unused;
@@ -262,7 +262,7 @@ static void energy_has_the_new_mass(void **unused)
     const st_BodyId box = {1};
     check_ok(st_system_energy(run.sys, &before, NULL, &run.err), run.err);
     check_ok(st_system_velocity(run.sys, box, &velocity, &spin), run.err);
-    check_ok(st_system_set_parameter(run.sys, "bodies/box/mass", 4, &run.err), run.err); /* twice what it was */
+    check_ok(st_system_set_parameter(run.sys, "bodies/box/mass", 4, &run.err), run.err); /* twice the old one */
     check_ok(st_system_energy(run.sys, &after, NULL, &run.err), run.err);
     of_box = 0.5 * 2 * (velocity.x * velocity.x + velocity.y * velocity.y + velocity.z * velocity.z);
     assert_true(of_box > 1);

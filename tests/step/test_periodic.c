@@ -171,7 +171,7 @@ static st_Vec3 momentum(const st_System *system, const st_Scene *scene)
     return sum;
 }
 
-/* Every two grains, every image: none is deeper in another than the contacts that were found say. */
+/* Every two grains, every image: no overlap is deeper than those of the contacts found. */
 static double deepest(const st_System *system, const st_Scene *scene)
 {
     static const double length[3] = {0.1, 0.08, 0.1};
@@ -224,7 +224,7 @@ static void test_gas(void **state)
     destroy(system, scene);
 }
 
-/* Threads, and a state that is saved on its way and goes on in another system: the same bits. */
+/* Threads, and a state that is saved during the run and continues in another system: the same bits. */
 static void test_threads_and_save(void **state)
 {
     (void)state;
@@ -310,8 +310,8 @@ static void test_joint_across(void **state)
 
 /* ---- servo walls -------------------------------------------------------------------------------- */
 
-/* A lid on a rail, whose motor wants a speed and has a largest force: it comes down at that speed, and then presses the
- * grains with that force. The floor carries it and their weight.                                      */
+/* A lid on a rail with a speed motor of limited force: it comes down at that speed, and then presses the grains with
+ * that force. The floor carries it and their weight. */
 static void test_servo_wall(void **state)
 {
     (void)state;
@@ -459,7 +459,8 @@ static void test_rays(void **state)
         check_close(hit[0].normal.z, hit[1].normal.z, 1e-6);
     }
     assert_true(hits > 100 && beyond > 30);
-    /* A ray without end: along the cell to what is behind its start, and between all shapes for ever. */
+    /* An infinite ray: through the periodic cell to a shape that is before its start, and forever between all
+     * shapes. */
     st_RayHit far;
     check_ok(st_system_ray(systems[0], (st_Vec3){0.3, 0.3, 0.1}, (st_Vec3){1, 0, 0}, INFINITY, UINT32_MAX, &far, &err),
              err);

@@ -251,8 +251,8 @@ static void test_rolling_and_spinning_end_at_the_same_velocities(void **state)
     free_pile(&pile);
 }
 
-/* What newton has found is a fixed point of the sweeps, and what is near it is not. Sweeps over boxes take thousands of
- * rounds to 1e-7: what they would end at is not compared. */
+/* The solution of newton is a fixed point of the sweeps, and points near it are not. Sweeps over boxes take
+ * thousands of rounds to 1e-7: their limit is not compared. */
 static void test_solutions_with_rolling_are_fixed_points_of_sweeps(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Random scenes under random settings have the properties of tests/fuzz/properties.h: no NaN, no energy from nowhere,
- * momentum that adds up, a residual that is what it says, the same bits after a restore, in a clone and by two threads.
+/* Random scenes under random settings have the properties of tests/fuzz/properties.h: no NaN, no energy from
+ * nowhere, momentum that adds up, a correct residual, the same bits after a restore, in a clone and by two threads.
  * `make test` takes a seeded share, ST_TEST_FULL=1 two thousand.
  */
 #include "check.h"

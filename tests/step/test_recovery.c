@@ -1,5 +1,5 @@
-/* Overlap and joint errors at the start: what drift correction does to velocities is bounded by correction_speed, with
- * every integrator, and a step that would add energy is not accepted. */
+/* Overlap and joint errors at the start: the velocity change by drift correction is bounded by correction_speed,
+ * with every integrator, and a step that would add energy is not accepted. */
 #include "step/scene_run.h"
 
 static void parse(Run *run, const char *text)
@@ -8,7 +8,7 @@ static void parse(Run *run, const char *text)
     check_ok(st_scene_parse(text, strlen(text), "test", NULL, 0, &run->scene, &run->def, &run->err), run->err);
 }
 
-/* A ball 1 micrometre deep at h = 1e-6: asked to leave at 1 m/s, and not faster (sdirk2 had 2.4 m/s). */
+/* A ball 1 micrometre deep at h = 1e-6: it should leave at 1 m/s, and not faster (sdirk2 had 2.4 m/s). */
 static void one_micrometre(void **state)
 {
     (void)state;
@@ -26,15 +26,15 @@ static void one_micrometre(void **state)
             while (!run_finished(&run)) {
                 run_step(&run);
                 least = fmin(least, run.info.recovery);
-                /* what is left over of the overlap in a step that was scaled down comes on top in the next */
+                /* the rest of the overlap after a step that was scaled down is added in the next */
                 check_below(run_velocity(&run, "ball").z, run.def.correction_speed * 1.002);
             }
-            if (i == ST_INTEGRATOR_SDIRK2) check_below(least, 0.99); /* it says so */
+            if (i == ST_INTEGRATOR_SDIRK2) check_below(least, 0.99); /* it is reported */
             run_close(&run);
         }
 }
 
-/* A light wedge between two heavy blocks that overlap it: lever and wedge make more of the correction than it asks. */
+/* A light wedge between two heavy blocks that overlap it: lever and wedge amplify the correction. */
 static void wedge(void **state)
 {
     (void)state;
@@ -64,8 +64,8 @@ static void wedge(void **state)
     }
 }
 
-/* The ball between the planes is not allowed what it asks for; that is no reason to hold back another one, 3 m away,
- * which leaves its overlap of 0.3 mm as it does alone. */
+/* The correction of the ball between the planes is reduced; that of another one, 3 m away, is not: it leaves its
+ * overlap of 0.3 mm as it does alone. */
 static void islands_are_scaled_one_by_one(void **state)
 {
     (void)state;

@@ -61,8 +61,8 @@ static void check_rest(const st_System *system, const st_System *start, const st
     }
 }
 
-/* The forces found in a step hold the wall in those that follow. Where the impulse that stopped what had crept were
- * taken for a force that is needed again, every second step would have to be solved.                     */
+/* The forces found in a step hold the wall in the following steps. If the impulse that stopped a creeping motion
+ * were taken for a permanent force, every second step would have to be solved. */
 static void a_wall_is_solved_now_and_then(void **state)
 {
     (void)state;
@@ -87,9 +87,9 @@ static void a_wall_is_solved_now_and_then(void **state)
     st_scene_destroy(scene);
 }
 
-/* A wall does not know whether another stands 50 m away: what its own solve left over decides what it keeps. The other
- * is lower, and at rest to other errors; both fall from rest with g h in the first step, which is all that they have
- * in common.                                                                                      */
+/* A wall is not influenced by another one 50 m away: the remainder of its own solve decides what it keeps. The other
+ * is lower, and at rest with other errors; both fall from rest with g h in the first step, which is all that they
+ * have in common. */
 static void walls_far_apart_are_strangers(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void walls_far_apart_are_strangers(void **state)
     st_scene_destroy(scene);
 }
 
-/* What is known of the last solve is part of the state. */
+/* Data of the last solve is part of the state. */
 static void a_saved_wall_goes_on_the_same(void **state)
 {
     (void)state;
@@ -170,7 +170,8 @@ static int overlapping(double overlap, double slop)
     return info.overlapping;
 }
 
-/* What is not pushed apart is not pinched, and needs no compliance, which would move loads to where there is none. */
+/* An overlap that is not corrected is not pinched, and needs no compliance, which would shift loads to contacts
+ * without any. */
 static void overlaps_within_the_slop_are_rigid(void **state)
 {
     (void)state;

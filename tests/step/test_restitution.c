@@ -57,7 +57,7 @@ typedef struct Wanted {
     double within, within_at_1;
 } Wanted;
 
-/* What the issue asks for: 2 per cent without event location, 0.1 per cent (the samples of a parabola) with it. */
+/* Required: 2 per cent without event location, 0.1 per cent (the sampling of a parabola) with it. */
 static const Wanted wanted[] = {{"default", 0.02, 0.02}, {"accurate", 1e-3, 1e-6}};
 
 /* Between two samples a parabola rises by g h^2/8 at most: at 1e-6 that is taken off. */

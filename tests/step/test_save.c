@@ -1,4 +1,4 @@
-/* Saved states: a system that goes on from one does so bit for bit; bytes that are no state change nothing. */
+/* Saved states: a system that continues from one does so bit for bit; bytes that are no state change nothing. */
 #include "check.h"
 #include "math/vec3.h"
 
@@ -9,7 +9,7 @@ typedef struct Case {
     const char *scene, *set; /* an override, or NULL */
     int before, after;       /* steps                */
     const char
-        *told; /* a joint whose motor is told what to want before it is saved, and whose body is pushed; or NULL */
+        *told; /* a joint with a motor target that is set before it is saved, and whose body is pushed; or NULL */
     const char *varied[4]; /* parameters that change before it is saved                                     */
 } Case;
 
@@ -237,8 +237,8 @@ static void states_of_other_scenes_are_refused(void **state)
     st_system_destroy(system[1]);
 }
 
-/* Bytes with one bit turned over are a state, another one, or refused; nobody reads or writes where he must not: not
- * the energy, nor a clone (which moves every id to its own world), nor a step.                     */
+/* Bytes with one bit flipped are a state, another one, or refused; no memory error follows: neither in the energy,
+ * nor in a clone (which moves every id to its own world), nor in a step. */
 static void damaged_bytes_do_no_harm(void **state)
 {
     (void)state;

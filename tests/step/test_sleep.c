@@ -1,5 +1,5 @@
-/* Islands at rest sleep, and nobody notices: the same motion, forces and energies, at less cost. They wake on touch,
- * when what carries them goes, when a force on them changes, and when asked to.                         */
+/* Islands at rest sleep without any difference: the same motion, forces and energies, at less cost. They wake on
+ * touch, when their support is removed, when a force on them changes, and on request. */
 #include "check.h"
 
 #include <stiction/io.h>
@@ -72,7 +72,8 @@ static st_Pose pose(const World *w, st_BodyId body)
 
 /* ---- at rest ------------------------------------------------------------------------------------ */
 
-/* Three boxes on each other: they sleep after sleep_time, keep their poses bit for bit, and say what carries them. */
+/* Three boxes on each other: they sleep after sleep_time, keep their poses bit for bit, and report their contact
+ * forces. */
 static void a_stack_sleeps_and_reports(void **state)
 {
     (void)state;
@@ -105,7 +106,7 @@ static void a_stack_sleeps_and_reports(void **state)
     }
     assert_true(w.info.kinetic == 0 && w.info.potential == potential && w.info.penetration == penetration);
     check_close(potential, 9.81 * mass * (0.1 + 0.3 + 0.5), 1e-6);
-    double down = 0; /* what stands on the floor, contact by contact */
+    double down = 0; /* contacts with the floor, one by one */
     for (int k = 0; k < st_system_contact_count(w.sys); k++) {
         st_ContactReport contact;
         assert_int_equal(st_system_contact(w.sys, k, &contact), ST_OK);
@@ -139,7 +140,7 @@ static void sleep_is_a_choice(void **state)
     end(&w);
 }
 
-/* No time at all: who rests sleeps at once, who moves does not sleep. */
+/* sleep_time 0: bodies at rest sleep at once, moving bodies do not. */
 static void nobody_sleeps_in_flight(void **state)
 {
     (void)state;
@@ -215,7 +216,7 @@ static void dominoes_wake_in_order(void **state)
     end(&asleep);
 }
 
-/* Faster than the margin in a step: what the first attempt ran into wakes in the same step. */
+/* Faster than the margin per step: bodies that the first attempt hit wake in the same step. */
 static void a_bullet_wakes_what_it_hits(void **state)
 {
     (void)state;
@@ -296,8 +297,8 @@ static void changes_wake(void **state)
     end(&w);
 }
 
-/* A force that was told stands in place of its profile, which no longer wakes. A motor whose force begins to change
- * wakes, and one that begins to hold a motion.                                                      */
+/* A force that was set replaces its profile, which no longer wakes. A motor wakes if its force begins to change, or
+ * if it begins to hold a motion. */
 static void drives_wake(void **state)
 {
     (void)state;
@@ -332,7 +333,7 @@ static void drives_wake(void **state)
     end(&w);
 }
 
-/* Forces of joints while asleep: a body hung on a hinge from another that stands. */
+/* Forces of joints while asleep: a body hung on a hinge from another one at rest. */
 static void joints_report_while_asleep(void **state)
 {
     (void)state;
@@ -384,7 +385,7 @@ static void mechanisms_sleep_to_the_bit(void **state)
     for (int k = 0; k < N; k++) /* they wake some on touch: without a word, and so with the rows that they slept with */
         add(&w, st_sphere_def(0.03), (st_Vec3){2 * k + 0.05, 0, 2 + 1.5 * k}, (st_Vec3){0, 0, 0});
     w.def.sleep_time = 0.05, w.def.sleep_speed = 1e-2;
-    w.def.margin = 0.01; /* what is as near as that wakes: the changes counted below */
+    w.def.margin = 0.01; /* bodies within this distance wake: the changes counted below */
     start(&w, true);
     int most = 0, changes = 0, before = 0;
     for (int k = 0; k < 900; k++) {
@@ -468,8 +469,8 @@ static void a_new_state_wakes(void **state)
     end(&w);
 }
 
-/* While most sleep and are not looked at: rays, reports and states that are refused leave no trace, whatever they made
- * of shapes and boxes on the way. A fixed block stands between the bodies.                        */
+/* While most bodies sleep and are skipped: rays, reports and refused states leave no trace, whatever they did to
+ * shapes and boxes meanwhile. A fixed block is between the bodies. */
 static void questions_leave_no_trace(void **state)
 {
     (void)state;

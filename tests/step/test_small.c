@@ -1,5 +1,5 @@
-/* Small systems that solvers and integrators are chosen for: what is held stays held, rolling is exact, a whip keeps
- * its energy and its joints.                                                                           */
+/* Small systems for which solvers and integrators are chosen: held bodies stay held, rolling is exact, a whip keeps
+ * its energy and its joints. */
 #include "check.h"
 
 #include <stiction/stiction.h>

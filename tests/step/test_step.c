@@ -179,9 +179,9 @@ static st_ShapeDef random_hull(check_Random *random, double R, st_Vec3 corner[12
     return st_hull_def(corner, 12);
 }
 
-/* A hull that turns fast meets a fixed one with corners that were behind others when the step began. Where they end is
- * known up to what a turn phi within the step bends their way, R phi^2 / 2, once for each of two attempts; and beside a
- * point that holds, a new one may be as deep as the margin.                                       */
+/* A hull that turns fast meets a fixed one with corners that were hidden when the step began. Their final position
+ * is known up to the curvature of their path by a rotation phi, R phi^2 / 2, once for each of two attempts; and
+ * beside a point that holds, a new one may be as deep as the margin. */
 static void turning_hulls_do_not_dip_in(void **state)
 {
     (void)state;
@@ -216,7 +216,7 @@ static void turning_hulls_do_not_dip_in(void **state)
     assert_true(worst > 0); /* they did meet */
 }
 
-/* Deep overlap leaves at the capped speed, and is said. */
+/* Deep overlap leaves at the capped speed, and is reported. */
 static void overlap_resolves_gently(void **state)
 {
     (void)state;
@@ -254,7 +254,7 @@ static void crowd_in_one_place(void **state)
     end(&b);
 }
 
-/* Squeezed between two planes that overlap it on both sides there is no solution; it stays, and is said. */
+/* Between two planes that overlap it on both sides a body has no solution; it stays, and this is reported. */
 static void pinched_body_stays(void **state)
 {
     (void)state;
@@ -307,7 +307,7 @@ static void stiff_spring_does_not_explode(void **state)
 
 /* ---- manners ---------------------------------------------------------------------------------- */
 
-/* Counts what is asked of it, and refuses from a given call on. */
+/* Counts requests, and refuses from a given call on. */
 typedef struct Counter {
     st_Allocator base;
     long calls, refuse_at;
@@ -433,8 +433,8 @@ static void refused_memory_is_survived(void **state)
     }
 }
 
-/* A box that rests on the floor, and beside it three balls in a row: the first is fast, the second is hit within a step
- * and so hits the third, which a first attempt at that step cannot know.                          */
+/* A box that rests on the floor, and beside it three balls in a row: the first is fast, the second is hit within a
+ * step and so hits the third, which a first attempt at that step cannot predict. */
 static void build_row(Bench *b, Counter *count)
 {
     begin(b, "default");
@@ -454,9 +454,9 @@ static void build_row(Bench *b, Counter *count)
     assert_true(b->sys->state.forces.n > 0);
 }
 
-/* Memory refused at the n-th request of a step that takes several attempts: behind the first one the forces that the
- * step began with are gone (warm.c). Whatever n is, the state is what it was, and the step can be made again: with its
- * forces to start from, or as if there had been none, bit for bit.                                */
+/* Memory refused at the n-th request of a step that takes several attempts: after the first one the initial forces
+ * of the step are overwritten (warm.c). For every n the state is unchanged, and the step can be repeated: with its
+ * forces to start from, or as if there had been none, bit for bit. */
 static void attempts_that_fail_change_nothing(void **state)
 {
     (void)state;
@@ -638,8 +638,9 @@ static void same_state(const Bench *a, const Bench *b, const char *what)
     free(x), free(y);
 }
 
-/* A step that fails behind its solution, since things became faster than allowed, leaves no trace: all that is saved is
- * as it was, and what follows goes as in a system that never tried; with collisions, transitions and motors. */
+/* A step that fails after its solution, because bodies became faster than allowed, leaves no trace: everything that
+ * is saved is unchanged, and the run continues like a system that never tried; with collisions, transitions and
+ * motors. */
 static void a_failed_step_leaves_no_trace(void **state)
 {
     (void)state;

@@ -215,8 +215,8 @@ static void opposes_sliding_with_most_power(void **state)
     }
 }
 
-/* On a slope of 20 degrees (tan = 0.364) a box whose grain is along the slope stays (0.42), across it slides (0.21)
- * with a = g (sin - mu cos). The directions are fixed in the body: it is turned by 90 degrees about the normal.  */
+/* On a slope of 20 degrees (tan = 0.364) a box with its grain along the slope stays (0.42), across it slides (0.21)
+ * with a = g (sin - mu cos). The directions are fixed in the body: it is turned by 90 degrees about the normal. */
 static void direction_turns_with_the_body(void **state)
 {
     (void)state;
@@ -299,8 +299,8 @@ static void sticks_and_slides_under_one_load(void **state)
     }
 }
 
-/* Friction that grows fiftyfold within 1 micrometre per second: the repetitions do not converge, and the step says so.
- */
+/* Friction that grows fiftyfold within 1 micrometre per second: the repetitions do not converge, and the step
+ * reports it. */
 static void says_where_it_does_not_converge(void **state)
 {
     (void)state;
@@ -437,7 +437,7 @@ static void heap_balances(void **state)
     run_close(&b);
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------- */
+/* ---- refusals ------------------------------------------------------------------------------------- */
 
 static void refused(const char *more, const char *material, const char *shape, const char *why)
 {

@@ -43,7 +43,7 @@ static void build_mechanisms(World *w)
     }
 }
 
-/* A pile on two plates, one that goes as it is told and one that a motor of limited force moves. */
+/* A pile on two plates: one has a prescribed motion, and a motor of limited force moves the other. */
 static void build_plates(World *w)
 {
     begin_empty(w);

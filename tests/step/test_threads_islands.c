@@ -115,8 +115,8 @@ static void a_pile_with_crumbs_has_the_same_bits(void **state)
 
 /* ---- memory ----------------------------------------------------------------------------------- */
 
-/* Three steps from the start, the call refuse_at of which is refused its memory; a step that fails for it leaves the
- * state as it was, and is made once more. Returns whether one did.                                 */
+/* Three steps from the start; memory request refuse_at is refused; a step that fails for it leaves the state
+ * unchanged, and is repeated. Returns whether one failed. */
 static bool make_steps(World *w, Counter *count, long long refuse_at)
 {
     st_System *system;
@@ -150,7 +150,7 @@ static void build_few(World *w)
         add_chain(w, 2.0 * k, -1.0, 0.0499, 2 + k, 0.4);
 }
 
-/* Whatever is refused, in whichever island and to whichever thread. (Of the bits that follow see test_islands.) */
+/* Any request may be refused, in any island and any thread. (For the following bits see test_islands.) */
 static void refused_memory_leaves_the_state(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void refused_memory_leaves_the_state(void **state)
         failures += make_steps(&w, &count, k);
         assert_true(atomic_load(&count.held) == 0);
     }
-    assert_true(CHECK_ARENAS || failures > 50); /* others were asked for what can be done without */
+    assert_true(CHECK_ARENAS || failures > 50); /* other requests were for optional memory */
     st_scene_destroy(w.scene);
 }
 

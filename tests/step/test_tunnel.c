@@ -1,5 +1,5 @@
-/* What is fast or thin, where events are located: it stops at the first thing in its way, and at the right time. All
- * motions here are without forces, so that every integrator's way is the exact one. */
+/* Fast or thin bodies with located events: they stop at the first obstacle, at the right time. All motions here are
+ * without forces, so that every integrator is exact. */
 #include "check.h"
 
 #include <stiction/stiction.h>
@@ -98,7 +98,7 @@ static st_ShapeDef hull_plate(st_Vec3 corner[8], double half_x, double half_yz, 
     return shape;
 }
 
-/* 100 m/s are 10 cm a step, the wall is 2 cm thick, the bullet too; and a foil of a tenth of a millimetre. */
+/* 100 m/s are 10 cm per step, the wall is 2 cm thick, the bullet too; and a foil of a tenth of a millimetre. */
 static void a_bullet_meets_a_wall(void **state)
 {
     (void)state;
@@ -133,7 +133,7 @@ static void the_first_of_two_walls(void **state)
     expect_collision(scene, (0.03 - 0.001 - 0.01) / 100);
 }
 
-/* Two plates of 1 m and 0.2 mm, face to face; and as hulls whose own axes are askew. */
+/* Two plates of 1 m and 0.2 mm, face to face; and as hulls with rotated axes. */
 static void plates_meet(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void plates_meet(void **state)
     expect_collision(scene, (0.5 * cos(tilt) - 2e-4) / along);
 }
 
-/* Two bullets head on, 20 cm a step closer. */
+/* Two bullets head on, 20 cm per step closer. */
 static void bullets_meet(void **state)
 {
     (void)state;

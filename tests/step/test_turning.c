@@ -210,7 +210,7 @@ static void cone_law_rides(void **state)
     run_close(&b);
 }
 
-/* What is said for a pair of materials counts, else the larger of the two. */
+/* The value of a pair of materials, else the larger of the two. */
 static void pairs_of_materials(void **state)
 {
     (void)state;
@@ -260,7 +260,7 @@ static void restart_is_exact(void **state)
     run_close(&c);
 }
 
-/* What a contact does to b beside its force: spinning friction alone is a torque about the normal. */
+/* The effect of a contact on b beside its force: spinning friction alone is a torque about the normal. */
 static void torque_is_reported(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* thread_ranks.h -- ranks that are threads of this process: every call meets at a barrier, and copies from where the
- * others say their bytes are. */
+/* thread_ranks.h -- ranks that are threads of this process: every call waits at a barrier, and copies from the
+ * memory of the others. */
 #ifndef THREAD_RANKS_H
 #define THREAD_RANKS_H
 
@@ -38,7 +38,7 @@ static void seat_broadcast(void *ctx, void *bytes, int64_t n)
     pthread_barrier_wait(&table->barrier);
 }
 
-/* Aborts where two ranks do not agree about what they exchange. */
+/* Aborts if two ranks do not agree about their exchange. */
 static void seat_exchange(void *ctx, const st_RankMessage *messages, int n)
 {
     const Seat *seat = ctx;

@@ -1,4 +1,4 @@
-/* tests/step/threads.h -- a scene run by one thread and by several, and all that a step says compared bit for bit. */
+/* tests/step/threads.h -- a scene run by one thread and by several, with all reports of a step compared bit for bit. */
 #ifndef STI_TEST_THREADS_H
 #define STI_TEST_THREADS_H
 
@@ -54,7 +54,7 @@ static inline void add_pile(World *w, int layers)
     }
 }
 
-/* What a step says beside the state: all of it is made of sums and largest values that a team finds. */
+/* Reported figures of a step, which are sums and largest values found by a team. */
 enum { FIGURES = 12, STEPS = 40 };
 
 typedef struct Trace {
@@ -63,7 +63,7 @@ typedef struct Trace {
     int contacts, islands, failures; /* most of them; steps that did not converge                */
 } Trace;
 
-/* What is said of islands, one after another: each counts by its place. */
+/* The figures of islands, each weighted by its position. */
 static inline double figure_of_islands(const st_System *system)
 {
     double sum = 0;
@@ -105,7 +105,7 @@ static inline void run(World *w, int threads, int n, Trace *out)
     st_system_destroy(system);
 }
 
-/* What one thread does, who may have a look at how it went, and others as well. */
+/* Runs with one thread, and compares others with it; returns the trace of one thread. */
 static inline Trace check_same(void (*build)(World *), st_Integrator integrator, int n, int least_contacts)
 {
     static const int counts[] = {2, 3, 4};
