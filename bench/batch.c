@@ -88,8 +88,8 @@ static void compare(const st_Scene *scene, const st_SystemDef *def, int worlds, 
         if (st_batch_step(batch, steps, NULL, &err) != ST_OK) stop(&err);
         of_batch += c > 0 ? now() - t : 0;
         done += c > 0 ? (double)worlds * steps : 0;
-        if (threads > 1 && st_batch_reset(batch, NULL, NULL, &err) != ST_OK)
-            stop(&err); /* the child processes started from there */
+        /* the child processes started from there */
+        if (threads > 1 && st_batch_reset(batch, NULL, NULL, &err) != ST_OK) stop(&err);
     }
     printf("%7d %8d %14.0f %14.0f %7.3f\n", worlds, threads, done / of_batch, done / of_alone, of_alone / of_batch);
     fflush(stdout);

@@ -28,8 +28,8 @@ static void put_contacts(Json *json, const Loaded *loaded)
     put_open_array(json, "contacts");
     for (int k = 0; k < st_system_contact_count(loaded->system); k++) {
         st_ContactReport c;
-        if (st_system_contact(loaded->system, k, &c) != ST_OK || c.joint.index1 > 0)
-            continue; /* limits are listed with joints */
+        /* limits are listed with joints */
+        if (st_system_contact(loaded->system, k, &c) != ST_OK || c.joint.index1 > 0) continue;
         put_open_flat_object(json, NULL);
         put_text(json, "a", body_name(loaded->scene, c.a));
         put_text(json, "b", body_name(loaded->scene, c.b));

@@ -24,8 +24,8 @@ void interrupt_begin(void)
         action.sa_flags = (int)SA_RESETHAND;
         sigemptyset(&action.sa_mask);
         sigaction(numbers[k], NULL, &old);
-        if (old.sa_handler != SIG_IGN)
-            sigaction(numbers[k], &action, NULL); /* ignored signals stay ignored: nohup, and jobs of a shell */
+        /* ignored signals stay ignored: nohup, and jobs of a shell */
+        if (old.sa_handler != SIG_IGN) sigaction(numbers[k], &action, NULL);
     }
 }
 

@@ -234,8 +234,8 @@ static void run_solver(const SolvedFile *solved, const SolveOptions *options, co
         result->status = status == ST_ERR_UNSUPPORTED ? NOT_TAKEN : FAILED;
         snprintf(result->message, sizeof result->message, "%.250s", err.message);
     }
-    if (status == ST_OK && options->lines != NULL &&
-        !pivoting) { /* solve again, because printing lines would be timed, too */
+    /* solve again, because printing lines would be timed, too */
+    if (status == ST_OK && options->lines != NULL && !pivoting) {
         st_solver_destroy(work.solver);
         work.solver = NULL;
         work.r = calloc((size_t)solved->file->n + 1, sizeof *work.r);

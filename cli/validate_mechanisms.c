@@ -86,8 +86,8 @@ static void governor_rate(const double *y, double *rate)
     const double m = 0.3, ball = 5, slider = 3, k = 8e5, c = 4e4, hinge = 0.05;
     const double Jt = m * (1 + 1e-4) / 12, Jl = m * 2e-4 / 12, J0 = m * 2e-4 / 12 + slider * 0.02 / 12;
     const double C = cos(y[0]), S = sin(y[0]), R = hinge + 0.5 * C, Rb = hinge + C, w = y[4];
-    const double J =
-        J0 + 2 * (m * R * R + ball * Rb * Rb + Jl * S * S + Jt * C * C); /* inertia of all about the shaft */
+    /* inertia of all about the shaft */
+    const double J = J0 + 2 * (m * R * R + ball * Rb * Rb + Jl * S * S + Jt * C * C);
     const double dJ = 2 * (-m * R * S - 2 * ball * Rb * S + 2 * (Jl - Jt) * S * C);
     const double x = 0.5 * C, z = 1 - 0.5 * S - y[1], length = hypot(x, z); /* from a rod's middle to the slider */
     const double la = (-0.5 * S * x - 0.5 * C * z) / length, ls = -z / length;

@@ -95,8 +95,8 @@ bool judge_file(const Case *c, Judge *judge, const char *folder, const char *fil
         if (!more || strncmp(line, "ITEM: ATOMS", 11) == 0) {
             if (frames > 1) judge_frame(judge, xyz, cpu); /* the first frame is the start */
             frames += more;
-            for (int k = 0; k < c->n_spheres;
-                 k++) { /* spheres that are missing in the frame have fallen out of the box */
+            /* spheres that are missing in the frame have fallen out of the box */
+            for (int k = 0; k < c->n_spheres; k++) {
                 const double out[3] = {2 * c->d * k, 0, -100};
                 memcpy(&xyz[3 * (size_t)k], out, sizeof out);
             }

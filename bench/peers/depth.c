@@ -124,8 +124,8 @@ static double depth_solids(const Solid *a, const Solid *b)
         for (int j = 0; j < b->n_edges && depth > 0; j++) {
             st_Vec3 n = cross(a->edge[i].along, b->edge[j].along);
             double length = norm(n);
-            if (length < 1e-6 * norm(a->edge[i].along) * norm(b->edge[j].along))
-                continue; /* parallel: covered by the faces */
+            /* parallel: covered by the faces */
+            if (length < 1e-6 * norm(a->edge[i].along) * norm(b->edge[j].along)) continue;
             if (!arcs_cross(&a->edge[i], &b->edge[j])) continue;
             n = scale((dot(n, sub(b->centre, a->centre)) > 0 ? 1 : -1) / length, n);
             depth = fmin(depth, overlap(a, b, n));

@@ -117,8 +117,8 @@ static double clock_seconds(clockid_t clock)
 
 Stopwatch stopwatch_start(void)
 {
-    const double busy =
-        clock_seconds(CLOCK_PROCESS_CPUTIME_ID); /* first, because it is a system call of a third of a microsecond */
+    /* first, because it is a system call of a third of a microsecond */
+    const double busy = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     return (Stopwatch){clock_seconds(CLOCK_MONOTONIC), busy};
 }
 

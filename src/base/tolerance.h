@@ -88,9 +88,8 @@
 /* A projection ends when joints and gaps are closed to this [m, rad]: rounding of coordinates of size 1 to 10. 3
  * rounds are usual. Errors above CLOSED after the rounds of a pass are projected directly; errors above FAILED after
  * that mean contradictory constraints. */
-#define STI_PROJECTION_ERROR 2e-15
-#define STI_PROJECTION_NEAR                                                                                            \
-    1e-6 /* relative to the first error: below it, project directly to the constraints (projection.c) */
+#define STI_PROJECTION_ERROR  2e-15
+#define STI_PROJECTION_NEAR   1e-6 /* relative to the first error: below it, project directly (projection.c) */
 #define STI_PROJECTION_ROUNDS 20
 #define STI_PROJECTION_CLOSED 1e-13
 #define STI_PROJECTION_FAILED 1e-10

@@ -77,8 +77,8 @@ typedef struct sti_Collide {
     int planar;    /* 0, 1, 2: both move only across this world axis; -1: in space */
     sti_Keep keep;
     sti_Hint *hint; /* NULL: neither read nor written */
-    sti_CachedPatch
-        *cached;   /* likewise; the motion since it was stored must be within its room, and room is 0 if it is empty */
+    /* likewise; the motion since it was stored must be within its room, and room is 0 if it is empty */
+    sti_CachedPatch *cached;
     double *apart; /* if they are beyond the margin: set to a lower bound of the excess; NULL: not needed */
     /* cores of the two shapes as from sti_core(), but at the origin; NULL: not known */
     const struct sti_Core *core_a, *core_b;

@@ -195,8 +195,8 @@ static st_Status add_bodies(Fill *f, st_Scene *scene, st_Error *err)
 
 static st_Status remove_from(st_Scene *scene, int first, int n)
 {
-    const st_Allocator a =
-        sti_allocator_below(&scene->allocator); /* not the scene's arena, which is freed when the scene is rebuilt */
+    /* not the scene's arena, which is freed when the scene is rebuilt */
+    const st_Allocator a = sti_allocator_below(&scene->allocator);
     st_BodyId *id = sti_alloc(&a, n, sizeof *id);
     for (int k = 0; id != NULL && k < n; k++)
         id[k].index1 = first + k;

@@ -417,8 +417,8 @@ static st_Status write_body(sti_Robot *robot, int k)
     json_t *body = sti_with(json_object(), "name", prefixed(robot, link->body_name, ""));
     body = put_pose(body, pose.p, pose.q);
     if (fixed) body = sti_with(body, "fixed", json_true());
-    if (link->carries >= 0 || link->fluid)
-        body = sti_with(body, "medium", json_real(0)); /* also for a link between two joints */
+    /* also for a link between two joints */
+    if (link->carries >= 0 || link->fluid) body = sti_with(body, "medium", json_real(0));
     if (link->gravity != 1 && !fixed) body = sti_with(body, "gravity", json_real(link->gravity));
     if (link->mass > 0) {
         body = sti_with(body, "mass", json_real(link->mass));
@@ -829,8 +829,8 @@ st_Status sti_robot_assemble(sti_Robot *robot)
     for (int k = 0; k < robot->n_links; k++) {
         sti_RobotLink *whole = &robot->links[k];
         int shares = 0;
-        for (int i = k - 1; i >= 0 && robot->links[i].carries == k;
-             i--) /* these links are just before it in the list */
+        /* these links are just before it in the list */
+        for (int i = k - 1; i >= 0 && robot->links[i].carries == k; i--)
             shares++;
         whole->mass *= 1 - SHARE * shares;
         for (int i = 0; shares > 0 && i < 9; i++)

@@ -262,8 +262,8 @@ static st_Status add_all(Dae *dae)
             if (sti_element_is(library, "library_visual_scenes") && sti_element_is(scene, "visual_scene"))
                 STI_TRY(add_node(dae, scene, map, 0));
     if (dae->found > 0) return ST_OK;
-    for (const sti_Element *library = dae->root->first; library != NULL;
-         library = library->next) /* no scene is given: use all nodes */
+    /* no scene is given: use all nodes */
+    for (const sti_Element *library = dae->root->first; library != NULL; library = library->next)
         for (const sti_Element *geometry = library->first; geometry != NULL; geometry = geometry->next)
             if (sti_element_is(library, "library_geometries") && sti_element_is(geometry, "geometry"))
                 STI_TRY(add_geometry(dae, geometry, &map));

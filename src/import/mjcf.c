@@ -152,8 +152,8 @@ static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, doub
         return sti_element_fail(m->robot->err, at, "density and viscosity must be >= 0");
     if (m->density > 0 || m->viscosity > 0)
         m->robot->def.merge = false; /* MuJoCo computes drag for each of its bodies */
-    const sti_Element *flag =
-        sti_child(at, "flag"); /* flags that switch forces or contacts off; the other flags concern MuJoCo's numerics */
+    /* flags that switch forces or contacts off; the other flags concern MuJoCo's numerics */
+    const sti_Element *flag = sti_child(at, "flag");
     for (int k = 0; flag != NULL && k < flag->n_attributes; k++) {
         const char *name = flag->attributes[2 * k], *value = flag->attributes[2 * k + 1];
         if (strcmp(value, "disable") != 0) continue;

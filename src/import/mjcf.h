@@ -38,10 +38,10 @@ typedef struct sti_Mjcf {
     sti_Robot *robot;
     const sti_Element *root;
     sti_MjcfContext *contexts; /* the first is that of the file itself */
-    bool from_geoms,
-        not_from_geoms; /* masses always come from geoms, or never; else from geoms if there is no <inertial> */
-    bool global;        /* all poses of the file are in the frame of the world */
-    double total_mass;  /* masses are scaled to this sum; 0: not scaled */
+    /* masses always come from geoms, or never; else from geoms if there is no <inertial> */
+    bool from_geoms, not_from_geoms;
+    bool global;                      /* all poses of the file are in the frame of the world */
+    double total_mass;                /* masses are scaled to this sum; 0: not scaled */
     double least_mass, least_inertia; /* boundmass, boundinertia: lower bounds for bodies that move */
     bool balance;                     /* balanceinertia: an impossible inertia becomes that of a ball */
     bool fit_box;                     /* fitaabb: shapes are fitted to the bounding box of a mesh */

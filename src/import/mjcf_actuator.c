@@ -274,9 +274,8 @@ static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint,
         damps = d->force == 0 && a->gain[0] == 0; /* else a controller sets the force, too */
     }
     double low = -INFINITY, high = INFINITY;
-    if (motor)
-        STI_TRY(
-            read_limits(m, a->at, "ctrlrange", "ctrllimited", &low, &high)); /* the largest force that it can apply */
+    /* the largest force that it can apply */
+    if (motor) STI_TRY(read_limits(m, a->at, "ctrlrange", "ctrllimited", &low, &high));
     if (isfinite(low) && isfinite(high) && low < high && high - low < 1e12) {
         const double g = a->gear[0], first = fmin(g * low, g * high), last = fmax(g * low, g * high);
         const double from = fmax(first, limited.mid - limited.most), to = fmin(last, limited.mid + limited.most);

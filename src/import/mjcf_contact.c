@@ -187,8 +187,8 @@ st_Status sti_mjcf_pair(sti_Mjcf *m, const sti_Element *at)
         return sti_element_fail(m->robot->err, at, "is one too many, must be at most %d pairs", MOST_PAIRS);
     STI_TRY(STI_GROW(&geoms->allocator, geoms->pair, geoms->pair_size, geoms->n_pairs + 1, m->robot->err));
     Surface surface = {.at = at, .mu = {mu[0], mu[2], mu[3]}, .condim = (int)condim, .pairs = ""};
-    if (one->contacting.surface >= 0 && two->contacting.surface >= 0 &&
-        holder == NULL) { /* without friction of its own, a pair has that of its geoms */
+    /* without friction of its own, a pair has that of its geoms */
+    if (one->contacting.surface >= 0 && two->contacting.surface >= 0 && holder == NULL) {
         surface = together(&geoms->surface[one->contacting.surface], &geoms->surface[two->contacting.surface]);
         surface.at = at;
     }
@@ -229,8 +229,8 @@ static uint32_t bits_of(const json_t *shapes, const char *key)
     for (size_t k = 0; k < json_array_size(shapes); k++) {
         const json_t *list = json_object_get(json_array_get(shapes, k), key);
         for (size_t i = 0; i < json_array_size(list); i++) {
-            double bit =
-                json_number_value(json_array_get(list, i)); /* other values are refused when the scene is read */
+            /* other values are refused when the scene is read */
+            double bit = json_number_value(json_array_get(list, i));
             if (bit >= 0 && bit < 32) bits |= 1u << (int)bit;
         }
     }

@@ -219,9 +219,9 @@ typedef struct sti_Robot {
 st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root);
 st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root);
 st_Status sti_sdf_read(sti_Robot *robot, const sti_Element *root);
-/* Records that `shape` in the scene's tree is a geom. Its groups and material are written after all robots are read. */
-st_Status sti_geom_placed(sti_Robot *robot, sti_Contacting contacting, json_t *shape,
-                          json_t *body); /* takes ownership of `body` */
+/* Records that `shape` in the scene's tree is a geom. Its groups and material are written after all robots are read.
+ * Takes ownership of `body`. */
+st_Status sti_geom_placed(sti_Robot *robot, sti_Contacting contacting, json_t *shape, json_t *body);
 st_Status sti_geoms_finish(sti_Reader *reader);
 /* Writes the robot to the scene's tree. */
 st_Status sti_robot_assemble(sti_Robot *robot);

@@ -201,8 +201,8 @@ st_Status sti_reader_remark(sti_Reader *reader, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (reader->remarks != NULL && strstr(reader->remarks, line) != NULL)
-        return ST_OK; /* the same file was read before */
+    /* the same file was read before */
+    if (reader->remarks != NULL && strstr(reader->remarks, line) != NULL) return ST_OK;
     if (!add_line(&reader->remarks, line)) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
     return ST_OK;
 }

@@ -226,8 +226,8 @@ st_Status sti_collider_open(sti_World *world, st_Error *err)
     for (int k = 0; status == ST_OK && k < n; k++) {
         const sti_Body *body = &world->body[world->scene->shape_body[k]];
         const sti_Shape *shape = sti_shape_of(c, k);
-        const bool drawn =
-            c->class[k] != STI_CLASS_BALL && body->planar != 0; /* across the plane, beyond its bounding ball */
+        /* across the plane, beyond its bounding ball */
+        const bool drawn = c->class[k] != STI_CLASS_BALL && body->planar != 0;
         c->ball[k].radius = drawn ? INFINITY : shape->reach;
         extent[k] = !isfinite(shape->reach) ? STI_EXTENT_PLANE
                     : body->n_dofs == 0     ? STI_EXTENT_FIXED

@@ -51,8 +51,8 @@ static st_Vec3 contact_rows_carried(const sti_World *world, const double *from, 
                                     st_Vec3 point)
 {
     const st_Pose a = sti_pose(from, body);
-    const st_Vec3 lever = sti_lever(world, point, a.p),
-                  beside = sub(point, add(a.p, lever)); /* relative to its image */
+    /* relative to its image */
+    const st_Vec3 lever = sti_lever(world, point, a.p), beside = sub(point, add(a.p, lever));
     const st_Vec3 carried = pose_point(sti_pose(to, body), rotate_back(a.q, lever));
     return world->scene->cell.repeats ? add(carried, beside) : carried;
 }

@@ -109,8 +109,8 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
                           .count = of.count,
                           .index = of.index,
                           .gradient = of.gradient};
-        if (slack && row.damping == 0)
-            row.damping = 1e-12 * values->stiffness; /* a row must have stiffness or damping */
+        /* a row must have stiffness or damping */
+        if (slack && row.damping == 0) row.damping = 1e-12 * values->stiffness;
         STI_TRY(sti_push_soft(sink, &row, err));
     }
     return ST_OK;

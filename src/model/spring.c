@@ -16,8 +16,8 @@ void sti_spring_compile(sti_World *world, int index)
     out->relative = quat_product(quat_conjugate(a.q), b.q);
     out->rest = isnan(def->rest) ? 0.0 : def->rest; /* angular; that of a linear spring is set in the scene */
     sti_SpringValues *values = &world->values.spring[index];
-    values->stiffness[0] =
-        def->table.n_table > 0 ? 1 : def->stiffness; /* that of a table is computed at each elongation */
+    /* that of a table is computed at each elongation */
+    values->stiffness[0] = def->table.n_table > 0 ? 1 : def->stiffness;
     values->damping[0] = def->damping;
     if (def->type == ST_SPRING_ANGULAR) out->angle = sti_angle_add(world, out->a, out->b, def->axis, def->axis);
     if (def->type != ST_SPRING_BUSHING) return;

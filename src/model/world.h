@@ -115,8 +115,8 @@ typedef struct sti_JointValues {
 } sti_JointValues;
 
 typedef struct sti_SpringValues {
-    double stiffness[STI_SPRING_ROWS],
-        damping[STI_SPRING_ROWS]; /* one, or of a bushing: along x, y, z, about x, y, z; then of its modes */
+    /* one, or of a bushing: along x, y, z, about x, y, z; then of its modes */
+    double stiffness[STI_SPRING_ROWS], damping[STI_SPRING_ROWS];
 } sti_SpringValues;
 
 typedef struct sti_SurfaceValues {

@@ -18,9 +18,8 @@ static const char *check_superblock(const unsigned char head[SUPERBLOCK], int64_
     if (version > 3) return "its superblock has an unknown version";
     if (head[sizes_at] != 8 || head[sizes_at + 1] != 8) return "its addresses do not have 8 bytes";
     *cut_off = version >= 2 && head[11] != 0;
-    const int end_at = version == 0   ? 40
-                       : version == 1 ? 0
-                                      : 28; /* in version 1 it is after the bytes that were read */
+    /* in version 1 it is after the bytes that were read */
+    const int end_at = version == 0 ? 40 : version == 1 ? 0 : 28;
     if (end_at == 0 || *cut_off) return NULL;
     uint64_t x = 0;
     for (int k = 7; k >= 0; k--)

@@ -57,8 +57,8 @@ st_Status sti_pack_ints(sti_Pack *pack, const char *name, int32_t *values, int64
     for (int n = 0; n < order; n++)
         for (int64_t k = count - 1; k >= row; k--)
             values[k] = (int32_t)((uint32_t)values[k] - (uint32_t)values[k - row]);
-    for (int64_t k = 0; k < count && order > 0;
-         k++) /* sign in the lowest bit, so that small numbers have leading zeros */
+    /* sign in the lowest bit, so that small numbers have leading zeros */
+    for (int64_t k = 0; k < count && order > 0; k++)
         values[k] = (int32_t)(((uint32_t)values[k] << 1) ^ (values[k] < 0 ? 0xffffffffu : 0u));
     return pack_block(pack, name, "i32", values, count, 4, order, row, err);
 }
@@ -84,8 +84,7 @@ st_Status sti_pack_finish(sti_Pack *pack, json_t *header, unsigned char **out, s
         bytes[k] = magic[k];
     for (int k = 0; k < 4; k++)
         bytes[8 + k] = (unsigned char)(length >> (8 * k));
-    memcpy(bytes + head, text,
-           length); /* NOLINT(bugprone-not-null-terminated-result): its length is stored before it */
+    memcpy(bytes + head, text, length); /* NOLINT(bugprone-not-null-terminated-result): its length precedes it */
     if (pack->size > 0) memcpy(bytes + head + length, pack->data, (size_t)pack->size);
     free(text);
     *out = bytes;

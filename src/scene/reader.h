@@ -91,8 +91,8 @@ typedef struct sti_Key {
     const char *unit;     /* "m/s", or ""                                                       */
     const char *help;     /* one line                                                           */
     const char *fallback; /* text for the default, if the value in the def does not show it */
-    const struct sti_Kind
-        *member; /* lists, objects: kind of the members; choice: kind that has these words as variants */
+    /* lists, objects: kind of the members; choice: kind that has these words as variants */
+    const struct sti_Kind *member;
 } sti_Key;
 #define STI_ANY 0xffffffffu
 

@@ -816,8 +816,8 @@ static void ids_of_what_is_gone_are_refused(void **state)
         check_ok(st_scene_force(both[k], force[2], &pull), run.err);
         assert_string_equal(pull.name, "c");
         assert_int_equal(st_scene_find_body(both[k], "c").generation, id[2].generation);
-        check_ok(st_scene_body(both[k], (st_BodyId){2}, &body),
-                 run.err); /* a plain number means the object that has it now */
+        /* a plain number means the object that has it now */
+        check_ok(st_scene_body(both[k], (st_BodyId){2}, &body), run.err);
         assert_string_equal(body.name, "c");
         assert_int_equal(st_scene_body(both[k], id[1], &body), ST_ERR_ARGUMENT);
         assert_int_equal(st_scene_shape(both[k], shape[1], &ball, NULL), ST_ERR_ARGUMENT);

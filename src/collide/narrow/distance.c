@@ -63,8 +63,8 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, cons
     bool apart = sti_gjk(a, b, touching, beyond, &simplex, out);
     if (apart && out->beyond) return;
     bool flat = core_is_polytope(a) && core_is_polytope(b);
-    if (apart && flat &&
-        out->error > 1e-11 * (a->size + b->size)) { /* GJK has stalled: do the axes give a better result? */
+    /* GJK has stalled: do the axes give a better result? */
+    if (apart && flat && out->error > 1e-11 * (a->size + b->size)) {
         sti_Distance axes;
         sti_sat(a, b, vec3(0, 0, 0), &axes);
         if (axes.gap <= 0 || axes.gap > out->gap - out->error) apart = false;

@@ -70,8 +70,8 @@ static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Featur
     cached->reference = sign > 0 ? 1 : -1;
     cached->face = (int16_t)face->face, cached->other = (int16_t)(other->n > 2 ? other->face : -1);
     cached->n = (int16_t)clipped->n;
-    for (int k = 0; k < clipped->n;
-         k++) { /* stored in the final order of points, so that they need not be sorted again */
+    /* stored in the final order of points, so that they need not be sorted again */
+    for (int k = 0; k < clipped->n; k++) {
         const sti_ClippedPoint *at = &clipped->at[k];
         int place = k;
         for (; place > 0 && at->id < cached->point[place - 1].id; place--)

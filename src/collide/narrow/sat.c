@@ -146,8 +146,8 @@ static bool arcs_cross(const Edge *a, const Edge *b)
     double cba = -dot(b->beside[0], a->way), dba = -dot(b->beside[1], a->way);
     double adc = dot(a->beside[0], b->way), bdc = dot(a->beside[1], b->way);
     double small_a = 1e-12 * a->length, small_b = 1e-12 * b->length;
-    return !((cba * dba > small_a * small_a) |
-             (adc * bdc > small_b * small_b)); /* one expression, because a branch would be mispredicted */
+    /* one expression, because a branch would be mispredicted */
+    return !((cba * dba > small_a * small_a) | (adc * bdc > small_b * small_b));
 }
 
 static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, const sti_Core *core_b,
