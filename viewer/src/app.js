@@ -16,7 +16,7 @@ export class App {
   constructor(run, more = {}) {
     this.run = run;
     this.more = more;
-    this.gone = new AbortController(); // ends what listens beyond the page's own elements
+    this.gone = new AbortController(); // removes listeners outside the page's own elements
     this.time = run.first;
     this.playing = false;
     this.speed = 1;
@@ -28,7 +28,7 @@ export class App {
     this.plots = new Plots(this.plotPanel, (t) => this.setTime(t), run.header.name || "run");
     this.setTheme(localTheme() ?? matchMedia("(prefers-color-scheme: dark)").matches);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (e) => localTheme() == null && this.setTheme(e.matches), { signal: this.gone.signal });
-    if (run.live) this.live = new Live(this); // its bar is part of what covers the picture
+    if (run.live) this.live = new Live(this); // its bar covers a part of the picture
     new ResizeObserver(() => this.resize()).observe(this.stage);
     this.resize();
     this.listen();
@@ -222,13 +222,13 @@ export class App {
 
   // Level 0 has shadows and every pixel. By hand: stays until frames take long again.
   setQuality(level, byHand) {
-    if (byHand) this.patience = 30; // frames, before it is lowered again
+    if (byHand) this.patience = 30; // frames before it is lowered again
     if (!this.picture.setQuality(level)) return;
     this.qualityButton.hidden = this.picture.level === 0;
     this.qualityButton.setAttribute("data-level", this.picture.level);
   }
 
-  // Frames that follow each other: three slow ones, or two very slow ones, lower the quality. A hundred quick ones raise it, each time later.
+  // Consecutive frames: three slow ones, or two very slow ones, lower the quality. A hundred quick ones raise it, each time later.
   watchQuality(spent) {
     if (this.patience > 0) return void this.patience--;
     this.slow = spent > 200 ? (this.slow ?? 0) + (spent > 600 ? 1.5 : 1) : 0;
@@ -255,7 +255,7 @@ export class App {
     try { await navigator.clipboard.writeText(this.link), this.say("The link is copied."); } catch { this.say("The link is in the address bar."); }
   }
 
-  // As the link says.
+  // Applies the settings in the link.
   openLink() {
     const wanted = new URLSearchParams(location.hash.slice(1)), view = wanted.get("view")?.split(",").map(Number) ?? [], t = Number(wanted.get("t")), body = Number(wanted.get("body"));
     if (!wanted.has("t") || !Number.isFinite(t)) return false;
@@ -269,7 +269,7 @@ export class App {
     document.fullscreenElement ? document.exitFullscreen() : this.stage.requestFullscreen?.().catch(() => {});
   }
 
-  // A line at the picture for two seconds.
+  // Shows a line of text in the picture for two seconds.
   say(text) {
     this.toast?.remove();
     this.stage.append((this.toast = el("div.toast", { role: "status" }, text)));
@@ -404,7 +404,7 @@ export class App {
     this.tag.style.left = `${at[0]}px`, this.tag.style.top = `${at[1]}px`;
   }
 
-  // Numbers at the picture: how long a newton is, what colours mean, how near to sliding the picked contact is.
+  // Legends of the picture: the length of a newton, the meaning of colours, how near to sliding the selected contact is.
   placeLegends() {
     const p = this.picture, bar = p.scaleBar(), colours = p.colourScale();
     this.scaleBar.hidden = !bar;

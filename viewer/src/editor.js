@@ -37,7 +37,7 @@ export class Editor {
 
   scrolled() { this.gutter.style.transform = `translateY(${-this.area.scrollTop}px)`; }
 
-  // [{line, message}]: each at its line; a click goes there.
+  // [{line, message}]: each is shown at its line; a click moves the cursor there.
   show(errors) {
     for (const i of this.gutter.querySelectorAll(".wrong")) i.classList.remove("wrong");
     this.errors.replaceChildren(...errors.map(({ line, message }) => {

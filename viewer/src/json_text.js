@@ -13,7 +13,7 @@ function* tokens(text) {
   }
 }
 
-// Values and where they are, as far as the text can be read. `at`: stop there, for a completion at that place.
+// Values and their positions, as far as the text can be parsed. `at`: stop there, for a completion at that position.
 export function scan(text, at = Infinity) {
   const values = [], stack = [];
   let top = null, partial = null;
@@ -61,7 +61,7 @@ export function replace(text, spans, by) {
   return out;
 }
 
-// The text with a member of one of its outermost objects set: put in where it is not there.
+// The text with a member of one of its outermost objects set; it is added if it is missing.
 export function setMember(text, group, key, value) {
   const found = find(text, [group, key]), object = find(text, [group]), written = JSON.stringify(value);
   if (found) return replace(text, [found], written);
@@ -75,7 +75,7 @@ export function setMember(text, group, key, value) {
 
 const resolve = (schema, node) => (node?.$ref ? node.$ref.split("/").slice(1).reduce((x, k) => x?.[k], schema) : node);
 
-// All forms that an object may have here; of those with a fixed "type" (or another constant), the ones that fit.
+// All forms that an object may have here; of those with a fixed "type" (or another constant), the matching ones.
 function forms(schema, node, members) {
   node = resolve(schema, node);
   const choices = [...(node?.oneOf ?? []), ...(node?.anyOf ?? [])].map((n) => resolve(schema, n)).filter((n) => n?.properties || n?.items || n?.oneOf);
@@ -85,7 +85,7 @@ function forms(schema, node, members) {
   return fits.length ? fits : all;
 }
 
-// What may come at a place of the text: {from, to, items: [{text, label, help}]}, or null.
+// Completions at a position of the text: {from, to, items: [{text, label, help}]}, or null.
 export function complete(schema, text, at) {
   const { stack, top, partial } = scan(text, at);
   if (!top || (top.expects !== "key" && top.expects !== "value")) return null;
@@ -109,7 +109,7 @@ export function complete(schema, text, at) {
   return fits.length ? { from: partial ? partial.start : at, to: partial ? close : at, items: fits.sort((a, b) => (a.label < b.label ? -1 : 1)) } : null;
 }
 
-// How a new member begins.
+// The text of a new member.
 function template(schema, p) {
   const n = resolve(schema, p);
   if (p.const !== undefined) return JSON.stringify(p.const);

@@ -1,4 +1,4 @@
-// live.js -- a simulation that runs while one looks: states come as events (run.events), wishes go as small posts
+// live.js -- a simulation that runs while it is shown: states arrive as events (run.events), controls are sent as small posts
 // (run.post), to the program or to the playground's worker.
 import * as THREE from "three";
 import { el, icon } from "./dom.js";
@@ -10,7 +10,7 @@ export class Live {
     this.run = app.run;
     this.paused = false;
     this.plotted = 0;
-    this.turned = {}; // knobs that were
+    this.turned = {}; // knobs that were changed
     this.build();
     this.events = this.run.events;
     this.events.onmessage = (e) => this.take(JSON.parse(e.data));
@@ -42,7 +42,7 @@ export class Live {
     this.send({ do: "ready" });
   }
 
-  // Knobs as they are, to a simulation that began anew.
+  // Sends the present knobs to a simulation that was restarted.
   again() {
     this.send({ do: "ready", ...this.turned });
   }

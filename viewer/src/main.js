@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { bytesOfBase64, decodeRun, LiveRun } from "./run.js";
 import { renderFrames } from "./render.js";
 
-// A live run is looked at from where its bodies are: the first state comes before the picture is made.
+// The view of a live run depends on its bodies: the first state arrives before the picture is made.
 function firstState(run) {
   run.post = (body) => fetch("control", { method: "POST", headers: { "Content-Type": "text/plain", "X-Stiction": run.header.key }, body }).catch(() => {});
   return new Promise((done, fail) => {

@@ -1,4 +1,4 @@
-// panels.js -- what stands beside the picture: bodies, the scene's text, the summary.
+// panels.js -- the panels beside the picture: bodies, the scene's text, the summary.
 import { bodyColour } from "./scene3d.js";
 import { el, table } from "./dom.js";
 
@@ -13,7 +13,7 @@ export function facts(run) {
   return out.filter(Boolean);
 }
 
-// What the page leaves out of the recording, in words; "": nothing.
+// A description of the parts of the recording that are not in the page; "": all are.
 export function thinned(run) {
   const kept = run.header.kept, s = run.header.summary, out = [];
   if (!kept || !s) return "";
@@ -58,7 +58,7 @@ export function scenePanel(run) {
   return root;
 }
 
-// A list to choose from, with a search; long ones show what fits.
+// A list of bodies with a search; of a long list only a part is shown.
 export function bodiesPanel(run, onSelect) {
   const MOST = 200, list = el("div.bodies"), search = el("input.search", { type: "search", placeholder: "Find a body", "aria-label": "Find a body" });
   let selected = 0;

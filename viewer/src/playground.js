@@ -6,7 +6,7 @@ import { find, replace, scan, setMember } from "./json_text.js";
 import { bytesOfBase64, LiveRun } from "./run.js";
 import "./playground.css";
 
-// Numbers that sliders are made of, in this order: least and most of a value v, and whether powers of ten count.
+// Numbers that get sliders, in this order: least and most for a value v, and whether the scale is logarithmic.
 const KNOBS = {
   friction: (v) => [0, Math.max(1.2, 2 * v)], restitution: () => [0, 1], rolling_friction: (v) => [0, Math.max(4 * v, 1e-4)], spinning_friction: (v) => [0, Math.max(4 * v, 1e-4)],
   stiffness: (v) => [v / 100, v * 100, true], damping: (v) => [v / 100, v * 100, true], young: (v) => [v / 100, v * 100, true],
@@ -14,7 +14,7 @@ const KNOBS = {
   density: (v) => [v / 30, v * 30, true], mass: (v) => [v / 30, v * 30, true], radius: (v) => [v / 2, v * 2],
 };
 const MOST_KNOBS = 8;
-// Scenes that are far from real time as they are run natively.
+// Settings for scenes that are far from real time with their own settings.
 const LIGHTER = { hourglass: { preset: "real-time", h: 0.004, tolerance: 0.01 }, drum: { preset: "real-time", h: 0.004, tolerance: 0.01 } };
 
 async function unpack(id) {
@@ -52,7 +52,7 @@ class Playground {
     this.edit(Object.entries(LIGHTER[name] ?? {}).reduce((text, [key, value]) => setMember(text, "simulation", key, value), this.scene.text));
   }
 
-  // Ask for this text; while the engine reads one, only the newest waits.
+  // Sends this text to the engine; while the engine reads one, only the newest is kept.
   open(text) {
     if (this.reading) return void (this.next = text);
     this.reading = text;
@@ -93,7 +93,7 @@ class Playground {
     this.run = this.fresh;
   }
 
-  // The first state of a new scene is here: the page can be built.
+  // The first state of a new scene has arrived: the page can be built.
   show(state) {
     const tab = this.app ? Object.entries(this.app.tabs).find(([, t]) => !t.panel.hidden)?.[0] : null, dark = this.app?.dark;
     this.run.take(state);

@@ -13,15 +13,14 @@ function decades(u, axis, lo, hi) {
   return out;
 }
 
-// On a log axis a zero is nowhere: the curve has a gap there, and what stands alone between two of them is a dot.
+// On a log axis a zero cannot be drawn: the curve has a gap there, and a single point between two gaps is a dot.
 function alone(values) {
   const out = [];
   for (let k = 0; k < values.length; k++) if (values[k] != null && values[k - 1] == null && values[k + 1] == null) out.push(k);
   return out.length ? out : null;
 }
 
-// More points than pixels: the mean of each column (over powers of ten, of the powers), and the least and the most of it
-// around.
+// More points than pixels: the mean of each column (on a log axis, of the logarithms), with its least and most
 function columns(time, curves, from, to, most, log) {
   let a = 0, b = time.length;
   while (a < b && time[a] < from) a++;
@@ -89,7 +88,7 @@ export class Plots {
     const font = "11px ui-sans-serif, system-ui, sans-serif", ink = (k) => this.colours()[k % 6], width = Math.max(200, this.root.clientWidth - 26);
     card.curves = spec.curves.map((c) => (log ? Array.from(c.values, (x) => (x > 0 ? Math.max(x, 1e-18) : null)) : c.values));
     card.many = spec.time.length > 2 * width;
-    const each = card.many ? 3 : 1; // a curve with its least and most
+    const each = card.many ? 3 : 1; // a curve with its range
     const line = (c, k) => ({ label: c.label, show: !this.hidden.has(`${spec.key}/${c.label}`), stroke: ink(k), width: 1.5, points: { show: false, filter: (u, i) => alone(u.data[i]), size: 3, width: 0, fill: ink(k) }, dash: c.dash });
     const edge = (c, k) => ({ ...line(c, k), stroke: "transparent", width: 0, points: { show: false } });
     card.plot = new uPlot({
@@ -109,7 +108,7 @@ export class Plots {
     return card;
   }
 
-  // What is drawn: all points, or where there are more than pixels, what they come to in each column.
+  // The drawn data: all points, or, if there are more than pixels, the mean and range of each column.
   data(card, width) {
     const { spec } = card, [from, to] = this.range ?? [spec.time[0], spec.time[spec.time.length - 1]];
     if (!card.many) return [spec.time, ...card.curves];
@@ -149,7 +148,7 @@ export class Plots {
     for (const card of this.cards) card.plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false), card.plot.setData(this.data(card, card.plot.width));
   }
 
-  // A click is a time of the picture; two are all of the run again.
+  // A click sets the time of the picture; a double click shows the whole run again.
   scrubWith(plot) {
     let down = null;
     const at = (e) => e.clientX - plot.over.getBoundingClientRect().left;

@@ -1,4 +1,4 @@
-// render.js -- frames for `stiction render`: the page draws, the program that serves it keeps the pictures.
+// render.js -- frames for `stiction render`: the page draws, the serving program stores the pictures.
 
 import { Vector3 } from "three";
 

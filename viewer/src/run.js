@@ -1,4 +1,4 @@
-// run.js -- a run as the program packs it (src/record/pack.h), back into arrays.
+// run.js -- unpacks a run (src/record/pack.h) into arrays.
 
 const KINDS = { f64: [8, Float64Array], i32: [4, Int32Array], u16: [2, Uint16Array], i16: [2, Int16Array] };
 const TURN = 1 / 32767;
@@ -47,7 +47,7 @@ export async function decodeRun(bytes) {
   return new Run(header, block);
 }
 
-// Bodies are seen where they are in a periodic cell; recorded positions go on beyond it. Of many bodies from `first` on.
+// Moves bodies into the periodic cell; recorded positions may be outside. From body `first` on.
 export const intoCell = (model, position, first = 0) => {
   const { lower, length } = model.periodic ?? { length: [0, 0, 0] }, n = position.length / 3;
   for (let e = 0; e < 3; e++)
@@ -230,7 +230,7 @@ export class LiveRun {
     this.model = header.model;
     this.nBodies = header.model.bodies.length;
     this.live = true;
-    this.friction = 1; // what the friction of the scene is multiplied by
+    this.friction = 1; // factor on the friction of the scene
     this.now = 0;
     this.position = new Float32Array(3 * this.nBodies);
     this.turn = new Float32Array(4 * this.nBodies);

@@ -3,9 +3,9 @@ import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { intoCell } from "./run.js";
 
-const MANY = 2000; // bodies: more are drawn without what costs per pixel
+const MANY = 2000; // bodies: more are drawn without effects that cost time per pixel
 const TRIANGLES = [400000, 30000, 30000]; // of all round shapes, by level of quality
-const CROWD = 700; // bodies: more start without their contacts and forces
+const CROWD = 700; // bodies: with more, contacts and forces are off at the start
 const PALETTE = ["#3f7fe8", "#f2a31b", "#23ab83", "#e0559c", "#46b6ee", "#ec6a3c", "#9274ec", "#b9b02c"];
 const UP = new THREE.Vector3(0, 1, 0), X = new THREE.Vector3(1, 0, 0);
 const v = (a) => new THREE.Vector3(a[0], a[1], a[2]);
@@ -14,7 +14,7 @@ const quat = (a) => new THREE.Quaternion(a[1], a[2], a[3], a[0]); // w first in 
 export function bodyColour(body, count) {
   if (body === 0) return new THREE.Color("#9aa3ad");
   if (count <= PALETTE.length) return new THREE.Color(PALETTE[(body - 1) % PALETTE.length]);
-  const k = (body * 0.61803398875) % 1; // many bodies: neighbours differ, all go together
+  const k = (body * 0.61803398875) % 1; // many bodies: neighbours differ, and all colours fit together
   return new THREE.Color().setHSL(0.54 + 0.16 * Math.sin(6.2832 * k), 0.58 + 0.3 * k, 0.53 + 0.11 * Math.cos(21 * k));
 }
 
@@ -140,7 +140,7 @@ function helix() {
   return new THREE.TubeGeometry(new THREE.CatmullRomCurve3(points), 320, 0.012, 5);
 }
 
-// Arrows as instances, a shaft and a head each; what of them is behind something is faint.
+// Arrows as instances, a shaft and a head each; hidden parts are drawn faintly.
 const LONGEST = 0.6; // of the scene's radius
 class Arrows {
   constructor(picture, colour) {
@@ -171,7 +171,7 @@ class Arrows {
   size = new THREE.Vector3();
   matrix = new THREE.Matrix4();
 
-  // Both vectors are used up. `dim`: not of the selected body.
+  // Both vectors are overwritten. `dim`: not of the selected body.
   place(k, at, force, dim) {
     const p = this.picture, thick = (dim ? 0.25 : 0.45) * (p.n > 150 ? 2 : 1) * p.dot, wanted = force.length() * p.perNewton * p.forceScale, length = Math.min(LONGEST * p.radius, wanted), tip = Math.min(0.45 * length, 5 * thick);
     if (wanted > length) p.cut = true;
@@ -191,10 +191,10 @@ class Arrows {
   }
 }
 
-// What draws, or where the browser has no WebGL, one that draws nothing and says why: the rest of the page does without.
+// The renderer; without WebGL, one that draws nothing and has the reason: the rest of the page still works.
 function drawer(options) {
   try {
-    const probe = document.createElement("canvas"); // asked first: three complains to the console
+    const probe = document.createElement("canvas"); // checked first, because three.js writes an error to the console
     if (!probe.getContext("webgl2")) throw new Error("no context");
     return new THREE.WebGLRenderer(options);
   } catch {
@@ -214,14 +214,14 @@ export class Picture {
     this.turn = new Float32Array(4 * this.n);
     this.time = run.first;
     this.many = this.n > MANY;
-    const crowded = this.n > CROWD; // a thousand arrows hide what they stand for, and take ten times as long as the bodies
+    const crowded = this.n > CROWD; // a thousand arrows hide the contacts, and take ten times as long as the bodies
     this.show = { contacts: !crowded, forces: !crowded, both: false, reactions: false, trails: false, joints: true, wireframe: false };
     this.colouring = "body";
     this.forceScale = 1;
     this.selected = 0;
     this.follow = false;
     this.renderer = drawer({ canvas, antialias: !this.many, alpha: true, preserveDrawingBuffer: false });
-    this.blind = this.renderer.blind; // why nothing is drawn, where nothing is
+    this.blind = this.renderer.blind; // the reason if nothing is drawn
     this.renderer.setPixelRatio(Math.min(globalThis.devicePixelRatio || 1, 2));
     this.renderer.shadowMap.enabled = !this.many;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
@@ -239,7 +239,7 @@ export class Picture {
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
     this.controls.addEventListener("change", () => this.onChange());
-    this.controls.addEventListener("start", () => (this.ownView = true)); // from now on the view is the user's
+    this.controls.addEventListener("start", () => (this.ownView = true)); // from now on the user controls the view
     this.resetView();
     this.setTheme(true);
   }
@@ -261,7 +261,7 @@ export class Picture {
     return new THREE.Box3(new THREE.Vector3(-r, -r, -z), new THREE.Vector3(r, r, z));
   }
 
-  // Bodies that have no shape, or only points, are drawn as sticks from their middles to what holds them.
+  // Bodies without a shape, or with points only, are drawn as sticks from their centres to their joints and springs.
   addSticks() {
     const plain = new Set(this.model.shapes.filter((s) => s.type !== "point").map((s) => s.body)), ends = new Map();
     const add = (body, p) => body > 0 && !plain.has(body) && ends.set(body, [...(ends.get(body) ?? []), v(p)]);
@@ -284,7 +284,7 @@ export class Picture {
     }
   }
 
-  // What is seen in the frames from..to: the box that the view must hold.
+  // The box of everything visible in the frames from..to, which the view must contain.
   measure(from = this.run.first, to = this.run.last) {
     const g = v(this.model.gravity), ground = [], local = Array.from({ length: this.n + 1 }, () => new THREE.Box3());
     this.up = g.length() > 0 ? g.normalize().negate() : new THREE.Vector3(0, 0, 1);
@@ -293,7 +293,7 @@ export class Picture {
       const box = this.outline(s).applyMatrix4(new THREE.Matrix4().compose(v(s.p), quat(s.q), this.one));
       s.body === 0 ? ground.push(box) : local[s.body].union(box);
     }
-    // What is seen in the run: all of it that is not far from most of it, so that one body that flies away does not make the rest
+    // Everything visible in the run except outliers, so that one body that flies away does not make the rest
     // a dot.
     const axes = [[], [], []], live = this.run.live, first = live ? 0 : this.run.frameAt(from), last = live ? 0 : this.run.frameAt(to);
     const stride = Math.max(1, Math.floor(((last - first + 1) * this.n) / 30000)), around = new THREE.Box3();
@@ -322,7 +322,7 @@ export class Picture {
     // A moment in which there is little to see is shown with some of its surroundings.
     const whole = first === 0 && (live || last === this.run.nFrames - 1) ? 0 : this.whole ?? 0;
     this.box.expandByScalar(Math.max(0, 0.08 * whole - this.box.getSize(new THREE.Vector3()).length() / 2));
-    // What of the ground is near it, but not a floor as wide as the world; and room for arrows over what is flat.
+    // Adds the near parts of the ground, but not an infinite floor; and room for arrows over flat scenes.
     const size = this.box.getSize(new THREE.Vector3()).length(), near = this.box.clone().expandByScalar(0.35 * size);
     for (const box of ground) if (box.getSize(new THREE.Vector3()).length() < 3 * size && box.intersectsBox(near)) this.box.union(box);
     const tall = this.box.getSize(new THREE.Vector3()), least = 0.25 * tall.length(), high = Math.abs(tall.dot(this.up));
@@ -395,7 +395,7 @@ export class Picture {
     this.resetView(look);
   }
 
-  // Turn the camera about what it looks at [rad], and come nearer by a factor.
+  // Turns the camera about its target [rad], and moves it nearer by a factor.
   orbit(sideways, upwards, nearer = 1) {
     const offset = this.camera.position.clone().sub(this.controls.target).divideScalar(nearer), right = new THREE.Vector3().crossVectors(this.up, offset).normalize();
     const steep = offset.angleTo(this.up);
@@ -406,7 +406,7 @@ export class Picture {
     this.onChange();
   }
 
-  // A live run whose bodies leave the picture is looked at from further back, as long as nobody has turned the view.
+  // If bodies of a live run leave the picture, the camera moves back, unless the user has changed the view.
   refit() {
     if (this.ownView || this.follow) return;
     let out = 0, moving = 0;
@@ -431,7 +431,7 @@ export class Picture {
     const right = new THREE.Vector3().crossVectors(this.up, view).normalize(), top = new THREE.Vector3().crossVectors(view, right);
     const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? this.box.min.x : this.box.max.x, k & 2 ? this.box.min.y : this.box.max.y, k & 4 ? this.box.min.z : this.box.max.z));
     let distance = 3 * this.radius;
-    for (let round = 0; round < 4; round++) { // what is nearer looks larger: the middle depends on the distance
+    for (let round = 0; round < 4; round++) { // nearer parts look larger: the middle depends on the distance
       const lo = [Infinity, Infinity], hi = [-Infinity, -Infinity];
       for (const c of corners) {
         const d = c.clone().sub(target), deep = distance - d.dot(view);
@@ -444,7 +444,7 @@ export class Picture {
         distance = Math.max(distance, d.dot(view) + 1.1 * Math.abs(d.dot(right)) / wide, d.dot(view) + Math.abs(d.dot(top)) / (free * tall));
       }
     }
-    target.addScaledVector(top, (above - below) * tall * distance); // into the middle of what is not covered
+    target.addScaledVector(top, (above - below) * tall * distance); // to the middle of the part that is not covered
     return Math.max(distance, 1e-6);
   }
 
@@ -544,7 +544,7 @@ export class Picture {
     this.addDarkening();
   }
 
-  // Size of what a body is made of: the diagonal of its largest shape.
+  // Size of a body: the diagonal of its largest shape.
   sizeOf(body) {
     this.sizes ??= this.model.shapes.reduce((map, s) => (s.type === "plane" ? map : map.set(s.body, Math.max(map.get(s.body) ?? 0, this.outline(s).getSize(new THREE.Vector3()).length()))), new Map());
     return this.sizes.get(body) ?? 0;
@@ -588,7 +588,7 @@ export class Picture {
     return top > this.centre.dot(this.up);
   }
 
-  // A scene without a floor stands over a grid that only takes shadows: it is no part of the scene.
+  // A scene without a floor is shown above a grid that only receives shadows: it is not part of the scene.
   addStage() {
     const wide = this.box.getSize(new THREE.Vector3()).projectOnPlane(this.up).length();
     const carried = this.model.shapes.some((s) => s.type === "plane" || (s.body === 0 && s.type !== "point" && this.outline(s).getSize(new THREE.Vector3()).length() > 0.5 * wide));
@@ -600,7 +600,7 @@ export class Picture {
   }
 
   // Where bodies are near a floor it is darker: a soft ellipse below each shape, as wide as it is, and the fainter the higher it
-  // is. It shows what touches and what hovers, with shadows and without.
+  // is. It shows whether a body touches the floor or hovers, with and without shadows.
   addDarkening() {
     const shapes = this.groups.flatMap((mesh) => (mesh instanceof Discs ? [] : mesh.userData.items.map((item, k) => ({ mesh, item, k })))).filter(({ mesh, item }) => item.body > 0 && mesh.castShadow);
     this.darkening = [];
@@ -707,7 +707,7 @@ export class Picture {
     for (const mesh of [this.dots, this.hiddenDots]) if (mesh) this.scene.remove(mesh), mesh.dispose();
     this.dotRoom = Math.max(count, 2 * this.dotRoom);
     this.dots = this.instances(this.n > 150 ? new THREE.OctahedronGeometry(1) : new THREE.SphereGeometry(1, 10, 8), this.dotMaterial, this.dotRoom);
-    if (this.n > 150) return; // of hundreds the hidden ones would be a fog
+    if (this.n > 150) return; // hidden ones of hundreds would look like fog
     this.hiddenDots = this.instances(this.dots.geometry, this.dotBehind, this.dotRoom);
     this.hiddenDots.instanceMatrix = this.dots.instanceMatrix, (this.hiddenDots.renderOrder = 12);
   }
@@ -725,7 +725,7 @@ export class Picture {
   addSprings() {
     const linear = (this.springs = this.model.springs.filter((s) => s.type === "linear"));
     this.springMesh = this.instances(helix(), new THREE.MeshStandardMaterial({ color: "#8b95a1", roughness: 0.4, metalness: 0.5 }), linear.length);
-    // A spring along a floor or through a body is seen whole, what is hidden of it faintly.
+    // A spring along a floor or through a body is fully visible; hidden parts are drawn faintly.
     this.hiddenSprings = this.instances(this.springMesh.geometry, new THREE.MeshBasicMaterial({ color: "#8b95a1", transparent: true, opacity: 0.4, depthTest: false }), linear.length);
     this.hiddenSprings.instanceMatrix = this.springMesh.instanceMatrix, (this.hiddenSprings.renderOrder = 2);
     this.springMesh.count = this.hiddenSprings.count = linear.length;
@@ -811,7 +811,7 @@ export class Picture {
     this.onChange();
   }
 
-  // A sphere's matrix is written at once: this is the loop that must bear 10,000 bodies.
+  // The matrix of a sphere is written directly: this loop must be fast for 10,000 bodies.
   placeShapes(mesh) {
     const out = mesh.instanceMatrix.array, p = this.position, q = this.turn;
     const { items } = mesh.userData;
@@ -831,8 +831,8 @@ export class Picture {
     if (mesh.isInstancedMesh) mesh.boundingSphere = null;
   }
 
-  // What a run knows is what the first of two does to the second. Drawn is what is done to the selected body, or else to
-  // the one of the two that can move; where both can, to the one that is carried.
+  // A run has the force of the first of two bodies on the second. The drawn force is that on the selected body, or else on
+  // the one of the two that can move; if both can, on the one that is carried.
   side(a, b, force, k) {
     const still = (body) => body === 0 || this.model.bodies[body - 1].fixed;
     if (this.selected > 0 && (a === this.selected || b === this.selected)) return b === this.selected ? 1 : -1;
@@ -951,7 +951,7 @@ export class Picture {
     this.coneArrow.show(1);
   }
 
-  // A round number of newtons and its length on the screen, at the distance of what is looked at.
+  // A round number of newtons and its length on the screen, at the distance of the camera's target.
   scaleBar() {
     if (!(this.show.forces || this.show.reactions) || !(this.perNewton > 0)) return null;
     const pixels = this.canvas.clientHeight / (2 * Math.tan((this.camera.fov * Math.PI) / 360) * this.camera.position.distanceTo(this.controls.target)), perNewton = this.perNewton * this.forceScale * pixels;
@@ -977,7 +977,7 @@ export class Picture {
     this.placeReactions();
   }
 
-  // What each joint does, at the joint.
+  // The force in each joint, drawn at the joint.
   placeReactions() {
     const force = this.show.reactions ? this.run.reactionsAt(this.time) : null, n = force ? this.model.joints.length : 0;
     for (let k = 0; k < n; k++) {
@@ -1022,7 +1022,7 @@ export class Picture {
     return (b) => heat(b > 0 && this.peak > 0 ? value[b] / this.peak : 0, colour);
   }
 
-  // What the colours mean; null: bodies have their own.
+  // The legend of the colours; null: bodies have their own.
   colourScale() {
     if (this.colouring === "body" || !(this.peak > 0)) return null;
     const stops = [0, 0.06, 0.15, 0.3, 0.5, 0.75, 1].map((x) => `${heat(x, new THREE.Color()).getStyle()} ${100 * x}%`);
@@ -1060,7 +1060,7 @@ export class Picture {
     this.onChange();
   }
 
-  // As the lights of the scene would: they do not reach a shader of one's own.
+  // The lights of the scene, which custom shaders do not receive.
   lightDiscs(uniforms) {
     const share = (colour, intensity) => colour.clone().multiplyScalar(intensity / Math.PI); // Lambert's law
     uniforms.sun.value.copy(share(this.sun.color, this.sun.intensity));
@@ -1110,7 +1110,7 @@ export class Picture {
     return best;
   }
 
-  // Of balls drawn as discs the nearest on the ray, where that is nearer than `best`.
+  // The nearest ball drawn as a disc on the ray, if it is nearer than `best`.
   pickDisc(mesh, ray, best) {
     const m = mesh.instanceMatrix.array, ball = new THREE.Sphere(), point = new THREE.Vector3();
     mesh.userData.items.forEach(({ body }, k) => {
@@ -1171,7 +1171,7 @@ export class Picture {
     this.renderer.render(this.scene, this.camera);
   }
 
-  // Give back what the graphics card holds.
+  // Frees the memory of the graphics card.
   dispose() {
     this.controls.dispose();
     if (this.blind) return;

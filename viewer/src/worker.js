@@ -1,8 +1,8 @@
-// worker.js -- the engine beside the page: messages in place of the requests that `stiction view` answers. The page's
+// worker.js -- the engine in a worker: messages replace the requests to `stiction view`. The page's
 // build puts emscripten's createEngine before it.
 let open, control, advance, waiting = false;
 
-// A state goes out when the page has shown the one before.
+// A state is sent after the page has shown the last one.
 function loop() {
   const state = waiting ? "" : advance();
   if (state) (waiting = true), postMessage({ state });
@@ -19,7 +19,7 @@ onmessage = async ({ data }) => {
     postMessage({ schema: engine.cwrap("engine_schema", "string", [])() });
     loop();
   } else if (data.open != null) {
-    waiting = true; // the states of the scene before are of no use any more
+    waiting = true; // states of the previous scene are dropped
     const answer = open(data.open, data.label, "");
     waiting = false;
     postMessage({ opened: answer });
