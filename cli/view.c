@@ -1,4 +1,4 @@
-/* stiction view: the page, served from the program itself, for a recording or for a scene that runs meanwhile. */
+/* stiction view: serves the viewer page for a recording or for a running scene. */
 #include "interrupt.h"
 #include "live.h"
 #include "load.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POSES 8000000 /* the page is near: four times what a report holds */
+#define POSES 8000000 /* four times as many as in a report, because the page is local */
 
 typedef struct ViewOptions {
     TextList sets;
@@ -69,7 +69,7 @@ static void answer(Server *server, Client *client, const Request *request)
         answer_with(client, "200 OK", "application/octet-stream", view->run, view->size);
     } else if (!request->post && strcmp(path, "/events") == 0 && view->live != NULL) {
         start_stream(server, client);
-        live_control(view->live, "", 0); /* someone new looks: tell them */
+        live_control(view->live, "", 0); /* send the state to the new viewer */
     } else if (request->post && strcmp(path, "/control") == 0 && view->live != NULL) {
         live_control(view->live, request->body, request->length);
         answer_text(client, "200 OK", "");

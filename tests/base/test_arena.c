@@ -15,7 +15,7 @@ static st_Allocator counting(void)
     return (st_Allocator){counting_alloc, counting_free, &counter};
 }
 
-/* Each block is filled with its number and looked at before it is freed, in a random order. */
+/* Each block is filled with its number and checked before it is freed, in a random order. */
 static void blocks_keep_what_is_in_them(void **state)
 {
     (void)state;

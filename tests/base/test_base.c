@@ -128,7 +128,7 @@ static void numbers_have_a_point_in_every_locale(void **state)
     setlocale(LC_NUMERIC, "C");
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
-    if (!comma) skip(); /* nothing here has a comma: the "C" locale alone was looked at */
+    if (!comma) skip(); /* no locale here has a comma: only the "C" locale was tested */
     assert_string_equal(text, "0,5");
 }
 

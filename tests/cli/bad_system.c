@@ -1,12 +1,11 @@
-/* A library to be preloaded by test_faults: a disk that is full, and a clock that somebody sets.
+/* A library that test_faults preloads: a full disk, and a clock that jumps.
  *
- *     BAD_DISK=N          the disk is full from the N-th call on that needs space: one that makes a file longer,
- * reserves space or renames fails. What was reserved before can be written. BAD_DISK_ONCE=N     the N-th write, sync,
- * reservation or renaming alone fails, with an error of the device BAD_CLOCK=1         the time of day jumps by ten
- * years to and fro at every question
+ *     BAD_DISK=N        the disk is full from the N-th call on that needs space: calls that make a file longer, reserve
+ *                       space or rename fail. Space that was reserved before can be written
+ *     BAD_DISK_ONCE=N   only the N-th write, sync, reservation or renaming fails, with a device error
+ *     BAD_CLOCK=1       the time of day jumps by ten years back and forth at every call
  *
- * What the C library writes for itself (streams) does not pass here: tests/record has those under a limit of file
- * sizes.
+ * Writes inside the C library (streams) are not intercepted: tests/record tests those with a limit on file sizes.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

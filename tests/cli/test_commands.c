@@ -95,7 +95,7 @@ static void examples_are_copied_with_their_files(void **state)
         RUN(p, "check", in_folder(p, scene));
         check_status(p, 0);
         RUN(p, "examples", cases[k].name, "-o", in_folder(p, "again.json"),
-            "--force"); /* the file is there, as it is */
+            "--force"); /* the file exists and is identical */
         check_status(p, 0);
         write_file(in_folder(p, cases[k].file), "mine");
         RUN(p, "examples", cases[k].name, "-o", in_folder(p, "third.json"));
@@ -151,7 +151,7 @@ static void settings_and_schema(void **state)
     json_decref(root);
 }
 
-/* A name with quotes, a line break and letters beyond ASCII must come back as it was. */
+/* A name with quotes, a line break and letters beyond ASCII must be unchanged after reading. */
 static void names_survive_json(void **state)
 {
     static const char *const name = "a \"b\"\\ \xc3\xa9\xe2\x82\xac";

@@ -23,7 +23,7 @@ static void presets_side_by_side(void **state)
     assert_string_equal(text_of(root, "reference"), "default");
     assert_int_equal(json_array_size(json_object_get(root, "runs")), 3);
     assert_string_equal(text_of(run_named(root, "negrut-2017"), "status"), "finished");
-    /* the cone law's ball lags by what its first steps lack: mu h v0 x mu */
+    /* the cone law's ball lags by the loss of its first steps: mu h v0 x mu */
     check_below(json_number_value(json_object_get(run_named(root, "negrut-2017"), "difference")), 1e-3);
     assert_string_equal(text_of(run_named(root, "song-2004"), "status"), "refused");
     assert_non_null(strstr(text_of(run_named(root, "song-2004"), "message"), "young"));

@@ -66,7 +66,7 @@ static void signals_end_a_step(void **state)
     }
 }
 
-/* Who ignores SIGHUP, as nohup does, is not ended by it. */
+/* A process that ignores SIGHUP, as with nohup, is not ended by it. */
 static void nohup_is_respected(void **state)
 {
     Program *p = *state;
@@ -232,7 +232,8 @@ static bool run_badly(Program *p, const char *name, const char *value, const cha
 }
 
 /* Any call may fail at any time: the program ends by itself, names the file, and the existing file opens; if it does
- * not have the whole run, it says so. If no call fails, the run ends well; this is how the number of calls is found. */
+ * not have the whole run, its outcome shows that. If no call fails, the run ends well; this is how the number of
+ * calls is found. */
 static void disks_that_fail_at_any_moment(void **state)
 {
     Program *p = *state;

@@ -486,7 +486,7 @@ static void an_interrupt_ends_the_browser(void **state)
 
 /* ---- the server --------------------------------------------------------------------------------- */
 
-/* One request as it is; what comes back, cut at TEXT_SIZE. */
+/* Sends one request unchanged; returns the answer, cut at TEXT_SIZE. */
 static void ask(Program *p, int port, const char *request)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};

@@ -236,7 +236,7 @@ static void mjcf_files_name_others(void **state)
     check_contains(p->err, "fixed is for URDF");
 }
 
-/* Nested beyond what anyone writes, and longer than anyone reads: an answer, not a crash. */
+/* Nested and longer than any real file: a message, not a crash. */
 static void monsters(void **state)
 {
     Program *p = *state;
@@ -323,7 +323,7 @@ static void bad_robots_in_scenes(void **state)
     check_status(p, 2);
 }
 
-/* ---- what works ---- */
+/* ---- accepted files ---- */
 
 static void run_a_robot_by_its_file(void **state)
 {

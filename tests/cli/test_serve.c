@@ -110,8 +110,8 @@ static void the_host_is_known_by_its_name(void **state)
     assert_non_null(refuse(&plain, "GET / HTTP/1.1\r\nHost: localhost\r\nHost: example.com\r\n\r\n", &page));
 }
 
-/* The key is in the address, then in the cookie; what changes something needs the header, which no other page can send.
- */
+/* The key is in the address, then in the cookie; requests that change something need the header, which no other page
+ * can send. */
 static void without_the_key_nothing_passes(void **state)
 {
     (void)state;

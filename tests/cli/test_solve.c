@@ -145,7 +145,7 @@ static void not_semidefinite_is_said(void **state)
     check_contains(p->err, "W is not positive semi-definite");
     check_contains(p->err, "-0.5");
     RUN(p, "solve", path, "--force");
-    check_status(p, 0); /* r = (1, 0, 0) solves it all the same */
+    check_status(p, 0); /* r = (1, 0, 0) still solves it */
     check_contains(p->out, "tried anyway");
 }
 
@@ -264,7 +264,7 @@ static void determined_forces_are_told(void **state)
     assert_non_null(determined);
     assert_int_equal((int)json_array_size(json_object_get(determined, "components")), 3);
     json_decref(root);
-    /* The set of least norm is no longer than what the solver found, and still solves the problem. */
+    /* The solution of least norm is no longer than the solver's, and still solves the problem. */
     st_Error err = {0};
     st_ProblemFile *file = NULL;
     st_Friction *friction = NULL;

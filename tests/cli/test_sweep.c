@@ -214,8 +214,8 @@ static void a_study_that_is_killed_is_resumed(void **state)
 #undef STUDY
 }
 
-/* As mpirun starts them: ranks 1 and 2 do their shares, rank 0 gathers. What is cut off of the results of rank 2, as if
- * it had been killed, is done by rank 0: the table has the bytes of a study of one process. */
+/* As mpirun starts them: ranks 1 and 2 do their shares, rank 0 gathers. Rank 0 does the results of rank 2 that are
+ * cut off, as after a kill: the table has the bytes of a study of one process. */
 static void ranks_share_a_study(void **state)
 {
     Program *p = *state;

@@ -118,7 +118,7 @@ static void progress_fits(void **state)
         char line[300];
         const char *summary = strstr(p->out, "incline");
         assert_non_null(summary);
-        p->out[summary - p->out] = '\0'; /* what follows is the summary */
+        p->out[summary - p->out] = '\0'; /* the rest is the summary */
         assert_in_range(widest_line(p->out, line, sizeof line), 20, columns - 1);
     }
 }

@@ -1,5 +1,5 @@
-/* tests/collide/poses.h -- pairs of random shapes in random, nested, aligned, very unequal and touching poses,
- * and a tally of what went wrong with them, pair by pair: a sweep counts all failures and shows the first few.
+/* tests/collide/poses.h -- pairs of random shapes in random, nested, aligned, very unequal and touching poses, and a
+ * tally of their failures, pair by pair: a sweep counts all failures and shows the first few.
  */
 #ifndef STI_TEST_POSES_H
 #define STI_TEST_POSES_H
@@ -115,7 +115,7 @@ static inline void drop_pair(Pair *pair)
     free_shape(&pair->b);
 }
 
-/* ---- what went wrong ----------------------------------------------------------------------------- */
+/* ---- failures ------------------------------------------------------------------------------------- */
 
 #define SHOWN 3 /* failures of one pair that are printed */
 

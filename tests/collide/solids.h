@@ -1,5 +1,5 @@
-/* tests/collide/solids.h -- closed meshes, convex and not, and what two of them have in common by brute force: every
- * triangle against every triangle, nothing of the library's but vectors and poses. */
+/* tests/collide/solids.h -- closed meshes, convex and not, and the intersection of two of them by brute force: every
+ * triangle against every triangle, using only vectors and poses of the library. */
 #ifndef STI_TEST_SOLIDS_H
 #define STI_TEST_SOLIDS_H
 

@@ -1,6 +1,5 @@
-/* Polytopes known again by their features, and patches made again as they were clipped: distances and points have the
- * same bits as without, whatever was remembered.
- */
+/* Polytopes recognised by their cached features, and patches computed again from the cache: distances and points
+ * have the same bits as without a cache. */
 #include "check.h"
 #include "collide/collide.h"
 #include "collide/narrow/support.h"
@@ -87,7 +86,7 @@ typedef struct Count {
     int remembered, apart, overlapping;
 } Count;
 
-/* Small motions, each with what the last one has left. */
+/* Small motions, each with the cache of the last one. */
 static void follow(check_Random *random, const sti_Shape *a, const sti_Shape *b, Count *count)
 {
     st_Pose pose_a = {{0, 0, 0}, quat_exp(scale(3, random_unit(random)))};
@@ -255,7 +254,7 @@ static void kept_patches_change_nothing(void **state)
     assert_true(count.kept > 30 * rounds && count.cuts > 8 * rounds); /* else nothing was tested */
 }
 
-/* Bricks of one size laid edge to edge, as walls are: nothing of it is decided with room but by what counts as tied. */
+/* Bricks of one size laid edge to edge, as in walls: every decision is a tie. */
 static void bricks_are_kept(void **state)
 {
     (void)state;

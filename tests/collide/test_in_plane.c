@@ -1,7 +1,7 @@
-/* Planar scenes: whatever two convex shapes do, the way out lies in the plane, and is the shortest there.
+/* Planar scenes: for any two convex shapes the way out lies in the plane, and is the shortest there.
  *
- * The oracle is the definition: the largest separation over directions of the plane, by the supports of the shapes as
- * they are in space (shapes.h), over many angles, the best of which are refined.                  */
+ * The oracle is the definition: the largest separation over directions of the plane, by the supports of the shapes
+ * in space (shapes.h), over many angles; the best are refined. */
 #include "model/row_buffer.h"
 #include "model/world.h"
 #include "poses.h"
@@ -71,8 +71,8 @@ static void check_pair(Pair *pair, int axis, Tally *tally, long round)
     for (int k = 0; k < pair->points.n; k++)
         across = fmax(across, fabs(dot(pair->points.point[k].normal, e)));
     tally->poses++;
-    /* 1e-9 of the size: what the distance in space is good to (docs/collision.md); a normal is in the plane to the
-     * rounding of the turned faces it comes from                                                  */
+    /* 1e-9 of the size: the accuracy of the distance in space (docs/collision.md); a normal is in the plane up to
+     * the rounding of the rotated faces it comes from */
     if (fabs(gap - expected) <= 1e-9 * pair->size && across <= 1e-9) return;
     if (note_failure(tally, pair, round))
         print_error("gap %.12g, expected %.12g, normal across the plane %g\n", gap, expected, across);

@@ -1,5 +1,5 @@
-/* Meshes and height fields: what slides or rolls over their inner edges does not notice them; hollow places,
- * ridges, sheets and thin walls touch where they should. */
+/* Meshes and height fields: bodies that slide or roll over their inner edges are not disturbed; hollows, ridges,
+ * sheets and thin walls touch where they should. */
 #include "check.h"
 #include "collide/collide.h"
 #include "math/quat.h"

@@ -88,9 +88,9 @@ static double smooth_error(const Pair *pair, check_Random *random, double gap)
     return fmax(gap - own, best - gap) / pair->size;
 }
 
-/* Polytopes and spheres: rounding of coordinates of size 2 through a dozen operations is 1e-14; asked: 1e-9.
- * Smooth shapes: the search that judges them ends at steps of 1e-9 on a function that is flat there: 1e-15, and
- * kinked for cylinders and cones: 1e-9.                                                            */
+/* Polytopes and spheres: rounding of coordinates of size 2 through a dozen operations is 1e-14; required: 1e-9.
+ * Smooth shapes: the reference search ends at steps of 1e-9 on a function that is flat there: 1e-15, and kinked for
+ * cylinders and cones: 1e-9. */
 #define GAP_BOUND 1e-9
 /* Points: of polytopes, twice the gap's. Round shapes also have lines and rims that run beside an edge at an angle t
  * to it: taken as parallel the point is off by t of the length, else by rounding / t, whichever is less: at worst

@@ -1,7 +1,6 @@
-/* Round shapes, capsules and spheres known again by the parts that touch (part_distance.c): the distance has the same
- * bits as one that is searched for without anything remembered, and parts that do not touch are not believed. The first
- * is a theorem of the search's own (the answer depends on the poses alone); what the answer must be is judged by
- * test_pairs. */
+/* Round shapes, capsules and spheres recognised by the parts that touch (part_distance.c): the distance has the same
+ * bits as one that is searched without a cache, and parts that do not touch are rejected. The first follows from the
+ * search (the result depends on the poses alone); test_pairs checks that the result is correct. */
 #include "collide/narrow/support.h"
 #include "poses.h"
 

@@ -234,7 +234,7 @@ static void rays_meet_height_fields_from_both_sides(void **state)
     check_ok(st_scene_add_body(scene, &body, NULL, &err), err);
     st_SystemDef how = st_system_def();
     check_ok(st_system_create(scene, &how, &system, &err), err);
-    const double far[] = {1, 100}; /* within what counts as solid below it, and far beyond */
+    const double far[] = {1, 100}; /* within the solid below it, and far outside */
     for (int k = 0; k < 4; k++) {
         const double sign = k % 2 == 0 ? 1 : -1, from = far[k / 2];
         st_RayHit hit;
@@ -347,7 +347,7 @@ static void answers_by_brute_force(const Zoo *zoo, const st_Ray *ray, const sti_
     sti_points_free(&points);
 }
 
-/* The tree answers what all shapes one by one would, before and between steps. */
+/* The tree gives the same results as all shapes one by one, before and between steps. */
 static void crowds_are_asked_through_the_tree(void **state)
 {
     (void)state;

@@ -153,8 +153,8 @@ static void equal_faces_that_touch_have_their_normal(void **state)
         sti_core_distance(&a, &b, 0.01, NULL, &d);
         check_close(core_separation(&a, &b, d.normal), d.gap, d.error + 1e-14 * size);
         check_below(d.error, 1e-10 * size);
-        /* faces 0.2 wide separate by no less than minus 10 times what they were moved by: the normal is no farther off
-         * than that lets it turn, or than its own error when corners are apart by little more than rounding */
+        /* faces 0.2 wide separate by at least minus 10 times their motion: the normal is off by no more than this
+         * allows, or than its own error when corners are apart by little more than rounding */
         const st_Vec3 face = rotate(place.q, vec3(cos(0.1), 0, -sin(0.1)));
         check_below(norm(cross(d.normal, face)), 100 * little + 1e-5);
     }

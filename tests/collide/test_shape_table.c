@@ -40,8 +40,8 @@ static double volume_of(const st_Surface *t)
     return sum / 6;
 }
 
-/* For one type: bounds hold the drawn surface and the support points; the volume that is drawn is that of the mass, up
- * to what 24 corners around and 12 rings leave out of a ball (3.7 %, computed: the solid of revolution of a 24-gon's
+/* For one type: bounds hold the drawn surface and the support points; the drawn volume is that of the mass, up to
+ * the error of a ball with 24 corners around and 12 rings (3.7 %, computed: the solid of revolution of a 24-gon's
  * profile); a ray from the ball around it to a point inside enters between the two, with a normal against it. */
 static void check_type(const sti_ShapeDescriptor *of, const st_ShapeDef *def)
 {

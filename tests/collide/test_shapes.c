@@ -1,4 +1,4 @@
-/* Hulls, masses, and what shapes refuse. */
+/* Hulls, masses, and refused shapes. */
 #include "check.h"
 #include "collide/collide.h"
 #include "model/world.h"
@@ -272,7 +272,7 @@ static void boxes_hold_shapes_and_no_more(void **state)
     }
 }
 
-/* A rod 10 m long as a hull and as a mesh: as slim as it is. */
+/* A rod 10 m long as a hull and as a mesh: its box is just as slim. */
 static void boxes_of_slim_shapes_are_slim(void **state)
 {
     (void)state;

@@ -45,7 +45,7 @@ static void let_down(Pair *pair)
 }
 
 typedef struct Worst {
-    double deep, off; /* beyond what can be, of d */
+    double deep, off; /* beyond the possible, relative to d */
     int poses, points, too_deep, too_far, unseen;
 } Worst;
 

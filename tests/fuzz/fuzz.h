@@ -1,8 +1,9 @@
-/* tests/fuzz/fuzz.h -- what the fuzz targets share.
+/* tests/fuzz/fuzz.h -- shared by the fuzz targets.
  *
  * A target is a file fuzz_NAME.c with one function, LLVMFuzzerTestOneInput. With clang's libFuzzer it is fed with
- * mutated bytes (`make fuzz TIME=600`); with replay.c it is a plain test over the kept corpus (tests/fuzz/corpus/NAME).
- * What the library accepts is stepped or solved, and must have the properties of properties.h. A violated one aborts.
+ * mutated bytes (`make fuzz TIME=600`); with replay.c it is a plain test over the kept corpus
+ * (tests/fuzz/corpus/NAME). Accepted inputs are stepped or solved, and must have the properties of properties.h. A
+ * violation aborts.
  */
 #ifndef STI_FUZZ_H
 #define STI_FUZZ_H

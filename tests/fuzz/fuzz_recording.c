@@ -1,4 +1,4 @@
-/* Recordings: HDF5. What opens is read, packed for the viewer, and restarted. */
+/* Recordings: HDF5. A recording that opens is read, packed for the viewer, and restarted. */
 #include "properties.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         MUST(good != NULL);
         st_system_save(system, good, n_good);
     }
-    /* the fuzzer's bytes as they are, and as changes of a good state: (place, value) pairs */
+    /* the fuzzer's bytes unchanged, and as changes of a good state: (position, value) pairs */
     const st_Status status = st_system_restore(system, data, size, &err);
     if (status != ST_OK) must_explain(status, &err);
     if (status == ST_OK) step_checked(&(Checked){scene, &def, NAN, false}, system);

@@ -58,8 +58,7 @@ static inline void check_energy(Checked *run, const st_StepInfo *info)
         (run->def->integrator == ST_INTEGRATOR_EULER || run->def->integrator == ST_INTEGRATOR_IMPLICIT) &&
         run->def->contact == ST_CONTACT_RIGID && run->def->events == ST_EVENTS_OFF;
     if (euler) MUST(info->friction <= rounding);
-    /* the cone law moves what slides away along the normal, and what overlaps is soft: work of no kind that the report
-     * has */
+    /* the cone law moves sliding bodies along the normal, and overlaps are soft: the report has no such kind of work */
     if (!euler || run->def->law == ST_LAW_CONE || info->overlapping > 0 || info->correction != 0 ||
         !info->solve.converged || info->solve.residual.natural > 1e-9)
         run->exact = false;

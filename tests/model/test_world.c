@@ -1,5 +1,5 @@
-/* The rigid-body world: every row against finite differences of its own value, masses against exact
- * quadrature, the gyroscopic step against its energy estimate, and what a scene must refuse. */
+/* The rigid-body world: every row against finite differences of its own value, masses against exact quadrature, the
+ * gyroscopic step against its energy estimate, and refused scenes. */
 #include "check.h"
 #include "model/joint.h"
 #include "model/row_buffer.h"
@@ -525,7 +525,7 @@ static void masses_are_found_once_a_kind(void **state)
     st_scene_destroy(scene);
 }
 
-/* Equal shapes are kept once, whatever their names and poses, and are read back as they were given. */
+/* Equal shapes are stored once, with any names and poses, and are read back as given. */
 static void equal_shapes_are_one_kind(void **state)
 {
     (void)state;

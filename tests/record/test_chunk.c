@@ -1,4 +1,4 @@
-/* Chunks: what the filters of HDF5 make of them is what went in; noise is left alone, what repeats shrinks. */
+/* Chunks: the filters of HDF5 restore the input; noise is not compressed, repetitions shrink. */
 #include "check.h"
 #include "record/chunk.h"
 

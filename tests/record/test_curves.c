@@ -1,5 +1,5 @@
-/* Curves of a recording by name: a lamp of 2 kg hangs welded to the ground, a block of 3 kg rests on a table, another
- * of 1 kg on it. What the joint and the contacts carry is known. A fan and a top turn where they are.
+/* Curves of a recording by name: a lamp of 2 kg hangs welded to the ground, a block of 3 kg rests on a table,
+ * another of 1 kg on it. The forces in the joint and the contacts are known. A fan and a top turn in place.
  */
 #include "record/curves.h"
 
@@ -157,7 +157,7 @@ static void nothing_is_drawn_over_no_value(void **state)
     free(text);
 }
 
-/* A damaged recording: the description of the scene lists what the frames do not have. */
+/* A damaged recording: the description of the scene lists objects that the frames do not have. */
 static void what_frames_do_not_have_is_refused(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* Every entry point with the n-th allocation refused, for every n, once and from then on: the call fails with a status,
- * nothing is left behind, and the next call works.
+ * nothing leaks, and the next call works.
  *
  * malloc and similar functions are wrapped by the linker in all our code (tests/CMakeLists.txt), but not in jansson,
  * whose lexer ends the program if memory is refused. `make test` runs a seeded share of the n; ST_TEST_FULL=1 runs
@@ -552,7 +552,7 @@ static const char machine_text[] =
     "\"motors\": [{\"joint\": \"pin\", \"target\": 0.2}]}],"
     " \"simulation\": {\"h\": 0.005}}";
 
-/* A call that fails leaves the state as it was. */
+/* A call that fails leaves the state unchanged. */
 #define DO_OR_LEAVE(system, call)                                                                                      \
     do {                                                                                                               \
         if (status == ST_OK) {                                                                                         \

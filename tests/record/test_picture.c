@@ -136,7 +136,7 @@ static int count(const char *text, const char *part)
     return n;
 }
 
-/* Tags nest, attributes are quoted, text holds no stray markup, bytes are what XML 1.0 allows. */
+/* Tags nest, attributes are quoted, text has no stray markup, bytes are allowed in XML 1.0. */
 static void check_xml(const char *text)
 {
     char open[64][32];

@@ -504,7 +504,7 @@ static void solution_is_added_and_all_else_stays(void **state)
     assert_true(H5Lexists(file, "/guesses/1/r", H5P_DEFAULT) > 0);
     H5Fclose(file);
     back = read_good(path);
-    check_same_vector(back->r, two, 2); /* the file it came from is as it was */
+    check_same_vector(back->r, two, 2); /* the original file is unchanged */
     st_problem_file_destroy(back);
     check_ok(st_problem_file_write_solution(path, path, 2, q2, NULL, 0, NULL, &err), err); /* onto itself */
     back = read_good(path);

@@ -161,7 +161,7 @@ static void every_number_comes_back(void **state)
         check_ok(st_recording_frames(r, k, 1, &frame, &err), err);
         check_ok(st_recording_bodies(r, k, p, q, v, w, &err), err);
         check_ok(st_recording_joints(r, k, &joint, &err), err);
-        /* bit for bit: HDF5 stores doubles as they are */
+        /* bit for bit: HDF5 stores doubles unchanged */
         check_close(step.time, truth->info[k].time, 0);
         check_close(step.kinetic, truth->info[k].kinetic, 0);
         check_close(step.potential, truth->info[k].potential, 0);
@@ -342,8 +342,7 @@ static void cut_ones_are_refused(void **state)
         write_bytes(cut, bytes, n * (size_t)k / 24);
         check_refused(cut, k == 0 ? "not an HDF5 file" : "");
     }
-    /* "Not closed yet", with a checksum that never fits: looked at a few times, not for ever (the test would time out).
-     */
+    /* "Not closed yet", with a checksum that never fits: read a few times, not forever (the test would time out). */
     bytes[11] = 5, bytes[44] ^= 1;
     write_bytes(cut, bytes, n);
     check_refused(cut, "checksum");
@@ -454,7 +453,7 @@ static void the_pack_is_whole(void **state)
     st_recording_close(r);
 }
 
-/* A recording holds one scene: what comes after a change is refused, what came before is whole. */
+/* A recording has one scene: steps after a change are refused, those before are complete. */
 static void a_changed_scene_is_refused(void **state)
 {
     Fixture *f = *state;

@@ -231,7 +231,7 @@ static void datasets_have_their_size(void **state)
         for (int d = 0; d < N_DAMAGES; d++) {
             copy_file(f->good, f->bad);
             damage_dataset(f->bad, names[k], (Damage)d);
-            bool opened = opens(f->bad, f->folder);   /* a table of 8000 zeros is one; here are what must not be */
+            bool opened = opens(f->bad, f->folder);   /* a table of 8000 zeros is one; these must not be */
             const bool taken = k == 4 && d == ABSENT; /* a recording without overrides */
             if (opened && !taken && (k < 7 ? d != WIDE : d == DEEP || d == EMPTY))
                 fail_msg("%s: damage %d was taken", names[k], d);

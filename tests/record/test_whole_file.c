@@ -135,7 +135,7 @@ static void full_disk(void **state)
     assert_int_equal(count_files(), 1);
 }
 
-/* Permissions and links stay as they were; what must not be written is not replaced. */
+/* Permissions and links stay unchanged; a file without write permission is not replaced. */
 static void keeps_what_was_there(void **state)
 {
     (void)state;
@@ -159,8 +159,8 @@ static void keeps_what_was_there(void **state)
     assert_int_equal(st_file_write(NULL, "no", 2, &err), ST_ERR_ARGUMENT);
 }
 
-/* A file that may be written in a folder where nothing may be made: written in its place. Root may make files anywhere,
- * hence somebody else.                                                                                */
+/* A writable file in a folder where no file can be created: it is written in place. Root can create files anywhere,
+ * hence another user. */
 static void folders_that_are_closed(void **state)
 {
     (void)state;

@@ -136,7 +136,7 @@ static void models_are_read(void **state)
     }
 }
 
-/* A path that begins at the root is taken as it is, another from the scene's folder. */
+/* An absolute path is used unchanged, a relative one starts at the scene's folder. */
 static void paths_of_files(void **state)
 {
     (void)state;

@@ -77,7 +77,7 @@ static void the_gripper_holds_the_pen(void **state)
     run_open(&run, "examples/toys/gripper.json", NULL);
     run_to(&run, 3);
     double held = run_position(&run, "pen").z;
-    check_close(held, 0.171, 1e-3); /* lifted by 0.1 m, less what slipped while it was lifted */
+    check_close(held, 0.171, 1e-3); /* lifted by 0.1 m, less the slip while it was lifted */
     run_to(&run, 6);
     check_close(run_position(&run, "pen").z, held, 1e-9); /* it does not creep: the solver's tolerance for 3 s */
     run_close(&run);

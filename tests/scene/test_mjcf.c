@@ -1,5 +1,5 @@
 /* Robots from MJCF: frames, default classes, masses of geoms, joints, filters of contact, actuators and equalities,
- * each against what can be computed without the importer.
+ * each compared with a calculation without the importer.
  */
 #include "robot_check.h"
 
@@ -553,7 +553,7 @@ static void free_joints(void **state)
     st_scene_destroy(robot.scene);
 }
 
-/* A static body is part of the ground, and the ground's shapes touch what hangs on it. */
+/* A static body is part of the ground, and the ground's shapes touch the bodies that hang on it. */
 static void worldbody_is_the_ground(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Robots from MJCF: what the models of public collections use beyond joints, geoms and motors, each against what can be
- * computed by hand. tests/data/robots has a file for each feature; all of them are read and run. */
+/* Robots from MJCF: features of public model collections beyond joints, geoms and motors, each compared with a
+ * calculation by hand. tests/data/robots has a file for each feature; all of them are read and run. */
 #include "robot_check.h"
 
 #include <dirent.h>

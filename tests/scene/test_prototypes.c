@@ -1,4 +1,4 @@
-/* The scenes after section 10.4 of Potra et al. 2006 (examples/potra-2006): what each is known for. */
+/* The scenes after section 10.4 of Potra et al. 2006 (examples/potra-2006): the known result of each. */
 #include "step/scene_run.h"
 
 /* ---- the pawl -------------------------------------------------------------------------------------- */
@@ -122,8 +122,8 @@ static void rover_rolls(void **state)
     check_below(off, 0.05);
 }
 
-/* Behind the hollow the ground rises by 0.2 in 1. With its friction of 0.8 the rover climbs it; with 0.02, of which the
- * geometric mean with the wheels' 0.8 is 0.13, it does not. */
+/* After the hollow the ground rises by 0.2 in 1. With its friction of 0.8 the rover climbs it; with 0.02, which has
+ * a geometric mean of 0.13 with the wheels' 0.8, it does not. */
 static void rover_needs_friction_uphill(void **state)
 {
     (void)state;

@@ -433,7 +433,7 @@ static void test_time_stands_still(void **state)
     d.system.h = 1e-17, d.system.end = 1;
     assert_int_equal(make_and_step(&d, &err), ST_ERR_ARGUMENT);
     assert_non_null(strstr(err.message, "h is 1e-17 s, below the resolution of time at end = 1 s"));
-    d.system.end = 0.01; /* whose last bit is 1.7e-18 */
+    d.system.end = 0.01; /* its last bit is 1.7e-18 */
     assert_int_equal(make_and_step(&d, &err), ST_OK);
 }
 

@@ -28,7 +28,7 @@ static st_Vec3 turned(st_Quat q, st_Vec3 v)
     return (st_Vec3){v.x + 2 * (q.w * c.x + cc.x), v.y + 2 * (q.w * c.y + cc.y), v.z + 2 * (q.w * c.z + cc.z)};
 }
 
-/* ---- what every key becomes ---- */
+/* ---- the effect of every key ---- */
 
 static void test_settings(void **state)
 {
@@ -392,7 +392,7 @@ static void test_every_lock_word(void **state)
     }
 }
 
-/* The examples: what the paper has, and where section 3.3's geometry must close. */
+/* The examples: the numbers of the paper, and the geometry of section 3.3, which must close. */
 static void test_examples(void **state)
 {
     (void)state;
@@ -726,7 +726,7 @@ static void profiles_of_motors(void **state)
     }
 }
 
-/* The status is that of the file, whether or not anyone listens to the message. */
+/* The status is that of the file, with or without an st_Error. */
 static void statuses_without_a_message(void **state)
 {
     (void)state;
@@ -758,7 +758,7 @@ static void names_are_text(void **state)
     st_scene_destroy(scene);
 }
 
-/* All errors of a scene at once, and no others: what refers to something that has an error is not one more. */
+/* All errors of a scene at once, and no others: an object that refers to one with an error is not a further error. */
 static void test_every_error_is_listed(void **state)
 {
     (void)state;

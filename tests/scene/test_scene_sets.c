@@ -17,7 +17,7 @@ static st_BodyDef body_after(int index1, const char *const *sets)
     st_Scene *scene = scene_of(scene_text, &def, sets);
     st_BodyDef body;
     assert_int_equal(st_scene_body(scene, (st_BodyId){index1}, &body), ST_OK);
-    body.name = NULL; /* goes with the scene */
+    body.name = NULL; /* freed with the scene */
     st_scene_destroy(scene);
     return body;
 }

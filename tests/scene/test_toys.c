@@ -173,9 +173,9 @@ static void peck(Run *run, double end, double *period, double *drop, double *sti
     assert_true(pecks > 5);
 }
 
-/* Glocker's model is linear in its angles, ours turns as bodies do. With the gaps, gravity and the start s times what
- * they are, all motions are s times theirs, in the same time, and for small s the two must agree. The differences fall
- * like s: 2.5 % of the period at 0.1, 0.5 % at 0.02, 0.13 % at 0.005. */
+/* Glocker's model is linear in its angles, ours has finite rotations. With gaps, gravity and initial values scaled
+ * by s, all motions are scaled by s, in the same time, and for small s the two must agree. The differences fall like
+ * s: 2.5 % of the period at 0.1, 0.5 % at 0.02, 0.13 % at 0.005. */
 static void the_woodpecker_pecks_as_published(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static void the_woodpecker_comes_down_in_jerks(void **state)
     Run run;
     run_open(&run, "examples/toys/woodpecker.json", NULL);
     peck(&run, run.def.end, &period, &drop, &still);
-    check_close(period, 0.146, 0.15 * 0.146); /* the linear model's, less what its large angles change */
+    check_close(period, 0.146, 0.15 * 0.146); /* that of the linear model, less the effect of its large angles */
     assert_true(drop > 2 * rM);               /* far more than its clearance */
     assert_true(still > 0.15);                /* jammed: it does not slide down slowly */
     check_close(run_position(&run, "sleeve").x, 0, 0);
@@ -278,8 +278,8 @@ static void the_tippe_top_turns_over(void **state)
     assert_true(spin(&run, "top").z < 0);                  /* it began with +180 */
     check_close(run_position(&run, "top").z, 0.021, 1e-4); /* on its tip: 0.016 + 0.005, from 0.012 */
     run_close(&run);
-    /* Dry friction at a point soon rolls, and a rolling top has no reason to rise: why Leine & Glocker (2003) brought
-     * in Contensou's friction, which is linear in the slip of what spins. */
+    /* Dry friction at a point soon rolls, and a rolling top does not rise: therefore Leine & Glocker (2003)
+     * introduced Contensou's friction, which is linear in the slip of a spinning contact. */
     run_open(&run, "examples/toys/tippe-top.json", "simulation/preset=accurate", NULL);
     run_to(&run, 1);
     assert_true(upright(&run) > 0.99);
@@ -294,7 +294,7 @@ static void the_rattleback_turns_back(void **state)
     Run run;
     run_open(&run, "examples/toys/rattleback.json", NULL);
     run_to(&run, 8);
-    assert_true(spin(&run, "stone").z > 4); /* from -5: all but what the scheme takes of the rattling */
+    assert_true(spin(&run, "stone").z > 4); /* from -5: all except the loss of the scheme in the rattling */
     check_below(hypot(run_position(&run, "stone").x, run_position(&run, "stone").y), 0.01); /* it stays in its place */
     run_close(&run);
     run_open(&run, "examples/toys/rattleback.json", "bodies/stone/angular_velocity=[0, 0, 5]", NULL);
@@ -343,7 +343,8 @@ static void the_disk_stops_in_a_finite_time(void **state)
 
 /* ---- the walker ---- */
 
-/* A gait that repeats loses in each impact what the slope gave in the step: (2 m + m_hip) g sin(slope) length. */
+/* A periodic gait loses in each impact the energy gained on the slope in the step: (2 m + m_hip) g sin(slope)
+ * length. */
 static void the_walker_walks(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Robots from URDF: frames, inertias, joints and what becomes of links without mass, each against what can be computed
- * without the importer; and robots in motion against other scenes and their energy.
+/* Robots from URDF: frames, inertias, joints and links without mass, each compared with a calculation without the
+ * importer; and robots in motion against other scenes and their energy.
  */
 #include "import/robot.h"
 #include "robot_check.h"

@@ -382,8 +382,8 @@ static inline void dense_invert(int n, real *S)
     free(T), free(diagonal), free(done);
 }
 
-/* Fold the joints into the columns V (n_cols of n_v): V <- V + inv(A) G l with G'V + Cb l = 0. Repeated, because
- * what a stiff row leaves of V is the small difference of large terms.                            */
+/* Fold the joints into the columns V (n_cols of n_v): V <- V + inv(A) G l with G'V + Cb l = 0. Repeated, because the
+ * remainder of V after a stiff row is a small difference of large terms. */
 static inline void dense_fold_joints(const Case *c, real *V, int n_cols)
 {
     int n_v = c->problem.n_v, n_l = c->problem.n_l;
@@ -540,8 +540,7 @@ static inline void judge_natural(const st_ContactLaw *contact, const real *r, co
 
 typedef struct Verdict {
     double natural; /* docs/methods.md 12                                                           */
-    double
-        floor; /* what rounding r, v_free to doubles alone can do to it: |rho (|W||r| + |H'||v_free|) eps| / |rho b| */
+    double floor;   /* error from rounding r, v_free to doubles alone: |rho (|W||r| + |H'||v_free|) eps| / |rho b| */
 } Verdict;
 
 static inline Verdict dense_judge(const Dense *dense, const Case *c, const double *r)

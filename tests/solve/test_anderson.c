@@ -20,9 +20,9 @@ static double distance(const double *d, const double *x)
     return worst;
 }
 
-/* Six unknowns with factors up to 0.999: six differences span them, so the eighth point is the answer, up
- * to what the regularisation of the normal equations costs (1e-10 of the trace, gone in a step or two
- * more); the plain iteration needs 23,000 steps for 1e-10.                                         */
+/* Six unknowns with factors up to 0.999: six differences span them, so the eighth point is the solution, up to the
+ * error of the regularisation of the normal equations (1e-10 of the trace, removed in a step or two more); the plain
+ * iteration needs 23,000 steps for 1e-10. */
 static void test_linear(void **state)
 {
     (void)state;

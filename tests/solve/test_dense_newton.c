@@ -206,7 +206,7 @@ static void robots_with_loops_are_solved(void **state)
     draw_and_solve(N_LOOP, 1e-9, 2);
 }
 
-/* Far from rounding the two must agree on what a residual is. */
+/* Far from rounding the two residuals must agree. */
 static void residuals_are_those_of_the_judge(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Problems as files hold them: their error by closed forms and against the solvers' own residual, global against
- * local, what cannot be solved, and the forces of hyperstatic systems against the reference of the table.
+/* Problems in the form of files: their error by closed forms and compared with the solvers' own residual, global
+ * compared with local, problems without a solution, and the forces of hyperstatic systems compared with the
+ * reference of the table.
  */
 #include "check.h"
 
@@ -48,7 +49,7 @@ static st_FrictionError error_of(const st_FrictionProblem *p, const double *r, d
 
 /* ------------------------------------------------------------------ the error */
 
-/* One contact with W = diag(2): what the error is can be done by hand. */
+/* One contact with W = diag(2): the error is computed by hand. */
 static void error_by_hand(void **state)
 {
     (void)state;
@@ -402,7 +403,7 @@ static void step_problem_is_copied(void **state)
     }
 }
 
-/* ------------------------------------------------------------------ what cannot be */
+/* ------------------------------------------------------------------ problems without a solution */
 
 static void lowest_eigenvalue(void **state)
 {

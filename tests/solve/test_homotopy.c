@@ -37,7 +37,7 @@ static Point random_point(check_Random *random, int dim)
     return p;
 }
 
-/* A, B and N are what central differences of F show. */
+/* A, B and N agree with central differences of F. */
 static void test_slopes(void **state)
 {
     (void)state;

@@ -362,7 +362,7 @@ static void what_is_still_is_left_alone(void **state)
             solve_alone(p, &alone, &info);
         } else {
             for (int j = 0; j < ROOM; j++)
-                alone.v[j] = alone.l[j] = alone.u[j] = alone.r[j] = 0.125; /* as they were */
+                alone.v[j] = alone.l[j] = alone.u[j] = alone.r[j] = 0.125; /* unchanged */
         }
         check_part(&m, k, &all, &alone);
     }

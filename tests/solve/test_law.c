@@ -16,7 +16,7 @@ static st_ContactLaw make(st_Law law, int dim, double mu)
         .law = law, .dim = dim, .facets = 2, .mu = mu, .mu_roll = 0.5 * mu, .mu_spin = 0.2 * mu, .lo = -1.0, .hi = 2.0};
 }
 
-/* Every convex set with a cone shape: what the properties below are run over. */
+/* Every convex set with a cone shape, for the properties below. */
 static int all_cones(st_ContactLaw *out)
 {
     static const double mus[] = {0.0, 1e-9, 0.3, 1.0, 7.0};
@@ -257,7 +257,7 @@ static void test_bounded_and_box(void **state)
     const double r[3] = {2.0, -1.0, 0.3}, u[3] = {0.0, 4.0, 0.0};
     sti_law_natural(&c, r, u, 0.25, out);
     assert_true(out[0] == 0.0 && out[1] == 0.0 && out[2] == 0.0);
-    /* docs/methods.md 12: the bound is mu r_n of the r at hand, not of the projected one */
+    /* docs/methods.md 12: the bound is mu r_n of the present r, not of the projected one */
     const double lifting[3] = {3.0, 4.0, 0.0}, pressed[3] = {2.0, 0.0, 0.0};
     sti_law_natural(&c, pressed, lifting, 1.0, out);
     check_close(out[1], 1.0, 0.0);

@@ -106,7 +106,7 @@ static void test_unique_solutions(void **state)
             st_SolveInfo info;
             st_Error err = {0};
             def.name = names[s];
-            def.tolerance = 1e-8; /* what ipm reaches on its own: nearer the border it loses digits */
+            def.tolerance = 1e-8; /* the accuracy of ipm alone: nearer the border it loses digits */
             def.max_iterations = 100000;
             check_ok(st_solver_create(&def, &solver, &err), err);
             check_ok(st_solver_solve_local(solver, &problem, &(st_Solution){.r = r}, &info, &err), err);

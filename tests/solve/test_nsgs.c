@@ -96,8 +96,8 @@ static Made *draw_problem(check_Random *random, st_Law law, int dim, double mu_m
     return m;
 }
 
-/* 1e-10 asked for: ten times below the default, far above rounding (1e-14 here). Where the answer is unique
- * r is compared, too: |r - r0| <= |inv(W)| times the residual, and cond(W) is below 1e4 here.        */
+/* 1e-10 is requested: ten times below the default, far above rounding (1e-14 here). Where the answer is unique r is
+ * compared, too: |r - r0| <= |inv(W)| times the residual, and cond(W) is below 1e4 here. */
 static void check_backwards(st_Law law, int dim, double mu_max, int extras, bool unique)
 {
     check_Random random = {.state = 77u + 10u * (uint64_t)law + (uint64_t)dim};

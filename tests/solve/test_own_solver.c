@@ -83,7 +83,7 @@ static void test_history(void **state)
         double r[ROWS], same[ROWS];
         Lines lines = {.ordered = true};
         def.name = name;
-        def.tolerance = 1e-7; /* what ipm reaches on its own */
+        def.tolerance = 1e-7; /* the accuracy of ipm alone */
         check_ok(solve_with(&def, &m, r, &info, &err), err);
         def.progress = keep_line;
         def.progress_ctx = &lines;

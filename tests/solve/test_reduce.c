@@ -84,7 +84,7 @@ static void check_against(Made *m, int n_l, int redundant, double tolerance)
     sti_reduction_destroy(s);
 }
 
-/* max |A v - f - H r - G l| relative to its largest term: what the fresh solve must make small. */
+/* max |A v - f - H r - G l| relative to its largest term, which the fresh solve must make small. */
 static double momentum_error(const Made *m, const double *r, const double *v, const double *l)
 {
     double worst = 0.0;

@@ -263,7 +263,7 @@ static void test_driven_rows(void **state)
         check_close(v, 2, 1e-15);
         check_close(u, 2, 1e-15);
         check_close(r, -3, 1e-15);
-        check_close(l, 5, 1e-15); /* what makes the motion, and what the brake takes */
+        check_close(l, 5, 1e-15); /* the force of the motion, less that of the brake */
         st_solver_destroy(solver);
     }
 }

@@ -93,7 +93,7 @@ static void damper_run(const char *name, double x1, double x2, double distance_e
 static void section_3_2(void **state)
 {
     (void)state;
-    /* reference/README.md; the last column is half a digit of what is printed there */
+    /* reference/README.md; the last column is half a digit of the printed values */
     damper_run("b_g20_explicit", -1.217299516, 2.025422354, 0.5192709, 5e-8);
     damper_run("b_g20_implicit", -1.442750105, 1.782206838, 0.5168520, 5e-8);
     damper_run("b_g100_implicit", -1.661584114, 1.386018934, 0.1039552, 5e-8);
@@ -196,7 +196,7 @@ typedef struct Bars {
     double Jx, Jy, F1x, F2x, spring_error;
     int n_collisions;
     double collision[4];
-    int bar[4]; /* whose free end hits */
+    int bar[4]; /* bars with a free end that hits */
 } Bars;
 
 static void bars_run(const Bars *expected)
@@ -327,7 +327,7 @@ static void bars_from_anywhere(void **state)
             check_ok(step(&run), run.err);
             assert_true(run.info.solve.converged);
             check_below(run.info.joint_error, 1e-12);
-            check_below(run.info.penetration, 1e-8 + 1e-15); /* active_gap: what may pass for touching */
+            check_below(run.info.penetration, 1e-8 + 1e-15); /* active_gap: gaps that count as touching */
         }
         close_scene(&run);
     }

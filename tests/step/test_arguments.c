@@ -1,7 +1,7 @@
-/* Every public function that returns a status, with every argument in turn as it must not be: NULL, NaN, infinite,
- * negative, an id or index that is not there. Each call must come back with a status that is not ST_OK and, where it
- * has an st_Error, with a message; the object must be as it was. Each is made in a process of its own, so that one
- * that crashes is named and the others are still tried.                                          */
+/* Every public function that returns a status, with every argument in turn invalid: NULL, NaN, infinite, negative,
+ * an id or index that does not exist. Each call must return a status other than ST_OK and, if it has an st_Error, a
+ * message; the object must be unchanged. Each call runs in its own process, so that one that crashes is named and
+ * the others are still tried. */
 #include "check.h"
 #include "model/row_buffer.h"
 
@@ -33,7 +33,7 @@ static void begin(void)
 void __gcov_dump(void); /* _exit() does not write it */
 #endif
 
-/* In the child: what became of the call. */
+/* In the child: the result of the call. */
 static void leave(st_Status status, const st_Error *err, bool wants_message)
 {
 #ifdef ST_COVERAGE
@@ -77,7 +77,7 @@ static void judge(pid_t child, const char *call, int line)
         REFUSES(call);                                                                                                 \
     } while (0)
 
-/* ---- what there is ------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------------- */
 
 static st_Scene *scene;
 static st_System *the_system;

@@ -1,7 +1,7 @@
 /* Armatures: the inertia of a rotor on a joint's coordinate, against closed forms and Lagrange's equations. */
 #include "machine.h"
 
-/* Every integrator, with the drifts it goes with. */
+/* Every integrator, with the drifts it supports. */
 static const struct {
     st_Integrator integrator;
     st_Form form;
@@ -17,12 +17,12 @@ static const struct {
                {ST_INTEGRATOR_SDIRK2, ST_FORM_I, ST_DRIFT_PROJECTION, ST_EVENTS_ALL, 2},
                {ST_INTEGRATOR_BDF2, ST_FORM_I, ST_DRIFT_GAP, ST_EVENTS_OFF, 2},
                {ST_INTEGRATOR_BDF2, ST_FORM_I, ST_DRIFT_PROJECTION, ST_EVENTS_ALL, 2},
-               {ST_INTEGRATOR_TRAPEZOID, ST_FORM_I, ST_DRIFT_PROJECTION, ST_EVENTS_OFF, 1}, /* on what curves */
+               {ST_INTEGRATOR_TRAPEZOID, ST_FORM_I, ST_DRIFT_PROJECTION, ST_EVENTS_OFF, 1}, /* on curved paths */
                {ST_INTEGRATOR_TRAPEZOID, ST_FORM_II, ST_DRIFT_PROJECTION, ST_EVENTS_ALL, 2},
                {ST_INTEGRATOR_TRAPEZOID, ST_FORM_II, ST_DRIFT_MEAN, ST_EVENTS_OFF, 2}};
 #define N_SCHEMES ((int)(sizeof schemes / sizeof schemes[0]))
 
-/* What is exact for a scheme is so to rounding; the rounds of drift `mean` end at the tolerance, 1e-8. */
+/* Results that are exact for a scheme are so up to rounding; the rounds of drift `mean` end at the tolerance, 1e-8. */
 static double exactly(int k)
 {
     return schemes[k].drift == ST_DRIFT_MEAN ? 1e-8 : 1e-11;
@@ -321,7 +321,7 @@ static void armature_comes_and_goes(void **state)
     end(&m), end(&with);
 }
 
-/* Whoever throws a body throws the rotor along; momentum is that of the bodies. */
+/* Setting the velocity of a body also sets that of its rotor; momentum is that of the bodies. */
 static void rotor_follows_what_is_set(void **state)
 {
     (void)state;
@@ -358,7 +358,7 @@ static void rotor_sleeps(void **state)
     const st_Vec3 spin = vec3(0, 0, 0.2);
     check_ok(st_system_set_velocity(m.system, joint.b, NULL, &spin, &m.err), m.err);
     run(&m, 3);
-    assert_int_equal(m.info.asleep, 1); /* the wheel; nobody counts rotors */
+    assert_int_equal(m.info.asleep, 1); /* the wheel; rotors are not counted */
     check_ok(st_system_set_motor(m.system, id, 60, &m.err), m.err);
     run(&m, 3 + m.def.h);
     assert_int_equal(m.info.asleep, 0);

@@ -481,7 +481,7 @@ static void test_reach_pose(void **unused)
         memcpy(q, robot.q, sizeof q);
         for (int k = 0; k < st_articulation_link_count(robot.of); k++) {
             assert_int_equal(st_articulation_link(robot.of, k, &link), ST_OK);
-            if (link.type != ST_JOINT_REVOLUTE) continue; /* the fingers stay as they are */
+            if (link.type != ST_JOINT_REVOLUTE) continue; /* the fingers keep their positions */
             q[link.first_q] = check_random(&random, -0.5, 0.5);
             hand = link;
         }
@@ -633,8 +633,8 @@ static void test_massless_leaf(void **unused)
     st_scene_destroy(scene);
 }
 
-/* A loop that no position closes: no system, and a message with the name of a joint. Coordinates of one joint that are
- * refused leave the others as they are.                                                              */
+/* A loop that no position closes: no system, and a message with the name of a joint. Refused coordinates of one
+ * joint leave the others unchanged. */
 static void test_refused_loops_and_joints(void **unused)
 {
     (void)unused;
@@ -729,7 +729,7 @@ static void test_unknown_contacts(void **unused)
     robot_close(&robot);
 }
 
-/* The control vector: names, values as they were set, and the motion that st_system_set_motor gives. */
+/* The control vector: names, values as set, and the motion of st_system_set_motor. */
 static void test_controls(void **unused)
 {
     (void)unused;

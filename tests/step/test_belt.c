@@ -1,5 +1,5 @@
-/* Surfaces that move in themselves, against closed forms. What is set on a belt of speed s is pulled at mu g until it
- * moves with it, after s/(mu g); the heat of that is m s^2/2, as much as it gains.
+/* Surfaces that move in themselves, against closed forms. A parcel placed on a belt of speed s is accelerated at mu
+ * g until it moves with it, after s/(mu g); the heat is m s^2/2, as much as its gain of energy.
  */
 #include "machine.h"
 
@@ -85,8 +85,8 @@ static void a_parcel_is_pulled_along(void **state)
     }
 }
 
-/* The presets: pyramids have a facet along x; the regularised parcel creeps by nothing, as nothing loads it any more.
- * The trapezoid's form II holds the mean velocity, and its own flips by what the event left, of 1e-6 here.         */
+/* The presets: pyramids have a facet along x; the regularised parcel creeps by nothing, as nothing loads it any
+ * more. The trapezoid's form II holds the mean velocity, and its own flips by the remainder of the event, 1e-6 here. */
 static void under_every_preset(void **state)
 {
     (void)state;
@@ -102,8 +102,8 @@ static void under_every_preset(void **state)
     }
 }
 
-/* Song's patch: a creeping approach; elements stretch by mu N/k and let go of it, so that the parcel swings about the
- * speed of the belt until damped.                                                                 */
+/* Song's patch: a creeping approach; elements stretch by mu N/k and relax, so that the parcel swings about the speed
+ * of the belt until damped. */
 static void a_compliant_parcel_too(void **state)
 {
     (void)state;
@@ -307,7 +307,7 @@ static void nobody_sleeps_on_a_belt(void **state)
 
 /* ---- many ---------------------------------------------------------------------------------------- */
 
-/* Rows that wait, lanes and threads: 400 parcels, each of which does what one does, and a layer of balls among them. */
+/* Lazy rows, lanes and threads: 400 parcels that each behave like one, and a layer of balls among them. */
 enum { N_MANY = 400 };
 
 static void many_at_once(void **state)

@@ -72,7 +72,7 @@ static st_System *create(Build *build, const char *preset, int threads)
     return system;
 }
 
-/* Says yes at the n-th question. */
+/* Returns true at the n-th call. */
 typedef struct Yes {
     long long asked, at;
 } Yes;

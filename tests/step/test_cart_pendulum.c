@@ -73,7 +73,7 @@ static int reference(const Cart *c, double h, double end, double y[4], double *f
             held = true;
             step = lo;
         } else if (held && derivative(c, true, z, dy) < 0) {
-            held = false; /* to within the step: error h^3 in x, far below what is compared */
+            held = false; /* within the step: error h^3 in x, far below the compared accuracy */
         }
         memcpy(y, z, sizeof z);
         t += step;

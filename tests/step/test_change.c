@@ -320,7 +320,7 @@ static void join_in_flight(double h)
     for (int k = 0; k < 1000; k++) {
         st_StepInfo info = st_step_info();
         check_ok(st_system_step(run.sys, h, &info, &run.err), run.err);
-        check_below(info.joint_error, 10 * h * h); /* turning at 2 rad/s, 1 m long; and what the step before left */
+        check_below(info.joint_error, 10 * h * h); /* turning at 2 rad/s, 1 m long; and the rest of the last step */
     }
     check_momentum(run.sys, p, L, h);
     end(&run);
@@ -447,8 +447,8 @@ static void controllers_are_still_heard(void **state)
 /* The middle of a tower is removed: the boxes above fall by its height and come to rest on those below. */
 static void a_tower_loses_its_middle(void **state)
 {
-    /* what a box may rest away from its place: rounding; what it fell in the step that it landed in, 2 m/s h, where
-     * nothing takes that back; a spring of 1e6 N/m under 2 kg, four feet each                         */
+    /* allowed deviation of a resting box from its position: rounding; its fall in the step in which it landed, 2 m/s
+     * h, if nothing corrects that; a spring of 1e6 N/m under 2 kg, four feet each */
     static const struct {
         const char *name;
         double off;
@@ -606,7 +606,7 @@ static void sleepers_keep_their_forces(void **state)
     end(&run);
 }
 
-/* ---- what cannot be --------------------------------------------------------------------------- */
+/* ---- refusals --------------------------------------------------------------------------------- */
 
 static void refused(Run *run, const st_Scene *scene, const char *part)
 {
@@ -660,7 +660,7 @@ static void counting_free(void *ctx, void *memory, size_t size, size_t align)
     c->base.free(c->base.ctx, memory, size, align);
 }
 
-/* Memory may run out at any call: the system is as it was, and nothing is lost. */
+/* Memory may run out at any call: the system is unchanged, and nothing is lost. */
 static void no_memory_changes_nothing(void **state)
 {
     Counter count = {.base = st_default_allocator()};

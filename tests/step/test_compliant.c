@@ -297,8 +297,8 @@ static void depth_of_a_sphere(void **state)
     }
 }
 
-/* The problem of a step is handed out as it was solved: its impulses are a solution of it to the tolerance asked for,
- * and what is reported of the step is the same. Under every law that a patch can have, at rest and in microslip. */
+/* The returned problem of a step is the solved one: its impulses solve it to the requested tolerance, and the
+ * reports of the step agree. Under every law that a patch can have, at rest and in microslip. */
 static void problems_are_as_they_were_solved(void **state)
 {
     (void)state;
@@ -371,7 +371,7 @@ static void sphere_slips_element_by_element(void **state)
     end_ball(&b);
 }
 
-/* A ball thrown on a table: patches appear and disappear; with drift gap it comes to rest where the load says. */
+/* A ball thrown on a table: patches appear and disappear; with drift gap it comes to rest at the depth of its load. */
 static void patches_come_and_go(void **state)
 {
     (void)state;
@@ -461,9 +461,9 @@ static void deformations_are_state(void **state)
     end_ball(&a), end_ball(&b);
 }
 
-/* Two balls of other rubber, of which the later one in the scene lands first. What they are deformed by is the same
- * energy in a clone, in a system that was restored and in one whose scene was changed, before a further step; and each
- * goes on alike, though they meet the balls in another order.                                     */
+/* Two balls of other rubber, of which the later one in the scene lands first. Their deformation energy is the same
+ * in a clone, in a restored system and in one with a changed scene, before a further step; and each continues in the
+ * same way, although they process the balls in another order. */
 static void deformations_have_their_own_stiffness(void **state)
 {
     (void)state;

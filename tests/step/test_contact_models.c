@@ -77,7 +77,7 @@ static double first_rolling_step(Bench *b, double *ride_error, double *height)
     return rolls;
 }
 
-/* 5/7 v0 from t = 2 v0/(7 mu g) on, whatever the law: momentum and spin say so. The cone law rides at mu h v_T. */
+/* 5/7 v0 from t = 2 v0/(7 mu g) on, for every law, by momentum and spin. The cone law rides at mu h v_T. */
 static void bowling_ball(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void box_on_the_border(void **state)
     end(&b);
 }
 
-/* Five cubes: nothing drifts, and every interface carries what is above it. */
+/* Five cubes: nothing drifts, and every interface carries the weight above it. */
 static void stack_stands(void **state)
 {
     (void)state;
@@ -524,8 +524,8 @@ static void springs_of_contacts_hold_energy(void **state)
     end(&b);
 }
 
-/* What slides under the cone law opens at mu |u_T| (above): located events would make flights and collisions of that.
- */
+/* A body that slides under the cone law opens at mu |u_T| (above): located events would turn that into flights and
+ * collisions. */
 static void cone_has_no_events(void **state)
 {
     (void)state;

@@ -94,7 +94,7 @@ static void torque_accelerates(void **state)
         rig.def.gravity = plain.gravity;
         start(&rig);
         step(&rig, 100);
-        /* preclik-2011 has springs of 1e8 for joints: the free direction is exact all the same */
+        /* preclik-2011 has springs of 1e8 for joints: the free direction is still exact */
         check_close(spin(&rig), 3 * 0.1 / J, 1e-12);
         check_close(report(&rig, rig.hinge).motor, 3, 1e-12);
         check_close(report(&rig, rig.rail).speed, -4 * 0.1 / m, 1e-12);
@@ -300,10 +300,10 @@ static void slow_down(Rig *rig)
     check_ok(st_system_change(rig->sys, rig->scene, &rig->err), rig->err);
 }
 
-/* Motors that hold a speed whatever the force, from rest, stopped from outside, in another scene and told another one:
- * under every integrator the speed is the
- * wanted one after one step and stays it. The trapezoid's form II speaks of mean velocities and would alternate between
- * 0 and twice the speed; its motor has the speed from the start, so that angles are exact: x = w t, then x += w2 t.  */
+/* Motors that hold a speed with unlimited force, from rest, stopped from outside, in another scene and with another
+ * target: under every integrator the speed is the target after one step and stays there. The trapezoid's form II
+ * holds mean velocities and would alternate between 0 and twice the speed; its motor has the speed from the start,
+ * so that angles are exact: x = w t, then x += w2 t. */
 static void held_speeds_stay(void **state)
 {
     (void)state;

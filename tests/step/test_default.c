@@ -58,8 +58,8 @@ static void end_heap(Heap *heap)
     st_scene_destroy(heap->scene);
 }
 
-/* The mechanical energy of a heap of inelastic boxes never rises, but for the weight of what is pushed out of overlaps;
- * in the end it is at rest. Bounds in parts of M g d, 36 kg, 9.75 m/s^2, 0.125 m.                               */
+/* The mechanical energy of a heap of inelastic boxes never rises, except for the weight of boxes that are pushed out
+ * of overlaps; in the end it is at rest. Bounds are relative to M g d, 36 kg, 9.75 m/s^2, 0.125 m. */
 static void a_heap_gains_nothing_and_rests(void **state)
 {
     (void)state;
@@ -115,8 +115,8 @@ static void units_do_not_matter(void **state)
     }
 }
 
-/* What a step may cost is counted: a tall stack, from no impulses at all, takes a few steps of newton and not one or
- * two per course; and it stays where it is.                                                                 */
+/* The cost of a step is counted: a tall stack, without initial impulses, takes a few steps of newton and not one or
+ * two per course; and it stays in place. */
 static void a_stack_starts_at_once(void **state)
 {
     (void)state;
@@ -153,8 +153,8 @@ static void a_stack_starts_at_once(void **state)
     st_scene_destroy(scene);
 }
 
-/* Where nothing moves, nothing needs to be solved: the forces of the last step are the answer. What solves leave over
- * must not keep a column awake: four of five steps take no iterations (it was one of three), and it stands still.   */
+/* If nothing moves, nothing needs to be solved: the forces of the last step are the solution. Remainders of solves
+ * must not keep a column awake: four of five steps take no iterations (it was one of three), and it does not move. */
 static void at_rest_nothing_is_solved(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* The step on flat arrays (setting `device`): what one body does, the balance of impulses, all near pairs found,
- * the same bits by any number of threads, agreement with the ordinary step, and refusals by name. The kernels are those
- * of a CUDA device; bench/device.c compares the bits there.
+/* The step on flat arrays (setting `device`): the motion of one body, the balance of impulses, all near pairs found,
+ * the same bits by any number of threads, agreement with the ordinary step, and refusals by name. The kernels are
+ * those of a CUDA device; bench/device.c compares the bits there.
  */
 #include "device_world.h"
 
@@ -319,7 +319,7 @@ static void touches_as_queries_say(void **state)
             check_ok(st_scene_add_body(w.scene, &body, &id[b], &w.err), w.err);
             check_ok(st_scene_add_shape(w.scene, id[b], &def, &shape[b], &w.err), w.err);
         }
-        w.def.gravity = (st_Vec3){0, 0, -100}; /* contacts are looked for as far as 4 g h^2 */
+        w.def.gravity = (st_Vec3){0, 0, -100}; /* contacts are searched up to 4 g h^2 */
         start(&w);
         st_Closest nearest;
         assert_int_equal(st_system_pose(w.system, id[1], &pose), ST_OK);
@@ -366,7 +366,7 @@ static void touches_meshes_as_queries_say(void **state)
         body.pose.p = (st_Vec3){0, 0, 9};
         check_ok(st_scene_add_body(w.scene, &body, &id, &w.err), w.err);
         check_ok(st_scene_add_shape(w.scene, id, &def, &shape, &w.err), w.err);
-        w.def.gravity = (st_Vec3){0, 0, -100}; /* contacts are looked for as far as 4 g h^2 */
+        w.def.gravity = (st_Vec3){0, 0, -100}; /* contacts are searched up to 4 g h^2 */
         start(&w);
         st_Closest nearest = {0};
         st_Pose pose = body.pose;
@@ -390,8 +390,8 @@ static void touches_meshes_as_queries_say(void **state)
     }
 }
 
-/* What slides and rolls over a flat sheet of triangles goes as on a plane: no edge kicks it. A box and a hull share
- * their load among more points, and agree to the tolerance of the solution.                                         */
+/* Bodies slide and roll over a flat sheet of triangles as on a plane: no edge disturbs them. A box and a hull share
+ * their load among more points, and agree to the tolerance of the solution. */
 static void a_flat_mesh_is_a_plane(void **state)
 {
     (void)state;

@@ -136,7 +136,7 @@ static void a_gas_never_gains(void **state)
             last = w.info.kinetic;
         }
         if (k == 0)
-            assert_true(last > 0.9 * first); /* what meets two others within one step loses some: of order h */
+            assert_true(last > 0.9 * first); /* a ball that hits two others within one step loses some: of order h */
         else
             assert_true(last < 0.5 * first);
         end(&w);

@@ -207,8 +207,8 @@ static st_JointId mixer(World *w, double rolling, bool boxes)
     return drive(w, ST_JOINT_REVOLUTE, id, (st_Vec3){0, 0, 0}, (st_Vec3){0, 1, 0}, speed_motor(3), false);
 }
 
-/* No grain leaves it; in every step the loads on each body add up to the change of its momentum; the motor's torque
- * times its angle, and what falls, is the energy that friction and impacts take. */
+/* No grain leaves it; in every step the loads on each body add up to the change of its momentum; the work of the
+ * motor and of gravity is the energy that friction and impacts take. */
 static void a_mixer_balances(void **state)
 {
     (void)state;

@@ -83,7 +83,7 @@ static Drum make_drum(double mass, double density, double max_force)
     d.def.h = 1e-3;
     d.def.tolerance = 1e-7;
     d.def.effort =
-        ST_EFFORT_THOROUGH; /* sweeps of grains and mechanisms, and factors: all of them are asked for here */
+        ST_EFFORT_THOROUGH; /* sweeps of grains and mechanisms, and factors: all of them are requested here */
     d.def.margin = 0.01;
     d.def.slop = 0;
     check_ok(st_scene_create(&d.scene, &d.err), d.err);
@@ -144,7 +144,7 @@ static void check_energy(const Ran *ran, double load)
     const double pushed = load * ran->overlap * 300;
     assert_true(ran->motor > 0 && ran->friction < 0);
     check_below(ran->rise - ran->motor - ran->friction, 1e-9 + pushed);
-    check_below(-ran->rise, 30.0); /* no more than what they fall by, and their impacts */
+    check_below(-ran->rise, 30.0); /* no more than the work of gravity and of their impacts */
 }
 
 static void a_drum_turns_grains(void **state)
@@ -159,7 +159,7 @@ static void a_drum_turns_grains(void **state)
     st_scene_destroy(d.scene);
 }
 
-/* 96 grains weigh 79 N: at 0.2 m from the axle they ask for some 5 N m. */
+/* 96 grains weigh 79 N: at 0.2 m from the axle they need about 5 N m. */
 static void a_motor_has_a_limit(void **state)
 {
     (void)state;

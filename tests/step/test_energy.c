@@ -1,5 +1,5 @@
 /* The energy balance: every kind of work separately, compared with closed forms, and the sum of all of them. For
- * Euler's methods the balance is an identity (src/step/integrate/stage_work.c); for order two what is left falls
+ * Euler's methods the balance is an identity (src/step/integrate/stage_work.c); for order two the remainder falls
  * with the order. */
 #include "step/scene_run.h"
 
@@ -25,7 +25,7 @@ static double sum(const Run *run)
     return i->work + i->friction + i->damping + i->impacts + i->correction + i->scheme;
 }
 
-/* A force of 3 N on 2 kg for 1 s, while it falls: 3 N times what it moves. Euler's steps: x = a h^2 n (n + 1)/2. */
+/* A force of 3 N on 2 kg for 1 s, while it falls: 3 N times its displacement. Euler's steps: x = a h^2 n (n + 1)/2. */
 static void applied_force(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void belt(void **state)
     }
 }
 
-/* Bounces: what e takes, 1 - e^2 of each impact, located or not. */
+/* Bounces: the loss 1 - e^2 of each impact, located or not. */
 static void bounces(void **state)
 {
     (void)state;

@@ -56,8 +56,9 @@ static void islands_explain_their_own_energy(void **state)
 }
 
 /* Capsules on hinges that start at one point and are to touch: no velocity opens these overlaps, and a solver with a
- * budget ends anywhere: 507 J in one step of a tree that has 82 J. What drift correction gives is bounded: it moves no
- * point faster than c, so that |D|_M <= c sqrt(m) and the energy it adds is at most |D| |v| + |D|^2/2 in that norm. */
+ * budget ends anywhere: 507 J in one step of a tree that has 82 J. The energy from drift correction is bounded: it
+ * moves no point faster than c, so that |D|_M <= c sqrt(m) and the energy it adds is at most |D| |v| + |D|^2/2 in
+ * that norm. */
 static void overlapping_siblings(void **state)
 {
     (void)state;
@@ -142,8 +143,8 @@ static void wrong_gradient_is_named(void **state)
     }
 }
 
-/* Explicit Euler on a spring with h omega = 1e4 gains (h omega)^2 of the spring's energy a step. The papers' presets
- * report what they do; a gain of more than a million times the energy at hand ends the run. */
+/* Explicit Euler on a spring with h omega = 1e4 gains (h omega)^2 of the spring's energy per step. The papers'
+ * presets only report a gain; one of more than a million times the present energy ends the run. */
 static void papers_end_as_diverged(void **state)
 {
     (void)state;

@@ -31,7 +31,7 @@ static void zeno_ball(void **state)
                     if (event.after > 1e-6) check_close(event.after, -e[k] * event.before, 1e-9);
                 }
             }
-            /* what is left of the series behind the last bounce: 2 v/g /(1-e), v <= 1e-6 or beyond event 100 */
+            /* the rest of the series after the last bounce: 2 v/g /(1-e), v <= 1e-6 or beyond event 100 */
             check_close(last, end, 1e-5);
             check_close(path, 1 + 2 * e[k] * e[k] / (1 - e[k] * e[k]), 1e-6);
             assert_int_equal(accumulated, s == 1);
@@ -194,8 +194,8 @@ static void facets_are_located(void **state)
     check_close(coarse.y, fine.y, 1e-9);
 }
 
-/* A pyramid of two facets holds along one line only, and lets go across it: what slides along the line with v stops
- * there at v/(mu g), and a push F along it that grows as c t makes it slip at mu m g/c.            */
+/* A pyramid of two facets holds along one line only, and slips across it: a body that slides along the line with v
+ * stops at v/(mu g), and a push F along it that grows as c t makes it slip at mu m g/c. */
 static void two_facets_stick_and_slip(void **state)
 {
     (void)state;
@@ -245,7 +245,7 @@ static st_Status pull(void *ctx, double t, const double *q, const double *v, dou
     return ST_OK;
 }
 
-/* A contact that is another one whenever it is looked at: holding it does not help. */
+/* A contact that changes at every evaluation: holding it does not help. */
 static st_Status forgetful(void *ctx, double t, const double *q, double margin, st_Sink *sink, st_Error *err)
 {
     uint64_t *count = ctx;
@@ -281,7 +281,7 @@ static void endless_events(void **state)
         assert_int_equal(status, ST_ERR_EVENTS);
         assert_non_null(strstr(err.message, "stuck at t = "));
         assert_non_null(strstr(err.message, "contact"));
-        assert_true(st_system_hash(sys) == before); /* what was computed is kept */
+        assert_true(st_system_hash(sys) == before); /* the computed state is kept */
         st_system_destroy(sys);
     }
 }

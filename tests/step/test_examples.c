@@ -163,8 +163,8 @@ static bool largest_forces(const char *path, const char *preset, double factor, 
     return finished;
 }
 
-/* An impact or a landing near the end of what is run may be within one run and beyond the end of another. So the
- * largest force up to a time is compared with that up to three long steps later. */
+/* An impact or a landing near the end may be within one run and beyond the end of another. So the largest force up
+ * to a time is compared with that up to three long steps later. */
 static void judge_forces(const char *path, const char *preset)
 {
     double force[3][2][2];
@@ -258,8 +258,8 @@ static Balance balance_of(const char *path, const char *preset, double factor)
     return out;
 }
 
-/* Where forces are linear Euler's balance is an identity; where springs turn, and with order two, what is left over
- * falls with the step: by 1.7 at least for order one, 2.8 for order two, 1.4 where events start it anew. */
+/* Where forces are linear Euler's balance is an identity; where springs turn, and with order two, the remainder
+ * falls with the step: by 1.7 at least for order one, 2.8 for order two, 1.4 if events restart it. */
 static void judge_energy(const char *path, const char *preset)
 {
     if (is_excepted(energy_exceptions, path, preset)) return;

@@ -197,7 +197,7 @@ static double swing(Scheme scheme, int steps)
     return q;
 }
 
-/* The reference is a step 32 times shorter of the same scheme: its error is 1/32 or 1/1024 of that looked at. */
+/* The reference is a step 32 times shorter of the same scheme: its error is 1/32 or 1/1024 of the tested one. */
 static void order(void **state)
 {
     (void)state;
@@ -211,8 +211,8 @@ static void order(void **state)
 
 /* ---- stiff -------------------------------------------------------------------------------------------- */
 
-/* -K (q - cos t) - C v with K = 1e12: the motion is q = cos t, and what was not on it is gone after a few steps of
- * 0.01, each ten thousand periods long. */
+/* -K (q - cos t) - C v with K = 1e12: the motion is q = cos t, and an initial deviation vanishes after a few steps
+ * of 0.01, each ten thousand periods long. */
 static st_Status stiff_force(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err)
 {
     (void)ctx, (void)v, (void)err;

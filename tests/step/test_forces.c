@@ -150,8 +150,8 @@ static void forces_are_of_order_two(void **state)
 
 /* ---- springs ---------------------------------------------------------------------------------------- */
 
-/* 2 kg on a spring of 300 N/m and a damper of 4 N s/m, let go at 0.1 m beyond its rest length, by its closed form:
- * x'' + 2 d x' + w^2 x = 0 about x0 = m g/k.                                                       */
+/* 2 kg on a spring of 300 N/m and a damper of 4 N s/m, released at 0.1 m beyond its rest length, by its closed form:
+ * x'' + 2 d x' + w^2 x = 0 about x0 = m g/k. */
 static void springs_report_force_length_and_rate(void **state)
 {
     (void)state;
@@ -299,7 +299,7 @@ static void landings_across_two_steps_are_impacts(void **state)
                      "\"shapes\": [{\"type\": \"sphere\", \"radius\": 0.1}]}]}",
                      presets[p], h, 0.1 + height);
             run_parse(&run, text);
-            check_below(largest_contact_force(&run), 1.06 * 9.81); /* 0.05: less is not looked at (strike.c) */
+            check_below(largest_contact_force(&run), 1.06 * 9.81); /* 0.05: smaller ones are not checked (strike.c) */
             run_close(&run);
         }
 }

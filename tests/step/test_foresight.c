@@ -71,8 +71,8 @@ static void a_fall_ends_on_the_floor(void **state)
     st_scene_destroy(scene);
 }
 
-/* A ball is thrown against the second of three at rest, whose gaps are beyond the margin: the second runs into
- * the third only because it was hit. That takes more attempts, and all end without overlap. */
+/* A ball is thrown against the second of three at rest, with gaps beyond the margin: the second hits the third only
+ * because it was hit. That takes more attempts, and all end without overlap. */
 static void what_was_not_foreseen_is_found(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void what_was_not_foreseen_is_found(void **state)
     st_scene_destroy(scene);
 }
 
-/* Balls that fly side by side, 3 mm apart and faster than that in a step, may touch for all one knows, and do not. */
+/* Balls that fly side by side, 3 mm apart and faster than that in a step, are expected to touch, and do not. */
 static void in_vain_it_does_nothing(void **state)
 {
     (void)state;

@@ -70,8 +70,8 @@ static void a_joint_loses_its_friction(void **state)
     }
 }
 
-/* An oblique impact: r_n = m v_n, r_t = mu r_n at most, and its work is what the sliding lost of its energy. Without
- * gravity nothing pushes before and after.                                                        */
+/* An oblique impact: r_n = m v_n, r_t = mu r_n at most, and its work is the loss of sliding energy. Without gravity
+ * there are no forces before and after. */
 static void an_impact_takes_the_energy_of_sliding(void **state)
 {
     (void)state;

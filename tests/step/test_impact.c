@@ -49,8 +49,8 @@ static const char ball[] = "{\"simulation\": {\"preset\": \"accurate\", \"h\": 0
                            " \"bodies\": [{\"name\": \"ball\", \"mass\": 1, \"position\": [0, 0, 1.1],"
                            "  \"shapes\": [{\"type\": \"sphere\", \"radius\": 0.1, \"friction\": 0}]}]}";
 
-/* A ball dropped from 1 m, e = 0.8: where it is at 1.2 s, by parabolas. Every scheme of order two is exact on
- * them, so what is left is the solver's tolerance. */
+/* A ball dropped from 1 m, e = 0.8: its position at 1.2 s, by parabolas. Every scheme of order two is exact on them,
+ * up to the solver's tolerance. */
 static void bouncing_ball(void **state)
 {
     (void)state;
@@ -75,8 +75,8 @@ static void bouncing_ball(void **state)
         }
 }
 
-/* At a fixed step the rebound is Newton's, at the step in which the gap closes: the bounce height is e^2 to
- * O(h), and an inelastic impact that nobody located never gains energy (docs/methods.md 6). */
+/* At a fixed step the rebound is Newton's, at the step in which the gap closes: the bounce height is e^2 to O(h),
+ * and an inelastic impact that is not located never gains energy (docs/methods.md 6). */
 static void fixed_step(void **state)
 {
     (void)state;

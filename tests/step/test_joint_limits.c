@@ -71,8 +71,8 @@ static double time_to(double angle, double w0)
     return sum * angle / n / 3;
 }
 
-/* With weight: w1^2 = w0^2 - 2 m g L (1 - cos CONE)/J at the cone, e w1 after it, and at the bottom again what energy
- * says. Second order with located events, so that h = 1e-3 leaves 1e-5.                           */
+/* With weight: w1^2 = w0^2 - 2 m g L (1 - cos CONE)/J at the cone, e w1 after it, and at the bottom again by energy
+ * conservation. Second order with located events, so that h = 1e-3 leaves 1e-5. */
 static void cone_bounces_a_pendulum(void **state)
 {
     (void)state;
@@ -357,7 +357,8 @@ static void bad_limits_are_refused(void **state)
     end(&m);
 }
 
-/* A limit is reported as a contact of its joint, whose normal is the way it pushes b: back from the limit. */
+/* A limit is reported as a contact of its joint. Its normal is the direction in which it pushes b: back from the
+ * limit. */
 static void limits_report_their_push(void **state)
 {
     (void)state;

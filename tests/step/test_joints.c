@@ -176,8 +176,8 @@ static void position_motor_is_a_limited_spring(void **state)
     }
 }
 
-/* A position motor whose place moves on at 0.5 m/s: its damper works against the difference of the speeds, and it does
- * not lag behind by d v/k = 0.01 m, nor by h v for a row that was taken at the beginning of the step.     */
+/* A position motor with a target that moves at 0.5 m/s: its damper acts on the difference of the speeds, and it does
+ * not lag by d v/k = 0.01 m, nor by h v for a row taken at the beginning of the step. */
 static void position_motor_keeps_up(void **state)
 {
     (void)state;
@@ -410,7 +410,7 @@ static void gear_train_shares_the_torque(void **state)
     check_close(report(&m, axle[1]).speed, -w / 2, 1e-10);
     check_close(report(&m, axle[2]).speed, -w / 6, 1e-10);
     st_JointReport gear = report(&m, (st_JointId){4});
-    check_close(gear.gear, 0.2 * w / 2.0 - 1.3, 1e-9); /* what the mesh does to wheel a */
+    check_close(gear.gear, 0.2 * w / 2.0 - 1.3, 1e-9); /* the effect of the gear contact on wheel a */
     check_below(gear.error, 1e-13);
     end(&m);
 }
@@ -831,8 +831,8 @@ static void locked_coordinates_are_refused(void **state)
     end(&m);
 }
 
-/* Friction in every joint of a loop with one freedom, and a motor: more bounded rows than freedoms. What each
- * carries is not unique; the motion is: all at their limits while it turns, and it stands without a motor. */
+/* Friction in every joint of a loop with one freedom, and a motor: more bounded rows than freedoms. Their individual
+ * forces are not unique, but the motion is: all are at their limits while it turns, and it stops without a motor. */
 static void friction_all_around_a_loop(void **state)
 {
     (void)state;

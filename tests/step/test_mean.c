@@ -97,8 +97,8 @@ static void joints_of_every_kind(void **state)
     }
 }
 
-/* A long fall and swing of eight balls at h = 1/240, 5000 steps: nothing creeps in. What the rounds leave, 1e-12 of
- * 0.02 m at 10 N, is 2e-13 J a step: 1e-9 J in all, of 6 J.                                                */
+/* A long fall and swing of eight balls at h = 1/240, 5000 steps: errors do not accumulate. The rounds leave 1e-12 of
+ * 0.02 m at 10 N, which is 2e-13 J per step: 1e-9 J in all, of 6 J. */
 static void energy_over_a_long_run(void **state)
 {
     (void)state;
@@ -383,9 +383,9 @@ static void what_goes_through_a_step_in_pieces(void **state)
     end(&m);
 }
 
-/* A whip at h = 1/120 s is too fast for the rounds at its cracks: such steps say that they are not converged. Those
- * that say they are have their joints closed to the tolerance times the longest way of the step; a way of its mean
- * velocity, which may be twice that of its end.                                                               */
+/* A whip at h = 1/120 s is too fast for the rounds at its cracks: such steps report that they did not converge.
+ * Converged steps have their joints closed to the tolerance times the longest displacement of the step, by its mean
+ * velocity, which may be twice that of its end. */
 static void whip_says_what_is_left(void **state)
 {
     (void)state;

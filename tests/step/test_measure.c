@@ -112,7 +112,8 @@ static void test_temperature(void **state)
 
 /* A true triaxial test: three smooth walls press on a sample with 2.2, 2.5 and 2.8 N until it is at rest. The walls
  * have these forces, and by the theorem of virial the mean stress of the whole sample is each force over the area it
- * presses on, whatever the grains do. Two per cent: what is left of the motion, and of the residual of a swept step. */
+ * presses on, for any arrangement of the grains. Two per cent are for the remaining motion, and for the residual of
+ * a swept step. */
 static void test_triaxial(void **state)
 {
     (void)state;

@@ -241,7 +241,7 @@ static void a_box_is_thrown(void **state)
         check_close(spin_of(&m, id).z, 1, 1e-6);
         check_close(pose_of(&m, id).p.z, 0.1 + 0.4 - 0.5 * G * 0.04, 0.5 * G * 0.2 * m.def.h * 1.01);
         check_ok(st_system_set_velocity(m.system, id, NULL, &(st_Vec3){0, 0, 0}, &m.err), m.err);
-        check_close(velocity_of(&m, id).x, 0.3, 1e-6); /* as it was */
+        check_close(velocity_of(&m, id).x, 0.3, 1e-6); /* unchanged */
         end(&m);
     }
 }
@@ -340,8 +340,8 @@ static void saved_behind_a_change(void **state)
     }
 }
 
-/* A fixed body is led: a box that sleeps on it wakes and stays on it while it is lifted by 0.2 m, what a joint holds to
- * it follows it to the side and turns with it, and where it is taken away the box falls to the floor. */
+/* A fixed body is moved: a box that sleeps on it wakes and stays on it while it is lifted by 0.2 m, bodies that a
+ * joint holds to it follow it to the side and turn with it, and when it is removed the box falls to the floor. */
 static void a_fixed_body_is_led(void **state)
 {
     (void)state;

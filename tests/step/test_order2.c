@@ -210,7 +210,7 @@ static void moved_joints(void **state)
         for (int k = 0; k < 2; k++)
             error[k] = moved_bars(integrators[i], 7 + 2 * k, q[k]);
         check_close(log2(distance(q[0], exact, 14) / distance(q[1], exact, 14)) / 2, 2, 0.15);
-        check_below(error[1], error[0] / 32); /* what a step leaves open is O(h^3) */
+        check_below(error[1], error[0] / 32); /* the rest of a step is O(h^3) */
     }
 }
 
@@ -258,7 +258,7 @@ static void free_box(void **state)
     run_close(&run);
 }
 
-/* IFToMM A01 (VALIDATION V25): the trapezoid's order at 10 s, and what the benchmark allows. */
+/* IFToMM A01 (VALIDATION V25): the trapezoid's order at 10 s, and the tolerance of the benchmark. */
 static void pendulum_a01(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Periodic cells: what crosses a border moves as if there were none. */
+/* Periodic cells: bodies that cross a border move as if there were none. */
 #include "scene/scene_check.h"
 
 #include <math.h>
@@ -411,7 +411,7 @@ static void test_queries(void **state)
     destroy(system, scene);
 }
 
-/* Rays of a periodic cell hit what rays of open space hit, in which copies of the cell lie side by side. */
+/* Rays of a periodic cell hit the same shapes as rays in open space with copies of the cell side by side. */
 static void test_rays(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Things at rest: what one step found is good for many that follow, and nothing creeps. A wall of bricks, each on two
- * of the course below and touching its neighbours. */
+/* Bodies at rest: the forces of one step are reused in many later ones, and nothing creeps. A wall of bricks, each
+ * on two of the course below and touching its neighbours. */
 #include "check.h"
 
 #include <stiction/stiction.h>
@@ -46,8 +46,8 @@ static st_System *new_system(const st_Scene *scene, double tolerance)
     return system;
 }
 
-/* A velocity of tolerance g h is what a step may leave; the wall is stopped again and again, and comes nowhere near
- * that velocity for all the time.                                                                  */
+/* A step may leave a velocity of tolerance g h; the wall is stopped again and again, and does not keep that
+ * velocity. */
 static void check_rest(const st_System *system, const st_System *start, const st_BodyId brick[BRICKS], double tolerance)
 {
     for (int k = 0; k < BRICKS; k++) {
@@ -130,7 +130,7 @@ static void a_saved_wall_goes_on_the_same(void **state)
         assert_non_null(saved);
         assert_int_equal(st_system_save(one, saved, size), size);
         check_ok(st_system_restore(other, saved, size, &err), err);
-        for (int step = 0; step < 2; step++) { /* the second with what the first has kept */
+        for (int step = 0; step < 2; step++) { /* the second with the cache of the first */
             check_ok(st_system_step(one, h, NULL, &err), err);
             check_ok(st_system_step(other, h, NULL, &err), err);
         }

@@ -126,7 +126,7 @@ static void stack_comes_to_rest(void **state)
     while (!run_finished(&run)) {
         run_step(&run);
         if (energy == INFINITY) energy = run.info.kinetic + run.info.potential;
-        /* E - (h/2) m g v is what the scheme keeps: 16 kg at no more than 1 m/s */
+        /* the scheme keeps E - (h/2) m g v: 16 kg at no more than 1 m/s */
         check_below(run.info.kinetic + run.info.potential, energy + 0.002 * 16 * G);
     }
     check_below(run.info.kinetic, 1e-12);
@@ -147,7 +147,7 @@ static void sliding_bounce(void **state)
     (void)state;
     const struct {
         const char *preset;
-        double loads; /* times the impulse of compression: what carries friction */
+        double loads; /* times the impulse of compression, which carries friction */
     } cases[] = {{"default", 1.5}, {"accurate", 1.5}, {"potra-2006", 1}};
     for (int k = 0; k < 3; k++) {
         char text[600];

@@ -134,7 +134,7 @@ static void table(void **state)
     finish(&run);
     check_close(run_position(&run, "b").z, -1 - 0.1 - (3 * 9.81 - 10) / 1e4, 1e-6);
     run_close(&run);
-    /* let go at the rest length: energy is kept, of order two */
+    /* released at the rest length: energy is kept, of order two */
     snprintf(text, sizeof text, stop, "0");
     double worst[2] = {0, 0};
     for (int k = 0; k < 2; k++) {

@@ -25,8 +25,8 @@ static st_BodyId add_box(st_Scene *scene, st_Vec3 p, st_Vec3 half, double mass, 
     return id;
 }
 
-/* Two fingers on slides press a cube, which gravity pulls down at 0.95 of what friction holds. Friction of eight
- * contacts has many solutions; in some of them the load stands on one corner, and the cube turns about it and falls. */
+/* Two fingers on slides press a cube, with gravity at 0.95 of the largest friction force. Friction of eight contacts
+ * has many solutions; in some of them the load is on one corner, and the cube turns about it and falls. */
 static void box_between_fingers_is_held(void **state)
 {
     (void)state;
@@ -91,8 +91,8 @@ static void ball_ends_at_five_sevenths(void **state)
     st_scene_destroy(scene);
 }
 
-/* 30 links on balls, let go horizontally: the end cracks like a whip within 2 s. The trapezoid's form II with
- * projection, two steps in 1/240 s, keeps joints to rounding and energy to 1e-3 of what there is.   */
+/* 30 links on ball joints, released horizontally: the end cracks like a whip within 2 s. The trapezoid's form II
+ * with projection, two steps in 1/240 s, keeps joints to rounding and energy to 1e-3. */
 static void whip_keeps_energy_and_joints(void **state)
 {
     (void)state;

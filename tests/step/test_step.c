@@ -93,8 +93,8 @@ static void block_slides_to_rest(void **state)
         check_close(pose(&b, id).p.y, 0, 1e-9);            /* solver tolerance times the path */
         st_Vec3 v;
         st_system_velocity(b.sys, id, &v, NULL);
-        /* solver tolerance times g h; form II keeps, with a flipping sign, what a stop within event_step of the
-         * start of a step leaves: mu g h/100 */
+        /* solver tolerance times g h; form II keeps, with a flipping sign, the remainder of a stop within event_step
+         * of the start of a step: mu g h/100 */
         check_close(norm(v), 0, b.def.integrator == ST_INTEGRATOR_TRAPEZOID ? 5e-5 : 2e-11);
         end(&b);
     }
@@ -238,7 +238,7 @@ static void overlap_resolves_gently(void **state)
     end(&b);
 }
 
-/* So many spheres in one place that every factorisation of W would take minutes: the step ends all the same, solved. */
+/* So many spheres at one position that every factorisation of W would take minutes: the step still ends, solved. */
 static void crowd_in_one_place(void **state)
 {
     (void)state;
@@ -377,8 +377,8 @@ static void steady_steps_allocate_nothing(void **state)
     }
 }
 
-/* Eight contacts carry two boxes, six would do: how they share is anybody's choice, and may be another one in every
- * step. What rests reports nothing (form II's velocities flip there, v+ = -v), under each preset that looks for
+/* Eight contacts carry two boxes, six would do: their shares are not unique, and may change in every step. Resting
+ * contacts report no transitions (form II's velocities flip there, v+ = -v), under each preset that searches for
  * transitions.
  */
 static void rest_has_no_transitions(void **state)

@@ -427,7 +427,7 @@ static void heap_balances(void **state)
         }
         for (int k = 1; k < n; k++) {
             assert_int_equal(st_system_velocity(b.sys, (st_BodyId){k}, &v, &w), ST_OK);
-            if (b.info.struck > 0) continue; /* the impulse of what closes is no force */
+            if (b.info.struck > 0) continue; /* the impulse of a closing contact is no force */
             check_close(mass * (v.z - before[k].z) / b.def.h, force[k].z - mass * G, 1e-9);
             check_close(mass * (v.x - before[k].x) / b.def.h, force[k].x, 1e-9);
         }

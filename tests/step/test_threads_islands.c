@@ -1,5 +1,5 @@
-/* The same bits with any number of threads where there are many islands: stacks, mechanisms, a pile among crumbs; and
- * what happens when memory is refused to one of them.                                              */
+/* The same bits with any number of threads where there are many islands: stacks, mechanisms, a pile among crumbs;
+ * and refused memory in one of them. */
 #include "counter.h"
 #include "threads.h"
 

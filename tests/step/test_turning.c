@@ -108,7 +108,7 @@ static void work_is_torque_times_angle(void **state)
     run_close(&b);
 }
 
-/* Each as if the other were not there. The spin axis is the normal, so that rolling starts at 5/7 v0 all the same. */
+/* Each is independent of the other. The spin axis is the normal, so that rolling still starts at 5/7 v0. */
 static void slides_and_spins(void **state)
 {
     (void)state;
@@ -179,7 +179,7 @@ static void disc_spins_down(void **state)
     run_close(&b);
 }
 
-/* A top whose point is held: no direction to slide in is left, and it spins down all the same. */
+/* A top with a fixed point: it cannot slide in any direction, and it still spins down. */
 static void held_top_spins_down(void **state)
 {
     (void)state;
