@@ -126,7 +126,7 @@ static void models_are_read(void **state)
                {"v 0 0 nan\n", "(0, 0, nan), each must be from -1e+30 to 1e+30"},
                {"v 0 0 0\nf 1 1\n", "2 corners"},
                {"", "no points"},
-               {"v 0 0 0\nf a b c\n", "no corner"}};
+               {"v 0 0 0\nf a b c\n", "is not a corner"}};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         sti_Model m = {0};
         st_Error err = {0};
