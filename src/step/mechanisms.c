@@ -479,7 +479,7 @@ st_Status sti_mechanisms_meet(void *ctx, double factor, double *u, st_Error *err
         u[i] = c;
     }
     if (change > m->tolerance) {
-        memcpy(m->c, u, (size_t)n * sizeof *u);
+        if (n > 0) memcpy(m->c, u, (size_t)n * sizeof *u);
         STI_TRY(step_with_pushes(m, err));
     }
     for (int64_t i = 0; i < n; i++)
