@@ -433,7 +433,8 @@ static st_Status step_with_pushes(sti_Mechanisms *m, st_Error *err)
     here->n_pushes = first;
     STI_TRY(status);
     m->push_work = 0;
-    memset(m->d_next, 0, 6 * (size_t)m->n_grains * sizeof *m->d_next);
+    for (int k = 0; k < m->n_grains; k++)
+        m->d_next[6 * (int64_t)k] = 0;
     for (int i = 0; i < st_system_contact_count(s); i++) { /* which grains were touched */
         int body[2];
         st_ContactReport report;
@@ -479,7 +480,8 @@ st_Status sti_mechanisms_meet(void *ctx, double factor, double *u, st_Error *err
         u[i] = c;
     }
     if (change > m->tolerance) {
-        if (n > 0) memcpy(m->c, u, (size_t)n * sizeof *u);
+        for (int64_t i = 0; i < n; i++)
+            m->c[i] = u[i];
         STI_TRY(step_with_pushes(m, err));
     }
     for (int64_t i = 0; i < n; i++)
