@@ -159,7 +159,7 @@ static st_Status check_length(const char *call, const char *what, const void *x,
 #define CHECK_LENGTH(what, n, expected, err) STI_TRY(check_length(__func__, #what, what, n, expected, err))
 #define CHECK(a, err)                        STI_TRY(sti_articulation_check(a, __func__, err))
 
-/* What a joint's coordinates are called in messages. */
+/* Names of a joint's coordinates, for messages. */
 static const char *name_of(const st_Articulation *a, int node)
 {
     const sti_World *world = a->system->model.world;

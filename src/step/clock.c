@@ -57,8 +57,8 @@ void st_system_profile(const st_System *system, double seconds[ST_N_STAGES])
 
 /* A step that ends before it is done: st_system_cancel, step_seconds.
  *
- * Loops of the solvers and of the collision detection look at system->stop and end early with what they have. The stage
- * that called them then asks sti_go_on, and the step fails, which puts the state back (step.c).
+ * Loops of the solvers and of the collision detection read system->stop and end early. The stage that called them then
+ * calls sti_go_on. The step fails, and step.c restores the state.
  */
 
 void st_system_cancel(st_System *system)

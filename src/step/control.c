@@ -184,7 +184,7 @@ st_Status st_system_set_controls(st_System *system, const double *values, int n,
     return ST_OK;
 }
 
-/* Where the push of a body stands, or would stand. */
+/* The index of a body's push, or the index at which it would be inserted. */
 static int find_push(const sti_World *world, int body)
 {
     int p = 0;

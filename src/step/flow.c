@@ -88,7 +88,7 @@ static st_Status check_walls(st_System *system, const sti_Inlet *inlet, const st
                     inlet->name, 2 * reach[grains->body[largest]]);
 }
 
-/* Bodies that others hold on to, or that cannot move: listed when they are first asked for. */
+/* Bodies that are joined to others, or that cannot move. The list is made on first use. */
 static st_Status list_bound(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
     const sti_World *world = model->world;

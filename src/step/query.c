@@ -1,4 +1,4 @@
-/* step/query.c -- rays, overlaps and distances in a system as it stands. */
+/* step/query.c -- rays, overlaps and distances at the current state of a system. */
 #include "collide/ray.h"
 #include "step/step.h"
 

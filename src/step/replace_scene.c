@@ -3,7 +3,7 @@
  * The system that follows is made whole, beside the one that is there, and takes its place when nothing can fail any
  * more. What follows from (t, q, v) it finds by itself; carried over are the contacts held closed and those that
  * carried, the forces that solvers start from, deformations of compliant contacts, what controllers said and what was
- * summed up. Integrators of order two start anew, as behind an event.
+ * summed up. Integrators of order two start again, as after an event.
  */
 #include "step/contact/contact_model.h"
 
@@ -18,7 +18,7 @@ typedef struct Moved {
     int *shape_from, *joint_from; /* now's                                                         */
 } Moved;
 
-/* ---- who is who ------------------------------------------------------------------------------- */
+/* ---- matching names ------------------------------------------------------------------------------- */
 
 /* Shapes bear names that are unique in their body. */
 static void find_shapes(Moved *moved)
@@ -156,7 +156,7 @@ static st_Status carry(const sti_State *state, const sti_StepWork *work, st_Syst
         if (work->sleep.contact[k].impulse.r[0] > 0 && move_id(moved, &id))
             STI_TRY(sti_ids_add(&now->model.allocator, &now->state.loaded, id, err));
     }
-    /* Those under sleepers, too, who wake. */
+    /* Also those under sleeping bodies, which wake. */
     const int64_t count = (int64_t)state->forces.n + work->sleep.n_contacts;
     STI_TRY(STI_GROW(&now->model.allocator, now->state.forces.at, now->state.forces.capacity, count, err));
     now->state.forces.n = 0;

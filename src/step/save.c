@@ -3,7 +3,7 @@
  *     head:      magic, version, n_q, n_v, changes, fingerprint of the scene
  *     sections:  tag[8], bytes of an element, elements, the elements themselves; to the end
  *
- * What a next step depends on and cannot be computed again from (t, q, v) must stand here: one line of
+ * What a next step depends on and cannot be computed again from (t, q, v) must be listed here, as one line of
  * `sections` each. Rows and contacts at q are not saved, they are evaluated again from the same bits.
  */
 #include "device/flat_pile.h"
@@ -306,7 +306,7 @@ static st_Status check_mean(const Part *part, int n_v, st_Error *err)
     return counts[1] <= counts[0] ? ST_OK : state_damaged(err);
 }
 
-/* Nothing said: no bytes. */
+/* No value set: no bytes. */
 static st_Status check_saved_controls(const sti_Model *model, const Part *part, st_Error *err)
 {
     if (part->count == 0) return ST_OK;

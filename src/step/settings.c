@@ -1,5 +1,5 @@
-/* step/settings.c -- presets, and every setting of a simulation with its words, range, unit and help.
- * The one place that knows them: scene files, --set, help texts and documentation all read it here.
+/* step/settings.c -- presets, and every setting of a simulation with its words, range, unit and help. Scene files,
+ * --set, help texts and documentation all read this table.
  */
 #include "base/base.h"
 #include "base/range.h"
@@ -595,7 +595,7 @@ void sti_scale_settings(sti_Model *model)
     model->banded = def->slop < 0 && model->rigid;
     fill_in(&def->slop, 0);
     fill_in(&def->correction_speed, speed);
-    if (def->tolerance > 0 && def->effort == ST_EFFORT_BALANCED) def->effort = ST_EFFORT_EXACT; /* it was asked for */
+    if (def->tolerance > 0 && def->effort == ST_EFFORT_BALANCED) def->effort = ST_EFFORT_EXACT; /* it was given */
     fill_in(&def->tolerance, 1e-9);
     fill_in(&def->restitution_speed, 1e-3 * speed);
     fill_in(&def->sleep_speed, 1e-4 * speed);

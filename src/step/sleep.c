@@ -270,7 +270,7 @@ st_Status sti_wake_touched(const sti_Model *model, sti_State *state, sti_StepWor
     *woken = false;
     if (work->sleep.n_asleep == 0) return ST_OK;
     const unsigned char *asleep = model->world->asleep;
-    for (int c = 0, k = 0; c < here->n_contacts; c++) { /* both stand by id */
+    for (int c = 0, k = 0; c < here->n_contacts; c++) { /* both are sorted by id */
         const sti_ContactEntry *contact = &here->contact[c];
         while (k < work->wanted.n && work->wanted.id[k] < contact->id)
             k++;
@@ -523,8 +523,8 @@ void sti_sleep_end(const sti_Model *model, const sti_State *state, sti_StepWork 
     }
 }
 
-/* Of joint rows, and of motors and friction in joints, which stay in the step problem: rows that are left out keep what
- * stands there.                                                                                   */
+/* Of joint rows, and of motors and friction in joints, which stay in the step problem: rows that are left out keep
+ * their value. */
 void sti_sleep_impulses(sti_StepWork *work, double eta)
 {
     const sti_Sleep *s = &work->sleep;

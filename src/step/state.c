@@ -1,4 +1,4 @@
-/* step/state.c -- the state of a simulation, set and asked for: time, coordinates, velocities, energy, poses. */
+/* step/state.c -- set and get the state of a simulation: time, coordinates, velocities, energy, poses. */
 #include "base/tolerance.h"
 #include "step/sleep.h"
 #include "step/step.h"
@@ -64,7 +64,7 @@ st_Status sti_put_state(const sti_Model *model, sti_State *state, sti_StepWork *
                             "body \"%s\": its orientation has length %g, must be a unit quaternion",
                             model->world->scene->names[STI_BODY].name[b], length);
     }
-    sti_sleep_rouse(model, work); /* anybody may be somewhere else */
+    sti_sleep_rouse(model, work); /* any body may have moved */
     st_Status status = rows == NULL ? look_around(model, state, work, t, q, v, ahead, err) : ST_OK;
     if (rows != NULL) STI_EXCHANGE(st_Sink, work->trial, *rows);
     if (status != ST_OK) sti_sleep_resume(model, state, work);

@@ -286,7 +286,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
         return status;
     }
 
-    /* The step is done: measures, impacts that nobody located, energy, sleep. */
+    /* The step is done: measures, impacts that were not located, energy, sleep. */
     state->n_steps++;
     state->fresh = false;
     sti_measures_after_step(model, state, work);

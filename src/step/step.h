@@ -6,7 +6,7 @@
 
 #include "step/system.h"
 
-/* ---- before and behind a step ---------------------------------------------------------------------- */
+/* ---- before and after a step ---------------------------------------------------------------------- */
 
 /* system.c: a system at (t, q, v). It owns `world` from then on, unless this fails. */
 st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double t, const double *q, const double *v,
@@ -113,7 +113,7 @@ double sti_energy_potential(const sti_Model *model, const sti_State *state, cons
 void sti_move(const sti_Model *model, const double *q, const double *v, double h, double *q_out);
 void sti_difference(const sti_Model *model, const double *q0, const double *q1, double *d);
 
-/* The blocks of M that may move; all, unless somebody sleeps. */
+/* The blocks of M that may move; all of them, unless bodies sleep. */
 static inline int sti_block_count(const sti_Model *model, const sti_StepWork *work)
 {
     return work->sleep.n_asleep > 0 ? work->sleep.awake.n : model->n_blocks;
@@ -265,7 +265,8 @@ st_Status sti_check_velocity(const sti_Model *model, const sti_State *state, sti
                              double t, st_Error *err);
 st_Status sti_solve_first_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                                 double *v, st_StepInfo *info, st_Error *err);
-/* Does a contact close inside the step? euler.c: then it is one of Euler's, and a new start behind it. */
+/* Does a contact close inside the step? euler.c: then the step is one of Euler's, and the integrator starts again after
+ * it. */
 bool sti_closes_within(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h);
 st_Status sti_rough_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                          st_Error *err);
@@ -356,7 +357,7 @@ st_Status sti_solve_mean_stage(const sti_Model *model, sti_State *state, sti_Ste
 /* The numbers of rows of its constraints, and with half of those of `half`, if there are any. */
 void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const sti_RowList *half,
                        const sti_JointEntry *joint, double *x);
-/* The mean velocity over the next h, as the last steps let expect it; before a step of length h becomes history. */
+/* The mean velocity over the next h, extrapolated from the last steps; before a step of length h becomes history. */
 void sti_predict_mean(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h, double *v);
 void sti_mean_remember(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h);
 st_Status sti_check_mean(const st_SystemDef *def, st_Error *err);
@@ -463,8 +464,8 @@ static inline void sti_begin_recovery(sti_StepWork *work)
 st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                              st_Error *err);
 
-/* projection.c: the position nearest q_new (in M) with joints and active gaps closed; `trial` is evaluated at
- * q_new before, and where it ends behind. h and v_new serve eq. 46 (keep_springs). */
+/* projection.c: the position nearest q_new (in M) with joints and active gaps closed; `trial` is evaluated at q_new
+ * before, and at the final position after. h and v_new serve eq. 46 (keep_springs). */
 st_Status sti_project(const sti_Model *model, const sti_State *state, sti_StepWork *work, double t, double h,
                       st_Error *err);
 

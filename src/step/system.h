@@ -38,7 +38,7 @@ bool sti_ids_contain(const sti_IdSet *set, uint64_t id);
 st_Status sti_ids_add(const st_Allocator *allocator, sti_IdSet *set, uint64_t id, st_Error *err);
 st_Status sti_ids_copy(const st_Allocator *allocator, sti_IdSet *to, const sti_IdSet *from, st_Error *err);
 
-/* The impulse of a contact, to be known again in another step: lists of them stand by id. */
+/* The impulse of a contact, matched by id in the next step. Lists are sorted by id. */
 typedef struct sti_Impulse {
     uint64_t id;
     int dim, element;
@@ -346,7 +346,7 @@ typedef struct sti_Pace {
     double before, change;
 } sti_Pace;
 
-/* strike.c: what impacts reached that nobody located, in the last step. */
+/* strike.c: contacts and mechanisms reached by impacts of the last step that were not located. */
 typedef struct sti_Strikes {
     int contacts;       /* that closed in it                                                       */
     bool first_step;    /* it began at a state that was set                                        */

@@ -217,7 +217,7 @@ void sti_patches_begin(sti_StepWork *work)
     work->compliant.next.n_delta = 0;
 }
 
-/* They stand by id. */
+/* They are sorted by id. */
 static const sti_Patch *find_patch(const sti_Patches *patches, uint64_t id)
 {
     int lo = 0, hi = patches->n;
@@ -316,7 +316,7 @@ st_Status sti_patch_add(const sti_Model *model, const sti_State *state, sti_Step
     STI_TRY(need_kind(model, work, &key, &kind, err));
     /* B = inv(E) and D = inv(E) K for this h. */
     int size = kind->size;
-    double *f = kind->V + (int64_t)size * size; /* their eigenvalues: there is room for n more behind V */
+    double *f = kind->V + (int64_t)size * size; /* their eigenvalues: V is followed by space for n more */
     if (kind->h != stage->eta) {
         for (int i = 0; i < size; i++)
             f[i] = 1 / (stage->eta / kind->x[i] + 2 * sqrt(model->def.patch_mass / kind->x[i]));

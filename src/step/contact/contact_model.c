@@ -18,7 +18,7 @@ static sti_Label label(const sti_World *world, int shape)
 static st_Status check_turning(const st_SystemDef *def, const char *who, double rolling, double spinning, st_Error *err)
 {
     const char *kind = rolling > 0 ? "rolling" : "spinning";
-    if (!(rolling > 0) && !(spinning > 0)) return ST_OK; /* or NaN: not said for a pair */
+    if (!(rolling > 0) && !(spinning > 0)) return ST_OK; /* or NaN: not given for this pair */
     if (def->law == ST_LAW_FRICTIONLESS) return ST_OK;
     if (def->law != ST_LAW_COULOMB && def->law != ST_LAW_CONE)
         return sti_fail(err, ST_ERR_UNSUPPORTED,

@@ -122,11 +122,11 @@ static void want_share(void *ctx, int thread, int n_threads)
     int count = 0;
     for (int c = first; thread < n_threads - 1 && c < end; c++)
         count += is_wanted(want, &here->contact[c]);
-    want->places.count[thread] = count; /* for those behind: the last one's is not asked for */
+    want->places.count[thread] = count; /* for the threads after this one; the last count is not read */
     sti_team_wait(n_threads);
     uint64_t *to = want->work->wanted.id + sti_places_before(&want->places, thread);
     for (int c = first; c < end; c++)
-        if (is_wanted(want, &here->contact[c])) *to++ = here->contact[c].id; /* they stand by id */
+        if (is_wanted(want, &here->contact[c])) *to++ = here->contact[c].id; /* sorted by id */
     if (thread == n_threads - 1) want->n = (int)(to - want->work->wanted.id);
 }
 
@@ -184,7 +184,7 @@ static bool is_explained(const sti_World *world, const sti_State *state, const s
     return false;
 }
 
-/* What an attempt made of a contact of its end. */
+/* The result of an attempt for a contact at its end. */
 typedef struct Miss {
     bool missed;
     bool known; /* the state shows it, too                                                          */
@@ -224,7 +224,8 @@ static bool is_deeper_than_allowed(const Search *search, const sti_ContactEntry 
     return !(contact->gap >= -search->allowed) && (missed->n == 0 || !sti_ids_contain(missed, contact->id));
 }
 
-/* Contacts of the end, of the state and those that were wanted all stand by id: one walk through the three. */
+/* Contacts at the end, contacts at the state and wanted contacts are all sorted by id, so one pass merges the three
+ * lists. */
 static void search_part(void *ctx, int part, int64_t first, int64_t end)
 {
     Search *search = ctx;

@@ -2,8 +2,8 @@
  * (problem/pile_contacts.h).
  *
  * The sweeps over a pile take points and directions of contacts, and the places of bodies, as they are. A step problem
- * that has many contacts between free bodies and nothing else gets these arrays. Those who need rows of it later
- * (reports, restitution, files) compute them from the same arrays.
+ * that has many contacts between free bodies and nothing else gets these arrays. Reports, restitution and files that
+ * need rows later compute them from the same arrays.
  */
 #include "math/parallel.h"
 #include "step/integrate/stage.h"

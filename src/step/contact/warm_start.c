@@ -83,7 +83,8 @@ typedef struct Start {
     double eta;
 } Start;
 
-/* Both lists stand by id, and the contacts of two shapes side by side: a range takes those that begin in it. */
+/* Both lists are sorted by id, so the contacts of two shapes are adjacent. A range takes the shape pairs that begin in
+ * it. */
 static void start_range(void *ctx, int64_t begin, int64_t stop)
 {
     const Start *start = ctx;
@@ -244,7 +245,7 @@ static void band_range(void *ctx, int64_t first, int64_t end)
     }
 }
 
-/* Only ids of a world tell the shapes. */
+/* Only ids of a rigid-body world contain the shapes. */
 st_Status sti_warm_start(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                          st_Error *err)
 {
@@ -305,7 +306,7 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
         kept->normal = entry->normal;
         kept->tangent = entry->tangent;
         kept->left = island >= 0 ? sti_islands_get(work->islands, island)->info.residual.natural
-                                 : out->chosen[c].left; /* nobody solved for it */
+                                 : out->chosen[c].left; /* it was not solved */
         const bool exact = kept->left <= STI_EXACT;     /* goes on asleep */
         kept->band = exact ? sti_larger(out->chosen[c].band - STI_BAND_SHRINK, 0) : 1.0;
         const double *r = out->r + out->law[c].first, *start = out->start + out->law[c].first;

@@ -110,7 +110,7 @@ static st_Status look_on(Way *way, int look, const st_Sink *seen, Bracket *brack
     const double next = sti_earliest_touch(way->model, way->state, way->work, seen, way->h, bracket->hi, patience);
     bracket->lo = bracket->hi, bracket->F_lo = bracket->F_hi;
     bracket->hi = next < 1 && look < LOOKS ? next : 1;
-    if (bracket->hi == 1) way->margin = 0, way->ahead = way->passing = false; /* nothing comes behind it */
+    if (bracket->hi == 1) way->margin = 0, way->ahead = way->passing = false; /* nothing follows it */
     return smallest_gap(way, bracket->hi, &bracket->F_hi, err);
 }
 
@@ -227,8 +227,7 @@ st_Status sti_find_collision(const sti_Model *model, const sti_State *state, sti
     way.margin = fmax(-at.F_hi, tolerance); /* enough for the secants to see where the gap closes */
     at.F_lo = fmin(at.F_lo, way.margin);
     if (at.F_lo <= STI_COLLISION_GAP) {
-        /* A contact that rebounds starts at gap 0, opens and closes again: look for the place behind which it closes.
-         */
+        /* A contact that rebounds starts at gap 0, opens and closes again: find the place after which it closes. */
         if (sti_integrator(way.model)->order != 1) {
             double width = at.hi - at.lo, fraction = at.lo, F = 0;
             for (int k = 0; k < 40 && !(F > STI_COLLISION_GAP); k++) {

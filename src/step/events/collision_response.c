@@ -1,4 +1,4 @@
-/* step/events/collision_response.c -- a collision: go there, close what touches, and find the velocity behind the
+/* step/events/collision_response.c -- a collision: go there, close what touches, and find the velocity after the
  * impact.
  *
  * The rows at the collision are in `trial`, and the contacts held there in active_new; the impact is solved
@@ -85,7 +85,7 @@ bool sti_ran_into_something(const sti_Model *model, const sti_StepWork *work)
     return false;
 }
 
-/* The contacts that touch at q_new are closed, and the impact gives the velocity behind it. */
+/* The contacts that touch at q_new are closed, and the impact gives the velocity after it. */
 st_Status sti_land(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double h, st_StepInfo *info,
                    st_Error *err)
 {

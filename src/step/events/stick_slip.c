@@ -31,7 +31,7 @@
 
 #define MAX_FACETS 256
 
-/* What a solution says of one contact. */
+/* The solution at one contact. */
 typedef struct Contact {
     const st_ContactLaw *law;
     double n[2], T[2], u[2]; /* (rho r_n/s, u_n), rho r_T/s, u_T                                   */
@@ -59,7 +59,7 @@ static Contact look_for_change(const sti_Model *model, const sti_State *state, c
         const double belt = step->w[law->first + k];
         contact.T[k - 1] = rho * step->r[law->first + k];
         contact.u[k - 1] = contact.held[k - 1] = sti_row_dot(&step->H, law->first + k, work->v_new) + belt;
-        /* Form II, whose laws speak of (v + v+)/2. */
+        /* Form II: its laws hold for (v + v+)/2. */
         if (!(model->def.integrator == ST_INTEGRATOR_TRAPEZOID && model->def.form == ST_FORM_II)) continue;
         contact.held[k - 1] = 0.5 * (contact.u[k - 1] + sti_row_dot(&step->H, law->first + k, state->v) + belt);
     }
@@ -126,7 +126,7 @@ static double facet_indicator(const Contact *contact, int k, double lambda)
     return facet_force(contact, k) - (lambda + d[0] * contact->u[0] + d[1] * contact->u[1]);
 }
 
-/* Indicators within `nil` of 0 say nothing. */
+/* Indicators within `nil` of 0 are ignored. */
 static sti_Mode mode_of(const Contact *contact, uint64_t id, double nil)
 {
     sti_Mode mode = {.id = id, .closed = contact->n[0] - contact->n[1] > nil};
@@ -213,7 +213,7 @@ typedef struct Search {
     st_EventKind kind;
 } Search;
 
-/* F of the solution at hand: both lists stand by id. */
+/* F of the current solution. Both lists are sorted by id. */
 static double smallest(Search *search, double s)
 {
     const sti_Model *model = search->model;

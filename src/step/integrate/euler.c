@@ -2,13 +2,13 @@
  *
  *     v+ = stage(t, q, v, v, q, h),    q+ = q + h v+
  *
- * The two differ in where springs and dampers stand: in k1 or as soft rows (stage.c).
+ * The two differ in how springs and dampers enter: in k1, or as soft rows (stage.c).
  *
  * With events off, a contact that closes within the step rebounds by Newton's law. In free fall, n'v = -s and g towards
  * the contact, these schemes keep E - (h/2) m g n'v, and so does n'v+ = s, q+ = q + h v+, to the last bit: a ball with
  * e = 1 bounces for ever. Schemes of order two keep E itself, and to them the same step gives m g h s at every bounce.
  * Where one of theirs becomes a step of this scheme (`sti_rough_step`) the contact therefore rebounds first, an impact
- * at q (impact.c), and the step begins with the velocity behind it: n'v+ = s - h g, and E falls by m g^2 h^2/2.
+ * at q (impact.c), and the step begins with the velocity after it: n'v+ = s - h g, and E falls by m g^2 h^2/2.
  */
 #include "step/step.h"
 

@@ -38,7 +38,7 @@ st_Status sti_integrate(const sti_Model *model, sti_State *state, sti_StepWork *
     return ST_OK;
 }
 
-/* A velocity that no one can have meant ends the run, with the name of whose it is. */
+/* Fail with an error that names the body, or the number of the velocity, if a velocity exceeds speed_limit. */
 st_Status sti_check_velocity(const sti_Model *model, const sti_State *state, sti_StepWork *work, const double *v,
                              double t, st_Error *err)
 {
@@ -120,7 +120,7 @@ static st_Status solve_again_if_blind(const sti_Model *model, sti_State *state, 
 {
     const bool rigid = model->def.contact == ST_CONTACT_RIGID && stage->means == NULL &&
                        model->def.energy == ST_ENERGY_LIMIT; /* the papers' presets are as they are */
-    const bool many = work->step.n_gaps > FEW_CONTACTS;      /* the budget of a pile is what it is */
+    const bool many = work->step.n_gaps > FEW_CONTACTS;      /* the budget of a pile is not raised */
     if (!rigid || many || worst_velocity_error(model, state, work) <= STI_VELOCITY_ERROR) return ST_OK;
     STI_TRY(sti_solve_tightly(model, work, err));
     STI_TRY(sti_stage_solve(model, state, work, stage, v, info, err));

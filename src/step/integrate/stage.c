@@ -316,7 +316,7 @@ st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepW
     out->t = stage->t;
     out->ahead = stage->ahead;
     out->means = stage->means != NULL;
-    out->q = stage->q_star; /* with one stage nobody writes there before the next */
+    out->q = stage->q_star; /* with one stage it is not overwritten before the next one */
     if (out->place != NULL) {
         out->q = out->place;
         memcpy(out->place, stage->q_star, (size_t)model->n_q * sizeof *stage->q_star);

@@ -1,5 +1,4 @@
-/* step/integrate/stage.h -- the stage being assembled: what the files that fill the step problem share, and nobody
- * else.
+/* step/integrate/stage.h -- the stage being assembled: shared only by the files that fill the step problem.
  *
  *     stage.c            momentum, joints and springs; the sequence
  *     stage_contacts.c   contacts, motors and joint friction: their rows, laws, drift and compliance
