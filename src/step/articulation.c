@@ -7,7 +7,7 @@
 
 /* ---- birth and end -------------------------------------------------------------------------------- */
 
-/* Limits of the coordinates that are a velocity's own. */
+/* Limits of joints with one velocity, whose coordinate moves with that velocity alone. */
 static void note_limits(st_Articulation *a)
 {
     const sti_World *world = a->system->model.world;
@@ -47,7 +47,7 @@ static int count_loop_rows(const st_Articulation *a)
     return n;
 }
 
-/* Every array that lives as long as the articulation: allocated and freed in one place each. */
+/* All arrays that live as long as the articulation. One loop over this table allocates them, another one frees them. */
 typedef struct Array {
     void **at;
     int64_t count;
@@ -97,7 +97,8 @@ st_Status st_articulation_create(st_System *system, st_Articulation **out, st_Er
     STI_NEED(out, err);
     *out = NULL;
     if (!system->model.rigid) return sti_fail(err, ST_ERR_UNSUPPORTED, "a system of your own model has no joints");
-    const st_Allocator *allocator = &system->model.given.allocator; /* it may outlive the scene of the system */
+    const st_Allocator *allocator =
+        &system->model.given.allocator; /* the articulation may live longer than the system */
     st_Articulation *a = sti_alloc(allocator, 1, sizeof *a);
     if (a == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for an articulation");
     a->allocator = *allocator;
@@ -172,7 +173,7 @@ static const char *kind_of(const st_Articulation *a, int node)
     return a->of.joint[node] < 0 ? "body" : "joint";
 }
 
-/* Finite numbers, unit quaternions; q of the node alone. */
+/* Are the numbers finite and the quaternions of unit length? q has the coordinates of this node only. */
 static st_Status check_coordinates(const st_Articulation *a, int node, const double *q, st_Error *err)
 {
     const sti_Node *of = &a->of.forest.node[node];
@@ -306,7 +307,7 @@ st_Status st_articulation_state(const st_Articulation *a, double *q, int n_q, do
     return ST_OK;
 }
 
-/* Coordinates and velocities of one node, checked before. */
+/* Sets coordinates and velocities of one node. The caller has checked them. */
 static void put_node(st_Articulation *a, int node, const double *q, const double *v)
 {
     const sti_Node *of = &a->of.forest.node[node];
@@ -338,7 +339,7 @@ st_Status st_articulation_set_state(st_Articulation *a, const double *q, int n_q
     return ST_OK;
 }
 
-/* The node whose joint this is. */
+/* Finds the node that a joint moves. */
 static st_Status find_joint(const st_Articulation *a, st_JointId joint, const char *call, int *node, st_Error *err)
 {
     const sti_World *world = a->system->model.world;
@@ -384,7 +385,7 @@ st_Status st_articulation_set_joint(st_Articulation *a, st_JointId joint, const 
     return ST_OK;
 }
 
-/* Bodies of the world where the articulation has them. */
+/* Moves the bodies of the world to the poses of the articulation. */
 static void place_world(st_Articulation *a, const sti_ForestState *state, const double *q)
 {
     st_system_state(a->system, a->world_q, NULL);
@@ -441,8 +442,8 @@ st_Status st_articulation_difference(const st_Articulation *a, const double *q0,
 
 /* ---- loops ---------------------------------------------------------------------------------------- */
 
-/* Adds a row on the velocities of bodies, entries p to end, as one on those of joints: entries of one body are a force
- * on it, whose power along S_j is the entry j.                                                       */
+/* Adds a row on the velocities of bodies (entries p to end) to a row on the velocities of joints. The entries of one
+ * body are a force on it. The power of this force along S_j is entry j of the new row. */
 static void add_row(const st_Articulation *a, const sti_ForestState *state, int64_t p, int64_t end, double *row)
 {
     const sti_World *world = a->system->model.world;
@@ -511,7 +512,7 @@ st_Status st_articulation_point(st_Articulation *a, st_BodyId body, st_Vec3 poin
     CHECK_LENGTH(acceleration, n_v, a->of.forest.n_v, err);
     STI_TRY(sti_articulation_node(a, body, __func__, &node, err));
     const sti_ForestState *state = &a->state;
-    if (node == 0) { /* it does not move */
+    if (node == 0) { /* the ground */
         st_Pose pose = pose_identity();
         if (body.index1 > 0) STI_TRY(st_system_pose(a->system, body, &pose));
         *out = (st_PointMotion){.position = pose_point(pose, point), .orientation = pose.q};
@@ -564,7 +565,7 @@ void sti_articulation_rows(const st_Articulation *a, int node, const sti_Spatial
     }
 }
 
-/* d/dt (s_v + s_w x r) has the velocity of the point in it, beside the rate of s. */
+/* d/dt (s_v + s_w x r) contains the velocity of the point as well as the rate of s. */
 st_Status st_articulation_jacobian(st_Articulation *a, st_BodyId body, st_Vec3 point, double *J, double *rate, int n_v,
                                    st_Error *err)
 {
@@ -588,7 +589,8 @@ st_Status st_articulation_jacobian(st_Articulation *a, st_BodyId body, st_Vec3 p
     return ST_OK;
 }
 
-/* All masses beyond a velocity move with it: their momentum per unit of it is composite inertia times S. */
+/* All bodies after a joint move with its velocity. Their momentum per unit of that velocity is the composite inertia
+ * times S. */
 st_Status st_articulation_centre_of_mass(st_Articulation *a, st_BodyId body, st_CentreOfMass *out, double *matrix,
                                          int n_v, st_Error *err)
 {
@@ -618,7 +620,8 @@ st_Status st_articulation_centre_of_mass(st_Articulation *a, st_BodyId body, st_
         const sti_Node *of = &forest->node[node];
         if (root > 0 && of->root != root) continue;
         const st_Vec3 arm = sub(centre, sti_forest_origin(forest, state, node));
-        /* nodes come after their parents: the inertia is by now that of all bodies beyond */
+        /* children have larger numbers than their parents, so this inertia already includes all bodies after the
+         * joint */
         for (int k = 0; matrix != NULL && k < of->n_v; k++) {
             const sti_Spatial p = sti_inertia_times(&state->inertia[node], state->S[of->first_v + k]);
             double full[6];
@@ -719,7 +722,7 @@ st_Status st_articulation_mass_solve(st_Articulation *a, const double *x, double
     return ST_OK;
 }
 
-/* Forces on bodies: weights where gravity counts, and those that are given. */
+/* Forces on bodies: their weights, if `gravity`, and the forces of the caller. */
 static st_Status collect_forces(st_Articulation *a, bool gravity, const st_BodyForce *forces, int n_forces,
                                 const char *call, st_Error *err)
 {
@@ -735,7 +738,7 @@ static st_Status collect_forces(st_Articulation *a, bool gravity, const st_BodyF
         STI_TRY(sti_articulation_node(a, forces[k].body, call, &node, err));
         if (!vec3_finite(forces[k].point) || !vec3_finite(forces[k].force) || !vec3_finite(forces[k].torque))
             return sti_fail(err, ST_ERR_ARGUMENT, "%s: force %d has a number that is not finite", call, k);
-        if (node == 0) continue; /* a body that does not move */
+        if (node == 0) continue; /* the ground */
         const st_Vec3 arm = sub(forces[k].point, a->state.pose[node].p);
         a->applied[node].linear = add(a->applied[node].linear, forces[k].force);
         a->applied[node].angular = add(a->applied[node].angular, add(forces[k].torque, cross(arm, forces[k].force)));
@@ -771,8 +774,8 @@ st_Status st_articulation_inverse_dynamics(st_Articulation *a, const double *acc
     return ST_OK;
 }
 
-/* The rate of the loops' rows times v, by a central difference along v: rows are smooth, so that a step of cbrt(eps)
- * leaves an error of 1e-10.                                                                        */
+/* dG/dt v of the rows that close loops, by a central difference along v. Rows are smooth, so a step of cbrt(eps) leaves
+ * an error of 1e-10. */
 static st_Status loop_accelerations(st_Articulation *a, double *out, st_Error *err)
 {
     const int n_v = a->of.forest.n_v;
@@ -812,11 +815,11 @@ void sti_solve_semidefinite(int n, double *W, double *y, int *order, double *x)
             if (W[(int64_t)order[k] * n + order[k]] > W[(int64_t)order[best] * n + order[best]]) best = k;
         const int pivot = order[best];
         double *own = W + (int64_t)pivot * n;
-        if (!(own[pivot] > 1e-11 * largest)) break; /* it depends on those before it, to rounding */
+        if (!(own[pivot] > 1e-11 * largest)) break; /* up to rounding, the row depends on the rows before it */
         order[best] = order[rank];
         order[rank] = pivot;
         const double root = sqrt(own[pivot]);
-        for (int k = rank + 1; k < n; k++) { /* column `pivot` of G goes to W's column */
+        for (int k = rank + 1; k < n; k++) { /* column `pivot` of G is stored in column `pivot` of W */
             double *row = W + (int64_t)order[k] * n;
             row[pivot] /= root;
         }
@@ -837,7 +840,7 @@ void sti_solve_semidefinite(int n, double *W, double *y, int *order, double *x)
     }
 }
 
-/* The acceleration with loops open is in `a`: forces of the loops, W l = -(G' a + rate), close them. */
+/* `acceleration` is that of the tree with open loops. The forces l that close the loops solve W l = -(G' a + rate). */
 static st_Status close_loops(st_Articulation *a, double *acceleration, st_Error *err)
 {
     const int n_v = a->of.forest.n_v, n = a->n_rows;

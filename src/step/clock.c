@@ -55,11 +55,11 @@ void st_system_profile(const st_System *system, double seconds[ST_N_STAGES])
 
 /* ---- steps that end before they are done -------------------------------------------------------- */
 
-/* A step that ends before it is done: st_system_cancel, step_seconds.
+/* st_system_cancel and the setting step_seconds end a step early.
  *
  * Loops of the solvers and of the collision detection read system->stop and end early. The stage that called them then
  * calls sti_go_on. The step fails, and step.c restores the state.
- */
+ * / */
 
 void st_system_cancel(st_System *system)
 {
@@ -81,11 +81,12 @@ void sti_cancel_begin(const sti_Model *model, sti_StepWork *work)
     if (model->def.step_seconds > 0) work->stop->deadline = sti_seconds_now() + model->def.step_seconds;
 }
 
-/* A request that comes too late for this step is for the next one. */
+/* A request that arrives after the last check of this step cancels the next step. */
 void sti_cancel_end(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Status status, st_Error *err)
 {
     if (status == ST_ERR_CANCELLED)
-        (void)sti_go_on(model, state, work, err); /* in a step's words, not in those of a factorisation */
+        (void)sti_go_on(model, state, work,
+                        err); /* the message must name the step, not the factorisation that was interrupted */
     work->stop->deadline = 0;
     work->stepping = false;
     model->world->stop = NULL;

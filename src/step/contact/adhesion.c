@@ -9,20 +9,19 @@
  *
  *     A v = (f - eta H_n F) + H r' + G l,      u = H'v + C r' + w.
  *
- * The translation is exact. No solver needs to know of it, and all of them accept it. r of the step problem is r'; what
- * is kept and reported is r (sti_force_of). C of rigid contacts is there to make overlaps solvable, and acts on r'.
+ * The translation is exact, and every solver accepts the translated problem. r of the step problem is r'. Warm start
+ * and reports use r (sti_force_of). The compliance C of overlapping rigid contacts acts on r'.
  *
- * F = adhesion + adhesion_pressure A, shared by the points at which two shapes touch, with A the area of the polygon in
- * which two shapes touch. A force of the scene that is an adhesion pulls its body at all that it touches: its length is
- * shared equally by the body's contacts. The pressure's resultant and its moments are shared exactly by the corners:
- * each triangle between an edge and the corners' mean m gives a third of its area to each end of the edge, and a third
- * to m, which all corners share.
- */
+ * F = adhesion + adhesion_pressure A, where A is the area of the polygon in which two shapes touch. The contact points
+ * of the two shapes share F. A force of the scene with type adhesion pulls its body towards everything that it touches:
+ * the contacts of the body share its length equally. The corners share the resultant and the moments of the pressure
+ * exactly: each triangle between an edge and the mean m of the corners adds a third of its area to each end of the
+ * edge, and a third to m. All corners share the part of m. / */
 #include "base/tolerance.h"
 #include "model/time_factor.h"
 #include "step/integrate/stage.h"
 
-/* Polygons of a manifold have few corners. */
+/* The largest number of corners of a contact polygon. */
 enum { MOST_CORNERS = 32 };
 
 /* Does adhesion act across this gap? */
@@ -49,8 +48,8 @@ void sti_stage_adhesion(sti_StageBuild *build)
                 break;
         if (one->shape_a == 0 || !(law->adhesion > 0 || law->adhesion_pressure > 0 || law->liquid_volume > 0)) continue;
         if (law->adhesion_pressure > 0) {
-            /* Shares of contacts first .. first + n - 1, which belong to one pair of shapes, in the area between them.
-             */
+            /* Shares of contacts first .. first + n - 1 in the area of their polygon. They belong to one pair of
+             * shapes. / */
             const sti_ContactEntry *entry = &out->chosen[c].entry;
             const st_Vec3 t = entry->tangent, o = cross(entry->normal, t);
             double x[MOST_CORNERS], y[MOST_CORNERS], middle[2] = {0, 0}, angle[MOST_CORNERS], whole = 0;
@@ -63,7 +62,7 @@ void sti_stage_adhesion(sti_StageBuild *build)
                     x[k] = dot(arm, t), y[k] = dot(arm, o);
                     middle[0] += x[k] / n, middle[1] += y[k] / n;
                 }
-                for (int k = 0; k < n; k++) { /* by angle about the mean; ties stay in order */
+                for (int k = 0; k < n; k++) { /* sort by the angle about the mean; equal angles keep their order */
                     int at = k;
                     angle[k] = atan2(y[k] - middle[1], x[k] - middle[0]);
                     for (; at > 0 && angle[order[at - 1]] > angle[k]; at--)
@@ -108,7 +107,7 @@ void sti_stage_adhesion(sti_StageBuild *build)
         const st_Vec3 said = control->is_set ? vec3_load(control->value)
                                              : scale(sti_profile_value(&def->profile, build->stage->t), def->force);
         if (!(norm(said) > 0)) continue;
-        for (int pass = 0; pass < 2; pass++) /* count, then share */
+        for (int pass = 0; pass < 2; pass++) /* the first pass counts the contacts, the second one divides the force */
             for (int c = 0; c < out->n_gaps; c++) {
                 const sti_ContactEntry *entry = &out->chosen[c].entry;
                 const bool of_body = entry->a == def->body.index1 || entry->b == def->body.index1;

@@ -1,27 +1,30 @@
 /* step/contact/compliant.c -- distributed compliant contact.
  *
- * Song, Pang & Kumar 2004, as docs/methods.md 11.5 has it. A contact is a patch of elements at r_i in the tangent
- * plane, rho apart: n_s in the plane, n_s x n_s in space. Element i is deformed by delta_i and carries lambda_i,
+ * The method of Song, Pang & Kumar 2004 (docs/methods.md 11.5). A contact is a patch of elements at r_i in the tangent
+ * plane, at distances rho: n_s elements in planar scenes, n_s x n_s in space. delta_i is the deformation of element i
+ * and lambda_i its force,
  *
  *     lambda = K delta + C' d(delta)/dt,      K = inv(Xi),  C' = 2 sqrt(m K),  E = h K + C'
  *
- * with Xi the influence of a force at j on the surface at i (Boussinesq and Cerruti; `influence`), coupling all
- * elements of the patch. On impulses r = h lambda the step problem gets, for the whole patch at once,
+ * where Xi_ij is the displacement of the surface at i by a unit force at j (Boussinesq and Cerruti; function
+ * `influence`). Xi couples all elements of the patch. With impulses r = h lambda, the equations of the whole patch in
+ * the step problem are
  *
  *     u = H' v + (inv(E)/h) r - inv(E) K delta,       delta+ = delta + h (u - H' v)
  *
- * and each element its own law: stress is distributed, and slip starts where the pressure is low.
+ * and each element has a friction law of its own. So slip starts where the pressure is low.
  *
- * All of Xi's functions have its eigenvectors: Xi = V diag(x) V' gives inv(E) = V diag(1/(h/x + 2 sqrt(m/x))) V'.
+ * K, C' and E are functions of Xi and have its eigenvectors: Xi = V diag(x) V' gives inv(E) = V diag(1/(h/x + 2
+ * sqrt(m/x))) V'.
  *
- * The rows of element i follow from those of the contact, u + w x r_i, w the rate at which b turns against a.
+ * The rows of element i are those of u + w x r_i, where u belongs to the contact point and w is the angular velocity of
+ * b relative to a.
  *
- * Where we differ: m is 1 kg in the paper, here `patch_mass`. Both bodies may be elastic: their influences add, with
- * the coupling of normal and tangential directions reversed for a, and where both are alike it cancels. The tangents of
- * a patch are carried along its moving normal, so that the frame never jumps. The printed model never looks at the gap;
- * with drift gap (gap + delta_n)/h stands in w_n, so that surfaces that have parted close again where they are and not
- * where they were. Elements are taken as flat: the curvature of the body over the patch is not seen.
- */
+ * Differences from the paper: m is 1 kg there and `patch_mass` here. Both bodies may be elastic. Their influences add;
+ * the coupling of normal and tangential directions has the opposite sign for a, and cancels if both bodies have the
+ * same material. The tangents of a patch turn with its normal, so the frame never jumps. The model of the paper does
+ * not use the gap. With drift gap, w_n contains (gap + delta_n)/h, so surfaces that separated touch again at gap 0. The
+ * patch is flat: the curvature of the body over it is neglected. / */
 #include "base/tolerance.h"
 #include "math/quat.h"
 #include "step/contact/contact_model.h"
@@ -38,7 +41,7 @@ bool sti_is_patch(const sti_ContactEntry *entry)
 
 /* ---- matrices ---------------------------------------------------------------------------------- */
 
-/* Place of element e in the tangent plane, in steps of rho from the middle. */
+/* Position of element e in the tangent plane, relative to the middle, in units of rho. */
 static void place_patch(const st_SystemDef *def, int n_elements, int e, double *a, double *b)
 {
     int side = def->patch_elements;
@@ -48,8 +51,9 @@ static void place_patch(const st_SystemDef *def, int n_elements, int e, double *
     *b = line ? 0.0 : e % side - middle;
 }
 
-/* What a unit force at j along component l (normal, t, o) moves at i along component k, for one elastic half space;
- * (a, b) from j to i. SPK Appendix A with the corrections of docs/methods.md 11.5.                    */
+/* The displacement at i along component k by a unit force at j along component l (components: normal, t, o), for one
+ * elastic half space; (a, b) is the vector from j to i. Song, Pang & Kumar, Appendix A, with the corrections of
+ * docs/methods.md 11.5. */
 static double influence(st_Elastic body, double rho, double a, double b, int k, int l)
 {
     double nu = body.poisson, eps = 1.0 / body.young, d = hypot(a, b);
@@ -65,7 +69,8 @@ static double influence(st_Elastic body, double rho, double a, double b, int k, 
     return (1 + nu) * eps / (STI_PI * d) * ((k == l ? 1 - nu : 0) + nu * along[k] * along[l]);
 }
 
-/* Xi of both bodies; a is pressed against the normal, which turns the sign of what couples it with the tangents. */
+/* Xi of both bodies. The force on a is opposite to the normal, so the terms that couple normal and tangents change
+ * their sign for a. */
 static void fill_influence(const st_SystemDef *def, const sti_PatchKind *kind, double *Xi)
 {
     int dim = kind->key.dim, n = kind->size;
@@ -124,7 +129,7 @@ static bool same_patch_key(const sti_PatchKey *a, const sti_PatchKey *b)
     return a->dim == b->dim && a->n_elements == b->n_elements;
 }
 
-/* NULL: none of this key was met. */
+/* NULL: no patch had this key so far. */
 static sti_PatchKind *find_patch_kind(const sti_StepWork *work, const sti_PatchKey *key)
 {
     for (int k = 0; k < work->compliant.n_kinds; k++)
@@ -132,7 +137,7 @@ static sti_PatchKind *find_patch_kind(const sti_StepWork *work, const sti_PatchK
     return NULL;
 }
 
-/* The kind, made when it is the first with its key. */
+/* Finds the matrices for a key, or computes them if the key is new. */
 static st_Status need_kind(const sti_Model *model, sti_StepWork *work, const sti_PatchKey *key, sti_PatchKind **out,
                            st_Error *err)
 {
@@ -150,11 +155,11 @@ static st_Status need_kind(const sti_Model *model, sti_StepWork *work, const sti
     STI_TRY(STI_GROW(allocator, kind->B, kind->B_capacity, size * size, err));
     STI_TRY(STI_GROW(allocator, kind->D, kind->D_capacity, size * size, err));
     fill_influence(&model->def, kind, kind->B);
-    /* A = V diag(x) V' by Jacobi's method, which keeps small eigenvalues accurate; A is destroyed. */
+    /* A = V diag(x) V' by Jacobi's method, which computes small eigenvalues accurately. A is overwritten. */
     memset(kind->V, 0, (size_t)kind->size * (size_t)kind->size * sizeof *kind->V);
     for (int i = 0; i < kind->size; i++)
         kind->V[i * kind->size + i] = 1;
-    for (int sweep = 0; sweep < 60; sweep++) { /* quadratic from about the fifth on */
+    for (int sweep = 0; sweep < 60; sweep++) { /* convergence is quadratic from about the fifth sweep on */
         double off = 0, diagonal = 0;
         for (int i = 0; i < kind->size; i++)
             for (int j = 0; j < kind->size; j++)
@@ -217,7 +222,7 @@ void sti_patches_begin(sti_StepWork *work)
     work->compliant.next.n_delta = 0;
 }
 
-/* They are sorted by id. */
+/* Patches are sorted by id. */
 static const sti_Patch *find_patch(const sti_Patches *patches, uint64_t id)
 {
     int lo = 0, hi = patches->n;
@@ -231,8 +236,8 @@ static const sti_Patch *find_patch(const sti_Patches *patches, uint64_t id)
     return lo < patches->n && patches->patch[lo].id == id ? &patches->patch[lo] : NULL;
 }
 
-/* The patch's state at the start of the step, from the step before; a new one is not deformed. Its tangent is the
- * one it had, turned with the normal.                                                             */
+/* The state of a patch at the start of the step: that at the end of the last step, with the tangent turned with the
+ * normal. A new patch has no deformation. */
 static st_Status begin_patch(const sti_Model *model, const sti_State *state, sti_StepWork *work,
                              const sti_ContactEntry *entry, const sti_PatchKey *key, sti_Patch **out, st_Error *err)
 {
@@ -261,7 +266,8 @@ static st_Status begin_patch(const sti_Model *model, const sti_State *state, sti
     return ST_OK;
 }
 
-/* sum of weight[k] * row[k], rows of one contact: they touch the same velocities. */
+/* Appends the sum of weight[k] * row[k]. The rows are those of one contact, so they have entries at the same
+ * velocities. */
 static st_Status append_combination(const sti_Model *model, sti_StepWork *work, const sti_RowList *rows, int n,
                                     const int *row, const double *weight, st_Error *err)
 {
@@ -291,7 +297,8 @@ static st_Status element_rows(const sti_Model *model, sti_StepWork *work, const 
     return ST_OK;
 }
 
-/* A belt under element e of a patch whose tangents are turned by (c, s): as u_t and u_o in element_rows. */
+/* Adds the velocity of a belt at element e to w. (c, s) are cosine and sine of the angle of the patch's tangents, as in
+ * element_rows. */
 static void add_belt(const sti_Model *model, sti_StepWork *work, const sti_Patch *patch, const sti_Belt *belt, int e,
                      double c, double s)
 {
@@ -316,7 +323,7 @@ st_Status sti_patch_add(const sti_Model *model, const sti_State *state, sti_Step
     STI_TRY(need_kind(model, work, &key, &kind, err));
     /* B = inv(E) and D = inv(E) K for this h. */
     int size = kind->size;
-    double *f = kind->V + (int64_t)size * size; /* their eigenvalues: V is followed by space for n more */
+    double *f = kind->V + (int64_t)size * size; /* eigenvalues of B and D, in the space after V */
     if (kind->h != stage->eta) {
         for (int i = 0; i < size; i++)
             f[i] = 1 / (stage->eta / kind->x[i] + 2 * sqrt(model->def.patch_mass / kind->x[i]));
@@ -341,7 +348,7 @@ st_Status sti_patch_add(const sti_Model *model, const sti_State *state, sti_Step
         out->chosen[*n].entry.point = add(entry->point, offset);
         out->chosen[*n].entry.tangent = patch->tangent;
     }
-    /* w = -D delta, and with drift gap the separation of the surfaces over h. */
+    /* w = -D delta. With drift gap, w_n also contains the gap between the surfaces divided by h. */
     const double *delta = work->compliant.next.delta + patch->first;
     double *w = work->step.w + patch->row, cap = model->def.correction_speed;
     for (int i = 0; i < kind->size; i++) {
@@ -390,7 +397,7 @@ void sti_patches_accept(sti_State *state, sti_StepWork *work)
     STI_EXCHANGE(sti_Patches, state->patches, work->compliant.next);
 }
 
-/* delta'K delta/2 of every patch: in the eigenvectors of Xi, sum (V'delta)_i^2/x_i /2. */
+/* The sum of delta'K delta/2 over patches. In the eigenvectors of Xi a patch has sum (V'delta)_i^2/x_i /2. */
 double sti_patches_energy(const sti_State *state, const sti_StepWork *work)
 {
     const sti_Patches *patches = &state->patches;
@@ -420,7 +427,8 @@ void sti_patches_free(const sti_Model *model, sti_State *state, sti_StepWork *wo
     const st_Allocator *allocator = &model->allocator;
     free_patches(allocator, &state->patches);
     free_patches(allocator, &work->compliant.next);
-    for (int k = 0; k < (int)work->compliant.kind_capacity; k++) { /* also one that was not finished */
+    for (int k = 0; k < (int)work->compliant.kind_capacity;
+         k++) { /* including a kind whose allocation failed half way */
         sti_PatchKind *kind = &work->compliant.kind[k];
         STI_RELEASE(allocator, kind->x, kind->x_capacity);
         STI_RELEASE(allocator, kind->V, kind->V_capacity);

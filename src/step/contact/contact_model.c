@@ -1,5 +1,5 @@
-/* step/contact/contact_model.c -- which contact models go with which choices and shapes; refused by name, before a
- * step. */
+/* step/contact/contact_model.c -- checks, before the first step, that contact model, settings and shapes fit together.
+ * Errors name the setting. */
 #include "step/contact/contact_model.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static sti_Label label(const sti_World *world, int shape)
 static st_Status check_turning(const st_SystemDef *def, const char *who, double rolling, double spinning, st_Error *err)
 {
     const char *kind = rolling > 0 ? "rolling" : "spinning";
-    if (!(rolling > 0) && !(spinning > 0)) return ST_OK; /* or NaN: not given for this pair */
+    if (!(rolling > 0) && !(spinning > 0)) return ST_OK; /* NaN means that the pair has no coefficient */
     if (def->law == ST_LAW_FRICTIONLESS) return ST_OK;
     if (def->law != ST_LAW_COULOMB && def->law != ST_LAW_CONE)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
@@ -103,9 +103,9 @@ st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *worl
             return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\": drift must be %s", name,
                             def->contact == ST_CONTACT_COMPLIANT ? "\"velocity\" or \"gap\"" : "\"gap\"");
     }
-    /* The relaxed law lets what slides rise at mu |u_T|, and only a contact that is in the problem with its gap, before
-     * it touches, is kept at mu h |u_T|. An active set would take it for a flight: thrown up with the first step,
-     * caught by a collision that never was.                                                                       */
+    /* With law cone a sliding contact rises at mu |u_T|. Its gap stays at mu h |u_T| only if the contact is in the
+     * problem with its gap. An active set would drop the contact in the first step and report a collision later that
+     * never happened. */
     if (def->law == ST_LAW_CONE && def->events != ST_EVENTS_OFF)
         return sti_fail(
             err, ST_ERR_UNSUPPORTED,

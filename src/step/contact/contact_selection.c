@@ -1,9 +1,8 @@
 /* step/contact/contact_selection.c -- the contacts of a step problem. Three ways to choose them:
  *
- *     drift gap, events off    all closer than `margin`, and those that a first attempt ran into;
- *     events off               those with a gap below `active_gap`;
- *     events located           the active set: entered at a collision, left when they separate.
- */
+ *     drift gap, events off all closer than `margin`, and those that an attempt at the step ran into; events off those
+ *     with a gap below `active_gap`; events located the active set: entered at a collision, left when they separate.
+ * / */
 #include "base/tolerance.h"
 #include "math/parallel.h"
 #include "step/step.h"
@@ -40,8 +39,8 @@ double sti_margin_of(const sti_Model *model, const sti_ContactEntry *contact)
     return margin_of_contact(model, sti_margin(model), contact);
 }
 
-/* Form II holds what opens: with v+ = -v its position stays. Form I and stages end with v+ = 0, above the contact where
- * no drift correction closes the gap again.                                                           */
+/* May a contact whose gap opens slowly stay active? Form II may hold it: v+ = -v, and the position stays. Other schemes
+ * end the step with v+ = 0 above the surface, and need drift correction to close the gap again. */
 static bool opens_slowly(const sti_Model *model)
 {
     const st_SystemDef *def = &model->def;
@@ -49,17 +48,17 @@ static bool opens_slowly(const sti_Model *model)
     return def->drift == ST_DRIFT_VELOCITY && sti_integrator(model)->order > 1 && !mean_law;
 }
 
-/* With events off the active set has no memory: it is what touches now. With events located, a gap may also
- * close without an impact, at less than the speed at which rebounds begin.                         */
+/* With events off the active set contains all contacts that touch now. With events located it also gets contacts that
+ * close more slowly than restitution_speed, which make no impact. */
 st_Status sti_refresh_active(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
     const st_Sink *here = &work->here;
     st_Events events = model->def.events;
     if (events == ST_EVENTS_OFF) state->active.n = 0;
     if (model->def.drift == ST_DRIFT_VELOCITY) {
-        /* Potra et al. 2006 (7.1): a contact is active up to a gap of max(eps_a, eps_b h^3). With drift `velocity`
-         * nothing else ends a contact that was held while its gap opened: it would carry its body in mid-air for good.
-         * Gaps of O(h^3) are the scheme's own error, and stay active. */
+        /* Potra et al. 2006 (7.1): a contact is active up to a gap of max(eps_a, eps_b h^3). With drift `velocity` no
+         * other rule removes a contact that was held while its gap opened: the body would hang in the air. Gaps of
+         * O(h^3) are errors of the scheme, and these contacts stay active. */
         const double most =
             fmax(model->def.active_gap, STI_ACTIVE_GAP_GROWTH * work->h_asked * work->h_asked * work->h_asked);
         sti_IdSet *active = &state->active;
@@ -82,7 +81,7 @@ st_Status sti_refresh_active(const sti_Model *model, sti_State *state, sti_StepW
     return ST_OK;
 }
 
-/* Contacts that are worth a thread, where little is done to each. */
+/* The smallest number of contacts per thread in these loops. */
 enum { LEAST = 2048 };
 
 static int team_of(const sti_Model *model, int n_contacts)
@@ -91,8 +90,8 @@ static int team_of(const sti_Model *model, int n_contacts)
     return threads < model->def.threads ? threads : model->def.threads;
 }
 
-/* Contacts are wanted by their gap at the state and by the velocities there, and not by what else was looked at: a
- * run that goes on and one that starts here again must agree. What one attempt wanted the next wants, too. */
+/* The rule uses only gaps and velocities of the state, so that a continued run and a restored run choose the same
+ * contacts. Each attempt at a step keeps the contacts of the attempt before it. */
 typedef struct Want {
     const sti_Model *model;
     const sti_State *state;
@@ -100,7 +99,7 @@ typedef struct Want {
     double h, margin;
     bool speculative;
     sti_Places places;
-    int n; /* in all */
+    int n; /* number of chosen contacts */
 } Want;
 
 static bool is_wanted(const Want *want, const sti_ContactEntry *contact)
@@ -122,7 +121,7 @@ static void want_share(void *ctx, int thread, int n_threads)
     int count = 0;
     for (int c = first; thread < n_threads - 1 && c < end; c++)
         count += is_wanted(want, &here->contact[c]);
-    want->places.count[thread] = count; /* for the threads after this one; the last count is not read */
+    want->places.count[thread] = count; /* the threads after this one read it; the last count is not read */
     sti_team_wait(n_threads);
     uint64_t *to = want->work->wanted.id + sti_places_before(&want->places, thread);
     for (int c = first; c < end; c++)
@@ -143,8 +142,8 @@ st_Status sti_want_contacts(const sti_Model *model, const sti_State *state, sti_
     return ST_OK;
 }
 
-/* Were two shapes held apart in the step already, by another point of theirs? Points of a face come and go with the
- * motion, and a new one beside the old is no miss; contacts of two shapes stand side by side.       */
+/* Did the step problem have another contact of the same two shapes? The contact points of two faces change during the
+ * motion, and a new point beside an old one was not missed. Contacts of two shapes are adjacent in the list. */
 static bool held_nearby(const sti_Model *model, const sti_StepWork *work, int at, const sti_ContactEntry *contact)
 {
     const st_Sink *here = &work->here;
@@ -158,8 +157,8 @@ static bool held_nearby(const sti_Model *model, const sti_StepWork *work, int at
     return false;
 }
 
-/* How deep an attempt may have run into what it did not know of. Velocities are asked for to a relative tolerance, and
- * so is where they lead.                                                                          */
+/* Overlaps up to this depth, at contacts that were not in the problem, are ignored. The solver's tolerance for
+ * velocities is relative, and so is this depth. */
 static double allowed_miss(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h)
 {
     const st_Model *table = &model->table;
@@ -167,8 +166,8 @@ static double allowed_miss(const sti_Model *model, const sti_State *state, const
     return fmax(model->overlap, isfinite(way) ? model->def.tolerance * way : 0);
 }
 
-/* Is it no surprise that an attempt ended as deep as that in a contact: a contact of the same two shapes, among those
- * that it held, went there as well? Their contacts stand side by side.                                 */
+/* Does another contact of the same two shapes, which was in the step problem, explain this overlap because it ended as
+ * deep? Contacts of two shapes are adjacent in the list. */
 static bool is_explained(const sti_World *world, const sti_State *state, const sti_StepWork *work, int at,
                          const sti_ContactEntry *contact)
 {
@@ -187,12 +186,14 @@ static bool is_explained(const sti_World *world, const sti_State *state, const s
 /* The result of an attempt for a contact at its end. */
 typedef struct Miss {
     bool missed;
-    bool known; /* the state shows it, too                                                          */
-    bool other; /* it was held, and is elsewhere now: the deepest point of two shapes has the same id wherever it is */
+    bool known; /* the contact is also in the list of the state */
+    bool other; /* the contact was in the problem, but its point moved: the deepest point of two shapes keeps its id
+                   when it moves */
 } Miss;
 
-/* `at` is where its id stands, or would stand, in the state. Points are brought back only for schemes whose one stage
- * has the contacts of the state, and makes their rows itself.                                       */
+/* `at` is the index of the contact's id in the list of the state, or the index at which it would be inserted. Points
+ * are added to the state only with schemes of one stage, which uses the contacts of the state and computes their rows
+ * itself. */
 static bool is_movable(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *contact)
 {
     return model->rigid && work->here.rows_later && contact->first_row < 0;
@@ -209,7 +210,7 @@ static Miss look_at(const sti_Model *model, const sti_State *state, const sti_St
     return (Miss){!fine, known, other};
 }
 
-/* Contacts of the end of an attempt, in parts: in which of them is one that it missed? */
+/* The search for missed contacts, over parts of the list at the end of an attempt. */
 typedef struct Search {
     const sti_Model *model;
     const sti_State *state;
@@ -259,13 +260,15 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
         if (!is_deeper_than_allowed(search, contact)) continue;
         const Miss miss = look_at(model, state, work, contact, sti_row_buffer_lower(&work->here, contact->id),
                                   sti_ids_contain(&work->wanted, contact->id));
-        /* The last number of a feature, which no patch uses: for a point that has the name of another one. */
+        /* The largest feature number, which no contact polygon uses, marks a point whose id is already used by another
+         * point. */
         const uint64_t id = miss.other ? (contact->id | (((uint64_t)1 << STI_FEATURE_BITS) - 1)) : contact->id;
         if (!miss.missed || (miss.other && sti_ids_contain(&work->ahead.missed, id))) continue;
         STI_TRY(sti_ids_add(&model->allocator, &work->ahead.missed, id, err));
         if (is_movable(model, work, contact) && (miss.other || !miss.known)) {
-            /* A point that the narrow phase does not see from the state, since other faces or edges are nearer there: a
-             * corner that turns into its neighbour within the step. It is kept as a contact of the state. */
+            /* The narrow phase does not find this point at the state, because other faces or edges are nearer there:
+             * for example a corner that turns into its neighbour within the step. It is added to the contacts of the
+             * state. */
             STI_TRY(STI_GROW(&model->allocator, work->ahead.found, work->ahead.found_capacity, work->ahead.n_found + 1,
                              err));
             sti_ContactEntry *found = &work->ahead.found[work->ahead.n_found++];
@@ -279,7 +282,7 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
     return ST_OK;
 }
 
-/* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. */
+/* Finds contacts beyond the margin that the attempt ran into. The next attempt includes them. */
 st_Status sti_note_missed(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h, int *n_new,
                           st_Error *err)
 {
@@ -302,7 +305,8 @@ static int by_contact_id(const void *a, const void *b)
     return (left->id > right->id) - (left->id < right->id);
 }
 
-/* The points kept so far, merged into those of the state by id: heaps that overlap bring back ten thousands. */
+/* Merges the points found so far into the contacts of the state, by id. Overlapping heaps have tens of thousands of
+ * such points. */
 st_Status sti_bring_back(sti_StepWork *work, st_Error *err)
 {
     st_Sink *here = &work->here;
@@ -339,9 +343,10 @@ st_Status sti_drop_separated(const sti_Model *model, sti_StepWork *work, st_Erro
     return ST_OK;
 }
 
-/* After an impact, contacts that rebound leave the active set, or a bounce shorter than the step would be held
- * down. The trapezoid's form II keeps them to the end of the step, as its paper does, and with v+ = -v its position
- * stays. Form I would end such a step with v+ = 0 at the height h v/2. Contacts without restitution stay, see above. */
+/* After an impact, contacts that rebound leave the active set. Otherwise a bounce shorter than the step would be
+ * suppressed. The trapezoid's form II keeps them to the end of the step, as in its paper; with v+ = -v the position
+ * stays. Form I would end such a step with v+ = 0 at the height h v/2. Contacts without restitution stay active, as
+ * explained above. */
 st_Status sti_drop_rebounding(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
     const sti_Assembly *step = &work->step;
@@ -368,7 +373,7 @@ st_Status sti_activate_touching(const sti_Model *model, sti_StepWork *work, doub
     return ST_OK;
 }
 
-/* The contacts that carry at the end of the step, into loaded_new: schemes of order two ask for them. */
+/* Stores the contacts that carry a load at the end of the step in loaded_new. Schemes of order two read it. */
 st_Status sti_note_loaded(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
     const sti_Assembly *step = &work->step;
@@ -404,7 +409,7 @@ bool sti_ids_contain(const sti_IdSet *set, uint64_t id)
 
 st_Status sti_ids_add(const st_Allocator *allocator, sti_IdSet *set, uint64_t id, st_Error *err)
 {
-    bool last = set->n == 0 || set->id[set->n - 1] < id; /* mostly they come in order */
+    bool last = set->n == 0 || set->id[set->n - 1] < id; /* ids usually arrive in ascending order */
     if (!last && sti_ids_contain(set, id)) return ST_OK;
     if (set->n == set->capacity) STI_TRY(STI_GROW(allocator, set->id, set->capacity, set->n + 1, err));
     int k = set->n++;

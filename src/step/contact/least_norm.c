@@ -1,35 +1,38 @@
-/* step/contact/least_norm.c -- of all forces that rigid bodies leave open, the least (setting `forces`: least_norm).
+/* step/contact/least_norm.c -- the smallest forces among all that solve a statically indeterminate problem (setting
+ * `forces`: least_norm).
  *
- * More than three legs, a beam in two bearings, a box on a box: the motion is determined, the forces are not. Stiff
- * bodies share loads by their stiffness; in the limit s -> 0 of compliances s C, s Cb the forces are those with
+ * A table with four legs, a beam in two bearings, a box on a box: the motion is unique, the forces are not. Elastic
+ * bodies share loads by their stiffness. For compliances s C and s Cb with s -> 0 the forces tend to the solution of
  *
  *     min  r'C r + l'Cb l      A v = f + H r + G l,   laws on r,      C  = diag( 1/(k h^2), 1/(gamma h), 1/(gamma h) )
  *                                                                     Cb = 1/(k_j h^2)
  *
- * (Preclik, Popa & Ruede 2011). `rigid_limit` goes there by continuation, and rounding stops it at 1e-6 of the forces.
- * Here the rigid problem is solved once, and the least is sought among its solutions (fclib/hyperstatic.c): v and u
- * stay, r and l move by z with [H G] z = 0. Joints are contacts without bounds there. Springs, motors and friction in
- * joints keep what the solver found.
+ * (Preclik, Popa & Ruede 2011). `rigid_limit` approaches this limit by continuation; rounding errors end it at 1e-6 of
+ * the forces. This file solves the rigid problem once and then minimises over its solutions (fclib/hyperstatic.c): v
+ * and u stay, r and l change by z with [H G] z = 0. There joints are contacts without bounds. Impulses of springs,
+ * motors and joint friction do not change.
  *
- * Torques of rolling and spinning have no stiffness in the paper: one at its limit counts as friction at its limit.
- */
+ * The paper has no stiffness for rolling and spinning torques. Here a torque at its limit is treated like friction at
+ * its limit. / */
 #include "fclib/hyperstatic.h"
 #include "step/contact/contact_model.h"
 
-/* Speeds below this, against the largest of the step, are none: the contact touches, or sticks. Never less than what
- * the solver's tolerance leaves of a contact that does.                                                */
+/* A speed below this part of the largest speed of the step counts as 0: the contact is closed, or sticks. The limit is
+ * at least the speed that the solver's tolerance leaves at a closed contact. */
 static const double still = 1e-6;
 static const double tolerances_of_still = 2;
-/* Momenta that the least forces may change, in tolerances of the solver and at least. */
+/* The change of momentum that the smallest forces may cause: this many solver tolerances, and at least
+ * `least_change`. */
 static const double tolerances_of_change = 10, least_change = 1e-6;
-/* A direction that momentum_change less than this, against the one that momentum_change most, depends on others. */
+/* A direction that changes the momentum by less than this part of the largest change depends on the other
+ * directions. */
 static const double rank_tolerance = 1e-9;
 
 struct sti_LeastNorm {
     sti_Hyperstatic *hyperstatic;
-    st_ContactLaw *law;     /* of the contacts, of bounded rows, of joints: n                        */
-    double *r, *u, *weight; /* their rows                                                          */
-    double *moved;          /* n_v                                                                 */
+    st_ContactLaw *law;     /* n: laws of contacts, then bounded rows, then joints */
+    double *r, *u, *weight; /* by row of these laws                                */
+    double *moved;          /* n_v                                                 */
     int64_t law_capacity, r_capacity, u_capacity, weight_capacity, moved_capacity;
 };
 
@@ -63,13 +66,13 @@ static void add_norm_row(const sti_RowList *rows, int k, double r, double *out)
         out[rows->i[e]] += rows->x[e] * r;
 }
 
-/* What [H G] is made from. */
+/* The data of the product [H G] r. */
 typedef struct Movers {
     const sti_Model *model;
     const sti_StepWork *work;
 } Movers;
 
-/* [H G] r, each velocity by the root of its mass: momenta that compare. */
+/* [H G] r, with the entry of each velocity divided by the square root of its mass, so that entries are comparable. */
 static void momentum_change(void *ctx, const double *r, double *out)
 {
     const Movers *of = ctx;
@@ -84,7 +87,7 @@ static void momentum_change(void *ctx, const double *r, double *out)
         out[i] /= sqrt(sti_mass_of(of->model, step->M, i));
 }
 
-/* The length of what row k momentum_change, as `momentum_change` has it. */
+/* The length of the change of momentum by a unit impulse in row k, scaled as in `momentum_change`. */
 static double row_moves(const sti_Model *model, const sti_StepWork *work, const sti_RowList *rows, int k)
 {
     double sum = 0;
@@ -93,8 +96,8 @@ static double row_moves(const sti_Model *model, const sti_StepWork *work, const 
     return sqrt(sum);
 }
 
-/* v and u stay, and so must the momenta that the forces give: a contact taken for open that bears a load is not to be
- * relieved of it. `u` is not needed any more, and takes the change.                                */
+/* v and u stay, so the momentum by all forces must stay. This fails if a loaded contact was treated as open. `u` is no
+ * longer needed and stores the change. */
 static bool momenta_stay(const sti_Model *model, const sti_StepWork *work)
 {
     const sti_LeastNorm *least = work->least_norm;
@@ -122,11 +125,11 @@ st_Status sti_least_norm(const sti_Model *model, const sti_State *state, sti_Ste
     st_Determined found = {0};
     step->undetermined = 0;
     if (step->n_gaps == 0 && n_joints == 0) return ST_OK;
-    if (n_r > STI_MOST_DIRECTIONS) { /* the forces stay as they are, and the report says so; likewise below */
+    if (n_r > STI_MOST_DIRECTIONS) { /* the forces stay unchanged, and the report has undetermined = -1; also below */
         step->undetermined = -1;
         return ST_OK;
     }
-    /* Contacts and bounded rows as they are, the latter held; then the joints, which have no bounds. */
+    /* Contacts and bounded rows come first; impulses of bounded rows are kept. Joints follow, without bounds. */
     const st_Allocator *allocator = &model->allocator;
     int rows = step->H.n_rows, n = step->problem.n_contacts, joints = work->here.joint_rows.n_rows;
     STI_TRY(STI_GROW(allocator, least->law, least->law_capacity, (int64_t)n + joints, err));

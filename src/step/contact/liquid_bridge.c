@@ -4,14 +4,13 @@
  *
  * with the gap s >= 0, the volume V of the bridge, the surface tension gamma, the wetting angle theta, and R the
  * harmonic mean of the two radii, twice the radius of a sphere at a wall (Derjaguin's approximation). The bridge forms
- * where the two touch and breaks at s = (1 + theta/2) V^(1/3) (Lian, Thornton & Adams 1993). So whether there is one
- * depends on the past. The state needs no list of bridges for that: across an open gap nothing but a bridge makes an
- * impulse, and the impulses of the last step are part of the state.
+ * where the two touch and breaks at s = (1 + theta/2) V^(1/3) (Lian, Thornton & Adams 1993). So the existence of a
+ * bridge depends on the past. The state needs no list of bridges: only a bridge makes an impulse across an open gap,
+ * and the impulses of the last step are part of the state.
  *
- * The force is that at the end of the step, s = s_0 + h u_n: a fixed point with the solution of the step problem
- * (stage_solve.c). A larger gap has a smaller force and so a larger gap, so that the iterates are monotone; their
- * distance shrinks by h^2 |F'| W_nn in each.
- */
+ * The force is taken at the end of the step, s = s_0 + h u_n, by a fixed-point iteration over solutions of the step
+ * problem (stage_solve.c). A larger gap has a smaller force, which gives a larger gap, so the iterates are monotone.
+ * Each iteration multiplies the error by h^2 |F'| W_nn. / */
 #include "step/integrate/stage.h"
 
 /* Gaps up to this part of the smaller shape's size count as closed. */
@@ -36,7 +35,7 @@ double sti_bridge_force(const sti_World *world, const sti_ContactEntry *entry, d
     return 2 * STI_PI * R * law->surface_tension * cos(law->wetting_angle) / (1 + 1.05 * x + 2.5 * x * x);
 }
 
-/* The impulse of a contact along its normal in the last step; 0: it was not there. */
+/* The normal impulse of a contact in the last step; 0: the contact did not exist. */
 static double last_impulse(const sti_State *state, uint64_t id)
 {
     int lo = 0, hi = state->forces.n;
@@ -74,7 +73,7 @@ double sti_follow_gaps(const sti_Model *model, sti_StepWork *work, const double 
         const double change = out->eta * force - chosen->bridge;
         changed += change * change;
         if (part == 0) continue;
-        /* broken: no more bridge in this step, lest it flickers */
+        /* a broken bridge does not form again within this step, so that the iteration cannot alternate */
         chosen->bridge = force > 0 ? chosen->bridge + part * change : 0;
         const double pull = chosen->pull + (force > 0 ? part : 1) * change;
         for (int e = 0; e < row.n; e++)

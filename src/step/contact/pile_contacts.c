@@ -1,10 +1,9 @@
 /* step/contact/pile_contacts.c -- the contacts of a pile in the step problem: arrays instead of rows of H
  * (problem/pile_contacts.h).
  *
- * The sweeps over a pile take points and directions of contacts, and the places of bodies, as they are. A step problem
- * that has many contacts between free bodies and nothing else gets these arrays. Reports, restitution and files that
- * need rows later compute them from the same arrays.
- */
+ * The sweeps over a pile read points and directions of contacts and positions of bodies directly. If a step problem has
+ * only contacts between free bodies, and many of them, it gets these arrays. Reports, restitution and problem files
+ * need rows; they compute them later from the same arrays. / */
 #include "math/parallel.h"
 #include "step/integrate/stage.h"
 
@@ -20,13 +19,13 @@ bool sti_is_pile(const sti_Model *model, const sti_StepWork *work, const sti_Sta
 
 /* ---- the contacts ------------------------------------------------------------------------------ */
 
-/* Nothing is made of them but their laws and gaps: a team writes them, each member a range of the sink. */
+/* Only laws and gaps are computed here. Each thread fills the contacts of one range of the sink. */
 typedef struct Many {
     sti_StageBuild *build;
     sti_Places contacts, rows, overlapping;
 } Many;
 
-/* Neighbours mostly have one surface, and so one law but for its place. */
+/* Adjacent contacts mostly have the same surface. Their laws then differ only in `first`. */
 typedef struct Alike {
     const sti_Surface *surface;
     int dim;
@@ -40,24 +39,25 @@ static const st_ContactLaw *law_of(const sti_StageBuild *build, const sti_Contac
     return &last->law;
 }
 
-/* Free bodies have six velocities each, and a block of A. */
+/* A free body has six velocities and one block of A. */
 static int32_t mass_block_of(const sti_World *world, int body)
 {
     return world->body[body].n_dofs > 0 ? world->body[body].v_first / 6 : -1;
 }
 
-/* Contact n, whose rows are from `row` on. Returns how many it has. */
+/* Adds contact n with rows from `row` on. Returns its number of rows. */
 static int add_to_pile(const sti_StageBuild *build, int n, int row, const st_ContactLaw *law,
                        const sti_ContactEntry *entry)
 {
     sti_Assembly *out = build->out;
-    out->law[n] = (st_ContactLaw){.law = law->law, /* one by one: a copy would wait for what was just written */
-                                  .dim = law->dim,
-                                  .first = row,
-                                  .facets = law->facets,
-                                  .mu = law->mu,
-                                  .mu_roll = law->mu_roll,
-                                  .mu_spin = law->mu_spin};
+    out->law[n] = (st_ContactLaw){
+        .law = law->law, /* member by member: a copy of the struct would stall on the members that were just written */
+        .dim = law->dim,
+        .first = row,
+        .facets = law->facets,
+        .mu = law->mu,
+        .mu_roll = law->mu_roll,
+        .mu_spin = law->mu_spin};
     sti_choose(out, n, entry);
     sti_stage_belt(build, &out->law[n], entry);
     if (build->gap_drift)
@@ -80,7 +80,7 @@ static void share_contacts(void *ctx, int thread, int n_threads)
     Alike last = {.surface = NULL};
     for (int c = first; thread < n_threads - 1 && (c = sti_next_wanted(build, c, end, &k)) < end; c++, n++)
         rows += law_of(build, &sink->contact[c], &last)->dim;
-    many->contacts.count[thread] = n; /* for those behind: the last one's are not asked for */
+    many->contacts.count[thread] = n; /* the threads after this one read it; the last count is not read */
     many->rows.count[thread] = rows;
     many->overlapping.count[thread] = 0;
     sti_team_wait(n_threads);
@@ -97,7 +97,7 @@ static void share_contacts(void *ctx, int thread, int n_threads)
     build->out->H.n_rows = rows;
 }
 
-/* Centres and axes of the bodies, as they were placed for this stage. */
+/* Centres and axes of the bodies at the position of this stage. */
 static void place_bodies(void *ctx, int64_t first, int64_t end)
 {
     const sti_StageBuild *build = ctx;
@@ -124,13 +124,14 @@ st_Status sti_pile_contacts(sti_StageBuild *build)
     STI_TRY(STI_GROW(build->allocator, out->pile_centre, out->pile_centre_capacity, 3 * n_blocks, build->err));
     STI_TRY(STI_GROW(build->allocator, out->pile_axes, out->pile_axes_capacity, 9 * n_blocks, build->err));
     const sti_Cell *cell = &model->world->scene->cell;
-    out->pile = (sti_PileContacts){.body = out->pile_body,
-                                   .frame = (const double *)&out->chosen->entry.point, /* normal, tangent follow */
-                                   .stride = sizeof *out->chosen / sizeof(double),
-                                   .centre = out->pile_centre,
-                                   .axes = out->pile_axes,
-                                   .period = cell->repeats ? cell->length : NULL,
-                                   .arm = model->arm};
+    out->pile = (sti_PileContacts){
+        .body = out->pile_body,
+        .frame = (const double *)&out->chosen->entry.point, /* normal and tangent follow the point in memory */
+        .stride = sizeof *out->chosen / sizeof(double),
+        .centre = out->pile_centre,
+        .axes = out->pile_axes,
+        .period = cell->repeats ? cell->length : NULL,
+        .arm = model->arm};
     sti_team_for(model->def.threads, sti_awake_count(model->world), STI_LEAST_BODIES, place_bodies, build);
     const int threads = work->wanted.n / STI_LEAST_CONTACTS;
     sti_team_run(threads < model->def.threads ? threads : model->def.threads, share_contacts, &many);

@@ -1,21 +1,21 @@
 /* step/contact/regularized.c -- contacts and joints as springs and dampers inside the step problem.
  *
- * Preclik, Popa & Ruede 2011, on impulses (docs/methods.md 11.4), k the normal spring, gamma the tangential damper:
+ * The method of Preclik, Popa & Ruede 2011, in impulses (docs/methods.md 11.4); k is the normal spring, gamma the
+ * tangential damper:
  *
  *     C  = diag( 1/(k h^2), 1/(gamma h), 1/(gamma h) ),    w_n = gap/h
  *     Cb = 1/(k_j h^2),                                    g   = theta/h + d theta/dt
  *
- * so that r_n = -k h (gap + h u_n), the force of a spring at the end of the step, wherever contact is closed. The
- * rows are strictly convex: forces of statically indeterminate bodies are unique. As all compliances are scaled
- * by s -> 0 the forces tend to that member of the rigid solutions that has the least r'C r + l'Cb l, with error
- * O(s). `rigid_limit` goes there: each solution is the start of the next, and the last s leaves compliances at
- * STI_RIGID_LIMIT of the mobility, where the error of s and of rounding are about the same. The impulse is then that
- * of rigid bodies, the gap is closed. (least_norm.c finds the limit at once.)
+ * so a closed contact has r_n = -k h (gap + h u_n), the impulse of a spring at the end of the step. The problem is
+ * strictly convex: forces of statically indeterminate bodies are unique. If all compliances are multiplied by s -> 0,
+ * the forces tend, with an error of O(s), to the rigid solution with the smallest r'C r + l'Cb l. The setting
+ * `rigid_limit` computes this limit: each solution is the start of the next one. It stops when the compliances are
+ * STI_RIGID_LIMIT of the mobility, where the error by s and the rounding error are about equal. The impulse is then
+ * that of rigid bodies, and the gap is closed. (least_norm.c computes the limit directly.)
  *
- * What it does not do: a sticking contact creeps at load/gamma, and impacts lose energy by the implicit spring
- * (restitution about exp(-(pi/2) sqrt(k h^2/m)) for a soft one, 0 for a stiff one). The correcting speed has no
- * cap here: gap/h is the spring, not a correction. Rolling and spinning rows stay rigid.
- */
+ * Limits of the method: a sticking contact creeps at load/gamma. The implicit spring takes energy from impacts
+ * (restitution is about exp(-(pi/2) sqrt(k h^2/m)) with a soft spring, 0 with a stiff one). correction_speed does not
+ * apply: gap/h belongs to the spring and is no drift correction. Rolling and spinning rows stay rigid. / */
 #include "base/tolerance.h"
 #include "step/contact/contact_model.h"
 
@@ -57,7 +57,7 @@ void sti_regularize(const sti_Model *model, sti_StepWork *work, const sti_Stage 
     sti_Assembly *out = &work->step;
     const st_Sink *sink = stage->rows;
     double h = stage->eta;
-    const int n_rotors = sti_rotor_count(model->world); /* their rows are no joints */
+    const int n_rotors = sti_rotor_count(model->world); /* rows of rotors are no joints */
     for (int k = 0; k < sink->joint_rows.n_rows - n_rotors; k++) {
         out->Cb[k] = sti_joint_compliance(&model->def, &sink->joint[k], h);
         out->g[k] = sink->joint[k].rate + sink->joint[k].value / h;
@@ -79,7 +79,7 @@ double sti_regularized_energy(const sti_Model *model, const sti_StepWork *work, 
     return sum;
 }
 
-/* The largest of all compliances relative to what an impulse moves: what is left to go. */
+/* The largest ratio of compliance to mobility. The continuation ends when it is small enough. */
 static double softness(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage)
 {
     const sti_Assembly *out = &work->step;
@@ -104,7 +104,7 @@ st_Status sti_rigid_limit(const sti_Model *model, const sti_State *state, sti_St
                           st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
     double left = softness(model, work, stage);
-    for (int round = 0; round < 40 && left > STI_RIGID_LIMIT; round++) { /* from any softness below 1e32 */
+    for (int round = 0; round < 40 && left > STI_RIGID_LIMIT; round++) { /* enough rounds for any softness below 1e32 */
         double s = fmax(0.1, STI_RIGID_LIMIT / left);
         sti_Assembly *out = &work->step;
         double *C = out->C;

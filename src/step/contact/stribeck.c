@@ -4,11 +4,10 @@
  *
  * mu_s is static friction, mu_k kinetic friction and s_0 Stribeck's speed. The step problem is Coulomb's with mu =
  * mu(s) at the speed s that it ends with. It is solved as a fixed point: mu from the last iterate, then the problem
- * again (stage_solve.c). The first mu is that of the velocity at the beginning of the step, so that a contact that
- * sticks goes on sticking while mu_s can hold it, and one that slides goes on sliding: of several solutions, the one
- * that continues the motion. With mu_k < mu_s a larger mu gives a smaller s and so a larger mu: the iterates of one
- * contact are monotone and converge. With mu_k > mu_s they alternate.
- */
+ * again (stage_solve.c). The first mu is that at the velocity at the beginning of the step. So a sticking contact
+ * continues to stick as long as mu_s can hold it, and a sliding contact continues to slide: if there are several
+ * solutions, this one continues the motion. With mu_k < mu_s a larger mu gives a smaller s, which gives a larger mu:
+ * the iterates of one contact are monotone and converge. With mu_k > mu_s they alternate. / */
 #include "step/integrate/stage.h"
 
 static double stribeck_friction(const sti_Surface *surface, double speed)
@@ -23,7 +22,7 @@ static bool depends_on_speed(const sti_Assembly *out, int c)
     return out->law[c].dim > 1 && out->chosen[c].entry.shape_a > 0 && surface->more.stribeck_speed > 0;
 }
 
-/* |u_T|, of rows with the factors of friction by direction. */
+/* |u_T| of contact c. The rows contain the factors of direction-dependent friction, which are removed here. */
 static double contact_sliding_speed(const sti_Assembly *out, int c, const double *u)
 {
     const sti_ContactEntry *entry = &out->chosen[c].entry;

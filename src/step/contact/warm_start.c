@@ -1,11 +1,11 @@
-/* step/contact/warm_start.c -- the forces of the last step, as a start for the next.
+/* step/contact/warm_start.c -- the solver starts from the forces of the last step.
  *
- * Joint limits, motors and the elements of a patch are known again by their ids. The points of two shapes are known
- * by where they are: when faces lie on one another edge to edge, as bricks in a wall do, rounding decides from step
- * to step between which edges a corner of their common patch lies, and its id changes while the point stays. So
- * each point takes the force of the nearest point that the two shapes had in the last step, each force once. Tangents
- * are as fickle: a normal along an axis has no preferred one. Friction is carried over as a vector in the world.
- */
+ * Joint limits, motors and elements of a patch are matched by their ids. Contact points of two shapes are matched by
+ * position. If the edges of two faces coincide, as those of bricks in a wall do, rounding decides in each step which
+ * edges make a corner of the contact polygon; then the id of the corner changes although the point stays. So each point
+ * starts with the force of the nearest point of the same two shapes in the last step. Each force is used once. Tangents
+ * may change as well: a normal along an axis has no preferred tangent. So friction is kept as a vector in world axes.
+ * / */
 #include "base/tolerance.h"
 #include "math/parallel.h"
 #include "math/vec3.h"
@@ -16,7 +16,7 @@ static bool same_shapes(const sti_Impulse *old, const sti_ContactEntry *now)
     return now->shape_a > 0 && old->shape_a == now->shape_a && old->shape_b == now->shape_b;
 }
 
-/* Among the forces first .. end - 1 the nearest that is not taken (bits of `taken`); -1: none. */
+/* The index of the nearest force among first .. end - 1 that is not used yet (bits of `taken`); -1: none. */
 static int nearest(const sti_World *world, const sti_State *state, int first, int end, uint64_t taken,
                    const sti_ContactEntry *wanted, int dim)
 {
@@ -35,7 +35,7 @@ static int nearest(const sti_World *world, const sti_State *state, int first, in
     return best;
 }
 
-/* Of a patch by ids: the place of `wanted` among the forces first .. end - 1; -1: not there. */
+/* The index of the force with the id of `wanted` among first .. end - 1; -1: none. For elements of patches. */
 static int same_id(const sti_State *state, int first, int end, const sti_Chosen *wanted, int dim)
 {
     for (int k = first; k < end; k++)
@@ -44,7 +44,7 @@ static int same_id(const sti_State *state, int first, int end, const sti_Chosen 
     return -1;
 }
 
-/* The pair r[0], r[1] along the tangents of `old`, along those of `now`. */
+/* Converts r[0], r[1] from the tangents of `old` to the tangents of `now`. */
 static void turn_tangents(const sti_Impulse *old, const sti_ContactEntry *now, double *r)
 {
     const st_Vec3 other = cross(now->normal, now->tangent);
@@ -61,7 +61,7 @@ static bool goes_on(const sti_Assembly *out, int c)
     return c > 0 && now->shape_a > 0 && now->shape_a == last->shape_a && now->shape_b == last->shape_b;
 }
 
-/* Where the forces of the shapes of contact c begin, or those behind. */
+/* The index of the first force of the shapes of contact c, or of the next larger shapes if they have none. */
 static int first_force(const sti_State *state, const sti_StepWork *work, int c)
 {
     const uint64_t shapes = work->step.chosen[c].entry.id >> STI_FEATURE_BITS;
@@ -103,8 +103,7 @@ static void start_range(void *ctx, int64_t begin, int64_t stop)
         const bool same = goes_on(out, c);
         if (!same && c >= stop) return;
         if (!same) {
-            /* The old forces of the shapes of contact c, or of a contact without shapes that with its id, from *end on.
-             */
+            /* Old forces of the shapes of contact c. A contact without shapes takes the force with its id. */
             const sti_Chosen *searched = &work->step.chosen[c];
             const sti_Impulse *previous = state->forces.at;
             int at = end;
@@ -138,11 +137,11 @@ static void start_range(void *ctx, int64_t begin, int64_t stop)
     }
 }
 
-enum { LEAST = 1024 }; /* contacts that are worth a thread */
+enum { LEAST = 1024 }; /* the smallest number of contacts per thread */
 
 /* ---- the dead band for overlaps ------------------------------------------------------------------ */
 
-/* How far gravity and other forces alone would move a body in the step [m]. */
+/* The distance that gravity and other forces alone would move a body in the step [m]. */
 static double fall_of(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int body)
 {
     const sti_Body *b = &model->world->body[body];
@@ -156,13 +155,13 @@ static double fall_of(const sti_Model *model, const sti_StepWork *work, const st
     return stage->eta * (b->n_dofs == 6 ? sqrt(square) : b->n_dofs > 0 ? stage->eta * g : 0);
 }
 
-/* A contact that carried may lift off by this part of its band, and still counts as closed: four corners have more gaps
- * than a box has freedoms, and gaps that differ by what solves left over ask for forces that no load explains.
- * The band is this part of the width at least, as exact as the solves are: without it what is left over is corrected,
- * stopped and corrected again in every step.                                                         */
+/* `lifted`: a contact that carried a load counts as closed while its gap is below this part of its band. Four corners
+ * have more gaps than a box has degrees of freedom, and gaps that differ by solver errors would need forces that no
+ * load explains. `least_band`: the band is at least this part of the width, however exact the solves are. Without it,
+ * solver errors would be corrected, stopped and corrected again in every step. */
 static const double lifted = 1e-3, least_band = 1e-9;
 
-/* Has contact c a speed to leave at (rebound.c)? They are listed by contact. */
+/* Does contact c rebound (rebound.c)? The list is sorted by contact. */
 static bool is_rebounding(const sti_StepWork *work, int c)
 {
     const sti_Rebounds *list = &work->rebounds;
@@ -192,7 +191,7 @@ static void fall_range(void *ctx, int64_t first, int64_t end)
     }
 }
 
-/* Of a body that is awake it is known; the ground does not fall. */
+/* fall_of of an awake body was computed before; the ground does not fall. */
 static double known_fall(const Band *band, int body)
 {
     if (body == 0) return 0;
@@ -207,14 +206,13 @@ bool sti_has_band(const sti_Model *model, const sti_Stage *stage)
            model->def.contact == ST_CONTACT_RIGID;
 }
 
-/* Overlaps within the band are left as they are, and only what is beyond it is corrected:
+/* Overlaps within the band are not corrected. Of a deeper overlap only the part beyond the band is corrected:
  *
- *     band = min( STI_RELATIVE_BAND width of the smaller shape, 4 a h^2 )         a: the pair's own acceleration
+ *     band = min( STI_RELATIVE_BAND width of the smaller shape, 4 a h^2 ) a: acceleration of the pair
  *
- * where the last solve was rough; where it was exact, the band shrinks step by step to next to nothing. It goes to 0
- * with h.
- * Gaps above 0 have none to speak of: bodies land at gap 0. Compliance is for overlaps that are corrected
- * (sti_overlaps): most of them are not.                                                            */
+ * if the last solve was rough. If it was exact, the band shrinks from step to step to least_band. It goes to 0 with h.
+ * Gaps above 0 have practically no band: bodies land at gap 0. Only overlaps that are corrected get a compliance
+ * (sti_overlaps). Most overlaps are not corrected. */
 static void band_range(void *ctx, int64_t first, int64_t end)
 {
     const Band *band = ctx;
@@ -261,10 +259,10 @@ st_Status sti_warm_start(const sti_Model *model, const sti_State *state, sti_Ste
     return ST_OK;
 }
 
-/* Which part of what the solver changed is a force, and needed again? The rest of it stops, once, the velocity that
- * the last solve left over and that was still there when this one began. Things at rest are solved every now and then
- * only, when a start is no longer good enough: kept in full, the impulse that stops what crept until then would throw
- * them the other way. After an exact solve nothing moves any more, and the next one finds the forces (auto.c).   */
+/* The part of the solver's change that is kept for the next warm start. The rest stopped, once, the velocity error of
+ * the last solve. Bodies at rest are solved only when their warm start is no longer good enough. If the whole change
+ * were kept, the impulse that stopped the creep would push the bodies the other way in the next step. After an exact
+ * solve nothing moves, and the next solve finds the forces (auto.c). */
 static double lasting_part(const sti_Model *model, double left, const st_SolveInfo *info)
 {
     if (model->banded && info->residual.natural <= STI_EXACT) return 1;
@@ -306,26 +304,27 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
         kept->normal = entry->normal;
         kept->tangent = entry->tangent;
         kept->left = island >= 0 ? sti_islands_get(work->islands, island)->info.residual.natural
-                                 : out->chosen[c].left; /* it was not solved */
-        const bool exact = kept->left <= STI_EXACT;     /* goes on asleep */
+                                 : out->chosen[c].left; /* the island was not solved in this step */
+        const bool exact = kept->left <= STI_EXACT;     /* stays as it is while the bodies sleep */
         kept->band = exact ? sti_larger(out->chosen[c].band - STI_BAND_SHRINK, 0) : 1.0;
         const double *r = out->r + out->law[c].first, *start = out->start + out->law[c].first;
         double lasts[ST_MAX_DIM] = {0};
         for (int k = 0; k < kept->dim; k++)
             lasts[k] = part < 1 ? start[k] + part * (r[k] - start[k]) : r[k];
         sti_force_of(out, (int)c, lasts, kept->r);
-        for (int k = 0; k < ST_MAX_DIM; k++) /* all of it goes into files */
+        for (int k = 0; k < ST_MAX_DIM; k++) /* saved states contain all numbers, so unused ones must be 0 */
             kept->r[k] = k >= kept->dim ? 0.0 : kept->r[k] / keep->eta;
     }
 }
 
-/* for_good: the step stands, and those it started from are not wanted any more. */
+/* for_good: the step is accepted, and the forces before it are no longer needed. */
 static st_Status keep_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, double eta, bool for_good,
                                st_Error *err)
 {
     const int n = work->step.problem.n_contacts;
     Keep keep = {state, work, eta};
-    /* Island by island: what their contacts have left from the last step, when they may have belonged to others. */
+    /* By island: the largest error that the last solve left at its contacts. The islands of the last step may have been
+     * different. */
     const sti_Assembly *out = &work->step;
     const int n_contacts = out->problem.n_contacts, n_islands = sti_islands_count(work->islands);
     STI_TRY(STI_GROW(&model->allocator, work->warm.lasting, work->warm.lasting_capacity, n_islands, err));
@@ -346,8 +345,8 @@ static st_Status keep_impulses(const sti_Model *model, sti_State *state, sti_Ste
     return ST_OK;
 }
 
-/* Speculative steps wait with it until another stage begins or the step stands, which mostly comes first: then there is
- * but one list. In others what was solved for is overwritten on the way.                          */
+/* Speculative steps keep their impulses only when another stage begins or the step is accepted. Mostly the step is
+ * accepted first, and one list suffices. Other steps overwrite their solutions, so they keep the impulses at once. */
 st_Status sti_keep_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, double eta, st_Error *err)
 {
     if (!sti_speculative(model)) return keep_impulses(model, state, work, eta, false, err);
@@ -362,8 +361,8 @@ st_Status sti_keep_waiting(const sti_Model *model, sti_State *state, sti_StepWor
     return eta > 0 ? keep_impulses(model, state, work, eta, for_good, err) : ST_OK;
 }
 
-/* In place of those that the step began with: a second list of them would be 3 MB for 8,000 spheres, for the rare step
- * that fails after its first attempt.                                                             */
+/* Overwrites the forces before the step. A second list would need 3 MB for 8,000 spheres, and only the rare step that
+ * fails after its first attempt would use it. */
 st_Status sti_keep_tried(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
     work->saved.lost = work->saved.lost || (work->warm.to_keep > 0 && !work->saved.kept);
