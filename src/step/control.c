@@ -1,14 +1,13 @@
-/* step/control.c -- the word of a controller, between two steps: what motors want and applied forces are from now on.
+/* step/control.c -- a controller sets motor targets and applied forces between two steps.
  *
- * It stands in the world in place of the scene's profiles. The rows at the state, which the last step left, were made
- * before it was said: those of joints and motors are made again when the next step begins.
- */
+ * The world stores these values, and they replace the profiles of the scene. The rows at the state were computed before
+ * the change, so rows of joints and motors are computed again when the next step begins. / */
 #include "base/range.h"
 #include "step/sleep.h"
 
 #include <stdio.h>
 
-/* Say it, and wake whoever it moves. */
+/* Stores a control value and wakes the bodies that it moves. */
 static void say(const sti_Model *model, sti_StepWork *work, int index, sti_Control control, int a, int b)
 {
     sti_Control *now = &model->world->control[index];
@@ -43,7 +42,8 @@ st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, s
     if (control.is_set && !def->motor.integrate && def->motor.lowest < def->motor.highest)
         wanted = fmin(fmax(wanted, def->motor.lowest), def->motor.highest);
     if (control.is_set) control.value[0] = wanted;
-    if (control.is_set && (def->motor.lag > 0 || def->motor.integrate)) { /* it goes on from where it is */
+    if (control.is_set &&
+        (def->motor.lag > 0 || def->motor.integrate)) { /* the motor continues from its current value */
         if (world->control[joint].is_set && world->control[joint].value[0] == wanted) return ST_OK;
         control.value[1] = sti_motor_wanted(world, joint, system->state.t, NULL);
         control.value[2] = system->state.t;
@@ -200,7 +200,7 @@ static bool is_nothing(const double wrench[6])
     return true;
 }
 
-/* One in place of the other, or none. */
+/* Replaces the push of a body, or removes it. */
 static st_Status put_push(sti_World *world, const sti_Push *push, st_Error *err)
 {
     const int p = find_push(world, (int)push->body);
@@ -254,7 +254,7 @@ st_Status sti_refresh_rows(const sti_Model *model, sti_State *state, sti_StepWor
         here->bounded_rows.n_rows = 0;
         STI_TRY(table->bounded(table->ctx, state->t, state->q, here, err));
     }
-    here->constraints_known = false; /* the next position is another one */
+    here->constraints_known = false; /* the next evaluation is at another position */
     work->rows_stale = false;
     return ST_OK;
 }

@@ -1,36 +1,38 @@
-/* step/energy_guard.c -- a step that gains energy which nothing gives is not accepted.
+/* step/energy_guard.c -- a step that gains energy without a source is not accepted.
  *
- * Let T and V be the kinetic and potential energy. Of the works of a step (stage_work.c) these may add energy: what
- * forces, motors, moved joints and belts give, restitution, and drift correction. The rise that nothing explains is
+ * Let T and V be the kinetic and potential energy. Only these works of a step (stage_work.c) may add energy: `given` by
+ * forces, motors, moved joints and belts; restitution; drift correction. The unexplained rise is
  *
  *     R = T(v+) + V(q+) - T(v) - V(q) - given - max(impact, 0) - min(max(correction, 0), B)
  *
- * where B bounds what drift correction can give if it moves no point faster than c = correction_speed (recovery.c):
- * with velocities D of the correction, |D|_M <= c sqrt(m), it is |D|_M |v|_M + |D|_M^2/2. Friction, dampers and the
- * scheme's own damping take energy: they explain no rise. A solve that ends early makes works of correction without
- * bound.
+ * where B is the largest work of a drift correction that moves no point faster than c = correction_speed (recovery.c):
+ * with its velocities D, |D|_M <= c sqrt(m), B = |D|_M |v|_M + |D|_M^2/2. Friction, dampers and the damping of the
+ * scheme only take energy, so they explain no rise. After a solve that ended early the computed work of correction may
+ * have any size.
  *
- * A scheme has a truncation error as well. Euler's methods make 1/2 |v+ - v|_M^2 of it, and 1/2 k (moved)^2 of a
- * spring; schemes of order two make less. In a step that runs away both are as large as the rise itself and prove
- * nothing. So with the energy at hand before the step, S = T(v) + springs + |h k|^2/2M + |given|, k of the first stage,
+ * A scheme also has a truncation error: 1/2 |v+ - v|_M^2 for Euler's methods, and 1/2 k (moved)^2 for a spring; schemes
+ * of order two have less. In a step that diverges both are as large as the rise itself and explain nothing. So with the
+ * available energy before the step, S = T(v) + springs + |h k|^2/2M + |given|, where k is that of the first stage,
  *
  *     accept if R <= 10 min(1/2 |v+ - v|_M^2 + 1/2 k (moved)^2, S/100),  or if R <= S/1000 (solver, rounding)
  *
- * and what all have at the speed of 1e-9 widths in a step, which is rounding of coordinates, is no rise.
+ * and the kinetic energy at a speed of 1e-9 widths per step is no rise: this is rounding of coordinates.
  *
- * Each island is judged by its own energy as well: what joints, springs and contacts connect. Let R be the rise of its
- * bodies' and springs' energy, less the sum of all that any row or body of the system gave (sti_Gains), and S, E and B
- * those of the island alone. So a light mechanism that runs away does not hide beside a fast rotor. Islands are only
- * looked for if the energy of a group, which joints and springs connect, rises by a thousandth of its own. Not judged
- * so: one group alone, pieces that end with a located impact, drift `mean`, adhesion, a user's model.
+ * Each island (bodies connected by joints, springs and contacts) is judged by its own energy as well. R is then the
+ * rise of the energy of its bodies and springs, less the sum of all positive works in the system (sti_Gains), and S,
+ * the truncation error and B are those of the island. Otherwise a light mechanism that diverges would not be noticed
+ * beside a fast rotor. Islands are searched only if the energy of a group (bodies connected by joints and springs)
+ * rises by a thousandth of it. Exceptions: systems of one group, pieces that end with a located impact, drift `mean`,
+ * adhesion, a user's model.
  *
- * A step that is not accepted, or in which a velocity passes the limit, is made again from the same state. Each attempt
- * adds one remedy, in the order of `remedies` below. If none helps, the step fails with the numbers and the place. With
- * energy `report` (the presets named after papers) every step is accepted, unless R > 1e6 S: then it fails.
+ * A step that is not accepted, or in which a velocity exceeds speed_limit, is made again from the same state. Each
+ * attempt adds one remedy, in the order of `remedies` below. If none helps, the step fails with a message that has the
+ * energies and names the source. With energy `report` (the presets named after papers) every step is accepted, unless R
+ * > 1e6 S: then it fails.
  *
- * A piece that a located collision cuts short has with Euler's methods the velocity of the whole step (Anitescu & Potra
- * 2002): there is no balance, and the piece is accepted. So are steps with compliant or regularized contacts.
- */
+ * With Euler's methods, a piece that ends at a located collision has the velocity of the whole step (Anitescu & Potra
+ * 2002). Its energy does not balance, so the piece is accepted. So are steps with compliant or regularized contacts.
+ * / */
 #include "step/energy_guard.h"
 
 #include "step/contact/contact_model.h"
@@ -38,11 +40,11 @@
 #include <stdio.h>
 
 #define ESTIMATE_FACTOR 10.0
-#define ESTIMATE_SHARE  0.01  /* of the energy at hand, at most */
-#define SOLVER_SHARE    1e-3  /* of the energy at hand: what a solve within its tolerance may add */
+#define ESTIMATE_SHARE  0.01  /* largest accepted truncation error, as a part of S */
+#define SOLVER_SHARE    1e-3  /* energy that a solve within its tolerance may add, as a part of S */
 #define ROUNDING        1e-11 /* of all energies that are subtracted from each other */
 #define STAGES_FACTOR   6.0   /* two stages extrapolate a correction to 2.4 times its speed (recovery.c) */
-#define RUNAWAY         1e6   /* times the energy at hand: no step may gain as much */
+#define RUNAWAY         1e6   /* no step may gain this many times S */
 
 /* ---- does a step explain its energy? ---------------------------------------------------------------- */
 
@@ -69,7 +71,7 @@ static double energy_of_body(const sti_Model *model, const double *q, const doub
     return *kinetic + sti_body_potential(world, q, b);
 }
 
-/* What a body adds to the energies of its island in the piece at hand, but for the truncation error. */
+/* The part of a body in the energies of its island in this piece, without the truncation error. */
 static sti_IslandEnergy share_of_body(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
                                       double h, int b)
 {
@@ -92,7 +94,7 @@ static void add_energy(sti_IslandEnergy *sum, sti_IslandEnergy part)
     sum->mass += part.mass;
 }
 
-/* Is the energy of every island explained? If not, rise and limit of the guard are those of the worst. */
+/* Is the energy of every island explained? If not, rise and limit of the guard become those of the worst island. */
 static st_Status judge_islands(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h,
                                bool *explained, st_Error *err)
 {
@@ -106,9 +108,9 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
         !(gains->given < INFINITY))
         return ST_OK;
     STI_TRY(sti_find_joined(model, work, err));
-    if (work->joined.n == 1) return ST_OK; /* one island: it was judged as the system */
+    if (work->joined.n == 1) return ST_OK; /* one island: it is the whole system, which was judged before */
 
-    /* By group, what joints and springs connect. If no group gains more than its share, no island does. */
+    /* Energies by group. If no group gains more than its limit, no island does. */
     const int *group = work->joined.of;
     bool suspicious = false;
     STI_TRY(STI_GROW(&model->allocator, guard->of, guard->of_capacity, model->n_v, err));
@@ -156,7 +158,7 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
     for (int i = 0; i < model->n_v; i++) {
         const sti_IslandEnergy *of = &guard->of[i];
         if (guard->island[i] != i || !(of->rise > 0)) continue;
-        /* place and orientation may be corrected at once, each at c: up to m c^2/2 of both */
+        /* position and orientation may both be corrected at speed c, with an energy of up to m c^2/2 each */
         const double at_hand = of->at_hand + gains->given, D = c * sqrt(2 * of->mass),
                      most = D * (sqrt(2 * at_hand) + 0.5 * D);
         const double largest = ESTIMATE_SHARE * at_hand,
@@ -186,12 +188,12 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
     if (model->def.contact != ST_CONTACT_RIGID || cut) return ST_OK;
     sti_Works works = work->events.before;
     sti_works_add(&works, 1, &work->step.done);
-    const double kinetic = sti_energy_kinetic(model, work, state->q, work->v_new), /* k has the terms of M(q) */
+    const double kinetic = sti_energy_kinetic(model, work, state->q, work->v_new), /* k contains the terms of M(q) */
         potential = sti_energy_potential(model, state, work, trial, state->t + taken, work->q_new),
                  rise = kinetic - guard->kinetic + (potential - guard->potential),
                  unexplained = rise - works.given - positive(works.impact),
                  rounding = ROUNDING * (kinetic + guard->kinetic + fabs(potential) + fabs(guard->potential));
-    if (!(unexplained <= rounding)) { /* of the whole system; nearly never */
+    if (!(unexplained <= rounding)) { /* rare: the rise of the whole system */
         /* S, and the mass that moves. */
         const double pulled = h * guard->pull;
         double elastic = 0, mass = 0;
@@ -200,7 +202,7 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
                 fabs(0.5 * here->soft[k].stiffness * here->soft[k].value * here->soft[k].value + here->soft[k].energy);
         for (int b = 0; b < model->n_blocks; b++) {
             const int first = model->first[b], end = model->first[b + 1];
-            double most = 0; /* of a body its mass, not its inertia */
+            double most = 0; /* mass of the bodies, without inertia */
             for (int i = first; i < end && (!model->rigid || i < first + 3); i++)
                 most = fmax(most, sti_mass_of(model, work->step.M, i));
             mass += most;
@@ -208,14 +210,16 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
         const double at_hand = guard->kinetic + elastic + 0.5 * mass * pulled * pulled + fabs(works.given);
         const double D = model->def.correction_speed * sqrt(mass), most = D * (sqrt(2 * at_hand) + 0.5 * D);
         const double R = unexplained - fmin((order > 1 ? STAGES_FACTOR : 1) * positive(works.correction), most);
-        const double idle = model->overlap / h; /* [m/s] ways this short are rounding of coordinates (settings.c) */
+        const double idle =
+            model->overlap / h; /* [m/s] displacements this short are rounding of coordinates (settings.c) */
         const double noise = rounding + 0.5 * mass * idle * idle;
         guard->rise = rise;
         guard->given = works.given;
         guard->limit = noise + RUNAWAY * at_hand;
         if (model->def.energy == ST_ENERGY_LIMIT) {
             double estimate = ESTIMATE_SHARE * at_hand;
-            if (model->def.integrator != ST_INTEGRATOR_BDF2) { /* which takes forces at the end: so is their work */
+            if (model->def.integrator !=
+                ST_INTEGRATOR_BDF2) { /* bdf2 takes forces at the end of the step, and their work as well */
                 double *change = work->v_work;
                 for (int i = 0; i < model->n_v; i++)
                     change[i] = work->v_new[i] - state->v[i];
@@ -236,17 +240,17 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
     return ST_OK;
 }
 
-/* ---- a step that does not ----------------------------------------------------------------------------- */
+/* ---- remedies ----------------------------------------------------------------------------------------- */
 
-/* What the attempts do: Euler's method, which damps jumps that schemes of order two extrapolate; the step problem to
- * 1e-13, as far as so many visits of each contact go (few bodies are solved by then, and of a large pile 0.05 becomes
- * 1e-3, which nearly always suffices, at a tenth of what the next attempt costs); joint errors and overlaps stay as
- * they are; an eighth of the step, a 64th. */
+/* The attempts, in order: Euler's method, which damps jumps that schemes of order two extrapolate; the step problem
+ * solved to 1e-13 with a limit of visits per contact (enough for few bodies; in a large pile the residual falls from
+ * 0.05 to 1e-3, which nearly always suffices and costs a tenth of the next attempt); no drift correction; an eighth of
+ * the step; a 64th of the step. */
 static const struct Remedy {
     const char *words;
     bool rough, no_recovery;
-    double visits; /* of each contact, by the solve to 1e-13; 0: the usual solve                     */
-    double part;   /* of the step                                                                    */
+    double visits; /* visits of each contact in the solve to 1e-13; 0: the usual solve */
+    double part;   /* of the step                                                      */
 } remedies[] = {
     {"by Euler's method", true, false, 0, 1},
     {"with ten times the usual sweeps", true, false, 300, 1},
@@ -305,7 +309,7 @@ st_Status sti_guard_remedy(const sti_Model *model, sti_StepWork *work, bool *any
     return ST_OK;
 }
 
-/* The contact or joint with the largest positive work in the step at hand. */
+/* Describes the contact or joint with the largest positive work in this step. */
 static void describe_source(const sti_Model *model, sti_State *state, sti_StepWork *work, char *out, size_t size)
 {
     const sti_Assembly *step = &work->step;

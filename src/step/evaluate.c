@@ -20,10 +20,10 @@ static st_Status evaluate_rows(const sti_Model *model, const sti_State *state, s
 {
     const st_Model *table = &model->table;
     if (!sink->constraints_known) STI_TRY(sti_evaluate_constraints(model, work, sink, t, q, err));
-    sink->constraints_known = false; /* the next position is another one */
+    sink->constraints_known = false; /* the next evaluation is at another position */
     sti_row_buffer_clear_contacts(sink);
     if (table->contacts != NULL) STI_TRY(table->contacts(table->ctx, t, q, margin, sink, err));
-    /* rows of an evaluation before, which made them: a pile's are larger than all the rest */
+    /* frees rows of an earlier evaluation: those of a pile need more memory than everything else */
     if (sink->rows_later && sink->contact_rows.n_rows == 0) sti_rows_free(&sink->allocator, &sink->contact_rows);
     sti_lap(work, ST_STAGE_CONTACTS);
     return sti_go_on(model, state, work, err);
@@ -43,7 +43,8 @@ st_Status sti_evaluate_ahead(const sti_Model *model, const sti_State *state, sti
     if (!model->rigid) return sti_evaluate(model, state, work, sink, t, q, margin, err);
     sti_Foresight *ahead = &model->world->collider.ahead;
     *ahead = (sti_Foresight){h, {v, other}};
-    sink->rows_later = sti_integrator(model)->order == 1; /* others look at rows beside those of the step problem */
+    sink->rows_later =
+        sti_integrator(model)->order == 1; /* integrators of order two read rows beside those of the step problem */
     st_Status status = evaluate_rows(model, state, work, sink, t, q, margin, err);
     *ahead = (sti_Foresight){.h = 0};
     return status;

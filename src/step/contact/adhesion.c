@@ -49,7 +49,7 @@ void sti_stage_adhesion(sti_StageBuild *build)
         if (one->shape_a == 0 || !(law->adhesion > 0 || law->adhesion_pressure > 0 || law->liquid_volume > 0)) continue;
         if (law->adhesion_pressure > 0) {
             /* Shares of contacts first .. first + n - 1 in the area of their polygon. They belong to one pair of
-             * shapes. / */
+             * shapes. */
             const sti_ContactEntry *entry = &out->chosen[c].entry;
             const st_Vec3 t = entry->tangent, o = cross(entry->normal, t);
             double x[MOST_CORNERS], y[MOST_CORNERS], middle[2] = {0, 0}, angle[MOST_CORNERS], whole = 0;

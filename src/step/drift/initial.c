@@ -1,28 +1,27 @@
-/* step/drift/initial.c -- an initial state that joints or overlaps contradict: kept, projected or refused.
+/* step/drift/initial.c -- an initial state with open joints or overlaps is kept, projected or refused.
  *
- * Projected means the nearest in M: positions as after a step (projection.c), with joints and the overlapping
- * contacts closed; then velocities, M (v+ - v) = G l with G' v+ + d theta/dt = 0: the problem of an impact
- * without contacts. A contact that touches and approaches is no contradiction but an impact to come.
+ * Projected means the nearest state in M. Positions are projected as after a step (projection.c): joints and
+ * overlapping contacts are closed. Then velocities solve M (v+ - v) = G l with G' v+ + d theta/dt = 0, an impact
+ * without contacts. A closed contact that approaches is allowed: it is an impact in the first step.
  *
- * A first velocity that joints contradict, kept or not, is a jump: mostly of a motor that holds a speed or a motion
- * whatever the force, and starts from rest or is told another speed. Integrators of order one have the new velocity
- * after one step, and the impulse of that step is the jump's. Form II of the trapezoid speaks of the mean velocity,
- * reflects the violation at every step, v+ = 2 vm - v, and would alternate between 0 and twice the speed for ever; the
- * stages of sdirk2 weigh it by 2.4 and - 1.4. With integrators of order two the jump is therefore solved as the impact
- * it is, before the first step and when a motor is told, and reported as one. With located events closed contacts take
- * part: a velocity into one that is too slow for a collision (restitution_speed) would be the first stage's, and its
- * impulse a force that grows like 1/h.
- */
+ * A first velocity that violates joint rows is a jump. Mostly it comes from a motor that prescribes a speed or a motion
+ * and starts from rest, or gets another target speed. Integrators of order one have the new velocity after one step;
+ * the impulse of that step includes the jump. Form II of the trapezoid applies the law to the mean velocity: it would
+ * reflect the violation in every step, v+ = 2 vm - v, and alternate between 0 and twice the speed. The stages of sdirk2
+ * multiply it by 2.4 and -1.4. Integrators of order two therefore solve the jump as an impact, before the first step
+ * and after a change of motor targets, and report it as an impact. With located events closed contacts take part: a
+ * velocity into a contact that is too slow for a collision (below restitution_speed) would otherwise be stopped by the
+ * first stage, with a force that grows like 1/h. / */
 #include "base/tolerance.h"
 #include "step/step.h"
 
 #include <stdio.h>
 
-/* The worst of each kind at the state. */
+/* The largest violation of each kind at the state. */
 typedef struct Flaws {
-    double joint, speed, overlap; /* [m or rad], [m/s or rad/s], [m]                              */
-    int contact;                  /* the deepest                                                  */
-    int row;                      /* of joints: the one that is open widest; -1: none             */
+    double joint, speed, overlap; /* [m or rad], [m/s or rad/s], [m]                */
+    int contact;                  /* the deepest overlap                            */
+    int row;                      /* the joint row with the largest error; -1: none */
 } Flaws;
 
 static Flaws look_for_flaws(const sti_State *state, const sti_StepWork *work)
@@ -61,7 +60,7 @@ static st_Status refuse(const sti_Model *model, const sti_StepWork *work, const 
                     flaws->speed, flaws->overlap, pair[0] != '\0' ? " of " : "", pair);
 }
 
-/* Overlapping contacts, and those that closing them pushes into overlap. */
+/* Closes joints and overlapping contacts, and contacts that overlap because of these corrections. */
 static st_Status project_position(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
     size_t size = (size_t)model->n_q * sizeof *state->q;
@@ -82,7 +81,7 @@ static st_Status project_position(const sti_Model *model, sti_State *state, sti_
     return sti_put_state(model, state, work, state->t, work->q_new, state->v, 0, NULL, err);
 }
 
-/* The nearest velocity that joints and motors and the wanted contacts allow, in v_new; how far it is. */
+/* Computes in v_new the nearest velocity that joints, motors and the wanted contacts allow, and its distance. */
 static st_Status find_velocity(const sti_Model *model, sti_State *state, sti_StepWork *work, double *moved,
                                st_Error *err)
 {
@@ -107,8 +106,8 @@ static st_Status project_velocity(const sti_Model *model, sti_State *state, sti_
     return sti_put_state(model, state, work, state->t, state->q, work->v_new, 0, NULL, err);
 }
 
-/* Unless it is to be projected, a distance joint's given length may differ from what the positions say by
- * rounded digits, no more.                                                                        */
+/* Unless the state is projected, the length of a distance joint may differ from the distance of its points by rounding
+ * of decimal digits only. */
 static st_Status check_lengths(const sti_Model *model, st_Error *err)
 {
     const st_Scene *scene = model->world->scene;
@@ -147,13 +146,14 @@ static double joint_speed(const sti_State *state, const sti_StepWork *work, int 
 bool sti_starts_with_jump(const sti_Model *model, const sti_State *state, const sti_StepWork *work)
 {
     bool any = sti_row_buffer_joint_error(&work->here) > STI_CONSISTENT;
-    const int n = sti_integrator(model)->order == 1 ? work->here.joint_rows.n_rows : 0; /* else they are met */
+    const int n = sti_integrator(model)->order == 1 ? work->here.joint_rows.n_rows
+                                                    : 0; /* with order two the jump is solved as an impact */
     for (int k = 0; k < n && !any; k++)
         any = joint_speed(state, work, k) > STI_CONSISTENT;
     return any;
 }
 
-/* The impulses that do it are an impact of the step that begins, or of none between two steps. */
+/* The impulses count as an impact of the step that begins. Between two steps they belong to no step. */
 st_Status sti_meet_jump(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
     double moved, worst = 0;
@@ -181,7 +181,7 @@ st_Status sti_meet_jump(const sti_Model *model, sti_State *state, sti_StepWork *
     return ST_OK;
 }
 
-/* ---- what is wrong, for people ---------------------------------------------------------------------- */
+/* ---- messages --------------------------------------------------------------------------------------- */
 
 static void add_flaw(st_Flaw *out, int room, int *n, st_Flaw flaw)
 {
@@ -195,7 +195,7 @@ int st_system_flaws(const st_System *system, st_Flaw *out, int room)
     const sti_World *world = system->model.world;
     const st_Sink *here = &system->work.here;
     int n = 0;
-    for (int c = 0; c < here->n_contacts; c++) { /* by id: contacts of two shapes are neighbours */
+    for (int c = 0; c < here->n_contacts; c++) { /* sorted by id: contacts of two shapes are adjacent */
         const sti_ContactEntry *entry = &here->contact[c];
         if (!(-entry->gap > STI_CONSISTENT) || sti_limit_joint(entry->id) >= 0) continue;
         const bool same = n > 0 && n <= room && out[n - 1].a.index1 == entry->a && out[n - 1].b.index1 == entry->b;

@@ -1,38 +1,37 @@
-/* step/drift/projection.c -- drift correction after the step: the nearest position with the constraints closed.
+/* step/drift/projection.c -- drift correction after the step: the nearest position at which the constraints hold.
  *
  *     min |q - q~|_M   such that   joints = 0,  active gaps = 0        (Anitescu & Potra 2002, section 2.3.4)
  *                                  spring lengths as the step predicted them        (eq. 46, keep_springs)
  *
- * by Newton steps on the linearised problem, each of which is a step problem of its own: with c the
- * constraint values at the current q and e = q~ - q,
+ * by Newton steps on the linearised problem. Each is a step problem: with the constraint values c at the current q and
+ * e = q~ - q,
  *
  *     M d = M e + J' l,     J' d + c = 0,     q <- q + d.
  *
- * This converges linearly, by the curvature left out, at a rate of about the distance that the position moves. So
- * where a millionth of the first error is left, e is dropped and the rest is gone straight to the constraints,
- * quadratically: the position found differs from the nearest one by a millionth of a second-order term. Far from
- * the constraints (a light bar that turned by a radian in the step) a second pass goes straight from the best
- * position met.
+ * Because the curvature is neglected, this converges linearly, with a factor of about the distance that the position
+ * moves. When the error is a millionth of the first error, e is set to 0; the steps to the constraints then converge
+ * quadratically. The result differs from the nearest position by a millionth of a second-order term. Far from the
+ * constraints (a light bar that turned by a radian in the step) a second pass with e = 0 starts from the best position
+ * so far.
  *
- * Redundant constraints are harmless (the solver leaves them out). Where equalities contradict each other
- * (more corners touch than can), the gaps are tried as inequalities: frictionless contacts with w = gap.
- */
+ * Redundant constraints are allowed (the solver leaves them out). If equalities contradict each other (more corners are
+ * active than can touch), the gaps become inequalities: frictionless contacts with w = gap. / */
 #include "base/tolerance.h"
 #include "step/step.h"
 
-/* The projection under way. */
+/* The state of one projection. */
 typedef struct Projecting {
     const sti_Model *model;
     const sti_State *state;
     sti_StepWork *work;
     sti_Assembly *out;
     double t;
-    bool unilateral; /* gaps >= 0 instead of = 0                                                   */
+    bool unilateral; /* gaps >= 0 instead of = 0 */
     const double *spring_target;
-    bool straight; /* e = 0: to the constraints, no longer to the nearest point                   */
-    bool fresh;    /* `trial` is evaluated at q_best                                              */
-    bool looked;   /* `trial` is evaluated at q_new: the caller did it                            */
-    double error;  /* largest violation at the current position                                    */
+    bool straight; /* e = 0: steps lead to the constraints, not to the nearest position */
+    bool fresh;    /* `trial` is evaluated at q_best                                    */
+    bool looked;   /* `trial` was evaluated at q_new by the caller                      */
+    double error;  /* largest violation at the current position                         */
     st_Error *err;
 } Projecting;
 
@@ -115,7 +114,7 @@ static st_Status linearise_constraints(Projecting *projecting)
     return ST_OK;
 }
 
-/* f = M e, M having been filled in. */
+/* f = M e. M is already in the problem. */
 static void momentum_of(const Projecting *projecting, double *f)
 {
     const sti_Model *model = projecting->model;
@@ -133,7 +132,7 @@ static void momentum_of(const Projecting *projecting, double *f)
         }
 }
 
-/* d of one Newton step, into projection.step. */
+/* Computes d of one Newton step in projection.step. */
 static st_Status projection_step(Projecting *projecting)
 {
     const sti_Model *model = projecting->model;
@@ -169,8 +168,9 @@ static st_Status projection_step(Projecting *projecting)
     return ST_OK;
 }
 
-/* Newton steps from q_from, or straight ones from the best position so far, halved while they do not
- * help; until closed, or three in a row brought nothing. Leaves the best position met in q_best.   */
+/* Newton steps from q_from, or with e = 0 from the best position so far. A step that does not reduce the error is
+ * halved. Ends when the constraints hold or after three steps in a row without progress. q_best is then the best
+ * position. */
 static st_Status project_iterate(Projecting *projecting, double *best)
 {
     const sti_Model *model = projecting->model;
@@ -187,7 +187,7 @@ static st_Status project_iterate(Projecting *projecting, double *best)
             projecting->fresh = true;
             idle = 0;
             memcpy(work->projection.q_best, work->q_new, size);
-        } else if (idle++, projecting->straight) { /* half the step that did not help, from where it started */
+        } else if (idle++, projecting->straight) { /* half of the step that did not reduce the error, from its start */
             for (int i = 0; i < model->n_v; i++)
                 work->projection.step[i] *= 0.5;
             sti_move(model, work->projection.q_best, work->projection.step, 1.0, work->q_new);
@@ -200,8 +200,8 @@ static st_Status project_iterate(Projecting *projecting, double *best)
     return ST_OK;
 }
 
-/* To the nearest closed position; where that does not converge, straight to a closed one from the best
- * position met. Leaves it in q_new and `trial` evaluated there.                                    */
+/* Finds the nearest position at which the constraints hold; if that does not converge, another such position, with e =
+ * 0 from the best position so far. q_new is the result, and `trial` is evaluated there. */
 static st_Status close_constraints(Projecting *projecting)
 {
     const sti_Model *model = projecting->model;
@@ -214,7 +214,7 @@ static st_Status close_constraints(Projecting *projecting)
         STI_TRY(project_iterate(projecting, &best));
         memcpy(work->q_new, work->projection.q_best, size);
         if (best <= STI_PROJECTION_CLOSED) break;
-        best = INFINITY; /* the second pass starts with a look at where it is */
+        best = INFINITY; /* the second pass evaluates its start first */
     }
     return projecting->fresh ? ST_OK : linearise_constraints(projecting);
 }

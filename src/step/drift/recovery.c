@@ -1,20 +1,19 @@
-/* step/drift/recovery.c -- a bound on the velocity that drift correction makes.
+/* step/drift/recovery.c -- limits the velocity that drift correction causes.
  *
- * Drift `gap` asks every overlap and joint error to close at gap/h, at most at correction_speed. What that does to the
- * velocities is another matter: a wedge, a lever or a nearly singular joint turns it into any speed, the stages of
- * sdirk2 extrapolate it to 2.4 times of it, and velocities stay when the overlap is gone. So let
+ * Drift `gap` closes every overlap and joint error at the speed gap/h, at most at correction_speed. Bodies may become
+ * much faster than that: a wedge, a lever or a nearly singular joint amplifies the speed without limit, the stages of
+ * sdirk2 extrapolate it by 2.4, and the velocity stays when the overlap is gone. So let
  *
  *     D = (solution with drift correction) - (solution without it)
  *
- * No point of a body may be faster in D than correction_speed. Where one is, all correction of its island is scaled
- * down by as much, and the step is made again. An island is what joints, springs and contacts of the step problem
- * connect: corrections elsewhere are not changed. D costs a second solution: it is computed only if there is an island
- * in which something is asked to move at a hundredth of correction_speed or more with an impulse that can make half of
- * it, and in which the step changes a velocity by that much (of a pile: that of one of the two that overlap). D of
- * other islands is not used. In open trees the joints' own corrections sum up at most: below correction_speed they are
- * no reason. Of a pile in a step of one stage, only these islands are solved again, beside the step; if D is slow
- * enough in all of them, the step stays as it is.
- */
+ * No point of a body may be faster in D than correction_speed. If one is, all corrections of its island are scaled down
+ * by this ratio, and the step is made again. An island is a set of bodies that joints, springs and contacts of the step
+ * problem connect; corrections in other islands stay. D needs a second solution. It is computed only if there is an
+ * island with a correction of at least a hundredth of correction_speed, whose impulse can cause half of
+ * correction_speed, and in which the step changes a velocity by that much (in a pile: the velocity of one of the two
+ * overlapping bodies). D of other islands is not used. In open trees the corrections of joints can at most add up: if
+ * their sum is below correction_speed, they need no second solution. In a pile with a step of one stage, only these
+ * islands are solved again, in a copy; if D is slow enough in all of them, the step stays as it is. / */
 #include "step/integrate/stage.h"
 #include "step/joint_coordinates.h"
 
@@ -30,7 +29,7 @@ static int first_of(int *of, int i)
 static void connect(int *of, const int *i, int64_t n)
 {
     for (int64_t k = 1; k < n; k++) {
-        if (of[i[k]] == of[i[k - 1]]) continue; /* mostly they are connected already: velocities of one body */
+        if (of[i[k]] == of[i[k - 1]]) continue; /* velocities of one body are usually connected already */
         const int a = first_of(of, i[0]), b = first_of(of, i[k]);
         of[a > b ? a : b] = a > b ? b : a;
     }
@@ -61,7 +60,7 @@ st_Status sti_find_islands(const sti_Model *model, sti_StepWork *work, int *of, 
     memcpy(of, work->joined.of, (size_t)model->n_v * sizeof *of);
     const sti_Assembly *step = &work->step;
     for (int c = 0; model->rigid && c < step->problem.n_contacts; c++) {
-        if (step->piled) { /* two bodies, or one: no row is needed */
+        if (step->piled) { /* a contact connects its two bodies; its rows are not needed */
             const int32_t *body = step->pile.body + 2 * (ptrdiff_t)c;
             if (body[0] < 0 || body[1] < 0) continue;
             connect(of, (const int[]){model->first[body[0]], model->first[body[1]]}, 2);
@@ -76,10 +75,10 @@ st_Status sti_find_islands(const sti_Model *model, sti_StepWork *work, int *of, 
     return ST_OK;
 }
 
-/* ---- how fast correction moves things -------------------------------------------------------------- */
+/* ---- speeds by drift correction ---------------------------------------------------------------------- */
 
-/* The fastest point of each island at velocities v, where its first velocity is; of a user's model, the largest
- * velocity. Returns the fastest of all. */
+/* The speed of the fastest point of each island at velocities v, stored at the index of its first velocity. For a
+ * user's model: the largest velocity. Returns the largest of all. */
 static double fastest_points(const sti_Model *model, const double *v, const int *of, double *out)
 {
     const sti_World *world = model->world;
@@ -101,14 +100,14 @@ static double fastest_points(const sti_Model *model, const double *v, const int 
     return largest;
 }
 
-/* A row of mobility W that asks for the speed w and got the impulse r: r w is the work of its correction, and the speed
- * that this work can make sqrt(2 r w W). Free rows have r = w/W; a wedge, a lever or a load makes r larger.        */
+/* For a row with mobility W, correction speed w and impulse r, the work of the correction is r w, and this work can
+ * cause the speed sqrt(2 r w W). A free row has r = w/W; a wedge, a lever or a load makes r larger. */
 static double speed_of_work(double r, double w, double W)
 {
     return sqrt(2 * fabs(r * w) * W);
 }
 
-/* Does the step change the velocity of a point of the body by so much? */
+/* Does the step change the velocity of any point of the body by this much? */
 static bool changes_velocity(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int body,
                              double speed)
 {
@@ -121,9 +120,9 @@ static bool changes_velocity(const sti_Model *model, const sti_State *state, con
     return norm(sub(v[1], v[0])) + (turning > 0 ? turning * world->collider.body_reach[body] : 0) >= speed;
 }
 
-/* May drift correction be what moves something faster than half of the cap? With two stages, impulses of the last
- * one show little: what is asked for decides alone. If `fastest` is given, its islands slower than that are left out,
- * and in those where correction may be fast it becomes infinite. */
+/* Can drift correction cause a speed above half of the cap? With two stages the impulses of the last stage are no
+ * measure, and only the correction speed is used. If `fastest` is not NULL, islands that are slower there are left out,
+ * and it becomes infinite for islands in which correction may be fast. */
 static bool may_be_fast(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h,
                         double *fastest)
 {
@@ -135,12 +134,12 @@ static bool may_be_fast(const sti_Model *model, const sti_State *state, const st
     const bool one_stage = model->def.integrator != ST_INTEGRATOR_SDIRK2 && !starts;
     for (int c = 0; c < step->n_gaps; c++) {
         const int row = step->law[c].first;
-        const bool known = one_stage && step->piled; /* w of a pile is what correction asks for, less the dead band */
+        const bool known = one_stage && step->piled; /* w of a pile is the correction speed without the dead band */
         const double w = fmin(known ? -step->w[row] : -(step->chosen[c].entry.gap + model->def.slop) / time, cap);
         if (!(w > 0.01 * cap)) continue;
         const double W = sti_contact_mobility(model, work, c);
         if (one_stage && !(speed_of_work(step->r[row], w, W) > 0.5 * cap)) continue;
-        /* In a pile of free bodies a load and a little overlap are everywhere, and so are grains that fall or land. */
+        /* A pile has loads and small overlaps everywhere, and grains that fall or land. */
         const sti_ContactEntry *entry = &step->chosen[c].entry;
         if (step->piled && !changes_velocity(model, state, work, entry->a, 0.5 * cap) &&
             !changes_velocity(model, state, work, entry->b, 0.5 * cap))
@@ -153,7 +152,7 @@ static bool may_be_fast(const sti_Model *model, const sti_State *state, const st
         *of_island = INFINITY;
         any = true;
     }
-    double asked = 0; /* of trees: nothing amplifies it, and bodies give way to one another */
+    double asked = 0; /* the sum over a tree: nothing amplifies it there */
     for (int k = 0; k < here->joint_rows.n_rows; k++)
         asked += here->joint[k].velocity ? 0 : fabs(here->joint[k].value) / time;
     if (one_stage && asked < cap && sti_joint_coordinates_are_open(work)) return any;
@@ -183,8 +182,8 @@ static double fastest_watched(const sti_Model *model, const double *v, const int
     return largest;
 }
 
-/* `without` becomes v_new, in watched islands as it is without correction: the step problem of a pile once more with
- * the asked speeds of their overlaps set to 0. The solution of the step stays, and what is known of its islands. */
+/* `without` becomes v_new, and in watched islands the velocity without correction: the step problem of a pile is solved
+ * again with correction speed 0 at their overlaps. The solution of the step and the data of its islands stay. */
 static st_Status solve_watched(const sti_Model *model, sti_StepWork *work, const double *watched, double *without,
                                st_Error *err)
 {
@@ -221,12 +220,13 @@ st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepW
     const int n = model->n_v;
     sti_Recovery *recovery = &work->recovery;
     if (!sti_closes_gaps(&model->def) || model->def.contact != ST_CONTACT_RIGID || !(h > 0)) return ST_OK;
-    if (recovery->share == 0) return ST_OK; /* the energy guard's */
+    if (recovery->share == 0) return ST_OK; /* the energy guard switched correction off */
     if (!may_be_fast(model, state, work, h, NULL)) return ST_OK;
     STI_TRY(STI_GROW(&model->allocator, recovery->room, recovery->room_capacity, 5 * (int64_t)n, err));
     STI_TRY(STI_GROW(&model->allocator, recovery->island, recovery->island_capacity, n, err));
     double *share = recovery->room, *without = share + n, *difference = without + n, *fastest = difference + n,
-           *watched = fastest + n; /* by the first velocity of an island: infinite, correction may be fast in it */
+           *watched =
+               fastest + n; /* by the first velocity of an island; infinite: correction may be fast in this island */
     STI_TRY(sti_find_islands(model, work, recovery->island, err));
     for (int i = 0; i < n; i++)
         difference[i] = work->v_new[i] - state->v[i];
@@ -260,7 +260,7 @@ st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepW
         moved = fastest_watched(model, difference, recovery->island, watched, fastest);
         if (moved <= cap) break;
     }
-    if (moved > 0.1 * cap) work->stages.rough = true; /* a jump: bdf2 would extrapolate it */
+    if (moved > 0.1 * cap) work->stages.rough = true; /* bdf2 would extrapolate this jump of the velocity */
     if (least < 1) info->recovery = fmin(info->recovery, least);
     return ST_OK;
 }
