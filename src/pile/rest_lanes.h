@@ -81,7 +81,8 @@ static void rest_judge(const sti_RestBody *body, sti_RestPack *packs, int n_pack
         for (int at = 0; at < STI_LANES; at += WIDTH) {
             sti_RestPack *pack = &packs[n];
             const Lanes mu = load(at, pack->mu), rho = load(at, pack->rho), square = rho * rho;
-            Lanes point[3], d[3][3], r[3], P[3], u[3], speed[3], free_speed[3], error = {0}, energy = {0}, b = {0};
+            Lanes point[3], d[3][3], r[3], P[3], u[3], error = {0}, energy = {0}, b = {0};
+            Lanes speed[3] = {zero, zero, zero}, free_speed[3] = {zero, zero, zero};
             load_rest_frame(at, pack, point, d);
             for (int k = 0; k < 3; k++)
                 r[k] = load(at, pack->r[k]);
@@ -96,8 +97,8 @@ static void rest_judge(const sti_RestBody *body, sti_RestPack *packs, int n_pack
                 cross_lanes(still + 3, lever, free_turn);
                 for (int k = 0; k < 3; k++) {
                     const Lanes v = moving[k] + turn[k], v_free = still[k] + free_turn[k];
-                    speed[k] = side == 0 ? zero - v : speed[k] + v;
-                    free_speed[k] = side == 0 ? zero - v_free : free_speed[k] + v_free;
+                    speed[k] = side == 0 ? speed[k] - v : speed[k] + v;
+                    free_speed[k] = side == 0 ? free_speed[k] - v_free : free_speed[k] + v_free;
                 }
                 error += moving[6];
                 energy += moving[7];
