@@ -4,6 +4,7 @@
 #include "math/parallel.h"
 #include "solve/islands.h"
 #include "step/contact/contact_model.h"
+#include "step/integrate/stage.h"
 #include "step/joint_coordinates.h"
 #include "step/sleep.h"
 
@@ -49,30 +50,58 @@ st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_
     return sti_go_on(model, state, work, err);
 }
 
-/* Overlaps that no impulse opens: joints hold the bodies, or a motor without limit drives them together, and W_nn is 0
- * (docs/methods.md 4 has 1e-8 W_nn for the compliance of an overlap). Ours, which is of the mobility without joints,
- * has then taken all of the push, with forces as large as it is small; their friction would lock a wheel. Such contacts
- * are rigid, and not pushed. So are those without joints that carry a load 1e8 times as heavy as their lighter body: it
- * would sink at C r - |w|, a tenth of the fastest speed at least. (A body pinched between two like overlaps has C r =
- * |w|.)                            */
+enum { LEFT_ROUNDS = 8 };
+
+/* Overlaps that no impulse opens: joints hold the bodies, a motor without limit drives them together, or friction locks
+ * along the motion that joints allow. The compliance of overlaps (docs/methods.md 4), which is relative to the mobility
+ * without joints, then takes the push, with forces as large as it is small; their friction would lock a wheel. Such
+ * contacts are rigid, and not pushed. They take half of the push or more, or have an impulse of 1e3 times all momentum
+ * that is there. So are those without joints that carry a load 1e8 times as heavy as their lighter body: it would sink
+ * at C r - |w|, a tenth of the fastest speed at least. (A body pinched between two like overlaps has C r = |w|.) */
 static const double IDLE_SINKING = 1e-6; /* of the fastest speed: an overlap of rounding that carries a load */
-static bool leave_immovable(sti_Assembly *out, double fastest)
+static const double LEVER = 1e3;         /* an impulse relative to all momentum: longer levers are locks */
+static bool leave_immovable(const sti_Model *model, sti_StepWork *work, double fastest, double momentum, bool solved)
 {
+    sti_Assembly *out = &work->step;
     const bool joints = out->problem.n_l > 0;
     const double most = joints ? 0.5 : 2, least = (joints ? IDLE_SINKING : STI_VELOCITY_ERROR) * fastest;
     bool any = false;
-    if (out->overlapping == 0) return false;
     for (int c = 0; c < out->n_gaps; c++) {
         const int row = out->law[c].first; /* C is diagonal */
-        const double sinks = out->C[row] * out->r[row];
-        if (!(out->C[row] > 0) || !(sinks > most * fabs(out->w[row])) || !(sinks > least)) continue;
-        out->C[row] = 0;
-        out->w[row] = fmax(out->w[row], 0);
+        const double C = out->C[row], sinks = C * out->r[row];
+        const bool locked = joints && out->r[row] > LEVER * momentum;
+        if (C > 0) {
+            if (!(sinks > most * fabs(out->w[row]) && sinks > least) && !locked) continue;
+            if (C == sti_contact_mobility(model, work, c)) continue; /* a damper by the rule below */
+            out->C[row] = 0;
+            out->w[row] = fmax(out->w[row], 0);
+            out->overlapping--;
+        } else {
+            /* The contact is rigid. If friction locks it, and joint correction moves its bodies towards each other, no
+             * impulse solves the problem: impulses grow until the solver stops, and their works are many times all
+             * energy. It becomes as soft as its bodies are mobile, which makes it a damper. */
+            if (solved || !locked || !sti_overlaps(model, out->chosen[c].entry.gap)) continue;
+            out->C[row] = sti_contact_mobility(model, work, c);
+            out->overlapping++;
+        }
         memset(out->r + row, 0, (size_t)out->law[c].dim * sizeof *out->r);
-        out->overlapping--;
         any = true;
     }
     return any;
+}
+
+/* All momentum that bodies have at the fastest speed, and get by forces, motors and drift correction in a stage. */
+static double momentum_at_hand(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double eta)
+{
+    const sti_Assembly *out = &work->step;
+    double mass = 0, driven = 0;
+    for (int b = 0; b < model->n_blocks; b++)
+        mass += sti_mass_of(model, out->M, model->first[b]);
+    for (int k = 0; k < out->n_bounded; k++)
+        driven += fabs(out->r[out->law[out->n_gaps + k].first]);
+    for (int k = work->here.joint_rows.n_rows; k < out->problem.n_l; k++) /* springs */
+        driven += fabs(out->l[k]);
+    return driven + mass * (state->fastest.speed + eta * state->fastest.pull + model->def.correction_speed);
 }
 
 /* Rounds of a fixed point of which the changes are taken whole, and rounds at most. */
@@ -136,8 +165,13 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
         out->problem.C.n_blocks = 0; /* rigid in an impact, but for what is joined */
         out->n_loaded = 0;
     }
-    if (leave_immovable(out, state->fastest.speed))
+    /* An overlap that is left may move the push to others. */
+    for (int round = 0; round < LEFT_ROUNDS && out->compliant && (round > 0 || out->overlapping > 0); round++) {
+        const double momentum = momentum_at_hand(model, state, work, stage->eta);
+        const bool solved = round == 0 || info->converged;
+        if (!leave_immovable(model, work, state->fastest.speed, momentum, solved)) break;
         STI_TRY(sti_solve_islands(model, state, work, &solution, info, err));
+    }
     if (!impact) STI_TRY(solve_dependent_laws(model, state, work, &solution, info, err));
     if (model->def.rigid_limit && model->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(model, state, work, stage, &solution, info, err));
