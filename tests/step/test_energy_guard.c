@@ -172,9 +172,9 @@ static void papers_end_as_diverged(void **state)
     }
 }
 
-/* Joints hold overlaps of 0.1 m, and friction locks along the motion that they allow. Impulses grew to 4e9 N s. Of 74
- * J, friction "took" 2.2e7 J in a run that ended as finished. The works are 100 J each now; ten times the energy at the
- * start is far from both. */
+/* Joints hold overlaps of 0.1 m, and friction locks the motion that the joints allow. Impulses grew to 4e9 N s: the
+ * energy at the start is 74 J, and friction "took" 2.2e7 J in a run that ended as finished. Each work is about 100 J
+ * now. The bound, ten times the energy at the start, is far from both. */
 static void jammed_overlaps_are_not_pressed(void **state)
 {
     (void)state;

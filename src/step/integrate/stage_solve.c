@@ -50,16 +50,18 @@ st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_
     return sti_go_on(model, state, work, err);
 }
 
+/* Some overlaps cannot be opened by any impulse: joints hold the bodies, a motor without limit drives them together, or
+ * friction locks the motion that joints allow. The compliance of overlaps (docs/methods.md 4) is a share of the
+ * mobility without joints. It then absorbs the correction with very large forces, and the friction of these forces
+ * would lock a wheel. Such contacts become rigid and are not corrected. There are three signs of such a contact:
+ *
+ *   - Joints: the compliance absorbs at least half of the correction.
+ *   - Joints: the impulse is more than LEVER times the total momentum available.
+ *   - No joints: the load is 1e8 times as heavy as the lighter body. It would sink at C r - |w|, which is at least a
+ *     tenth of the fastest speed. (A body pinched between two equal overlaps has C r = |w|.)                     */
 enum { LEFT_ROUNDS = 8 };
-
-/* Overlaps that no impulse opens: joints hold the bodies, a motor without limit drives them together, or friction locks
- * along the motion that joints allow. The compliance of overlaps (docs/methods.md 4), which is relative to the mobility
- * without joints, then takes the push, with forces as large as it is small; their friction would lock a wheel. Such
- * contacts are rigid, and not pushed. They take half of the push or more, or have an impulse of 1e3 times all momentum
- * that is there. So are those without joints that carry a load 1e8 times as heavy as their lighter body: it would sink
- * at C r - |w|, a tenth of the fastest speed at least. (A body pinched between two like overlaps has C r = |w|.) */
 static const double IDLE_SINKING = 1e-6; /* of the fastest speed: an overlap of rounding that carries a load */
-static const double LEVER = 1e3;         /* an impulse relative to all momentum: longer levers are locks */
+static const double LEVER = 1e3;         /* an impulse relative to the total momentum: a longer lever is a lock */
 static bool leave_immovable(const sti_Model *model, sti_StepWork *work, double fastest, double momentum, bool solved)
 {
     sti_Assembly *out = &work->step;
@@ -78,8 +80,8 @@ static bool leave_immovable(const sti_Model *model, sti_StepWork *work, double f
             out->overlapping--;
         } else {
             /* The contact is rigid. If friction locks it, and joint correction moves its bodies towards each other, no
-             * impulse solves the problem: impulses grow until the solver stops, and their works are many times all
-             * energy. It becomes as soft as its bodies are mobile, which makes it a damper. */
+             * impulse solves the problem: impulses grow until the solver stops, and their work is many times the total
+             * energy. A compliance equal to the mobility of its bodies makes the contact a damper. */
             if (solved || !locked || !sti_overlaps(model, out->chosen[c].entry.gap)) continue;
             out->C[row] = sti_contact_mobility(model, work, c);
             out->overlapping++;
@@ -90,8 +92,9 @@ static bool leave_immovable(const sti_Model *model, sti_StepWork *work, double f
     return any;
 }
 
-/* All momentum that bodies have at the fastest speed, and get by forces, motors and drift correction in a stage. */
-static double momentum_at_hand(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double eta)
+/* The total momentum available in a stage: all bodies at the fastest speed, and the impulses of forces, motors, springs
+ * and drift correction. */
+static double available_momentum(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double eta)
 {
     const sti_Assembly *out = &work->step;
     double mass = 0, driven = 0;
@@ -165,9 +168,9 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
         out->problem.C.n_blocks = 0; /* rigid in an impact, but for what is joined */
         out->n_loaded = 0;
     }
-    /* An overlap that is left may move the push to others. */
+    /* If one overlap is no longer corrected, the correction may load others. */
     for (int round = 0; round < LEFT_ROUNDS && out->compliant && (round > 0 || out->overlapping > 0); round++) {
-        const double momentum = momentum_at_hand(model, state, work, stage->eta);
+        const double momentum = available_momentum(model, state, work, stage->eta);
         const bool solved = round == 0 || info->converged;
         if (!leave_immovable(model, work, state->fastest.speed, momentum, solved)) break;
         STI_TRY(sti_solve_islands(model, state, work, &solution, info, err));
