@@ -21,11 +21,12 @@ static bool fail(st_Error *err, st_Status status, const char *text)
     return false;
 }
 
-/* Finds the file of `word`. If there is neither file nor example, the error is set here. */
+/* Finds the file of `word`; "-" is standard input. If there is neither file nor example, the error is set here. */
 static bool find_file(const char *word, Loaded *loaded, st_Error *err)
 {
     struct stat info;
     Gallery gallery = {0};
+    if (strcmp(word, "-") == 0) word = "/dev/stdin";
     const bool found = stat(word, &info) == 0;
     bool missing =
         found ? S_ISDIR(info.st_mode) : errno == ENOENT; /* a folder with the name of an example does not hide it */

@@ -66,7 +66,8 @@ const Command run_command = {
     .min_words = 0,
     .max_words = 1,
     .summary = "run a scene and print a summary",
-    .details = "SCENE is a scene file. If there is no such file, it is the name of an example (stiction examples). "
+    .details = "SCENE is a scene file, or - for standard input. If there is no such file, it is the name of an example "
+               "(stiction examples). "
                "Exit status: 0 the end was reached; 1 the run diverged or an output could not be written (results so "
                "far are kept); 2 an error in the command line, the scene or an output (no file was changed); 3 the "
                "end was reached, but more than 1 per cent of the steps are above residual_limit; 129, 130, 143 "

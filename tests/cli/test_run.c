@@ -160,6 +160,25 @@ static void table_can_be_thinned(void **state)
     assert_int_equal(count_lines(p->out), 1 + 21);
 }
 
+/* "-" is standard input; messages name it. */
+static void a_scene_from_standard_input(void **state)
+{
+    Program *p = *state;
+    const char *broken = in_folder(p, "broken.json"), *paths[] = {ball(p), broken};
+    const int before = dup(STDIN_FILENO);
+    write_file(broken, "{\"bodies\": [}");
+    for (int k = 0; k < 2; k++) {
+        const int file = open(paths[k], O_RDONLY);
+        assert_true(file >= 0 && dup2(file, STDIN_FILENO) >= 0);
+        close(file);
+        RUN(p, "run", "-", "--json");
+        check_status(p, k == 0 ? 0 : 2);
+    }
+    check_contains(p->err, "/dev/stdin:1: not JSON");
+    assert_true(dup2(before, STDIN_FILENO) >= 0);
+    close(before);
+}
+
 static void examples_run_by_name(void **state)
 {
     Program *p = *state;
@@ -393,6 +412,7 @@ int main(void)
         TEST(same_bits_every_time),
         TEST(table_and_picture_are_written),
         TEST(table_can_be_thinned),
+        TEST(a_scene_from_standard_input),
         TEST(examples_run_by_name),
         TEST(divergence_is_said_and_the_run_kept),
         TEST(the_log_says_how_it_ended),
