@@ -412,13 +412,19 @@ typedef struct Sum {
     double largest, missing;
 } Sum;
 
+/* An index past the member x is undefined behaviour, and clang drops the stores to y and z. */
+static double along(st_Vec3 v, int axis)
+{
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
+
 static void add_terms(Sum *sum, double change, double rounding, const st_BodyLoad *load, int axis, bool turning,
                       double time)
 {
     double missing = change, term[ST_N_LOADS + 1];
     for (int k = 0; k < ST_N_LOADS; k++)
-        term[k] = time * (&(turning ? load->torque : load->force)[k].x)[axis];
-    term[ST_N_LOADS] = (turning ? &load->angular_impulse.x : &load->impulse.x)[axis];
+        term[k] = time * along(turning ? load->torque[k] : load->force[k], axis);
+    term[ST_N_LOADS] = along(turning ? load->angular_impulse : load->impulse, axis);
     for (int k = 0; k <= ST_N_LOADS; k++) {
         missing -= term[k];
         sum->largest = fmax(sum->largest, fabs(term[k]));
@@ -459,8 +465,8 @@ static double imbalance(Run *run, int n, st_Vec3 *before, st_Vec3 *after, st_Bod
         for (int d = 0; d < body->n_dofs; d++) {
             const bool turning = body->dof[d] >= 3;
             const int axis = body->dof[d] % 3;
-            add_terms(turning ? &angular : &linear, (&momentum[turning].x)[axis], rounding[turning], &load[b - 1], axis,
-                      turning, run->info.force_h);
+            add_terms(turning ? &angular : &linear, along(momentum[turning], axis), rounding[turning], &load[b - 1],
+                      axis, turning, run->info.force_h);
         }
     }
     /* torques of forces that cancel are terms, too, each the force times a lever; and forces of torques, over it */
