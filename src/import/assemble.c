@@ -574,6 +574,13 @@ static st_Status write_tendon(sti_Robot *robot, sti_RobotTendon *t)
     return add_member(robot, "joints", json, t->at);
 }
 
+/* A force or torque in the axes that the scene uses for it. */
+static json_t *wrench_json(const sti_Robot *robot, const sti_RobotWrench *wrench, st_Vec3 a)
+{
+    if (wrench->world_axes) return sti_json_vector(rotate(robot->root.q, a));
+    return sti_json_vector(turned_to_body(robot, wrench->link, a));
+}
+
 static json_t *joint_name(const sti_Robot *robot, const sti_RobotSensor *s)
 {
     if (s->joint != NULL) return prefixed(robot, s->joint, "");
@@ -680,10 +687,8 @@ static st_Status write_key(sti_Robot *robot, const sti_RobotKey *key)
         const double value = fmin(fmax(control->offset + control->factor * u, control->least), control->most);
         if (robot->links[wrench->link].body < 0) continue;
         json_t *json = sti_with(json_object(), "name", prefixed(robot, wrench->name, ""));
-        json =
-            sti_with(json, "force", sti_json_vector(turned_to_body(robot, wrench->link, scale(value, control->force))));
-        json = sti_with(json, "torque",
-                        sti_json_vector(turned_to_body(robot, wrench->link, scale(value, control->torque))));
+        json = sti_with(json, "force", wrench_json(robot, wrench, scale(value, control->force)));
+        json = sti_with(json, "torque", wrench_json(robot, wrench, scale(value, control->torque)));
         forces = sti_append_to(forces, json);
     }
     json_t *json = sti_with(json_object(), "name", prefixed(robot, key->name, ""));
@@ -959,11 +964,9 @@ st_Status sti_robot_assemble(sti_Robot *robot)
             json = sti_with(json, "body", body_name(robot, robot->wrenches[k].link));
             json = sti_with(json, "point",
                             sti_json_vector(in_body(robot, robot->wrenches[k].link, robot->wrenches[k].point)));
-            json = sti_with(json, "force",
-                            sti_json_vector(turned_to_body(robot, robot->wrenches[k].link, robot->wrenches[k].force)));
-            json = sti_with(json, "torque",
-                            sti_json_vector(turned_to_body(robot, robot->wrenches[k].link, robot->wrenches[k].torque)));
             const sti_RobotWrench *wrench = &robot->wrenches[k];
+            json = sti_with(json, "force", wrench_json(robot, wrench, wrench->force));
+            json = sti_with(json, "torque", wrench_json(robot, wrench, wrench->torque));
             static const char *const fluid[] = {"blunt_drag", "slender_drag", "angular_drag", "kutta_lift",
                                                 "magnus_lift"};
             if (wrench->adhesion) json = sti_with(json, "adhesion", json_true());
@@ -974,7 +977,8 @@ st_Status sti_robot_assemble(sti_Robot *robot)
                 for (int i = 0; i < 5; i++)
                     json = sti_with(json, fluid[i], json_real(wrench->fluid[i]));
             }
-            STI_TRY(add_member(robot, "forces", sti_with(json, "axes", json_string("body")), robot->wrenches[k].at));
+            if (!wrench->world_axes) json = sti_with(json, "axes", json_string("body"));
+            STI_TRY(add_member(robot, "forces", json, wrench->at));
         }
     }
     for (int k = 0; k < robot->n_ties; k++)

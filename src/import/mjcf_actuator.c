@@ -237,6 +237,16 @@ static st_Status give_motor(const sti_Mjcf *m, const Actuator *a, const Drive *d
                             double *mid)
 {
     const sti_RobotControl *control = &m->robot->controls[m->robot->n_controls - 1];
+    if (a->time_constant > 0 && a->control != 0)
+        STI_TRY(sti_remark(m->robot,
+                           "actuator \"%.60s\": its activation starts at %g, which ctrlrange requires; in "
+                           "MuJoCo it starts at 0",
+                           a->name, a->control));
+    if (a->integrates && sti_mjcf_holder(m, a->at, "ctrlrange") != NULL && !m->controls_unlimited)
+        STI_TRY(sti_remark(m->robot,
+                           "actuator \"%.60s\": ctrlrange limits the rate of its activation, which is not "
+                           "carried over; the rate starts at 0",
+                           a->name));
     const double one = control->offset + control->factor * a->control_low;
     const double two = control->offset + control->factor * a->control_high;
     if (d->stiffness > 0)
@@ -303,9 +313,9 @@ static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint,
     return give_motor(m, a, &limited, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
-/* A wrench in the axes of a site, or, for a free joint, of the world and the body; or adhesion to everything that
- * the body touches. */
-static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose, bool adhesion)
+/* A wrench in the axes of a site, of the body or of the world; or adhesion to everything that the body touches. */
+typedef enum Acting { IN_BODY_AXES, IN_WORLD_AXES, ADHESION } Acting;
+static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose, Acting acting)
 {
     const double force = fmin(fmax(a->bias[0] + a->gain[0] * a->control, a->low), a->high);
     const st_Vec3 pull = rotate(pose.q, vec3_load(a->gear)), turn = rotate(pose.q, vec3_load(a->gear + 3));
@@ -334,13 +344,30 @@ static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose,
                                                              .at = a->at,
                                                              .link = link,
                                                              .point = pose.p,
-                                                             .adhesion = adhesion,
+                                                             .world_axes = acting == IN_WORLD_AXES,
+                                                             .adhesion = acting == ADHESION,
                                                              .force = scale(force, pull),
                                                              .torque = scale(force, turn)};
     if (force == 0)
         return sti_remark(robot, "actuator \"%.60s\" is a force of 0 on body \"%.60s\", for a controller to set",
                           a->name, robot->links[link].name);
     return ST_OK;
+}
+
+/* Free joints: the force is in world axes. The torque is in those of the body, or with `jointinparent` of the world. */
+static st_Status on_free(sti_Mjcf *m, Actuator *a, int link, bool in_parent)
+{
+    const st_Vec3 pull = vec3_load(a->gear), turn = vec3_load(a->gear + 3);
+    if (in_parent || !(norm(turn) > 0)) return on_body(m, a, link, pose_identity(), IN_WORLD_AXES);
+    if (norm(pull) > 0) {
+        vec3_store(a->gear, rotate_back(m->robot->links[link].pose.q, pull));
+        STI_TRY(
+            sti_remark(m->robot,
+                       "actuator \"%.60s\" of a free joint has a force and a torque: its force turns with the body, "
+                       "in MuJoCo only its torque does",
+                       a->name));
+    }
+    return on_body(m, a, link, pose_identity(), IN_BODY_AXES);
 }
 
 /* An actuator between two sites, along or about one axis of the reference site. */
@@ -370,11 +397,13 @@ static void add_damping_ratio(Actuator *a, double mass)
     if (a->damping_ratio > 0) a->bias[2] = -2 * a->damping_ratio * sqrt(-a->bias[1] * mass / (a->gear[0] * a->gear[0]));
 }
 
-/* A torque about an axis of the body of a ball joint, or with `jointinparent` of its parent. */
+/* A torque about an axis of the body of a ball joint. With `jointinparent` the axis stays where it is drawn in the
+ * parent. */
 static st_Status on_ball(sti_Mjcf *m, Actuator *a, int link, bool in_parent)
 {
     const sti_RobotLink *of = &m->robot->links[link];
-    const st_Vec3 axis = vec3_load(a->gear), point = pose_point(of->pose, of->joint.point);
+    const st_Vec3 axis = vec3_load(a->gear), drawn = rotate(of->pose.q, axis),
+                  point = pose_point(of->pose, of->joint.point);
     sti_RobotTendon *tendon;
     Drive d;
     if (!(norm(axis) > 0)) return sti_element_fail(m->robot->err, a->at, "gear must not be 0");
@@ -382,11 +411,21 @@ static st_Status on_ball(sti_Mjcf *m, Actuator *a, int link, bool in_parent)
     a->damping_ratio = 0;
     STI_TRY(read_control(m, a, -INFINITY, INFINITY));
     STI_TRY(drive_of(m, a, &d));
+    if (d.stiffness == 0 && d.damping == 0 && !m->robot->links[of->parent].moves && (!in_parent || of->parent == 0)) {
+        /* the parent does not move: a torque on the body is enough */
+        memset(a->gear, 0, sizeof a->gear);
+        vec3_store(a->gear + 3, in_parent ? drawn : axis);
+        return on_body(m, a, link, (st_Pose){of->joint.point, {1, 0, 0, 0}}, in_parent ? IN_WORLD_AXES : IN_BODY_AXES);
+    }
+    STI_TRY(sti_remark(m->robot,
+                       "actuator \"%.60s\" turns a ball joint about an axis between those of the two bodies, in MuJoCo "
+                       "about that of the %s",
+                       a->name, in_parent ? "parent" : "body"));
     STI_TRY(sti_robot_tendon(m->robot, a->name, a->at, 2, &tendon));
     of = &m->robot->links[link];
     tendon->parts[0] = (sti_RobotPart){.link = of->parent, .point = point};
     tendon->parts[1] = (sti_RobotPart){.link = link, .point = of->joint.point};
-    tendon->parts[0].axis = in_parent ? axis : rotate(of->pose.q, axis);
+    tendon->parts[0].axis = drawn;
     tendon->coordinate = ST_COORDINATE_ANGLE;
     tendon->driven = true;
     STI_TRY(note_actuator(m, a, NULL, tendon->name, &d));
@@ -466,13 +505,13 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         if (a.control_low < 0) /* as in MuJoCo's compiler: adhesion does not push */
             return sti_element_fail(m->robot->err, at, "ctrlrange is %g %g, must be >= 0", a.control_low,
                                     a.control_high);
-        return on_body(m, &a, link, pose_identity(), true);
+        return on_body(m, &a, link, pose_identity(), ADHESION);
     }
     if (target[0] == 's') {
         const sti_MjcfPlace *site, *reference;
         STI_TRY(sti_mjcf_find_place(m, a.at, "site", "site", &site));
         STI_TRY(read_control(m, &a, -INFINITY, INFINITY));
-        if (sti_attribute(a.at, "refsite") == NULL) return on_body(m, &a, site->link, site->pose, false);
+        if (sti_attribute(a.at, "refsite") == NULL) return on_body(m, &a, site->link, site->pose, IN_BODY_AXES);
         STI_TRY(sti_mjcf_find_place(m, a.at, "refsite", "site", &reference));
         return between_sites(m, &a, site, reference);
     }
@@ -509,7 +548,7 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     double mass = 0;
     if (k >= 0 && m->robot->links[k].joint.floating) {
         STI_TRY(read_control(m, &a, -INFINITY, INFINITY));
-        return on_body(m, &a, k, pose_identity(), false);
+        return on_free(m, &a, k, strcmp(target, "jointinparent") == 0);
     }
     if (k >= 0 && m->robot->links[k].joint.type == ST_JOINT_BALL)
         return on_ball(m, &a, k, strcmp(target, "jointinparent") == 0);

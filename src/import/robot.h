@@ -120,12 +120,13 @@ typedef struct sti_RobotTendon {
     double effort, effort_mid;
 } sti_RobotTendon;
 
-/* A force that a controller can set, in the axes of its link. */
+/* A force that a controller can set. */
 typedef struct sti_RobotWrench {
     const char *name;
     const sti_Element *at;
     int link;
     st_Vec3 point, force, torque;
+    bool world_axes;   /* in the axes of the robot as a whole; else in those of its link */
     bool adhesion;     /* its norm pulls the link towards everything that it touches */
     st_Vec3 ellipsoid; /* MJCF fluidshape: semi-axes; 0: none                                             */
     st_Quat orientation;
@@ -169,7 +170,7 @@ typedef struct sti_RobotControl {
     bool position;              /* the target is a coordinate */
     bool activated, integrates; /* keyframes have a number of act for it; that number is the target */
     int wrench;                 /* 1 + number of the force that it sets; 0: none */
-    st_Vec3 force, torque;      /* that force for a value of 1, in the axes of its link */
+    st_Vec3 force, torque;      /* that force for a value of 1, in the same axes */
     double least, most;         /* bounds of that value */
 } sti_RobotControl;
 
