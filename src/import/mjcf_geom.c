@@ -74,13 +74,28 @@ st_Status sti_mjcf_asset_path(const sti_Mjcf *m, const sti_Element *at, char *ou
 /* A mesh of the file: its shape without a pose, and its pose in the geom. */
 typedef struct Mesh {
     const sti_Element *at;
-    json_t *json; /* owned                                                                  */
-    st_Pose pose; /* of the file's points in the geom: refpos, refquat */
+    json_t *json;      /* owned                                                                  */
+    json_t *triangles; /* of its points, for its mass; owned; NULL: those of its file or its hull */
+    st_Pose pose;      /* of the file's points in the geom: refpos, refquat */
     sti_MeshMass how;
 } Mesh;
 
+/* Gives a mesh these points. Takes ownership of both lists. */
+static st_Status set_points(const sti_Mjcf *m, Mesh *out, bool surface, json_t *points, json_t *triangles)
+{
+    const bool mesh = surface && json_array_size(triangles) > 0;
+    out->json = sti_with(json_pack("{s:s}", "type", mesh ? "mesh" : "hull"), "points", points);
+    if (mesh) out->json = sti_with(out->json, "triangles", json_incref(triangles));
+    out->triangles = triangles;
+    if (out->json != NULL && triangles != NULL) return ST_OK;
+    json_decref(out->json);
+    json_decref(triangles);
+    out->json = out->triangles = NULL;
+    return sti_robot_memory(m->robot);
+}
+
 /* Reads vertex="x y z ..." and face="i j k ...", with any number of entries. */
-static st_Status inline_json(const sti_Mjcf *m, const sti_Element *at, const double scales[3], json_t **out)
+static st_Status inline_json(const sti_Mjcf *m, const sti_Element *at, const double scales[3], Mesh *out)
 {
     const char *text = sti_attribute(at, "vertex"), *faces = sti_attribute(at, "face");
     json_t *points = json_array(), *triangles = json_array();
@@ -99,19 +114,57 @@ static st_Status inline_json(const sti_Mjcf *m, const sti_Element *at, const dou
             n = 0;
         }
     fine = fine && n == 0 && (faces == NULL || *faces == '\0');
-    const bool mesh = m->robot->def.meshes == STI_MESH_MESH && json_array_size(triangles) > 0;
-    *out = sti_with(json_pack("{s:s}", "type", mesh ? "mesh" : "hull"), "points", points);
-    if (mesh)
-        *out = sti_with(*out, "triangles", triangles);
-    else
-        json_decref(triangles);
-    if (!fine) {
-        json_decref(*out);
-        *out = NULL;
-        return sti_element_fail(m->robot->err, at,
-                                "vertex and face must be numbers, three for each, four points at least");
+    if (fine) return set_points(m, out, m->robot->def.meshes == STI_MESH_MESH, points, triangles);
+    json_decref(points);
+    json_decref(triangles);
+    return sti_element_fail(m->robot->err, at, "vertex and face must be numbers, three for each, four points at least");
+}
+
+/* Loads points and triangles, scaled. The caller frees them. */
+static st_Status load_mesh(const sti_Mjcf *m, const Mesh *mesh, sti_Model *out, st_Error *why)
+{
+    sti_Reader reader = {.label = m->robot->reader->label, .text = "", .xml = true, .err = why};
+    json_t *solid = json_deep_copy(mesh->json);
+    const bool has_triangles = json_array_size(mesh->triangles) > 0;
+    if (has_triangles) solid = sti_with(solid, "triangles", json_incref(mesh->triangles));
+    if (has_triangles || json_object_get(solid, "file") != NULL) solid = sti_with(solid, "type", json_string("mesh"));
+    sti_Object object = {.reader = &reader, .kind = &sti_shape_kind, .json = solid};
+    st_Status status = solid != NULL ? sti_object_read(&object, "") : ST_ERR_MEMORY;
+    if (status == ST_OK) status = sti_shape_finish(&object);
+    *out = object.model;
+    object.model = (sti_Model){0};
+    sti_object_free(&object);
+    json_decref(solid);
+    if (status != ST_OK) sti_model_free(out);
+    return status;
+}
+
+/* Replaces the shape of a mesh by its points, each moved by -p, turned by `back`, then scaled. */
+static st_Status stretch_mesh(const sti_Mjcf *m, Mesh *mesh, st_Vec3 p, st_Quat back, const double scales[3])
+{
+    sti_Model model = {0};
+    st_Error why = {0};
+    st_Status status = load_mesh(m, mesh, &model, &why);
+    json_t *points = json_array(), *triangles = json_array();
+    for (int k = 0; k < model.n_points; k++) {
+        const st_Vec3 x = rotate(back, sub(model.points[k], p));
+        points = sti_append_to(points, json_pack("[f, f, f]", scales[0] * x.x, scales[1] * x.y, scales[2] * x.z));
     }
-    return *out != NULL ? ST_OK : sti_robot_memory(m->robot);
+    const bool mirrored = scales[0] * scales[1] * scales[2] < 0;
+    for (int k = 0; k < model.n_triangles; k++) {
+        const int *t = &model.triangles[3 * k];
+        triangles = sti_append_to(triangles, json_pack("[i, i, i]", t[0], t[mirrored ? 2 : 1], t[mirrored ? 1 : 2]));
+    }
+    const bool surface = strcmp(json_string_value(json_object_get(mesh->json, "type")), "mesh") == 0;
+    sti_model_free(&model);
+    json_decref(mesh->json);
+    json_decref(mesh->triangles);
+    mesh->json = mesh->triangles = NULL;
+    if (status == ST_OK) return set_points(m, mesh, surface, points, triangles);
+    json_decref(points);
+    json_decref(triangles);
+    if (status == ST_ERR_MEMORY) return sti_robot_memory(m->robot);
+    return sti_element_fail(m->robot->err, mesh->at, "%.200s", why.message);
 }
 
 static st_Status find_mesh(sti_Mjcf *m, const sti_Element *geom, Mesh *out)
@@ -138,35 +191,25 @@ static st_Status find_mesh(sti_Mjcf *m, const sti_Element *geom, Mesh *out)
         return sti_element_fail(m->robot->err, mesh, "inertia is \"%.20s\", must be convex, exact, legacy or shell",
                                 how);
     const bool even = scales[0] == scales[1] && scales[1] == scales[2], turned = q[1] != 0 || q[2] != 0 || q[3] != 0;
-    if (turned && !even) return sti_mjcf_unknown(m, mesh, "refquat"); /* the scale would apply after the rotation */
     if (!(quat_norm((st_Quat){q[0], q[1], q[2], q[3]}) > 0))
         return sti_element_fail(m->robot->err, mesh, "refquat is 0, must have a direction");
     const st_Quat back = quat_conjugate(quat_unit((st_Quat){q[0], q[1], q[2], q[3]}));
     const st_Vec3 shift = vec3(-scales[0] * p[0], -scales[1] * p[1], -scales[2] * p[2]);
     out->pose = (st_Pose){rotate(back, shift), back};
+    const bool stretched = turned && !even; /* the scale applies after the rotation: write the moved points */
+    const double file_scales[3] = {stretched ? 1 : scales[0], stretched ? 1 : scales[1], stretched ? 1 : scales[2]};
     const char *file = sti_attribute(mesh, "file");
     if (file == NULL && sti_attribute(mesh, "vertex") == NULL)
         return sti_element_fail(m->robot->err, mesh, "has neither file nor vertex, must have one of them");
-    if (file == NULL) return inline_json(m, mesh, scales, &out->json);
-    STI_TRY(sti_mjcf_asset_path(m, mesh, path, sizeof path));
-    return sti_robot_mesh(m->robot, mesh, path, scales, &out->json);
-}
-
-/* Loads points and triangles, scaled. The caller frees them. */
-static st_Status load_mesh(const sti_Mjcf *m, const Mesh *mesh, sti_Model *out, st_Error *why)
-{
-    sti_Reader reader = {.label = m->robot->reader->label, .text = "", .xml = true, .err = why};
-    json_t *solid = json_deep_copy(mesh->json);
-    if (json_object_get(solid, "file") != NULL) solid = sti_with(solid, "type", json_string("mesh"));
-    sti_Object object = {.reader = &reader, .kind = &sti_shape_kind, .json = solid};
-    st_Status status = solid != NULL ? sti_object_read(&object, "") : ST_ERR_MEMORY;
-    if (status == ST_OK) status = sti_shape_finish(&object);
-    *out = object.model;
-    object.model = (sti_Model){0};
-    sti_object_free(&object);
-    json_decref(solid);
-    if (status != ST_OK) sti_model_free(out);
-    return status;
+    if (file == NULL) {
+        STI_TRY(inline_json(m, mesh, file_scales, out));
+    } else {
+        STI_TRY(sti_mjcf_asset_path(m, mesh, path, sizeof path));
+        STI_TRY(sti_robot_mesh(m->robot, mesh, path, file_scales, &out->json));
+    }
+    if (!stretched) return ST_OK;
+    out->pose = pose_identity();
+    return stretch_mesh(m, out, vec3_load(p), back, scales);
 }
 
 /* Volume, centre and inertia. If the triangles enclose no volume, those of the surface, with a remark. */
@@ -204,6 +247,7 @@ static st_Status fit_to_mesh(sti_Mjcf *m, Geom *geom)
     if (status == ST_OK && m->fit_box && load_mesh(m, &mesh, &model, &why) != ST_OK)
         status = sti_element_fail(m->robot->err, geom->at, "%.200s", why.message);
     json_decref(mesh.json);
+    json_decref(mesh.triangles);
     if (status != ST_OK) return status;
     m->robot->n_meshes--;
     STI_TRY(sti_mjcf_number(m, geom->at, "fitscale", &stretch));
@@ -451,6 +495,7 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
     json_t *json = mesh.json;
     if (!is_mesh) STI_TRY(form_json(m, &geom, &json));
     st_Status status = mass_wanted ? add_mass(m, link, &geom, json, is_mesh ? &mesh : NULL) : ST_OK;
+    json_decref(mesh.triangles);
     if (status != ST_OK || !touches) {
         json_decref(json);
         return status;

@@ -82,6 +82,57 @@ static void controls_and_forces(void **state)
     st_scene_destroy(robot.scene);
 }
 
+static Robot read_file(const char *path)
+{
+    Robot robot = {0};
+    st_Error err = {0};
+    if (st_scene_read(path, NULL, 0, &robot.scene, &robot.def, &err) != ST_OK) fail_msg("%s", err.message);
+    return robot;
+}
+
+/* The L has 7 kg and its two arms; a box of 2, 4, 6 becomes 4, 2, 6 by refquat, then the scale applies. */
+static void mesh_masses(void **state)
+{
+    (void)state;
+    Robot robot = read_file("tests/data/robots/meshes.xml");
+    const st_BodyDef L = body(&robot, "L"), box = body(&robot, "box");
+    check_close(L.mass, 7, 1e-12);
+    check_vector(L.pose.p, vec3((4 * 0.2 + 3 * 0.05) / 7, (4 * 0.05 + 3 * 0.25) / 7, 1.05), 1e-14);
+    check_close(box.mass, 48, 1e-12);
+    check_close(box.inertia.m[0], 48 / 3.0 * (0.2 * 0.2 + 0.15 * 0.15), 1e-12);
+    check_close(box.inertia.m[4], 48 / 3.0 * (0.2 * 0.2 + 0.15 * 0.15), 1e-12);
+    check_close(box.inertia.m[8], 48 / 3.0 * (0.2 * 0.2 + 0.2 * 0.2), 1e-12);
+    st_scene_destroy(robot.scene);
+}
+
+/* All bodies are drawn with their x along the world's y. Spins are in body axes. Inertia: 2 0.1^2 2/3 kg m^2. */
+static void thrusters(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        st_Vec3 velocity, spin;
+    } cases[] = {{"push", {1.5, 0, 0}, {0, 0, 0}},
+                 {"spin", {0, 0, 0}, {1, 0, 0}},   /* about its own x */
+                 {"turn", {0, 0, 0}, {0, -1, 0}},  /* about the world's x */
+                 {"own", {0, 0, 0}, {1, 0, 0}},    /* about its own x */
+                 {"drawn", {0, 0, 0}, {0, 1, 0}}}; /* about its y as drawn */
+    const double h = 1e-4, inertia = 2 * 0.1 * 0.1 * 2 / 3;
+    Robot robot = read_file("tests/data/robots/thrusters.xml");
+    st_System *system = NULL;
+    assert_int_equal(st_system_create(robot.scene, &robot.def, &system, NULL), ST_OK);
+    assert_int_equal(st_system_step(system, h, NULL, NULL), ST_OK);
+    for (int k = 0; k < 5; k++) {
+        st_Vec3 velocity, spin;
+        assert_int_equal(st_system_velocity(system, st_scene_find_body(robot.scene, cases[k].name), &velocity, &spin),
+                         ST_OK);
+        check_vector(velocity, scale(h, cases[k].velocity), 1e-12);
+        check_vector(spin, scale(0.3 * h / inertia, cases[k].spin), 1e-9);
+    }
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+}
+
 static void tendons(void **state)
 {
     (void)state;
@@ -786,6 +837,8 @@ int main(void)
         cmocka_unit_test(gains_from_masses),
         cmocka_unit_test(controls_and_forces),
         cmocka_unit_test(tendons),
+        cmocka_unit_test(mesh_masses),
+        cmocka_unit_test(thrusters),
         cmocka_unit_test(classes),
         cmocka_unit_test(held_tendons_and_ranges),
         cmocka_unit_test(balls_and_belts),
