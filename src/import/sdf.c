@@ -178,8 +178,6 @@ static st_Status place_model(const Sdf *sdf, const Model *outer, const sti_Eleme
     const char *relative;
     st_Pose pose, base = outer->pose;
     STI_TRY(read_pose(sdf, at, &pose, &relative));
-    if (sti_attribute(at, "placement_frame") != NULL || sti_child(at, "placement_frame") != NULL)
-        return sti_element_fail(sdf->robot->err, at, "placement_frame is not supported");
     if (relative != NULL && strcmp(relative, "__model__") != 0 && strcmp(relative, "world") != 0) {
         Frame *other = find_frame(sdf, outer, relative);
         if (other == NULL)
@@ -203,7 +201,13 @@ static st_Status add_frames(Sdf *sdf, const Model *model, const sti_Element *at)
     return ST_OK;
 }
 
-static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, const st_Pose *placed,
+/* An <include> with a pose gives the model another pose and another placement frame. */
+typedef struct Placement {
+    st_Pose pose;
+    const char *frame; /* NULL: that of the model itself */
+} Placement;
+
+static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, const Placement *placed,
                            const char *called, bool single, int depth);
 
 /* <include><uri>: adds the model of another file, with another name and pose. A folder has it in model.sdf, or in
@@ -213,8 +217,10 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
     const char *uri = text_of(at, "uri"), *called = text_of(at, "name");
     char path[1024];
     sti_Element *root = NULL;
-    st_Pose pose;
+    Placement placed = {.frame = text_of(at, "placement_frame")};
     if (uri == NULL) return sti_element_fail(sdf->robot->err, at, "has no <uri>, must have one");
+    if (placed.frame != NULL && sti_child(at, "pose") == NULL)
+        return sti_element_fail(sdf->robot->err, at, "has a placement_frame but no pose, must have both");
     if (depth > DEEPEST) return sti_element_fail(sdf->robot->err, at, "is inside more than %d others", DEEPEST);
     if (++sdf->n_includes > MOST_INCLUDES)
         return sti_element_fail(sdf->robot->err, at, "is one too many, must be at most %d in total", MOST_INCLUDES);
@@ -222,7 +228,7 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
     const bool file = dot != NULL && (slash == NULL || dot > slash);
     if (snprintf(path, sizeof path, "%s%s", uri, file ? "" : "/model.sdf") >= (int)sizeof path)
         return sti_element_fail(sdf->robot->err, at, "its uri is too long");
-    STI_TRY(place_model(sdf, outer, at, &pose));
+    STI_TRY(place_model(sdf, outer, at, &placed.pose));
     const char *found;
     st_Error *err = sdf->robot->err, why = {0};
     sdf->robot->err = &why; /* a missing file is not always an error */
@@ -242,7 +248,7 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
             json_t *plane = json_pack("{s:s, s:f}", "type", "plane", "friction", 1.0);
             if (plane == NULL) return sti_robot_memory(sdf->robot);
             STI_TRY(sti_remark(sdf->robot, "the model \"%.60s\" is not installed: a plane", name));
-            STI_TRY(sti_robot_shape(sdf->robot, &sdf->robot->links[0], at, pose, plane));
+            STI_TRY(sti_robot_shape(sdf->robot, &sdf->robot->links[0], at, placed.pose, plane));
         }
         if (known) return ST_OK;
         if (configured) STI_TRY(sti_robot_include(sdf->robot, at, other, &root));
@@ -254,10 +260,28 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
     STI_TRY(sti_robot_include(sdf->robot, at, path, &root));
     const sti_Element *model = sti_child(root, "model");
     if (model == NULL) return sti_element_fail(sdf->robot->err, at, "names a file without a <model>");
-    return add_model(sdf, outer, model, sti_child(at, "pose") != NULL ? &pose : NULL, called, false, depth + 1);
+    return add_model(sdf, outer, model, sti_child(at, "pose") != NULL ? &placed : NULL, called, false, depth + 1);
 }
 
-static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, const st_Pose *placed,
+/* Moves a model so that one of its frames has the pose that was given for the model. */
+static st_Status place_by_frame(const Sdf *sdf, Model *model, const char *name)
+{
+    Frame *frame = find_frame(sdf, model, name);
+    if (frame == NULL)
+        return sti_element_fail(sdf->robot->err, model->at,
+                                "placement_frame is \"%.60s\", there is no link, joint or frame of that name in it",
+                                name);
+    STI_TRY(place_frame(sdf, frame));
+    const st_Pose given = model->pose;
+    const st_Quat turn = quat_product(given.q, quat_conjugate(frame->pose.q));
+    model->pose.q = quat_unit(quat_product(turn, given.q));
+    model->pose.p = add(given.p, rotate(turn, sub(given.p, frame->pose.p)));
+    for (Frame *other = sdf->frames; other != NULL; other = other->next)
+        if (other->model == model) other->state = 0;
+    return ST_OK;
+}
+
+static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, const Placement *placed,
                            const char *called, bool single, int depth)
 {
     const char *name = called != NULL ? called : sti_attribute(at, "name");
@@ -270,14 +294,16 @@ static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, 
     const char *kept = sti_xml_keep_text(sdf->robot->files, scope);
     if (model == NULL || kept == NULL) return sti_robot_memory(sdf->robot);
     if (placed == NULL) STI_TRY(place_model(sdf, outer, at, &pose));
-    *model = (Model){.scope = kept, .at = at, .outer = outer, .pose = placed != NULL ? *placed : pose};
+    *model = (Model){.scope = kept, .at = at, .outer = outer, .pose = placed != NULL ? placed->pose : pose};
     model->fixed = outer->fixed || is_true(text_of(at, "static"));
     model->next = sdf->models;
     sdf->models = model;
     Frame *own = NULL;
     if (!single) STI_TRY(add_frame(sdf, outer, at, name, 'm', &own));
-    if (own != NULL) own->pose = model->pose, own->state = 2, own->inside = model;
     STI_TRY(add_frames(sdf, model, at)); /* models inside it may be placed relative to these */
+    const char *by = placed != NULL && placed->frame != NULL ? placed->frame : sti_attribute(at, "placement_frame");
+    if (by != NULL && by[0] != '\0') STI_TRY(place_by_frame(sdf, model, by));
+    if (own != NULL) own->pose = model->pose, own->state = 2, own->inside = model;
     for (const sti_Element *child = at->first; child != NULL; child = child->next) {
         if (sti_element_is(child, "model")) STI_TRY(add_model(sdf, model, child, NULL, NULL, false, depth + 1));
         if (sti_element_is(child, "include")) STI_TRY(add_include(sdf, model, child, depth));

@@ -34,6 +34,16 @@ static void a_world(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* The pose of the model is that of its handle, which is turned by 90 degrees in the model: the model is not turned. */
+static void a_placement_frame(void **state)
+{
+    (void)state;
+    Robot robot = read("tests/data/robots/placement.sdf");
+    check_vector(body(&robot, "lid").pose.p, vec3(0.5, 2.25, 3), 1e-15);
+    check_close(body(&robot, "lid").pose.q.z, 0, 1e-15);
+    st_scene_destroy(robot.scene);
+}
+
 /* Four bars in a square of side 1: three joints of the tree and one that closes the loop. */
 static void a_loop(void **state)
 {
@@ -242,10 +252,9 @@ static void bad_sdf(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_world),       cmocka_unit_test(a_loop),
-        cmocka_unit_test(collada),       cmocka_unit_test(attached_and_copied),
-        cmocka_unit_test(everyday_urdf), cmocka_unit_test(bad_sdf),
-        cmocka_unit_test(gazebo_worlds), cmocka_unit_test(sdf_frames),
+        cmocka_unit_test(a_world),   cmocka_unit_test(a_placement_frame),   cmocka_unit_test(a_loop),
+        cmocka_unit_test(collada),   cmocka_unit_test(attached_and_copied), cmocka_unit_test(everyday_urdf),
+        cmocka_unit_test(bad_sdf),   cmocka_unit_test(gazebo_worlds),       cmocka_unit_test(sdf_frames),
         cmocka_unit_test(sdf_gears),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
