@@ -3,6 +3,7 @@
  * The world stores these values, and they replace the profiles of the scene. The rows at the state were computed before
  * the change, so rows of joints and motors are computed again when the next step begins. / */
 #include "base/range.h"
+#include "step/drift/drift.h"
 #include "step/sleep.h"
 
 #include <stdio.h>

@@ -35,7 +35,9 @@
  * / */
 #include "step/energy_guard.h"
 
+#include "step/contact/contact.h"
 #include "step/contact/contact_model.h"
+#include "step/drift/drift.h"
 
 #include <stdio.h>
 

@@ -25,6 +25,7 @@
 #include "step/impulses.h"
 
 #include "math/block_diag.h"
+#include "step/contact/contact.h"
 #include "step/step.h"
 
 /* ---- memory ------------------------------------------------------------------------------------- */

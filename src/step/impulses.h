@@ -1,66 +1,72 @@
-/* step/impulses.h -- the impulses of a step, summed over its stages and pieces: impulses.c. */
+/* step/impulses.h -- the impulses of a step: computed from solutions of step problems, summed over stages and pieces.
+ */
 #ifndef STI_IMPULSES_H
 #define STI_IMPULSES_H
 
-#include "model/world.h"
+#include "step/system.h"
 
-#include <stiction/problem.h>
+st_Status sti_impulses_create(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
+void sti_impulses_free(const sti_Model *model, sti_State *state, sti_StepWork *work);
+/* Copies the sums of bdf2 with the state before a step, and puts them back. */
+st_Status sti_impulses_save(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err);
+void sti_impulses_restore(const sti_Model *model, sti_State *state, sti_StepWork *work);
 
-/* Impulses come in two kinds. */
-enum { STI_FINITE, STI_IMPACT };
+/* Called when a step begins: all sums are 0. */
+void sti_impulses_begin(const sti_Model *model, sti_StepWork *work);
+/* Called when a piece begins: its sums are 0. */
+void sti_carry_nothing(const sti_Model *model, sti_StepWork *work);
+/* Adds the impulses of the current step problem to the sums of the piece: with `weight` to those that change v, with
+ * `way` to those that change the mean velocity. */
+st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
+                             double way, st_Error *err);
+/* The same for the last stage of an integrator. */
+st_Status sti_total_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
+                             double way, st_Error *err);
+/* bdf2: adds the impulses of the piece before. */
+st_Status sti_carry_last(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
+                         st_Error *err);
+/* Adds an impulse along the normal of contact c. */
+st_Status sti_carry_normal(const sti_Model *model, sti_StepWork *work, int c, double impulse, st_Error *err);
+/* A collision ends the piece at the fraction `at`. */
+st_Status sti_cut_piece(const sti_Model *model, sti_StepWork *work, double at, st_Error *err);
+/* The piece is accepted: adds its sums to those of the step. */
+st_Status sti_sum_piece(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
 
-/* What acts on a velocity. */
-typedef enum sti_Load {
-    STI_LOAD_APPLIED, /* the forces k of the model, weight included                                  */
-    STI_LOAD_GYROSCOPIC,
-    STI_LOAD_SPRING,
-    STI_LOAD_JOINT, /* joints with their motors, limits, friction, springs and rotors                */
-    STI_LOAD_CONTACT
-} sti_Load;
-#define STI_N_LOADS 5
+/* The data from which the current step problem was made. */
+typedef struct sti_StageEnds {
+    const st_Sink *rows;   /* rows of springs                                       */
+    const double *v;       /* n_v: velocity at the start                            */
+    const double *applied; /* n_v: forces k                                         */
+    const double *turning; /* n_v: impulse of the gyroscopic term                   */
+    const double *lag;     /* n_v: addition of drift mean to joint impulses; or NULL */
+} sti_StageEnds;
 
-/* Of a joint on its body b, at the joint's point, world axes [N s, N m s]; of what acts on its coordinate. All doubles:
- * sums go over them as an array.                                                                   */
-typedef struct sti_JointImpulse {
-    st_Vec3 linear, angular;
-    double motor, friction, limit, spring, other_limit, gear;
-} sti_JointImpulse;
-
-/* Of a spring on its body b, at its point there, world axes. All doubles. */
-typedef struct sti_SpringImpulse {
-    st_Vec3 linear, angular;
-} sti_SpringImpulse;
-
-/* Of a contact, known by id and element. Saved as it is, and so without padding. */
-typedef struct sti_ContactImpulse {
-    uint64_t id;
-    int element, dim, a, b, shape_a, shape_b;
-    st_Vec3 point, normal, tangent; /* of the last stage that had it                                */
-    double gap;
-    double velocity[ST_MAX_DIM];   /* relative, at the end of the piece                                */
-    double r[2][ST_MAX_DIM];       /* finite, of impacts [N s]                                         */
-    st_Vec3 linear[2], angular[2]; /* on b, at the point, world axes                                 */
-} sti_ContactImpulse;
-
-typedef struct sti_StepImpulses {
-    double time;     /* that the finite ones act for [s]                                             */
-    bool some[2];    /* finite (springs are), impacts: not all of them are 0                         */
-    double *load[2]; /* STI_N_LOADS x n_v: finite, impacts                                           */
-    sti_JointImpulse *joint[2];
-    sti_SpringImpulse *spring;
-    sti_ContactImpulse *contact; /* by id, then element                                              */
-    int n;
-    int64_t capacity;
-} sti_StepImpulses;
-
-/* NULL in all of them where a step is one stage without events. */
-typedef struct sti_ImpulseSums {
-    sti_StepImpulses stage; /* of the step problem at hand                                           */
-    sti_StepImpulses piece; /* since the last event: what changes v                                  */
-    sti_StepImpulses way;   /* and the mean velocity that moves q                                     */
-    sti_StepImpulses total; /* of the step                                                           */
-    double stage_weight;    /* joints of the total are this times those of the step problem; 0: they are summed */
-    int n_joints, n_springs;
-} sti_ImpulseSums;
+/* Impulses of the current step problem: of a joint, of its motor, of a spring. */
+st_Status sti_joint_impulse(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int index,
+                            sti_JointImpulse *out);
+double sti_motor_impulse(const sti_Model *model, const sti_StepWork *work, int index);
+void sti_spring_impulse(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int index,
+                        sti_SpringImpulse *out);
+/* The same of the whole step, if impulses are summed: finite ones in out[0], impacts in out[1]. */
+st_Status sti_joint_impulses_of_step(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends,
+                                     int index, sti_JointImpulse out[2]);
+/* Adds `weight` times the impulses on all velocities to `out` (STI_N_LOADS x n_v), one vector per sti_Load. room: n_v
+ * numbers of scratch memory. */
+st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, double weight,
+                          double *out, double *room, st_Error *err);
+/* Contact c of the current step problem with its impulse, which is finite or an impact (`kind`). Leaves the velocity 0.
+ */
+void sti_contact_impulse(const sti_StepWork *work, int c, int kind, sti_ContactImpulse *out);
+/* The impulse of contact c in an impact, over both phases. */
+const double *sti_impact_impulse(const sti_StepWork *work, int c);
+/* Force and torque of a contact as vectors, from the components r. */
+st_Vec3 sti_contact_along(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent);
+st_Vec3 sti_contact_about(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent);
+/* From the unknowns r of contact c in the step problem to its impulse: subtracts adhesion and applies the scales of
+ * anisotropic friction. sti_unknowns_of is the inverse. */
+void sti_force_of(const sti_Assembly *step, int c, const double *r, double *out);
+void sti_unknowns_of(const sti_Assembly *step, int c, double *r);
+/* out = M x. */
+void sti_mass_times(const sti_Model *model, const sti_StepWork *work, const double *x, double *out);
 
 #endif

@@ -21,6 +21,7 @@
  * goes on with another scene (st_system_change).
  */
 #include "step/mechanisms.h"
+#include "step/drift/drift.h"
 
 /* Groups of shapes in the system here: near grains touch mechanisms and nothing else. */
 #define GRAIN_GROUP     (1u << 31)

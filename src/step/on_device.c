@@ -11,8 +11,11 @@
  * Bodies that other joints, springs or forces act on are mechanisms: a system of its own moves them (mechanisms.c). On
  * the device they have no mass and no shapes.
  */
+#include "step/on_device.h"
 #include "collide/narrow/support.h"
 #include "device/flat_pile.h"
+#include "step/impulses.h"
+#include "step/integrate/integrate.h"
 #include "step/mechanisms.h"
 
 struct sti_OnDevice {

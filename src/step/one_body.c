@@ -7,6 +7,7 @@
  */
 #include "base/range.h"
 #include "base/tolerance.h"
+#include "step/contact/contact.h"
 #include "step/sleep.h"
 
 st_Status sti_check_movable(const sti_Model *model, const char *call, st_BodyId body, st_Error *err)

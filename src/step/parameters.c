@@ -4,6 +4,7 @@
  * shared. What the state remembers stays: positions, velocities, forces for the next warm start. Integrators of order
  * two start anew, bodies that sleep wake, and rows and contacts at the state are made again.
  */
+#include "step/contact/contact.h"
 #include "step/contact/contact_model.h"
 #include "step/energy_guard.h"
 #include "step/sleep.h"

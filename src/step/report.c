@@ -12,7 +12,10 @@
  * contact that closes in it, and of all contacts and joints of the mechanisms it strikes, the whole impulse counts as
  * an impact (`struck`) and the force is 0 (strike.c).
  */
+#include "step/contact/contact.h"
+#include "step/impulses.h"
 #include "step/joint_coordinates.h"
+#include "step/on_device.h"
 
 #include <stdio.h>
 

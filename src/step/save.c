@@ -7,8 +7,10 @@
  * `sections` each. Rows and contacts at q are not saved, they are evaluated again from the same bits.
  */
 #include "device/flat_pile.h"
+#include "step/contact/contact.h"
 #include "step/contact/contact_model.h"
 #include "step/flow.h"
+#include "step/on_device.h"
 #include "step/sleep.h"
 
 #define MAGIC 0x5354534156453031u /* "STSAVE01", and the byte order */

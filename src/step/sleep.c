@@ -17,6 +17,7 @@
  */
 #include "step/sleep.h"
 #include "model/tendon.h"
+#include "step/contact/contact.h"
 
 #include "linalg/joint_graph.h"
 #include "model/time_factor.h"

@@ -1,5 +1,8 @@
 /* step/state.c -- set and get the state of a simulation: time, coordinates, velocities, energy, poses. */
 #include "base/tolerance.h"
+#include "step/contact/contact.h"
+#include "step/impulses.h"
+#include "step/on_device.h"
 #include "step/sleep.h"
 #include "step/step.h"
 

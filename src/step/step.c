@@ -17,9 +17,14 @@
  */
 #include "base/range.h"
 #include "base/tolerance.h"
+#include "step/contact/contact.h"
 #include "step/contact/contact_model.h"
+#include "step/drift/drift.h"
 #include "step/energy_guard.h"
+#include "step/events/events.h"
 #include "step/flow.h"
+#include "step/impulses.h"
+#include "step/on_device.h"
 #include "step/sleep.h"
 
 /* ---- contacts of the step problem --------------------------------------------------------------- */

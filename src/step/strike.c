@@ -21,6 +21,7 @@
  * in the step before was in the air: however slowly it lands, it lands.
  */
 #include "base/tolerance.h"
+#include "step/integrate/integrate.h"
 #include "step/step.h"
 
 /* Bodies connected by joints are one mechanism, with the smallest number of its bodies; the ground connects nothing. */

@@ -2,8 +2,11 @@
 #include "base/tolerance.h"
 #include "math/block_diag.h"
 #include "step/contact/contact_model.h"
+#include "step/drift/drift.h"
 #include "step/flow.h"
+#include "step/impulses.h"
 #include "step/joint_coordinates.h"
+#include "step/on_device.h"
 #include "step/sleep.h"
 
 st_Model st_model_def(void)

@@ -16,7 +16,7 @@
 #include "problem/pile_contacts.h"
 #include "solve/islands.h"
 #include "step/contact/patch.h"
-#include "step/impulses.h"
+#include "step/impulse_sums.h"
 
 #include <stiction/system.h>
 

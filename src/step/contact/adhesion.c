@@ -19,6 +19,7 @@
  * edge, and a third to m. All corners share the part of m. / */
 #include "base/tolerance.h"
 #include "model/time_factor.h"
+#include "step/contact/contact.h"
 #include "step/integrate/stage.h"
 
 /* The largest number of corners of a contact polygon. */

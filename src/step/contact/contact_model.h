@@ -7,6 +7,7 @@
 #ifndef STI_CONTACT_MODEL_H
 #define STI_CONTACT_MODEL_H
 
+#include "step/integrate/integrate.h"
 #include "step/step.h"
 
 /* contact_model.c: do the settings of `def` fit together, and do they fit the objects of this world? */

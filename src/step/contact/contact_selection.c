@@ -5,6 +5,7 @@
  * / */
 #include "base/tolerance.h"
 #include "math/parallel.h"
+#include "step/contact/contact.h"
 #include "step/step.h"
 
 #include <stdlib.h>

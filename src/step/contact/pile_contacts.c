@@ -5,6 +5,7 @@
  * only contacts between free bodies, and many of them, it gets these arrays. Reports, restitution and problem files
  * need rows; they compute them later from the same arrays. / */
 #include "math/parallel.h"
+#include "step/contact/contact.h"
 #include "step/integrate/stage.h"
 
 bool sti_is_pile(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage)

@@ -9,6 +9,8 @@
 #include "base/tolerance.h"
 #include "math/parallel.h"
 #include "math/vec3.h"
+#include "step/contact/contact.h"
+#include "step/impulses.h"
 #include "step/integrate/stage.h"
 
 static bool same_shapes(const sti_Impulse *old, const sti_ContactEntry *now)

@@ -13,6 +13,9 @@
  * velocity into a contact that is too slow for a collision (below restitution_speed) would otherwise be stopped by the
  * first stage, with a force that grows like 1/h. / */
 #include "base/tolerance.h"
+#include "step/contact/contact.h"
+#include "step/drift/drift.h"
+#include "step/impulses.h"
 #include "step/step.h"
 
 #include <stdio.h>

@@ -14,6 +14,7 @@
  * overlapping bodies). D of other islands is not used. In open trees the corrections of joints can at most add up: if
  * their sum is below correction_speed, they need no second solution. In a pile with a step of one stage, only these
  * islands are solved again, in a copy; if D is slow enough in all of them, the step stays as it is. / */
+#include "step/contact/contact.h"
 #include "step/integrate/stage.h"
 #include "step/joint_coordinates.h"
 

@@ -17,6 +17,8 @@
  * first with one the sign change that is kept at each halving is the first one as long as no gap opens again there.
  */
 #include "base/tolerance.h"
+#include "step/contact/contact.h"
+#include "step/events/events.h"
 #include "step/step.h"
 
 /* q(s), and v(s) where v is not NULL; v may be v_new. */

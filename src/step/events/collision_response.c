@@ -5,6 +5,10 @@
  * with both in place of those at the state, which are put back until the step is accepted.
  */
 #include "base/tolerance.h"
+#include "step/contact/contact.h"
+#include "step/drift/drift.h"
+#include "step/events/events.h"
+#include "step/impulses.h"
 #include "step/step.h"
 
 static st_Status stuck(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double t, int count,

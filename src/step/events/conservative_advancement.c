@@ -15,6 +15,7 @@
  * a wall that something turns beside. It may so go a `skin` too far, a hundredth of what would have to be crossed: what
  * runs into something is seen in overlap then, and only what grazes it by less than that is not.
  */
+#include "step/events/events.h"
 #include "step/step.h"
 
 #define SKIN 0.01

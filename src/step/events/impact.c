@@ -14,6 +14,9 @@
  * from growing in general. With energy `limit` the restitution of the whole impact is scaled down, by halves to the
  * largest factor without a gain; Newton's in rebound.c. Else the gain is kept and reported.
  */
+#include "step/contact/contact.h"
+#include "step/events/events.h"
+#include "step/impulses.h"
 #include "step/step.h"
 
 static bool has_restitution(const sti_Model *model, const sti_StepWork *work)

@@ -24,6 +24,9 @@
  * Schemes of order two keep E itself. Where one of theirs becomes a step of Euler's (`sti_rough_step`), the contact
  * rebounds first, an impact at q, and the step begins with the velocity after it.
  */
+#include "step/contact/contact.h"
+#include "step/events/events.h"
+#include "step/impulses.h"
 #include "step/integrate/stage.h"
 
 bool sti_rebounds_unseen(const sti_Model *model)

@@ -7,6 +7,7 @@
  * lo)^2, and kept as near to the middle as that bound asks. What comes out is the lower end of the last bracket: an
  * event wants the side on which it has not happened yet.
  */
+#include "step/events/events.h"
 #include "step/step.h"
 
 #define K1 0.2 /* relative to the first bracket */

@@ -27,6 +27,7 @@
  */
 #include "base/tolerance.h"
 #include "problem/law.h"
+#include "step/events/events.h"
 #include "step/step.h"
 
 #define MAX_FACETS 256

@@ -8,6 +8,8 @@
  * The first step, one after an event, and one more than 2.4 times longer than the last (where the formula
  * ceases to be stable) are steps of sdirk2.
  */
+#include "step/impulses.h"
+#include "step/integrate/integrate.h"
 #include "step/step.h"
 
 #define LARGEST_RATIO 2.4

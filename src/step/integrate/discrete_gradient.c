@@ -39,6 +39,7 @@
  */
 #include "base/tolerance.h"
 #include "math/block_diag.h"
+#include "step/integrate/integrate.h"
 #include "step/step.h"
 
 /* The stage being solved. */

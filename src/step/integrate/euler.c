@@ -10,6 +10,8 @@
  * Where one of theirs becomes a step of this scheme (`sti_rough_step`) the contact therefore rebounds first, an impact
  * at q (impact.c), and the step begins with the velocity after it: n'v+ = s - h g, and E falls by m g^2 h^2/2.
  */
+#include "step/events/events.h"
+#include "step/impulses.h"
 #include "step/step.h"
 
 st_Status sti_euler_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,

@@ -6,7 +6,10 @@
  */
 #include "base/tolerance.h"
 #include "math/parallel.h"
+#include "step/contact/contact.h"
 #include "step/energy_guard.h"
+#include "step/events/events.h"
+#include "step/impulses.h"
 
 #include <stdio.h>
 

@@ -11,6 +11,8 @@
  * dampers are quiet. Impulse of the step: (1-gamma)/gamma r1 + r2. One rotation for the whole step: two in a
  * row differ by the commutator of h w1 and h w+, O(h^3).
  */
+#include "step/impulses.h"
+#include "step/integrate/integrate.h"
 #include "step/step.h"
 
 #define GAMMA 0.29289321881345248 /* 1 - 1/sqrt(2) */

@@ -26,6 +26,9 @@
  * there. Rows of bdf2 are taken at the end, theta(t + h, q_b), and eta d theta/dt is taken from them (`joint_drift`).
  */
 #include "step/integrate/stage.h"
+#include "step/contact/contact.h"
+#include "step/events/events.h"
+#include "step/impulses.h"
 
 #include "base/tolerance.h"
 #include "math/parallel.h"

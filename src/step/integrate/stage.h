@@ -10,6 +10,8 @@
 
 #include "base/tolerance.h"
 #include "step/contact/contact_model.h"
+#include "step/drift/drift.h"
+#include "step/integrate/integrate.h"
 
 typedef struct sti_StageBuild {
     const sti_Model *model;

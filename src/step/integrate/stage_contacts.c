@@ -3,6 +3,7 @@
  */
 #include "base/tolerance.h"
 #include "math/parallel.h"
+#include "step/contact/contact.h"
 #include "step/integrate/stage.h"
 
 /* ------------------------------------------------------------------ laws and rows */

@@ -3,6 +3,7 @@
 #include "base/tolerance.h"
 #include "math/parallel.h"
 #include "solve/islands.h"
+#include "step/contact/contact.h"
 #include "step/contact/contact_model.h"
 #include "step/integrate/stage.h"
 #include "step/joint_coordinates.h"

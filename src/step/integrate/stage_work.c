@@ -22,6 +22,7 @@
  * Beside the sums, those of positive terms alone are kept (sti_Gains): a part of the system got no more than these.
  */
 #include "math/parallel.h"
+#include "step/contact/contact.h"
 #include "step/step.h"
 
 typedef struct ContactWork {

@@ -15,6 +15,8 @@
  * sticks quietly, and is first order where joints are nonlinear or the sliding direction turns. Both ring with
  * very stiff dampers. See docs/methods.md; sdirk2 has none of this.
  */
+#include "step/impulses.h"
+#include "step/integrate/integrate.h"
 #include "step/step.h"
 
 st_Status sti_trapezoid_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
