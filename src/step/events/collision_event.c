@@ -1,27 +1,27 @@
-/* step/events/collision_event.c -- collisions: the first root of the gaps on the way from q to q_new.
+/* step/events/collision_event.c -- collisions: the first root of the gaps on the path from q to q_new.
  *
- * The way of Euler's schemes is straight, q(s) = move(q, v+, s h). Those of order two need it to O(h^3): the
- * cubic through q, q_new with the velocities v, v_new at its ends (Potra et al. 2006, eq. 7.2-7.3), written in
- * the velocity coordinates x(s) of the way, q(s) = move(q, x(s), 1); v(s) = x'(s)/h is the velocity there. On
- * rotations x' differs from h w by O(h^3), which the order does not see.
+ * The path of Euler's methods is straight, q(s) = move(q, v+, s h). Integrators of order two need it to O(h^3). Theirs
+ * is the cubic through q and q_new with the velocities v and v_new at its ends (Potra et al. 2006, eq. 7.2-7.3). It is
+ * written in velocity coordinates x(s): q(s) = move(q, x(s), 1), and v(s) = x'(s)/h is the velocity there. On rotations
+ * x' differs from h w by O(h^3), which does not change the order.
  *
- * Contacts in the active set are held by the step problem and do not collide. For the others let
+ * The step problem holds contacts in the active set, so they do not collide. For the other contacts let
  *
  *     F(s) = min( margin, smallest gap at q(s) )
  *
- * which is continuous, not negative at 0 and negative where something was run into. The end of the step alone does not
- * show that: what is fast or thin is through by then. Shapes are so followed from place to place, each as far as
- * nothing can have happened (conservative_advancement.c); where nothing is fast that is the whole step. Of the gaps of
- * a user's model only values and rates are known: a gap that closes at the start and opens at the end is looked at
- * where the cubic through both has its minimum (docs/methods.md 8). Between the last place without overlap and the
- * first with one the sign change that is kept at each halving is the first one as long as no gap opens again there.
- */
+ * F is continuous, not negative at 0, and negative after a collision. F at the end of the step does not suffice: a fast
+ * or thin body may have passed through another one. Shapes are therefore followed in advances, each so short that no
+ * two shapes can touch in it (conservative_advancement.c). Without fast bodies one advance covers the step. For a
+ * user's model only values and rates of gaps are known: a gap that closes at the start and opens at the end is
+ * evaluated at the minimum of the cubic through both (docs/methods.md 8). A root search then finds the sign change
+ * between the last place without overlap and the first place with one. It is the first collision unless a gap opens
+ * again in between. / */
 #include "base/tolerance.h"
 #include "step/contact/contact.h"
 #include "step/events/events.h"
 #include "step/step.h"
 
-/* q(s), and v(s) where v is not NULL; v may be v_new. */
+/* q(s), and v(s) if v is not NULL; v may be v_new. */
 void sti_path(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h, double s, double *q,
               double *v)
 {
@@ -37,22 +37,23 @@ void sti_path(const sti_Model *model, const sti_State *state, const sti_StepWork
     sti_move(model, state->q, x, 1.0, q);
     double rate_v0 = (1 - s) * (1 - 3 * s), rate_d = 6 * s * (1 - s), rate_v1 = s * (3 * s - 2);
     for (int i = 0; v != NULL && i < model->n_v; i++) {
-        const double mean = work->stages.straight ? 0.5 * (v0[i] + v1[i]) : d[i] / h; /* impulses.c adds up to it */
+        const double mean =
+            work->stages.straight ? 0.5 * (v0[i] + v1[i]) : d[i] / h; /* impulses.c sums to the same mean */
         v[i] = rate_v0 * v0[i] + rate_v1 * v1[i] + rate_d * mean;
     }
 }
 
-/* The step along which F is looked at. */
+/* The step along which F is evaluated. */
 typedef struct Way {
     const sti_Model *model;
     const sti_State *state;
     sti_StepWork *work;
     double h, margin;
-    bool ahead;   /* contacts beyond the margin matter, too, as far as the rest of the way leads       */
-    bool passing; /* what overlaps at the start does not count: it may have come out at the end        */
+    bool ahead;   /* also find contacts beyond the margin that the rest of the path can reach */
+    bool passing; /* overlaps at the start do not count: they may be gone at the end          */
 } Way;
 
-/* Where F changes its sign; F_hi >= 0: nowhere. */
+/* F changes its sign between lo and hi; F_hi >= 0: it does not. */
 typedef struct Bracket {
     double lo, hi, F_lo, F_hi;
 } Bracket;
@@ -71,7 +72,7 @@ static double smallest_of(const Way *way, const st_Sink *sink)
     return F;
 }
 
-/* F at a position on the way: evaluates the contacts of `trial` there. */
+/* F at a position on the path: evaluates the contacts of `trial` there. */
 static st_Status smallest_gap(void *ctx, double s, double *F, st_Error *err)
 {
     const Way *way = ctx;
@@ -92,7 +93,7 @@ static st_Status smallest_gap(void *ctx, double s, double *F, st_Error *err)
     return status;
 }
 
-/* How much a gap can change on the way. */
+/* Bound on the change of a gap along the path. */
 static double largest_gap_change(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h)
 {
     const st_Model *table = &model->table;
@@ -102,21 +103,21 @@ static double largest_gap_change(const sti_Model *model, const sti_State *state,
 
 /* ---- shapes ------------------------------------------------------------------------------------ */
 
-/* Looks that go no farther than they must; behind them each may go twice as far into a shape as the one before. */
+/* The first CAREFUL advances use one skin. After them, each advance may overlap twice as deep as the one before. */
 enum { CAREFUL = 32, LOOKS = 100 };
 
-/* The next look, behind those that led to bracket->hi without overlap and showed `seen`. */
+/* One advance from bracket->hi, which is without overlap; `seen` has the contacts there. */
 static st_Status look_on(Way *way, int look, const st_Sink *seen, Bracket *bracket, st_Error *err)
 {
     const double patience = look <= CAREFUL ? 1 : exp2(look - CAREFUL);
     const double next = sti_earliest_touch(way->model, way->state, way->work, seen, way->h, bracket->hi, patience);
     bracket->lo = bracket->hi, bracket->F_lo = bracket->F_hi;
     bracket->hi = next < 1 && look < LOOKS ? next : 1;
-    if (bracket->hi == 1) way->margin = 0, way->ahead = way->passing = false; /* nothing follows it */
+    if (bracket->hi == 1) way->margin = 0, way->ahead = way->passing = false; /* the end of the path */
     return smallest_gap(way, bracket->hi, &bracket->F_hi, err);
 }
 
-/* From place to place along the way, to the first overlap or to the end. */
+/* Advances along the path to the first overlap or to the end. */
 static st_Status follow_shapes(Way *way, Bracket *bracket, st_Error *err)
 {
     const sti_Model *model = way->model;
@@ -131,7 +132,7 @@ static st_Status follow_shapes(Way *way, Bracket *bracket, st_Error *err)
         seen = &work->trial;
     }
     const double F_start = bracket->F_hi;
-    /* What overlaps at the start, and is not held. */
+    /* Contacts that overlap at the start and are not held. */
     work->lookout.under.n = 0;
     for (int c = 0; c < seen->n_contacts; c++)
         if (seen->contact[c].gap < -model->def.active_gap && !sti_ids_contain(&state->active, seen->contact[c].id))
@@ -146,8 +147,8 @@ static st_Status follow_shapes(Way *way, Bracket *bracket, st_Error *err)
 
 /* ---- gaps of a user's model -------------------------------------------------------------------- */
 
-/* Where the cubic with the values p and the slopes m at 0 and 1 has its minimum, and which it is. Its slope goes up
- * from m0 < 0 to m1 > 0, a parabola with one root in between.                                      */
+/* Place and value of the minimum of the cubic with values p and slopes m at 0 and 1. Its slope is a parabola with one
+ * root, because m0 < 0 < m1. */
 static double lowest_of_cubic(double p0, double m0, double p1, double m1, double *least)
 {
     const double a = 3 * (m0 + m1) - 6 * (p1 - p0), b = 6 * (p1 - p0) - 4 * m0 - 2 * m1; /* m0 + b s + a s^2 */
@@ -158,8 +159,8 @@ static double lowest_of_cubic(double p0, double m0, double p1, double m1, double
     return s;
 }
 
-/* The first place where a gap that closes at the start, in `trial`, and opens at the end may be negative in between; 1:
- * there is none. Both lists stand by id.                                                         */
+/* The first place at which a gap may be negative that closes at the start (in `trial`) and opens at the end; 1: none.
+ * Both lists are sorted by id. */
 static double first_dip(const Way *way)
 {
     const sti_Model *model = way->model;
@@ -182,7 +183,7 @@ static double first_dip(const Way *way)
     return first;
 }
 
-/* The end of the step, and before it the first gap that closes and opens again. */
+/* Evaluates F at the end of the step, and at the first place where a gap may have closed and opened again. */
 static st_Status look_between(Way *way, Bracket *bracket, st_Error *err)
 {
     const sti_Model *model = way->model;
@@ -191,7 +192,7 @@ static st_Status look_between(Way *way, Bracket *bracket, st_Error *err)
     way->margin = fmax(largest_gap_change(model, state, work, way->h), sti_margin(model));
     bracket->lo = 0, bracket->hi = 1;
     STI_TRY(smallest_gap(way, 1, &bracket->F_hi, err));
-    /* Gaps of `trial`, at the end of the way, that open there. */
+    /* Gaps of `trial` that open at the end of the path. */
     const st_Sink *sink = &work->trial;
     work->lookout.n_opening = 0;
     STI_TRY(STI_GROW(&model->allocator, work->lookout.opening, work->lookout.capacity, sink->n_contacts, err));
@@ -226,10 +227,11 @@ st_Status sti_find_collision(const sti_Model *model, const sti_State *state, sti
     STI_TRY(model->rigid ? follow_shapes(&way, &at, err) : look_between(&way, &at, err));
     if (at.F_hi >= -tolerance) return ST_OK;
     way.ahead = false;
-    way.margin = fmax(-at.F_hi, tolerance); /* enough for the secants to see where the gap closes */
+    way.margin = fmax(-at.F_hi, tolerance); /* so large that secants use the slope of the gap */
     at.F_lo = fmin(at.F_lo, way.margin);
     if (at.F_lo <= STI_COLLISION_GAP) {
-        /* A contact that rebounds starts at gap 0, opens and closes again: find the place after which it closes. */
+        /* A contact that rebounds starts at gap 0, opens and closes again: find a place with an open gap before it
+         * closes. */
         if (sti_integrator(way.model)->order != 1) {
             double width = at.hi - at.lo, fraction = at.lo, F = 0;
             for (int k = 0; k < 40 && !(F > STI_COLLISION_GAP); k++) {

@@ -1,9 +1,8 @@
-/* step/events/collision_response.c -- a collision: go there, close what touches, and find the velocity after the
- * impact.
+/* step/events/collision_response.c -- moves to a collision, closes the contacts that touch, and computes the velocity
+ * after the impact.
  *
- * The rows at the collision are in `trial`, and the contacts held there in active_new; the impact is solved
- * with both in place of those at the state, which are put back until the step is accepted.
- */
+ * `trial` has the rows at the collision, active_new the contacts that are held there. The impact is solved with both in
+ * place of those at the state. Afterwards they are exchanged back until the step is accepted. / */
 #include "base/tolerance.h"
 #include "step/contact/contact.h"
 #include "step/drift/drift.h"
@@ -24,16 +23,16 @@ static st_Status stuck(const sti_Model *model, const sti_State *state, const sti
                     count, pair);
 }
 
-/* Events that accumulate: behind max_events restitution and transitions rest until the end of the step, behind twice as
- * many collisions are not looked for any more, and what overlaps then is landed on in the next step. Where not even
- * that helps, step after step, it is over. With an integrator of order one each event ends its step: there it is over
- * when these have no length.                                                                            */
+/* Limits for events that accumulate. After max_events there are no restitution and no transitions until the end of the
+ * step. After twice as many, collisions are not searched, and overlaps are closed in the next step. If this happens in
+ * many steps in a row, the step fails. With an integrator of order one each event ends its step: it fails if many such
+ * steps have no length. */
 bool sti_exhausted(const sti_Model *model, const sti_StepWork *work)
 {
     return work->events.n_stops > 2 * model->def.max_events;
 }
 
-/* Behind a step; stalled: how many before it were exhausted. */
+/* Called after a step. stalled: the number of exhausted steps before it. */
 st_Status sti_count_exhausted(const sti_Model *model, sti_State *state, sti_StepWork *work, int stalled, st_Error *err)
 {
     state->stalled = sti_exhausted(model, work) ? stalled + 1 : 0;
@@ -51,14 +50,14 @@ st_Status sti_count_event(const sti_Model *model, sti_State *state, sti_StepWork
     return ST_OK;
 }
 
-/* With the rows and the active set at the collision: its impact. */
+/* Computes the impact with the rows and the active set at the collision. */
 static st_Status collide_there(const sti_Model *model, sti_State *state, sti_StepWork *work, double t,
                                st_StepInfo *info, st_Error *err)
 {
     memcpy(work->a_new, work->v_new, (size_t)model->n_v * sizeof *work->v_new);
     STI_TRY(sti_impact(model, state, work, t, info, err));
     STI_TRY(sti_note_loaded(model, work, err));
-    /* The contacts that closed, with their velocities before (v_before) and after the impact. */
+    /* Events of the contacts that closed, with their velocities before (v_before) and after the impact. */
     const sti_Assembly *step = &work->step;
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;
@@ -89,11 +88,11 @@ bool sti_ran_into_something(const sti_Model *model, const sti_StepWork *work)
     return false;
 }
 
-/* The contacts that touch at q_new are closed, and the impact gives the velocity after it. */
+/* Closes the contacts that touch at q_new and computes the velocity after the impact. */
 st_Status sti_land(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double h, st_StepInfo *info,
                    st_Error *err)
 {
-    /* Hold what touches at q_new. A projection may push yet another contact into overlap: hold that, too. */
+    /* Hold contacts that touch at q_new. A projection may push another contact into overlap: then hold it as well. */
     for (int round = 0; round < 4; round++) {
         STI_TRY(sti_activate_touching(model, work, model->def.active_gap, err));
         if (model->def.drift != ST_DRIFT_PROJECTION) break;
@@ -109,7 +108,7 @@ st_Status sti_land(const sti_Model *model, sti_State *state, sti_StepWork *work,
     return status;
 }
 
-/* Go to the collision at fraction s of the step, and land there. */
+/* Moves to the collision at the fraction s of the step and computes its impact. */
 st_Status sti_collide_at(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, double s,
                          st_StepInfo *info, st_Error *err)
 {

@@ -1,39 +1,38 @@
 /* step/events/conservative_advancement.c -- how far a step can go before two shapes can touch.
  *
- * Two convex shapes apart by Phi > 0 along n stay apart as long as neither crosses the gap between the two planes
- * across n. A body's surface moves towards the other along n no faster than
+ * Two convex shapes at a distance Phi > 0 along n lie on both sides of a gap between two planes normal to n. They do
+ * not touch before the gap is crossed. The surface of a body moves along n at most at the speed
  *
  *     n'v + |w| R        R: how far its shapes go from its centre
  *
- * so that nothing happens for a time Phi / (the sum of both): conservative advancement (Mirtich 1996).
- * Along the cubic way of the schemes of order two (collision_event.c) the velocity is a quadratic Bezier curve with the
- * corners
+ * so they cannot touch within the time Phi / (sum of both speeds): conservative advancement (Mirtich 1996). Along the
+ * cubic path of integrators of order two (collision_event.c) the velocity is a quadratic Bezier curve with the corners
  *
  *     v,   3 d/h - v - v+,   v+          d: from q to q_new as a velocity for a time of 1
  *
- * and speeds are largest at one of them. Advancement alone comes to a touch in infinitely many steps, and creeps along
- * a wall that something turns beside. It may so go a `skin` too far, a hundredth of what would have to be crossed: what
- * runs into something is seen in overlap then, and only what grazes it by less than that is not.
- */
+ * and no speed is larger than that at one of them. Advancement alone needs infinitely many steps to reach a touch, and
+ * is slow if a body turns beside a wall. Each advance may therefore overlap by a `skin`, which is a hundredth of the
+ * thickness to cross. A collision is then found as an overlap. A contact that overlaps by less than the skin may be
+ * missed. / */
 #include "step/events/events.h"
 #include "step/step.h"
 
 #define SKIN 0.01
 
-/* How much deeper than the gap a look may be. */
+/* The overlap that an advance may reach. */
 static double skin_of(const sti_Model *model, const sti_ContactEntry *contact)
 {
     const sti_Collider *c = &model->world->collider;
     const double a = sti_shape_of(c, contact->shape_a - 1)->thick, b = sti_shape_of(c, contact->shape_b - 1)->thick;
     double across = a + b;
-    if (!(across > 0)) { /* points, bars and sheets: a fraction of the larger body that is not endless */
+    if (!(across > 0)) { /* points, bars and sheets: a fraction of the larger body that is finite */
         const double reach_a = c->body_reach[contact->a], reach_b = c->body_reach[contact->b];
         across = fmax(isfinite(reach_a) ? reach_a : 0, isfinite(reach_b) ? reach_b : 0);
     }
     return fmax(SKIN * across, 10 * model->def.active_gap);
 }
 
-/* A body's own part, in the direction n [m/s]. */
+/* The part of one body in the speed of approach along n [m/s]. */
 static double approach(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int b, st_Vec3 n,
                        double h)
 {

@@ -5,15 +5,15 @@
  *     poisson     compression    M (vc - v-) = G l + H r,  laws on vc                (Potra et al. 2006, 7.5-7.9)
  *                 decompression  M (v+ - vc) = G l + H rx + sum e n r_n,  laws on v+
  *
- * In the paper friction of decompression is bounded by mu rx_n (7.7), so that the restituted impulse e r_n carries
- * none: a sphere that slides through its bounce loses mu r_n along its way. Under `poisson_friction` the bound is mu (e
- * r_n + rx_n), and it loses mu (1 + e) r_n (loaded_contacts in stage_contacts.c).
+ * In the paper friction of decompression is bounded by mu rx_n (7.7), so the impulse of restitution e r_n causes no
+ * friction: a sphere that slides during a bounce loses the momentum mu r_n. With `poisson_friction` the bound is mu (e
+ * r_n + rx_n), and the sphere loses mu (1 + e) r_n (stage_contacts.c).
  *
- * All active contacts take part, closed before or not, and all joints. A contact whose compression is worth
- * less than `restitution_speed` (its r_n times its mobility) gives nothing back. With friction no law keeps energy
- * from growing in general. With energy `limit` the restitution of the whole impact is scaled down, by halves to the
- * largest factor without a gain; Newton's in rebound.c. Else the gain is kept and reported.
- */
+ * All active contacts, also those that were closed before, and all joints are part of the problem. A contact has no
+ * restitution if its compression (r_n times its mobility) is less than `restitution_speed`. With friction no impact law
+ * prevents a gain of energy in general. With energy `limit` the restitution of the whole impact is scaled by the
+ * largest factor without a gain, which bisection finds (for newton: rebound.c). Otherwise the gain is kept and
+ * reported. / */
 #include "step/contact/contact.h"
 #include "step/events/events.h"
 #include "step/impulses.h"
@@ -24,7 +24,7 @@ static bool has_restitution(const sti_Model *model, const sti_StepWork *work)
     return model->def.impact != ST_IMPACT_INELASTIC && !work->events.over_limit;
 }
 
-/* What every contact gives back after the compression just solved; false: none does. */
+/* The impulse of restitution of each contact after the compression; false: all are 0. */
 static st_Status restitution(const sti_Model *model, sti_StepWork *work, bool *any, st_Error *err)
 {
     const sti_Assembly *step = &work->step;
@@ -41,9 +41,9 @@ static st_Status restitution(const sti_Model *model, sti_StepWork *work, bool *a
     return ST_OK;
 }
 
-/* Work of contacts against what they touch, belts too, in one phase: at the mean of old and new velocity, with `share`
- * (or NULL) in the normal impulses. The difference of kinetic energy, but for what belts and joints that are moved
- * gave. sum: the same of absolute values.                                                                 */
+/* Work of contacts in one phase, relative to belts, at the mean of old and new velocity. `share` (or NULL) is added to
+ * the normal impulses. This is the change of kinetic energy without the work of belts and moved joints. sum: the sum of
+ * absolute values. */
 typedef struct ImpactWork {
     double total, sum;
 } ImpactWork;
@@ -66,7 +66,7 @@ static ImpactWork work_of_contacts(const sti_StepWork *work, const double *v_bef
     return spent;
 }
 
-/* Along the normal of contact c, of the velocities before and after. */
+/* Mean of the velocities before and after along the normal of contact c. */
 static double mean_impact_speed(const sti_StepWork *work, int c, const double *v_before)
 {
     const sti_Assembly *step = &work->step;
@@ -75,10 +75,10 @@ static double mean_impact_speed(const sti_StepWork *work, int c, const double *v
 }
 
 enum { HALVINGS = 6 };
-#define NO_GAIN 1e-9 /* of the work done by contacts: what solutions to the tolerance leave */
+#define NO_GAIN 1e-9 /* part of the work of contacts that is attributed to the tolerance of solutions */
 
-/* Decompression from v_base, by halves to the largest factor of restitution with which the work of both phases is not
- * positive. Without restitution it is that of the compression, which only takes.                     */
+/* Decompression from v_base. Bisection finds the largest factor of restitution for which the work of both phases is not
+ * positive. The factor 0 is such a factor: compression adds no energy. */
 static st_Status decompress(const sti_Model *model, sti_State *state, sti_StepWork *work, sti_Stage *impact,
                             ImpactWork *spent, st_StepInfo *info, st_Error *err)
 {
@@ -88,7 +88,7 @@ static st_Status decompress(const sti_Model *model, sti_State *state, sti_StepWo
     impact->push = work->stages.restitution;
     if (model->def.impact == ST_IMPACT_POISSON_FRICTION) impact->loaded = work->rebounds.share;
     for (int round = 0;; round++) {
-        /* All shares, times a factor, and the impulse that they are. */
+        /* All shares times a factor, and their sum as an impulse. */
         const sti_Assembly *step = &work->step;
         const sti_RowList *H = &step->H;
         double *push = work->stages.restitution;
@@ -148,7 +148,7 @@ st_Status sti_impact(const sti_Model *model, sti_State *state, sti_StepWork *wor
         }
     }
     STI_TRY(sti_total_impulses(model, state, work, 1.0, 1.0, err));
-    /* a thousand roundings of the energy are no gain */
+    /* a gain below a thousand roundings of the energy is ignored */
     if (spent.total > 1e-13 * before) info->impact_gain += spent.total;
     return ST_OK;
 }

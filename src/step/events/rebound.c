@@ -1,29 +1,29 @@
 /* step/events/rebound.c -- restitution with fixed steps: a contact that closes within a step rebounds by Newton's law,
  * without event location and inside the step problem.
  *
- * Let s be the speed of approach at the start of the step, a the acceleration towards each other that forces make,
- * d = a h, and gap the distance. In free fall Euler's schemes place the body on one parabola, whose speed of approach
- * at the start of the step is s + d/2 (v lags behind by half a step). So
+ * Let s be the speed of approach at the start of the step, a the acceleration of approach by forces, d = a h, and gap
+ * the distance. In free fall the positions of Euler's methods lie on one parabola. Its speed of approach at the start
+ * of the step is s + d/2 (v is late by half a step). So
  *
  *     2E = (s + d/2)^2 + 2 a gap                  is constant in flight, and sqrt(2E) is the speed of the impact;
  *     (t + d/2)^2 + 2 a gap = e^2 2E              gives the speed t with which the step must leave,
  *
- * since the step that leaves at t ends at gap + h t. The apex that follows is e^2 times the last one, wherever in its
- * step the body lands, and with e = 1 the answer is t = s. The term d^2/4 is left out of 2E: the samples of a flight
- * miss its apex by up to a h^2/8, and no sample is then above those of the flight before.
+ * since a step that leaves at t ends at gap + h t. The next apex is e^2 times the last one, wherever in its step the
+ * body lands. With e = 1 the result is t = s. The term d^2/4 is left out of 2E: the samples of a flight miss its apex
+ * by up to a h^2/8, and without the term no sample is higher than those of the flight before.
  *
- * In the problem this is H'v >= t in place of H'v >= -gap/h. A rebound that is too low to reach `gap` is a landing:
- * the step ends at gap 0, and the next one sees what speed is left. Nothing slower than `restitution_speed` rebounds,
- * nor what the forces on one of the two bodies reach within a step: at rest, and within a stack at rest, there is no
- * rebound.
+ * In the problem this is H'v >= t in place of H'v >= -gap/h. If a rebound is too low to reach `gap`, the step ends at
+ * gap 0 and the next step uses the remaining speed. Contacts slower than `restitution_speed` do not rebound. Neither do
+ * contacts slower than the speed that forces give to one of the two bodies within a step: there is no rebound at rest
+ * or in a stack at rest.
  *
- * Without friction t <= e s keeps E - (h/2) k'v from growing. With friction no impact law does in general:
- * sti_limit_rebounds measures the work of the contacts in every island where something rebounds, at the mean of old
- * and new velocity, and where it is positive all t of that island are scaled down, to where the work is 0.
+ * Without friction t <= e s prevents a growth of E - (h/2) k'v. With friction no impact law does in general.
+ * sti_limit_rebounds computes the work of the contacts in each island with a rebound, at the mean of old and new
+ * velocity. If it is positive, all t of that island are scaled down until the work is 0.
  *
- * Schemes of order two keep E itself. Where one of theirs becomes a step of Euler's (`sti_rough_step`), the contact
- * rebounds first, an impact at q, and the step begins with the velocity after it.
- */
+ * Integrators of order two conserve E itself. If one of their steps becomes a step of Euler's method
+ * (`sti_rough_step`), the contact rebounds first, as an impact at q, and the step begins with the velocity after it.
+ * / */
 #include "step/contact/contact.h"
 #include "step/events/events.h"
 #include "step/impulses.h"
@@ -37,9 +37,9 @@ bool sti_rebounds_unseen(const sti_Model *model)
 
 /* ---- targets in the problem ---------------------------------------------------------------------- */
 
-/* Along the normal of a contact, towards each other [m/s]: the speed at v_base, what forces add to it within the
- * stage, and the larger of the two bodies' parts of that. For a user's model with a full mass matrix and for drift
- * `mean` forces count as 0, which costs O(h) of the rebound.                                       */
+/* Speeds of approach along the normal of a contact [m/s]: at v_base, the change by forces within the stage, and the
+ * larger part of this change that one body has. For a user's model with a full mass matrix and for drift `mean` the
+ * change counts as 0, which makes an error of O(h) in the rebound. */
 typedef struct Approach {
     double speed, gained, share;
 } Approach;
@@ -65,7 +65,7 @@ static Approach approach_of(const sti_Model *model, const sti_StepWork *work, co
     return (Approach){speed, together - apart, fmax(together, apart)};
 }
 
-/* The speed at which contact c must leave; 0: it does not rebound. */
+/* The speed of separation of contact c; 0: it does not rebound. */
 static double rebound_speed(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int c)
 {
     const sti_ContactEntry *entry = &work->step.chosen[c].entry;
@@ -99,8 +99,8 @@ st_Status sti_add_rebounds(const sti_Model *model, sti_StepWork *work, const sti
 
 /* ---- no energy from rebounds -------------------------------------------------------------------- */
 
-/* Work of contact c at the mean of old and new velocity, relative to belts. A contact that does not rebound works
- * against the motion; where it pushes overlap apart that is the work of drift correction and not counted.          */
+/* Work of contact c at the mean of old and new velocity, relative to belts. The work of a contact that does not rebound
+ * is negative; positive work of one that overlaps is drift correction and not counted. */
 static double work_of_contact(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int c,
                               bool leaves)
 {
@@ -121,7 +121,7 @@ static double work_of_contact(const sti_Model *model, const sti_StepWork *work, 
     return done;
 }
 
-/* Of all islands in which something rebounds. */
+/* Work of all islands with a rebound. */
 static void works_of_islands(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage)
 {
     const sti_Rebounds *rebounds = &work->rebounds;
@@ -140,14 +140,13 @@ static void works_of_islands(const sti_Model *model, sti_StepWork *work, const s
 
 enum { HALVINGS = 6 };
 
-/* After a solve: by halves to the largest factor of each island that adds no energy. Without restitution a step adds
- * none: 0 is such a factor.                                                                        */
+/* After a solve: bisection finds the largest factor of each island that adds no energy. The factor 0 adds none. */
 st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                              double *v, st_StepInfo *info, st_Error *err)
 {
     const sti_Rebounds *rebounds = &work->rebounds;
     if (rebounds->n == 0 || model->def.energy != ST_ENERGY_LIMIT) return ST_OK;
-    /* Which islands rebound, with all of their restitution. */
+    /* Islands that rebound, first with full restitution. */
     sti_Rebounds *list = &work->rebounds;
     const int n = sti_islands_count(work->islands);
     STI_TRY(STI_GROW(&model->allocator, list->island, list->island_capacity, n, err));
@@ -195,7 +194,7 @@ static bool closes_fast(const sti_Model *model, const sti_State *state, const st
            contact->gap + h * approach < 0;
 }
 
-/* Of the contacts of the step problem those that rebound, and those that touch and may pass it on. */
+/* Selects contacts of the step problem that rebound, and contacts that touch and may transmit the impulse. */
 static bool want_rebounding(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h)
 {
     const st_Sink *here = &work->here;

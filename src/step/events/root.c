@@ -1,22 +1,20 @@
 /* step/events/root.c -- a bracketed root by the ITP method: interpolate, truncate, project (Oliveira & Takahashi 2020).
  *
- * Event functions have kinks and jumps at their roots (the slopes before and after sticking have nothing to do with
- * each other, and loads of redundant contacts leap). ITP needs one evaluation more than halving at worst,
- * log2(1/small_s)
- * + 1, and is superlinear where F is smooth: the point of the false position, moved towards the middle by k1 (hi -
- * lo)^2, and kept as near to the middle as that bound asks. What comes out is the lower end of the last bracket: an
- * event wants the side on which it has not happened yet.
- */
+ * Event functions have kinks and jumps at their roots: the slopes before and after sticking differ, and loads of
+ * redundant contacts jump. ITP needs at most one evaluation more than bisection, log2(1/small_s) + 1, and converges
+ * superlinearly if F is smooth. Its next point is the false position, moved towards the middle by k1 (hi - lo)^2, and
+ * kept so near to the middle that the bound holds. The result is the lower end of the last bracket, before the event.
+ * / */
 #include "step/events/events.h"
 #include "step/step.h"
 
 #define K1 0.2 /* relative to the first bracket */
 
-/* The next place to look at; `slack`: how far from the middle it may be. */
+/* The next place; `slack`: its largest distance from the middle. */
 static double next_place(double lo, double hi, double F_lo, double F_hi, double first, double slack)
 {
     double width = hi - lo, middle = 0.5 * (lo + hi), falsi = (lo * F_hi - hi * F_lo) / (F_hi - F_lo);
-    if (!(falsi > lo && falsi < hi)) return middle; /* infinite values of F, too */
+    if (!(falsi > lo && falsi < hi)) return middle; /* also if values of F are infinite */
     double towards = middle > falsi ? 1.0 : -1.0, truncated = K1 / first * width * width;
     double place = truncated <= fabs(middle - falsi) ? falsi + towards * truncated : middle;
     return fabs(place - middle) <= slack ? place : middle - towards * slack;
@@ -27,7 +25,7 @@ st_Status sti_find_root(sti_Function *function, void *ctx, double lo, double hi,
 {
     const double first = hi - lo;
     const int most = 1 + (int)ceil(log2(fmax(first / small_s, 2.0)));
-    double reach = 0.5 * small_s * exp2(most); /* half the widest bracket that halving could have */
+    double reach = 0.5 * small_s * exp2(most); /* half the widest bracket that bisection could have */
     for (int round = 0; round < 200 && hi - lo > small_s && F_lo > small_F; round++, reach *= 0.5) {
         double place = next_place(lo, hi, F_lo, F_hi, first, fmax(reach - 0.5 * (hi - lo), 0.0)), F;
         if (!(place > lo && place < hi)) place = 0.5 * (lo + hi);

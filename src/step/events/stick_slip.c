@@ -1,4 +1,4 @@
-/* step/events/stick_slip.c -- take-off, stick, slip, and the change of facet: where within a step they happen.
+/* step/events/stick_slip.c -- finds take-off, stick, slip and changes of facet within a step.
  *
  * Every law is a set of complementary pairs (a, b), of which one is 0:
  *
@@ -7,24 +7,23 @@
  *     facet k     beta_k                 lambda + d_k'u_T   (pyramid in space, while sliding)
  *     bounded     min(hi - r, r - lo)    |u|                (motors, friction in joints)
  *
- * Which one it is, pair by pair, is the mode of a contact: what a basis is for Lemke's method, for every law and
- * solver (docs/methods.md 8; Potra et al. 2006, section 7.5, use the basis). The indicator of a pair is
+ * The mode of a contact lists which one is 0 in each pair. It corresponds to a basis of Lemke's method, but exists for
+ * every law and solver (docs/methods.md 8; Potra et al. 2006, section 7.5, use the basis). The indicator of a pair is
  *
  *     g = rho a/s - b,   rho the mobility, s the fraction of the step,
  *
- * continuous and of one sign as long as the mode lasts. With the signs of the step before,
- * F(s) = min of +-g after a step of length s h is positive up to the first transition. The velocity is the one
- * at the end of the step, also in form II, whose laws speak of the mean; but for whether something sticks. Sliding that
- * turns round at once has no pair that shows it in the plane and with a round cone: there u_T . (its direction before)
- * is one more. A pair of which both are 0 at the start says nothing and is left out until it does: redundant contacts,
- * the facets of a contact that slides along one of them.
+ * It is continuous and has one sign as long as the mode lasts. With the signs of the step before, F(s) = min of +-g
+ * after a step of length s h is positive up to the first transition. The velocity is that at the end of the step, also
+ * in form II, whose laws hold for the mean; only sticking is decided by the mean. If sliding reverses at once, no pair
+ * shows it in the plane or with a round cone: there u_T . (its direction before) is one more indicator. A pair with two
+ * zeros at the start is ignored until one of them changes (redundant contacts, facets of a contact that slides along
+ * one of them).
  *
- * Very short steps show no modes: an error of O(h^3) in a velocity, over a step of 1e-6 h, is a large force. So
- * nothing is looked for in the first hundredth of a step (`event_step`); what happens there counts as having
- * happened at its start, which costs a hundredth of h^2.
+ * Very short steps do not show modes: an error of O(h^3) in a velocity, over a step of 1e-6 h, is a large force. So the
+ * first hundredth of a step (`event_step`) is not searched. A transition in it counts as one at its start, which costs
+ * a hundredth of h^2.
  *
- * The trapezoid's form I locates as its paper does, by F_shifted below.
- */
+ * Form I of the trapezoid uses the function of its paper, F_shifted below. / */
 #include "base/tolerance.h"
 #include "problem/law.h"
 #include "step/events/events.h"
@@ -35,9 +34,9 @@
 /* The solution at one contact. */
 typedef struct Contact {
     const st_ContactLaw *law;
-    double n[2], T[2], u[2]; /* (rho r_n/s, u_n), rho r_T/s, u_T                                   */
-    double held[2];          /* the velocity that the law holds at 0 while sticking: form II: the mean */
-    double slack;            /* bounded: rho/s times the distance to the nearer bound               */
+    double n[2], T[2], u[2]; /* (rho r_n/s, u_n), rho r_T/s, u_T                      */
+    double held[2];          /* velocity that is 0 while sticking; form II: the mean  */
+    double slack;            /* bounded: rho/s times the distance to the nearer bound */
 } Contact;
 
 static Contact look_for_change(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int c,
@@ -60,7 +59,7 @@ static Contact look_for_change(const sti_Model *model, const sti_State *state, c
         const double belt = step->w[law->first + k];
         contact.T[k - 1] = rho * step->r[law->first + k];
         contact.u[k - 1] = contact.held[k - 1] = sti_row_dot(&step->H, law->first + k, work->v_new) + belt;
-        /* Form II: its laws hold for (v + v+)/2. */
+        /* The laws of form II hold for (v + v+)/2. */
         if (!(model->def.integrator == ST_INTEGRATOR_TRAPEZOID && model->def.form == ST_FORM_II)) continue;
         contact.held[k - 1] = 0.5 * (contact.u[k - 1] + sti_row_dot(&step->H, law->first + k, state->v) + belt);
     }
@@ -83,8 +82,8 @@ static double facet_speed(const st_ContactLaw *law, const double u[2])
     return largest;
 }
 
-/* beta_k of r_T as a sum of two neighbouring facets: 0 unless r_T lies beside facet k. Of two facets, which stand
- * opposite each other: the part of r_T along facet k.                                             */
+/* beta_k, if r_T is written as a sum along two neighbouring facets: 0 unless r_T lies beside facet k. With two facets,
+ * which are opposite: the part of r_T along facet k. */
 static double facet_force(const Contact *contact, int k)
 {
     const st_ContactLaw *law = contact->law;
@@ -102,7 +101,7 @@ static double facet_force(const Contact *contact, int k)
     return sum;
 }
 
-/* a of the friction pair: how much more could be held. */
+/* a of the friction pair: the reserve of friction. */
 static double reserve_modes(const Contact *contact)
 {
     double load = contact->law->mu * contact->n[0], sum = 0;
@@ -149,7 +148,7 @@ static sti_Mode mode_of(const Contact *contact, uint64_t id, double nil)
     return mode;
 }
 
-/* F of one contact that was in this mode; which transition is nearest goes to *kind. */
+/* F of one contact that was in this mode. *kind: the type of the nearest transition. */
 static double indicator(const Contact *contact, const sti_Mode *mode, double nil, st_EventKind *kind)
 {
     if (!mode->closed) return INFINITY;
@@ -157,8 +156,9 @@ static double indicator(const Contact *contact, const sti_Mode *mode, double nil
     *kind = ST_EVENT_TAKEOFF;
     if (!mode->sticking && !mode->slipping) return F;
     double held = reserve_modes(contact);
-    /* Form II sticks with a velocity that is not 0, v+ = -v: as long as there is a reserve it counts alone, and one
-     * whose load went over to another contact, as loads of redundant ones do, sticks as long as the mean is 0.      */
+    /* Form II sticks with a velocity that is not 0, v+ = -v. As long as there is a reserve, only the reserve counts. If
+     * the load moved to another contact, as it may with redundant contacts, this one sticks as long as the mean is
+     * 0. */
     if (mode->slipping)
         g = sliding_speed(contact, contact->u) - held;
     else
@@ -177,11 +177,11 @@ static double indicator(const Contact *contact, const sti_Mode *mode, double nil
         if (g < F && ((mode->pushing[k / 64] | mode->idle[k / 64]) >> (k % 64) & 1)) F = g, *kind = ST_EVENT_FACET;
     }
     if (lambda <= nil && *kind == ST_EVENT_FACET)
-        *kind = ST_EVENT_STICK; /* where it stops, all of them are 0 at once */
+        *kind = ST_EVENT_STICK; /* if it stops, all of them become 0 at once */
     return F;
 }
 
-/* Velocities up to this are rounding. */
+/* Velocities up to this value are rounding. */
 static double nothing(const sti_Model *model, const sti_StepWork *work)
 {
     double fastest = 0;
@@ -203,14 +203,14 @@ st_Status sti_note_modes(const sti_Model *model, const sti_State *state, sti_Ste
     return ST_OK;
 }
 
-/* The step being looked through. */
+/* The step that is searched. */
 typedef struct Search {
     const sti_Model *model;
     sti_State *state;
     sti_StepWork *work;
     double h;
     st_StepInfo *info;
-    int contact; /* the one with the smallest F                                                    */
+    int contact; /* the one with the smallest F */
     st_EventKind kind;
 } Search;
 
@@ -244,9 +244,9 @@ static st_Status F_at(void *ctx, double s, double *F, st_Error *err)
     return ST_OK;
 }
 
-/* The paper's own F, for its form I: after a whole step that starts the fraction s of the way from the state
- * before the last one, along the linear interpolants (7.10)-(7.11) of position and velocity. At 0 it is the last
- * step, at 1 this one; its root is where, in this one, the sliding ends.                           */
+/* The function F of the paper, for its form I: F after a whole step that starts at the fraction s between the last
+ * state and this one, on the linear interpolants (7.10)-(7.11) of position and velocity. s = 0 is the last step, s = 1
+ * this step. The root is the fraction of this step at which sliding ends. */
 static st_Status F_shifted(void *ctx, double s, double *F, st_Error *err)
 {
     Search *search = ctx;
@@ -273,7 +273,7 @@ static bool papers_form(const sti_Model *model)
     return model->def.integrator == ST_INTEGRATOR_TRAPEZOID && model->def.form == ST_FORM_I;
 }
 
-/* After an event nothing is known of the modes: a very short step shows them. */
+/* After an event the modes are unknown: a very short step determines them. */
 static st_Status probe_modes(Search *search, st_Error *err)
 {
     const sti_Model *model = search->model;
@@ -324,21 +324,21 @@ st_Status sti_find_transition(const sti_Model *model, sti_State *state, sti_Step
     double shortest = model->def.event_step, F, F_first;
     *s = 1;
     if (work->step.problem.n_contacts == 0) return ST_OK;
-    if (papers_form(model) && info->transitions > 0) return ST_OK; /* the rest of the step in one piece */
+    if (papers_form(model) && info->transitions > 0) return ST_OK; /* one piece for the rest of the step */
     if (!state->history.known) STI_TRY(probe_modes(&search, err));
     F = smallest(&search, 1.0);
     if (!(F < -STI_SEPARATION_SPEED)) return ST_OK;
-    /* The interpolants reach over two steps of one length. */
+    /* The interpolants need two steps of the same length. */
 
     sti_Function *function =
         papers_form(model) && (state->history.known && fabs(state->history.h - h) < 1e-9 * h) ? F_shifted : F_at;
     STI_TRY(function(&search, shortest, &F_first, err));
     if (F_first > 0) return locate(&search, function, F_first, F, s, err);
-    /* It has begun, where the last event was or at the end of the last step. A load that went over to another
-     * contact, as loads of redundant ones do, is nothing to tell. */
+    /* The transition happened at the start of this step. A load that moved to another contact, as with redundant
+     * contacts, is not reported. */
     if (search.kind != ST_EVENT_TAKEOFF) STI_TRY(add_transition(&search, state->t, err));
     if (papers_form(model)) return F_at(&search, 1.0, &F, err);
-    /* What has changed already must not hide what changes later in the step: with the modes as they are now. */
+    /* Use the present modes, so that this transition does not hide later ones in the step. */
     STI_TRY(probe_modes(&search, err));
     F = smallest(&search, 1.0);
     if (!(F < -STI_SEPARATION_SPEED)) return ST_OK;
