@@ -59,7 +59,7 @@ void st_system_profile(const st_System *system, double seconds[ST_N_STAGES])
  *
  * Loops of the solvers and of the collision detection read system->stop and end early. The stage that called them then
  * calls sti_go_on. The step fails, and step.c restores the state.
- * / */
+ */
 
 void st_system_cancel(st_System *system)
 {

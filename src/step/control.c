@@ -1,7 +1,8 @@
 /* step/control.c -- a controller sets motor targets and applied forces between two steps.
  *
  * The world stores these values, and they replace the profiles of the scene. The rows at the state were computed before
- * the change, so rows of joints and motors are computed again when the next step begins. / */
+ * the change, so rows of joints and motors are computed again when the next step begins.
+ */
 #include "base/range.h"
 #include "step/drift/drift.h"
 #include "step/sleep.h"

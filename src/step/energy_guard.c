@@ -32,7 +32,7 @@
  *
  * With Euler's methods, a piece that ends at a located collision has the velocity of the whole step (Anitescu & Potra
  * 2002). Its energy does not balance, so the piece is accepted. So are steps with compliant or regularized contacts.
- * / */
+ */
 #include "step/energy_guard.h"
 
 #include "step/contact/contact.h"

@@ -16,7 +16,8 @@
  * of the two shapes share F. A force of the scene with type adhesion pulls its body towards everything that it touches:
  * the contacts of the body share its length equally. The corners share the resultant and the moments of the pressure
  * exactly: each triangle between an edge and the mean m of the corners adds a third of its area to each end of the
- * edge, and a third to m. All corners share the part of m. / */
+ * edge, and a third to m. All corners share the part of m.
+ */
 #include "base/tolerance.h"
 #include "model/time_factor.h"
 #include "step/contact/contact.h"

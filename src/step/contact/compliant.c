@@ -24,7 +24,8 @@
  * the coupling of normal and tangential directions has the opposite sign for a, and cancels if both bodies have the
  * same material. The tangents of a patch turn with its normal, so the frame never jumps. The model of the paper does
  * not use the gap. With drift gap, w_n contains (gap + delta_n)/h, so surfaces that separated touch again at gap 0. The
- * patch is flat: the curvature of the body over it is neglected. / */
+ * patch is flat: the curvature of the body over it is neglected.
+ */
 #include "base/tolerance.h"
 #include "math/quat.h"
 #include "step/contact/contact_model.h"

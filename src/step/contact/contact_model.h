@@ -3,7 +3,8 @@
  *     u = H' v + C r + w          compliant:    a block of C and -inv(E) K delta in w per patch (compliant.c)
  *                                 regularized:  a diagonal C, gap/h in w, springs for joints (regularized.c)
  *
- * stage_contacts.c calls them while it fills the problem. step.c updates the patches when a step is accepted. / */
+ * stage_contacts.c calls them while it fills the problem. step.c updates the patches when a step is accepted.
+ */
 #ifndef STI_CONTACT_MODEL_H
 #define STI_CONTACT_MODEL_H
 

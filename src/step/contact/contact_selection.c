@@ -2,7 +2,7 @@
  *
  *     drift gap, events off all closer than `margin`, and those that an attempt at the step ran into; events off those
  *     with a gap below `active_gap`; events located the active set: entered at a collision, left when they separate.
- * / */
+ */
 #include "base/tolerance.h"
 #include "math/parallel.h"
 #include "step/contact/contact.h"

@@ -13,7 +13,8 @@
  * motors and joint friction do not change.
  *
  * The paper has no stiffness for rolling and spinning torques. Here a torque at its limit is treated like friction at
- * its limit. / */
+ * its limit.
+ */
 #include "fclib/hyperstatic.h"
 #include "step/contact/contact_model.h"
 

@@ -10,7 +10,8 @@
  *
  * The force is taken at the end of the step, s = s_0 + h u_n, by a fixed-point iteration over solutions of the step
  * problem (stage_solve.c). A larger gap has a smaller force, which gives a larger gap, so the iterates are monotone.
- * Each iteration multiplies the error by h^2 |F'| W_nn. / */
+ * Each iteration multiplies the error by h^2 |F'| W_nn.
+ */
 #include "step/contact/contact.h"
 #include "step/integrate/stage.h"
 

@@ -3,7 +3,8 @@
  *
  * The sweeps over a pile read points and directions of contacts and positions of bodies directly. If a step problem has
  * only contacts between free bodies, and many of them, it gets these arrays. Reports, restitution and problem files
- * need rows; they compute them later from the same arrays. / */
+ * need rows; they compute them later from the same arrays.
+ */
 #include "math/parallel.h"
 #include "step/contact/contact.h"
 #include "step/integrate/stage.h"

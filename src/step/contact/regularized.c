@@ -15,7 +15,8 @@
  *
  * Limits of the method: a sticking contact creeps at load/gamma. The implicit spring takes energy from impacts
  * (restitution is about exp(-(pi/2) sqrt(k h^2/m)) with a soft spring, 0 with a stiff one). correction_speed does not
- * apply: gap/h belongs to the spring and is no drift correction. Rolling and spinning rows stay rigid. / */
+ * apply: gap/h belongs to the spring and is no drift correction. Rolling and spinning rows stay rigid.
+ */
 #include "base/tolerance.h"
 #include "step/contact/contact_model.h"
 

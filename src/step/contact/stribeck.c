@@ -7,7 +7,8 @@
  * again (stage_solve.c). The first mu is that at the velocity at the beginning of the step. So a sticking contact
  * continues to stick as long as mu_s can hold it, and a sliding contact continues to slide: if there are several
  * solutions, this one continues the motion. With mu_k < mu_s a larger mu gives a smaller s, which gives a larger mu:
- * the iterates of one contact are monotone and converge. With mu_k > mu_s they alternate. / */
+ * the iterates of one contact are monotone and converge. With mu_k > mu_s they alternate.
+ */
 #include "step/contact/contact.h"
 #include "step/integrate/stage.h"
 

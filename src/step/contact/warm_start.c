@@ -5,7 +5,7 @@
  * edges make a corner of the contact polygon; then the id of the corner changes although the point stays. So each point
  * starts with the force of the nearest point of the same two shapes in the last step. Each force is used once. Tangents
  * may change as well: a normal along an axis has no preferred tangent. So friction is kept as a vector in world axes.
- * / */
+ */
 #include "base/tolerance.h"
 #include "math/parallel.h"
 #include "math/vec3.h"

@@ -11,7 +11,8 @@
  * multiply it by 2.4 and -1.4. Integrators of order two therefore solve the jump as an impact, before the first step
  * and after a change of motor targets, and report it as an impact. With located events closed contacts take part: a
  * velocity into a contact that is too slow for a collision (below restitution_speed) would otherwise be stopped by the
- * first stage, with a force that grows like 1/h. / */
+ * first stage, with a force that grows like 1/h.
+ */
 #include "base/tolerance.h"
 #include "step/contact/contact.h"
 #include "step/drift/drift.h"

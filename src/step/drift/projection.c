@@ -15,7 +15,8 @@
  * so far.
  *
  * Redundant constraints are allowed (the solver leaves them out). If equalities contradict each other (more corners are
- * active than can touch), the gaps become inequalities: frictionless contacts with w = gap. / */
+ * active than can touch), the gaps become inequalities: frictionless contacts with w = gap.
+ */
 #include "base/tolerance.h"
 #include "step/contact/contact.h"
 #include "step/drift/drift.h"

@@ -13,7 +13,8 @@
  * correction_speed, and in which the step changes a velocity by that much (in a pile: the velocity of one of the two
  * overlapping bodies). D of other islands is not used. In open trees the corrections of joints can at most add up: if
  * their sum is below correction_speed, they need no second solution. In a pile with a step of one stage, only these
- * islands are solved again, in a copy; if D is slow enough in all of them, the step stays as it is. / */
+ * islands are solved again, in a copy; if D is slow enough in all of them, the step stays as it is.
+ */
 #include "step/contact/contact.h"
 #include "step/integrate/stage.h"
 #include "step/joint_coordinates.h"

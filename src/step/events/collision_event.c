@@ -15,7 +15,8 @@
  * user's model only values and rates of gaps are known: a gap that closes at the start and opens at the end is
  * evaluated at the minimum of the cubic through both (docs/methods.md 8). A root search then finds the sign change
  * between the last place without overlap and the first place with one. It is the first collision unless a gap opens
- * again in between. / */
+ * again in between.
+ */
 #include "base/tolerance.h"
 #include "step/contact/contact.h"
 #include "step/events/events.h"

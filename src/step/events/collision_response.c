@@ -2,7 +2,8 @@
  * after the impact.
  *
  * `trial` has the rows at the collision, active_new the contacts that are held there. The impact is solved with both in
- * place of those at the state. Afterwards they are exchanged back until the step is accepted. / */
+ * place of those at the state. Afterwards they are exchanged back until the step is accepted.
+ */
 #include "base/tolerance.h"
 #include "step/contact/contact.h"
 #include "step/drift/drift.h"

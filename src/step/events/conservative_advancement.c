@@ -13,7 +13,8 @@
  * and no speed is larger than that at one of them. Advancement alone needs infinitely many steps to reach a touch, and
  * is slow if a body turns beside a wall. Each advance may therefore overlap by a `skin`, which is a hundredth of the
  * thickness to cross. A collision is then found as an overlap. A contact that overlaps by less than the skin may be
- * missed. / */
+ * missed.
+ */
 #include "step/events/events.h"
 #include "step/step.h"
 

@@ -13,7 +13,8 @@
  * restitution if its compression (r_n times its mobility) is less than `restitution_speed`. With friction no impact law
  * prevents a gain of energy in general. With energy `limit` the restitution of the whole impact is scaled by the
  * largest factor without a gain, which bisection finds (for newton: rebound.c). Otherwise the gain is kept and
- * reported. / */
+ * reported.
+ */
 #include "step/contact/contact.h"
 #include "step/events/events.h"
 #include "step/impulses.h"

@@ -23,7 +23,7 @@
  *
  * Integrators of order two conserve E itself. If one of their steps becomes a step of Euler's method
  * (`sti_rough_step`), the contact rebounds first, as an impact at q, and the step begins with the velocity after it.
- * / */
+ */
 #include "step/contact/contact.h"
 #include "step/events/events.h"
 #include "step/impulses.h"

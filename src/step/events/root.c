@@ -4,7 +4,7 @@
  * redundant contacts jump. ITP needs at most one evaluation more than bisection, log2(1/small_s) + 1, and converges
  * superlinearly if F is smooth. Its next point is the false position, moved towards the middle by k1 (hi - lo)^2, and
  * kept so near to the middle that the bound holds. The result is the lower end of the last bracket, before the event.
- * / */
+ */
 #include "step/events/events.h"
 #include "step/step.h"
 

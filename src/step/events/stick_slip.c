@@ -23,7 +23,8 @@
  * first hundredth of a step (`event_step`) is not searched. A transition in it counts as one at its start, which costs
  * a hundredth of h^2.
  *
- * Form I of the trapezoid uses the function of its paper, F_shifted below. / */
+ * Form I of the trapezoid uses the function of its paper, F_shifted below.
+ */
 #include "base/tolerance.h"
 #include "problem/law.h"
 #include "step/events/events.h"
