@@ -25,6 +25,7 @@ typedef struct sti_Stage {
     const double *q_star, *v_star, *v_base, *q_base;
     const st_Sink *rows;       /* evaluated at q_star                                                  */
     double reach;              /* v moves q_base for this time; drift correction closes gaps at its end */
+    double extrapolated;       /* the next stage extrapolates v - v_base by this factor; 0: no such stage  */
     double ahead;              /* k is the mean of its values at t and t + ahead                       */
     bool mean;                 /* springs, joints and gaps follow (v_base + v)/2: trapezoid, form I    */
     bool second_order;         /* the gyroscopic term is taken at v_star instead of inside v_base      */

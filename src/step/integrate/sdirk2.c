@@ -7,6 +7,9 @@
  *         v+ = stage(t + h, q_b + eta (v + h alpha), v + h alpha, v_b, q_b, eta)
  *         q+ = q moved for h at (1-gamma) v1 + gamma v+,   a = (v+ - v_b)/eta
  *
+ * Stage 2 starts from v + (1-gamma)/gamma (v1 - v). Stage 1 therefore opens overlaps at gamma/(1-gamma) = 0.41 of the
+ * correction speed; otherwise a body would leave its overlap at 2.41 times this speed.
+ *
  * The laws of joints and contacts hold at the end of both stages, so that sticking is at rest and stiff
  * dampers are quiet. Impulse of the step: (1-gamma)/gamma r1 + r2. One rotation for the whole step: two in a
  * row differ by the commutator of h w1 and h w+, O(h^3).
@@ -59,6 +62,7 @@ st_Status sti_sdirk2_step(const sti_Model *model, sti_State *state, sti_StepWork
     sti_Stage stage = {.t = state->t + eta,
                        .eta = eta,
                        .reach = h,
+                       .extrapolated = (1 - GAMMA) / GAMMA,
                        .drift_from = &work->here,
                        .second_order = true,
                        .rows = &work->stages.middle,

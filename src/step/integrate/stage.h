@@ -104,11 +104,14 @@ static inline double sti_beyond(double gap, double slop)
     return gap > slop ? gap - slop : (gap < -slop ? gap + slop : 0.0);
 }
 
-/* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
+/* Drift gap: a gap closes at the end of the stage's reach. Overlap opens in the same time, at most at the cap, as long
+ * as the next stage does not extrapolate this velocity. */
 static inline double sti_closing_drift(const sti_StageBuild *build, int velocity, double gap)
 {
-    const double speed = sti_beyond(gap, build->model->def.slop) / sti_drift_time(build);
-    return sti_recover(build->work, velocity, sti_larger(speed, -build->model->def.correction_speed));
+    double speed = sti_larger(sti_beyond(gap, build->model->def.slop) / sti_drift_time(build),
+                              -build->model->def.correction_speed);
+    if (speed < 0 && build->stage->extrapolated > 1) speed /= build->stage->extrapolated;
+    return sti_recover(build->work, velocity, speed);
 }
 
 /* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
