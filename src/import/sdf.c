@@ -703,6 +703,39 @@ static st_Status grow(Sdf *sdf)
     return ST_OK;
 }
 
+/* Is a link part of the ground? */
+static bool is_held(const sti_Robot *robot, int k)
+{
+    while (k > 0 && robot->links[k].joint.type == ST_JOINT_FIXED && !robot->links[k].joint.floating)
+        k = robot->links[k].parent;
+    return k <= 0;
+}
+
+static bool collides_inside(const Frame *link)
+{
+    const char *own = text_of(link->at, "self_collide"), *whole = text_of(link->model->at, "self_collide");
+    return is_true(own != NULL ? own : whole);
+}
+
+/* Links of one model touch each other only if <self_collide> of the model, or of one of the two, is true. A pair with
+ * the ground stays, because the shapes of all fixed models belong to the ground. */
+static st_Status set_links_apart(const Sdf *sdf)
+{
+    sti_Robot *robot = sdf->robot;
+    if (json_is_true(json_object_get(robot->entry, "self_collision"))) return ST_OK;
+    for (const Frame *a = sdf->frames; a != NULL; a = a->next) {
+        if (a->kind != 'l' || collides_inside(a) || is_held(robot, a->link)) continue;
+        for (const Frame *b = a->next; b != NULL; b = b->next) {
+            if (b->kind != 'l' || b->model != a->model || collides_inside(b) || is_held(robot, b->link)) continue;
+            const bool joined = robot->links[a->link].parent == b->link || robot->links[b->link].parent == a->link;
+            if (joined) continue; /* these never touch */
+            STI_TRY(STI_GROW(&robot->allocator, robot->apart, robot->apart_size, robot->n_apart + 1, robot->err));
+            robot->apart[robot->n_apart++] = (sti_RobotPair){b->at, a->link, b->link};
+        }
+    }
+    return ST_OK;
+}
+
 /* ---- the whole --------------------------------------------------------------------------------------- */
 
 static st_Status write_settings(const Sdf *sdf, const sti_Element *world)
@@ -746,5 +779,6 @@ st_Status sti_sdf_read(sti_Robot *robot, const sti_Element *root)
             sti_skip(robot, at->name[0] == 'l' ? "<light>" : "<actor>");
     }
     if (n == 0) return sti_element_fail(robot->err, root, "has no <model>, must have at least one");
-    return grow(&sdf);
+    STI_TRY(grow(&sdf));
+    return set_links_apart(&sdf);
 }

@@ -44,6 +44,37 @@ static void a_placement_frame(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* Balls of one model that fly towards each other pass through, unless the model has self_collide. */
+static void self_collide(void **state)
+{
+    (void)state;
+    const char *const models[] = {"quiet", "touching"};
+    Robot robot = read("tests/data/robots/inside.sdf");
+    st_System *system = NULL;
+    assert_int_equal(st_system_create(robot.scene, &robot.def, &system, NULL), ST_OK);
+    st_BodyId ids[2][2];
+    for (int k = 0; k < 4; k++) {
+        char name[40];
+        snprintf(name, sizeof name, "%s::%s", models[k / 2], k % 2 == 0 ? "left" : "right");
+        ids[k / 2][k % 2] = st_scene_find_body(robot.scene, name);
+        const st_Vec3 velocity = {k % 2 == 0 ? 1 : -1, 0, 0}, spin = {0, 0, 0};
+        assert_int_equal(st_system_set_velocity(system, ids[k / 2][k % 2], &velocity, &spin, NULL), ST_OK);
+    }
+    for (int k = 0; k < 120; k++)
+        assert_int_equal(st_system_step(system, 0.01, NULL, NULL), ST_OK);
+    for (int k = 0; k < 2; k++) {
+        st_Pose left, right;
+        assert_int_equal(st_system_pose(system, ids[k][0], &left), ST_OK);
+        assert_int_equal(st_system_pose(system, ids[k][1], &right), ST_OK);
+        if (k == 0)
+            check_close(left.p.x - right.p.x, 0.4, 1e-6);
+        else
+            assert_true(right.p.x - left.p.x > 0.999);
+    }
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+}
+
 /* Four bars in a square of side 1: three joints of the tree and one that closes the loop. */
 static void a_loop(void **state)
 {
@@ -252,10 +283,10 @@ static void bad_sdf(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_world),   cmocka_unit_test(a_placement_frame),   cmocka_unit_test(a_loop),
-        cmocka_unit_test(collada),   cmocka_unit_test(attached_and_copied), cmocka_unit_test(everyday_urdf),
-        cmocka_unit_test(bad_sdf),   cmocka_unit_test(gazebo_worlds),       cmocka_unit_test(sdf_frames),
-        cmocka_unit_test(sdf_gears),
+        cmocka_unit_test(a_world),       cmocka_unit_test(a_placement_frame), cmocka_unit_test(self_collide),
+        cmocka_unit_test(a_loop),        cmocka_unit_test(collada),           cmocka_unit_test(attached_and_copied),
+        cmocka_unit_test(everyday_urdf), cmocka_unit_test(bad_sdf),           cmocka_unit_test(gazebo_worlds),
+        cmocka_unit_test(sdf_frames),    cmocka_unit_test(sdf_gears),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
