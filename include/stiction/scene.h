@@ -282,7 +282,7 @@ typedef struct st_TendonPoint {
     bool has_side;      /* sphere, cylinder: `side` is given                                  */
     st_Vec3 side;       /* a point in the body, on the side where the tendon passes           */
     st_JointId joint;   /* joint: it has a coordinate and was added before                    */
-    double coefficient; /* joint: factor [1 or m/rad]; pulley: divisor, > 0; slider: length of the rod [m], > 0 */
+    double coefficient; /* joint: factor [1 or m/rad]; pulley: divisor, not 0; slider: length of the rod [m], > 0 */
 } st_TendonPoint;
 
 /* The coordinate of a joint. Limits, motors, friction, springs and gears act on it. It is 0 at the start, except for

@@ -510,22 +510,27 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
         }
         const bool sum = n > 0 && of[0].parts[0].kind == ST_TENDON_JOINT;
         for (int k = 0; k < n; k++) {
-            const sti_RobotPart *part = k < of[0].n_parts ? &of[0].parts[k] : &of[1].parts[k - of[0].n_parts];
-            if (sum != (part->kind == ST_TENDON_JOINT) || (!sum && k >= of[0].n_parts))
-                return sti_mjcf_unknown(m, at, "tendon2");
+            const int of_two = k >= of[0].n_parts;
+            const sti_RobotPart *part = of_two ? &of[1].parts[k - of[0].n_parts] : &of[0].parts[k];
+            if (sum != (part->kind == ST_TENDON_JOINT)) return sti_mjcf_unknown(m, at, "tendon2");
             if (!sum && part->kind != ST_TENDON_POINT && part->kind != ST_TENDON_PULLEY)
-                return sti_mjcf_unknown(m, at, "tendon1");
+                return sti_mjcf_unknown(m, at, of_two ? "tendon2" : "tendon1");
         }
-        STI_TRY(sti_robot_tendon(robot, sti_attribute(at, "name"), at, n, &hold));
+        /* the path of the second tendon follows that of the first after a pulley that divides it by -1 / c1 */
+        const bool two_paths = !sum && of[1].n_parts > 0;
+        STI_TRY(sti_robot_tendon(robot, sti_attribute(at, "name"), at, n + two_paths, &hold));
         hold->driven = hold->held = true;
         hold->hold = c[0];
         for (int k = 0; k < n; k++) {
-            sti_RobotPart *part = &hold->parts[k];
-            *part = k < of[0].n_parts ? of[0].parts[k] : of[1].parts[k - of[0].n_parts];
-            if (k >= of[0].n_parts) part->coefficient *= -c[1];
+            const bool of_two = k >= of[0].n_parts;
+            sti_RobotPart *part = &hold->parts[of_two ? k + two_paths : k];
+            *part = of_two ? of[1].parts[k - of[0].n_parts] : of[0].parts[k];
+            if (of_two && sum) part->coefficient *= -c[1];
+            if (of_two && part->kind == ST_TENDON_PULLEY) part->coefficient /= -c[1];
             if (sum)
                 hold->hold += part->coefficient * robot->links[sti_robot_find_joint(robot, part->joint)].joint.zero;
         }
+        if (two_paths) hold->parts[of[0].n_parts] = (sti_RobotPart){.kind = ST_TENDON_PULLEY, .coefficient = -1 / c[1]};
         return ST_OK;
     }
     return sti_mjcf_unknown(m, at, NULL);

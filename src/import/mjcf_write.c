@@ -405,6 +405,7 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
         st_JointDef j;
         if (st_scene_joint(w->scene, (st_JointId){k}, &j) == ST_OK && j.type == ST_JOINT_TENDON) {
             const bool sum = j.path[0].kind == ST_TENDON_JOINT;
+            double divisor = 1; /* of the pulley after which a second tendon is written */
             st_JointDef part;
             if (j.path[0].kind == ST_TENDON_SLIDER) continue; /* written with its actuator */
             fprintf(w->out, "    <%s", sum ? "fixed" : "spatial");
@@ -425,8 +426,15 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
                     fputs("<joint", w->out);
                     put_name(w, "joint", part.name, "");
                     fprintf(w->out, " coef=\"%.17g\"/>", at->coefficient);
+                } else if (at->kind == ST_TENDON_PULLEY && at->coefficient < 0 && divisor > 0) {
+                    divisor = at->coefficient; /* MuJoCo has no negative divisors */
+                    fputs("</spatial>\n    <spatial", w->out);
+                    put_name(w, "name", j.name, ".follows");
+                    fputs(">", w->out);
+                    if (j.motor.type != ST_MOTOR_MOTION)
+                        note(w, "tendon \"%.80s\": lengths after a pulley with a negative divisor", j.name);
                 } else if (at->kind == ST_TENDON_PULLEY) {
-                    fprintf(w->out, "<pulley divisor=\"%.17g\"/>", at->coefficient);
+                    fprintf(w->out, "<pulley divisor=\"%.17g\"/>", at->coefficient / divisor);
                 } else if (at->kind == ST_TENDON_POINT) {
                     fprintf(w->out, "<site site=\"path%d.%d\"/>", k, i);
                 } else if (at->kind != ST_TENDON_JOINT) {
@@ -476,8 +484,15 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
                 fputs("/>\n", w->out);
             }
         } else if (j.type == ST_JOINT_TENDON && j.motor.type == ST_MOTOR_MOTION) { /* a tendon of constant length */
+            int split = 0;
+            while (split < j.n_path && !(j.path[split].kind == ST_TENDON_PULLEY && j.path[split].coefficient < 0))
+                split++;
             fputs("    <tendon", w->out);
             put_name(w, "tendon1", j.name, "");
+            if (split < j.n_path) {
+                put_name(w, "tendon2", j.name, ".follows");
+                fprintf(w->out, " polycoef=\"0 %.17g 0 0 0\"", -1 / j.path[split].coefficient);
+            }
             fputs("/>\n", w->out);
         } else if (j.type != ST_JOINT_TENDON) {
             note(w, "joint \"%.80s\": a %s joint that is not part of the tree", j.name, st_joint_type_name(j.type));

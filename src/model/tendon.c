@@ -312,7 +312,8 @@ static st_Status check_part(const st_Scene *scene, Subject s, const st_JointDef 
                        st_joint_type_name(joint->type));
         return check_not_zero(s, "path: coefficient", part->coefficient, STI_SMALLEST, STI_LARGEST);
     }
-    if (part->kind == ST_TENDON_PULLEY) return check_positive(s, "path: divisor", part->coefficient);
+    if (part->kind == ST_TENDON_PULLEY)
+        return check_not_zero(s, "path: divisor", part->coefficient, STI_SMALLEST, STI_LARGEST);
     STI_TRY(check_body_id(scene, s, "path: body", part->body));
     STI_TRY(check_place(s, "path: point", part->point));
     if (part->kind == ST_TENDON_SLIDER) {

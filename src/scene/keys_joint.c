@@ -170,8 +170,10 @@ static const sti_Key tendon_keys[] = {
      NULL, NULL},
     {"coefficient", STI_VALUE_NUMBER, JOINT, 0, STI_FINITE, PART(coefficient), "m/rad or 1",
      "factor on the coordinate of the joint", NULL, NULL},
-    {"divisor", STI_VALUE_NUMBER, PULLEY, 0, STI_POSITIVE, PART(coefficient), "",
-     "lengths after the pulley are divided by it", NULL, NULL},
+    {"divisor", STI_VALUE_NUMBER, PULLEY, 0, STI_FINITE, PART(coefficient), "",
+     "lengths after the pulley are divided by it; not 0; if negative, the length before the pulley follows that after "
+     "it",
+     NULL, NULL},
     {"rod", STI_VALUE_NUMBER, SLIDER, SLIDER, STI_POSITIVE, PART(coefficient), "m", "length of the rod", NULL, NULL},
 };
 

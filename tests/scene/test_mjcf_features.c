@@ -105,6 +105,40 @@ static void mesh_masses(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* Atwood: (1.5 - 0.5) g = (1.5 + 0.5) a. Second pair: v3 = v4/2, so a4 = g (1 + 0.5)/(1 + 0.25). */
+static void check_ropes(const Robot *robot)
+{
+    const double g = 9.81, t = 0.1, fall[] = {-g / 2, g / 2, g * 1.5 / 1.25 / 2, g * 1.5 / 1.25};
+    st_System *system = NULL;
+    assert_int_equal(st_system_create(robot->scene, &robot->def, &system, NULL), ST_OK);
+    for (int k = 0; k < 100; k++)
+        assert_int_equal(st_system_step(system, t / 100, NULL, NULL), ST_OK);
+    for (int k = 0; k < 4; k++) {
+        const char name[] = {'b', (char)('1' + k), '\0'};
+        st_Vec3 velocity, spin;
+        assert_int_equal(st_system_velocity(system, st_scene_find_body(robot->scene, name), &velocity, &spin), ST_OK);
+        check_close(velocity.z, -fall[k] * t, 1e-8);
+    }
+    st_system_destroy(system);
+}
+
+/* As read, and written as MJCF and read again: MuJoCo has no negative divisors. */
+static void two_ropes(void **state)
+{
+    (void)state;
+    Robot robot = read_file("tests/data/robots/ropes.xml"), again = {0};
+    char *text = NULL, *remarks = NULL;
+    st_Error err = {0};
+    check_ropes(&robot);
+    check_ok(st_scene_write_mjcf(robot.scene, &robot.def, "again", &text, &remarks, &err), err);
+    again.scene = scene_of(text, &again.def, NULL);
+    check_ropes(&again);
+    free(text);
+    free(remarks);
+    st_scene_destroy(again.scene);
+    st_scene_destroy(robot.scene);
+}
+
 /* All bodies are drawn with their x along the world's y. Spins are in body axes. Inertia: 2 0.1^2 2/3 kg m^2. */
 static void thrusters(void **state)
 {
@@ -839,6 +873,7 @@ int main(void)
         cmocka_unit_test(tendons),
         cmocka_unit_test(mesh_masses),
         cmocka_unit_test(thrusters),
+        cmocka_unit_test(two_ropes),
         cmocka_unit_test(classes),
         cmocka_unit_test(held_tendons_and_ranges),
         cmocka_unit_test(balls_and_belts),
