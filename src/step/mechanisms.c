@@ -1,7 +1,7 @@
 /* step/mechanisms.c -- mechanisms beside a pile on flat arrays: robots, trees of joints, bodies on springs.
  *
- * The pile is swept on the device. Everything else is a system of its own, here: the bodies that joints, springs and
- * forces act on, all that is fixed or driven, and the grains that are near mechanisms.
+ * The device sweeps the pile. A system of its own has everything else: bodies on which joints, springs and forces act,
+ * all fixed and driven bodies, and the grains near mechanisms.
  *
  *     on the device   grains and walls                        contacts of grains with grains and walls
  *     here            mechanisms, walls and near grains       contacts of mechanisms with anything
@@ -11,49 +11,49 @@
  *     c = v_free + inv(M) H r        r: impulses of the pile, from the device
  *     d = inv(M) H' r'               r': impulses of mechanisms, from here
  *
- * After each sweep the step of the system here is made with M (c - v_free) as pushes, again and again from the same
- * state. It solves joints and contacts of mechanisms together and exactly, and its grains end with v = c + d. The next
- * sweep sees these velocities. This is Gauss-Seidel over blocks: contacts of the pile one by one, contacts of
- * mechanisms as one block. An impulse r' acts on mechanism and grain in one solve, and d is all that goes to the
- * device, so that momentum balances whether the sweeps have converged or not.
+ * After each sweep this system makes its step from the same state, with M (c - v_free) as pushes. It solves joints and
+ * contacts of mechanisms together and exactly, and its grains end with v = c + d. The next sweep uses these velocities.
+ * This is a block Gauss-Seidel method: contacts of the pile one by one, contacts of mechanisms as one block. An impulse
+ * r' acts on mechanism and grain in one solve, and only d is copied to the device, so momentum balances even before the
+ * sweeps have converged.
  *
- * Which grains are near is found on the host in each step. When one comes near that is not in the system, the system
- * goes on with another scene (st_system_change).
+ * The host finds the near grains in each step. If a near grain is not in the system, the system continues with another
+ * scene (st_system_change).
  */
 #include "step/mechanisms.h"
 #include "step/drift/drift.h"
 
-/* Groups of shapes in the system here: near grains touch mechanisms and nothing else. */
+/* Groups of shapes in this system: near grains touch only mechanisms. */
 #define GRAIN_GROUP     (1u << 31)
 #define MECHANISM_GROUP (1u << 30)
 
 struct sti_Mechanisms {
-    const unsigned char *part; /* sti_PilePart, by body of the scene                                      */
+    const unsigned char *part; /* sti_PilePart, by body of the scene */
     int n_scene_bodies;
     st_Allocator allocator;
-    st_System *system; /* NULL before the first step                                              */
-    double tolerance;  /* [m/s] smaller changes of the grains' velocities are not solved again            */
-    int n_bodies;      /* of the system, without rotors                                                    */
-    int *body_of;      /* of each the body of the scene; room for all bodies                               */
-    int *number;       /* by body of the scene: in the system, -1: it is not there                          */
+    st_System *system; /* NULL before the first step                                           */
+    double tolerance;  /* [m/s] smaller changes of the grains' velocities are not solved again */
+    int n_bodies;      /* of the system, without rotors                                        */
+    int *body_of;      /* of each the body of the scene; room for all bodies                   */
+    int *number;       /* by body of the scene: in the system, -1: it is not there             */
     int n_shapes;
-    int *shape_of; /* of each the shape of the scene; room for all shapes                           */
+    int *shape_of; /* of each the shape of the scene; room for all shapes */
     int64_t shape_room;
     int n_grains;
-    int *grain; /* ascending; bodies of the scene less 1                                           */
-    int *list;  /* the next grains                                                                 */
+    int *grain; /* ascending; bodies of the scene less 1 */
+    int *list;  /* the next grains                       */
     int64_t grain_capacity, list_capacity;
-    double *q_start;                   /* 4 of each: its orientation as the step began                          */
-    double *c_free, *c, *d, *d_before; /* 6 of each: linear and angular, world axes                             */
+    double *q_start;                   /* 4 of each: its orientation as the step began */
+    double *c_free, *c, *d, *d_before; /* 6 of each: linear and angular, world axes    */
     double *d_next;
     int64_t start_capacity, free_capacity, c_capacity, d_capacity, before_capacity, next_capacity;
-    void *saved; /* the state as the step began                                                    */
+    void *saved; /* the state as the step began */
     size_t saved_size;
     int64_t saved_capacity;
     double h;
-    bool stepped; /* the system is at the end of the step                                            */
+    bool stepped; /* the system is at the end of the step */
     sti_Works works_before;
-    double push_work; /* of the pushes in the last step [J]                                              */
+    double push_work; /* of the pushes in the last step [J] */
     st_StepInfo info;
 };
 
@@ -166,7 +166,7 @@ static st_Status copy_joint(const sti_Mechanisms *m, const sti_World *world, int
     return st_scene_add_joint(scene, &def, NULL, err);
 }
 
-/* Everything but grains, and m->list as the near ones, as they are in the state. */
+/* Fills the scene with everything but grains, and with the near grains m->list, in the poses of the state. */
 static st_Status fill_scene(sti_Mechanisms *m, const sti_World *world, const sti_State *state, int n_near,
                             st_Scene *scene, st_Error *err)
 {
@@ -204,7 +204,7 @@ static st_Status fill_scene(sti_Mechanisms *m, const sti_World *world, const sti
     return ST_OK;
 }
 
-/* The system as it goes on from the state of the whole; it starts without near grains. */
+/* Creates the system in the state of the whole scene, without near grains. */
 static st_Status start_here(sti_Mechanisms *m, const sti_Model *model, const sti_State *state, const st_Scene *scene,
                             st_Error *err)
 {
@@ -217,8 +217,8 @@ static st_Status start_here(sti_Mechanisms *m, const sti_Model *model, const sti
     st_Status status = sti_world_create_after(scene, &before, &here, err);
     sti_free(&m->allocator, joint, (int64_t)scene->n_joints + 1, sizeof *joint);
     STI_TRY(status);
-    /* Speeds are those of the whole scene. The tolerance of a device has another unit. A step is made once: the
-     * energy of its parts says nothing while they are pushed by a pile that is not solved yet. */
+    /* Speeds are those of the whole scene. The tolerance of a device has another unit. A step has one attempt: its
+     * energy cannot be judged as long as the pile is not solved. */
     def.device = ST_DEVICE_NONE;
     def.ranks = NULL;
     def.tolerance = -1;
@@ -245,8 +245,8 @@ static double square_to_box(const sti_Bounds *box, st_Vec3 x)
     return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
 }
 
-/* Grains that are within their own size of a mechanism, or can reach it in a few steps, into m->list. `missing`: one
- * that can touch a mechanism in this step is not in the system. */
+/* Lists grains in m->list that are within their own size of a mechanism, or can reach it in a few steps. `missing`: a
+ * grain that can touch a mechanism in this step is not in the system. */
 static st_Status find_near(sti_Mechanisms *m, const sti_World *world, const sti_State *state, double h, int *n,
                            bool *missing, st_Error *err)
 {
@@ -284,7 +284,7 @@ static st_Status find_near(sti_Mechanisms *m, const sti_World *world, const sti_
     return ST_OK;
 }
 
-/* Another list of near grains: the impulses of those that stay are kept, for the start of the next step. */
+/* Replaces the list of near grains. Keeps the impulses of those that stay, for the start of the next step. */
 static st_Status take_list(sti_Mechanisms *m, int n, st_Error *err)
 {
     const st_Allocator *a = &m->allocator;
@@ -309,7 +309,7 @@ static st_Status take_list(sti_Mechanisms *m, int n, st_Error *err)
     return ST_OK;
 }
 
-/* Controls and pushes of the user are those of the mechanisms. */
+/* Copies controls and pushes of the user to the mechanisms. */
 static st_Status forward_controls(sti_Mechanisms *m, const sti_World *world, st_Error *err)
 {
     st_System *s = m->system;
@@ -332,7 +332,7 @@ static st_Status forward_controls(sti_Mechanisms *m, const sti_World *world, st_
     }
     STI_TRY(STI_GROW(&to->allocator, to->push, to->push_capacity, (int64_t)world->n_pushes + m->n_grains, err));
     to->n_pushes = 0;
-    for (int p = 0; p < world->n_pushes; p++) { /* by body, and bodies that are no grains keep their order */
+    for (int p = 0; p < world->n_pushes; p++) { /* sorted by body; bodies that are not grains keep their order */
         to->push[to->n_pushes] = world->push[p];
         to->push[to->n_pushes++].body = m->number[world->push[p].body];
     }
@@ -350,7 +350,7 @@ st_Status sti_mechanisms_begin(sti_Mechanisms *m, const sti_Model *model, const 
         m->system = NULL;
         m->n_grains = 0;
     }
-    for (int round = 0; round < 2; round++) { /* the first makes the system, the next one brings its grains */
+    for (int round = 0; round < 2; round++) { /* the first round creates the system, the second one adds its grains */
         int n = 0;
         bool missing = true;
         if (m->system != NULL) STI_TRY(find_near(m, world, state, h, &n, &missing, err));
@@ -363,14 +363,14 @@ st_Status sti_mechanisms_begin(sti_Mechanisms *m, const sti_Model *model, const 
                 m->system != NULL ? st_system_change(m->system, scene, err) : start_here(m, model, state, scene, err);
         st_scene_destroy(scene);
         if (status == ST_OK) status = take_list(m, n, err);
-        if (status != ST_OK) { /* numbers are those of another scene */
+        if (status != ST_OK) { /* the numbers belong to another scene */
             st_system_destroy(m->system);
             m->system = NULL;
             return status;
         }
         m->system->state.fresh = state->fresh;
     }
-    /* What the device has of the grains, but for rounding they have it here. */
+    /* Grains have the state of the device here as well, up to rounding. */
     st_System *s = m->system;
     for (int k = 0; k < m->n_grains; k++) {
         const int b = m->grain[k] + 1, here = m->number[b];
@@ -409,14 +409,14 @@ static st_Quat orientation(const double *q)
     return (st_Quat){q[0], q[1], q[2], q[3]};
 }
 
-/* The step with the pile's impulses on grains as pushes; d is what mechanisms change the grains' velocities by. */
+/* Makes the step with the impulses of the pile on grains as pushes. d: the change of grain velocities by mechanisms. */
 static st_Status step_with_pushes(sti_Mechanisms *m, st_Error *err)
 {
     st_System *s = m->system;
     sti_World *here = s->model.world;
     if (m->stepped) STI_TRY(sti_restore_saved(s, m->saved, m->saved_size, true, NULL, err));
     m->stepped = true;
-    int n = here->n_pushes; /* those of the user, which the saved state has */
+    int n = here->n_pushes; /* pushes of the user, which are in the saved state */
     for (int k = 0; k < m->n_grains; k++) {
         const sti_BodyMass *of = &here->values.body[m->number[m->grain[k] + 1]];
         const double *c = m->c + 6 * (int64_t)k, *start = m->c_free + 6 * (int64_t)k;
@@ -436,7 +436,7 @@ static st_Status step_with_pushes(sti_Mechanisms *m, st_Error *err)
     m->push_work = 0;
     for (int k = 0; k < m->n_grains; k++)
         m->d_next[6 * (int64_t)k] = 0;
-    for (int i = 0; i < st_system_contact_count(s); i++) { /* which grains were touched */
+    for (int i = 0; i < st_system_contact_count(s); i++) { /* grains that were touched */
         int body[2];
         st_ContactReport report;
         STI_TRY(st_system_contact(s, i, &report));

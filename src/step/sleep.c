@@ -1,16 +1,14 @@
-/* step/sleep.c -- islands at rest are left alone until something touches them.
+/* step/sleep.c -- islands at rest fall asleep until something touches them.
  *
  * An island (bodies connected by contacts within the margin, joints and springs) in which no point of any body has been
  * faster than `sleep_speed` for `sleep_time` falls asleep: its velocities become 0, its poses stay, and it is left out
- * of narrow phase, step problem and solve. The forces under it are those of its last step, and so nothing is lost when
- * it wakes: it goes on from the pose where it would be, up to sleep_speed times the time it took to fall asleep, and
- * from the forces that carried it.
+ * of narrow phase, step problem and solve. Its forces are those of its last step. When it wakes, it continues from
+ * these forces and from the pose that it would have, up to sleep_speed times the time it took to fall asleep.
  *
- * It wakes, all of it, in the very step in which something could change:
+ * The whole island wakes in the step in which one of these happens:
  *
- *     a contact with a body that is awake enters the step problem, also one that a first attempt ran into;
- *     a force on one of its bodies changes within the step;
- *     a joint of it begins to move, or a motor of it gets another target;
+ *     a contact with a body that is awake enters the step problem, also after a first attempt penetrated it; a force on
+ *     one of its bodies changes within the step; a joint of it begins to move, or a motor of it gets another target;
  *     st_system_wake() or st_system_set_state() is called.
  *
  * Sleep is part of the state: flags, times at rest and forces are saved (save.c).
@@ -80,7 +78,7 @@ void sti_sleep_free(const sti_Model *model, sti_StepWork *work)
 
 /* ---- what follows from the flags -------------------------------------------------------------- */
 
-/* It cannot move in this step: asleep, or fixed. */
+/* A body that cannot move in this step: asleep, or fixed. */
 static bool stays(const sti_World *world, int body)
 {
     return world->asleep[body] || world->body[body].n_dofs == 0;
@@ -97,7 +95,7 @@ static void flags_changed(const sti_Model *model, const sti_State *state, sti_St
         s->n_asleep++;
         world->asleep_potential += sti_body_potential(world, state->q, b);
     }
-    /* Lists of what is awake, for all that goes through bodies, blocks and shapes. */
+    /* Lists of awake bodies, blocks and shapes, for all loops over them. */
     int n = 0, n_shapes = 0, n_blocks = 0;
     for (int b = 0, block = 0; b < world->n_bodies; b++) {
         if (world->body[b].n_dofs == 0) continue;
@@ -114,7 +112,7 @@ static void flags_changed(const sti_Model *model, const sti_State *state, sti_St
     model->world->n_awake_shapes = n_shapes;
     world->awake = s->n_asleep > 0 ? s->bodies : NULL;
     world->awake_shape = s->n_asleep > 0 ? s->shapes : NULL;
-    world->still = model->def.drift == ST_DRIFT_MEAN ? 0 : ++s->serial; /* discrete_gradient.c writes over rows */
+    world->still = model->def.drift == ST_DRIFT_MEAN ? 0 : ++s->serial; /* discrete_gradient.c overwrites rows */
     world->collider.live_serial = -1;
     s->penetration = 0;
     for (int k = 0; k < s->n_contacts; k++)
@@ -140,7 +138,7 @@ void sti_sleep_rouse(const sti_Model *model, sti_StepWork *work)
     model->world->collider.placed = false;
 }
 
-/* Shapes and boxes may be where a state that was refused had them, those around sleepers, too. */
+/* Shapes and boxes, also of sleepers, may be at the poses of a state that was refused. */
 void sti_sleep_resume(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
     if (!work->sleep.on) return;
@@ -149,7 +147,7 @@ void sti_sleep_resume(const sti_Model *model, sti_State *state, sti_StepWork *wo
     model->world->collider.placed = model->world->collider.pairs.started = false;
 }
 
-/* Contacts among what stays are no contacts of the state any more. */
+/* Removes contacts between bodies that cannot move. */
 static void drop_contacts(const sti_World *world, st_Sink *sink)
 {
     int n = 0;
@@ -173,7 +171,7 @@ void sti_sleep_forget(const sti_Model *model, const sti_State *state, sti_StepWo
     flags_changed(model, state, work);
 }
 
-/* Has it been at rest for long enough? A body that moves has rested for 0 s, which is never enough. */
+/* Has a body been at rest for long enough? A body that moves has rested for 0 s, which never suffices. */
 static bool is_ready(const sti_Model *model, const sti_StepWork *work, int body)
 {
     const double rest = work->sleep.rest[body];
@@ -232,7 +230,7 @@ static st_Status wake_due(const sti_Model *model, sti_State *state, sti_StepWork
         s->n_due += s->due[b] != 0;
     if (!*woken) return ST_OK;
     flags_changed(model, state, work);
-    /* The forces of bodies that are awake again join those of the warm start: both lists are sorted by id. */
+    /* Adds the forces of bodies that woke to those of the warm start. Both lists are sorted by id. */
     int n = 0, from = 0, kept = 0;
     STI_TRY(STI_GROW(&model->allocator, s->merged, s->merged_capacity, state->forces.n + s->n_contacts, err));
     for (int k = 0; k < s->n_contacts; k++) {
@@ -288,8 +286,7 @@ static bool is_same_row(const sti_BoundedEntry *a, const sti_BoundedEntry *b)
            a->stiffness == b->stiffness && a->damping == b->damping;
 }
 
-/* Rows of a joint that say something else than at the state before: its motion begins, its motor turns to
- * another target. The pose is the same.                                                           */
+/* Did the rows of a joint change at the same pose: does its motion begin, or has its motor another target? */
 static bool joint_changes(const sti_StepWork *work, const sti_Joint *joint)
 {
     const st_Sink *now = &work->here, *before = &work->trial;
@@ -314,7 +311,7 @@ static void join_if_moving(const sti_Model *model, sti_StepWork *work, int a, in
 typedef struct Tie {
     const sti_Model *model;
     sti_StepWork *work;
-    int last; /* that moves; the ground: none so far */
+    int last; /* the last body that moves; the ground: none so far */
 } Tie;
 
 static void connect_to_last(void *ctx, int body)
@@ -359,7 +356,7 @@ static void connect_bodies(const sti_Model *model, sti_StepWork *work)
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
         join_if_moving(model, work, joint->a, joint->b);
-        join_if_moving(model, work, joint->a, joint->rotor); /* the ground where there is none */
+        join_if_moving(model, work, joint->a, joint->rotor); /* the ground if there is none */
         join_if_moving(model, work, joint->b, joint->rotor);
         for (int e = 0; e < 2 && joint->type == ST_JOINT_GEAR; e++) {
             join_if_moving(model, work, joint->a, world->joint[joint->geared[e]].a);
@@ -392,7 +389,7 @@ static bool bodies_of(const sti_World *world, const sti_Impulse *impulse, int *a
 
 /* ---- around a step ---------------------------------------------------------------------------- */
 
-/* Wake what is due; if anything woke, evaluate `here` again, as far ahead as the next step needs. */
+/* Wakes bodies that are due. If any woke, evaluates `here` again, as far ahead as the next step needs. */
 static st_Status wake_and_look(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
     bool woken;
@@ -428,8 +425,8 @@ st_Status sti_sleep_begin(const sti_Model *model, sti_State *state, sti_StepWork
     bool any = false;
     if (s->n_ready == 0) return ST_OK;
     connect_bodies(model, work);
-    /* Mark the leaders of islands that cannot sleep yet: a body moves, or touches a sleeper and is about to wake it, or
-     * touches a running belt, which moves it however slowly.                                           */
+    /* Mark the leaders of islands that cannot sleep yet: a body moves, or touches a sleeper and will wake it, or
+     * touches a moving belt. */
     int *above = work->sleep.above;
     bool *restless = work->sleep.restless;
     const int *bodies = work->sleep.bodies;
@@ -455,12 +452,12 @@ st_Status sti_sleep_begin(const sti_Model *model, sti_State *state, sti_StepWork
         if (s->restless[leader]) continue;
         world->asleep[b] = 1;
         any = true;
-        s->ring[b] = s->ring[leader]; /* b between the leader and its next; the leader itself is a ring already */
+        s->ring[b] = s->ring[leader]; /* insert b after the leader, which is a ring already */
         s->ring[leader] = b;
     }
     if (!any) return ST_OK;
-    /* Forces among bodies that sleep now go from the last step's list to the sleepers', which has room: both are sorted
-     * by id. */
+    /* Moves forces between bodies that sleep now from the list of the last step to that of sleepers, which is large
+     * enough. Both are sorted by id. */
     int n = 0, from = 0;
     for (int k = 0; k < state->forces.n; k++) {
         const sti_Impulse *impulse = &state->forces.at[k];
@@ -524,8 +521,8 @@ void sti_sleep_end(const sti_Model *model, const sti_State *state, sti_StepWork 
     }
 }
 
-/* Of joint rows, and of motors and friction in joints, which stay in the step problem: rows that are left out keep
- * their value. */
+/* Impulses of joint rows, and of motors and friction in joints, which stay in the step problem. Rows that are left out
+ * keep their value. */
 void sti_sleep_impulses(sti_StepWork *work, double eta)
 {
     const sti_Sleep *s = &work->sleep;

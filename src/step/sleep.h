@@ -1,10 +1,10 @@
-/* step/sleep.h -- islands at rest are left alone until something touches them (sleep.c). */
+/* step/sleep.h -- islands at rest fall asleep until something touches them (sleep.c). */
 #ifndef STI_SLEEP_H
 #define STI_SLEEP_H
 
 #include "step/step.h"
 
-/* Can the choices of a def go together with sleep? */
+/* Are the settings of a def allowed with sleep? */
 st_Status sti_check_sleep(const st_SystemDef *def, st_Error *err);
 st_Status sti_sleep_create(const sti_Model *model, sti_StepWork *work, st_Error *err);
 void sti_sleep_free(const sti_Model *model, sti_StepWork *work);
@@ -20,12 +20,13 @@ st_Status sti_wake_now(const sti_Model *model, sti_State *state, sti_StepWork *w
 /* After a step of length h: times at rest, and sleepers whose joints are about to move. */
 void sti_sleep_end(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h);
 
-/* A new state is tried, with all bodies awake; it was refused, and sleepers sleep on. */
+/* Call the first one before a new state is tried: all bodies are awake. Call the second one if it was refused: sleepers
+ * sleep again. */
 void sti_sleep_rouse(const sti_Model *model, sti_StepWork *work);
 void sti_sleep_resume(const sti_Model *model, sti_State *state, sti_StepWork *work);
 /* A new state was set: all bodies are awake, with no time at rest. */
 void sti_sleep_forget(const sti_Model *model, const sti_State *state, sti_StepWork *work);
-/* Flags and lists were read from a saved state: what follows from them. */
+/* Call this after flags and lists were read from a saved state. Computes the data that depends on them. */
 void sti_sleep_restored(const sti_Model *model, sti_State *state, sti_StepWork *work);
 
 /* Impulses of sleepers, for the reports of a step problem over a time eta. */

@@ -2,13 +2,12 @@
  *
  *     rows and contacts at q  ->  integrator: step problem, velocity, position  ->  event?  ->  projection  ->  state
  *
- *     contact_selection.c      which contacts are in the problem
- *     integrator.c  the table of integrators: euler.c, trapezoid.c, sdirk2.c, bdf2.c, all on stage.c
- *     stick_slip.c  take-off, stick and slip within the step       collision_event.c    collisions within the step
- *     collision_response.c     what a collision does, with impact.c           projection.c  drift correction
- *     sleep.c       islands at rest, which are left out of all this
- *     energy_guard.c           steps that gain energy which nothing gives are made again
- *     flow.c        bodies that come and go before the step        measure.c     what is measured of grains
+ *     contact_selection.c which contacts are in the problem integrator.c the table of integrators: euler.c,
+ *     trapezoid.c, sdirk2.c, bdf2.c, all on stage.c stick_slip.c take-off, stick and slip within the step
+ *     collision_event.c collisions within the step collision_response.c what a collision does, with impact.c
+ *     projection.c drift correction sleep.c islands at rest, which the step leaves out energy_guard.c repeats steps
+ *     that gain energy without a source flow.c bodies that come and go before the step measure.c what is measured of
+ *     grains
  *
  * With events off a step is one piece, and contacts that may close within it are in its problem (speculative_step).
  * With events located a piece ends at the first event (located_piece). An integrator of order one ends its step there;
@@ -29,8 +28,8 @@
 
 /* ---- contacts of the step problem --------------------------------------------------------------- */
 
-/* Contacts at the state once more, as far ahead as the step may need them; those of a second attempt also where the
- * first went. A user's model is then asked for all contacts that the step to q_new can have run into. */
+/* Finds contacts at the state again, as far ahead as the step may need them. In a second attempt also those on the path
+ * of the first one: a user's model then returns all contacts that the step to q_new can reach. */
 static st_Status look_again(st_System *system, double h, int round, st_Error *err)
 {
     const sti_Model *model = &system->model;
@@ -47,7 +46,7 @@ static st_Status look_again(st_System *system, double h, int round, st_Error *er
     return sti_bring_back(work, err);
 }
 
-/* Sleepers that a wanted contact touches wake, and bring their own contacts. */
+/* Selects the contacts of the step problem. Sleepers that such a contact touches wake, and their contacts are added. */
 static st_Status want_contacts(st_System *system, double h, int round, st_Error *err)
 {
     bool woken;
@@ -62,9 +61,9 @@ static st_Status want_contacts(st_System *system, double h, int round, st_Error 
 
 /* ---- one piece of a step: from the state to (q_new, v_new) --------------------------------------- */
 
-/* The step, and again with the contacts beyond the margin that it ran into, if any: nothing tunnels. Velocities
- * foretell most of them, so that one attempt usually suffices. If the solver stopped early, a third attempt would
- * correct less than the solver's own error, except for contacts deeper than the margin.            */
+/* Makes the step. If it penetrates contacts beyond the margin, makes it again with them, so that no body tunnels.
+ * Velocities predict most of these contacts, so one attempt usually suffices. If the solver stopped early, a third
+ * attempt would correct less than the error of the solver, except for contacts deeper than the margin. */
 static st_Status speculative_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     const sti_Model *model = &system->model;
@@ -87,7 +86,7 @@ static st_Status speculative_step(st_System *system, double h, st_StepInfo *info
     return sti_note_loaded(model, work, err);
 }
 
-/* To the end of h, or to the first event in it. */
+/* Makes a piece to the end of h, or to the first event in it. */
 static st_Status located_piece(st_System *system, double h, double *taken, bool *event, st_StepInfo *info,
                                st_Error *err)
 {
@@ -116,7 +115,7 @@ static st_Status located_piece(st_System *system, double h, double *taken, bool 
     }
     if (transition < 1) STI_TRY(sti_count_event(model, state, work, state->t + *taken, transition, info, err));
 
-    /* No collision: the contacts that are held, and the position at which they are held. */
+    /* No collision: update the contacts that are held, and project the position. */
     const double t = state->t + *taken;
     if (transition == 1) state->stalled = 0;
     STI_TRY(sti_drop_separated(model, work, err));
@@ -134,8 +133,8 @@ static st_Status located_piece(st_System *system, double h, double *taken, bool 
 
 /* ---- the step --------------------------------------------------------------------------------- */
 
-/* Piece by piece to the end of the step; with an integrator of order one, the first piece. If this fails, or a piece
- * gains energy that nothing gives (guard.tripped), the caller restores the state.                    */
+/* Makes pieces to the end of the step; with an integrator of order one, only the first piece. If this fails, or if a
+ * piece gains energy without a source (guard.tripped), the caller restores the state. */
 static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     const sti_Model *model = &system->model;
@@ -152,7 +151,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     work->events.over_limit = false;
     if (!goes_on && model->rigid && sti_integrator(model)->order == 1 &&
         sti_motion_corner(model->world, -1, start + 1e-9 * h) < end - 1e-9 * h) {
-        /* It jumps inside of the step: the mean speed leads to where the motion is at the end. */
+        /* The speed of a prescribed motion jumps inside the step: the mean speed leads to its position at the end. */
         model->world->rates_over = h;
         work->rows_stale = true;
         const st_Status status = sti_refresh_rows(model, state, work, err);
@@ -188,7 +187,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         if (work->guard.tripped) return ST_OK;
         STI_TRY(sti_keep_waiting(model, state, work, true, err));
         STI_TRY(sti_sum_piece(model, state, work, err));
-        /* The end of the piece becomes the state; after an event, or a step made rough by one, history starts anew. */
+        /* The end of the piece becomes the state. After an event or a rough step there is no history. */
         sti_History *history = &state->history;
         sti_mean_remember(model, state, work, taken);
         history->known = !event && !work->stages.rough;
@@ -218,7 +217,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     return goes_on ? sti_count_exhausted(model, state, work, stalled, err) : ST_OK;
 }
 
-/* As much of the report as the caller has room for. */
+/* Copies as many bytes of the report as the caller's struct has. */
 static void copy_report(st_StepInfo *report, st_StepInfo *to)
 {
     if (to == NULL) return;
@@ -243,7 +242,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
         return ST_OK;
     }
 
-    /* Bodies that come and go bring and take their energy. */
+    /* Bodies that enter or leave change the energy. */
     work->kinetic.known = false;
     const double start = state->t, end = sti_next_time(state, h);
     const bool flows = model->rigid && model->world->scene->n_inlets + model->world->scene->n_outlets > 0;
@@ -251,7 +250,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     STI_TRY(sti_flow_step(system, err));
     if (flows) state->works.given += sti_energy(model, state, work) - energy_then;
 
-    /* What is as it was if the step fails; only sleep stays, which depends on the state alone. */
+    /* Copy the state, which is restored if the step fails. Sleep is not restored: it depends only on the state. */
     sti_measures_before_step(model, state, work);
     STI_TRY(sti_refresh_rows(model, state, work, err));
     STI_TRY(sti_sleep_begin(model, state, work, h, err));
@@ -263,7 +262,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     sti_cancel_begin(model, work);
     sti_guard_begin(work);
 
-    /* The step, and again with one remedy more after each attempt that gains energy (energy_guard.c). */
+    /* Make the step. After each attempt that gains energy, repeat it with one more remedy (energy_guard.c). */
     report.attempts = 1;
     st_Error trouble = {0}; /* of an attempt */
     st_Status status = take_pieces(system, h, &report, &trouble);

@@ -1,24 +1,25 @@
-/* step/strike.c -- steps whose impulses hold an impact that nobody located, and what it reaches.
+/* step/strike.c -- finds impacts in steps without event location, and the contacts and joints that they affect.
  *
- * With a fixed step a contact that closes within it has one impulse: that of the impact and that of the force after it.
- * Divided by h it would grow like 1/h, and so would the forces in all joints of the mechanism that is struck, and at
- * its other contacts. A contact closes in a step where it carried nothing before, carries now, and approached faster,
- * or is pushed out of an overlap faster, than forces explain. A first step whose joints are open or whose velocities
- * contradict them is a jump of the same kind; integrators of order two make an impact of the latter (initial.c).
+ * With a fixed step a contact that closes within it has one impulse: the sum of the impact and of the force after it.
+ * Divided by h it would grow like 1/h. So would the forces in all joints of the mechanism that is hit, and at its other
+ * contacts. A contact closes in a step if it carried no load before, carries one now, and approached (or is pushed out
+ * of an overlap) faster than forces explain. A first step with open joints, or with velocities that joints do not
+ * allow, contains a jump of the same kind; integrators of order two make the latter an impact (initial.c).
  *
- * Contacts farther away in a pile feel the impact, too: through a stack it runs down to the ground. It is passed on
- * from body to body by every contact that carries much more than in the step before; where that step held a part of the
- * impact, as when a body lands across two steps, by every contact that carries much. And a contact that slides may jam,
- * which stops its bodies at once although it was closed (Painleve's rod).
+ * An impact also affects contacts farther away in a pile: in a stack it reaches the ground. Each contact that carries
+ * much more than in the step before transmits it. If that step contained a part of the impact, as when a landing takes
+ * two steps, each contact that carries much transmits it. And a contact that slides may jam, which stops its bodies at
+ * once although it was closed (Painleve's rod).
  *
- * Drift correction changes velocities at once, too. Euler's step along the tangent opens a joint by v^2 h^2/(2 R) in
- * every step, and drift `gap` closes that at a constant speed. Where it starts (at the beginning, after an impact, with
- * another h), the impulse is m v^2 h/(2 R), which divided by h is half the joint's force: it is left out of forces.
+ * Drift correction also changes velocities at once. A step of Euler's method along the tangent opens a joint by v^2
+ * h^2/(2 R), and drift `gap` closes it at a constant speed. When the correction starts (in the first step, after an
+ * impact, with another h), its impulse is m v^2 h/(2 R). Divided by h this is half the force of the joint: it is not
+ * counted as force.
  *
- * What forces explain is two steps of the largest acceleration, 2 h a: contacts of bodies at rest may open for a step
- * and close again. Two cases need no such allowance. A landing takes two steps, the first to the gap and the second to
- * rest: after a step that held an impact, the rest of the approach belongs to it. And a mechanism that nothing carried
- * in the step before was in the air: however slowly it lands, it lands.
+ * Forces explain a speed of two steps with the largest acceleration, 2 h a: contacts of bodies at rest may open for a
+ * step and close again. Two cases have no such allowance. A landing takes two steps, the first to the gap and the
+ * second to rest: after a step with an impact, the rest of the approach belongs to that impact. And a mechanism without
+ * a loaded contact in the step before was in the air: it lands, however slowly.
  */
 #include "base/tolerance.h"
 #include "step/integrate/integrate.h"
@@ -91,7 +92,7 @@ static void hit(const sti_Model *model, sti_StepWork *work, int body, sti_Hit ho
     if ((*of & STI_HIT_MASK) < (unsigned)how) *of = (unsigned char)((*of & 0xf0u) | (unsigned)how);
 }
 
-/* The velocity of b's material against a's at a contact's point. */
+/* The velocity of body b relative to body a at the point of a contact. */
 static st_Vec3 strike_velocity(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *entry,
                                const double *v)
 {
@@ -112,8 +113,8 @@ static double separation(const sti_Model *model, const sti_StepWork *work, const
     return dot(entry->normal, strike_velocity(model, work, entry, v));
 }
 
-/* Are the points of a contact's bodies together slower than `limit`, before the step or in what it changed? Sleepers
- * have what they had when they were awake: more than now.                                            */
+/* Is the sum of the speeds of both bodies of a contact below `limit`, before the step or as a change in it? Sleepers
+ * have the values of their last step awake, which are larger than now. */
 static bool is_calm(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *entry, bool change,
                     double limit)
 {
@@ -123,8 +124,8 @@ static bool is_calm(const sti_Model *model, const sti_StepWork *work, const sti_
     return sum <= 0.999 * limit && fabs(entry->gap) <= reach[entry->a] && fabs(entry->gap) <= reach[entry->b];
 }
 
-/* The normal impulse of contact c in the whole step, and the time that it acted for. The last stage alone may have
- * none: the first took it. */
+/* The normal impulse of contact c in the whole step, and the time for which it acted. The impulse of the last stage may
+ * be 0 if the first stage has it. */
 static double normal_impulse(const sti_StepWork *work, int c, double *time)
 {
     const sti_Assembly *step = &work->step;
@@ -133,7 +134,7 @@ static double normal_impulse(const sti_StepWork *work, int c, double *time)
         *time = step->eta;
         return step->r[step->law[c].first];
     }
-    int low = 0, high = total->n; /* by id: the first that is not before it */
+    int low = 0, high = total->n; /* sorted by id: bisection */
     while (low < high) {
         const int middle = low + (high - low) / 2;
         if (total->contact[middle].id < step->chosen[c].entry.id)
@@ -146,8 +147,8 @@ static double normal_impulse(const sti_StepWork *work, int c, double *time)
                                                                                 : 0;
 }
 
-/* How hard a contact of two bodies is loaded: by more than the lighter one's weight and forces explain (much), and by
- * far more than in the step before (more). */
+/* The load of a contact: more than weight and forces of the lighter body explain (much), and far more than in the step
+ * before (more). */
 typedef struct Load {
     bool much, more;
 } Load;
@@ -169,8 +170,8 @@ static Load load_of(const sti_Model *model, const sti_State *state, const sti_St
     return (Load){beyond > 0, beyond > 2 * before};
 }
 
-/* A first step in which what is pushed out of an overlap changes a contact's force by this share of the weight is one
- * that holds an impact: overlap at the start is no load. Later ones are what a step and its solution left over. */
+/* A first step contains an impact if the correction of overlap changes the force of a contact by this share of the
+ * weight: overlap at the start is not a load. Later overlaps are errors of the step and of its solution. */
 #define FIRST_OVERLAP 0.05
 
 /* Did contact c of the step problem close or jam in the step, from the velocity `before`? */
@@ -190,7 +191,7 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
             sub(strike_velocity(model, work, entry, state->v), strike_velocity(model, work, entry, before));
         if (norm(jump) > fast) return true;
     }
-    if (sti_ids_contain(&work->loaded_new, entry->id)) return false;                             /* it carried before */
+    if (sti_ids_contain(&work->loaded_new, entry->id)) return false; /* it carried a load before */
     if (-step->w[row] > (work->strikes.first_step ? FIRST_OVERLAP * pulled : fast)) return true; /* out of an overlap */
     if (model->def.events != ST_EVENTS_OFF) return false; /* collisions were located */
     const bool limit = !model->rigid || sti_limit_joint(entry->id) >= 0;
@@ -198,9 +199,9 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
     return !is_calm(model, work, entry, false, fast) && -separation(model, work, entry, before) > fast;
 }
 
-/* Was body b in the air in the step before: no contact carried it or what is joined to it? Found for all mechanisms at
- * the first question of a step. The exchange at the end of the step left the contacts that it began with in `trial`,
- * and those that carried before it in `loaded_new`.                                                  */
+/* Was body b in the air in the step before: did no contact carry its mechanism? The first call in a step computes this
+ * for all mechanisms. After the exchange at the end of the step, `trial` has the contacts at its start, and
+ * `loaded_new` those that carried a load before it. */
 static bool was_in_air(const sti_Model *model, sti_StepWork *work, int b)
 {
     sti_Strikes *strikes = &work->strikes;
@@ -216,8 +217,8 @@ static bool was_in_air(const sti_Model *model, sti_StepWork *work, int b)
     return model->world->body[b].n_dofs > 0 && !strikes->carried[strikes->mechanism[b]];
 }
 
-/* Does a mechanism land at contact c more slowly than `closes` demands: out of the air, or with what a landing in the
- * step before left over? */
+/* Does a mechanism land at contact c more slowly than `closes` requires: from the air, or with the rest of a landing in
+ * the step before? */
 static sti_Hit lands(const sti_Model *model, const sti_State *state, sti_StepWork *work, int c, const double *before)
 {
     const sti_Assembly *step = &work->step;
@@ -238,16 +239,16 @@ static sti_Hit lands(const sti_Model *model, const sti_State *state, sti_StepWor
     return was_in_air(model, work, entry->a) || was_in_air(model, work, entry->b) ? STI_HIT_NOW : STI_HIT_NOT;
 }
 
-/* A fixed step takes the work of a normal impulse at the velocity after it, and what the impact takes is in the
- * scheme's share, |v+ - v|^2/2: it is moved to where it belongs. (Where others push the bodies together the contact's
- * own part may be positive, and stays.) */
+/* A fixed step computes the work of a normal impulse at the velocity after it. The loss of the impact is then part of
+ * the work of the scheme, |v+ - v|^2/2, and is moved to that of impacts. (If others push the bodies together, the part
+ * of the contact may be positive; then it stays.) */
 static void note_loss(const sti_Model *model, sti_State *state, sti_StepWork *work, int c, const double *before)
 {
     const sti_Assembly *step = &work->step;
     const sti_ContactEntry *entry = &step->chosen[c].entry;
     const bool limit = !model->rigid || sti_limit_joint(entry->id) >= 0;
     const int row = step->law[c].first;
-    if (sti_integrator(model)->order > 1 && !work->stages.rough) return; /* a rough step is one of Euler's */
+    if (sti_integrator(model)->order > 1 && !work->stages.rough) return; /* a rough step is one of Euler's method */
     const double jump = limit ? sti_row_dot(&step->H, row, state->v) - sti_row_dot(&step->H, row, before)
                               : separation(model, work, entry, state->v) - separation(model, work, entry, before);
     const double lost = fmax(0.5 * step->r[row] * jump, 0);
@@ -257,12 +258,12 @@ static void note_loss(const sti_Model *model, sti_State *state, sti_StepWork *wo
 
 static const double *velocity_before(const sti_Model *model, const sti_StepWork *work)
 {
-    return sti_has_stages(model) ? work->saved.state.v : work->v_new; /* exchanged with v */
+    return sti_has_stages(model) ? work->saved.state.v : work->v_new; /* v_new was exchanged with v */
 }
 
-/* Does a step of length h from t hold what a jump in the speed of a prescribed motion takes? Fixed steps of order one
- * follow it in the step that begins there; where it is inside of a step, with the mean speed in that step and the rest
- * of the jump in the next. Those of order two take a step more. */
+/* Does a step of length h from t contain the impulse of a jump in the speed of a prescribed motion? Fixed steps of
+ * order one follow the jump in the step that begins there. If it is inside a step, this step has the mean speed, and
+ * the next one the rest of the jump. Steps of order two need one more step. */
 static bool motion_turns(const sti_Model *model, int joint, double t, double h)
 {
     const double near = 1e-9 * h, back = sti_integrator(model)->order > 1 ? 2 * h : h;
@@ -296,7 +297,7 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
         hit(model, work, model->world->joint[k].b, STI_HIT_NOW);
         strikes->any = true;
     }
-    /* Drift correction of a joint that starts or changes. The rows that the step began with are in `trial` now. */
+    /* Drift correction of a joint that starts or changes. `trial` now has the rows at the start of the step. */
     const bool corrects = model->rigid && model->def.drift == ST_DRIFT_GAP && sti_integrator(model)->order == 1;
     const double steady = sti_larger(STI_SEPARATION_SPEED, FIRST_OVERLAP * step->eta * state->fastest.pull);
     for (int k = 0; corrects && step->eta > 0 && k < model->world->n_joints; k++) {
@@ -314,8 +315,8 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
     const bool located = model->def.events != ST_EVENTS_OFF; /* collisions, but no jams of what is closed */
     if (located && !(step->eta > 0)) return;
     const double *before = velocity_before(model, work);
-    /* How fast bodies are, once per step: most contacts of a pile are then seen to strike nothing without a look at
-     * their points, which are at most twice as far from a body's centre as its shapes reach (is_calm).   */
+    /* Speeds of bodies, once per step. They exclude most contacts of a pile without a computation at their points,
+     * which are at most twice as far from the centre of a body as its shapes (is_calm). */
     for (int e = 0; model->rigid && e < sti_awake_solids(model->world); e++) {
         const int b = sti_awake_body(model->world, e);
         st_Vec3 then, w_then, now, w_now;
@@ -338,7 +339,8 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
         strikes->contacts++;
         strikes->any = true;
     }
-    /* What is hit passes it on: to and fro over all contacts, along a stack in few rounds. */
+    /* Bodies that are hit transmit the impact. Passes over all contacts alternate in direction, so a stack needs few of
+     * them. */
     bool changed = strikes->any && model->rigid;
     for (int round = 0; changed && round < 32; round++) {
         changed = false;

@@ -1,12 +1,12 @@
-/* step/integrate/bdf2.c -- two steps, order two, L-stable (and G-stable): one problem a step on the stage of stage.c.
+/* step/integrate/bdf2.c -- two steps, order two, L-stable (and G-stable): one stage (stage.c) per step.
  *
  *     rho = h/h_prev,  eta = h (1+rho)/(1+2 rho)                                  (docs/methods.md 6)
  *     v_b = ((1+rho)^2 v - rho^2 v_prev)/(1+2 rho),  q_b likewise
  *     v+ = stage(t + h, q + h v, v + h a, v_b, q_b, eta),   q+ = q_b + eta v+
  *
- * On rotations q_b is q turned back by rho^2/(1+2 rho) of the way to q_prev, and q+ is q turned once by the sum.
- * The first step, one after an event, and one more than 2.4 times longer than the last (where the formula
- * ceases to be stable) are steps of sdirk2.
+ * On rotations q_b is q turned back by rho^2/(1+2 rho) of the rotation from q_prev, and q+ is q turned once by the sum.
+ * Steps of sdirk2 replace the first step, a step after an event, and a step more than 2.4 times longer than the last
+ * one, for which the formula is unstable.
  */
 #include "step/impulses.h"
 #include "step/integrate/integrate.h"
@@ -51,7 +51,7 @@ st_Status sti_bdf2_step(const sti_Model *model, sti_State *state, sti_StepWork *
     sti_move(model, state->q, way, 1.0, work->q_new);
     work->stages.straight = true;
     STI_TRY(sti_total_impulses(model, state, work, 1.0, 0.5, err));
-    const sti_Works of_stage = work->step.done; /* of the forces at the end, along all of the step */
+    const sti_Works of_stage = work->step.done; /* work of the forces at the end along the whole step */
     sti_works_add(&work->step.done, h / eta - 1, &of_stage);
     return sti_carry_last(model, state, work, back, err);
 }

@@ -1,11 +1,11 @@
-/* step/integrate/discrete_gradient.c -- drift `mean`: joints and springs by rows that are means over the step.
+/* step/integrate/discrete_gradient.c -- drift `mean`: rows of joints and springs are means over the step.
  *
- * A stage finds one velocity v that moves q for the whole step, q(s) = q + s v (on rotations: the exponential map),
- * 0 <= s <= h: v+ for Euler, (v + v+)/2 for the trapezoid's form II. Along that way joint values change by
+ * A stage finds one velocity v that moves q for the whole step, q(s) = q + s v (on rotations: the exponential map), 0
+ * <= s <= h: v+ for Euler, (v + v+)/2 for form II of the trapezoid. Along that path joint values change by
  *
  *     d theta/ds = G(q(s))' v + d theta/dt,     so     theta+ - theta = h (Gm' v + rate),    Gm = mean of G(q(s)),
  *
- * exactly, whatever the joint: Gm is a discrete gradient (Gonzalez 1996; as a mean over the way: McLachlan, Quispel &
+ * exactly, for any joint: Gm is a discrete gradient (Gonzalez 1996; as a mean over the path: McLachlan, Quispel &
  * Robidoux 1999; for joints: Gonzalez 1999). The step problem with the rows Gm and the drift theta/h,
  *
  *     M (v+ - v)/2 = (h/2) k + Gm l,     Gm' vm + rate + theta/h = 0,      vm = (v + v+)/2     (form II)
@@ -14,28 +14,28 @@
  *
  *     T+ - T = vm' M (v+ - v) = h vm' k + 2 l' Gm' vm = work of k, and of joints only what closes or drives them.
  *
- * Gravity's work is exact, its potential being linear; the gyroscopic torque J w x w, taken at vm, does none. A
- * spring's row phi is treated alike: with Gm its force k (phi + phi+)/2 does the work k (phi+^2 - phi^2)/2. So the
- * energy is kept, too, and both to the accuracy of the solution. The scheme is symmetric, of order two, and no more
- * dissipative than the trapezoid. Contacts, limits and motors with bounds have their rows where the integrator puts
- * them and the drift gap/h.
+ * The work of gravity is exact, because its potential is linear. The gyroscopic torque J w x w at vm does no work. The
+ * row phi of a spring is treated the same way: with Gm its force k (phi + phi+)/2 does the work k (phi+^2 - phi^2)/2.
+ * So energy is conserved, too, to the accuracy of the solution. The scheme is symmetric, of order two, and no more
+ * dissipative than the trapezoid. Contacts, limits and motors with bounds have the rows of the integrator and the drift
+ * gap/h.
  *
- * The mean is Simpson's over q, q(h/2), q(h): exact to (|x|/2)^4/180, x = h w. Vectors fixed in one turning body have
- * an exact mean, and columns of rotations are scaled so that points that meet have it (sti_world_turns). What
- * is left, in joints that compare axes of two bodies, is seen as theta in the next step and closed there.
+ * The mean is Simpson's over q, q(h/2), q(h): exact to (|x|/2)^4/180, x = h w. Vectors fixed in one rotating body have
+ * an exact mean, and columns of rotations are scaled so that the points of a joint have it (sti_world_turns). The error
+ * that remains in joints that compare axes of two bodies is part of theta in the next step and is corrected there.
  *
- * Gm depends on v. Newton's method on the two equations, in rounds: with rows at the way of the last v,
+ * Gm depends on v. Rounds of Newton's method solve the two equations, with rows along the path of the last v:
  *
  *     (M + D) v' = M v0 + eta k(v) + D v + Gm l',      Gm' v' + rate + theta/h = 0
  *
- * D = -d(Gm l)/dv is the stiffness that drawn bars have against turning: (h/2) l times the lever (sti_joints_tension;
- * its diagonal, where positive). In a hanging chain of 100 links at h = 1/240 the rounds converge by 0.4 without it,
- * by 1e-4 with it. What Newton's method has beyond that, d(Gm)/dv' v in the second equation, would make the
- * system nonsymmetric; without it rounds converge by |x|/2. Without contacts a round after the first corrects with the
- * factors it has; they are made again where that converges badly.
+ * D = -d(Gm l)/dv is the stiffness of bars under tension against rotation: (h/2) l times the lever (sti_joints_tension;
+ * only its positive diagonal entries). In a hanging chain of 100 links at h = 1/240 the factor of convergence is 0.4
+ * without D and 1e-4 with it. The other term of Newton's method, d(Gm)/dv' v in the second equation, would make the
+ * system nonsymmetric; without it the factor is |x|/2. Without contacts, rounds after the first reuse the
+ * factorisation; it is made again if they converge badly.
  *
- * Between rounds that differ by a displacement d little against that of the step, x, only the rows at q(h) are
- * evaluated: those at q(h/2) have changed by half as much, and the mean by (4/2 + 1)/6 = 1/2, up to x d/6 + d^2/12.
+ * If rounds differ by a displacement d that is small against that of the step, x, only the rows at q(h) are evaluated.
+ * The rows at q(h/2) have changed by half as much, and the mean by (4/2 + 1)/6 = 1/2, up to x d/6 + d^2/12.
  */
 #include "base/tolerance.h"
 #include "math/block_diag.h"
@@ -47,9 +47,9 @@ typedef struct Rounds {
     const sti_Model *model;
     sti_State *state;
     sti_StepWork *work;
-    const sti_Stage *stage; /* with these means                                                    */
+    const sti_Stage *stage; /* with these means */
     sti_MeanRows means;
-    double *v; /* the velocity of the last round                                                   */
+    double *v; /* the velocity of the last round */
     double h;
     st_Error *err;
 } Rounds;
@@ -89,7 +89,7 @@ st_Status sti_mean_create(const sti_Model *model, sti_StepWork *work, st_Error *
     mean->tension = mean->past + 2;
     for (int k = 0; k < STI_MEAN_PAST; k++)
         mean->a[k] = mean->tension + (ptrdiff_t)(k + 1) * n;
-    sti_islands_be_rough(work->islands); /* rounds correct what one solve leaves */
+    sti_islands_be_rough(work->islands); /* rounds correct the error of one solve */
     return ST_OK;
 }
 
@@ -110,14 +110,14 @@ void sti_mean_free(const sti_Model *model, sti_StepWork *work)
 
 /* ---- prediction ------------------------------------------------------------------------------- */
 
-/* Is there a step before one of length h, and was it as long? */
+/* Is the last step known, and did it have the length h? */
 static bool same_length(const sti_State *state, double h)
 {
     return state->history.known && fabs(h - state->history.h) < 1e-6 * h;
 }
 
-/* The next acceleration by the polynomial through the last ones, of steps of the same length, newest first; by the
- * highest order half way between parabola and cubic, which amplifies noise less than the cubic.   */
+/* The next acceleration by the polynomial through the last ones (newest first, steps of the same length). The highest
+ * order is half way between parabola and cubic, which amplifies noise less than the cubic. */
 static double extrapolate(int order, const double *const a[STI_MEAN_PAST + 1], int i)
 {
     switch (order) {
@@ -141,8 +141,8 @@ void sti_predict_mean(const sti_Model *model, const sti_State *state, const sti_
         v[i] = state->v[i] + (state->history.known ? 0.5 * h * extrapolate(order, a, i) : 0.0);
 }
 
-/* The highest order that did not do worse than others in the step just made serves the next: in a swing that is the
- * highest, in the crack of a whip the lowest.                                                     */
+/* The highest order that was not worse than the others in the last step is used in the next one: the highest in a
+ * swing, the lowest in the crack of a whip. */
 static int best_order(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int highest)
 {
     const double *const a[] = {state->history.a, work->mean.a[0], work->mean.a[1], work->mean.a[2]};
@@ -176,7 +176,7 @@ static int64_t n_entries(const sti_RowList *rows)
     return rows->n_rows > 0 ? rows->p[rows->n_rows] : 0;
 }
 
-/* A user's model may choose the velocities that a row touches anew at each position. */
+/* In a user's model a row may have other entries at each position. */
 static bool same_entries(const sti_Model *model, const sti_RowList *a, const sti_RowList *b)
 {
     const int64_t n = n_entries(a);
@@ -186,7 +186,7 @@ static bool same_entries(const sti_Model *model, const sti_RowList *a, const sti
            memcmp(a->i, b->i, (size_t)n * sizeof *a->i) == 0;
 }
 
-/* Simpson's rule, its columns times `factor` (NULL: 1), less half of the last. */
+/* Simpson's rule, with columns times `factor` (NULL: 1), less half of the last rows. */
 static void simpson(const sti_RowList *first, sti_RowList *middle, const sti_RowList *last, const double *factor)
 {
     const int64_t n = n_entries(middle);
@@ -198,7 +198,7 @@ static void simpson(const sti_RowList *first, sti_RowList *middle, const sti_Row
         mean[e] = factor[middle->i[e]] * ((1.0 / 6) * (x[e] + y[e]) + (4.0 / 6) * mean[e]) - 0.5 * y[e];
 }
 
-/* What columns of rotations are to be scaled by; NULL where that makes no difference. */
+/* Factors of the columns of rotations; NULL: all are 1. */
 static const double *turns(const Rounds *rounds)
 {
     const sti_Model *model = rounds->model;
@@ -211,8 +211,8 @@ static const double *turns(const Rounds *rounds)
     return 1 - least < STI_TURN ? NULL : work->mean.simpson;
 }
 
-/* `middle` becomes the mean of what was evaluated at both ends and in the middle, less half of the rows at the end,
- * which the stage adds; its values those at the start.                                            */
+/* `middle` becomes the mean of the rows at both ends and in the middle, less half of the rows at the end, which the
+ * stage adds. Its values become those at the start. */
 static void average(Rounds *rounds)
 {
     const sti_Model *model = rounds->model;
@@ -243,7 +243,7 @@ static void scale_middle(Rounds *rounds)
     rounds->means.columns = work->mean.turns;
 }
 
-/* The values that drift and springs start from are those at the start. */
+/* Drift and springs start from the values at the start. */
 static void take_values(sti_StepWork *work)
 {
     const st_Sink *first = &work->here;
@@ -276,7 +276,7 @@ static st_Status evaluate_end(Rounds *rounds)
     return sti_evaluate_constraints(model, work, &work->trial, state->t + rounds->h, work->q_new, rounds->err);
 }
 
-/* Means along the way of v, `whole` long, which goes elsewhere than that of the round before by at most `moved`. */
+/* Means along the path of v. `whole`: its length; `moved`: the largest difference from the path of the round before. */
 static st_Status follow_means(Rounds *rounds, double moved, double whole)
 {
     const sti_Model *model = rounds->model;
@@ -289,7 +289,7 @@ static st_Status follow_means(Rounds *rounds, double moved, double whole)
 
 /* ---- the rows of the stage --------------------------------------------------------------------- */
 
-/* Row k with its columns scaled, into x, where all rows of the list go. */
+/* Writes row k with scaled columns to x, which has all rows of the list. */
 static void scale_row(const sti_RowList *from, int k, const double *columns, double *x)
 {
     const int64_t first = from->p[k], n = from->p[k + 1] - first;
@@ -355,7 +355,7 @@ static void note_tension(Rounds *rounds)
         work->mean.tension[i] /= rounds->stage->eta;
 }
 
-/* Six velocities of one body, as most rows have them twice. */
+/* Six velocities of one body. Most rows have two such groups. */
 static double six(const double *mean, const double *end, const double *v)
 {
     double sum[2] = {0, 0};
@@ -380,7 +380,7 @@ static double mean_row_speed(const sti_RowList *mean, const sti_RowList *end, in
     return sum;
 }
 
-/* The same for rows in the middle, by the values at the end: what they changed by beside what the rows said. */
+/* The same for rows in the middle, by the values at the end: their change less the change that the rows predict. */
 static double mismatch(const Rounds *rounds)
 {
     const sti_StepWork *work = rounds->work;
@@ -410,7 +410,7 @@ static double displacement(const Rounds *rounds, const double *from)
     return rounds->h * worst;
 }
 
-/* The stage with the rows as they are. *moved: how far that leads from the way they were taken along. */
+/* Solves the stage with the present rows. *moved: distance of the new path from that of the rows. */
 static st_Status solve_round(Rounds *rounds, double *moved, st_StepInfo *info)
 {
     const sti_Model *model = rounds->model;
@@ -424,14 +424,14 @@ static st_Status solve_round(Rounds *rounds, double *moved, st_StepInfo *info)
     return ST_OK;
 }
 
-/* The way of v: how far from where joints should be does it end? With the rows of a first round by what is there; where
- * that is too far, and for those of later rounds, by the mean.                                     */
+/* The error of the joints at the end of the path of v. With the rows of a first round from the values there; if it is
+ * too large, and in later rounds, from the mean. */
 static st_Status look(Rounds *rounds, int round, double moved, double whole, double tolerance, double *left)
 {
     if (round > 0) {
         STI_TRY(follow_means(rounds, moved, whole));
-        /* How far the joints are from where they should be after the step, by the means along the way of v; springs
-         * from where their force wants them.                                                                   */
+        /* The error of joints after the step, by the means along the path of v; for springs, the difference from the
+         * value that their force assumes. */
         const sti_StepWork *work = rounds->work;
         const st_Sink *mean = &work->stages.middle, *end = rounds->means.end;
         const sti_Assembly *out = &work->step;
@@ -457,9 +457,10 @@ static st_Status look(Rounds *rounds, int round, double moved, double whole, dou
     return ST_OK;
 }
 
-/* Rounds that do not converge: the stage with rows at one place, and joints closed as with drift `gap`. So it is where
- * a mechanism can go on in several ways, such as four-bars in their flat position, and its rows lose their rank. The
- * trapezoid becomes a step of Euler's first, since there form II keeps velocities that no joint allows, v+ = -v. */
+/* If rounds do not converge: the stage with rows at one place, and joints closed as with drift `gap`. This happens if a
+ * mechanism can continue in several ways and its rows lose their rank, as four-bars in their flat position. The
+ * trapezoid becomes a step of Euler's method first, because there form II keeps velocities that joints do not allow, v+
+ * = -v. */
 static st_Status fall_back(Rounds *rounds, const sti_Stage *stage, st_StepInfo *info)
 {
     const sti_Model *model = rounds->model;
@@ -487,7 +488,8 @@ st_Status sti_solve_mean_stage(const sti_Model *model, sti_State *state, sti_Ste
                      .h = stage->reach,
                      .err = err};
     with_means.means = &rounds.means;
-    double before = 0, moved, left, least = INFINITY; /* of all tolerances: rounds that run away have a large one */
+    double before = 0, moved, left,
+           least = INFINITY; /* error relative to the tolerance: large in rounds that diverge */
     bool closed = false, lost = false;
     const st_SolveInfo solved = info->solve;
     if (!state->history.known) memset(work->mean.tension, 0, (size_t)model->n_v * sizeof *work->mean.tension);
@@ -495,8 +497,8 @@ st_Status sti_solve_mean_stage(const sti_Model *model, sti_State *state, sti_Ste
     take_values(work);
     scale_middle(&rounds);
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
-        /* Each round starts from the impulses of the step before: friction at the points of a face has many solutions,
-         * and rounds that start from one another may go to and fro between two of them. */
+        /* Each round starts from the impulses of the step before. Friction at the points of a face has many solutions,
+         * and rounds that start from each other may alternate between two of them. */
         if (round > 0) work->warm.to_keep = 0;
         if (!rounds.means.again) STI_TRY(stiffen(&rounds));
         STI_TRY(solve_round(&rounds, &moved, info));
@@ -515,13 +517,13 @@ st_Status sti_solve_mean_stage(const sti_Model *model, sti_State *state, sti_Ste
     }
     if (lost) {
         info->drift_fallbacks += !work->stages.rough;
-        info->solve = solved; /* of the rounds nothing is left */
+        info->solve = solved; /* discard the information of the rounds */
         work->stages.rough = true;
         return stage->second_order ? ST_OK : fall_back(&rounds, stage, info);
     }
     note_tension(&rounds);
     for (int i = 0; i < model->n_v; i++)
         work->mean.lag[i] = work->mean.D[i] * (work->mean.v_near[i] - v[i]);
-    if (!closed) info->solve.converged = false; /* solved with other rows than those of the way it leads */
+    if (!closed) info->solve.converged = false; /* the rows are not those of the final path */
     return sti_check_velocity(model, state, work, v, state->t + rounds.h, err);
 }

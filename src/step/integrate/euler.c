@@ -4,11 +4,12 @@
  *
  * The two differ in how springs and dampers enter: in k1, or as soft rows (stage.c).
  *
- * With events off, a contact that closes within the step rebounds by Newton's law. In free fall, n'v = -s and g towards
- * the contact, these schemes keep E - (h/2) m g n'v, and so does n'v+ = s, q+ = q + h v+, to the last bit: a ball with
- * e = 1 bounces for ever. Schemes of order two keep E itself, and to them the same step gives m g h s at every bounce.
- * Where one of theirs becomes a step of this scheme (`sti_rough_step`) the contact therefore rebounds first, an impact
- * at q (impact.c), and the step begins with the velocity after it: n'v+ = s - h g, and E falls by m g^2 h^2/2.
+ * With events off, a contact that closes within the step rebounds by Newton's law. In free fall, with n'v = -s and g
+ * towards the contact, these methods conserve E - (h/2) m g n'v. So does the step n'v+ = s, q+ = q + h v+, exactly: a
+ * ball with e = 1 bounces for ever. Integrators of order two conserve E itself, and such a step would add m g h s at
+ * every bounce. If one of their steps becomes a step of this method (`sti_rough_step`), the contact therefore rebounds
+ * first, as an impact at q (impact.c), and the step begins with the velocity after it: n'v+ = s - h g, and E falls by m
+ * g^2 h^2/2.
  */
 #include "step/events/events.h"
 #include "step/impulses.h"
@@ -19,7 +20,7 @@ st_Status sti_euler_step(const sti_Model *model, sti_State *state, sti_StepWork 
 {
     const double *v = state->v;
     bool rebound = sti_rebounds_unseen(model);
-    if (work->stages.rough) { /* of a scheme of order two: what rebounds does so first */
+    if (work->stages.rough) { /* integrators of order two: rebounds come first */
         STI_TRY(sti_rebound(model, state, work, h, &rebound, info, err));
         if (rebound) v = work->stages.v_base;
         rebound = false;
@@ -51,7 +52,7 @@ st_Status sti_rough_step(const sti_Model *model, sti_State *state, sti_StepWork 
                          st_Error *err)
 {
     work->stages.rough = true;
-    work->stages.straight = true; /* v(s) = v + s (v+ - v): the cubic through d = h v+ runs ahead of the forces */
+    work->stages.straight = true; /* v(s) = v + s (v+ - v): the cubic through d = h v+ would be ahead of the forces */
     sti_carry_nothing(model, work);
     return sti_euler_step(model, state, work, h, info, err);
 }

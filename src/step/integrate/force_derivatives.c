@@ -1,15 +1,15 @@
-/* step/integrate/force_derivatives.c -- forces that are linearised: stiff forces of any kind (Anitescu & Potra 2002,
- * eq. 10-11; Potra et al. 2006, eq. 2.7, 2.14).
+/* step/integrate/force_derivatives.c -- linearised forces: stiff forces of any kind (Anitescu & Potra 2002, eq. 10-11;
+ * Potra et al. 2006, eq. 2.7, 2.14).
  *
- * Where a model gives K_q = dk/dq and K_v = dk/dv at (q*, v*), a stage takes in place of k(q*, v*)
+ * If a model gives K_q = dk/dq and K_v = dk/dv at (q*, v*), a stage replaces k(q*, v*) by
  *
  *     k(q_b + eta v, v) = k(q*, v*) + K_q (q_b - q* + eta v) + K_v (v - v*)
  *
  * so that A = M - eta K_v - eta^2 K_q, and f has eta (K_q (q_b - q*) - K_v v*) more. In the trapezoid's form I, where
  * springs follow the mean of v_b and v, (q_b + eta/4 (v_b + v), (v_b + v)/2) takes the place of (q_b + eta v, v). A
- * need not be symmetric (magnetic forces); its symmetric part must be positive definite. Where K_q destroys that (a
- * step that is too long for a force that pushes away) it is left out of A, and if that does not help K_v as well: the
- * force is explicit then.
+ * need not be symmetric (magnetic forces); its symmetric part must be positive definite. If K_q violates that (the step
+ * is too long for a repelling force), it is left out of A. If that does not help, K_v is left out as well: the force is
+ * then explicit.
  *
  * Entries inside the blocks of M keep A in blocks. Others make A one full block.
  */
@@ -64,7 +64,7 @@ static bool all_symmetric(const sti_Linearised *out)
     return true;
 }
 
-/* K_q and K_v at the stage, A and the part of f; nothing where the model has none. */
+/* Computes K_q and K_v at the stage, A, and the part of f; nothing if the model has no derivatives. */
 st_Status sti_linearise_forces(sti_StageBuild *build)
 {
     const sti_Model *model = build->model;
@@ -140,7 +140,7 @@ st_Status sti_linearise_forces(sti_StageBuild *build)
     return ST_OK;
 }
 
-/* What the forces of the solution v have beside eta k(q*, v*): (M - A) v and their part of f. */
+/* The impulse of the forces for the solution v beyond eta k(q*, v*): (M - A) v and their part of f. */
 void sti_linearised_impulse(sti_StepWork *work, const double *v)
 {
     sti_Linearised *out = &work->linearised;

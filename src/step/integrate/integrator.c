@@ -1,4 +1,5 @@
-/* step/integrate/integrator.c -- the table of integrators, and what they share: rows, solution and impulses of a stage.
+/* step/integrate/integrator.c -- the table of integrators, and functions for all of them: rows, solution and impulses
+ * of a stage.
  *
  *     sti_Integrator.step   (q, v) at t  ->  (q_new, v_new) at t + h, a_new
  *
@@ -24,7 +25,7 @@ const sti_Integrator *sti_integrator(const sti_Model *model)
     return &table[model->def.integrator];
 }
 
-/* Behind an event to the end of the step? Those of order one end it there. */
+/* Does the step continue after an event? Integrators of order one end it there. */
 bool sti_goes_on(const sti_Model *model)
 {
     return sti_integrator(model)->order > 1 && model->def.events != ST_EVENTS_OFF;
@@ -34,7 +35,7 @@ st_Status sti_integrate(const sti_Model *model, sti_State *state, sti_StepWork *
                         st_Error *err)
 {
     work->stages.rough = work->stages.straight = false;
-    sti_carry_nothing(model, work); /* of an attempt that failed half way */
+    sti_carry_nothing(model, work); /* clear the sums of an attempt that failed */
     STI_TRY(work->guard.rough ? sti_rough_step(model, state, work, h, info, err)
                               : sti_integrator(model)->step(model, state, work, h, info, err));
     sti_lap(work, ST_STAGE_MOVE);
@@ -59,7 +60,7 @@ st_Status sti_check_velocity(const sti_Model *model, const sti_State *state, sti
             model->table.name(model->table.ctx, i, who, sizeof who);
         else
             snprintf(who, sizeof who, "velocity %d", i);
-        /* Stiff springs run away explicitly, fast spins at order two (gyroscopic_force). */
+        /* Explicit stiff springs diverge, and so do fast spins at order two (gyroscopic_force). */
         return sti_fail(
             err, ST_ERR_NUMERIC,
             "diverged at step %lld, t = %g: %s reached a velocity of %g, the limit is %g; try a smaller h%s",
@@ -79,7 +80,7 @@ static double largest_speed(const sti_Model *model, const sti_State *state)
     return largest;
 }
 
-/* The margin grows by what the prediction may have moved: a contact held closed must not be lost. */
+/* The margin grows by the motion of the prediction, so that contacts that are held closed are found. */
 st_Status sti_rows_of_stage(const sti_Model *model, const sti_State *state, sti_StepWork *work, double t, st_Error *err)
 {
     double margin = sti_margin(model) + 2 * fabs(t - state->t) * largest_speed(model, state);
@@ -116,13 +117,13 @@ static double worst_velocity_error(const sti_Model *model, const sti_State *stat
 
 enum { FEW_CONTACTS = 64 };
 
-/* A solution that passes by its residual and not by velocities is looked for again, to rounding; if that does not help
- * the step counts as not solved.                                                                     */
+/* If a solution passes by its residual but not by velocities, it is solved again, to rounding. If that does not help,
+ * the step counts as not converged. */
 static st_Status solve_again_if_blind(const sti_Model *model, sti_State *state, sti_StepWork *work,
                                       const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
 {
     const bool rigid = model->def.contact == ST_CONTACT_RIGID && stage->means == NULL &&
-                       model->def.energy == ST_ENERGY_LIMIT; /* the papers' presets are as they are */
+                       model->def.energy == ST_ENERGY_LIMIT; /* the presets of papers do not use this */
     const bool many = work->step.n_gaps > FEW_CONTACTS;      /* the budget of a pile is not raised */
     if (!rigid || many || worst_velocity_error(model, state, work) <= STI_VELOCITY_ERROR) return ST_OK;
     STI_TRY(sti_solve_tightly(model, work, err));
@@ -153,13 +154,13 @@ st_Status sti_solve_stage(const sti_Model *model, sti_State *state, sti_StepWork
     info->islands = sti_islands_count(work->islands);
     info->undetermined = step->undetermined;
     info->problems++;
-    const bool is_last = stage->eta > 0 && stage->means == NULL; /* rounds of drift mean may run away */
+    const bool is_last = stage->eta > 0 && stage->means == NULL; /* rounds of drift mean may diverge */
     return is_last ? sti_check_velocity(model, state, work, v, state->t + stage->reach, err) : ST_OK;
 }
 
-/* A first stage predicts its velocity by the acceleration of the step before. After an event there is none: the stage
- * is solved with v* = v, which is only of order one, and again with the velocity that gives, unless no force depends
- * on velocity.                                                                                     */
+/* A first stage predicts its velocity from the acceleration of the step before. After an event this is unknown: the
+ * stage is solved with v* = v, which is only of order one, and again with the velocity of that solution, unless all
+ * forces are independent of velocity. */
 st_Status sti_solve_first_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                                 double *v, st_StepInfo *info, st_Error *err)
 {
@@ -173,10 +174,10 @@ st_Status sti_solve_first_stage(const sti_Model *model, sti_State *state, sti_St
     return sti_solve_stage(model, state, work, &again, v, info, err);
 }
 
-/* Does the step of length h that was just tried run into a contact that carried nothing before? An impact that
- * was not located would, extrapolated by a scheme of order two, rebound with energy (docs/methods.md 6): such a
- * step is an Euler one. So is the next, if the contact still approaches faster than forces make it: it closed the
- * gap in the first and comes to rest in the second.                                                */
+/* Does the step of length h that was just tried close a contact that carried no load before? A method of order two
+ * would extrapolate an impact that was not located, and rebound with energy (docs/methods.md 6). Such a step is
+ * therefore one of Euler's method. So is the next step if the contact still approaches faster than forces explain: it
+ * closed the gap in the first step and comes to rest in the second. */
 bool sti_closes_within(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h)
 {
     const sti_Assembly *step = &work->step;

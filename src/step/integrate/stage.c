@@ -7,11 +7,11 @@
  *     bounded  u = a' v + w,           eta lo <= r <= eta hi,  w = - target
  *              soft: u = a' v + r/(eta (eta k + d)) + (k phi_b - d target)/(eta k + d)
  *
- * where x_b = x(q*) + grad x' (q_b - q*). In schemes of order one v_b* has gone through the gyroscopic term
- * body by body; in those of order two it is v_b, and that term is part of k1 at v*. With the explicit
- * integrator springs and dampers are part of k1 instead.
+ * where x_b = x(q*) + grad x' (q_b - q*). In methods of order one v_b* includes the gyroscopic term, body by body. In
+ * those of order two it is v_b, and the term is part of k1 at v*. With the explicit integrator springs and dampers are
+ * part of k1 instead.
  *
- * Two more schemes are this stage under another name (docs/methods.md 6), with qm = q + (h/2) v:
+ * Two more methods use this stage (docs/methods.md 6), with qm = q + (h/2) v:
  *     trapezoid II   the mean velocity vm = (v + v+)/2 solves the stage (qm, v, q) with eta = h/2, and moves
  *                    q for h: drift divides by h (`reach`) where springs look h/2 ahead;
  *     trapezoid I    v+ solves it with eta = h, where springs and drift follow the mean of v and v+ (`mean`):
@@ -39,13 +39,13 @@ static const st_Sink *constraints_of(const sti_StageBuild *build)
     return build->stage->means != NULL ? build->stage->means->constraints : build->stage->rows;
 }
 
-/* With drift mean, their rows at the end of the step, half of which belong to them; or NULL. */
+/* With drift mean: their rows at the end of the step, half of which is added; or NULL. */
 static const st_Sink *end_rows_of(const sti_StageBuild *build)
 {
     return build->stage->means != NULL ? build->stage->means->end : NULL;
 }
 
-/* Blocks by a team: v and k before forces are known, f of them after that. */
+/* Blocks are divided among threads: v and k before forces are known, f after that. */
 typedef struct Momenta {
     const sti_StageBuild *build;
     double *v, *f;
@@ -93,7 +93,8 @@ static void end_momenta(void *ctx, int part, int64_t first_block, int64_t end_bl
     momenta->speeds[part] = fastest;
 }
 
-/* f = M v_b* + eta k1 + push, A = M. An impact has no forces to tell its speed; there the step before counts, too. */
+/* f = M v_b* + eta k1 + push, A = M. An impact has no forces from which to estimate its speed, so it also uses the step
+ * before. */
 static st_Status assemble_momentum(sti_StageBuild *build)
 {
     const sti_Model *model = build->model;
@@ -111,7 +112,7 @@ static st_Status assemble_momentum(sti_StageBuild *build)
             table->gyroscopic(table->ctx, stage->eta, stage->q_star, v);
         if (work->stages.turning != NULL && !stage->second_order) {
             /* The impulse of the gyroscopic term, where it is inside v_b*. */
-            double *difference = work->stages.applied; /* k comes there next */
+            double *difference = work->stages.applied; /* scratch memory: k is stored there next */
             for (int i = 0; i < model->n_v; i++)
                 difference[i] = v[i] - stage->v_base[i];
             sti_mass_times(model, work, difference, work->stages.turning);
@@ -175,7 +176,7 @@ static double joint_drift(const sti_StageBuild *build, int k, double reach)
     if (from != NULL) {
         value = from->joint[k].value;
     } else {                                                  /* theta at q_base and at its time */
-        const bool later = build->stage->t > build->state->t; /* the row is taken at the end of the stage */
+        const bool later = build->stage->t > build->state->t; /* the row is evaluated at the end of the stage */
         const double moved = later ? build->stage->eta * sink->joint[k].rate : 0.0;
         value = sti_shifted(build, sink->joint[k].value, rows, k) - moved;
     }
@@ -184,8 +185,8 @@ static double joint_drift(const sti_StageBuild *build, int k, double reach)
                               : share * capped(value / reach, cap);
 }
 
-/* All rows of a list as the next of G; with drift mean, `half` of those at the end of the step belong to them. joint:
- * what they are, NULL where they are none of joints.                                               */
+/* Appends all rows of a list to G. With drift mean, half of the rows `half` at the end of the step is added. joint:
+ * their joints; NULL: the rows are not of joints. */
 static st_Status append_all(sti_StageBuild *build, const sti_RowList *from, const sti_RowList *half,
                             const sti_JointEntry *joint)
 {
@@ -313,13 +314,13 @@ st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepW
     }
     if (build.piled) out->problem.H = (st_Sparse){.n_rows = table->n_v, .n_cols = out->H.n_rows};
     if (out->compliant) out->problem.C = (st_BlockDiag){.n_blocks = out->n_C, .first = out->C_first, .x = out->C};
-    /* Where the rows are taken, for the reports of what they transmit. */
+    /* Time and position of the rows, for reports of the forces that they transmit. */
     out->eta = stage->eta;
     out->arm = model->arm;
     out->t = stage->t;
     out->ahead = stage->ahead;
     out->means = stage->means != NULL;
-    out->q = stage->q_star; /* with one stage it is not overwritten before the next one */
+    out->q = stage->q_star; /* with one stage it is not overwritten before the next step */
     if (out->place != NULL) {
         out->q = out->place;
         memcpy(out->place, stage->q_star, (size_t)model->n_q * sizeof *stage->q_star);

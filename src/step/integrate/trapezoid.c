@@ -11,9 +11,9 @@
  * derivatives of springs and dampers as soft rows, that is the stage. Forces without known derivatives are
  * taken at qm and at the extrapolated velocity v* = v + (h/2) a: the same to O(h^3).
  *
- * II is second order, but in sticking vm = 0 gives v+ = -v: a velocity that flips its sign every step. I
- * sticks quietly, and is first order where joints are nonlinear or the sliding direction turns. Both ring with
- * very stiff dampers. See docs/methods.md; sdirk2 has none of this.
+ * II is second order, but in sticking vm = 0 gives v+ = -v: a velocity that flips its sign every step. I sticks at
+ * rest, but is of first order if joints are nonlinear or the direction of sliding changes. Both oscillate with very
+ * stiff dampers. See docs/methods.md; sdirk2 has none of these problems.
  */
 #include "step/impulses.h"
 #include "step/integrate/integrate.h"
