@@ -10,8 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MOST_ERRORS 20                /* most errors of a scene that are printed */
-#define LARGEST     ((size_t)1 << 30) /* largest scene in bytes, as in the reader */
+#define STANDARD_INPUT "-"
+#define MOST_ERRORS    20                /* most errors of a scene that are printed */
+#define LARGEST        ((size_t)1 << 30) /* largest scene in bytes, as in the reader */
 
 static bool fail(st_Error *err, st_Status status, const char *text)
 {
@@ -24,10 +25,9 @@ static bool fail(st_Error *err, st_Status status, const char *text)
 /* Finds the file of `word`; "-" is standard input. If there is neither file nor example, the error is set here. */
 static bool find_file(const char *word, Loaded *loaded, st_Error *err)
 {
-    struct stat info;
+    struct stat info = {0};
     Gallery gallery = {0};
-    if (strcmp(word, "-") == 0) word = "/dev/stdin";
-    const bool found = stat(word, &info) == 0;
+    const bool found = strcmp(word, STANDARD_INPUT) == 0 || stat(word, &info) == 0;
     bool missing =
         found ? S_ISDIR(info.st_mode) : errno == ENOENT; /* a folder with the name of an example does not hide it */
     bool ok = true;
@@ -96,8 +96,10 @@ bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err)
 {
     *loaded = (Loaded){0};
     if (!find_file(word, loaded, err)) return false;
-    loaded->text = read_whole(loaded->path, LARGEST, &loaded->length); /* only once: a pipe cannot be read again */
-    if (loaded->text == NULL)                                          /* the reader reports the error */
+    /* only once: a pipe cannot be read again; files that a scene from standard input names are in the current folder */
+    loaded->text =
+        read_whole(strcmp(word, STANDARD_INPUT) == 0 ? "/dev/stdin" : loaded->path, LARGEST, &loaded->length);
+    if (loaded->text == NULL) /* the reader reports the error */
         return st_scene_read(loaded->path, NULL, 0, &loaded->scene, &loaded->def, err) == ST_OK;
     return make_system(sets, loaded, err);
 }
