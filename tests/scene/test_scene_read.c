@@ -759,6 +759,24 @@ static void names_are_text(void **state)
 }
 
 /* All errors of a scene at once, and no others: an object that refers to one with an error is not a further error. */
+/* Errors without room are counted in time that is linear in their number: the lines of all would take minutes. */
+static void test_many_errors_are_counted(void **state)
+{
+    (void)state;
+    enum { N = 100000, ROOM = 3 };
+    st_Error errors[ROOM];
+    char *text = malloc(N * 16);
+    assert_non_null(text);
+    size_t length = 0;
+    for (int k = 0; k < N; k++)
+        length += (size_t)sprintf(text + length, "%s\"k%d\":1", k == 0 ? "{" : ",\n", k);
+    length += (size_t)sprintf(text + length, "}");
+    assert_int_equal(st_scene_errors(text, length, "many", NULL, 0, errors, ROOM), N);
+    for (int k = 0; k < ROOM; k++)
+        assert_int_equal(errors[k].line, k + 1);
+    free(text);
+}
+
 static void test_every_error_is_listed(void **state)
 {
     (void)state;
@@ -816,6 +834,7 @@ int main(void)
         cmocka_unit_test(test_not_json),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_unknown_keys),
+        cmocka_unit_test(test_many_errors_are_counted),
         cmocka_unit_test(test_every_error_is_listed),
         cmocka_unit_test(test_wrong_types),
         cmocka_unit_test(test_values_out_of_range),
