@@ -129,6 +129,10 @@ static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, doub
         "ls_tolerance ccd_iterations ccd_tolerance "
         "sdf_iterations "
         "sdf_initpoints o_margin o_solref o_solimp o_friction magnetic";
+    static const char flags[] =
+        "constraint equality frictionloss limit contact passive spring damper gravity clampctrl warmstart filterparent "
+        "actuation refsafe sensor midphase eulerdamp autoreset nativeccd island multiccd override energy fwdinv "
+        "invdiscrete sensornoise sleep diagexact ipc";
     STI_TRY(sti_mjcf_check(m, at, read, passed));
     STI_TRY(sti_numbers(m->robot->err, at, "timestep", 1, false, h));
     STI_TRY(sti_numbers(m->robot->err, at, "gravity", 3, false, gravity));
@@ -154,8 +158,11 @@ static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, doub
         m->robot->def.merge = false; /* MuJoCo computes drag for each of its bodies */
     /* flags that switch forces or contacts off; the other flags concern MuJoCo's numerics */
     const sti_Element *flag = sti_child(at, "flag");
+    if (flag != NULL) STI_TRY(sti_mjcf_check(m, flag, flags, ""));
     for (int k = 0; flag != NULL && k < flag->n_attributes; k++) {
         const char *name = flag->attributes[2 * k], *value = flag->attributes[2 * k + 1];
+        if (!sti_mjcf_word("enable disable", value))
+            return sti_element_fail(m->robot->err, flag, "%s is \"%.20s\", must be enable or disable", name, value);
         if (strcmp(value, "disable") != 0) continue;
         const bool all = strcmp(name, "constraint") == 0, passive = strcmp(name, "passive") == 0;
         if (strcmp(name, "gravity") == 0) gravity[0] = gravity[1] = gravity[2] = 0;
@@ -258,6 +265,16 @@ static st_Status read_site(sti_Mjcf *m, int link, const sti_Element *at)
     return sti_mjcf_place(m, at, link, pose, 0);
 }
 
+/* A camera that does not turn by itself, for sensors. */
+static st_Status read_camera(sti_Mjcf *m, int link, const sti_Element *at)
+{
+    const char *mode = sti_mjcf_text(m, at, "mode");
+    st_Pose pose;
+    if (mode != NULL && strcmp(mode, "fixed") != 0) return ST_OK;
+    STI_TRY(sti_mjcf_pose(m, at, &pose));
+    return sti_mjcf_place(m, at, link, pose, 0);
+}
+
 /* Reads geoms, sites and mass of a body; joints and children are read elsewhere. A body that never moves needs no
  * mass. */
 static st_Status read_content(sti_Mjcf *m, int k, const sti_Element *body)
@@ -269,9 +286,10 @@ static st_Status read_content(sti_Mjcf *m, int k, const sti_Element *body)
             STI_TRY(sti_note_problem(m->robot, sti_mjcf_geom(m, k, at, from_geoms && m->robot->links[k].moves)));
         else if (sti_element_is(at, "site"))
             STI_TRY(sti_note_problem(m->robot, read_site(m, k, at)));
-        else if (sti_mjcf_word("camera light", at->name))
+        else if (sti_mjcf_word("camera light", at->name)) {
             sti_skip(m->robot, at->name[0] == 'c' ? "<camera>" : "<light>");
-        else if (!sti_mjcf_word("body joint freejoint inertial", at->name))
+            if (at->name[0] == 'c') STI_TRY(sti_note_problem(m->robot, read_camera(m, k, at)));
+        } else if (!sti_mjcf_word(k > 0 ? "body joint freejoint inertial" : "body", at->name))
             STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, at, NULL)));
     }
     if (inertial != NULL && !from_geoms)
@@ -340,7 +358,7 @@ static st_Status add_body(sti_Mjcf *m, const sti_Element *at, int parent, int *o
     double lifted = 0;
     st_Pose pose;
     snprintf(read, sizeof read, "%sname childclass mocap gravcomp", sti_mjcf_pose_words);
-    STI_TRY(sti_mjcf_check(m, at, read, "user sleep simple"));
+    STI_TRY(sti_mjcf_check(m, at, read, "user sleep simple fuse"));
     STI_TRY(sti_numbers(robot->err, at, "gravcomp", 1, false, &lifted));
     if (name != NULL && (name[0] == '\0' || sti_robot_find(robot, name) >= 0))
         return sti_element_fail(robot->err, at, "its name is empty, or used twice");

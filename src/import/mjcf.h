@@ -4,10 +4,10 @@
 
 #include "import/robot.h"
 
-/* A site or geom to which tendons, loops, actuators or pairs refer by name. */
+/* A site, geom or camera to which tendons, loops, actuators, pairs or sensors refer by name. */
 typedef struct sti_MjcfPlace {
     const char *name;
-    const sti_Element *at; /* <site> or <geom>                                                          */
+    const sti_Element *at; /* <site>, <geom> or <camera>                                                       */
     int link;
     st_Pose pose;  /* in the frame of the link */
     double radius; /* radius of a sphere or cylinder that a tendon wraps around */
@@ -108,7 +108,7 @@ st_Quat sti_quat_of_columns(st_Vec3 x, st_Vec3 y, st_Vec3 z);
 
 extern const char sti_mjcf_pose_words[], sti_mjcf_joint_words[], sti_mjcf_joint_passed[], sti_mjcf_geom_words[],
     sti_mjcf_geom_passed[], sti_mjcf_actuator_words[], sti_mjcf_actuator_passed[], sti_mjcf_actuators[];
-/* Checks that every class that an element refers to exists. */
+/* Checks that every class that an element refers to exists, and the attributes of elements that are not read. */
 st_Status sti_mjcf_check_classes(const sti_Mjcf *m, const sti_Element *element);
 /* Checks the elements of <default>s. */
 st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element);
@@ -124,7 +124,7 @@ st_Status sti_mjcf_joints(sti_Mjcf *m, const sti_Element *body, bool in_world, s
  * polynomial; these must be 0. */
 st_Status sti_mjcf_not_negative(const sti_Mjcf *m, const sti_Element *at, const char *name, double *out);
 st_Status sti_mjcf_geom(sti_Mjcf *m, int link, const sti_Element *geom, bool mass_wanted);
-/* Stores and finds sites and geoms by name, mjcf.c. kind: "site" or "geom". */
+/* Stores and finds sites, geoms and cameras by name, mjcf.c. kind: "site", "geom" or "camera". */
 st_Status sti_mjcf_place(sti_Mjcf *m, const sti_Element *at, int link, st_Pose pose, double radius);
 st_Status sti_mjcf_find_place(const sti_Mjcf *m, const sti_Element *at, const char *attribute, const char *kind,
                               const sti_MjcfPlace **out);
@@ -151,6 +151,9 @@ const sti_Element *sti_mjcf_asset(const sti_Mjcf *m, const char *kind, const cha
 size_t sti_mjcf_stem(const char **file);
 /* The path of the file of an asset, below meshdir. mjcf_geom.c */
 st_Status sti_mjcf_asset_path(const sti_Mjcf *m, const sti_Element *at, char *out, size_t size);
+/* Points of a mesh with `builtin`, and its triangles if it is not convex (else none). The caller owns both.
+ * mjcf_builtin.c */
+st_Status sti_mjcf_builtin(const sti_Mjcf *m, const sti_Element *at, json_t **points, json_t **triangles);
 /* The shape of a height field, mjcf_hfield.c. */
 st_Status sti_mjcf_hfield(const sti_Mjcf *m, const sti_Element *geom, json_t **out);
 st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at);

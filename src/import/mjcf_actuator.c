@@ -8,6 +8,7 @@
  *     motor     g0 = 1                         velocity   g0 = kv, b2 = -kv
  *     position  g0 = kp, b1 = -kp, b2 = -kv    damper     g2 = -kv
  *     cylinder  g0 = area, b as given        general    as given; intvelocity: position of the integral of u
+ *     pid       position, without ki         dcmotor    g0 = K/R, b2 = -K^2/R, for the voltage u; or as pid
  *
  * The initial control is MuJoCo's: 0, moved inside ctrlrange. For a constant u the force is that of a spring, a damper
  * and a constant. With stiffness it becomes a position motor. Without, it becomes a motor of constant force, and its
@@ -78,6 +79,9 @@ typedef struct Gains {
     const char *dynamics, *gain_type, *bias_type;
     double dyn[10], gain[10], bias[10];
     double damping_ratio;
+    /* dcmotor: resistance, motorconst, nominal, saturation, controller */
+    double resistance, constant[2], nominal[3], limit[3], pid[6];
+    double torque; /* largest force of a dcmotor; 0: not limited */
 } Gains;
 
 static st_Status read_word(const sti_Mjcf *m, const sti_Element *at, const char *name, const char *words,
@@ -87,7 +91,7 @@ static st_Status read_word(const sti_Mjcf *m, const sti_Element *at, const char 
     if (word == NULL) return ST_OK;
     *out = word;
     if (sti_mjcf_word(words, word)) return ST_OK;
-    if (sti_mjcf_word("muscle user dcmotor", word)) return sti_mjcf_unknown(m, at, word);
+    if (sti_mjcf_word("muscle user dcmotor pid so3", word)) return sti_mjcf_unknown(m, at, word);
     return sti_element_fail(m->robot->err, at, "%s is \"%.40s\", must be one of: %s", name, word, words);
 }
 
@@ -102,6 +106,55 @@ static st_Status read_gain(const sti_Mjcf *m, const sti_Element *at, const char 
     STI_TRY(sti_numbers(m->robot->err, at, name, 1, false, out));
     if (*out >= 0) return ST_OK;
     return sti_element_fail(m->robot->err, at, "%s is %g, must be >= 0", name, *out);
+}
+
+/* A motor with the torque constant K and the resistance R, driven by a voltage: K (u - K w)/R. With a controller and
+ * position or velocity inputs it is a pid, because the driver compensates the voltage K w. */
+static st_Status apply_dcmotor(Gains *g, const sti_Element *at)
+{
+    static const char *const left[] = {"cogging", "thermal", "lugre"};
+    const sti_Mjcf *m = g->m;
+    const char *input = sti_mjcf_text(m, at, "input");
+    double part[6];
+    int n = 0;
+    for (int k = 0; k < 3; k++) {
+        memset(part, 0, sizeof part);
+        STI_TRY(read_parameters(m, at, left[k], 6, part));
+        if (part[0] != 0 || (k == 1 && (part[1] != 0 || part[2] != 0))) return sti_mjcf_unknown(m, at, left[k]);
+    }
+    STI_TRY(sti_numbers(m->robot->err, at, "resistance", 1, false, &g->resistance));
+    STI_TRY(read_parameters(m, at, "motorconst", 2, g->constant));
+    STI_TRY(read_parameters(m, at, "nominal", 3, g->nominal));
+    STI_TRY(read_parameters(m, at, "saturation", 3, g->limit));
+    STI_TRY(read_parameters(m, at, "controller", 6, g->pid));
+    if (sti_element_is(at->up, "default")) return ST_OK; /* the element itself may give the rest */
+    const double *c = g->constant, *nominal = g->nominal, *limit = g->limit, *pid = g->pid;
+    double K = c[0] > 0 && c[1] > 0 ? sqrt(c[0] * c[1]) : fmax(c[0], c[1]), R = g->resistance;
+    if (K == 0 && nominal[2] > 0) K = nominal[0] / nominal[2];
+    if (R == 0 && nominal[1] > 0) R = K * nominal[0] / nominal[1];
+    if (!(K >= 0) || !(R > 0) || nominal[0] < 0)
+        return sti_element_fail(m->robot->err, at,
+                                "needs a resistance > 0 and a motorconst, or three nominal numbers > 0");
+    if (sti_mjcf_holder(m, at, "inductance") != NULL)
+        STI_TRY(sti_remark(m->robot, "inductance of <dcmotor> is left out: its current follows the voltage at once"));
+    g->dynamics = "none";
+    g->gain_type = "fixed";
+    g->bias_type = "affine";
+    g->damping_ratio = 0;
+    g->torque = limit[0] > 0 ? limit[0] : K * limit[1];
+    memset(g->bias, 0, sizeof g->bias);
+    if (input == NULL || sti_mjcf_word("voltage none", input)) {
+        g->gain[0] = input != NULL && input[0] == 'n' ? 0 : K / R;
+        g->bias[2] = -K * K / R;
+        return ST_OK;
+    }
+    for (int k = 0; k < 6; k++) /* ki, slewmax, Imax, Vmax */
+        n += k != 0 && k != 2 && pid[k] != 0;
+    if (n > 0) return sti_mjcf_unknown(m, at, "controller");
+    g->gain[0] = sti_mjcf_word(input, "pos") ? pid[0] : pid[2];
+    g->bias[1] = -pid[0];
+    g->bias[2] = -pid[2];
+    return ST_OK;
 }
 
 static st_Status apply_gains(void *ctx, const sti_Element *at)
@@ -122,7 +175,19 @@ static st_Status apply_gains(void *ctx, const sti_Element *at)
     if (sti_element_is(at, "adhesion")) return read_gain(m, at, "gain", &g->gain[0]);
     g->gain_type = "fixed";
     g->bias_type = "affine";
-    if (sti_element_is(at, "position") || integral) {
+    if (sti_element_is(at, "dcmotor")) return apply_dcmotor(g, at);
+    if (sti_element_is(at, "orientation")) {
+        g->bias_type = "none";
+        STI_TRY(read_gain(m, at, "kp", &g->gain[0]));
+        return read_gain(m, at, "kv", &g->gain[1]);
+    }
+    if (sti_element_is(at, "pid")) {
+        double ki = 0, slew = 0;
+        STI_TRY(sti_numbers(m->robot->err, at, "ki", 1, false, &ki));
+        STI_TRY(sti_numbers(m->robot->err, at, "slewmax", 1, false, &slew));
+        if (ki != 0 || slew > 0) return sti_mjcf_unknown(m, at, ki != 0 ? "ki" : "slewmax");
+    }
+    if (sti_mjcf_word("position pid", at->name) || integral) {
         double ratio = 0, timeconst = NAN;
         if (integral) g->dynamics = "integrator";
         STI_TRY(read_gain(m, at, "kp", &g->gain[0]));
@@ -168,13 +233,14 @@ static st_Status apply_gains(void *ctx, const sti_Element *at)
 /* inheritrange gives ctrlrange as a part of the range of the joint or tendon. */
 static st_Status read_control(const sti_Mjcf *m, Actuator *a, double lower, double upper)
 {
+    const bool pid = sti_element_is(a->at, "pid") && sti_mjcf_holder(m, a->at, "posrange") != NULL;
+    const char *range = a->integrates ? "actrange" : pid ? "posrange" : "ctrlrange";
     double part = 0, low = -INFINITY, high = INFINITY;
     STI_TRY(sti_mjcf_number(m, a->at, "inheritrange", &part));
     if (!m->controls_unlimited || a->integrates)
-        STI_TRY(read_limits(m, a->at, a->integrates ? "actrange" : "ctrlrange",
-                            a->integrates ? "actlimited" : "ctrllimited", &low, &high));
-    if (part > 0 && !m->controls_unlimited && sti_mjcf_word("position intvelocity", a->at->name) && isfinite(lower) &&
-        isfinite(upper)) {
+        STI_TRY(read_limits(m, a->at, range, a->integrates ? "actlimited" : "ctrllimited", &low, &high));
+    if (part > 0 && !m->controls_unlimited && sti_mjcf_word("position intvelocity pid", a->at->name) &&
+        isfinite(lower) && isfinite(upper)) {
         low = (lower + upper) / 2 - part * (upper - lower) / 2;
         high = (lower + upper) / 2 + part * (upper - lower) / 2;
     }
@@ -432,7 +498,39 @@ static st_Status on_ball(sti_Mjcf *m, Actuator *a, int link, bool in_parent)
     return give_motor(m, a, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
 }
 
-st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
+/* A servo of all three rotations of a ball joint becomes its spring and damper. */
+static st_Status on_orientation(sti_Mjcf *m, const Actuator *a, double stiffness, double damping)
+{
+    static const char *const left[] = {"dampratio", "forcerange", "site"};
+    const char *joint = sti_attribute(a->at, "joint"), *input = sti_mjcf_text(m, a->at, "input");
+    const int k = joint != NULL ? sti_robot_find_joint(m->robot, joint) : -1;
+    for (int i = 0; i < 3; i++)
+        if (sti_mjcf_holder(m, a->at, left[i]) != NULL) return sti_mjcf_unknown(m, a->at, left[i]);
+    if (k < 0 || m->robot->links[k].joint.type != ST_JOINT_BALL)
+        return sti_element_fail(m->robot->err, a->at, "joint is \"%.60s\", there is no ball joint of that name",
+                                joint != NULL ? joint : "");
+    m->robot->links[k].joint.stiffness += stiffness;
+    m->robot->links[k].joint.damping += damping;
+    for (int n = input != NULL && strcmp(input, "quat") == 0 ? 4 : 3; n > 0; n--)
+        STI_TRY(note_actuator(m, a, NULL, NULL, NULL));
+    return sti_remark(m->robot, "actuator \"%.60s\" holds its ball joint as drawn: its controls are not carried over",
+                      a->name);
+}
+
+/* Only the first input of a pid or dcmotor can be controlled; the others stay 0. */
+static st_Status check_inputs(sti_Mjcf *m, const sti_Element *at)
+{
+    const bool pid = sti_element_is(at, "pid");
+    const char *input = sti_mjcf_text(m, at, "input");
+    if (!pid && !sti_element_is(at, "dcmotor")) return ST_OK;
+    if (input == NULL) input = pid ? "pos vel" : "voltage";
+    if (sti_mjcf_word(pid ? "pos" : "pos vel voltage none", input)) return ST_OK;
+    if (strncmp(input, "pos ", 4) != 0) return sti_mjcf_unknown(m, at, "input");
+    return sti_remark(m->robot, "<%s> with the inputs \"%.20s\": only the position is controlled, the others stay 0",
+                      at->name, input);
+}
+
+static st_Status read_actuator(sti_Mjcf *m, const sti_Element *at)
 {
     Actuator a = {.at = at, .name = sti_attribute(at, "name"), .gear = {1}, .low = -INFINITY, .high = INFINITY};
     const char *target = NULL;
@@ -464,6 +562,9 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
         a.gain[k] = k == 0 || g.gain_type[0] == 'a' ? g.gain[k] : 0;
         a.bias[k] = g.bias_type[0] == 'a' ? g.bias[k] : 0;
     }
+    if (g.torque > 0) a.low = -g.torque, a.high = g.torque;
+    if (sti_element_is(at, "orientation")) return on_orientation(m, &a, g.gain[0], g.gain[1]);
+    STI_TRY(check_inputs(m, at));
     a.damping_ratio = g.bias_type[0] == 'a' && g.bias[1] < 0 ? g.damping_ratio : 0;
     a.integrates = g.dynamics[0] == 'i';
     if (g.dynamics[0] == 'f') a.time_constant = g.dyn[0];
@@ -564,4 +665,19 @@ st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
     STI_TRY(read_control(m, &a, joint->lower, joint->upper));
     STI_TRY(drive_of(m, &a, &d));
     return on_joint(m, &a, joint, &d);
+}
+
+st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
+{
+    const bool pid = sti_element_is(at, "pid");
+    const char *input = pid || sti_element_is(at, "dcmotor") ? sti_mjcf_text(m, at, "input") : NULL;
+    STI_TRY(read_actuator(m, at));
+    if (pid && input == NULL) input = "pos vel";
+    if (input == NULL) return ST_OK;
+    if (strcmp(input, "none") == 0) m->robot->n_controls--;
+    for (const char *space = strchr(input, ' '); space != NULL; space = strchr(space + 1, ' ')) {
+        const Actuator other = {.at = at, .name = "", .gear = {1}}; /* an input that stays 0, for keyframes */
+        STI_TRY(note_actuator(m, &other, NULL, NULL, NULL));
+    }
+    return ST_OK;
 }

@@ -23,9 +23,11 @@ const char sti_mjcf_geom_passed[] = "rgba material solref solimp solmix margin g
 const char sti_mjcf_actuator_words[] =
     "name class joint jointinparent tendon site refsite body cranksite slidersite cranklength gear ctrlrange "
     "ctrllimited forcerange forcelimited actrange actlimited kp kv dampratio timeconst inheritrange dyntype gaintype "
-    "biastype dynprm gainprm biasprm area diameter bias gain group armature damping";
-const char sti_mjcf_actuator_passed[] = "user lengthrange actdim actearly nsample interp delay";
-const char sti_mjcf_actuators[] = "general motor position velocity intvelocity damper cylinder adhesion";
+    "biastype dynprm gainprm biasprm area diameter bias gain group armature damping input ki imax slewmax posrange "
+    "motorconst resistance nominal saturation inductance cogging controller thermal lugre";
+const char sti_mjcf_actuator_passed[] = "user lengthrange actdim actearly nsample interp delay velrange ffrange";
+const char sti_mjcf_actuators[] =
+    "general motor position velocity intvelocity damper cylinder adhesion pid dcmotor orientation";
 
 bool sti_mjcf_word(const char *words, const char *word)
 {
@@ -50,10 +52,62 @@ static const sti_Element *find_class(const sti_Element *around, const char *name
     return NULL;
 }
 
-/* The outermost default may have no name; it is also called "main". */
+/* Elements that concern appearance, and others that are not checked where they are read, with their attributes in all
+ * versions of the format. `inside`: the element around them; NULL: any. */
+static const struct {
+    const char *name, *inside, *words;
+} looks[] = {
+    {"site", "body", POSE "name class type group material mesh size fromto rgba user"},
+    {"site", "worldbody", POSE "name class type group material mesh size fromto rgba user"},
+    {"site", "frame", POSE "name class type group material mesh size fromto rgba user"},
+    {"site", "default", POSE "type group material mesh size fromto rgba user"},
+    {"camera", NULL,
+     POSE "name class mode target orthographic projection fovy ipd resolution output focal focalpixel principal "
+          "principalpixel sensorsize user"},
+    {"light", NULL,
+     "name class mode target directional type texture castshadow active pos dir bulbradius intensity range attenuation "
+     "cutoff softness exponent ambient diffuse specular"},
+    {"frame", NULL, POSE "name childclass class"},
+    {"texture", NULL,
+     "name type colorspace content_type file gridsize gridlayout fileright fileleft fileup filedown filefront fileback "
+     "builtin rgb1 rgb2 mark markrgb random width height hflip vflip nchannel"},
+    {"material", NULL,
+     "name class texture texrepeat texuniform emission specular shininess reflectance metallic roughness rgba"},
+    {"layer", "material", "texture role"},
+    {"mesh", NULL,
+     "name class content_type file vertex normal texcoord face refpos refquat scale smoothnormal maxhullvert inertia "
+     "builtin params material octree_maxdepth"},
+    {"skin", NULL, "name file material rgba inflate vertex texcoord face group"},
+    {"model", "asset", "name file content_type"},
+    {"size", "mujoco",
+     "memory njmax nconmax nstack nuserdata nkey nuser_body nuser_jnt nuser_geom nuser_site nuser_cam nuser_tendon "
+     "nuser_actuator nuser_sensor"},
+    {"statistic", "mujoco", "meaninertia meanmass meansize extent center"},
+    {"tendon", "default",
+     "group limited range solreflimit solimplimit solreffriction solimpfriction frictionloss springlength width "
+     "material margin stiffness damping armature actuatorfrcrange actuatorfrclimited rgba user"},
+    {"equality", "default", "active solref solimp"},
+    {"pair", "default", "condim friction solref solreffriction solimp gap margin adhesion"},
+};
+
+static st_Status check_looks(const sti_Mjcf *m, const sti_Element *element)
+{
+    const char *around = element->up != NULL ? element->up->name : "";
+    for (size_t k = 0; k < sizeof looks / sizeof looks[0]; k++)
+        if (sti_element_is(element, looks[k].name) && (looks[k].inside == NULL || strcmp(looks[k].inside, around) == 0))
+            for (int i = 0; i < element->n_attributes; i++)
+                if (!sti_mjcf_word(looks[k].words, element->attributes[2 * i]))
+                    STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, element, element->attributes[2 * i])));
+    if (strcmp(around, "asset") == 0 && !sti_mjcf_word("mesh hfield skin texture material model", element->name))
+        return sti_note_problem(m->robot, sti_mjcf_unknown(m, element, NULL));
+    return ST_OK;
+}
+
+/* The outermost default may have no name; it is also called "main". Also checks the attributes in `looks`. */
 st_Status sti_mjcf_check_classes(const sti_Mjcf *m, const sti_Element *element)
 {
     static const char *const words[] = {"class", "childclass"};
+    STI_TRY(check_looks(m, element));
     for (int k = 0; k < 2; k++) {
         const char *name = sti_attribute(element, words[k]);
         if (name == NULL || sti_element_is(element, "default") || strcmp(name, "main") == 0) continue;
@@ -351,10 +405,8 @@ st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element)
             STI_TRY(sti_mjcf_check(m, child, sti_mjcf_geom_words, sti_mjcf_geom_passed));
         else if (sti_mjcf_word(sti_mjcf_actuators, child->name))
             STI_TRY(sti_mjcf_check(m, child, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
-        else if (!sti_mjcf_word(
-                     "mesh material site camera light pair equality tendon muscle dcmotor pid orientation flex "
-                     "frame texture",
-                     child->name))
+        else if (!sti_mjcf_word("mesh material site camera light pair equality tendon muscle flex frame texture",
+                                child->name))
             STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, child, NULL)));
     }
     return ST_OK;

@@ -2,7 +2,8 @@
  *
  *     include     replaced by the children of another file's root
  *     replicate   its content, count times, each in a <frame> that is moved from the last by offset and euler;
- *                 a number is appended to names
+ *                 a number is appended to names; sensors, actuators and others that refer to the content are copied
+ *                 as well
  *     attach      a body or frame of another model (an asset <model>), with a prefix for all its names; its
  *                 defaults, assets and what acts only on it are added; its <compiler> applies to it */
 #include "import/mjcf.h"
@@ -24,7 +25,7 @@ typedef struct Expansion {
 static const char references[] =
     "class childclass joint joint1 joint2 jointinparent body body1 body2 geom geom1 geom2 site site1 site2 refsite "
     "sidesite tendon tendon1 tendon2 mesh hfield material texture actuator target cranksite slidersite objname refname "
-    "subtree";
+    "subtree subtree1 subtree2 camera";
 
 static const char *joined(Expansion *e, const char *a, const char *b)
 {
@@ -33,10 +34,24 @@ static const char *joined(Expansion *e, const char *a, const char *b)
     return sti_xml_keep_text(e->m->robot->files, text);
 }
 
-/* A deep copy. Names become prefix + name + suffix; references too if `all`. NULL: out of memory, or too many
- * elements. */
+static bool has_named(const sti_Element *at, const char *name)
+{
+    const char *own = sti_attribute(at, "name");
+    if (own != NULL && strcmp(own, name) == 0) return true;
+    for (const sti_Element *child = at->first; child != NULL; child = child->next)
+        if (has_named(child, name)) return true;
+    return false;
+}
+
+static bool refers(const char *key)
+{
+    return sti_mjcf_word(references, key) && !sti_mjcf_word("class childclass mesh hfield material texture", key);
+}
+
+/* A deep copy. Names become prefix + name + suffix; references too if `all`. With `inside`, references to names in it
+ * get the suffix. NULL: out of memory, or too many elements. */
 static sti_Element *copy(Expansion *e, const sti_Element *from, sti_Element *up, const char *prefix, const char *suffix,
-                         bool all)
+                         bool all, const sti_Element *inside)
 {
     sti_Xml *files = e->m->robot->files;
     if (--e->elements < 0) return NULL;
@@ -50,7 +65,8 @@ static sti_Element *copy(Expansion *e, const sti_Element *from, sti_Element *up,
     for (int k = 0; k < 2 * from->n_attributes; k++) {
         const char *key = from->attributes[k - k % 2], *value = from->attributes[k];
         const bool named = k % 2 == 1 && strcmp(value, "world") != 0 &&
-                           (strcmp(key, "name") == 0 || (all && sti_mjcf_word(references, key)));
+                           (strcmp(key, "name") == 0 || (all && sti_mjcf_word(references, key)) ||
+                            (inside != NULL && refers(key) && has_named(inside, value)));
         texts[k] = value;
         if (named && prefix[0] != '\0') texts[k] = joined(e, prefix, value);
         if (named && suffix[0] != '\0') texts[k] = joined(e, value, suffix);
@@ -66,7 +82,7 @@ static sti_Element *copy(Expansion *e, const sti_Element *from, sti_Element *up,
         if (texts[n + 1] == NULL) return NULL;
     }
     for (const sti_Element *child = from->first; child != NULL; child = child->next) {
-        sti_Element *own = copy(e, child, made, prefix, suffix, all);
+        sti_Element *own = copy(e, child, made, prefix, suffix, all, inside);
         if (own == NULL) return NULL;
         if (made->last != NULL)
             made->last->next = own;
@@ -108,25 +124,72 @@ static void append(sti_Element *into, sti_Element *child)
 
 /* ---- replicate --------------------------------------------------------------------------------------- */
 
-static st_Status replicate(Expansion *e, sti_Element *at, sti_Element ***place)
+static bool refers_inside(const sti_Element *at, const sti_Element *content)
+{
+    for (int k = 0; k < at->n_attributes; k++)
+        if (refers(at->attributes[2 * k]) && has_named(content, at->attributes[2 * k + 1])) return true;
+    for (const sti_Element *child = at->first; child != NULL; child = child->next)
+        if (refers_inside(child, content)) return true;
+    return false;
+}
+
+static void replica_suffix(const sti_Element *at, int count, int k, char out[40])
 {
     const char *sep = sti_attribute(at, "sep");
+    const int digits = snprintf(NULL, 0, "%d", count); /* as MuJoCo numbers ten of them: 00 to 09 */
+    snprintf(out, 40, "%.10s%0*d", sep != NULL ? sep : "", digits, k);
+}
+
+/* Replaces the members of sections that refer to the content of a <replicate> by one copy per replica, in the order
+ * in which they may refer to each other: a motor may pull at a copied tendon. */
+static st_Status replicate_members(Expansion *e, sti_Element *at, int count)
+{
+    static const char *const kinds[] = {"contact", "tendon", "equality", "actuator", "sensor"};
+    sti_Element *const last = at->last;
+    for (int kind = 0; kind < 5; kind++)
+        for (sti_Element *section = e->m->root->first; section != NULL; section = section->next) {
+            if (!sti_element_is(section, kinds[kind])) continue;
+            for (sti_Element **place = &section->first; *place != NULL; place = &(*place)->next) {
+                sti_Element *member = *place, *next = member->next;
+                if (!refers_inside(member, at)) continue;
+                for (int k = 0; k < count; k++) {
+                    char suffix[40];
+                    replica_suffix(at, count, k, suffix);
+                    sti_Element *made = copy(e, member, section, "", suffix, false, at);
+                    if (made == NULL) return failed_copy(e, at);
+                    made->next = next;
+                    *place = made;
+                    if (next == NULL) section->last = made;
+                    if (k + 1 < count) place = &made->next;
+                }
+                append(at, member); /* counts as content, too, until all sections are done */
+            }
+        }
+    if (last != NULL) last->next = NULL;
+    if (last == NULL) at->first = NULL;
+    at->last = last;
+    return ST_OK;
+}
+
+static st_Status replicate(Expansion *e, sti_Element *at, sti_Element ***place)
+{
     double count = 0, offset[3] = {0}, euler[3] = {0};
     sti_Element *next = at->next;
     st_Pose pose = pose_identity(), step;
+    STI_TRY(sti_mjcf_check(e->m, at, "count sep offset euler", ""));
     STI_TRY(sti_numbers(e->m->robot->err, at, "count", 1, true, &count));
     STI_TRY(sti_numbers(e->m->robot->err, at, "offset", 3, false, offset));
     STI_TRY(sti_numbers(e->m->robot->err, at, "euler", 3, false, euler));
     if (!(count >= 1 && count <= MOST_ELEMENTS))
         return sti_element_fail(e->m->robot->err, at, "count is %g, must be at least 1", count);
     step = (st_Pose){vec3_load(offset), sti_mjcf_euler(e->m, at, euler)};
-    int digits = snprintf(NULL, 0, "%d", (int)count); /* as MuJoCo numbers ten of them: 00 to 09 */
+    STI_TRY(replicate_members(e, at, (int)count));
     **place = next;
     for (int k = 0; k < (int)count; k++) {
         char suffix[40], text[120];
-        snprintf(suffix, sizeof suffix, "%.10s%0*d", sep != NULL ? sep : "", digits, k);
+        replica_suffix(at, (int)count, k, suffix);
         sti_Element *frame = make(e, at, "frame", at->up, 2);
-        sti_Element *content = frame != NULL ? copy(e, at, frame, "", suffix, false) : NULL;
+        sti_Element *content = frame != NULL ? copy(e, at, frame, "", suffix, false, NULL) : NULL;
         if (content == NULL) return failed_copy(e, at);
         frame->first = content->first, frame->last = content->last;
         for (sti_Element *child = frame->first; child != NULL; child = child->next)
@@ -139,7 +202,7 @@ static st_Status replicate(Expansion *e, sti_Element *at, sti_Element ***place)
         if (frame->attributes[1] == NULL || frame->attributes[3] == NULL) return sti_robot_memory(e->m->robot);
         frame->next = next;
         **place = frame;
-        if (k == 0 && next == NULL) at->up->last = frame;
+        if (next == NULL) at->up->last = frame;
         *place = k + 1 < (int)count ? &frame->next : *place;
         pose = pose_product(pose, step);
         pose.q = quat_unit(pose.q);
@@ -161,22 +224,12 @@ static const sti_Element *find_inside(const sti_Element *at, const char *kind, c
     return NULL;
 }
 
-static bool has_named(const sti_Element *at, const char *name)
-{
-    const char *own = sti_attribute(at, "name");
-    if (own != NULL && strcmp(own, name) == 0) return true;
-    for (const sti_Element *child = at->first; child != NULL; child = child->next)
-        if (has_named(child, name)) return true;
-    return false;
-}
-
 /* Does a member of a section refer to something of the model outside the attached part? */
 static bool refers_outside(const sti_Element *at, const sti_Element *world, const sti_Element *part)
 {
     for (int k = 0; k < at->n_attributes; k++) {
         const char *key = at->attributes[2 * k], *name = at->attributes[2 * k + 1];
-        if (!sti_mjcf_word(references, key) || sti_mjcf_word("class childclass mesh material", key)) continue;
-        if (has_named(world, name) && !has_named(part, name)) return true;
+        if (refers(key) && has_named(world, name) && !has_named(part, name)) return true;
     }
     for (const sti_Element *child = at->first; child != NULL; child = child->next)
         if (refers_outside(child, world, part)) return true;
@@ -203,7 +256,7 @@ static st_Status take_sections(Expansion *e, sti_Element *root, const sti_Elemen
     append(mine, around);
     for (const sti_Element *section = root->first; section != NULL; section = section->next) {
         if (sti_mjcf_word("worldbody compiler option size visual statistic keyframe custom", section->name)) continue;
-        sti_Element *own = copy(e, section, mine, prefix, "", true);
+        sti_Element *own = copy(e, section, mine, prefix, "", true, NULL);
         if (own == NULL) return failed_copy(e, section);
         if (sti_element_is(own, "default")) {
             for (sti_Element *child = own->first, *next; child != NULL; child = next) {
@@ -241,6 +294,7 @@ static st_Status attach(Expansion *e, sti_Element *at, sti_Element **place)
     const sti_Element *asset = name != NULL ? sti_mjcf_asset(m, "model", name) : NULL;
     const char *file = asset != NULL ? sti_attribute(asset, "file") : NULL;
     sti_Element *root = NULL, *next = at->next;
+    STI_TRY(sti_mjcf_check(m, at, "model body frame prefix", ""));
     if (prefix == NULL) prefix = "";
     if (file == NULL)
         return sti_element_fail(m->robot->err, at, "model is \"%.60s\", there is no asset of that name with a file",
@@ -263,7 +317,7 @@ static st_Status attach(Expansion *e, sti_Element *at, sti_Element **place)
     const char *outermost;
     STI_TRY(take_sections(e, root, world, found, prefix, &outermost));
     sti_Element *frame = make(e, at, "frame", at->up, 1);
-    sti_Element *own = frame != NULL ? copy(e, found, frame, prefix, "", true) : NULL;
+    sti_Element *own = frame != NULL ? copy(e, found, frame, prefix, "", true, NULL) : NULL;
     if (own == NULL) return failed_copy(e, at);
     frame->attributes[0] = "childclass", frame->attributes[1] = outermost;
     if (found == world) /* attach the whole model */
@@ -281,6 +335,7 @@ static st_Status include(Expansion *e, sti_Element *at, sti_Element **place)
 {
     const char *file = sti_attribute(at, "file");
     sti_Element *root = NULL, *up = at->up;
+    STI_TRY(sti_mjcf_check(e->m, at, "file", ""));
     if (file == NULL) return sti_element_fail(e->m->robot->err, at, "file is missing");
     if (--e->files < 0)
         return sti_element_fail(e->m->robot->err, at, "is one too many, must be at most %d", MOST_FILES);
@@ -295,9 +350,23 @@ static st_Status include(Expansion *e, sti_Element *at, sti_Element **place)
     return ST_OK;
 }
 
-/* Expands the elements below `element`. `place` is the pointer to the current one; its replacement is expanded in
- * turn. An empty name counts as missing. */
-static st_Status expand(Expansion *e, sti_Element *element)
+/* Includes come first, because a <replicate> also copies members of sections, which may be in other files. */
+static st_Status expand_includes(Expansion *e, sti_Element *element)
+{
+    for (sti_Element **at = &element->first; *at != NULL;) {
+        if (sti_element_is(*at, "include")) {
+            STI_TRY(include(e, *at, at));
+            continue;
+        }
+        STI_TRY(expand_includes(e, *at));
+        at = &(*at)->next;
+    }
+    return ST_OK;
+}
+
+/* Expands the elements below `element`. `at` is the pointer to the current one; its replacement is expanded in turn. An
+ * empty name counts as missing. */
+static st_Status expand_rest(Expansion *e, sti_Element *element)
 {
     const char **texts = element->attributes;
     for (int k = 0; k < element->n_attributes; k++) {
@@ -307,22 +376,26 @@ static st_Status expand(Expansion *e, sti_Element *element)
         break;
     }
     for (sti_Element **at = &element->first; *at != NULL;) {
-        if (sti_element_is(*at, "include")) {
-            STI_TRY(include(e, *at, at));
-        } else if (sti_element_is(*at, "replicate")) {
+        if (sti_element_is(*at, "replicate")) {
             sti_Element *first = *at, **place = at;
-            STI_TRY(expand(e, first)); /* expand the content once, before it is copied */
+            STI_TRY(expand_rest(e, first)); /* expand the content once, before it is copied */
             STI_TRY(replicate(e, first, &place));
             at = &(*place)->next;
         } else if (sti_element_is(*at, "attach")) {
             STI_TRY(attach(e, *at, at));
             at = &(*at)->next;
         } else {
-            STI_TRY(expand(e, *at));
+            STI_TRY(expand_rest(e, *at));
             at = &(*at)->next;
         }
     }
     return ST_OK;
+}
+
+static st_Status expand(Expansion *e, sti_Element *root)
+{
+    STI_TRY(expand_includes(e, root));
+    return expand_rest(e, root);
 }
 
 st_Status sti_mjcf_expand(sti_Mjcf *m, sti_Element *root)

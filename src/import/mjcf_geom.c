@@ -172,14 +172,15 @@ static st_Status find_mesh(sti_Mjcf *m, const sti_Element *geom, Mesh *out)
     static const char *const words[] = {"legacy", "exact", "convex", "shell"};
     const sti_Element *holder = sti_mjcf_holder(m, geom, "mesh");
     const char *name = holder != NULL ? sti_attribute(holder, "mesh") : NULL;
-    double scales[3] = {1, 1, 1}, p[3] = {0}, q[4] = {1, 0, 0, 0};
+    double scales[3] = {1, 1, 1}, p[3] = {0}, q[4] = {1, 0, 0, 0}, x[3];
     char path[1024];
     *out = (Mesh){.pose = pose_identity(), .how = m->exact_meshes ? STI_MESH_EXACT : STI_MESH_LEGACY};
     if (name == NULL) return sti_element_fail(m->robot->err, geom, "is a mesh, but its attribute mesh is missing");
     const sti_Element *mesh = out->at = sti_mjcf_asset(m, "mesh", name);
     if (mesh == NULL)
         return sti_element_fail(m->robot->err, holder, "mesh is \"%.60s\", there is no asset of that name", name);
-    STI_TRY(sti_mjcf_check(m, mesh, "name class file vertex face scale refpos refquat inertia content_type",
+    STI_TRY(sti_mjcf_check(m, mesh,
+                           "name class file vertex face scale refpos refquat inertia content_type builtin params",
                            "smoothnormal maxhullvert material normal texcoord octree_maxdepth"));
     STI_TRY(sti_mjcf_numbers(m, mesh, "scale", 3, scales));
     STI_TRY(sti_mjcf_numbers(m, mesh, "refpos", 3, p));
@@ -199,9 +200,22 @@ static st_Status find_mesh(sti_Mjcf *m, const sti_Element *geom, Mesh *out)
     const bool stretched = turned && !even; /* the scale applies after the rotation: write the moved points */
     const double file_scales[3] = {stretched ? 1 : scales[0], stretched ? 1 : scales[1], stretched ? 1 : scales[2]};
     const char *file = sti_attribute(mesh, "file");
-    if (file == NULL && sti_attribute(mesh, "vertex") == NULL)
-        return sti_element_fail(m->robot->err, mesh, "has neither file nor vertex, must have one of them");
-    if (file == NULL) {
+    const bool builtin = sti_attribute(mesh, "builtin") != NULL && strcmp(sti_attribute(mesh, "builtin"), "none") != 0;
+    if (file == NULL && !builtin && sti_attribute(mesh, "vertex") == NULL)
+        return sti_element_fail(m->robot->err, mesh, "has none of file, vertex and builtin, must have one of them");
+    if (builtin) {
+        json_t *points, *triangles, *scaled = json_array(), *p_k;
+        size_t k;
+        STI_TRY(sti_mjcf_builtin(m, mesh, &points, &triangles));
+        json_array_foreach(points, k, p_k)
+        {
+            for (size_t i = 0; i < 3; i++)
+                x[i] = file_scales[i] * json_real_value(json_array_get(p_k, i));
+            scaled = sti_append_to(scaled, json_pack("[f, f, f]", x[0], x[1], x[2]));
+        }
+        json_decref(points);
+        STI_TRY(set_points(m, out, m->robot->def.meshes == STI_MESH_MESH, scaled, triangles));
+    } else if (file == NULL) {
         STI_TRY(inline_json(m, mesh, file_scales, out));
     } else {
         STI_TRY(sti_mjcf_asset_path(m, mesh, path, sizeof path));

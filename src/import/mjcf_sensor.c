@@ -1,7 +1,7 @@
 /* import/mjcf_sensor.c -- the sensors of an MJCF file become measures of the scene.
  *
  *     accelerometer, velocimeter, gyro, force, torque     of a site, in its axes
- *     frame...                                            of a body, geom or site, in the world or in a reference
+ *     frame...                                            of a body, geom, site or camera, in the world or a reference
  *     joint..., tendon..., actuator...                    of joints and tendons, in the file's own count
  *     touch, rangefinder, subtree..., ball..., clock, e_kinetic, e_potential
  *
@@ -17,7 +17,16 @@ typedef struct Sensing {
     sti_RobotSensor sensor;
 } Sensing;
 
-/* Finds a body, geom or site by objtype and objname, or reftype and refname. Returns false if it is something else. */
+static bool is_placed(const sti_Mjcf *m, const char *camera)
+{
+    const sti_MjcfPlace *place = m->places;
+    while (place != NULL && (!sti_element_is(place->at, "camera") || strcmp(place->name, camera) != 0))
+        place = place->next;
+    return place != NULL;
+}
+
+/* Finds a body, geom, site or camera by objtype and objname, or reftype and refname. Returns false if it is something
+ * else. */
 static st_Status find_object(const Sensing *s, const char *type_key, const char *name_key, int *link, st_Pose *pose,
                              bool *found)
 {
@@ -26,7 +35,11 @@ static st_Status find_object(const Sensing *s, const char *type_key, const char 
     *found = true;
     if (type == NULL || name == NULL)
         return sti_element_fail(robot->err, s->at, "%s is missing", type == NULL ? type_key : name_key);
-    if (sti_mjcf_word("site geom", type)) {
+    if (sti_mjcf_word("site geom camera", type)) {
+        if (type[0] == 'c' && !is_placed(s->m, name)) { /* a camera that follows a body */
+            *found = false;
+            return ST_OK;
+        }
         const sti_MjcfPlace *place;
         STI_TRY(sti_mjcf_find_place(s->m, s->at, name_key, type, &place));
         *link = place->link;
@@ -215,8 +228,15 @@ static st_Status of_others(Sensing *s, bool *known)
 st_Status sti_mjcf_sensor(sti_Mjcf *m, const sti_Element *at)
 {
     static st_Status (*const kinds[])(Sensing *, bool *) = {of_site, of_frame, of_coordinate, of_others};
+    static const char others[] = "magnetometer camprojection jointlimitpos jointlimitvel tendonlimitpos tendonlimitvel "
+                                 "insidesite distance normal fromto contact tactile user plugin";
+    static const char read[] = "name site camera joint tendon actuator objtype objname reftype refname body";
+    static const char passed[] =
+        "nsample interp delay interval cutoff noise user data geom1 geom2 body1 body2 subtree1 "
+        "subtree2 num reduce geom mesh enclosed dim datatype needstage plugin instance";
     sti_Robot *robot = m->robot;
     char text[60];
+    STI_TRY(sti_mjcf_check(m, at, read, passed));
     snprintf(text, sizeof text, "sensor%d", robot->n_sensors + 1);
     Sensing s = {.m = m,
                  .at = at,
@@ -228,6 +248,9 @@ st_Status sti_mjcf_sensor(sti_Mjcf *m, const sti_Element *at)
     bool known = false;
     for (int k = 0; k < 4 && !known; k++)
         STI_TRY(kinds[k](&s, &known));
+    if (!known && !sti_mjcf_word(others, at->name) && !sti_mjcf_word("rangefinder", at->name) &&
+        strncmp(at->name, "frame", 5) != 0 && strncmp(at->name, "actuator", 8) != 0)
+        return sti_mjcf_unknown(m, at, NULL);
     if (!known) {
         /* A sensor that is skipped changes no motion. */
         char what[80];

@@ -829,6 +829,140 @@ static void refused_by_name(void **state)
                   2, "sdf");
 }
 
+/* Masses at 1000 kg/m^3 of polyhedra, scaled by 0.1: an icosahedron (5 (3 + sqrt 5)/12 edges^3); half an octahedron; a
+ * frustum of squares of area 2 and 1/2; squares of area 0, 1, 2, 1, 0 at five heights; a square ring, in which each
+ * level z is 8 (1/2 - |z|) wide. */
+static void builtin_meshes(void **state)
+{
+    (void)state;
+    const double half = sqrt(0.5), edge = 1 / sin(2 * 3.14159265358979323846 / 5);
+    const struct {
+        const char *words;
+        double volume;
+    } cases[] = {{"builtin='sphere' params='0'", 5 * (3 + sqrt(5)) / 12 * edge * edge * edge},
+                 {"builtin='hemisphere' params='0'", 2.0 / 3},
+                 {"builtin='cone' params='4 0.5'", 2.0 / 3 * (2 + 0.5 + 1)},
+                 {"builtin='cone' params='4 0'", 2.0 / 3 * 2},
+                 {"builtin='supersphere' params='4 1 1'", 2 * (half / 3 * (2 + 1 + sqrt(2)) + (1 - half) / 3)},
+                 {"builtin='supertorus' params='4 0.5 1 1' inertia='exact'", 2}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "<asset><mesh name='m' scale='0.1 0.1 0.1' %s/></asset>" WORLD(
+                     BODY("b", "", "<freejoint/><geom type='mesh' mesh='m'/>")),
+                 cases[k].words);
+        Robot robot = model(text);
+        check_close(body(&robot, "b").mass, cases[k].volume, 1e-12 * cases[k].volume);
+        st_scene_destroy(robot.scene);
+    }
+    check_refused("<mujoco><asset>\n<mesh name='m' builtin='cone' params='2 0'/></asset><worldbody><geom type='mesh' "
+                  "mesh='m'/></worldbody></mujoco>",
+                  2, "number 1 of params is 2");
+}
+
+/* dcmotor: torque K (u - K w)/R with K = 0.5, R = 2 and u = 3 V, then u = 1 V of a motor with 12 V, 3 N m and 100
+ * rad/s; with a controller it is a pid. */
+static void motors_with_controllers(void **state)
+{
+    (void)state;
+    Robot robot = model("<default><default class='m'><dcmotor resistance='2'/><pid kp='5'/></default></default>" WORLD(
+        SLIDE("a") SLIDE("b") SLIDE("c") SLIDE("d") BODY(
+            "e", "",
+            INERTIAL
+            "<joint name='e' type='ball'/>")) "<actuator><dcmotor class='m' joint='a' motorconst='0.5' ctrlrange='3 "
+                                              "4'/>"
+                                              "<dcmotor joint='b' nominal='12 3 100' ctrlrange='1 2' saturation='0.2 0 "
+                                              "0'/>"
+                                              "<pid class='m' joint='c' kv='0.5' posrange='0.1 0.2'/>"
+                                              "<dcmotor joint='d' motorconst='1' resistance='1' input='pos' "
+                                              "controller='4 0 0.25' ctrlrange='0.5 1'/>"
+                                              "<orientation joint='e' kp='6' kv='0.75'/></actuator>"
+                                              "<keyframe><key ctrl='3 1 0.1 0 0.5 0 0 0'/></keyframe>");
+    st_JointDef a = joint(&robot, "a"), b = joint(&robot, "b");
+    check_close(a.damping, 0.125, 1e-15); /* without a limit of its force, it brakes as a damper */
+    check_close(a.motor.target, 0.75, 1e-15);
+    check_close(b.motor.damping, 3 / 100.0, 1e-15); /* K^2/R, and K/R of 1 V */
+    check_close(b.motor.target, 3 / 12.0 / (3 / 100.0), 1e-12);
+    check_close(b.motor.max_force, 0.2, 0);
+    check_close(joint(&robot, "c").motor.target, 0.1, 0);
+    check_close(joint(&robot, "c").motor.stiffness, 5, 0);
+    check_close(joint(&robot, "c").motor.damping, 0.5, 0);
+    check_close(joint(&robot, "d").motor.target, 0.5, 0);
+    check_close(joint(&robot, "d").motor.stiffness, 4, 0);
+    check_close(joint(&robot, "d").motor.damping, 0.25, 0);
+    st_SpringDef spring = {0};
+    assert_int_equal(st_scene_spring(robot.scene, st_scene_find_spring(robot.scene, "e.bushing"), &spring), ST_OK);
+    check_close(spring.stiffness_about.x, 6, 0);
+    check_close(spring.damping_about.z, 0.75, 0);
+    st_scene_destroy(robot.scene);
+}
+
+/* A motor, a tendon and sensors that name the content of a <replicate> are copied with it, nested ones twice. A camera
+ * is a frame. */
+static void replicas_are_driven(void **state)
+{
+    (void)state;
+    Robot robot = model(WORLD(
+        BODY("base", "",
+             "<replicate count='2' offset='1 0 0' sep='-'><replicate count='3' offset='0 1 0'>" SLIDE(
+                 "s") "</replicate></replicate><camera name='eye' pos='0 0 2' "
+                      "xyaxes='0 1 0 -1 0 0'/>")) "<tendon><fixed name='t'><joint joint='s' coef='2'/></fixed></tendon>"
+                                                  "<actuator><position name='m' joint='s' kp='3'/><motor "
+                                                  "name='n' tendon='t'/></actuator>"
+                                                  "<sensor><jointpos name='x' joint='s'/><framepos name='p' "
+                                                  "objtype='camera' objname='eye'/><framexaxis name='ax' "
+                                                  "objtype='camera' objname='eye'/></sensor>");
+    st_System *system = NULL;
+    assert_int_equal(st_system_create(robot.scene, &robot.def, &system, NULL), ST_OK);
+    assert_int_equal(st_system_step(system, 1e-3, NULL, NULL), ST_OK);
+    for (int i = 0; i < 6; i++) {
+        char name[] = {'s', (char)('0' + i % 3), '-', (char)('0' + i / 3), '\0'};
+        const st_Vec3 p = body(&robot, name).pose.p;
+        check_close(p.x, i / 3, 1e-15);
+        check_close(p.y, i % 3, 1e-15);
+        check_close(joint(&robot, name).motor.stiffness, 3, 0);
+        name[0] = 'x';
+        check_close(sensed(&robot, system, name, 0), 0, 1e-9);
+        name[0] = 't';
+        check_close(joint(&robot, name).path[0].coefficient, 2, 0);
+    }
+    check_close(sensed(&robot, system, "p", 2), 2, 1e-15);
+    check_close(sensed(&robot, system, "ax", 1), 1, 1e-15);
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+}
+
+/* Words that no version of the format has. */
+static void misspelt_words(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"<option><flag contakt='disable'/></option>",
+                                        "<option><flag contact='off'/></option>",
+                                        "<default><tendon stifness='1'/></default>",
+                                        "<default><site sise='1'/></default>",
+                                        "<default><equality activ='true'/></default>",
+                                        "<asset><mesch/></asset>",
+                                        "<asset><mesh name='m' vertx='0 0 0'/></asset>",
+                                        "<asset><texture name='t' filee='x.png'/></asset>",
+                                        "<size njmaxx='1'/>",
+                                        "<worldbody><site possition='0 0 0'/></worldbody>",
+                                        "<worldbody><camera foov='1'/></worldbody>",
+                                        "<worldbody><light dirr='0 0 1'/></worldbody>",
+                                        "<worldbody><frame poss='0 0 1'/></worldbody>",
+                                        "<worldbody><replicate count='2' ofset='0 0 1'/></worldbody>",
+                                        "<worldbody><joint/></worldbody>",
+                                        "<sensor><clock names='c'/></sensor>",
+                                        "<sensor><klock/></sensor>"};
+    static const char *const words[] = {"contakt", "off",   "stifness", "sise",      "activ", "mesch",
+                                        "vertx",   "filee", "njmaxx",   "possition", "foov",  "dirr",
+                                        "poss",    "ofset", "<joint>",  "names",     "klock"};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        char text[300];
+        snprintf(text, sizeof text, "<mujoco>\n%s</mujoco>", cases[k]);
+        check_refused(text, 2, words[k]);
+    }
+}
+
 /* Every file of tests/data/robots is read, and runs for half a second without exploding. */
 static void files_run(void **state)
 {
@@ -888,6 +1022,10 @@ int main(void)
         cmocka_unit_test(bodies_and_flags),
         cmocka_unit_test(height_fields),
         cmocka_unit_test(refused_by_name),
+        cmocka_unit_test(builtin_meshes),
+        cmocka_unit_test(motors_with_controllers),
+        cmocka_unit_test(replicas_are_driven),
+        cmocka_unit_test(misspelt_words),
         cmocka_unit_test(pairs_and_sites),
         cmocka_unit_test(a_medium_brakes),
         cmocka_unit_test(written_and_read_again),
