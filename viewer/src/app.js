@@ -12,7 +12,8 @@ const VIEWS = { 1: "x", 2: "y", 3: "z", 4: "-x", 5: "-y", 6: "-z" };
 const KEYS = [["Space", "play, pause"], ["L", "play again and again"], ["← →", "a frame back, on (with Shift: ten)"], ["Home End", "first, last frame"], ["− +", "slower, faster"], ["C A Q", "contact points, their forces, forces in joints: on the selected body, else on what can move"], ["B", "forces on both of two bodies"], ["[ ]", "shorter, longer arrows"], ["T J W", "trails, joints, wireframe"], ["F", "follow the selected body"], ["N P", "next, previous body"], ["Esc", "nothing selected"], ["R", "view as at first"], ["1 2 3", "look along x, y, z (4 5 6: from the other side)"], ["Alt ← → ↑ ↓", "turn the camera; with + −: nearer, further"], ["S", "save the picture"], ["U", "copy a link to this moment and view"], ["Enter", "full screen"], ["D", "light, dark"]];
 
 export class App {
-  // `more` adds to the page: {title: an element in place of the name, play: one above the knobs, panels: {name: element}}.
+  // `more` adds to the page: {title: an element in place of the name, play: one above the knobs, panels: {name: element}}; best:
+  // pictures at full quality, however long they take.
   constructor(run, more = {}) {
     this.run = run;
     this.more = more;
@@ -22,7 +23,8 @@ export class App {
     this.speed = 1;
     this.dirty = true;
     this.build();
-    this.picture = new Picture(run, this.canvas, () => (this.dirty = true));
+    this.picture = new Picture(run, this.canvas, () => (this.dirty = true), more.best);
+    this.showQuality();
     if (this.picture.blind) this.canvas.replaceWith(el("p.failed", { role: "alert" }, this.picture.blind)), this.bars[0].remove();
     for (const [what, b] of Object.entries(this.toggles)) b.setAttribute("aria-pressed", this.picture.show[what]);
     this.plots = new Plots(this.plotPanel, (t) => this.setTime(t), run.header.name || "run");
@@ -50,7 +52,7 @@ export class App {
     const less = thinned(run);
     const head = el("header", {}, el("span.mark", {}, "stiction"), this.more.title ?? el("h1", { title: h.description || h.name }, h.name || "run"),
       el("div.facts", {}, facts(run).join(" · "), h.summary && h.summary.outcome !== "finished" ? el("b", {}, ` · ${h.summary.closed ? h.summary.outcome : "cut off"}`) : null, less ? el("b", { title: less }, " · thinned") : null),
-      (this.qualityButton = el("button.icon.quality", { type: "button", hidden: true, title: "Frames took long, so shadows or resolution were lowered. Click for full quality.", onclick: () => this.setQuality(0, true) }, "less detail")),
+      (this.qualityButton = el("button.icon.quality", { type: "button", hidden: true, title: "This browser draws without a graphics card, or frames took long: without shadows, or with fewer pixels. Click for full quality.", onclick: () => this.setQuality(0, true) }, "less detail")),
       this.button("camera", "Save the picture (S)", () => this.savePicture(), { class: "icon optional" }), this.button("link", "Copy a link to this moment and view (U)", () => this.copyLink(), { class: "icon optional" }), this.button("full", "Full screen (Enter)", () => this.fullScreen()), this.button("sun", "Light or dark (D)", () => this.setTheme(!this.dark, true)), this.button("help", "Keys (?)", () => this.help.showModal()));
     this.canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": "The motion in three dimensions: drag to turn, wheel to come nearer, click a body to select it" });
     this.tag = el("div.tag", { hidden: true });
@@ -223,18 +225,22 @@ export class App {
   // Level 0 has shadows and every pixel. By hand: stays until frames take long again.
   setQuality(level, byHand) {
     if (byHand) this.patience = 30; // frames before it is lowered again
-    if (!this.picture.setQuality(level)) return;
+    if (this.picture.setQuality(level)) this.showQuality();
+  }
+
+  showQuality() {
     this.qualityButton.hidden = this.picture.level === 0;
     this.qualityButton.setAttribute("data-level", this.picture.level);
   }
 
-  // Consecutive frames: three slow ones, or two very slow ones, lower the quality. A hundred quick ones raise it, each time later.
+  // Consecutive frames: six slow ones, or two very slow ones, lower the quality. A hundred quick ones raise it, each time later;
+  // never to shadows without a graphics card.
   watchQuality(spent) {
     if (this.patience > 0) return void this.patience--;
-    this.slow = spent > 200 ? (this.slow ?? 0) + (spent > 600 ? 1.5 : 1) : 0;
+    this.slow = spent > 100 ? (this.slow ?? 0) + (spent > 500 ? 3 : spent > 200 ? 2 : 1) : 0;
     this.quick = spent < 34 ? (this.quick ?? 0) + 1 : 0;
-    if (this.slow >= 3 && this.picture.level < 2) (this.slow = 0), (this.wait = Math.min(3000, 3 * (this.wait ?? 33))), this.setQuality(this.picture.level + 1);
-    if (this.quick >= (this.wait ?? 100) && this.picture.level > 0) (this.quick = 0), this.setQuality(this.picture.level - 1);
+    if (this.slow >= 6 && this.picture.level < 2) (this.slow = 0), (this.wait = Math.min(3000, 3 * (this.wait ?? 33))), this.setQuality(this.picture.level + 1);
+    if (this.quick >= (this.wait ?? 100) && this.picture.level > this.picture.best) (this.quick = 0), this.setQuality(this.picture.level - 1);
   }
 
   // The picture as a PNG, on the page's background.

@@ -29,10 +29,9 @@ async function start() {
   try {
     const run = await load();
     document.querySelector("#run").textContent = "";
-    const app = new App(run);
+    const wanted = new URLSearchParams(location.search), app = new App(run, { best: wanted.has("render") });
     globalThis.stiction = app; // for the console, tests and render
     document.body.dataset.ready = "yes";
-    const wanted = new URLSearchParams(location.search);
     if (wanted.has("render") && app.picture.blind) throw new Error(app.picture.blind);
     if (wanted.has("render")) await renderFrames(app, wanted);
     else if (!run.live && app.openLink()) app.setPlaying(false);

@@ -102,8 +102,9 @@ export class Plots {
       ],
       series: [{}, ...spec.curves.flatMap((c, k) => (card.many ? [line(c, k), edge(c, k), edge(c, k)] : [line(c, k)]))],
       bands: card.many ? spec.curves.map((c, k) => ({ series: [each * k + 3, each * k + 2], fill: `${ink(k)}44` })) : [],
-      hooks: { draw: [(u) => this.drawNow(u)], setCursor: [(u) => this.hover(card, u)], setSelect: [(u) => this.zoom(u)] },
+      hooks: { draw: [() => card.now && this.placeNow(card)], setCursor: [(u) => this.hover(card, u)], setSelect: [(u) => this.zoom(u)] },
     }, this.data(card, width), holder);
+    card.plot.over.append((card.now = el("div.now")));
     this.scrubWith(card.plot);
     return card;
   }
@@ -175,22 +176,18 @@ export class Plots {
     out.toBlob((blob) => download(blob, `${this.name}-${card.spec.key}.png`));
   }
 
-  drawNow(u) {
-    const x = Math.round(u.valToPos(this.now, "x", true)), { ctx, bbox } = u;
-    if (x < bbox.left || x > bbox.left + bbox.width) return;
-    ctx.save();
-    ctx.strokeStyle = getComputedStyle(document.body).getPropertyValue("--accent");
-    ctx.lineWidth = Math.max(1, devicePixelRatio);
-    ctx.setLineDash([]);
-    ctx.beginPath(), ctx.moveTo(x, bbox.top), ctx.lineTo(x, bbox.top + bbox.height), ctx.stroke();
-    ctx.restore();
+  // The line at the picture's time is an element over the plot: curves are not drawn again for it.
+  placeNow({ now, plot }) {
+    const x = plot.valToPos(this.now, "x"), inside = x >= 0 && x <= plot.over.clientWidth;
+    now.hidden = !inside;
+    if (inside) now.style.transform = `translateX(${x}px)`;
   }
 
   setTime(t) {
     this.now = t;
     for (const card of this.cards) {
       this.fill(card);
-      card.plot.redraw(false, false);
+      this.placeNow(card);
     }
   }
 

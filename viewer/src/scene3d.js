@@ -2,9 +2,10 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { intoCell } from "./run.js";
+import { copies, Discs } from "./copies.js";
 
 const MANY = 2000; // bodies: more are drawn without effects that cost time per pixel
-const TRIANGLES = [400000, 30000, 30000]; // of all round shapes, by level of quality
+const TRIANGLES = [400000, 20000, 10000]; // of all round shapes, by level of quality
 const CROWD = 700; // bodies: with more, contacts and forces are off at the start
 const PALETTE = ["#3f7fe8", "#f2a31b", "#23ab83", "#e0559c", "#46b6ee", "#ec6a3c", "#9274ec", "#b9b02c"];
 const UP = new THREE.Vector3(0, 1, 0), X = new THREE.Vector3(1, 0, 0);
@@ -74,63 +75,6 @@ function floorMaterial(step, reach) {
   return material;
 }
 
-// Thousands of balls without a graphics card: one triangle each, around the disc in which it is seen; the fragment knows
-// where on the ball it is. No instances, each of which is a draw call of its own to a renderer in software: matrices and
-// colours are textures, read by the number of the corner.
-const ROW = 256; // balls in a row of the textures
-
-class Discs extends THREE.Mesh {
-  constructor(count) {
-    const rows = Math.ceil(count / ROW), corners = new Float32Array(9 * count), w = Math.sqrt(3);
-    for (let k = 0; k < count; k++) corners.set([-w, -1, 0, w, -1, 0, 0, 2, 0], 9 * k);
-    super(new THREE.BufferGeometry(), discMaterial());
-    this.geometry.setAttribute("position", new THREE.BufferAttribute(corners, 3));
-    this.instanceMatrix = this.texture("poses", 4, rows);
-    this.instanceColor = this.texture("tints", 1, rows);
-  }
-
-  // Under the names that instances have, so that all shapes are moved and painted alike.
-  texture(name, wide, rows) {
-    const array = new Float32Array(4 * wide * ROW * rows), data = new THREE.DataTexture(array, wide * ROW, rows, THREE.RGBAFormat, THREE.FloatType);
-    this.material.uniforms[name] = { value: data };
-    return { array, setUsage() {}, set needsUpdate(on) { data.needsUpdate = on; } };
-  }
-
-  setColorAt(k, colour) { colour.toArray(this.instanceColor.array, 4 * k); }
-}
-
-function discMaterial() {
-  const colour = () => ({ value: new THREE.Color() }), direction = () => ({ value: new THREE.Vector3() });
-  return new THREE.ShaderMaterial({
-    uniforms: { sun: colour(), sky: colour(), ground: colour(), toSun: direction(), up: direction(), wire: { value: false } },
-    vertexShader: `
-      uniform highp sampler2D poses, tints; uniform vec3 toSun, up; varying vec2 disc; varying vec3 flat_, deep, tint; varying vec4 lit;
-      void main() {
-        int ball = gl_VertexID / 3, row = ball / ${ROW}, at = ball - row * ${ROW};
-        mat4 pose = mat4(texelFetch(poses, ivec2(4 * at, row), 0), texelFetch(poses, ivec2(4 * at + 1, row), 0), texelFetch(poses, ivec2(4 * at + 2, row), 0), texelFetch(poses, ivec2(4 * at + 3, row), 0));
-        vec4 centre = modelViewMatrix * pose * vec4(0.0, 0.0, 0.0, 1.0);
-        float r = length(pose[0].xyz);
-        vec3 z = normalize(-centre.xyz), x = normalize(cross(vec3(0.0, 1.0, 0.0), z)), y = cross(z, x), across = position.x * x + position.y * y;
-        mat3 toBody = transpose(mat3(viewMatrix) * mat3(pose)) / r;
-        vec3 s = mat3(viewMatrix) * toSun, u = mat3(viewMatrix) * up;
-        disc = position.xy, flat_ = toBody * across, deep = toBody * z, tint = texelFetch(tints, ivec2(at, row), 0).rgb;
-        lit = vec4(dot(across, s), dot(z, s), dot(across, u), dot(z, u));
-        gl_Position = projectionMatrix * vec4(centre.xyz + r * across, 1.0);
-      }`,
-    fragmentShader: `
-      uniform vec3 sun, sky, ground; uniform bool wire; varying vec2 disc; varying vec3 flat_, deep, tint; varying vec4 lit;
-      void main() {
-        float s = dot(disc, disc);
-        if (s > 1.0 || (wire && s < 0.7)) discard;
-        float z = sqrt(1.0 - s);
-        vec3 n = flat_ + z * deep; // on the ball, in its own axes
-        vec3 light = sun * max(0.0, lit.x + z * lit.y) + mix(ground, sky, 0.5 + 0.5 * (lit.z + z * lit.w));
-        gl_FragColor = vec4(tint * light * (n.x * n.y * n.z > 0.0 ? 1.0 : 0.72), 1.0);
-        #include <colorspace_fragment>
-      }`,
-  });
-}
-
 function helix() {
   const points = [];
   for (let k = 0; k <= 160; k++) {
@@ -143,12 +87,11 @@ function helix() {
 // Arrows as instances, a shaft and a head each; hidden parts are drawn faintly.
 const LONGEST = 0.6; // of the scene's radius
 class Arrows {
-  constructor(picture, colour) {
+  constructor(picture, colour, front = {}) {
     this.picture = picture;
     this.colour = new THREE.Color(colour);
-    this.material = new THREE.MeshBasicMaterial();
-    this.behind = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.2, depthFunc: THREE.GreaterDepth, depthWrite: false });
-    if (picture.n > 150) this.behind.opacity = 0.45; // between grains all of a force is inside them
+    this.front = front;
+    this.behind = { transparent: true, opacity: picture.n > 150 /* between grains all of a force is inside them */ ? 0.45 : 0.2, depthFunc: THREE.GreaterDepth, depthWrite: false };
     this.room = 0;
   }
 
@@ -157,14 +100,14 @@ class Arrows {
     for (const mesh of this.meshes ?? []) this.picture.scene.remove(mesh), mesh.dispose();
     this.room = Math.max(count, 2 * this.room);
     const few = this.picture.n > 150 /* corners */, shaft = new THREE.CylinderGeometry(1, 1, 1, few ? 3 : 10, 1, few).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1, 1, few ? 3 : 16, 1, few).translate(0, 0.5, 0);
-    this.meshes = [shaft, head].map((g) => this.picture.instances(g, this.material, this.room));
-    const tint = new THREE.InstancedBufferAttribute(new Float32Array(3 * this.room), 3);
+    this.meshes = [shaft, head].map((g) => this.picture.instances(g.deleteAttribute("normal").deleteAttribute("uv"), new THREE.MeshBasicMaterial(this.front), this.room, true));
+    this.meshes[1].instanceColor = this.meshes[0].instanceColor;
     for (const front of [...this.meshes]) {
-      front.instanceColor = tint;
-      const back = this.picture.instances(front.geometry, this.behind, this.room);
-      back.instanceMatrix = front.instanceMatrix, back.instanceColor = tint, back.renderOrder = 10;
-      this.meshes.push(back);
+      const back = front.twin(new THREE.MeshBasicMaterial(this.behind));
+      back.frustumCulled = false, (back.renderOrder = 10);
+      this.picture.scene.add(back), this.meshes.push(back);
     }
+    for (const mesh of this.meshes) if (this.order) mesh.renderOrder = this.order;
   }
 
   turn = new THREE.Quaternion();
@@ -180,7 +123,7 @@ class Arrows {
     this.matrix.compose(at, this.turn, this.size.set(thick, Math.max(1e-9, length - tip), thick)).toArray(this.meshes[0].instanceMatrix.array, 16 * k);
     at.addScaledVector(force, length - tip);
     this.matrix.compose(at, this.turn, this.size.set(0.42 * tip, tip, 0.42 * tip)).toArray(this.meshes[1].instanceMatrix.array, 16 * k);
-    (dim ? p.pale : this.colour).toArray(this.meshes[0].instanceColor.array, 3 * k);
+    (dim ? p.pale : this.colour).toArray(this.meshes[0].instanceColor.array, 4 * k);
   }
 
   show(count) {
@@ -192,11 +135,14 @@ class Arrows {
 }
 
 // The renderer; without WebGL, one that draws nothing and has the reason: the rest of the page still works.
-function drawer(options) {
+// `slow`: drawn by the processor, without a graphics card; then smooth edges cost half of the frames.
+function drawer(options, patient) {
   try {
-    const probe = document.createElement("canvas"); // checked first, because three.js writes an error to the console
-    if (!probe.getContext("webgl2")) throw new Error("no context");
-    return new THREE.WebGLRenderer(options);
+    const probe = document.createElement("canvas").getContext("webgl2"); // checked first, because three.js writes an error to the console
+    if (!probe) throw new Error("no context");
+    const who = probe.getExtension("WEBGL_debug_renderer_info"), slow = !patient && /swiftshader|llvmpipe|softpipe|software|basic render/i.test(probe.getParameter(who?.UNMASKED_RENDERER_WEBGL ?? probe.RENDERER));
+    probe.getExtension("WEBGL_lose_context")?.loseContext();
+    return Object.assign(new THREE.WebGLRenderer({ ...options, antialias: options.antialias && !slow }), { slow });
   } catch {
     const nothing = () => {};
     return { blind: "This browser has no WebGL 2, so the motion is not drawn. Plots, bodies and summary are all here. WebGL needs hardware acceleration, in the browser's settings, or another browser.", shadowMap: {}, setPixelRatio: nothing, getPixelRatio: () => 1, setSize: nothing, render: nothing };
@@ -204,7 +150,8 @@ function drawer(options) {
 }
 
 export class Picture {
-  constructor(run, canvas, onChange) {
+  // `patient`: a picture is wanted, however long it takes.
+  constructor(run, canvas, onChange, patient) {
     this.run = run;
     this.model = run.model;
     this.canvas = canvas;
@@ -220,10 +167,11 @@ export class Picture {
     this.forceScale = 1;
     this.selected = 0;
     this.follow = false;
-    this.renderer = drawer({ canvas, antialias: !this.many, alpha: true, preserveDrawingBuffer: false });
+    this.renderer = drawer({ canvas, antialias: !this.many, alpha: true, preserveDrawingBuffer: false }, patient);
     this.blind = this.renderer.blind; // the reason if nothing is drawn
+    this.level = this.best = this.renderer.slow ? 1 : 0; // of quality; and the best one that is taken without a click
     this.renderer.setPixelRatio(Math.min(globalThis.devicePixelRatio || 1, 2));
-    this.renderer.shadowMap.enabled = !this.many;
+    this.renderer.shadowMap.enabled = !this.many && this.level === 0;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 1000);
@@ -480,13 +428,12 @@ export class Picture {
   part(s) {
     const many = this.model.shapes.length;
     const ball = (fine) => new THREE.SphereGeometry(1, ...fine);
-    if (s.type === "sphere" && many > MANY) return { key: "disc", size: [s.radius, s.radius, s.radius], pattern: "disc" };
     if (s.type === "height-field") {
       const box = this.outline(s), high = Math.max(1e-9, box.max.z - box.min.z);
       return { key: JSON.stringify(s.mesh), make: () => this.meshGeometry(s.mesh, true), size: [1, 1, 1], pattern: "contours", step: 10 ** Math.floor(Math.log10(high / 2)) };
     }
     if (s.mesh) return { key: JSON.stringify(s.mesh), make: () => this.meshGeometry(s.mesh), size: [1, 1, 1], pattern: "plain" };
-    if (s.type === "sphere") return { round: true, key: "sphere", make: ball, size: [s.radius, s.radius, s.radius], pattern: "octants" };
+    if (s.type === "sphere") return { round: true, ball: true, key: "ball", make: ball, size: [s.radius, s.radius, s.radius], pattern: "octants" };
     if (s.type === "ellipsoid") return { round: true, key: "sphere", make: ball, size: s.half, pattern: "octants" };
     if (s.type === "cylinder") return { round: true, key: "cylinder", make: (fine) => new THREE.CylinderGeometry(1, 1, 1, fine[0] + 8).rotateX(Math.PI / 2), size: [s.radius, s.radius, s.length], pattern: "sectors" };
     if (s.type === "cone") return { round: true, key: "cone", make: (fine) => new THREE.ConeGeometry(1, 1, fine[0] + 8).rotateX(Math.PI / 2).translate(0, 0, 0.25), size: [s.radius, s.radius, s.length], pattern: "sectors" };
@@ -524,24 +471,25 @@ export class Picture {
       groups.get(key).items.push({ body: s.body, local: new THREE.Matrix4().compose(v(s.p), quat(s.q), v(part.size)) });
     }
     this.addStage();
-    this.groups = [];
-    for (const { part, glass, items } of groups.values()) {
-      const mesh = part.pattern === "disc" ? new Discs(items.length) : new THREE.InstancedMesh(part.make(this.fine), surface(part.pattern, this.model.shapes.length > 600, part.step, part.front), items.length);
-      if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.16, depthWrite: false, side: THREE.DoubleSide }), (mesh.renderOrder = 1);
-      mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
-      mesh.castShadow = this.renderer.shadowMap.enabled && !glass;
-      mesh.receiveShadow = this.renderer.shadowMap.enabled;
-      mesh.frustumCulled = false;
-      mesh.userData.items = items, mesh.userData.make = part.round && part.make;
-      // Most shapes sit in the middle of their bodies, upright: then only a scale is left of the matrix.
-      for (const item of items) {
+    for (const { items } of groups.values())
+      for (const item of items) { // Most shapes sit in the middle of their bodies, upright: then only a scale is left of the matrix.
         const e = item.local.elements;
         item.plain = Math.abs(e[12]) + Math.abs(e[13]) + Math.abs(e[14]) < 1e-12 && e[0] === e[5] && e[5] === e[10] && Math.abs(e[1]) + Math.abs(e[2]) + Math.abs(e[6]) < 1e-12 ? e[0] : 0;
       }
-      this.groups.push(mesh);
-      this.scene.add(mesh);
-    }
+    this.groups = [...groups.values()].map((group) => this.makeGroup(group));
     this.addDarkening();
+  }
+
+  // The mesh of shapes that look the same, at the present quality.
+  makeGroup(group) {
+    const { part, glass, items } = group, shadows = this.renderer.shadowMap.enabled;
+    const mesh = part.ball && !glass && (this.many || this.level > 0) ? new Discs(items.length) : copies(part.make(this.fine), surface(part.pattern, this.level > 0 || this.model.shapes.length > 600, part.step, part.front), items.length);
+    if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.16, depthWrite: false, side: THREE.DoubleSide }), (mesh.renderOrder = 1);
+    mesh.castShadow = shadows && !glass, mesh.receiveShadow = shadows;
+    Object.assign(mesh.userData, group);
+    if (mesh instanceof Discs && this.dark != null) this.lightDiscs(mesh.material.uniforms);
+    this.scene.add(mesh);
+    return mesh;
   }
 
   // Size of a body: the diagonal of its largest shape.
@@ -602,29 +550,28 @@ export class Picture {
   // Where bodies are near a floor it is darker: a soft ellipse below each shape, as wide as it is, and the fainter the higher it
   // is. It shows whether a body touches the floor or hovers, with and without shadows.
   addDarkening() {
-    const shapes = this.groups.flatMap((mesh) => (mesh instanceof Discs ? [] : mesh.userData.items.map((item, k) => ({ mesh, item, k })))).filter(({ mesh, item }) => item.body > 0 && mesh.castShadow);
+    const shapes = this.groups.flatMap(({ userData: { items, glass } }, at) => (glass ? [] : items.map((item, k) => ({ at, item, k })))).filter(({ item }) => item.body > 0);
     this.darkening = [];
     if (shapes.length === 0 || shapes.length > CROWD) return;
     for (const floor of this.floors) {
       const material = new THREE.ShaderMaterial({
         transparent: true, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -1, polygonOffsetUnits: -20,
-        vertexShader: "attribute float dark; varying vec2 at; varying float ink; void main() { at = position.xy; ink = dark; gl_Position = projectionMatrix * modelViewMatrix * instanceMatrix * vec4(position, 1.0); }",
-        fragmentShader: "varying vec2 at; varying float ink; void main() { float s = 1.0 - smoothstep(0.35, 1.0, length(at)); gl_FragColor = vec4(0.0, 0.0, 0.02, ink * s); }",
+        vertexShader: "varying vec2 across; void main() { across = position.xy; gl_Position = projectionMatrix * modelViewMatrix * instanceMatrix * vec4(position, 1.0); }",
+        fragmentShader: "varying vec2 across; void main() { float s = 1.0 - smoothstep(0.35, 1.0, length(across)); gl_FragColor = vec4(0.0, 0.0, 0.02, copyTint.a * s); }",
       });
-      const mesh = this.instances(new THREE.PlaneGeometry(2, 2), material, shapes.length);
-      mesh.geometry.setAttribute("dark", new THREE.InstancedBufferAttribute(new Float32Array(shapes.length), 1));
+      const mesh = this.instances(new THREE.PlaneGeometry(2, 2), material, shapes.length, true);
       mesh.count = shapes.length, (mesh.renderOrder = 0);
       this.darkening.push({ mesh, floor, shapes });
     }
-    for (const { mesh, item } of shapes) item.box ??= mesh.geometry.boundingBox ?? (mesh.geometry.computeBoundingBox(), mesh.geometry.boundingBox);
+    for (const { at, item } of shapes) item.box ??= this.groups[at].geometry.boundingBox ?? (this.groups[at].geometry.computeBoundingBox(), this.groups[at].geometry.boundingBox);
   }
 
   placeDarkening() {
     const m = new THREE.Matrix4(), frame = new THREE.Matrix4(), e = m.elements;
     for (const { mesh, floor, shapes } of this.darkening) {
-      const dark = mesh.geometry.getAttribute("dark"), into = frame.copy(floor.matrix).invert(), on = floor.material.opacity;
-      shapes.forEach(({ mesh: from, item, k }, i) => {
-        m.fromArray(from.instanceMatrix.array, 16 * k).premultiply(into); // the shape, in the axes of the floor
+      const dark = mesh.instanceColor, into = frame.copy(floor.matrix).invert(), on = floor.material.opacity;
+      shapes.forEach(({ at, item, k }, i) => {
+        m.fromArray(this.groups[at].instanceMatrix.array, 16 * k).premultiply(into); // the shape, in the axes of the floor
         const { min, max } = item.box, half = [(max.x - min.x) / 2, (max.y - min.y) / 2, (max.z - min.z) / 2];
         const c = this.p0.addVectors(min, max).multiplyScalar(0.5).applyMatrix4(m);
         // Axes of the shape, projected: xx, xy, yy of the ellipse around them; and how far down it reaches.
@@ -632,7 +579,7 @@ export class Picture {
         half.forEach((h, a) => ((xx += (h * e[4 * a]) ** 2), (xy += h * h * e[4 * a] * e[4 * a + 1]), (yy += (h * e[4 * a + 1]) ** 2), (down += Math.abs(h * e[4 * a + 2]))));
         const turn = 0.5 * Math.atan2(2 * xy, xx - yy), mean = 0.5 * (xx + yy), off = Math.hypot(0.5 * (xx - yy), xy), long = 1.3 * Math.sqrt(mean + off), short = 1.3 * Math.sqrt(Math.max(0, mean - off)) + 0.1 * long;
         const gap = (Math.max(0, c.z) - Math.min(down, c.z)) / Math.max(1e-12, short);
-        dark.array[i] = c.z < -down || Number.isNaN(c.z) ? 0 : on * 0.35 * Math.max(0, 1 - gap) ** 2 * Math.min(1, Math.max(0.35, short / c.z));
+        dark.array[4 * i + 3] = c.z < -down || Number.isNaN(c.z) ? 0 : on * 0.35 * Math.max(0, 1 - gap) ** 2 * Math.min(1, Math.max(0.35, short / c.z));
         this.m1.makeRotationZ(turn).scale(this.d0.set(long, short, 1)).setPosition(c.x, c.y, 0).premultiply(floor.matrix).toArray(mesh.instanceMatrix.array, 16 * i);
       });
       dark.needsUpdate = mesh.instanceMatrix.needsUpdate = true;
@@ -667,10 +614,8 @@ export class Picture {
 
   // ---- contacts, joints, springs, trails
 
-  instances(geometry, material, count) {
-    const mesh = new THREE.InstancedMesh(geometry, material, Math.max(1, count));
-    mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
-    mesh.frustumCulled = false;
+  instances(geometry, material, count, written) {
+    const mesh = copies(geometry, material, Math.max(1, count), written);
     mesh.count = 0;
     this.scene.add(mesh);
     return mesh;
@@ -706,10 +651,12 @@ export class Picture {
     if (count <= this.dotRoom) return;
     for (const mesh of [this.dots, this.hiddenDots]) if (mesh) this.scene.remove(mesh), mesh.dispose();
     this.dotRoom = Math.max(count, 2 * this.dotRoom);
-    this.dots = this.instances(this.n > 150 ? new THREE.OctahedronGeometry(1) : new THREE.SphereGeometry(1, 10, 8), this.dotMaterial, this.dotRoom);
+    this.dotMaterial = this.dotMaterial.clone(), (this.dotBehind = this.dotBehind.clone()); // of the new copies
+    this.dots = this.instances(this.n > 150 ? new THREE.OctahedronGeometry(1) : new THREE.SphereGeometry(1, 10, 8), this.dotMaterial, this.dotRoom, true);
     if (this.n > 150) return; // hidden ones of hundreds would look like fog
-    this.hiddenDots = this.instances(this.dots.geometry, this.dotBehind, this.dotRoom);
-    this.hiddenDots.instanceMatrix = this.dots.instanceMatrix, (this.hiddenDots.renderOrder = 12);
+    this.hiddenDots = this.dots.twin(this.dotBehind);
+    this.hiddenDots.frustumCulled = false, (this.hiddenDots.renderOrder = 12);
+    this.scene.add(this.hiddenDots);
   }
 
   addJoints() {
@@ -873,10 +820,9 @@ export class Picture {
     const ring = Array.from({ length: 65 }, (_, k) => new THREE.Vector3(Math.cos((2 * Math.PI * k) / 64), 1, Math.sin((2 * Math.PI * k) / 64)));
     this.coneRim = new THREE.Line(new THREE.BufferGeometry().setFromPoints(ring), new THREE.LineBasicMaterial());
     this.cone.add(this.coneRim);
-    this.coneArrow = new Arrows(this, "#111111");
+    this.coneArrow = new Arrows(this, "#111111", { depthTest: false });
+    this.coneArrow.order = 14;
     this.coneArrow.grow(1);
-    for (const m of this.coneArrow.meshes) m.renderOrder = 14;
-    this.coneArrow.material.depthTest = false;
     this.cone.renderOrder = 13;
     this.cone.visible = false;
     this.scene.add(this.cone);
@@ -1046,6 +992,7 @@ export class Picture {
   }
 
   setTheme(dark) {
+    this.dark = dark;
     this.accent = new THREE.Color(dark ? "#ffe14a" : "#e5007e");
     for (const floor of this.floors) {
       floor.material.color.set(dark ? "#3a424c" : "#f0f1ef");
@@ -1072,8 +1019,12 @@ export class Picture {
 
   setShow(what, on) {
     this.show[what] = on;
-    if (what === "wireframe") for (const mesh of this.groups) mesh instanceof Discs ? (mesh.material.uniforms.wire.value = on) : (mesh.material.wireframe = on);
+    if (what === "wireframe") for (const mesh of this.groups) this.wire(mesh);
     this.update();
+  }
+
+  wire(mesh) {
+    mesh instanceof Discs ? (mesh.material.uniforms.wire.value = this.show.wireframe) : (mesh.material.wireframe = this.show.wireframe);
   }
 
   select(body) {
@@ -1100,7 +1051,7 @@ export class Picture {
         best = this.pickDisc(mesh, caster.ray, best);
         continue;
       }
-      mesh.computeBoundingSphere();
+      if (mesh.isInstancedMesh) mesh.computeBoundingSphere();
       for (const hit of caster.intersectObject(mesh)) {
         const body = mesh.userData.items[hit.instanceId].body;
         if (body > 0 && (!best || hit.distance < best.distance)) best = { body, point: hit.point, distance: hit.distance };
@@ -1146,7 +1097,6 @@ export class Picture {
 
   // Without a graphics card frames take long. Level 0 has everything, level 1 neither shadows nor fine round shapes, level 2
   // every other pixel.
-  level = 0;
   setQuality(level) {
     const most = 2, to = Math.min(most, Math.max(0, level)), full = Math.min(globalThis.devicePixelRatio || 1, 2);
     if (to === this.level) return false;
@@ -1154,13 +1104,16 @@ export class Picture {
     this.level = to;
     if (this.sun.castShadow !== shadows) {
       this.sun.castShadow = this.renderer.shadowMap.enabled = shadows;
-      for (const mesh of [...this.groups, ...this.floors]) (mesh.receiveShadow = shadows), (mesh.material.needsUpdate = true);
+      for (const mesh of [...this.groups, ...this.floors]) (mesh.receiveShadow = shadows), (mesh.castShadow = shadows && this.groups.includes(mesh) && !mesh.userData.glass), (mesh.material.needsUpdate = true);
     }
-    for (const mesh of this.groups) {
-      if (!mesh.userData.make) continue;
-      mesh.geometry.dispose();
-      mesh.geometry = mesh.userData.make(this.fine);
-    }
+    this.groups = this.groups.map((mesh) => {
+      if (mesh instanceof Discs && (this.many || to > 0)) return mesh;
+      this.scene.remove(mesh), mesh.dispose();
+      const made = this.makeGroup({ part: mesh.userData.part, glass: mesh.userData.glass, items: mesh.userData.items });
+      this.placeShapes(made), this.wire(made);
+      return made;
+    });
+    this.paint();
     const ratio = to === 2 ? 0.5 * full : full;
     if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
     this.onChange();
