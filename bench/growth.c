@@ -1,6 +1,6 @@
 /* bench/growth.c -- cost of a settled pile of spheres by size: time per contact to one residual, and memory.
  *
- *     build/bench/growth [largest number of bodies, 100000]
+ *     build/bench/growth [largest number of bodies, 100000] [default]
  *
  * Ten layers of spheres in a box settle for half a second with few sweeps per step. Each sphere is in a pocket between
  * four of the layer below, with a random offset. Then impulses are computed to a residual of 1e-3 (the settled state is
@@ -9,13 +9,16 @@
  * and needs ten times the sweeps. The number of sweeps is partly random, so time per contact and sweep is also printed.
  * All times are CPU times.
  *
- * Memory is counted in the allocator: per body without contacts, and the rest per contact.
+ * With `default` every step, settling included, has the default settings instead.
+ *
+ * Memory is counted in the allocator: per body without contacts, and the rest per contact; and all of it at its peak.
  */
 #include <stiction/stiction.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { DEPTH = 10, SETTLE = 120, SETTLE_SWEEPS = 12, FIND = 10, MEASURED = 10 };
@@ -27,6 +30,8 @@ static const double radius = 0.05, h = 1.0 / 240;
         if (status_ != ST_OK) return status_;                                                                          \
     } while (0)
 
+static bool by_default; /* the settings are left alone */
+
 static double cpu_seconds(void)
 {
     struct timespec now;
@@ -36,17 +41,23 @@ static double cpu_seconds(void)
 
 /* ---- memory, counted -------------------------------------------------------------------------- */
 
+typedef struct Bytes {
+    double now, peak;
+} Bytes;
+
 static void *counting_alloc(void *ctx, size_t size, size_t align)
 {
     st_Allocator inner = st_default_allocator();
-    *(double *)ctx += (double)size;
+    Bytes *bytes = ctx;
+    bytes->now += (double)size;
+    bytes->peak = fmax(bytes->peak, bytes->now);
     return inner.alloc(inner.ctx, size, align);
 }
 
 static void counting_free(void *ctx, void *memory, size_t size, size_t align)
 {
     st_Allocator inner = st_default_allocator();
-    if (memory != NULL) *(double *)ctx -= (double)size;
+    if (memory != NULL) ((Bytes *)ctx)->now -= (double)size;
     inner.free(inner.ctx, memory, size, align);
 }
 
@@ -94,14 +105,16 @@ static st_Status add_spheres(st_Scene *scene, int side, double spread, st_Error 
     return add_box(scene, side * pitch + 2 * radius, err);
 }
 
-static st_Status make(int side, double spread, int sweeps, double *bytes, st_System **system, st_Error *err)
+static st_Status make(int side, double spread, int sweeps, Bytes *bytes, st_System **system, st_Error *err)
 {
     st_SystemDef def = st_system_def();
     st_Scene *scene = NULL;
-    def.solver = "nsgs";
-    def.tolerance = 1e-3;
-    def.max_iterations = sweeps;
-    def.slop = 1e-6;
+    if (!by_default) {
+        def.solver = "nsgs";
+        def.tolerance = 1e-3;
+        def.max_iterations = sweeps;
+        def.slop = 1e-6;
+    }
     def.h = h;
     def.allocator = (st_Allocator){counting_alloc, counting_free, bytes};
     TRY(st_scene_create(&scene, err));
@@ -115,19 +128,19 @@ static st_Status make(int side, double spread, int sweeps, double *bytes, st_Sys
 
 typedef struct Figures {
     int bodies, contacts;
-    double step, sweeps, residual; /* seconds and sweeps per step; the worst residual */
-    double fall;                   /* mean speed relative to g h */
-    double per_body, per_contact;  /* bytes                                         */
+    double step, sweeps, residual;      /* seconds and sweeps per step; the worst residual */
+    double fall;                        /* mean speed relative to g h */
+    double per_body, per_contact, peak; /* bytes; the last of all              */
     double seconds[ST_N_STAGES];
 } Figures;
 
 /* Bytes per body without contacts, after one step. */
-static st_Status weigh_bodies(int side, double *bytes, st_Error *err)
+static st_Status weigh_bodies(int side, Bytes *bytes, st_Error *err)
 {
     st_System *system = NULL;
     TRY(make(side, 2, 1, bytes, &system, err));
     st_Status status = st_system_step(system, h, NULL, err);
-    double used = *bytes;
+    const Bytes used = *bytes;
     st_system_destroy(system);
     *bytes = used;
     return status;
@@ -136,7 +149,7 @@ static st_Status weigh_bodies(int side, double *bytes, st_Error *err)
 /* Copies the state of a settled pile to a system that has not stepped. */
 static st_Status settle(int side, st_System *system, st_Error *err)
 {
-    double bytes = 0;
+    Bytes bytes = {0, 0};
     st_System *before = NULL;
     TRY(make(side, 1, SETTLE_SWEEPS, &bytes, &before, err));
     st_Status status = ST_OK;
@@ -179,15 +192,16 @@ static st_Status run(st_System *system, Figures *out, st_Error *err)
 
 static st_Status measure(int side, Figures *out, st_Error *err)
 {
-    double apart = 0, pile = 0;
+    Bytes apart = {0, 0}, pile = {0, 0};
     st_System *system = NULL;
     *out = (Figures){.bodies = DEPTH * side * side};
     TRY(weigh_bodies(side, &apart, err));
     TRY(make(side, 1, 2000, &pile, &system, err));
     st_Status status = settle(side, system, err);
     if (status == ST_OK) status = run(system, out, err);
-    out->per_body = apart / out->bodies;
-    out->per_contact = out->contacts > 0 ? (pile - apart) / out->contacts : 0;
+    out->per_body = apart.now / out->bodies;
+    out->peak = pile.peak;
+    out->per_contact = out->contacts > 0 ? (pile.now - apart.now) / out->contacts : 0;
     st_system_destroy(system);
     return status;
 }
@@ -198,9 +212,9 @@ static void print(const Figures *f)
     for (int k = 0; k < ST_N_STAGES; k++)
         sum += f->seconds[k];
     double solve = f->step * f->seconds[ST_STAGE_SOLVE] / sum; /* stages are measured by the wall clock */
-    printf("| %d | %d | %.3g | %.3g | %.0f | %.3g | %.1e | %.2f | %.0f | %.0f |", f->bodies, f->contacts, 1e3 * f->step,
-           1e6 * f->step / f->contacts, f->sweeps, 1e9 * solve / f->contacts / fmax(f->sweeps, 1), f->residual, f->fall,
-           f->per_body, f->per_contact);
+    printf("| %d | %d | %.3g | %.3g | %.0f | %.3g | %.1e | %.2f | %.0f | %.0f | %.0f |", f->bodies, f->contacts,
+           1e3 * f->step, 1e6 * f->step / f->contacts, f->sweeps, 1e9 * solve / f->contacts / fmax(f->sweeps, 1),
+           f->residual, f->fall, f->per_body, f->per_contact, 1e-6 * f->peak);
     for (int k = 0; k < ST_N_STAGES; k++)
         if (100 * f->seconds[k] >= sum) printf(" %s %.0f %%", st_stage_name((st_Stage)k), 100 * f->seconds[k] / sum);
     printf(" |\n");
@@ -210,9 +224,10 @@ static void print(const Figures *f)
 int main(int argc, char **argv)
 {
     int largest = argc > 1 ? atoi(argv[1]) : 100000;
+    by_default = argc > 2 && strcmp(argv[2], "default") == 0;
     printf(
         "| bodies | contacts | ms a step | us a contact | sweeps | ns a contact and sweep | residual | fall | bytes a "
-        "body | bytes a contact | stages |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+        "body | bytes a contact | peak MB | stages |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (int n = 1000; n <= largest; n *= 10) {
         int side = (int)lround(sqrt((double)n / DEPTH));
         Figures figures;
