@@ -37,7 +37,7 @@ static bool are_to_touch(const sti_World *world, int i, int j)
     return !is_excluded(&world->collider, owner[i], owner[j]);
 }
 
-static bool collider_may_touch(const void *ctx, int i, int j, sti_PairKey *out)
+static bool collider_may_touch(const void *ctx, int i, int j, sti_Pair *out)
 {
     const sti_World *world = ctx;
     const st_ShapeType a = sti_shape_def(world->scene, i)->type, b = sti_shape_def(world->scene, j)->type;
@@ -46,7 +46,7 @@ static bool collider_may_touch(const void *ctx, int i, int j, sti_PairKey *out)
     bool forth = sti_collide_supports(a, b), back = sti_collide_supports(b, a);
     if (!forth && !back) return false;
     bool keep = forth && (!back || i < j);
-    *out = keep ? (sti_PairKey){i, j} : (sti_PairKey){j, i};
+    *out = keep ? (sti_Pair){i, j} : (sti_Pair){j, i};
     return true;
 }
 
@@ -221,6 +221,7 @@ st_Status sti_collider_open(sti_World *world, st_Error *err)
     c->points.allocator = *a;
     c->placing = sti_alloc_spans(a, list_placing(world, span), N_PLACING);
     unsigned char *extent = sti_alloc(a, n + 1, sizeof *extent);
+    bool all_formulas = true;
     st_Status status = ST_OK;
     if (c->placing == NULL || extent == NULL) status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
     for (int k = 0; status == ST_OK && k < n; k++) {
@@ -229,12 +230,14 @@ st_Status sti_collider_open(sti_World *world, st_Error *err)
         /* across the plane, beyond its bounding ball */
         const bool drawn = c->class[k] != STI_CLASS_BALL && body->planar != 0;
         c->ball[k].radius = drawn ? INFINITY : shape->reach;
+        all_formulas = all_formulas && c->class[k] != STI_CLASS_OTHER;
         extent[k] = !isfinite(shape->reach) ? STI_EXTENT_PLANE
                     : body->n_dofs == 0     ? STI_EXTENT_FIXED
                                             : STI_EXTENT_BOUNDED;
     }
     if (status == ST_OK) status = sti_pairs_create(&c->pairs, n, extent, collider_may_touch, world, a, err);
     sti_free(a, extent, n + 1, sizeof *extent);
+    c->pairs.forgetful = all_formulas;
     if (world->scene->cell.repeats) c->pairs.cell = &world->scene->cell;
     return status;
 }

@@ -171,7 +171,7 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
 /* The length of the paths of two bodies, with room for rounding on both sides. */
 #define PATH_ROUNDING 1e-9
 
-static st_Status contact_push_points(ContactTask *task, sti_Pair *at)
+static st_Status contact_push_points(ContactTask *task, sti_PairMemo *at)
 {
     const sti_Collider *c = &task->world->collider;
     int i = task->pair.i, j = task->pair.j;
@@ -239,12 +239,12 @@ static st_Status contact_push_points(ContactTask *task, sti_Pair *at)
 }
 
 /* Adds the contacts of a pair with near bounding balls. */
-static st_Status push_pair(ContactTask *task, sti_Pair *pair)
+static st_Status push_pair(ContactTask *task, int64_t at)
 {
     const sti_World *world = task->world;
     const sti_Collider *c = &world->collider;
-    const int i = pair->i, j = pair->j;
-    task->pair = *pair;
+    const int i = c->pairs.pair[at].i, j = c->pairs.pair[at].j;
+    task->pair = c->pairs.pair[at];
     task->a = world->scene->shape_body[i], task->b = world->scene->shape_body[j];
     if (sti_stays(world, task->a) && sti_stays(world, task->b)) return ST_OK;
     task->surface = NULL;
@@ -269,9 +269,10 @@ static st_Status push_pair(ContactTask *task, sti_Pair *pair)
                                 : ball_ball(other->centre, other->radius, centre, ball->radius, &task->how, &point);
         return near ? push_point(task, &point) : ST_OK;
     }
+    sti_PairMemo *memo = &c->pairs.memo[at];
     /* were they so far apart that they are beyond the margin for any motion since then? */
     const double margin = fmax(task->how.margin, 0);
-    if ((c->path[task->a] + c->path[task->b]) * (1 + PATH_ROUNDING) + margin < pair->clear) return ST_OK;
+    if ((c->path[task->a] + c->path[task->b]) * (1 + PATH_ROUNDING) + margin < memo->clear) return ST_OK;
     if (plane) {
         const st_Vec3 lowest = bounds_lowest(&c->bounds[j], task->plane_normal);
         if (!(dot(task->plane_normal, sub(lowest, c->pose[i].p)) < margin)) return ST_OK;
@@ -280,7 +281,7 @@ static st_Status push_pair(ContactTask *task, sti_Pair *pair)
         const sti_Bounds image = {add(b->lo, task->image), add(b->hi, task->image)};
         if (!bounds_overlap(&grown, &image)) return ST_OK;
     }
-    return contact_push_points(task, pair);
+    return contact_push_points(task, memo);
 }
 
 /* ---- a range of pairs ---------------------------------------------------------------------------- */
@@ -335,15 +336,16 @@ static st_Status push_range(ContactTask *task, int64_t first, int64_t end)
     const int chunk = live != NULL ? 1 : CHUNK; /* neighbours in the list of all pairs are checked together */
     int near[CHUNK];
     for (int64_t k = first; k < end; k += chunk) {
-        sti_Pair *pair = c->pairs.pair + (live != NULL ? live[k] : k);
+        const int64_t at = live != NULL ? live[k] : k;
+        const sti_PairMemo *memo = c->pairs.memo != NULL ? c->pairs.memo + at : NULL;
         const int n = end - k < chunk ? (int)(end - k) : chunk;
-        const int n_near = list_near(world, pair, n, fmax(task->margin, 0), near);
+        const int n_near = list_near(world, c->pairs.pair + at, n, fmax(task->margin, 0), near);
         for (int e = 0; e < n_near; e++) {
             if (sti_stopped(world->stop))
                 return sti_fail(task->err, ST_ERR_CANCELLED, "cancelled while looking for contacts");
-            const int slot = e + PAIRS_AHEAD < n_near ? pair[near[e + PAIRS_AHEAD]].cache_slot : 0;
+            const int slot = memo != NULL && e + PAIRS_AHEAD < n_near ? memo[near[e + PAIRS_AHEAD]].cache_slot : 0;
             if (slot > 0) prefetch_entry(&c->cache[slot - 1]);
-            STI_TRY(push_pair(task, &pair[near[e]]));
+            STI_TRY(push_pair(task, at + near[e]));
         }
     }
     return ST_OK;

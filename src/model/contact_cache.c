@@ -26,8 +26,9 @@ static int64_t free_places(sti_Collider *c)
     if (c->n_cache > 0) memset(c->cache_used, 0, (size_t)c->n_cache * sizeof *c->cache_used);
     for (int64_t k = 0; k < c->pairs.n_pairs; k++) {
         const sti_Pair *pair = &c->pairs.pair[k];
-        if (pair->cache_slot > 0)
-            c->cache_used[pair->cache_slot - 1] = true;
+        const int slot = c->pairs.memo[k].cache_slot;
+        if (slot > 0)
+            c->cache_used[slot - 1] = true;
         else
             without += c->cacheable[pair->i] && c->cacheable[pair->j];
     }
@@ -44,19 +45,19 @@ static int next_free(const sti_Collider *c, int k)
 st_Status sti_contact_cache_update(sti_World *world, st_Error *err)
 {
     sti_Collider *c = &world->collider;
-    if (c->cache_serial == c->pairs.serial) return ST_OK;
+    if (c->cache_serial == c->pairs.serial || c->pairs.memo == NULL) return ST_OK;
     int64_t without = free_places(c);
     STI_TRY(STI_GROW(&world->allocator, c->cache, c->cache_capacity, c->n_cache + without, err));
     STI_TRY(STI_GROW(&world->allocator, c->cache_used, c->cache_used_size, c->n_cache + without, err));
     int at = 0;
     for (int64_t k = 0; k < c->pairs.n_pairs && without > 0; k++) {
-        sti_Pair *pair = &c->pairs.pair[k];
-        if (pair->cache_slot > 0 || !c->cacheable[pair->i] || !c->cacheable[pair->j]) continue;
+        const sti_Pair *pair = &c->pairs.pair[k];
+        if (c->pairs.memo[k].cache_slot > 0 || !c->cacheable[pair->i] || !c->cacheable[pair->j]) continue;
         at = next_free(c, at);
         if (at == c->n_cache) c->n_cache++;
         c->cache[at] = (sti_ContactCacheEntry){.until = 0};
         c->cache_used[at] = true;
-        pair->cache_slot = at + 1;
+        c->pairs.memo[k].cache_slot = at + 1;
         without--;
     }
     c->cache_serial = c->pairs.serial;
@@ -66,11 +67,12 @@ st_Status sti_contact_cache_update(sti_World *world, st_Error *err)
 bool sti_contact_cache_is_valid(const sti_Collider *c)
 {
     int64_t pairs = 0, used = 0;
-    for (int64_t k = 0; k < c->pairs.n_pairs; k++) {
+    for (int64_t k = 0; k < c->pairs.n_pairs && c->pairs.memo != NULL; k++) {
         const sti_Pair *pair = &c->pairs.pair[k];
+        const int slot = c->pairs.memo[k].cache_slot;
         const bool cacheable = c->cacheable[pair->i] && c->cacheable[pair->j];
-        if (cacheable != (pair->cache_slot > 0) || pair->cache_slot > c->n_cache) return false;
-        if (cacheable && !c->cache_used[pair->cache_slot - 1]) return false;
+        if (cacheable != (slot > 0) || slot > c->n_cache) return false;
+        if (cacheable && !c->cache_used[slot - 1]) return false;
         pairs += cacheable;
     }
     for (int k = 0; k < c->n_cache; k++)
@@ -93,7 +95,7 @@ static void keep_until(sti_ContactCacheEntry *entry, double gone, double used)
 
 /* Bodies at rest jitter: their paths grow although they stay in place. So before a patch is dropped, the motion is
  * measured again from the poses at which it was stored. */
-sti_ContactCacheEntry *sti_contact_cache_find(const sti_Collider *c, const sti_Pair *pair, int a, int b)
+sti_ContactCacheEntry *sti_contact_cache_find(const sti_Collider *c, const sti_PairMemo *pair, int a, int b)
 {
     const double gone = c->path[a] + c->path[b];
     sti_ContactCacheEntry *entry = &c->cache[pair->cache_slot - 1];

@@ -216,7 +216,7 @@ st_Status sti_contact_cache_update(struct sti_World *world, st_Error *err);
 bool sti_contact_cache_is_valid(const sti_Collider *c);
 /* The cache entry of a pair with bodies a and b; it is emptied if these have moved too far. The second stores the
  * end of validity of a patch that was just computed. */
-sti_ContactCacheEntry *sti_contact_cache_find(const sti_Collider *c, const sti_Pair *pair, int a, int b);
+sti_ContactCacheEntry *sti_contact_cache_find(const sti_Collider *c, const sti_PairMemo *pair, int a, int b);
 void sti_contact_cache_store(const sti_Collider *c, sti_ContactCacheEntry *patch, int a, int b);
 
 /* The size of the smaller of two shapes; 0: neither has one. */

@@ -112,7 +112,7 @@ static void pairs_do_not_depend_on_the_past(void **state)
         }
         total += fresh.n_contacts;
         for (int64_t k = 0; k < old->collider.pairs.n_pairs; k++)
-            apart += old->collider.pairs.pair[k].clear > 0;
+            apart += old->collider.pairs.memo[k].clear > 0;
         sti_world_destroy(new);
     }
     assert_true(apart > 1000); /* pairs that are known to be clear of each other for a while */
@@ -237,10 +237,10 @@ static void give_back(void *ctx, void *p, size_t size, size_t alignment)
     rich.free(rich.ctx, p, size, alignment);
 }
 
-static bool any_pair(const void *ctx, int i, int j, sti_PairKey *out)
+static bool any_pair(const void *ctx, int i, int j, sti_Pair *out)
 {
     (void)ctx;
-    *out = i < j ? (sti_PairKey){i, j} : (sti_PairKey){j, i};
+    *out = i < j ? (sti_Pair){i, j} : (sti_Pair){j, i};
     return true;
 }
 

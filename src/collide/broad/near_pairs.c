@@ -15,7 +15,7 @@
 
 /* The pairs found by one thread; those of the first thread are in pairs->fresh. */
 struct sti_PairSearch {
-    sti_PairKey *found;
+    sti_Pair *found;
     int64_t n_found, found_capacity;
     st_Status status;
     st_Error err;
@@ -51,6 +51,7 @@ void sti_pairs_free(sti_Pairs *pairs)
     STI_RELEASE(a, pairs->plane, pairs->plane_capacity);
     sti_tree_free(a, &pairs->tree);
     STI_RELEASE(a, pairs->pair, pairs->pair_capacity);
+    STI_RELEASE(a, pairs->memo, pairs->memo_capacity);
     STI_RELEASE(a, pairs->fresh, pairs->fresh_capacity);
     for (int k = 0; k < pairs->n_searches; k++)
         STI_RELEASE(a, pairs->search[k].found, pairs->search[k].found_capacity);
@@ -70,7 +71,7 @@ static bool add_fresh(const Search *search, int other)
 {
     const sti_Pairs *p = search->pairs;
     struct sti_PairSearch *of = search->of;
-    sti_PairKey key;
+    sti_Pair key;
     if (!p->filter(p->ctx, search->shape, other, &key)) return true;
     if (of->n_found == of->found_capacity)
         of->status = STI_GROW(&p->allocator, of->found, of->found_capacity, of->n_found + 1, &of->err);
@@ -174,7 +175,7 @@ static st_Status take_fresh(sti_Pairs *p, const struct sti_PairSearch *from, st_
 }
 
 /* Below 0: a comes before b. */
-static int compare(sti_PairKey a, sti_PairKey b)
+static int compare(sti_Pair a, sti_Pair b)
 {
     if (a.i != b.i) return a.i < b.i ? -1 : 1;
     return a.j < b.j ? -1 : a.j > b.j;
@@ -182,12 +183,7 @@ static int compare(sti_PairKey a, sti_PairKey b)
 
 static int by_shapes(const void *a, const void *b)
 {
-    return compare(*(const sti_PairKey *)a, *(const sti_PairKey *)b);
-}
-
-static sti_PairKey key_of(const sti_Pair *pair)
-{
-    return (sti_PairKey){pair->i, pair->j};
+    return compare(*(const sti_Pair *)a, *(const sti_Pair *)b);
 }
 
 /* Merges old and new pairs in order, from the end, where there is room. */
@@ -203,14 +199,15 @@ static st_Status broad_merge(sti_Pairs *p, st_Error *err)
      * they are new. Mostly none is removed or added. Returns the number of old pairs now. */
     int64_t n = 0, f = 0, n_new = 0;
     for (int64_t k = 0; k < p->n_pairs; k++) {
-        const sti_Pair *old = &p->pair[k];
-        if (p->moved[old->i] || p->moved[old->j]) {
-            for (; f < p->n_fresh && compare(p->fresh[f], key_of(old)) < 0; f++)
+        const sti_Pair old = p->pair[k];
+        if (p->moved[old.i] || p->moved[old.j]) {
+            for (; f < p->n_fresh && compare(p->fresh[f], old) < 0; f++)
                 p->fresh[n_new++] = p->fresh[f];
-            if (f == p->n_fresh || compare(p->fresh[f], key_of(old)) != 0) continue;
+            if (f == p->n_fresh || compare(p->fresh[f], old) != 0) continue;
             f++;
         }
-        if (n < k) p->pair[n] = *old;
+        p->pair[n] = old;
+        if (n < k && p->memo != NULL) p->memo[n] = p->memo[k];
         n++;
     }
     while (f < p->n_fresh)
@@ -221,15 +218,13 @@ static st_Status broad_merge(sti_Pairs *p, st_Error *err)
     p->serial += fresh > 0 || old < p->n_pairs;
     p->n_pairs = old; /* in case memory is refused */
     STI_TRY(STI_GROW(&p->allocator, p->pair, p->pair_capacity, at, err));
+    if (!p->forgetful) STI_TRY(STI_GROW(&p->allocator, p->memo, p->memo_capacity, at, err));
     p->n_pairs = at;
     while (fresh > 0) {
-        const sti_PairKey last = p->fresh[fresh - 1];
-        if (old > 0 && compare(last, key_of(&p->pair[old - 1])) < 0) {
-            p->pair[--at] = p->pair[--old];
-            continue;
-        }
-        p->pair[--at] = (sti_Pair){.i = last.i, .j = last.j};
-        fresh--;
+        const sti_Pair last = p->fresh[fresh - 1];
+        const bool moves = old > 0 && compare(last, p->pair[old - 1]) < 0;
+        p->pair[--at] = moves ? p->pair[--old] : p->fresh[--fresh];
+        if (p->memo != NULL) p->memo[at] = moves ? p->memo[old] : (sti_PairMemo){0};
     }
     return ST_OK;
 }

@@ -14,19 +14,19 @@
 #include "math/quat.h"
 
 /* Shapes, in the order of the dispatch matrix. */
-typedef struct sti_PairKey {
-    int i, j;
-} sti_PairKey;
-
 typedef struct sti_Pair {
-    int i, j;       /* its key                                                                      */
-    sti_Hint hint;  /* data of the narrow phase, kept as long as the pair: collide.h */
-    double clear;   /* likewise data of the contact stage */
-    int cache_slot; /* its entry in the contact cache; 0: none */
+    int i, j;
 } sti_Pair;
 
+/* Data that is kept as long as the pair. */
+typedef struct sti_PairMemo {
+    sti_Hint hint;  /* of the narrow phase: collide.h */
+    double clear;   /* of the contact stage */
+    int cache_slot; /* its entry in the contact cache; 0: none */
+} sti_PairMemo;
+
 /* May shapes i and j touch? Also puts them in order. */
-typedef bool sti_PairFilter(const void *ctx, int i, int j, sti_PairKey *out);
+typedef bool sti_PairFilter(const void *ctx, int i, int j, sti_Pair *out);
 
 /* Properties of a shape that never change. */
 typedef enum sti_Extent {
@@ -63,8 +63,10 @@ typedef struct sti_Pairs {
     int threads; /* size of a team, set by the owner: the list does not depend on it */
     int64_t n_pairs, n_fresh;
     sti_Pair *pair;
-    sti_PairKey *fresh; /* pairs found in a call */
-    int64_t pair_capacity, fresh_capacity;
+    sti_PairMemo *memo; /* of each pair; NULL: `forgetful` */
+    bool forgetful;     /* set by the owner: no pair needs a memo (balls and planes) */
+    sti_Pair *fresh;    /* pairs found in a call */
+    int64_t pair_capacity, memo_capacity, fresh_capacity;
     struct sti_PairSearch *search; /* of each thread except the first */
     int n_searches;
 } sti_Pairs;

@@ -159,7 +159,7 @@ st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *worl
     const sti_Pairs *pairs = &world->collider.pairs;
     for (int i = 0; i < world->scene->n_shapes; i++)
         for (int j = 0; j < i; j++) {
-            sti_PairKey pair;
+            sti_Pair pair;
             if (pairs->filter(pairs->ctx, j, i, &pair)) {
                 STI_TRY(check_patch(def, world, pair.i, err));
                 STI_TRY(check_patch(def, world, pair.j, err));
