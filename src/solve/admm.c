@@ -59,7 +59,7 @@ static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *
     const bool accelerated = parameter[ACCELERATE] >= 0.5;
     double apart = 0.0, moved = 0.0;
     int next_change = 10;
-    STI_TRY(sti_anderson_begin(anderson, p->n_r, s->weight, err));
+    STI_TRY(sti_anderson_begin(anderson, p->n_r, STI_ANDERSON_WINDOW, s->weight, err));
     sti_factored_judge(s->base, task, s->z); /* z is what is returned */
     s->beta = parameter[PENALTY];
     for (int c = 0; c < p->n_contacts && s->starts; c++) { /* the multiplier of a solution: u^ = -beta E y */
@@ -129,7 +129,7 @@ static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *
             s->y[row] /= factor; /* y is the multiplier divided by beta */
         next_change = task->iterations + task->iterations / 2 + 10;
         STI_TRY(admm_factorise(s, p, err));
-        STI_TRY(sti_anderson_begin(anderson, p->n_r, s->weight, err)); /* another map */
+        STI_TRY(sti_anderson_begin(anderson, p->n_r, STI_ANDERSON_WINDOW, s->weight, err)); /* another map */
     }
     return ST_OK;
 }

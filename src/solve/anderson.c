@@ -32,7 +32,7 @@ static float *difference_f(const sti_Anderson *a, int k)
 }
 static float *difference_g(const sti_Anderson *a, int k)
 {
-    return a->difference + (int64_t)(WINDOW + k) * a->n;
+    return a->difference + (int64_t)(a->window + k) * a->n;
 }
 enum { F, F_LAST, G, N_KEPT = G + 2 }; /* the first two change places */
 static double *kept(const sti_Anderson *a, int which)
@@ -49,17 +49,18 @@ static int count_chunks(int n)
 static void forget(sti_Anderson *a)
 {
     a->count = 0;
-    a->newest = WINDOW - 1;
+    a->newest = a->window - 1;
     a->has_last = false;
     a->smallest = INFINITY;
 }
 
-st_Status sti_anderson_begin(sti_Anderson *a, int n, const double *weight, st_Error *err)
+st_Status sti_anderson_begin(sti_Anderson *a, int n, int window, const double *weight, st_Error *err)
 {
     STI_TRY(STI_GROW(&a->allocator, a->memory, a->memory_size, N_KEPT * (int64_t)n, err));
-    STI_TRY(STI_GROW(&a->allocator, a->difference, a->difference_size, 2 * WINDOW * (int64_t)n, err));
+    STI_TRY(STI_GROW(&a->allocator, a->difference, a->difference_size, 2 * (int64_t)window * n, err));
     STI_TRY(STI_GROW(&a->allocator, a->part, a->part_size, (int64_t)N_SUMS * count_chunks(n), err));
     a->n = n;
+    a->window = window;
     a->weight = weight;
     a->to_halve = INFINITY;
     a->points = 0;
@@ -225,8 +226,8 @@ void sti_anderson_next(sti_Anderson *a, const double *restrict x, double *restri
 
     /* f and, in the place of the oldest pair, f - f_last and g - g_last; with all their products. */
     if (a->has_last) {
-        a->newest = (a->newest + 1) % WINDOW;
-        a->count += a->count < WINDOW;
+        a->newest = (a->newest + 1) % a->window;
+        a->count += a->count < a->window;
     }
     sti_team_for(a->threads, count_chunks(a->n), LEAST, measure_chunks, &pass);
     for (int k = 0; a->has_last && k < a->count; k++)

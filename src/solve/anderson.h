@@ -25,12 +25,13 @@ typedef struct sti_Anderson {
     st_Allocator allocator;
     double *memory; /* f, g and those of the pair before                                          */
     int64_t memory_size;
-    float *difference; /* 2 WINDOW vectors                                                        */
+    float *difference; /* 2 window vectors                                                        */
     int64_t difference_size;
     double *part; /* sums by chunk                                                                */
     int64_t part_size;
     int threads;          /* of a team, set by its owner                                          */
     int n;                /* of unknowns                                                          */
+    int window;           /* differences at most                                                  */
     const double *weight; /* n: of the norm                                                       */
     int count, newest;    /* differences held, and the place of the last one                      */
     bool has_last;        /* f_last, g_last are of the pair before                                */
@@ -43,9 +44,9 @@ typedef struct sti_Anderson {
     double gram[STI_ANDERSON_WINDOW][STI_ANDERSON_WINDOW]; /* of the differences of f              */
 } sti_Anderson;
 
-/* Room for n unknowns, memory empty. weight (n, positive) is kept by address. The struct must be zero, but for
- * its allocator, before the first call.                                                           */
-st_Status sti_anderson_begin(sti_Anderson *a, int n, const double *weight, st_Error *err);
+/* Room for n unknowns and `window` differences (at most STI_ANDERSON_WINDOW), memory empty. weight (n, positive) is
+ * kept by address. The struct must be zero, but for its allocator, before the first call. */
+st_Status sti_anderson_begin(sti_Anderson *a, int n, int window, const double *weight, st_Error *err);
 void sti_anderson_release(sti_Anderson *a);
 
 /* g is the image of x; on return it is the point to go on from. */

@@ -37,9 +37,11 @@ static const st_SolverParameter nsgs_parameters[] = {
 };
 /* The judge is called first when the change of r is so many times the tolerance. */
 static const double FIRST_DUE = 2.0;
-/* In fewer sweeps than this the acceleration learns little, and costs as much as two of them; and its vectors half a kB
- * a contact, which tells where there are many.                                                      */
+/* In fewer sweeps than this the acceleration learns little, and costs as much as two of them; and its vectors need 200
+ * to 300 bytes per contact, which matters if contacts are many. */
 enum { FEWEST = 16, FEWEST_OF_MANY = 24, MANY = 2000 };
+/* Many contacts with at most so many sweeps: a shorter window of the acceleration, with as good results. */
+enum { BRIEF = 64, BRIEF_WINDOW = 4 };
 
 /* The vertices of one kind of polygon, shared by the contacts that have it. */
 typedef struct Polygon {
@@ -256,7 +258,8 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
     if (accelerated) {
         GROW(last, n);
         s->anderson.threads = graph->threads;
-        STI_TRY(sti_anderson_begin(&s->anderson, n, graph->weight, err));
+        const bool brief = task->problem->n_contacts > MANY && task->max_iterations <= BRIEF;
+        STI_TRY(sti_anderson_begin(&s->anderson, n, brief ? BRIEF_WINDOW : STI_ANDERSON_WINDOW, graph->weight, err));
     }
     sti_graph_take(graph, task->r);
     sti_graph_restore(graph);
@@ -322,7 +325,7 @@ static st_Status nsgs_solve(void *workspace, sti_Task *task, st_Error *err)
         for (int i = 0; i < count; i++, x += count)
             s->compliance[first + i] = (ComplianceRow){.x = x, .first = first, .count = count};
     }
-    STI_TRY(sti_anderson_begin(&s->anderson, p->n_r, s->weight, err));
+    STI_TRY(sti_anderson_begin(&s->anderson, p->n_r, STI_ANDERSON_WINDOW, s->weight, err));
 
     const double *parameter = task->parameters[STI_SOLVER_nsgs];
     const int judge_every = (int)parameter[JUDGE_EVERY];

@@ -30,7 +30,7 @@ static void test_linear(void **state)
     double x[N] = {0}, g[N];
     sti_Anderson a = {.allocator = st_default_allocator()};
     st_Error err = {0};
-    check_ok(sti_anderson_begin(&a, N, weight, &err), err);
+    check_ok(sti_anderson_begin(&a, N, STI_ANDERSON_WINDOW, weight, &err), err);
     for (int k = 0; k < 20; k++) {
         linear(d, x, g);
         sti_anderson_next(&a, x, g);
@@ -50,7 +50,7 @@ static void test_harmless(void **state)
     double x[2] = {3.0, 1.0}, g[2];
     sti_Anderson a = {.allocator = st_default_allocator()};
     st_Error err = {0};
-    check_ok(sti_anderson_begin(&a, 2, weight, &err), err);
+    check_ok(sti_anderson_begin(&a, 2, STI_ANDERSON_WINDOW, weight, &err), err);
     for (int k = 0; k < 20000; k++) {
         const double half = x[0] > x[1] ? 1.0 : 0.5;
         g[0] = x[0] > x[1] ? -x[1] : half * x[0];
@@ -71,7 +71,7 @@ static void test_fixed_point(void **state)
     double x[2] = {3.0, 1.0};
     sti_Anderson a = {.allocator = st_default_allocator()};
     st_Error err = {0};
-    check_ok(sti_anderson_begin(&a, 2, weight, &err), err);
+    check_ok(sti_anderson_begin(&a, 2, STI_ANDERSON_WINDOW, weight, &err), err);
     for (int k = 0; k < 300; k++) {
         double g[2] = {x[0], x[1]};
         sti_anderson_next(&a, x, g);
