@@ -105,6 +105,25 @@ static void bounces(void **state)
     }
 }
 
+/* A block slides, a = g (1 - 0.5). Under the convex cone law the contact opens by h mu |u_T|, and its normal force does
+ * work on the velocity u_n = mu |u_T|: friction alone takes energy, besides the landing on that gap in the first steps.
+ */
+static void the_cone_law_counts_friction_once(void **state)
+{
+    (void)state;
+    Run run;
+    finish(&run, "negrut-2017", 0.01, 1,
+           "\"ground\": [{\"type\": \"plane\", \"friction\": 0.5}], \"bodies\": [{\"name\": \"b\", \"position\": [0, "
+           "0, 0.1], "
+           "\"mass\": 1, \"inertia\": [1, 1, 1], \"shapes\": [{\"type\": \"box\", \"size\": [0.2, 0.2, 0.2], "
+           "\"friction\": 0.5}]}], "
+           "\"forces\": [{\"body\": \"b\", \"force\": [9.81, 0, 0]}]");
+    check_close(run.info.friction, -0.5 * 9.81 * run_position(&run, "b").x, 0.05);
+    check_close(run.info.impacts, 0, 0.05);
+    check_close(run.info.unexplained, 0, 1e-9);
+    run_close(&run);
+}
+
 /* ---- the balance ----------------------------------------------------------------------------------- */
 
 /* The remainder, and the largest of all terms. */
@@ -177,9 +196,13 @@ static void remainder_falls_with_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(applied_force), cmocka_unit_test(prescribed_motion),
-        cmocka_unit_test(belt),          cmocka_unit_test(bounces),
-        cmocka_unit_test(euler_closes),  cmocka_unit_test(remainder_falls_with_order),
+        cmocka_unit_test(applied_force),
+        cmocka_unit_test(prescribed_motion),
+        cmocka_unit_test(belt),
+        cmocka_unit_test(bounces),
+        cmocka_unit_test(the_cone_law_counts_friction_once),
+        cmocka_unit_test(euler_closes),
+        cmocka_unit_test(remainder_falls_with_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,13 +50,13 @@ static double speed_along(const sti_Assembly *out, const sti_Stage *stage, int r
     return u;
 }
 
-/* Of rigid contacts: H'v = u - w - C r, where u r_n is 0 in a solution. */
+/* Of rigid contacts: H'v = u - w - C r, where u r_n is 0 in a solution; in one of the convex cone law u is mu |u_T|. */
 static void normal_work(const ContactWork *contacts, int c, sti_Works *sum, sti_Gains *gains)
 {
     const sti_Assembly *out = &contacts->work->step;
     const sti_Stage *stage = contacts->stage;
     const int row = out->law[c].first;
-    const double r = out->r[row], w = out->w[row];
+    const double r = out->r[row], w = out->w[row], slope = out->law[c].law == ST_LAW_CONE ? out->u[row] : 0;
     if (!(r > 0)) return;
     if (stage->eta == 0) {
         sum->impact += r * speed_along(out, stage, row, out->u[row] - w, 0);
@@ -65,15 +65,15 @@ static void normal_work(const ContactWork *contacts, int c, sti_Works *sum, sti_
     if (contacts->model->def.contact != ST_CONTACT_RIGID || stage->mean || stage->way != NULL) return;
     const double soft = out->overlapping > 0 && out->compliant ? out->C[row] * r : 0;
     const sti_Rebounds *rebounds = &contacts->work->rebounds;
-    bool lands = w > 0;
+    bool lands = w > slope;
     for (int k = 0; w < 0 && k < rebounds->n && !lands; k++)
         lands = rebounds->at[k].contact == c;
     if (lands) {
-        sum->impact -= r * w;
-        gains->given += gain_of(-r * w);
+        sum->impact += r * (slope - w);
+        gains->given += gain_of(r * (slope - w));
     } else {
-        sum->correction -= r * (w + soft);
-        gains->correction += gain_of(-r * (w + soft));
+        sum->correction += r * (slope - (w + soft));
+        gains->correction += gain_of(r * (slope - (w + soft)));
     }
 }
 
