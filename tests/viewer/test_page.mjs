@@ -488,8 +488,9 @@ await t.close();
   assert.equal(found.right, found.tried);
   assert.ok(found.triangles >= 2100 && found.triangles < 2200);
   const colour = () => drawn(crowd.page).then(() => crowd.page.evaluate(() => {
-    const p = stiction.picture, gl = p.renderer.getContext(), [x, y] = p.onScreen(2100), r = p.renderer.getPixelRatio(), out = new Uint8Array(4);
+    const p = stiction.picture, gl = p.renderer.getContext(), [x, y] = p.onScreen(2100), out = new Uint8Array(4);
     p.render();
+    const r = p.renderer.getPixelRatio();
     gl.readPixels(Math.round(x * r), Math.round((p.canvas.clientHeight - y) * r), 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, out);
     return [...out];
   }));

@@ -452,7 +452,7 @@ export class App {
       this.placeLegends();
       this.frames = (this.frames ?? 0) + 1;
       if (this.frames === 1) this.live?.ready(); // a live run waits until it is seen
-    }
+    } else if (!moving && this.picture.renderStill()) this.frames++; // smooth edges, once nothing moves
     if (!this.gone.signal.aborted) requestAnimationFrame((t) => this.tick(t));
   }
 }

@@ -11,7 +11,9 @@ class Posed extends THREE.Mesh {
   posed(room) {
     const rows = Math.ceil(room / ROW), texture = (wide) => {
       const array = new Float32Array(4 * wide * ROW * rows).fill(wide > 1 ? 0 : 1);
-      return { array, data: new THREE.DataTexture(array, wide * ROW, rows, THREE.RGBAFormat, THREE.FloatType), setUsage() {}, set needsUpdate(on) { this.data.needsUpdate = on; } };
+      const data = new THREE.DataTexture(array, wide * ROW, rows, THREE.RGBAFormat, THREE.FloatType);
+      data.needsUpdate = true;
+      return { array, data, setUsage() {}, set needsUpdate(on) { data.needsUpdate = on; } };
     };
     this.instanceMatrix = texture(4), this.instanceColor = texture(1);
   }

@@ -6,8 +6,15 @@ const COLOURS = { dark: ["#6ea8fe", "#ffb454", "#5fd3a6", "#f38bc1", "#c3a6ff", 
 
 const short = (x) => (x == null ? "" : Math.abs(x) >= 1e5 || (Math.abs(x) < 1e-3 && x !== 0) ? x.toExponential(1) : +x.toPrecision(4) + "");
 
-// Powers of ten, at most five of them.
+const power = (x) => { const e = Math.floor(Math.log10(x) + 1e-9), m = +(x / 10 ** e).toPrecision(2); return m === 1 ? `1e${e}` : Math.abs(e) < 4 ? short(x) : `${m}e${e}`; };
+
+// Powers of ten, at most five of them; in less than two, parts of one.
 function decades(u, axis, lo, hi) {
+  if (hi < 20 * lo) {
+    const raw = (hi - lo) / 3, ten = 10 ** Math.floor(Math.log10(raw)), step = ten * (raw / ten >= 5 ? 5 : raw / ten >= 2 ? 2 : 1), out = [];
+    for (let k = Math.ceil(lo / step); k * step <= hi; k++) out.push(k * step);
+    return out;
+  }
   const a = Math.ceil(Math.log10(lo) - 1e-9), b = Math.floor(Math.log10(hi) + 1e-9), step = Math.max(1, Math.ceil((b - a + 1) / 5)), out = [];
   for (let k = a; k <= b; k += step) out.push(10 ** k);
   return out;
@@ -98,7 +105,7 @@ export class Plots {
       scales: { x: { time: false, range: () => this.range ?? [spec.time[0], spec.time[spec.time.length - 1]] }, y: log ? { distr: 3 } : { range: (u, lo, hi) => { const m = hi > lo ? 0.06 * (hi - lo) : Math.abs(hi) * 0.1 || 1; return [lo - m, hi + m]; } } },
       axes: [
         { stroke: axis, grid: { stroke: grid, width: 1 }, ticks: { show: false }, size: 26, font, gap: 6, values: (u, ticks) => ticks.map((x, k) => (k === ticks.length - 1 ? `${short(x)} s` : short(x))) },
-        { stroke: axis, grid: { stroke: grid, width: 1 }, ticks: { show: false }, size: 50, font, gap: 3, values: (u, ticks) => ticks.map((x) => (log ? `1e${Math.round(Math.log10(x))}` : short(x))), ...(log ? { splits: decades, filter: (u, ticks) => ticks } : { space: 26 }) },
+        { stroke: axis, grid: { stroke: grid, width: 1 }, ticks: { show: false }, size: 50, font, gap: 3, values: (u, ticks) => ticks.map((x) => (log ? power(x) : short(x))), ...(log ? { splits: decades, filter: (u, ticks) => ticks } : { space: 26 }) },
       ],
       series: [{}, ...spec.curves.flatMap((c, k) => (card.many ? [line(c, k), edge(c, k), edge(c, k)] : [line(c, k)]))],
       bands: card.many ? spec.curves.map((c, k) => ({ series: [each * k + 3, each * k + 2], fill: `${ink(k)}44` })) : [],
@@ -207,7 +214,7 @@ export function runPlots(run) {
   const s = run.series, total = Array.from(s.kinetic, (k, i) => k + s.potential[i]);
   const specs = [
     { key: "energy", title: "energy", unit: "J", time: s.time, curves: [{ label: "kinetic", values: s.kinetic }, { label: "potential", values: s.potential }, { label: "total", values: total, dash: [6, 4] }] },
-    { key: "balance", title: "energy given and taken", unit: "J", time: s.time, curves: [["applied forces, motors", "work"], ["friction", "friction"], ["dampers", "damping"], ["impacts", "impacts"], ["correction of drift", "correction"], ["scheme", "scheme"]].filter(([, key]) => counts(s[key], total)).map(([label, key]) => ({ label, values: s[key] })) },
+    { key: "balance", title: "energy given and taken", unit: "J", time: s.time, curves: [["applied forces, motors", "work"], ["friction", "friction"], ["dampers", "damping"], ["impacts", "impacts"], ["correction of drift", "correction"], ["integrator", "scheme"]].filter(([, key]) => counts(s[key], total)).map(([label, key]) => ({ label, values: s[key] })) },
     { key: "gap", title: "worst overlap" + (run.model.joints.length ? " and joint error" : ""), unit: "m", log: true, time: s.time, curves: [{ label: "overlap", values: s.penetration }] },
     { key: "residual", title: "residual of the step problem", unit: "", log: true, time: s.time, curves: [{ label: "residual", values: s.residual }] },
     { key: "contacts", title: "contacts", unit: "", time: s.time, curves: [{ label: "contacts", values: s.contacts }] },

@@ -12,7 +12,7 @@ export async function renderFrames(app, wanted) {
   app.setPlaying(false);
   const width = number("width", 1280), height = number("height", 720), canvas = document.createElement("canvas"), ctx = canvas.getContext("2d");
   canvas.width = width, canvas.height = height;
-  picture.renderer.setPixelRatio(1);
+  picture.ratio = 1;
   picture.resize(width, height);
   picture.inset = [0, 0]; // no controls cover it
   app.setTime(from);

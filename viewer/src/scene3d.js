@@ -170,7 +170,6 @@ export class Picture {
     this.renderer = drawer({ canvas, antialias: !this.many, alpha: true, preserveDrawingBuffer: false }, patient);
     this.blind = this.renderer.blind; // the reason if nothing is drawn
     this.level = this.best = this.renderer.slow ? 1 : 0; // of quality; and the best one that is taken without a click
-    this.renderer.setPixelRatio(Math.min(globalThis.devicePixelRatio || 1, 2));
     this.renderer.shadowMap.enabled = !this.many && this.level === 0;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.scene = new THREE.Scene();
@@ -1114,14 +1113,25 @@ export class Picture {
       return made;
     });
     this.paint();
-    const ratio = to === 2 ? 0.5 * full : full;
-    if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
+    this.ratio = to === 2 ? 0.5 * full : full;
     this.onChange();
     return true;
   }
 
-  render() {
+  ratio = Math.min(globalThis.devicePixelRatio || 1, 2); // pixels of the picture per pixel of the page
+
+  render(ratio = this.ratio) {
+    this.drawn = performance.now();
+    this.still = false;
+    if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
     this.renderer.render(this.scene, this.camera);
+  }
+
+  // Without a graphics card: what has not moved for a moment is drawn once more, with smooth edges. True: drawn.
+  renderStill() {
+    if (!this.best || this.still || performance.now() - this.drawn < 300) return false;
+    this.render(2);
+    return (this.still = true);
   }
 
   // Frees the memory of the graphics card.
