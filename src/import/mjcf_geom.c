@@ -204,9 +204,10 @@ static st_Status find_mesh(sti_Mjcf *m, const sti_Element *geom, Mesh *out)
     if (file == NULL && !builtin && sti_attribute(mesh, "vertex") == NULL)
         return sti_element_fail(m->robot->err, mesh, "has none of file, vertex and builtin, must have one of them");
     if (builtin) {
-        json_t *points, *triangles, *scaled = json_array(), *p_k;
+        json_t *points, *triangles, *scaled, *p_k;
         size_t k;
         STI_TRY(sti_mjcf_builtin(m, mesh, &points, &triangles));
+        scaled = json_array();
         json_array_foreach(points, k, p_k)
         {
             for (size_t i = 0; i < 3; i++)
