@@ -327,8 +327,7 @@ static st_Status form_json(const sti_Mjcf *m, const Geom *geom, json_t **out)
 
 /* ---- masses -------------------------------------------------------------------------------------- */
 
-/* Volume, centre and inertia at a density of 1, computed by a scene that has only this shape. */
-static st_Status measure(const sti_Robot *robot, const json_t *json, st_Error *why, sti_RobotLink *out)
+st_Status sti_robot_measure(const sti_Robot *robot, const json_t *json, st_Error *why, sti_RobotLink *out)
 {
     sti_Reader reader = {.label = robot->reader->label, .text = "", .xml = true, .err = why};
     sti_Object object = {.reader = &reader, .kind = &sti_shape_kind, .json = json};
@@ -402,7 +401,7 @@ static st_Status add_mass(const sti_Mjcf *m, sti_RobotLink *link, const Geom *ge
         part.pose = pose_product(geom->pose, mesh->pose);
     } else if (shell) {
         if (!shell_of(geom, &part)) return sti_mjcf_unknown(m, geom->at, "shellinertia");
-    } else if (measure(m->robot, json, &why, &part) != ST_OK) {
+    } else if (sti_robot_measure(m->robot, json, &why, &part) != ST_OK) {
         return sti_element_fail(m->robot->err, geom->at,
                                 "its mass cannot be found, give the body an <inertial>: %.160s", why.message);
     }

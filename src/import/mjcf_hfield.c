@@ -75,13 +75,11 @@ static st_Status read_grid(const sti_Mjcf *m, const sti_Element *at, Grid *out)
         return ST_OK;
     }
     char path[1024], whole[4096];
-    const char *found, *label = m->robot->reader->label, *slash = strrchr(label, '/'), *dot = strrchr(file, '.');
+    const char *dot = strrchr(file, '.');
     st_Error why = {0};
     double *pixels;
     STI_TRY(sti_mjcf_asset_path(m, at, path, sizeof path));
-    STI_TRY(sti_robot_path(m->robot, at, path, &found));
-    const int folder = found[0] != '/' && slash != NULL ? (int)(slash - label) + 1 : 0;
-    snprintf(whole, sizeof whole, "%.*s%s", folder, label, found);
+    STI_TRY(sti_robot_whole_path(m->robot, at, path, whole, sizeof whole));
     const bool png = type != NULL ? strcmp(type, "image/png") == 0 : dot != NULL && strcasecmp(dot, ".png") == 0;
     if (!png) return read_binary(m, at, whole, out);
     if (sti_png_read(whole, &out->nx, &out->ny, &pixels, &why) != ST_OK)
@@ -101,15 +99,15 @@ static json_t *with_square(json_t *list, int a, int b, int c, int d) /* counter-
 }
 
 /* The points of the top, then the same points on the floor. */
-static json_t *mesh_json(const Grid *g, double dx, double dy, double base)
+static json_t *mesh_json(int nx, int ny, const double *height, double dx, double dy, double base)
 {
     json_t *points = json_array(), *list = json_array();
-    const int nx = g->nx, ny = g->ny, n = nx * ny;
+    const int n = nx * ny;
     for (int level = 0; level < 2; level++)
         for (int k = 0; k < n; k++) {
             const int x = k % nx, y = k / nx;
             points = sti_append_to(points, json_pack("[f, f, f]", dx * (x - 0.5 * (nx - 1)), dy * (y - 0.5 * (ny - 1)),
-                                                     level == 0 ? g->height[k] : -base));
+                                                     level == 0 ? height[k] : -base));
         }
     for (int y = 0; y + 1 < ny; y++)
         for (int x = 0; x + 1 < nx; x++) {
@@ -129,6 +127,19 @@ static json_t *mesh_json(const Grid *g, double dx, double dy, double base)
     }
     json_t *json = sti_with(json_pack("{s:s}", "type", "mesh"), "points", points);
     return sti_with(json, "triangles", list);
+}
+
+json_t *sti_height_json(int nx, int ny, const double *height, double dx, double dy, double base)
+{
+    if (!(fabs(dx - dy) <= 1e-6 * dx)) return mesh_json(nx, ny, height, dx, dy, base);
+    json_t *rows = json_array();
+    for (int y = 0; y < ny; y++) {
+        json_t *row = json_array();
+        for (int x = 0; x < nx; x++)
+            row = sti_append_to(row, json_real(height[(size_t)y * (size_t)nx + (size_t)x]));
+        rows = sti_append_to(rows, row);
+    }
+    return sti_with(json_pack("{s:s, s:f}", "type", "height-field", "spacing", dx), "heights", rows);
 }
 
 st_Status sti_mjcf_hfield(const sti_Mjcf *m, const sti_Element *geom, json_t **out)
@@ -152,19 +163,8 @@ st_Status sti_mjcf_hfield(const sti_Mjcf *m, const sti_Element *geom, json_t **o
     for (int k = 0; k < grid.nx * grid.ny && status == ST_OK; k++)
         grid.height[k] = high > low ? size[2] * (grid.height[k] - low) / (high - low) : 0;
     if (status == ST_OK) {
-        const double dx = 2 * size[0] / (grid.nx - 1), dy = 2 * size[1] / (grid.ny - 1);
-        if (fabs(dx - dy) <= 1e-6 * dx) {
-            json_t *rows = json_array();
-            for (int y = 0; y < grid.ny; y++) {
-                json_t *row = json_array();
-                for (int x = 0; x < grid.nx; x++)
-                    row = sti_append_to(row, json_real(grid.height[(size_t)y * (size_t)grid.nx + (size_t)x]));
-                rows = sti_append_to(rows, row);
-            }
-            *out = sti_with(json_pack("{s:s, s:f}", "type", "height-field", "spacing", dx), "heights", rows);
-        } else {
-            *out = mesh_json(&grid, dx, dy, size[3]);
-        }
+        *out = sti_height_json(grid.nx, grid.ny, grid.height, 2 * size[0] / (grid.nx - 1), 2 * size[1] / (grid.ny - 1),
+                               size[3]);
         if (*out == NULL) status = sti_robot_memory(m->robot);
     }
     free(grid.height);

@@ -266,6 +266,15 @@ st_Status sti_robot_include(sti_Robot *robot, const sti_Element *at, const char 
 st_Status sti_robot_mesh(sti_Robot *robot, const sti_Element *at, const char *name, const double scale[3],
                          json_t **out);
 
+/* Volume (as mass), centre and inertia of a shape at a density of 1, computed by a scene that has only this shape.
+ * mjcf_geom.c */
+st_Status sti_robot_measure(const sti_Robot *robot, const json_t *json, st_Error *why, sti_RobotLink *out);
+/* Where a file that a robot names is: the path, from the folder of the scene. */
+st_Status sti_robot_whole_path(sti_Robot *robot, const sti_Element *at, const char *name, char *out, size_t size);
+/* A grid of heights as a shape: ny rows of nx, y increasing, spaced by dx and dy and centred at 0. With equal distances
+ * it is a height field, else a closed mesh that reaches down to -base. NULL: out of memory. mjcf_hfield.c */
+json_t *sti_height_json(int nx, int ny, const double *height, double dx, double dy, double base);
+
 json_t *sti_json_vector(st_Vec3 a);
 json_t *sti_json_rotation(st_Quat q);
 /* Roll, pitch, yaw about fixed axes: q = yaw pitch roll. */

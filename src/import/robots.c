@@ -358,16 +358,21 @@ st_Status sti_robot_path(sti_Robot *robot, const sti_Element *at, const char *na
     return *out != NULL ? ST_OK : sti_robot_memory(robot);
 }
 
-st_Status sti_robot_include(sti_Robot *robot, const sti_Element *at, const char *name, sti_Element **root)
+st_Status sti_robot_whole_path(sti_Robot *robot, const sti_Element *at, const char *name, char *out, size_t size)
 {
     const char *path;
+    STI_TRY(sti_robot_path(robot, at, name, &path));
+    const int folder = path[0] != '/' ? scene_folder(robot->reader) : 0;
+    if ((size_t)snprintf(out, size, "%.*s%s", folder, robot->reader->label, path) < size) return ST_OK;
+    return sti_element_fail(robot->err, at, "the path of its file is too long");
+}
+
+st_Status sti_robot_include(sti_Robot *robot, const sti_Element *at, const char *name, sti_Element **root)
+{
     char whole[PATH_SIZE], *text = NULL;
     size_t length = 0;
     st_Error why = {0};
-    STI_TRY(sti_robot_path(robot, at, name, &path));
-    int folder = path[0] != '/' ? scene_folder(robot->reader) : 0;
-    if (snprintf(whole, sizeof whole, "%.*s%s", folder, robot->reader->label, path) >= (int)sizeof whole)
-        return sti_element_fail(robot->err, at, "the path of its file is too long");
+    STI_TRY(sti_robot_whole_path(robot, at, name, whole, sizeof whole));
     if (sti_text_read(whole, false, &text, &length, &why) != ST_OK)
         return sti_element_fail(robot->err, at, "%.200s", why.message);
     st_Status status = sti_xml_parse(robot->files, text, length, whole, root, robot->err);

@@ -1,9 +1,10 @@
-/* import/sdf.c -- SDFormat 1.4 to 1.9, as used by Gazebo (sdformat.org/spec): worlds and models with links, joints,
+/* import/sdf.c -- SDFormat 1.4 to 1.11, as used by Gazebo (sdformat.org/spec): worlds and models with links, joints,
  * inertials and collisions.
  *
  * Values are texts of elements. Links are placed in their model, joints in their child link, and `relative_to` may
  * name any other frame. Links and joints need not form a tree: a joint closes a loop if its child already has a
  * joint. Names of nested models are `model::link`; in a file with one model they are unchanged. */
+#include "import/png.h"
 #include "import/robot.h"
 #include "math/quat.h"
 #include "scene/document.h"
@@ -19,7 +20,8 @@ typedef struct Frame { /* a link, joint, frame or model, by its name in its mode
     const char *name;
     const struct Model *model;
     const sti_Element *at;
-    char kind; /* l, j, f, m */
+    char kind;                /* l, j, f, m */
+    const struct Model *base; /* in which it is placed: the model, or one that is merged into it */
     st_Pose pose;
     int state;                    /* 0: not yet placed, 1: being placed, 2: placed */
     const char *attached;         /* joint: its child */
@@ -110,6 +112,38 @@ static st_Status read_pose(const Sdf *sdf, const sti_Element *at, st_Pose *out, 
     return ST_OK;
 }
 
+static bool is_word(const char *words, const char *word, size_t n)
+{
+    for (const char *at = words; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " "))
+        if (strcspn(at, " ") == n && strncmp(at, word, n) == 0) return true;
+    return false;
+}
+
+/* Checks the children of an element: a name close to a known word is an error, others are listed in the remarks. */
+static st_Status check_children(const Sdf *sdf, const sti_Element *at, const char *words)
+{
+    for (const sti_Element *child = at != NULL ? at->first : NULL; child != NULL; child = child->next) {
+        sti_Nearest nearest = {.word = child->name};
+        char word[40], what[80];
+        if (is_word(words, child->name, strlen(child->name)) || strchr(child->name, ':') != NULL) continue;
+        for (const char *known = words; *known != '\0'; known += strcspn(known, " "), known += strspn(known, " ")) {
+            snprintf(word, sizeof word, "%.*s", (int)strcspn(known, " "), known);
+            const char *kept = sti_xml_keep_text(sdf->robot->files, word);
+            if (kept == NULL) return sti_robot_memory(sdf->robot);
+            sti_nearest_try(&nearest, kept);
+        }
+        if (nearest.best != NULL)
+            STI_TRY(sti_note_problem(sdf->robot, sti_element_fail(sdf->robot->err, child,
+                                                                  "is not an element of SDF here; did you mean <%s>?",
+                                                                  nearest.best)));
+        snprintf(what, sizeof what, "<%.60s>", child->name);
+        const char *kept = sti_xml_keep_text(sdf->robot->files, what);
+        if (kept == NULL) return sti_robot_memory(sdf->robot);
+        sti_skip(sdf->robot, kept);
+    }
+    return ST_OK;
+}
+
 /* ---- models and frames ------------------------------------------------------------------------------- */
 
 static Frame *find_frame(const Sdf *sdf, const Model *model, const char *name)
@@ -129,7 +163,7 @@ static Frame *find_frame(const Sdf *sdf, const Model *model, const char *name)
 static st_Status place_frame(const Sdf *sdf, Frame *frame)
 {
     const char *relative;
-    st_Pose pose, base = frame->model->pose;
+    st_Pose pose, base = frame->base->pose;
     if (frame->state == 2) return ST_OK;
     if (frame->state == 1) return sti_element_fail(sdf->robot->err, frame->at, "is placed relative to itself");
     frame->state = 1;
@@ -151,8 +185,8 @@ static st_Status place_frame(const Sdf *sdf, Frame *frame)
     return ST_OK;
 }
 
-static st_Status add_frame(Sdf *sdf, const Model *model, const sti_Element *at, const char *name, char kind,
-                           Frame **out)
+static st_Status add_frame(Sdf *sdf, const Model *model, const Model *base, const sti_Element *at, const char *name,
+                           char kind, Frame **out)
 {
     if (name == NULL || name[0] == '\0')
         return sti_element_fail(sdf->robot->err, at, "name is missing, must be a name");
@@ -161,7 +195,7 @@ static st_Status add_frame(Sdf *sdf, const Model *model, const sti_Element *at, 
             return sti_element_fail(sdf->robot->err, at, "its name is used twice, first at line %d", other->at->line);
     Frame *frame = sti_xml_keep(sdf->robot->files, sizeof *frame);
     if (frame == NULL) return sti_robot_memory(sdf->robot);
-    *frame = (Frame){.name = name, .model = model, .at = at, .kind = kind, .link = -1};
+    *frame = (Frame){.name = name, .model = model, .base = base, .at = at, .kind = kind, .link = -1};
     if (kind == 'j') frame->attached = text_of(at, "child");
     Frame **tail = &sdf->frames;
     while (*tail != NULL)
@@ -190,13 +224,13 @@ static st_Status place_model(const Sdf *sdf, const Model *outer, const sti_Eleme
     return ST_OK;
 }
 
-/* Adds the links, joints and frames of a model or a world. */
-static st_Status add_frames(Sdf *sdf, const Model *model, const sti_Element *at)
+/* Adds the links, joints and frames of a model or a world; `base` is the model in which they are placed. */
+static st_Status add_frames(Sdf *sdf, const Model *model, const Model *base, const sti_Element *at)
 {
     for (const sti_Element *child = at->first; child != NULL; child = child->next) {
         const bool link = sti_element_is(child, "link"), joint = sti_element_is(child, "joint");
         if (!link && !joint && !sti_element_is(child, "frame")) continue;
-        STI_TRY(add_frame(sdf, model, child, sti_attribute(child, "name"), link ? 'l' : joint ? 'j' : 'f', NULL));
+        STI_TRY(add_frame(sdf, model, base, child, sti_attribute(child, "name"), link ? 'l' : joint ? 'j' : 'f', NULL));
     }
     return ST_OK;
 }
@@ -209,6 +243,7 @@ typedef struct Placement {
 
 static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, const Placement *placed,
                            const char *called, bool single, int depth);
+static st_Status merge_model(Sdf *sdf, const Model *outer, const sti_Element *at, const Placement *placed, int depth);
 
 /* <include><uri>: adds the model of another file, with another name and pose. A folder has it in model.sdf, or in
  * the last file that its model.config lists. */
@@ -260,6 +295,8 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
     STI_TRY(sti_robot_include(sdf->robot, at, path, &root));
     const sti_Element *model = sti_child(root, "model");
     if (model == NULL) return sti_element_fail(sdf->robot->err, at, "names a file without a <model>");
+    if (is_true(sti_attribute(at, "merge")) && outer->at != NULL)
+        return merge_model(sdf, outer, model, sti_child(at, "pose") != NULL ? &placed : NULL, depth + 1);
     return add_model(sdf, outer, model, sti_child(at, "pose") != NULL ? &placed : NULL, called, false, depth + 1);
 }
 
@@ -277,7 +314,30 @@ static st_Status place_by_frame(const Sdf *sdf, Model *model, const char *name)
     model->pose.q = quat_unit(quat_product(turn, given.q));
     model->pose.p = add(given.p, rotate(turn, sub(given.p, frame->pose.p)));
     for (Frame *other = sdf->frames; other != NULL; other = other->next)
-        if (other->model == model) other->state = 0;
+        if (other->base == model) other->state = 0;
+    return ST_OK;
+}
+
+static const char model_words[] = "link joint frame model include plugin gripper pose static self_collide "
+                                  "allow_auto_disable enable_wind placement_frame";
+
+/* <include merge="true">: the links, joints and frames of the other model become those of this one. */
+static st_Status merge_model(Sdf *sdf, const Model *outer, const sti_Element *at, const Placement *placed, int depth)
+{
+    st_Pose pose;
+    Model *model = sti_xml_keep(sdf->robot->files, sizeof *model);
+    if (model == NULL) return sti_robot_memory(sdf->robot);
+    if (placed == NULL) STI_TRY(place_model(sdf, outer, at, &pose));
+    *model = (Model){.scope = outer->scope, .at = at, .outer = outer, .pose = placed != NULL ? placed->pose : pose};
+    model->fixed = outer->fixed;
+    model->next = sdf->models;
+    sdf->models = model;
+    STI_TRY(check_children(sdf, at, model_words));
+    STI_TRY(add_frames(sdf, outer, model, at));
+    for (const sti_Element *child = at->first; child != NULL; child = child->next) {
+        if (sti_element_is(child, "model")) STI_TRY(add_model(sdf, model, child, NULL, NULL, false, depth + 1));
+        if (sti_element_is(child, "include")) STI_TRY(add_include(sdf, model, child, depth));
+    }
     return ST_OK;
 }
 
@@ -299,8 +359,9 @@ static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, 
     model->next = sdf->models;
     sdf->models = model;
     Frame *own = NULL;
-    if (!single) STI_TRY(add_frame(sdf, outer, at, name, 'm', &own));
-    STI_TRY(add_frames(sdf, model, at)); /* models inside it may be placed relative to these */
+    STI_TRY(check_children(sdf, at, model_words));
+    if (!single) STI_TRY(add_frame(sdf, outer, outer, at, name, 'm', &own));
+    STI_TRY(add_frames(sdf, model, model, at)); /* models inside it may be placed relative to these */
     const char *by = placed != NULL && placed->frame != NULL ? placed->frame : sti_attribute(at, "placement_frame");
     if (by != NULL && by[0] != '\0') STI_TRY(place_by_frame(sdf, model, by));
     if (own != NULL) own->pose = model->pose, own->state = 2, own->inside = model;
@@ -322,8 +383,9 @@ static st_Status read_inertial(const Sdf *sdf, sti_RobotLink *link, const sti_El
     double v[6] = {1, 0, 0, 1, 0, 1};
     st_Pose pose = pose_identity();
     link->mass = 1; /* the default of SDF */
-    if (at != NULL && is_true(sti_attribute(at, "auto")))
-        return sti_element_fail(sdf->robot->err, at, "auto is not supported, give <mass> and <inertia>");
+    STI_TRY(check_children(sdf, at, "mass inertia pose frame density auto_inertia_params fluid_added_mass"));
+    STI_TRY(check_children(sdf, inertia, "ixx ixy ixz iyy iyz izz"));
+    if (at != NULL && sti_child(at, "fluid_added_mass") != NULL) sti_skip(sdf->robot, "<fluid_added_mass>");
     if (at != NULL) STI_TRY(read_pose(sdf, at, &pose, NULL));
     STI_TRY(numbers(sdf, at, "mass", 1, &link->mass));
     for (int k = 0; k < 6; k++)
@@ -335,6 +397,35 @@ static st_Status read_inertial(const Sdf *sdf, sti_RobotLink *link, const sti_El
     return ST_OK;
 }
 
+/* A grey image: black is the lowest, white the highest elevation; the top row has the largest y. */
+static st_Status heightmap_json(const Sdf *sdf, const sti_Element *form, st_Pose *pose, json_t **out)
+{
+    const char *uri = text_of(form, "uri");
+    double size[3] = {1, 1, 1}, p[3] = {0}, *pixels;
+    char path[4096];
+    int nx, ny;
+    st_Error why = {0};
+    STI_TRY(numbers(sdf, form, "size", 3, size));
+    STI_TRY(numbers(sdf, form, "pos", 3, p));
+    if (uri == NULL) return sti_element_fail(sdf->robot->err, form, "has no <uri>, must have one");
+    for (int k = 0; k < 3; k++)
+        if (!(size[k] > 0)) return sti_element_fail(sdf->robot->err, form, "its size has %g, must be > 0", size[k]);
+    STI_TRY(sti_robot_whole_path(sdf->robot, form, uri, path, sizeof path));
+    if (sti_png_read(path, &nx, &ny, &pixels, &why) != ST_OK)
+        return sti_element_fail(sdf->robot->err, form, "%.200s", why.message);
+    double *height = nx >= 2 && ny >= 2 ? malloc((size_t)nx * (size_t)ny * sizeof *height) : NULL;
+    for (int y = 0; y < ny && height != NULL; y++)
+        for (int x = 0; x < nx; x++)
+            height[(size_t)y * (size_t)nx + (size_t)x] =
+                size[2] * pixels[(size_t)(ny - 1 - y) * (size_t)nx + (size_t)x];
+    free(pixels);
+    if (nx < 2 || ny < 2) return sti_element_fail(sdf->robot->err, form, "its image must be 2 x 2 pixels at least");
+    if (height != NULL) *out = sti_height_json(nx, ny, height, size[0] / (nx - 1), size[1] / (ny - 1), size[2]);
+    free(height);
+    pose->p = pose_point(*pose, vec3_load(p));
+    return *out != NULL ? ST_OK : sti_robot_memory(sdf->robot);
+}
+
 static st_Status geometry_json(const Sdf *sdf, const sti_Element *form, st_Pose *pose, json_t **out)
 {
     double size[3] = {1, 1, 1}, radius = 0, length = 0, normal[3] = {0, 0, 1};
@@ -343,6 +434,7 @@ static st_Status geometry_json(const Sdf *sdf, const sti_Element *form, st_Pose 
     STI_TRY(numbers(sdf, form, "length", 1, &length));
     STI_TRY(numbers(sdf, form, ellipsoid ? "radii" : "size", sti_element_is(form, "plane") ? 2 : 3, size));
     STI_TRY(numbers(sdf, form, "normal", 3, normal));
+    if (sti_element_is(form, "heightmap")) return heightmap_json(sdf, form, pose, out);
     if (box || ellipsoid) {
         const double factor = ellipsoid ? 2 : 1;
         for (int k = 0; k < 3; k++)
@@ -388,9 +480,31 @@ static st_Status geometry_json(const Sdf *sdf, const sti_Element *form, st_Pose 
     } else {
         return sti_element_fail(sdf->robot->err, form,
                                 "is not supported, must be box, sphere, cylinder, capsule, ellipsoid, cone, plane, "
-                                "polyline or mesh");
+                                "polyline, heightmap or mesh");
     }
     return *out != NULL ? ST_OK : sti_robot_memory(sdf->robot);
+}
+
+/* <inertial auto="true">: adds a shape of a density to the mass of a link. */
+static st_Status add_mass(const Sdf *sdf, sti_RobotLink *link, const sti_Element *at, st_Pose pose, const json_t *json)
+{
+    const sti_Element *inertial = sti_child(link->at, "inertial");
+    double density = 1000;
+    sti_RobotLink part = {.pose = pose}, whole = {.pose = pose_identity()};
+    st_Error why = {0};
+    if (inertial == NULL || !is_true(sti_attribute(inertial, "auto"))) return ST_OK;
+    STI_TRY(numbers(sdf, inertial, "density", 1, &density));
+    STI_TRY(numbers(sdf, at, "density", 1, &density));
+    if (!(density > 0)) return sti_element_fail(sdf->robot->err, at, "density is %g, must be > 0", density);
+    if (sti_robot_measure(sdf->robot, json, &why, &part) != ST_OK)
+        return sti_element_fail(sdf->robot->err, at, "its mass cannot be found: %.160s", why.message);
+    part.mass *= density;
+    for (int k = 0; k < 9; k++)
+        part.inertia.m[k] *= density;
+    whole.mass = link->mass, whole.centre = link->centre, whole.inertia = link->inertia;
+    sti_join_masses(&whole, &part);
+    link->mass = whole.mass, link->centre = whole.centre, link->inertia = whole.inertia;
+    return ST_OK;
 }
 
 static st_Status read_collision(const Sdf *sdf, sti_RobotLink *link, const sti_Element *at)
@@ -401,6 +515,7 @@ static st_Status read_collision(const Sdf *sdf, sti_RobotLink *link, const sti_E
     double mu = 1, restitution = 0, rolling = 0;
     st_Pose pose;
     json_t *json = NULL;
+    STI_TRY(check_children(sdf, at, "geometry surface pose laser_retro max_contacts density auto_inertia_params"));
     if (geometry == NULL || geometry->first == NULL)
         return sti_element_fail(sdf->robot->err, at, "has no <geometry> with a shape in it, must have one");
     if (sti_element_is(geometry->first, "empty")) return ST_OK;
@@ -419,6 +534,11 @@ static st_Status read_collision(const Sdf *sdf, sti_RobotLink *link, const sti_E
         return ST_OK;
     }
     STI_TRY(status);
+    const st_Status weighed = add_mass(sdf, link, at, pose, json);
+    if (weighed != ST_OK) {
+        json_decref(json);
+        return weighed;
+    }
     json = sti_with(json, "friction", json_real(mu));
     if (restitution > 0) json = sti_with(json, "restitution", json_real(restitution));
     return sti_robot_shape(sdf->robot, link, at, pose, json);
@@ -427,10 +547,17 @@ static st_Status read_collision(const Sdf *sdf, sti_RobotLink *link, const sti_E
 static st_Status read_link(const Sdf *sdf, sti_RobotLink *link, const Frame *frame)
 {
     const char *gravity = text_of(frame->at, "gravity");
+    const sti_Element *inertial = sti_child(frame->at, "inertial");
+    const bool from_shapes = inertial != NULL && is_true(sti_attribute(inertial, "auto"));
+    STI_TRY(check_children(sdf, frame->at,
+                           "inertial collision visual sensor pose gravity self_collide kinematic velocity_decay "
+                           "enable_wind must_be_base_link light projector audio_sink audio_source battery "
+                           "particle_emitter plugin"));
     if (!frame->model->fixed) {
-        STI_TRY(sti_note_problem(sdf->robot, read_inertial(sdf, link, sti_child(frame->at, "inertial"))));
+        STI_TRY(sti_note_problem(sdf->robot, read_inertial(sdf, link, inertial)));
         STI_TRY(sti_mend_inertia(sdf->robot, link));
     }
+    if (from_shapes) link->mass = 0, link->centre = vec3(0, 0, 0), link->inertia = (st_Mat3){{0}};
     if (gravity != NULL && !is_true(gravity)) link->gravity = 0;
     for (const sti_Element *at = frame->at->first; at != NULL; at = at->next) {
         if (sti_element_is(at, "collision")) STI_TRY(sti_note_problem(sdf->robot, read_collision(sdf, link, at)));
@@ -463,7 +590,7 @@ static st_Status read_axis(const Sdf *sdf, const Frame *joint, const Frame *chil
     const bool of_model = is_given ? strcmp(expressed, "__model__") == 0
                                    : is_true(text_of(axis, "use_parent_model_frame")) || sdf->version < 1.5;
     if (of_model) {
-        in_world = joint->model->pose.q;
+        in_world = joint->base->pose.q;
     } else if (is_given) {
         Frame *other = find_frame(sdf, joint->model, expressed);
         if (other == NULL)
@@ -501,12 +628,30 @@ static st_Status read_joint(const Sdf *sdf, const Frame *frame, const Frame *chi
                                 word != NULL ? word : "");
     joint->at = frame->at;
     joint->type = types[type].type;
+    STI_TRY(check_children(sdf, frame->at,
+                           "parent child axis axis2 pose physics sensor gearbox_ratio gearbox_reference_body "
+                           "thread_pitch screw_thread_pitch"));
+    STI_TRY(check_children(sdf, axis, "xyz limit dynamics mimic use_parent_model_frame initial_position"));
+    STI_TRY(check_children(sdf, limit, "lower upper effort velocity stiffness dissipation"));
+    STI_TRY(check_children(sdf, dynamics, "damping friction spring_reference spring_stiffness"));
     joint->point = rotate_back(child->pose.q, sub(frame->pose.p, child->pose.p));
     if (joint->type == ST_JOINT_FIXED || joint->type == ST_JOINT_BALL) return ST_OK;
     STI_TRY(read_axis(sdf, frame, child, "axis", &joint->axis));
     if (joint->type == ST_JOINT_UNIVERSAL) {
+        const sti_Element *axis2 = sti_child(frame->at, "axis2"),
+                          *dynamics2 = axis2 != NULL ? sti_child(axis2, "dynamics") : NULL;
+        const sti_Element *limit2 = axis2 != NULL ? sti_child(axis2, "limit") : NULL;
+        double damping = 0;
         STI_TRY(read_axis(sdf, frame, child, "axis2", &joint->axis_b));
-        return ST_OK;
+        STI_TRY(numbers(sdf, limit2, "lower", 1, &lower));
+        STI_TRY(numbers(sdf, limit2, "upper", 1, &upper));
+        STI_TRY(numbers(sdf, dynamics2, "damping", 1, &damping));
+        if (lower > upper)
+            return sti_element_fail(sdf->robot->err, limit2, "lower is %g, must be <= upper, %g", lower, upper);
+        if (lower > -1e15) joint->other_lower = lower;
+        if (upper < 1e15) joint->other_upper = upper;
+        if (damping != 0) sti_skip(sdf->robot, "<dynamics> of the second axis of a joint");
+        lower = -INFINITY, upper = INFINITY;
     }
     if (joint->type == ST_JOINT_SCREW) { /* starts as drawn; metres per turn, or in older files radians per metre of a
                                             left-hand thread */
@@ -549,7 +694,8 @@ static st_Status read_joint(const Sdf *sdf, const Frame *frame, const Frame *chi
         if (joint->mimics == NULL) return sti_robot_memory(sdf->robot);
         joint->offset = offset - joint->ratio * reference;
     }
-    if (joint->lower == joint->upper) joint->type = ST_JOINT_FIXED, joint->driven = false;
+    if (joint->lower == joint->upper && joint->type != ST_JOINT_UNIVERSAL)
+        joint->type = ST_JOINT_FIXED, joint->driven = false;
     return ST_OK;
 }
 
@@ -767,7 +913,11 @@ st_Status sti_sdf_read(sti_Robot *robot, const sti_Element *root)
     if (ground == NULL) return sti_robot_memory(robot);
     ground->world = true;
     if (world != NULL) STI_TRY(write_settings(&sdf, world));
-    if (world != NULL) STI_TRY(add_frames(&sdf, &outer, world));
+    if (world != NULL)
+        STI_TRY(check_children(&sdf, world,
+                               "model include joint frame light actor plugin physics gravity scene gui audio wind "
+                               "magnetic_field atmosphere spherical_coordinates road state population pose"));
+    if (world != NULL) STI_TRY(add_frames(&sdf, &outer, &outer, world));
     for (const sti_Element *at = all->first; at != NULL; at = at->next)
         n += sti_element_is(at, "model") || sti_element_is(at, "include");
     const bool single = n == 1 && sdf.frames == NULL; /* joints of the world itself refer to model::link */
@@ -775,6 +925,8 @@ st_Status sti_sdf_read(sti_Robot *robot, const sti_Element *root)
         if (sti_element_is(at, "model")) STI_TRY(add_model(&sdf, &outer, at, NULL, NULL, single, 0));
         if (sti_element_is(at, "include")) STI_TRY(add_include(&sdf, &outer, at, 0));
         if (sti_element_is(at, "plugin")) sti_skip(robot, "<plugin>");
+        if (sti_element_is(at, "state")) sti_skip(robot, "<state>: models start at their own poses");
+        if (sti_element_is(at, "population")) sti_skip(robot, "<population>");
         if (sti_element_is(at, "light") || sti_element_is(at, "actor"))
             sti_skip(robot, at->name[0] == 'l' ? "<light>" : "<actor>");
     }

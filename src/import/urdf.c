@@ -13,6 +13,12 @@
 
 /* ---- values -------------------------------------------------------------------------------------- */
 
+/* Is it this element, with or without the prefix of Drake? */
+static bool is_element(const sti_Element *at, const char *name)
+{
+    return strcmp(strncmp(at->name, "drake:", 6) == 0 ? at->name + 6 : at->name, name) == 0;
+}
+
 /* Reads <origin xyz rpy> of an element; each is 0 if left out. */
 static st_Status read_origin(sti_Robot *robot, const sti_Element *element, st_Pose *out)
 {
@@ -116,10 +122,16 @@ static st_Status geometry_json(sti_Robot *robot, const sti_Element *form, st_Qua
         STI_TRY(read_size(robot, form, "radius", true, &radius));
         *out = radius > 0 ? json_pack("{s:s, s:f}", "type", "sphere", "radius", radius)
                           : json_pack("{s:s}", "type", "point");
-    } else if (sti_element_is(form, "cylinder") || sti_element_is(form, "capsule")) {
+    } else if (is_element(form, "ellipsoid")) {
+        static const char *const axes[] = {"a", "b", "c"};
+        for (int k = 0; k < 3; k++)
+            STI_TRY(read_size(robot, form, axes[k], false, &size[k]));
+        *out = json_pack("{s:s, s:[f, f, f]}", "type", "ellipsoid", "size", 2 * size[0], 2 * size[1], 2 * size[2]);
+    } else if (sti_element_is(form, "cylinder") || is_element(form, "capsule")) {
         STI_TRY(read_size(robot, form, "radius", false, &radius));
         STI_TRY(read_size(robot, form, "length", true, &length));
-        if (length == 0 && sti_element_is(form, "capsule")) { /* a sphere */
+        const bool capsule = is_element(form, "capsule");
+        if (length == 0 && capsule) { /* a sphere */
             *out = json_pack("{s:s, s:f}", "type", "sphere", "radius", radius);
             return *out != NULL ? ST_OK : sti_robot_memory(robot);
         }
@@ -127,7 +139,8 @@ static st_Status geometry_json(sti_Robot *robot, const sti_Element *form, st_Qua
             length = THIN * radius;
             STI_TRY(sti_remark(robot, "a cylinder without length is a thousandth of its radius long"));
         }
-        *out = json_pack("{s:s, s:f, s:f}", "type", form->name, "radius", radius, "length", length);
+        *out =
+            json_pack("{s:s, s:f, s:f}", "type", capsule ? "capsule" : "cylinder", "radius", radius, "length", length);
     } else if (sti_element_is(form, "plane")) { /* Bullet's; the scene refuses one that moves */
         double normal[3] = {0, 0, 1};
         STI_TRY(sti_numbers(robot->err, form, "normal", 3, false, normal));
@@ -200,10 +213,11 @@ static const struct {
     st_JointType type;
     bool axis, limits; /* limits: <limit> is required */
 } types[] = {
-    {"fixed", ST_JOINT_FIXED, false, false},        {"revolute", ST_JOINT_REVOLUTE, true, true},
-    {"continuous", ST_JOINT_REVOLUTE, true, false}, {"prismatic", ST_JOINT_PRISMATIC, true, true},
-    {"planar", ST_JOINT_PLANAR, true, false},       {"floating", ST_JOINT_FREE, false, false},
-    {"spherical", ST_JOINT_BALL, false, false},     {"ball", ST_JOINT_BALL, false, false}, /* from Bullet and Drake */
+    {"fixed", ST_JOINT_FIXED, false, false},         {"revolute", ST_JOINT_REVOLUTE, true, true},
+    {"continuous", ST_JOINT_REVOLUTE, true, false},  {"prismatic", ST_JOINT_PRISMATIC, true, true},
+    {"planar", ST_JOINT_PLANAR, true, false},        {"floating", ST_JOINT_FREE, false, false},
+    {"spherical", ST_JOINT_BALL, false, false},      {"ball", ST_JOINT_BALL, false, false}, /* from Bullet and Drake */
+    {"universal", ST_JOINT_UNIVERSAL, false, false},
 };
 #define N_TYPES ((int)(sizeof types / sizeof types[0]))
 
@@ -321,6 +335,12 @@ static st_Status read_joint(sti_Robot *robot, sti_RobotLink *child, const sti_El
         if (joint->friction < 0)
             return sti_element_fail(robot->err, dynamics, "friction is %g, must be >= 0", joint->friction);
     }
+    if (joint->type == ST_JOINT_BALL && dynamics != NULL)
+        STI_TRY(sti_numbers(robot->err, dynamics, "damping", 1, false, &joint->damping));
+    if (joint->type == ST_JOINT_UNIVERSAL) { /* Drake's: about x of the joint, then about y */
+        joint->axis = vec3(1, 0, 0), joint->axis_b = vec3(0, 1, 0);
+        if (dynamics != NULL) sti_skip(robot, "<dynamics> of universal joints");
+    }
     if (acts && mimic != NULL) STI_TRY(read_mimic(robot, child, mimic));
     if (!acts && mimic != NULL) sti_skip(robot, "<mimic> of joints that do not turn or slide");
     if (!acts && joint->type == ST_JOINT_PLANAR && limit != NULL) sti_skip(robot, "<limit> of planar joints");
@@ -376,10 +396,100 @@ static const sti_Element *find_xacro(const sti_Element *root)
     return NULL;
 }
 
+/* Drake's rotor_inertia and gear_ratio of the actuator of a transmission: the armature of its joint. */
+static st_Status add_rotor(sti_Robot *robot, const sti_Element *transmission, sti_RobotJoint *joint)
+{
+    double inertia = 0, ratio = 1;
+    for (const sti_Element *actuator = transmission->first; actuator != NULL; actuator = actuator->next)
+        for (const sti_Element *at = actuator->first; at != NULL && sti_element_is(actuator, "actuator");
+             at = at->next) {
+            if (is_element(at, "rotor_inertia")) STI_TRY(sti_numbers(robot->err, at, "value", 1, true, &inertia));
+            if (is_element(at, "gear_ratio")) STI_TRY(sti_numbers(robot->err, at, "value", 1, true, &ratio));
+            if (!(inertia >= 0)) return sti_element_fail(robot->err, at, "value is %g, must be >= 0", inertia);
+        }
+    joint->armature += inertia * ratio * ratio;
+    return ST_OK;
+}
+
+/* <loop_joint> of older files of Drake: <link1 link xyz rpy>, <link2 link xyz rpy>, <axis>. */
+static st_Status add_loop(sti_Robot *robot, const sti_Element *at)
+{
+    static const char *const ends[] = {"link1", "link2"};
+    const sti_Element *axis = sti_child(at, "axis");
+    sti_RobotTie tie = {.links = {.at = at}};
+    double p[2][3] = {{0}, {0}}, rpy[3] = {0}, xyz[3] = {1, 0, 0};
+    int type;
+    STI_TRY(read_text(robot, at, "name", &tie.name));
+    STI_TRY(read_type(robot, at, &type));
+    tie.type = types[type].type;
+    for (int k = 0; k < 2; k++) {
+        const sti_Element *end = sti_child(at, ends[k]);
+        const char *name;
+        if (end == NULL) return sti_element_fail(robot->err, at, "has no <%s>, must have one", ends[k]);
+        STI_TRY(read_text(robot, end, "link", &name));
+        const int link = sti_robot_find(robot, name);
+        if (link < 0) return sti_element_fail(robot->err, end, "link is \"%.60s\", there is none of that name", name);
+        STI_TRY(sti_numbers(robot->err, end, "xyz", 3, false, p[k]));
+        if (k == 0) STI_TRY(sti_numbers(robot->err, end, "rpy", 3, false, rpy));
+        if (k == 0) tie.links.a = link;
+        if (k == 1) tie.links.b = link;
+    }
+    if (axis != NULL) STI_TRY(sti_numbers(robot->err, axis, "xyz", 3, true, xyz));
+    if (types[type].axis && !(norm(vec3_load(xyz)) > 0))
+        return sti_element_fail(robot->err, axis, "xyz is 0 0 0, must have a direction");
+    tie.point = vec3_load(p[0]);
+    tie.point_b = vec3_load(p[1]);
+    tie.axis = rotate(sti_quat_rpy(rpy[0], rpy[1], rpy[2]), vec3_load(xyz));
+    tie.two_points = tie.type == ST_JOINT_BALL;
+    STI_TRY(STI_GROW(&robot->allocator, robot->ties, robot->ties_size, robot->n_ties + 1, robot->err));
+    robot->ties[robot->n_ties++] = tie;
+    return ST_OK;
+}
+
+/* Links of a <drake:collision_filter_group> do not touch those of the groups that it ignores. */
+static st_Status filter_group(sti_Robot *robot, const sti_Element *root, const sti_Element *group)
+{
+    for (const sti_Element *ignored = group->first; ignored != NULL; ignored = ignored->next) {
+        const char *name =
+            is_element(ignored, "ignored_collision_filter_group") ? sti_attribute(ignored, "name") : NULL;
+        for (const sti_Element *other = root->first; name != NULL && other != NULL; other = other->next) {
+            const char *own = is_element(other, "collision_filter_group") ? sti_attribute(other, "name") : NULL;
+            if (own == NULL || strcmp(own, name) != 0) continue;
+            for (const sti_Element *a = group->first; a != NULL; a = a->next)
+                for (const sti_Element *b = other->first; b != NULL; b = b->next) {
+                    const char *of[2] = {sti_attribute(a, "link"), sti_attribute(b, "link")};
+                    if (!is_element(a, "member") || !is_element(b, "member") || of[0] == NULL || of[1] == NULL)
+                        continue;
+                    const sti_RobotPair pair = {group, sti_robot_find(robot, of[0]), sti_robot_find(robot, of[1])};
+                    if (pair.a < 0 || pair.b < 0)
+                        return sti_element_fail(robot->err, pair.a < 0 ? a : b,
+                                                "link is \"%.60s\", there is none of that name",
+                                                of[pair.a < 0 ? 0 : 1]);
+                    if (pair.a == pair.b || (group == other && pair.a > pair.b)) continue;
+                    STI_TRY(
+                        STI_GROW(&robot->allocator, robot->apart, robot->apart_size, robot->n_apart + 1, robot->err));
+                    robot->apart[robot->n_apart++] = pair;
+                }
+        }
+    }
+    return ST_OK;
+}
+
 st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
 {
-    static const char *const known[] = {"link", "joint", "material", "transmission", "gazebo", NULL};
-    static const char *const passed[] = {"ros2_control", "sensor", "drake:joint", "mujoco", NULL};
+    static const char *const known[] = {"link",
+                                        "joint",
+                                        "material",
+                                        "transmission",
+                                        "gazebo",
+                                        "loop_joint",
+                                        "drake:joint",
+                                        "drake:collision_filter_group",
+                                        "collision_filter_group",
+                                        NULL};
+    static const char *const passed[] = {"ros2_control", "sensor", "mujoco", "frame", NULL};
+    static const char *const refused[] = {"force_element", "linear_bushing_rpy", "ball_constraint", "tendon_constraint",
+                                          "distance_constraint"};
     size_t room = 0;
     if (find_xacro(root) != NULL) {
         /* Macros are expanded by the program xacro, if it is installed. */
@@ -408,6 +518,14 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
         if (sti_element_is(at, "transmission")) sti_skip(robot, "<transmission>");
     }
     STI_TRY(check_children(robot, root, known, passed));
+    for (const sti_Element *at = root->first; at != NULL; at = at->next)
+        for (int k = 0; k < 5; k++)
+            if (is_element(at, refused[k]) && !sti_robot_ignores(robot, refused[k]))
+                STI_TRY(sti_note_problem(
+                    robot, sti_element_fail(robot->err, at,
+                                            "it is not supported and may change the motion; to ignore it, add "
+                                            "\"ignore\": [\"%s\"] to the robot",
+                                            refused[k])));
     Graph graph = {0};
     room += 2; /* one more so that it is never 0, one for the world */
     graph.links = sti_xml_keep(robot->files, room * sizeof(void *));
@@ -438,7 +556,7 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
     if (graph.n == 0) return sti_element_fail(robot->err, root, "has no <link>, must have at least one");
     for (const sti_Element *at = root->first; at != NULL && find_link(&graph, "world") < 0; at = at->next) {
         /* Drake's files name the world as a parent without declaring a link of that name. */
-        const sti_Element *end = sti_element_is(at, "joint") ? sti_child(at, "parent") : NULL;
+        const sti_Element *end = is_element(at, "joint") ? sti_child(at, "parent") : NULL;
         const char *name = end != NULL ? sti_attribute(end, "link") : NULL;
         if (name == NULL || strcmp(name, "world") != 0 || graph.n == STI_MOST_LINKS) continue;
         sti_Element *world = sti_xml_keep(robot->files, sizeof *world);
@@ -453,7 +571,7 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
     }
     for (const sti_Element *at = root->first; at != NULL; at = at->next) {
         int parent, child;
-        if (!sti_element_is(at, "joint")) continue;
+        if (!is_element(at, "joint")) continue;
         STI_TRY(find_end(robot, &graph, at, "parent", &parent));
         STI_TRY(find_end(robot, &graph, at, "child", &child));
         if (graph.joints[child] != NULL)
@@ -525,7 +643,12 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
             if (k < 0) continue;
             sti_RobotJoint *joint = &robot->links[k].joint;
             if (joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC) joint->driven = true;
+            STI_TRY(add_rotor(robot, at, joint));
         }
+    for (const sti_Element *at = root->first; at != NULL; at = at->next) {
+        if (sti_element_is(at, "loop_joint")) STI_TRY(sti_note_problem(robot, add_loop(robot, at)));
+        if (is_element(at, "collision_filter_group")) STI_TRY(sti_note_problem(robot, filter_group(robot, root, at)));
+    }
     bool free_root = robot->links[0].joint.floating;
     return sti_remark(robot, "root link \"%.60s\" %s", robot->links[0].name,
                       free_root ? "can move freely; to fix it, add \"fixed\": true to the robot" : "stands still");

@@ -280,13 +280,83 @@ static void bad_sdf(void **state)
                   "was not found");
 }
 
+/* Masses from shapes: a box of 4 kg, and a ball of 1000 kg/m^3, 0.3 m away. The ball of terrain.sdf rests on the step.
+ */
+static void masses_of_shapes(void **state)
+{
+    (void)state;
+    Robot robot =
+        robot_of("<sdf version='1.11'><model name='m'><link name='a'><inertial auto='true'><density>500</density>"
+                 "</inertial><collision name='c'><geometry><box><size>0.2 0.2 0.2</size></box></geometry>"
+                 "</collision><collision name='d'><pose>0.3 0 0 0 0 0</pose><density>1000</density><geometry>"
+                 "<sphere><radius>0.1</radius></sphere></geometry></collision></link></model></sdf>",
+                 NULL);
+    const double ball = 4.0 / 3 * 3.14159265358979323846, x = 0.3 * ball / (4 + ball);
+    const st_BodyDef a = body(&robot, "a");
+    check_close(a.mass, 4 + ball, 1e-12);
+    check_close(a.pose.p.x, x, 1e-14);
+    check_close(a.inertia.m[0], 4 * 0.04 / 6 + 0.4 * ball * 0.01, 1e-14);
+    check_close(a.inertia.m[4], 4 * (0.04 / 6 + x * x) + ball * (0.4 * 0.01 + (0.3 - x) * (0.3 - x)), 1e-14);
+    st_scene_destroy(robot.scene);
+
+    st_System *system = NULL;
+    st_Error err = {0};
+    st_Pose pose;
+    check_ok(st_scene_read("tests/data/robots/terrain.sdf", NULL, 0, &robot.scene, &robot.def, &err), err);
+    check_ok(st_system_create(robot.scene, &robot.def, &system, &err), err);
+    check_close(body(&robot, "ball::link").mass, 1000 * ball * 1e-3, 1e-12);
+    for (int k = 0; k < 100; k++)
+        check_ok(st_system_step(system, robot.def.h, NULL, &err), err);
+    assert_int_equal(st_system_pose(system, st_scene_find_body(robot.scene, "ball::link"), &pose), ST_OK);
+    check_close(pose.p.z, 1 + 2 + 0.1, 1e-6);
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+}
+
+/* The links of a merged model are those of the outer one, at the pose of the include; a universal joint has the limits
+ * of both axes; a misspelt element is an error. */
+static void merged_and_limited(void **state)
+{
+    (void)state;
+    Robot robot = robot_of(
+        "<sdf version='1.10'><model name='m'><pose>0 0 1 0 0 0</pose><include merge='true'><uri>tests/data/robots/"
+        "part-model</uri><pose>0 0 3 0 0 0</pose></include><link name='x'/><joint name='j' type='universal'>"
+        "<parent>w</parent><child>x</child><axis><xyz>1 0 0</xyz><limit><lower>-0.5</lower><upper>0.25</upper>"
+        "</limit><dynamics><damping>2</damping></dynamics></axis><axis2><xyz>0 1 0</xyz><limit><lower>-1</lower>"
+        "<upper>2</upper></limit></axis2></joint></model></sdf>",
+        NULL);
+    const st_JointDef j = joint(&robot, "j");
+    check_close(j.lower, -0.5, 0);
+    check_close(j.upper, 0.25, 0);
+    check_close(j.other_lower, -1, 0);
+    check_close(j.other_upper, 2, 0);
+    check_close(j.damping, 2, 0);
+    check_close(body(&robot, "w").pose.p.z, 4, 1e-15);
+    st_scene_destroy(robot.scene);
+    check_refused("<sdf version='1.6'><model name='m'><link name='a'>\n<colision name='c'/></link></model></sdf>", 2,
+                  "<colision", "did you mean <collision>");
+    check_refused(
+        "<sdf version='1.6'><model name='m'><link name='a'/><joint name='j' type='revolute'><parent>world</parent>"
+        "<child>a</child><axis>\n<limits/></axis></joint></model></sdf>",
+        2, "did you mean <limit>");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_world),       cmocka_unit_test(a_placement_frame), cmocka_unit_test(self_collide),
-        cmocka_unit_test(a_loop),        cmocka_unit_test(collada),           cmocka_unit_test(attached_and_copied),
-        cmocka_unit_test(everyday_urdf), cmocka_unit_test(bad_sdf),           cmocka_unit_test(gazebo_worlds),
-        cmocka_unit_test(sdf_frames),    cmocka_unit_test(sdf_gears),
+        cmocka_unit_test(a_world),
+        cmocka_unit_test(a_placement_frame),
+        cmocka_unit_test(self_collide),
+        cmocka_unit_test(a_loop),
+        cmocka_unit_test(collada),
+        cmocka_unit_test(attached_and_copied),
+        cmocka_unit_test(everyday_urdf),
+        cmocka_unit_test(bad_sdf),
+        cmocka_unit_test(gazebo_worlds),
+        cmocka_unit_test(sdf_frames),
+        cmocka_unit_test(sdf_gears),
+        cmocka_unit_test(masses_of_shapes),
+        cmocka_unit_test(merged_and_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

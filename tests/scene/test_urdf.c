@@ -645,6 +645,131 @@ static void drawn_carelessly(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* Elements of Drake: universal and ball joints, the inertia of a rotor behind a gear, groups that do not touch, shapes
+ * with its prefix, and a joint that closes a loop. */
+static void drake(void **state)
+{
+    (void)state;
+#define DRAKE_LINK(name, shape)                                                                                        \
+    "<link name='" name "'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"      \
+    "</inertial>" shape "</link>"
+#define FORM(shape) "<collision><geometry><" shape "/></geometry></collision>"
+#define ENDS(a, b)  "<parent link='" a "'/><child link='" b "'/>"
+    Robot robot = robot_of(
+        "<robot name='r' xmlns:drake='d'>" DRAKE_LINK("a", FORM("drake:capsule radius='0.1' length='0.3'")) DRAKE_LINK(
+            "b", "") DRAKE_LINK("c", FORM("drake:ellipsoid a='0.1' b='0.2' c='0.3'")) DRAKE_LINK("d", "")
+            DRAKE_LINK("e", "") "<joint name='w' type='fixed'>" ENDS(
+                "world",
+                "a") "</joint><drake:joint name='u' type='universal'>" ENDS("a",
+                                                                            "b") "<origin rpy='0 0 "
+                                                                                 "1.5707963267948966'/></"
+                                                                                 "drake:joint><drake:joint name='s' "
+                                                                                 "type='ball'>" ENDS(
+                                                                                     "b",
+                                                                                     "c") "<dynamics "
+                                                                                          "damping='0.5'/></"
+                                                                                          "drake:joint><joint name='t' "
+                                                                                          "type='continuous'>" ENDS(
+                                                                                              "a",
+                                                                                              "d") "<axis xyz='0 1 "
+                                                                                                   "0'/></joint><joint "
+                                                                                                   "name='v' "
+                                                                                                   "type='continuous'"
+                                                                                                   ">" ENDS(
+                                                                                                       "d",
+                                                                                                       "e") "<origin "
+                                                                                                            "xyz='0 0 "
+                                                                                                            "1'/"
+                                                                                                            "><axis "
+                                                                                                            "xyz='0 1 "
+                                                                                                            "0'/></"
+                                                                                                            "joint><"
+                                                                                                            "transmiss"
+                                                                                                            "ion><"
+                                                                                                            "joint "
+                                                                                                            "name='t'/"
+                                                                                                            "><"
+                                                                                                            "actuator "
+                                                                                                            "name='m'>"
+                                                                                                            "<drake:"
+                                                                                                            "rotor_"
+                                                                                                            "inertia "
+                                                                                                            "value='0."
+                                                                                                            "01'/"
+                                                                                                            "><drake:"
+                                                                                                            "gear_"
+                                                                                                            "ratio "
+                                                                                                            "value='5'"
+                                                                                                            "/></"
+                                                                                                            "actuator>"
+                                                                                                            "</"
+                                                                                                            "transmiss"
+                                                                                                            "ion>"
+                                                                                                            "<loop_"
+                                                                                                            "joint "
+                                                                                                            "name='"
+                                                                                                            "loop' "
+                                                                                                            "type='"
+                                                                                                            "continuou"
+                                                                                                            "s'><"
+                                                                                                            "link1 "
+                                                                                                            "link='e' "
+                                                                                                            "xyz='0 0 "
+                                                                                                            "-0.5'/"
+                                                                                                            "><link2 "
+                                                                                                            "link='d' "
+                                                                                                            "xyz='0 0 "
+                                                                                                            "0.5'/>"
+                                                                                                            "<axis "
+                                                                                                            "xyz='0 1 "
+                                                                                                            "0'/></"
+                                                                                                            "loop_"
+                                                                                                            "joint><"
+                                                                                                            "drake:"
+                                                                                                            "collision"
+                                                                                                            "_filter_"
+                                                                                                            "group "
+                                                                                                            "name='g'>"
+                                                                                                            "<drake:"
+                                                                                                            "member "
+                                                                                                            "link='a'/"
+                                                                                                            "><drake:"
+                                                                                                            "member "
+                                                                                                            "link='c'/"
+                                                                                                            "><drake:"
+                                                                                                            "ignored_"
+                                                                                                            "collision"
+                                                                                                            "_filter_"
+                                                                                                            "group "
+                                                                                                            "name='g'/"
+                                                                                                            "></"
+                                                                                                            "drake:"
+                                                                                                            "collision"
+                                                                                                            "_filter_"
+                                                                                                            "group></"
+                                                                                                            "robot>",
+        NULL);
+    const st_JointDef u = joint(&robot, "u"), loop = joint(&robot, "loop");
+    assert_int_equal(u.type, ST_JOINT_UNIVERSAL);
+    check_vector(u.axis, vec3(0, 1, 0), 1e-15); /* turned by 90 degrees about z */
+    check_vector(u.axis_b, vec3(-1, 0, 0), 1e-15);
+    assert_int_equal(joint(&robot, "s").type, ST_JOINT_BALL);
+    check_close(joint(&robot, "t").armature, 0.25, 1e-15);
+    assert_int_equal(loop.type, ST_JOINT_REVOLUTE);
+    check_vector(loop.point, vec3(0, 0, 0.5), 1e-15);
+    assert_int_equal(st_scene_shape_count(robot.scene), 2);
+    st_SpringDef spring = {0};
+    assert_int_equal(st_scene_spring(robot.scene, st_scene_find_spring(robot.scene, "s.bushing"), &spring), ST_OK);
+    check_close(spring.damping_about.x, 0.5, 0);
+    st_scene_destroy(robot.scene);
+    check_refused("<robot name='r'>" DRAKE_LINK("a", "") "\n<drake:linear_bushing_rpy/></robot>", 2,
+                  "linear_bushing_rpy");
+    check_refused(
+        "<robot name='r'>" DRAKE_LINK("a", "") "\n<loop_joint name='l' type='fixed'><link1 link='z'/></loop_joint>"
+                                               "</robot>",
+        2, "\"z\"");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -665,6 +790,7 @@ int main(void)
         cmocka_unit_test(a_mimic_follows),
         cmocka_unit_test(everyday_files),
         cmocka_unit_test(two_dogs_stand),
+        cmocka_unit_test(drake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
