@@ -158,9 +158,11 @@ static bool read_mask(const BatchObject *self, PyObject *object, unsigned char *
     const int n = st_batch_worlds(self->batch);
     if (is_given(object) && PyObject_CheckBuffer(object)) { /* numpy's bools */
         if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) != 0) return false;
-        const bool bools = view.format != NULL && strcmp(view.format, "?") == 0 && view.ndim == 1 && view.shape[0] == n;
-        if (bools) *out = PyMem_Malloc((size_t)n + 1);
-        if (bools && (*out == NULL || PyBuffer_ToContiguous(*out, &view, view.len, 'C') != 0)) PyErr_NoMemory();
+        const bool bools = view.format != NULL && strcmp(view.format, "?") == 0, fits = bools && view.len == n;
+        if (fits) *out = PyMem_Malloc((size_t)n + 1);
+        if (fits && (*out == NULL || PyBuffer_ToContiguous(*out, &view, view.len, 'C') != 0)) PyErr_NoMemory();
+        if (bools && !fits)
+            PyErr_Format(PyExc_ValueError, "mask has %zd numbers, must have one for each of %d worlds", view.len, n);
         PyBuffer_Release(&view);
         if (bools) return !PyErr_Occurred();
     }

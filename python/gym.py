@@ -95,14 +95,20 @@ class VectorEnv(_Base):
     vary             vary(rng, q, v, mask): changes rows of states in place, after a reset
     randomize        randomize(rng, parameters, mask): changes rows of parameters in place, before a reset
     autoreset        AutoresetMode: NEXT_STEP, SAME_STEP or DISABLED
+    render_mode      "rgb_array": render() returns one picture per world; None: it returns None
+    width, height, camera  of these pictures, as in System.render
     others           arguments of stiction.Batch: threads, parameters, settings
     """
 
+    metadata = {"render_modes": ["rgb_array"]}
+
     def __init__(self, scene, num_envs, observation, reward, *, terminated=None, actions=None, action_low=-1.0,
                  action_high=1.0, steps=1, max_episode_steps=None, vary=None, randomize=None,
-                 autoreset=AutoresetMode.NEXT_STEP, **others):
+                 autoreset=AutoresetMode.NEXT_STEP, render_mode=None, width=480, height=480, camera=None, **others):
         import stiction  # not before: it is the package of this module
 
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(f"render_mode is {render_mode!r}, must be 'rgb_array' or None")
         self.batch = stiction.Batch(scene, num_envs, **others)
         self.num_envs = self.batch.worlds
         self._observation, self._reward, self._terminated = observation, reward, terminated
@@ -122,8 +128,9 @@ class VectorEnv(_Base):
         self._age = numpy.zeros(self.num_envs, dtype=int)
         self._ended = numpy.zeros(self.num_envs, dtype=bool)
         self.action_names = tuple(wanted)
-        self.metadata = {"autoreset_mode": self._mode, "render_modes": []}
-        self.render_mode = None
+        self.metadata = {**self.metadata, "autoreset_mode": self._mode}
+        self.render_mode = render_mode
+        self._picture = {"width": width, "height": height, "camera": camera}
         self.spec = None
         self.closed = False
         self._generator = numpy.random.default_rng()
@@ -222,7 +229,10 @@ class VectorEnv(_Base):
         return observations, rewards, terminations, truncations, infos
 
     def render(self):
-        return None
+        """One picture per world, each an array height x width x 3 of bytes; None without a render_mode."""
+        if self.render_mode is None:
+            return None
+        return tuple(numpy.asarray(self.batch.system(k).render(**self._picture)) for k in range(self.num_envs))
 
     def close(self, **kwargs):
         del kwargs

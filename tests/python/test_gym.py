@@ -163,6 +163,11 @@ class Interface(unittest.TestCase):
             make(actions=["push.f"])
         with self.assertRaisesRegex(ValueError, "steps is 0"):
             make(steps=0)
+        with self.assertRaisesRegex(ValueError, "render_mode is 'human'"):
+            make(render_mode="human")
+        self.assertIsNone(make().render())
+        pictures = make(render_mode="rgb_array", width=32, height=24).render()
+        self.assertEqual([picture.shape for picture in pictures], [(24, 32, 3)] * N)
         with self.assertRaisesRegex(ValueError, "max_episode_steps is 0"):
             make(max_episode_steps=0)
         with self.assertRaisesRegex(stiction.Error, "0 worlds"):
