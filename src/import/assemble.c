@@ -742,29 +742,46 @@ static st_Pose drawn_pose(const sti_Robot *robot, int link)
 
 static st_Status write_tie(sti_Robot *robot, const sti_RobotTie *tie)
 {
-    st_Pose a = tie->links.a >= 0 ? robot->links[tie->links.a].pose : robot->root;
-    const st_Vec3 p_a = pose_point(a, tie->point), p_b = pose_point(robot->links[tie->links.b].pose, tie->point_b);
+    const st_Pose a = tie->links.a >= 0 ? robot->links[tie->links.a].pose : robot->root;
+    const st_Pose b = robot->links[tie->links.b].pose;
+    const st_Vec3 p_a = pose_point(a, tie->point), p_b = pose_point(b, tie->point_b);
     if (robot->links[tie->links.a].body == robot->links[tie->links.b].body) return ST_OK;
-    if (tie->type == ST_JOINT_BALL && norm(sub(p_a, p_b)) > 1e-6) {
+    const st_Quat turn = quat_product(a.q, tie->turn), turn_b = quat_product(b.q, tie->turn_b);
+    const st_Quat between = quat_product(quat_conjugate(turn), turn_b);
+    const bool turned = tie->two_frames && norm(vec3(between.x, between.y, between.z)) > 1e-6;
+    const bool apart = tie->two_points && norm(sub(p_a, p_b)) > 1e-6;
+    if (turned || (apart && (tie->type == ST_JOINT_BALL || tie->two_frames))) {
         /* Two points that are apart at the start are pulled together as by MuJoCo's constraint, with a time constant
-         * of 0.02 s and critical damping. */
+         * of 0.02 s and critical damping. Two frames are pulled together by three points of each. */
         const int bodies[2] = {robot->links[tie->links.a].body, robot->links[tie->links.b].body};
-        double mass = INFINITY;
-        for (int k = 0; k < 2; k++)
-            if (bodies[k] >= 0 && robot->links[bodies[k]].mass > 0) mass = fmin(mass, robot->links[bodies[k]].mass);
+        const int n = tie->two_frames ? 3 : 1;
+        double mass = INFINITY, arm = 0;
+        for (int k = 0; k < 2; k++) {
+            const sti_RobotLink *body = bodies[k] >= 0 ? &robot->links[bodies[k]] : NULL;
+            if (body == NULL || !(body->mass > 0 && body->mass < mass)) continue;
+            mass = body->mass;
+            arm = sqrt((body->inertia.m[0] + body->inertia.m[4] + body->inertia.m[8]) / (3 * mass));
+        }
         if (isinf(mass)) return ST_OK;
-        json_t *json = sti_with(json_object(), "name", prefixed(robot, tie->name, ""));
-        json = sti_with(json, "a", body_name(robot, tie->links.a));
-        json = sti_with(json, "b", body_name(robot, tie->links.b));
-        json = sti_with(json, "point_a", sti_json_vector(p_a));
-        json = sti_with(json, "point_b", sti_json_vector(p_b));
-        json = sti_with(json, "stiffness", json_real(mass / (0.02 * 0.02)));
-        json = sti_with(json, "damping", json_real(2 * mass / 0.02));
-        json = sti_with(json, "rest", json_real(0));
-        STI_TRY(sti_remark(
-            robot, "the points that \"%.60s\" holds together are %.2g m apart at the start: a spring pulls them",
-            tie->name, norm(sub(p_a, p_b))));
-        return add_member(robot, "springs", json, tie->links.at);
+        STI_TRY(sti_remark(robot, "the %s that \"%.60s\" holds together are %.2g m%s apart at the start: %s",
+                           n > 1 ? "frames" : "points", tie->name, norm(sub(p_a, p_b)), turned ? " and an angle" : "",
+                           n > 1 ? "springs pull them" : "a spring pulls them"));
+        for (int k = 0; k < n; k++) {
+            const st_Vec3 out =
+                n > 1 ? scale(arm, vec3(cos(2 * STI_PI * k / 3), sin(2 * STI_PI * k / 3), 0)) : vec3(0, 0, 0);
+            char suffix[8] = "";
+            if (k > 0) snprintf(suffix, sizeof suffix, ".%d", k + 1);
+            json_t *json = sti_with(json_object(), "name", prefixed(robot, tie->name, suffix));
+            json = sti_with(json, "a", body_name(robot, tie->links.a));
+            json = sti_with(json, "b", body_name(robot, tie->links.b));
+            json = sti_with(json, "point_a", sti_json_vector(add(p_a, rotate(turn, out))));
+            json = sti_with(json, "point_b", sti_json_vector(add(p_b, rotate(turn_b, out))));
+            json = sti_with(json, "stiffness", json_real(mass / (0.02 * 0.02) / n));
+            json = sti_with(json, "damping", json_real(2 * mass / 0.02 / n));
+            json = sti_with(json, "rest", json_real(0));
+            STI_TRY(add_member(robot, "springs", json, tie->links.at));
+        }
+        return ST_OK;
     }
     json_t *json = sti_with(json_object(), "type", json_string(st_joint_type_name(tie->type)));
     json = sti_with(json, "name", prefixed(robot, tie->name, ""));

@@ -448,16 +448,23 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
             STI_TRY(sti_mjcf_find_place(m, at, "site2", "site", &two));
             tie.links.a = one->link, tie.links.b = two->link;
             tie.point = one->pose.p, tie.point_b = two->pose.p;
+            tie.turn = one->pose.q, tie.turn_b = two->pose.q;
             tie.two_points = true;
+            tie.two_frames = weld;
         } else {
             STI_TRY(find_body(m, at, "body1", &tie.links.a));
             STI_TRY(find_body(m, at, "body2", &tie.links.b));
             STI_TRY(sti_numbers(robot->err, at, "anchor", 3, !weld, anchor));
             tie.point = vec3_load(anchor);
-            double relative[7] = {0};
+            double relative[7] = {0}; /* pose of body2 in body1; with a quaternion of 0 they are held as drawn */
             STI_TRY(sti_numbers(robot->err, at, "relpose", 7, false, relative));
-            if (norm(vec3_load(relative)) > 0 || relative[4] != 0 || relative[5] != 0 || relative[6] != 0)
-                sti_skip(robot, "relpose of <weld>: its bodies are held as drawn");
+            const st_Quat turn = {relative[3], relative[4], relative[5], relative[6]};
+            if (weld && quat_norm(turn) > 0) {
+                tie.turn = quat_unit(turn), tie.turn_b = pose_identity().q;
+                tie.point_b = vec3_load(anchor); /* of a weld it is in body2 */
+                tie.point = add(vec3_load(relative), rotate(tie.turn, tie.point_b));
+                tie.two_points = tie.two_frames = true;
+            }
         }
         tie.name = sti_attribute(at, "name");
         snprintf(name, sizeof name, "equality%d", robot->n_ties + 1);

@@ -90,6 +90,8 @@ typedef struct sti_RobotTie {
     st_Vec3 axis, axis_b; /* in the frames of a and b */
     bool two_points;      /* point_b is given; else both points coincide as drawn */
     st_Vec3 point_b;      /* in the frame of b */
+    bool two_frames;      /* MJCF weld: so are the orientations of both frames, else they are held as drawn */
+    st_Quat turn, turn_b; /* in the frames of a and b */
 } sti_RobotTie;
 
 /* An element of a tendon's path, as st_TendonPoint. Points and axes are in the frame of the link. */

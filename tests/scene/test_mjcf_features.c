@@ -932,6 +932,35 @@ static void replicas_are_driven(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* Sites that are apart, and a relpose: the frames are pulled together, to 0.2 m along x and a quarter turn. Where
+ * frames meet at the start, the weld is a fixed joint. */
+static void welds_of_frames(void **state)
+{
+    (void)state;
+    Robot robot = model("<option gravity='0 0 0'/>" WORLD(
+        "<site name='w' pos='1 0 0' euler='0 0 1.5707963267948966'/>" BODY(
+            "a", "pos='1.1 0.1 0'", "<freejoint/>" INERTIAL "<site name='s' pos='0.1 0 0'/>")
+            BODY("b", "pos='3 0 0'", "") BODY("c", "pos='3.4 0.1 0'", "<freejoint/>" INERTIAL)
+                BODY("d", "pos='0 4 0'", "<freejoint/>" INERTIAL)) "<equality><weld site1='w' site2='s'/><weld "
+                                                                   "body1='b' body2='c' relpose='0.2 0 0 1 0 0 1'/>"
+                                                                   "<weld name='met' body1='world' body2='d' "
+                                                                   "relpose='0 4 0 1 0 0 0'/></equality>");
+    st_System *system = NULL;
+    st_Pose a, c;
+    assert_int_equal(joint(&robot, "met").type, ST_JOINT_FIXED);
+    assert_int_equal(st_system_create(robot.scene, &robot.def, &system, NULL), ST_OK);
+    for (int k = 0; k < 2000; k++) /* 2 s; the slowest motion decays with 0.1 s */
+        assert_int_equal(st_system_step(system, 1e-3, NULL, NULL), ST_OK);
+    assert_int_equal(st_system_pose(system, st_scene_find_body(robot.scene, "a"), &a), ST_OK);
+    assert_int_equal(st_system_pose(system, st_scene_find_body(robot.scene, "c"), &c), ST_OK);
+    check_vector(a.p, vec3(1, -0.1, 0), 1e-6); /* its site is at (1, 0), its x along y */
+    check_vector(rotate(a.q, vec3(1, 0, 0)), vec3(0, 1, 0), 1e-6);
+    check_vector(c.p, vec3(3.2, 0, 0), 1e-6);
+    check_vector(rotate(c.q, vec3(1, 0, 0)), vec3(0, 1, 0), 1e-6);
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+}
+
 /* Words that no version of the format has. */
 static void misspelt_words(void **state)
 {
@@ -1026,6 +1055,7 @@ int main(void)
         cmocka_unit_test(motors_with_controllers),
         cmocka_unit_test(replicas_are_driven),
         cmocka_unit_test(misspelt_words),
+        cmocka_unit_test(welds_of_frames),
         cmocka_unit_test(pairs_and_sites),
         cmocka_unit_test(a_medium_brakes),
         cmocka_unit_test(written_and_read_again),
