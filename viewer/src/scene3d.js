@@ -630,19 +630,23 @@ export class Picture {
     this.dotRoom = 0;
     this.dot = Math.min(0.06 * this.bodySize, 0.012 * this.radius);
     this.growContacts(256);
-    // Forces are drawn so that a common one is about as long as a body.
-    let common = 0;
-    if (!this.run.live && this.run.force.length) {
-      const sizes = [], stride = 3 * Math.max(1, Math.floor(this.run.force.length / 3 / 20000));
-      for (let k = 0; k < this.run.force.length; k += stride) sizes.push(Math.hypot(this.run.force[k], this.run.force[k + 1], this.run.force[k + 2]));
-      sizes.sort((a, b) => a - b);
-      common = sizes[Math.floor(0.9 * (sizes.length - 1))];
-    }
-    if (!(common > 0)) {
+    if (!this.scaleForces(this.run.live ? [] : this.run.force)) {
       const masses = this.model.bodies.filter((b) => !b.fixed).map((b) => b.mass).sort((a, b) => a - b);
-      common = (masses[masses.length >> 1] || 1) * (Math.hypot(...this.model.gravity) || 9.81);
+      const weight = (masses[masses.length >> 1] || 1) * (Math.hypot(...this.model.gravity) || 9.81);
+      this.scaleForces([weight, 0, 0]);
+      this.guessed = true;
     }
+  }
+
+  // Forces are drawn so that a common one of these is about as long as a body. False: there are none.
+  scaleForces(forces) {
+    const sizes = [], stride = 3 * Math.max(1, Math.floor(forces.length / 3 / 20000));
+    for (let k = 0; k < forces.length; k += stride) sizes.push(Math.hypot(forces[k], forces[k + 1], forces[k + 2]));
+    sizes.sort((a, b) => a - b);
+    const common = sizes[Math.floor(0.9 * (sizes.length - 1))];
+    if (!(common > 0)) return false;
     this.perNewton = Math.max(1.0 * this.bodySize, 0.12 * this.radius * (this.n < 20 ? 1 : 0)) / common;
+    return true;
   }
 
   growContacts(count) {
@@ -795,6 +799,7 @@ export class Picture {
     const c = this.run.contactsAt(this.time), on = this.show.contacts || this.show.forces, dot = this.dot, both = this.show.both;
     const n = on ? c.end - c.begin : 0;
     this.cut = false;
+    if (this.guessed && n > 0) this.guessed = !this.scaleForces(c.force.slice(3 * c.begin, 3 * c.end)); // a live run: of its first contacts
     this.growContacts(both ? 2 * n : n);
     for (let k = 0; k < n; k++) {
       const i = 3 * (c.begin + k), a = c.pair[2 * (c.begin + k)], b = c.pair[2 * (c.begin + k) + 1];
