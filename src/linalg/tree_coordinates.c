@@ -22,13 +22,18 @@
 
 #include "base/tolerance.h"
 #include "math/block_diag.h"
+#include "math/simd4.h"
 
 enum { MOST = 6, MOST_ROWS = 8 };
 
 /* Six numbers at a time: blocks with fewer velocities have zeros behind them, and loops have a known length. */
 typedef double Six[MOST];
+/* A row of a 3 x 3 matrix, and a number without meaning: read and written four at a time. */
+typedef double Row3[STI_WIDTH];
+/* A row of a 6 x 6 matrix, in two fours: the numbers after the sixth are 0. */
+typedef double Row6[2 * STI_WIDTH];
 
-static inline double dot6(const double *x, const double *y)
+STI_INLINE double dot6(const double *x, const double *y)
 {
     double sum = 0;
     for (int i = 0; i < MOST; i++)
@@ -36,7 +41,7 @@ static inline double dot6(const double *x, const double *y)
     return sum;
 }
 
-static inline void add6(double s, const double *x, double *y)
+STI_INLINE void add6(double s, const double *x, double *y)
 {
     for (int i = 0; i < MOST; i++)
         y[i] += s * x[i];
@@ -52,27 +57,27 @@ typedef struct Link {
     Six L[MOST];      /* rank x rank, lower                                                        */
     int pivot[MOST];  /* rows of the link, in order of L                                           */
     Six R_a[MOST_ROWS];
-    Six X[MOST];             /* from the velocities of its parent; from its frame after set_frames            */
-    double sign;             /* the first three rows are sign v + B w, the others E w: points that meet; 0: others   */
-    double B[3][3], F[2][3]; /* rows of F: dual to those of E                                      */
-    bool adopted;            /* X was chosen so that a row of its joint is its coordinate                      */
+    Six X[MOST];     /* from the velocities of its parent; from its frame after set_frames            */
+    double sign;     /* the first three rows are sign v + B w, the others E w: points that meet; 0: others   */
+    Row3 B[3], F[2]; /* rows of F: dual to those of E                                      */
+    bool adopted;    /* X was chosen so that a row of its joint is its coordinate                      */
     const double *row_b, *row_a;    /* of a hinge: that row on the link and on its parent,                     */
     double row_x, row_p;            /* its number on the coordinate and its part on p ...                      */
     double row_own;                 /* ... and its square over the diagonals of A                              */
     double row_l;                   /* impulses of all rows with these numbers: expand                         */
     const double *above[5];         /* of a hinge or ball: its rows on the parent                              */
     int64_t at_own[5], at_above[5]; /* ... and where its rows are in G, while the pattern of G stays ...            */
-    bool laid_out;                  /* ... 0: not known                                                     */
+    bool laid_out;                  /* ... and are known to have this form; false: not known                */
     bool shares;                    /* the frame of its parent: a hinge or ball, XK and XP in place of X     */
-    double XK[3][3], XP[3][3];      /* v = v_a + XK w_a + ..,  w = XP w_a + ..                             */
+    Row3 XK[3], XP[3];              /* v = v_a + XK w_a + ..,  w = XP w_a + ..                             */
     bool plain;                     /* S is the unit matrix: a free root                                    */
-    double K[3][3], P[3][3];        /* velocities of the block from those of the frame: v = V + K W, w = P W          */
+    Row3 K[3], P[3];                /* velocities of the block from those of the frame: v = V + K W, w = P W          */
     Six S[MOST];                    /* columns                                                            */
-    Six A[MOST]; /* in its frame, of all that it carries                                            */
-    Six f;       /* likewise                                                           */
-    Six d, p;    /* in its frame: velocity for y = 0, within its joint and altogether              */
-    Six own_p;   /* the latter of its block                                            */
-    Six V;       /* velocity in its frame: expand                                       */
+    Row6 A[MOST]; /* in its frame, of all that it carries                                            */
+    Six f;        /* likewise                                                           */
+    Six d, p;     /* in its frame: velocity for y = 0, within its joint and altogether              */
+    Six own_p;    /* the latter of its block                                            */
+    Six V;        /* velocity in its frame: expand                                       */
 } Link;
 
 /* A soft row on one coordinate, a spring or damper of a joint: x y + Cb l + g = 0 is a part of T'AT and f. */
@@ -97,23 +102,62 @@ typedef struct Pattern {
     STI_ARRAY(int, i);
 } Pattern;
 
-static inline const double *column_of_N(const Link *link, int c)
+STI_INLINE sti_Wide load4(const double *x)
+{
+    return *(const sti_Wide *)x;
+}
+
+STI_INLINE sti_Wide load3(const double *x)
+{
+    return (sti_Wide){x[0], x[1], x[2], 0};
+}
+
+STI_INLINE void store4(sti_Wide x, double *to)
+{
+    *(sti_Wide *)to = x;
+}
+
+STI_INLINE void store3(sti_Wide x, double *to)
+{
+    for (int i = 0; i < 3; i++)
+        to[i] = x[i];
+}
+
+/* The cross product of the first three numbers. */
+STI_INLINE sti_Wide cross4(sti_Wide x, sti_Wide y)
+{
+    return __builtin_shufflevector(x, x, 1, 2, 0, 3) * __builtin_shufflevector(y, y, 2, 0, 1, 3) -
+           __builtin_shufflevector(x, x, 2, 0, 1, 3) * __builtin_shufflevector(y, y, 1, 2, 0, 3);
+}
+
+STI_INLINE double sum3(sti_Wide x)
+{
+    return x[0] + x[1] + x[2];
+}
+
+/* x' M, M three rows of four. */
+STI_INLINE sti_Wide row_times(const double *x, const double *M)
+{
+    return x[0] * load4(M) + x[1] * load4(M + STI_WIDTH) + x[2] * load4(M + 2 * STI_WIDTH);
+}
+
+STI_INLINE const double *column_of_N(const Link *link, int c)
 {
     return link->Q[link->of.rank + c];
 }
 
 /* P' h: a force on the block as one on the frame. */
-static inline void force_in_frame(const Link *link, const double *h, double *out)
+STI_INLINE void force_in_frame(const Link *link, const double *h, double *out)
 {
-    for (int j = 0; j < 3; j++) {
+    const sti_Wide turning = h[0] * load4(link->K[0]) + h[1] * load4(link->K[1]) + h[2] * load4(link->K[2]) +
+                             h[3] * load4(link->P[0]) + h[4] * load4(link->P[1]) + h[5] * load4(link->P[2]);
+    for (int j = 0; j < 3; j++)
         out[j] = h[j];
-        out[3 + j] = link->K[0][j] * h[0] + link->K[1][j] * h[1] + link->K[2][j] * h[2] + link->P[0][j] * h[3] +
-                     link->P[1][j] * h[4] + link->P[2][j] * h[5];
-    }
+    store3(turning, out + 3);
 }
 
 /* P V: the velocity of the block from that of the frame. */
-static inline void velocity_of_frame(const Link *link, const double *V, double *out)
+STI_INLINE void velocity_of_frame(const Link *link, const double *V, double *out)
 {
     for (int i = 0; i < 3; i++) {
         out[i] = V[i] + link->K[i][0] * V[3] + link->K[i][1] * V[4] + link->K[i][2] * V[5];
@@ -356,14 +400,14 @@ static bool factor_rows(Link *link, Six R[MOST_ROWS])
     return true;
 }
 
-static inline void cross3(const double *x, const double *y, double *out)
+STI_INLINE void cross3(const double *x, const double *y, double *out)
 {
     out[0] = x[1] * y[2] - x[2] * y[1];
     out[1] = x[2] * y[0] - x[0] * y[2];
     out[2] = x[0] * y[1] - x[1] * y[0];
 }
 
-static inline double dot3(const double *x, const double *y)
+STI_INLINE double dot3(const double *x, const double *y)
 {
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
 }
@@ -441,8 +485,8 @@ static bool factor_meeting(const st_Problem *P, Link *link, Six R[MOST_ROWS])
 
 /* The parts of a row on a link and on its parent, all six velocities of both: pointers to its numbers. False: it has
  * other parts, a follower at its end aside.                                                          */
-static bool parts_of_row(const st_Sparse *from, int row, const Link *link, const Link *parent, const double **own,
-                         const double **above)
+STI_INLINE bool parts_of_row(const st_Sparse *from, int row, const Link *link, const Link *parent, const double **own,
+                             const double **above)
 {
     const int64_t e = from->p[row], n = from->p[row + 1] - e;
     if (n < 2 * MOST || n > 2 * MOST + 1 || link->n != MOST || parent->n != MOST) return false;
@@ -459,21 +503,26 @@ static bool parts_of_row(const st_Sparse *from, int row, const Link *link, const
  *
  *     sign (v_b - v_a) + B w_b + B_a w_a + g = 0,     E w_b + E_a w_a + g = 0
  *
- * with two rows of E and E_a, or none. Pointers to their numbers on the link and on its parent. False: others.   */
-static bool parts_of_meeting(const st_Problem *P, Link *link, const Link *parent, const double *own[5],
-                             const double *above[5])
+ * with two rows of E and E_a, or none. Pointers to their numbers on the link and on its parent. False: others. The
+ * form is that of the type of joint: it is checked once for each pattern of G.                          */
+STI_INLINE bool parts_of_meeting(const st_Problem *P, Link *link, const Link *parent, const double *own[5],
+                                 const double *above[5])
 {
     const int m = link->of.n_rows;
     if (link->of.rank != m || (m != 3 && m != 5)) return false;
-    for (int r = 0; r < m && !link->laid_out; r++) {
+    if (link->laid_out) {
+        for (int r = 0; r < m; r++) {
+            own[r] = P->G.x + link->at_own[r];
+            link->above[r] = above[r] = P->G.x + link->at_above[r];
+        }
+        link->sign = own[0][0];
+        return true;
+    }
+    for (int r = 0; r < m; r++) {
         if (!parts_of_row(&P->G, link->of.first_row + r, link, parent, &own[r], &above[r])) return false;
         link->at_own[r] = own[r] - P->G.x;
         link->at_above[r] = above[r] - P->G.x;
-    }
-    link->laid_out = true;
-    for (int r = 0; r < m; r++) {
-        own[r] = P->G.x + link->at_own[r];
-        link->above[r] = above[r] = P->G.x + link->at_above[r];
+        link->above[r] = above[r];
     }
     const double sign = link->sign = own[0][0];
     if (fabs(sign) != 1) return false;
@@ -484,6 +533,7 @@ static bool parts_of_meeting(const st_Problem *P, Link *link, const Link *parent
         if (own[r][0] != 0 || own[r][1] != 0 || own[r][2] != 0 || above[r][0] != 0 || above[r][1] != 0 ||
             above[r][2] != 0)
             return false;
+    link->laid_out = true;
     return true;
 }
 
@@ -494,55 +544,58 @@ static bool parts_of_meeting(const st_Problem *P, Link *link, const Link *parent
  *
  * A ball joint leaves w_b free: XP is the unit matrix, n as well. (Any matrix that can be inverted will do.) False: the
  * link is another one.                                                                               */
-static bool factor_turning(const st_Problem *P, Link *link, const Link *parent)
+STI_INLINE bool factor_turning(const st_Problem *P, Link *link, const Link *parent)
 {
     const double *own[5], *above[5], *g = P->g + link->of.first_row;
-    double d_w[3] = {0};
+    sti_Wide d_w = {0};
     if (!parts_of_meeting(P, link, parent, own, above)) return false;
     if (link->of.rank == 5) {
-        const double *e = own[3] + 3, *f = own[4] + 3, *e_a = above[3] + 3, *f_a = above[4] + 3;
-        double n[3], n_a[3], *N = link->Q[5];
-        cross3(e, f, n);
-        cross3(e_a, f_a, n_a);
-        const double square = dot3(n, n), over = 1 / sqrt(square);
-        if (!(square > 1e-16 * dot3(e, e) * dot3(f, f)) || !(fabs(dot3(n_a, n_a) - square) < 0.1 * square))
+        const sti_Wide e = load3(own[3] + 3), f = load3(own[4] + 3), e_a = load3(above[3] + 3),
+                       f_a = load3(above[4] + 3), n = cross4(e, f), n_a = cross4(e_a, f_a);
+        const double square = sum3(n * n), over = 1 / sqrt(square);
+        if (!(square > 1e-16 * sum3(e * e) * sum3(f * f)) || !(fabs(sum3(n_a * n_a) - square) < 0.1 * square))
             return false;
-        cross3(f, n, link->F[0]);
-        cross3(n, e, link->F[1]);
-        for (int i = 0; i < 3; i++) {
-            link->F[0][i] *= over * over;
-            link->F[1][i] *= over * over;
-            N[3 + i] = n[i] * over;
-            d_w[i] = -link->F[0][i] * g[3] - link->F[1][i] * g[4];
-            for (int j = 0; j < 3; j++)
-                link->XP[i][j] = N[3 + i] * over * n_a[j] - link->F[0][i] * e_a[j] - link->F[1][i] * f_a[j];
-        }
+        const sti_Wide F_0 = cross4(f, n) * (over * over), F_1 = cross4(n, e) * (over * over), unit = n * over;
+        store4(F_0, link->F[0]);
+        store4(F_1, link->F[1]);
+        store3(unit, link->Q[5] + 3);
+        d_w = -F_0 * g[3] - F_1 * g[4];
+        for (int i = 0; i < 3; i++)
+            store4(unit[i] * over * n_a - F_0[i] * e_a - F_1[i] * f_a, link->XP[i]);
     } else {
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
                 link->XP[i][j] = link->Q[3 + i][3 + j] = i == j;
     }
     for (int i = 0; i < 3; i++) {
-        const double *B = own[i] + 3, *B_a = above[i] + 3, sign = link->sign;
-        memcpy(link->B[i], B, sizeof link->B[i]);
+        const sti_Wide B = load3(own[i] + 3), B_a = load3(above[i] + 3);
+        const double sign = link->sign;
+        store4(B, link->B[i]);
         for (int c = link->of.rank; c < MOST; c++)
-            link->Q[c][i] = -sign * dot3(B, link->Q[c] + 3);
-        link->d[i] = -sign * (g[i] + dot3(B, d_w));
+            link->Q[c][i] = -sign * dot3(link->B[i], link->Q[c] + 3);
+        link->d[i] = -sign * (g[i] + sum3(B * d_w));
         link->d[3 + i] = d_w[i];
-        for (int j = 0; j < 3; j++)
-            link->XK[i][j] = -sign * (B[0] * link->XP[0][j] + B[1] * link->XP[1][j] + B[2] * link->XP[2][j] + B_a[j]);
+        store4(-sign * (row_times(link->B[i], link->XP[0]) + B_a), link->XK[i]);
     }
     return true;
 }
 
-/* X and d of a link, from its rows. */
+/* Hinges and ball joints, all links at once. */
+STI_CLONES static void factor_turning_links(sti_TreeCoordinates *t)
+{
+    for (int k = 0; k < t->n_links; k++) {
+        Link *link = &t->link[k];
+        link->adopted = false;
+        link->shares = link->of.parent >= 0 && factor_turning(t->problem, link, &t->link[link->of.parent]);
+    }
+}
+
+/* X and d of another link, from its rows. */
 static bool factor_link(sti_TreeCoordinates *t, int index)
 {
     const st_Problem *P = t->problem;
     Link *link = &t->link[index];
     const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
-    link->adopted = false;
-    link->shares = parent != NULL && factor_turning(P, link, parent);
     if (link->shares) return true;
     Six R[MOST_ROWS] = {{0}}, Z[MOST];
     double z[MOST];
@@ -700,42 +753,46 @@ static void adopt_rows(sti_TreeCoordinates *t, const st_Sparse *from, const int 
     }
 }
 
+/* The frame of a link that shares that of its parent: K and P, and S, d and p in this frame. */
+STI_INLINE void set_shared_frame(Link *link, const Link *parent)
+{
+    for (int i = 0; i < 3; i++) {
+        const double *K = link->XK[i];
+        store4(load4(parent->K[i]) + K[0] * load4(parent->P[0]) + K[1] * load4(parent->P[1]) +
+                   K[2] * load4(parent->P[2]),
+               link->K[i]);
+        store4(row_times(link->XP[i], parent->P[0]), link->P[i]);
+    }
+    /* columns of inv(P), times the determinant: nearly 1, P is a rotation */
+    const sti_Wide P_0 = load4(link->P[0]), P_1 = load4(link->P[1]), P_2 = load4(link->P[2]),
+                   column_0 = cross4(P_1, P_2), column_1 = cross4(P_2, P_0), column_2 = cross4(P_0, P_1);
+    const double over = 1 / sum3(P_0 * column_0);
+    for (int c = 0; c < link->n_y; c++) {
+        const double *N = column_of_N(link, c);
+        double *S = link->S[c];
+        const sti_Wide turning = over * (column_0 * N[3] + column_1 * N[4] + column_2 * N[5]);
+        for (int i = 0; i < 3; i++)
+            S[i] = N[i] - sum3(load4(link->K[i]) * turning);
+        store3(turning, S + 3);
+    }
+    double *d = link->d;
+    const sti_Wide turning = over * (column_0 * d[3] + column_1 * d[4] + column_2 * d[5]);
+    for (int i = 0; i < 3; i++)
+        d[i] -= sum3(load4(link->K[i]) * turning);
+    store3(turning, d + 3);
+    for (int i = 0; i < MOST; i++)
+        link->p[i] = parent->p[i] + d[i];
+    velocity_of_frame(link, link->p, link->own_p);
+}
+
 /* Frames, S, d and p, from the roots to the leaves. */
-static void set_frames(sti_TreeCoordinates *t)
+STI_CLONES static void set_frames(sti_TreeCoordinates *t)
 {
     for (int k = 0; k < t->n_links; k++) {
         Link *link = &t->link[k];
         const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
-        if (link->shares && parent != NULL) {
-            double inverse[3][3], d[MOST];
-            for (int i = 0; i < 3; i++) {
-                const double *K = link->XK[i], *P = link->XP[i];
-                for (int j = 0; j < 3; j++) {
-                    link->K[i][j] =
-                        parent->K[i][j] + K[0] * parent->P[0][j] + K[1] * parent->P[1][j] + K[2] * parent->P[2][j];
-                    link->P[i][j] = P[0] * parent->P[0][j] + P[1] * parent->P[1][j] + P[2] * parent->P[2][j];
-                }
-            }
-            cross3(link->P[1], link->P[2], inverse[0]); /* columns, times the determinant: nearly 1, P is a rotation */
-            cross3(link->P[2], link->P[0], inverse[1]);
-            cross3(link->P[0], link->P[1], inverse[2]);
-            const double over = 1 / dot3(link->P[0], inverse[0]);
-            memcpy(d, link->d, sizeof d);
-            for (int c = 0; c < link->n_y; c++) {
-                const double *N = column_of_N(link, c);
-                double *S = link->S[c];
-                for (int i = 0; i < 3; i++)
-                    S[3 + i] = over * (inverse[0][i] * N[3] + inverse[1][i] * N[4] + inverse[2][i] * N[5]);
-                for (int i = 0; i < 3; i++)
-                    S[i] = N[i] - dot3(link->K[i], S + 3);
-            }
-            for (int i = 0; i < 3; i++)
-                link->d[3 + i] = over * (inverse[0][i] * d[3] + inverse[1][i] * d[4] + inverse[2][i] * d[5]);
-            for (int i = 0; i < 3; i++)
-                link->d[i] = d[i] - dot3(link->K[i], link->d + 3);
-            for (int i = 0; i < MOST; i++)
-                link->p[i] = parent->p[i] + link->d[i];
-            velocity_of_frame(link, link->p, link->own_p);
+        if (link->shares) {
+            set_shared_frame(link, parent);
             continue;
         }
         for (int i = 0; i < 3; i++) /* a frame of its own */
@@ -888,28 +945,54 @@ static double carry_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, 
     return on_p;
 }
 
+/* Is the block of a mass m and moments of inertia about its centre: [m, 0; 0, I]? */
+STI_INLINE bool is_body(const double *numbers, int n, bool diagonal)
+{
+    if (n != MOST) return false;
+    if (diagonal) return numbers[0] == numbers[1] && numbers[0] == numbers[2];
+    for (int i = 0; i < 3; i++) { /* rows of 6 x 6 numbers */
+        const double *row = numbers + MOST * i, *turning = row + 3 * MOST;
+        for (int j = 0; j < 3; j++)
+            if (row[j] != (i == j ? numbers[0] : 0) || row[3 + j] != 0 || turning[j] != 0) return false;
+    }
+    return true;
+}
+
 /* P'A P and P'(f - A p) of a link, from the numbers of its block. */
-static void set_masses(Link *link, const double *numbers, const double *f, bool diagonal)
+STI_INLINE void set_masses(Link *link, const double *numbers, const double *f, bool diagonal)
 {
     const int n = link->n;
     Six rest = {0};
-    if (link->shares && diagonal && numbers[0] == numbers[1] && numbers[0] == numbers[2]) {
-        const double m = numbers[0]; /* [m, m K; m K', m K'K + P'I P] */
-        for (int i = 0; i < MOST; i++)
-            rest[i] = f[i] - numbers[i] * link->own_p[i];
+    if (link->shares && is_body(numbers, n, diagonal)) {
+        /* [m, m K; m K', m K'K + P'I P] */
+        const double m = numbers[0], *I = numbers + 3 * MOST + 3;
+        Row3 IP[3], mK[3];
+        for (int i = 0; i < 3; i++) {
+            rest[i] = f[i] - m * link->own_p[i];
+            rest[3 + i] = diagonal ? f[3 + i] - numbers[3 + i] * link->own_p[3 + i]
+                                   : f[3 + i] - dot3(I + MOST * i, link->own_p + 3);
+            store4(m * load4(link->K[i]), mK[i]);
+            if (diagonal)
+                store4(numbers[3 + i] * load4(link->P[i]), IP[i]);
+            else
+                store4(row_times(I + MOST * i, link->P[0]), IP[i]);
+        }
         force_in_frame(link, rest, link->f);
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 3; i++) {
+            double *A = link->A[i], *turning = link->A[3 + i];
+            sti_Wide sum = mK[0][i] * load4(link->K[0]) + link->P[0][i] * load4(IP[0]);
+            for (int k = 1; k < 3; k++)
+                sum += mK[k][i] * load4(link->K[k]) + link->P[k][i] * load4(IP[k]);
             for (int j = 0; j < 3; j++) {
-                link->A[i][j] = i == j ? m : 0;
-                link->A[i][3 + j] = link->A[3 + j][i] = m * link->K[i][j];
+                A[j] = i == j ? m : 0;
+                A[3 + j] = mK[i][j];
+                turning[j] = mK[j][i];
+                turning[3 + j] = sum[j];
             }
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j <= i; j++) {
-                double sum = 0;
-                for (int k = 0; k < 3; k++)
-                    sum += m * link->K[k][i] * link->K[k][j] + numbers[3 + k] * link->P[k][i] * link->P[k][j];
-                link->A[3 + i][3 + j] = link->A[3 + j][3 + i] = sum;
-            }
+        }
+        for (int i = 0; i < 3; i++) /* the same bits on both sides */
+            for (int j = 0; j < i; j++)
+                link->A[3 + j][3 + i] = link->A[3 + i][3 + j];
         return;
     }
     Six A[MOST] = {{0}}, half[MOST];
@@ -920,7 +1003,8 @@ static void set_masses(Link *link, const double *numbers, const double *f, bool 
         rest[i] = f[i] - dot6(A[i], link->own_p);
     force_in_frame(link, rest, link->f);
     if (!link->shares) {
-        memcpy(link->A, A, sizeof A);
+        for (int i = 0; i < MOST; i++)
+            memcpy(link->A[i], A[i], sizeof A[i]);
         return;
     }
     for (int i = 0; i < MOST; i++) /* A P, row by row; its columns then go through P' */
@@ -930,13 +1014,13 @@ static void set_masses(Link *link, const double *numbers, const double *f, bool 
         for (int i = 0; i < MOST; i++)
             column[i] = half[i][j];
         force_in_frame(link, column, out);
-        for (int i = 0; i < MOST; i++)
-            link->A[i][j] = out[i];
+        for (int i = 0; i <= j; i++)
+            link->A[i][j] = link->A[j][i] = out[i];
     }
 }
 
 /* A, f of every link and of what it carries; blocks without links as they are. */
-static void carry_masses(sti_TreeCoordinates *t)
+STI_CLONES static void carry_masses(sti_TreeCoordinates *t)
 {
     const st_Problem *P = t->problem;
     int64_t start = 0, to = 0;
@@ -967,6 +1051,59 @@ static void carry_masses(sti_TreeCoordinates *t)
             continue;
         }
         set_masses(&t->link[index], numbers, f, sti_block_marked(&P->A, b));
+    }
+}
+
+/* T'AT and T'f of the trees, from the leaves to the roots. A is symmetric. */
+STI_CLONES static void join_masses(sti_TreeCoordinates *t)
+{
+    for (int k = t->n_links - 1; k >= 0; k--) {
+        const Link *link = &t->link[k];
+        const int first = t->tree_first[link->tree], size = t->tree_first[link->tree + 1] - first;
+        double *M = t->A + t->start[t->reduced_block[link->of.block]];
+        for (int c = 0; c < link->n_y; c++) {
+            const int row = link->first_y + c - first;
+            const double *S = link->S[c];
+            Row6 F;
+            sti_Wide low = {0}, high = {0};
+            for (int i = 0; i < MOST; i++) {
+                low += S[i] * load4(link->A[i]);
+                high += S[i] * load4(link->A[i] + STI_WIDTH);
+            }
+            store4(low, F);
+            store4(high, F + STI_WIDTH);
+            t->f[link->first_y + c] += dot6(S, link->f);
+            for (int a = k; a >= 0; a = t->link[a].of.parent) {
+                const Link *of = &t->link[a];
+                double *along = M + (int64_t)row * size + of->first_y - first,
+                       *down = M + (int64_t)(of->first_y - first) * size + row;
+                for (int d = 0; d < of->n_y; d++)
+                    along[d] = down[(int64_t)d * size] = of->plain ? F[d] : dot6(of->S[d], F);
+                if (of->shares || of->of.parent < 0) continue;
+                Six up = {0};
+                for (int i = 0; i < of->n; i++)
+                    add6(F[i], of->X[i], up);
+                memcpy(F, up, sizeof up);
+            }
+        }
+        if (link->of.parent < 0) continue;
+        Link *parent = &t->link[link->of.parent];
+        if (link->shares) {
+            for (int i = 0; i < MOST; i++) {
+                store4(load4(parent->A[i]) + load4(link->A[i]), parent->A[i]);
+                store4(load4(parent->A[i] + STI_WIDTH) + load4(link->A[i] + STI_WIDTH), parent->A[i] + STI_WIDTH);
+            }
+            add6(1, link->f, parent->f);
+            continue;
+        }
+        for (int e = 0; e < link->n; e++) { /* X' (A X), row by row of A X */
+            Six AX = {0};
+            for (int i = 0; i < MOST; i++)
+                add6(link->A[e][i], link->X[i], AX);
+            for (int i = 0; i < MOST; i++)
+                add6(link->X[e][i], AX, parent->A[i]);
+            add6(link->f[e], link->X[e], parent->f);
+        }
     }
 }
 
@@ -1090,56 +1227,16 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
     bool same;
     STI_TRY(find_joints(t, &problem->H, NULL, &t->of_H, &t->joint_of_H, &t->joint_of_H_size, &same, err));
     STI_TRY(find_joints(t, &problem->G, t->row_kind, &t->of_G, &t->joint_of_G, &t->joint_of_G_size, &same, err));
-    for (int k = 0; k < t->n_links; k++) {
+    for (int k = 0; k < t->n_links; k++)
         t->link[k].laid_out = t->link[k].laid_out && same;
+    factor_turning_links(t);
+    for (int k = 0; k < t->n_links; k++)
         if (!factor_link(t, k)) return ST_OK;
-    }
     adopt_rows(t, &problem->G, t->joint_of_G);
     adopt_rows(t, &problem->H, t->joint_of_H);
     set_frames(t);
     carry_masses(t);
-
-    /* (T'AT) and T'f of the trees, from the leaves to the roots. A is symmetric. */
-    for (int k = t->n_links - 1; k >= 0; k--) {
-        const Link *link = &t->link[k];
-        const int first = t->tree_first[link->tree], size = t->tree_first[link->tree + 1] - first;
-        double *M = t->A + t->start[t->reduced_block[link->of.block]];
-        for (int c = 0; c < link->n_y; c++) {
-            const int row = link->first_y + c - first;
-            Six F;
-            t->f[link->first_y + c] += dot6(link->S[c], link->f);
-            for (int i = 0; i < MOST; i++)
-                F[i] = dot6(link->A[i], link->S[c]);
-            for (int a = k; a >= 0; a = t->link[a].of.parent) {
-                const Link *of = &t->link[a];
-                const int col = of->first_y - first;
-                for (int d = 0; d < of->n_y; d++)
-                    M[(int64_t)row * size + col + d] = M[(int64_t)(col + d) * size + row] =
-                        of->plain ? F[d] : dot6(of->S[d], F);
-                if (of->shares || of->of.parent < 0) continue;
-                Six up = {0};
-                for (int i = 0; i < of->n; i++)
-                    add6(F[i], of->X[i], up);
-                memcpy(F, up, sizeof F);
-            }
-        }
-        if (link->of.parent < 0) continue;
-        Link *parent = &t->link[link->of.parent];
-        if (link->shares) {
-            for (int i = 0; i < MOST; i++)
-                add6(1, link->A[i], parent->A[i]);
-            add6(1, link->f, parent->f);
-            continue;
-        }
-        for (int e = 0; e < link->n; e++) { /* X' (A X), row by row of A X */
-            Six AX = {0};
-            for (int i = 0; i < MOST; i++)
-                add6(link->A[e][i], link->X[i], AX);
-            for (int i = 0; i < MOST; i++)
-                add6(link->X[e][i], AX, parent->A[i]);
-            add6(link->f[e], link->X[e], parent->f);
-        }
-    }
+    join_masses(t);
 
     /* s = a' v + g: a force on s is one on the links of its row, a mass m adds m a a' to T'AT. */
     const st_Problem *P = t->problem;
