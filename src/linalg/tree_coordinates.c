@@ -17,6 +17,14 @@
  *     A_c += X'A_c X,     f_c += X'f_c,     (T'AT)_ij = S_i' (A_c S_j carried up by X'),     X = 1 within a frame
  *
  * and the impulses of its rows are those that its momentum lacks:  L' l = Q_1' (A v - f - H r - G l of the others).
+ *
+ * Without contacts and loops y needs no matrix T'AT: the coordinates of a link are eliminated with its mass
+ * (articulated bodies, Featherstone 1983), from the leaves to the root, at a cost that is linear in the number of
+ * links:
+ *
+ *     D = S'A_c S + E,   y = inv(D) (u - S'A_c X V_a),   A_c -= A_c S inv(D) S'A_c,   f_c -= A_c S inv(D) u,
+ *
+ * where u = S'f_c + the forces on y, and E is the stiffness of soft rows on y and the inertia of rotors.
  */
 #include "linalg/tree_coordinates.h"
 
@@ -25,6 +33,8 @@
 #include "math/simd4.h"
 
 enum { MOST = 6, MOST_ROWS = 8 };
+/* Links of one frame. A longer chain begins another frame: far from its frame a small inertia is lost in rounding. */
+enum { MOST_DEPTH = 24 };
 
 /* Six numbers at a time: blocks with fewer velocities have zeros behind them, and loops have a known length. */
 typedef double Six[MOST];
@@ -68,16 +78,21 @@ typedef struct Link {
     const double *above[5];         /* of a hinge or ball: its rows on the parent                              */
     int64_t at_own[5], at_above[5]; /* ... and where its rows are in G, while the pattern of G stays ...            */
     bool laid_out;                  /* ... and are known to have this form; false: not known                */
-    bool shares;                    /* the frame of its parent: a hinge or ball, XK and XP in place of X     */
+    bool turns;                     /* a hinge or ball, with XK and XP                                      */
+    bool shares;                    /* the frame of its parent. Then there is no X                          */
+    int depth;                      /* links of its frame from the first one to it                         */
     Row3 XK[3], XP[3];              /* v = v_a + XK w_a + ..,  w = XP w_a + ..                             */
     bool plain;                     /* S is the unit matrix: a free root                                    */
     Row3 K[3], P[3];                /* velocities of the block from those of the frame: v = V + K W, w = P W          */
     Six S[MOST];                    /* columns                                                            */
-    Row6 A[MOST]; /* in its frame, of all that it carries                                            */
-    Six f;        /* likewise                                                           */
-    Six d, p;     /* in its frame: velocity for y = 0, within its joint and altogether              */
-    Six own_p;    /* the latter of its block                                            */
-    Six V;        /* velocity in its frame: expand                                       */
+    Row6 A[MOST];  /* in its frame, of all that it carries                                            */
+    Six f;         /* likewise                                                           */
+    Six d, p;      /* in its frame: velocity for y = 0, within its joint and altogether              */
+    Six own_p;     /* the latter of its block                                            */
+    Row6 Z[MOST];  /* articulated: inv(L_D) S'A_c with D = L_D L_D'                        */
+    Six L_D[MOST]; /* lower, 1 over its diagonal                                         */
+    Six z;         /* inv(L_D) u                                                      */
+    Six V;         /* velocity in its frame: expand                                       */
 } Link;
 
 /* A soft row on one coordinate, a spring or damper of a joint: x y + Cb l + g = 0 is a part of T'AT and f. */
@@ -181,8 +196,10 @@ struct sti_TreeCoordinates {
     unsigned char *diagonal;
     int64_t *start;   /* n_reduced_blocks + 1: of the numbers of T'AT                             */
     int64_t *numbers; /* by block of the problem: where its numbers start in A                    */
+    bool open;        /* for problems without contacts alone: no memory for T'AT                   */
     double *A, *f, *y;
     double *lightness;        /* n_y: 1 over the diagonal of T'AT                                          */
+    double *stiffness;        /* n_y: E, where no matrix is made                                          */
     double *own_lightness;    /* by velocity: 1 over the diagonal of A                                     */
     double *row;              /* n_y: a row being made; 0 between                                         */
     int *seen;                /* by reduced block: the last row that touched it                           */
@@ -261,13 +278,14 @@ static void lay_out(sti_TreeCoordinates *t)
 }
 
 st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_TreePlan *plan, int n_blocks,
-                                      const int *first, sti_TreeCoordinates **out, st_Error *err)
+                                      const int *first, bool open, sti_TreeCoordinates **out, st_Error *err)
 {
     sti_TreeCoordinates *t = sti_alloc(allocator, 1, sizeof *t);
     *out = NULL;
     if (t == NULL) return no_memory(err);
     const int n_v = first[n_blocks], n = n_blocks + 1;
     t->allocator = *allocator;
+    t->open = open;
     t->n_links = plan->n_links, t->n_followers = plan->n_followers, t->n_blocks = n_blocks, t->n_y = n_v;
     t->link = sti_alloc(allocator, plan->n_links + 1, sizeof *t->link);
     t->follower = sti_alloc(allocator, plan->n_followers + 1, sizeof *t->follower);
@@ -282,7 +300,7 @@ st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_T
     t->diagonal = sti_alloc(allocator, n + 1, sizeof *t->diagonal);
     t->start = sti_alloc(allocator, n + 1, sizeof *t->start);
     t->numbers = sti_alloc(allocator, n + 1, sizeof *t->numbers);
-    double **by_velocity[] = {&t->f, &t->y, &t->row, &t->lightness, &t->own_lightness};
+    double **by_velocity[] = {&t->f, &t->y, &t->row, &t->lightness, &t->own_lightness, &t->stiffness};
     for (size_t k = 0; k < sizeof by_velocity / sizeof by_velocity[0]; k++) {
         *by_velocity[k] = sti_alloc(allocator, n_v + 1, sizeof **by_velocity[k]);
         ok = ok && *by_velocity[k] != NULL;
@@ -298,7 +316,7 @@ st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_T
         t->follower[k].of = plan->follower[k];
     lay_out(t);
     int64_t most = 0; /* all blocks full */
-    for (int b = 0; b < t->n_reduced_blocks; b++) {
+    for (int b = 0; b < t->n_reduced_blocks && !open; b++) {
         const int64_t size = t->first_reduced[b + 1] - t->first_reduced[b];
         most += size * size;
     }
@@ -319,7 +337,7 @@ void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
     const int n = t->n_blocks + 1, n_v = t->first != NULL ? t->first[t->n_blocks] : 0;
     int *by_block[] = {t->first,      t->link_of, t->reduced_block, t->follows,
                        t->tree_first, t->y_first, t->first_reduced, t->seen};
-    double *by_velocity[] = {t->f, t->y, t->row, t->lightness, t->own_lightness};
+    double *by_velocity[] = {t->f, t->y, t->row, t->lightness, t->own_lightness, t->stiffness};
     if (t->A != NULL) sti_free(&a, t->A, t->start[t->n_blocks + 1] + 1, sizeof *t->A);
     for (size_t k = 0; k < sizeof by_velocity / sizeof by_velocity[0]; k++)
         sti_free(&a, by_velocity[k], n_v + 1, sizeof *by_velocity[k]);
@@ -585,8 +603,11 @@ STI_CLONES static void factor_turning_links(sti_TreeCoordinates *t)
 {
     for (int k = 0; k < t->n_links; k++) {
         Link *link = &t->link[k];
+        const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
         link->adopted = false;
-        link->shares = link->of.parent >= 0 && factor_turning(t->problem, link, &t->link[link->of.parent]);
+        link->turns = parent != NULL && factor_turning(t->problem, link, parent);
+        link->shares = link->turns && parent->depth + 1 < MOST_DEPTH;
+        link->depth = link->shares ? parent->depth + 1 : 0;
     }
 }
 
@@ -596,7 +617,7 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
     const st_Problem *P = t->problem;
     Link *link = &t->link[index];
     const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
-    if (link->shares) return true;
+    if (link->turns) return true;
     Six R[MOST_ROWS] = {{0}}, Z[MOST];
     double z[MOST];
     memset(link->R_a, 0, sizeof link->R_a);
@@ -722,7 +743,7 @@ static void adopt_rows(sti_TreeCoordinates *t, const st_Sparse *from, const int 
         Link *link = &t->link[k];
         const Link *parent = &t->link[link->of.parent];
         const double *N = column_of_N(link, 0), *on_b, *on_a;
-        if (link->shares) { /* its own angle, but for what the joint is open by */
+        if (link->turns) { /* its own angle, but for what the joint is open by */
             double rest[3], largest = 0, size = 0;
             if (!parts_of_row(from, row, link, parent, &on_b, &on_a) || !is_angular(on_b, on_a)) continue;
             const double rate = dot3(on_b + 3, N + 3);
@@ -801,6 +822,13 @@ STI_CLONES static void set_frames(sti_TreeCoordinates *t)
                 link->P[i][j] = i == j;
             }
         link->plain = link->of.rank == 0;
+        for (int i = 0; link->turns && i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                link->X[i][j] = i == j;
+                link->X[3 + i][j] = 0;
+                link->X[i][3 + j] = link->XK[i][j];
+                link->X[3 + i][3 + j] = link->XP[i][j];
+            }
         for (int c = 0; c < link->n_y; c++)
             memcpy(link->S[c], column_of_N(link, c), sizeof(Six));
         memcpy(link->p, link->d, sizeof link->p);
@@ -866,7 +894,7 @@ static bool hinge_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, in
                       bool *same)
 {
     *same = false;
-    if (joint < 0 || !t->link[joint].shares || !t->link[joint].adopted) return false;
+    if (joint < 0 || !t->link[joint].turns || !t->link[joint].adopted) return false;
     Link *link = &t->link[joint];
     const Link *parent = &t->link[link->of.parent];
     const double *on_b, *on_a, *N = column_of_N(link, 0);
@@ -896,7 +924,7 @@ static bool hinge_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, in
 static double carry_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, int joint)
 {
     double on_p = 0;
-    if (joint >= 0 && t->link[joint].adopted && !t->link[joint].shares) {
+    if (joint >= 0 && t->link[joint].adopted && !t->link[joint].turns) {
         const Link *link = &t->link[joint], *parent = &t->link[link->of.parent];
         Six own, above, h;
         double size = 0;
@@ -1019,8 +1047,8 @@ STI_INLINE void set_masses(Link *link, const double *numbers, const double *f, b
     }
 }
 
-/* A, f of every link and of what it carries; blocks without links as they are. */
-STI_CLONES static void carry_masses(sti_TreeCoordinates *t)
+/* A and f of every link; blocks without links as they are. */
+STI_CLONES static void carry_masses(sti_TreeCoordinates *t, bool with_matrix)
 {
     const st_Problem *P = t->problem;
     int64_t start = 0, to = 0;
@@ -1034,7 +1062,7 @@ STI_CLONES static void carry_masses(sti_TreeCoordinates *t)
         t->start[b] = to;
         to += t->diagonal[b] ? n : n * n;
     }
-    memset(t->A, 0, (size_t)to * sizeof *t->A);
+    if (with_matrix) memset(t->A, 0, (size_t)to * sizeof *t->A);
     memset(t->f, 0, (size_t)t->n_y * sizeof *t->f);
     for (int b = 0; b < t->n_blocks; b++) {
         const int n = t->first[b + 1] - t->first[b], index = t->link_of[b];
@@ -1042,15 +1070,36 @@ STI_CLONES static void carry_masses(sti_TreeCoordinates *t)
         const int64_t size = sti_block_marked(&P->A, b) ? n : (int64_t)n * n;
         t->numbers[b] = start;
         start += size;
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n && with_matrix; i++)
             t->own_lightness[t->first[b] + i] = 1 / numbers[size == n ? i : (int64_t)i * n + i];
         if (t->follows[b] >= 0) continue;
         if (index < 0) {
-            memcpy(t->A + t->start[t->reduced_block[b]], numbers, (size_t)size * sizeof *numbers);
+            if (with_matrix) memcpy(t->A + t->start[t->reduced_block[b]], numbers, (size_t)size * sizeof *numbers);
             memcpy(t->f + t->y_first[b], f, (size_t)n * sizeof *f);
             continue;
         }
         set_masses(&t->link[index], numbers, f, sti_block_marked(&P->A, b));
+    }
+}
+
+/* Onto the parent: X'A X and X'f. */
+STI_INLINE void add_to_parent(const Link *link, Link *parent)
+{
+    if (link->shares) {
+        for (int i = 0; i < MOST; i++) {
+            store4(load4(parent->A[i]) + load4(link->A[i]), parent->A[i]);
+            store4(load4(parent->A[i] + STI_WIDTH) + load4(link->A[i] + STI_WIDTH), parent->A[i] + STI_WIDTH);
+        }
+        add6(1, link->f, parent->f);
+        return;
+    }
+    for (int e = 0; e < link->n; e++) { /* X' (A X), row by row of A X */
+        Six AX = {0};
+        for (int i = 0; i < MOST; i++)
+            add6(link->A[e][i], link->X[i], AX);
+        for (int i = 0; i < MOST; i++)
+            add6(link->X[e][i], AX, parent->A[i]);
+        add6(link->f[e], link->X[e], parent->f);
     }
 }
 
@@ -1086,24 +1135,7 @@ STI_CLONES static void join_masses(sti_TreeCoordinates *t)
                 memcpy(F, up, sizeof up);
             }
         }
-        if (link->of.parent < 0) continue;
-        Link *parent = &t->link[link->of.parent];
-        if (link->shares) {
-            for (int i = 0; i < MOST; i++) {
-                store4(load4(parent->A[i]) + load4(link->A[i]), parent->A[i]);
-                store4(load4(parent->A[i] + STI_WIDTH) + load4(link->A[i] + STI_WIDTH), parent->A[i] + STI_WIDTH);
-            }
-            add6(1, link->f, parent->f);
-            continue;
-        }
-        for (int e = 0; e < link->n; e++) { /* X' (A X), row by row of A X */
-            Six AX = {0};
-            for (int i = 0; i < MOST; i++)
-                add6(link->A[e][i], link->X[i], AX);
-            for (int i = 0; i < MOST; i++)
-                add6(link->X[e][i], AX, parent->A[i]);
-            add6(link->f[e], link->X[e], parent->f);
-        }
+        if (link->of.parent >= 0) add_to_parent(link, &t->link[link->of.parent]);
     }
 }
 
@@ -1206,18 +1238,32 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
     return ST_OK;
 }
 
-st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *problem, const st_Problem **reduced,
-                                      st_Error *err)
+/* Can every row but those of links be about the coordinate of one hinge, and soft? */
+static bool may_fold_rows(const sti_TreeCoordinates *t)
 {
-    *reduced = NULL;
+    for (int row = 0; row < t->problem->n_l; row++) {
+        const int joint = t->joint_of_G[row];
+        if (t->row_kind[row] == OF_LINK) continue;
+        if (t->row_kind[row] == KEPT && is_rigid(t->problem, row)) return false;
+        if (joint < 0 || !t->link[joint].turns || t->link[joint].n_y != 1) return false;
+    }
+    return true;
+}
+
+/* Links, frames and masses. *ok: false: rows of a joint are soft or not independent here, or
+ * there are rows that need the matrix. */
+static st_Status begin_trees(sti_TreeCoordinates *t, const st_Problem *problem, bool with_matrix, bool *ok,
+                             st_Error *err)
+{
+    *ok = false;
     t->problem = problem;
-    t->n_seen = 0;
-    memset(t->seen, 0, (size_t)t->n_reduced_blocks * sizeof *t->seen);
     for (int k = 0; k < t->n_links; k++)
         for (int r = 0; r < t->link[k].of.n_rows; r++)
             if (!is_rigid(problem, t->link[k].of.first_row + r)) return ST_OK;
     STI_TRY(STI_GROW(&t->allocator, t->row_kind, t->row_kind_size, problem->n_l + 1, err));
     STI_TRY(STI_GROW(&t->allocator, t->kept, t->kept_size, problem->n_l + 1, err));
+    STI_TRY(STI_GROW(&t->allocator, t->folded, t->folded_size, problem->n_l + 1, err));
+    STI_TRY(STI_GROW(&t->allocator, t->momentum, t->momentum_size, problem->n_v + 1, err));
     memset(t->row_kind, 0, (size_t)problem->n_l * sizeof *t->row_kind);
     for (int k = 0; k < t->n_links; k++)
         for (int r = 0; r < t->link[k].of.n_rows; r++)
@@ -1230,12 +1276,27 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
     for (int k = 0; k < t->n_links; k++)
         t->link[k].laid_out = t->link[k].laid_out && same;
     factor_turning_links(t);
+    if (!with_matrix && !may_fold_rows(t)) return ST_OK;
     for (int k = 0; k < t->n_links; k++)
         if (!factor_link(t, k)) return ST_OK;
     adopt_rows(t, &problem->G, t->joint_of_G);
     adopt_rows(t, &problem->H, t->joint_of_H);
     set_frames(t);
-    carry_masses(t);
+    carry_masses(t, with_matrix);
+    t->n_folded = t->n_held = 0;
+    *ok = true;
+    return ST_OK;
+}
+
+st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *problem, const st_Problem **reduced,
+                                      st_Error *err)
+{
+    bool ok;
+    *reduced = NULL;
+    t->n_seen = 0;
+    memset(t->seen, 0, (size_t)t->n_reduced_blocks * sizeof *t->seen);
+    STI_TRY(begin_trees(t, problem, true, &ok, err));
+    if (!ok) return ST_OK;
     join_masses(t);
 
     /* s = a' v + g: a force on s is one on the links of its row, a mass m adds m a a' to T'AT. */
@@ -1291,15 +1352,12 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
     STI_TRY(STI_GROW(&t->allocator, t->Cb, t->Cb_size, n_l + 1, err));
     STI_TRY(STI_GROW(&t->allocator, t->Cb_first, t->Cb_first_size, n_l + 1, err));
     STI_TRY(STI_GROW(&t->allocator, t->w, t->w_size, problem->n_r + 1, err));
-    STI_TRY(STI_GROW(&t->allocator, t->momentum, t->momentum_size, problem->n_v + 1, err));
     for (int k = 0; k < n_l; k++) {
         t->g[k] = problem->g[t->kept[k]];
         t->Cb[k] = problem->Cb.n_blocks > 0 ? problem->Cb.x[t->kept[k]] : 0;
         t->Cb_first[k] = k;
     }
     t->Cb_first[n_l] = n_l;
-    STI_TRY(STI_GROW(&t->allocator, t->folded, t->folded_size, n_l + 1, err));
-    t->n_folded = t->n_held = 0;
     if (problem->n_r > 0) memcpy(t->w, problem->w, (size_t)problem->n_r * sizeof *t->w);
     STI_TRY(carry_rows(t, &problem->G, t->joint_of_G, t->kept, &n_l, &t->G_p, &t->G_p_size, &t->G_i, &t->G_i_size,
                        &t->G_x, &t->G_x_size, t->g, err));
@@ -1316,6 +1374,159 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
     t->reduced.g = t->g;
     t->reduced.w = t->w;
     *reduced = &t->reduced;
+    return ST_OK;
+}
+
+/* ---- without contacts ----------------------------------------------------------------------------- */
+
+/* D = L L' of the coordinates of a link, and its Z and z; A and f without what it moves along them. */
+STI_INLINE bool eliminate_link(Link *link, const double *stiffness, const double *force)
+{
+    const int n = link->n_y;
+    for (int c = 0; c < n; c++) {
+        const double *S = link->S[c];
+        double *Z = link->Z[c], *L = link->L_D[c];
+        sti_Wide low = {0}, high = {0};
+        for (int i = 0; i < MOST; i++) {
+            low += S[i] * load4(link->A[i]);
+            high += S[i] * load4(link->A[i] + STI_WIDTH);
+        }
+        double z = force[c] + dot6(S, link->f), pivot = stiffness[c];
+        store4(low, Z);
+        store4(high, Z + STI_WIDTH);
+        pivot += dot6(S, Z);
+        const double size = pivot;
+        for (int e = 0; e < c; e++) {
+            double sum = dot6(link->S[e], Z); /* of S'A S, where Z is not reduced yet */
+            for (int j = 0; j < e; j++)
+                sum -= L[j] * link->L_D[e][j];
+            L[e] = sum * link->L_D[e][e];
+            pivot -= L[e] * L[e];
+            z -= L[e] * link->z[e];
+        }
+        if (!(pivot > 1e-14 * size)) return false;
+        const double over = L[c] = 1 / sqrt(pivot);
+        for (int e = 0; e < c; e++) {
+            low -= L[e] * load4(link->Z[e]);
+            high -= L[e] * load4(link->Z[e] + STI_WIDTH);
+        }
+        store4(over * low, Z);
+        store4(over * high, Z + STI_WIDTH);
+        link->z[c] = z * over;
+    }
+    for (int c = 0; c < n; c++) {
+        const double *Z = link->Z[c];
+        for (int i = 0; i < MOST; i++) {
+            store4(load4(link->A[i]) - Z[i] * load4(Z), link->A[i]);
+            store4(load4(link->A[i] + STI_WIDTH) - Z[i] * load4(Z + STI_WIDTH), link->A[i] + STI_WIDTH);
+        }
+        add6(-link->z[c], Z, link->f);
+    }
+    return true;
+}
+
+/* y of all links; false: a link has no mass in a direction in which it is free. */
+STI_CLONES static bool solve_articulated(sti_TreeCoordinates *t)
+{
+    for (int k = t->n_links - 1; k >= 0; k--) {
+        Link *link = &t->link[k];
+        if (!eliminate_link(link, t->stiffness + link->first_y, t->f + link->first_y)) return false;
+        if (link->of.parent >= 0) add_to_parent(link, &t->link[link->of.parent]);
+    }
+    for (int k = 0; k < t->n_links; k++) { /* L' y = z - Z X V_a */
+        Link *link = &t->link[k];
+        double *y = t->y + link->first_y;
+        Six V = {0};
+        if (link->of.parent >= 0) {
+            const double *above = t->link[link->of.parent].V;
+            for (int i = 0; i < MOST; i++)
+                V[i] = link->shares ? above[i] : dot6(link->X[i], above);
+        }
+        for (int c = link->n_y - 1; c >= 0; c--) {
+            double sum = link->z[c] - dot6(link->Z[c], V);
+            for (int e = c + 1; e < link->n_y; e++)
+                sum -= link->L_D[e][c] * y[e];
+            y[c] = sum * link->L_D[c][c];
+        }
+        for (int c = 0; c < link->n_y; c++)
+            add6(y[c], link->S[c], V);
+        memcpy(link->V, V, sizeof V);
+    }
+    return true;
+}
+
+/* Soft rows and rotors as stiffness and force of single coordinates; false: a row is about more than one. */
+static bool fold_rows(sti_TreeCoordinates *t)
+{
+    const st_Problem *P = t->problem;
+    bool same;
+    memset(t->stiffness, 0, (size_t)t->n_y * sizeof *t->stiffness);
+    for (int k = 0; k < t->n_followers; k++) {
+        Follower *follower = &t->follower[k];
+        const int row = follower->of.row, own = t->first[follower->of.block];
+        const double m = P->A.x[t->numbers[follower->of.block]];
+        double x, on_p;
+        follower->hinge = -1;
+        if (!hinge_row(t, &P->G, row, t->joint_of_G[row], &x, &on_p, &follower->adopts)) return false;
+        const Link *link = &t->link[t->joint_of_G[row]];
+        follower->hinge = t->joint_of_G[row];
+        follower->x = x;
+        follower->p = P->g[row] + on_p;
+        t->stiffness[link->first_y] += m * x * x;
+        t->f[link->first_y] += x * (P->f[own] - m * follower->p);
+    }
+    for (int row = 0; row < P->n_l; row++) {
+        double x, on_p;
+        if (t->row_kind[row] != KEPT) continue;
+        if (is_rigid(P, row) || !hinge_row(t, &P->G, row, t->joint_of_G[row], &x, &on_p, &same)) return false;
+        const double Cb = P->Cb.x[row], g = P->g[row] + on_p;
+        const int joint = t->joint_of_G[row], y = t->link[joint].first_y;
+        t->stiffness[y] += x * x / Cb;
+        t->f[y] -= x * g / Cb;
+        t->folded[t->n_folded++] = (Folded){row, y, same ? joint : -1, x, g, Cb};
+    }
+    return true;
+}
+
+/* y of the blocks that are no links: bodies of no tree; false: one stores more than a diagonal. */
+static bool solve_others(sti_TreeCoordinates *t)
+{
+    const st_Problem *P = t->problem;
+    for (int b = 0; b < t->n_blocks; b++) {
+        if (t->link_of[b] >= 0 || t->follows[b] >= 0) continue;
+        const int n = t->first[b + 1] - t->first[b];
+        if (n > 1 && !sti_block_marked(&P->A, b)) return false;
+        for (int i = 0; i < n; i++)
+            t->y[t->y_first[b] + i] = P->f[t->first[b] + i] / P->A.x[t->numbers[b] + i];
+    }
+    return true;
+}
+
+/* Velocities that the remainder of momentum would cause, relative to the fastest one. Beyond this the matrix decides.
+ */
+static const double remainder_most = 1e-10;
+
+st_Status sti_tree_coordinates_solve(sti_TreeCoordinates *t, const st_Problem *problem, double *v, double *l,
+                                     bool *done, st_Error *err)
+{
+    *done = false;
+    if (problem->n_r > 0 || !problem->symmetric) return ST_OK;
+    bool ok;
+    STI_TRY(begin_trees(t, problem, false, &ok, err));
+    if (!ok || !fold_rows(t) || !solve_others(t) || !solve_articulated(t)) return ST_OK;
+    t->reduced.n_l = 0;
+    sti_tree_coordinates_expand(t, NULL, NULL, v, l);
+    double fastest = problem->u_scale / STI_IDLE_SPEED, remainder = 0;
+    for (int k = 0; k < t->n_links; k++) {
+        const Link *link = &t->link[k];
+        for (int c = 0; c < link->n_y; c++) {
+            const double over = link->L_D[c][c];
+            fastest = fmax(fastest, fabs(t->y[link->first_y + c]));
+            remainder =
+                fmax(remainder, fabs(dot6(link->Q[link->of.rank + c], t->momentum + link->first)) * over * over);
+        }
+    }
+    *done = remainder <= remainder_most * fastest; /* false for NaN */
     return ST_OK;
 }
 
@@ -1474,7 +1685,7 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *aw
                 l[link->of.first_row + s] = c[s];
             if (link->of.parent < 0) continue;
             const Link *parent = &t->link[link->of.parent]; /* its own momentum has all it needs */
-            if (link->shares) {
+            if (link->turns) {
                 double *above_it = momentum + parent->first;
                 for (int s = 0; s < link->of.rank; s++)
                     for (int i = s < 3 ? 0 : 3; i < MOST; i++)

@@ -41,9 +41,10 @@ typedef struct sti_TreePlan {
 
 typedef struct sti_TreeCoordinates sti_TreeCoordinates;
 
-/* For problems with the blocks of A as `first` has them; plan is copied. */
+/* For problems with the blocks of A as `first` has them; plan is copied. open: for sti_tree_coordinates_solve alone,
+ * with memory that is linear in the number of links. */
 st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_TreePlan *plan, int n_blocks,
-                                      const int *first, sti_TreeCoordinates **out, st_Error *err);
+                                      const int *first, bool open, sti_TreeCoordinates **out, st_Error *err);
 void sti_tree_coordinates_destroy(sti_TreeCoordinates *trees);
 
 /* The problem in tree coordinates, valid until the next call; *reduced = NULL: rows of a joint are not independent
@@ -56,6 +57,10 @@ void sti_tree_coordinates_solution(sti_TreeCoordinates *trees, double **y, doubl
  * NULL: everywhere.                                                                               */
 void sti_tree_coordinates_expand(sti_TreeCoordinates *trees, const unsigned char *awake, const double *r, double *v,
                                  double *l);
+/* v and l of a problem without contacts, if its rows are those of trees and soft rows on single coordinates. *done =
+ * false: they are not, or rounding is too large; v and l are then undefined.                           */
+st_Status sti_tree_coordinates_solve(sti_TreeCoordinates *trees, const st_Problem *problem, double *v, double *l,
+                                     bool *done, st_Error *err);
 /* Rows of the last problem that depend on those of trees and were left out. */
 int sti_tree_coordinates_held(const sti_TreeCoordinates *trees);
 /* Do trees hold all rigid rows of the last problem, so that no loop is closed? */

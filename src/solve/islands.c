@@ -283,6 +283,16 @@ static st_Status linear_info(const sti_Islands *s, st_Status status, const doubl
     return ST_OK;
 }
 
+void sti_islands_without_contacts(sti_Islands *s, const st_Problem *problem, st_SolveInfo *info)
+{
+    s->problem = problem;
+    s->pile = NULL;
+    s->whole = true;
+    s->confirms = false;
+    s->n_islands = 0;
+    *info = (st_SolveInfo){.solver = s->def.name, .converged = true, .residual = {.worst_contact = -1}};
+}
+
 st_Status sti_islands_correct(sti_Islands *s, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
                               st_Error *err)
 {

@@ -45,6 +45,9 @@ typedef struct sti_Awake {
 st_Status sti_islands_solve(sti_Islands *islands, const st_Problem *problem, const sti_PileContacts *pile,
                             const sti_Awake *awake, st_Solution *solution, st_SolveInfo *info, st_Error *err);
 
+/* A problem without contacts was solved elsewhere: there are no islands, and *info is that of a solution. */
+void sti_islands_without_contacts(sti_Islands *islands, const st_Problem *problem, st_SolveInfo *info);
+
 /* The solution of the last problem, where nothing was still and no contact, as one of this, which differs in the
  * numbers of G, f and g alone: a step with the factors of then (no_contacts.h).                           */
 st_Status sti_islands_correct(sti_Islands *islands, const st_Problem *problem, st_Solution *solution,

@@ -9,15 +9,20 @@
 #include "linalg/tree_coordinates.h"
 #include "model/spanning_forest.h"
 
-/* A tree is one dense block of T'AT. Beyond so many velocities the sparse factors of body coordinates cost less. */
+#include <limits.h>
+
+/* A tree is one dense block of T'AT. Beyond so many velocities the sparse factors of body coordinates cost less, unless
+ * there are no contacts: then no such block is needed (`open`). */
 enum { MOST_VELOCITIES = 64 };
 
 struct sti_JointCoordinates {
     sti_TreeCoordinates *trees;
-    int *block;           /* reduced blocks that are awake ...                                           */
-    unsigned char *awake; /* ... and a mark for each of them                                      */
-    bool used;            /* in the last solve                                                            */
-    int n_blocks;         /* room for them                                                               */
+    sti_TreeCoordinates *open;       /* of all trees, if some are too large for `trees`                       */
+    const sti_TreeCoordinates *last; /* which of the two had the last problem                       */
+    int *block;                      /* reduced blocks that are awake ...                                           */
+    unsigned char *awake;            /* ... and a mark for each of them                                      */
+    bool used;                       /* in the last solve                                                            */
+    int n_blocks;                    /* room for them                                                               */
 };
 
 /* Why joint coordinates cannot be used with these choices; NULL: they can. */
@@ -67,10 +72,12 @@ static sti_TreeLink link_of(const Planning *p, int node)
     return link;
 }
 
-/* Trees with joints that are small enough. */
-static void plan_links(Planning *p)
+/* Trees with joints, of at most so many velocities. Are there others? */
+static bool plan_links(Planning *p, int most)
 {
     const sti_Forest *forest = &p->of->forest;
+    bool larger = false;
+    p->plan.n_links = 0;
     for (int node = 0; node < forest->n_nodes; node++)
         p->next[node] = p->link[node] = -1;
     for (int node = forest->n_nodes - 1; node > 0; node--) { /* lists from the roots, by number */
@@ -84,16 +91,19 @@ static void plan_links(Planning *p)
         if (forest->node[root].root != root || (p->next[root] < 0 && p->of->joint[root] < 0)) continue;
         for (int node = root; node >= 0; node = p->next[node])
             n_v += forest->node[node].n_v;
-        for (int node = root; node >= 0 && n_v > 0 && n_v <= MOST_VELOCITIES; node = p->next[node]) {
+        larger = larger || n_v > most;
+        for (int node = root; node >= 0 && n_v > 0 && n_v <= most; node = p->next[node]) {
             p->plan.link[p->plan.n_links] = link_of(p, node);
             p->link[node] = p->plan.n_links++;
         }
     }
+    return larger;
 }
 
 /* A rotor follows if the joint that it belongs to is within one tree. */
 static void plan_followers(Planning *p)
 {
+    p->plan.n_followers = 0;
     for (int k = 0; k < p->world->n_joints; k++) {
         const sti_Joint *joint = &p->world->joint[k];
         if (joint->rotor == 0 || joint->type == ST_JOINT_TENDON) continue;
@@ -128,16 +138,20 @@ st_Status sti_joint_coordinates_create(const sti_Model *model, sti_StepWork *wor
     if (status == ST_OK) {
         for (int b = 0, block = 0; b < n; b++)
             p.block[b] = world->body[b].n_dofs > 0 ? block++ : -1;
-        plan_links(&p);
-        plan_followers(&p);
         own->n_blocks = model->n_blocks;
         own->block = sti_alloc(a, own->n_blocks, sizeof *own->block);
         own->awake = sti_alloc(a, own->n_blocks, sizeof *own->awake);
         if (own->block == NULL || own->awake == NULL)
             status = sti_fail(err, ST_ERR_MEMORY, "out of memory for trees of %d bodies", n - 1);
     }
-    if (status == ST_OK && p.plan.n_links > 0)
-        status = sti_tree_coordinates_create(a, &p.plan, model->n_blocks, model->first, &own->trees, err);
+    const int most[] = {MOST_VELOCITIES, INT_MAX};
+    for (int k = 0, larger = true; k < 2 && status == ST_OK && larger; k++) {
+        larger = plan_links(&p, most[k]);
+        plan_followers(&p);
+        if (p.plan.n_links > 0)
+            status = sti_tree_coordinates_create(a, &p.plan, model->n_blocks, model->first, k == 1,
+                                                 k == 1 ? &own->open : &own->trees, err);
+    }
     sti_spanning_forest_free(a, &of);
     sti_free(a, p.block, n, sizeof *p.block);
     sti_free(a, p.next, n, sizeof *p.next);
@@ -152,6 +166,7 @@ void sti_joint_coordinates_free(const sti_Model *model, sti_StepWork *work)
     sti_JointCoordinates *own = work->joint_coordinates;
     if (own == NULL) return;
     sti_tree_coordinates_destroy(own->trees);
+    sti_tree_coordinates_destroy(own->open);
     sti_free(&model->allocator, own->block, own->n_blocks, sizeof *own->block);
     sti_free(&model->allocator, own->awake, own->n_blocks, sizeof *own->awake);
     sti_free(&model->allocator, own, 1, sizeof *own);
@@ -183,9 +198,19 @@ st_Status sti_joint_coordinates_solve(sti_StepWork *work, st_Solution *solution,
     const st_Problem *problem = &work->step.problem, *reduced;
     st_Solution inner = *solution;
     *done = false;
-    if (own == NULL || own->trees == NULL) return ST_OK;
+    if (own == NULL || (own->trees == NULL && own->open == NULL)) return ST_OK;
     own->used = false;
     if (work->step.piled) return ST_OK;
+    if (problem->n_r == 0 && work->sleep.n_asleep == 0) {
+        own->last = own->open != NULL ? own->open : own->trees;
+        STI_TRY(sti_tree_coordinates_solve(own->open != NULL ? own->open : own->trees, problem, solution->v,
+                                           solution->l, done, err));
+        if (*done) sti_islands_without_contacts(work->islands, problem, info);
+        own->used = *done;
+        if (*done) return ST_OK;
+    }
+    if (own->trees == NULL) return ST_OK;
+    own->last = own->trees;
     STI_TRY(sti_tree_coordinates_reduce(own->trees, problem, &reduced, err));
     if (reduced == NULL) return ST_OK;
     const bool sleeping = work->sleep.n_asleep > 0;
@@ -205,14 +230,14 @@ st_Status sti_joint_coordinates_solve(sti_StepWork *work, st_Solution *solution,
 bool sti_joint_coordinates_are_open(const sti_StepWork *work)
 {
     const sti_JointCoordinates *own = work->joint_coordinates;
-    return own != NULL && own->used && sti_tree_coordinates_are_open(own->trees);
+    return own != NULL && own->used && sti_tree_coordinates_are_open(own->last);
 }
 
 void sti_joint_coordinates_count(const sti_StepWork *work, int island, st_IslandReport *out)
 {
     const sti_JointCoordinates *own = work->joint_coordinates;
     const st_Problem *problem = &work->step.problem;
-    if (own == NULL || !own->used) return;
+    if (own == NULL || !own->used || own->last != own->trees) return;
     out->bodies = out->rows = 0;
     for (int b = 0; b < problem->A.n_blocks; b++)
         out->bodies += sti_islands_of_block(work->islands, sti_tree_coordinates_block(own->trees, b)) == island;

@@ -61,8 +61,9 @@ static const struct {
 };
 enum { N_CASES = sizeof cases / sizeof cases[0] };
 
-/* One step of each from the state of the first: velocities and reactions. */
-static void compare_step(Pair *pair, Unique unique, double tolerance)
+/* One step of each from the state of the first: velocities and reactions, relative to the largest one and to
+ * least_force at least. */
+static void compare_step(Pair *pair, Unique unique, double tolerance, double least_force)
 {
     double q[7 * MOST_V], v[MOST_V], v_body[MOST_V], v_joint[MOST_V];
     const int n_v = st_system_n_v(pair->body.sys);
@@ -78,7 +79,7 @@ static void compare_step(Pair *pair, Unique unique, double tolerance)
     const double size = fmax(largest(v_body, n_v), pair->body.def.h * 9.81);
     for (int i = 0; i < n_v; i++)
         check_close(v_joint[i], v_body[i], tolerance * size);
-    double force = 1e-30;
+    double force = least_force;
     for (int round = 0; unique == ALL && round < 2; round++) /* the largest, then each against it */
         for (int j = 1; j <= st_scene_joint_count(pair->body.scene); j++) {
             st_JointReport a, b;
@@ -98,7 +99,7 @@ static void compare(const char *const *sets, int steps, double tolerance)
         Pair pair;
         pair_open(&pair, cases[c].path, sets);
         for (int k = 0; k < steps; k++)
-            compare_step(&pair, cases[c].unique, tolerance);
+            compare_step(&pair, cases[c].unique, tolerance, 1e-30);
         pair_close(&pair);
     }
 }
@@ -265,9 +266,93 @@ static void test_balls(void **unused)
         run_parse(&pair.body, of_body);
         run_parse(&pair.joint, of_joint);
         for (int step = 0; step < 60; step++)
-            compare_step(&pair, ALL, 1e-8);
+            compare_step(&pair, ALL, 1e-8, 1e-30);
         pair_close(&pair);
     }
+}
+
+/* ---- trees at random ------------------------------------------------------------------------------ */
+
+static double draw(uint32_t *seed, double from, double to)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return from + (to - from) * (*seed >> 8) / 16777216.0;
+}
+
+/* A tree of n bodies as text: every type of joint that has coordinates, masses over a factor of 1e4, some joints with a
+ * spring, a damper and a rotor; limit: some with limits and servos, which are rows beside the tree.  */
+static void write_tree(char *to, size_t size, uint32_t seed, int n, bool chain, bool floats, bool limit,
+                       const char *coordinates)
+{
+    static const char *const types[] = {"revolute", "ball",        "universal", "prismatic",
+                                        "screw",    "cylindrical", "planar",    "revolute"};
+    size_t at = 0;
+    double x[100], y[100], z[100];
+#define WRITE(...) at += (size_t)snprintf(to + at, at < size ? size - at : 0, __VA_ARGS__)
+    WRITE("{\"simulation\": {\"coordinates\": \"%s\", \"h\": 0.002, \"end\": 1, \"tolerance\": 1e-12}, \"bodies\": [",
+          coordinates);
+    uint32_t own = seed;
+    int parent[100];
+    for (int k = 0; k < n; k++) {
+        parent[k] = k == 0 ? -1 : chain ? k - 1 : (int)draw(&own, 0, k);
+        for (int i = 0; i < 3; i++)
+            (i == 0   ? x
+             : i == 1 ? y
+                      : z)[k] = (parent[k] < 0 ? 0
+                                               : (i == 0   ? x
+                                                  : i == 1 ? y
+                                                           : z)[parent[k]]) +
+                                draw(&own, -0.2, 0.3);
+        const double m = pow(10, draw(&own, -2, 2)), I = m * draw(&own, 0.002, 0.02);
+        WRITE("%s{\"name\": \"b%d\", \"mass\": %.17g, \"inertia\": [%.17g, %.17g, %.17g], \"position\": [%.17g, %.17g, "
+              "%.17g], \"orientation\": {\"axis\": [%.17g, 1, %.17g], \"angle\": %.17g}}",
+              k > 0 ? ", " : "", k, m, I, 1.2 * I, 0.9 * I, x[k], y[k], z[k], draw(&own, -1, 1), draw(&own, -1, 1),
+              draw(&own, -3, 3));
+    }
+    WRITE("], \"joints\": [");
+    for (int k = floats ? 1 : 0, first = 1; k < n; k++, first = 0) {
+        const char *type = types[(int)draw(&own, 0, 7.999)];
+        char name[20] = "ground";
+        const double a[3] = {draw(&own, -1, 1), draw(&own, -1, 1), 1.1};
+        if (parent[k] >= 0) snprintf(name, sizeof name, "b%d", parent[k]);
+        WRITE("%s{\"name\": \"j%d\", \"type\": \"%s\", \"a\": \"%s\", \"b\": \"b%d\", \"point\": [%.17g, %.17g, %.17g]",
+              first ? "" : ", ", k, type, name, k, x[k] + 0.05, y[k], z[k] - 0.1);
+        if (strcmp(type, "universal") == 0)
+            WRITE(", \"axis\": [0.6, 0.8, 0], \"axis_b\": [-0.8, 0.6, 0]");
+        else if (strcmp(type, "ball") != 0)
+            WRITE(", \"axis\": [%.17g, %.17g, %.17g]", a[0], a[1], a[2]);
+        if (strcmp(type, "screw") == 0) WRITE(", \"pitch\": 0.1");
+        if (strcmp(type, "revolute") == 0 && draw(&own, 0, 1) < 0.5)
+            WRITE(", \"stiffness\": 5, \"damping\": 0.2, \"armature\": 0.01");
+        else if (limit && strcmp(type, "revolute") == 0)
+            WRITE(", \"lower\": -0.001, \"upper\": 0.001, \"friction\": 0.1");
+        WRITE("}");
+    }
+    WRITE("]}");
+#undef WRITE
+    assert_true(at < size);
+}
+
+/* Trees of every size: those of more than 64 velocities are solved in joint coordinates as long as nothing but the tree
+ * holds them, in body coordinates otherwise. Both ways have the same velocities and reactions.       */
+static void test_random_trees(void **unused)
+{
+    (void)unused;
+    enum { TEXT = 60000 };
+    char *text = malloc(TEXT);
+    assert_non_null(text);
+    for (uint32_t seed = 1; seed <= 24; seed++) {
+        Pair pair;
+        const int n = seed % 4 == 0 ? 45 : 2 + (int)(seed % 9);
+        for (int k = 0; k < 2; k++) {
+            write_tree(text, TEXT, seed, n, seed % 8 == 0, seed % 3 == 0, seed % 5 == 0, k == 0 ? "body" : "joint");
+            run_parse(k == 0 ? &pair.body : &pair.joint, text);
+        }
+        for (int step = 0; step < 12; step++)
+            compare_step(&pair, seed % 5 == 0 ? VELOCITIES : ALL, 1e-8, 0.1); /* the weight of the lightest body */
+        pair_close(&pair);
+    }
+    free(text);
 }
 
 static void test_refused(void **unused)
@@ -295,9 +380,10 @@ static void test_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default), cmocka_unit_test(test_integrators), cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_laws),    cmocka_unit_test(test_robots),      cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_auto),    cmocka_unit_test(test_refused),     cmocka_unit_test(test_balls),
+        cmocka_unit_test(test_default),      cmocka_unit_test(test_integrators), cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_laws),         cmocka_unit_test(test_robots),      cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_auto),         cmocka_unit_test(test_refused),     cmocka_unit_test(test_balls),
+        cmocka_unit_test(test_random_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
