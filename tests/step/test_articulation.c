@@ -260,6 +260,44 @@ static void test_forward_dynamics(void **unused)
     }
 }
 
+/* A ball joint between two bodies that a fixed joint holds together is a loop that changes nothing, wherever its rows
+ * are only rounding: all loops of the first robot are such, and those of the second beside one that is closed. */
+static void test_idle_loops(void **unused)
+{
+    (void)unused;
+    static const char text[] =
+        "{\"simulation\": {\"h\": 0.001, \"end\": 1}, \"bodies\": ["
+        "{\"name\": \"a\", \"mass\": 2, \"inertia\": [0.2, 0.3, 0.25], \"position\": [0.3, 0.1, -0.2], "
+        "\"orientation\": [0.5, "
+        "0.1, 0.7, 0.5]},"
+        "{\"name\": \"b\", \"mass\": 1, \"inertia\": [0.1, 0.1, 0.15], \"position\": [0.9, -0.2, 0.3]},"
+        "{\"name\": \"c\", \"mass\": 1, \"inertia\": [0.1, 0.1, 0.15], \"position\": [0.9, -0.2, 1.3]}], \"joints\": ["
+        "{\"name\": \"hip\", \"type\": \"ball\", \"a\": \"ground\", \"b\": \"a\", \"point\": [0, 0.37, 0]},"
+        "{\"name\": \"weld\", \"type\": \"fixed\", \"a\": \"a\", \"b\": \"b\", \"point\": [0.7, 0.1, 0.3]},"
+        "{\"name\": \"knee\", \"type\": \"ball\", \"a\": \"b\", \"b\": \"c\", \"point\": [0.7, 0.1, 0.8]}%s%s]}";
+    static const char idle[] =
+        ", {\"name\": \"idle\", \"type\": \"ball\", \"a\": \"a\", \"b\": \"b\", \"point\": [0.13, -0.7, 0.9]}";
+    static const char rod[] =
+        ", {\"name\": \"rod\", \"type\": \"distance\", \"a\": \"ground\", \"b\": \"c\", \"point\": [2, 0, 1], "
+        "\"point_b\": [1, 0, 1]}";
+    for (int rods = 0; rods < 2; rods++) {
+        double a[2][6];
+        for (int k = 0; k < 2; k++) {
+            Robot robot = {0};
+            char full[sizeof text + sizeof idle + sizeof rod];
+            snprintf(full, sizeof full, text, k == 1 ? idle : "", rods == 1 ? rod : "");
+            run_parse(&robot.run, full);
+            check_ok(st_articulation_create(robot.run.sys, &robot.of, &robot.run.err), robot.run.err);
+            assert_int_equal(st_articulation_loop_count(robot.of), k + rods);
+            assert_int_equal(st_articulation_n_v(robot.of), 6);
+            check_ok(st_articulation_forward_dynamics(robot.of, NULL, NULL, 0, a[k], 6, &robot.run.err), robot.run.err);
+            robot_close(&robot);
+        }
+        for (int i = 0; i < 6; i++)
+            check_close(a[1][i], a[0][i], 1e-10 * (1 + fabs(a[0][i])));
+    }
+}
+
 /* Inverse, then forward dynamics, with forces on bodies, returns the acceleration; M inv(M) = 1; M = L' D L. */
 static void test_inverse_dynamics(void **unused)
 {
@@ -777,6 +815,7 @@ int main(void)
         cmocka_unit_test(test_same_as_bodies),
         cmocka_unit_test(test_write),
         cmocka_unit_test(test_forward_dynamics),
+        cmocka_unit_test(test_idle_loops),
         cmocka_unit_test(test_inverse_dynamics),
         cmocka_unit_test(test_jacobians),
         cmocka_unit_test(test_frame),
