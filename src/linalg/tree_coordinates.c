@@ -202,6 +202,8 @@ struct sti_TreeCoordinates {
     double *stiffness;        /* n_y: E, where no matrix is made                                          */
     double *own_lightness;    /* by velocity: 1 over the diagonal of A                                     */
     double *row;              /* n_y: a row being made; 0 between                                         */
+    sti_Wide *rows;           /* n_y: four rows being made; 0 between                                     */
+    int *touched;             /* n_y: where they have numbers                                             */
     int *seen;                /* by reduced block: the last row that touched it                           */
     int n_seen;               /* rows so far                                                              */
     STI_ARRAY(int, row_kind); /* by row of the problem: what it is                                  */
@@ -297,6 +299,8 @@ st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_T
         ok = ok && *by_block[k] != NULL;
     }
     t->block_of = sti_alloc(allocator, n_v + 1, sizeof *t->block_of);
+    t->rows = sti_alloc(allocator, n_v + 1, sizeof *t->rows);
+    t->touched = sti_alloc(allocator, n_v + 1, sizeof *t->touched);
     t->diagonal = sti_alloc(allocator, n + 1, sizeof *t->diagonal);
     t->start = sti_alloc(allocator, n + 1, sizeof *t->start);
     t->numbers = sti_alloc(allocator, n + 1, sizeof *t->numbers);
@@ -305,7 +309,8 @@ st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_T
         *by_velocity[k] = sti_alloc(allocator, n_v + 1, sizeof **by_velocity[k]);
         ok = ok && *by_velocity[k] != NULL;
     }
-    if (!ok || t->block_of == NULL || t->diagonal == NULL || t->start == NULL || t->numbers == NULL) {
+    if (!ok || t->block_of == NULL || t->diagonal == NULL || t->start == NULL || t->numbers == NULL ||
+        t->rows == NULL || t->touched == NULL) {
         sti_tree_coordinates_destroy(t);
         return no_memory(err);
     }
@@ -345,6 +350,8 @@ void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
     sti_free(&a, t->numbers, n + 1, sizeof *t->numbers);
     sti_free(&a, t->diagonal, n + 1, sizeof *t->diagonal);
     sti_free(&a, t->block_of, n_v + 1, sizeof *t->block_of);
+    sti_free(&a, t->rows, n_v + 1, sizeof *t->rows);
+    sti_free(&a, t->touched, n_v + 1, sizeof *t->touched);
     for (size_t k = 0; k < sizeof by_block / sizeof by_block[0]; k++)
         sti_free(&a, by_block[k], n + 1, sizeof *by_block[k]);
     sti_free(&a, t->link, t->n_links + 1, sizeof *t->link);
@@ -1139,6 +1146,148 @@ STI_CLONES static void join_masses(sti_TreeCoordinates *t)
     }
 }
 
+/* ---- rows of contacts ------------------------------------------------------------------------------ */
+
+/* Rows 0 .. n - 1 from `row` on touch the same velocities, and none is about a joint: those of a contact. At most four.
+ */
+static int count_alike(const st_Sparse *from, const int *joint_of, int row)
+{
+    const int64_t size = from->p[row + 1] - from->p[row];
+    int n = 1;
+    while (n < STI_WIDTH && row + n < from->n_cols && joint_of[row + n] < 0 &&
+           from->p[row + n + 1] - from->p[row + n] == size &&
+           memcmp(from->i + from->p[row + n], from->i + from->p[row], (size_t)size * sizeof *from->i) == 0)
+        n++;
+    return n;
+}
+
+/* As carry_up, for four rows side by side. */
+STI_INLINE void carry_up_alike(sti_TreeCoordinates *t, int begin, int stop, sti_Wide *h, sti_Wide *onto)
+{
+    for (int k = begin; k >= 0; k = t->link[k].of.parent) {
+        const Link *link = &t->link[k];
+        sti_Wide *row = t->rows + link->first_y;
+        if (k == stop) {
+            for (int i = 0; i < MOST; i++)
+                onto[i] += h[i];
+            return;
+        }
+        for (int c = 0; c < link->n_y; c++) {
+            if (link->plain) {
+                row[c] += h[c];
+                continue;
+            }
+            const double *S = link->S[c];
+            sti_Wide sum = S[0] * h[0];
+            for (int i = 1; i < MOST; i++)
+                sum += S[i] * h[i];
+            row[c] += sum;
+        }
+        if (link->shares || link->of.parent < 0) continue;
+        sti_Wide up[MOST] = {{0}};
+        for (int i = 0; i < link->n; i++)
+            for (int j = 0; j < MOST; j++)
+                up[j] += h[i] * link->X[i][j];
+        memcpy(h, up, sizeof up);
+    }
+}
+
+/* As carry_row, for four rows side by side, the first n of which count: x their numbers, at their velocities. */
+STI_INLINE sti_Wide carry_row_alike(sti_TreeCoordinates *t, const double *const x[STI_WIDTH], const int *at, int64_t n)
+{
+    int waiting = -1;
+    sti_Wide waits[MOST] = {{0}}, on_p = {0};
+    for (int64_t e = 0; e < n;) {
+        const int block = t->block_of[at[e]], first = t->first[block], end = t->first[block + 1];
+        const int index = t->link_of[block];
+        sti_Wide own[MOST] = {{0}}, h[MOST];
+        for (; e < n && at[e] >= first && at[e] < end; e++) {
+            const sti_Wide numbers = {x[0][e], x[1][e], x[2][e], x[3][e]};
+            if (index < 0)
+                t->rows[t->y_first[block] + at[e] - first] += numbers;
+            else
+                own[at[e] - first] += numbers;
+        }
+        if (index < 0) continue;
+        const Link *link = &t->link[index];
+        for (int j = 0; j < 3; j++) {
+            h[j] = own[j];
+            h[3 + j] = own[0] * link->K[0][j];
+            for (int i = 1; i < 3; i++)
+                h[3 + j] += own[i] * link->K[i][j];
+            for (int i = 0; i < 3; i++)
+                h[3 + j] += own[3 + i] * link->P[i][j];
+        }
+        for (int i = 0; i < MOST; i++)
+            on_p += own[i] * link->own_p[i];
+        if (waiting < 0) {
+            waiting = index;
+            memcpy(waits, h, sizeof waits);
+            continue;
+        }
+        int a = waiting, b = index; /* as common_link */
+        while (a != b && a >= 0 && b >= 0) {
+            if (a > b)
+                a = t->link[a].of.parent;
+            else
+                b = t->link[b].of.parent;
+        }
+        const int meet = a == b ? a : -1;
+        sti_Wide both[MOST] = {{0}};
+        carry_up_alike(t, waiting, meet, waits, both);
+        carry_up_alike(t, index, meet, h, both);
+        waiting = meet;
+        memcpy(waits, both, sizeof waits);
+    }
+    if (waiting >= 0) carry_up_alike(t, waiting, -1, waits, NULL);
+    return on_p;
+}
+
+/* Rows row .. row + n - 1 of H as rows on y: their numbers from i[at] and x[at] on, which end at p[1 ..]; their parts
+ * on p are added to value. A row that the trees hold becomes 0. Returns the end. */
+STI_CLONES static int64_t carry_alike(sti_TreeCoordinates *t, const st_Sparse *from, int row, int n, int64_t at,
+                                      int64_t *p, int *i, double *x, double *value)
+{
+    const int *velocity = from->i + from->p[row];
+    const int64_t size = from->p[row + 1] - from->p[row];
+    const double *numbers[STI_WIDTH];
+    sti_Wide own = {0}, carried = {0};
+    int n_touched = 0;
+    for (int l = 0; l < STI_WIDTH; l++)
+        numbers[l] = from->x + from->p[l < n ? row + l : row];
+    const sti_Wide on_p = carry_row_alike(t, numbers, velocity, size);
+    for (int64_t e = 0; e < size; e++) {
+        const sti_Wide of = {numbers[0][e], numbers[1][e], numbers[2][e], numbers[3][e]};
+        own += of * of * t->own_lightness[velocity[e]];
+    }
+    t->n_seen++;
+    for (int64_t e = 0; e < size; e++) {
+        const int b = t->reduced_block[t->block_of[velocity[e]]];
+        if (t->seen[b] == t->n_seen) continue;
+        t->seen[b] = t->n_seen;
+        for (int j = t->first_reduced[b]; j < t->first_reduced[b + 1]; j++) {
+            const sti_Wide of = t->rows[j];
+            if (of[0] == 0 && of[1] == 0 && of[2] == 0 && of[3] == 0) continue;
+            carried += of * of * t->lightness[j];
+            t->touched[n_touched++] = j;
+        }
+    }
+    for (int l = 0; l < n; l++) {
+        const bool held = !(carried[l] / own[l] > STI_HELD);
+        for (int k = 0; k < n_touched; k++) {
+            const double one = ((const double *)&t->rows[t->touched[k]])[l];
+            if (one == 0) continue;
+            i[at] = t->touched[k];
+            x[at++] = held ? 0 : one;
+        }
+        p[l + 1] = at;
+        value[l] += on_p[l];
+    }
+    for (int k = 0; k < n_touched; k++)
+        t->rows[t->touched[k]] = (sti_Wide){0};
+    return at;
+}
+
 static bool is_rigid(const st_Problem *problem, int row)
 {
     return problem->Cb.n_blocks == 0 || problem->Cb.x[row] == 0;
@@ -1178,6 +1327,13 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
         const int64_t before = at;
         double on_p, own = NAN, carried = 0;
         bool same;
+        if (kept == NULL && joint_of[row] < 0) {
+            const int alike = count_alike(from, joint_of, row);
+            at = carry_alike(t, from, row, alike, at, *p + m, *i, *x, value + m);
+            m += alike;
+            k += alike - 1;
+            continue;
+        }
         const bool about_hinge = hinge_row(t, from, row, joint_of[row], *x + at, &on_p, &same);
         if (about_hinge) {
             (*i)[at++] = t->link[joint_of[row]].first_y;
