@@ -1842,10 +1842,15 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *aw
             if (link->of.parent < 0) continue;
             const Link *parent = &t->link[link->of.parent]; /* its own momentum has all it needs */
             if (link->turns) {
-                double *above_it = momentum + parent->first;
-                for (int s = 0; s < link->of.rank; s++)
-                    for (int i = s < 3 ? 0 : 3; i < MOST; i++)
-                        above_it[i] -= c[s] * link->above[s][i];
+                double *above_it = momentum + parent->first, *turn = above_it + 3;
+                for (int s = 0; s < 3; s++) /* points that meet: one linear number each */
+                    above_it[s] -= c[s] * link->above[s][s];
+                for (int s = 0; s < link->of.rank; s++) {
+                    const double *up = link->above[s] + 3;
+                    turn[0] -= c[s] * up[0];
+                    turn[1] -= c[s] * up[1];
+                    turn[2] -= c[s] * up[2];
+                }
                 continue;
             }
             for (int s = 0; s < link->of.rank; s++)

@@ -327,6 +327,11 @@ st_Status sti_joint_gauge(const sti_World *world, int index, int which, const do
                           st_Error *err)
 {
     const sti_Joint *joint = &world->joint[index];
+    const st_Coordinate coordinate = joint->coordinate[which];
+    if (coordinate == ST_COORDINATE_ANGLE) { /* it has its own axes: no place is needed */
+        *out = sti_measure_angle(world, joint->angle[coordinate], q);
+        return ST_OK;
+    }
     Place p = {.world = world, .joint = joint, .index = index, .q = q};
     if (joint->angle[joint->coordinate[which]] < 0) joint_place(world, index, q, &p); /* an angle has its own axes */
     return gauge(&p, joint->coordinate[which], out, err);
