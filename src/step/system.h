@@ -121,6 +121,7 @@ typedef struct sti_Chosen {
     double bridge;          /* the part of `pull` that is from a liquid bridge [N s]                         */
     double pull;            /* adhesion: r of the step problem is the impulse of the contact plus this [N s] */
     int element;            /* of a compliant patch                                                          */
+    bool released;          /* an overlap that joints hold, or friction locks: it carries no load (stage_solve.c) */
 } sti_Chosen;
 
 /* Memory of one step problem. */
@@ -301,6 +302,9 @@ typedef struct sti_Joined {
     int *of;          /* n_v: the first velocity of the group of each velocity */
     int n;            /* number of groups; 0: unknown                          */
     int64_t capacity; /* of `of`                                               */
+    int *place;       /* n_v: place of a velocity among those of two mechanisms (stage_solve.c); -1: not there */
+    double *basis;    /* orthonormal rows of their joints                                                      */
+    int64_t place_capacity, basis_capacity;
 } sti_Joined;
 
 /* recovery.c: the share of drift correction that is used; 1: all. */

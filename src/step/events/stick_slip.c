@@ -198,7 +198,9 @@ st_Status sti_note_modes(const sti_Model *model, const sti_State *state, sti_Ste
     double nil = nothing(model, work);
     for (int c = 0; c < n; c++) {
         Contact contact = look_for_change(model, state, work, c, s);
-        work->modes_new.at[c] = mode_of(&contact, work->step.chosen[c].entry.id, nil);
+        const sti_Chosen *chosen = &work->step.chosen[c];
+        work->modes_new.at[c] =
+            chosen->released ? (sti_Mode){.id = chosen->entry.id} : mode_of(&contact, chosen->entry.id, nil);
     }
     work->modes_new.n = n;
     return ST_OK;

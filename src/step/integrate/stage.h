@@ -91,6 +91,7 @@ static inline void sti_choose(sti_Assembly *out, int c, const sti_ContactEntry *
     chosen->entry = *entry;
     chosen->pull = chosen->bridge = 0;
     chosen->element = 0;
+    chosen->released = false;
 }
 
 /* The same into w of the problem being filled (sti_belt_speeds). */

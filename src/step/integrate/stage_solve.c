@@ -5,6 +5,7 @@
 #include "solve/islands.h"
 #include "step/contact/contact.h"
 #include "step/contact/contact_model.h"
+#include "step/drift/drift.h"
 #include "step/integrate/stage.h"
 #include "step/joint_coordinates.h"
 #include "step/sleep.h"
@@ -51,10 +52,152 @@ st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_
     return sti_go_on(model, state, work, err);
 }
 
+enum { MOST_HOLDING = 300 };     /* joint rows of two mechanisms: the basis takes their number squared */
+static const double HELD = 1e-3; /* part of a row that no joint holds: the distance of a joint from the normal, relative
+                                  * to the reach of the bodies */
+static const double TURN = 10;   /* [rad] a turn about a joint this large or larger does not open an overlap */
+
+/* An orthonormal basis of the joint rows of two mechanisms, in work->joined: `size` rows of `n` velocities, each
+ * divided by the root of its mass. */
+typedef struct Holding {
+    int group[2]; /* the first velocity of each mechanism; -1: none */
+    int n, size;
+} Holding;
+
+/* Writes row k, and subtracts its part in the basis (Gram-Schmidt, twice if little is left). Returns the norm of the
+ * rest relative to that of the row. */
+static double rest_of_row(const sti_Model *model, const sti_StepWork *work, const Holding *holding,
+                          const sti_RowList *rows, int k, double *x)
+{
+    const sti_Joined *joined = &work->joined;
+    const int n = holding->n;
+    double before = 0, after = 0;
+    memset(x, 0, (size_t)n * sizeof *x);
+    for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++)
+        x[joined->place[rows->i[e]]] += rows->x[e] / sqrt(sti_mass_of(model, work->step.M, rows->i[e]));
+    for (int i = 0; i < n; i++)
+        before += x[i] * x[i];
+    for (int pass = 0; pass < 2 && (pass == 0 || after < 0.25 * before); pass++) {
+        for (int b = 0; b < holding->size; b++) {
+            const double *y = joined->basis + (int64_t)b * n;
+            double along = 0;
+            for (int i = 0; i < n; i++)
+                along += x[i] * y[i];
+            for (int i = 0; i < n; i++)
+                x[i] -= along * y[i];
+        }
+        after = 0;
+        for (int i = 0; i < n; i++)
+            after += x[i] * x[i];
+    }
+    return before > 0 ? sqrt(after / before) : 0;
+}
+
+/* Do joints alone hold the bodies of contact c along its normal? Then its row is a sum of joint rows, and no impulse
+ * opens or closes it. For links that start at one point, the normal passes through the joint. If it passes beside the
+ * joint, at the distance d, a turn by overlap/d would be needed. */
+static st_Status joints_hold(const sti_Model *model, sti_StepWork *work, Holding *holding, int c, bool *held,
+                             st_Error *err)
+{
+    const sti_Assembly *out = &work->step;
+    const sti_RowList *G = &out->G;
+    sti_Joined *joined = &work->joined;
+    const int row = out->law[c].first, n_rows = work->here.joint_rows.n_rows;
+    int group[2] = {-1, -1}, n = 0;
+    *held = false;
+    if (!model->rigid || out->piled || n_rows == 0 || n_rows > G->n_rows || out->H.p[row] == out->H.p[row + 1])
+        return ST_OK;
+    STI_TRY(sti_find_joined(model, work, err));
+    for (int64_t e = out->H.p[row]; e < out->H.p[row + 1]; e++)
+        group[e > out->H.p[row]] = joined->of[out->H.i[e]];
+    if (group[0] != holding->group[0] || group[1] != holding->group[1]) {
+        *holding = (Holding){.group = {group[0], group[1]}};
+        STI_TRY(STI_GROW(&model->allocator, joined->place, joined->place_capacity, model->n_v, err));
+        for (int i = 0; i < model->n_v; i++)
+            joined->place[i] = joined->of[i] == group[0] || joined->of[i] == group[1] ? holding->n++ : -1;
+        for (int k = 0; k < n_rows; k++)
+            n += G->p[k] < G->p[k + 1] && joined->place[G->i[G->p[k]]] >= 0;
+        if (n > MOST_HOLDING) n = 0;
+        STI_TRY(STI_GROW(&model->allocator, joined->basis, joined->basis_capacity, ((int64_t)n + 1) * holding->n, err));
+        for (int k = 0; k < n_rows && n > 0; k++) {
+            double *x = joined->basis + (int64_t)holding->size * holding->n, square = 0;
+            if (G->p[k] == G->p[k + 1] || joined->place[G->i[G->p[k]]] < 0) continue;
+            if (rest_of_row(model, work, holding, G, k, x) < sqrt(STI_REDUNDANT_PIVOT)) continue;
+            for (int i = 0; i < holding->n; i++)
+                square += x[i] * x[i];
+            for (int i = 0; i < holding->n; i++)
+                x[i] /= sqrt(square);
+            holding->size++;
+        }
+    }
+    if (holding->size == 0) return ST_OK;
+    const sti_ContactEntry *entry = &out->chosen[c].entry;
+    const sti_World *world = model->world;
+    double reach = INFINITY;
+    if (world->body[entry->a].n_dofs > 0) reach = world->collider.body_reach[entry->a];
+    if (world->body[entry->b].n_dofs > 0) reach = fmin(reach, world->collider.body_reach[entry->b]);
+    const double left =
+        rest_of_row(model, work, holding, &out->H, row, joined->basis + (int64_t)holding->size * holding->n);
+    *held = left < fmax(HELD, -entry->gap / (TURN * reach));
+    return ST_OK;
+}
+
+/* No impulse of a contact that joints hold changes anything. A compliance equal to the mobility of its bodies leaves it
+ * without load. */
+static void release(const sti_Model *model, sti_StepWork *work, int c)
+{
+    sti_Assembly *out = &work->step;
+    const int row = out->law[c].first;
+    out->overlapping += !(out->C[row] > 0);
+    out->chosen[c].released = true;
+    out->C[row] = sti_contact_mobility(model, work, c);
+    out->w[row] = fmax(out->w[row], 0);
+    memset(out->r + row, 0, (size_t)out->law[c].dim * sizeof *out->r);
+}
+
+/* Makes room for compliance in a problem that has none: an impact, or overlaps that are not corrected. */
+static void allow_compliance(sti_Assembly *out)
+{
+    if (out->compliant) return;
+    for (int k = 0; k <= out->n_C && out->n_bounded == 0; k++) {
+        out->C_first[k] = k;
+        if (k < out->n_C) out->C[k] = 0;
+    }
+    out->problem.C = (st_BlockDiag){.n_blocks = out->n_C, .first = out->C_first, .x = out->C};
+    out->compliant = true;
+}
+
+/* Is the overlap of a contact deeper than those that a solver leaves? */
+static bool is_deep(const sti_Model *model, const sti_ContactEntry *entry)
+{
+    if (!sti_overlaps(model, entry->gap) || entry->shape_a == 0) return false;
+    return -entry->gap >
+           STI_RELATIVE_BAND * sti_pair_size(&model->world->collider, entry->shape_a - 1, entry->shape_b - 1);
+}
+
+/* Releases deep overlaps that joints hold. */
+static st_Status release_held(const sti_Model *model, sti_StepWork *work, st_Error *err)
+{
+    sti_Assembly *out = &work->step;
+    Holding holding = {.group = {-1, -1}};
+    if (!model->rigid || model->def.contact != ST_CONTACT_RIGID || out->piled || work->here.joint_rows.n_rows == 0)
+        return ST_OK;
+    for (int c = 0; c < out->n_gaps; c++) {
+        const sti_ContactEntry *entry = &out->chosen[c].entry;
+        bool held = false;
+        if (is_deep(model, entry)) STI_TRY(joints_hold(model, work, &holding, c, &held, err));
+        if (!held) continue;
+        allow_compliance(out);
+        release(model, work, c);
+    }
+    return ST_OK;
+}
+
 /* Some overlaps cannot be opened by any impulse: joints hold the bodies, a motor without limit drives them together, or
  * friction locks the motion that joints allow. The compliance of overlaps (docs/methods.md 4) is a share of the
  * mobility without joints. It then absorbs the correction with very large forces, and the friction of these forces
- * would lock a wheel. Such contacts become rigid and are not corrected. There are three signs of such a contact:
+ * would lock a wheel. Such contacts become rigid and are not corrected, or are released if joints alone hold them.
+ * There are three signs of such a contact:
  *
  *   - Joints: the compliance absorbs at least half of the correction.
  *   - Joints: the impulse is more than LEVER times the total momentum available.
@@ -63,34 +206,46 @@ st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_
 enum { LEFT_ROUNDS = 8 };
 static const double IDLE_SINKING = 1e-6; /* of the fastest speed: an overlap of rounding that carries a load */
 static const double LEVER = 1e3;         /* an impulse relative to the total momentum: a longer lever is a lock */
-static bool leave_immovable(const sti_Model *model, sti_StepWork *work, double fastest, double momentum, bool solved)
+static const double DEEP_LEVER = 10;     /* the same for an overlap that no solver leaves, if the problem is solved */
+static st_Status leave_immovable(const sti_Model *model, sti_StepWork *work, double fastest, double momentum,
+                                 bool solved, bool *any, st_Error *err)
 {
     sti_Assembly *out = &work->step;
     const bool joints = out->problem.n_l > 0;
     const double most = joints ? 0.5 : 2, least = (joints ? IDLE_SINKING : STI_VELOCITY_ERROR) * fastest;
-    bool any = false;
+    Holding holding = {.group = {-1, -1}};
+    *any = false;
     for (int c = 0; c < out->n_gaps; c++) {
         const int row = out->law[c].first; /* C is diagonal */
+        bool held = false;
         const double C = out->C[row], sinks = C * out->r[row];
-        const bool locked = joints && out->r[row] > LEVER * momentum;
+        const bool deep = joints && out->r[row] > momentum && is_deep(model, &out->chosen[c].entry);
+        const bool locked = joints && out->r[row] > (deep ? DEEP_LEVER : LEVER) * momentum;
         if (C > 0) {
             if (!(sinks > most * fabs(out->w[row]) && sinks > least) && !locked) continue;
-            if (C == sti_contact_mobility(model, work, c)) continue; /* a damper by the rule below */
-            out->C[row] = 0;
-            out->w[row] = fmax(out->w[row], 0);
-            out->overlapping--;
+            if (out->chosen[c].released) continue;
+            if (joints) STI_TRY(joints_hold(model, work, &holding, c, &held, err));
         } else {
             /* The contact is rigid. If friction locks it, and joint correction moves its bodies towards each other, no
              * impulse solves the problem: impulses grow until the solver stops, and their work is many times the total
-             * energy. A compliance equal to the mobility of its bodies makes the contact a damper. */
-            if (solved || !locked || !sti_overlaps(model, out->chosen[c].entry.gap)) continue;
-            out->C[row] = sti_contact_mobility(model, work, c);
-            out->overlapping++;
+             * energy. Released, the contact is a damper. */
+            if (!locked && (solved || !deep)) continue;
+            if (!sti_overlaps(model, out->chosen[c].entry.gap)) continue;
+            if (solved && !deep) STI_TRY(joints_hold(model, work, &holding, c, &held, err));
+            if (solved && !deep && !held) continue;
+            held = true;
         }
+        *any = true;
+        if (held) {
+            release(model, work, c);
+            continue;
+        }
+        out->C[row] = 0;
+        out->w[row] = fmax(out->w[row], 0);
+        out->overlapping--;
         memset(out->r + row, 0, (size_t)out->law[c].dim * sizeof *out->r);
-        any = true;
     }
-    return any;
+    return ST_OK;
 }
 
 /* The total momentum available in a stage: all bodies at the fastest speed, and the impulses of forces, motors, springs
@@ -152,6 +307,7 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
     sti_sleep_impulses(work, stage->eta);
     sti_team_copy(model->def.threads, out->start, out->r, out->problem.n_r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
+    STI_TRY(release_held(model, work, err));
     if (stage->means != NULL && stage->means->again)
         STI_TRY(sti_islands_correct(work->islands, &out->problem, &solution, info, err));
     else
@@ -173,7 +329,9 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
     for (int round = 0; round < LEFT_ROUNDS && out->compliant && (round > 0 || out->overlapping > 0); round++) {
         const double momentum = available_momentum(model, state, work, stage->eta);
         const bool solved = round == 0 || info->converged;
-        if (!leave_immovable(model, work, state->fastest.speed, momentum, solved)) break;
+        bool any = false;
+        STI_TRY(leave_immovable(model, work, state->fastest.speed, momentum, solved, &any, err));
+        if (!any) break;
         STI_TRY(sti_solve_islands(model, state, work, &solution, info, err));
     }
     if (!impact) STI_TRY(solve_dependent_laws(model, state, work, &solution, info, err));
