@@ -3,12 +3,13 @@
  * Let T and V be the kinetic and potential energy. Only these works of a step (stage_work.c) may add energy: `given` by
  * forces, motors, moved joints and belts; restitution; drift correction. The unexplained rise is
  *
- *     R = T(v+) + V(q+) - T(v) - V(q) - given - max(impact, 0) - min(max(correction, 0), B)
+ *     R = T(v+) + V(q+) - T(v) - V(q) - given - min(max(impact, 0), I) - min(max(correction, 0), B)
  *
  * where B is the largest work of a drift correction that moves no point faster than c = correction_speed (recovery.c):
- * with its velocities D, |D|_M <= c sqrt(m), B = |D|_M |v|_M + |D|_M^2/2. Friction, dampers and the damping of the
- * scheme only take energy, so they explain no rise. After a solve that ended early the computed work of correction may
- * have any size.
+ * with its velocities D, |D|_M <= c sqrt(m), B = |D|_M |v|_M + |D|_M^2/2. A rebound in a fixed step keeps E - (h/2) k'v
+ * (rebound.c), where |v+|_M <= |v|_M. So it adds at most I = |h k| |v|_M, with |h k| in the norm of M^-1. Friction,
+ * dampers and the damping of the scheme only take energy, so they explain no rise. After a solve that ended early the
+ * computed works of rebounds and of correction may have any size.
  *
  * A scheme also has a truncation error: 1/2 |v+ - v|_M^2 for Euler's methods, and 1/2 k (moved)^2 for a spring; schemes
  * of order two have less. In a step that diverges both are as large as the rise itself and explain nothing. So with the
@@ -45,6 +46,7 @@
 #define ESTIMATE_SHARE  0.01  /* largest accepted truncation error, as a part of S */
 #define SOLVER_SHARE    1e-3  /* energy that a solve within its tolerance may add, as a part of S */
 #define ROUNDING        1e-11 /* of all energies that are subtracted from each other */
+#define REBOUND_FACTOR  2.0   /* on I: forces may change within the step */
 #define STAGES_FACTOR   6.0   /* two stages extrapolate a correction to 2.4 times its speed (recovery.c) */
 #define RUNAWAY         1e6   /* no step may gain this many times S */
 
@@ -162,11 +164,12 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
         if (guard->island[i] != i || !(of->rise > 0)) continue;
         /* position and orientation may both be corrected at speed c, with an energy of up to m c^2/2 each */
         const double at_hand = of->at_hand + gains->given, D = c * sqrt(2 * of->mass),
-                     most = D * (sqrt(2 * at_hand) + 0.5 * D);
+                     most = D * (sqrt(2 * at_hand) + 0.5 * D),
+                     rebound = REBOUND_FACTOR * h * guard->pull * sqrt(2 * of->mass * at_hand);
         const double largest = ESTIMATE_SHARE * at_hand,
                      estimate = model->def.integrator == ST_INTEGRATOR_BDF2 ? largest : fmin(largest, of->truncation);
         const double limit = ROUNDING * of->rounding + 0.5 * of->mass * idle * idle + gains->given +
-                             fmin((two ? STAGES_FACTOR : 1) * gains->correction, most) +
+                             fmin(gains->rebound, rebound) + fmin((two ? STAGES_FACTOR : 1) * gains->correction, most) +
                              fmax(SOLVER_SHARE * at_hand, ESTIMATE_FACTOR * estimate);
         if (!(of->rise - limit > worst)) continue;
         worst = of->rise - limit;
@@ -192,8 +195,7 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
     sti_works_add(&works, 1, &work->step.done);
     const double kinetic = sti_energy_kinetic(model, work, state->q, work->v_new), /* k contains the terms of M(q) */
         potential = sti_energy_potential(model, state, work, trial, state->t + taken, work->q_new),
-                 rise = kinetic - guard->kinetic + (potential - guard->potential),
-                 unexplained = rise - works.given - positive(works.impact),
+                 rise = kinetic - guard->kinetic + (potential - guard->potential), unexplained = rise - works.given,
                  rounding = ROUNDING * (kinetic + guard->kinetic + fabs(potential) + fabs(guard->potential));
     if (!(unexplained <= rounding)) { /* rare: the rise of the whole system */
         /* S, and the mass that moves. */
@@ -211,14 +213,17 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
         }
         const double at_hand = guard->kinetic + elastic + 0.5 * mass * pulled * pulled + fabs(works.given);
         const double D = model->def.correction_speed * sqrt(mass), most = D * (sqrt(2 * at_hand) + 0.5 * D);
-        const double R = unexplained - fmin((order > 1 ? STAGES_FACTOR : 1) * positive(works.correction), most);
+        const bool limited = model->def.energy == ST_ENERGY_LIMIT; /* else impacts may gain: it is reported */
+        const double rebound = limited ? REBOUND_FACTOR * pulled * sqrt(2 * mass * at_hand) : INFINITY;
+        const double R = unexplained - fmin(positive(works.impact), rebound) -
+                         fmin((order > 1 ? STAGES_FACTOR : 1) * positive(works.correction), most);
         const double idle =
             model->overlap / h; /* [m/s] displacements this short are rounding of coordinates (settings.c) */
         const double noise = rounding + 0.5 * mass * idle * idle;
         guard->rise = rise;
         guard->given = works.given;
         guard->limit = noise + RUNAWAY * at_hand;
-        if (model->def.energy == ST_ENERGY_LIMIT) {
+        if (limited) {
             double estimate = ESTIMATE_SHARE * at_hand;
             if (model->def.integrator !=
                 ST_INTEGRATOR_BDF2) { /* bdf2 takes forces at the end of the step, and their work as well */

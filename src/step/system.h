@@ -87,13 +87,15 @@ static inline void sti_works_add(sti_Works *to, double factor, const sti_Works *
 
 /* Bounds on the work that any part of a system received: sums of the positive works of rows and bodies [J]. */
 typedef struct sti_Gains {
-    double given;      /* by forces, motors, moved joints, belts, restitution; INFINITY: unknown */
-    double correction; /* by drift correction                                                    */
+    double given;      /* by forces, motors, moved joints, belts; INFINITY: unknown */
+    double rebound;    /* by restitution                                           */
+    double correction; /* by drift correction                                      */
 } sti_Gains;
 
 static inline void sti_gains_add(sti_Gains *to, double factor, const sti_Gains *from)
 {
     to->given += factor * from->given;
+    to->rebound += factor * from->rebound;
     to->correction += factor * from->correction;
 }
 

@@ -50,7 +50,8 @@ st_Status sti_impact(const sti_Model *model, sti_State *state, sti_StepWork *wor
 /* rebound.c: do contacts that close within a step rebound without event location? */
 bool sti_rebounds_unseen(const sti_Model *model);
 /* Adds the speeds of rebounds to the step problem of a stage, after its contacts. */
-st_Status sti_add_rebounds(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, st_Error *err);
+st_Status sti_add_rebounds(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                           st_Error *err);
 /* After the solution: solves again with less restitution where it added energy. */
 st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                              double *v, st_StepInfo *info, st_Error *err);

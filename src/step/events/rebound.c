@@ -24,6 +24,7 @@
  * Integrators of order two conserve E itself. If one of their steps becomes a step of Euler's method
  * (`sti_rough_step`), the contact rebounds first, as an impact at q, and the step begins with the velocity after it.
  */
+#include "base/tolerance.h"
 #include "step/contact/contact.h"
 #include "step/events/events.h"
 #include "step/impulses.h"
@@ -65,6 +66,23 @@ static Approach approach_of(const sti_Model *model, const sti_StepWork *work, co
     return (Approach){speed, together - apart, fmax(together, apart)};
 }
 
+/* Does the mechanism of a body start with velocities that its joints do not allow? The step corrects them with an
+ * impulse, so they are no speeds of approach. */
+static bool starts_with_jump(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int body)
+{
+    const sti_World *world = model->world;
+    const sti_RowList *rows = &work->here.joint_rows;
+    const int *mechanism = work->strikes.mechanism;
+    if (world->body[body].n_dofs == 0) return false;
+    for (int j = 0; j < world->n_joints; j++) {
+        const sti_Joint *joint = &world->joint[j];
+        if (mechanism[joint->a] != mechanism[body] && mechanism[joint->b] != mechanism[body]) continue;
+        for (int k = joint->first_row; k < joint->first_row + joint->n_rows && k < rows->n_rows; k++)
+            if (fabs(sti_row_dot(rows, k, stage->v_base) + work->here.joint[k].rate) > STI_CONSISTENT) return true;
+    }
+    return false;
+}
+
 /* The speed of separation of contact c; 0: it does not rebound. */
 static double rebound_speed(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int c)
 {
@@ -81,8 +99,10 @@ static double rebound_speed(const sti_Model *model, const sti_StepWork *work, co
     return square > 0 ? fmax(fmin(sqrt(square) - 0.5 * d, e * s), 0) : 0;
 }
 
-st_Status sti_add_rebounds(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, st_Error *err)
+st_Status sti_add_rebounds(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                           st_Error *err)
 {
+    const bool fresh = model->rigid && state->fresh && stage->eta > 0;
     sti_Assembly *out = &work->step;
     sti_Rebounds *rebounds = &work->rebounds;
     rebounds->n = 0;
@@ -90,6 +110,9 @@ st_Status sti_add_rebounds(const sti_Model *model, sti_StepWork *work, const sti
         const int row = out->law[c].first;
         const double speed = rebound_speed(model, work, stage, c), landing = out->w[row];
         if (!(speed > 0) || -speed >= landing) continue;
+        if (fresh && (starts_with_jump(model, work, stage, out->chosen[c].entry.a) ||
+                      starts_with_jump(model, work, stage, out->chosen[c].entry.b)))
+            continue;
         STI_TRY(STI_GROW(&model->allocator, rebounds->at, rebounds->capacity, rebounds->n + 1, err));
         rebounds->at[rebounds->n++] = (sti_Rebound){.contact = c, .landing = landing, .leaving = -speed};
         out->w[row] = -speed;

@@ -70,7 +70,7 @@ static void normal_work(const ContactWork *contacts, int c, sti_Works *sum, sti_
         lands = rebounds->at[k].contact == c;
     if (lands) {
         sum->impact += r * (slope - w);
-        gains->given += gain_of(r * (slope - w));
+        gains->rebound += gain_of(r * (slope - w));
     } else {
         sum->correction += r * (slope - (w + soft));
         gains->correction += gain_of(r * (slope - (w + soft)));
