@@ -19,6 +19,10 @@
  *
  * and the kinetic energy at a speed of 1e-9 widths per step is no rise: this is rounding of coordinates.
  *
+ * Integrators of order two may gain a little in every step: a body that turns by 2.7 rad per step gained 5 % in the
+ * first and the 128-fold in 60. So R is summed over all steps, as long as the sum is positive, and the sum may not
+ * exceed the limit of one step or a tenth of the largest kinetic energy so far.
+ *
  * Each island (bodies connected by joints, springs and contacts) is judged by its own energy as well. R is then the
  * rise of the energy of its bodies and springs, less the sum of all positive works in the system (sti_Gains), and S,
  * the truncation error and B are those of the island. Otherwise a light mechanism that diverges would not be noticed
@@ -193,10 +197,13 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
     if (model->def.contact != ST_CONTACT_RIGID || cut) return ST_OK;
     sti_Works works = work->events.before;
     sti_works_add(&works, 1, &work->step.done);
+    const bool limited = model->def.energy == ST_ENERGY_LIMIT; /* else impacts may gain: it is reported */
     const double kinetic = sti_energy_kinetic(model, work, state->q, work->v_new), /* k contains the terms of M(q) */
         potential = sti_energy_potential(model, state, work, trial, state->t + taken, work->q_new),
                  rise = kinetic - guard->kinetic + (potential - guard->potential), unexplained = rise - works.given,
                  rounding = ROUNDING * (kinetic + guard->kinetic + fabs(potential) + fabs(guard->potential));
+    sti_Works *sums = &state->works;
+    if (unexplained <= 0) sums->gained = fmax(sums->gained + unexplained, 0);
     if (!(unexplained <= rounding)) { /* rare: the rise of the whole system */
         /* S, and the mass that moves. */
         const double pulled = h * guard->pull;
@@ -213,7 +220,6 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
         }
         const double at_hand = guard->kinetic + elastic + 0.5 * mass * pulled * pulled + fabs(works.given);
         const double D = model->def.correction_speed * sqrt(mass), most = D * (sqrt(2 * at_hand) + 0.5 * D);
-        const bool limited = model->def.energy == ST_ENERGY_LIMIT; /* else impacts may gain: it is reported */
         const double rebound = limited ? REBOUND_FACTOR * pulled * sqrt(2 * mass * at_hand) : INFINITY;
         const double R = unexplained - fmin(positive(works.impact), rebound) -
                          fmin((order > 1 ? STAGES_FACTOR : 1) * positive(works.correction), most);
@@ -238,6 +244,12 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
                 estimate = fmin(estimate, truncation);
             }
             guard->limit = noise + fmax(SOLVER_SHARE * at_hand, ESTIMATE_FACTOR * estimate);
+        }
+        if (limited && order > 1) {
+            sums->largest = fmax(sums->largest, guard->kinetic);
+            sums->gained = fmax(sums->gained + R, 0);
+            const double most_of_all = fmax(guard->limit, ESTIMATE_FACTOR * ESTIMATE_SHARE * sums->largest);
+            guard->limit = fmin(guard->limit, most_of_all - (sums->gained - R));
         }
         guard->limit += rise - R; /* of the rise itself */
         explained = rise <= guard->limit;

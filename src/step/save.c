@@ -16,8 +16,8 @@
 #define MAGIC 0x5354534156453031u /* "STSAVE01", and the byte order */
 /* 1 had no controls, 2 one residual for all islands, no fresh states, numbered kinds of patches, 3 no pushes, 4 no grid
  * of times, 5 no balance of energy, 6 no bodies that come and go, and no measures, 7 no fingerprint, 8 no
- * parameters */
-#define VERSION 9
+ * parameters, 9 no gains of energy over several steps */
+#define VERSION 10
 
 typedef struct Head {
     uint64_t magic;

@@ -139,7 +139,13 @@ static st_Status assemble_momentum(sti_StageBuild *build)
         state->fastest.speed = sti_larger(momenta.speeds[k].speed, state->fastest.speed);
         if (!build->impact) state->fastest.pull = sti_larger(momenta.speeds[k].pull, state->fastest.pull);
     }
-    if (!build->impact && work->guard.pull < 0) work->guard.pull = state->fastest.pull;
+    if (!build->impact && work->guard.pull < 0) {
+        /* For the energy guard the gyroscopic term is no force: it does no work. */
+        const double *applied = stage->second_order && table->gyroscopic_force != NULL ? work->stages.applied : NULL;
+        work->guard.pull = applied == NULL ? state->fastest.pull : 0;
+        for (int i = 0; applied != NULL && i < table->n_v; i++)
+            work->guard.pull = sti_larger(fabs(applied[i]) / sti_mass_of(model, build->out->M, i), work->guard.pull);
+    }
     for (int i = 0; stage->means != NULL && i < table->n_v; i++)
         f[i] += stage->means->D[i] * stage->means->v_near[i];
     for (int i = 0; stage->push != NULL && i < table->n_v; i++)
