@@ -131,7 +131,7 @@ typedef struct Balance {
     double left, scale;
 } Balance;
 
-static Balance balance_of(const char *name, const char *preset, double h, int steps)
+static Balance balance_of(const char *name, const char *preset, st_Integrator integrator, double h, int steps)
 {
     Run run;
     char path[200];
@@ -139,7 +139,7 @@ static Balance balance_of(const char *name, const char *preset, double h, int st
     snprintf(path, sizeof path, "examples/%s", name);
     check_ok(st_scene_read(path, NULL, 0, &run.scene, &run.def, &run.err), run.err);
     check_ok(st_preset_apply(&run.def, preset, &run.err), run.err);
-    if (h > 0) run.def.h = h;
+    if (h > 0) run.def.h = h, run.def.integrator = integrator;
     check_ok(st_system_create(run.scene, &run.def, &run.sys, &run.err), run.err);
     Balance balance = {0, 0};
     double kinetic, potential;
@@ -172,23 +172,29 @@ static void euler_closes(void **state)
         "toys/woodpecker.json",         "toys/walker.json",           "world/conveyor.json",
         "accuracy/heavy-top.json",      "accuracy/landing-box.json"};
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-        const Balance balance = balance_of(names[k], "exact", 0, 100);
+        const Balance balance = balance_of(names[k], "exact", ST_INTEGRATOR_IMPLICIT, 0, 100);
         print_message("%s: %.2g of %.2g J\n", names[k], balance.left, balance.scale);
         check_close(balance.left, 0, 1e-9 * balance.scale);
     }
 }
 
-/* Order two: the remainder of smooth motion falls by 4 at least when the step is halved. */
+/* Order two: the remainder of smooth motion falls by 4 when the step is halved. With bdf2 the work of drift correction
+ * was measured along the whole step by rows at its end: -0.23 J of 9.81 J in the pendulum, a remainder of +0.23 J, and
+ * order one. */
 static void remainder_falls_with_order(void **state)
 {
     (void)state;
     const char *const names[] = {"mechanisms/pendulum.json", "mechanisms/four_bar.json", "accuracy/heavy-top.json",
                                  "mechanisms/governor.json"};
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+    const st_Integrator integrators[] = {ST_INTEGRATOR_SDIRK2, ST_INTEGRATOR_BDF2};
+    for (size_t k = 0; k < 2 * (sizeof names / sizeof names[0]); k++) {
         const double h = 2e-3;
-        const Balance coarse = balance_of(names[k], "accurate", h, 200),
-                      fine = balance_of(names[k], "accurate", h / 2, 400);
-        print_message("%s: %.3g, %.3g, ratio %.3g\n", names[k], coarse.left, fine.left, coarse.left / fine.left);
+        const char *name = names[k / 2];
+        const st_Integrator integrator = integrators[k % 2];
+        const Balance coarse = balance_of(name, "accurate", integrator, h, 200),
+                      fine = balance_of(name, "accurate", integrator, h / 2, 400);
+        print_message("%s, %s: %.3g, %.3g of %.3g J, ratio %.3g\n", name, k % 2 == 0 ? "sdirk2" : "bdf2", coarse.left,
+                      fine.left, coarse.scale, coarse.left / fine.left);
         check_below(3.5 * fabs(fine.left), fabs(coarse.left));
     }
 }

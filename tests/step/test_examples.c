@@ -249,7 +249,7 @@ static Balance balance_of(const char *path, const char *preset, double factor)
                                 i->correction, i->scheme,   i->kinetic, i->potential - potential};
         for (size_t e = 0; e < sizeof terms / sizeof terms[0]; e++)
             out.scale = fmax(out.scale, fabs(terms[e]));
-        out.rounding += DBL_EPSILON * (i->kinetic + fabs(i->potential));
+        out.rounding += 4 * DBL_EPSILON * (i->kinetic + fabs(i->potential)); /* two energies, before and after */
         out.events += i->collisions + i->transitions + i->struck;
     }
     judge_signs(&signs, path, preset);

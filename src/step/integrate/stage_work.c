@@ -2,7 +2,8 @@
  *
  * An impulse does the work of itself times the displacement that follows, per second of the stage. The velocity of that
  * displacement is v; in the trapezoid's form I and in an impact the mean of v and v_base; in bdf2 that of the whole
- * step, since its stage begins after the state. By kinds:
+ * step, since its stage begins after the state; for joints it is v as well, because their rows are those at the end of
+ * the step. By kinds:
  *
  *     friction     r_T . u_T, and bounded rows that drive nothing
  *     given        forces k less their potential, motors, -l d theta/dt of moved joints, -r_T . w_T of belts, adhesion
@@ -184,7 +185,7 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
     }
     double forces, springs;
     const st_Sink *rows = stage->means != NULL ? stage->means->constraints : stage->rows;
-    const bool plain = stage->eta > 0 && !stage->mean && stage->way == NULL;
+    const bool plain = stage->eta > 0 && !stage->mean;
     for (int k = 0; k < rows->joint_rows.n_rows && model->def.contact != ST_CONTACT_REGULARIZED; k++) {
         const double l = out->l[k], rate = rows->joint[k].rate;
         const double corrected = l * ((plain ? out->g[k] : -sti_row_dot(&out->G, k, way)) - rate);
