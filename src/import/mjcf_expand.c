@@ -255,6 +255,7 @@ static st_Status take_sections(Expansion *e, sti_Element *root, const sti_Elemen
     append(around, named);
     append(mine, around);
     for (const sti_Element *section = root->first; section != NULL; section = section->next) {
+        if (sti_element_is(section, "keyframe")) sti_skip(e->m->robot, "<keyframe> of attached models");
         if (sti_mjcf_word("worldbody compiler option size visual statistic keyframe custom", section->name)) continue;
         sti_Element *own = copy(e, section, mine, prefix, "", true, NULL);
         if (own == NULL) return failed_copy(e, section);
