@@ -80,6 +80,16 @@ def _rows(value, what, shape):
     return array
 
 
+def _motor_bounds(scene):
+    """The range of each motor that has one, by the name of its control."""
+    bounds = {}
+    for joint in scene.to_dict().get("joints", []):
+        motor = joint.get("motor", {})
+        if "name" in joint and "lowest" in motor and "highest" in motor:
+            bounds[joint["name"] + ".motor"] = motor["lowest"], motor["highest"]
+    return bounds
+
+
 class VectorEnv(_Base):
     """Many worlds of one scene as an environment.
 
@@ -89,7 +99,8 @@ class VectorEnv(_Base):
     reward           reward(batch, actions) -> array (num_envs,), after the steps
     terminated       terminated(batch) -> bools (num_envs,); None: a world ends only if a step fails
     actions          names of the controls that actions set, see Batch.control_names; None: all motors
-    action_low, _high  bounds of actions; actions are clipped to them
+    action_low, _high  bounds of actions; actions are clipped to them. None: `lowest` and `highest` of the motor in the
+                     scene, which are ctrlrange in a robot file; -1 and 1 if it has none
     steps            steps of the simulation per action
     max_episode_steps  number of actions after which a world is truncated; None: never
     vary             vary(rng, q, v, mask): changes rows of states in place, after a reset
@@ -102,8 +113,8 @@ class VectorEnv(_Base):
 
     metadata = {"render_modes": ["rgb_array"]}
 
-    def __init__(self, scene, num_envs, observation, reward, *, terminated=None, actions=None, action_low=-1.0,
-                 action_high=1.0, steps=1, max_episode_steps=None, vary=None, randomize=None,
+    def __init__(self, scene, num_envs, observation, reward, *, terminated=None, actions=None, action_low=None,
+                 action_high=None, steps=1, max_episode_steps=None, vary=None, randomize=None,
                  autoreset=AutoresetMode.NEXT_STEP, render_mode=None, width=480, height=480, camera=None, **others):
         import stiction  # not before: it is the package of this module
 
@@ -135,6 +146,11 @@ class VectorEnv(_Base):
         self.closed = False
         self._generator = numpy.random.default_rng()
         n = len(wanted)
+        bounds = _motor_bounds(scene) if action_low is None or action_high is None else {}
+        if action_low is None:
+            action_low = [bounds.get(name, (-1.0, 1.0))[0] for name in wanted]
+        if action_high is None:
+            action_high = [bounds.get(name, (-1.0, 1.0))[1] for name in wanted]
         low = numpy.broadcast_to(numpy.asarray(action_low, float), (n,))
         high = numpy.broadcast_to(numpy.asarray(action_high, float), (n,))
         first = self._observe()

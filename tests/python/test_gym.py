@@ -163,6 +163,13 @@ class Interface(unittest.TestCase):
             make(actions=["push.f"])
         with self.assertRaisesRegex(ValueError, "steps is 0"):
             make(steps=0)
+        hinge = {"type": "revolute", "name": "j", "b": "ball", "point": [0, 0, 0], "axis": [0, 0, 1],
+                 "motor": {"type": "position", "target": 0, "stiffness": 1}}
+        scene = {"bodies": [{"name": "ball", "mass": 1, "inertia": 0.1}], "joints": [hinge]}
+        for motor, low, high in (({}, -1, 1), ({"lowest": -0.5, "highest": 2}, -0.5, 2)):
+            scene["joints"][0]["motor"].update(motor)
+            own = gym.VectorEnv(stiction.Scene.from_dict(scene), N, observation, lambda batch, actions: batch.q[:, 0])
+            self.assertEqual([own.single_action_space.low, own.single_action_space.high], [[low], [high]])
         with self.assertRaisesRegex(ValueError, "render_mode is 'human'"):
             make(render_mode="human")
         self.assertIsNone(make().render())
