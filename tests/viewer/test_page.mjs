@@ -293,6 +293,29 @@ const tests = {
     assert.deepEqual([got.low, got.full], [[2, false, true], [0, true, false]]);
   },
 
+  // These tests draw with SwiftShader, which is recognised.
+  async "without a graphics card: no shadows unless asked for, one draw call per shape, smooth edges when nothing moves"({ page }) {
+    const got = await page.evaluate(async () => {
+      const p = stiction.picture, gl = p.renderer.getContext(), seen = [], forces = p.show.forces;
+      stiction.setPlaying(false), stiction.setTime(stiction.run.last), p.resetView();
+      const until = async (wanted) => { for (let k = 0; k < 600 && !wanted(); k++) await new Promise((go) => setTimeout(go, 50)); return wanted(); };
+      const smooth = await until(() => p.still && p.renderer.getPixelRatio() === 2);
+      p.setShow("forces", false), p.render();
+      const rough = p.renderer.getPixelRatio(), c = p.run.contactsAt(p.time), pixel = new Uint8Array(4);
+      for (let k = c.begin; k < c.end; k++) {
+        const at = p.camera.position.clone().fromArray(c.point, 3 * k).project(p.camera);
+        gl.readPixels(Math.round(((at.x + 1) / 2) * p.canvas.width), Math.round(((at.y + 1) / 2) * p.canvas.height), 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+        seen.push(Math.min(...pixel.slice(0, 3)));
+      }
+      p.setShow("forces", forces);
+      let instanced = 0;
+      p.scene.traverse((o) => (instanced += o.isInstancedMesh === true));
+      return { smooth, rough, best: p.best, level: p.level, shadows: p.renderer.shadowMap.enabled, instanced, contacts: seen.length, light: Math.max(...seen) };
+    });
+    assert.deepEqual([got.smooth, got.rough, got.best, got.shadows, got.instanced], [true, got.level === 2 ? 0.5 : 1, 1, false, 0]);
+    assert.ok(got.contacts > 0 && got.light > 200, `contact points are white on dark: ${got.light}`);
+  },
+
   // What was given and taken is the change of the total energy; rotation has its share of the kinetic one.
   async "energies add up"({ page }) {
     const got = await page.evaluate(() => {

@@ -62,7 +62,7 @@ export class App {
     this.contactCard = el("div.contact", { hidden: true, role: "status" });
     this.triad = this.buildTriad();
     this.stage = el("main.stage", {}, this.canvas, this.tag, this.contactCard, el("div.corner", {}, this.colourBar, this.scaleBar), this.triad, ...this.bars);
-    this.help = el("dialog", { "aria-label": "Keys" }, el("h2", {}, "Keys"), el("table", {}, ...KEYS.map(([k, what]) => el("tr", {}, el("td", {}, el("kbd", {}, k)), el("td", {}, what)))), el("p.hint", {}, "Drag turns the view, the wheel zooms, the right button shifts it. Click a plot to go to its time, drag over it to zoom, click twice for all of it; click a contact point for its friction cone."), el("form", { method: "dialog" }, el("button.icon", { autofocus: true }, "Close")));
+    this.help = el("dialog", { "aria-label": "Keys" }, el("h2", {}, "Keys"), el("table", {}, ...KEYS.map(([k, what]) => el("tr", {}, el("td", {}, el("kbd", {}, k)), el("td", {}, what)))), el("p.hint", {}, "Drag turns the view, the wheel zooms, the right button shifts it. Click a plot to go to its time, drag over it to zoom, click twice for all of it; click a contact point for its friction cone."), el("form", { method: "dialog" }, el("button.icon", {}, "Close")));
     document.querySelector("#app").replaceChildren(head, this.stage, this.buildSide(), this.help);
   }
 
