@@ -157,6 +157,20 @@ st_MaterialPairDef sti_pair_of(const st_Scene *scene, const st_ShapeDef *a, cons
     return pair;
 }
 
+int st_scene_excluded_count(const st_Scene *scene)
+{
+    return scene != NULL ? scene->n_excluded : 0;
+}
+
+st_Status st_scene_excluded(const st_Scene *scene, int index, st_BodyId *a, st_BodyId *b)
+{
+    if (scene == NULL || a == NULL || b == NULL || index < 0 || index >= scene->n_excluded) return ST_ERR_ARGUMENT;
+    const sti_BodyPair pair = scene->excluded[index];
+    *a = pair.a > 0 ? sti_body_id(scene, pair.a) : ST_GROUND;
+    *b = pair.b > 0 ? sti_body_id(scene, pair.b) : ST_GROUND;
+    return ST_OK;
+}
+
 int st_scene_material_pair_count(const st_Scene *scene)
 {
     return scene->n_material_pairs;
