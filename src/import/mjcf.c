@@ -467,7 +467,14 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
             }
         }
         tie.name = sti_attribute(at, "name");
-        snprintf(name, sizeof name, "equality%d", robot->n_ties + 1);
+        int number = robot->n_ties;
+        bool used = true; /* ends, because the robot has finitely many joints */
+        while (used) {
+            snprintf(name, sizeof name, "equality%d", ++number);
+            used = sti_robot_find_joint(robot, name) >= 0;
+            for (int k = 0; k < robot->n_ties; k++)
+                used = used || strcmp(robot->ties[k].name, name) == 0;
+        }
         if (tie.name == NULL) tie.name = sti_xml_keep_text(robot->files, name);
         if (tie.name == NULL) return sti_robot_memory(robot);
         STI_TRY(STI_GROW(&robot->allocator, robot->ties, robot->ties_size, robot->n_ties + 1, robot->err));

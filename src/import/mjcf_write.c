@@ -148,7 +148,7 @@ static void find_tree(const Writer *w)
             if (st_scene_joint(w->scene, (st_JointId){j}, &joint) != ST_OK || w->used[j] ||
                 !(joint.type == ST_JOINT_FIXED || joint.type == ST_JOINT_BALL || joint.type == ST_JOINT_REVOLUTE ||
                   joint.type == ST_JOINT_PRISMATIC || joint.type == ST_JOINT_CYLINDRICAL ||
-                  joint.type == ST_JOINT_UNIVERSAL))
+                  joint.type == ST_JOINT_UNIVERSAL || joint.type == ST_JOINT_PLANAR))
                 continue;
             const int a = joint.a.index1, b = joint.b.index1;
             if ((w->parent[a] >= 0) == (w->parent[b] >= 0)) continue;
@@ -182,6 +182,14 @@ static void put_joint(Writer *w, int body, int depth)
     const st_Vec3 axis = scale(sign, rotate_back(pose.q, j.axis)), axis_b = scale(sign, rotate_back(pose.q, j.axis_b));
     const bool two = j.type == ST_JOINT_CYLINDRICAL || j.type == ST_JOINT_UNIVERSAL;
     const bool slides = j.type == ST_JOINT_PRISMATIC || (two && j.coordinate == ST_COORDINATE_DISPLACEMENT);
+    for (int k = 0; k < 2 && j.type == ST_JOINT_PLANAR; k++) { /* two slides across the axis of the hinge */
+        indent(w, depth);
+        fputs("<joint", w->out);
+        put_name(w, "name", j.name, k == 0 ? ".first" : ".second");
+        fputs(" type=\"slide\"", w->out);
+        put_vector(w, "axis", rotate(st_quat_from_z(axis), k == 0 ? vec3(1, 0, 0) : vec3(0, 1, 0)));
+        fputs("/>\n", w->out);
+    }
     for (int k = 0; k < (two ? 2 : 1); k++) {
         const bool slide = j.type == ST_JOINT_CYLINDRICAL ? (k == 0) == slides : slides;
         const double lower = k == 0 ? j.lower : j.other_lower, upper = k == 0 ? j.upper : j.other_upper;
@@ -368,6 +376,24 @@ static void put_actuators(Writer *w)
     fputs("  </actuator>\n", w->out);
 }
 
+/* Pairs of bodies that do not touch. A body and its parent do not touch in MuJoCo either. */
+static void put_excluded(Writer *w)
+{
+    const int n = st_scene_excluded_count(w->scene);
+    if (n == 0) return;
+    fputs("  <contact>\n", w->out);
+    for (int k = 0; k < n; k++) {
+        st_BodyId a, b;
+        if (st_scene_excluded(w->scene, k, &a, &b) != ST_OK || a.index1 == b.index1) continue;
+        const st_BodyDef one = body_of(w, a.index1), two = body_of(w, b.index1);
+        fputs("    <exclude", w->out);
+        put_name(w, "body1", a.index1 == 0 ? "world" : one.name, "");
+        put_name(w, "body2", b.index1 == 0 ? "world" : two.name, "");
+        fputs("/>\n", w->out);
+    }
+    fputs("  </contact>\n", w->out);
+}
+
 static void put_all(Writer *w, const st_SystemDef *def, const char *name)
 {
     const st_Scene *scene = w->scene;
@@ -500,6 +526,8 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
     }
     fputs("  </equality>\n", w->out);
     put_actuators(w);
+    put_excluded(w);
+    if (st_scene_material_pair_count(scene) > 0) note(w, "%d material pairs", st_scene_material_pair_count(scene));
     if (st_scene_measure_count(scene) > 0) note(w, "%d measures", st_scene_measure_count(scene));
     if (st_scene_keyframe_count(scene) > 0) note(w, "%d keyframes", st_scene_keyframe_count(scene));
     fputs("</mujoco>\n", w->out);

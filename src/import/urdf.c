@@ -62,7 +62,7 @@ static st_Status check_children(sti_Robot *robot, const sti_Element *element, co
         if (found) continue;
         for (int k = 0; passed[k] != NULL && !found; k++)
             found = sti_element_is(child, passed[k]);
-        if (!found && nearest.best != NULL)
+        if (!found && nearest.best != NULL && strchr(child->name, ':') == NULL)
             return sti_element_fail(robot->err, child, "is not an element of URDF; did you mean <%s>?", nearest.best);
         char what[80];
         snprintf(what, sizeof what, "<%.60s>", child->name);

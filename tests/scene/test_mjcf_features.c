@@ -992,6 +992,46 @@ static void misspelt_words(void **state)
     }
 }
 
+/* Bodies that do not touch, a planar joint, and equalities whose names are taken by joints, written and read again. */
+static void written_pairs_and_planes(void **state)
+{
+    (void)state;
+    Robot one = model(WORLD(
+              BODY("a", "",
+                   INERTIAL "<joint name='x' type='slide' axis='1 0 0'/><joint name='z' type='slide' axis='0 0 1'/>"
+                            "<joint name='r' axis='0 1 0' pos='0.1 0 0'/><geom size='0.1'/>" BODY(
+                                "b", "pos='1 0 0'",
+                                INERTIAL "<joint name='equality1' axis='0 1 0'/><geom size='0.1'/>" BODY(
+                                    "c", "pos='1 0 0'", INERTIAL "<joint name='j' axis='0 1 0'/><geom size='0.1'/>")))
+                  BODY("d", "pos='0 1 0'",
+                       INERTIAL
+                       "<freejoint/>")) "<contact><exclude body1='a' body2='c'/><exclude body1='world' "
+                                        "body2='b'/></contact><equality><connect body1='c' body2='d' anchor='0 0 "
+                                        "0'/></equality>"),
+          two = {0};
+    char *text = NULL, *remarks = NULL;
+    st_Error err = {0};
+    st_BodyId first, second;
+    assert_int_equal(joint(&one, "r").type, ST_JOINT_PLANAR);
+    check_ok(st_scene_write_mjcf(one.scene, &one.def, "again", &text, &remarks, &err), err);
+    two.scene = scene_of(text, &two.def, NULL);
+    assert_int_equal(st_scene_excluded_count(two.scene), st_scene_excluded_count(one.scene));
+    assert_int_equal(st_scene_excluded(two.scene, 0, &first, &second), ST_OK);
+    assert_int_equal(first.index1, st_scene_find_body(two.scene, "a").index1);
+    assert_int_equal(second.index1, st_scene_find_body(two.scene, "c").index1);
+    assert_int_equal(st_scene_excluded(two.scene, 1, &first, &second), ST_OK);
+    assert_int_equal(first.index1, 0);
+    assert_int_equal(st_scene_excluded(two.scene, 2, &first, &second), ST_ERR_ARGUMENT);
+    assert_int_equal(joint(&two, "r").type, ST_JOINT_PLANAR);
+    check_vector(joint(&two, "r").point, vec3(0.1, 0, 0), 1e-15);
+    check_close(fabs(joint(&two, "r").axis.y), 1, 1e-15);
+    assert_int_equal(joint(&two, "equality2").type, ST_JOINT_BALL);
+    free(text);
+    free(remarks);
+    st_scene_destroy(two.scene);
+    st_scene_destroy(one.scene);
+}
+
 /* Every file of tests/data/robots is read, and runs for half a second without exploding. */
 static void files_run(void **state)
 {
@@ -1056,6 +1096,7 @@ int main(void)
         cmocka_unit_test(replicas_are_driven),
         cmocka_unit_test(misspelt_words),
         cmocka_unit_test(welds_of_frames),
+        cmocka_unit_test(written_pairs_and_planes),
         cmocka_unit_test(pairs_and_sites),
         cmocka_unit_test(a_medium_brakes),
         cmocka_unit_test(written_and_read_again),
