@@ -17,7 +17,7 @@ typedef struct PlotOptions {
 static const Option options[] = {
     {"y", 'y', OPTION_LIST, "CURVE",
      "a curve: kinetic, BODY.z, BODY/BODY.force, JOINT.torque ...; may be\n"
-     "repeated, or several with commas. Without --y: list all curves",
+     "repeated, or several with commas. Without curves: list all of them",
      offsetof(PlotOptions, curves)},
     {"x", 'x', OPTION_TEXT, "CURVE", "the horizontal axis (default: time)", offsetof(PlotOptions, over)},
     {"output", 'o', OPTION_TEXT, "FILE", DRAWING_HELP, offsetof(PlotOptions, output)},
@@ -28,12 +28,12 @@ static int plot_main(int argc, char *const *argv);
 const Command plot_command = {
     .name = "plot",
     .reads_files = true,
-    .words = "FILE.h5",
+    .words = "FILE.h5 [CURVE ...]",
     .min_words = 1,
-    .max_words = 1,
+    .max_words = MAX_WORDS,
     .summary = "draw curves of a recording",
     .details =
-        "Curves of the same unit share a chart: stiction plot run.h5 -y kinetic,potential,total -y ball.z -o p.svg. "
+        "Curves of the same unit share a chart: stiction plot run.h5 kinetic,potential,total ball.z -o p.svg. "
         "Forces: BODY.force is that of all contacts of the body, BODY/ground.fz that of its contacts with the ground, "
         "JOINT.force that in a joint.",
     .options = options,
@@ -43,18 +43,23 @@ const Command plot_command = {
 
 #define MOST_CURVES 16
 
-/* Splits the curves at commas; *text owns them. -1: fine. */
-static int split(const TextList *list, char **text, const char *curve[MOST_CURVES], int *n)
+/* Splits the curves, of options and of words, at commas; *text owns them. -1: fine. */
+static int split(const TextList *list, const char *const words[MAX_WORDS], char **text, const char *curve[MOST_CURVES],
+                 int *n)
 {
     size_t size = 1;
     for (int k = 0; k < list->count; k++)
         size += strlen(list->item[k]) + 1;
+    for (int k = 1; k < MAX_WORDS && words[k] != NULL; k++)
+        size += strlen(words[k]) + 1;
     *text = malloc(size);
     if (*text == NULL) return complain(STATUS_FAILED, "out of memory");
     size_t at = 0;
     (*text)[0] = '\0';
     for (int k = 0; k < list->count; k++)
         at += (size_t)snprintf(*text + at, size - at, "%s,", list->item[k]);
+    for (int k = 1; k < MAX_WORDS && words[k] != NULL; k++)
+        at += (size_t)snprintf(*text + at, size - at, "%s,", words[k]);
     *n = 0;
     for (char *c = strtok(*text, ","); c != NULL; c = strtok(NULL, ",")) {
         if (*n == MOST_CURVES) return complain(STATUS_INPUT, "plot: more than %d curves", MOST_CURVES);
@@ -91,11 +96,10 @@ static int plot_main(int argc, char *const *argv)
     st_Error err = {0};
     char *text = NULL;
     int n = 0, status = command_read(&plot_command, argc, argv, &o, words);
-    if (status < 0) status = split(&o.curves, &text, curve, &n);
+    if (status < 0) status = split(&o.curves, words, &text, curve, &n);
     if (status < 0 && n == 0 && o.output != NULL)
-        status = complain(STATUS_INPUT, "plot: -y CURVE is missing; stiction plot %s lists them", words[0]);
-    if (status < 0 && n == 0 && o.over != NULL)
-        status = complain(STATUS_INPUT, "plot: -x needs curves to draw: -y CURVE is missing");
+        status = complain(STATUS_INPUT, "plot: curves are missing; stiction plot %s lists them", words[0]);
+    if (status < 0 && n == 0 && o.over != NULL) status = complain(STATUS_INPUT, "plot: -x needs curves to draw");
     if (status < 0 && !open_recording(words[0], &recording, &err)) status = complain(STATUS_INPUT, "%s", err.message);
     if (status < 0 && n > 0 && o.output == NULL) status = complain(STATUS_INPUT, "plot: -o FILE.svg is missing");
     if (status < 0 && o.output != NULL && same_file(o.output, words[0]))

@@ -270,6 +270,13 @@ static void files_are_made_of_it(void **state)
     check_contains(p->out, "<svg");
     check_contains(p->out, "b1.x");
     check_contains(p->out, "<title>");
+    char *by_options = strdup(p->out);
+    RUN(p, "plot", out, "kinetic,potential", "b1.x", "-o", text); /* the same by words */
+    check_status(p, 0);
+    read_file(text, p->out);
+    assert_non_null(by_options);
+    assert_string_equal(p->out, by_options);
+    free(by_options);
     RUN(p, "plot", out, "-y", "residual", "-o", text); /* an error: over powers of ten */
     read_file(text, p->out);
     check_contains(p->out, ">1e-");
