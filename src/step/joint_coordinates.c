@@ -42,11 +42,15 @@ st_Status sti_check_coordinates(const st_SystemDef *def, st_Error *err)
                     "coordinates \"joint\" cannot be used with %s: choose \"auto\" or \"body\"", other);
 }
 
-/* auto is joint, but for the presets named after papers, whose results are those of the papers to the bit. */
-static bool uses_joints(const st_SystemDef *def)
+/* auto is joint, but for the presets named after papers, whose results are those of the papers to the bit. Drift `mean`
+ * corrects solutions with factors of body coordinates, unless its trees are open and need none (`open`). */
+static bool uses_joints(const st_SystemDef *def, bool *open_alone)
 {
-    if (def->coordinates == ST_COORDINATES_AUTO && def->effort == ST_EFFORT_THOROUGH) return false;
-    return def->coordinates != ST_COORDINATES_BODY && obstacle(def) == NULL;
+    const bool automatic = def->coordinates == ST_COORDINATES_AUTO;
+    *open_alone = automatic && def->drift == ST_DRIFT_MEAN && def->contact != ST_CONTACT_REGULARIZED &&
+                  def->forces != ST_FORCES_LEAST_NORM;
+    if (automatic && def->effort == ST_EFFORT_THOROUGH) return false;
+    return def->coordinates != ST_COORDINATES_BODY && (*open_alone || obstacle(def) == NULL);
 }
 
 /* ---- the plan ------------------------------------------------------------------------------------- */
@@ -120,7 +124,8 @@ st_Status sti_joint_coordinates_create(const sti_Model *model, sti_StepWork *wor
 {
     const sti_World *world = model->world;
     const st_Allocator *a = &model->allocator;
-    if (world == NULL || world->n_joints == 0 || !uses_joints(&model->def)) return ST_OK;
+    bool open_alone;
+    if (world == NULL || world->n_joints == 0 || !uses_joints(&model->def, &open_alone)) return ST_OK;
     sti_SpanningForest of = {0};
     const int n = world->n_bodies, n_joints = world->n_joints;
     Planning p = {.world = world, .of = &of};
@@ -145,7 +150,7 @@ st_Status sti_joint_coordinates_create(const sti_Model *model, sti_StepWork *wor
             status = sti_fail(err, ST_ERR_MEMORY, "out of memory for trees of %d bodies", n - 1);
     }
     const int most[] = {MOST_VELOCITIES, INT_MAX};
-    for (int k = 0, larger = true; k < 2 && status == ST_OK && larger; k++) {
+    for (int k = open_alone ? 1 : 0, larger = true; k < 2 && status == ST_OK && larger; k++) {
         larger = plan_links(&p, most[k]);
         plan_followers(&p);
         if (p.plan.n_links > 0)
@@ -225,6 +230,11 @@ st_Status sti_joint_coordinates_solve(sti_StepWork *work, st_Solution *solution,
     sti_tree_coordinates_expand(own->trees, sleeping ? own->awake : NULL, solution->r, solution->v, solution->l);
     *done = own->used = true;
     return ST_OK;
+}
+
+bool sti_joint_coordinates_used(const sti_StepWork *work)
+{
+    return work->joint_coordinates != NULL && work->joint_coordinates->used;
 }
 
 bool sti_joint_coordinates_are_open(const sti_StepWork *work)

@@ -15,7 +15,9 @@ void sti_joint_coordinates_count(const sti_StepWork *work, int island, st_Island
 st_Status sti_joint_coordinates_solve(sti_StepWork *work, st_Solution *solution, st_SolveInfo *info, bool *done,
                                       st_Error *err);
 
-/* Was the last step problem solved in joint coordinates, and do they have no loops? */
+/* Was the last step problem solved in joint coordinates? */
+bool sti_joint_coordinates_used(const sti_StepWork *work);
+/* The same, and do they have no loops? */
 bool sti_joint_coordinates_are_open(const sti_StepWork *work);
 
 #endif

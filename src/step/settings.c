@@ -414,7 +414,7 @@ static const Entry entries[] = {
     {CHOICE(coordinates, coordinates_words,
             "unknowns of the step problem. joint: velocities of joints, tree by tree; body: velocities of bodies, with "
             "joints as rows. The solution is the same. auto: body with effort thorough, contact regularized, forces "
-            "least_norm or drift mean, else joint"),
+            "least_norm, or drift mean with contacts or loops, else joint"),
      AT(coordinates), NULL, 0},
     NUMBER(speed_limit, "m/s", STI_SMALLEST, STI_LARGEST,
            "a step in which a velocity exceeds this (also in rad/s) has diverged: it is an error"),

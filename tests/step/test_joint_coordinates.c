@@ -355,6 +355,27 @@ static void test_random_trees(void **unused)
     free(text);
 }
 
+/* Drift `mean` solves open trees without contacts in joint coordinates, and has the steps of body coordinates. */
+static void test_mean_trees(void **unused)
+{
+    (void)unused;
+    static const char *const scenes[] = {"examples/mechanisms/whip.json", "examples/mechanisms/shoulder.json",
+                                         "examples/robots/arm.urdf"};
+    static const char *const integrators[] = {"simulation/integrator=trapezoid", "simulation/integrator=implicit"};
+    for (size_t s = 0; s < sizeof scenes / sizeof scenes[0]; s++)
+        for (size_t k = 0; k < sizeof integrators / sizeof integrators[0]; k++) {
+            const char *sets[] = {"simulation/drift=mean", "simulation/tolerance=1e-12", integrators[k],
+                                  "simulation/coordinates=body", NULL};
+            Pair pair;
+            run_open_changed(&pair.body, scenes[s], sets);
+            sets[3] = "simulation/coordinates=auto";
+            run_open_changed(&pair.joint, scenes[s], sets);
+            for (int step = 0; step < 20; step++)
+                compare_step(&pair, ALL, 1e-8, 1e-30);
+            pair_close(&pair);
+        }
+}
+
 static void test_refused(void **unused)
 {
     (void)unused;
@@ -383,7 +404,7 @@ int main(void)
         cmocka_unit_test(test_default),      cmocka_unit_test(test_integrators), cmocka_unit_test(test_drift),
         cmocka_unit_test(test_laws),         cmocka_unit_test(test_robots),      cmocka_unit_test(test_restart),
         cmocka_unit_test(test_auto),         cmocka_unit_test(test_refused),     cmocka_unit_test(test_balls),
-        cmocka_unit_test(test_random_trees),
+        cmocka_unit_test(test_random_trees), cmocka_unit_test(test_mean_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -308,7 +308,7 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
     sti_team_copy(model->def.threads, out->start, out->r, out->problem.n_r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
     STI_TRY(release_held(model, work, err));
-    if (stage->means != NULL && stage->means->again)
+    if (stage->means != NULL && stage->means->again && !sti_joint_coordinates_used(work))
         STI_TRY(sti_islands_correct(work->islands, &out->problem, &solution, info, err));
     else
         STI_TRY(sti_solve_islands(model, state, work, &solution, info, err));
