@@ -69,8 +69,8 @@ typedef enum st_Forces {
 
 /* The unknown velocities of the step problem. States, reports and recordings are those of bodies in all cases. */
 typedef enum st_Coordinates {
-    ST_COORDINATES_AUTO = 0, /* body with effort thorough (the presets named after papers), contact regularized,
-                              * forces least_norm or drift mean; else joint */
+    ST_COORDINATES_AUTO = 0, /* body with effort thorough (the presets named after papers), contact regularized, forces
+                              * least_norm, or drift mean with contacts or loops; else joint */
     ST_COORDINATES_JOINT,    /* velocities of joints, tree by tree; joints that close loops are rows */
     ST_COORDINATES_BODY      /* velocities of bodies; all joints are rows                 */
 } st_Coordinates;
