@@ -181,7 +181,7 @@ static st_Status replicate(Expansion *e, sti_Element *at, sti_Element ***place)
     STI_TRY(sti_numbers(e->m->robot->err, at, "offset", 3, false, offset));
     STI_TRY(sti_numbers(e->m->robot->err, at, "euler", 3, false, euler));
     if (!(count >= 1 && count <= MOST_ELEMENTS))
-        return sti_element_fail(e->m->robot->err, at, "count is %g, must be at least 1", count);
+        return sti_element_fail(e->m->robot->err, at, "count is %g, must be from 1 to %d", count, MOST_ELEMENTS);
     step = (st_Pose){vec3_load(offset), sti_mjcf_euler(e->m, at, euler)};
     STI_TRY(replicate_members(e, at, (int)count));
     **place = next;
