@@ -60,18 +60,27 @@ static int count_colours(const sti_Graph *graph)
     return n;
 }
 
-/* By stretches, each with a sum of its own, so that nothing depends on who took which. */
+static void pass_stretch(const Pass *pass, int k)
+{
+    const sti_Stretch *stretch = &pass->graph->stretch[k];
+    pass->graph->part[k].moved = pass_batches(pass, stretch->first, stretch->count);
+}
+
+/* By stretches, each with a sum of its own, so that the result does not depend on which thread took which. One thread
+ * takes them in order, without queues: the colours of a small island have one batch each. */
 static void pass_colours(void *ctx, int thread, int n_threads)
 {
     Pass *pass = ctx;
     const sti_Graph *graph = pass->graph;
     const int n_colours = count_colours(graph), n_stretches = graph->colour_first[STI_COLOURS];
-    deal(pass, 0, thread, n_threads);
-    for (int colour = 0; colour < n_colours; colour++) {
+    for (int k = 0; k < n_stretches && n_threads == 1; k++)
+        pass_stretch(pass, k);
+    for (int colour = 0; colour < n_colours && n_threads > 1; colour++) {
+        if (colour == 0) deal(pass, 0, thread, n_threads);
         sti_team_wait(n_threads);
         deal(pass, colour + 1, thread, n_threads);
         for (int k; (k = sti_queue_take(pass->queue[colour % 2], thread, n_threads)) >= 0;)
-            graph->part[k].moved = pass_batches(pass, graph->stretch[k].first, graph->stretch[k].count);
+            pass_stretch(pass, k);
     }
     sti_team_wait(n_threads);
     if (thread > 0) return;

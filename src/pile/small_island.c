@@ -30,15 +30,22 @@ void sti_small_release(sti_Small *s)
     RELEASE(best);
 }
 
+/* Only normals have a compliance there. */
+static bool tangents_are_rigid(const sti_Graph *graph)
+{
+    return graph->round || graph->pointed;
+}
+
 bool sti_small_fits(const sti_Graph *graph)
 {
     const st_Problem *p = graph->problem;
     if (graph->n_nodes > STI_SMALL_BODIES || p->n_contacts > STI_SMALL_CONTACTS) return false;
     if (p->n_l > 0 || graph->turning || graph->n_alone > 0) return false;
+    const bool rigid = tangents_are_rigid(graph);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_Law law = p->contact[c].law;
         if (law != ST_LAW_COULOMB && law != ST_LAW_FRICTIONLESS) return false;
-        if (p->contact[c].dim == 3 && sti_graph_compliance(graph, c, 1) != sti_graph_compliance(graph, c, 2))
+        if (p->contact[c].dim == 3 && !rigid && sti_graph_compliance(graph, c, 1) != sti_graph_compliance(graph, c, 2))
             return false;
     }
     return true;
@@ -48,8 +55,10 @@ bool sti_small_fits(const sti_Graph *graph)
 static void find_rho(const double *h, int dim, double C_n, double C_t, double rho, double *rho_n, double *rho_t)
 {
     double W[3] = {C_n, dim > 1 ? C_t : 0.0, dim > 2 ? C_t : 0.0};
-    for (int k = 0; k < 2 * 3 * STI_NODE; k++)
-        W[k / STI_NODE % 3] += h[k] * h[k];
+    for (int side = 0; side < 2; side++)
+        for (int d = 0; d < 3; d++, h += STI_NODE)
+            for (int k = 0; k < 6; k++)
+                W[d] += h[k] * h[k];
     const double trace = W[1] + W[2];
     *rho_n = W[0] > 1e-6 / rho ? 1.0 / W[0] : rho;
     *rho_t = trace > 1e-6 / rho ? (dim - 1) / trace : rho;
@@ -124,6 +133,7 @@ st_Status sti_small_take(sti_Small *s, sti_Graph *graph, st_Error *err)
     GROW(trial, packs);
     GROW(trial_u, packs);
     GROW(best, packs);
+    const bool rigid = tangents_are_rigid(graph);
     sti_graph_invert(graph);
     memcpy(s->v_free, graph->v_free, (size_t)(STI_NODE * (bodies + 1)) * sizeof *s->v_free);
     memset(s->u, 0, (size_t)packs * sizeof *s->u); /* lanes without a contact are never written */
@@ -152,7 +162,7 @@ st_Status sti_small_take(sti_Small *s, sti_Graph *graph, st_Error *err)
         pack->mu[lane] = mu;
         pack->rho[lane] = sti_graph_rho(graph, c);
         pack->C[0][lane] = sti_graph_compliance(graph, c, 0);
-        pack->C[1][lane] = dim > 1 ? sti_graph_compliance(graph, c, 1) : 0.0;
+        pack->C[1][lane] = dim > 1 && !rigid ? sti_graph_compliance(graph, c, 1) : 0.0;
         find_rho(h, dim, pack->C[0][lane], pack->C[1][lane], pack->rho[lane], &pack->rho_n[lane], &pack->rho_t[lane]);
         for (int d = 0; d < dim; d++)
             pack->w[d][lane] = p->w[first + d];
