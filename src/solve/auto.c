@@ -306,8 +306,6 @@ enum { PRICED_BODIES = 300 };
 enum { EXACT_BODIES = 12 };
 /* Sweeps that bodies in motion get before newton. */
 enum { MOVING_SWEEPS = 36 };
-/* Steps of newton_small.c that polish what is nearly at rest: it takes two to five of them, or fails. */
-enum { POLISH_STEPS = 6 };
 /* Impulses that are so many times those of the free velocities are a heavy load: a plate on a pile, not a pile by
  * itself, which has 1 to 12. The energy that errors make grows with it, so that less may be left; and it takes so many
  * sweeps, accelerated, until a load has found its way to the ground. newton is lost there, but with so many rows per
@@ -422,10 +420,6 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     const double scale = sti_residual_scale(task->reduction), load = scale > 0.0 ? sqrt(square) / scale : 0.0;
     const bool loaded = !cheap && !strives && load > heavy_load;
     const double left_over = loaded ? loaded_enough * heavy_load / load : enough;
-    if (small && !strives && task->start <= STI_QUIET) {
-        task->tolerance = budget.enough = STI_POLISHED;
-        STI_TRY(pay(a, task, &budget, (Turn){SMALL, POLISH_STEPS, 0, BEST}, err));
-    }
     task->tolerance = budget.enough = task->aim;
     if (loaded) {
         task->tolerance = budget.enough = fmax(task->aim, left_over);

@@ -267,8 +267,7 @@ st_Status sti_warm_start(const sti_Model *model, const sti_State *state, sti_Ste
  * solve nothing moves, and the next solve finds the forces (auto.c). */
 static double lasting_part(const sti_Model *model, double left, const st_SolveInfo *info)
 {
-    const double found = info->residual.natural;
-    if (model->banded && (found <= STI_EXACT || (found <= STI_POLISHED && info->start <= STI_QUIET))) return 1;
+    if (model->banded && info->residual.natural <= STI_EXACT) return 1;
     return info->start > left ? 1 - left / info->start : 1;
 }
 
@@ -279,18 +278,6 @@ static double most_left(void *ctx, int64_t first, int64_t end)
     for (int c = (int)first; c < (int)end; c++)
         if (sti_islands_of(work->islands, c) == 0) most = sti_larger(work->step.chosen[c].left, most);
     return most;
-}
-
-/* What the solve of an island counts as having left at a contact, with `before` left by the last solve. A rough island
- * that was polished (auto.c) keeps its dead band, however small its residual: without it, overlaps would be corrected,
- * the island would move, and the band would come back. */
-static double left_by(const sti_Island *island, double before)
-{
-    const double found = island->info.residual.natural;
-    const bool few = sti_auto_start_rule(3 * island->n_contacts, true, island->n_blocks, before, STI_EXACT).few;
-    return before > STI_EXACT && found <= STI_POLISHED && island->info.start <= STI_QUIET && !few
-               ? sti_larger(found, 2 * STI_EXACT)
-               : found;
 }
 
 typedef struct Keep {
@@ -318,7 +305,7 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
         kept->point = entry->point;
         kept->normal = entry->normal;
         kept->tangent = entry->tangent;
-        kept->left = island >= 0 ? left_by(sti_islands_get(work->islands, island), out->chosen[c].left)
+        kept->left = island >= 0 ? sti_islands_get(work->islands, island)->info.residual.natural
                                  : out->chosen[c].left; /* the island was not solved in this step */
         const bool exact = kept->left <= STI_EXACT;     /* stays as it is while the bodies sleep */
         kept->band = exact ? sti_larger(out->chosen[c].band - STI_BAND_SHRINK, 0) : 1.0;
