@@ -175,6 +175,27 @@ static bool is_deep(const sti_Model *model, const sti_ContactEntry *entry)
            STI_RELATIVE_BAND * sti_pair_size(&model->world->collider, entry->shape_a - 1, entry->shape_b - 1);
 }
 
+/* Does a body of a mechanism that no joint ties to the ground touch the ground? Then the motion of the whole mechanism
+ * along the normal opens the contact: joints do not hold it, and need not be looked at. */
+static bool floats(const sti_Model *model, const sti_StepWork *work, const sti_ContactEntry *entry)
+{
+    const sti_World *world = model->world;
+    const int *of = work->joined.of;
+    const sti_Body *a = &world->body[entry->a], *b = &world->body[entry->b];
+    if ((a->n_dofs > 0) == (b->n_dofs > 0)) return false;
+    const int group = of[a->n_dofs > 0 ? a->v_first : b->v_first];
+    for (int k = 1; k < sti_first_rotor(world); k++)
+        if (world->body[k].n_dofs > 0 && world->body[k].n_dofs < 6 && of[world->body[k].v_first] == group) return false;
+    for (int k = 0; k < world->n_joints; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        if (joint->type == ST_JOINT_TENDON || joint->type == ST_JOINT_GEAR) return false; /* may touch more bodies */
+        const sti_Body *c = &world->body[joint->a], *d = &world->body[joint->b];
+        if ((c->n_dofs > 0) == (d->n_dofs > 0)) continue;
+        if (of[c->n_dofs > 0 ? c->v_first : d->v_first] == group) return false;
+    }
+    return true;
+}
+
 /* Releases deep overlaps that joints hold. */
 static st_Status release_held(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
@@ -185,7 +206,9 @@ static st_Status release_held(const sti_Model *model, sti_StepWork *work, st_Err
     for (int c = 0; c < out->n_gaps; c++) {
         const sti_ContactEntry *entry = &out->chosen[c].entry;
         bool held = false;
-        if (is_deep(model, entry)) STI_TRY(joints_hold(model, work, &holding, c, &held, err));
+        if (!is_deep(model, entry)) continue;
+        STI_TRY(sti_find_joined(model, work, err));
+        if (!floats(model, work, entry)) STI_TRY(joints_hold(model, work, &holding, c, &held, err));
         if (!held) continue;
         allow_compliance(out);
         release(model, work, c);
