@@ -1241,15 +1241,15 @@ typedef struct sti_FlatSide {
 STI_KERNEL void flat_load_side(const sti_Flat *f, bool round, int b, const double *levers, int64_t i, double sign,
                                const double *n, sti_FlatSide *side)
 {
+    /* Loops have fixed lengths: a GPU keeps arrays in registers only if all indices are known when it is compiled. */
+    const int n_drive = b >= 0 || !f->moving ? 0 : f->rolling ? 6 : 3;
     for (int k = 0; k < 6; k++)
-        side->u[k] = 0;
+        side->u[k] = k < n_drive ? f->swept.drive[k * f->capacity + i] : 0;
     for (int k = 0; k < 3; k++)
         side->lever[k] = 0;
-    for (int k = 0; k < (round ? 1 : 6); k++)
+    for (int k = 0; k < 6; k++)
         side->inverse[k] = 0;
     side->inverse_mass = 0;
-    for (int k = 0; b < 0 && f->moving && k < (f->rolling ? 6 : 3); k++)
-        side->u[k] = f->swept.drive[k * f->capacity + i];
     if (b < 0) return;
     const sti_FlatTwo *record = (const sti_FlatTwo *)(f->u + (int64_t)STI_FLAT_RECORD * b);
     for (int k = 0; k < 3; k++)
