@@ -86,7 +86,8 @@ int main(int argc, char **argv)
                                {1, 0, 0, 0, 0, -1, 0, 1, 0}};
     sti_FlatWall wall[5];
     for (int k = 0; k < 5; k++) {
-        wall[k] = (sti_FlatWall){.type = STI_FLAT_PLANE, .x = {k == 2 ? wide : 0, k == 4 ? deep : 0, 0}};
+        wall[k] = (sti_FlatWall){
+            .type = STI_FLAT_PLANE, .body = -1, .hull = -1, .x = {k == 2 ? wide : 0, k == 4 ? deep : 0, 0}};
         memcpy(wall[k].axis, axis[k], sizeof axis[k]);
     }
     const double mu = 0.5, none = 0;
@@ -104,8 +105,10 @@ int main(int argc, char **argv)
                        .mu = &mu,
                        .rolling = &none,
                        .spinning = &none,
+                       .restitution = &none,
                        .gravity = {0, 0, -9.81},
                        .correction_speed = 1,
+                       .usual_h = 1.0 / 240,
                        .tolerance = argc > 7 ? atof(argv[7]) : 1e-3,
                        .max_sweeps = argc > 6 ? atoi(argv[6]) : 300,
                        .threads = argc > 8 ? atoi(argv[8]) : 1};
@@ -137,7 +140,7 @@ int main(int argc, char **argv)
         }
     }
     const double took = seconds() - start;
-    if (device->get(pile, q, v, &err) != ST_OK) return fprintf(stderr, "%s\n", err.message), 1;
+    if (device->get(pile, 0, n, q, v, &err) != ST_OK) return fprintf(stderr, "%s\n", err.message), 1;
     double speed = 0; /* of centres: nothing stops spin about a contact's normal */
     for (int i = 0; i < n; i++)
         for (int e = 0; e < 3; e++)
