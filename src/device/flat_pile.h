@@ -91,7 +91,8 @@ typedef struct sti_FlatDevice {
     void (*destroy)(sti_FlatPile *pile);
     /* 7 and 6 numbers per body. A state that is put forgets the impulses of the last step. */
     st_Status (*put)(sti_FlatPile *pile, const double *q, const double *v, st_Error *err);
-    st_Status (*get)(sti_FlatPile *pile, double *q, double *v, st_Error *err);
+    /* Of bodies first .. first + n - 1. */
+    st_Status (*get)(sti_FlatPile *pile, int first, int n, double *q, double *v, st_Error *err);
     /* The state as the last step began. */
     st_Status (*before)(sti_FlatPile *pile, double *q, double *v, st_Error *err);
     /* Velocities of the driven bodies in the next step, 6 of each, as in `put`. */

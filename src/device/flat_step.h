@@ -392,10 +392,10 @@ static st_Status flat_put(sti_FlatPile *pile, const double *q, const double *v, 
     return device_fault(pile, err);
 }
 
-static st_Status flat_get(sti_FlatPile *pile, double *q, double *v, st_Error *err)
+static st_Status flat_get(sti_FlatPile *pile, int first, int n, double *q, double *v, st_Error *err)
 {
-    device_get(pile, q, pile->f.q, (int64_t)7 * pile->f.n_bodies * (int64_t)sizeof(double));
-    device_get(pile, v, pile->f.v, (int64_t)6 * pile->f.n_bodies * (int64_t)sizeof(double));
+    device_get(pile, q, pile->f.q + (int64_t)7 * first, (int64_t)7 * n * (int64_t)sizeof(double));
+    device_get(pile, v, pile->f.v + (int64_t)6 * first, (int64_t)6 * n * (int64_t)sizeof(double));
     return device_fault(pile, err);
 }
 

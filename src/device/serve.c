@@ -180,9 +180,9 @@ static st_Status lead_put(sti_FlatPile *pile, const double *q, const double *v, 
     return pile->device->put(pile->share, q, v, err);
 }
 
-static st_Status lead_get(sti_FlatPile *pile, double *q, double *v, st_Error *err)
+static st_Status lead_get(sti_FlatPile *pile, int first, int n, double *q, double *v, st_Error *err)
 {
-    return pile->device->get(pile->share, q, v, err); /* every rank has the state of all bodies */
+    return pile->device->get(pile->share, first, n, q, v, err); /* every rank has the state of all bodies */
 }
 
 static st_Status lead_before(sti_FlatPile *pile, double *q, double *v, st_Error *err)

@@ -16,6 +16,7 @@
 #include "step/flow.h"
 
 #include "grains/grains.h"
+#include "step/on_device.h"
 #include "step/step.h"
 
 #include <stdlib.h>
@@ -459,6 +460,7 @@ st_Status st_system_measure(const st_System *system, int index, double *values, 
     const sti_World *world = system->model.world;
     if (world == NULL || system->work.flow == NULL || index < 0 || index >= world->scene->n_measures)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_measure: there is no measure number %d", index);
+    STI_TRY(sti_device_fetch(system, err));
     const sti_MeasureEntry *measure = &world->scene->measure[index];
     const sti_Measured *of = &system->work.flow->measured[index];
     for (int n = 0; count != NULL && (n == 0 || st_measure_value_name(measure->type, n - 1, NULL) != NULL); n++)

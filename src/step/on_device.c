@@ -1,8 +1,8 @@
 /* step/on_device.c -- the step of a pile on flat arrays (src/device): settings `device` flat and cuda.
  *
  * The world's bodies, their shapes and what stands fixed become the flat arrays of a pile; what a pile cannot do is
- * refused by name when the system is made. State, contacts and impulses stay on the device. After each step the
- * coordinates come back; contacts do when they are asked for.
+ * refused by name when the system is made. State, contacts and impulses stay on the device until a public function
+ * reads them (sti_device_fetch).
  *
  * A body on a revolute or prismatic joint to something fixed, whose motor holds its motion or its speed, is driven: it
  * goes where the motor says, whatever touches it. On the device it has no mass and a velocity that is set before each
@@ -27,8 +27,9 @@ struct sti_OnDevice {
     int *sphere_shape, *wall_shape; /* the world's shapes; of walls, and then of the triangles of meshes  */
     double *q, *v;                  /* 7 and 6 per body, fixed ones too                              */
     int n_contacts;
-    unsigned char *hit;          /* by body: an impact of the last step reaches it                           */
-    double energy;               /* of the state on the device [J]                                                */
+    unsigned char *hit; /* by body: an impact of the last step reaches it                           */
+    double energy;      /* of the state on the device [J]                                                */
+    bool away;          /* the host has an older state, except of time and driven bodies                              */
     double *q_before, *v_before; /* as the last step began, fetched with the contacts; as `q` and `v`       */
     bool fetched;                /* `contact` and those two are of the last step                            */
     sti_FlatContact *contact;
@@ -727,6 +728,45 @@ static void driven_energy(const sti_Model *model, const sti_State *state, const 
     }
 }
 
+/* Marks the state of grains as unknown: no later result can look right. */
+static void lose_grains(const sti_Model *model, const sti_State *state, const sti_OnDevice *d)
+{
+    for (int b = 1; b < model->world->n_bodies; b++) {
+        const sti_Body *body = &model->world->body[b];
+        if (d->part[b] != STI_PART_GRAIN) continue;
+        for (int k = 0; k < STI_BODY_Q; k++)
+            state->q[(int64_t)STI_BODY_Q * (b - 1) + k] = NAN;
+        for (int k = 0; k < body->n_dofs; k++)
+            state->v[body->v_first + k] = NAN;
+    }
+}
+
+/* Copies the state of the device to the host: the present one, or the one before the last step. The device does not
+ * turn driven bodies as their motors do, so they keep what the host has. */
+static st_Status fetch_state(const sti_Model *model, const sti_State *state, sti_OnDevice *d, bool before,
+                             st_Error *err)
+{
+    const sti_World *world = model->world;
+    const bool same_order = model->n_v == 6 * d->n_bodies; /* a million bodies are 100 MB */
+    double *v = same_order ? state->v : d->v;
+    for (int k = 0; k < d->n_driven; k++)
+        memcpy(d->driven_v + (int64_t)6 * k, state->v + world->body[d->driven_body[k] + 1].v_first, 6 * sizeof *v);
+    d->away = false;
+    const st_Status status = before ? d->device->before(d->pile, state->q, v, err)
+                                    : d->device->get(d->pile, 0, d->n_bodies, state->q, v, err);
+    if (status == ST_OK && !same_order) gather_velocities(world, d->v, state->v);
+    for (int k = 0; k < d->n_driven; k++)
+        memcpy(state->v + world->body[d->driven_body[k] + 1].v_first, d->driven_v + (int64_t)6 * k, 6 * sizeof *v);
+    if (status != ST_OK) lose_grains(model, state, d);
+    return status;
+}
+
+st_Status sti_device_fetch(const st_System *system, st_Error *err)
+{
+    sti_OnDevice *d = system->work.on_device;
+    return d != NULL && d->away ? fetch_state(&system->model, &system->state, d, false, err) : ST_OK;
+}
+
 /* How far the joint's rows are from 0; those of a motor, too. */
 static double joint_error_at(const sti_Model *model, const sti_State *state, int joint)
 {
@@ -738,8 +778,19 @@ static double joint_error_at(const sti_Model *model, const sti_State *state, int
     return worst;
 }
 
-/* The step, as st_system_step says. A state that was not made by the last step goes to the device first; one that
- * fails there stays here.                                                                          */
+/* Driven bodies, whose positions the next step needs. */
+static st_Status fetch_driven(const sti_Model *model, const sti_State *state, const sti_OnDevice *d, st_Error *err)
+{
+    for (int k = 0; k < d->n_driven; k++) {
+        const int b = d->driven_body[k];
+        STI_TRY(d->device->get(d->pile, b, 1, state->q + (int64_t)STI_BODY_Q * b,
+                               state->v + model->world->body[b + 1].v_first, err));
+    }
+    return ST_OK;
+}
+
+/* The step, as st_system_step says. A state that was not made by the last step is copied to the device first. Without
+ * mechanisms the new state stays there until it is read. A step that fails restores the state on the host.        */
 st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *err)
 {
     sti_OnDevice *d = s->work.on_device;
@@ -781,18 +832,25 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     if (status == ST_OK) status = drive_bodies(&s->model, &s->state, &s->work, h, end, err);
     if (status == ST_OK) status = d->device->step(d->pile, h, &flat, err);
     sti_cancel_end(&s->model, &s->state, &s->work, status, err);
-    if (status == ST_OK && !(flat.fastest <= s->model.def.speed_limit)) { /* which one? */
-        status = d->device->get(d->pile, d->q, d->v, err);
+    const bool moved = status == ST_OK;
+    if (moved && !(flat.fastest <= s->model.def.speed_limit)) { /* which one? */
+        status = d->device->get(d->pile, 0, d->n_bodies, d->q, d->v, err);
         if (status == ST_OK) gather_velocities(s->model.world, d->v, s->work.v_new);
         if (status == ST_OK) status = sti_check_velocity(&s->model, &s->state, &s->work, s->work.v_new, end, err);
     }
-    /* straight into the state where that has the same order: a million bodies are 100 MB a step */
-    const bool same_order = s->model.n_v == 6 * d->n_bodies;
-    if (status == ST_OK) status = d->device->get(d->pile, s->state.q, same_order ? s->state.v : d->v, err);
-    if (status == ST_OK && !same_order) gather_velocities(world, d->v, s->state.v);
-    if (status == ST_OK && d->mechanisms != NULL) sti_mechanisms_take(d->mechanisms, &s->model, &s->state);
+    if (status == ST_OK) status = fetch_driven(&s->model, &s->state, d, err);
+    if (status == ST_OK && d->mechanisms != NULL) { /* they look for grains that are near */
+        status = d->device->get(d->pile, 0, d->n_bodies, s->state.q, d->v, err);
+        if (status == ST_OK) gather_velocities(world, d->v, s->state.v);
+        if (status == ST_OK) sti_mechanisms_take(d->mechanisms, &s->model, &s->state);
+    }
     sti_forget_step(&s->model, &s->state, &s->work);
+    if (status != ST_OK && d->away) STI_TRY(fetch_state(&s->model, &s->state, d, moved, err));
     STI_TRY(status);
+    d->away = d->mechanisms == NULL;
+#ifndef NDEBUG
+    if (d->away) lose_grains(&s->model, &s->state, d); /* shows readers that do not fetch */
+#endif
     s->model.world->collider.asked = false; /* rays and distances are those of the new state */
     sti_time_reached(&s->state.grid, before, h);
     s->state.t = end;
@@ -965,6 +1023,7 @@ st_Status sti_device_contact(const sti_Model *model, const sti_State *state, con
         return ST_OK;
     }
     STI_TRY(fetch_last_step(model, work));
+    if (d->away) STI_TRY(fetch_state(model, state, d, false, NULL));
     const sti_FlatContact *c = &d->contact[index];
     const int shape_a = d->sphere_shape[c->sphere];
     const int shape_b = c->other >= 0 ? d->sphere_shape[c->other] : d->wall_shape[-1 - c->other];

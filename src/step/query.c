@@ -1,5 +1,6 @@
 /* step/query.c -- rays, overlaps and distances at the current state of a system. */
 #include "collide/ray.h"
+#include "step/on_device.h"
 #include "step/step.h"
 
 #include <stdlib.h>
@@ -127,6 +128,7 @@ st_Status st_system_rays(st_System *system, const st_Ray *rays, int n, uint32_t 
     if (n < 0 || (n > 0 && (rays == NULL || out == NULL)))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_rays: %d rays, must be given with room for as many answers",
                         n);
+    STI_TRY(sti_device_fetch(system, err));
     STI_TRY(placed_world(&system->model, &system->state, &world, err));
     for (int k = 0; k < n; k++)
         STI_TRY(cast_ray(world, &rays[k], groups, &out[k], err));
@@ -171,6 +173,7 @@ st_Status st_system_distance(st_System *system, st_ShapeId a, st_ShapeId b, st_C
     STI_NEED(system, err);
     STI_NEED(out, err);
     sti_World *world;
+    STI_TRY(sti_device_fetch(system, err));
     STI_TRY(placed_world(&system->model, &system->state, &world, err));
     sti_Collider *c = &world->collider;
     const int i = sti_shape_now(world->scene, a).index1 - 1, j = sti_shape_now(world->scene, b).index1 - 1;
@@ -307,6 +310,7 @@ st_Status st_system_overlaps(st_System *system, const st_ShapeDef *def, st_Pose 
     if (room < 0 || (room > 0 && out == NULL))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_overlaps: room for %d ids%s", room,
                         room < 0 ? ", must be >= 0" : ", but none is given");
+    STI_TRY(sti_device_fetch(system, err));
     STI_TRY(place_probe(&system->model, &system->state, def, pose, groups, 0, &probe, err));
     st_Status status = visit_near(&probe, note_overlap);
     if (probe.n_list > 1) qsort(probe.list, (size_t)probe.n_list, sizeof *probe.list, by_shape);
@@ -331,6 +335,7 @@ st_Status st_system_closest(st_System *system, const st_ShapeDef *def, st_Pose p
     *out = (st_Closest){.gap = INFINITY};
     if (isnan(within))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_closest: within is %g, must be a number", within);
+    STI_TRY(sti_device_fetch(system, err));
     STI_TRY(place_probe(&system->model, &system->state, def, pose, groups, within, &probe, err));
     probe.closest = out;
     st_Status status = visit_near(&probe, note_closest);

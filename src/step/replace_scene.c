@@ -6,6 +6,7 @@
  * summed up. Integrators of order two start again, as after an event.
  */
 #include "step/contact/contact_model.h"
+#include "step/on_device.h"
 
 #include <stdlib.h>
 
@@ -208,6 +209,7 @@ st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *e
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_change: system and scene must be given");
     if (!system->model.rigid)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a system of your own model has no scene to change");
+    STI_TRY(sti_device_fetch(system, err));
     Moved moved;
     sti_World *world;
     const sti_World *was = system->model.world;
@@ -272,6 +274,7 @@ st_Status st_system_clone(const st_System *system, st_System **out, st_Error *er
     if (!system->model.rigid)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
                         "a system of your own model cannot be cloned: create another system and use st_system_restore");
+    STI_TRY(sti_device_fetch(system, err));
     const sti_World *from = system->model.world;
     const sti_State *state = &system->state;
     sti_World *world;

@@ -461,6 +461,7 @@ st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *
     const sti_World *world = system->model.world;
     st_Vec3 P = {0, 0, 0}, L = {0, 0, 0};
     if (!system->model.rigid) return ST_ERR_ARGUMENT;
+    STI_TRY(sti_device_fetch(system, NULL));
     for (int b = 1; b < sti_first_rotor(world); b++) { /* what turns a rotor turns both bodies against each other */
         const sti_BodyMass *of = &world->values.body[b];
         st_Pose pose = sti_pose(system->state.q, b);

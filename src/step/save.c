@@ -149,6 +149,7 @@ size_t st_system_save(const st_System *system, void *buffer, size_t size)
 {
     Part part[N_SECTIONS];
     Past past;
+    if (buffer != NULL) (void)sti_device_fetch(system, NULL); /* NaN if it fails, and no restore accepts that */
     past = (Past){system->state.history.h, system->state.fastest.speed, system->state.fastest.pull,
                   system->state.works,     system->state.history.known, system->state.fresh};
     part[TIME] = (Part){&system->state.t, 1};
@@ -607,6 +608,7 @@ st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, 
 {
     Part part[N_SECTIONS] = {{0}};
     if (system == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_system_restore: system must be given");
+    STI_TRY(sti_device_fetch(system, err));
     Head head;
     if (buffer == NULL || size < sizeof head) return state_damaged(err);
     memcpy(&head, buffer, sizeof head);
