@@ -106,6 +106,9 @@ typedef struct sti_FlatDevice {
     st_Status (*put_impulses)(sti_FlatPile *pile, const sti_FlatImpulse *in, int n, double h, st_Error *err);
     /* The bodies that something beside the pile pushes, from the next step on. NULL: not of several ranks. */
     st_Status (*couple)(sti_FlatPile *pile, const int *body, int n, st_Error *err);
+    /* The contact of the last step with the smallest gap: sphere, other and gap; without contacts its gap is infinite.
+     * NULL: not of several ranks. */
+    st_Status (*deepest)(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err);
 } sti_FlatDevice;
 
 extern const sti_FlatDevice sti_flat_host, sti_flat_host_ranks; /* ranks: of rank 0, def.ranks has others */

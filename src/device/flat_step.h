@@ -958,3 +958,30 @@ static st_Status flat_put_impulses(sti_FlatPile *pile, const sti_FlatImpulse *in
     sti_free(&pile->allocator, ints, room, sizeof *ints);
     return status;
 }
+
+static st_Status flat_deepest(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
+{
+    const sti_Flat *f = &pile->f;
+    const int64_t n = f->n_contacts;
+    int deepest = -1;
+    const sti_FlatContact none = {.gap = HUGE_VAL};
+    *out = none;
+    double *gap = (double *)sti_alloc(&pile->allocator, n + 1, sizeof *gap);
+    if (gap == NULL) return out_of_memory(pile, n, err);
+    device_get(pile, gap, f->found.gap, n * (int64_t)sizeof *gap);
+    for (int c = 0; c < f->n_contacts; c++)
+        if (gap[c] < out->gap) deepest = c, out->gap = gap[c];
+    sti_free(&pile->allocator, gap, n + 1, sizeof *gap);
+    if (deepest < 0) return device_fault(pile, err);
+    device_get(pile, &out->other, f->other_old + deepest, (int64_t)sizeof out->other);
+    for (int end = f->n_spheres; out->sphere + 1 < end;) { /* its contacts start at first_old */
+        const int middle = out->sphere + (end - out->sphere) / 2;
+        int first = 0;
+        device_get(pile, &first, f->first_old + middle, (int64_t)sizeof first);
+        if (first <= deepest)
+            out->sphere = middle;
+        else
+            end = middle;
+    }
+    return device_fault(pile, err);
+}

@@ -1082,6 +1082,33 @@ st_Status sti_device_contact(const sti_Model *model, const sti_State *state, con
     return ST_OK;
 }
 
+double sti_device_deepest(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int *a, int *b)
+{
+    const sti_OnDevice *d = work->on_device;
+    const st_Scene *scene = model->world->scene;
+    const int n = sti_device_contact_count(work);
+    double depth = 0;
+    int next = 0;
+    if (n > 0 && d->device->deepest != NULL) { /* without a report of each contact, of which there may be millions */
+        sti_FlatContact contact;
+        if (d->device->deepest(d->pile, &contact, NULL) != ST_OK) return 0;
+        if (contact.gap < 0) {
+            depth = -contact.gap;
+            *a = scene->shape_body[d->sphere_shape[contact.sphere]];
+            *b = scene->shape_body[contact.other >= 0 ? d->sphere_shape[contact.other]
+                                                      : d->wall_shape[-1 - contact.other]];
+        }
+        next = d->n_contacts;
+    }
+    for (int c = next; c < n; c++) {
+        st_ContactReport contact;
+        if (sti_device_contact(model, state, work, c, &contact) != ST_OK || !(-contact.gap > depth)) continue;
+        depth = -contact.gap;
+        *a = contact.a.index1, *b = contact.b.index1;
+    }
+    return depth;
+}
+
 /* The world's body at one end (0 or 1) of contact c, the impulse on it, and its moment about the centre in the axes of
  * the body as they were.                                                                                             */
 static int contact_impulse(const st_Scene *scene, const sti_OnDevice *d, int c, int end, st_Vec3 *r, st_Vec3 *moment)

@@ -18,6 +18,8 @@ st_Status sti_device_fetch(const st_System *system, st_Error *err);
 int sti_device_contact_count(const sti_StepWork *work);
 st_Status sti_device_contact(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
                              st_ContactReport *out);
+/* The largest overlap of the last step, and its bodies; 0 if nothing overlaps. */
+double sti_device_deepest(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int *a, int *b);
 /* Loads on the first `count` bodies. */
 st_Status sti_device_loads(const sti_Model *model, const sti_State *state, const sti_StepWork *work, st_BodyLoad *out,
                            int count);

@@ -479,15 +479,11 @@ st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *
 double st_system_deepest(const st_System *system, st_BodyId *a, st_BodyId *b)
 {
     double depth = 0;
-    if (a != NULL) *a = (st_BodyId){0};
-    if (b != NULL) *b = (st_BodyId){0};
-    for (int c = 0; system != NULL && system->work.on_device != NULL && c < st_system_contact_count(system); c++) {
-        st_ContactReport contact;
-        if (st_system_contact(system, c, &contact) != ST_OK || !(-contact.gap > depth)) continue;
-        depth = -contact.gap;
-        if (a != NULL) *a = contact.a;
-        if (b != NULL) *b = contact.b;
-    }
+    st_BodyId first = {0}, second = {0};
+    if (system != NULL && system->work.on_device != NULL)
+        depth = sti_device_deepest(&system->model, &system->state, &system->work, &first.index1, &second.index1);
+    if (a != NULL) *a = first;
+    if (b != NULL) *b = second;
     if (depth > 0) return depth;
     for (int c = 0; system != NULL && c < system->work.here.n_contacts; c++) {
         const sti_ContactEntry *entry = &system->work.here.contact[c];
